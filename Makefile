@@ -1,0 +1,37 @@
+# Two commands on a fresh machine with Python ≥ 3.11 and make: `make demo` and `make test`.
+
+PYTHON ?= python3
+BIN    := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format clean
+
+help:  ## this list
+	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+demo: .venv/.demo  ## draw the lectures' figures into gallery/index.html
+	$(BIN)/mercer demo
+
+test: .venv/.dev  ## run all tests, the linters among them
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: .venv/.dev  ## ruff (lint and format) and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: .venv/.dev  ## let ruff put the code in order
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:  ## remove .venv, caches and the drawn gallery
+	rm -rf .venv gallery build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamps: written last by the bootstrap, renewed when the requirements change.
+.venv/.demo: pyproject.toml tools/bootstrap.py
+	@$(PYTHON) tools/bootstrap.py $@ app
+
+.venv/.dev: pyproject.toml tools/bootstrap.py
+	@$(PYTHON) tools/bootstrap.py $@ app test lint
+	@touch .venv/.demo
