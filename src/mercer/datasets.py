@@ -13,43 +13,16 @@ Array = NDArray[Any]
 Seed = int | np.random.Generator
 
 #: The 35 names of 000 p. 79, family name first.
+# fmt: off
 VOC = [
-    "bouvier patty",
-    "bouvier selma",
-    "brockman kent",
-    "burns charles montgomery",
-    "carlson carl",
-    "chalmers gary",
-    "flanders ned",
-    "flanders rod",
-    "flanders todd",
-    "frink prof. john",
-    "gumbel barney",
-    "hibbert dr. julius",
-    "krabappel edna",
-    "leonard lenny",
-    "lovejoy helen",
-    "lovejoy timothy",
-    "mann otto",
-    "moleman hans",
-    "muntz nelson",
-    "nahasapeemapetilon apu",
-    "prince martin",
-    "riviera dr. nick",
-    "simpson bart",
-    "simpson homer",
-    "simpson lisa",
-    "simpson maggie",
-    "simpson marge",
-    "skinner agnes",
-    "skinner seymour",
-    "smithers waylon",
-    "syslack moe",
-    "van houten luann",
-    "van houten milhouse",
-    "wiggum clancy",
-    "wiggum ralph",
+    "bouvier patty", "bouvier selma", "brockman kent", "burns charles montgomery", "carlson carl", "chalmers gary",
+    "flanders ned", "flanders rod", "flanders todd", "frink prof. john", "gumbel barney", "hibbert dr. julius",
+    "krabappel edna", "leonard lenny", "lovejoy helen", "lovejoy timothy", "mann otto", "moleman hans",
+    "muntz nelson", "nahasapeemapetilon apu", "prince martin", "riviera dr. nick", "simpson bart", "simpson homer",
+    "simpson lisa", "simpson maggie", "simpson marge", "skinner agnes", "skinner seymour", "smithers waylon",
+    "syslack moe", "van houten luann", "van houten milhouse", "wiggum clancy", "wiggum ralph",
 ]
+# fmt: on
 
 #: The three names of 000 p. 79 that come later, "out of vocabulary".
 OOV = ["flanders maude", "simpson abe", "van houten kirk"]

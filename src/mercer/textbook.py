@@ -197,12 +197,12 @@ def quadratic_features(x: ArrayLike) -> Array:
     return np.array([1, root * x1, root * x2, x1**2, x2**2, root * x1 * x2])
 
 
-def ngram_kernel(longest: int = 3) -> Kernel:
-    """k(s, t) = Σ_g count_g(s) count_g(t) over all n-grams g of length 1 … longest, for strings (000 p. 79)."""
-    _require(longest >= 1, f"longest must be at least 1; got {longest}.")
+def ngram_kernel(n: int = 3) -> Kernel:
+    """k(s, t) = Σ_g count_g(s) count_g(t) over all substrings g of n letters, a kernel on strings (000 p. 79)."""
+    _require(n >= 1, f"An n-gram has at least one letter; n = {n}.")
 
     def ngrams(s: str) -> Counter[str]:
-        return Counter(s[i : i + n] for n in range(1, longest + 1) for i in range(len(s) - n + 1))
+        return Counter(s[i : i + n] for i in range(len(s) - n + 1))
 
     return lambda s, t: float(sum(count * ngrams(t)[g] for g, count in ngrams(s).items()))
 

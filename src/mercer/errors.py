@@ -1,0 +1,43 @@
+"""Every exception of the package. A message says what, the numbers, and what to try.
+
+The command line turns them into exit codes: 0 done, 1 a defect of ours, 2 wrong use or a missing part,
+3 bad data, 4 not verified, 5 no room (memory, disk, permission), 130 interrupted.
+"""
+
+DEFECT, WRONG_USE, BAD_DATA, NOT_VERIFIED, NO_ROOM, INTERRUPTED = 1, 2, 3, 4, 5, 130
+
+
+class MercerError(Exception):
+    """What went wrong, in one sentence for people; `exit_code` is the same for scripts."""
+
+    exit_code = DEFECT
+
+
+class WrongUse(MercerError):
+    """Something was asked for that does not exist."""
+
+    exit_code = WRONG_USE
+
+
+class MissingPart(MercerError):
+    """An optional dependency is not installed."""
+
+    exit_code = WRONG_USE
+
+    def __init__(self, what: str, package: str, extra: str) -> None:
+        super().__init__(f'{what} needs {package}, which is not installed. Try: pip install "mercer[{extra}]"')
+
+
+class CannotWrite(MercerError):
+    """A file or folder could not be written."""
+
+    exit_code = NO_ROOM
+
+    def __init__(self, path: object, error: OSError) -> None:
+        super().__init__(f"Cannot write {path}: {error.strerror or error}. Try another folder with --out.")
+
+
+class ClaimsFailed(MercerError):
+    """A figure was drawn, but something it claims did not hold."""
+
+    exit_code = NOT_VERIFIED
