@@ -29,7 +29,7 @@ def compute():
 
 
 def gap(scores, ring):
-    """How far one threshold on the first score keeps the rings apart (negative: they overlap), in units of its range."""
+    """How far one threshold on the first score keeps the rings apart, in units of its range; negative: not."""
     inner, outer = scores[ring == 0, 0], scores[ring == 1, 0]
     return max(inner.min() - outer.max(), outer.min() - inner.max()) / np.ptp(scores[:, 0])
 

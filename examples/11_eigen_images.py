@@ -1,0 +1,62 @@
+"""Eigen-images: every digit is the mean plus a few patterns.
+
+An axis of PCA has one entry per pixel, so it can be looked at: red pixels are added, blue ones taken away (or the
+other way round, a sign is a convention). A digit is the mean image plus its scores times these patterns. With a
+growing number k of them the digit appears, first what it shares with others, then what is its own.
+"""
+
+from types import SimpleNamespace
+
+import numpy as np
+from matplotlib.colors import LinearSegmentedColormap
+
+from mercer.report.figures import ink, panels, paper, plain
+from mercer.textbook import pca_by_svd, project, proportion_of_variance, reconstruct
+
+SLIDES = "004 fig. 4"
+FORMULA = "x̃ = μ + Σᵢ zᵢuᵢ,   zᵢ = uᵢᵀ(x − μ),   i = 1 … k"
+KS = [1, 2, 4, 8, 16, 32, 64]
+
+
+def compute():
+    from sklearn.datasets import load_digits
+
+    X = load_digits().data
+    values, U = pca_by_svd(X)
+    mean, digits = X.mean(axis=0), X[[0, 3, 4]]
+    rebuilt = np.array([reconstruct(project(digits, U[:, :k], mean), U[:, :k], mean) for k in KS])
+    return SimpleNamespace(mean=mean, share=proportion_of_variance(values), U=U, digits=digits, rebuilt=rebuilt)
+
+
+def claims(c):
+    error = np.linalg.norm(c.rebuilt - c.digits, axis=2)
+    return {
+        "the eigen-images are orthonormal": np.allclose(c.U.T @ c.U, np.eye(64)),
+        f"seven of 64 hold {c.share[:7].sum():.0%} of the variance": c.share[:7].sum() > 0.6,
+        "each doubling of k brings every digit closer": np.all(np.diff(error, axis=0) < 0),
+        "with all 64 the digits are back exactly": np.allclose(c.rebuilt[-1], c.digits),
+    }
+
+
+def draw(c):
+    figure, axes = panels(4, 8, width=9.5, height=5.6)
+    grey = LinearSegmentedColormap.from_list("paper to ink", [paper(), ink()])
+    pictures = np.concatenate([c.digits[:, None], c.rebuilt.swapaxes(0, 1)], axis=1)
+    for ax, picture in zip([axes[0, 0], *axes[1:].flat], [c.mean, *pictures.reshape(-1, 64)], strict=True):
+        ax.imshow(picture.reshape(8, 8), cmap=grey, vmin=0, vmax=16)
+    for i, ax in enumerate(axes[0, 1:]):
+        top = np.abs(c.U[:, i]).max()
+        ax.imshow(c.U[:, i].reshape(8, 8), vmin=-top, vmax=top)
+        ax.set_title(f"$u_{i + 1}$: {c.share[i]:.0%}")
+    axes[0, 0].set_title("mean μ")
+    for ax, title in zip(axes[1], ["digit", *(f"$k$ = {k}" for k in KS)], strict=True):
+        ax.set_title(title)
+    for ax in axes.flat:
+        plain(ax)
+    return figure
+
+
+if __name__ == "__main__":
+    from mercer.report.gallery import run_script
+
+    run_script(__file__)

@@ -1,0 +1,80 @@
+"""Entries of the gallery → one self-contained page: no script, no request, pictures inline, every text escaped."""
+
+import base64
+import os
+import tempfile
+from html import escape
+from importlib import resources
+from pathlib import Path
+from string import Template
+
+from mercer import __version__
+from mercer.errors import CannotWrite
+from mercer.report.gallery import Entry
+
+
+def gallery_page(entries: list[Entry]) -> str:
+    """The page as text."""
+    claims = [holds for entry in entries for holds in entry.claims.values()]
+    return _template("gallery.html").substitute(
+        style=_page_file("style.css"),
+        version=escape(__version__),
+        figures=len(entries),
+        claims=len(claims),
+        held=sum(map(bool, claims)),
+        contents="\n".join(f'<li><a href="#{escape(e.name)}">{escape(e.title)}</a></li>' for e in entries),
+        entries="\n".join(_figure(number, entry) for number, entry in enumerate(entries, 1)),
+    )
+
+
+def prepare(path: Path) -> Path:
+    """Make the folder of `path` and see that it can be written to."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise CannotWrite(path.parent, error) from error
+    return path
+
+
+def write(path: Path, text: str) -> None:
+    """All or nothing: a reader never meets half a page, and a failure leaves the old one."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        raise CannotWrite(path, error) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _figure(number: int, entry: Entry) -> str:
+    claims = "\n".join(
+        f'<li class="{"held" if holds else "failed"}">{escape(sentence)}</li>'
+        for sentence, holds in entry.claims.items()
+    )
+    return _template("figure.html").substitute(
+        name=escape(entry.name),
+        number=number,
+        title=escape(entry.title),
+        slides=escape(entry.slides),
+        caption=escape(entry.caption),
+        formula=escape(entry.formula),
+        claims=claims,
+        light=_data_uri(entry.pictures["light"]),
+        dark=_data_uri(entry.pictures["dark"]),
+    )
+
+
+def _data_uri(png: bytes) -> str:
+    return f"data:image/png;base64,{base64.b64encode(png).decode('ascii')}"
+
+
+def _template(name: str) -> Template:
+    return Template(_page_file(name))
+
+
+def _page_file(name: str) -> str:
+    return resources.files("mercer.report").joinpath("page", name).read_text(encoding="utf-8")

@@ -1,0 +1,82 @@
+"""Every script of the gallery is a test: what its figure claims holds, and could have failed."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from mercer.errors import WrongUse
+from mercer.report import gallery
+from mercer.report.figures import THEMES, as_png
+
+SCRIPTS = gallery.scripts()
+every_script = pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+_computed = {}
+
+
+def computed(path):
+    """The script and its results, once for all tests of this file."""
+    if path not in _computed:
+        script = gallery.load(path)
+        _computed[path] = script, script.compute()
+    return _computed[path]
+
+
+def test_all_sixteen_figures_of_the_mission_are_there():
+    assert [int(path.name[:2]) for path in SCRIPTS] == list(range(1, 17))
+
+
+@every_script
+def test_what_the_figure_claims_holds(path):
+    script, results = computed(path)
+    claims = script.claims(results)
+    assert len(claims) >= 2
+    assert [sentence for sentence, holds in claims.items() if not holds] == []
+
+
+@every_script
+def test_the_claims_fail_on_numbers_that_say_something_else(path):
+    """Every array of floats becomes noise of the same mean and spread, every other one is shuffled."""
+    script, results = computed(path)
+    rng = np.random.default_rng(0)
+
+    def spoiled(value):
+        if not isinstance(value, np.ndarray):
+            return value
+        if value.dtype.kind == "f":
+            return rng.normal(value.mean(), value.std() + 1e-3, size=value.shape)
+        return rng.permutation(value)
+
+    wrong = SimpleNamespace(**{name: spoiled(value) for name, value in vars(results).items()})
+    with np.errstate(all="ignore"):
+        assert not all(script.claims(wrong).values())
+
+
+@every_script
+def test_figure_is_drawn_in_both_themes(path):
+    script, results = computed(path)
+    pictures = [as_png(lambda: script.draw(results), theme) for theme in THEMES]
+    assert all(picture.startswith(b"\x89PNG") for picture in pictures)
+    assert pictures[0] != pictures[1]
+
+
+@every_script
+def test_script_fits_on_a_page_and_says_what_it_shows(path):
+    script, _ = computed(path)
+    title, _, caption = script.__doc__.partition("\n")
+    assert len(path.read_text().splitlines()) <= 90
+    assert len(title) < 90 and len(caption.split()) >= 20
+    assert script.FORMULA and script.SLIDES[:3] in {"000", "001", "002", "003", "004"}
+
+
+@every_script
+def test_results_are_the_same_when_computed_again(path):
+    script, results = computed(path)
+    for name, value in vars(script.compute()).items():
+        np.testing.assert_array_equal(value, vars(results)[name])
+
+
+def test_scripts_can_be_chosen_by_number():
+    assert [path.name[:2] for path in gallery.scripts([8, 4])] == ["08", "04"]
+    with pytest.raises(WrongUse, match="no figure 99; its figures are 1 to 16"):
+        gallery.scripts([99])

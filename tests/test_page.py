@@ -1,0 +1,95 @@
+"""The page, opened by a real browser as a person would: on a desk, on a phone, by day and by night."""
+
+import re
+import shutil
+
+import pytest
+
+from mercer.report import gallery, html
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+@pytest.fixture(scope="module")
+def entries():
+    return [gallery.make_entry(path) for path in gallery.scripts([13, 8])]
+
+
+@pytest.fixture(scope="module")
+def page_file(entries, tmp_path_factory):
+    path = html.prepare(tmp_path_factory.mktemp("gallery") / "index.html")
+    html.write(path, html.gallery_page(entries))
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None:
+        pytest.skip("no chromium on this machine")
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+def opened(browser, path, **context):
+    """The page, with everything it asked for and complained about."""
+    page = browser.new_context(**context).new_page()
+    page.errors, page.urls = [], []
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
+    page.on("console", lambda message: page.errors.append(message.text) if message.type == "error" else None)
+    page.on("request", lambda request: page.urls.append(request.url))
+    page.goto(path.as_uri())
+    return page
+
+
+def test_page_is_one_file_that_asks_for_nothing(browser, page_file):
+    page = opened(browser, page_file)
+    assert page.errors == []
+    assert all(url.startswith(("file:", "data:")) for url in page.urls)
+    assert page.evaluate("[...document.images].every(image => image.complete && image.naturalWidth > 500)")
+
+
+def test_figures_carry_title_slides_formula_and_claims(browser, page_file, entries):
+    page = opened(browser, page_file)
+    assert page.locator("article").count() == len(entries)
+    for entry in entries:
+        article = page.locator(f"article[id='{entry.name}']")
+        text = article.inner_text()
+        assert entry.title in text and entry.slides in text and entry.formula.split()[0] in text
+        assert article.locator(".held").count() == len(entry.claims)
+        assert page.locator(f"nav a[href='#{entry.name}']").count() == 1
+
+
+def brightness(browser, page_file, scheme):
+    page = opened(browser, page_file, color_scheme=scheme)
+    colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    return sum(map(int, re.findall(r"\d+", colour)[:3])), page.evaluate("document.images[0].currentSrc.slice(0, 2000)")
+
+
+def test_page_and_pictures_follow_the_dark_theme(browser, page_file):
+    day, day_picture = brightness(browser, page_file, "light")
+    night, night_picture = brightness(browser, page_file, "dark")
+    assert day > 600 and night < 150
+    assert day_picture != night_picture
+
+
+@pytest.mark.parametrize("width", [320, 390, 1400])
+def test_page_never_scrolls_sideways(browser, page_file, width):
+    page = opened(browser, page_file, viewport={"width": width, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_hostile_texts_stay_texts(browser, entries, tmp_path):
+    attack = (
+        "<img src=x onerror=\"document.title='owned'\">\"'></script><script>document.title='owned'</script>$style&amp;"
+    )
+    hostile = gallery.Entry(attack, attack, attack, attack, attack, {attack: False}, entries[0].pictures)
+    path = tmp_path / "hostile.html"
+    html.write(path, html.gallery_page([hostile]))
+    page = opened(browser, path)
+    assert page.title() == "mercer: the lectures come alive"
+    assert page.locator("script, article img[src='x']").count() == 0
+    assert attack in page.locator("article h2").inner_text()
+    assert page.locator(".failed").inner_text() == attack
