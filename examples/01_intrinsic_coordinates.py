@@ -1,8 +1,8 @@
 """The data's own coordinates, and the plane in which three layers overlap least
 
-Above: who is high on e₁ tends to be high on e₂; along the data's own axes u₁ and u₂ that is no longer so. Below: three
-layers in space, seen from three sides. In the coordinate planes they cover each other, in the plane of the first two
-principal axes they lie apart; a point counts as mixed if its nearest neighbour there is of another layer.
+Above: a point high on e₁ tends to be high on e₂; along the data's own axes u₁ and u₂ that is no longer so. Below:
+three layers in space, seen from three sides. In the coordinate planes they cover each other, in the plane of the first
+two principal axes they lie apart; a point counts as mixed if its nearest neighbour there is of another layer.
 """
 
 from types import SimpleNamespace

@@ -1,7 +1,7 @@
-"""Six component functions of Gaussian kernel PCA as fields over the plane.
+"""Six component functions of Gaussian kernel PCA as fields over the plane
 
-Each field is fᵢ(x) = Σⱼ k(x, xⱼ)(vᵢ)ⱼ, with the training means removed so that the data average to zero; the dark
-line is fᵢ = 0. The first field tells the two crescents apart, the later ones cut along them: clusters can be read
+Each field is fᵢ(x) = Σⱼ k(x, xⱼ)(vᵢ)ⱼ, with the training means removed so that the data average to zero; the line
+drawn is fᵢ = 0. The first field tells the two crescents apart, the later ones cut along them: clusters can be read
 off the signs.
 """
 

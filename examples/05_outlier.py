@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 
 from mercer.datasets import moons
-from mercer.report.figures import BLUE, ORANGE, grid_over, ink, panels, paper, scatter
+from mercer.report.figures import ORANGE, SKY, grid_over, ink, panels, paper, scatter
 from mercer.textbook import gram_matrix, kernel_pca, rbf_kernel_of_length, sum_of_projections
 
 SLIDES = "000 p. 77–78"
@@ -39,22 +39,22 @@ def claims(c):
 
 
 def draw(c):
-    figure, (data, field, ranked) = panels(1, 3, width=12, height=3.5, width_ratios=[1, 1.25, 0.9])
+    figure, (data, field, ranked) = panels(1, 3, width=12.5, height=3.1)
     x, y = np.unique(c.grid[:, 0]), np.unique(c.grid[:, 1])
-    ramp = LinearSegmentedColormap.from_list("paper to blue", [paper(), BLUE])
+    ramp = LinearSegmentedColormap.from_list("low to high", [paper(), SKY])
     filled = field.contourf(x, y, c.field.reshape(len(y), len(x)), levels=12, cmap=ramp)
-    figure.colorbar(filled, ax=field, label="$F(x)$", ticks=[0, 1, 2, 3])
-    places = [(data, c.X), (field, c.X), (ranked, np.column_stack([c.F.argsort().argsort() + 1, c.F]))]
-    for ax, points in places:
-        scatter(ax, points[:-1], color=ink() if ax is field else BLUE, s=14)
+    figure.colorbar(filled, cax=field.inset_axes([1.03, 0, 0.04, 1]), ticks=[0, 1, 2])
+    by_rank = np.column_stack([c.F.argsort().argsort() + 1, c.F])
+    for ax, points in ((data, c.X), (field, c.X), (ranked, by_rank)):
+        scatter(ax, points[:-1], color=ink(), s=14)
         scatter(ax, points[-1:], color=ORANGE, edgecolors=ink(), marker="D", s=54)
-        label = {"xytext": (8, 8), "textcoords": "offset points", "ha": "left"}
-        ax.annotate("outlier", points[-1], **label)
+        ax.annotate("outlier", points[-1], (8, 8), textcoords="offset points")
+        ax.set_box_aspect(np.ptp(y) / np.ptp(x))
     for ax in (data, field):
-        ax.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]), aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
+        ax.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]), xlabel="$x_1$", ylabel="$x_2$")
     data.set_title("the data")
-    field.set_title("$F$ over the plane")
-    ranked.set(title="$F$ of every point", xlabel="rank", ylabel="$F(x_j)$", ylim=(0, None))
+    field.set_title("$F(x)$ over the plane")
+    ranked.set(title="$F$ of every point, sorted", xlabel="rank", ylabel="$F(x_j)$", ylim=(0, None))
     return figure
 
 

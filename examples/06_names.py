@@ -39,43 +39,42 @@ def claims(c):
     }
 
 
-def spread(heights, gap):
-    """The heights in their order, pushed apart until neighbours are `gap` from each other."""
-    order, free = np.argsort(heights), np.array(heights)
-    for _ in range(400):
-        short = np.maximum(gap - np.diff(free[order]), 0) / 3
-        free[order] += np.append(0, short) - np.append(short, 0)
-    return free
-
-
 def draw(c):
-    figure, (named, placed) = panels(1, 2, width=13, height=5.2, width_ratios=[2.3, 1.4])
+    figure, (named, placed) = panels(1, 2, width=13, height=5.2, width_ratios=[2.4, 1.35])
     families = np.array([family(name) for name in VOC])
     relatives = [name for name in np.unique(families) if np.sum(families == name) > 1]
-    style = {name: {"color": COLOURS[i], "marker": MARKERS[i], "alpha": 1} for i, name in enumerate(relatives)}
-    alone = {"color": ink(), "marker": ".", "alpha": 0.5}
+    colour = dict.fromkeys(families, ink()) | dict(zip(relatives, COLOURS, strict=True))
+    marker = dict.fromkeys(families, ".") | dict(zip(relatives, MARKERS, strict=True))
     for ax in (named, placed):
-        for name in np.unique(families):
-            scatter(
-                ax, c.known[families == name], s=34, **style.get(name, alone), label=name if name in style else None
-            )
-        ax.set(xlabel="$f_1(s)$", ylabel="$f_2(s)$", aspect="equal", ylim=(-0.62, 0.8))
-    middle = np.median(c.known[:, 0])
-    left = np.array([c.known[families == name, 0].mean() < middle for name in families])
-    for side, x, align in ((left, -0.55, "right"), (~left, 0.85, "left")):
-        for i, height in zip(np.flatnonzero(side), spread(c.known[side, 1], 0.062), strict=True):
-            look = style.get(families[i], alone)
+        for name in relatives + [name for name in families if name not in relatives]:
+            label = name if name in relatives else None
+            scatter(ax, c.known[families == name], s=40, color=colour[name], marker=marker[name], label=label)
+        ax.set(xlabel="$f_1(s)$", ylabel="$f_2(s)$", aspect="equal", ylim=(-0.65, 0.8), xticks=[-0.4, 0, 0.4, 0.8])
+    left = np.array([c.known[families == name, 0].mean() for name in families]) < np.median(c.known[:, 0])
+    for side, x, top in ((left, -0.5, 0.72), (~left, 0.8, 0.45)):
+        members = np.flatnonzero(side)[c.known[side, 1].argsort()]
+        for i, height in zip(members, np.linspace(-0.6, top, len(members)), strict=True):
+            strong = families[i] in relatives
             named.plot(
-                [c.known[i, 0], x], [c.known[i, 1], height], color=look["color"], lw=0.7, alpha=0.6 * look["alpha"]
+                *np.transpose([c.known[i], (x, height)]), color=colour[families[i]], lw=0.8, alpha=0.4 + 0.3 * strong
             )
-            named.text(x, height, f" {VOC[i]} ", ha=align, va="center", fontsize=8.5, alpha=0.3 + 0.7 * look["alpha"])
-    for name, z, offset in zip(OOV, c.new, [(30, 14), (-60, -34), (60, -40)], strict=True):
-        scatter(placed, z[None], s=80, edgecolors=ink(), linewidths=1.2, **style[family(name)])
-        arrow = {"arrowstyle": "-", "color": ink()}
-        placed.annotate(name, z, offset, textcoords="offset points", weight="bold", ha="center", arrowprops=arrow)
-    named.set(title=f"the {len(VOC)} names", xlim=(-1.05, 1.3))
+            named.text(
+                x,
+                height,
+                f" {VOC[i]} ",
+                ha="right" if x < 0 else "left",
+                va="center",
+                fontsize=9,
+                alpha=0.7 + 0.3 * strong,
+            )
+    for name, z, offset in zip(OOV, c.new, [(60, -24), (-20, -40), (64, -44)], strict=True):
+        own = {"color": colour[family(name)], "marker": marker[family(name)]}
+        scatter(placed, z[None], s=90, edgecolors=ink(), linewidths=1.2, **own)
+        line = {"arrowstyle": "-", "color": ink()}
+        placed.annotate(name, z, offset, textcoords="offset points", weight="bold", ha="center", arrowprops=line)
+    named.set(title=f"the {len(VOC)} names", xlim=(-1, 1.4))
     placed.set(title=f"{len(OOV)} new names among them", xlim=(-0.5, 0.85))
-    placed.legend(ncols=2)
+    placed.legend(loc="upper right", borderaxespad=0)
     return figure
 
 

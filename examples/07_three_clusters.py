@@ -23,9 +23,9 @@ def compute():
     X, cluster = three_clusters(30, seed=0)
     K = gram_matrix(kernel, X)
     eta, V = kernel_pca(K, 8)
-    grid = grid_over(X)
+    grid = grid_over(X, resolution=50)
     fields = scores(gram_matrix(kernel, grid, X), K, V)
-    others = [kernel_pca(gram_matrix(kernel, three_clusters(30, seed=seed)[0]), 8)[0] for seed in range(1, 31)]
+    others = [kernel_pca(gram_matrix(kernel, three_clusters(30, seed=seed)[0]), 8)[0] for seed in range(1, 25)]
     f = training_scores(eta, V)
     return SimpleNamespace(X=X, cluster=cluster, eta=eta, grid=grid, fields=fields, f=f, others=np.array(others))
 

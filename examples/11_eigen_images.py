@@ -23,7 +23,7 @@ def compute():
 
     X = load_digits().data
     values, U = pca_by_svd(X)
-    mean, digits = X.mean(axis=0), X[[0, 3, 4]]
+    mean, digits = X.mean(axis=0), X[[0, 22, 15]]
     rebuilt = np.array([reconstruct(project(digits, U[:, :k], mean), U[:, :k], mean) for k in KS])
     return SimpleNamespace(mean=mean, share=proportion_of_variance(values), U=U, digits=digits, rebuilt=rebuilt)
 

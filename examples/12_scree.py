@@ -39,7 +39,7 @@ def claims(c):
             np.array_equal(np.round(100 * c.share, 1), [62.0, 24.7, 8.9, 4.3])
         ),
         f"90% takes {c.ninety} components: two hold {c.total[1]:.1%}, three {c.total[2]:.1%}": (
-            c.ninety == 3 and c.total[1] < 0.9 <= c.total[2]
+            c.ninety == 3 and np.array_equal(c.total >= 0.9, [False, False, True, True])
         ),
         "the elbow comes after the second, as the notes say, and Minka's evidence agrees": c.elbow == c.minka == 2,
     }
@@ -60,7 +60,7 @@ def draw(c):
     arrow = {"arrowstyle": "->", "color": ink(), "shrinkB": 6}
     each.annotate(f"elbow: k = {c.elbow}", (c.elbow, c.share[c.elbow - 1]), (1, 0.08), arrowprops=arrow)
     each.annotate(f"Minka's evidence: k = {c.minka}", (c.minka, c.share[c.minka - 1]), (2.1, 0.6), arrowprops=arrow)
-    summed.annotate(f"90%: k = {c.ninety}", (c.ninety, c.total[c.ninety - 1]), (2.75, 0.6), arrowprops=arrow)
+    summed.annotate(f"90%: k = {c.ninety}", (c.ninety, c.total[c.ninety - 1]), (3, 0.6), arrowprops=arrow, ha="center")
     return figure
 
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from mercer.report.figures import faint, panels
+from mercer.report.figures import faint, ink, panels
 from mercer.textbook import gram_matrix, polynomial_kernel, rbf_kernel_of_length
 
 SLIDES = "004 fig. 6–7"
@@ -49,23 +49,21 @@ def claims(c):
 
 
 def draw(c):
-    figure, axes = panels(1, 4, width=13, height=3.4)
-    looks = ["-", "--", "-."]
-    rows = [
-        ("Gaussian", "distance $\\|x - x'\\|$", c.distance, c.by_length, [f"ℓ = {v:g}" for v in LENGTHS]),
-        ("$(x^T x' + b)^3$", "", c.product, c.by_b, [f"b = {v:g}" for v in BS]),
-        ("$(γ\\, x^T x' + 1)^3$", "", c.product, c.by_gamma, [f"γ = {v:g}" for v in GAMMAS]),
-        ("$(x^T x' + 1)^M$", "", c.product, c.by_degree, [f"M = {v}" for v in DEGREES]),
+    figure, axes = panels(1, 4, width=13, height=3.3)
+    product = "scalar product $x^T x'$"
+    shown = [
+        ("Gaussian", "distance $\\|x - x'\\|$", c.distance, "ℓ", LENGTHS, c.by_length),
+        ("$(x^T x' + b)^3$", product, c.product, "$b$", BS, c.by_b),
+        ("$(γ\\, x^T x' + 1)^3$", product, c.product, "$γ$", GAMMAS, c.by_gamma),
+        ("$(x^T x' + 1)^M$", product, c.product, "$M$", DEGREES, c.by_degree),
     ]
-    for ax, (title, xlabel, t, curves, labels) in zip(axes, rows, strict=True):
+    for ax, (title, xlabel, t, letter, values, curves) in zip(axes, shown, strict=True):
         ax.axhline(0, color=faint(), lw=1)
-        for curve, label, look in zip(curves, labels, looks, strict=True):
-            ax.plot(t, curve, look, label=label)
-        ax.set(title=title, xlabel=xlabel or "scalar product $x^T x'$", ylabel="$k(x, x')$")
+        for value, curve, style in zip(values, curves, ["-", "--", "-."], strict=True):
+            ax.plot(t, curve, style, label=f"{letter} = {value:g}")
+        ax.set(title=title, xlabel=xlabel, ylabel="$k(x, x')$", ylim=(-0.05, 1.05) if t is c.distance else (-10, 20))
         ax.legend()
-    for ax in axes[1:]:
-        ax.axvline(0, color=faint(), lw=1, zorder=0)
-        ax.set_ylim(-10, 20)
+    axes[0].plot(LENGTHS, np.full(3, np.exp(-0.5)), "o", color=ink(), ms=5)
     return figure
 
 

@@ -2,7 +2,7 @@
 
 x₁ has 25 times the variance of x₂, perhaps only because of its unit. As measured, the first axis therefore runs nearly
 along x₁ and seems to hold all there is. With both features scaled to variance one their correlation decides: the first
-axis weighs them equally, and a tenth of the variance is left to the second. The bars reach two standard deviations.
+axis weighs them equally, and a tenth of the variance is left to the second. The lines reach two standard deviations.
 """
 
 from types import SimpleNamespace
@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from mercer.datasets import unequal_gaussian
-from mercer.report.figures import BLUE, RED, SKY, panels, scatter
+from mercer.report.figures import RED, SKY, ink, panels, scatter
 from mercer.textbook import pca_by_svd, project, proportion_of_variance, spectral_decomposition, standardise
 
 SLIDES = "004 ex. 5"
@@ -32,7 +32,7 @@ def claims(c):
     return {
         f"as measured, λ = {c.raw[0]:.1f} and {c.raw[1]:.2f}: theory says {l1:.1f} and {l2:.2f}, give or take three "
         "standard errors": np.allclose(c.raw, [l1, l2], atol=0, rtol=3 * np.sqrt(2 / n)),
-        f"and w₁ = ({c.U[0, 0]:.2f}, {c.U[1, 0]:.2f}), where theory says ({abs(W[0, 0]):.2f}, {abs(W[1, 0]):.2f})": (
+        f"as measured, w₁ = ({c.U[0, 0]:.2f}, {c.U[1, 0]:.2f}), theory says ({abs(W[0, 0]):.2f}, {abs(W[1, 0]):.2f})": (
             angle < 3 * np.sqrt(l1 * l2 / n) / (l1 - l2)
         ),
         f"standardised, λ = {c.scaled[0]:.2f} and {c.scaled[1]:.2f}, in theory 1.8 and 0.2, and w₁ = (1, 1)/√2": (
@@ -48,8 +48,8 @@ def draw(c):
     cases = [("as measured", c.X, c.raw, c.U, 18), ("standardised", c.Z, c.scaled, c.V, 3.6)]
     for ax, (name, points, values, W, reach) in zip(axes, cases, strict=True):
         scatter(ax, points, color=SKY, s=12)
-        for i, colour in enumerate([RED, BLUE]):
-            ends = np.outer([-2, 2], np.sqrt(values[i]) * W[:, i])
+        for i, colour in enumerate([RED, ink()]):
+            ends = points.mean(axis=0) + np.outer([-2, 2], np.sqrt(values[i]) * W[:, i])
             label = f"{proportion_of_variance(values)[i]:.1%} along ({W[0, i]:.2f}, {W[1, i]:.2f})"
             ax.plot(*ends.T, color=colour, linewidth=3, label=label.replace("-", "−"))
         ax.set(title=name, xlabel="$x_1$", ylabel="$x_2$", xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")

@@ -11,9 +11,8 @@ from types import SimpleNamespace
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 
+from mercer import textbook as tb
 from mercer.report.figures import ink, panels, paper, plain
-from mercer.textbook import gram_matrix, kernel_pca, pca_by_svd, preimage_by_fixed_point, preimage_by_ridge, project
-from mercer.textbook import projection_coefficients, rbf_kernel, reconstruct, scores, training_scores
 
 SLIDES = "001, last page · 004 § 3.1.3"
 FORMULA = "Pφ(x) = Σᵢ cᵢφ(xᵢ),   z ← Σᵢ cᵢk(z, xᵢ)xᵢ / Σᵢ cᵢk(z, xᵢ),   or   x̂ = k_y(y)ᵀ(K_Y + αI)⁻¹X"
@@ -28,20 +27,18 @@ def compute():
     order = rng.permutation(len(images))
     X, rest = images[order[:400]] / 16, order[400:]
     clean = images[[rest[digit[rest] == d][0] for d in range(10)]] / 16  # one of each digit, none of them in X
-    noisy = clean + 0.25 * rng.normal(size=clean.shape)
+    noisy = clean + 0.3 * rng.normal(size=clean.shape)
 
-    U, mean = pca_by_svd(X)[1], X.mean(axis=0)
-    linear = [reconstruct(project(noisy, U[:, :k], mean), U[:, :k], mean) for k in range(1, 65)]
+    U, mean = tb.pca_by_svd(X)[1], X.mean(axis=0)
+    linear = [tb.reconstruct(tb.project(noisy, U[:, :k], mean), U[:, :k], mean) for k in range(1, 65)]
 
-    kernel = rbf_kernel(GAMMA)
-    K = gram_matrix(kernel, X)
-    eta, V = kernel_pca(K, 60)
-    Y = scores(gram_matrix(kernel, noisy, X), K, V)
-    fixed = [
-        preimage_by_fixed_point(X, projection_coefficients(V, y), GAMMA, z, steps=20)
-        for y, z in zip(Y, noisy, strict=True)
-    ]
-    ridge = preimage_by_ridge(rbf_kernel(0.5), training_scores(eta, V), X, Y, ridge=0.3)
+    kernel = tb.rbf_kernel(GAMMA)
+    K = tb.gram_matrix(kernel, X)
+    eta, V = tb.kernel_pca(K, 60)
+    Y = tb.scores(tb.gram_matrix(kernel, noisy, X), K, V)
+    C = [tb.projection_coefficients(V, y) for y in Y]
+    fixed = [tb.preimage_by_fixed_point(X, c, GAMMA, z, steps=20) for c, z in zip(C, noisy, strict=True)]
+    ridge = tb.preimage_by_ridge(tb.rbf_kernel(0.5), tb.training_scores(eta, V), X, Y, ridge=0.3)
     return SimpleNamespace(clean=clean, noisy=noisy, linear=np.array(linear), fixed=np.array(fixed), ridge=ridge)
 
 
@@ -60,22 +57,17 @@ def claims(c):
 
 
 def draw(c):
-    figure, axes = panels(5, 10, width=10, height=4.9)
+    figure, axes = panels(5, 10, width=11, height=5)
     grey = LinearSegmentedColormap.from_list("paper to ink", [paper(), ink()])
     k = error(c, c.linear).argmin()
-    rows = {
-        "clean": c.clean,
-        "noisy": c.noisy,
-        f"PCA, $k$ = {k + 1}": c.linear[k],
-        "kernel PCA,\nfixed point": c.fixed,
-        "kernel PCA,\nridge": c.ridge,
-    }
-    for line, (label, images) in zip(axes, rows.items(), strict=True):
+    labels = ["clean", "noisy", f"PCA, $k$ = {k + 1}", "kernel PCA, fixed point", "kernel PCA, learned"]
+    rows = [c.clean, c.noisy, c.linear[k], c.fixed, c.ridge]
+    for line, label, images in zip(axes, labels, rows, strict=True):
         for ax, image in zip(line, images, strict=True):
             ax.imshow(image.reshape(8, 8), cmap=grey, vmin=0, vmax=1)
             plain(ax)
-        line[0].set_ylabel(label, rotation=0, ha="right", va="center")
-        line[-1].annotate(f"{error(c, images):.2f}", (1.15, 0.5), xycoords="axes fraction", va="center")
+        label += "" if images is c.clean else f"\nerror {error(c, images):.2f}"
+        line[0].set_ylabel(label, rotation=0, ha="right", va="center", linespacing=1.4)
     return figure
 
 

@@ -76,7 +76,8 @@ def panels(
 
 def scatter(ax: Axes, X: Array, groups: Array | None = None, labels: list[str] | None = None, **kwargs: Any) -> None:
     """Points of the plane; each group has its colour *and* its marker."""
-    style = {"s": 18, "edgecolors": paper(), "linewidths": 0.4} | kwargs
+    crossed = kwargs.get("marker") in ("x", "+")  # matplotlib warns of an edge on a marker that has no face
+    style = ({"s": 18} if crossed else {"s": 18, "edgecolors": paper(), "linewidths": 0.4}) | kwargs
     groups = np.zeros(len(X), dtype=int) if groups is None else groups
     for i, group in enumerate(np.unique(groups)):
         own = {"color": COLOURS[i % 7], "marker": MARKERS[i % 7], "label": labels[i] if labels else None}

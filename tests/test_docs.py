@@ -1,0 +1,110 @@
+"""Documents say what is there: every name they use exists, and every public name is in them."""
+
+import ast
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mercer import datasets, textbook
+
+ROOT = Path(__file__).parent.parent
+LECTURES = (ROOT / "docs" / "lectures.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def names_of_tests():
+    """Every test function and test class of this suite."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "tests").glob("test_*.py")]
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    return {node.name for tree in trees for node in ast.walk(tree) if isinstance(node, kinds)}
+
+
+def public_functions(module):
+    return {
+        name
+        for name, value in vars(module).items()
+        if inspect.isfunction(value) and value.__module__ == module.__name__ and not name.startswith("_")
+    }
+
+
+def code_words(text):
+    return set(re.findall(r"`([^`\n]+)`", text))
+
+
+def table_column(heading):
+    """The code words of one column over all tables of the lectures' page."""
+    found, index = set(), None
+    for line in LECTURES.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else None
+        if cells is None:
+            index = None
+        elif heading in cells:
+            index = cells.index(heading)
+        elif index is not None and index < len(cells):
+            found |= code_words(cells[index])
+    return found
+
+
+def test_functions_named_in_the_lectures_exist():
+    known = public_functions(textbook) | public_functions(datasets) | {"VOC", "OOV"}
+    assert table_column("function") - known == set()
+
+
+def test_every_formula_of_the_textbook_and_every_data_set_has_its_slide():
+    assert (public_functions(textbook) | public_functions(datasets)) - code_words(LECTURES) == set()
+
+
+def test_tests_named_in_the_lectures_exist():
+    named = {word for word in code_words(LECTURES) if word.lower().startswith("test")}
+    assert len(named) > 80
+    assert named - names_of_tests() == set()
+    assert table_column("test") | table_column("shown by") <= named
+
+
+def test_every_exercise_and_every_erratum_is_in_the_lectures():
+    for file in ("test_exercises.py", "test_errata.py"):
+        tree = ast.parse((ROOT / "tests" / file).read_text(encoding="utf-8"))
+        tests = {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")}
+        assert tests - code_words(LECTURES) == set()
+
+
+def test_figures_named_in_the_lectures_are_those_of_the_gallery():
+    assert table_column("figure") == {path.stem for path in (ROOT / "examples").glob("[0-9]*.py")}
+
+
+@pytest.mark.parametrize("module", [textbook, datasets], ids=lambda module: module.__name__)
+def test_every_public_function_is_explained_and_cites_its_source(module):
+    silent = {name for name in public_functions(module) if not (getattr(module, name).__doc__ or "").strip()}
+    assert silent == set()
+    cited = {name for name in public_functions(module) if re.search(r"00[0-4]", getattr(module, name).__doc__)}
+    assert public_functions(module) - cited <= {"with_signs", "normalised_kernel", "ppca_log_likelihood", "family"}
+
+
+def test_links_of_the_documents_lead_somewhere():
+    for document in [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        ROOT / "CHANGELOG.md",
+        *(ROOT / "docs").glob("*.md"),
+    ]:
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", document.read_text(encoding="utf-8")):
+            if not target.startswith("http"):
+                assert (document.parent / target).exists(), f"{document.name} links to {target}"
+
+
+@pytest.mark.parametrize("code", re.findall(r"```python\n(.*?)```", README, re.S))
+def test_python_of_the_readme_runs(code):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    for printed in re.findall(r"# → (.*)", code):
+        assert printed in done.stdout
+
+
+def test_commands_of_the_readme_exist():
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+    named = set(re.findall(r"^make ([a-z-]+)", README, re.M)) | set(re.findall(r"`make ([a-z-]+)`", README))
+    assert {"demo", "test"} <= named <= targets
