@@ -40,6 +40,7 @@ def claims(c):
 
 def draw(c):
     figure, (data, field, ranked) = panels(1, 3, width=12.5, height=3.1)
+    figure.get_layout_engine().set(w_pad=0.12)
     x, y = np.unique(c.grid[:, 0]), np.unique(c.grid[:, 1])
     ramp = LinearSegmentedColormap.from_list("low to high", [paper(), SKY])
     filled = field.contourf(x, y, c.field.reshape(len(y), len(x)), levels=12, cmap=ramp)

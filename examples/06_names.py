@@ -14,7 +14,7 @@ from mercer.report.figures import COLOURS, MARKERS, ink, panels, scatter
 from mercer.textbook import gram_matrix, kernel_pca, ngram_kernel, normalised_kernel, scores, training_scores
 
 SLIDES = "000 p. 79–81"
-FORMULA = "k(s, t) = φ(s)ᵀφ(t) / ‖φ(s)‖‖φ(t)‖,   φ counts the 3-grams,   fᵢ(s) = Σⱼ k(s, sⱼ)(vᵢ)ⱼ"
+FORMULA = "k(s, t) = φ(s)ᵀφ(t) / ‖φ(s)‖‖φ(t)‖,   φ counts the 3-grams,   fᵢ(s) = Σⱼ k(s, sⱼ)(vᵢ)ⱼ − mean"
 
 
 def compute():
@@ -46,27 +46,17 @@ def draw(c):
     colour = dict.fromkeys(families, ink()) | dict(zip(relatives, COLOURS, strict=True))
     marker = dict.fromkeys(families, ".") | dict(zip(relatives, MARKERS, strict=True))
     for ax in (named, placed):
-        for name in relatives + [name for name in families if name not in relatives]:
-            label = name if name in relatives else None
-            scatter(ax, c.known[families == name], s=40, color=colour[name], marker=marker[name], label=label)
+        for name in np.unique(families):
+            look = {"color": colour[name], "marker": marker[name], "label": name if name in relatives else None}
+            scatter(ax, c.known[families == name], s=40, **look)
         ax.set(xlabel="$f_1(s)$", ylabel="$f_2(s)$", aspect="equal", ylim=(-0.65, 0.8), xticks=[-0.4, 0, 0.4, 0.8])
     left = np.array([c.known[families == name, 0].mean() for name in families]) < np.median(c.known[:, 0])
-    for side, x, top in ((left, -0.5, 0.72), (~left, 0.8, 0.45)):
-        members = np.flatnonzero(side)[c.known[side, 1].argsort()]
-        for i, height in zip(members, np.linspace(-0.6, top, len(members)), strict=True):
-            strong = families[i] in relatives
-            named.plot(
-                *np.transpose([c.known[i], (x, height)]), color=colour[families[i]], lw=0.8, alpha=0.4 + 0.3 * strong
-            )
-            named.text(
-                x,
-                height,
-                f" {VOC[i]} ",
-                ha="right" if x < 0 else "left",
-                va="center",
-                fontsize=9,
-                alpha=0.7 + 0.3 * strong,
-            )
+    for side, x, top, align in ((left, -0.5, 0.72, "right"), (~left, 0.8, 0.36, "left")):
+        members = np.flatnonzero(side)[c.known[side, 1].argsort()]  # the labels stand in two columns, in this order
+        for i, y in zip(members, np.linspace(-0.6, top, len(members)), strict=True):
+            alpha = 1 if families[i] in relatives else 0.65
+            named.plot([c.known[i, 0], x], [c.known[i, 1], y], color=colour[families[i]], lw=0.8, alpha=0.6 * alpha)
+            named.text(x, y, f" {VOC[i]} ", ha=align, va="center", fontsize=9, alpha=alpha)
     for name, z, offset in zip(OOV, c.new, [(60, -24), (-20, -40), (64, -44)], strict=True):
         own = {"color": colour[family(name)], "marker": marker[family(name)]}
         scatter(placed, z[None], s=90, edgecolors=ink(), linewidths=1.2, **own)

@@ -14,7 +14,7 @@ from mercer.report.figures import field, grid_over, ink, panels, paper, plain, s
 from mercer.textbook import gram_matrix, kernel_pca, rbf_kernel, scores, training_scores
 
 SLIDES = "001, kernel PCA on artificial data"
-FORMULA = "k(x, y) = exp(−‖x − y‖² / 0.1),   JKJ vᵢ = ηᵢvᵢ,   fᵢ(x) = Σⱼ k(x, xⱼ)(vᵢ)ⱼ"
+FORMULA = "k(x, y) = exp(−‖x − y‖² / 0.1),   JKJ vᵢ = ηᵢvᵢ,   fᵢ(x) = Σⱼ k(x, xⱼ)(vᵢ)ⱼ − mean"
 PRINTED = np.array([21.72, 21.65, 4.11, 3.93, 3.66, 3.09, 2.60, 2.53])  # the eigenvalues on the slide
 
 

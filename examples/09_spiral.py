@@ -51,14 +51,11 @@ def draw(c):
     found = np.array([[order(component, c.place) for component in scores.T] for scores in c.kernel])
     best = found[:, 0].argmax()
     along = {"c": c.place, "cmap": LinearSegmentedColormap.from_list("along", [BLUE, PINK, ORANGE]), "s": 12}
-    some = slice(5, None, 17)
     data.scatter(*c.X.T, **along)
     unrolled.scatter(c.place, c.Z[:, 0], **along)
     kernel.scatter(*c.kernel[best].T, **along)
     for ax, points in ((data, c.X_new), (unrolled, np.column_stack([c.place_new, c.Z_new]))):
-        scatter(
-            ax, points[some], labels=["new points"], color=paper(), edgecolors=ink(), linewidths=1, marker="D", s=26
-        )
+        scatter(ax, points[5::17], labels=["new points"], color=paper(), edgecolors=ink(), linewidths=1, marker="D")
     for i, style in enumerate(["-", "--"]):
         sweep.semilogx(LENGTHS, found[:, i], style, color=[SKY, PINK][i])
         sweep.text(LENGTHS[0], found[0, i] - 0.03, f"component {i + 1}", va="top")

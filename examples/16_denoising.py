@@ -3,7 +3,7 @@
 Components found on clean digits keep what digits have in common, and noise has little of it. Linear PCA can only
 choose how many axes to keep; here it is given the number that is best for these very images. Kernel PCA projects in
 feature space, where one has to look for the image that fits best: by iterating to a fixed point, or by learning the
-way back from the clean digits.
+way back from the clean digits. The error is the mean of ‖x̂ − x‖² over the ten images.
 """
 
 from types import SimpleNamespace
@@ -25,7 +25,7 @@ def compute():
     rng = np.random.default_rng(0)
     images, digit = load_digits(return_X_y=True)
     order = rng.permutation(len(images))
-    X, rest = images[order[:400]] / 16, order[400:]
+    X, rest = images[order[:350]] / 16, order[350:]
     clean = images[[rest[digit[rest] == d][0] for d in range(10)]] / 16  # one of each digit, none of them in X
     noisy = clean + 0.3 * rng.normal(size=clean.shape)
 
@@ -37,7 +37,7 @@ def compute():
     eta, V = tb.kernel_pca(K, 60)
     Y = tb.scores(tb.gram_matrix(kernel, noisy, X), K, V)
     C = [tb.projection_coefficients(V, y) for y in Y]
-    fixed = [tb.preimage_by_fixed_point(X, c, GAMMA, z, steps=20) for c, z in zip(C, noisy, strict=True)]
+    fixed = [tb.preimage_by_fixed_point(X, c, GAMMA, z, steps=12) for c, z in zip(C, noisy, strict=True)]
     ridge = tb.preimage_by_ridge(tb.rbf_kernel(0.5), tb.training_scores(eta, V), X, Y, ridge=0.3)
     return SimpleNamespace(clean=clean, noisy=noisy, linear=np.array(linear), fixed=np.array(fixed), ridge=ridge)
 

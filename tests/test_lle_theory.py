@@ -220,8 +220,8 @@ def test_pca_is_the_limit_of_no_noise(X):  # 004 §3
 def test_samples_of_the_model_give_the_model_back():
     rng = np.random.default_rng(0)
     W_true, noise_true = np.array([[3.0], [1.0], [-2.0], [0.5]]), 0.25
-    X = rng.normal(size=(20_000, 1)) @ W_true.T + np.sqrt(noise_true) * rng.normal(size=(20_000, 4)) + [1, 2, 3, 4]
+    X = rng.normal(size=(2_000, 1)) @ W_true.T + np.sqrt(noise_true) * rng.normal(size=(2_000, 4)) + [1, 2, 3, 4]
     mean, W, noise = probabilistic_pca(X, 1)
-    assert_allclose(mean, [1, 2, 3, 4], atol=0.1)
-    assert_allclose(np.abs(W), np.abs(W_true), atol=0.1)
+    assert_allclose(mean, [1, 2, 3, 4], atol=0.2)
+    assert_allclose(np.abs(W), np.abs(W_true), atol=0.2)
     assert noise == pytest.approx(noise_true, rel=0.05)

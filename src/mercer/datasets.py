@@ -45,7 +45,7 @@ def three_layers(n: int = 100, *, seed: Seed = 0) -> tuple[Array, Array]:
     """Three flat discs stacked in space along (1, 1, 1): every coordinate plane sees them overlap (000 p. 8)."""
     rng = _rng(seed)
     layer = np.repeat(np.arange(3), n)
-    flat = rng.normal(size=(3 * n, 3)) * [0.55, 0.8, 0.12] + np.outer(layer - 1, [0, 0, 1.6])
+    flat = rng.normal(size=(3 * n, 3)) * [0.9, 1.1, 0.12] + np.outer(layer - 1, [0, 0, 1.6])
     axes = np.array([[1, -1, 0], [1, 1, -2], [1, 1, 1]]) / np.sqrt([[2], [6], [3]])
     return flat @ axes, layer
 

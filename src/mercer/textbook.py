@@ -192,8 +192,7 @@ def polynomial_kernel(gamma: float = 1.0, b: float = 1.0, degree: int = 2) -> Ke
 
 def quadratic_features(x: ArrayLike) -> Array:
     """φ(x) = (1, √2x₁, √2x₂, x₁², x₂², √2x₁x₂), so that φ(x)ᵀφ(y) = (1 + xᵀy)² in the plane (004 §3.1.2)."""
-    x1, x2 = np.asarray(x, dtype=float)
-    root = np.sqrt(2)
+    (x1, x2), root = np.asarray(x, dtype=float), np.sqrt(2)
     return np.array([1, root * x1, root * x2, x1**2, x2**2, root * x1 * x2])
 
 
@@ -284,15 +283,12 @@ def projection_coefficients(V: Array, y: ArrayLike) -> Array:
 
 
 def preimage_by_fixed_point(X: ArrayLike, c: Array, gamma: float, z: ArrayLike, steps: int = 100) -> Array:
-    """z ← Σ cᵢ k(z, xᵢ) xᵢ / Σ cᵢ k(z, xᵢ): the z whose φ(z) is nearest to Σ cᵢφ(xᵢ), RBF kernel (001 last page).
-
-    After Mika et al. (1999). A step that would leave the data (weights summing to nothing) ends the walk.
-    """
+    """z ← Σ cᵢ k(z, xᵢ) xᵢ / Σ cᵢ k(z, xᵢ): the z whose φ(z) is nearest to Σ cᵢφ(xᵢ), RBF kernel (001 last page)."""
     X, nearest, k = _rows(X), np.asarray(z, dtype=float), rbf_kernel(gamma)
     for _ in range(steps):
         weights = c * gram_matrix(k, [nearest], X)[0]
         if np.abs(weights.sum()) <= 1e-6 * np.abs(weights).sum():
-            break
+            break  # the next step would leave the data
         nearest = weights @ X / weights.sum()
     return nearest
 
@@ -313,12 +309,9 @@ def nearest_neighbours(x: ArrayLike, X: ArrayLike, k: int) -> Array:
 
 
 def lle_weights(x: ArrayLike, neighbours: ArrayLike, reg: float = 1e-3) -> Array:
-    """w = u/(uᵀ1) with G u = 1, G = (X̃ − 1x)(X̃ − 1x)ᵀ: x ≈ wX̃ with Σw = 1 (003).
-
-    With more neighbours than dimensions G is singular; reg·tr(G) on its diagonal picks the most even weights.
-    """
+    """w = u/(uᵀ1) with G u = 1, G = (X̃ − 1x)(X̃ − 1x)ᵀ: x ≈ wX̃ with Σw = 1 (003)."""
     Z = _rows(neighbours) - np.asarray(x)
-    G = Z @ Z.T
+    G = Z @ Z.T  # singular when there are more neighbours than dimensions: hence reg, which evens the weights out
     u = np.linalg.solve(G + reg * (np.trace(G) or 1.0) * np.eye(len(G)), np.ones(len(G)))
     return u / u.sum()
 
@@ -355,10 +348,7 @@ def lle_new_point(x: ArrayLike, X: ArrayLike, Z: Array, n_neighbours: int, reg: 
 
 # ---------------------------------------------------------------------------- probabilistic PCA
 def probabilistic_pca(X: ArrayLike, k: int) -> tuple[Array, Array, float]:
-    """μ, W, σ² of x ~ N(μ, WWᵀ + σ²I) at maximum likelihood (004 §2.4, §3: Tipping & Bishop).
-
-    σ² = mean of the d − k dropped λᵢ, W = U_k (Λ_k − σ²I)^½.
-    """
+    """μ, W, σ² of x ~ N(μ, WWᵀ + σ²I) at maximum likelihood: σ² = mean dropped λ, W = U_k(Λ_k − σ²I)^½ (004 §2.4)."""
     X = _rows(X)
     values, U = spectral_decomposition(covariance_by_centring(X))
     k = _at_most(k, X.shape[1] - 1, "directions that leave one for the noise")

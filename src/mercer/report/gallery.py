@@ -61,7 +61,7 @@ def make_entry(path: Path, themes: Iterable[str] = THEMES) -> Entry:
     results = script.compute()
     return Entry(
         name=path.stem,
-        title=title,
+        title=title.rstrip("."),
         caption=caption.strip(),
         formula=script.FORMULA,
         slides=script.SLIDES,

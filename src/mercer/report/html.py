@@ -2,6 +2,7 @@
 
 import base64
 import os
+import re
 import tempfile
 from html import escape
 from importlib import resources
@@ -61,11 +62,17 @@ def _figure(number: int, entry: Entry) -> str:
         title=escape(entry.title),
         slides=escape(entry.slides),
         caption=escape(entry.caption),
-        formula=escape(entry.formula),
+        formula=_formula(entry.formula),
         claims=claims,
         light=_data_uri(entry.pictures["light"]),
         dark=_data_uri(entry.pictures["dark"]),
     )
+
+
+def _formula(text: str) -> str:
+    """Escaped, with `_{i>k}` and `_new` lowered and `^{…}` raised."""
+    lowered = re.sub(r"_(?:\{([^{}]*)\}|(\w+))", r"<sub>\1\2</sub>", escape(text))
+    return re.sub(r"\^\{([^{}]*)\}", r"<sup>\1</sup>", lowered)
 
 
 def _data_uri(png: bytes) -> str:
