@@ -25,7 +25,7 @@ def compute():
     rng = np.random.default_rng(0)
     images, digit = load_digits(return_X_y=True)
     order = rng.permutation(len(images))
-    X, rest = images[order[:350]] / 16, order[350:]
+    X, rest = images[order[:400]] / 16, order[400:]
     clean = images[[rest[digit[rest] == d][0] for d in range(10)]] / 16  # one of each digit, none of them in X
     noisy = clean + 0.3 * rng.normal(size=clean.shape)
 
@@ -57,17 +57,16 @@ def claims(c):
 
 
 def draw(c):
-    figure, axes = panels(5, 10, width=11, height=5)
+    figure, axes = panels(5, 1, width=10.5, height=4.7)
     grey = LinearSegmentedColormap.from_list("paper to ink", [paper(), ink()])
     k = error(c, c.linear).argmin()
     labels = ["clean", "noisy", f"PCA, $k$ = {k + 1}", "kernel PCA, fixed point", "kernel PCA, learned"]
-    rows = [c.clean, c.noisy, c.linear[k], c.fixed, c.ridge]
-    for line, label, images in zip(axes, labels, rows, strict=True):
-        for ax, image in zip(line, images, strict=True):
-            ax.imshow(image.reshape(8, 8), cmap=grey, vmin=0, vmax=1)
-            plain(ax)
+    for ax, label, images in zip(axes, labels, [c.clean, c.noisy, c.linear[k], c.fixed, c.ridge], strict=True):
+        strip = np.hstack([np.pad(image.reshape(8, 8), [(0, 0), (1, 1)]) for image in images])
+        ax.imshow(strip, cmap=grey, vmin=0, vmax=1)
         label += "" if images is c.clean else f"\nerror {error(c, images):.2f}"
-        line[0].set_ylabel(label, rotation=0, ha="right", va="center", linespacing=1.4)
+        ax.set_ylabel(label, rotation=0, ha="right", va="center", linespacing=1.4)
+        plain(ax)
     return figure
 
 

@@ -45,7 +45,9 @@ def three_layers(n: int = 100, *, seed: Seed = 0) -> tuple[Array, Array]:
     """Three flat discs stacked in space along (1, 1, 1): every coordinate plane sees them overlap (000 p. 8)."""
     rng = _rng(seed)
     layer = np.repeat(np.arange(3), n)
-    flat = rng.normal(size=(3 * n, 3)) * [0.9, 1.1, 0.12] + np.outer(layer - 1, [0, 0, 1.6])
+    radius, angle = 1.8 * np.sqrt(rng.uniform(size=3 * n)), rng.uniform(0, 2 * np.pi, size=3 * n)
+    height = 1.6 * (layer - 1) + 0.1 * rng.normal(size=3 * n)
+    flat = np.column_stack([radius * np.cos(angle), radius * np.sin(angle), height])
     axes = np.array([[1, -1, 0], [1, 1, -2], [1, 1, 1]]) / np.sqrt([[2], [6], [3]])
     return flat @ axes, layer
 
