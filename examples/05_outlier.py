@@ -8,10 +8,9 @@ took part in finding the components, and still has by far the lowest F.
 from types import SimpleNamespace
 
 import numpy as np
-from matplotlib.colors import LinearSegmentedColormap
 
 from mercer.datasets import moons
-from mercer.report.figures import ORANGE, SKY, grid_over, ink, panels, paper, scatter
+from mercer.report.figures import ORANGE, SKY, grid_over, ink, panels, paper, ramp, scatter
 from mercer.textbook import gram_matrix, kernel_pca, rbf_kernel_of_length, sum_of_projections
 
 SLIDES = "000 p. 77–78"
@@ -42,8 +41,7 @@ def draw(c):
     figure, (data, field, ranked) = panels(1, 3, width=12.5, height=3.1)
     figure.get_layout_engine().set(w_pad=0.12)
     x, y = np.unique(c.grid[:, 0]), np.unique(c.grid[:, 1])
-    ramp = LinearSegmentedColormap.from_list("low to high", [paper(), SKY])
-    filled = field.contourf(x, y, c.field.reshape(len(y), len(x)), levels=12, cmap=ramp)
+    filled = field.contourf(x, y, c.field.reshape(len(y), len(x)), levels=12, cmap=ramp(paper(), SKY))
     figure.colorbar(filled, cax=field.inset_axes([1.03, 0, 0.04, 1]), ticks=[0, 1, 2])
     by_rank = np.column_stack([c.F.argsort().argsort() + 1, c.F])
     for ax, points in ((data, c.X), (field, c.X), (ranked, by_rank)):

@@ -8,12 +8,11 @@ compares places by their distance in the plane, and no bandwidth brings the poin
 from types import SimpleNamespace
 
 import numpy as np
-from matplotlib.colors import LinearSegmentedColormap
 from scipy.stats import spearmanr
 
 from mercer import textbook as tb
 from mercer.datasets import spiral
-from mercer.report.figures import BLUE, ORANGE, PINK, SKY, ink, panels, paper, scatter
+from mercer.report.figures import BLUE, ORANGE, PINK, SKY, ink, panels, paper, ramp, scatter
 
 SLIDES = "003, last pages"
 FORMULA = "xᵢ ≈ Σⱼ wᵢⱼxⱼ,   M = (I − W)ᵀ(I − W),   z: bottom eigenvectors of M but 1,   z_new = Σⱼ wⱼzⱼ"
@@ -50,7 +49,7 @@ def draw(c):
     figure, (data, unrolled, kernel, sweep) = panels(1, 4, width=13, height=3.4)
     found = np.array([[order(component, c.place) for component in scores.T] for scores in c.kernel])
     best = found[:, 0].argmax()
-    along = {"c": c.place, "cmap": LinearSegmentedColormap.from_list("along", [BLUE, PINK, ORANGE]), "s": 12}
+    along = {"c": c.place, "cmap": ramp(BLUE, PINK, ORANGE), "s": 12}
     data.scatter(*c.X.T, **along)
     unrolled.scatter(c.place, c.Z[:, 0], **along)
     kernel.scatter(*c.kernel[best].T, **along)

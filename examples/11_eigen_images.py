@@ -8,9 +8,8 @@ growing number k of them the digit appears, first what it shares with others, th
 from types import SimpleNamespace
 
 import numpy as np
-from matplotlib.colors import LinearSegmentedColormap
 
-from mercer.report.figures import ink, panels, paper, plain
+from mercer.report.figures import ink, panels, paper, plain, ramp
 from mercer.textbook import pca_by_svd, project, proportion_of_variance, reconstruct
 
 SLIDES = "004 fig. 4"
@@ -40,7 +39,7 @@ def claims(c):
 
 def draw(c):
     figure, axes = panels(4, 8, width=9.5, height=5.6)
-    grey = LinearSegmentedColormap.from_list("paper to ink", [paper(), ink()])
+    grey = ramp(paper(), ink())
     pictures = np.concatenate([c.digits[:, None], c.rebuilt.swapaxes(0, 1)], axis=1)
     for ax, picture in zip([axes[0, 0], *axes[1:].flat], [c.mean, *pictures.reshape(-1, 64)], strict=True):
         ax.imshow(picture.reshape(8, 8), cmap=grey, vmin=0, vmax=16)

@@ -1,7 +1,8 @@
 """Denoising: the pre-image of a kernel projection is cleaner than linear PCA.
 
 Components found on clean digits keep what digits have in common, and noise has little of it. Linear PCA can only
-choose how many axes to keep; here it is given the number that is best for these very images. Kernel PCA projects in
+choose how many axes to keep; here it gets the number that is best for these very images (as γ was tried out on
+such images, too). Kernel PCA projects in
 feature space, where one has to look for the image that fits best: by iterating to a fixed point, or by learning the
 way back from the clean digits. The error is the mean of ‖x̂ − x‖² over the ten images.
 """
@@ -9,10 +10,9 @@ way back from the clean digits. The error is the mean of ‖x̂ − x‖² over 
 from types import SimpleNamespace
 
 import numpy as np
-from matplotlib.colors import LinearSegmentedColormap
 
 from mercer import textbook as tb
-from mercer.report.figures import ink, panels, paper, plain
+from mercer.report.figures import ink, panels, paper, plain, ramp
 
 SLIDES = "001, last page · 004 § 3.1.3"
 FORMULA = "Pφ(x) = Σᵢ cᵢφ(xᵢ),   z ← Σᵢ cᵢk(z, xᵢ)xᵢ / Σᵢ cᵢk(z, xᵢ),   or   x̂ = k_y(y)ᵀ(K_Y + αI)⁻¹X"
@@ -58,7 +58,7 @@ def claims(c):
 
 def draw(c):
     figure, axes = panels(5, 1, width=10.5, height=4.7)
-    grey = LinearSegmentedColormap.from_list("paper to ink", [paper(), ink()])
+    grey = ramp(paper(), ink())
     k = error(c, c.linear).argmin()
     labels = ["clean", "noisy", f"PCA, $k$ = {k + 1}", "kernel PCA, fixed point", "kernel PCA, learned"]
     for ax, label, images in zip(axes, labels, [c.clean, c.noisy, c.linear[k], c.fixed, c.ridge], strict=True):

@@ -29,9 +29,9 @@ OOV = ["flanders maude", "simpson abe", "van houten kirk"]
 
 
 def family(name: str) -> str:
-    """The family name: all words but the last, up to a title ("van houten kirk" → "van houten")."""
-    words = [word for word in name.split() if not word.endswith(".")]
-    return "van houten" if words[0] == "van" else words[0]
+    """The family name: the first word, or the first two after "van"."""
+    first, second, *_ = name.split()
+    return f"{first} {second}" if first == "van" else first
 
 
 def correlated_cloud(n: int = 200, *, seed: Seed = 0) -> Array:

@@ -10,6 +10,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -64,6 +65,11 @@ def faint() -> str:
 def paper() -> str:
     """The colour behind the drawing."""
     return mpl.rcParams["axes.facecolor"]
+
+
+def ramp(*colours: str) -> LinearSegmentedColormap:
+    """A colour map that runs through these colours; from `paper()` to `ink()` for pictures in grey."""
+    return LinearSegmentedColormap.from_list("ramp", list(colours))
 
 
 def panels(
