@@ -1,3 +1,24 @@
 """Dimension reduction that people can trust on real data."""
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mercer.models.kernel_pca import KernelPCA
+
 __version__ = "0.1.0"
+__all__ = ["KernelPCA", "__version__"]
+
+_HOMES = {"KernelPCA": "mercer.models.kernel_pca"}
+
+
+def __getattr__(name: str) -> Any:
+    """The models, imported when first used: `import mercer` alone stays light."""
+    if name in _HOMES:
+        from importlib import import_module
+
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'mercer' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -41,3 +41,19 @@ class ClaimsFailed(MercerError):
     """A figure was drawn, but something it claims did not hold."""
 
     exit_code = NOT_VERIFIED
+
+
+class NoRoom(MercerError, MemoryError):
+    """The work does not fit into the memory limit; said before anything is allocated."""
+
+    exit_code = NO_ROOM
+
+
+class BadData(MercerError, ValueError):
+    """The data cannot be used as they are."""
+
+    exit_code = BAD_DATA
+
+
+class MercerWarning(UserWarning):
+    """Something a user should know about an answer that was given all the same."""

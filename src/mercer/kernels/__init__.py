@@ -1,0 +1,31 @@
+"""What similarity means: kernels as values, with one formula each.
+
+>>> from mercer.kernels import RBF, Linear
+>>> 0.5 * Linear() + RBF(gamma=2.0)
+0.5 * Linear() + RBF(gamma=2.0)
+"""
+
+from mercer.kernels.base import Constant, Kernel
+from mercer.kernels.check import KernelVerdict, check_kernel
+from mercer.kernels.distance import RBF, Laplacian, Matern
+from mercer.kernels.dot import Cosine, Linear, Polynomial, Sigmoid
+from mercer.kernels.given import Blockwise, Pairwise, Precomputed
+from mercer.kernels.resolve import resolve_kernel
+
+__all__ = [
+    "RBF",
+    "Blockwise",
+    "Constant",
+    "Cosine",
+    "Kernel",
+    "KernelVerdict",
+    "Laplacian",
+    "Linear",
+    "Matern",
+    "Pairwise",
+    "Polynomial",
+    "Precomputed",
+    "Sigmoid",
+    "check_kernel",
+    "resolve_kernel",
+]

@@ -1,0 +1,221 @@
+"""What a kernel is: a frozen value with one formula, which can be added, multiplied, printed and compared."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields, is_dataclass, replace
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Rows = Any  # a dense array, a CSR matrix or a sequence of items
+
+
+class Kernel(ABC):
+    """A similarity k(x, y). Subclasses are frozen dataclasses whose fields are the parameters of the formula.
+
+    A subclass writes `block`, and `diag` if it can be had without the block. `prepare` returns an object that fills
+    tiles of the matrix between two sets of rows; families override it where preparing the rows once makes tiles cheap.
+    """
+
+    #: Largest value of k, if it is known: centring may subtract it first (see `SymmetricOperator.shift`).
+    top: ClassVar[float] = 0.0
+
+    @abstractmethod
+    def block(self, X: Rows, Y: Rows) -> Array:
+        """The matrix k(x, y) of all rows x of X and y of Y, in float64."""
+
+    def diag(self, X: Rows) -> Array:
+        """k(x, x) of every row of X."""
+        return np.array([self.block(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(n_rows(X))])
+
+    def prepare(self, X: Rows, Y: Rows | None = None, shift: float = 0.0) -> "Tiles":
+        """Tiles of k(X, Y) − shift; of k(X, X) without Y."""
+        return BlockTiles(self, X, X if Y is None else Y, shift)
+
+    def features(self, X: Rows) -> Any:
+        """φ(X) with φ(x)ᵀφ(y) = k(x, y) exactly, dense or CSR, or None if there is no such map of moderate size."""
+        return None
+
+    def n_features(self, X: Rows) -> int | None:
+        """The number of columns of `features(X)`, without computing them."""
+        return None
+
+    def resolved(self, X: Rows, rng: np.random.Generator) -> "Kernel":
+        """The kernel with every parameter that was left to the data (None, "median") as a number."""
+        return self
+
+    # ------------------------------------------------------------------ algebra
+
+    def __add__(self, other: "Kernel | float") -> "Kernel":
+        return Sum(self, as_kernel(other))
+
+    def __radd__(self, other: float) -> "Kernel":
+        return Sum(as_kernel(other), self)
+
+    def __mul__(self, other: "Kernel | float") -> "Kernel":
+        return Scaled(float(other), self) if isinstance(other, Real) else Product(self, as_kernel(other))
+
+    def __rmul__(self, other: float) -> "Kernel":
+        return Scaled(float(other), self)
+
+    # ------------------------------------------------------------------ scikit-learn's grid search: kernel__gamma
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters of the formula; with `deep` those of the parts as well, as `left__gamma`."""
+        own = {field.name: getattr(self, field.name) for field in fields(self)} if is_dataclass(self) else {}
+        if deep:
+            for name, part in list(own.items()):
+                if isinstance(part, Kernel):
+                    own |= {f"{name}__{inner}": value for inner, value in part.get_params().items()}
+        return own
+
+    def with_params(self, **params: Any) -> "Kernel":
+        """A changed copy; `left__gamma=2` changes a part. Kernels are values, nothing is changed in place."""
+        changed: dict[str, Any] = {}
+        for name, value in params.items():
+            head, _, rest = name.partition("__")
+            if head not in self.get_params(deep=False):
+                known = ", ".join(self.get_params(deep=False)) or "none"
+                raise ValueError(f"Invalid parameter {head!r} for kernel {self!r}. Valid parameters are: {known}.")
+            part = changed.get(head, getattr(self, head))
+            changed[head] = part.with_params(**{rest: value}) if rest else value
+        return replace(self, **changed)  # type: ignore[type-var]
+
+
+class Tiles(ABC):
+    """Fills tiles of a kernel matrix between two prepared sets of rows. Threads share one and bring their own `out`."""
+
+    @abstractmethod
+    def fill(self, rows: slice, columns: slice, out: Array) -> None:
+        """Write the tile into `out`."""
+
+
+class BlockTiles(Tiles):
+    """The generic way: by `kernel.block`."""
+
+    def __init__(self, kernel: Kernel, X: Rows, Y: Rows, shift: float) -> None:
+        self.kernel, self.X, self.Y, self.shift = kernel, X, Y, shift
+
+    def fill(self, rows: slice, columns: slice, out: Array) -> None:
+        np.subtract(self.kernel.block(self.X[rows], self.Y[columns]), self.shift, out=out)
+
+
+@dataclass(frozen=True)
+class Constant(Kernel):
+    """k(x, y) = value."""
+
+    value: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_positive(self.value, "value", zero=True)
+
+    def block(self, X: Rows, Y: Rows) -> Array:
+        return np.full((n_rows(X), n_rows(Y)), self.value)
+
+    def diag(self, X: Rows) -> Array:
+        return np.full(n_rows(X), self.value)
+
+    def features(self, X: Rows) -> Array:
+        return np.full((n_rows(X), 1), np.sqrt(self.value))
+
+    def n_features(self, X: Rows) -> int:
+        return 1
+
+
+@dataclass(frozen=True)
+class Scaled(Kernel):
+    """k(x, y) = factor · k₁(x, y)."""
+
+    factor: float
+    kernel: Kernel
+
+    def __post_init__(self) -> None:
+        require_positive(self.factor, "factor")
+
+    def block(self, X: Rows, Y: Rows) -> Array:
+        return self.factor * self.kernel.block(X, Y)
+
+    def diag(self, X: Rows) -> Array:
+        return self.factor * self.kernel.diag(X)
+
+    def features(self, X: Rows) -> Any:
+        inner = self.kernel.features(X)
+        return None if inner is None else inner * np.sqrt(self.factor)
+
+    def n_features(self, X: Rows) -> int | None:
+        return self.kernel.n_features(X)
+
+    def resolved(self, X: Rows, rng: np.random.Generator) -> Kernel:
+        return Scaled(self.factor, self.kernel.resolved(X, rng))
+
+    def __repr__(self) -> str:
+        return f"{self.factor:g} * {in_brackets(self.kernel)}"
+
+
+@dataclass(frozen=True)
+class _Pair(Kernel):
+    left: Kernel
+    right: Kernel
+
+    def resolved(self, X: Rows, rng: np.random.Generator) -> Kernel:
+        return type(self)(self.left.resolved(X, rng), self.right.resolved(X, rng))
+
+
+@dataclass(frozen=True, repr=False)
+class Sum(_Pair):
+    """k(x, y) = k₁(x, y) + k₂(x, y)."""
+
+    def block(self, X: Rows, Y: Rows) -> Array:
+        return self.left.block(X, Y) + self.right.block(X, Y)
+
+    def diag(self, X: Rows) -> Array:
+        return self.left.diag(X) + self.right.diag(X)
+
+    def features(self, X: Rows) -> Any:
+        return None if self.n_features(X) is None else np.hstack([self.left.features(X), self.right.features(X)])
+
+    def n_features(self, X: Rows) -> int | None:
+        parts = self.left.n_features(X), self.right.n_features(X)
+        return None if None in parts or not isinstance(X, np.ndarray) else sum(parts)  # type: ignore[arg-type]
+
+    def __repr__(self) -> str:
+        return " + ".join(f"{k.value:g}" if isinstance(k, Constant) else repr(k) for k in (self.left, self.right))
+
+
+@dataclass(frozen=True, repr=False)
+class Product(_Pair):
+    """k(x, y) = k₁(x, y) · k₂(x, y)."""
+
+    def block(self, X: Rows, Y: Rows) -> Array:
+        return self.left.block(X, Y) * self.right.block(X, Y)
+
+    def diag(self, X: Rows) -> Array:
+        return self.left.diag(X) * self.right.diag(X)
+
+    def __repr__(self) -> str:
+        return f"{in_brackets(self.left)} * {in_brackets(self.right)}"
+
+
+def in_brackets(kernel: Kernel) -> str:
+    """As a factor: a sum needs brackets."""
+    return f"({kernel!r})" if isinstance(kernel, Sum) else repr(kernel)
+
+
+def as_kernel(other: Any) -> Kernel:
+    if isinstance(other, Kernel):
+        return other
+    if isinstance(other, Real):
+        return Constant(float(other))
+    raise TypeError(f"A kernel can be combined with a kernel or a number, not with {other!r}.")
+
+
+def n_rows(X: Rows) -> int:
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+def require_positive(value: Any, name: str, zero: bool = False) -> None:
+    """One sentence for a parameter of a formula that must be positive."""
+    if not (np.isscalar(value) and np.isreal(value) and (value > 0 or (zero and value == 0)) and np.isfinite(value)):
+        raise ValueError(f"{name} must be a {'non-negative' if zero else 'positive'} number; got {value!r}.")

@@ -1,0 +1,71 @@
+"""Is it a kernel? Symmetry, diagonal and positive semi-definiteness on a sample, with a verdict in words."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer.kernels.base import Rows, n_rows
+from mercer.kernels.resolve import resolve_kernel
+
+
+@dataclass(frozen=True)
+class KernelVerdict:
+    """What `check_kernel` found on a sample. True if nothing speaks against a Mercer kernel."""
+
+    kernel: str
+    n_sampled: int
+    finite: bool
+    asymmetry: float  # largest |k(x, y) − k(y, x)|, relative to the largest |k|
+    diagonal_error: float  # largest |diag − diagonal of the block|, relative to the largest |k|
+    smallest_eigenvalue: float
+    largest_eigenvalue: float
+
+    @property
+    def positive_semidefinite(self) -> bool:
+        return self.finite and self.smallest_eigenvalue >= -1e-10 * max(abs(self.largest_eigenvalue), 1e-300)
+
+    def __bool__(self) -> bool:
+        return self.positive_semidefinite and max(self.asymmetry, self.diagonal_error) < 1e-8
+
+    def __str__(self) -> str:
+        rows = f"on {self.n_sampled} rows"
+        if not self.finite:
+            return f"{self.kernel} is not a kernel: it returned values that are not finite {rows}."
+        if self.asymmetry >= 1e-8:
+            size = f"{self.asymmetry:.1e} of its size {rows}"
+            return f"{self.kernel} is not a kernel: k(x, y) and k(y, x) differ by up to {size}."
+        if self.diagonal_error >= 1e-8:
+            size = f"{self.diagonal_error:.1e} of its size {rows}"
+            return f"{self.kernel} contradicts itself: its diagonal differs from its block by up to {size}."
+        values = f"from {self.smallest_eigenvalue:.2e} to {self.largest_eigenvalue:.2e}"
+        spectrum = f"eigenvalues of its Gram matrix {rows} {values}"
+        if not self.positive_semidefinite:
+            return f"{self.kernel} is not a Mercer kernel: {spectrum}. Kernel PCA can only use the positive ones."
+        return f"{self.kernel} passes: symmetric and positive semi-definite, {spectrum}. A sample cannot prove more."
+
+
+def check_kernel(kernel: Any, X: Rows, *, n_sampled: int = 200, random_state: int = 0) -> KernelVerdict:
+    """Check a kernel on a sample of the rows of X: any kernel `KernelPCA` takes, a name or a function included."""
+    rng = np.random.default_rng(random_state)
+    X = np.asarray(X) if isinstance(X, list) else X
+    resolved = resolve_kernel(kernel, X, rng)
+    size = min(n_sampled, n_rows(X))
+    if size < 2:
+        raise ValueError(f"check_kernel needs at least two rows to compare; X has {n_rows(X)}.")
+    rows = X[np.sort(rng.choice(n_rows(X), size=size, replace=False))]
+    half = size // 2
+    K = resolved.block(rows, rows)
+    finite = bool(np.isfinite(K).all())
+    top = float(np.abs(K).max()) or 1.0 if finite else 1.0
+    values = np.linalg.eigvalsh((K + K.T) / 2) if finite else np.array([np.nan])
+    other_way = resolved.block(rows[half:], rows[:half])  # asked separately: a block may hide what a pair shows
+    return KernelVerdict(
+        kernel=repr(kernel) if isinstance(kernel, str) else repr(resolved),
+        n_sampled=size,
+        finite=finite,
+        asymmetry=float(max(np.abs(K - K.T).max(), np.abs(K[:half, half:] - other_way.T).max()) / top),
+        diagonal_error=float(np.abs(resolved.diag(rows) - np.diag(K)).max() / top),
+        smallest_eigenvalue=float(values[0]),
+        largest_eigenvalue=float(values[-1]),
+    )

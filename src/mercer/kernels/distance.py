@@ -1,0 +1,201 @@
+"""Kernels that are a function of a distance between x and y."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from scipy.spatial.distance import cdist, pdist
+
+from mercer.kernels.base import Array, Kernel, Rows, Tiles, n_rows, require_positive
+from mercer.kernels.dot import as_float, dot, squared_norms
+
+SAMPLE = 1000  # rows from which a bandwidth is guessed
+
+
+class EuclideanKernel(Kernel):
+    """k(x, y) = shape(−scale·‖x − y‖²). A subclass says `scale` and writes `shape`, which works in place."""
+
+    top: ClassVar[float] = 1.0
+
+    @property
+    def scale(self) -> float:
+        raise NotImplementedError
+
+    @property
+    def smooth(self) -> bool:
+        """Whether k is flat at distance 0, so that rounding in a tiny squared distance does not show."""
+        return True
+
+    def shape(self, minus_squares: Array, shift: float = 0.0) -> None:
+        raise NotImplementedError
+
+    def block(self, X: Rows, Y: Rows) -> Array:
+        out = np.empty((n_rows(X), n_rows(Y)))
+        self.prepare(X, Y).fill(slice(None), slice(None), out)
+        return out
+
+    def diag(self, X: Rows) -> Array:
+        return np.full(n_rows(X), self.top)
+
+    def prepare(self, X: Rows, Y: Rows | None = None, shift: float = 0.0) -> Tiles:
+        if sparse.issparse(X) or (Y is not None and sparse.issparse(Y)):
+            return SparseDistanceTiles(self, X, X if Y is None else Y, shift)
+        kind = DistanceTiles if self.smooth else DifferenceTiles
+        return kind(self, X, X if Y is None else Y, shift)
+
+
+class DistanceTiles(Tiles):
+    """The exponent from one matrix product: [z, −h, 1]·[w, 1, −h']ᵀ = −½‖z − w‖² with h = ½‖z‖².
+
+    Rows are moved to their mean first, so that the squares cancel as little as possible, and scaled by √(2·scale).
+    """
+
+    def __init__(self, kernel: EuclideanKernel, X: Array, Y: Array, shift: float) -> None:
+        centre, factor = as_float(Y).mean(axis=0), np.sqrt(2 * kernel.scale)  # Y: the training rows, if they differ
+        Z = factor * (as_float(X) - centre)
+        W = Z if Y is X else factor * (as_float(Y) - centre)
+        h, g = 0.5 * squared_norms(Z), 0.5 * squared_norms(W)
+        # Two arrays even for X against itself: numpy would send X @ X.T to a slower routine.
+        self.left = np.column_stack([Z, -h, np.ones(len(h))])
+        self.right = np.column_stack([W, np.ones(len(g)), -g])
+        self.kernel, self.shift = kernel, shift
+
+    def fill(self, rows: slice, columns: slice, out: Array) -> None:
+        np.matmul(self.left[rows], self.right[columns].T, out=out)
+        np.minimum(out, 0.0, out=out)
+        self.kernel.shape(out, self.shift)
+
+
+class DifferenceTiles(Tiles):
+    """Distances from differences, without cancellation: slower, for kernels with a kink at distance 0."""
+
+    def __init__(self, kernel: EuclideanKernel, X: Array, Y: Array, shift: float) -> None:
+        self.kernel, self.shift = kernel, shift
+        self.X, self.Y = as_float(X), as_float(Y)
+
+    def fill(self, rows: slice, columns: slice, out: Array) -> None:
+        np.multiply(cdist(self.X[rows], self.Y[columns], metric="sqeuclidean"), -self.kernel.scale, out=out)
+        self.kernel.shape(out, self.shift)
+
+
+class SparseDistanceTiles(Tiles):
+    """The same for CSR rows, which cannot be moved to their mean without filling up."""
+
+    def __init__(self, kernel: EuclideanKernel, X: Rows, Y: Rows, shift: float) -> None:
+        self.kernel, self.shift = kernel, shift
+        self.X, self.Y = X, Y
+        self.x2, self.y2 = squared_norms(X), squared_norms(Y)
+
+    def fill(self, rows: slice, columns: slice, out: Array) -> None:
+        dot(self.X[rows], self.Y[columns], out)
+        out *= 2.0
+        out -= self.x2[rows][:, None]
+        out -= self.y2[columns]
+        out *= self.kernel.scale
+        np.minimum(out, 0.0, out=out)
+        self.kernel.shape(out, self.shift)
+
+
+@dataclass(frozen=True)
+class RBF(EuclideanKernel):
+    """k(x, y) = exp(−γ‖x − y‖²). γ = None is 1/d; "median" is one over the median squared distance of the data."""
+
+    gamma: float | str | None = None
+
+    def __post_init__(self) -> None:
+        if self.gamma is not None and self.gamma != "median":
+            require_positive(self.gamma, "gamma")
+
+    @classmethod
+    def from_length_scale(cls, length_scale: float) -> "RBF":
+        """exp(−‖x − y‖²/(2ℓ²)): γ = 1/(2ℓ²)."""
+        require_positive(length_scale, "length_scale")
+        return cls(gamma=1 / (2 * length_scale**2))
+
+    @property
+    def scale(self) -> float:
+        return float(self.gamma)  # type: ignore[arg-type]
+
+    def shape(self, minus_squares: Array, shift: float = 0.0) -> None:
+        if shift == 1.0:
+            np.expm1(minus_squares, out=minus_squares)
+            return
+        np.exp(minus_squares, out=minus_squares)
+        if shift:
+            minus_squares -= shift
+
+    def resolved(self, X: Rows, rng: np.random.Generator) -> "RBF":
+        return replace(self, gamma=resolve_gamma(self.gamma, X, rng))
+
+
+@dataclass(frozen=True)
+class Matern(EuclideanKernel):
+    """Matérn kernel of smoothness ν ∈ {½, 3/2, 5/2}; r = √(2ν)‖x − y‖/ℓ.
+
+    ν = ½: e^−r · ν = 3/2: (1 + r)e^−r · ν = 5/2: (1 + r + r²/3)e^−r
+    """
+
+    nu: float = 1.5
+    length_scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_positive(self.length_scale, "length_scale")
+        if self.nu not in (0.5, 1.5, 2.5):
+            raise ValueError(f"nu must be 0.5, 1.5 or 2.5; got {self.nu!r}. (For nu → ∞ take RBF.)")
+
+    @property
+    def scale(self) -> float:
+        return 2 * self.nu / self.length_scale**2
+
+    @property
+    def smooth(self) -> bool:
+        return self.nu > 0.5
+
+    def shape(self, minus_squares: Array, shift: float = 0.0) -> None:
+        r = np.sqrt(-minus_squares)
+        np.exp(-r, out=minus_squares)
+        if self.nu == 1.5:
+            minus_squares *= 1 + r
+        elif self.nu == 2.5:
+            minus_squares *= 1 + r + r * r / 3
+        if shift:
+            minus_squares -= shift
+
+
+@dataclass(frozen=True)
+class Laplacian(Kernel):
+    """k(x, y) = exp(−γ Σᵢ|xᵢ − yᵢ|), with the L1 distance as in scikit-learn; γ = None is 1/d. Dense rows only."""
+
+    gamma: float | None = None
+    top: ClassVar[float] = 1.0
+
+    def __post_init__(self) -> None:
+        if self.gamma is not None:
+            require_positive(self.gamma, "gamma")
+
+    def block(self, X: Rows, Y: Rows) -> Array:
+        tile = cdist(as_float(X), as_float(Y), metric="cityblock")
+        tile *= -float(self.gamma)  # type: ignore[arg-type]
+        return np.exp(tile, out=tile)
+
+    def diag(self, X: Rows) -> Array:
+        return np.ones(n_rows(X))
+
+    def resolved(self, X: Rows, rng: np.random.Generator) -> "Laplacian":
+        return replace(self, gamma=1.0 / X.shape[1]) if self.gamma is None else self
+
+
+def resolve_gamma(gamma: Any, X: Rows, rng: np.random.Generator) -> float:
+    """None: 1/d, as scikit-learn. "median": 1 / median‖x − y‖² over a sample of pairs of different points."""
+    if gamma is None:
+        return 1.0 / X.shape[1]
+    if gamma == "median":
+        n = n_rows(X)
+        rows = X[np.sort(rng.choice(n, size=SAMPLE, replace=False))] if n > SAMPLE else X
+        squares = pdist(as_float(rows.toarray() if sparse.issparse(rows) else rows), metric="sqeuclidean")
+        squares = squares[squares > 0]
+        if not len(squares):
+            raise ValueError('gamma="median" needs two different rows, and all rows of X are the same.')
+        return float(1.0 / np.median(squares))
+    return float(gamma)

@@ -1,0 +1,186 @@
+"""Kernels that are a function of the scalar product xᵀy."""
+
+from dataclasses import dataclass, replace
+from math import comb
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer.kernels.base import Array, Kernel, Rows, Tiles, require_positive
+
+MOST_FEATURES = 5000  # beyond this an explicit feature map is no bargain
+
+
+class DotKernel(Kernel):
+    """k(x, y) = shape(xᵀy). A subclass writes `shape`, which works in place, and `rows` if they are changed first."""
+
+    def shape(self, products: Array) -> None:
+        raise NotImplementedError
+
+    def rows(self, X: Rows) -> Rows:
+        return X
+
+    def block(self, X: Rows, Y: Rows) -> Array:
+        tile = dot(self.rows(X), self.rows(Y))
+        self.shape(tile)
+        return tile
+
+    def diag(self, X: Rows) -> Array:
+        squares = squared_norms(self.rows(X))
+        self.shape(squares)
+        return squares
+
+    def prepare(self, X: Rows, Y: Rows | None = None, shift: float = 0.0) -> Tiles:
+        prepared = as_float(self.rows(X))
+        return DotTiles(self, prepared, prepared if Y is None else as_float(self.rows(Y)), shift)
+
+
+class DotTiles(Tiles):
+    """One matrix product a tile, then the shape in place."""
+
+    def __init__(self, kernel: DotKernel, X: Rows, Y: Rows, shift: float) -> None:
+        self.kernel, self.X, self.Y, self.shift = kernel, X, Y, shift
+
+    def fill(self, rows: slice, columns: slice, out: Array) -> None:
+        dot(self.X[rows], self.Y[columns], out)
+        self.kernel.shape(out)
+        if self.shift:
+            out -= self.shift
+
+
+@dataclass(frozen=True)
+class Linear(DotKernel):
+    """k(x, y) = xᵀy: kernel PCA is PCA."""
+
+    def shape(self, products: Array) -> None:
+        pass
+
+    def features(self, X: Rows) -> Rows:
+        return X
+
+    def n_features(self, X: Rows) -> int:
+        return X.shape[1]
+
+
+@dataclass(frozen=True)
+class Cosine(DotKernel):
+    """k(x, y) = xᵀy / (‖x‖‖y‖), and 0 if a row is zero."""
+
+    def shape(self, products: Array) -> None:
+        pass
+
+    def rows(self, X: Rows) -> Rows:
+        X = as_float(X)
+        lengths = np.sqrt(squared_norms(X))
+        scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        return sparse.diags_array(scale).tocsr() @ X if sparse.issparse(X) else X * scale[:, None]
+
+    def features(self, X: Rows) -> Rows:
+        return self.rows(X)
+
+    def n_features(self, X: Rows) -> int:
+        return X.shape[1]
+
+
+class _ScaledDot(DotKernel):
+    gamma: float | None
+
+    def resolved(self, X: Rows, rng: np.random.Generator) -> Kernel:
+        return replace(self, gamma=1.0 / X.shape[1]) if self.gamma is None else self  # type: ignore[type-var]
+
+
+@dataclass(frozen=True)
+class Polynomial(_ScaledDot):
+    """k(x, y) = (γ xᵀy + coef0)^degree; γ = None is 1/d."""
+
+    degree: float = 3
+    gamma: float | None = None
+    coef0: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_positive(self.degree, "degree", zero=True)
+        if self.gamma is not None:
+            require_positive(self.gamma, "gamma")
+
+    def shape(self, products: Array) -> None:
+        products *= self.gamma
+        products += self.coef0
+        base, power = products.copy(), int(self.degree)
+        if power != self.degree or power == 0:
+            np.power(products, self.degree, out=products)
+            return
+        for _ in range(power - 1):  # many times faster than power()
+            products *= base
+
+    def n_features(self, X: Rows) -> int | None:
+        exact = self.degree in (1, 2, 3) and self.coef0 >= 0 and not sparse.issparse(X)
+        count = comb(X.shape[1] + int(self.degree), int(self.degree)) if exact else MOST_FEATURES + 1
+        return count if count <= MOST_FEATURES else None
+
+    def features(self, X: Rows) -> Array | None:
+        """All monomials up to the degree: append √(coef0/γ) as a coordinate, then expand (γ zᵀw)^degree."""
+        if self.n_features(X) is None:
+            return None
+        assert self.gamma is not None
+        Z = np.column_stack([np.sqrt(self.gamma) * X, np.full(len(X), np.sqrt(self.coef0))])
+        return homogeneous_features(Z, int(self.degree))
+
+
+def homogeneous_features(Z: Array, degree: int) -> Array:
+    """φ with φ(z)ᵀφ(w) = (zᵀw)^degree: each monomial once, times the root of how often it occurs."""
+    if degree == 1:
+        return Z
+    d = Z.shape[1]
+    i, j = np.triu_indices(d)
+    pairs = Z[:, i] * Z[:, j]
+    if degree == 2:
+        return pairs * np.sqrt(np.where(i == j, 1.0, 2.0))
+    columns = []
+    for a in range(d):
+        later = i >= a  # monomials zₐ zᵢ zⱼ with a ≤ i ≤ j
+        kinds = 1 + (i[later] != a).astype(int) + (j[later] != i[later]).astype(int)
+        columns.append(Z[:, [a]] * pairs[:, later] * np.sqrt(np.array([0, 1, 3, 6])[kinds]))
+    return np.concatenate(columns, axis=1)
+
+
+@dataclass(frozen=True)
+class Sigmoid(_ScaledDot):
+    """k(x, y) = tanh(γ xᵀy + coef0); γ = None is 1/d. Not a Mercer kernel: Gram matrices may be indefinite."""
+
+    gamma: float | None = None
+    coef0: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.gamma is not None:
+            require_positive(self.gamma, "gamma")
+
+    def shape(self, products: Array) -> None:
+        products *= self.gamma
+        products += self.coef0
+        np.tanh(products, out=products)
+
+
+def as_float(X: Rows) -> Rows:
+    """In float64, without a copy if it is already."""
+    return X.astype(np.float64, copy=False) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+
+
+def dot(X: Rows, Y: Rows, out: Array | None = None) -> Any:
+    """X Yᵀ as a dense float64 array."""
+    if sparse.issparse(X) or sparse.issparse(Y):
+        product = as_float(X) @ as_float(Y).T
+        product = product.toarray() if sparse.issparse(product) else np.asarray(product)
+        if out is None:
+            return product
+        out[...] = product
+        return out
+    return np.matmul(as_float(X), as_float(Y).T, out=out)
+
+
+def squared_norms(X: Rows) -> Array:
+    """‖x‖² of every row, in float64."""
+    X = as_float(X)
+    if sparse.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+    return np.einsum("ij,ij->i", X, X)

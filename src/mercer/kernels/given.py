@@ -1,0 +1,59 @@
+"""Similarities that come from the user: a matrix, or a function of a pair or of two blocks of rows."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mercer.kernels.base import Array, Kernel, Rows, n_rows
+
+
+@dataclass(frozen=True)
+class Precomputed(Kernel):
+    """The data are the kernel matrix: k(i, j) = K_ij. To `transform`, the kernel between new and training items."""
+
+    def block(self, X: Rows, Y: Rows) -> Array:
+        raise TypeError("A precomputed kernel matrix has no formula to evaluate on new rows.")
+
+
+@dataclass(frozen=True)
+class Pairwise(Kernel):
+    """k(x, y) = function(x, y, **params), called once a pair of rows. Slow: see Blockwise."""
+
+    function: Callable[..., float]
+    params: dict[str, Any] = field(default_factory=dict)
+
+    def block(self, X: Rows, Y: Rows) -> Array:
+        m, n = n_rows(X), n_rows(Y)
+        tile = np.empty((m, n))
+        for i in range(m):
+            for j in range(n):
+                tile[i, j] = self._value(X[i], Y[j])
+        return tile
+
+    def _value(self, x: Any, y: Any) -> float:
+        value = self.function(x, y, **self.params)
+        if np.ndim(value) and np.size(value) != 1:
+            raise ValueError(
+                f"The kernel function returned an array of shape {np.shape(value)} for one pair of rows; it must "
+                "return one number. A function of two blocks of rows is given as mercer.kernels.Blockwise(function)."
+            )
+        return float(np.asarray(value).item())
+
+
+@dataclass(frozen=True)
+class Blockwise(Kernel):
+    """K(X, Y) = function(X, Y, **params), called on blocks of rows and returning a len(X)×len(Y) array."""
+
+    function: Callable[..., Array]
+    params: dict[str, Any] = field(default_factory=dict)
+
+    def block(self, X: Rows, Y: Rows) -> Array:
+        tile = np.asarray(self.function(X, Y, **self.params), dtype=np.float64)
+        if tile.shape != (n_rows(X), n_rows(Y)):
+            raise ValueError(
+                f"The kernel function returned shape {tile.shape} for blocks of {n_rows(X)} and {n_rows(Y)} rows; "
+                f"it must return ({n_rows(X)}, {n_rows(Y)}). A function of one pair of rows is given as it is."
+            )
+        return tile

@@ -1,0 +1,453 @@
+"""Kernel PCA: scikit-learn's class, with explained variance and a proof."""
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from mercer.errors import BadData, MercerWarning
+from mercer.kernels import Kernel, Precomputed, resolve_kernel
+from mercer.limits import Limits
+from mercer.models.spectrum import Spectrum, find_spectrum
+from mercer.operators.centering import Centered
+from mercer.operators.features import FeatureGram
+from mercer.operators.gram import HeldGram
+from mercer.operators.held import HeldMatrix
+from mercer.operators.projection import projection
+from mercer.readings.preimage import apply_inverse, learn_inverse
+from mercer.solvers.factored import Factored
+from mercer.solvers.plan import Plan, Problem, choose_plan
+from mercer.symmetric import Array, SymmetricOperator
+
+
+class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Kernel principal component analysis, certified.
+
+    Finds the leading eigenvectors of the centred kernel matrix, J K J v = η v, and with them coordinates
+    y(x) = (k(x, ·) − means) v/√η for the training rows and for new ones. A drop-in for
+    ``sklearn.decomposition.KernelPCA``: the same parameters, attributes and messages, and then some.
+
+    Parameters
+    ----------
+    n_components : int, float or None, default=None
+        How many components. A float in (0, 1): as many as explain this share of the total variance. None: all with a
+        non-zero eigenvalue.
+    kernel : str, mercer.kernels.Kernel or callable, default="linear"
+        "linear", "poly", "rbf", "sigmoid", "cosine", "precomputed"; a kernel object such as
+        ``RBF(gamma=2) + Linear()``, whose parameters a grid search reaches as ``kernel__gamma``; or a function of one
+        pair of rows.
+    gamma : float, "median" or None, default=None
+        Of "rbf", "poly" and "sigmoid". None: 1/n_features. "median": one over the median squared distance of the rows.
+    degree : float, default=3
+        Of "poly".
+    coef0 : float, default=1
+        Of "poly" and "sigmoid".
+    kernel_params : dict, default=None
+        Keyword arguments of a callable kernel.
+    alpha : float, default=1.0
+        Ridge of the inverse transform.
+    fit_inverse_transform : bool, default=False
+        Learn the way back from scores to inputs by kernel ridge regression.
+    eigen_solver : {"auto", "dense", "krylov", "arpack", "randomized"}, default="auto"
+        "arpack" and "randomized" are accepted and served by "krylov", which is faster and more accurate than both.
+    tol : float, default=0
+        Bound on each component's residual, relative to its own eigenvalue. 0: our default, 1e-8.
+    max_iter : int, default=None
+        Most passes over the matrix; when they do not suffice, a ConvergenceWarning says so.
+    iterated_power : int or "auto", default="auto"
+        Accepted for compatibility and not used.
+    remove_zero_eig : bool, default=False
+        Drop components with eigenvalue zero.
+    random_state : int, RandomState or None, default=None
+        Of the solver's start and of the certificate's probes. None is a fixed seed: the same data give the same answer.
+    copy_X : bool, default=True
+        Keep a copy of X rather than X itself.
+    n_jobs : int, default=None
+        Threads over tiles. None: as many as the machine has, as limited by the environment.
+    memory_limit : int, str or None, default=None
+        Bytes, or a text such as "2GB". None: half of the machine's or container's memory.
+
+    Attributes
+    ----------
+    eigenvalues_ : ndarray of shape (n_components,)
+        η of the centred kernel matrix, largest first.
+    eigenvectors_ : ndarray of shape (n_samples, n_components)
+        Unit eigenvectors, each with its largest entry positive.
+    explained_variance_ : ndarray of shape (n_components,)
+        eigenvalues_/(n − 1): with the linear kernel, that of PCA. With weights, divided by Σw − 1.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Share of ``total_variance_``; nan if the kernel turned out not to be positive semi-definite.
+    total_variance_ : float
+        tr(J K J)/(n − 1): the variance of all components, kept or not.
+    certificate_ : Certificate
+        What is proven about the answer; print it.
+    plan_ : Plan
+        What was done, and why.
+    kernel_ : Kernel
+        The kernel with all parameters resolved.
+    gamma_ : float
+        γ as used by "rbf", "poly" and "sigmoid".
+    X_fit_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        The training rows (those of positive weight).
+    dual_coef_, X_transformed_fit_ : ndarray
+        The inverse transform, if it was learned.
+
+    Examples
+    --------
+    >>> from mercer import KernelPCA
+    >>> from mercer.datasets import rings
+    >>> X, ring = rings(60)
+    >>> model = KernelPCA(2, kernel="rbf", gamma=0.5).fit(X)
+    >>> bool(model.certificate_.certified)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "n_components": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="neither"),
+            None,
+        ],
+        "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid", "cosine", "precomputed"}), Kernel, callable],
+        "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"median"}), None],
+        "degree": [Interval(Real, 0, None, closed="left")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "kernel_params": [dict, None],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "fit_inverse_transform": ["boolean"],
+        "eigen_solver": [StrOptions({"auto", "dense", "krylov", "arpack", "randomized"})],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+        "iterated_power": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
+        "remove_zero_eig": ["boolean"],
+        "random_state": ["random_state"],
+        "copy_X": ["boolean"],
+        "n_jobs": [None, Integral],
+        "memory_limit": [Interval(Integral, 1, None, closed="left"), str, None],
+    }
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        kernel="linear",
+        gamma=None,
+        degree=3,
+        coef0=1,
+        kernel_params=None,
+        alpha=1.0,
+        fit_inverse_transform=False,
+        eigen_solver="auto",
+        tol=0,
+        max_iter=None,
+        iterated_power="auto",
+        remove_zero_eig=False,
+        random_state=None,
+        copy_X=True,
+        n_jobs=None,
+        memory_limit=None,
+    ):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.alpha = alpha
+        self.fit_inverse_transform = fit_inverse_transform
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.iterated_power = iterated_power
+        self.remove_zero_eig = remove_zero_eig
+        self.random_state = random_state
+        self.copy_X = copy_X
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+
+    # ------------------------------------------------------------------ fitting
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None, sample_weight=None):
+        """Find the leading components of the rows of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows; the kernel matrix itself if ``kernel="precomputed"``.
+        y : Ignored
+            Present for compatibility.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight 2 counts as that row twice; a row of weight 0 is left out.
+
+        Returns
+        -------
+        self : KernelPCA
+        """
+        self._fit(X, sample_weight)
+        return self
+
+    def fit_transform(self, X, y=None, sample_weight=None):
+        """Fit and return the scores of the rows of X: the same as ``fit(X).transform(X)``, without its work."""
+        rows = self._validated_fit(X, sample_weight)
+        if rows is None:
+            return self._training_scores()
+        return self.transform(rows)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def _validated_fit(self, X, sample_weight):
+        return self._fit(X, sample_weight)
+
+    def _fit(self, X, sample_weight):
+        limits = Limits.of(self.memory_limit, self.n_jobs)
+        rows, weights, left_out = self._open_rows(X, sample_weight)
+        kernel = self._resolve_kernel(rows)
+        plan = choose_plan(self._problem(rows, kernel), limits)
+        matrix = Centered(build_matrix(plan, kernel, rows, limits.threads), weights)
+        spectrum = find_spectrum(
+            plan, matrix, self._wanted(rows, kernel, plan), self._rng(), by_modulus=self.eigen_solver == "randomized"
+        )
+        self._keep(rows, kernel, plan, matrix, spectrum)
+        self._learn_inverse(rows, weights, limits)
+        return left_out
+
+    def _open_rows(self, X, sample_weight):
+        """The rows that count and their weights (None if all count the same), and all rows if some were left out."""
+        if self.fit_inverse_transform and self._precomputed():
+            raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
+        X = validate_data(self, X, accept_sparse="csr", copy=self.copy_X)
+        if self.fit_inverse_transform and sparse.issparse(X):
+            raise NotImplementedError("Inverse transform not implemented for sparse matrices!")
+        if self._precomputed() and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"Precomputed kernel must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix."
+            )
+        if sample_weight is None:
+            return X, None, None
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        kept = weights > 0
+        if not kept.any():
+            raise ValueError("All sample weights are zero, so no row is left to fit.")
+        if kept.all():
+            return X, weights, None
+        rows = X[kept][:, kept] if self._precomputed() else X[kept]
+        return rows, weights[kept], X[:, kept] if self._precomputed() else X
+
+    def _resolve_kernel(self, rows) -> Kernel:
+        kernel = resolve_kernel(
+            self.kernel,
+            rows,
+            self._rng(),
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            params=self.kernel_params,
+        )
+        default = 1.0 / rows.shape[1] if self.gamma in (None, "median") else self.gamma
+        self.gamma_ = getattr(kernel, "gamma", default)
+        return kernel
+
+    def _problem(self, rows, kernel: Kernel) -> Problem:
+        asked = self.n_components
+        return Problem(
+            n=rows.shape[0],
+            d=rows.shape[1],
+            k=None if asked is None else (10 if isinstance(asked, float) and asked < 1 else int(asked)),
+            n_features=None if isinstance(kernel, Precomputed) else kernel.n_features(rows),
+            sparse=sparse.issparse(rows),
+            given=isinstance(kernel, Precomputed),
+            eigen_solver=self.eigen_solver,
+            tol=self.tol,
+            max_passes=self.max_iter,
+        )
+
+    def _wanted(self, rows, kernel: Kernel, plan: Plan) -> int | float:
+        """The number of components, or the share of variance, to find."""
+        n = rows.shape[0]
+        if self.n_components is None:
+            return min(n, kernel.n_features(rows) or n) if isinstance(plan.solver, Factored) else n
+        if isinstance(self.n_components, Real) and not isinstance(self.n_components, Integral):
+            return float(self.n_components)
+        if self.n_components > n:
+            warnings.warn(
+                f"n_components={self.n_components} is more than the {n} rows; {n} components are kept.",
+                MercerWarning,
+                stacklevel=4,
+            )
+        return min(int(self.n_components), n)
+
+    def _keep(self, rows, kernel: Kernel, plan: Plan, matrix: Centered, spectrum: Spectrum) -> None:
+        """All fitted names, in one place."""
+        kept = spectrum.values > 0 if self.remove_zero_eig or self.n_components is None else slice(None)
+        freedom = max(matrix.total_weight - 1, 1e-300)
+        self.kernel_, self.plan_, self.certificate_ = kernel, plan, spectrum.certificate
+        self.eigenvalues_ = spectrum.values[kept]
+        self.eigenvectors_ = spectrum.vectors[:, kept]
+        self.total_variance_ = matrix.trace / freedom if freedom > 1e-299 else 0.0
+        self.explained_variance_ = self.eigenvalues_ / freedom if freedom > 1e-299 else 0.0 * self.eigenvalues_
+        self.explained_variance_ratio_ = self._ratio(matrix, spectrum)
+        self.X_fit_ = rows
+        self._projection = projection(kernel, rows, matrix, self.eigenvalues_, self.eigenvectors_)
+        self._training = spectrum.scores[:, kept]
+        for message in spectrum.warnings:
+            warnings.warn(message, MercerWarning, stacklevel=5)
+        if not spectrum.certificate.converged:
+            warnings.warn(
+                f"The solver stopped after {spectrum.certificate.passes} passes before every component met the "
+                "tolerance; see certificate_. Give a larger max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
+    def _ratio(self, matrix: Centered, spectrum: Spectrum) -> Array:
+        if spectrum.indefinite or matrix.trace <= 0:
+            return np.full(len(self.eigenvalues_), np.nan if spectrum.indefinite else 0.0)
+        return self.eigenvalues_ / matrix.trace
+
+    def _learn_inverse(self, rows, weights, limits: Limits) -> None:
+        if not self.fit_inverse_transform:
+            return
+        self.X_transformed_fit_ = self._training_scores()
+        self.dual_coef_ = learn_inverse(self.kernel_, self._training, rows, self.alpha, weights, limits.threads).astype(
+            rows.dtype, copy=False
+        )
+
+    # ------------------------------------------------------------------ using
+
+    def transform(self, X):
+        """The scores of the rows of X, with the training means removed: (k(x, ·) − means) v/√η.
+
+        No matrix of all rows against all training rows is held: the kernel is evaluated in tiles.
+        """
+        rows, threads = self._new_rows(X)
+        return self._finish(self._projection.scores(rows, threads))
+
+    def component_functions(self, X):
+        """fᵢ(x) = k(x, ·)ᵀvᵢ/√ηᵢ without the training means, as on the slides that draw them as fields.
+
+        They differ from ``transform`` by a constant for each component, which moves the zero contours.
+        """
+        rows, threads = self._new_rows(X)
+        return self._finish(self._projection.functions(rows, threads))
+
+    def inverse_transform(self, X):
+        """Inputs whose scores are near the rows of X, by the learned kernel ridge regression."""
+        if not self.fit_inverse_transform:
+            raise NotFittedError(
+                "The fit_inverse_transform parameter was not set to True when instantiating and hence the inverse "
+                "transform is not available."
+            )
+        check_is_fitted(self)
+        scores = np.asarray(X, dtype=np.float64)
+        out = apply_inverse(
+            self.kernel_,
+            scores,
+            np.asarray(self.X_transformed_fit_, dtype=np.float64),
+            np.asarray(self.dual_coef_, dtype=np.float64),
+            Limits.of(self.memory_limit, self.n_jobs).threads,
+        )
+        return out.astype(self._dtype(), copy=False)
+
+    def plan(self, X) -> Plan:
+        """What `fit(X)` would do, and why, without doing it."""
+        self._validate_params()
+        rows, _, _ = self._open_rows(X, None)
+        return choose_plan(self._problem(rows, self._resolve_kernel(rows)), Limits.of(self.memory_limit, self.n_jobs))
+
+    def _new_rows(self, X):
+        """The checked rows, and how many threads may work on them."""
+        check_is_fitted(self)
+        return validate_data(self, X, accept_sparse="csr", reset=False), Limits.of(
+            self.memory_limit, self.n_jobs
+        ).threads
+
+    def _finish(self, scores: Array) -> Array:
+        refuse_non_finite(scores, self.kernel_)
+        return scores.astype(self._dtype(), copy=False)
+
+    def _training_scores(self) -> Array:
+        return self._training.astype(self._dtype(), copy=True)
+
+    def _dtype(self):
+        return np.float32 if self.X_fit_.dtype == np.float32 else np.float64
+
+    # ------------------------------------------------------------------ scikit-learn's ways
+
+    def _precomputed(self) -> bool:
+        return isinstance(self.kernel, Precomputed) or (isinstance(self.kernel, str) and self.kernel == "precomputed")
+
+    def _rng(self) -> np.random.Generator:
+        """A generator from whatever random_state is; None is a fixed seed, so that runs repeat."""
+        if self.random_state is None:
+            return np.random.default_rng(0)
+        if isinstance(self.random_state, Integral):
+            return np.random.default_rng(int(self.random_state))
+        return np.random.default_rng(self.random_state.randint(2**31 - 1))
+
+    def set_params(self, **params):
+        """Set parameters; ``kernel__gamma=2`` replaces a kernel object by a changed copy."""
+        inner = {name[8:]: value for name, value in params.items() if name.startswith("kernel__")}
+        outer = {name: value for name, value in params.items() if not name.startswith("kernel__")}
+        super().set_params(**outer)
+        if inner:
+            if not isinstance(self.kernel, Kernel):
+                raise ValueError(
+                    f"kernel={self.kernel!r} has no parameters of its own to set; use a mercer.kernels object."
+                )
+            self.kernel = self.kernel.with_params(**inner)
+        return self
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.pairwise = self._precomputed()
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.eigenvalues_.shape[0]
+
+
+def build_matrix(plan: Plan, kernel: Kernel, rows: Any, threads: int) -> SymmetricOperator:
+    """The kernel matrix in the form the plan names."""
+    if plan.held == "features":
+        return FeatureGram(kernel.features(rows))
+    if plan.held == "given":
+        return HeldMatrix(symmetric_part(rows))
+    gram = HeldGram(kernel, rows, threads)
+    refuse_non_finite(gram.values, kernel)
+    return gram
+
+
+def symmetric_part(K: Any) -> Any:
+    """K itself if it is symmetric; else (K + Kᵀ)/2 with a warning that says how far it was from it."""
+    difference = abs(K - K.T).max()
+    if difference <= 1e-10 * abs(K).max():
+        return K.astype(np.float64, copy=False)
+    warnings.warn(
+        f"The precomputed kernel matrix is not symmetric (entries differ by up to {difference:.3g}); "
+        "its symmetric part (K + Kᵀ)/2 is used.",
+        MercerWarning,
+        stacklevel=6,
+    )
+    return (K + K.T).astype(np.float64) / 2
+
+
+def refuse_non_finite(values: Array, kernel: Kernel) -> None:
+    """One sentence for a kernel that left the numbers behind."""
+    sums = values.sum(axis=1)
+    if np.isfinite(sums).all():
+        return
+    bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
+    raise BadData(
+        f"The kernel {kernel!r} gave values that are not finite, first for row {int(bad[0]) if len(bad) else 0} of X "
+        f"({len(bad)} of {len(values)} rows): an overflow, or a kernel function that returns nan. Scale the data down "
+        "(StandardScaler) or check the function with mercer.kernels.check_kernel."
+    )

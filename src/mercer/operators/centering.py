@@ -1,0 +1,86 @@
+"""JKJ, never formed: centring around the mean of the features, with weights if rows count differently."""
+
+from functools import cached_property
+
+import numpy as np
+
+from mercer.symmetric import Array, SymmetricOperator
+
+
+class Centered(SymmetricOperator):
+    """P S K S P with S = diag(√w) and P = I − ssᵀ, s = √w/‖√w‖; without weights S = I and P = J.
+
+    Row i of weight wᵢ counts as wᵢ equal rows: the non-zero eigenvalues are those of the matrix with repeated rows, and
+    the eigenvector entries of the copies are √wᵢ times smaller. `null` is the vector s that the matrix sends to zero.
+    """
+
+    def __init__(self, base: SymmetricOperator, weights: Array | None = None) -> None:
+        self.base, self.n = base, base.n
+        self.weights = weights
+        self.root = None if weights is None else np.sqrt(weights)
+        self.total_weight = float(base.n if weights is None else weights.sum())
+        self.null = (np.ones(self.n) if self.root is None else self.root) / np.sqrt(self.total_weight)
+
+    def matmat(self, B: Array) -> Array:
+        return self.project(self._scale(self.base.shifted_matmat(self._scale(self.project(B)))))
+
+    def project(self, B: Array) -> Array:
+        """P B: the part of every column that is orthogonal to the null vector."""
+        if self.root is None:
+            return B - B.mean(axis=0)
+        return B - np.multiply.outer(self.null, self.null @ B)
+
+    def diag(self) -> Array:
+        """wᵢ (K_ii − 2μᵢ + m)."""
+        values = self.base.shifted_diag() - 2 * self.means + self.mean
+        return values if self.weights is None else self.weights * values
+
+    def columns(self, indices: Array) -> Array:
+        K = self.base.shifted_columns(indices)
+        K = K - self.means[:, None] - self.means[indices] + self.mean
+        return K if self.root is None else self.root[:, None] * K * self.root[indices]
+
+    @cached_property
+    def means(self) -> Array:
+        """μ = Kw/Σw, of the shifted K: the mean similarity of every row to the training rows."""
+        weights = np.ones(self.n) if self.weights is None else self.weights
+        return self.base.shifted_matmat(weights[:, None])[:, 0] / self.total_weight
+
+    @cached_property
+    def mean(self) -> float:
+        """m = wᵀμ/Σw."""
+        return float(self.means.mean() if self.weights is None else self.weights @ self.means / self.total_weight)
+
+    @cached_property
+    def trace(self) -> float:
+        """The total variance times Σw: tr(PSKSP) = Σ wᵢ(K_ii − 2μᵢ + m)."""
+        return float(self.diag().sum())
+
+    def squared_norm(self) -> float | None:
+        """‖JKJ‖_F² = ‖K‖_F² − 2n‖μ‖² + n²m², if the operator can tell the squares of its entries."""
+        squares = self.base.shifted_squared_norm() if self.weights is None else None
+        if squares is None:
+            return None
+        n = self.n
+        return float(max(squares - 2 * n * (self.means @ self.means) + (n * self.mean) ** 2, 0.0))
+
+    def dual(self, values: Array, vectors: Array) -> tuple[Array, Array]:
+        """α (n×k) and αᵀμ (k,): the scores of any point x are k(x, ·)α − αᵀμ, as α is orthogonal to 1.
+
+        A zero eigenvalue gives zero scores.
+        """
+        alpha = self._scale(vectors * inverse_root(values))
+        return alpha, alpha.T @ self.means
+
+    def training_scores(self, values: Array, products: Array) -> Array:
+        """A U/√λ: what the formula for new points gives for the training rows, one row of each weight."""
+        scores = products * inverse_root(values)
+        return scores if self.root is None else scores / self.root[:, None]
+
+    def _scale(self, B: Array) -> Array:
+        return B if self.root is None else self.root[:, None] * B
+
+
+def inverse_root(values: Array) -> Array:
+    """1/√λ, and 0 for what is zero."""
+    return np.divide(1.0, np.sqrt(values), out=np.zeros_like(values), where=values > 0)

@@ -1,0 +1,79 @@
+"""K = ΦΦᵀ of explicit features, dense or CSR, never formed."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer.operators.tiles import cut
+from mercer.symmetric import Array, SymmetricOperator
+
+ROWS = 8192  # rows of Φ converted to float64 at a time
+
+
+class FeatureGram(SymmetricOperator):
+    """The Gram matrix of the rows of Φ (n×D). `factor` lets a solver work on the D×D side."""
+
+    def __init__(self, features: Any) -> None:
+        self.factor = features
+        self.n, self.width = features.shape
+        # The mean row is what centring will remove; removed here first, large offsets do not cancel.
+        self.origin = np.zeros(self.width) if sparse.issparse(features) else features.mean(axis=0, dtype=np.float64)
+
+    def matmat(self, B: Array) -> Array:
+        return self.times(self.transposed_times(B))
+
+    def shifted_matmat(self, B: Array) -> Array:
+        """The product of ΨΨᵀ with B, Ψ = Φ − 1·origin: it has the same centred matrix as K."""
+        return self.times(self.transposed_times(B, moved=True), moved=True)
+
+    def times(self, W: Array, moved: bool = False) -> Array:
+        """Φ W, or Ψ W, by blocks of rows."""
+        out = np.empty((self.n, W.shape[1]))
+        for rows in cut(self.n, ROWS):
+            out[rows] = self._rows(rows, moved) @ W
+        return out
+
+    def transposed_times(self, B: Array, moved: bool = False) -> Array:
+        """Φᵀ B, or Ψᵀ B, by blocks of rows."""
+        return sum(self._rows(rows, moved).T @ B[rows] for rows in cut(self.n, ROWS))  # type: ignore[return-value]
+
+    def scatter(self, weights: Array | None = None) -> tuple[Array, Array]:
+        """Σ wᵢψᵢ (D,) and Σ wᵢψᵢψᵢᵀ (D×D) in one sweep over the rows."""
+        total, square = np.zeros(self.width), np.zeros((self.width, self.width))
+        for rows in cut(self.n, ROWS):
+            block = self._rows(rows, moved=True)
+            weighted = block if weights is None else _scale_rows(block, weights[rows])
+            total += np.asarray(weighted.sum(axis=0)).ravel()
+            product = weighted.T @ block
+            square += product.toarray() if sparse.issparse(product) else product
+        return total, square
+
+    def diag(self) -> Array:
+        return np.concatenate([_square_sums(self._rows(rows)) for rows in cut(self.n, ROWS)])
+
+    def columns(self, indices: Array) -> Array:
+        return self.times(_dense(self.factor[indices]).T)
+
+    def shifted_diag(self) -> Array:
+        return np.concatenate([_square_sums(self._rows(rows, moved=True)) for rows in cut(self.n, ROWS)])
+
+    def shifted_columns(self, indices: Array) -> Array:
+        return self.times((_dense(self.factor[indices]) - self.origin).T, moved=True)
+
+    def _rows(self, rows: slice, moved: bool = False) -> Any:
+        block = self.factor[rows].astype(np.float64, copy=False)
+        return block if sparse.issparse(block) or not moved else block - self.origin
+
+
+def _dense(block: Any) -> Array:
+    return (block.toarray() if sparse.issparse(block) else block).astype(np.float64, copy=False)
+
+
+def _scale_rows(block: Any, weights: Array) -> Any:
+    return sparse.diags_array(weights) @ block if sparse.issparse(block) else block * weights[:, None]
+
+
+def _square_sums(block: Any) -> Array:
+    squares = block.multiply(block) if sparse.issparse(block) else block * block
+    return np.asarray(squares.sum(axis=1)).ravel()

@@ -1,0 +1,50 @@
+"""Matrices that are already there: dense, sparse, or a scipy LinearOperator."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer.symmetric import Array, SymmetricOperator
+
+
+class HeldMatrix(SymmetricOperator):
+    """A symmetric matrix given as a dense or sparse array."""
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix, self.n = matrix, matrix.shape[0]
+
+    def matmat(self, B: Array) -> Array:
+        return np.asarray(self.matrix @ B)
+
+    def diag(self) -> Array:
+        return np.asarray(self.matrix.diagonal(), dtype=np.float64)
+
+    def columns(self, indices: Array) -> Array:
+        picked = self.matrix[:, indices]
+        return np.asarray(picked.toarray() if sparse.issparse(picked) else picked, dtype=np.float64)
+
+    def shifted_squared_norm(self) -> float:
+        entries = self.matrix.data if sparse.issparse(self.matrix) else self.matrix.reshape(-1)
+        return float(entries @ entries)
+
+
+class BlackBox(SymmetricOperator):
+    """A scipy LinearOperator, which knows products only: diagonal and columns come from products with unit vectors."""
+
+    def __init__(self, operator: Any) -> None:
+        self.operator, self.n = operator, operator.shape[0]
+
+    def matmat(self, B: Array) -> Array:
+        return np.asarray(self.operator.matmat(np.ascontiguousarray(B)), dtype=np.float64)
+
+    def diag(self) -> Array:
+        return np.concatenate([np.diag(self.columns(some)[some]) for some in self._blocks()])
+
+    def columns(self, indices: Array) -> Array:
+        unit = np.zeros((self.n, len(indices)))
+        unit[indices, np.arange(len(indices))] = 1.0
+        return self.matmat(unit)
+
+    def _blocks(self) -> list[Array]:
+        return np.array_split(np.arange(self.n), max(1, -(-self.n // 64)))

@@ -1,0 +1,79 @@
+"""Scores of new points from a fitted spectrum: by the kernel against the training rows, or by explicit features."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer.operators.centering import Centered
+from mercer.operators.features import FeatureGram
+from mercer.operators.tiles import apply
+from mercer.symmetric import Array
+
+
+@dataclass(frozen=True)
+class ByKernel:
+    """y(x) = (k(x, ·) − shift) α − offset, in tiles: no m×n matrix is held."""
+
+    kernel: Any
+    rows: Any
+    alpha: Array
+    offset: Array
+    shift: float
+
+    def scores(self, X: Any, threads: int) -> Array:
+        return self._products(X, threads) - self.offset
+
+    def functions(self, X: Any, threads: int) -> Array:
+        return self._products(X, threads) + self.shift * self.alpha.sum(axis=0)
+
+    def _products(self, X: Any, threads: int) -> Array:
+        out = np.empty((X.shape[0], self.alpha.shape[1]))
+        tiles = self.kernel.prepare(X, self.rows, shift=self.shift)
+        with np.errstate(over="ignore", invalid="ignore"):
+            apply(tiles, X.shape[0], self.rows.shape[0], self.alpha, out, threads)
+        return out
+
+
+@dataclass(frozen=True)
+class ByMatrix:
+    """The same when X is already the kernel between new and training items."""
+
+    alpha: Array
+    offset: Array
+
+    def scores(self, X: Any, threads: int) -> Array:
+        return self.functions(X, threads) - self.offset
+
+    def functions(self, X: Any, threads: int) -> Array:
+        return np.asarray(X @ self.alpha)
+
+
+@dataclass(frozen=True)
+class ByFeatures:
+    """y(x) = (φ(x) − origin) W − offset with W = Ψᵀα (D×k): no training row is looked at again."""
+
+    kernel: Any
+    origin: Array
+    axes: Array
+    offset: Array
+
+    def scores(self, X: Any, threads: int) -> Array:
+        features = self.kernel.features(X)
+        if isinstance(features, np.ndarray):
+            return (features - self.origin) @ self.axes - self.offset
+        return np.asarray(features @ self.axes) - self.origin @ self.axes - self.offset
+
+    def functions(self, X: Any, threads: int) -> Array:
+        return np.asarray(self.kernel.features(X) @ self.axes)
+
+
+def projection(kernel: Any, rows: Any, matrix: Centered, values: Array, vectors: Array) -> Any:
+    """The way from new points to scores that fits how the matrix was held."""
+    alpha, offset = matrix.dual(values, vectors)
+    base = matrix.base
+    if isinstance(base, FeatureGram):
+        return ByFeatures(kernel, base.origin, base.transposed_times(alpha, moved=True), offset)
+    if hasattr(base, "shift"):
+        return ByKernel(kernel, rows, alpha, offset, base.shift)
+    return ByMatrix(alpha, offset)

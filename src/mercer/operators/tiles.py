@@ -1,0 +1,60 @@
+"""Tiles of a matrix: a plan that is pure arithmetic, and the two things done with them, filling and applying."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.operators.threads import run
+
+Array = NDArray[Any]
+Fill = Any  # has fill(rows, columns, out): the tiles a kernel prepared
+
+TILE = 512  # a float64 tile of this side takes 2 MB: the size of one core's cache
+
+
+def cut(n: int, size: int) -> list[slice]:
+    """0 … n in slices of nearly equal length, at most `size` long."""
+    pieces = max(1, -(-n // size))
+    edges = [n * i // pieces for i in range(pieces + 1)]
+    return [slice(a, b) for a, b in pairwise(edges)]
+
+
+def plan_symmetric(n: int, size: int = TILE) -> list[tuple[slice, slice]]:
+    """The tiles on and above the diagonal of an n×n matrix: each entry, or its mirror image, once."""
+    pieces = cut(n, size)
+    return [(rows, columns) for i, rows in enumerate(pieces) for columns in pieces[i:]]
+
+
+def fill_symmetric(tiles: Fill, out: Array, threads: int) -> None:
+    """Evaluate each tile once and write it and its mirror image into `out` (n×n)."""
+
+    def work(tile: tuple[slice, slice]) -> None:
+        rows, columns = tile
+        tiles.fill(rows, columns, out[rows, columns])
+        if rows == columns:  # rounding must not make the matrix asymmetric
+            lower = np.tril_indices(rows.stop - rows.start, -1)
+            block = out[rows, columns]
+            block[lower] = block.T[lower]
+        else:
+            out[columns, rows] = out[rows, columns].T
+
+    run(work, plan_symmetric(len(out)), threads)
+
+
+def apply(tiles: Fill, m: int, n: int, B: Array, out: Array, threads: int) -> None:
+    """out (m×b) = the m×n matrix of `tiles` times B (n×b), of which no more than a tile a thread is ever held."""
+    columns_plan = cut(n, 2 * TILE)
+    widest = max(piece.stop - piece.start for piece in columns_plan)
+
+    def work(rows: slice) -> None:
+        buffer = np.empty((rows.stop - rows.start, widest))
+        total = np.zeros((rows.stop - rows.start, B.shape[1]))
+        for columns in columns_plan:
+            tile = buffer[:, : columns.stop - columns.start]
+            tiles.fill(rows, columns, tile)
+            total += tile @ B[columns]
+        out[rows] = total
+
+    run(work, cut(m, TILE), threads)

@@ -1,0 +1,74 @@
+"""What a solver returns, and the conventions every answer ends with."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mercer.symmetric import Array, SymmetricOperator
+
+
+@dataclass(frozen=True)
+class Eigenpairs:
+    """Approximate eigenpairs of a symmetric matrix A with what was measured of them, largest eigenvalue first.
+
+    values θ (k,), vectors U (n×k, orthonormal), residuals ρᵢ = ‖Auᵢ − θᵢuᵢ‖ (k,).
+    """
+
+    values: Array
+    vectors: Array
+    residuals: Array
+    products: Array = field(repr=False)  # A U, as computed for the residuals
+    beyond: Array = field(default_factory=lambda: np.empty(0))  # Ritz values after the k-th, as far as they were seen
+    beyond_residuals: Array = field(default_factory=lambda: np.empty(0))
+    lowest: float = np.inf  # smallest Ritz value seen: a negative one proves A indefinite
+    columns: int = 0  # how many columns A was multiplied with: the honest cost
+    passes: int = 0  # in how many blocks
+    converged: bool = True
+    complete: bool = False  # whether the method itself excludes a missed pair (LAPACK counts eigenvalues)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+class Solver(ABC):
+    """Finds leading eigenpairs. Holds settings, no data; its docstring says which questions it asks the operator."""
+
+    @abstractmethod
+    def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
+        """The k largest eigenvalues of op with their vectors."""
+
+
+def rounding_floor(n: int, top: float, dtype: Any = np.float64) -> float:
+    """Below this a residual is rounding noise: 8 u √n θ₁."""
+    return float(4 * np.finfo(dtype).eps * np.sqrt(n) * abs(top))
+
+
+def settle(values: Array, vectors: Array, *, by: Array | None = None) -> tuple[Array, Array]:
+    """The conventions: largest first, the largest entry of each vector positive, what is zero but for rounding is zero.
+
+    With `by` (n×k) the signs are those that make its largest entries positive. Significantly negative eigenvalues are
+    an error: the same thresholds and texts as scikit-learn's, so that code which relies on them keeps working.
+    """
+    order = np.argsort(-values, kind="stable")
+    values, vectors = values[order], vectors[:, order]
+    by = vectors if by is None else by[:, order]
+    peaks = by[np.abs(by).argmax(axis=0), np.arange(len(values))] if len(values) else np.empty(0)
+    return clean_spectrum(values), vectors * np.where(peaks < 0, -1.0, 1.0)
+
+
+def clean_spectrum(values: Array) -> Array:
+    """Values of a positive semi-definite matrix without the dirt: tiny or slightly negative ones become zero."""
+    if not len(values):
+        return values
+    advice = "Either the matrix is not PSD, or there was an issue while computing the eigendecomposition of the matrix."
+    top, bottom = values.max(), values.min()
+    if top < 0:
+        raise ValueError(f"All eigenvalues are negative (maximum is {top:g}). {advice}")
+    if bottom < -1e-5 * top and bottom < -1e-10:
+        raise ValueError(
+            f"There are significant negative eigenvalues ({-bottom / top:g} of the maximum positive). {advice} "
+            f"Check it with mercer.kernels.check_kernel, or ask for fewer components."
+        )
+    return np.where(values > 1e-12 * top, values, 0.0)

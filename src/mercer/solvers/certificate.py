@@ -1,0 +1,157 @@
+"""The proof that goes with an answer: what is known for certain about each component, and what is not.
+
+Let A have the found pairs (θᵢ, uᵢ), U their matrix, R = AU − UΘ, and B = (I − UUᵀ)A(I − UUᵀ) with ‖B‖ ≤ Λ. In the basis
+[U, U⊥] the matrix A is [[Θ, E], [Eᵀ, B]] with ‖E‖ = ‖R‖, hence, for the i-th largest eigenvalue λᵢ of A:
+
+  below      λᵢ ≥ θᵢ (Cauchy)
+  above      λᵢ ≤ max(θᵢ, Λ) + ‖R‖ (Weyl), and for θᵢ > Λ even λᵢ ≤ θᵢ + 2‖R‖²/(g + √(g² + 4‖R‖²)), g = θᵢ − Λ (Mathias)
+  direction  sin∠(uᵢ, vᵢ) ≤ ρᵢ/δᵢ, δᵢ the distance of θᵢ to all other eigenvalues (Davis–Kahan)
+
+Those with θᵢ > Λ are *complete*: no pair was missed among them. Below Λ the statements about directions hold if the
+solver missed nothing.
+"""
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from mercer.solvers.base import Eigenpairs, rounding_floor
+from mercer.symmetric import Array
+
+ANGLE = 0.05  # a direction less certain than this is called unresolved
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is proven about a fit. Printed, it is a few English lines."""
+
+    n_components: int
+    tol: float
+    residuals: Array = field(repr=False)  # ρᵢ
+    lower: Array = field(repr=False)  # λᵢ ≥ lower
+    upper: Array = field(repr=False)  # λᵢ ≤ upper
+    angles: Array = field(repr=False)  # sin of the angle between computed and true direction is at most this
+    clusters: tuple[tuple[int, int], ...]  # components i … j−1 whose directions are determined only up to rotation
+    unresolved: tuple[int, ...]  # components whose direction is not determined to 0.05
+    n_complete: int  # among the first so many, nothing was missed
+    level: str  # how that is known
+    bound_beyond: float  # Λ: no eigenvalue outside the found pairs exceeds it
+    passes: int
+    columns: int
+    converged: bool
+
+    @property
+    def relative_residuals(self) -> Array:
+        """ρᵢ/θᵢ, the quantity that `tol` bounds."""
+        return self.residuals / np.maximum(self.lower, np.finfo(float).tiny)
+
+    @property
+    def certified(self) -> bool:
+        """Whether every residual met the rule."""
+        return self.converged
+
+    def __str__(self) -> str:
+        return "\n".join(_sentences(self))
+
+
+def certify(pairs: Eigenpairs, *, tol: float, bound: float, level: str) -> Certificate:
+    """The certificate of these pairs, given Λ = bound on all eigenvalues outside them."""
+    theta, rho = pairs.values, pairs.residuals
+    n, k = pairs.vectors.shape
+    noise = rounding_floor(n, np.abs(theta).max(initial=0.0))
+    R = pairs.products - pairs.vectors * theta
+    size = float(np.sqrt(max(np.linalg.eigvalsh(R.T @ R)[-1], 0.0))) + noise if k else 0.0
+    gap = theta - bound
+    quadratic = 2 * size**2 / (np.maximum(gap, 0) + np.sqrt(np.maximum(gap, 0) ** 2 + 4 * size**2) + 1e-300)
+    upper = np.where(gap > 0, theta + quadratic, max(bound, 0.0) + size) + noise
+    complete = int(np.sum(np.logical_and.accumulate(gap > 0))) if k else 0
+    clusters = _clusters(theta, rho + noise, pairs)
+    angles, unresolved = _angles(pairs, upper, clusters, bound, complete, noise)
+    return Certificate(
+        n_components=k,
+        tol=tol,
+        residuals=rho,
+        lower=theta - noise,
+        upper=upper,
+        angles=angles,
+        clusters=tuple(c for c in clusters if c[1] - c[0] > 1),
+        unresolved=unresolved,
+        n_complete=complete,
+        level=level,
+        bound_beyond=bound,
+        passes=pairs.passes,
+        columns=pairs.columns,
+        converged=pairs.converged,
+    )
+
+
+def _clusters(theta: Array, rho: Array, pairs: Eigenpairs) -> list[tuple[int, int]]:
+    """Runs of components whose eigenvalues are nearer to each other than ten residuals; single ones are runs of one."""
+    edges = [0]
+    for i in range(1, len(theta)):
+        if theta[i - 1] - theta[i] >= 10 * max(rho[i - 1], rho[i]):
+            edges.append(i)
+    edges.append(len(theta))
+    return list(pairwise(edges)) if len(theta) else []
+
+
+def _angles(
+    pairs: Eigenpairs, upper: Array, clusters: list[tuple[int, int]], bound: float, complete: int, noise: float
+) -> tuple[Array, tuple[int, ...]]:
+    """Davis–Kahan, cluster by cluster: ‖R_C‖_F over the distance of the cluster to the rest of the spectrum."""
+    theta, rho = pairs.values, pairs.residuals
+    k = len(theta)
+    angles, unresolved = np.ones(k), []
+    # The next eigenvalue after the last: as far as it was seen if the solver is trusted, as far as is proven if not.
+    seen = float(pairs.beyond[0] + pairs.beyond_residuals[0]) if len(pairs.beyond) else 0.0
+    last = min(bound, max(seen, 0.0)) if len(pairs.beyond) else bound
+    for start, stop in clusters:
+        above = theta[start - 1] - theta[start] if start else np.inf
+        following = last
+        if stop < k:
+            following = upper[stop] if stop < complete else theta[stop] + rho[stop] + noise
+        distance = min(above, theta[stop - 1] - following)
+        error = float(np.linalg.norm(rho[start:stop])) + noise
+        angles[start:stop] = min(1.0, error / distance) if distance > 0 else 1.0
+        if angles[start] > ANGLE:
+            unresolved.extend(range(start, stop))
+    return angles, tuple(unresolved)
+
+
+def _sentences(c: Certificate) -> list[str]:
+    if not c.n_components:
+        return ["No components: nothing to certify."]
+    worst = int(np.argmax(c.relative_residuals))
+    rule = f"each residual at most {c.tol:.0e} of its own eigenvalue"
+    count = f"{c.n_components} component{'s' if c.n_components > 1 else ''}"
+    worst_is = f"(worst {c.relative_residuals[worst]:.1e}, component {worst + 1})"
+    lines = [
+        f"{count} certified: {rule} {worst_is}." if c.certified else f"{count} NOT certified: not {rule} {worst_is}."
+    ]
+    if c.n_complete == c.n_components:
+        lines.append(f"Nothing was missed: no other eigenvalue exceeds {c.bound_beyond:.4g} ({c.level}).")
+    elif c.n_complete:
+        lines.append(
+            f"Nothing was missed among the first {c.n_complete}: no other eigenvalue exceeds {c.bound_beyond:.4g} "
+            f"({c.level}). For the rest completeness is not established."
+        )
+    else:
+        lines.append(f"Completeness is not established: other eigenvalues may reach {c.bound_beyond:.4g} ({c.level}).")
+    if c.n_complete:
+        width = (c.upper - c.lower)[: c.n_complete] / np.maximum(c.lower[: c.n_complete], np.finfo(float).tiny)
+        lines.append(f"Eigenvalues: known to {width.max():.1e} of themselves among the first {c.n_complete}.")
+    sure = [i for i in range(c.n_components) if i not in c.unresolved]
+    if sure:
+        where = max(sure, key=lambda i: c.angles[i])
+        lines.append(f"Directions: off by at most {c.angles[where]:.1e} (component {where + 1}).")
+    lines += [
+        f"Components {start + 1}–{stop} form a cluster: their span is determined, their axes only up to rotation."
+        for start, stop in c.clusters
+        if start not in c.unresolved
+    ]
+    if c.unresolved:
+        names = ", ".join(str(i + 1) for i in c.unresolved[:10]) + (" …" if len(c.unresolved) > 10 else "")
+        lines.append(f"Unresolved: the direction of component {names} is not determined by the data to {ANGLE}.")
+    lines.append(f"Work: {c.passes} passes over the matrix, {c.columns} columns.")
+    return lines

@@ -1,0 +1,55 @@
+"""Was an eigenvalue missed? What random probes say about the rest of the spectrum.
+
+U holds the pairs found. B = (I − UUᵀ)A(I − UUᵀ) is what A does to everything else, and no missed eigenvalue exceeds
+‖B‖. Fresh Gaussian probes, independent of U, bound it from above; the Krylov space they span shows what can be seen.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer.symmetric import Array, SymmetricOperator
+
+PROBES, PASSES = 10, 3
+FAILURE = PASSES * 10.0**-PROBES  # chance that the upper bound is wrong
+
+
+@dataclass(frozen=True)
+class Rest:
+    """The spectrum outside the found pairs: ‖B‖ ≤ `upper` (but for FAILURE), and B has an eigenvalue ≥ `seen`."""
+
+    upper: float
+    seen: float
+    direction: Array  # n×1, the Rayleigh quotient of which is `seen`
+
+
+def explore(op: SymmetricOperator, U: Array, rng: np.random.Generator) -> Rest:
+    """Three passes with ten probes each. ‖B‖ ≤ (10√(2/π)·max‖Bᵖω‖)^(1/p) for p = 1, 2, 3, each but for 10⁻¹⁰."""
+
+    def deflate(V: Array) -> Array:
+        V = op.project(V) if hasattr(op, "project") else V
+        for _ in range(2):
+            V = V - U @ (U.T @ V)
+        return V
+
+    chain = [deflate(rng.standard_normal((op.n, PROBES)))]
+    log_size, upper = 0.0, np.inf
+    for p in range(1, PASSES + 1):
+        V = deflate(op.matmat(chain[-1]))
+        largest = float(np.linalg.norm(V, axis=0).max())
+        if largest == 0.0:  # nothing is left
+            return Rest(0.0, 0.0, chain[0][:, :1])
+        log_size += np.log(largest)
+        upper = min(upper, float(np.exp((np.log(10 * np.sqrt(2 / np.pi)) + log_size) / p)))
+        chain.append(V / largest)
+    return Rest(upper, *_rayleigh_ritz(op, np.concatenate(chain[:-1], axis=1)))
+
+
+def _rayleigh_ritz(op: SymmetricOperator, S: Array) -> tuple[float, Array]:
+    """The largest Ritz value of A in the span of S (which is orthogonal to U), with its vector, measured anew."""
+    S = S / np.maximum(np.linalg.norm(S, axis=0), 1e-300)
+    squares, V = np.linalg.eigh(S.T @ S)
+    Q = np.linalg.qr(S @ (V[:, squares > 1e-10 * squares[-1]]))[0]
+    H = Q.T @ op.matmat(Q)
+    values, Y = np.linalg.eigh((H + H.T) / 2)
+    return float(values[-1]), Q @ Y[:, -1:]

@@ -1,0 +1,55 @@
+"""K = ΦΦᵀ with few features: the eigenproblem of the D×D side."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer.solvers.base import Eigenpairs, Solver
+from mercer.symmetric import Array
+
+
+@dataclass(frozen=True)
+class Factored(Solver):
+    """PCA by covariance: asks the centred operator for its features' `scatter`, never for anything n×n.
+
+    ΦcᵀΦc V = V Λ gives U = Φc V Λ^−½ with the same eigenvalues (MISSION's V = XᵀUΛ^−½ the other way round).
+    """
+
+    def solve(self, op: Any, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
+        gram, total_weight = op.base, op.total_weight
+        total, square = gram.scatter(op.weights)
+        mean = total / total_weight
+        square -= np.outer(mean, mean) * total_weight
+        values, V = np.linalg.eigh(square)
+        values, V = values[::-1], V[:, ::-1]
+        rank = int(np.sum(values > 1e-13 * max(values[0], 0.0) * len(values)))
+        kept = min(k, rank)
+        U = op.project(op._scale(gram.times(V[:, :kept], moved=True))) / np.sqrt(values[:kept])
+        U = np.linalg.qr(U)[0] * np.sign(np.sum(U * np.linalg.qr(U)[0], axis=0)) if kept else U
+        theta = np.zeros(k)
+        theta[:kept] = values[:kept]
+        if kept < k:  # more components than the data have directions: the rest has eigenvalue zero
+            U = _complete(U, op, k, rng)
+        products = op.matmat(U)
+        return Eigenpairs(
+            values=theta,
+            vectors=U,
+            residuals=np.linalg.norm(products - U * theta, axis=0),
+            products=products,
+            beyond=np.maximum(values[k : k + 1], 0.0) if k < len(values) else np.zeros(1 if k < op.n - 1 else 0),
+            beyond_residuals=np.zeros(1 if k < len(values) or k < op.n - 1 else 0),
+            lowest=float(min(values[-1], 0.0)),
+            columns=k,
+            passes=2,
+            complete=True,
+        )
+
+
+def _complete(U: Array, op: Any, k: int, rng: np.random.Generator) -> Array:
+    """Append orthonormal columns up to k, orthogonal to U and (as far as there is room) to the null vector."""
+    extra = op.project(rng.standard_normal((op.n, k - U.shape[1])))
+    for _ in range(2):
+        extra -= U @ (U.T @ extra)
+        extra = np.linalg.qr(extra)[0]
+    return np.concatenate([U, extra], axis=1)

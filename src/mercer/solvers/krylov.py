@@ -1,0 +1,187 @@
+"""Block Rayleigh–Ritz with thick restart: leading eigenpairs from products alone.
+
+Invariant: Q (n×m) orthonormal and orthogonal to op's null vector, AQ its product, H = QᵀAQ. Ritz pairs (θ, Qy) come
+from H y = θ y, and their residuals AQy − θQy are explicit, so they are true whatever the start block was.
+
+From a random start this is block Krylov (block Lanczos with thick restart); from a good start it needs a few passes.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer.solvers.base import Eigenpairs, Solver, rounding_floor
+from mercer.symmetric import Array, SymmetricOperator
+
+ROOM = 64  # columns of storage beyond the largest basis, for a start block that is wider than usual
+GUARD = 4  # Ritz pairs after the k-th that are followed too: they show the gap and speed up the last ones
+
+
+@dataclass(frozen=True)
+class BlockKrylov(Solver):
+    """Asks `matmat`, never `dense` or `columns`.
+
+    A pair has converged when ρᵢ ≤ max(tol·θᵢ, 8u√n·θ₁): relative to its own eigenvalue, as small components are worth
+    as much as large ones to whoever asked for them.
+    """
+
+    tol: float = 1e-8
+    block: int = 16
+    max_passes: int = 300
+
+    def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
+        basis = Basis(op, self._largest_basis(op.n, k))
+        basis.extend(self._start(op, rng, start))
+        while True:
+            ritz = basis.ritz(min(k + GUARD, basis.m))
+            open_pairs = self._open(ritz, k, op.n)
+            room = op.n - 1 - basis.m
+            if basis.passes >= self.max_passes or room <= 0 or (len(ritz.values) >= k and not open_pairs.any()):
+                return ritz.pairs(basis, k, converged=room <= 0 or not open_pairs.any())
+            if basis.m + self.block > basis.most:
+                basis.restart(ritz, self._kept(k, basis.most))
+                ritz = basis.ritz(min(k + GUARD, basis.m))
+                open_pairs = self._open(ritz, k, op.n)
+            added = basis.extend(self._directions(ritz, open_pairs))
+            if not added:  # an invariant subspace: only fresh directions can show more
+                basis.extend(rng.standard_normal((op.n, min(self.block, room))))
+
+    def memory(self, n: int, k: int) -> int:
+        """Bytes of Q, AQ and the vectors worked on."""
+        return 8 * n * (2 * (self._largest_basis(n, k) + ROOM) + 5 * (k + GUARD) + 4 * self.block)
+
+    def _start(self, op: SymmetricOperator, rng: np.random.Generator, start: Array | None) -> Array:
+        width = min(self.block, op.n)
+        if start is None:
+            return rng.standard_normal((op.n, width))
+        return np.concatenate([start, rng.standard_normal((op.n, min(GUARD, op.n)))], axis=1)
+
+    def _open(self, ritz: "Ritz", k: int, n: int) -> Array:
+        """Which of the followed pairs are wanted and not yet converged; with fewer than k pairs, all that move."""
+        allowed = np.maximum(self.tol * np.abs(ritz.values), rounding_floor(n, np.abs(ritz.values).max(initial=0.0)))
+        wanted = np.arange(len(ritz.values)) < k
+        return wanted & (ritz.residuals > allowed)
+
+    def _directions(self, ritz: "Ritz", open_pairs: Array) -> Array:
+        """Residuals of the pairs that need it most, then of the guards: what the next block is made of."""
+        floor = 2 * rounding_floor(len(ritz.R), np.abs(ritz.values).max(initial=0.0))
+        useful = ritz.residuals > floor
+        own_size = np.maximum(np.abs(ritz.values), max(floor, np.finfo(float).tiny))
+        urgency = ritz.residuals / own_size + np.where(open_pairs, 1e300, 0.0)
+        order = np.argsort(-np.where(useful, urgency, -1.0), kind="stable")
+        return ritz.R[:, order[: min(self.block, int(useful.sum()))]]
+
+    def _largest_basis(self, n: int, k: int) -> int:
+        return min(n, max(3 * k, k + 6 * self.block))
+
+    def _kept(self, k: int, most: int) -> int:
+        return min(k + max(self.block, k // 4), most - self.block)
+
+
+class Basis:
+    """Q, AQ and H in storage allocated once."""
+
+    def __init__(self, op: SymmetricOperator, most: int) -> None:
+        self.op, self.most = op, most
+        self.m = self.columns = self.passes = 0
+        self._Q, self._AQ = np.empty((op.n, 0), order="F"), np.empty((op.n, 0), order="F")
+        self._H = np.zeros((0, 0))
+        self._reserve(most + ROOM)
+
+    @property
+    def Q(self) -> Array:
+        return self._Q[:, : self.m]
+
+    @property
+    def AQ(self) -> Array:
+        return self._AQ[:, : self.m]
+
+    def extend(self, W: Array) -> int:
+        """Add the directions of W that are new, and their products: one pass. Returns how many were."""
+        Z = self._new_directions(W)
+        b = Z.shape[1]
+        if not b:
+            return 0
+        self._reserve(self.m + b)
+        AZ = self.op.matmat(Z)
+        self.columns, self.passes = self.columns + b, self.passes + 1
+        old, new = slice(0, self.m), slice(self.m, self.m + b)
+        self._Q[:, new], self._AQ[:, new] = Z, AZ
+        coupling = self._Q[:, old].T @ AZ
+        corner = Z.T @ AZ
+        self._H[old, new], self._H[new, old] = coupling, coupling.T
+        self._H[new, new] = (corner + corner.T) / 2
+        self.m += b
+        return b
+
+    def ritz(self, count: int) -> "Ritz":
+        """The leading Ritz pairs with their residual vectors."""
+        values, Y = np.linalg.eigh(self._H[: self.m, : self.m])
+        values, Y = values[::-1], Y[:, ::-1]
+        leading = np.ascontiguousarray(Y[:, :count])
+        U, AU = self.Q @ leading, self.AQ @ leading
+        R = AU - U * values[:count]
+        return Ritz(values[:count], Y, U, AU, R, np.linalg.norm(R, axis=0), all_values=values)
+
+    def restart(self, ritz: "Ritz", kept: int) -> None:
+        """Thick restart: keep the leading Ritz vectors and their products, which need no new pass."""
+        Y = np.ascontiguousarray(ritz.Y[:, :kept])
+        self._Q[:, :kept], self._AQ[:, :kept] = self.Q @ Y, self.AQ @ Y
+        self._H[:kept, :kept] = np.diag(ritz.all_values[:kept])
+        self.m = kept
+
+    def _new_directions(self, W: Array) -> Array:
+        """Orthonormal columns spanning W less the null vector and Q; what is only rounding is dropped."""
+        W = self.op.project(W) if hasattr(self.op, "project") else W.copy()
+        norms = np.linalg.norm(W, axis=0)
+        W = W[:, norms > 0] / norms[norms > 0]
+        for _ in range(2):
+            W -= self.Q @ (self.Q.T @ W)
+            gram = W.T @ W
+            squares, V = np.linalg.eigh(gram)
+            large = squares > 1e-20 * max(squares.max(initial=0.0), 1e-8)
+            W = W @ (V[:, large] / np.sqrt(squares[large]))
+        W = W[:, : max(0, self.op.n - self.m)]
+        if not W.shape[1]:
+            return W
+        W -= self.Q @ (self.Q.T @ W)
+        return np.linalg.qr(W)[0]
+
+    def _reserve(self, room: int) -> None:
+        if self._Q.shape[1] >= room:
+            return
+        for name in ("_Q", "_AQ"):
+            larger = np.empty((self.op.n, room), order="F")
+            larger[:, : self.m] = getattr(self, name)[:, : self.m]
+            setattr(self, name, larger)
+        H = np.zeros((room, room))
+        H[: self.m, : self.m] = self._H[: self.m, : self.m]
+        self._H = H
+
+
+@dataclass(frozen=True)
+class Ritz:
+    """Leading Ritz pairs: values θ, coefficients Y in the basis, vectors U, products AU, residual vectors R."""
+
+    values: Array
+    Y: Array
+    U: Array
+    AU: Array
+    R: Array
+    residuals: Array
+    all_values: Array
+
+    def pairs(self, basis: Basis, k: int, converged: bool) -> Eigenpairs:
+        k = min(k, len(self.values))
+        return Eigenpairs(
+            values=self.values[:k],
+            vectors=self.U[:, :k],
+            residuals=self.residuals[:k],
+            products=self.AU[:, :k],
+            beyond=self.values[k:],
+            beyond_residuals=self.residuals[k:],
+            lowest=float(self.all_values[-1]),
+            columns=basis.columns,
+            passes=basis.passes,
+            converged=bool(converged),
+        )

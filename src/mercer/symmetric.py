@@ -1,0 +1,51 @@
+"""The contract between the matrix and its solver: what may be asked of a symmetric operator."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+class SymmetricOperator(ABC):
+    """A symmetric n×n matrix that need not be held anywhere.
+
+    An operator holds data and no settings. `matmat`, `diag`, `columns` and `dense` always mean the true matrix.
+    """
+
+    n: int
+    dtype: Any = np.float64
+
+    @abstractmethod
+    def matmat(self, B: Array) -> Array:
+        """The product with a block of columns B (n×b)."""
+
+    @abstractmethod
+    def diag(self) -> Array:
+        """The diagonal (n,)."""
+
+    @abstractmethod
+    def columns(self, indices: Array) -> Array:
+        """Some columns (n×len(indices))."""
+
+    def dense(self) -> Array:
+        """The whole matrix, in an array of its own."""
+        return self.columns(np.arange(self.n))
+
+    # What centring asks. K − c11ᵀ − w1ᵀ − 1wᵀ has the same centred matrix for all c and w, so an operator may leave out
+    # what would only cancel: with a wide kernel, all of K is 1 but for the last digits. "Shifted" means: after that.
+
+    def shifted_matmat(self, B: Array) -> Array:
+        return self.matmat(B)
+
+    def shifted_diag(self) -> Array:
+        return self.diag()
+
+    def shifted_columns(self, indices: Array) -> Array:
+        return self.columns(indices)
+
+    def shifted_squared_norm(self) -> float | None:
+        """Σ of the squared entries after the shift, if it is cheap to say."""
+        return None

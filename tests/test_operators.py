@@ -1,0 +1,169 @@
+"""The contract of an operator, looped over all of them; tiles, threads, shifts, centring with weights."""
+
+import threading
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from threadpoolctl import threadpool_info
+
+from mercer import textbook
+from mercer.kernels import RBF, Linear, Polynomial
+from mercer.operators import tiles
+from mercer.operators.centering import Centered
+from mercer.operators.features import FeatureGram
+from mercer.operators.gram import HeldGram
+from mercer.operators.projection import projection
+from mercer.operators.threads import one_blas_thread, run
+from registry import ALL_KERNELS, ALL_OPERATORS
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(40, 3)) + 5.0
+B = rng.normal(size=(40, 4))
+
+
+@pytest.mark.parametrize("name", ALL_OPERATORS)
+def test_operator_keeps_its_contract(name):
+    op, true = ALL_OPERATORS[name](X), X @ X.T
+    if name.startswith("centred"):
+        true = textbook.centre_gram(true)
+    size = np.abs(X @ X.T).max()
+    assert op.n == 40
+    assert_allclose(op.dense(), true, atol=1e-12 * size)
+    assert_allclose(op.matmat(B), true @ B, atol=1e-11 * size)
+    assert_allclose(op.diag(), np.diag(true), atol=1e-12 * size)
+    assert_allclose(op.columns(np.array([3, 0, 39])), true[:, [3, 0, 39]], atol=1e-12 * size)
+
+
+@pytest.mark.parametrize("name", [name for name in ALL_OPERATORS if not name.startswith("centred")])
+def test_the_shift_is_lost_in_centring(name):
+    op = ALL_OPERATORS[name](X)
+    centred = textbook.centre_gram(X @ X.T)
+    shifted = op.shifted_columns(np.arange(40))
+    assert_allclose(textbook.centre_gram(shifted), centred, atol=1e-10)
+    assert_allclose(np.diag(shifted), op.shifted_diag(), atol=1e-10)
+    assert_allclose(shifted @ B, op.shifted_matmat(B), atol=1e-9)
+    if op.shifted_squared_norm() is not None:
+        assert_allclose(op.shifted_squared_norm(), np.sum(shifted**2), rtol=1e-10)
+
+
+@pytest.mark.parametrize("kernel", ALL_KERNELS, ids=repr)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_held_gram_is_the_kernel_matrix(kernel, threads):
+    gram = HeldGram(kernel, X, threads)
+    assert_allclose(gram.dense(), kernel.block(X, X), rtol=1e-9, atol=1e-12)
+    assert np.array_equal(gram.values, gram.values.T)
+
+
+def test_threads_and_tile_sizes_do_not_change_the_matrix(monkeypatch):
+    one = HeldGram(RBF(0.3), X, threads=1).values
+    for size in (7, 16, 1000):
+        monkeypatch.setattr(tiles.plan_symmetric, "__defaults__", (size,))
+        for threads in (1, 2, 5):
+            assert_allclose(HeldGram(RBF(0.3), X, threads).values, one, atol=1e-14)
+
+
+def test_wide_kernels_are_shifted_and_narrow_ones_are_not():
+    assert HeldGram(RBF(1e-9), X).shift == 1.0
+    assert HeldGram(RBF(100.0), X).shift == 0.0
+    assert HeldGram(Linear(), X).shift == 0.0
+
+
+def test_a_very_wide_kernel_keeps_its_digits():
+    """k = 1 − γ‖x − y‖² + …: centred, it is 2γ times the linear kernel, which plain float64 would lose below 1e-16."""
+    gamma = 1e-12
+    A = Centered(HeldGram(RBF(gamma), X)).dense()
+    assert_allclose(A, 2 * gamma * textbook.centre_gram(X @ X.T), rtol=1e-6, atol=1e-22)
+
+
+def test_features_with_a_huge_offset_keep_their_digits():
+    A = Centered(FeatureGram(X + 1e8)).dense()
+    moved = (X + 1e8) - 1e8  # what is left of X in float64 at that offset
+    assert_allclose(A, textbook.centre_gram(moved @ moved.T), rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.1), Linear(), Polynomial(2, 0.1, 1.0)], ids=repr)
+def test_weights_are_repetitions(kernel):
+    weights = rng.integers(1, 4, size=40)
+    repeated = np.repeat(np.arange(40), weights)
+    op = Centered(HeldGram(kernel, X), weights.astype(float))
+    plain = Centered(HeldGram(kernel, X[repeated]))
+    ours, theirs = np.linalg.eigvalsh(op.dense())[::-1][:5], np.linalg.eigvalsh(plain.dense())[::-1][:5]
+    assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9 * theirs[0])
+    assert_allclose(op.trace, plain.trace, rtol=1e-10)
+    assert_allclose(op.matmat(B), op.dense() @ B, atol=1e-9 * theirs[0])
+    assert_allclose(op.dense() @ op.null, 0, atol=1e-10 * theirs[0])
+
+
+def test_trace_and_norm_are_those_of_the_centred_matrix():
+    op = Centered(HeldGram(RBF(0.1), X))
+    assert_allclose(op.trace, np.trace(op.dense()))
+    assert_allclose(op.squared_norm(), np.sum(op.dense() ** 2))
+
+
+@pytest.mark.parametrize(
+    "hold", [lambda: HeldGram(Polynomial(2, 0.1, 1.0), X), lambda: FeatureGram(Polynomial(2, 0.1, 1.0).features(X))]
+)
+def test_projection_is_the_textbooks(hold):
+    kernel, new = Polynomial(2, 0.1, 1.0), rng.normal(size=(7, 3)) + 5
+    K, K_new = kernel.block(X, X), kernel.block(new, X)
+    eta, V = textbook.kernel_pca(K, 3)
+    project = projection(kernel, X, Centered(hold()), eta, V * np.sqrt(eta))
+    assert_allclose(project.scores(new, 1), textbook.scores(K_new, K, V), atol=1e-8)
+    assert_allclose(project.functions(new, 2), textbook.component_functions(K_new, V), rtol=1e-7, atol=1e-7)
+
+
+def test_applying_tiles_is_the_product(monkeypatch):
+    monkeypatch.setattr(tiles, "TILE", 8)
+    new = rng.normal(size=(30, 3))
+    out = np.empty((30, 4))
+    for threads in (1, 3):
+        tiles.apply(RBF(0.3).prepare(new, X), 30, 40, B, out, threads)
+        assert_allclose(out, RBF(0.3).block(new, X) @ B, atol=1e-13)
+
+
+@pytest.mark.parametrize("n", [1, 2, 511, 512, 513, 1500])
+def test_symmetric_plan_covers_every_entry_once(n):
+    seen = np.zeros((n, n), dtype=int)
+    for rows, columns in tiles.plan_symmetric(n):
+        assert rows.stop - rows.start <= tiles.TILE
+        seen[rows, columns] += 1
+        if rows != columns:
+            seen[columns, rows] += 1
+    assert np.all(seen == 1)
+
+
+def blas_threads():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+def test_blas_pools_are_restored_by_the_last_one_out():
+    before = blas_threads()
+    first_in, second_in, first_out = threading.Event(), threading.Event(), threading.Event()
+
+    def first():
+        with one_blas_thread():
+            first_in.set()
+            second_in.wait()
+        first_out.set()
+
+    worker = threading.Thread(target=first)
+    worker.start()
+    first_in.wait()
+    with one_blas_thread():
+        second_in.set()
+        first_out.wait()
+        assert set(blas_threads()) == {1}  # the first has left, the second still needs it
+    worker.join()
+    assert blas_threads() == before
+
+
+def test_an_error_in_a_thread_reaches_the_caller_and_restores_the_pools():
+    before = blas_threads()
+
+    def fail(task):
+        raise ValueError(f"task {task}")
+
+    with pytest.raises(ValueError, match="task 0"):
+        run(fail, range(5), threads=2)
+    assert blas_threads() == before

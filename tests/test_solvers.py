@@ -1,0 +1,310 @@
+"""Solvers on spectra of every kind; the certificate's bounds against LAPACK; closed-form spectra."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.linalg import subspace_angles
+from sklearn.datasets import make_blobs, make_swiss_roll
+from sklearn.utils.validation import _check_psd_eigenvalues
+
+from mercer.kernels import RBF
+from mercer.limits import Limits
+from mercer.models.spectrum import find_spectrum, rule_out_missed
+from mercer.operators.centering import Centered
+from mercer.operators.gram import HeldGram
+from mercer.operators.held import HeldMatrix
+from mercer.solvers.base import clean_spectrum, rounding_floor, settle
+from mercer.solvers.certificate import certify
+from mercer.solvers.completeness import explore
+from mercer.solvers.krylov import BlockKrylov
+from mercer.solvers.plan import Plan, Problem, choose_plan
+from registry import ALL_OPERATORS, ALL_SOLVERS
+
+SPECTRA = {
+    "geometric": lambda n, rng: 0.7 ** np.arange(n),
+    "algebraic": lambda n, rng: 1.0 / (1 + np.arange(n)),
+    "slow": lambda n, rng: (1.0 + np.arange(n)) ** -0.5,
+    "ten equal": lambda n, rng: np.concatenate([np.full(10, 1.0), 0.5 * 0.9 ** np.arange(n - 10)]),
+    "thirty equal": lambda n, rng: np.concatenate([np.full(30, 1.0), 0.5 * 0.9 ** np.arange(n - 30)]),
+    "k inside a cluster": lambda n, rng: np.concatenate(
+        [0.8 ** np.arange(5), np.full(12, 0.2), 0.1 * 0.8 ** np.arange(n - 17)]
+    ),
+    "rank 6": lambda n, rng: np.concatenate([[6.0, 5, 4, 3, 2, 1], np.zeros(n - 6)]),
+    "identity plus noise": lambda n, rng: 1 + 1e-3 * rng.normal(size=n),
+    "identity": lambda n, rng: np.ones(n),
+    "zero": lambda n, rng: np.zeros(n),
+    "indefinite": lambda n, rng: np.concatenate([0.8 ** np.arange(n // 2), -0.7 * 0.8 ** np.arange(n - n // 2)]),
+    "large": lambda n, rng: 1e150 * 0.8 ** np.arange(n),
+    "tiny": lambda n, rng: 1e-150 * 0.8 ** np.arange(n),
+}
+every_spectrum = pytest.mark.parametrize("spectrum", SPECTRA)
+
+
+def matrix_with(spectrum, n, rng):
+    """A symmetric matrix with these eigenvalues and random eigenvectors; also its eigenvalues, largest first."""
+    values = np.sort(SPECTRA[spectrum](n, rng))[::-1]
+    Q = np.linalg.qr(rng.normal(size=(n, n)))[0]
+    A = Q * values @ Q.T
+    return (A + A.T) / 2, values
+
+
+@pytest.mark.parametrize("solver", ALL_SOLVERS, ids=repr)
+@pytest.mark.parametrize("name", ALL_OPERATORS)
+def test_every_solver_solves_every_operator(solver, name):
+    X = np.random.default_rng(0).normal(size=(60, 20)) * 0.8 ** np.arange(20)
+    op = ALL_OPERATORS[name](X)
+    true_values, true_vectors = np.linalg.eigh(op.dense())
+    pairs = solver.solve(op, 4, np.random.default_rng(1))
+    assert_allclose(pairs.values, true_values[::-1][:4], rtol=1e-10)
+    assert_allclose(np.abs(np.sum(pairs.vectors * true_vectors[:, ::-1][:, :4], axis=0)), 1, atol=1e-9)
+    assert_allclose(pairs.vectors.T @ pairs.vectors, np.eye(4), atol=1e-12)
+    assert_allclose(pairs.products, op.matmat(pairs.vectors), atol=1e-10 * pairs.values[0])
+
+
+@every_spectrum
+@pytest.mark.parametrize("solver", ALL_SOLVERS, ids=repr)
+def test_reported_residuals_are_true_and_meet_the_rule(spectrum, solver):
+    rng = np.random.default_rng(2)
+    A, values = matrix_with(spectrum, 80, rng)
+    pairs = solver.solve(HeldMatrix(A), 12, rng)
+    true = np.linalg.norm(A @ pairs.vectors - pairs.vectors * pairs.values, axis=0)
+    noise = rounding_floor(80, np.abs(values).max())
+    assert_allclose(pairs.residuals, true, atol=10 * noise)
+    assert pairs.converged
+    allowed = np.maximum(getattr(solver, "tol", 1e-8) * np.abs(pairs.values), 2 * noise)
+    assert np.all(true <= allowed)
+    assert_allclose(pairs.vectors.T @ pairs.vectors, np.eye(len(pairs)), atol=1e-11)
+
+
+@every_spectrum
+@pytest.mark.parametrize("k", [1, 5, 12])
+def test_spectrum_found_is_that_of_lapack(spectrum, k):
+    """The solver with the search for missed pairs behind it, as a model runs it."""
+    if spectrum == "indefinite" and k > 40:
+        pytest.skip("negative eigenvalues would be kept")
+    rng = np.random.default_rng(3)
+    A, values = matrix_with(spectrum, 120, rng)
+    op = HeldMatrix(A)
+    plan = Plan(BlockKrylov(block=4), "given", 0, "a test")
+    pairs, _, _ = rule_out_missed(plan, Uncentred(op), plan.solver.solve(op, k, rng), rng)
+    assert_allclose(pairs.values, values[:k], rtol=1e-9, atol=1e-12 * np.abs(values).max())
+
+
+class Uncentred(Centered):
+    """A matrix as it is, in the clothes of a centred one."""
+
+    def __init__(self, base):
+        super().__init__(base)
+        self.trace = float(base.diag().sum())
+
+    def matmat(self, B):
+        return self.base.matmat(B)
+
+    def project(self, B):
+        return B.copy()
+
+    def columns(self, indices):
+        return self.base.columns(indices)
+
+    def squared_norm(self):
+        return self.base.shifted_squared_norm()
+
+
+def bounds_hold(A, values, certificate, pairs):
+    """Every statement of the certificate, checked on the true spectrum."""
+    k = certificate.n_components
+    slack = 1e-13 * np.abs(values).max()
+    assert np.all(certificate.lower <= values[:k] + slack)
+    assert np.all(certificate.upper >= values[:k] - slack)
+    if k < len(values) and certificate.n_complete == k:
+        assert values[k] <= certificate.bound_beyond + certificate.residuals.max() + slack
+    vectors = np.linalg.eigh(A)[1][:, ::-1]
+    for i in range(certificate.n_complete):
+        inside = next(((a, b) for a, b in certificate.clusters if a <= i < b), (i, i + 1))
+        angle = np.sin(subspace_angles(pairs.vectors[:, slice(*inside)], vectors[:, slice(*inside)]).max())
+        assert angle <= certificate.angles[i] + 1e-7
+
+
+@every_spectrum
+@pytest.mark.parametrize("trial", range(12))
+def test_certificate_holds_on_random_problems(spectrum, trial):
+    rng = np.random.default_rng(100 + trial)
+    n, k = int(rng.integers(30, 90)), int(rng.integers(1, 12))
+    A, values = matrix_with(spectrum, n, rng) if n > 31 else matrix_with(spectrum, 40, rng)
+    tol = 10.0 ** -rng.integers(2, 9)
+    plan = Plan(BlockKrylov(block=4, tol=tol), "given", 0, "a test")
+    op = Uncentred(HeldMatrix(A))
+    pairs, bound, level = rule_out_missed(plan, op, plan.solver.solve(op, k, rng), rng)
+    bounds_hold(A, values, certify(pairs, tol=tol, bound=bound, level=level), pairs)
+
+
+@every_spectrum
+@pytest.mark.parametrize("trial", range(12))
+def test_certificate_holds_when_a_pair_is_deliberately_missed(spectrum, trial):
+    rng = np.random.default_rng(500 + trial)
+    n, k = 60, int(rng.integers(1, 10))
+    A, values = matrix_with(spectrum, n, rng)
+    true_values, true_vectors = np.linalg.eigh(A)
+    missed = int(rng.integers(0, k))
+    kept = [i for i in range(k + 1) if i != missed]
+    U = true_vectors[:, ::-1][:, kept]
+    pairs = BlockKrylov().solve(HeldMatrix(A), k, rng)
+    wrong = type(pairs)(
+        values=true_values[::-1][kept],
+        vectors=U,
+        residuals=np.linalg.norm(A @ U - U * true_values[::-1][kept], axis=0),
+        products=A @ U,
+    )
+    rest = explore(HeldMatrix(A), U, rng)
+    assert rest.upper >= values[missed] * (1 - 1e-9) - 1e-300
+    certificate = certify(wrong, tol=1e-8, bound=rest.upper, level="probes")
+    bounds_hold(A, values, certificate, wrong)
+    assert certificate.n_complete <= missed or values[missed] <= values[k] + 1e-12
+
+
+def test_a_missed_pair_that_shows_itself_is_fetched():
+    rng = np.random.default_rng(0)
+    A, values = matrix_with("geometric", 80, rng)
+    op = Uncentred(HeldMatrix(A))
+    U = np.linalg.eigh(A)[1][:, ::-1][:, [0, 2, 3]]  # the second is missing
+    plan = Plan(BlockKrylov(block=4), "given", 0, "a test")
+    found = plan.solver.solve(op, 3, rng)
+    wrong = type(found)(values=values[[0, 2, 3]], vectors=U, residuals=np.full(3, 1e-12), products=A @ U)
+    pairs, _, _ = rule_out_missed(plan, op, wrong, rng)
+    assert_allclose(pairs.values, values[:3], rtol=1e-10)
+
+
+def test_probes_bound_the_rest_from_both_sides():
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        A, values = matrix_with("algebraic", 70, rng)
+        U = np.linalg.eigh(A)[1][:, ::-1][:, :5]
+        rest = explore(HeldMatrix(A), U, rng)
+        assert rest.seen <= values[5] * (1 + 1e-9)
+        assert values[5] <= rest.upper <= 30 * values[5]
+
+
+DATA = {
+    "swiss roll": lambda: make_swiss_roll(600, random_state=0)[0],
+    "clusters": lambda: make_blobs(600, 10, centers=8, random_state=0)[0],
+}
+
+
+@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize("factor", [0.25, 1.0, 4.0])
+@pytest.mark.parametrize("k", [20, 50, 100])
+def test_no_component_is_wrong_and_unreported(data, factor, k):
+    """Angles against LAPACK over bandwidths: what is off by more than the bound is listed as unresolved."""
+    X = DATA[data]()
+    gamma = factor * RBF("median").resolved(X, np.random.default_rng(0)).gamma
+    op = Centered(HeldGram(RBF(gamma), X))
+    plan = Plan(BlockKrylov(tol=1e-8), "gram", 0, "a test")
+    spectrum = find_spectrum(plan, op, k, np.random.default_rng(0))
+    true = np.linalg.eigh(op.dense())[1][:, ::-1]
+    certificate = spectrum.certificate
+    for i in range(k):
+        inside = next(((a, b) for a, b in certificate.clusters if a <= i < b), (i, i + 1))
+        angle = np.sin(subspace_angles(spectrum.vectors[:, slice(*inside)], true[:, slice(*inside)]).max())
+        assert angle <= certificate.angles[i] + 1e-7
+        assert angle <= 0.05 or i in certificate.unresolved or spectrum.values[i] == 0
+
+
+# ---------------------------------------------------------------------------- closed forms
+
+
+def test_points_on_a_circle_have_a_circulant_spectrum():
+    """The eigenvalues are the discrete Fourier transform of one row, in pairs; the constant one is centred away."""
+    n = 64
+    angle = 2 * np.pi * np.arange(n) / n
+    X = np.column_stack([np.cos(angle), np.sin(angle)])
+    row = np.exp(-0.8 * np.sum((X - X[0]) ** 2, axis=1))
+    expected = np.sort(np.fft.fft(row).real[1:])[::-1]
+    spectrum = find_spectrum(
+        Plan(BlockKrylov(), "gram", 0, ""), Centered(HeldGram(RBF(0.8), X)), 8, np.random.default_rng(0)
+    )
+    assert_allclose(spectrum.values, expected[:8], rtol=1e-10)
+    assert spectrum.certificate.clusters == ((0, 2), (2, 4), (4, 6), (6, 8))
+
+
+def test_equidistant_points_have_one_eigenvalue():
+    """K = (1 − a)I + a11ᵀ: all n − 1 centred eigenvalues are 1 − a."""
+    n = 50
+    spectrum = find_spectrum(
+        Plan(BlockKrylov(block=4), "gram", 0, ""), Centered(HeldGram(RBF(0.3), np.eye(n))), 10, np.random.default_rng(0)
+    )
+    assert_allclose(spectrum.values, 1 - np.exp(-0.6), rtol=1e-10)
+    assert spectrum.certificate.unresolved == tuple(range(10))  # ten axes out of an eigenspace of 49
+
+
+def test_gaussian_data_under_a_gaussian_kernel_have_a_geometric_spectrum():
+    """Uncentred, λᵢ/n → √(2a/A) Bⁱ with a = 1/4σ², b = γ, c = √(a² + 2ab), A = a + b + c, B = b/A."""
+    X = np.random.default_rng(0).normal(size=(3000, 1))
+    a, b = 0.25, 0.5
+    A = a + b + np.sqrt(a * a + 2 * a * b)
+    expected = np.sqrt(2 * a / A) * (b / A) ** np.arange(5)
+    K = HeldGram(RBF(b), X, threads=2)
+    values = BlockKrylov().solve(K, 5, np.random.default_rng(0)).values / 3000
+    assert_allclose(values, expected, rtol=0.1)
+
+
+# ---------------------------------------------------------------------------- conventions
+
+
+def test_settle_orders_signs_and_cleans():
+    values, vectors = settle(np.array([1.0, -1e-13, 3.0]), np.array([[1.0, 0, -2], [-3.0, 1, 1]]))
+    assert_allclose(values, [3, 1, 0])
+    assert_allclose(vectors, [[2, -1, 0], [-1, 3, 1]])
+
+
+@pytest.mark.parametrize("values", [[5.0, 4e-12], [5.0, -5e-5], [5.0, 1.0], [0.0, 0.0], [3e-200, 1e-200]])
+def test_cleaning_is_that_of_scikit_learn(values):
+    assert_allclose(clean_spectrum(np.array(values)), _check_psd_eigenvalues(np.array(values)))
+
+
+@pytest.mark.parametrize("values", [[5.0, -1.0], [-5.0, -1.0]])
+def test_negative_spectra_are_refused_with_scikit_learns_words(values):
+    with pytest.raises(ValueError) as theirs:
+        _check_psd_eigenvalues(np.array(values))
+    with pytest.raises(ValueError) as ours:
+        clean_spectrum(np.array(values))
+    assert str(theirs.value) in str(ours.value)
+
+
+# ---------------------------------------------------------------------------- the plan
+
+GB = 10**9
+
+
+@pytest.mark.parametrize(
+    ("problem", "memory", "solver", "held", "why"),
+    [
+        (Problem(n=300, k=5, d=10), GB, "Dense", "gram", "300 rows are few"),
+        (Problem(n=5000, k=5, d=10), GB, "BlockKrylov", "gram", "K takes 200 MB and fits into 1 GB"),
+        (Problem(n=5000, k=600, d=10), GB, "Dense", "gram", "600 of 5,000 components are so many"),
+        (Problem(n=5000, k=None, d=10), GB, "Dense", "gram", "5,000 of 5,000 components"),
+        (Problem(n=5000, k=5, d=10, n_features=10), GB, "Factored", "features", "10 exact features"),
+        (Problem(n=10**6, k=5, d=50, n_features=50), GB, "Factored", "features", "a 50×50 problem"),
+        (Problem(n=60, k=5, d=6000, n_features=6000), GB, "Dense", "features", "60 rows are few"),
+        (Problem(n=2000, k=5, d=9000, n_features=9000), GB, "BlockKrylov", "features", "never multiplied out"),
+        (
+            Problem(n=9000, k=5, d=30_000, n_features=30_000, sparse=True),
+            GB,
+            "BlockKrylov",
+            "features",
+            "30,000 features",
+        ),
+        (Problem(n=5000, k=5, d=10, eigen_solver="dense"), GB, "Dense", "gram", "asked for"),
+        (Problem(n=5000, k=5, d=10, eigen_solver="arpack"), GB, "BlockKrylov", "gram", "fits"),
+        (Problem(n=5000, k=5, d=5000, given=True), GB, "BlockKrylov", "given", "the matrix is there"),
+    ],
+)
+def test_the_plan_follows_from_sizes_and_says_why(problem, memory, solver, held, why):
+    plan = choose_plan(problem, Limits(memory, 2))
+    assert (type(plan.solver).__name__, plan.held) == (solver, held)
+    assert why in plan.why and why in str(plan)
+
+
+@pytest.mark.parametrize("problem", [Problem(n=80_000, k=20, d=30), Problem(n=20_000, k=None, d=30)])
+def test_what_does_not_fit_is_said_before_anything_is_allocated(problem):
+    with pytest.raises(MemoryError, match="over the limit of 2 GB"):
+        choose_plan(problem, Limits(2 * GB, 2))
