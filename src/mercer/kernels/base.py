@@ -1,7 +1,7 @@
 """What a kernel is: a frozen value with one formula, which can be added, multiplied, printed and compared."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -64,7 +64,7 @@ class Kernel(ABC):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters of the formula; with `deep` those of the parts as well, as `left__gamma`."""
-        own = {field.name: getattr(self, field.name) for field in fields(self)} if is_dataclass(self) else {}
+        own: dict[str, Any] = {part.name: getattr(self, part.name) for part in fields(self)}  # type: ignore[arg-type]
         if deep:
             for name, part in list(own.items()):
                 if isinstance(part, Kernel):
@@ -217,5 +217,5 @@ def n_rows(X: Rows) -> int:
 
 def require_positive(value: Any, name: str, zero: bool = False) -> None:
     """One sentence for a parameter of a formula that must be positive."""
-    if not (np.isscalar(value) and np.isreal(value) and (value > 0 or (zero and value == 0)) and np.isfinite(value)):
+    if not (isinstance(value, Real) and 0 <= float(value) < np.inf and (zero or float(value) > 0)):
         raise ValueError(f"{name} must be a {'non-negative' if zero else 'positive'} number; got {value!r}.")

@@ -6,27 +6,26 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from mercer.errors import BadData, MercerWarning
+from mercer.errors import MercerWarning
 from mercer.kernels import Kernel, Precomputed, resolve_kernel
 from mercer.limits import Limits
+from mercer.models.base import Model
+from mercer.models.matrix import build_matrix, refuse_non_finite
 from mercer.models.spectrum import Spectrum, find_spectrum
 from mercer.operators.centering import Centered
-from mercer.operators.features import FeatureGram
-from mercer.operators.gram import HeldGram
-from mercer.operators.held import HeldMatrix
 from mercer.operators.projection import projection
 from mercer.readings.preimage import apply_inverse, learn_inverse
 from mercer.solvers.factored import Factored
 from mercer.solvers.plan import Plan, Problem, choose_plan
-from mercer.symmetric import Array, SymmetricOperator
+from mercer.symmetric import Array
 
 
-class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelPCA(Model):
     """Kernel principal component analysis, certified.
 
     Finds the leading eigenvectors of the centred kernel matrix, J K J v = η v, and with them coordinates
@@ -134,25 +133,25 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def __init__(
         self,
-        n_components=None,
+        n_components: int | float | None = None,
         *,
-        kernel="linear",
-        gamma=None,
-        degree=3,
-        coef0=1,
-        kernel_params=None,
-        alpha=1.0,
-        fit_inverse_transform=False,
-        eigen_solver="auto",
-        tol=0,
-        max_iter=None,
-        iterated_power="auto",
-        remove_zero_eig=False,
-        random_state=None,
-        copy_X=True,
-        n_jobs=None,
-        memory_limit=None,
-    ):
+        kernel: Any = "linear",
+        gamma: float | str | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[str, Any] | None = None,
+        alpha: float = 1.0,
+        fit_inverse_transform: bool = False,
+        eigen_solver: str = "auto",
+        tol: float = 0,
+        max_iter: int | None = None,
+        iterated_power: int | str = "auto",
+        remove_zero_eig: bool = False,
+        random_state: Any = None,
+        copy_X: bool = True,
+        n_jobs: int | None = None,
+        memory_limit: int | str | None = None,
+    ) -> None:
         self.n_components = n_components
         self.kernel = kernel
         self.gamma = gamma
@@ -174,7 +173,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     # ------------------------------------------------------------------ fitting
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "KernelPCA":
         """Find the leading components of the rows of X.
 
         Parameters
@@ -193,7 +192,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self._fit(X, sample_weight)
         return self
 
-    def fit_transform(self, X, y=None, sample_weight=None):
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit and return the scores of the rows of X: the same as ``fit(X).transform(X)``, without its work."""
         rows = self._validated_fit(X, sample_weight)
         if rows is None:
@@ -201,11 +200,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self.transform(rows)
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def _validated_fit(self, X, sample_weight):
+    def _validated_fit(self, X: Any, sample_weight: Any) -> Any:
         return self._fit(X, sample_weight)
 
-    def _fit(self, X, sample_weight):
-        limits = Limits.of(self.memory_limit, self.n_jobs)
+    def _fit(self, X: Any, sample_weight: Any) -> Any:
+        limits = self._limits()
         rows, weights, left_out = self._open_rows(X, sample_weight)
         kernel = self._resolve_kernel(rows)
         plan = choose_plan(self._problem(rows, kernel), limits)
@@ -217,7 +216,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self._learn_inverse(rows, weights, limits)
         return left_out
 
-    def _open_rows(self, X, sample_weight):
+    def _open_rows(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None, Any]:
         """The rows that count and their weights (None if all count the same), and all rows if some were left out."""
         if self.fit_inverse_transform and self._precomputed():
             raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
@@ -239,7 +238,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         rows = X[kept][:, kept] if self._precomputed() else X[kept]
         return rows, weights[kept], X[:, kept] if self._precomputed() else X
 
-    def _resolve_kernel(self, rows) -> Kernel:
+    def _resolve_kernel(self, rows: Any) -> Kernel:
         kernel = resolve_kernel(
             self.kernel,
             rows,
@@ -253,7 +252,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.gamma_ = getattr(kernel, "gamma", default)
         return kernel
 
-    def _problem(self, rows, kernel: Kernel) -> Problem:
+    def _problem(self, rows: Any, kernel: Kernel) -> Problem:
         asked = self.n_components
         return Problem(
             n=rows.shape[0],
@@ -267,7 +266,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             max_passes=self.max_iter,
         )
 
-    def _wanted(self, rows, kernel: Kernel, plan: Plan) -> int | float:
+    def _wanted(self, rows: Any, kernel: Kernel, plan: Plan) -> int | float:
         """The number of components, or the share of variance, to find."""
         n = rows.shape[0]
         if self.n_components is None:
@@ -282,7 +281,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             )
         return min(int(self.n_components), n)
 
-    def _keep(self, rows, kernel: Kernel, plan: Plan, matrix: Centered, spectrum: Spectrum) -> None:
+    def _keep(self, rows: Any, kernel: Kernel, plan: Plan, matrix: Centered, spectrum: Spectrum) -> None:
         """All fitted names, in one place."""
         kept = spectrum.values > 0 if self.remove_zero_eig or self.n_components is None else slice(None)
         freedom = max(matrix.total_weight - 1, 1e-300)
@@ -310,7 +309,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             return np.full(len(self.eigenvalues_), np.nan if spectrum.indefinite else 0.0)
         return self.eigenvalues_ / matrix.trace
 
-    def _learn_inverse(self, rows, weights, limits: Limits) -> None:
+    def _learn_inverse(self, rows: Any, weights: Array | None, limits: Limits) -> None:
         if not self.fit_inverse_transform:
             return
         self.X_transformed_fit_ = self._training_scores()
@@ -320,7 +319,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     # ------------------------------------------------------------------ using
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Array:
         """The scores of the rows of X, with the training means removed: (k(x, ·) − means) v/√η.
 
         No matrix of all rows against all training rows is held: the kernel is evaluated in tiles.
@@ -328,7 +327,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         rows, threads = self._new_rows(X)
         return self._finish(self._projection.scores(rows, threads))
 
-    def component_functions(self, X):
+    def component_functions(self, X: Any) -> Array:
         """fᵢ(x) = k(x, ·)ᵀvᵢ/√ηᵢ without the training means, as on the slides that draw them as fields.
 
         They differ from ``transform`` by a constant for each component, which moves the zero contours.
@@ -336,7 +335,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         rows, threads = self._new_rows(X)
         return self._finish(self._projection.functions(rows, threads))
 
-    def inverse_transform(self, X):
+    def inverse_transform(self, X: Any) -> Array:
         """Inputs whose scores are near the rows of X, by the learned kernel ridge regression."""
         if not self.fit_inverse_transform:
             raise NotFittedError(
@@ -350,17 +349,17 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             scores,
             np.asarray(self.X_transformed_fit_, dtype=np.float64),
             np.asarray(self.dual_coef_, dtype=np.float64),
-            Limits.of(self.memory_limit, self.n_jobs).threads,
+            self._limits().threads,
         )
         return out.astype(self._dtype(), copy=False)
 
-    def plan(self, X) -> Plan:
+    def plan(self, X: Any) -> Plan:
         """What `fit(X)` would do, and why, without doing it."""
         self._validate_params()
         rows, _, _ = self._open_rows(X, None)
-        return choose_plan(self._problem(rows, self._resolve_kernel(rows)), Limits.of(self.memory_limit, self.n_jobs))
+        return choose_plan(self._problem(rows, self._resolve_kernel(rows)), self._limits())
 
-    def _new_rows(self, X):
+    def _new_rows(self, X: Any) -> tuple[Any, int]:
         """The checked rows, and how many threads may work on them."""
         check_is_fitted(self)
         return validate_data(self, X, accept_sparse="csr", reset=False), Limits.of(
@@ -374,7 +373,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _training_scores(self) -> Array:
         return self._training.astype(self._dtype(), copy=True)
 
-    def _dtype(self):
+    def _dtype(self) -> type:
         return np.float32 if self.X_fit_.dtype == np.float32 else np.float64
 
     # ------------------------------------------------------------------ scikit-learn's ways
@@ -382,28 +381,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _precomputed(self) -> bool:
         return isinstance(self.kernel, Precomputed) or (isinstance(self.kernel, str) and self.kernel == "precomputed")
 
-    def _rng(self) -> np.random.Generator:
-        """A generator from whatever random_state is; None is a fixed seed, so that runs repeat."""
-        if self.random_state is None:
-            return np.random.default_rng(0)
-        if isinstance(self.random_state, Integral):
-            return np.random.default_rng(int(self.random_state))
-        return np.random.default_rng(self.random_state.randint(2**31 - 1))
-
-    def set_params(self, **params):
-        """Set parameters; ``kernel__gamma=2`` replaces a kernel object by a changed copy."""
-        inner = {name[8:]: value for name, value in params.items() if name.startswith("kernel__")}
-        outer = {name: value for name, value in params.items() if not name.startswith("kernel__")}
-        super().set_params(**outer)
-        if inner:
-            if not isinstance(self.kernel, Kernel):
-                raise ValueError(
-                    f"kernel={self.kernel!r} has no parameters of its own to set; use a mercer.kernels object."
-                )
-            self.kernel = self.kernel.with_params(**inner)
-        return self
-
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
@@ -413,41 +391,3 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     @property
     def _n_features_out(self) -> int:
         return self.eigenvalues_.shape[0]
-
-
-def build_matrix(plan: Plan, kernel: Kernel, rows: Any, threads: int) -> SymmetricOperator:
-    """The kernel matrix in the form the plan names."""
-    if plan.held == "features":
-        return FeatureGram(kernel.features(rows))
-    if plan.held == "given":
-        return HeldMatrix(symmetric_part(rows))
-    gram = HeldGram(kernel, rows, threads)
-    refuse_non_finite(gram.values, kernel)
-    return gram
-
-
-def symmetric_part(K: Any) -> Any:
-    """K itself if it is symmetric; else (K + Kᵀ)/2 with a warning that says how far it was from it."""
-    difference = abs(K - K.T).max()
-    if difference <= 1e-10 * abs(K).max():
-        return K.astype(np.float64, copy=False)
-    warnings.warn(
-        f"The precomputed kernel matrix is not symmetric (entries differ by up to {difference:.3g}); "
-        "its symmetric part (K + Kᵀ)/2 is used.",
-        MercerWarning,
-        stacklevel=6,
-    )
-    return (K + K.T).astype(np.float64) / 2
-
-
-def refuse_non_finite(values: Array, kernel: Kernel) -> None:
-    """One sentence for a kernel that left the numbers behind."""
-    sums = values.sum(axis=1)
-    if np.isfinite(sums).all():
-        return
-    bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
-    raise BadData(
-        f"The kernel {kernel!r} gave values that are not finite, first for row {int(bad[0]) if len(bad) else 0} of X "
-        f"({len(bad)} of {len(values)} rows): an overflow, or a kernel function that returns nan. Scale the data down "
-        "(StandardScaler) or check the function with mercer.kernels.check_kernel."
-    )

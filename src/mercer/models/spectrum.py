@@ -124,7 +124,7 @@ def noise_level(matrix: Centered) -> float:
     ):  # features, moved to their mean: only the rounding of the data themselves is left
         return 16 * np.finfo(float).eps ** 2 * float(np.sum(matrix.base.diag()))
     size = abs(matrix.mean) + float(np.abs(matrix.base.shifted_diag()).max(initial=0.0))
-    return 4 * np.finfo(float).eps * float(np.sqrt(matrix.n)) * size
+    return 4 * np.finfo(float).eps * matrix.n * size
 
 
 def observations(
@@ -146,7 +146,7 @@ def observations(
     if resolved and np.any(values > 0):
         names = ", ".join(str(i + 1) for i in resolved[:5]) + (" …" if len(resolved) > 5 else "")
         said.append(
-            f"The direction of component {names} is not determined by the data (its eigenvalue is nearly that of the next "
-            "one, not kept, or its residual is too large); see certificate_. More components or a smaller tol may help."
+            f"The direction of component {names} is not determined by the data (its eigenvalue is nearly that of the "
+            "next one, not kept, or its residual is too large); see certificate_. More components may settle it."
         )
     return said

@@ -22,7 +22,7 @@ class Centered(SymmetricOperator):
         self.null = (np.ones(self.n) if self.root is None else self.root) / np.sqrt(self.total_weight)
 
     def matmat(self, B: Array) -> Array:
-        return self.project(self._scale(self.base.shifted_matmat(self._scale(self.project(B)))))
+        return self.project(self.scale_rows(self.base.shifted_matmat(self.scale_rows(self.project(B)))))
 
     def project(self, B: Array) -> Array:
         """P B: the part of every column that is orthogonal to the null vector."""
@@ -49,7 +49,8 @@ class Centered(SymmetricOperator):
     @cached_property
     def mean(self) -> float:
         """m = wᵀμ/Σw."""
-        return float(self.means.mean() if self.weights is None else self.weights @ self.means / self.total_weight)
+        mean = self.means.mean() if self.weights is None else self.weights @ self.means / self.total_weight
+        return float(mean)
 
     @cached_property
     def trace(self) -> float:
@@ -62,14 +63,14 @@ class Centered(SymmetricOperator):
         if squares is None:
             return None
         n = self.n
-        return float(max(squares - 2 * n * (self.means @ self.means) + (n * self.mean) ** 2, 0.0))
+        return max(0.0, squares - 2 * n * float(self.means @ self.means) + (n * self.mean) ** 2)
 
     def dual(self, values: Array, vectors: Array) -> tuple[Array, Array]:
         """α (n×k) and αᵀμ (k,): the scores of any point x are k(x, ·)α − αᵀμ, as α is orthogonal to 1.
 
         A zero eigenvalue gives zero scores.
         """
-        alpha = self._scale(vectors * inverse_root(values))
+        alpha = self.scale_rows(vectors * inverse_root(values))
         return alpha, alpha.T @ self.means
 
     def training_scores(self, values: Array, products: Array) -> Array:
@@ -77,7 +78,8 @@ class Centered(SymmetricOperator):
         scores = products * inverse_root(values)
         return scores if self.root is None else scores / self.root[:, None]
 
-    def _scale(self, B: Array) -> Array:
+    def scale_rows(self, B: Array) -> Array:
+        """S B."""
         return B if self.root is None else self.root[:, None] * B
 
 

@@ -36,7 +36,7 @@ class FeatureGram(SymmetricOperator):
 
     def transposed_times(self, B: Array, moved: bool = False) -> Array:
         """Φᵀ B, or Ψᵀ B, by blocks of rows."""
-        return sum(self._rows(rows, moved).T @ B[rows] for rows in cut(self.n, ROWS))  # type: ignore[return-value]
+        return sum(self._rows(rows, moved).T @ B[rows] for rows in cut(self.n, ROWS))
 
     def scatter(self, weights: Array | None = None) -> tuple[Array, Array]:
         """Σ wᵢψᵢ (D,) and Σ wᵢψᵢψᵢᵀ (D×D) in one sweep over the rows."""

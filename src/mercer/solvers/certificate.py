@@ -102,7 +102,8 @@ def _angles(
     """Davis–Kahan, cluster by cluster: ‖R_C‖_F over the distance of the cluster to the rest of the spectrum."""
     theta, rho = pairs.values, pairs.residuals
     k = len(theta)
-    angles, unresolved = np.ones(k), []
+    angles = np.ones(k)
+    unresolved: list[int] = []
     # The next eigenvalue after the last: as far as it was seen if the solver is trusted, as far as is proven if not.
     seen = float(pairs.beyond[0] + pairs.beyond_residuals[0]) if len(pairs.beyond) else 0.0
     last = min(bound, max(seen, 0.0)) if len(pairs.beyond) else bound

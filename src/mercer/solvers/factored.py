@@ -13,7 +13,7 @@ from mercer.symmetric import Array
 class Factored(Solver):
     """PCA by covariance: asks the centred operator for its features' `scatter`, never for anything n×n.
 
-    ΦcᵀΦc V = V Λ gives U = Φc V Λ^−½ with the same eigenvalues (MISSION's V = XᵀUΛ^−½ the other way round).
+    ΦcᵀΦc V = V Λ gives U = Φc V Λ^−½ with the same eigenvalues.
     """
 
     def solve(self, op: Any, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
@@ -25,8 +25,8 @@ class Factored(Solver):
         values, V = values[::-1], V[:, ::-1]
         rank = int(np.sum(values > 1e-13 * max(values[0], 0.0) * len(values)))
         kept = min(k, rank)
-        U = op.project(op._scale(gram.times(V[:, :kept], moved=True))) / np.sqrt(values[:kept])
-        U = np.linalg.qr(U)[0] * np.sign(np.sum(U * np.linalg.qr(U)[0], axis=0)) if kept else U
+        U = op.project(op.scale_rows(gram.times(V[:, :kept], moved=True))) / np.sqrt(values[:kept])
+        U = np.linalg.qr(U)[0]  # a small eigenvalue's vector is orthogonal to the large ones' only to rounding
         theta = np.zeros(k)
         theta[:kept] = values[:kept]
         if kept < k:  # more components than the data have directions: the rest has eigenvalue zero
