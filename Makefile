@@ -4,10 +4,10 @@ PYTHON ?= python3
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format clean
+.PHONY: help demo test lint bench test-lowest format clean
 
 help:  ## this list
-	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 demo: .venv/.demo  ## draw the lectures' figures into gallery/index.html
 	$(BIN)/mercer demo
@@ -20,12 +20,18 @@ lint: .venv/.dev  ## ruff (lint and format) and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+bench: .venv/.dev  ## us and scikit-learn side by side; writes benchmarks/RESULTS.md (a quarter of an hour)
+	$(BIN)/python benchmarks/run.py $(ARGS)
+
+test-lowest:  ## the tests of the library on the lowest supported versions, in .venv-lowest
+	$(PYTHON) tools/lowest.py
+
 format: .venv/.dev  ## let ruff put the code in order
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:  ## remove .venv, caches and the drawn gallery
-	rm -rf .venv gallery build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-lowest gallery build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamps: written last by the bootstrap, renewed when the requirements change.
