@@ -96,8 +96,15 @@ def test_links_of_the_documents_lead_somewhere():
                 assert (document.parent / target).exists(), f"{document.name} links to {target}"
 
 
-@pytest.mark.parametrize("code", re.findall(r"```python\n(.*?)```", README, re.S))
-def test_python_of_the_readme_runs(code):
+KERNEL_PCA = (ROOT / "docs" / "kernel_pca.md").read_text(encoding="utf-8")
+SNIPPETS = [
+    *re.findall(r"```python\n(.*?)```", README, re.S),
+    "\n".join(re.findall(r"```python\n(.*?)```", KERNEL_PCA, re.S)),
+]
+
+
+@pytest.mark.parametrize("code", SNIPPETS)
+def test_python_of_the_documents_runs(code):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     for printed in re.findall(r"# → (.*)", code):
@@ -108,3 +115,25 @@ def test_commands_of_the_readme_exist():
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
     named = set(re.findall(r"^make ([a-z-]+)", README, re.M)) | set(re.findall(r"`make ([a-z-]+)`", README))
     assert {"demo", "test"} <= named <= targets
+
+
+def test_every_parameter_and_attribute_of_the_models_is_documented():
+    import mercer
+
+    for name in set(mercer.__all__) - {"__version__"}:
+        model = getattr(mercer, name)
+        text = model.__doc__
+        for parameter in inspect.signature(model.__init__).parameters:
+            assert parameter == "self" or f"    {parameter} : " in text, f"{name} does not document {parameter}"
+        fitted = model(2, kernel="rbf").fit(datasets.rings(20)[0])
+        for attribute in vars(fitted):
+            if attribute.endswith("_") and not attribute.startswith(("_", "n_features_in")):
+                assert attribute in text, f"{name} does not document {attribute}"
+
+
+def test_every_public_name_is_explained():
+    from mercer import kernels
+
+    for name in kernels.__all__:
+        assert (getattr(kernels, name).__doc__ or "").strip(), f"mercer.kernels.{name} has no docstring"
+        assert name in KERNEL_PCA or name in ("Kernel", "KernelVerdict", "Pairwise", "resolve_kernel")

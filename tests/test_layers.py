@@ -14,6 +14,7 @@ FLOORS = {
     "errors": 0,
     "limits": 0,
     "symmetric": 1,
+    "threads": 1,
     "kernels": 2,
     "operators": 3,
     "solvers": 3,

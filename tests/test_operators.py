@@ -14,7 +14,7 @@ from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram
 from mercer.operators.projection import projection
-from mercer.operators.threads import one_blas_thread, run
+from mercer.threads import one_blas_thread, run
 from registry import ALL_KERNELS, ALL_OPERATORS
 
 rng = np.random.default_rng(0)

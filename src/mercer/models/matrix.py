@@ -21,7 +21,7 @@ def build_matrix(plan: Plan, kernel: Kernel, rows: Any, threads: int) -> Symmetr
             refuse_non_finite(features.diag()[:, None], kernel)
         return features
     if plan.held == "given":
-        return HeldMatrix(symmetric_part(rows))
+        return HeldMatrix(symmetric_part(rows), threads)
     gram = HeldGram(kernel, rows, threads)
     refuse_non_finite(gram.values, kernel)
     return gram

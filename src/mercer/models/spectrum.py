@@ -1,5 +1,6 @@
 """From a centred matrix to a settled, certified spectrum."""
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,8 +11,10 @@ from mercer.solvers.certificate import Certificate, certify
 from mercer.solvers.completeness import FAILURE, PASSES, PROBES, explore
 from mercer.solvers.dense import Dense
 from mercer.solvers.factored import Factored
+from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.plan import DEFAULT_TOL, Plan
 from mercer.symmetric import Array
+from mercer.threads import one_blas_thread
 
 FIRST_GUESS = 10  # components to begin with when a share of the variance is asked for
 MOST_ROUNDS = 5  # how often a missed eigenvalue may send the solver back
@@ -33,6 +36,13 @@ def find_spectrum(
     plan: Plan, matrix: Centered, wanted: int | float, rng: np.random.Generator, by_modulus: bool = False
 ) -> Spectrum:
     """The leading components: so many, or as many as explain a share of the trace."""
+    with one_blas_thread() if isinstance(plan.solver, BlockKrylov) else nullcontext():
+        return _find_spectrum(plan, matrix, wanted, rng, by_modulus)
+
+
+def _find_spectrum(
+    plan: Plan, matrix: Centered, wanted: int | float, rng: np.random.Generator, by_modulus: bool
+) -> Spectrum:
     pairs = (
         grow_to_share(plan, matrix, wanted, rng)
         if isinstance(wanted, float)

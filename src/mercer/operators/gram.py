@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.operators.tiles import fill_symmetric
+from mercer.operators.tiles import fill_symmetric, product
 from mercer.symmetric import Array, SymmetricOperator
 
 SAMPLE = 64  # rows from which the mean of K is guessed, to decide on the shift
@@ -14,7 +14,7 @@ class HeldGram(SymmetricOperator):
     """K − shift·11ᵀ, filled by tiles; the shift is there for `Centered`, everybody else sees K."""
 
     def __init__(self, kernel: Any, X: Any, threads: int = 1) -> None:
-        self.n = X.shape[0]
+        self.n, self.threads = X.shape[0], threads
         self.shift = choose_shift(kernel, X)
         self.values = np.empty((self.n, self.n))
         with np.errstate(over="ignore", invalid="ignore"):  # what overflowed is told below, in words
@@ -22,10 +22,10 @@ class HeldGram(SymmetricOperator):
             np.fill_diagonal(self.values, kernel.diag(X) - self.shift)
 
     def matmat(self, B: Array) -> Array:
-        return self.values @ B + self.shift * B.sum(axis=0)
+        return self.shifted_matmat(B) + self.shift * B.sum(axis=0)
 
     def shifted_matmat(self, B: Array) -> Array:
-        return self.values @ B
+        return product(self.values, B, self.threads)
 
     def diag(self) -> Array:
         return np.diag(self.values) + self.shift

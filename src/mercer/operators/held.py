@@ -5,17 +5,20 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer.operators.tiles import product
 from mercer.symmetric import Array, SymmetricOperator
 
 
 class HeldMatrix(SymmetricOperator):
     """A symmetric matrix given as a dense or sparse array."""
 
-    def __init__(self, matrix: Any) -> None:
-        self.matrix, self.n = matrix, matrix.shape[0]
+    def __init__(self, matrix: Any, threads: int = 1) -> None:
+        self.matrix, self.n, self.threads = matrix, matrix.shape[0], threads
 
     def matmat(self, B: Array) -> Array:
-        return np.asarray(self.matrix @ B)
+        if sparse.issparse(self.matrix):
+            return np.asarray(self.matrix @ B)
+        return product(self.matrix, B, self.threads)
 
     def diag(self) -> Array:
         return np.asarray(self.matrix.diagonal(), dtype=np.float64)

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.operators.threads import run
+from mercer.threads import run
 
 Array = NDArray[Any]
 Fill = Any  # has fill(rows, columns, out): the tiles a kernel prepared
 
+WORTH_A_THREAD = 4_000_000  # multiplications: below, starting a thread costs more than it saves
 TILE = 512  # a float64 tile of this side takes 2 MB: the size of one core's cache
 
 
@@ -41,6 +42,19 @@ def fill_symmetric(tiles: Fill, out: Array, threads: int) -> None:
             out[columns, rows] = out[rows, columns].T
 
     run(work, plan_symmetric(len(out)), threads)
+
+
+def product(A: Array, B: Array, threads: int) -> Array:
+    """A B, each thread with rows of its own."""
+    out = np.empty((len(A), B.shape[1]))
+    B = np.ascontiguousarray(B)
+    pieces = threads if A.size * B.shape[1] > WORTH_A_THREAD else 1
+
+    def work(rows: slice) -> None:
+        np.matmul(A[rows], B, out=out[rows])
+
+    run(work, cut(len(A), -(-len(A) // pieces)), pieces)
+    return out
 
 
 def apply(tiles: Fill, m: int, n: int, B: Array, out: Array, threads: int) -> None:

@@ -1,7 +1,8 @@
 """Threads over tiles, and one BLAS pool at a time.
 
-numpy's and scipy's wheels bring a pool of BLAS threads each. While our own threads work on tiles, the pools get one
-thread; two models fitted at once in two threads share that state, so the last one out restores it.
+numpy's and scipy's wheels bring a pool of BLAS threads each, which wait for each other at every small product: on a
+busy machine that costs far more than the product. So BLAS gets one thread while we work, and our own threads share out
+the large pieces. Two models fitted at once share that state, so the last one out restores it.
 """
 
 from collections.abc import Callable, Iterable, Iterator
