@@ -1,4 +1,4 @@
-"""The axis of greatest spread is the axis of smallest distance.
+"""The axis of greatest spread is the axis of smallest distance
 
 Every point has a foot on the axis. On a good axis the feet spread far and lie near their points, on a bad one they
 crowd together and lie far away. Turned through all angles the mean square of the spread and of the distance always

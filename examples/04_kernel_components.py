@@ -16,7 +16,7 @@ from mercer.report.figures import field, grid_over, ink, panels, paper, plain, s
 from mercer.textbook import gram_matrix, kernel_pca, rbf_kernel_of_length, training_scores
 
 SLIDES = "000 p. 75–76"
-FORMULA = "fᵢ(x) = φ(x)ᵀuᵢ = k(x)ᵀvᵢ,   JKJ vᵢ = ηᵢvᵢ,   vᵢ ← vᵢ / √ηᵢ"
+FORMULA = "fᵢ(x) = k(x)ᵀvᵢ − mean,   JKJ vᵢ = ηᵢvᵢ,   vᵢ ← vᵢ / √ηᵢ"
 
 
 def compute():

@@ -1,4 +1,4 @@
-"""An outlier is where the feature-space projections are small.
+"""An outlier is where the feature-space projections are small
 
 F(x) adds up how far φ(x) reaches along the first ten components. Close to the data the kernel sees neighbours and F
 is large; away from them every k(x, xⱼ) dies out, and F with it. One number per point is then enough: the stray point

@@ -1,4 +1,4 @@
-"""Names in the plane by a string kernel, and three that come later.
+"""Names in the plane by a string kernel, and three that come later
 
 The kernel counts the three-letter pieces two names share, so no number is ever attached to a name, and still each
 has a place. Families stay together: five Simpsons span the first axis, three Flanders the second; Carlson leans towards

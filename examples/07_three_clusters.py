@@ -1,4 +1,4 @@
-"""Eight component functions on three clusters.
+"""Eight component functions on three clusters
 
 Two functions suffice to tell three clusters apart, so two eigenvalues stand out and the signs of f₁ and f₂ name the
 cluster. From the third on the functions look inside: each is positive on one part of a cluster and negative on

@@ -1,4 +1,4 @@
-"""The spiral: LLE unrolls it, kernel PCA cannot.
+"""The spiral: LLE unrolls it, kernel PCA cannot
 
 Colour is the place along the spiral. LLE keeps only what each point's 12 neighbours say about it, and its first
 coordinate runs through the spiral from end to end; new points are placed between their neighbours. A Gaussian kernel

@@ -1,4 +1,4 @@
-"""Population and advertising: one axis tells nearly all.
+"""Population and advertising: one axis tells nearly all
 
 The first axis runs through the mean, the way the cities spread most; a cross is the point of the axis nearest to its
 city, a dashed line the distance given up. The scores z₁ follow both features closely, the scores z₂ are small and

@@ -1,4 +1,4 @@
-"""Eigen-images: every digit is the mean plus a few patterns.
+"""Eigen-images: every digit is the mean plus a few patterns
 
 An axis of PCA has one entry per pixel, so it can be looked at: red pixels are added, blue ones taken away (or the
 other way round, a sign is a convention). A digit is the mean image plus its scores times these patterns. With a

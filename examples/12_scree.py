@@ -1,8 +1,9 @@
 """Scree plot: how many components are enough?
 
-Four figures about crime in the US states, each scaled to variance one. Left, the share of the variance that each
-component explains: the elbow is the point farthest below the line from the first to the last. Right, the shares added
-up, and the line of 90%. Minka's evidence asks under which k the data are most probable. The rules need not agree.
+Four figures on each of the US states, three of them about crime, each scaled to variance one. Left, the share of the
+variance that each component explains: the elbow is the point farthest below the line from the first to the last.
+Right, the shares added up, and the line of 90%. Minka's evidence asks under which k the data are most probable. The
+rules need not agree.
 """
 
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""The shapes of two kernels: Gaussian and polynomial.
+"""The shapes of two kernels: Gaussian and polynomial
 
 The Gaussian kernel depends on the distance alone: 1 for a point with itself, 0.61 at the length scale ℓ, then nothing.
 The polynomial kernel depends on the scalar product: b moves the curve sideways, γ makes it steeper, and the degree M
@@ -38,7 +38,7 @@ def claims(c):
     slopes = [np.interp(0, c.product, np.gradient(curve, c.product)) for curve in c.by_gamma]
     even, never_negative = np.array(DEGREES) % 2 == 0, c.by_degree.min(axis=1) >= 0
     return {
-        "every Gaussian curve starts at 1 and is e^−½ = 0.61 at its ℓ": np.allclose(at_length, [1, np.exp(-0.5)]),
+        "every Gaussian curve starts at 1 and is exp(−½) = 0.61 at its ℓ": np.allclose(at_length, [1, np.exp(-0.5)]),
         "b = 2 is the curve of b = 0, two further left": np.allclose(c.by_b[2, :-40], c.by_b[0, 40:]),
         "the slope at 0 is 3γ": np.allclose(slopes, 3 * np.array(GAMMAS), rtol=0.01),
         "only the even degree is never negative": np.array_equal(even, never_negative),

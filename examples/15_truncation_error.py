@@ -1,4 +1,4 @@
-"""What is lost is the sum of the dropped eigenvalues.
+"""What is lost is the sum of the dropped eigenvalues
 
 Left, the spectrum of 1797 handwritten digits of 64 pixels; right, the mean squared error when each digit is rebuilt
 from k components. The errors as measured lie on the curve of the dropped eigenvalues; where a tenth of the spectrum is

@@ -1,4 +1,4 @@
-"""Denoising: the pre-image of a kernel projection is cleaner than linear PCA.
+"""Denoising: the pre-image of a kernel projection is cleaner than linear PCA
 
 Components found on clean digits keep what digits have in common, and noise has little of it. Linear PCA can only
 choose how many axes to keep; here it gets the number that is best for these very images (as γ was tried out on

@@ -57,6 +57,28 @@ def test_an_unwritable_folder_is_told():
     assert "Traceback" not in done.stderr
 
 
+def test_a_folder_in_the_place_of_the_page_is_told_before_the_work(tmp_path):
+    (tmp_path / "index.html").mkdir()
+    done = run("demo", "--out", tmp_path)
+    assert done.returncode == 5 and "folder of that name" in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device that is always full")
+def test_a_full_standard_output_is_told(tmp_path):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "mercer", "demo", "--only", "13", "--out", str(tmp_path)],
+            stdout=full, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+    assert done.returncode == 5 and "Traceback" not in done.stderr
+
+
+def test_numbers_are_those_of_the_figures_and_each_is_drawn_once(tmp_path):
+    run("demo", "--only", 13, "--only", 13, "--out", tmp_path)
+    page = (tmp_path / "index.html").read_text()
+    assert page.count("<article") == 1 and '<span class="number">13</span>' in page
+
+
 def test_a_device_without_room_is_told_and_leaves_nothing_behind(tmp_path):
     """A folder that accepts a file but no bytes: the limit on file size plays the full disk."""
     code = (

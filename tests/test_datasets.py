@@ -53,7 +53,7 @@ def test_layers_overlap_in_every_coordinate_but_not_along_the_diagonal():
         assert column[layer == 0].max() > column[layer == 1].min()
 
 
-def test_clusters_have_the_centres_and_the_width_of_the_slide():
+def test_clusters_have_their_centres_and_their_width():
     X, cluster = datasets.three_clusters(2000)
     centres = [X[cluster == i].mean(axis=0) for i in range(3)]
     assert_allclose(centres, [[-0.5, -0.2], [0, 0.6], [0.5, 0]], atol=0.01)

@@ -72,6 +72,14 @@ def test_every_exercise_and_every_erratum_is_in_the_lectures():
         assert tests - code_words(LECTURES) == set()
 
 
+def test_every_erratum_is_pointed_to_from_its_slide():
+    body, _, errata = LECTURES.partition("## Errata")
+    listed = re.findall(r"^\| (E\d+) \|", errata, re.M)
+    assert listed == [f"E{number}" for number in range(1, len(listed) + 1)]
+    pointed = {mark for line in body.splitlines() if line.startswith("|") for mark in re.findall(r"E\d+", line)}
+    assert pointed == set(listed)
+
+
 def test_figures_named_in_the_lectures_are_those_of_the_gallery():
     assert table_column("figure") == {path.stem for path in (ROOT / "examples").glob("[0-9]*.py")}
 

@@ -15,6 +15,7 @@ from mercer.textbook import (
     linear_kernel,
     lle_embedding,
     lle_weight_matrix,
+    lle_weights,
     polynomial_kernel,
     quadratic_features,
 )
@@ -78,18 +79,19 @@ def test_000_p81_qumby_joe_is_drawn_but_not_in_the_vocabulary():
 def test_001_the_score_of_x_holds_phi_of_x():
     """Σ a_n φ(x_n)ᵀφ(x_n), as printed, is one number for every x; Σ a_n φ(x)ᵀφ(x_n) is the score."""
     features = np.array([quadratic_features(x) for x in X])
-    a = kernel_pca(gram_matrix(polynomial_kernel(), X), 1)[1][:, 0]
-    u = features.T @ a
-    meant = gram_matrix(polynomial_kernel(), X) @ a
-    assert_allclose(meant, features @ u)
-    assert np.ptp(meant) > 1  # it depends on x; the printed sum cannot
+    K = gram_matrix(polynomial_kernel(), X)
+    a = kernel_pca(K, 1)[1][:, 0]
+    printed, meant = a @ np.diag(K), K @ a
+    assert_allclose(meant, features @ (features.T @ a))  # φ(x)ᵀv with v = Σ a_n φ(x_n)
+    assert not np.any(np.isclose(meant, printed))
 
 
 def test_002_left_singular_vectors_live_in_feature_space():
-    features = np.array([quadratic_features(x) for x in X]).T  # q×N, as in the tutorial
-    U = np.linalg.svd(features, full_matrices=False)[0]
-    p, q = X.shape[1], len(features)
-    assert U.shape[0] == q != p
+    features = np.array([quadratic_features(x) for x in X])
+    _, V = kernel_pca(gram_matrix(polynomial_kernel(), X), 3)
+    U = features.T @ V  # φ(X) H V Λ^−½
+    p, q = X.shape[1], features.shape[1]
+    assert U.shape == (q, 3) and q != p
 
 
 def test_003_d_dimensions_need_d_columns_and_m_has_rank_n_minus_1():
@@ -97,10 +99,11 @@ def test_003_d_dimensions_need_d_columns_and_m_has_rank_n_minus_1():
     W = lle_weight_matrix(points, 8)
     M = (np.eye(60) - W).T @ (np.eye(60) - W)
     assert np.linalg.matrix_rank(M, tol=1e-12) == 59  # N − 1, where N counts points, not features
-    wanted = 2
-    printed = range(60 - wanted + 1, 60 - 1 + 1)  # u_{D−D'+1} … u_{D−1}, one-based and inclusive
-    assert len(printed) == wanted - 1
-    assert lle_embedding(W, wanted).shape == (60, wanted)
+    kept = lle_embedding(W, 2)
+    values = np.linalg.eigvalsh(M)
+    printed = values[::-1][60 - 2 : 60 - 1]  # u_{D−D'+1} … u_{D−1}: one value where D' = 2 are needed
+    assert kept.shape[1] == 2 == len(printed) + 1
+    assert_allclose(np.diag(kept.T @ M @ kept), values[1:3], atol=1e-12)
 
 
 def test_003_without_the_constraint_zero_would_be_optimal():
@@ -117,5 +120,21 @@ def test_003_weights_of_new_points_must_sum_to_one_too():
     def unconstrained(x, neighbours):
         return np.linalg.lstsq(neighbours.T, x, rcond=None)[0]
 
-    assert_allclose(unconstrained(x, neighbours), [0.4, 0.4])
-    assert not np.allclose(unconstrained(x + 5, neighbours + 5), [0.4, 0.4])
+    assert_allclose(lle_weights(x + 5, neighbours + 5), lle_weights(x, neighbours))
+    assert not np.allclose(unconstrained(x + 5, neighbours + 5), unconstrained(x, neighbours))
+
+
+def test_003_the_objective_is_the_trace():
+    """‖Z − W̃Z‖² is tr(ZᵀMZ), not ‖ZᵀMZ‖²."""
+    points, _ = spiral(60)
+    W = lle_weight_matrix(points, 8)
+    M = (np.eye(60) - W).T @ (np.eye(60) - W)
+    Z = np.random.default_rng(0).normal(size=(60, 2))
+    assert_allclose(np.sum((Z - W @ Z) ** 2), np.trace(Z.T @ M @ Z))
+    assert not np.isclose(np.sum((Z - W @ Z) ** 2), np.sum((Z.T @ M @ Z) ** 2), rtol=0.1)
+
+
+def test_004_mercer_kernels_need_only_be_semi_definite():
+    """Its own quadratic kernel has six features, so a Gram matrix of ten points is singular."""
+    K = gram_matrix(polynomial_kernel(1, 1, 2), X)
+    assert is_mercer(K) and np.linalg.matrix_rank(K) == 6 < len(X)

@@ -301,7 +301,7 @@ def test_transform_never_holds_the_matrix_between_all_rows(monkeypatch):
     monkeypatch.setattr("mercer.operators.projection.apply", watching)
     monkeypatch.setattr(tiles, "TILE", 64)
     model.transform(BLOBS)
-    assert len(largest) > 10 and max(largest) <= 64 * 128 < BLOBS.shape[0] ** 2
+    assert len(largest) > 10 and max(largest) <= 64 * 4 * 64 < BLOBS.shape[0] ** 2
 
 
 def test_a_cluster_cut_in_two_is_told():

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.decomposition import KernelPCA
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics import pairwise
 
 from mercer.datasets import OOV, VOC, family, moons, rings, three_clusters
@@ -347,3 +348,45 @@ def test_ridge_learns_the_way_back_from_scores():  # 004 §3.1.3, Bakır, Weston
     odd, even = slice(1, None, 2), slice(0, None, 2)
     guess = preimage_by_ridge(rbf_kernel(5.0), Y[even], X[even], Y[odd], ridge=1e-3)
     assert np.mean((guess - X[odd]) ** 2) < 0.02 * X.var()
+
+
+def test_ridge_is_kernel_ridge_regression():
+    X, _ = moons(20)
+    Y = X[:, ::-1] ** 2
+    theirs = KernelRidge(alpha=0.3, kernel="rbf", gamma=2.0).fit(Y, X).predict(Y[:5] + 0.1)
+    assert_allclose(preimage_by_ridge(rbf_kernel(2.0), Y, X, Y[:5] + 0.1, ridge=0.3), theirs, rtol=1e-8)
+
+
+def test_f_adds_up_absolute_values():
+    V = np.array([[1.0, -2.0], [0.0, 1.0]])
+    assert_allclose(sum_of_projections([[1.0, 1.0], [2.0, 0.0]], V), [2.0, 6.0])
+
+
+def test_the_threshold_is_relative_to_the_largest_eigenvalue():
+    K = gram_matrix(rbf_kernel(0.5), np.random.default_rng(0).normal(size=(20, 2)))
+    assert len(kernel_pca(1e-12 * K)[0]) == len(kernel_pca(K)[0]) == len(kernel_pca(1e12 * K)[0])
+
+
+@pytest.mark.parametrize("offset", [1e3, 1e5])
+def test_rounding_in_a_gram_matrix_makes_no_components(offset):
+    X = np.random.default_rng(0).normal(size=(30, 3)) + offset
+    assert len(kernel_pca(gram_matrix(linear_kernel, X))[0]) <= 3
+
+
+def test_mercers_condition_asks_symmetry_and_is_strict_beyond_rounding():
+    assert not is_mercer(1e-9 * np.array([[1.0, 0.3], [0.0, 1.0]]))  # positive, but not symmetric
+    assert not is_mercer(np.diag([1.0, -1e-3]))
+    assert is_mercer(np.diag([1.0, -1e-13]))
+
+
+def test_normalising_divides_by_both_lengths():
+    assert_allclose(names_kernel("simpson bart", "simpson"), 5 / np.sqrt(10 * 5))
+    assert_allclose(normalised_kernel(linear_kernel)(np.array([3.0, 0]), np.array([1.0, 1.0])), np.sqrt(0.5))
+
+
+def test_whole_numbers_do_not_overflow_and_lists_are_accepted():
+    bytes_ = np.array([[100, 100], [0, 0]], dtype=np.uint8)
+    assert linear_kernel(bytes_[0], bytes_[0]) == 20_000
+    assert_allclose(rbf_kernel(1e-4)(bytes_[1], bytes_[0]), np.exp(-2))
+    assert polynomial_kernel(1, 0, 5)(np.array([10**4]), np.array([10**4])) == 1e40
+    assert linear_kernel([1, 2], [3, 4]) == 11

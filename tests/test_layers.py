@@ -1,4 +1,4 @@
-"""Imports flow down the floors of the house; optional parts are imported in one place, when used."""
+"""Imports flow down the floors of the house, and heavy ones wait until they are used."""
 
 import ast
 import subprocess

@@ -111,6 +111,12 @@ def test_quarter_turn_has_the_printed_complex_decomposition():  # p. 23
     assert_allclose(function_of_matrix([[0, -1], [1, 0]], lambda x: x**2), -np.eye(2), atol=1e-15)
 
 
+def test_complex_matrices_are_matrices_too():  # p. 23: B ∈ C^{m×m}
+    sigma_y = np.array([[0, -1j], [1j, 0]])
+    assert_allclose(function_of_matrix(sigma_y, lambda x: x**2), np.eye(2), atol=1e-15)
+    assert_allclose(function_of_matrix(sigma_y, np.exp), expm(sigma_y), atol=1e-12)
+
+
 @given(tables())
 def test_centring_matrix_removes_the_column_means(X):  # p. 28–30
     assert_allclose(centring_matrix(len(X)) @ X, centre(X), atol=1e-10 * np.abs(X).max())

@@ -22,7 +22,7 @@ from mercer.textbook import (
     project,
     training_scores,
 )
-from strategies import seeds, tall_tables
+from strategies import seeds, tables, tall_tables
 
 
 def random_points(seed, n=30, d=4):
@@ -214,7 +214,7 @@ def test_pca_is_the_limit_of_no_noise(X):  # 004 §3
     limit = ppca_scores(X, mean, W, 1e-12 * noise)[:, 0] * np.linalg.norm(W)
     assert_allclose(np.abs(limit), np.abs(expected), rtol=1e-6, atol=1e-9 * np.abs(expected).max())
     shrunken = ppca_scores(X, mean, W, noise)[:, 0] * np.linalg.norm(W)
-    assert np.all(np.abs(shrunken) <= np.abs(expected) + 1e-9 * np.abs(expected).max())
+    assert np.linalg.norm(shrunken) < np.linalg.norm(expected)
 
 
 def test_samples_of_the_model_give_the_model_back():
@@ -225,3 +225,49 @@ def test_samples_of_the_model_give_the_model_back():
     assert_allclose(mean, [1, 2, 3, 4], atol=0.2)
     assert_allclose(np.abs(W), np.abs(W_true), atol=0.2)
     assert noise == pytest.approx(noise_true, rel=0.05)
+
+
+@given(tables(rows=(10, 20), columns=(4, 6)))
+def test_scores_are_the_conditional_mean_of_the_joint_gaussian(X):
+    """(z, x) is Gaussian with covariance [[I, Wᵀ], [W, WWᵀ + σ²I]], hence E[z | x] = Wᵀ(WWᵀ + σ²I)⁻¹(x − μ)."""
+    mean, W, noise = probabilistic_pca(X, 2)
+    expected = (X - mean) @ np.linalg.solve(W @ W.T + noise * np.eye(len(W)), W)
+    assert_allclose(ppca_scores(X, mean, W, noise), expected, atol=1e-6)
+
+
+@given(tables(rows=(10, 20), columns=(4, 6)))
+def test_two_latent_directions_are_the_two_leading_axes(X):
+    values, U = pca_by_svd(X, 2)
+    mean, W, noise = probabilistic_pca(X, 2)
+    assert_allclose(W.T @ W, np.diag(values - noise), atol=1e-8 * values[0])
+    assert_allclose(W / np.linalg.norm(W, axis=0), U, atol=1e-4)
+    assert ppca_log_likelihood(X, mean, W, noise) >= ppca_log_likelihood(X, *probabilistic_pca(X, 1)) - 1e-9
+
+
+def test_a_duplicate_is_a_neighbour_but_never_the_point_itself():
+    X = np.repeat(random_points(0, 6), 2, axis=0)
+    W = lle_weight_matrix(X, 3)
+    assert not np.diag(W).any()
+    assert_allclose(W.sum(axis=1), 1)
+
+
+def test_the_ridge_reaches_the_weights():
+    X, x = random_points(0), random_points(1, n=1)[0]
+    near = [j for j in nearest_neighbours(X[4], X, 6) if j != 4]
+    assert_allclose(lle_weight_matrix(X, 5, reg=0.5)[4, near], lle_weights(X[4], X[near], reg=0.5))
+    Z, near = X[:, :1], nearest_neighbours(x, X, 5)
+    assert_allclose(lle_new_point(x, X, Z, 5, reg=0.5), lle_weights(x, X[near], reg=0.5) @ Z[near])
+    assert not np.allclose(lle_weight_matrix(X, 5, reg=0.5), lle_weight_matrix(X, 5))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_all_coordinates_but_the_constant_one_can_be_asked_for(seed):
+    Z = lle_embedding(lle_weight_matrix(random_points(seed, 6, 2), 2), 5)
+    assert_allclose(Z.sum(axis=0), 0, atol=1e-8)
+    assert_allclose(Z.T @ Z, np.eye(5), atol=1e-9)
+
+
+def test_data_without_noise_have_noise_zero():
+    X = np.outer(np.arange(8.0), [1.0, 2.0, 3.0])
+    _, W, noise = probabilistic_pca(X, 2)
+    assert 0 <= noise < 1e-12 and np.isfinite(W).all()

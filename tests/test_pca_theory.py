@@ -24,6 +24,7 @@ from mercer.textbook import (
     reconstruction_error,
     standardise,
     whiten,
+    with_signs,
 )
 from strategies import seeds, tables, tall_tables, unit_vectors, wide_tables
 
@@ -230,3 +231,26 @@ def test_adding_a_constant_changes_no_component(method):
     moved_values, moved_U = method(X + 1000.0, 3)
     assert_allclose(moved_values, values, rtol=1e-8)
     assert_allclose(moved_U, U, atol=1e-7)
+
+
+@pytest.mark.parametrize("offset", [1e3, 1e5, 1e7])
+def test_a_large_mean_does_no_harm_where_the_data_are_centred_first(offset):
+    X = np.random.default_rng(0).normal(size=(40, 3)) * [3, 2, 1]
+    here = (X + offset) - offset  # what float64 keeps of them at that place
+    for method in (pca_by_covariance, pca_by_svd, pca_by_gram):
+        assert_allclose(method(X + offset, 3)[0], pca_by_svd(here)[0], rtol=1e-6)
+    assert_allclose(np.var(decorrelate(X + offset), axis=0), pca_by_svd(here)[0], rtol=1e-6)
+
+
+def test_signs_make_the_largest_entry_of_each_axis_positive():
+    assert_allclose(with_signs([[1.0, -3.0], [-2.0, 1.0]]), [[-1.0, 3.0], [2.0, -1.0]])
+
+
+def test_a_share_that_rounding_just_misses_counts_as_reached():
+    values = np.full(10, 0.1)  # the sum of eight of them is 0.7999999999999999
+    assert components_for_share(values, 0.8) == 8
+
+
+def test_wide_data_have_no_more_axes_than_samples():
+    with pytest.raises(ValueError, match="only 4 axes"):
+        pca_by_covariance(np.random.default_rng(0).normal(size=(4, 9)), 5)

@@ -9,6 +9,8 @@ X = np.random.default_rng(0).normal(size=(6, 3))
 K = X @ X.T
 V = tb.kernel_pca(K, 2)[1]
 U = tb.pca_by_svd(X, 2)[1]
+Q = np.random.default_rng(1).normal(size=(3, 3))
+JORDAN = Q @ [[2, 1, 0], [0, 2, 1], [0, 0, 2]] @ np.linalg.inv(Q)
 
 
 @pytest.mark.parametrize(
@@ -46,8 +48,24 @@ U = tb.pca_by_svd(X, 2)[1]
         (lambda: tb.preimage_by_ridge(tb.linear_kernel, V, X[:3], V), "6 scores for 3 points"),
         (lambda: tb.nearest_neighbours(X[0], X, 7), "only 6 points"),
         (lambda: tb.lle_weight_matrix(X, 6), "only 5 other points"),
-        (lambda: tb.lle_embedding(np.eye(4), 4), "only 3"),
+        (lambda: tb.lle_embedding(np.eye(4), 4), "only 3 axes"),
         (lambda: tb.probabilistic_pca(X, 3), "leave one for the noise"),
+        (lambda: tb.probabilistic_pca(X[:, :1], 1), "There are no directions"),
+        (lambda: tb.pca_by_gram(np.full((7, 3), 0.1)), "There are no axes of positive variance"),
+        (lambda: tb.proportion_of_variance([0.0, 0.0]), "sum to nothing"),
+        (lambda: tb.components_for_share([]), "sum to nothing"),
+        (lambda: tb.components_for_share([0.5, 1, 8.5]), "largest first"),
+        (lambda: tb.reconstruct(X, U, X.mean(axis=0)), "Y has 3 scores a row for 2 axes"),
+        (lambda: tb.project(X, U, np.zeros(4)), "mean must have 3 entries; its shape is (4,)"),
+        (lambda: tb.scores(K[:2], K[:5, :5], V), "K is of 5 items, V of 6"),
+        (lambda: tb.projection_spread(X, [1, 0]), "u must have 3 entries"),
+        (lambda: tb.quadratic_features([1, 2, 3]), "x must have 2 entries"),
+        (lambda: tb.preimage_by_fixed_point(X, np.ones(5), 1.0, X[0]), "c must have 6 entries"),
+        (lambda: tb.preimage_by_fixed_point(X, np.ones(6), 1.0, X[0, :2]), "z must have 3 entries"),
+        (lambda: tb.kernel_pca([[1.0, 2.0], [0.0, 1.0]]), "K is not symmetric"),
+        (lambda: tb.is_mercer([[np.nan, 0], [0, 1]]), "K has 1 entries that are not finite"),
+        (lambda: tb.lle_embedding(0.5 * np.eye(4), 1), "must sum to one"),
+        (lambda: tb.function_of_matrix(JORDAN, np.exp), "not diagonalizable"),
         (lambda: tb.ppca_log_likelihood(X, *tb.probabilistic_pca(X, 1)[:2], 0.0), "sigma² must be positive"),
     ],
 )

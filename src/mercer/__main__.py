@@ -11,6 +11,9 @@ def main() -> None:
     except errors.MercerError as error:
         print(f"mercer: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
+    except OSError as error:  # a full disk behind standard output, say
+        print(f"mercer: {error.strerror or error}.", file=sys.stderr)
+        sys.exit(errors.NO_ROOM)
     except KeyboardInterrupt:
         sys.exit(errors.INTERRUPTED)
 
@@ -19,7 +22,7 @@ def _run() -> None:
     try:
         import rich  # noqa: F401
         import typer  # noqa: F401
-    except ImportError as missing:
+    except ModuleNotFoundError as missing:
         raise errors.MissingPart("The command line", missing.name or "typer", "app") from None
     from mercer.cli import app
 

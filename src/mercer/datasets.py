@@ -62,7 +62,10 @@ def moons(n: int = 60, noise: float = 0.08, *, seed: Seed = 0) -> tuple[Array, A
 
 
 def three_clusters(n: int = 30, *, seed: Seed = 0) -> tuple[Array, Array]:
-    """Three Gaussian clusters, σ = 0.1, around (−0.5, −0.2), (0, 0.6) and (0.5, 0) (001, "artificial data")."""
+    """Three Gaussian clusters, σ = 0.1, around (−0.5, −0.2), (0, 0.6) and (0.5, 0) (for 001, "artificial data").
+
+    The slide prints eigenvalues only; with k(x, y) = exp(−‖x − y‖²/0.1) these clusters have eigenvalues like them.
+    """
     centres = np.array([[-0.5, -0.2], [0.0, 0.6], [0.5, 0.0]])
     cluster = np.repeat(np.arange(3), n)
     return centres[cluster] + 0.1 * _rng(seed).normal(size=(3 * n, 2)), cluster

@@ -32,8 +32,8 @@ def spectral_decomposition(A: ArrayLike) -> tuple[Array, Array]:
 def function_of_matrix(B: ArrayLike, f: Callable[[Array], Array]) -> Array:
     """f(B) = U f(Λ) U⁻¹ for a diagonalizable B: powers, inverse, exponential (000 p. 23–25)."""
     values, U = np.linalg.eig(_square(B, "B"))
-    _require(np.linalg.cond(U) < 1e12, "B is not diagonalizable: its eigenvectors are dependent, U⁻¹ does not exist.")
-    return U @ np.diag(f(values)) @ np.linalg.inv(U)
+    _require(np.linalg.cond(U) < 1e7, "B is not diagonalizable: its eigenvectors are dependent, U⁻¹ does not exist.")
+    return np.real_if_close(U @ np.diag(f(values)) @ np.linalg.inv(U))
 
 
 # ---------------------------------------------------------------------------- centring, covariance
@@ -64,9 +64,9 @@ def covariance_by_sum(X: ArrayLike) -> Array:
 
 
 def covariance_by_centring(X: ArrayLike) -> Array:
-    """C = 1/n Xᵀ J X (000 p. 33)."""
-    X = _rows(X)
-    return X.T @ centring_matrix(len(X)) @ X / len(X)
+    """C = 1/n Xᵀ J X = 1/n (JX)ᵀ(JX), as J is symmetric and idempotent (000 p. 33, 35)."""
+    JX = centring_matrix(len(_rows(X))) @ _rows(X)
+    return JX.T @ JX / len(JX)
 
 
 def covariance_by_moments(X: ArrayLike) -> Array:
@@ -93,11 +93,11 @@ def pca_by_svd(X: ArrayLike, k: int | None = None) -> tuple[Array, Array]:
 
 def pca_by_gram(X: ArrayLike, k: int | None = None) -> tuple[Array, Array]:
     """JXXᵀJ = U Λ Uᵀ is n×n, so cheaper when d > n; λ = Λ/n, axes V = XᵀJ U Λ^−½ (004 §2.3 (4), 000 p. 18)."""
-    X = centre(X)
-    eta, U = spectral_decomposition(X @ X.T)
-    rank = int(np.sum(eta > 1e-12 * eta[0]))  # an axis of zero variance cannot be scaled to length one
-    k = _at_most(k, rank, "axes of positive variance")
-    return eta[:k] / len(X), with_signs(X.T @ U[:, :k] / np.sqrt(eta[:k]))
+    JX = centre(X)
+    eta, U = spectral_decomposition(JX @ JX.T)
+    noise = max(1e-12 * eta[0], 1e-28 * np.sum(_rows(X) ** 2))  # an axis without variance cannot get length one
+    k = _at_most(k, int(np.sum(eta > noise)), "axes of positive variance")
+    return eta[:k] / len(JX), with_signs(JX.T @ U[:, :k] / np.sqrt(eta[:k]))
 
 
 def with_signs(U: ArrayLike) -> Array:
@@ -112,12 +112,13 @@ def project(X: ArrayLike, U: Array, mean: ArrayLike) -> Array:
     _require(
         X.shape[1] == len(U), f"X is {X.shape[0]}×{X.shape[1]}, but axes have {len(U)} entries; X.T? Rows are samples."
     )
-    return (X - np.asarray(mean)) @ U
+    return (X - _of_length(mean, len(U), "mean")) @ U
 
 
 def reconstruct(Y: ArrayLike, U: Array, mean: ArrayLike) -> Array:
     """X̃ = Y Uᵀ + 1μᵀ (000 p. 40; the dropped axes keep the mean, b_j = x̄ᵀu_j, in 001)."""
-    return _rows(Y) @ U.T + np.asarray(mean)
+    _require(_rows(Y).shape[1] == U.shape[1], f"Y has {_rows(Y).shape[1]} scores a row for {U.shape[1]} axes.")
+    return _rows(Y) @ U.T + _of_length(mean, len(U), "mean")
 
 
 def decorrelate(X: ArrayLike) -> Array:
@@ -126,7 +127,7 @@ def decorrelate(X: ArrayLike) -> Array:
 
 
 def whiten(X: ArrayLike) -> Array:
-    """Y Λ^−½: de-correlated, and every coordinate of variance one (000 p. 6, 38)."""
+    """Y Λ^−½: de-correlated, and every coordinate of variance one (one step on from 000 p. 38)."""
     values, U = pca_by_svd(X)
     _require(values[-1] > 1e-12 * values[0], "The data have no variance along some axis: it cannot be scaled to one.")
     return project(X, U, _rows(X).mean(axis=0)) / np.sqrt(values)
@@ -141,26 +142,25 @@ def reconstruction_error(X: ArrayLike, k: int) -> float:
 
 def projection_spread(X: ArrayLike, u: ArrayLike) -> float:
     """σ² = 1/n Σⱼ (uᵀxⱼ)², the variance of centred data along the unit vector u (000 p. 48)."""
-    u = np.asarray(u, dtype=float)
-    _require(np.isclose(u @ u, 1), f"u must be a unit vector; its length is {np.linalg.norm(u):.3g}.")
-    return float(np.mean((centre(X) @ u) ** 2))
+    return float(np.mean((centre(X) @ _unit(u, _rows(X).shape[1])) ** 2))
 
 
 def projection_distance(X: ArrayLike, u: ArrayLike) -> float:
     """1/n Σⱼ ‖xⱼ − u(uᵀxⱼ)‖², the mean squared distance of centred data to the axis u (000 p. 53)."""
-    X, u = centre(X), np.asarray(u, dtype=float)
-    _require(np.isclose(u @ u, 1), f"u must be a unit vector; its length is {np.linalg.norm(u):.3g}.")
+    X, u = centre(X), _unit(u, _rows(X).shape[1])
     return float(np.mean(np.sum((X - np.outer(X @ u, u)) ** 2, axis=1)))
 
 
 def proportion_of_variance(values: ArrayLike) -> Array:
     """PVEₗ = λₗ / Σⱼ λⱼ (004 §2.4). Give it all eigenvalues, not only the kept ones."""
+    _require(np.size(values) and np.sum(values) > 0, "The eigenvalues sum to nothing: there is no variance to share.")
     return np.asarray(values, dtype=float) / np.sum(values)
 
 
 def components_for_share(values: ArrayLike, share: float = 0.9) -> int:
     """The smallest k with Σ_{i≤k} λᵢ / Σᵢ λᵢ ≥ share (000 p. 43)."""
     _require(0 < share <= 1, f"A share of the spectrum lies in (0, 1]; got {share}.")
+    _require(np.all(np.diff(values) <= 0), "The eigenvalues must come largest first.")
     reached = np.cumsum(proportion_of_variance(values)) >= share - 1e-12  # an exact tie counts as reached
     return int(np.argmax(reached)) + 1
 
@@ -168,13 +168,13 @@ def components_for_share(values: ArrayLike, share: float = 0.9) -> int:
 # ---------------------------------------------------------------------------- kernels
 def linear_kernel(x: Array, y: Array) -> float:
     """k(x, y) = xᵀy, which makes kernel PCA the PCA by Gram matrix (004 §2.3)."""
-    return float(x @ y)
+    return float(np.asarray(x, dtype=float) @ np.asarray(y, dtype=float))
 
 
 def rbf_kernel(gamma: float) -> Kernel:
     """k(x, y) = exp(−γ‖x − y‖²), the Gaussian kernel (000 p. 74, 001, 003)."""
     _require(gamma > 0, f"gamma must be positive; got {gamma}.")
-    return lambda x, y: float(np.exp(-gamma * np.sum((x - y) ** 2)))
+    return lambda x, y: float(np.exp(-gamma * np.sum(np.subtract(x, y, dtype=float) ** 2)))
 
 
 def rbf_kernel_of_length(length_scale: float) -> Kernel:
@@ -187,12 +187,12 @@ def polynomial_kernel(gamma: float = 1.0, b: float = 1.0, degree: int = 2) -> Ke
     """k(x, y) = (γ xᵀy + b)^M (004 (7), whose minus sign is a slip). Mercer for b ≥ 0."""
     _require(gamma > 0, f"gamma must be positive; got {gamma}.")
     _require(degree >= 1 and degree == int(degree), f"The degree must be a whole number from 1; got {degree}.")
-    return lambda x, y: float((gamma * (x @ y) + b) ** degree)
+    return lambda x, y: (gamma * linear_kernel(x, y) + b) ** degree
 
 
 def quadratic_features(x: ArrayLike) -> Array:
     """φ(x) = (1, √2x₁, √2x₂, x₁², x₂², √2x₁x₂), so that φ(x)ᵀφ(y) = (1 + xᵀy)² in the plane (004 §3.1.2)."""
-    (x1, x2), root = np.asarray(x, dtype=float), np.sqrt(2)
+    (x1, x2), root = _of_length(x, 2, "x"), np.sqrt(2)
     return np.array([1, root * x1, root * x2, x1**2, x2**2, root * x1 * x2])
 
 
@@ -225,8 +225,8 @@ def gram_matrix(k: Kernel, items: Sequence[Any] | Array, others: Sequence[Any] |
 def is_mercer(K: ArrayLike, tolerance: float = 1e-10) -> bool:
     """Mercer's condition on these items: K = Kᵀ and no eigenvalue below zero beyond rounding (004 §3.1.2)."""
     K = _square(K, "K")
-    eta = np.linalg.eigvalsh((K + K.T) / 2)
-    return np.allclose(K, K.T) and bool(eta[0] >= -tolerance * np.abs(eta).max())
+    eta, size = np.linalg.eigvalsh((K + K.T) / 2), np.abs(K).max()
+    return bool(np.abs(K - K.T).max() <= tolerance * size and eta[0] >= -tolerance * np.abs(eta).max())
 
 
 # ---------------------------------------------------------------------------- kernel PCA
@@ -245,13 +245,15 @@ def centre_gram_by_means(K: ArrayLike) -> Array:
 def kernel_pca(K: ArrayLike, k: int | None = None, threshold: float = 1e-10) -> tuple[Array, Array]:
     """η and V of JKJ vᵢ = ηᵢvᵢ, each vᵢ divided by √ηᵢ so that ‖uᵢ‖ = 1 (000 p. 70–74, 001, 004 §3.1.3).
 
-    Eigenvalues up to threshold·η₁ count as zero and are dropped (000 p. 70 has `etas > 0`, which keeps noise).
+    Eigenvalues up to threshold·η₁ or rounding count as zero and are dropped (000 p. 70 keeps noise by `etas > 0`).
     At most n − 1 remain, more than d of them if need be (001).
     """
     K = _square(K, "K")
-    eta, V = spectral_decomposition(centre_gram(K))
-    _require(eta[0] > threshold * np.abs(K).sum(), "J K J is zero: to this kernel all items look the same.")
-    k = _at_most(k, int(np.sum(eta > threshold * eta[0])), "non-zero eigenvalues")
+    _require(np.allclose(K, K.T, atol=1e-10 * np.abs(K).max()), "K is not symmetric, so it is no Gram matrix.")
+    JKJ, rounding = centre_gram(K), 4 * np.finfo(float).eps * len(K) * np.abs(K).max()
+    eta, V = spectral_decomposition((JKJ + JKJ.T) / 2)
+    _require(eta[0] > rounding, "J K J is zero: to this kernel all items look the same.")
+    k = _at_most(k, int(np.sum(eta > max(threshold * eta[0], rounding))), "non-zero eigenvalues")
     return eta[:k], with_signs(V[:, :k]) / np.sqrt(eta[:k])
 
 
@@ -263,6 +265,7 @@ def training_scores(eta: Array, V: Array) -> Array:
 def scores(K_new: ArrayLike, K: ArrayLike, V: Array) -> Array:
     """Scores of new points with the training means removed: (K_new − 11ᵀK/n) J V (002 c). K_new is m×n."""
     K, K_new = _square(K, "K"), _new_rows(K_new, V)
+    _require(len(K) == len(V), f"K is of {len(K)} items, V of {len(V)}.")
     return (K_new - K.mean(axis=0)) @ centring_matrix(len(K)) @ V
 
 
@@ -278,13 +281,14 @@ def sum_of_projections(K_new: ArrayLike, V: Array) -> Array:
 
 # ---------------------------------------------------------------------------- pre-images
 def projection_coefficients(V: Array, y: ArrayLike) -> Array:
-    """c with Pφ(x) = Σᵢ cᵢ φ(xᵢ), the point of feature space whose scores are y: c = V y + 1/n (001, 004 §3.1.3)."""
+    """c with Pφ(x) = Σᵢ cᵢ φ(xᵢ), the point of feature space whose scores are y: c = V y + 1/n (from 002 b)."""
     return V @ np.asarray(y) + 1 / len(V)
 
 
 def preimage_by_fixed_point(X: ArrayLike, c: Array, gamma: float, z: ArrayLike, steps: int = 100) -> Array:
-    """z ← Σ cᵢ k(z, xᵢ) xᵢ / Σ cᵢ k(z, xᵢ): the z whose φ(z) is nearest to Σ cᵢφ(xᵢ), RBF kernel (001 last page)."""
-    X, nearest, k = _rows(X), np.asarray(z, dtype=float), rbf_kernel(gamma)
+    """z ← Σ cᵢ k(z, xᵢ) xᵢ / Σ cᵢ k(z, xᵢ), RBF kernel: φ(z) nearest to Σ cᵢφ(xᵢ) (Mika et al. 1999; for 001, end)."""
+    X, k = _rows(X), rbf_kernel(gamma)
+    c, nearest = _of_length(c, len(X), "c"), _of_length(z, X.shape[1], "z")
     for _ in range(steps):
         weights = c * gram_matrix(k, [nearest], X)[0]
         if np.abs(weights.sum()) <= 1e-6 * np.abs(weights).sum():
@@ -330,12 +334,13 @@ def lle_weight_matrix(X: ArrayLike, n_neighbours: int, reg: float = 1e-3) -> Arr
 def lle_embedding(W: ArrayLike, k: int) -> Array:
     """Z (n×k) minimising ‖Z − W̃Z‖² with ZᵀZ = I: bottom eigenvectors of M = (I − W̃)ᵀ(I − W̃) but 1 (003).
 
-    M1 = 0, and M + 11ᵀ lifts just this vector to eigenvalue n, so that no other null vector is taken for it.
+    M1 = 0; a multiple of 11ᵀ lifts just this vector above all others, so that no other null vector is taken for it.
     """
     W = _square(W, "W")
+    _require(np.allclose(W.sum(axis=1), 1), "The weights of a point must sum to one: W1 = 1.")
     M = (np.eye(len(W)) - W).T @ (np.eye(len(W)) - W)
     k = _at_most(k, len(W) - 1)
-    vectors = spectral_decomposition(M + 1.0)[1]
+    vectors = spectral_decomposition(M + (1 + np.trace(M)) / len(M))[1]
     return with_signs(vectors[:, ::-1][:, :k])
 
 
@@ -352,8 +357,8 @@ def probabilistic_pca(X: ArrayLike, k: int) -> tuple[Array, Array, float]:
     X = _rows(X)
     values, U = spectral_decomposition(covariance_by_centring(X))
     k = _at_most(k, X.shape[1] - 1, "directions that leave one for the noise")
-    noise = float(values[k:].mean())
-    return X.mean(axis=0), with_signs(U[:, :k]) * np.sqrt(values[:k] - noise), noise
+    noise = max(0.0, float(values[k:].mean()))  # rounding may leave a variance of nothing below zero
+    return X.mean(axis=0), with_signs(U[:, :k]) * np.sqrt(np.maximum(values[:k] - noise, 0)), noise
 
 
 def ppca_log_likelihood(X: ArrayLike, mean: Array, W: Array, noise: float) -> float:
@@ -366,7 +371,7 @@ def ppca_log_likelihood(X: ArrayLike, mean: Array, W: Array, noise: float) -> fl
 
 
 def ppca_scores(X: ArrayLike, mean: Array, W: Array, noise: float) -> Array:
-    """E[z | x] = (WᵀW + σ²I)⁻¹ Wᵀ(x − μ); for σ² → 0 the orthogonal projection of PCA (004 §3)."""
+    """E[z | x] = (WᵀW + σ²I)⁻¹ Wᵀ(x − μ); for σ² → 0, W E[z | x] is the projection of PCA (004 §3)."""
     return np.linalg.solve(W.T @ W + noise * np.eye(W.shape[1]), W.T @ (_rows(X) - mean).T).T
 
 
@@ -384,9 +389,22 @@ def _rows(X: ArrayLike) -> Array:
 
 
 def _square(A: ArrayLike, name: str) -> Array:
-    A = np.asarray(A, dtype=float)
+    A = np.asarray(A, dtype=complex if np.iscomplexobj(A) else float)
     _require(A.ndim == 2 and len(A) == A.shape[-1] > 0, f"{name} must be square; its shape is {A.shape}.")
+    _require(np.isfinite(A).all(), f"{name} has {np.sum(~np.isfinite(A))} entries that are not finite numbers.")
     return A
+
+
+def _of_length(x: ArrayLike, length: int, name: str) -> Array:
+    x = np.asarray(x, dtype=float)
+    _require(x.shape in ((length,), ()), f"{name} must have {length} entries; its shape is {x.shape}.")
+    return x
+
+
+def _unit(u: ArrayLike, length: int) -> Array:
+    u = _of_length(u, length, "u")
+    _require(np.isclose(u @ u, 1), f"u must be a unit vector; its length is {np.linalg.norm(u):.3g}.")
+    return u
 
 
 def _new_rows(K_new: ArrayLike, V: Array) -> Array:
@@ -396,5 +414,6 @@ def _new_rows(K_new: ArrayLike, V: Array) -> Array:
 
 
 def _at_most(k: int | None, limit: int, what: str = "axes, min(n, d)") -> int:
+    _require(limit >= 1, f"There are no {what} at all.")
     _require(k is None or 1 <= k <= limit, f"k = {k}, but there are only {limit} {what}; take 1 ≤ k ≤ {limit}.")
     return limit if k is None else k

@@ -5,6 +5,7 @@ busy machine that costs far more than the product. So BLAS gets one thread while
 the large pieces. Two models fitted at once share that state, so the last one out restores it.
 """
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ _lock = Lock()
 _users = 0
 _controller: ThreadpoolController | None = None
 _limit: Any = None
+_pool: ThreadPoolExecutor | None = None
 
 
 @contextmanager
@@ -39,18 +41,46 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def run(work: Callable[[Any], None], tasks: Iterable[Any], threads: int) -> None:
-    """work(task) for every task, on so many threads. The first error stops the rest; Ctrl-C stops within a task."""
+    """work(task) for every task, on so many threads, the caller's among them. The first error stops the rest."""
     tasks = list(tasks)
-    threads = min(threads, len(tasks))
-    if threads <= 1:
-        for task in tasks:
-            work(task)
-        return
-    with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(work, task) for task in tasks]
+    waiting = iter(tasks)
+    failures: list[BaseException] = []
+
+    def share() -> None:
         try:
-            for future in futures:
-                future.result()
-        except BaseException:
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+            while not failures:
+                with _lock:
+                    task = next(waiting, waiting)
+                if task is waiting:
+                    return
+                work(task)
+        except BaseException as error:  # Ctrl-C reaches the caller's thread here, and stops the others within a task
+            failures.append(error)
+
+    with one_blas_thread():
+        helpers = [_helpers().submit(share) for _ in range(min(threads, len(tasks)) - 1)]
+        share()
+        for helper in helpers:
+            if not helper.cancel():  # one that never got a thread is not waited for
+                helper.result()
+    if failures:
+        raise failures[0]
+
+
+def _helpers() -> ThreadPoolExecutor:
+    """Threads that stay: starting one costs as much as a small product."""
+    global _pool
+    with _lock:
+        if _pool is None:
+            _pool = ThreadPoolExecutor(max(1, (os.cpu_count() or 2) - 1), thread_name_prefix="mercer")
+        return _pool
+
+
+def _forget_helpers() -> None:
+    """A forked child has none of its parent's threads, and must not inherit a lock in use."""
+    global _pool, _lock
+    _pool, _lock = None, Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_helpers)

@@ -208,7 +208,7 @@ class KernelPCA(Model):
         rows, weights, left_out = self._open_rows(X, sample_weight)
         kernel = self._resolve_kernel(rows)
         plan = choose_plan(self._problem(rows, kernel), limits)
-        matrix = Centered(build_matrix(plan, kernel, rows, limits.threads), weights)
+        matrix = build_matrix(plan, kernel, rows, weights, limits.threads)
         spectrum = find_spectrum(
             plan, matrix, self._wanted(rows, kernel, plan), self._rng(), by_modulus=self.eigen_solver == "randomized"
         )

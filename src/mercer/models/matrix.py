@@ -7,6 +7,7 @@ import numpy as np
 
 from mercer.errors import BadData, MercerWarning
 from mercer.kernels import Kernel
+from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram
 from mercer.operators.held import HeldMatrix
@@ -14,17 +15,20 @@ from mercer.solvers.plan import Plan
 from mercer.symmetric import Array, SymmetricOperator
 
 
-def build_matrix(plan: Plan, kernel: Kernel, rows: Any, threads: int) -> SymmetricOperator:
+def build_matrix(plan: Plan, kernel: Kernel, rows: Any, weights: Array | None, threads: int) -> Centered:
+    """The centred kernel matrix of the rows, held as the plan says."""
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is told in words
+        matrix = Centered(_hold(plan, kernel, rows, threads), weights)
+        refuse_non_finite(matrix.means, kernel)
+    return matrix
+
+
+def _hold(plan: Plan, kernel: Kernel, rows: Any, threads: int) -> SymmetricOperator:
     if plan.held == "features":
-        with np.errstate(over="ignore", invalid="ignore"):
-            features = FeatureGram(kernel.features(rows))
-            refuse_non_finite(features.diag()[:, None], kernel)
-        return features
+        return FeatureGram(kernel.features(rows))
     if plan.held == "given":
         return HeldMatrix(symmetric_part(rows), threads)
-    gram = HeldGram(kernel, rows, threads)
-    refuse_non_finite(gram.values, kernel)
-    return gram
+    return HeldGram(kernel, rows, threads)
 
 
 def symmetric_part(K: Any) -> Any:
@@ -42,13 +46,12 @@ def symmetric_part(K: Any) -> Any:
 
 
 def refuse_non_finite(values: Array, kernel: Kernel) -> None:
-    """One sentence for a kernel that left the numbers behind."""
-    sums = values @ np.ones(values.shape[1])
-    if np.isfinite(sums).all():
+    """One sentence for a kernel that left the numbers behind: values (n, …) of so many rows."""
+    bad = np.flatnonzero(~np.isfinite(values).reshape(len(values), -1).all(axis=1))
+    if not len(bad):
         return
-    bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
     raise BadData(
-        f"The kernel {kernel!r} gave values that are not finite, first for row {int(bad[0]) if len(bad) else 0} "
+        f"The kernel {kernel!r} gave values that are not finite, first for row {bad[0]} "
         f"({len(bad)} of {len(values)} rows): an overflow, or a kernel function that returns nan. Scale the data down "
         "(StandardScaler) or check the function with mercer.kernels.check_kernel."
     )

@@ -110,7 +110,7 @@ def rule_out_missed(
             "eigenvalues counted by LAPACK",
         )
     for _ in range(MOST_ROUNDS):
-        rest = explore(matrix, pairs.vectors, rng)
+        rest = explore(matrix, pairs.vectors, rng, enough=float(pairs.values[-1]))
         slack = pairs.residuals.max(initial=0.0) + 1e-8 * abs(pairs.values[-1])
         if rest.seen <= pairs.values[-1] + slack:
             break
@@ -118,7 +118,7 @@ def rule_out_missed(
         again = plan.solver.solve(matrix, k, rng, start)
         pairs = replace(again, columns=again.columns + pairs.columns, passes=again.passes + pairs.passes)
     bound, level = rest.upper, f"{PROBES} random probes, {PASSES} passes, wrong once in {1 / FAILURE:.0e} times"
-    squares = matrix.squared_norm()
+    squares = matrix.squared_norm() if bound >= pairs.values[-1] else None  # it reads the whole matrix once more
     if squares is not None:
         left = squares - np.sum(pairs.values**2) - 2 * np.sum(pairs.residuals**2)
         by_norm = float(np.sqrt(max(left, 0.0) + 50 * np.finfo(float).eps * np.sqrt(matrix.n) * squares))

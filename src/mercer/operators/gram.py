@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.operators.tiles import fill_symmetric, product
+from mercer.operators.tiles import fill_symmetric, symmetric_product
 from mercer.symmetric import Array, SymmetricOperator
 
 SAMPLE = 64  # rows from which the mean of K is guessed, to decide on the shift
@@ -17,15 +17,14 @@ class HeldGram(SymmetricOperator):
         self.n, self.threads = X.shape[0], threads
         self.shift = choose_shift(kernel, X)
         self.values = np.empty((self.n, self.n))
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflowed is told below, in words
-            fill_symmetric(kernel.prepare(X, shift=self.shift), self.values, threads)
-            np.fill_diagonal(self.values, kernel.diag(X) - self.shift)
+        fill_symmetric(kernel.prepare(X, shift=self.shift), self.values, threads)
+        np.fill_diagonal(self.values, kernel.diag(X) - self.shift)
 
     def matmat(self, B: Array) -> Array:
         return self.shifted_matmat(B) + self.shift * B.sum(axis=0)
 
     def shifted_matmat(self, B: Array) -> Array:
-        return product(self.values, B, self.threads)
+        return symmetric_product(self.values, B, self.threads)
 
     def diag(self) -> Array:
         return np.diag(self.values) + self.shift
@@ -57,5 +56,4 @@ def choose_shift(kernel: Any, X: Any) -> float:
         return 0.0
     n = X.shape[0]
     sample = X[np.linspace(0, n - 1, min(n, SAMPLE)).astype(int)]
-    with np.errstate(over="ignore", invalid="ignore"):
-        return kernel.top if kernel.block(sample, sample).mean() > kernel.top / 2 else 0.0
+    return kernel.top if kernel.block(sample, sample).mean() > kernel.top / 2 else 0.0

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.operators.tiles import product
+from mercer.operators.tiles import symmetric_product
 from mercer.symmetric import Array, SymmetricOperator
 
 
@@ -18,7 +18,7 @@ class HeldMatrix(SymmetricOperator):
     def matmat(self, B: Array) -> Array:
         if sparse.issparse(self.matrix):
             return np.asarray(self.matrix @ B)
-        return product(self.matrix, B, self.threads)
+        return symmetric_product(self.matrix, B, self.threads)
 
     def diag(self) -> Array:
         return np.asarray(self.matrix.diagonal(), dtype=np.float64)

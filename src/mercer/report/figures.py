@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-#: Okabe and Ito's colours, in an order whose neighbours differ in lightness too.
-BLUE, ORANGE, GREEN, PINK, SKY, RED, YELLOW = COLOURS = [
-    "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442",
+#: Okabe and Ito's colours (a grey for their yellow, which is hard to see on white), neighbours differing in lightness.
+BLUE, ORANGE, GREEN, PINK, SKY, RED, GREY = COLOURS = [
+    "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8A8F98",
 ]  # fmt: skip
 MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
 
+DPI = 150
 _SHARED: dict[str, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 10,
@@ -31,7 +32,7 @@ _SHARED: dict[str, Any] = {
     "axes.prop_cycle": mpl.cycler(color=COLOURS),
     "legend.frameon": False,
     "lines.linewidth": 1.8,
-    "figure.dpi": 150,
+    "figure.dpi": DPI,
 }
 
 
@@ -82,21 +83,20 @@ def panels(
 
 def scatter(ax: Axes, X: Array, groups: Array | None = None, labels: list[str] | None = None, **kwargs: Any) -> None:
     """Points of the plane; each group has its colour *and* its marker."""
-    crossed = kwargs.get("marker") in ("x", "+")  # matplotlib warns of an edge on a marker that has no face
-    style = ({"s": 18} if crossed else {"s": 18, "edgecolors": paper(), "linewidths": 0.4}) | kwargs
+    style = {"s": 18, "edgecolors": paper(), "linewidths": 0.4} | kwargs
     groups = np.zeros(len(X), dtype=int) if groups is None else groups
     for i, group in enumerate(np.unique(groups)):
         own = {"color": COLOURS[i % 7], "marker": MARKERS[i % 7], "label": labels[i] if labels else None}
         ax.scatter(*X[groups == group].T, **(own | style))
 
 
-def field(ax: Axes, grid: Array, values: Array, *, levels: int = 15, zero: bool = True) -> Any:
+def field(ax: Axes, grid: Array, values: Array) -> Any:
     """A function over the plane as a filled contour, symmetric about 0, with the zero contour drawn out."""
     x, y = np.unique(grid[:, 0]), np.unique(grid[:, 1])
     V = values.reshape(len(y), len(x))
     top = np.abs(V).max() or 1.0
-    filled = ax.contourf(x, y, V, levels=np.linspace(-top, top, 2 * levels + 1))
-    if zero and V.min() < 0 < V.max():
+    filled = ax.contourf(x, y, V, levels=np.linspace(-top, top, 31))
+    if V.min() < 0 < V.max():
         ax.contour(x, y, V, levels=[0.0], colors=[ink()], linewidths=1.4)
     ax.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]), aspect="equal")
     return filled

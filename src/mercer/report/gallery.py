@@ -25,13 +25,17 @@ PACKAGE = Path(__file__).resolve().parent.parent
 class Entry:
     """One figure with all that is said about it."""
 
-    name: str
+    name: str  # "08_rings"
     title: str
     caption: str
     formula: str
     slides: str
     claims: dict[str, bool]
     pictures: dict[str, bytes]  # theme → PNG
+
+    @property
+    def number(self) -> str:
+        return self.name[:2].lstrip("0")
 
 
 def scripts(only: Iterable[int] = ()) -> list[Path]:
@@ -42,7 +46,7 @@ def scripts(only: Iterable[int] = ()) -> list[Path]:
     unknown = [number for number in only if number not in numbers]
     if unknown:
         raise WrongUse(f"The gallery has no figure {unknown[0]}; its figures are {min(numbers)} to {max(numbers)}.")
-    return [numbers[number] for number in only] or found
+    return [numbers[number] for number in dict.fromkeys(only)] or found
 
 
 def load(path: Path) -> ModuleType:
@@ -61,7 +65,7 @@ def make_entry(path: Path, themes: Iterable[str] = THEMES) -> Entry:
     results = script.compute()
     return Entry(
         name=path.stem,
-        title=title.rstrip("."),
+        title=title,
         caption=caption.strip(),
         formula=script.FORMULA,
         slides=script.SLIDES,
@@ -75,6 +79,7 @@ def run_script(path: str) -> None:
     entry = make_entry(Path(path), themes=["light"])
     target = Path(f"{entry.name}.png")
     target.write_bytes(entry.pictures["light"])
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # a terminal without unicode gets ?
     for sentence, holds in entry.claims.items():
         print("✓" if holds else "✗", sentence)
     print(target)

@@ -1,6 +1,7 @@
 """Entries of the gallery → one self-contained page: no script, no request, pictures inline, every text escaped."""
 
 import base64
+import errno
 import os
 import re
 import tempfile
@@ -11,6 +12,7 @@ from string import Template
 
 from mercer import __version__
 from mercer.errors import CannotWrite
+from mercer.report.figures import DPI
 from mercer.report.gallery import Entry
 
 
@@ -24,7 +26,7 @@ def gallery_page(entries: list[Entry]) -> str:
         claims=len(claims),
         held=sum(map(bool, claims)),
         contents="\n".join(f'<li><a href="#{escape(e.name)}">{escape(e.title)}</a></li>' for e in entries),
-        entries="\n".join(_figure(number, entry) for number, entry in enumerate(entries, 1)),
+        entries="\n".join(map(_figure, entries)),
     )
 
 
@@ -32,6 +34,8 @@ def prepare(path: Path) -> Path:
     """Make the folder of `path` and see that it can be written to."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "there is a folder of that name")
         with tempfile.TemporaryFile(dir=path.parent):
             pass
     except OSError as error:
@@ -51,22 +55,28 @@ def write(path: Path, text: str) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _figure(number: int, entry: Entry) -> str:
+def _figure(entry: Entry) -> str:
     claims = "\n".join(
         f'<li class="{"held" if holds else "failed"}">{escape(sentence)}</li>'
         for sentence, holds in entry.claims.items()
     )
     return _template("figure.html").substitute(
         name=escape(entry.name),
-        number=number,
+        number=escape(entry.number),
         title=escape(entry.title),
         slides=escape(entry.slides),
         caption=escape(entry.caption),
         formula=_formula(entry.formula),
         claims=claims,
+        width=_width_in_rem(entry.pictures["light"]),
         light=_data_uri(entry.pictures["light"]),
         dark=_data_uri(entry.pictures["dark"]),
     )
+
+
+def _width_in_rem(png: bytes) -> int:
+    """How wide a picture must be for its smallest text to be read: 4.6 rem an inch. (Its header has the pixels.)"""
+    return round(int.from_bytes(png[16:20], "big") / DPI * 4.6)
 
 
 def _formula(text: str) -> str:

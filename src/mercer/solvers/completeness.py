@@ -23,8 +23,11 @@ class Rest:
     direction: Array  # n×1, the Rayleigh quotient of which is `seen`
 
 
-def explore(op: SymmetricOperator, U: Array, rng: np.random.Generator) -> Rest:
-    """Three passes with ten probes each. ‖B‖ ≤ (10√(2/π)·max‖Bᵖω‖)^(1/p) for p = 1, 2, 3, each but for 10⁻¹⁰."""
+def explore(op: SymmetricOperator, U: Array, rng: np.random.Generator, enough: float = 0.0) -> Rest:
+    """Up to three passes with ten probes each, fewer once the bound is below `enough`.
+
+    ‖B‖ ≤ (10√(2/π)·max‖Bᵖω‖)^(1/p) for p = 1, 2, 3, each but for 10⁻¹⁰ (Halko, Martinsson and Tropp 2011, lemma 4.1).
+    """
 
     def deflate(V: Array) -> Array:
         V = op.project(V) if hasattr(op, "project") else V
@@ -33,23 +36,28 @@ def explore(op: SymmetricOperator, U: Array, rng: np.random.Generator) -> Rest:
         return V
 
     chain = [deflate(rng.standard_normal((op.n, PROBES)))]
-    log_size, upper = 0.0, np.inf
+    sizes: list[float] = []
+    upper = np.inf
     for p in range(1, PASSES + 1):
         V = deflate(op.matmat(chain[-1]))
-        largest = float(np.linalg.norm(V, axis=0).max())
-        if largest == 0.0:  # nothing is left
+        sizes.append(float(np.linalg.norm(V, axis=0).max()))
+        if sizes[-1] == 0.0:  # nothing is left
             return Rest(0.0, 0.0, chain[0][:, :1])
-        log_size += np.log(largest)
-        upper = min(upper, float(np.exp((np.log(10 * np.sqrt(2 / np.pi)) + log_size) / p)))
-        chain.append(V / largest)
-    return Rest(upper, *_rayleigh_ritz(op, np.concatenate(chain[:-1], axis=1)))
+        upper = min(upper, float(np.exp((np.log(10 * np.sqrt(2 / np.pi)) + np.log(sizes).sum()) / p)))
+        chain.append(V / sizes[-1])
+        if upper < enough:
+            break
+    products = [V * size for V, size in zip(chain[1:], sizes, strict=True)]
+    return Rest(upper, *_rayleigh_ritz(np.concatenate(chain[:-1], axis=1), np.concatenate(products, axis=1)))
 
 
-def _rayleigh_ritz(op: SymmetricOperator, S: Array) -> tuple[float, Array]:
-    """The largest Ritz value of A in the span of S (which is orthogonal to U), with its vector, measured anew."""
-    S = S / np.maximum(np.linalg.norm(S, axis=0), 1e-300)
+def _rayleigh_ritz(S: Array, BS: Array) -> tuple[float, Array]:
+    """The largest Ritz value of B in the span of S, with its vector, from the products BS that are already there."""
+    lengths = np.maximum(np.linalg.norm(S, axis=0), 1e-300)
+    S, BS = S / lengths, BS / lengths
     squares, V = np.linalg.eigh(S.T @ S)
-    Q = np.linalg.qr(S @ (V[:, squares > 1e-10 * squares[-1]]))[0]
-    H = Q.T @ op.matmat(Q)
+    T = V[:, squares > 1e-10 * squares[-1]]
+    T = T / np.sqrt(squares[squares > 1e-10 * squares[-1]])
+    H = (S @ T).T @ (BS @ T)
     values, Y = np.linalg.eigh((H + H.T) / 2)
-    return float(values[-1]), Q @ Y[:, -1:]
+    return float(values[-1]), S @ (T @ Y[:, -1:])

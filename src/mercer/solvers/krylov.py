@@ -32,19 +32,36 @@ class BlockKrylov(Solver):
     def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
         basis = Basis(op, self._largest_basis(op.n, k))
         basis.extend(self._start(op, rng, start))
+        done = 0  # so many leading pairs have converged
         while True:
-            ritz = basis.ritz(min(k + GUARD, basis.m))
-            open_pairs = self._open(ritz, k, op.n)
+            ritz, open_pairs, done = self._look(basis, k, done)
             room = op.n - 1 - basis.m
-            if basis.passes >= self.max_passes or room <= 0 or (len(ritz.values) >= k and not open_pairs.any()):
-                return ritz.pairs(basis, k, converged=room <= 0 or not open_pairs.any())
+            if done >= k or room <= 0 or basis.passes >= self.max_passes:
+                # All residuals anew: a pair that appeared late may have pushed others down since they were looked at.
+                ritz = basis.ritz(0, min(k + GUARD, basis.m))
+                open_pairs = self._open(ritz, k, basis)
+                if room <= 0 or basis.passes >= self.max_passes or not open_pairs.any():
+                    return ritz.pairs(basis, k, converged=room <= 0 or not open_pairs.any())
+                done = int(np.argmax(open_pairs))
             if basis.m + self.block > basis.most:
-                basis.restart(ritz, self._kept(k, basis.most))
-                ritz = basis.ritz(min(k + GUARD, basis.m))
-                open_pairs = self._open(ritz, k, op.n)
+                basis.restart(self._kept(k, basis.most))
             added = basis.extend(self._directions(ritz, open_pairs))
             if not added:  # an invariant subspace: only fresh directions can show more
                 basis.extend(rng.standard_normal((op.n, min(self.block, room))))
+
+    def _look(self, basis: "Basis", k: int, done: int) -> tuple["Ritz", Array, int]:
+        """A window of Ritz pairs from the first that has not converged; which are still open; how many are done.
+
+        Residuals cost a product with the whole basis, so only those are computed that decide what comes next.
+        """
+        while True:
+            ritz = basis.ritz(done, min(done + 2 * self.block, k + GUARD, basis.m))
+            open_pairs = self._open(ritz, k - done, basis)
+            closed = len(ritz.values) if not open_pairs.any() else int(np.argmax(open_pairs))
+            seen_all = done + len(ritz.values) >= min(k, basis.m)
+            done = min(done + closed, k)
+            if closed < len(ritz.values) or seen_all:
+                return ritz, open_pairs, done if done < basis.m or basis.m >= k else 0
 
     def memory(self, n: int, k: int) -> int:
         """Bytes of Q, AQ and the vectors worked on."""
@@ -56,15 +73,14 @@ class BlockKrylov(Solver):
             return rng.standard_normal((op.n, width))
         return np.concatenate([start, rng.standard_normal((op.n, min(GUARD, op.n)))], axis=1)
 
-    def _open(self, ritz: "Ritz", k: int, n: int) -> Array:
-        """Which of the followed pairs are wanted and not yet converged; with fewer than k pairs, all that move."""
-        allowed = np.maximum(self.tol * np.abs(ritz.values), rounding_floor(n, np.abs(ritz.values).max(initial=0.0)))
-        wanted = np.arange(len(ritz.values)) < k
-        return wanted & (ritz.residuals > allowed)
+    def _open(self, ritz: "Ritz", wanted: int, basis: "Basis") -> Array:
+        """Which of these pairs are wanted and have not converged."""
+        allowed = np.maximum(self.tol * np.abs(ritz.values), rounding_floor(basis.op.n, basis.size))
+        return (np.arange(len(ritz.values)) < wanted) & (ritz.residuals > allowed)
 
     def _directions(self, ritz: "Ritz", open_pairs: Array) -> Array:
         """Residuals of the pairs that need it most, then of the guards: what the next block is made of."""
-        floor = 2 * rounding_floor(len(ritz.R), np.abs(ritz.values).max(initial=0.0))
+        floor = 2 * rounding_floor(len(ritz.R), ritz.size)
         useful = ritz.residuals > floor
         own_size = np.maximum(np.abs(ritz.values), max(floor, np.finfo(float).tiny))
         urgency = ritz.residuals / own_size + np.where(open_pairs, 1e300, 0.0)
@@ -86,6 +102,7 @@ class Basis:
         self.m = self.columns = self.passes = 0
         self._Q, self._AQ = np.empty((op.n, 0), order="F"), np.empty((op.n, 0), order="F")
         self._H = np.zeros((0, 0))
+        self._spectrum: tuple[Array, Array] | None = None
         self._reserve(most + ROOM)
 
     @property
@@ -111,41 +128,47 @@ class Basis:
         corner = Z.T @ AZ
         self._H[old, new], self._H[new, old] = coupling, coupling.T
         self._H[new, new] = (corner + corner.T) / 2
-        self.m += b
+        self.m, self._spectrum = self.m + b, None
         return b
 
-    def ritz(self, count: int) -> "Ritz":
-        """The leading Ritz pairs with their residual vectors."""
-        values, Y = np.linalg.eigh(self._H[: self.m, : self.m])
-        values, Y = values[::-1], Y[:, ::-1]
-        leading = np.ascontiguousarray(Y[:, :count])
-        U, AU = self.Q @ leading, self.AQ @ leading
-        R = AU - U * values[:count]
-        return Ritz(values[:count], Y, U, AU, R, np.linalg.norm(R, axis=0), all_values=values)
+    def ritz(self, first: int, last: int) -> "Ritz":
+        """The Ritz pairs first … last − 1, largest first, with their residual vectors."""
+        if self._spectrum is None:
+            values, Y = np.linalg.eigh(self._H[: self.m, : self.m])
+            self._spectrum = values[::-1], Y[:, ::-1]
+        values, Y = self._spectrum
+        some = np.ascontiguousarray(Y[:, first:last])
+        U, AU = self.Q @ some, self.AQ @ some
+        R = AU - U * values[first:last]
+        return Ritz(values[first:last], U, AU, R, np.linalg.norm(R, axis=0), self.size, lowest=float(values[-1]))
 
-    def restart(self, ritz: "Ritz", kept: int) -> None:
+    @property
+    def size(self) -> float:
+        """The largest Ritz value in modulus: what rounding is relative to."""
+        return 0.0 if self._spectrum is None else float(np.abs(self._spectrum[0][[0, -1]]).max())
+
+    def restart(self, kept: int) -> None:
         """Thick restart: keep the leading Ritz vectors and their products, which need no new pass."""
-        Y = np.ascontiguousarray(ritz.Y[:, :kept])
-        self._Q[:, :kept], self._AQ[:, :kept] = self.Q @ Y, self.AQ @ Y
-        self._H[:kept, :kept] = np.diag(ritz.all_values[:kept])
-        self.m = kept
+        assert self._spectrum is not None
+        values, Y = self._spectrum
+        leading = np.ascontiguousarray(Y[:, :kept])
+        self._Q[:, :kept], self._AQ[:, :kept] = self.Q @ leading, self.AQ @ leading
+        self._H[:kept, :kept] = np.diag(values[:kept])
+        self.m, self._spectrum = kept, None
 
     def _new_directions(self, W: Array) -> Array:
         """Orthonormal columns spanning W less the null vector and Q; what is only rounding is dropped."""
         W = self.op.project(W) if hasattr(self.op, "project") else W.copy()
         norms = np.linalg.norm(W, axis=0)
         W = W[:, norms > 0] / norms[norms > 0]
-        for _ in range(2):
-            W -= self.Q @ (self.Q.T @ W)
-            gram = W.T @ W
-            squares, V = np.linalg.eigh(gram)
-            large = squares > 1e-20 * max(squares.max(initial=0.0), 1e-8)
-            W = W @ (V[:, large] / np.sqrt(squares[large]))
-        W = W[:, : max(0, self.op.n - self.m)]
+        W -= self.Q @ (self.Q.T @ W)
+        squares, V = np.linalg.eigh(W.T @ W)
+        large = squares > 1e-20 * max(squares.max(initial=0.0), 1e-8)
+        W = W @ (V[:, large] / np.sqrt(squares[large]))[:, ::-1][:, : max(0, self.op.n - self.m)]
         if not W.shape[1]:
             return W
-        W -= self.Q @ (self.Q.T @ W)
-        return np.linalg.qr(W)[0]
+        W -= self.Q @ (self.Q.T @ W)  # twice is enough
+        return W @ np.linalg.inv(np.linalg.cholesky(W.T @ W)).T
 
     def _reserve(self, room: int) -> None:
         if self._Q.shape[1] >= room:
@@ -161,15 +184,15 @@ class Basis:
 
 @dataclass(frozen=True)
 class Ritz:
-    """Leading Ritz pairs: values θ, coefficients Y in the basis, vectors U, products AU, residual vectors R."""
+    """Some Ritz pairs: values θ, vectors U, products AU, residual vectors R and their lengths."""
 
     values: Array
-    Y: Array
     U: Array
     AU: Array
     R: Array
     residuals: Array
-    all_values: Array
+    size: float
+    lowest: float
 
     def pairs(self, basis: Basis, k: int, converged: bool) -> Eigenpairs:
         k = min(k, len(self.values))
@@ -180,8 +203,8 @@ class Ritz:
             products=self.AU[:, :k],
             beyond=self.values[k:],
             beyond_residuals=self.residuals[k:],
-            lowest=float(self.all_values[-1]),
+            lowest=self.lowest,
             columns=basis.columns,
             passes=basis.passes,
-            converged=bool(converged),
+            converged=converged,
         )
