@@ -208,13 +208,16 @@ class KernelPCA(Model):
         rows, weights, left_out = self._open_rows(X, sample_weight)
         kernel = self._resolve_kernel(rows)
         plan = choose_plan(self._problem(rows, kernel), limits)
-        matrix = build_matrix(plan, kernel, rows, weights, limits.threads)
-        spectrum = find_spectrum(
-            plan, matrix, self._wanted(rows, kernel, plan), self._rng(), by_modulus=self.eigen_solver == "randomized"
-        )
-        self._keep(rows, kernel, plan, matrix, spectrum)
+        self._find_components(rows, weights, kernel, plan, limits)
         self._learn_inverse(rows, weights, limits)
         return left_out
+
+    def _find_components(self, rows: Any, weights: Array | None, kernel: Kernel, plan: Plan, limits: Limits) -> None:
+        """From rows to fitted names. The matrix lives in here alone: it is gone before the inverse is learned."""
+        matrix = build_matrix(plan, kernel, rows, weights, limits.threads)
+        wanted, by_modulus = self._wanted(rows, kernel, plan), self.eigen_solver == "randomized"
+        spectrum = find_spectrum(plan, matrix, wanted, self._rng(), by_modulus=by_modulus)
+        self._keep(rows, kernel, plan, matrix, spectrum)
 
     def _open_rows(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None, Any]:
         """The rows that count and their weights (None if all count the same), and all rows if some were left out."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer.solvers.base import Eigenpairs, Solver, rounding_floor
+from mercer.solvers.tall import tall_times, transposed_times
 from mercer.symmetric import Array, SymmetricOperator
 
 ROOM = 64  # columns of storage beyond the largest basis, for a start block that is wider than usual
@@ -28,9 +29,10 @@ class BlockKrylov(Solver):
     tol: float = 1e-8
     block: int = 16
     max_passes: int = 300
+    threads: int = 1
 
     def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
-        basis = Basis(op, self._largest_basis(op.n, k))
+        basis = Basis(op, self._largest_basis(op.n, k), self.threads)
         basis.extend(self._start(op, rng, start))
         done = 0  # so many leading pairs have converged
         while True:
@@ -97,10 +99,10 @@ class BlockKrylov(Solver):
 class Basis:
     """Q, AQ and H in storage allocated once."""
 
-    def __init__(self, op: SymmetricOperator, most: int) -> None:
-        self.op, self.most = op, most
+    def __init__(self, op: SymmetricOperator, most: int, threads: int) -> None:
+        self.op, self.most, self.threads = op, most, threads
         self.m = self.columns = self.passes = 0
-        self._Q, self._AQ = np.empty((op.n, 0), order="F"), np.empty((op.n, 0), order="F")
+        self._Q, self._AQ = np.empty((op.n, 0)), np.empty((op.n, 0))
         self._H = np.zeros((0, 0))
         self._spectrum: tuple[Array, Array] | None = None
         self._reserve(most + ROOM)
@@ -124,7 +126,7 @@ class Basis:
         self.columns, self.passes = self.columns + b, self.passes + 1
         old, new = slice(0, self.m), slice(self.m, self.m + b)
         self._Q[:, new], self._AQ[:, new] = Z, AZ
-        coupling = self._Q[:, old].T @ AZ
+        coupling = transposed_times(self._Q[:, old], AZ, self.threads)
         corner = Z.T @ AZ
         self._H[old, new], self._H[new, old] = coupling, coupling.T
         self._H[new, new] = (corner + corner.T) / 2
@@ -138,7 +140,7 @@ class Basis:
             self._spectrum = values[::-1], Y[:, ::-1]
         values, Y = self._spectrum
         some = np.ascontiguousarray(Y[:, first:last])
-        U, AU = self.Q @ some, self.AQ @ some
+        U, AU = tall_times(self.Q, some, self.threads), tall_times(self.AQ, some, self.threads)
         R = AU - U * values[first:last]
         return Ritz(values[first:last], U, AU, R, np.linalg.norm(R, axis=0), self.size, lowest=float(values[-1]))
 
@@ -152,7 +154,8 @@ class Basis:
         assert self._spectrum is not None
         values, Y = self._spectrum
         leading = np.ascontiguousarray(Y[:, :kept])
-        self._Q[:, :kept], self._AQ[:, :kept] = self.Q @ leading, self.AQ @ leading
+        self._Q[:, :kept] = tall_times(self.Q, leading, self.threads)
+        self._AQ[:, :kept] = tall_times(self.AQ, leading, self.threads)
         self._H[:kept, :kept] = np.diag(values[:kept])
         self.m, self._spectrum = kept, None
 
@@ -161,20 +164,23 @@ class Basis:
         W = self.op.project(W) if hasattr(self.op, "project") else W.copy()
         norms = np.linalg.norm(W, axis=0)
         W = W[:, norms > 0] / norms[norms > 0]
-        W -= self.Q @ (self.Q.T @ W)
+        self._remove_basis(W)
         squares, V = np.linalg.eigh(W.T @ W)
         large = squares > 1e-20 * max(squares.max(initial=0.0), 1e-8)
         W = W @ (V[:, large] / np.sqrt(squares[large]))[:, ::-1][:, : max(0, self.op.n - self.m)]
         if not W.shape[1]:
             return W
-        W -= self.Q @ (self.Q.T @ W)  # twice is enough
+        self._remove_basis(W)  # twice is enough
         return W @ np.linalg.inv(np.linalg.cholesky(W.T @ W)).T
+
+    def _remove_basis(self, W: Array) -> None:
+        W -= tall_times(self.Q, transposed_times(self.Q, W, self.threads), self.threads)
 
     def _reserve(self, room: int) -> None:
         if self._Q.shape[1] >= room:
             return
         for name in ("_Q", "_AQ"):
-            larger = np.empty((self.op.n, room), order="F")
+            larger = np.empty((self.op.n, room))
             larger[:, : self.m] = getattr(self, name)[:, : self.m]
             setattr(self, name, larger)
         H = np.zeros((room, room))

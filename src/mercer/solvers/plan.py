@@ -68,6 +68,7 @@ def choose_plan(problem: Problem, limits: Limits) -> Plan:
             tol=problem.tol or DEFAULT_TOL,
             block=SMALL_BLOCK if k < 2 * SMALL_BLOCK else LARGE_BLOCK,
             max_passes=problem.max_passes or BlockKrylov.max_passes,
+            threads=limits.threads,
         )
         why = {
             "given": "the matrix is there",

@@ -1,0 +1,37 @@
+"""Products of tall matrices, shared out by rows."""
+
+import numpy as np
+
+from mercer.symmetric import Array
+from mercer.threads import run
+
+WORTH_A_THREAD = 4_000_000  # multiplications: below, handing work over costs more than it saves
+
+
+def tall_times(A: Array, B: Array, threads: int) -> Array:
+    """A B with A tall (n×m) and B small (m×b): each thread has rows of its own."""
+    out = np.empty((len(A), B.shape[1]))
+
+    def work(rows: slice) -> None:
+        np.matmul(A[rows], B, out=out[rows])
+
+    run(work, _pieces(A, B.shape[1], threads), threads)
+    return out
+
+
+def transposed_times(A: Array, B: Array, threads: int) -> Array:
+    """AᵀB of two tall matrices, summed over pieces in a fixed order."""
+    pieces = _pieces(A, B.shape[1], threads)
+    parts = np.empty((len(pieces), A.shape[1], B.shape[1]))
+
+    def work(i: int) -> None:
+        np.matmul(A[pieces[i]].T, B[pieces[i]], out=parts[i])
+
+    run(work, range(len(pieces)), threads)
+    return parts.sum(axis=0)
+
+
+def _pieces(A: Array, columns: int, threads: int) -> list[slice]:
+    count = threads if A.size * columns > WORTH_A_THREAD else 1
+    edges = [len(A) * i // count for i in range(count + 1)]
+    return [slice(edges[i], edges[i + 1]) for i in range(count)]
