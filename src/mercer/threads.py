@@ -43,6 +43,10 @@ def one_blas_thread() -> Iterator[None]:
 def run(work: Callable[[Any], None], tasks: Iterable[Any], threads: int) -> None:
     """work(task) for every task, on so many threads, the caller's among them. The first error stops the rest."""
     tasks = list(tasks)
+    if min(threads, len(tasks)) <= 1:
+        for task in tasks:
+            work(task)
+        return
     waiting = iter(tasks)
     failures: list[BaseException] = []
 
