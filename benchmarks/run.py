@@ -1,6 +1,6 @@
 """`make bench`: every system on every case, one process each, side by side; writes benchmarks/RESULTS.md.
 
-    python benchmarks/run.py [--only TEXT] [--keep]
+    python benchmarks/run.py [--only TEXT]
 
 --only runs the cases whose name contains the text and prints them; the file is written only by a full run.
 Times on a shared machine are unstable: compare ratios within one run, not seconds between runs.
