@@ -248,7 +248,7 @@ def test_two_models_fitted_at_once_both_finish_and_agree():
 def test_certificate_is_printed_in_english():
     model = KernelPCA(4, kernel="rbf", gamma=0.01).fit(BLOBS)
     text = str(model.certificate_)
-    assert "4 components certified: each residual at most 1e-08 of its own eigenvalue" in text
+    assert "4 components certified: each residual at most 1e-08 of its own eigenvalue, or rounding" in text
     assert "Nothing was missed" in text and "passes over the matrix" in text
     assert model.certificate_.certified and np.all(model.certificate_.relative_residuals <= 1e-8)
 
@@ -414,3 +414,108 @@ def test_polynomial_of_many_features_is_held_as_a_matrix():
     data = rng.normal(size=(100, 60))
     model = KernelPCA(3, kernel=Polynomial(degree=3, gamma=0.1)).fit(data)
     assert model.plan_.held == "gram"
+
+
+# ---------------------------------------------------------------------------- corners
+
+
+def test_a_constant_in_the_matrix_does_not_spoil_the_certificate():
+    values = np.concatenate([[9.0, 5, 2, 0.2], np.zeros(56)])
+    Q = np.linalg.qr(np.column_stack([np.ones(600), rng.normal(size=(600, 60))]))[0][:, 1:]
+    A = Q * values @ Q.T
+    for offset in (0.0, 1e3, 5.4e5, 1e7):
+        model = KernelPCA(3, kernel="precomputed", tol=1e-5).fit((A + A.T) / 2 + offset)
+        assert model.certificate_.bound_beyond >= 0.2 * (1 - 1e-6)
+        assert np.all(model.certificate_.upper >= [9 - 1e-6, 5 - 1e-6, 2 - 1e-6])
+
+
+@pytest.mark.parametrize(
+    "params", [dict(kernel="rbf"), dict(n_components=6), dict(n_components=6, eigen_solver="dense")]
+)
+def test_zero_eigenvalues_are_named_and_not_divided_by(params):
+    certificate = KernelPCA(**params).fit(X).certificate_
+    assert certificate.certified and certificate.relative_residuals.max() < 1e-8
+    assert certificate.n_complete == certificate.n_components
+    kept = len(KernelPCA(**params).fit(X).eigenvalues_)
+    assert certificate.n_components == kept  # dropped components are not counted
+
+
+def test_small_features_are_kept_as_scikit_learn_keeps_them():
+    data = rng.normal(size=(400, 30)) * np.concatenate([[1.0], np.full(29, 3e-6)])
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", MercerWarning
+        )  # rounding leaves directions of 1e-12 undetermined, which is told
+        ours = KernelPCA().fit(data)
+    assert len(ours.eigenvalues_) == len(Theirs(eigen_solver="dense").fit(data).eigenvalues_) == 30
+
+
+def test_an_indefinite_matrix_is_noticed_by_lapacks_subset_too():
+    values = np.concatenate([[9.0, 5, 2], np.full(297, -0.5)])
+    Q = np.linalg.qr(np.column_stack([np.ones(300), rng.normal(size=(300, 299))]))[0]
+    K = Q * np.roll(values, 1) @ Q.T
+    with pytest.warns(MercerWarning, match="not positive semi-definite"):
+        model = KernelPCA(3, kernel="precomputed").fit((K + K.T) / 2)
+    assert np.isnan(model.explained_variance_ratio_).all()
+
+
+def test_items_of_weight_zero_are_left_out_of_a_precomputed_matrix():
+    weights = np.ones(60)
+    weights[[3, 17]] = 0
+    K = RBF(0.3).block(X, X)
+    model = KernelPCA(3, kernel="precomputed")
+    scores = model.fit_transform(K, sample_weight=weights)
+    expected = KernelPCA(3, kernel="rbf", gamma=0.3).fit(X, sample_weight=weights).transform(X)
+    assert_allclose(scores, expected, atol=1e-8)
+
+
+def test_weights_that_are_no_counts_are_told():
+    with pytest.warns(MercerWarning, match="weights are counts"):
+        model = KernelPCA(2, kernel="rbf").fit(X, sample_weight=np.full(60, 1 / 60))
+    assert np.isnan(model.explained_variance_).all()
+    plain = KernelPCA(2, kernel="rbf").fit(X)
+    assert_allclose(model.explained_variance_ratio_, plain.explained_variance_ratio_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("eigen_solver", ["krylov", "dense"])
+def test_weights_are_repetitions_for_every_solver(eigen_solver):
+    weights = rng.integers(1, 3, size=700)
+    model = KernelPCA(3, kernel="rbf", gamma=0.01, eigen_solver=eigen_solver).fit(BLOBS, sample_weight=weights)
+    plain = KernelPCA(3, kernel="rbf", gamma=0.01).fit(np.repeat(BLOBS, weights, axis=0))
+    assert eigen_solver != "krylov" or type(model.plan_.solver).__name__ == "BlockKrylov"
+    assert_allclose(model.eigenvalues_, plain.eigenvalues_, rtol=1e-9)
+    assert_allclose(model.transform(BLOBS[:9]), plain.transform(BLOBS[:9]), atol=1e-7)
+
+
+def test_a_share_of_nothing_is_one_component_and_a_word():
+    with pytest.warns(MercerWarning, match="All rows look the same"):
+        assert KernelPCA(0.9, kernel="rbf").fit(np.ones((600, 3))).eigenvalues_.shape == (1,)
+
+
+def test_a_share_that_takes_many_components_is_planned_anew():
+    model = KernelPCA(0.999, kernel="rbf", gamma=1.0).fit(BLOBS)
+    assert type(model.plan_.solver).__name__ == "Dense"
+    with pytest.raises(NoRoom):
+        KernelPCA(0.999, kernel="rbf", gamma=1.0, memory_limit="10MB").fit(BLOBS)
+
+
+def test_all_components_come_even_if_the_passes_do_not_suffice():
+    with pytest.warns(ConvergenceWarning), warnings.catch_warnings():
+        warnings.simplefilter("ignore", MercerWarning)
+        warnings.simplefilter("always", ConvergenceWarning)
+        model = KernelPCA(40, kernel="rbf", gamma=0.01, max_iter=1).fit(BLOBS)
+    assert len(model.eigenvalues_) == 40
+
+
+def test_sparse_constant_rows_are_told():
+    with pytest.warns(MercerWarning, match="All rows look the same"):
+        KernelPCA(2).fit(sparse.csr_array(np.full((30, 3), 0.1)))
+
+
+def test_inverse_transform_checks_its_input_and_belongs_to_the_last_fit():
+    model = KernelPCA(3, kernel="rbf", fit_inverse_transform=True).fit(X)
+    with pytest.raises(ValueError, match="contains NaN"):
+        model.inverse_transform(np.full((2, 3), np.nan))
+    with pytest.raises(ValueError, match="X has 2 features, but the inverse transform of KernelPCA is expecting 3"):
+        model.inverse_transform(np.ones((2, 2)))
+    assert not hasattr(model.set_params(fit_inverse_transform=False).fit(X), "dual_coef_")

@@ -107,7 +107,8 @@ class Uncentred(Centered):
         return self.base.columns(indices)
 
     def squared_norm(self):
-        return self.base.shifted_squared_norm()
+        squares = self.base.shifted_squared_norm()
+        return squares, 1e-13 * squares
 
 
 def bounds_hold(A, values, certificate, pairs):
@@ -182,6 +183,32 @@ def test_probes_bound_the_rest_from_both_sides():
         rest = explore(HeldMatrix(A), U, rng)
         assert rest.seen <= values[5] * (1 + 1e-9)
         assert values[5] <= rest.upper <= 30 * values[5]
+
+
+@pytest.mark.parametrize(
+    ("n", "block", "k"), [(20, 16, 5), (30, 8, 28), (6, 4, 3), (6, 16, 6), (2, 4, 1), (70, 16, 20)]
+)
+@pytest.mark.parametrize("spectrum", ["slow", "geometric"])
+def test_small_matrices_are_solved_however_wide_the_block(n, block, k, spectrum):
+    rng = np.random.default_rng(n)
+    values = np.sort((1.0 + np.arange(n)) ** -0.5 if spectrum == "slow" else 0.7 ** np.arange(n))[::-1]
+    Q = np.linalg.qr(rng.normal(size=(n, n)))[0]
+    A = Q * values @ Q.T
+    pairs = BlockKrylov(block=block).solve(HeldMatrix((A + A.T) / 2), k, rng)
+    assert pairs.converged
+    assert_allclose(pairs.values, values[:k], rtol=1e-10)
+
+
+def test_bounds_know_of_eigenvalues_that_are_large_and_negative():
+    values = np.concatenate([[1.0, 0.5], np.full(58, -1e6)])
+    Q = np.linalg.qr(np.random.default_rng(0).normal(size=(60, 60)))[0]
+    A = Q * values @ Q.T
+    A = (A + A.T) / 2
+    true = np.linalg.eigvalsh(A)[::-1]
+    pairs = ALL_SOLVERS[0].solve(HeldMatrix(A), 2, np.random.default_rng(0))
+    certificate = certify(pairs, tol=1e-8, bound=0.0, level="LAPACK counts eigenvalues")
+    assert np.all(certificate.upper - certificate.lower > 1e-11)
+    assert np.all(certificate.lower <= true[:2]) and np.all(true[:2] <= certificate.upper)
 
 
 DATA = {

@@ -82,8 +82,11 @@ def _helpers() -> ThreadPoolExecutor:
 
 def _forget_helpers() -> None:
     """A forked child has none of its parent's threads, and must not inherit a lock in use."""
-    global _pool, _lock
+    global _pool, _lock, _users
     _pool, _lock = None, Lock()
+    if _users:
+        _users = 0
+        _limit.__exit__(None, None, None)
 
 
 if hasattr(os, "register_at_fork"):

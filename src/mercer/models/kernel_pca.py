@@ -1,6 +1,7 @@
 """Kernel PCA: scikit-learn's class, with explained variance and a proof."""
 
 import warnings
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -8,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -16,7 +18,7 @@ from mercer.kernels import Kernel, Precomputed, resolve_kernel
 from mercer.limits import Limits
 from mercer.models.base import Model
 from mercer.models.matrix import build_matrix, refuse_non_finite
-from mercer.models.spectrum import Spectrum, find_spectrum
+from mercer.models.spectrum import FIRST_GUESS, Spectrum, TooMany, find_spectrum
 from mercer.operators.centering import Centered
 from mercer.operators.projection import projection
 from mercer.readings.preimage import apply_inverse, learn_inverse
@@ -207,16 +209,25 @@ class KernelPCA(Model):
         limits = self._limits()
         rows, weights, left_out = self._open_rows(X, sample_weight)
         kernel = self._resolve_kernel(rows)
-        plan = choose_plan(self._problem(rows, kernel), limits)
-        self._find_components(rows, weights, kernel, plan, limits)
+        problem = self._problem(rows, kernel)
+        try:
+            self._find_components(rows, weights, kernel, choose_plan(problem, limits), limits)
+        except TooMany:
+            self._find_components(rows, weights, kernel, choose_plan(replace(problem, k=None), limits), limits)
         self._learn_inverse(rows, weights, limits)
         return left_out
 
     def _find_components(self, rows: Any, weights: Array | None, kernel: Kernel, plan: Plan, limits: Limits) -> None:
         """From rows to fitted names. The matrix lives in here alone: it is gone before the inverse is learned."""
         matrix = build_matrix(plan, kernel, rows, weights, limits.threads)
-        wanted, by_modulus = self._wanted(rows, kernel, plan), self.eigen_solver == "randomized"
-        spectrum = find_spectrum(plan, matrix, wanted, self._rng(), by_modulus=by_modulus)
+        spectrum = find_spectrum(
+            plan,
+            matrix,
+            self._wanted(rows, kernel, plan),
+            self._rng(),
+            by_modulus=self.eigen_solver == "randomized",
+            drop_zeros=self.remove_zero_eig or self.n_components is None,
+        )
         self._keep(rows, kernel, plan, matrix, spectrum)
 
     def _open_rows(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None, Any]:
@@ -230,6 +241,7 @@ class KernelPCA(Model):
             raise ValueError(
                 f"Precomputed kernel must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix."
             )
+        self._kept_items = None
         if sample_weight is None:
             return X, None, None
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -238,8 +250,8 @@ class KernelPCA(Model):
             raise ValueError("All sample weights are zero, so no row is left to fit.")
         if kept.all():
             return X, weights, None
-        rows = X[kept][:, kept] if self._precomputed() else X[kept]
-        return rows, weights[kept], X[:, kept] if self._precomputed() else X
+        self._kept_items = kept
+        return X[kept][:, kept] if self._precomputed() else X[kept], weights[kept], X
 
     def _resolve_kernel(self, rows: Any) -> Kernel:
         kernel = resolve_kernel(
@@ -260,7 +272,7 @@ class KernelPCA(Model):
         return Problem(
             n=rows.shape[0],
             d=rows.shape[1],
-            k=None if asked is None else (10 if isinstance(asked, float) and asked < 1 else int(asked)),
+            k=None if asked is None else (int(asked) if isinstance(asked, Integral) else FIRST_GUESS),
             n_features=None if isinstance(kernel, Precomputed) else kernel.n_features(rows),
             sparse=sparse.issparse(rows),
             given=isinstance(kernel, Precomputed),
@@ -286,17 +298,15 @@ class KernelPCA(Model):
 
     def _keep(self, rows: Any, kernel: Kernel, plan: Plan, matrix: Centered, spectrum: Spectrum) -> None:
         """All fitted names, in one place."""
-        kept = spectrum.values > 0 if self.remove_zero_eig or self.n_components is None else slice(None)
-        freedom = max(matrix.total_weight - 1, 1e-300)
         self.kernel_, self.plan_, self.certificate_ = kernel, plan, spectrum.certificate
-        self.eigenvalues_ = spectrum.values[kept]
-        self.eigenvectors_ = spectrum.vectors[:, kept]
-        self.total_variance_ = matrix.trace / freedom if freedom > 1e-299 else 0.0
-        self.explained_variance_ = self.eigenvalues_ / freedom if freedom > 1e-299 else 0.0 * self.eigenvalues_
+        self.eigenvalues_, self.eigenvectors_ = spectrum.values, spectrum.vectors
+        per_degree = self._per_degree_of_freedom(matrix)
+        self.total_variance_ = matrix.trace * per_degree
+        self.explained_variance_ = self.eigenvalues_ * per_degree
         self.explained_variance_ratio_ = self._ratio(matrix, spectrum)
         self.X_fit_ = rows
         self._projection = projection(kernel, rows, matrix, self.eigenvalues_, self.eigenvectors_)
-        self._training = spectrum.scores[:, kept]
+        self._training = spectrum.scores
         for message in spectrum.warnings:
             warnings.warn(message, MercerWarning, stacklevel=5)
         if not spectrum.certificate.converged:
@@ -307,6 +317,20 @@ class KernelPCA(Model):
                 stacklevel=5,
             )
 
+    def _per_degree_of_freedom(self, matrix: Centered) -> float:
+        """1/(Σw − 1): weights are counts."""
+        if matrix.total_weight > 1:
+            return 1 / (matrix.total_weight - 1)
+        if matrix.n == 1:
+            return 0.0
+        warnings.warn(
+            f"The sample weights sum to {matrix.total_weight:.3g}, but weights are counts (2 is the row twice): "
+            "explained_variance_ is nan. Scale them up; explained_variance_ratio_ does not depend on their scale.",
+            MercerWarning,
+            stacklevel=7,
+        )
+        return float("nan")
+
     def _ratio(self, matrix: Centered, spectrum: Spectrum) -> Array:
         if spectrum.indefinite or matrix.trace <= 0:
             return np.full(len(self.eigenvalues_), np.nan if spectrum.indefinite else 0.0)
@@ -314,6 +338,8 @@ class KernelPCA(Model):
 
     def _learn_inverse(self, rows: Any, weights: Array | None, limits: Limits) -> None:
         if not self.fit_inverse_transform:
+            for name in ("dual_coef_", "X_transformed_fit_"):  # of an earlier fit
+                self.__dict__.pop(name, None)
             return
         self.X_transformed_fit_ = self._training_scores()
         self.dual_coef_ = learn_inverse(self.kernel_, self._training, rows, self.alpha, weights, limits.threads).astype(
@@ -346,7 +372,13 @@ class KernelPCA(Model):
                 "transform is not available."
             )
         check_is_fitted(self)
-        scores = np.asarray(X, dtype=np.float64)
+        scores = check_array(X, dtype=np.float64)
+        expected = self.X_transformed_fit_.shape[1]
+        if scores.shape[1] != expected:
+            raise ValueError(
+                f"X has {scores.shape[1]} features, but the inverse transform of KernelPCA is expecting {expected}: "
+                "one for each component."
+            )
         out = apply_inverse(
             self.kernel_,
             scores,
@@ -365,9 +397,10 @@ class KernelPCA(Model):
     def _new_rows(self, X: Any) -> tuple[Any, int]:
         """The checked rows, and how many threads may work on them."""
         check_is_fitted(self)
-        return validate_data(self, X, accept_sparse="csr", reset=False), Limits.of(
-            self.memory_limit, self.n_jobs
-        ).threads
+        rows = validate_data(self, X, accept_sparse="csr", reset=False)
+        if self._precomputed() and self._kept_items is not None:  # the kernel with items of weight zero plays no part
+            rows = rows[:, self._kept_items]
+        return rows, self._limits().threads
 
     def _finish(self, scores: Array) -> Array:
         refuse_non_finite(scores, self.kernel_)

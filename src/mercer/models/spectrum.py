@@ -8,11 +8,10 @@ import numpy as np
 from mercer.operators.centering import Centered
 from mercer.solvers.base import Eigenpairs, clean_spectrum, rounding_floor, settle
 from mercer.solvers.certificate import Certificate, certify
-from mercer.solvers.completeness import FAILURE, PASSES, PROBES, explore
+from mercer.solvers.completeness import PROBES, explore
 from mercer.solvers.dense import Dense
-from mercer.solvers.factored import Factored
 from mercer.solvers.krylov import BlockKrylov
-from mercer.solvers.plan import DEFAULT_TOL, Plan
+from mercer.solvers.plan import Plan
 from mercer.symmetric import Array
 from mercer.threads import one_blas_thread
 
@@ -32,56 +31,66 @@ class Spectrum:
     warnings: list[str] = field(default_factory=list)
 
 
+class TooMany(Exception):
+    """A share of the variance takes so many components that another way is faster: the plan is to be made anew."""
+
+
 def find_spectrum(
-    plan: Plan, matrix: Centered, wanted: int | float, rng: np.random.Generator, by_modulus: bool = False
+    plan: Plan,
+    matrix: Centered,
+    wanted: int | float,
+    rng: np.random.Generator,
+    *,
+    by_modulus: bool = False,
+    drop_zeros: bool = False,
 ) -> Spectrum:
     """The leading components: so many, or as many as explain a share of the trace."""
     with one_blas_thread() if isinstance(plan.solver, BlockKrylov) else nullcontext():
-        return _find_spectrum(plan, matrix, wanted, rng, by_modulus)
+        if isinstance(wanted, float):
+            pairs = grow_to_share(plan, matrix, wanted, rng)
+        else:
+            pairs = plan.solver.solve(matrix, wanted, rng)
+        if by_modulus and len(pairs) and -pairs.lowest > pairs.values[-1]:
+            clean_spectrum(np.append(pairs.values, pairs.lowest))  # as scikit-learn's randomized solver: it takes |λ|
+        noise = noise_level(matrix)
+        if drop_zeros and len(pairs):
+            pairs = first(pairs, int(np.sum(pairs.values > max(noise, 1e-12 * pairs.values[0]))))
+        pairs, bound, level = rule_out_missed(plan, matrix, pairs, rng)
+        return settled(matrix, pairs, noise, certify(pairs, tol=plan.tol, bound=bound, level=level, entries=noise))
 
 
-def _find_spectrum(
-    plan: Plan, matrix: Centered, wanted: int | float, rng: np.random.Generator, by_modulus: bool
-) -> Spectrum:
-    pairs = (
-        grow_to_share(plan, matrix, wanted, rng)
-        if isinstance(wanted, float)
-        else plan.solver.solve(matrix, wanted, rng)
-    )
-    pairs, bound, level = rule_out_missed(plan, matrix, pairs, rng)
-    certificate = certify(pairs, tol=getattr(plan.solver, "tol", DEFAULT_TOL), bound=bound, level=level)
-    top = max(float(pairs.values[0]), 0.0) if len(pairs) else 0.0
-    if by_modulus and len(pairs) and -pairs.lowest > pairs.values[-1]:
-        clean_spectrum(np.append(pairs.values, pairs.lowest))  # as scikit-learn's randomized solver: it takes |λ|
-    indefinite = bool(pairs.lowest < -max(1e-5 * top, 1e-10))
-    noise = noise_level(matrix)
+def settled(matrix: Centered, pairs: Eigenpairs, noise: float, certificate: Certificate) -> Spectrum:
+    """Order, signs and zeros by convention, and what a user should be told."""
     found = np.where(np.abs(pairs.values) <= noise, 0.0, pairs.values)
-    values, vectors = settle(
-        found, pairs.vectors, by=None if matrix.root is None else pairs.vectors / matrix.root[:, None]
-    )
+    by = None if matrix.root is None else pairs.vectors / matrix.root[:, None]
+    values, vectors = settle(found, pairs.vectors, by=by)
     signs = np.sign(np.sum(vectors * pairs.vectors, axis=0))
+    indefinite = bool(pairs.lowest < -max(1e-5 * values.max(initial=0.0), 1e-10, noise))
     return Spectrum(
         values=values,
         vectors=vectors,
         scores=matrix.training_scores(values, pairs.products * signs),
         certificate=certificate,
         indefinite=indefinite,
-        warnings=list(observations(matrix, values, certificate, pairs, indefinite)),
+        warnings=observations(matrix, values, certificate, pairs, indefinite),
     )
 
 
 def grow_to_share(plan: Plan, matrix: Centered, share: float, rng: np.random.Generator) -> Eigenpairs:
     """More and more components, each time from those at hand, until they explain the share."""
-    k, start, solver = min(FIRST_GUESS, matrix.n), None, plan.solver
+    whole = not isinstance(plan.solver, BlockKrylov)  # LAPACK and the feature side find all of them at once anyway
+    k, start = matrix.n if isinstance(plan.solver, Dense) else min(FIRST_GUESS, matrix.n), None
+    if matrix.trace <= noise_level(matrix):
+        return plan.solver.solve(matrix, 1, rng)  # nothing to explain
     while True:
-        pairs = solver.solve(matrix, k, rng, start)
-        explained = np.cumsum(np.maximum(pairs.values, 0.0)) / max(matrix.trace, np.finfo(float).tiny)
+        pairs = plan.solver.solve(matrix, k, rng, start)
+        explained = np.cumsum(np.maximum(pairs.values, 0.0)) / matrix.trace
         reached = np.flatnonzero(explained >= share - 1e-12)
         if len(reached) or k == matrix.n:
             return first(pairs, int(reached[0]) + 1 if len(reached) else k)
         k, start = min(2 * k, matrix.n), pairs.vectors
-        if 10 * k > matrix.n:  # so many that LAPACK is faster: all of them at once
-            k, solver = matrix.n, Dense() if not isinstance(solver, Factored) else solver
+        if 10 * k > matrix.n and not whole:
+            raise TooMany
 
 
 def first(pairs: Eigenpairs, k: int) -> Eigenpairs:
@@ -104,24 +113,20 @@ def rule_out_missed(
     k = len(pairs)
     if pairs.complete:
         beyond = float(pairs.beyond[0]) if len(pairs.beyond) else 0.0
-        return (
-            pairs,
-            beyond + rounding_floor(matrix.n, np.abs(pairs.values).max(initial=0.0)),
-            "eigenvalues counted by LAPACK",
-        )
-    for _ in range(MOST_ROUNDS):
-        rest = explore(matrix, pairs.vectors, rng, enough=float(pairs.values[-1]))
-        slack = pairs.residuals.max(initial=0.0) + 1e-8 * abs(pairs.values[-1])
-        if rest.seen <= pairs.values[-1] + slack:
+        return pairs, beyond + rounding_floor(matrix.n, pairs.size), "LAPACK counts eigenvalues"
+    for rounds in range(MOST_ROUNDS + 1):
+        rest = explore(matrix, pairs.vectors, rng, enough=float(pairs.values[-1]) if k else 0.0)
+        pairs = replace(pairs, passes=pairs.passes + rest.passes, columns=pairs.columns + rest.passes * PROBES)
+        hidden = k and rest.seen > pairs.values[-1] + pairs.residuals[-1] + 1e-8 * abs(pairs.values[-1])
+        if not hidden or not pairs.converged or rounds == MOST_ROUNDS:
             break
-        start = np.concatenate([pairs.vectors, rest.direction], axis=1)
-        again = plan.solver.solve(matrix, k, rng, start)
+        again = plan.solver.solve(matrix, k, rng, np.concatenate([pairs.vectors, rest.direction], axis=1))
         pairs = replace(again, columns=again.columns + pairs.columns, passes=again.passes + pairs.passes)
-    bound, level = rest.upper, f"{PROBES} random probes, {PASSES} passes, wrong once in {1 / FAILURE:.0e} times"
-    squares = matrix.squared_norm() if bound >= pairs.values[-1] else None  # it reads the whole matrix once more
-    if squares is not None:
-        left = squares - np.sum(pairs.values**2) - 2 * np.sum(pairs.residuals**2)
-        by_norm = float(np.sqrt(max(left, 0.0) + 50 * np.finfo(float).eps * np.sqrt(matrix.n) * squares))
+    bound, level = rest.upper, rest.words
+    norm = matrix.squared_norm() if k and bound >= pairs.values[-1] else None  # it reads the whole matrix once more
+    if norm is not None:
+        left = norm[0] - np.sum(pairs.values**2) - 2 * np.sum(pairs.residuals**2)
+        by_norm = float(np.sqrt(max(left, 0.0) + norm[1]))
         if by_norm < bound:
             bound, level = by_norm, "sum of all squared eigenvalues"
     return pairs, bound, level
@@ -134,12 +139,12 @@ def noise_level(matrix: Centered) -> float:
     ):  # features, moved to their mean: only the rounding of the data themselves is left
         return 16 * np.finfo(float).eps ** 2 * float(np.sum(matrix.base.diag()))
     size = abs(matrix.mean) + float(np.abs(matrix.base.shifted_diag()).max(initial=0.0))
-    return 4 * np.finfo(float).eps * matrix.n * size
+    return 4 * np.finfo(float).eps * matrix.total_weight * size
 
 
 def observations(
     matrix: Centered, values: Array, certificate: Certificate, pairs: Eigenpairs, indefinite: bool
-) -> "list[str]":
+) -> list[str]:
     """What a user should be told about this answer."""
     said = []
     if matrix.n > 1 and not np.any(values > 0):
@@ -152,9 +157,9 @@ def observations(
             f"The kernel matrix is not positive semi-definite: it has an eigenvalue of at most {pairs.lowest:.3g} "
             f"against a largest of {values[0]:.3g}. Explained variance ratios have no meaning here."
         )
-    resolved = [i for i in certificate.unresolved if values[i] > 0]
-    if resolved and np.any(values > 0):
-        names = ", ".join(str(i + 1) for i in resolved[:5]) + (" …" if len(resolved) > 5 else "")
+    unsettled = [i for i in certificate.unresolved if values[i] > 0]
+    if unsettled:
+        names = ", ".join(str(i + 1) for i in unsettled[:5]) + (" …" if len(unsettled) > 5 else "")
         said.append(
             f"The direction of component {names} is not determined by the data (its eigenvalue is nearly that of the "
             "next one, not kept, or its residual is too large); see certificate_. More components may settle it."

@@ -57,13 +57,14 @@ class Centered(SymmetricOperator):
         """The total variance times Σw: tr(PSKSP) = Σ wᵢ(K_ii − 2μᵢ + m)."""
         return float(self.diag().sum())
 
-    def squared_norm(self) -> float | None:
-        """‖JKJ‖_F² = ‖K‖_F² − 2n‖μ‖² + n²m², if the operator can tell the squares of its entries."""
+    def squared_norm(self) -> tuple[float, float] | None:
+        """‖JKJ‖_F² = ‖K‖_F² − 2n‖μ‖² + n²m² and a bound on its rounding error, which is that of the terms."""
         squares = self.base.shifted_squared_norm() if self.weights is None else None
         if squares is None:
             return None
-        n = self.n
-        return max(0.0, squares - 2 * n * float(self.means @ self.means) + (n * self.mean) ** 2)
+        crossed, constant = 2 * self.n * float(self.means @ self.means), (self.n * self.mean) ** 2
+        error = 64 * np.finfo(float).eps * float(np.sqrt(self.n)) * (squares + crossed + constant)
+        return max(0.0, squares - crossed + constant), error
 
     def dual(self, values: Array, vectors: Array) -> tuple[Array, Array]:
         """α (n×k) and αᵀμ (k,): the scores of any point x are k(x, ·)α − αᵀμ, as α is orthogonal to 1.

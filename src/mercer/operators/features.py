@@ -18,7 +18,8 @@ class FeatureGram(SymmetricOperator):
         self.factor = features
         self.n, self.width = features.shape
         # The mean row is what centring will remove; removed here first, large offsets do not cancel.
-        self.origin = np.zeros(self.width) if sparse.issparse(features) else features.mean(axis=0, dtype=np.float64)
+        self.moved = not sparse.issparse(features)
+        self.origin = features.mean(axis=0, dtype=np.float64) if self.moved else np.zeros(self.width)
 
     def matmat(self, B: Array) -> Array:
         return self.times(self.transposed_times(B))

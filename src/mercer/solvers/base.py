@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -23,6 +22,7 @@ class Eigenpairs:
     beyond: Array = field(default_factory=lambda: np.empty(0))  # Ritz values after the k-th, as far as they were seen
     beyond_residuals: Array = field(default_factory=lambda: np.empty(0))
     lowest: float = np.inf  # smallest Ritz value seen: a negative one proves A indefinite
+    size: float = 0.0  # largest |eigenvalue| seen: what rounding is relative to
     columns: int = 0  # how many columns A was multiplied with: the honest cost
     passes: int = 0  # in how many blocks
     converged: bool = True
@@ -40,9 +40,9 @@ class Solver(ABC):
         """The k largest eigenvalues of op with their vectors."""
 
 
-def rounding_floor(n: int, top: float, dtype: Any = np.float64) -> float:
-    """Below this a residual is rounding noise: 8 u √n θ₁."""
-    return float(4 * np.finfo(dtype).eps * np.sqrt(n) * abs(top))
+def rounding_floor(n: int, size: float) -> float:
+    """Below this a residual is rounding noise: 8 u √n ‖A‖."""
+    return float(4 * np.finfo(float).eps * np.sqrt(n) * abs(size))
 
 
 def settle(values: Array, vectors: Array, *, by: Array | None = None) -> tuple[Array, Array]:

@@ -4,7 +4,7 @@ Let A have the found pairs (θᵢ, uᵢ), U their matrix, R = AU − UΘ, and B 
 [U, U⊥] the matrix A is [[Θ, E], [Eᵀ, B]] with ‖E‖ = ‖R‖, hence, for the i-th largest eigenvalue λᵢ of A:
 
   below      λᵢ ≥ θᵢ (Cauchy)
-  above      λᵢ ≤ max(θᵢ, Λ) + ‖R‖ (Weyl), and for θᵢ > Λ even λᵢ ≤ θᵢ + 2‖R‖²/(g + √(g² + 4‖R‖²)), g = θᵢ − Λ (Mathias)
+  above      λᵢ ≤ max(θᵢ, Λ) + ‖R‖ (Weyl), and for g = θᵢ − Λ > 0 even λᵢ ≤ θᵢ + 2‖R‖²/(g + √(g² + 4‖R‖²)) (Li and Li)
   direction  sin∠(uᵢ, vᵢ) ≤ ρᵢ/δᵢ, δᵢ the distance of θᵢ to all other eigenvalues (Davis–Kahan)
 
 Those with θᵢ > Λ are *complete*: no pair was missed among them. Below Λ the statements about directions hold if the
@@ -41,10 +41,18 @@ class Certificate:
     columns: int
     converged: bool
 
+    rounding: float  # residuals and eigenvalues up to this are rounding noise
+
+    @property
+    def n_zero(self) -> int:
+        """How many of the components have an eigenvalue that is zero to rounding."""
+        return int(np.sum(self.lower <= self.rounding))
+
     @property
     def relative_residuals(self) -> Array:
-        """ρᵢ/θᵢ, the quantity that `tol` bounds."""
-        return self.residuals / np.maximum(self.lower, np.finfo(float).tiny)
+        """ρᵢ/θᵢ, the quantity that `tol` bounds; 0 where the residual is rounding noise."""
+        noise = (self.residuals <= self.rounding) | (self.lower <= self.rounding)
+        return np.where(noise, 0.0, self.residuals / np.maximum(np.abs(self.lower), np.finfo(float).tiny))
 
     @property
     def certified(self) -> bool:
@@ -55,18 +63,18 @@ class Certificate:
         return "\n".join(_sentences(self))
 
 
-def certify(pairs: Eigenpairs, *, tol: float, bound: float, level: str) -> Certificate:
-    """The certificate of these pairs, given Λ = bound on all eigenvalues outside them."""
+def certify(pairs: Eigenpairs, *, tol: float, bound: float, level: str, entries: float = 0.0) -> Certificate:
+    """The certificate of these pairs, given Λ = bound on all eigenvalues outside them, and the noise of A's entries."""
     theta, rho = pairs.values, pairs.residuals
     n, k = pairs.vectors.shape
-    noise = rounding_floor(n, np.abs(theta).max(initial=0.0))
+    noise = rounding_floor(n, max(pairs.size, np.abs(theta).max(initial=0.0)))
     R = pairs.products - pairs.vectors * theta
     size = float(np.sqrt(max(np.linalg.eigvalsh(R.T @ R)[-1], 0.0))) + noise if k else 0.0
     gap = theta - bound
     quadratic = 2 * size**2 / (np.maximum(gap, 0) + np.sqrt(np.maximum(gap, 0) ** 2 + 4 * size**2) + 1e-300)
     upper = np.where(gap > 0, theta + quadratic, max(bound, 0.0) + size) + noise
-    complete = int(np.sum(np.logical_and.accumulate(gap > 0))) if k else 0
-    clusters = _clusters(theta, rho + noise, pairs)
+    complete = k if pairs.complete else int(np.sum(np.logical_and.accumulate(gap > 0)))
+    clusters = _clusters(theta, rho + noise)
     angles, unresolved = _angles(pairs, upper, clusters, bound, complete, noise)
     return Certificate(
         n_components=k,
@@ -82,11 +90,12 @@ def certify(pairs: Eigenpairs, *, tol: float, bound: float, level: str) -> Certi
         bound_beyond=bound,
         passes=pairs.passes,
         columns=pairs.columns,
-        converged=pairs.converged,
+        converged=bool(pairs.converged and np.all(rho <= np.maximum(tol * np.abs(theta), max(8 * noise, entries)))),
+        rounding=max(8 * noise, entries),
     )
 
 
-def _clusters(theta: Array, rho: Array, pairs: Eigenpairs) -> list[tuple[int, int]]:
+def _clusters(theta: Array, rho: Array) -> list[tuple[int, int]]:
     """Runs of components whose eigenvalues are nearer to each other than ten residuals; single ones are runs of one."""
     edges = [0]
     for i in range(1, len(theta)):
@@ -106,7 +115,7 @@ def _angles(
     unresolved: list[int] = []
     # The next eigenvalue after the last: as far as it was seen if the solver is trusted, as far as is proven if not.
     seen = float(pairs.beyond[0] + pairs.beyond_residuals[0]) if len(pairs.beyond) else 0.0
-    last = min(bound, max(seen, 0.0)) if len(pairs.beyond) else bound
+    last = min(bound, max(seen, 0.0)) if len(pairs.beyond) and complete < k else bound
     for start, stop in clusters:
         above = theta[start - 1] - theta[start] if start else np.inf
         following = last
@@ -124,12 +133,14 @@ def _sentences(c: Certificate) -> list[str]:
     if not c.n_components:
         return ["No components: nothing to certify."]
     worst = int(np.argmax(c.relative_residuals))
-    rule = f"each residual at most {c.tol:.0e} of its own eigenvalue"
+    rule = f"each residual at most {c.tol:.0e} of its own eigenvalue, or rounding"
     count = f"{c.n_components} component{'s' if c.n_components > 1 else ''}"
     worst_is = f"(worst {c.relative_residuals[worst]:.1e}, component {worst + 1})"
     lines = [
         f"{count} certified: {rule} {worst_is}." if c.certified else f"{count} NOT certified: not {rule} {worst_is}."
     ]
+    if c.n_zero:
+        lines.append(f"{c.n_zero} of them have an eigenvalue that is zero to rounding.")
     if c.n_complete == c.n_components:
         lines.append(f"Nothing was missed: no other eigenvalue exceeds {c.bound_beyond:.4g} ({c.level}).")
     elif c.n_complete:
@@ -145,7 +156,8 @@ def _sentences(c: Certificate) -> list[str]:
     sure = [i for i in range(c.n_components) if i not in c.unresolved]
     if sure:
         where = max(sure, key=lambda i: c.angles[i])
-        lines.append(f"Directions: off by at most {c.angles[where]:.1e} (component {where + 1}).")
+        condition = "" if where < c.n_complete else ", if nothing was missed"
+        lines.append(f"Directions: off by at most {c.angles[where]:.1e} (component {where + 1}){condition}.")
     lines += [
         f"Components {start + 1}–{stop} form a cluster: their span is determined, their axes only up to rotation."
         for start, stop in c.clusters

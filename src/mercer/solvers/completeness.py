@@ -11,7 +11,7 @@ import numpy as np
 from mercer.symmetric import Array, SymmetricOperator
 
 PROBES, PASSES = 10, 3
-FAILURE = PASSES * 10.0**-PROBES  # chance that the upper bound is wrong
+FAILURE = 10.0**-PROBES  # chance that the bound of one pass is wrong
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,12 @@ class Rest:
     upper: float
     seen: float
     direction: Array  # n×1, the Rayleigh quotient of which is `seen`
+    passes: int
+
+    @property
+    def words(self) -> str:
+        passes = f"{self.passes} pass{'es' if self.passes > 1 else ''}"
+        return f"{PROBES} random probes, {passes}, wrong once in {1 / (self.passes * FAILURE):.0e} times"
 
 
 def explore(op: SymmetricOperator, U: Array, rng: np.random.Generator, enough: float = 0.0) -> Rest:
@@ -42,13 +48,14 @@ def explore(op: SymmetricOperator, U: Array, rng: np.random.Generator, enough: f
         V = deflate(op.matmat(chain[-1]))
         sizes.append(float(np.linalg.norm(V, axis=0).max()))
         if sizes[-1] == 0.0:  # nothing is left
-            return Rest(0.0, 0.0, chain[0][:, :1])
+            return Rest(0.0, 0.0, chain[0][:, :1], p)
         upper = min(upper, float(np.exp((np.log(10 * np.sqrt(2 / np.pi)) + np.log(sizes).sum()) / p)))
         chain.append(V / sizes[-1])
         if upper < enough:
             break
     products = [V * size for V, size in zip(chain[1:], sizes, strict=True)]
-    return Rest(upper, *_rayleigh_ritz(np.concatenate(chain[:-1], axis=1), np.concatenate(products, axis=1)))
+    seen, direction = _rayleigh_ritz(np.concatenate(chain[:-1], axis=1), np.concatenate(products, axis=1))
+    return Rest(upper, seen, direction, len(sizes))
 
 
 def _rayleigh_ritz(S: Array, BS: Array) -> tuple[float, Array]:

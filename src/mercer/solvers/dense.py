@@ -24,6 +24,7 @@ class Dense(Solver):
         else:
             values, vectors = linalg.eigh(A, subset_by_index=(n - wanted, n - 1), driver="evr", check_finite=False)
         values, vectors = values[::-1], np.ascontiguousarray(vectors[:, ::-1])
+        lowest = float(values[-1]) if len(values) == n else lowest_seen(A, rng)
         kept, U = values[:k], vectors[:, :k]
         products = A @ U
         return Eigenpairs(
@@ -33,8 +34,20 @@ class Dense(Solver):
             products=products,
             beyond=values[k : k + 1],
             beyond_residuals=np.zeros(len(values[k : k + 1])),
-            lowest=float(values[-1]) if len(values) == n else np.inf,
+            lowest=lowest,
+            size=float(max(np.abs(values).max(initial=0.0), -lowest)),
             columns=n,
             passes=1,
             complete=True,
         )
+
+
+def lowest_seen(A: Array, rng: np.random.Generator) -> float:
+    """The smallest Ritz value in a small Krylov space of A: no smaller than the smallest eigenvalue, and near it."""
+    V = [rng.standard_normal((len(A), 8))]
+    for _ in range(4):
+        W = A @ V[-1]
+        V.append(W / max(float(np.linalg.norm(W, axis=0).max()), np.finfo(float).tiny))
+    Q = np.linalg.qr(np.concatenate(V, axis=1))[0]
+    H = Q.T @ A @ Q
+    return float(np.linalg.eigvalsh((H + H.T) / 2)[0])

@@ -23,7 +23,7 @@ class Factored(Solver):
         square -= np.outer(mean, mean) * total_weight
         values, V = np.linalg.eigh(square)
         values, V = values[::-1], V[:, ::-1]
-        rank = int(np.sum(values > 1e-13 * max(values[0], 0.0) * len(values)))
+        rank = int(np.sum(values > np.finfo(float).eps * max(values[0], 0.0) * len(values)))
         kept = min(k, rank)
         U = op.project(op.scale_rows(gram.times(V[:, :kept], moved=True))) / np.sqrt(values[:kept])
         U = np.linalg.qr(U)[0]  # a small eigenvalue's vector is orthogonal to the large ones' only to rounding
@@ -37,9 +37,10 @@ class Factored(Solver):
             vectors=U,
             residuals=np.linalg.norm(products - U * theta, axis=0),
             products=products,
-            beyond=np.maximum(values[k : k + 1], 0.0) if k < len(values) else np.zeros(1 if k < op.n - 1 else 0),
-            beyond_residuals=np.zeros(1 if k < len(values) or k < op.n - 1 else 0),
+            beyond=np.maximum(values[kept : kept + 1], 0.0) if kept < len(values) else np.zeros(1),
+            beyond_residuals=np.zeros(1),
             lowest=float(min(values[-1], 0.0)),
+            size=float(max(values[0], 0.0)),
             columns=k,
             passes=2,
             complete=True,

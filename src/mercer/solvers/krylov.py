@@ -37,19 +37,19 @@ class BlockKrylov(Solver):
         done = 0  # so many leading pairs have converged
         while True:
             ritz, open_pairs, done = self._look(basis, k, done)
-            room = op.n - 1 - basis.m
-            if done >= k or room <= 0 or basis.passes >= self.max_passes:
+            spent = basis.passes >= self.max_passes and basis.m >= min(k, basis.dimension)
+            if done >= k or basis.room <= 0 or spent:
                 # All residuals anew: a pair that appeared late may have pushed others down since they were looked at.
                 ritz = basis.ritz(0, min(k + GUARD, basis.m))
                 open_pairs = self._open(ritz, k, basis)
-                if room <= 0 or basis.passes >= self.max_passes or not open_pairs.any():
-                    return ritz.pairs(basis, k, converged=room <= 0 or not open_pairs.any())
+                if basis.room <= 0 or spent or not open_pairs.any():
+                    return ritz.pairs(basis, k, converged=not open_pairs.any())
                 done = int(np.argmax(open_pairs))
             if basis.m + self.block > basis.most:
                 basis.restart(self._kept(k, basis.most))
             added = basis.extend(self._directions(ritz, open_pairs))
             if not added:  # an invariant subspace: only fresh directions can show more
-                basis.extend(rng.standard_normal((op.n, min(self.block, room))))
+                basis.extend(rng.standard_normal((op.n, min(self.block, basis.room))))
 
     def _look(self, basis: "Basis", k: int, done: int) -> tuple["Ritz", Array, int]:
         """A window of Ritz pairs from the first that has not converged; which are still open; how many are done.
@@ -90,7 +90,9 @@ class BlockKrylov(Solver):
         return ritz.R[:, order[: min(self.block, int(useful.sum()))]]
 
     def _largest_basis(self, n: int, k: int) -> int:
-        return min(n, max(3 * k, k + 6 * self.block))
+        """So many columns before a restart; where that is nearly all there are, the basis just grows to n."""
+        most = max(3 * k, k + 6 * self.block)
+        return most if most + 2 * self.block < n else n + self.block
 
     def _kept(self, k: int, most: int) -> int:
         return min(k + max(self.block, k // 4), most - self.block)
@@ -101,11 +103,17 @@ class Basis:
 
     def __init__(self, op: SymmetricOperator, most: int, threads: int) -> None:
         self.op, self.most, self.threads = op, most, threads
+        self.dimension = op.n - 1 if hasattr(op, "project") else op.n  # of the space the vectors live in
         self.m = self.columns = self.passes = 0
         self._Q, self._AQ = np.empty((op.n, 0)), np.empty((op.n, 0))
         self._H = np.zeros((0, 0))
         self._spectrum: tuple[Array, Array] | None = None
         self._reserve(most + ROOM)
+
+    @property
+    def room(self) -> int:
+        """How many directions are left."""
+        return self.dimension - self.m
 
     @property
     def Q(self) -> Array:
@@ -167,7 +175,7 @@ class Basis:
         self._remove_basis(W)
         squares, V = np.linalg.eigh(W.T @ W)
         large = squares > 1e-20 * max(squares.max(initial=0.0), 1e-8)
-        W = W @ (V[:, large] / np.sqrt(squares[large]))[:, ::-1][:, : max(0, self.op.n - self.m)]
+        W = W @ (V[:, large] / np.sqrt(squares[large]))[:, ::-1][:, : max(0, self.room)]
         if not W.shape[1]:
             return W
         self._remove_basis(W)  # twice is enough
@@ -210,6 +218,7 @@ class Ritz:
             beyond=self.values[k:],
             beyond_residuals=self.residuals[k:],
             lowest=self.lowest,
+            size=self.size,
             columns=basis.columns,
             passes=basis.passes,
             converged=converged,

@@ -1,6 +1,6 @@
 """Which way to take: a pure function of sizes and the budget, which gives its reason."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mercer.errors import NoRoom
 from mercer.limits import Limits, in_words
@@ -11,6 +11,7 @@ from mercer.solvers.krylov import BlockKrylov
 
 MOST_FEATURES = 5000  # of a dense explicit map: beyond it the D×D side costs more than it saves
 MOST_SPARSE_FEATURES = 2000
+TINY = 64  # rows up to which a block solver has nothing to iterate on
 SMALL = 500  # rows up to which LAPACK is as fast as anything
 SMALL_BLOCK, LARGE_BLOCK = 8, 16  # columns a pass, for few and for many components
 DEFAULT_TOL = 1e-8
@@ -39,6 +40,7 @@ class Plan:
     held: str  # "gram" (filled in memory), "features" (ΦΦᵀ, not formed) or "given"
     memory: int  # bytes that fit allocates beyond X, at the peak
     why: str
+    tol: float = DEFAULT_TOL
 
     def __str__(self) -> str:
         return f"{self.solver!r} on {_HELD[self.held]}, {in_words(self.memory)} at the peak: {self.why}"
@@ -59,9 +61,9 @@ def choose_plan(problem: Problem, limits: Limits) -> Plan:
         D = problem.n_features or 0
         why = f"the kernel has {D:,} exact features: a {D:,}×{D:,} problem"
         plan = Plan(Factored(), held, matrix + 8 * (4 * n * min(k, D) + 3 * D * D), why)
-    elif n <= SMALL:
+    elif n <= (TINY if problem.eigen_solver == "krylov" else SMALL):
         plan = Plan(Dense(), held, dense, f"{n:,} rows are few: LAPACK on the whole matrix")
-    elif 10 * k > n:
+    elif 10 * k > n and (problem.eigen_solver != "krylov" or 2 * k > n):
         plan = Plan(Dense(), held, dense, f"{k:,} of {n:,} components are so many that LAPACK is faster")
     else:
         solver = BlockKrylov(
@@ -76,7 +78,7 @@ def choose_plan(problem: Problem, limits: Limits) -> Plan:
             "features": f"{n:,}×{problem.n_features or 0:,} features are never multiplied out",
         }[held]
         plan = Plan(solver, held, matrix + solver.memory(n, k), why)
-    return _within(limits, plan)
+    return _within(limits, replace(plan, tol=problem.tol or DEFAULT_TOL))
 
 
 def _how_held(problem: Problem) -> str:
