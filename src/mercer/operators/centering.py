@@ -36,9 +36,13 @@ class Centered(SymmetricOperator):
         return values if self.weights is None else self.weights * values
 
     def columns(self, indices: Array) -> Array:
-        K = self.base.shifted_columns(indices)
-        K = K - self.means[:, None] - self.means[indices] + self.mean
-        return K if self.root is None else self.root[:, None] * K * self.root[indices]
+        K = np.array(self.base.shifted_columns(indices))  # one copy, worked on in place
+        K -= self.means[:, None]
+        K -= self.means[indices] - self.mean
+        if self.root is not None:
+            K *= self.root[:, None]
+            K *= self.root[indices]
+        return K
 
     @cached_property
     def means(self) -> Array:

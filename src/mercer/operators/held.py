@@ -28,8 +28,9 @@ class HeldMatrix(SymmetricOperator):
         return np.asarray(picked.toarray() if sparse.issparse(picked) else picked, dtype=np.float64)
 
     def shifted_squared_norm(self) -> float:
-        entries = self.matrix.data if sparse.issparse(self.matrix) else self.matrix.reshape(-1)
-        return float(entries @ entries)
+        if sparse.issparse(self.matrix):
+            return float(self.matrix.multiply(self.matrix).sum())
+        return float(np.einsum("ij,ij->", self.matrix, self.matrix))
 
 
 class BlackBox(SymmetricOperator):

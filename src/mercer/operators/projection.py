@@ -1,13 +1,14 @@
 """Scores of new points from a fitted spectrum: by the kernel against the training rows, or by explicit features."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from mercer.operators.centering import Centered
-from mercer.operators.features import FeatureGram
-from mercer.operators.tiles import apply
+from mercer.operators.features import ROWS, FeatureGram
+from mercer.operators.tiles import apply, cut
 from mercer.symmetric import Array
 
 
@@ -59,13 +60,22 @@ class ByFeatures:
     offset: Array
 
     def scores(self, X: Any, threads: int) -> Array:
-        features = self.kernel.features(X)
-        if isinstance(features, np.ndarray):
-            return (features - self.origin) @ self.axes - self.offset
-        return np.asarray(features @ self.axes) - self.origin @ self.axes - self.offset
+        return self._by_blocks(X, lambda features: self._from_origin(features) - self.offset)
 
     def functions(self, X: Any, threads: int) -> Array:
-        return np.asarray(self.kernel.features(X) @ self.axes)
+        return self._by_blocks(X, lambda features: features @ self.axes)
+
+    def _from_origin(self, features: Any) -> Array:
+        if isinstance(features, np.ndarray):  # subtract first: a large mean would cancel afterwards
+            return (features - self.origin) @ self.axes
+        return np.asarray(features @ self.axes) - self.origin @ self.axes
+
+    def _by_blocks(self, X: Any, values: Callable[[Any], Array]) -> Array:
+        """Expanded features are wider than rows: only so many at a time."""
+        out = np.empty((X.shape[0], self.axes.shape[1]))
+        for rows in cut(X.shape[0], ROWS):
+            out[rows] = values(self.kernel.features(X[rows]))
+        return out
 
 
 def projection(kernel: Any, rows: Any, matrix: Centered, values: Array, vectors: Array) -> Any:

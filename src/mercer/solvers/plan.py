@@ -54,7 +54,7 @@ def choose_plan(problem: Problem, limits: Limits) -> Plan:
     n, k = problem.n, problem.n if problem.k is None else min(problem.k, problem.n)
     held = _how_held(problem)
     matrix = {"given": 0, "gram": 8 * n * n, "features": _expanded(problem)}[held]
-    dense = matrix + 2 * 8 * n * n
+    dense = matrix + 4 * 8 * n * n  # the centred matrix, LAPACK's copy, its vectors and their products
     if problem.eigen_solver == "dense":
         plan = Plan(Dense(), held, dense, "asked for by eigen_solver")
     elif held == "features" and _narrow(problem):
