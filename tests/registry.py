@@ -66,6 +66,7 @@ ALL_OPERATORS = {
     "gram": lambda X: HeldGram(Linear(), X),
     "gram, two threads": lambda X: HeldGram(Linear(), X, threads=2),
     "features": lambda X: FeatureGram(X),
+    "features, two threads": lambda X: FeatureGram(X, threads=2),
     "sparse features": lambda X: FeatureGram(sparse.csr_array(X)),
     "given": lambda X: HeldMatrix(X @ X.T),
     "given, sparse": lambda X: HeldMatrix(sparse.csr_array(X @ X.T)),

@@ -311,6 +311,8 @@ GB = 10**9
         (Problem(n=5000, k=None, d=10), 2 * GB, "Dense", "gram", "5,000 of 5,000 components"),
         (Problem(n=5000, k=5, d=10, n_features=10), GB, "Factored", "features", "10 exact features"),
         (Problem(n=10**6, k=5, d=50, n_features=50), GB, "Factored", "features", "a 50×50 problem"),
+        (Problem(n=5000, k=5, d=784, n_features=784), GB, "BlockKrylov", "features", "5,000×784 features"),
+        (Problem(n=5000, k=100, d=784, n_features=784), GB, "Factored", "features", "a 784×784 problem"),
         (Problem(n=60, k=5, d=6000, n_features=6000), GB, "Dense", "features", "60 rows are few"),
         (Problem(n=2000, k=5, d=9000, n_features=9000), GB, "BlockKrylov", "features", "never multiplied out"),
         (

@@ -27,7 +27,7 @@ def build_matrix(plan: Plan, kernel: Kernel, rows: Any, weights: Array | None, t
 
 def _hold(plan: Plan, kernel: Kernel, rows: Any, threads: int) -> SymmetricOperator:
     if plan.held == "features":
-        return FeatureGram(kernel.features(rows))
+        return FeatureGram(kernel.features(rows), threads)
     if plan.held == "given":
         return HeldMatrix(symmetric_part(rows), threads)
     return HeldGram(kernel, rows, threads)

@@ -7,6 +7,7 @@ from scipy import sparse
 
 from mercer.operators.tiles import cut
 from mercer.symmetric import Array, SymmetricOperator
+from mercer.threads import run
 
 ROWS = 8192  # rows of Φ converted to float64 at a time
 
@@ -14,8 +15,8 @@ ROWS = 8192  # rows of Φ converted to float64 at a time
 class FeatureGram(SymmetricOperator):
     """The Gram matrix of the rows of Φ (n×D). `factor` lets a solver work on the D×D side."""
 
-    def __init__(self, features: Any) -> None:
-        self.factor = features
+    def __init__(self, features: Any, threads: int = 1) -> None:
+        self.factor, self.threads = features, threads
         self.n, self.width = features.shape
         # The mean row is what centring will remove; removed here first, large offsets do not cancel.
         self.moved = not sparse.issparse(features)
@@ -31,13 +32,23 @@ class FeatureGram(SymmetricOperator):
     def times(self, W: Array, moved: bool = False) -> Array:
         """Φ W, or Ψ W, by blocks of rows."""
         out = np.empty((self.n, W.shape[1]))
-        for rows in cut(self.n, ROWS):
+
+        def work(rows: slice) -> None:
             out[rows] = self._rows(rows, moved) @ W
+
+        run(work, self._pieces(), self.threads)
         return out
 
     def transposed_times(self, B: Array, moved: bool = False) -> Array:
         """Φᵀ B, or Ψᵀ B, by blocks of rows."""
-        return sum(self._rows(rows, moved).T @ B[rows] for rows in cut(self.n, ROWS))
+        pieces = self._pieces()
+        parts = np.empty((len(pieces), self.width, B.shape[1]))
+
+        def work(i: int) -> None:
+            parts[i] = self._rows(pieces[i], moved).T @ B[pieces[i]]
+
+        run(work, range(len(pieces)), self.threads)
+        return parts.sum(axis=0)
 
     def scatter(self, weights: Array | None = None) -> tuple[Array, Array]:
         """Σ wᵢψᵢ (D,) and Σ wᵢψᵢψᵢᵀ (D×D) in one sweep over the rows."""
@@ -61,6 +72,10 @@ class FeatureGram(SymmetricOperator):
 
     def shifted_columns(self, indices: Array) -> Array:
         return self.times((_dense(self.factor[indices]) - self.origin).T, moved=True)
+
+    def _pieces(self) -> list[slice]:
+        """Row blocks: enough for every thread, none so large that its float64 copy matters."""
+        return cut(self.n, min(ROWS, max(256, -(-self.n // self.threads))))
 
     def _rows(self, rows: slice, moved: bool = False) -> Any:
         block = self.factor[rows].astype(np.float64, copy=False)

@@ -57,7 +57,7 @@ def choose_plan(problem: Problem, limits: Limits) -> Plan:
     dense = matrix + 4 * 8 * n * n  # the centred matrix, LAPACK's copy, its vectors and their products
     if problem.eigen_solver == "dense":
         plan = Plan(Dense(), held, dense, "asked for by eigen_solver")
-    elif held == "features" and _narrow(problem):
+    elif held == "features" and _narrow(problem) and (10 * k > (problem.n_features or 0) or _few(problem)):
         D = problem.n_features or 0
         why = f"the kernel has {D:,} exact features: a {D:,}×{D:,} problem"
         plan = Plan(Factored(), held, matrix + 8 * (4 * n * min(k, D) + 3 * D * D), why)
@@ -92,6 +92,11 @@ def _how_held(problem: Problem) -> str:
 def _narrow(problem: Problem) -> bool:
     most = MOST_SPARSE_FEATURES if problem.sparse else MOST_FEATURES
     return problem.n_features is not None and problem.n_features <= min(problem.n, most)
+
+
+def _few(problem: Problem) -> bool:
+    """So few features that LAPACK on their D×D matrix takes no time."""
+    return (problem.n_features or 0) <= SMALL
 
 
 def _expanded(problem: Problem) -> int:
