@@ -20,7 +20,7 @@ lint: .venv/.dev  ## ruff (lint and format) and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: .venv/.dev  ## us and scikit-learn side by side; writes benchmarks/RESULTS.md (a quarter of an hour)
+bench: .venv/.dev  ## us and scikit-learn side by side; writes benchmarks/RESULTS.md (about ten minutes)
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
 test-lowest:  ## the tests of the library on the lowest supported versions, in .venv-lowest

@@ -1,5 +1,6 @@
 """Kernels that are a function of a distance between x and y."""
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -19,16 +20,16 @@ class EuclideanKernel(Kernel):
     top: ClassVar[float] = 1.0
 
     @property
-    def scale(self) -> float:
-        raise NotImplementedError
+    @abstractmethod
+    def scale(self) -> float: ...
 
     @property
     def smooth(self) -> bool:
         """Whether k is flat at distance 0, so that rounding in a tiny squared distance does not show."""
         return True
 
-    def shape(self, minus_squares: Array, shift: float = 0.0) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def shape(self, minus_squares: Array, shift: float = 0.0) -> None: ...
 
     def block(self, X: Rows, Y: Rows) -> Array:
         out = np.empty((n_rows(X), n_rows(Y)))

@@ -1,5 +1,6 @@
 """Kernels that are a function of the scalar product xᵀy."""
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from math import comb
 from typing import Any
@@ -15,8 +16,8 @@ MOST_FEATURES = 5000  # beyond this an explicit feature map is no bargain
 class DotKernel(Kernel):
     """k(x, y) = shape(xᵀy). A subclass writes `shape`, which works in place, and `rows` if they are changed first."""
 
-    def shape(self, products: Array) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def shape(self, products: Array) -> None: ...
 
     def rows(self, X: Rows) -> Rows:
         return X

@@ -56,7 +56,7 @@ class KernelPCA(Model):
     fit_inverse_transform : bool, default=False
         Learn the way back from scores to inputs by kernel ridge regression.
     eigen_solver : {"auto", "dense", "krylov", "arpack", "randomized"}, default="auto"
-        "arpack" and "randomized" are accepted and served by "krylov", which is faster and more accurate than both.
+        "arpack" and "randomized" are accepted and served as "auto" is: the certificate says how accurate the answer is.
     tol : float, default=0
         Bound on each component's residual, relative to its own eigenvalue. 0: our default, 1e-8.
     max_iter : int, default=None
