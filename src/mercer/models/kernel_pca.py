@@ -1,6 +1,7 @@
 """Kernel PCA: scikit-learn's class, with explained variance and a proof."""
 
 import warnings
+from contextlib import nullcontext
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -22,9 +23,11 @@ from mercer.models.spectrum import FIRST_GUESS, Spectrum, TooMany, find_spectrum
 from mercer.operators.centering import Centered
 from mercer.operators.projection import projection
 from mercer.readings.preimage import apply_inverse, learn_inverse
+from mercer.solvers.dense import Dense
 from mercer.solvers.factored import Factored
 from mercer.solvers.plan import Plan, Problem, choose_plan
 from mercer.symmetric import Array
+from mercer.threads import one_blas_thread
 
 
 class KernelPCA(Model):
@@ -219,16 +222,18 @@ class KernelPCA(Model):
 
     def _find_components(self, rows: Any, weights: Array | None, kernel: Kernel, plan: Plan, limits: Limits) -> None:
         """From rows to fitted names. The matrix lives in here alone: it is gone before the inverse is learned."""
-        matrix = build_matrix(plan, kernel, rows, weights, limits.threads)
-        spectrum = find_spectrum(
-            plan,
-            matrix,
-            self._wanted(rows, kernel, plan),
-            self._rng(),
-            by_modulus=self.eigen_solver == "randomized",
-            drop_zeros=self.remove_zero_eig or self.n_components is None,
-        )
-        self._keep(rows, kernel, plan, matrix, spectrum)
+        # LAPACK shares its work out itself; everybody else has threads of ours.
+        with nullcontext() if isinstance(plan.solver, Dense) else one_blas_thread():
+            matrix = build_matrix(plan, kernel, rows, weights, limits.threads)
+            spectrum = find_spectrum(
+                plan,
+                matrix,
+                self._wanted(rows, kernel, plan),
+                self._rng(),
+                by_modulus=self.eigen_solver == "randomized",
+                drop_zeros=self.remove_zero_eig or self.n_components is None,
+            )
+            self._keep(rows, kernel, plan, matrix, spectrum)
 
     def _open_rows(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None, Any]:
         """The rows that count and their weights (None if all count the same), and all rows if some were left out."""

@@ -1,6 +1,5 @@
 """From a centred matrix to a settled, certified spectrum."""
 
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -13,7 +12,6 @@ from mercer.solvers.dense import Dense
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.plan import Plan
 from mercer.symmetric import Array
-from mercer.threads import one_blas_thread
 
 FIRST_GUESS = 10  # components to begin with when a share of the variance is asked for
 MOST_ROUNDS = 5  # how often a missed eigenvalue may send the solver back
@@ -45,18 +43,17 @@ def find_spectrum(
     drop_zeros: bool = False,
 ) -> Spectrum:
     """The leading components: so many, or as many as explain a share of the trace."""
-    with one_blas_thread() if isinstance(plan.solver, BlockKrylov) else nullcontext():
-        if isinstance(wanted, float):
-            pairs = grow_to_share(plan, matrix, wanted, rng)
-        else:
-            pairs = plan.solver.solve(matrix, wanted, rng)
-        if by_modulus and len(pairs) and -pairs.lowest > pairs.values[-1]:
-            clean_spectrum(np.append(pairs.values, pairs.lowest))  # as scikit-learn's randomized solver: it takes |λ|
-        noise = noise_level(matrix)
-        if drop_zeros and len(pairs):
-            pairs = first(pairs, int(np.sum(pairs.values > max(noise, 1e-12 * pairs.values[0]))))
-        pairs, bound, level = rule_out_missed(plan, matrix, pairs, rng)
-        return settled(matrix, pairs, noise, certify(pairs, tol=plan.tol, bound=bound, level=level, entries=noise))
+    if isinstance(wanted, float):
+        pairs = grow_to_share(plan, matrix, wanted, rng)
+    else:
+        pairs = plan.solver.solve(matrix, wanted, rng)
+    if by_modulus and len(pairs) and -pairs.lowest > pairs.values[-1]:
+        clean_spectrum(np.append(pairs.values, pairs.lowest))  # as scikit-learn's randomized solver: it takes |λ|
+    noise = noise_level(matrix)
+    if drop_zeros and len(pairs):
+        pairs = first(pairs, int(np.sum(pairs.values > max(noise, 1e-12 * pairs.values[0]))))
+    pairs, bound, level = rule_out_missed(plan, matrix, pairs, rng)
+    return settled(matrix, pairs, noise, certify(pairs, tol=plan.tol, bound=bound, level=level, entries=noise))
 
 
 def settled(matrix: Centered, pairs: Eigenpairs, noise: float, certificate: Certificate) -> Spectrum:
@@ -115,7 +112,8 @@ def rule_out_missed(
         beyond = float(pairs.beyond[0]) if len(pairs.beyond) else 0.0
         return pairs, beyond + rounding_floor(matrix.n, pairs.size), "LAPACK counts eigenvalues"
     for rounds in range(MOST_ROUNDS + 1):
-        rest = explore(matrix, pairs.vectors, rng, enough=float(pairs.values[-1]) if k else 0.0)
+        enough = float(pairs.values[-1]) if k else None
+        rest = explore(matrix, pairs.vectors, rng, enough, known=float(pairs.beyond.max(initial=0.0)))
         pairs = replace(pairs, passes=pairs.passes + rest.passes, columns=pairs.columns + rest.passes * PROBES)
         hidden = k and rest.seen > pairs.values[-1] + pairs.residuals[-1] + 1e-8 * abs(pairs.values[-1])
         if not hidden or not pairs.converged or rounds == MOST_ROUNDS:

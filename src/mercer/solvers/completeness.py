@@ -11,6 +11,7 @@ import numpy as np
 from mercer.symmetric import Array, SymmetricOperator
 
 PROBES, PASSES = 10, 3
+OPTIMISM = 2.0  # the bound of three passes is hardly ever nearer than this factor to what the probes have seen
 FAILURE = 10.0**-PROBES  # chance that the bound of one pass is wrong
 
 
@@ -29,8 +30,12 @@ class Rest:
         return f"{PROBES} random probes, {passes}, wrong once in {1 / (self.passes * FAILURE):.0e} times"
 
 
-def explore(op: SymmetricOperator, U: Array, rng: np.random.Generator, enough: float = 0.0) -> Rest:
-    """Up to three passes with ten probes each, fewer once the bound is below `enough`.
+def explore(
+    op: SymmetricOperator, U: Array, rng: np.random.Generator, enough: float | None = None, known: float = 0.0
+) -> Rest:
+    """Three passes with ten probes each; fewer once the bound is below `enough`, or cannot get there.
+
+    `known` is an eigenvalue that is already known to be left, or less.
 
     ‖B‖ ≤ (10√(2/π)·max‖Bᵖω‖)^(1/p) for p = 1, 2, 3, each but for 10⁻¹⁰ (Halko, Martinsson and Tropp 2011, lemma 4.1).
     """
@@ -41,21 +46,21 @@ def explore(op: SymmetricOperator, U: Array, rng: np.random.Generator, enough: f
             V = V - U @ (U.T @ V)
         return V
 
-    chain = [deflate(rng.standard_normal((op.n, PROBES)))]
-    sizes: list[float] = []
-    upper = np.inf
-    for p in range(1, PASSES + 1):
-        V = deflate(op.matmat(chain[-1]))
-        sizes.append(float(np.linalg.norm(V, axis=0).max()))
-        if sizes[-1] == 0.0:  # nothing is left
-            return Rest(0.0, 0.0, chain[0][:, :1], p)
-        upper = min(upper, float(np.exp((np.log(10 * np.sqrt(2 / np.pi)) + np.log(sizes).sum()) / p)))
-        chain.append(V / sizes[-1])
-        if upper < enough:
+    chain, products = [deflate(rng.standard_normal((op.n, PROBES)))], []
+    log_size, upper, seen, direction = 0.0, np.inf, 0.0, chain[0][:, :1]
+    while len(products) < PASSES:
+        products.append(deflate(op.matmat(chain[-1])))
+        size = float(np.linalg.norm(products[-1], axis=0).max())
+        if size == 0.0:  # nothing is left
+            upper = 0.0
             break
-    products = [V * size for V, size in zip(chain[1:], sizes, strict=True)]
-    seen, direction = _rayleigh_ritz(np.concatenate(chain[:-1], axis=1), np.concatenate(products, axis=1))
-    return Rest(upper, seen, direction, len(sizes))
+        log_size += np.log(size)
+        upper = min(upper, float(np.exp((np.log(10 * np.sqrt(2 / np.pi)) + log_size) / len(products))))
+        seen, direction = _rayleigh_ritz(np.concatenate(chain, axis=1), np.concatenate(products, axis=1))
+        chain.append(products[-1] / size)
+        if enough is not None and (upper < enough or (len(products) > 1 and OPTIMISM * max(seen, known) > enough)):
+            break
+    return Rest(upper, seen, direction, len(products))
 
 
 def _rayleigh_ritz(S: Array, BS: Array) -> tuple[float, Array]:

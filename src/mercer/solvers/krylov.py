@@ -3,7 +3,7 @@
 Invariant: Q (n×m) orthonormal and orthogonal to op's null vector, AQ its product, H = QᵀAQ. Ritz pairs (θ, Qy) come
 from H y = θ y, and their residuals AQy − θQy are explicit, so they are true whatever the start block was.
 
-From a random start this is block Krylov (block Lanczos with thick restart); from a good start it needs a few passes.
+From a random start the basis first grows by block Lanczos; from a good start a few residuals are all that is added.
 """
 
 from dataclasses import dataclass
@@ -33,52 +33,53 @@ class BlockKrylov(Solver):
 
     def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
         basis = Basis(op, self._largest_basis(op.n, k), self.threads)
-        basis.extend(self._start(op, rng, start))
-        done = 0  # so many leading pairs have converged
-        while True:
-            ritz, open_pairs, done = self._look(basis, k, done)
-            spent = basis.passes >= self.max_passes and basis.m >= min(k, basis.dimension)
-            if done >= k or basis.room <= 0 or spent:
-                # All residuals anew: a pair that appeared late may have pushed others down since they were looked at.
-                ritz = basis.ritz(0, min(k + GUARD, basis.m))
-                open_pairs = self._open(ritz, k, basis)
-                if basis.room <= 0 or spent or not open_pairs.any():
-                    return ritz.pairs(basis, k, converged=not open_pairs.any())
-                done = int(np.argmax(open_pairs))
+        if start is None:
+            self._grow(basis, k, rng)
+        else:
+            basis.extend(np.concatenate([start, rng.standard_normal((op.n, min(GUARD, op.n)))], axis=1))
+        return self._refine(basis, k, rng)
+
+    def _grow(self, basis: "Basis", k: int, rng: np.random.Generator) -> None:
+        """Block Lanczos: each block is what the product of the last one adds, so no Ritz vector is formed on the way.
+
+        Its recurrence tells the residuals almost for free; it only says when it is worth computing them.
+        """
+        basis.extend(rng.standard_normal((basis.op.n, min(self.block, basis.op.n))))
+        looks: list[tuple[int, float]] = []
+        due = 2 * (1 + k // self.block)
+        while basis.room > 0 and basis.passes < self.max_passes:
+            block = basis.remainder()
+            if basis.passes >= due:
+                excess = basis.residuals_by_recurrence(block, k) / self._allowed(basis.spectrum[0][:k], basis)
+                if excess.max() <= 1:
+                    return
+                looks.append((basis.passes, float(np.log(excess.max()))))
+                due = basis.passes + passes_to_wait(looks)
             if basis.m + self.block > basis.most:
                 basis.restart(self._kept(k, basis.most))
-            added = basis.extend(self._directions(ritz, open_pairs))
-            if not added:  # an invariant subspace: only fresh directions can show more
-                basis.extend(rng.standard_normal((op.n, min(self.block, basis.room))))
+            if not basis.extend_by_remainder(block):  # an invariant subspace
+                return
 
-    def _look(self, basis: "Basis", k: int, done: int) -> tuple["Ritz", Array, int]:
-        """A window of Ritz pairs from the first that has not converged; which are still open; how many are done.
-
-        Residuals cost a product with the whole basis, so only those are computed that decide what comes next.
-        """
+    def _refine(self, basis: "Basis", k: int, rng: np.random.Generator) -> Eigenpairs:
+        """Explicit residuals, and the worst of them as new directions, until every pair meets the rule."""
         while True:
-            ritz = basis.ritz(done, min(done + 2 * self.block, k + GUARD, basis.m))
-            open_pairs = self._open(ritz, k - done, basis)
-            closed = len(ritz.values) if not open_pairs.any() else int(np.argmax(open_pairs))
-            seen_all = done + len(ritz.values) >= min(k, basis.m)
-            done = min(done + closed, k)
-            if closed < len(ritz.values) or seen_all:
-                return ritz, open_pairs, done if done < basis.m or basis.m >= k else 0
+            ritz = basis.ritz(min(k + GUARD, basis.m))
+            open_pairs = (np.arange(len(ritz.values)) < k) & (ritz.residuals > self._allowed(ritz.values, basis))
+            spent = basis.passes >= self.max_passes and basis.m >= min(k, basis.dimension)
+            if basis.room <= 0 or spent or (basis.m >= k and not open_pairs.any()):
+                return ritz.pairs(basis, k, converged=not open_pairs.any())
+            if basis.m + self.block > basis.most:
+                basis.restart(self._kept(k, basis.most))
+            if not basis.extend(self._directions(ritz, open_pairs)):  # only fresh directions can show more
+                basis.extend(rng.standard_normal((basis.op.n, min(self.block, basis.room))))
 
     def memory(self, n: int, k: int) -> int:
         """Bytes of Q, AQ and the vectors worked on."""
         return 8 * n * (2 * (self._largest_basis(n, k) + ROOM) + 5 * (k + GUARD) + 4 * self.block)
 
-    def _start(self, op: SymmetricOperator, rng: np.random.Generator, start: Array | None) -> Array:
-        width = min(self.block, op.n)
-        if start is None:
-            return rng.standard_normal((op.n, width))
-        return np.concatenate([start, rng.standard_normal((op.n, min(GUARD, op.n)))], axis=1)
-
-    def _open(self, ritz: "Ritz", wanted: int, basis: "Basis") -> Array:
-        """Which of these pairs are wanted and have not converged."""
-        allowed = np.maximum(self.tol * np.abs(ritz.values), rounding_floor(basis.op.n, basis.size))
-        return (np.arange(len(ritz.values)) < wanted) & (ritz.residuals > allowed)
+    def _allowed(self, values: Array, basis: "Basis") -> Array:
+        """ρᵢ up to this is converged."""
+        return np.maximum(self.tol * np.abs(values), max(rounding_floor(basis.op.n, basis.size), np.finfo(float).tiny))
 
     def _directions(self, ritz: "Ritz", open_pairs: Array) -> Array:
         """Residuals of the pairs that need it most, then of the guards: what the next block is made of."""
@@ -91,11 +92,20 @@ class BlockKrylov(Solver):
 
     def _largest_basis(self, n: int, k: int) -> int:
         """So many columns before a restart; where that is nearly all there are, the basis just grows to n."""
-        most = max(3 * k, k + 6 * self.block)
+        most = max(5 * k, k + 200)
         return most if most + 2 * self.block < n else n + self.block
 
     def _kept(self, k: int, most: int) -> int:
         return min(k + max(self.block, k // 4), most - self.block)
+
+
+def passes_to_wait(looks: list[tuple[int, float]]) -> int:
+    """Convergence is about geometric, so two looks (passes, log of the worst excess) foretell the third."""
+    if len(looks) < 2:
+        return 2
+    (first, before), (second, now) = looks[-2:]
+    fall = (before - now) / (second - first)
+    return int(np.clip(0.8 * now / fall, 1, 8)) if fall > 0 else 4  # a little early: it gets faster on the way
 
 
 class Basis:
@@ -104,7 +114,7 @@ class Basis:
     def __init__(self, op: SymmetricOperator, most: int, threads: int) -> None:
         self.op, self.most, self.threads = op, most, threads
         self.dimension = op.n - 1 if hasattr(op, "project") else op.n  # of the space the vectors live in
-        self.m = self.columns = self.passes = 0
+        self.m = self.last = self.columns = self.passes = 0
         self._Q, self._AQ = np.empty((op.n, 0)), np.empty((op.n, 0))
         self._H = np.zeros((0, 0))
         self._spectrum: tuple[Array, Array] | None = None
@@ -123,63 +133,91 @@ class Basis:
     def AQ(self) -> Array:
         return self._AQ[:, : self.m]
 
+    @property
+    def spectrum(self) -> tuple[Array, Array]:
+        """Eigenvalues, largest first, and vectors of H."""
+        if self._spectrum is None:
+            values, Y = np.linalg.eigh(self._H[: self.m, : self.m])
+            self._spectrum = values[::-1], Y[:, ::-1]
+        return self._spectrum
+
+    @property
+    def size(self) -> float:
+        """The largest Ritz value in modulus: what rounding is relative to."""
+        return float(np.abs(self.spectrum[0][[0, -1]]).max()) if self.m else 0.0
+
     def extend(self, W: Array) -> int:
         """Add the directions of W that are new, and their products: one pass. Returns how many were."""
-        Z = self._new_directions(W)
+        W = self.op.project(W) if hasattr(self.op, "project") else W.copy()
+        norms = np.linalg.norm(W, axis=0)
+        W = W[:, norms > 0] / norms[norms > 0]
+        self._remove_basis(W)
+        return self._append(self._orthonormal(W, drop=1e-10))
+
+    def extend_by_remainder(self, W: Array) -> int:
+        """The same for a remainder, which is orthogonal to Q but for rounding; what is nothing else is dropped."""
+        size = float(np.abs(self._AQ[:, self.m - self.last : self.m]).max()) or 1.0
+        return self._append(self._orthonormal(W / size, drop=rounding_floor(self.op.n, 1.0)))
+
+    def remainder(self) -> Array:
+        """What the product of the last block adds to the basis: its part orthogonal to Q."""
+        new = slice(self.m - self.last, self.m)
+        return self._AQ[:, new] - tall_times(self.Q, np.ascontiguousarray(self._H[: self.m, new]), self.threads)
+
+    def residuals_by_recurrence(self, remainder: Array, k: int) -> Array:
+        """‖AQy − θQy‖ = ‖remainder·(y's rows of the last block)‖, if every block was the remainder of the one before."""
+        Y = self.spectrum[1][self.m - self.last :, :k]
+        scale = float(np.abs(remainder).max()) or 1.0  # squares of tiny numbers would vanish
+        gram = transposed_times(remainder / scale, remainder / scale, self.threads)
+        return scale * np.sqrt(np.maximum(np.einsum("ij,ij->j", Y, gram @ Y), 0.0))
+
+    def ritz(self, count: int) -> "Ritz":
+        """The leading Ritz pairs with their residual vectors."""
+        values, Y = self.spectrum
+        some = np.ascontiguousarray(Y[:, :count])
+        U, AU = tall_times(self.Q, some, self.threads), tall_times(self.AQ, some, self.threads)
+        R = AU - U * values[:count]
+        return Ritz(values[:count], U, AU, R, np.linalg.norm(R, axis=0), self.size, lowest=float(values[-1]))
+
+    def restart(self, kept: int) -> None:
+        """Thick restart: keep the leading Ritz vectors and their products, which need no new pass."""
+        values, Y = self.spectrum
+        leading = np.ascontiguousarray(Y[:, :kept])
+        self._Q[:, :kept] = tall_times(self.Q, leading, self.threads)
+        self._AQ[:, :kept] = tall_times(self.AQ, leading, self.threads)
+        self._H[:kept, :kept] = np.diag(values[:kept])
+        self.m, self.last, self._spectrum = kept, kept, None
+
+    def _append(self, Z: Array) -> int:
         b = Z.shape[1]
         if not b:
             return 0
         self._reserve(self.m + b)
         AZ = self.op.matmat(Z)
         self.columns, self.passes = self.columns + b, self.passes + 1
-        old, new = slice(0, self.m), slice(self.m, self.m + b)
+        new = slice(self.m, self.m + b)
         self._Q[:, new], self._AQ[:, new] = Z, AZ
-        coupling = transposed_times(self._Q[:, old], AZ, self.threads)
-        corner = Z.T @ AZ
-        self._H[old, new], self._H[new, old] = coupling, coupling.T
-        self._H[new, new] = (corner + corner.T) / 2
-        self.m, self._spectrum = self.m + b, None
+        self.m, self.last, self._spectrum = self.m + b, b, None
+        coupling = transposed_times(self.Q, AZ, self.threads)
+        self._H[: self.m, new], self._H[new, : self.m] = coupling, coupling.T
+        self._H[new, new] = (coupling[new] + coupling[new].T) / 2
         return b
 
-    def ritz(self, first: int, last: int) -> "Ritz":
-        """The Ritz pairs first … last − 1, largest first, with their residual vectors."""
-        if self._spectrum is None:
-            values, Y = np.linalg.eigh(self._H[: self.m, : self.m])
-            self._spectrum = values[::-1], Y[:, ::-1]
-        values, Y = self._spectrum
-        some = np.ascontiguousarray(Y[:, first:last])
-        U, AU = tall_times(self.Q, some, self.threads), tall_times(self.AQ, some, self.threads)
-        R = AU - U * values[first:last]
-        return Ritz(values[first:last], U, AU, R, np.linalg.norm(R, axis=0), self.size, lowest=float(values[-1]))
+    def _orthonormal(self, W: Array, drop: float) -> Array:
+        """An orthonormal basis of the span of W, once more without its part in Q; directions shorter than `drop` go.
 
-    @property
-    def size(self) -> float:
-        """The largest Ritz value in modulus: what rounding is relative to."""
-        return 0.0 if self._spectrum is None else float(np.abs(self._spectrum[0][[0, -1]]).max())
-
-    def restart(self, kept: int) -> None:
-        """Thick restart: keep the leading Ritz vectors and their products, which need no new pass."""
-        assert self._spectrum is not None
-        values, Y = self._spectrum
-        leading = np.ascontiguousarray(Y[:, :kept])
-        self._Q[:, :kept] = tall_times(self.Q, leading, self.threads)
-        self._AQ[:, :kept] = tall_times(self.AQ, leading, self.threads)
-        self._H[:kept, :kept] = np.diag(values[:kept])
-        self.m, self._spectrum = kept, None
-
-    def _new_directions(self, W: Array) -> Array:
-        """Orthonormal columns spanning W less the null vector and Q; what is only rounding is dropped."""
-        W = self.op.project(W) if hasattr(self.op, "project") else W.copy()
-        norms = np.linalg.norm(W, axis=0)
-        W = W[:, norms > 0] / norms[norms > 0]
-        self._remove_basis(W)
-        squares, V = np.linalg.eigh(W.T @ W)
-        large = squares > 1e-20 * max(squares.max(initial=0.0), 1e-8)
-        W = W @ (V[:, large] / np.sqrt(squares[large]))[:, ::-1][:, : max(0, self.room)]
+        W V has orthogonal columns if V diagonalises WᵀW. Their lengths are measured, as the eigenvalues of WᵀW know
+        nothing of directions 10⁸ times shorter than the longest.
+        """
+        W = W @ np.linalg.eigh(W.T @ W)[1][:, ::-1]
+        lengths = np.linalg.norm(W, axis=0)
+        W = (W[:, lengths > drop] / lengths[lengths > drop])[:, : max(0, self.room)]
         if not W.shape[1]:
             return W
         self._remove_basis(W)  # twice is enough
-        return W @ np.linalg.inv(np.linalg.cholesky(W.T @ W)).T
+        squares, V = np.linalg.eigh(W.T @ W)
+        large = squares > 0.5  # what was not orthogonal to Q by now is rounding
+        return W @ (V[:, large] / np.sqrt(squares[large]))
 
     def _remove_basis(self, W: Array) -> None:
         W -= tall_times(self.Q, transposed_times(self.Q, W, self.threads), self.threads)
