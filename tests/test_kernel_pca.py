@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
+from scipy.linalg import subspace_angles
+from scipy.sparse.linalg import aslinearoperator
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, make_blobs, make_swiss_roll
 from sklearn.decomposition import PCA
@@ -206,6 +208,23 @@ def test_precomputed_matrices_are_solved_and_transform_takes_rows_against_traini
     assert_allclose(a.transform(RBF(0.3).block(Y, X)), b.transform(Y), atol=1e-8)
 
 
+def test_a_scipy_operator_is_as_good_as_its_matrix():
+    K, K_new = RBF(0.01).block(BLOBS, BLOBS), RBF(0.01).block(Y @ np.eye(4, 6), BLOBS)
+    weights = 1 + np.arange(700) % 3
+    for given in (None, weights):
+        a = KernelPCA(3, kernel="precomputed").fit(aslinearoperator(K), sample_weight=given)
+        b = KernelPCA(3, kernel="precomputed").fit(K, sample_weight=given)
+        assert_allclose(a.eigenvalues_, b.eigenvalues_, rtol=1e-10)
+        assert_allclose(a.explained_variance_ratio_, b.explained_variance_ratio_, rtol=1e-10)
+        assert_allclose(a.transform(aslinearoperator(K_new)), b.transform(K_new), atol=1e-8)
+    with pytest.raises(ValueError, match="is expecting 700 features"):
+        a.transform(aslinearoperator(K_new[:, :5]))
+    with pytest.raises(ValueError, match="must be a square matrix"):
+        a.fit(aslinearoperator(K_new))
+    with pytest.raises(ValueError, match="cannot be taken out of a LinearOperator"):
+        a.fit(aslinearoperator(K), sample_weight=weights - 1)
+
+
 def test_grid_search_reaches_into_kernel_objects():
     data, target = load_iris(return_X_y=True)
     search = GridSearchCV(
@@ -253,17 +272,36 @@ def test_certificate_is_printed_in_english():
     assert model.certificate_.certified and np.all(model.certificate_.relative_residuals <= 1e-8)
 
 
-@pytest.mark.parametrize(
-    "params", [dict(), dict(kernel="rbf", gamma=0.01), dict(kernel="rbf", gamma=0.01, eigen_solver="dense")]
-)
-def test_certificate_bounds_hold_for_models(params):
-    model = KernelPCA(5, **params).fit(BLOBS)
-    eta = np.linalg.eigvalsh(textbook.centre_gram(model.kernel_.block(BLOBS, BLOBS)))[::-1][:5]
-    slack = 1e-12 * eta[0]
-    assert np.all(model.certificate_.lower <= eta + slack) and np.all(eta <= model.certificate_.upper + slack)
-    complete = model.certificate_.n_complete
-    assert complete >= 3
-    assert np.all((model.certificate_.upper - model.certificate_.lower)[:complete] <= 1e-10 * eta[0])
+@pytest.mark.parametrize("trial", range(80))
+def test_certificate_bounds_hold_for_models(trial):
+    """Every solver, with and without weights and shares, on data of many sizes: the bounds against LAPACK."""
+    rng = np.random.default_rng(trial)
+    n, d = int(rng.integers(5, 400)), int(rng.integers(1, 12))
+    rows = rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + rng.choice([0, 100]) * rng.normal(size=d)
+    weights = rng.integers(1, 5, size=n).astype(float) if trial % 2 else None
+    k = int(rng.integers(1, min(n - 1, 25) + 1)) if trial % 3 else float(rng.uniform(0.1, 0.95))
+    kernel = RBF("median") if trial % 5 < 3 else [Linear(), Polynomial(2, 0.1)][trial % 2]
+    model = KernelPCA(
+        k, kernel=kernel, eigen_solver=["auto", "dense", "krylov"][trial % 4 % 3], tol=10.0 ** -(3 + trial % 6)
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MercerWarning)
+        model.fit(rows, sample_weight=weights)
+    root = np.ones(n) if weights is None else np.sqrt(weights)
+    P = np.eye(n) - np.outer(root, root) / (root @ root)
+    true, vectors = np.linalg.eigh(P @ (root[:, None] * model.kernel_.block(rows, rows) * root) @ P)
+    true, vectors = true[::-1], vectors[:, ::-1]
+    certificate, kept = model.certificate_, len(model.eigenvalues_)
+    slack = 1e-12 * root @ root * np.abs(model.kernel_.diag(rows)).max()
+    assert certificate.certified
+    assert np.all(certificate.lower <= true[:kept] + slack) and np.all(true[:kept] <= certificate.upper + slack)
+    if certificate.n_complete == kept < n:
+        assert true[kept] <= certificate.bound_beyond + certificate.residuals.max() + slack
+    for i in range(certificate.n_complete):
+        if true[i] > 1e4 * slack:
+            start, stop = next(((a, b) for a, b in certificate.clusters if a <= i < b), (i, i + 1))
+            angle = np.sin(subspace_angles(model.eigenvectors_[:, start:stop], vectors[:, start:stop]).max())
+            assert angle <= certificate.angles[i] + 1e-6
 
 
 def test_plan_is_told_before_and_after():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import sparse
 from scipy.linalg import subspace_angles
 from sklearn.datasets import make_blobs, make_swiss_roll
 from sklearn.utils.validation import _check_psd_eigenvalues
@@ -11,11 +12,13 @@ from mercer.kernels import RBF
 from mercer.limits import Limits
 from mercer.models.spectrum import find_spectrum, rule_out_missed
 from mercer.operators.centering import Centered
+from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram
 from mercer.operators.held import HeldMatrix
 from mercer.solvers.base import clean_spectrum, rounding_floor, settle
 from mercer.solvers.certificate import certify
 from mercer.solvers.completeness import explore
+from mercer.solvers.factored import Factored
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.plan import Plan, Problem, choose_plan
 from registry import ALL_OPERATORS, ALL_SOLVERS
@@ -61,6 +64,26 @@ def test_every_solver_solves_every_operator(solver, name):
     assert_allclose(pairs.products, op.matmat(pairs.vectors), atol=1e-10 * pairs.values[0])
 
 
+@pytest.mark.parametrize("weights", [None, np.arange(1.0, 61.0)], ids=["plain", "weighted"])
+@pytest.mark.parametrize("k", [4, 20, 35])
+@pytest.mark.parametrize("hold", [lambda X: X, sparse.csr_array], ids=["dense", "sparse"])
+def test_the_feature_side_has_the_same_eigenpairs(hold, k, weights):
+    X = np.random.default_rng(0).normal(size=(60, 20)) * 0.8 ** np.arange(20)
+    op = Centered(FeatureGram(hold(X)), weights)
+    true_values, true_vectors = np.linalg.eigh(op.dense())
+    pairs = Factored().solve(op, k, np.random.default_rng(1))
+    rank = min(k, 20)
+    assert_allclose(pairs.values[:rank], true_values[::-1][:rank], rtol=1e-9)
+    assert_allclose(pairs.values[rank:], 0, atol=1e-12)
+    assert_allclose(np.abs(np.sum(pairs.vectors * true_vectors[:, ::-1][:, :k], axis=0))[:rank], 1, atol=1e-8)
+    assert_allclose(pairs.vectors.T @ pairs.vectors, np.eye(k), atol=1e-10)
+    assert_allclose(
+        pairs.residuals,
+        np.linalg.norm(op.dense() @ pairs.vectors - pairs.vectors * pairs.values, axis=0),
+        atol=1e-10 * true_values[-1],
+    )
+
+
 @every_spectrum
 @pytest.mark.parametrize("solver", ALL_SOLVERS, ids=repr)
 def test_reported_residuals_are_true_and_meet_the_rule(spectrum, solver):
@@ -100,6 +123,8 @@ class Uncentred(Centered):
     def matmat(self, B):
         return self.base.matmat(B)
 
+    dimension = property(lambda self: self.n)
+
     def project(self, B):
         return B.copy()
 
@@ -127,11 +152,11 @@ def bounds_hold(A, values, certificate, pairs):
 
 
 @every_spectrum
-@pytest.mark.parametrize("trial", range(12))
+@pytest.mark.parametrize("trial", range(24))
 def test_certificate_holds_on_random_problems(spectrum, trial):
     rng = np.random.default_rng(100 + trial)
-    n, k = int(rng.integers(30, 90)), int(rng.integers(1, 12))
-    A, values = matrix_with(spectrum, n, rng) if n > 31 else matrix_with(spectrum, 40, rng)
+    n, k = int(rng.integers(40, 300 if trial % 4 == 0 else 90)), int(rng.integers(1, 20))
+    A, values = matrix_with(spectrum, n, rng)
     tol = 10.0 ** -rng.integers(2, 9)
     plan = Plan(BlockKrylov(block=4, tol=tol), "given", 0, "a test")
     op = Uncentred(HeldMatrix(A))

@@ -5,6 +5,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+MOST_FEATURES = 5000  # of an explicit feature map: beyond it the D×D side costs more than it saves
+
 _UNITS = {
     "": 1,
     "B": 1,

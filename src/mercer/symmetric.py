@@ -34,6 +34,17 @@ class SymmetricOperator(ABC):
         """The whole matrix, in an array of its own."""
         return self.columns(np.arange(self.n))
 
+    # Where eigenvectors are sought: everywhere, unless a vector is known that the matrix sends to zero.
+
+    @property
+    def dimension(self) -> int:
+        """Of the space the eigenvectors are sought in."""
+        return self.n
+
+    def project(self, B: Array) -> Array:
+        """The part of B in that space, in an array of its own."""
+        return B.copy()
+
     # What centring asks. K − c11ᵀ − w1ᵀ − 1wᵀ has the same centred matrix for all c and w, so an operator may leave out
     # what would only cancel: with a wide kernel, all of K is 1 but for the last digits. "Shifted" means: after that.
 
@@ -45,6 +56,10 @@ class SymmetricOperator(ABC):
 
     def shifted_columns(self, indices: Array) -> Array:
         return self.columns(indices)
+
+    def shifted_noise(self, mean: float) -> float:
+        """What rounding does to an entry after the shift, which leaves entries with this mean."""
+        return float(4 * np.finfo(float).eps * (abs(mean) + np.abs(self.shifted_diag()).max(initial=0.0)))
 
     def shifted_squared_norm(self) -> float | None:
         """Σ of the squared entries after the shift, if it is cheap to say."""

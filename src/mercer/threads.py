@@ -14,6 +14,8 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
+WORTH_A_THREAD = 4_000_000  # multiplications: below, handing work over costs more than it saves
+
 _lock = Lock()
 _users = 0
 _controller: ThreadpoolController | None = None
@@ -69,6 +71,11 @@ def run(work: Callable[[Any], None], tasks: Iterable[Any], threads: int) -> None
                 helper.result()
     if failures:
         raise failures[0]
+
+
+def threads_for(multiplications: int, threads: int) -> int:
+    """All of them if the work is worth it, else one."""
+    return threads if multiplications > WORTH_A_THREAD else 1
 
 
 def _helpers() -> ThreadPoolExecutor:

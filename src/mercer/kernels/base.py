@@ -151,7 +151,7 @@ class Scaled(Kernel):
         return Scaled(self.factor, self.kernel.resolved(X, rng))
 
     def __repr__(self) -> str:
-        return f"{self.factor:g} * {in_brackets(self.kernel)}"
+        return f"{short(self.factor)} * {in_brackets(self.kernel)}"
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ class Sum(_Pair):
         return None if None in parts or not isinstance(X, np.ndarray) else sum(parts)  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
-        return " + ".join(f"{k.value:g}" if isinstance(k, Constant) else repr(k) for k in (self.left, self.right))
+        return " + ".join(short(k.value) if isinstance(k, Constant) else repr(k) for k in (self.left, self.right))
 
 
 @dataclass(frozen=True, repr=False)
@@ -196,6 +196,11 @@ class Product(_Pair):
 
     def __repr__(self) -> str:
         return f"{in_brackets(self.left)} * {in_brackets(self.right)}"
+
+
+def short(number: float) -> str:
+    """With all its digits, and as few as that takes: 2, 0.1."""
+    return repr(int(number)) if number == int(number) and abs(number) < 1e15 else repr(float(number))
 
 
 def in_brackets(kernel: Kernel) -> str:

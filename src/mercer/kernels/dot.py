@@ -9,8 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.kernels.base import Array, Kernel, Rows, Tiles, require_positive
-
-MOST_FEATURES = 5000  # beyond this an explicit feature map is no bargain
+from mercer.limits import MOST_FEATURES
 
 
 class DotKernel(Kernel):

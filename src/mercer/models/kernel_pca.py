@@ -12,7 +12,7 @@ from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mercer.errors import MercerWarning
 from mercer.kernels import Kernel, Precomputed, resolve_kernel
@@ -20,6 +20,7 @@ from mercer.limits import Limits
 from mercer.models.base import Model
 from mercer.models.matrix import build_matrix, refuse_non_finite
 from mercer.models.spectrum import FIRST_GUESS, Spectrum, TooMany, find_spectrum
+from mercer.models.training import Training, check_rows, weigh
 from mercer.operators.centering import Centered
 from mercer.operators.projection import projection
 from mercer.readings.preimage import apply_inverse, learn_inverse
@@ -184,7 +185,7 @@ class KernelPCA(Model):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows; the kernel matrix itself if ``kernel="precomputed"``.
+            The rows; the kernel matrix itself if ``kernel="precomputed"``, which may be a scipy LinearOperator.
         y : Ignored
             Present for compatibility.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -210,21 +211,22 @@ class KernelPCA(Model):
 
     def _fit(self, X: Any, sample_weight: Any) -> Any:
         limits = self._limits()
-        rows, weights, left_out = self._open_rows(X, sample_weight)
-        kernel = self._resolve_kernel(rows)
-        problem = self._problem(rows, kernel)
+        training = self._open(X, sample_weight)
+        kernel = self._resolve_kernel(training.rows)
+        problem = self._problem(training.rows, kernel)
         try:
-            self._find_components(rows, weights, kernel, choose_plan(problem, limits), limits)
+            self._find_components(training, kernel, choose_plan(problem, limits), limits)
         except TooMany:
-            self._find_components(rows, weights, kernel, choose_plan(replace(problem, k=None), limits), limits)
-        self._learn_inverse(rows, weights, limits)
-        return left_out
+            self._find_components(training, kernel, choose_plan(replace(problem, k=None), limits), limits)
+        self._learn_inverse(training, limits)
+        return training.given
 
-    def _find_components(self, rows: Any, weights: Array | None, kernel: Kernel, plan: Plan, limits: Limits) -> None:
+    def _find_components(self, training: Training, kernel: Kernel, plan: Plan, limits: Limits) -> None:
         """From rows to fitted names. The matrix lives in here alone: it is gone before the inverse is learned."""
+        rows = training.rows
         # LAPACK shares its work out itself; everybody else has threads of ours.
         with nullcontext() if isinstance(plan.solver, Dense) else one_blas_thread():
-            matrix = build_matrix(plan, kernel, rows, weights, limits.threads)
+            matrix = build_matrix(plan, kernel, rows, training.weights, limits.threads)
             spectrum = find_spectrum(
                 plan,
                 matrix,
@@ -235,28 +237,15 @@ class KernelPCA(Model):
             )
             self._keep(rows, kernel, plan, matrix, spectrum)
 
-    def _open_rows(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None, Any]:
-        """The rows that count and their weights (None if all count the same), and all rows if some were left out."""
+    def _open(self, X: Any, sample_weight: Any = None) -> Training:
         if self.fit_inverse_transform and self._precomputed():
             raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
-        X = validate_data(self, X, accept_sparse="csr", copy=self.copy_X)
+        X = check_rows(self, X, reset=True, copy=self.copy_X, square=self._precomputed())
         if self.fit_inverse_transform and sparse.issparse(X):
             raise NotImplementedError("Inverse transform not implemented for sparse matrices!")
-        if self._precomputed() and X.shape[0] != X.shape[1]:
-            raise ValueError(
-                f"Precomputed kernel must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix."
-            )
-        self._kept_items = None
-        if sample_weight is None:
-            return X, None, None
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        kept = weights > 0
-        if not kept.any():
-            raise ValueError("All sample weights are zero, so no row is left to fit.")
-        if kept.all():
-            return X, weights, None
-        self._kept_items = kept
-        return X[kept][:, kept] if self._precomputed() else X[kept], weights[kept], X
+        training = weigh(X, sample_weight, square=self._precomputed())
+        self._kept_items = training.kept
+        return training
 
     def _resolve_kernel(self, rows: Any) -> Kernel:
         kernel = resolve_kernel(
@@ -341,15 +330,15 @@ class KernelPCA(Model):
             return np.full(len(self.eigenvalues_), np.nan if spectrum.indefinite else 0.0)
         return self.eigenvalues_ / matrix.trace
 
-    def _learn_inverse(self, rows: Any, weights: Array | None, limits: Limits) -> None:
+    def _learn_inverse(self, training: Training, limits: Limits) -> None:
         if not self.fit_inverse_transform:
             for name in ("dual_coef_", "X_transformed_fit_"):  # of an earlier fit
                 self.__dict__.pop(name, None)
             return
         self.X_transformed_fit_ = self._training_scores()
-        self.dual_coef_ = learn_inverse(self.kernel_, self._training, rows, self.alpha, weights, limits.threads).astype(
-            rows.dtype, copy=False
-        )
+        self.dual_coef_ = learn_inverse(
+            self.kernel_, self._training, training.rows, self.alpha, training.weights, limits.threads
+        ).astype(training.rows.dtype, copy=False)
 
     # ------------------------------------------------------------------ using
 
@@ -396,13 +385,13 @@ class KernelPCA(Model):
     def plan(self, X: Any) -> Plan:
         """What `fit(X)` would do, and why, without doing it."""
         self._validate_params()
-        rows, _, _ = self._open_rows(X, None)
+        rows = self._open(X).rows
         return choose_plan(self._problem(rows, self._resolve_kernel(rows)), self._limits())
 
     def _new_rows(self, X: Any) -> tuple[Any, int]:
         """The checked rows, and how many threads may work on them."""
         check_is_fitted(self)
-        rows = validate_data(self, X, accept_sparse="csr", reset=False)
+        rows = check_rows(self, X, reset=False, square=self._precomputed())
         if self._precomputed() and self._kept_items is not None:  # the kernel with items of weight zero plays no part
             rows = rows[:, self._kept_items]
         return rows, self._limits().threads

@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
 
 from mercer.errors import BadData, MercerWarning
 from mercer.kernels import Kernel
 from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram
-from mercer.operators.held import HeldMatrix
+from mercer.operators.held import BlackBox, HeldMatrix
 from mercer.operators.tiles import TILE, cut
 from mercer.solvers.plan import Plan
 from mercer.symmetric import Array, SymmetricOperator
@@ -28,6 +29,8 @@ def build_matrix(plan: Plan, kernel: Kernel, rows: Any, weights: Array | None, t
 def _hold(plan: Plan, kernel: Kernel, rows: Any, threads: int) -> SymmetricOperator:
     if plan.held == "features":
         return FeatureGram(kernel.features(rows), threads)
+    if plan.held == "given" and isinstance(rows, LinearOperator):
+        return BlackBox(rows)
     if plan.held == "given":
         return HeldMatrix(symmetric_part(rows), threads)
     return HeldGram(kernel, rows, threads)

@@ -7,7 +7,7 @@ import numpy as np
 from mercer.operators.centering import Centered
 from mercer.solvers.base import Eigenpairs, clean_spectrum, rounding_floor, settle
 from mercer.solvers.certificate import Certificate, certify
-from mercer.solvers.completeness import PROBES, explore
+from mercer.solvers.completeness import PROBES, explore, in_words
 from mercer.solvers.dense import Dense
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.plan import Plan
@@ -49,9 +49,9 @@ def find_spectrum(
         pairs = plan.solver.solve(matrix, wanted, rng)
     if by_modulus and len(pairs) and -pairs.lowest > pairs.values[-1]:
         clean_spectrum(np.append(pairs.values, pairs.lowest))  # as scikit-learn's randomized solver: it takes |λ|
-    noise = noise_level(matrix)
+    noise = matrix.noise
     if drop_zeros and len(pairs):
-        pairs = first(pairs, int(np.sum(pairs.values > max(noise, 1e-12 * pairs.values[0]))))
+        pairs = pairs.first(int(np.sum(pairs.values > max(noise, 1e-12 * pairs.values[0]))))
     pairs, bound, level = rule_out_missed(plan, matrix, pairs, rng)
     return settled(matrix, pairs, noise, certify(pairs, tol=plan.tol, bound=bound, level=level, entries=noise))
 
@@ -77,30 +77,17 @@ def grow_to_share(plan: Plan, matrix: Centered, share: float, rng: np.random.Gen
     """More and more components, each time from those at hand, until they explain the share."""
     whole = not isinstance(plan.solver, BlockKrylov)  # LAPACK and the feature side find all of them at once anyway
     k, start = matrix.n if isinstance(plan.solver, Dense) else min(FIRST_GUESS, matrix.n), None
-    if matrix.trace <= noise_level(matrix):
+    if matrix.trace <= matrix.noise:
         return plan.solver.solve(matrix, 1, rng)  # nothing to explain
     while True:
         pairs = plan.solver.solve(matrix, k, rng, start)
         explained = np.cumsum(np.maximum(pairs.values, 0.0)) / matrix.trace
         reached = np.flatnonzero(explained >= share - 1e-12)
         if len(reached) or k == matrix.n:
-            return first(pairs, int(reached[0]) + 1 if len(reached) else k)
+            return pairs.first(int(reached[0]) + 1 if len(reached) else k)
         k, start = min(2 * k, matrix.n), pairs.vectors
         if 10 * k > matrix.n and not whole:
             raise TooMany
-
-
-def first(pairs: Eigenpairs, k: int) -> Eigenpairs:
-    """The first k of them; the rest shows what lies beyond."""
-    return replace(
-        pairs,
-        values=pairs.values[:k],
-        vectors=pairs.vectors[:, :k],
-        residuals=pairs.residuals[:k],
-        products=pairs.products[:, :k],
-        beyond=np.append(pairs.values[k:], pairs.beyond),
-        beyond_residuals=np.append(pairs.residuals[k:], pairs.beyond_residuals),
-    )
 
 
 def rule_out_missed(
@@ -111,16 +98,18 @@ def rule_out_missed(
     if pairs.complete:
         beyond = float(pairs.beyond[0]) if len(pairs.beyond) else 0.0
         return pairs, beyond + rounding_floor(matrix.n, pairs.size), "LAPACK counts eigenvalues"
+    probing = 0
     for rounds in range(MOST_ROUNDS + 1):
         enough = float(pairs.values[-1]) if k else None
         rest = explore(matrix, pairs.vectors, rng, enough, known=float(pairs.beyond.max(initial=0.0)))
+        probing += rest.passes
         pairs = replace(pairs, passes=pairs.passes + rest.passes, columns=pairs.columns + rest.passes * PROBES)
         hidden = k and rest.seen > pairs.values[-1] + pairs.residuals[-1] + 1e-8 * abs(pairs.values[-1])
         if not hidden or not pairs.converged or rounds == MOST_ROUNDS:
             break
         again = plan.solver.solve(matrix, k, rng, np.concatenate([pairs.vectors, rest.direction], axis=1))
         pairs = replace(again, columns=again.columns + pairs.columns, passes=again.passes + pairs.passes)
-    bound, level = rest.upper, rest.words
+    bound, level = rest.upper, in_words(probing)
     norm = matrix.squared_norm() if k and bound >= pairs.values[-1] else None  # it reads the whole matrix once more
     if norm is not None:
         left = norm[0] - np.sum(pairs.values**2) - 2 * np.sum(pairs.residuals**2)
@@ -128,16 +117,6 @@ def rule_out_missed(
         if by_norm < bound:
             bound, level = by_norm, "sum of all squared eigenvalues"
     return pairs, bound, level
-
-
-def noise_level(matrix: Centered) -> float:
-    """Eigenvalues up to this are rounding in the entries of K: what is constant to the kernel stays constant."""
-    if hasattr(
-        matrix.base, "origin"
-    ):  # features, moved to their mean: only the rounding of the data themselves is left
-        return 16 * np.finfo(float).eps ** 2 * float(np.sum(matrix.base.diag()))
-    size = abs(matrix.mean) + float(np.abs(matrix.base.shifted_diag()).max(initial=0.0))
-    return 4 * np.finfo(float).eps * matrix.total_weight * size
 
 
 def observations(

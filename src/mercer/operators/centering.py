@@ -24,6 +24,10 @@ class Centered(SymmetricOperator):
     def matmat(self, B: Array) -> Array:
         return self.project(self.scale_rows(self.base.shifted_matmat(self.scale_rows(self.project(B)))))
 
+    @property
+    def dimension(self) -> int:
+        return self.n - 1
+
     def project(self, B: Array) -> Array:
         """P B: the part of every column that is orthogonal to the null vector."""
         if self.root is None:
@@ -60,6 +64,11 @@ class Centered(SymmetricOperator):
     def trace(self) -> float:
         """The total variance times Σw: tr(PSKSP) = Σ wᵢ(K_ii − 2μᵢ + m)."""
         return float(self.diag().sum())
+
+    @cached_property
+    def noise(self) -> float:
+        """Eigenvalues up to this are rounding in the entries of K: what is constant to the kernel stays constant."""
+        return self.total_weight * self.base.shifted_noise(self.mean)
 
     def squared_norm(self) -> tuple[float, float] | None:
         """‖JKJ‖_F² = ‖K‖_F² − 2n‖μ‖² + n²m² and a bound on its rounding error, which is that of the terms."""

@@ -73,6 +73,10 @@ class FeatureGram(SymmetricOperator):
     def shifted_columns(self, indices: Array) -> Array:
         return self.times((_dense(self.factor[indices]) - self.origin).T, moved=True)
 
+    def shifted_noise(self, mean: float) -> float:
+        """No entry is ever formed: only the rounding of the data themselves is left."""
+        return float(16 * np.finfo(float).eps ** 2 * np.mean(self.diag()))
+
     def _pieces(self) -> list[slice]:
         """Row blocks: enough for every thread, none so large that its float64 copy matters."""
         return cut(self.n, min(ROWS, max(256, -(-self.n // self.threads))))

@@ -8,6 +8,7 @@ import numpy as np
 
 from mercer.operators.centering import Centered
 from mercer.operators.features import ROWS, FeatureGram
+from mercer.operators.gram import HeldGram
 from mercer.operators.tiles import apply, cut
 from mercer.symmetric import Array
 
@@ -84,6 +85,6 @@ def projection(kernel: Any, rows: Any, matrix: Centered, values: Array, vectors:
     base = matrix.base
     if isinstance(base, FeatureGram):
         return ByFeatures(kernel, base.origin, base.transposed_times(alpha, moved=True), offset)
-    if hasattr(base, "shift"):
+    if isinstance(base, HeldGram):
         return ByKernel(kernel, rows, alpha, offset, base.shift)
     return ByMatrix(alpha, offset)

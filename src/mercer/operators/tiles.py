@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.threads import run
+from mercer.threads import run, threads_for
 
 Array = NDArray[Any]
 Fill = Any  # has fill(rows, columns, out): the tiles a kernel prepared
 
-WORTH_A_THREAD = 4_000_000  # multiplications: below, starting a thread costs more than it saves
 TILE = 256  # a float64 tile of this side takes 0.5 MB: it stays in one core's cache while it is worked on
 
 
@@ -56,7 +55,7 @@ def symmetric_product(A: Array, B: Array, threads: int) -> Array:
     As (BᵀA)ᵀ: with few columns in B, BLAS reads A about 1.5 times faster from this side.
     """
     out, Bt = np.empty((B.shape[1], len(A))), np.ascontiguousarray(B.T)
-    pieces = threads if A.size * B.shape[1] > WORTH_A_THREAD else 1
+    pieces = threads_for(A.size * B.shape[1], threads)
 
     def work(columns: slice) -> None:
         np.matmul(Bt, A[:, columns], out=out[:, columns])

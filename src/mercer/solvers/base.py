@@ -1,7 +1,7 @@
 """What a solver returns, and the conventions every answer ends with."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -25,11 +25,28 @@ class Eigenpairs:
     size: float = 0.0  # largest |eigenvalue| seen: what rounding is relative to
     columns: int = 0  # how many columns A was multiplied with: the honest cost
     passes: int = 0  # in how many blocks
-    converged: bool = True
+    open: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))  # which have not met the rule; empty: none
     complete: bool = False  # whether the method itself excludes a missed pair (LAPACK counts eigenvalues)
 
     def __len__(self) -> int:
         return len(self.values)
+
+    @property
+    def converged(self) -> bool:
+        return not self.open.any()
+
+    def first(self, k: int) -> "Eigenpairs":
+        """The first k of them; the rest shows what lies beyond."""
+        return replace(
+            self,
+            values=self.values[:k],
+            vectors=self.vectors[:, :k],
+            residuals=self.residuals[:k],
+            products=self.products[:, :k],
+            beyond=np.append(self.values[k:], self.beyond),
+            beyond_residuals=np.append(self.residuals[k:], self.beyond_residuals),
+            open=self.open[:k],
+        )
 
 
 class Solver(ABC):

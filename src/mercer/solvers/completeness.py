@@ -24,10 +24,11 @@ class Rest:
     direction: Array  # n×1, the Rayleigh quotient of which is `seen`
     passes: int
 
-    @property
-    def words(self) -> str:
-        passes = f"{self.passes} pass{'es' if self.passes > 1 else ''}"
-        return f"{PROBES} random probes, {passes}, wrong once in {1 / (self.passes * FAILURE):.0e} times"
+
+def in_words(passes: int) -> str:
+    """How sure the bound is after so many passes, each of which might have been the wrong one."""
+    count = f"{passes} pass{'es' if passes > 1 else ''}"
+    return f"{PROBES} random probes, {count}, wrong once in {1 / (passes * FAILURE):.0e} times"
 
 
 def explore(
@@ -41,12 +42,12 @@ def explore(
     """
 
     def deflate(V: Array) -> Array:
-        V = op.project(V) if hasattr(op, "project") else V
+        V = op.project(V)
         for _ in range(2):
             V = V - U @ (U.T @ V)
         return V
 
-    chain, products = [deflate(rng.standard_normal((op.n, PROBES)))], []
+    chain, products = [deflate(rng.standard_normal((op.n, PROBES)))], list[Array]()
     log_size, upper, seen, direction = 0.0, np.inf, 0.0, chain[0][:, :1]
     while len(products) < PASSES:
         products.append(deflate(op.matmat(chain[-1])))

@@ -65,9 +65,9 @@ class BlockKrylov(Solver):
         while True:
             ritz = basis.ritz(min(k + GUARD, basis.m))
             open_pairs = (np.arange(len(ritz.values)) < k) & (ritz.residuals > self._allowed(ritz.values, basis))
-            spent = basis.passes >= self.max_passes and basis.m >= min(k, basis.dimension)
+            spent = basis.passes >= self.max_passes and basis.m >= min(k, basis.op.dimension)
             if basis.room <= 0 or spent or (basis.m >= k and not open_pairs.any()):
-                return ritz.pairs(basis, k, converged=not open_pairs.any())
+                return ritz.pairs(basis, k, open_pairs)
             if basis.m + self.block > basis.most:
                 basis.restart(self._kept(k, basis.most))
             if not basis.extend(self._directions(ritz, open_pairs)):  # only fresh directions can show more
@@ -113,7 +113,6 @@ class Basis:
 
     def __init__(self, op: SymmetricOperator, most: int, threads: int) -> None:
         self.op, self.most, self.threads = op, most, threads
-        self.dimension = op.n - 1 if hasattr(op, "project") else op.n  # of the space the vectors live in
         self.m = self.last = self.columns = self.passes = 0
         self._Q, self._AQ = np.empty((op.n, 0)), np.empty((op.n, 0))
         self._H = np.zeros((0, 0))
@@ -123,7 +122,7 @@ class Basis:
     @property
     def room(self) -> int:
         """How many directions are left."""
-        return self.dimension - self.m
+        return self.op.dimension - self.m
 
     @property
     def Q(self) -> Array:
@@ -148,7 +147,7 @@ class Basis:
 
     def extend(self, W: Array) -> int:
         """Add the directions of W that are new, and their products: one pass. Returns how many were."""
-        W = self.op.project(W) if hasattr(self.op, "project") else W.copy()
+        W = self.op.project(W)
         norms = np.linalg.norm(W, axis=0)
         W = W[:, norms > 0] / norms[norms > 0]
         self._remove_basis(W)
@@ -165,7 +164,7 @@ class Basis:
         return self._AQ[:, new] - tall_times(self.Q, np.ascontiguousarray(self._H[: self.m, new]), self.threads)
 
     def residuals_by_recurrence(self, remainder: Array, k: int) -> Array:
-        """‖AQy − θQy‖ = ‖remainder·(y's rows of the last block)‖, if every block was the remainder of the one before."""
+        """‖AQy − θQy‖, which is remainder·(y's rows of the last block) if every block is the remainder of the last."""
         Y = self.spectrum[1][self.m - self.last :, :k]
         scale = float(np.abs(remainder).max()) or 1.0  # squares of tiny numbers would vanish
         gram = transposed_times(remainder / scale, remainder / scale, self.threads)
@@ -180,7 +179,10 @@ class Basis:
         return Ritz(values[:count], U, AU, R, np.linalg.norm(R, axis=0), self.size, lowest=float(values[-1]))
 
     def restart(self, kept: int) -> None:
-        """Thick restart: keep the leading Ritz vectors and their products, which need no new pass."""
+        """Thick restart: keep the leading Ritz vectors and their products, which need no new pass.
+
+        Turning AQ instead of multiplying anew adds rounding of a few u‖A‖, which `rounding_floor` has room for.
+        """
         values, Y = self.spectrum
         leading = np.ascontiguousarray(Y[:, :kept])
         self._Q[:, :kept] = tall_times(self.Q, leading, self.threads)
@@ -246,7 +248,7 @@ class Ritz:
     size: float
     lowest: float
 
-    def pairs(self, basis: Basis, k: int, converged: bool) -> Eigenpairs:
+    def pairs(self, basis: Basis, k: int, open_pairs: Array) -> Eigenpairs:
         k = min(k, len(self.values))
         return Eigenpairs(
             values=self.values[:k],
@@ -259,5 +261,5 @@ class Ritz:
             size=self.size,
             columns=basis.columns,
             passes=basis.passes,
-            converged=converged,
+            open=open_pairs[:k],
         )

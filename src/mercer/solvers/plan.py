@@ -3,13 +3,12 @@
 from dataclasses import dataclass, replace
 
 from mercer.errors import NoRoom
-from mercer.limits import Limits, in_words
+from mercer.limits import MOST_FEATURES, Limits, in_words
 from mercer.solvers.base import Solver
 from mercer.solvers.dense import Dense
 from mercer.solvers.factored import Factored
 from mercer.solvers.krylov import BlockKrylov
 
-MOST_FEATURES = 5000  # of a dense explicit map, given or expanded: beyond it the D×D side costs more than it saves
 MOST_SPARSE_FEATURES = 2000
 TINY = 64  # rows up to which a block solver has nothing to iterate on
 SMALL = 500  # rows up to which LAPACK is as fast as anything

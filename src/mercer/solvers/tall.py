@@ -3,9 +3,7 @@
 import numpy as np
 
 from mercer.symmetric import Array
-from mercer.threads import run
-
-WORTH_A_THREAD = 4_000_000  # multiplications: below, handing work over costs more than it saves
+from mercer.threads import run, threads_for
 
 
 def tall_times(A: Array, B: Array, threads: int) -> Array:
@@ -32,6 +30,6 @@ def transposed_times(A: Array, B: Array, threads: int) -> Array:
 
 
 def _pieces(A: Array, columns: int, threads: int) -> list[slice]:
-    count = threads if A.size * columns > WORTH_A_THREAD else 1
+    count = threads_for(A.size * columns, threads)
     edges = [len(A) * i // count for i in range(count + 1)]
     return [slice(edges[i], edges[i + 1]) for i in range(count)]
