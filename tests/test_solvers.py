@@ -358,7 +358,7 @@ def test_the_plan_follows_from_sizes_and_says_why(problem, memory, solver, held,
     assert why in plan.why and why in str(plan)
 
 
-@pytest.mark.parametrize("problem", [Problem(n=80_000, k=20, d=30), Problem(n=20_000, k=None, d=30)])
+@pytest.mark.parametrize("problem", [Problem(n=10**6, k=20, d=30), Problem(n=20_000, k=None, d=30)])
 def test_what_does_not_fit_is_said_before_anything_is_allocated(problem):
     with pytest.raises(MemoryError, match="over the limit of 2 GB"):
         choose_plan(problem, Limits(2 * GB, 2))

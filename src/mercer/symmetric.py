@@ -17,6 +17,7 @@ class SymmetricOperator(ABC):
 
     n: int
     dtype: Any = np.float64
+    coarse: float = 0.0  # error of products beyond float64's rounding, relative to the largest eigenvalue
 
     @abstractmethod
     def matmat(self, B: Array) -> Array:
@@ -30,9 +31,23 @@ class SymmetricOperator(ABC):
     def columns(self, indices: Array) -> Array:
         """Some columns (n×len(indices))."""
 
+    def block(self, rows: Array, columns: Array) -> Array:
+        """The entries of some rows in some columns."""
+        return self.columns(columns)[rows]
+
     def dense(self) -> Array:
         """The whole matrix, in an array of its own."""
         return self.columns(np.arange(self.n))
+
+    @property
+    def rough(self) -> "SymmetricOperator":
+        """Nearly the same matrix for less work, if there is one."""
+        return self
+
+    @property
+    def uncentred(self) -> "SymmetricOperator":
+        """The matrix before centring: that of a kernel, positive semi-definite, with columns worth choosing."""
+        return self
 
     # Where eigenvectors are sought: everywhere, unless a vector is known that the matrix sends to zero.
 

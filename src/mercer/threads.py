@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from threading import Lock
 from typing import Any
 
@@ -64,7 +65,8 @@ def run(work: Callable[[Any], None], tasks: Iterable[Any], threads: int) -> None
             failures.append(error)
 
     with one_blas_thread():
-        helpers = [_helpers().submit(share) for _ in range(min(threads, len(tasks)) - 1)]
+        # In a copy of the caller's context: numpy's errstate is part of it.
+        helpers = [_helpers().submit(copy_context().run, share) for _ in range(min(threads, len(tasks)) - 1)]
         share()
         for helper in helpers:
             if not helper.cancel():  # one that never got a thread is not waited for

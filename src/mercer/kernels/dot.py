@@ -21,6 +21,9 @@ class DotKernel(Kernel):
     def rows(self, X: Rows) -> Rows:
         return X
 
+    def entry_cost(self, d: int) -> float:
+        return 3.0 + 0.06 * d
+
     def block(self, X: Rows, Y: Rows) -> Array:
         tile = dot(self.rows(X), self.rows(Y))
         self.shape(tile)
@@ -31,7 +34,8 @@ class DotKernel(Kernel):
         self.shape(squares)
         return squares
 
-    def prepare(self, X: Rows, Y: Rows | None = None, shift: float = 0.0) -> Tiles:
+    def prepare(self, X: Rows, Y: Rows | None = None, shift: float = 0.0, dtype: Any = np.float64) -> Tiles:
+        # Always evaluated in float64: what a power or a large mean does to the digits of float32 is hard to foresee.
         prepared = as_float(self.rows(X))
         return DotTiles(self, prepared, prepared if Y is None else as_float(self.rows(Y)), shift)
 
@@ -43,15 +47,22 @@ class DotTiles(Tiles):
         self.kernel, self.X, self.Y, self.shift = kernel, X, Y, shift
 
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
-        dot(self.X[rows], self.Y[columns], out)
-        self.kernel.shape(out)
+        tile = out if out.dtype == np.float64 else np.empty(out.shape)
+        dot(self.X[rows], self.Y[columns], tile)
+        self.kernel.shape(tile)
         if self.shift:
-            out -= self.shift
+            tile -= self.shift
+        if tile is not out:
+            out[...] = tile
 
 
 @dataclass(frozen=True)
 class Linear(DotKernel):
     """k(x, y) = xᵀy: kernel PCA is PCA."""
+
+    @property
+    def mercer(self) -> bool:
+        return True
 
     def shape(self, products: Array) -> None:
         pass
@@ -66,6 +77,10 @@ class Linear(DotKernel):
 @dataclass(frozen=True)
 class Cosine(DotKernel):
     """k(x, y) = xᵀy / (‖x‖‖y‖), and 0 if a row is zero."""
+
+    @property
+    def mercer(self) -> bool:
+        return True
 
     def shape(self, products: Array) -> None:
         pass
@@ -112,6 +127,10 @@ class Polynomial(_ScaledDot):
             return
         for _ in range(power - 1):  # many times faster than power()
             products *= base
+
+    @property
+    def mercer(self) -> bool:
+        return self.degree == int(self.degree) and self.coef0 >= 0
 
     def n_features(self, X: Rows) -> int | None:
         exact = self.degree in (1, 2, 3) and self.coef0 >= 0 and not sparse.issparse(X)

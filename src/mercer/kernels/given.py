@@ -24,6 +24,9 @@ class Pairwise(Kernel):
     function: Callable[..., float]
     params: dict[str, Any] = field(default_factory=dict)
 
+    def entry_cost(self, d: int) -> float:
+        return 2000.0
+
     def block(self, X: Rows, Y: Rows) -> Array:
         m, n = n_rows(X), n_rows(Y)
         tile = np.empty((m, n))

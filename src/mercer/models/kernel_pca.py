@@ -18,10 +18,10 @@ from mercer.errors import MercerWarning
 from mercer.kernels import Kernel, Precomputed, resolve_kernel
 from mercer.limits import Limits
 from mercer.models.base import Model
-from mercer.models.matrix import build_matrix, refuse_non_finite
+from mercer.models.matrix import build_matrix
 from mercer.models.spectrum import FIRST_GUESS, Spectrum, TooMany, find_spectrum
 from mercer.models.training import Training, check_rows, weigh
-from mercer.operators.centering import Centered
+from mercer.operators.centering import Centered, refuse_non_finite
 from mercer.operators.projection import projection
 from mercer.readings.preimage import apply_inverse, learn_inverse
 from mercer.solvers.dense import Dense
@@ -225,7 +225,8 @@ class KernelPCA(Model):
         """From rows to fitted names. The matrix lives in here alone: it is gone before the inverse is learned."""
         rows = training.rows
         # LAPACK shares its work out itself; everybody else has threads of ours.
-        with nullcontext() if isinstance(plan.solver, Dense) else one_blas_thread():
+        threads = nullcontext() if isinstance(plan.solver, Dense) else one_blas_thread()
+        with threads, np.errstate(over="ignore", invalid="ignore"):  # what overflows is told in words
             matrix = build_matrix(plan, kernel, rows, training.weights, limits.threads)
             spectrum = find_spectrum(
                 plan,
@@ -270,6 +271,9 @@ class KernelPCA(Model):
             n_features=None if isinstance(kernel, Precomputed) else kernel.n_features(rows),
             sparse=sparse.issparse(rows),
             given=isinstance(kernel, Precomputed),
+            psd=kernel.mercer,
+            entry_cost=kernel.entry_cost(rows.shape[1]) * (5 if sparse.issparse(rows) else 1),
+            inverse=self.fit_inverse_transform,
             eigen_solver=self.eigen_solver,
             tol=self.tol,
             max_passes=self.max_iter,
@@ -301,7 +305,7 @@ class KernelPCA(Model):
         self.X_fit_ = rows
         self._projection = projection(kernel, rows, matrix, self.eigenvalues_, self.eigenvectors_)
         self._training = spectrum.scores
-        for message in spectrum.warnings:
+        for message in filter(None, [plan.warning, *spectrum.warnings]):
             warnings.warn(message, MercerWarning, stacklevel=5)
         if not spectrum.certificate.converged:
             warnings.warn(

@@ -7,10 +7,11 @@ import numpy as np
 from mercer.operators.centering import Centered
 from mercer.solvers.base import Eigenpairs, clean_spectrum, rounding_floor, settle
 from mercer.solvers.certificate import Certificate, certify
-from mercer.solvers.completeness import PROBES, explore, in_words
+from mercer.solvers.completeness import PROBES, Rest, explore, explore_by_products, in_words
 from mercer.solvers.dense import Dense
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.plan import Plan
+from mercer.solvers.warm import WarmKrylov
 from mercer.symmetric import Array
 
 FIRST_GUESS = 10  # components to begin with when a share of the variance is asked for
@@ -75,19 +76,27 @@ def settled(matrix: Centered, pairs: Eigenpairs, noise: float, certificate: Cert
 
 def grow_to_share(plan: Plan, matrix: Centered, share: float, rng: np.random.Generator) -> Eigenpairs:
     """More and more components, each time from those at hand, until they explain the share."""
-    whole = not isinstance(plan.solver, BlockKrylov)  # LAPACK and the feature side find all of them at once anyway
-    k, start = matrix.n if isinstance(plan.solver, Dense) else min(FIRST_GUESS, matrix.n), None
-    if matrix.trace <= matrix.noise:
-        return plan.solver.solve(matrix, 1, rng)  # nothing to explain
+    k, start = first_guess(plan, matrix, share, rng), None
     while True:
         pairs = plan.solver.solve(matrix, k, rng, start)
+        if matrix.trace <= matrix.noise:
+            return pairs.first(1)  # nothing to explain
         explained = np.cumsum(np.maximum(pairs.values, 0.0)) / matrix.trace
         reached = np.flatnonzero(explained >= share - 1e-12)
         if len(reached) or k == matrix.n:
             return pairs.first(int(reached[0]) + 1 if len(reached) else k)
         k, start = min(2 * k, matrix.n), pairs.vectors
-        if 10 * k > matrix.n and not whole:
+        if 10 * k > matrix.n and isinstance(plan.solver, BlockKrylov | WarmKrylov):
             raise TooMany
+
+
+def first_guess(plan: Plan, matrix: Centered, share: float, rng: np.random.Generator) -> int:
+    """How many components to begin with: LAPACK finds all anyway, and a factor foretells the spectrum."""
+    if isinstance(plan.solver, Dense):
+        return matrix.n
+    if isinstance(plan.solver, WarmKrylov):
+        return min(matrix.n, plan.solver.foretell(matrix, share, rng))
+    return min(FIRST_GUESS, matrix.n)
 
 
 def rule_out_missed(
@@ -100,23 +109,37 @@ def rule_out_missed(
         return pairs, beyond + rounding_floor(matrix.n, pairs.size), "LAPACK counts eigenvalues"
     probing = 0
     for rounds in range(MOST_ROUNDS + 1):
-        enough = float(pairs.values[-1]) if k else None
-        rest = explore(matrix, pairs.vectors, rng, enough, known=float(pairs.beyond.max(initial=0.0)))
+        rest, pairs = look_beyond(matrix, pairs, rng)
         probing += rest.passes
-        pairs = replace(pairs, passes=pairs.passes + rest.passes, columns=pairs.columns + rest.passes * PROBES)
         hidden = k and rest.seen > pairs.values[-1] + pairs.residuals[-1] + 1e-8 * abs(pairs.values[-1])
         if not hidden or not pairs.converged or rounds == MOST_ROUNDS:
             break
         again = plan.solver.solve(matrix, k, rng, np.concatenate([pairs.vectors, rest.direction], axis=1))
-        pairs = replace(again, columns=again.columns + pairs.columns, passes=again.passes + pairs.passes)
-    bound, level = rest.upper, in_words(probing)
-    norm = matrix.squared_norm() if k and bound >= pairs.values[-1] else None  # it reads the whole matrix once more
-    if norm is not None:
-        left = norm[0] - np.sum(pairs.values**2) - 2 * np.sum(pairs.residuals**2)
-        by_norm = float(np.sqrt(max(left, 0.0) + norm[1]))
-        if by_norm < bound:
-            bound, level = by_norm, "sum of all squared eigenvalues"
-    return pairs, bound, level
+        passes, columns = again.passes + pairs.passes, again.columns + pairs.columns
+        pairs = replace(again, bound=pairs.bound, passes=passes, columns=columns)
+    bounds = {in_words(probing): rest.upper, "what the pivots leave of the trace": pairs.bound}
+    if k and min(bounds.values()) >= pairs.values[-1]:  # it may read the whole matrix once more
+        bounds["sum of all squared eigenvalues"] = bound_by_norm(matrix, pairs)
+    level = min(bounds, key=lambda words: bounds[words])
+    return pairs, bounds[level], level
+
+
+def look_beyond(matrix: Centered, pairs: Eigenpairs, rng: np.random.Generator) -> tuple[Rest, Eigenpairs]:
+    """What probes say about the rest of the spectrum: those the solver brought along, else fresh ones."""
+    if pairs.probes is not None and pairs.probed is not None:
+        return explore_by_products(pairs.vectors, pairs.products, pairs.probes, pairs.probed), pairs
+    enough = float(pairs.values[-1]) if len(pairs) else None
+    rest = explore(matrix, pairs.vectors, rng, enough, known=float(pairs.beyond.max(initial=0.0)))
+    return rest, replace(pairs, passes=pairs.passes + rest.passes, columns=pairs.columns + rest.passes * PROBES)
+
+
+def bound_by_norm(matrix: Centered, pairs: Eigenpairs) -> float:
+    """λ² ≤ ‖A‖_F² − Σθᵢ² for every other eigenvalue, if the norm can be had."""
+    norm = matrix.squared_norm()
+    if norm is None:
+        return float("inf")
+    left = norm[0] - np.sum(pairs.values**2) - 2 * np.sum(pairs.residuals**2)
+    return float(np.sqrt(max(left, 0.0) + norm[1]))
 
 
 def observations(

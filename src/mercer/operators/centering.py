@@ -1,9 +1,11 @@
 """JKJ, never formed: centring around the mean of the features, with weights if rows count differently."""
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from mercer.errors import BadData
 from mercer.symmetric import Array, SymmetricOperator
 
 
@@ -21,8 +23,26 @@ class Centered(SymmetricOperator):
         self.total_weight = float(base.n if weights is None else weights.sum())
         self.null = (np.ones(self.n) if self.root is None else self.root) / np.sqrt(self.total_weight)
 
+    @property
+    def coarse(self) -> float:  # type: ignore[override]
+        return self.base.coarse
+
+    @cached_property
+    def rough(self) -> "Centered":
+        return self if self.base.rough is self.base else Centered(self.base.rough, self.weights)
+
+    @property
+    def uncentred(self) -> SymmetricOperator:
+        return self.base if self.root is None else Weighted(self.base, self.root)
+
     def matmat(self, B: Array) -> Array:
-        return self.project(self.scale_rows(self.base.shifted_matmat(self.scale_rows(self.project(B)))))
+        inner = self.scale_rows(self.project(B))
+        if "means" in self.__dict__:
+            product = self.base.shifted_matmat(inner)
+        else:  # the first product brings them along: a pass of their own might cost as much as ours
+            both = self.base.shifted_matmat(np.concatenate([inner, self._counts], axis=1))
+            product, self.means = both[:, :-1], self._finite_means(both[:, -1])
+        return self.project(self.scale_rows(product))
 
     @property
     def dimension(self) -> int:
@@ -51,8 +71,15 @@ class Centered(SymmetricOperator):
     @cached_property
     def means(self) -> Array:
         """μ = Kw/Σw, of the shifted K: the mean similarity of every row to the training rows."""
-        weights = np.ones(self.n) if self.weights is None else self.weights
-        return self.base.shifted_matmat(weights[:, None])[:, 0] / self.total_weight
+        return self._finite_means(self.base.shifted_matmat(self._counts)[:, 0])
+
+    @property
+    def _counts(self) -> Array:
+        return np.ones((self.n, 1)) if self.weights is None else self.weights[:, None]
+
+    def _finite_means(self, sums: Array) -> Array:
+        refuse_non_finite(sums, getattr(self.base, "kernel", None))
+        return sums / self.total_weight
 
     @cached_property
     def mean(self) -> float:
@@ -95,6 +122,37 @@ class Centered(SymmetricOperator):
     def scale_rows(self, B: Array) -> Array:
         """S B."""
         return B if self.root is None else self.root[:, None] * B
+
+
+class Weighted(SymmetricOperator):
+    """S K S with S = diag(√w): where rows count differently, before centring."""
+
+    def __init__(self, base: SymmetricOperator, root: Array) -> None:
+        self.base, self.n, self.root = base, base.n, root
+
+    def matmat(self, B: Array) -> Array:
+        return self.root[:, None] * self.base.matmat(self.root[:, None] * B)
+
+    def diag(self) -> Array:
+        return self.root**2 * self.base.diag()
+
+    def columns(self, indices: Array) -> Array:
+        return self.root[:, None] * self.base.columns(indices) * self.root[indices]
+
+    def block(self, rows: Array, columns: Array) -> Array:
+        return self.root[rows][:, None] * self.base.block(rows, columns) * self.root[columns]
+
+
+def refuse_non_finite(values: Array, kernel: Any) -> None:
+    """One sentence for a kernel that left the numbers behind: values (n, …) of so many rows."""
+    bad = np.flatnonzero(~np.isfinite(values).reshape(len(values), -1).all(axis=1))
+    if not len(bad):
+        return
+    raise BadData(
+        f"The kernel {'' if kernel is None else repr(kernel) + ' '}gave values that are not finite, first for row "
+        f"{bad[0]} ({len(bad)} of {len(values)} rows): an overflow, or a kernel function that returns nan. Scale the "
+        "data down (StandardScaler) or check the function with mercer.kernels.check_kernel."
+    )
 
 
 def inverse_root(values: Array) -> Array:

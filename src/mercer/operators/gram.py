@@ -1,49 +1,111 @@
-"""The kernel matrix of n rows, held in memory in float64."""
+"""The kernel matrix of n rows: held in memory, or evaluated anew whenever it is multiplied."""
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from mercer.operators.tiles import fill_symmetric, symmetric_product
+from mercer.operators.tiles import fill_rows, fill_symmetric, multiply_symmetric, symmetric_product
 from mercer.symmetric import Array, SymmetricOperator
 
 SAMPLE = 64  # rows from which the mean of K is guessed, to decide on the shift
 
 
-class HeldGram(SymmetricOperator):
-    """K − shift·11ᵀ, filled by tiles; the shift is there for `Centered`, everybody else sees K."""
+class Gram(SymmetricOperator):
+    """k(xᵢ, xⱼ) of all rows. Centring is offered K − shift·11ᵀ, everybody else sees K."""
 
     def __init__(self, kernel: Any, X: Any, threads: int = 1) -> None:
-        self.n, self.threads = X.shape[0], threads
+        self.kernel, self.X, self.n, self.threads = kernel, X, X.shape[0], threads
         self.shift = choose_shift(kernel, X)
-        self.values = np.empty((self.n, self.n))
-        fill_symmetric(kernel.prepare(X, shift=self.shift), self.values, threads)
-        np.fill_diagonal(self.values, kernel.diag(X) - self.shift)
 
     def matmat(self, B: Array) -> Array:
         return self.shifted_matmat(B) + self.shift * B.sum(axis=0)
 
+    def diag(self) -> Array:
+        return np.asarray(self.kernel.diag(self.X), dtype=np.float64)
+
+    def columns(self, indices: Array) -> Array:
+        return self._columns(indices, 0.0)
+
+    def block(self, rows: Array, columns: Array) -> Array:
+        return np.asarray(self.kernel.block(self.X[rows], self.X[columns]))
+
+    def shifted_diag(self) -> Array:
+        return self.diag() - self.shift
+
+    def shifted_columns(self, indices: Array) -> Array:
+        return self._columns(indices, self.shift)
+
+    def _columns(self, indices: Array, shift: float) -> Array:
+        out = np.empty((self.n, len(indices)))
+        fill_rows(self.kernel.prepare(self.X, self.X[indices], shift=shift), out, self.threads)
+        return out
+
+
+class HeldGram(Gram):
+    """All of it in memory, in float64."""
+
+    def __init__(self, kernel: Any, X: Any, threads: int = 1) -> None:
+        super().__init__(kernel, X, threads)
+        self.values = np.empty((self.n, self.n))
+        fill_symmetric(kernel.prepare(X, shift=self.shift), self.values, threads)
+        np.fill_diagonal(self.values, self.shifted_diag())
+
     def shifted_matmat(self, B: Array) -> Array:
         return symmetric_product(self.values, B, self.threads)
 
-    def diag(self) -> Array:
-        return np.diag(self.values) + self.shift
-
-    def columns(self, indices: Array) -> Array:
-        return self.values[:, indices] + self.shift
+    def block(self, rows: Array, columns: Array) -> Array:
+        return self.values[np.ix_(rows, columns)] + self.shift
 
     def dense(self) -> Array:
         return self.values + self.shift
 
-    def shifted_diag(self) -> Array:
-        return np.diag(self.values)
-
-    def shifted_columns(self, indices: Array) -> Array:
-        return self.values[:, indices]
-
     def shifted_squared_norm(self) -> float:
         flat = self.values.reshape(-1)
         return float(flat @ flat)
+
+    def _columns(self, indices: Array, shift: float) -> Array:
+        return self.values[:, indices] + (self.shift - shift)
+
+
+class RecomputedGram(Gram):
+    """No entry is kept: tiles are evaluated, used twice by symmetry and overwritten.
+
+    `rough` is the same matrix with entries in float32 and sums in float64: a fixed small perturbation of K, on which a
+    solver can work at half the price until it needs the true one.
+    """
+
+    COARSE = 1e-7  # what the rough entries do to a residual, relative to the largest eigenvalue
+
+    def __init__(
+        self,
+        kernel: Any,
+        X: Any,
+        threads: int = 1,
+        dtype: Any = np.float64,
+        on_strip: Callable[[float], None] | None = None,
+    ) -> None:
+        super().__init__(kernel, X, threads)
+        self.entries, self.on_strip = np.dtype(dtype), on_strip
+        self.coarse = 0.0 if self.entries == np.float64 else self.COARSE
+        self._squares: float | None = None
+
+    @cached_property
+    def rough(self) -> "RecomputedGram":
+        return RecomputedGram(self.kernel, self.X, self.threads, np.float32, self.on_strip)
+
+    @cached_property
+    def _tiles(self) -> Any:
+        return self.kernel.prepare(self.X, shift=self.shift, dtype=self.entries)
+
+    def shifted_matmat(self, B: Array) -> Array:
+        product, self._squares = multiply_symmetric(self._tiles, B, self.threads, self.entries, self.on_strip)
+        return product
+
+    def shifted_squared_norm(self) -> float | None:
+        """Summed up on the way of every product; None before the first."""
+        return self._squares
 
 
 def choose_shift(kernel: Any, X: Any) -> float:

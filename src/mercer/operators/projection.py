@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer.operators.centering import Centered
 from mercer.operators.features import ROWS, FeatureGram
-from mercer.operators.gram import HeldGram
+from mercer.operators.gram import Gram
 from mercer.operators.tiles import apply, cut
 from mercer.symmetric import Array
 
@@ -85,6 +85,6 @@ def projection(kernel: Any, rows: Any, matrix: Centered, values: Array, vectors:
     base = matrix.base
     if isinstance(base, FeatureGram):
         return ByFeatures(kernel, base.origin, base.transposed_times(alpha, moved=True), offset)
-    if isinstance(base, HeldGram):
+    if isinstance(base, Gram):
         return ByKernel(kernel, rows, alpha, offset, base.shift)
     return ByMatrix(alpha, offset)

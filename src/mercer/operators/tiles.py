@@ -1,5 +1,6 @@
 """Tiles of a matrix: a plan that is pure arithmetic, and the two things done with them, filling and applying."""
 
+from collections.abc import Callable
 from itertools import pairwise
 from threading import local
 from typing import Any
@@ -13,6 +14,10 @@ Array = NDArray[Any]
 Fill = Any  # has fill(rows, columns, out): the tiles a kernel prepared
 
 TILE = 256  # a float64 tile of this side takes 0.5 MB: it stays in one core's cache while it is worked on
+
+
+STRIP = 512  # rows and columns of a tile that is evaluated and used at once
+GROUPS = 16  # so many parts of a strip are shared out
 
 
 def cut(n: int, size: int) -> list[slice]:
@@ -62,6 +67,64 @@ def symmetric_product(A: Array, B: Array, threads: int) -> Array:
 
     run(work, cut(len(A), -(-len(A) // pieces)), pieces)
     return out.T
+
+
+def multiply_symmetric(
+    tiles: Fill, B: Array, threads: int, dtype: Any, on_strip: Callable[[float], None] | None = None
+) -> tuple[Array, float]:
+    """A B (n×b) of the symmetric matrix A of `tiles`, and ‖A‖_F²: each tile is evaluated once and used twice.
+
+    Entries are of the given dtype, sums in float64. Strip after strip of rows, threads share the columns right of the
+    diagonal; what they add to the strip's own rows is summed up in a fixed order, so any number of threads gives the
+    same bits.
+    """
+    n, width = B.shape
+    B, out, squares, own = np.ascontiguousarray(B), np.zeros((n, width)), 0.0, local()
+    strips = cut(n, STRIP)
+    for i, rows in enumerate(strips):
+        groups = _groups(strips[i:])
+        parts, norms = np.zeros((len(groups), rows.stop - rows.start, width)), np.zeros(len(groups))
+
+        def work(g: int, rows: slice = rows, groups: Any = groups, parts: Array = parts, norms: Array = norms) -> None:
+            for columns in groups[g]:
+                tile = _buffered(own, tiles, rows, columns, dtype)
+                flat = tile.reshape(-1)
+                norms[g] += flat @ flat * (1 if columns == rows else 2)
+                parts[g] += tile @ B[columns]
+                if columns != rows:
+                    out[columns] += tile.T @ B[rows]
+
+        run(work, range(len(groups)), threads)
+        out[rows] += parts.sum(axis=0)
+        squares += float(norms.sum())
+        if on_strip:
+            on_strip(1 - ((n - rows.stop) / n) ** 2)
+    return out, squares
+
+
+def _groups(strips: list[slice]) -> list[list[slice]]:
+    size = -(-len(strips) // GROUPS)
+    return [strips[j : j + size] for j in range(0, len(strips), size)]
+
+
+def _buffered(own: Any, tiles: Fill, rows: slice, columns: slice, dtype: Any) -> Array:
+    """The tile in float64, evaluated in the given dtype, in buffers of this thread."""
+    shape = rows.stop - rows.start, columns.stop - columns.start
+    if not hasattr(own, "tile"):
+        own.tile = np.empty(STRIP * STRIP)
+        own.raw = own.tile if dtype == np.float64 else np.empty(STRIP * STRIP, dtype=dtype)
+    raw = own.raw[: shape[0] * shape[1]].reshape(shape)
+    tiles.fill(rows, columns, raw)
+    if own.raw is own.tile:
+        return raw
+    tile = own.tile[: raw.size].reshape(shape)
+    tile[...] = raw
+    return tile
+
+
+def fill_rows(tiles: Fill, out: Array, threads: int) -> None:
+    """Evaluate all of the m×n matrix of `tiles` into `out`, strips of rows shared out."""
+    run(lambda rows: tiles.fill(rows, slice(0, out.shape[1]), out[rows]), cut(len(out), 4 * TILE), threads)
 
 
 def apply(tiles: Fill, m: int, n: int, B: Array, out: Array, threads: int) -> None:

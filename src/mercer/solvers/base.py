@@ -21,11 +21,15 @@ class Eigenpairs:
     products: Array = field(repr=False)  # A U, as computed for the residuals
     beyond: Array = field(default_factory=lambda: np.empty(0))  # Ritz values after the k-th, as far as they were seen
     beyond_residuals: Array = field(default_factory=lambda: np.empty(0))
+    spare: Array = field(default_factory=lambda: np.empty((0, 0)), repr=False)  # vectors of those beyond, if at hand
     lowest: float = np.inf  # smallest Ritz value seen: a negative one proves A indefinite
     size: float = 0.0  # largest |eigenvalue| seen: what rounding is relative to
     columns: int = 0  # how many columns A was multiplied with: the honest cost
     passes: int = 0  # in how many blocks
     open: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))  # which have not met the rule; empty: none
+    bound: float = np.inf  # on every eigenvalue beyond, if the method itself gives one
+    probes: Array | None = field(default=None, repr=False)  # Gaussian columns Ω that the solver never looked at …
+    probed: Array | None = field(default=None, repr=False)  # … and A Ω, which it brought along
     complete: bool = False  # whether the method itself excludes a missed pair (LAPACK counts eigenvalues)
 
     def __len__(self) -> int:

@@ -64,6 +64,20 @@ def explore(
     return Rest(upper, seen, direction, len(products))
 
 
+def explore_by_products(U: Array, AU: Array, probes: Array, products: Array) -> Rest:
+    """The first pass of `explore` from products that are already there: BΩ = (I − UUᵀ)(AΩ − AU·UᵀΩ)."""
+
+    def deflate(V: Array) -> Array:
+        for _ in range(2):
+            V = V - U @ (U.T @ V)
+        return V
+
+    V = deflate(products - AU @ (U.T @ probes))
+    upper = 10 * np.sqrt(2 / np.pi) * float(np.linalg.norm(V, axis=0).max())
+    seen, direction = _rayleigh_ritz(deflate(probes), V)
+    return Rest(float(upper), seen, direction, 1)
+
+
 def _rayleigh_ritz(S: Array, BS: Array) -> tuple[float, Array]:
     """The largest Ritz value of B in the span of S, with its vector, from the products BS that are already there."""
     lengths = np.maximum(np.linalg.norm(S, axis=0), 1e-300)

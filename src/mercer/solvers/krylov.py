@@ -7,6 +7,7 @@ From a random start the basis first grows by block Lanczos; from a good start a 
 """
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -16,6 +17,15 @@ from mercer.symmetric import Array, SymmetricOperator
 
 ROOM = 64  # columns of storage beyond the largest basis, for a start block that is wider than usual
 GUARD = 4  # Ritz pairs after the k-th that are followed too: they show the gap and speed up the last ones
+
+
+class Preconditioner(Protocol):
+    """Turns residuals rᵢ into directions that correct their pairs better: about (θᵢ − A)⁻¹rᵢ."""
+
+    def calibrate(self, Q: Array, AQ: Array) -> None:
+        """See how good it is on a space whose products are known."""
+
+    def __call__(self, R: Array, theta: Array) -> Array: ...
 
 
 @dataclass(frozen=True)
@@ -30,14 +40,22 @@ class BlockKrylov(Solver):
     block: int = 16
     max_passes: int = 300
     threads: int = 1
+    basis: int | None = None  # columns before a restart; None: so many that there is hardly one
 
-    def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
+    def solve(
+        self,
+        op: SymmetricOperator,
+        k: int,
+        rng: np.random.Generator,
+        start: Array | None = None,
+        precondition: Preconditioner | None = None,
+    ) -> Eigenpairs:
         basis = Basis(op, self._largest_basis(op.n, k), self.threads)
         if start is None:
             self._grow(basis, k, rng)
         else:
             basis.extend(np.concatenate([start, rng.standard_normal((op.n, min(GUARD, op.n)))], axis=1))
-        return self._refine(basis, k, rng)
+        return self._refine(basis, k, rng, precondition)
 
     def _grow(self, basis: "Basis", k: int, rng: np.random.Generator) -> None:
         """Block Lanczos: each block is what the product of the last one adds, so no Ritz vector is formed on the way.
@@ -60,17 +78,27 @@ class BlockKrylov(Solver):
             if not basis.extend_by_remainder(block):  # an invariant subspace
                 return
 
-    def _refine(self, basis: "Basis", k: int, rng: np.random.Generator) -> Eigenpairs:
+    def _refine(
+        self, basis: "Basis", k: int, rng: np.random.Generator, precondition: Preconditioner | None
+    ) -> Eigenpairs:
         """Explicit residuals, and the worst of them as new directions, until every pair meets the rule."""
+        distance: list[float] = []  # to the goal, in powers of e over all pairs
+        if precondition:
+            precondition.calibrate(basis.Q, basis.AQ)
         while True:
             ritz = basis.ritz(min(k + GUARD, basis.m))
             open_pairs = (np.arange(len(ritz.values)) < k) & (ritz.residuals > self._allowed(ritz.values, basis))
             spent = basis.passes >= self.max_passes and basis.m >= min(k, basis.op.dimension)
+            excess = (ritz.residuals / self._allowed(ritz.values, basis))[:k]
+            distance.append(float(np.log(np.maximum(excess, 1.0)).sum()))
+            stuck = len(distance) > 2 and distance[-1] > 0.9 * distance[-3]
+            precondition = None if stuck else precondition
+            spent |= bool(basis.op.coarse) and stuck  # a rough matrix has no more to give
             if basis.room <= 0 or spent or (basis.m >= k and not open_pairs.any()):
                 return ritz.pairs(basis, k, open_pairs)
             if basis.m + self.block > basis.most:
                 basis.restart(self._kept(k, basis.most))
-            if not basis.extend(self._directions(ritz, open_pairs)):  # only fresh directions can show more
+            if not basis.extend(self._directions(ritz, open_pairs, precondition)):  # only fresh ones can show more
                 basis.extend(rng.standard_normal((basis.op.n, min(self.block, basis.room))))
 
     def memory(self, n: int, k: int) -> int:
@@ -79,20 +107,24 @@ class BlockKrylov(Solver):
 
     def _allowed(self, values: Array, basis: "Basis") -> Array:
         """ρᵢ up to this is converged."""
-        return np.maximum(self.tol * np.abs(values), max(rounding_floor(basis.op.n, basis.size), np.finfo(float).tiny))
+        floor = max(rounding_floor(basis.op.n, basis.size), basis.op.coarse * basis.size, np.finfo(float).tiny)
+        return np.maximum(self.tol * np.abs(values), floor)
 
-    def _directions(self, ritz: "Ritz", open_pairs: Array) -> Array:
+    def _directions(self, ritz: "Ritz", open_pairs: Array, precondition: Preconditioner | None = None) -> Array:
         """Residuals of the pairs that need it most, then of the guards: what the next block is made of."""
         floor = 2 * rounding_floor(len(ritz.R), ritz.size)
         useful = ritz.residuals > floor
         own_size = np.maximum(np.abs(ritz.values), max(floor, np.finfo(float).tiny))
         urgency = ritz.residuals / own_size + np.where(open_pairs, 1e300, 0.0)
         order = np.argsort(-np.where(useful, urgency, -1.0), kind="stable")
-        return ritz.R[:, order[: min(self.block, int(useful.sum()))]]
+        some = order[: min(self.block, int(useful.sum()))]
+        if precondition and np.all(ritz.values[some] > 0):
+            return precondition(ritz.R[:, some], ritz.values[some])
+        return ritz.R[:, some]
 
     def _largest_basis(self, n: int, k: int) -> int:
         """So many columns before a restart; where that is nearly all there are, the basis just grows to n."""
-        most = max(5 * k, k + 200)
+        most = self.basis or max(5 * k, k + 200)
         return most if most + 2 * self.block < n else n + self.block
 
     def _kept(self, k: int, most: int) -> int:
@@ -257,6 +289,7 @@ class Ritz:
             products=self.AU[:, :k],
             beyond=self.values[k:],
             beyond_residuals=self.residuals[k:],
+            spare=self.U[:, k:],
             lowest=self.lowest,
             size=self.size,
             columns=basis.columns,

@@ -1,6 +1,7 @@
 """Which way to take: a pure function of sizes and the budget, which gives its reason."""
 
 from dataclasses import dataclass, replace
+from math import isqrt
 
 from mercer.errors import NoRoom
 from mercer.limits import MOST_FEATURES, Limits, in_words
@@ -8,12 +9,18 @@ from mercer.solvers.base import Solver
 from mercer.solvers.dense import Dense
 from mercer.solvers.factored import Factored
 from mercer.solvers.krylov import BlockKrylov
+from mercer.solvers.warm import WarmKrylov
 
 MOST_SPARSE_FEATURES = 2000
 TINY = 64  # rows up to which a block solver has nothing to iterate on
 SMALL = 500  # rows up to which LAPACK is as fast as anything
-SMALL_BLOCK, LARGE_BLOCK = 8, 16  # columns a pass, for few and for many components
-DEFAULT_TOL = 1e-8
+HELD = 12_000  # rows up to which holding K is faster than evaluating it anew, whatever the memory
+DEAR = 15.0  # nanoseconds: entries that cost more are held if they fit
+SMALL_BLOCK, LARGE_BLOCK = 8, 16  # columns a pass over a held matrix, for few and for many components
+HELD_TOL, RECOMPUTED_TOL = 1e-8, 1e-4
+BUDGET = 600.0  # nominal seconds that all passes may take before one exact pass has to do
+WARM_PASSES = 4  # what a warm start usually takes
+FEWEST_PIVOTS = 50
 
 
 @dataclass(frozen=True)
@@ -26,6 +33,9 @@ class Problem:
     n_features: int | None = None  # of an exact feature map, if the kernel has one
     sparse: bool = False
     given: bool = False  # the matrix (or its products) came from the user: it costs nothing to hold
+    psd: bool = True  # whether the kernel is known to be positive semi-definite
+    entry_cost: float = 5.0  # nominal nanoseconds to evaluate an entry
+    inverse: bool = False  # whether the way back is learned too, which takes an n×n matrix
     eigen_solver: str = "auto"
     tol: float = 0.0
     max_passes: int | None = None
@@ -36,77 +46,197 @@ class Plan:
     """What will be done, with what, and why."""
 
     solver: Solver
-    held: str  # "gram" (filled in memory), "features" (ΦΦᵀ, not formed) or "given"
+    held: str  # "gram" (filled in memory), "recomputed", "features" (ΦΦᵀ, not formed) or "given"
     memory: int  # bytes that fit allocates beyond X, at the peak
     why: str
-    tol: float = DEFAULT_TOL
+    tol: float = HELD_TOL
+    passes: int = 1  # over the matrix, about
+    seconds: float | None = None  # expected, from one timed tile; shown, and decides nothing
+    warning: str = ""
 
     def __str__(self) -> str:
-        return f"{self.solver!r} on {_HELD[self.held]}, {in_words(self.memory)} at the peak: {self.why}"
+        time = "" if self.seconds is None else f", about {seconds_in_words(self.seconds)}"
+        how = f"{self.solver!r} on {_HELD[self.held]}, about {self.passes} pass{'es' if self.passes > 1 else ''}"
+        return f"{how}{time}, {in_words(self.memory)} at the peak: {self.why}" + (
+            f" {self.warning}" if self.warning else ""
+        )
 
 
-_HELD = {"gram": "the Gram matrix in memory", "features": "explicit features", "given": "the matrix given"}
+_HELD = {
+    "gram": "the Gram matrix in memory",
+    "recomputed": "the Gram matrix evaluated anew in each pass",
+    "features": "explicit features",
+    "given": "the matrix given",
+}
 
 
 def choose_plan(problem: Problem, limits: Limits) -> Plan:
     """Sizes and the memory limit alone decide, no clock and no reading of free memory, so that runs repeat."""
-    n, k = problem.n, problem.n if problem.k is None else min(problem.k, problem.n)
-    held = _how_held(problem)
-    matrix = {"given": 0, "gram": 8 * n * n, "features": _expanded(problem)}[held]
-    dense = matrix + 4 * 8 * n * n  # the centred matrix, LAPACK's copy, its vectors and their products
-    if problem.eigen_solver == "dense":
-        plan = Plan(Dense(), held, dense, "asked for by eigen_solver")
-    elif held == "features" and _narrow(problem) and (10 * k > (problem.n_features or 0) or _few(problem)):
-        D = problem.n_features or 0
-        why = f"the kernel has {D:,} exact features: a {D:,}×{D:,} problem"
-        plan = Plan(Factored(), held, matrix + 8 * (4 * n * min(k, D) + 3 * D * D), why)
-    elif n <= (TINY if problem.eigen_solver == "krylov" else SMALL):
-        plan = Plan(Dense(), held, dense, f"{n:,} rows are few: LAPACK on the whole matrix")
-    elif 10 * k > n and (problem.eigen_solver != "krylov" or 2 * k > n):
-        plan = Plan(Dense(), held, dense, f"{k:,} of {n:,} components are so many that LAPACK is faster")
-    else:
-        solver = BlockKrylov(
-            tol=problem.tol or DEFAULT_TOL,
-            block=SMALL_BLOCK if k < 2 * SMALL_BLOCK else LARGE_BLOCK,
-            max_passes=problem.max_passes or BlockKrylov.max_passes,
-            threads=limits.threads,
-        )
-        why = {
-            "given": "the matrix is there",
-            "gram": f"K takes {in_words(8 * n * n)} and fits into {in_words(limits.memory)}",
-            "features": f"{n:,}×{problem.n_features or 0:,} features are never multiplied out",
-        }[held]
-        plan = Plan(solver, held, matrix + solver.memory(n, k), why)
-    return _within(limits, replace(plan, tol=problem.tol or DEFAULT_TOL))
+    for way in (_dense_if_asked, _feature_side, _small_or_nearly_all, _features, _held, _recomputed):
+        plan = way(problem, limits)
+        if plan is not None:
+            return _within(limits, plan, problem)
+    raise AssertionError("the last way takes everything")
 
 
-def _how_held(problem: Problem) -> str:
-    """Explicit features if they are narrow, or if they are the rows themselves and cost nothing."""
-    if problem.given:
-        return "given"
-    free = problem.n_features == problem.d and (problem.sparse or problem.d > problem.n)
-    return "features" if problem.n_features is not None and (free or _narrow(problem)) else "gram"
+# ---------------------------------------------------------------------- the ways, in the order they are tried
 
 
-def _narrow(problem: Problem) -> bool:
-    most = MOST_SPARSE_FEATURES if problem.sparse else MOST_FEATURES
-    return problem.n_features is not None and problem.n_features <= min(problem.n, most)
+def _dense_if_asked(p: Problem, limits: Limits) -> Plan | None:
+    return _dense(p, "asked for by eigen_solver") if p.eigen_solver == "dense" else None
 
 
-def _few(problem: Problem) -> bool:
-    """So few features that LAPACK on their D×D matrix takes no time."""
-    return (problem.n_features or 0) <= SMALL
+def _feature_side(p: Problem, limits: Limits) -> Plan | None:
+    """The D×D side: D so small that LAPACK takes no time, or so many components that nothing else pays."""
+    D, k = p.n_features or 0, _wanted(p)
+    if p.given or not _narrow(p) or not (10 * k > D or D <= SMALL):
+        return None
+    memory = _matrix(p, "features") + 8 * (4 * p.n * min(k, D) + 3 * D * D)
+    why = f"the kernel has {D:,} exact features: a {D:,}×{D:,} problem."
+    return Plan(Factored(), "features", memory, why, p.tol or HELD_TOL, passes=2)
 
 
-def _expanded(problem: Problem) -> int:
-    """Bytes of features that are not the rows themselves."""
-    return 0 if problem.n_features in (None, problem.d) else 8 * problem.n * (problem.n_features or 0)
+def _small_or_nearly_all(p: Problem, limits: Limits) -> Plan | None:
+    k, krylov = _wanted(p), p.eigen_solver == "krylov"
+    if p.n <= (TINY if krylov else SMALL):
+        return _dense(p, f"{p.n:,} rows are few: LAPACK on the whole matrix.")
+    if 10 * k > p.n and (not krylov or 2 * k > p.n):
+        return _dense(p, f"{k:,} of {p.n:,} components are so many that LAPACK is faster.")
+    return None
 
 
-def _within(limits: Limits, plan: Plan) -> Plan:
-    if plan.memory > limits.memory:
+def _features(p: Problem, limits: Limits) -> Plan | None:
+    if p.given or not (_narrow(p) or _free_features(p)):
+        return None
+    return _cold(p, limits, "features", f"{p.n:,}×{p.n_features or 0:,} features are never multiplied out.")
+
+
+def _held(p: Problem, limits: Limits) -> Plan | None:
+    if p.given:
+        return _cold(p, limits, "given", "the matrix is there.")
+    size = 8 * p.n**2
+    fits = 2 * size <= limits.memory or (p.n <= HELD and _cold(p, limits, "gram", "").memory <= limits.memory)
+    worth = p.n <= HELD or 0 < p.tol < 1e-6 or p.entry_cost > DEAR or p.sparse
+    if not (fits and worth):
+        return None
+    return _cold(p, limits, "gram", f"K takes {in_words(size)} and fits into {in_words(limits.memory)}.")
+
+
+def _recomputed(p: Problem, limits: Limits) -> Plan:
+    """K evaluated anew in every pass; the fewer passes, the better."""
+    size = f"K would take {in_words(8 * p.n**2)}"
+    if not p.psd:
+        why = f"{size}; the kernel is not known to be positive semi-definite, so there is no warm start."
+        return _cold(p, limits, "recomputed", why)
+    a_pass = nominal_pass(p, limits)
+    short = WARM_PASSES * a_pass <= BUDGET
+    rank = _rank(p, longer=not short)
+    solver = WarmKrylov(
+        tol=p.tol or RECOMPUTED_TOL,
+        block=_warm_block(p),
+        rank=rank,
+        max_passes=(p.max_passes or WarmKrylov.max_passes) if short else 1,
+        threads=limits.threads,
+    )
+    solver = _fitted(solver, p, limits)
+    memory = _matrix(p, "recomputed") + solver.memory(p.n, _wanted(p))
+    why = (
+        f"{size}, against a limit of {in_words(limits.memory)}."
+        if 16 * p.n**2 > limits.memory
+        else (f"{size}; evaluating it a few times is faster than filling it once.")
+    )
+    if short:
+        return Plan(solver, "recomputed", memory, why, solver.tol, WARM_PASSES)
+    warning = (
+        f"A pass takes about {seconds_in_words(a_pass)}, so there is only one: components are as good as "
+        f"{solver.rank:,} pivots make them, and the certificate says how good. Give max_iter for more passes."
+    )
+    return Plan(solver, "recomputed", memory, why, solver.tol, 1, warning=warning)
+
+
+# ---------------------------------------------------------------------- sizes
+
+
+def _dense(p: Problem, why: str) -> Plan:
+    """The matrix, the centred matrix, LAPACK's copy, its vectors and their products."""
+    held = "given" if p.given else "features" if _narrow(p) or _free_features(p) else "gram"
+    return Plan(Dense(), held, _matrix(p, held) + 4 * 8 * p.n**2, why, p.tol or HELD_TOL)
+
+
+def _cold(p: Problem, limits: Limits, held: str, why: str) -> Plan:
+    k = _wanted(p)
+    solver = BlockKrylov(
+        tol=p.tol or (RECOMPUTED_TOL if held == "recomputed" else HELD_TOL),
+        block=32 if held == "recomputed" else SMALL_BLOCK if k < 2 * SMALL_BLOCK else LARGE_BLOCK,
+        max_passes=p.max_passes or BlockKrylov.max_passes,
+        threads=limits.threads,
+    )
+    return Plan(solver, held, _matrix(p, held) + solver.memory(p.n, k), why, solver.tol, passes=12)
+
+
+def _wanted(p: Problem) -> int:
+    return p.n if p.k is None else min(p.k, p.n)
+
+
+def _matrix(p: Problem, held: str) -> int:
+    """Bytes of the matrix as it is held, with the rows prepared for it."""
+    prepared = 0 if p.sparse else 8 * p.n * (3 * p.d + 6)
+    return {
+        "given": 0,
+        "gram": 8 * p.n**2 + prepared,
+        "recomputed": prepared + 8 * p.n * (p.d + 2),  # in double and in single precision
+        "features": 0 if p.n_features in (None, p.d) else 8 * p.n * (p.n_features or 0),
+    }[held]
+
+
+def _narrow(p: Problem) -> bool:
+    most = MOST_SPARSE_FEATURES if p.sparse else MOST_FEATURES
+    return p.n_features is not None and p.n_features <= min(p.n, most)
+
+
+def _free_features(p: Problem) -> bool:
+    """Features that are the rows themselves cost nothing."""
+    return p.n_features is not None and p.n_features == p.d and (p.sparse or p.d > p.n)
+
+
+def nominal_pass(p: Problem, limits: Limits) -> float:
+    """Seconds of a pass by fixed costs: an entry evaluated, and used for some 32 columns twice."""
+    return p.n**2 / 2 * (p.entry_cost + 3.0) * 1e-9 / limits.threads
+
+
+def _warm_block(p: Problem) -> int:
+    return max(8, min(32, _wanted(p)))
+
+
+def _rank(p: Problem, longer: bool) -> int:
+    """So many pivots that they cost about as much as a fraction of a pass."""
+    rank = max(8 * _wanted(p) + 100, 200, isqrt(32 * p.n) // 2)
+    return min(max(rank, 2000) if longer else rank, 3000, p.n // 4)
+
+
+def _fitted(solver: WarmKrylov, p: Problem, limits: Limits) -> WarmKrylov:
+    """With fewer pivots, then a narrower block, where memory is short."""
+    k, room = _wanted(p), limits.memory - _matrix(p, "recomputed")
+    while solver.memory(p.n, k) > room and solver.rank > max(FEWEST_PIVOTS, k + 10):
+        solver = replace(solver, rank=max(FEWEST_PIVOTS, k + 10, int(solver.rank * 0.8)))
+    while solver.memory(p.n, k) > room and solver.block > 4:
+        solver = replace(solver, block=solver.block // 2)
+    return solver
+
+
+def _within(limits: Limits, plan: Plan, p: Problem) -> Plan:
+    memory = max(plan.memory, 8 * p.n**2 + 8 * p.n * _wanted(p)) if p.inverse else plan.memory
+    if memory > limits.memory:
+        what = "and the inverse transform " if p.inverse and memory > plan.memory else ""
         raise NoRoom(
-            f"The fit needs {in_words(plan.memory)} ({plan.why}), over the limit of {in_words(limits.memory)}. "
-            "Give a larger memory_limit, fewer rows, or (if all components were asked for) n_components."
+            f"The fit {what}needs {in_words(memory)} ({plan.why}), over the limit of {in_words(limits.memory)}. "
+            "Give a larger memory_limit, fewer rows, or (if many or all components were asked for) fewer n_components."
         )
-    return plan
+    return replace(plan, memory=memory)
+
+
+def seconds_in_words(seconds: float) -> str:
+    """A time for people: "40 s", "3 min", "2.5 h"."""
+    if seconds < 100:
+        return f"{seconds:.2g} s"
+    return f"{seconds / 60:.2g} min" if seconds < 6000 else f"{seconds / 3600:.2g} h"

@@ -1,17 +1,19 @@
 """Products of tall matrices, shared out by rows."""
 
+from typing import Any
+
 import numpy as np
 
 from mercer.symmetric import Array
 from mercer.threads import run, threads_for
 
 
-def tall_times(A: Array, B: Array, threads: int) -> Array:
+def tall_times(A: Array, B: Array, threads: int, dtype: Any = np.float64) -> Array:
     """A B with A tall (n×m) and B small (m×b): each thread has rows of its own."""
-    out = np.empty((len(A), B.shape[1]))
+    out = np.empty((len(A), B.shape[1]), dtype=dtype)
 
     def work(rows: slice) -> None:
-        np.matmul(A[rows], B, out=out[rows])
+        np.matmul(A[rows], B, out=out[rows], casting="same_kind")
 
     run(work, _pieces(A, B.shape[1], threads), threads)
     return out
@@ -20,7 +22,7 @@ def tall_times(A: Array, B: Array, threads: int) -> Array:
 def transposed_times(A: Array, B: Array, threads: int) -> Array:
     """AᵀB of two tall matrices, summed over pieces in a fixed order."""
     pieces = _pieces(A, B.shape[1], threads)
-    parts = np.empty((len(pieces), A.shape[1], B.shape[1]))
+    parts = np.empty((len(pieces), A.shape[1], B.shape[1]), dtype=np.result_type(A, B))
 
     def work(i: int) -> None:
         np.matmul(A[pieces[i]].T, B[pieces[i]], out=parts[i])

@@ -1,0 +1,152 @@
+"""A start that is nearly the answer: for matrices so large that every pass over them counts.
+
+K ≈ FFᵀ by randomly pivoted Cholesky. The leading eigenvectors of the centred FFᵀ cost a small eigenproblem and start
+the block solver; all of them make a preconditioner; what FFᵀ leaves of the trace bounds what can have been missed. The
+solver works on a rough copy of the matrix first and sees the true one only for the last few steps, the first of which
+also carries the probes for missed eigenvalues.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mercer.solvers.base import Eigenpairs, Solver
+from mercer.solvers.completeness import PROBES
+from mercer.solvers.krylov import GUARD, BlockKrylov
+from mercer.solvers.pivoted import Factor, pivoted_cholesky, proposals
+from mercer.solvers.tall import tall_times, transposed_times
+from mercer.symmetric import Array, SymmetricOperator
+
+
+@dataclass(frozen=True)
+class WarmKrylov(Solver):
+    """Asks `matmat` of the matrix and of its `rough` copy, and `diag`, `columns`, `block` of the uncentred one."""
+
+    tol: float = 1e-4
+    block: int = 32
+    rank: int = 300
+    max_passes: int = 300
+    precondition: bool = True
+    threads: int = 1
+
+    def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
+        bound, guess, done = np.inf, None, None
+        if start is None:
+            factor = pivoted_cholesky(op.uncentred, self.rank, rng, tol=0.1 * self.tol, threads=self.threads)
+            guess = Guess.of(op, factor, self.threads)
+            start, bound = guess.start(k), guess.bound_beyond(k)
+        precondition = guess if self.precondition else None
+        if guess and op.rough is not op and self.max_passes > 1:
+            done = self._krylov(op.n, k, 0.5 * self.tol).solve(op.rough, k, rng, start, precondition)
+            start = np.concatenate([done.vectors, done.spare], axis=1)
+        carrier = Carrier(op, rng.standard_normal((op.n, PROBES)))
+        pairs = self._krylov(op.n, k, self.tol, done).solve(carrier, k, rng, start, precondition)
+        return replace(
+            pairs,
+            bound=bound,
+            probes=carrier.cargo,
+            probed=carrier.product,
+            passes=pairs.passes + (done.passes if done else 0),
+            columns=pairs.columns + (done.columns if done else 0) + PROBES,
+        )
+
+    def foretell(self, op: SymmetricOperator, share: float, rng: np.random.Generator) -> int:
+        """About how many components explain this share of the trace."""
+        factor = pivoted_cholesky(op.uncentred, self.rank, rng, tol=0.1 * self.tol, threads=self.threads)
+        guess = Guess.of(op, factor, self.threads)
+        total = float(guess.values.sum()) + guess.error
+        return 2 + int(np.searchsorted(np.cumsum(guess.values), share * total))
+
+    def _krylov(self, n: int, k: int, tol: float, done: Eigenpairs | None = None) -> BlockKrylov:
+        left = max(1, self.max_passes - (done.passes if done else 0))
+        return BlockKrylov(tol, self.block, left, self.threads, basis=self._basis(n, k))
+
+    def _basis(self, n: int, k: int) -> int:
+        """Room for the start and a handful of blocks."""
+        return min(n, k + start_columns(k) + 5 * self.block)
+
+    def memory(self, n: int, k: int) -> int:
+        """Bytes at the peak: of the factor while it is made, or of the basis next to the preconditioner."""
+        factor = n * (12 * self.rank + 3 * 8 * proposals(self.rank))
+        work = 8 * n * (2 * self._basis(n, k) + 6 * (k + start_columns(k)) + 4 * self.block + 3 * PROBES)
+        return max(factor, 4 * n * self.rank + work)
+
+
+def start_columns(k: int) -> int:
+    """Vectors of the guess after the k-th that start as well, and random ones."""
+    return max(8, k // 4) + GUARD
+
+
+class Guess:
+    """The eigenpairs (a, U) of the centred FFᵀ; called on residuals, a preconditioner."""
+
+    def __init__(self, values: Array, vectors: Array, error: float, threads: int) -> None:
+        self.values, self.vectors, self.error, self.threads = values, vectors, error, threads
+        self.distance = error  # ‖K̂ − K‖ as far as it matters: how well the values are known
+
+    @classmethod
+    def of(cls, op: SymmetricOperator, factor: Factor, threads: int = 1) -> "Guess":
+        """From FcᵀFc V = V a: U = Fc V a^−½. F is used up, and U kept in float32, which is plenty for a guess."""
+        F = factor.F
+        for some in range(0, F.shape[1], 32):
+            F[:, some : some + 32] = op.project(F[:, some : some + 32])
+        values, V = np.linalg.eigh(transposed_times(F, F, threads))
+        good = values > max(F.shape[1], 1) * np.finfo(np.float32).eps ** 2 * values.max(initial=0.0)
+        values, V = values[good][::-1], V[:, good][:, ::-1]
+        U = tall_times(F, V / np.sqrt(values), threads, dtype=np.float32)
+        return cls(values, U, factor.error, threads)
+
+    def start(self, k: int) -> Array:
+        """The k leading vectors and a few more."""
+        return self.vectors[:, : k + start_columns(k) - GUARD].astype(np.float64)
+
+    def bound_beyond(self, k: int) -> float:
+        """λ_{k+1} ≤ a_{k+1} + tr(E) (Weyl): certain, as E is positive semi-definite."""
+        return float(self.values[k] if k < len(self.values) else 0.0) + self.error
+
+    def calibrate(self, Q: Array, AQ: Array) -> None:
+        """How far FFᵀ is from the matrix on the space at hand: eigenvalues nearer than this cannot be told apart."""
+        rest = AQ - self._times(self.values[:, None] * self._transposed_times(Q))
+        self.distance = float(np.sqrt(max(np.linalg.eigvalsh(rest.T @ rest)[-1], 0.0)))
+
+    def __call__(self, R: Array, theta: Array) -> Array:
+        """(θᵢ − K̂)⁻¹ rᵢ by the eigenform, where the difference is kept from becoming too small to mean anything."""
+        C = self._transposed_times(R)
+        gap = theta - self.values[:, None]
+        floor = np.maximum(0.02 * np.abs(theta), self.distance)
+        gap = np.where(np.abs(gap) < floor, np.where(gap < 0, -floor, floor), gap)
+        return R / theta + self._times(C / gap - C / theta)
+
+    def _times(self, C: Array) -> Array:
+        return tall_times(self.vectors, C.astype(np.float32), self.threads, dtype=np.float32)
+
+    def _transposed_times(self, B: Array) -> Array:
+        return transposed_times(self.vectors, B.astype(np.float32), self.threads).astype(np.float64)
+
+
+class Carrier(SymmetricOperator):
+    """An operator whose first product takes a few columns more with it: the entries are being evaluated anyway."""
+
+    def __init__(self, op: SymmetricOperator, cargo: Array) -> None:
+        self.op, self.n, self.cargo, self.coarse = op, op.n, op.project(cargo), op.coarse
+        self.product: Array | None = None
+
+    def matmat(self, B: Array) -> Array:
+        if self.product is not None:
+            return self.op.matmat(B)
+        both = self.op.matmat(np.concatenate([B, self.cargo], axis=1))
+        self.product = both[:, B.shape[1] :].copy()
+        return both[:, : B.shape[1]]
+
+    def diag(self) -> Array:
+        return self.op.diag()
+
+    def columns(self, indices: Array) -> Array:
+        return self.op.columns(indices)
+
+    @property
+    def dimension(self) -> int:
+        return self.op.dimension
+
+    def project(self, B: Array) -> Array:
+        return self.op.project(B)
