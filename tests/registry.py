@@ -18,10 +18,11 @@ from mercer.kernels import (
 )
 from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
-from mercer.operators.gram import HeldGram
+from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.held import BlackBox, HeldMatrix
 from mercer.solvers.dense import Dense
 from mercer.solvers.krylov import BlockKrylov
+from mercer.solvers.warm import WarmKrylov
 
 
 def minimum(x, y):
@@ -65,6 +66,8 @@ SPARSE_KERNELS = [
 ALL_OPERATORS = {
     "gram": lambda X: HeldGram(Linear(), X),
     "gram, two threads": lambda X: HeldGram(Linear(), X, threads=2),
+    "recomputed": lambda X: RecomputedGram(Linear(), X),
+    "recomputed, two threads": lambda X: RecomputedGram(Linear(), X, threads=2),
     "features": lambda X: FeatureGram(X),
     "features, two threads": lambda X: FeatureGram(X, threads=2),
     "sparse features": lambda X: FeatureGram(sparse.csr_array(X)),
@@ -74,4 +77,10 @@ ALL_OPERATORS = {
 }
 ALL_OPERATORS |= {f"centred {name}": lambda X, make=make: Centered(make(X)) for name, make in ALL_OPERATORS.items()}
 
-ALL_SOLVERS = [Dense(), BlockKrylov(block=4), BlockKrylov(block=16, tol=1e-10)]
+ALL_SOLVERS = [
+    Dense(),
+    BlockKrylov(block=4),
+    BlockKrylov(block=16, tol=1e-10),
+    WarmKrylov(block=4, rank=15, tol=1e-10),
+    WarmKrylov(block=4, rank=15, tol=1e-8, precondition=False),
+]

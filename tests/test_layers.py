@@ -15,6 +15,7 @@ FLOORS = {
     "limits": 0,
     "symmetric": 1,
     "threads": 1,
+    "progress": 1,
     "kernels": 2,
     "operators": 3,
     "solvers": 3,

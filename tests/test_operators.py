@@ -12,7 +12,7 @@ from mercer.kernels import RBF, Linear, Polynomial
 from mercer.operators import tiles
 from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
-from mercer.operators.gram import HeldGram
+from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.projection import projection
 from mercer.threads import one_blas_thread, run
 from registry import ALL_KERNELS, ALL_OPERATORS
@@ -168,3 +168,69 @@ def test_an_error_in_a_thread_reaches_the_caller_and_restores_the_pools():
     with pytest.raises(ValueError, match="task 0"):
         run(fail, range(5), threads=2)
     assert blas_threads() == before
+
+
+@pytest.mark.parametrize("kernel", ALL_KERNELS, ids=repr)
+def test_recomputed_is_held_in_double_and_nearly_so_in_single_precision(kernel, monkeypatch):
+    monkeypatch.setattr(tiles, "STRIP", 7)
+    held, anew = HeldGram(kernel, X), RecomputedGram(kernel, X)
+    size = np.abs(held.dense()).max()
+    assert_allclose(anew.matmat(B), held.matmat(B), atol=1e-11 * size)
+    assert_allclose(anew.shifted_squared_norm(), held.shifted_squared_norm(), rtol=1e-9, atol=1e-12)
+    assert_allclose(anew.rough.matmat(B), held.matmat(B), atol=1e-5 * size)
+    assert_allclose(Centered(anew).matmat(B), Centered(held).matmat(B), atol=1e-10 * size)
+    assert anew.rough.coarse > 0 == anew.coarse and anew.rough.rough is not anew
+
+
+def test_products_have_the_same_bits_on_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr(tiles, "STRIP", 9)
+    a, b, c = (RecomputedGram(RBF(0.3), X, threads).matmat(B) for threads in (1, 2, 5))
+    assert np.array_equal(a, b) and np.array_equal(a, c)
+
+
+def test_rough_entries_are_as_good_as_float32_allows_wherever_the_rows_are():
+    """Far rows, wide and narrow kernels, a large offset: the exponent keeps its digits."""
+    for rows, gamma in [
+        (X, 1e-5),
+        (X, 0.1),
+        (100 * X, 0.01),
+        (X + 1e5, 0.1),
+        (np.append(X, [[900.0] * 3], axis=0), 0.1),
+    ]:
+        exact = RBF(gamma).block(rows, rows)
+        shift = 1.0 if exact.mean() > 0.5 else 0.0
+        out = np.empty(exact.shape, dtype=np.float32)
+        RBF(gamma).prepare(rows, shift=shift, dtype=np.float32).fill(slice(0, len(rows)), slice(0, len(rows)), out)
+        true = RBF(gamma).block(rows, rows) - shift
+        off = ~np.eye(len(rows), dtype=bool)
+        assert_allclose(out[off], true[off], rtol=2e-4 if shift else 2e-5, atol=1e-7 * np.abs(true).max())
+
+
+def test_the_means_come_with_the_first_product(monkeypatch):
+    passes = []
+    plain = RecomputedGram.shifted_matmat
+    monkeypatch.setattr(
+        RecomputedGram, "shifted_matmat", lambda self, B: (passes.append(B.shape[1]), plain(self, B))[1]
+    )
+    for weights in (None, np.arange(1.0, 41.0)):
+        passes.clear()
+        op = Centered(RecomputedGram(RBF(0.3), X), weights)
+        product = op.matmat(B)
+        means, _ = op.means, op.matmat(B)
+        assert passes == [5, 4]
+        alone = Centered(HeldGram(RBF(0.3), X), weights)
+        assert_allclose(means, alone.means, rtol=1e-12)
+        assert_allclose(product, alone.matmat(B), atol=1e-12)
+
+
+def test_a_pass_says_how_far_it_is_and_can_be_stopped(monkeypatch):
+    monkeypatch.setattr(tiles, "STRIP", 8)
+    seen = []
+    RecomputedGram(RBF(0.3), X, 2, on_pass=seen.append).matmat(B)
+    assert len(seen) == 5 and seen == sorted(seen) and seen[-1] == 1
+
+    def stop(fraction):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        RecomputedGram(RBF(0.3), X, 2, on_pass=stop).matmat(B)

@@ -13,14 +13,15 @@ from mercer.limits import Limits
 from mercer.models.spectrum import find_spectrum, rule_out_missed
 from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
-from mercer.operators.gram import HeldGram
+from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.held import HeldMatrix
 from mercer.solvers.base import clean_spectrum, rounding_floor, settle
 from mercer.solvers.certificate import certify
-from mercer.solvers.completeness import explore
+from mercer.solvers.completeness import explore, explore_by_products
 from mercer.solvers.factored import Factored
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.plan import Plan, Problem, choose_plan
+from mercer.solvers.warm import WarmKrylov
 from registry import ALL_OPERATORS, ALL_SOLVERS
 
 SPECTRA = {
@@ -347,6 +348,16 @@ GB = 10**9
             "features",
             "30,000 features",
         ),
+        (Problem(n=12_000, k=5, d=10), 4 * GB, "BlockKrylov", "gram", "K takes 1.15 GB and fits into 4 GB"),
+        (Problem(n=12_000, k=5, d=10), GB // 2, "WarmKrylov", "recomputed", "K would take 1.15 GB, against a limit"),
+        (Problem(n=20_000, k=20, d=30), 12 * GB, "WarmKrylov", "recomputed", "faster than filling it once"),
+        (Problem(n=20_000, k=20, d=30, tol=1e-9), 12 * GB, "BlockKrylov", "gram", "K takes 3.2 GB"),
+        (Problem(n=20_000, k=20, d=30, entry_cost=2000), 12 * GB, "BlockKrylov", "gram", "K takes 3.2 GB"),
+        (Problem(n=20_000, k=20, d=30, sparse=True), 12 * GB, "BlockKrylov", "gram", "K takes 3.2 GB"),
+        (Problem(n=20_000, k=20, d=30, psd=False), GB, "BlockKrylov", "recomputed", "no warm start"),
+        (Problem(n=80_000, k=20, d=30), 2 * GB, "WarmKrylov", "recomputed", "K would take 51.2 GB"),
+        (Problem(n=200_000, k=20, d=30), 3 * GB, "WarmKrylov", "recomputed", "K would take 320 GB"),
+        (Problem(n=400_000, k=20, d=30), 12 * GB, "WarmKrylov", "recomputed", "K would take 1.28 TB"),
         (Problem(n=5000, k=5, d=10, eigen_solver="dense"), 2 * GB, "Dense", "gram", "asked for"),
         (Problem(n=5000, k=5, d=10, eigen_solver="arpack"), GB, "BlockKrylov", "gram", "fits"),
         (Problem(n=5000, k=5, d=5000, given=True), GB, "BlockKrylov", "given", "the matrix is there"),
@@ -362,3 +373,100 @@ def test_the_plan_follows_from_sizes_and_says_why(problem, memory, solver, held,
 def test_what_does_not_fit_is_said_before_anything_is_allocated(problem):
     with pytest.raises(MemoryError, match="over the limit of 2 GB"):
         choose_plan(problem, Limits(2 * GB, 2))
+
+
+# ---------------------------------------------------------------------------- warm starts
+
+SWEEP = {
+    "geometric": lambda n: 0.7 ** np.arange(n),
+    "1/i": lambda n: 1.0 / (1 + np.arange(n)),
+    "1/√i": lambda n: (1.0 + np.arange(n)) ** -0.5,
+    "ten equal": lambda n: np.concatenate([np.full(10, 1.0), 0.5 * 0.9 ** np.arange(n - 10)]),
+    "k inside a cluster": lambda n: np.concatenate(
+        [0.8 ** np.arange(15), np.full(12, 0.02), 0.01 * 0.8 ** np.arange(n - 27)]
+    ),
+    "rank 12": lambda n: np.concatenate([np.arange(12.0, 0.0, -1.0), np.zeros(n - 12)]),
+    "flat": lambda n: 1 + 1e-3 * np.random.default_rng(0).normal(size=n),
+}
+
+
+@pytest.mark.parametrize("precondition", [True, False], ids=["preconditioned", "plain"])
+@pytest.mark.parametrize("spectrum", SWEEP)
+def test_a_warm_start_is_never_worse_than_a_cold_one_by_more_than_one_pass(spectrum, precondition):
+    n, k, rng = 600, 20, np.random.default_rng(7)
+    values = np.sort(SWEEP[spectrum](n))[::-1]
+    Q = np.linalg.qr(rng.normal(size=(n, n)))[0]
+    op = HeldMatrix((Q * values) @ Q.T)
+    cold = BlockKrylov(block=16, basis=192).solve(op, k, np.random.default_rng(0))
+    warm = WarmKrylov(tol=1e-8, block=16, rank=150, precondition=precondition).solve(op, k, np.random.default_rng(0))
+    assert warm.converged
+    assert warm.passes <= cold.passes + 1
+    assert np.all(warm.values <= values[:k] + 1e-10 * values[0])  # Cauchy: from below
+    if spectrum != "flat":  # there the k largest of hundreds of equal ones are found by the search for missed ones
+        assert_allclose(warm.values, values[:k], rtol=1e-8, atol=1e-11 * values[0])
+
+
+@pytest.mark.parametrize("trial", range(30))
+def test_certificates_of_recomputed_matrices_hold(trial):
+    """Rough passes, one exact pass, pivots' bound, probes that came along: every statement against LAPACK."""
+    rng = np.random.default_rng(trial)
+    n, d, k = int(rng.integers(80, 400)), int(rng.integers(1, 8)), int(rng.integers(1, 20))
+    X = rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + 5 * rng.integers(0, 3, size=(n, 1))
+    gamma = float(rng.choice([0.1, 1, 10])) * RBF("median").resolved(X, rng).gamma
+    weights = rng.integers(1, 4, size=n).astype(float) if trial % 3 == 0 else None
+    op = Centered(RecomputedGram(RBF(gamma), X), weights)
+    solver = WarmKrylov(tol=1e-4, block=8, rank=int(rng.integers(k + 5, 60)))
+    spectrum = find_spectrum(Plan(solver, "recomputed", 0, "", tol=1e-4), op, k, rng)
+    A = Centered(HeldGram(RBF(gamma), X), weights).dense()
+    true, vectors = np.linalg.eigh(A)
+    certificate, slack = spectrum.certificate, 1e-11 * true[-1]
+    assert certificate.certified
+    residuals = np.linalg.norm(A @ spectrum.vectors - spectrum.vectors * spectrum.values, axis=0)
+    assert np.all(residuals <= np.maximum(1.01e-4 * spectrum.values, slack))
+    assert np.all(certificate.lower <= true[::-1][:k] + slack) and np.all(true[::-1][:k] <= certificate.upper + slack)
+    for i in range(certificate.n_complete):
+        start, stop = next(((a, b) for a, b in certificate.clusters if a <= i < b), (i, i + 1))
+        angle = np.sin(subspace_angles(spectrum.vectors[:, start:stop], vectors[:, ::-1][:, start:stop]).max())
+        assert angle <= certificate.angles[i] + 1e-6
+
+
+def test_a_cluster_that_no_pivot_hit_is_found_all_the_same():
+    """The start knows nothing of twelve rows far away; random columns and probes do."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(400, 3)), 40 + 0.05 * rng.normal(size=(12, 3))])
+    held = Centered(HeldGram(RBF(0.05), X))
+    start = np.linalg.eigh(held.dense())[1][:, ::-1]
+    blind = start[:, np.abs(start[400:]).max(axis=0) < 1e-3][:, :10]
+    solver = WarmKrylov(tol=1e-6, block=4, rank=40)
+    pairs = solver.solve(held, 8, rng, start=blind)
+    assert_allclose(pairs.values, np.linalg.eigvalsh(held.dense())[::-1][:8], rtol=1e-6)
+
+
+def test_probes_that_came_along_bound_the_rest():
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        A, values = matrix_with("algebraic", 70, rng)
+        U = np.linalg.eigh(A)[1][:, ::-1][:, :5]
+        probes = rng.normal(size=(70, 10))
+        rest = explore_by_products(U, A @ U, probes, A @ probes)
+        assert rest.seen <= values[5] * (1 + 1e-9) and values[5] <= rest.upper <= 100 * values[5]
+
+
+def test_one_pass_has_to_do_where_passes_take_minutes():
+    few = choose_plan(Problem(n=200_000, k=20, d=30), Limits(12 * GB, 2))
+    many = choose_plan(Problem(n=400_000, k=20, d=30), Limits(12 * GB, 2))
+    asked = choose_plan(Problem(n=400_000, k=20, d=30, max_passes=9), Limits(12 * GB, 2))
+    assert (few.solver.max_passes, many.solver.max_passes, asked.solver.max_passes) == (300, 1, 9)
+    assert few.warning == asked.warning == "" and "there is only one" in many.warning and many.warning in str(many)
+    assert many.solver.rank >= 1000
+
+
+@pytest.mark.parametrize("n", [15_000, 80_000, 200_000])
+@pytest.mark.parametrize("memory", [0.3, 0.5, 1, 2, 12])
+def test_the_plan_stays_within_the_limit_or_says_so(n, memory):
+    try:
+        plan = choose_plan(Problem(n=n, k=20, d=30), Limits(int(memory * GB), 2))
+    except MemoryError as error:
+        assert "over the limit" in str(error) and n * memory > 2e4
+    else:
+        assert plan.memory <= memory * GB and plan.solver.rank >= 50

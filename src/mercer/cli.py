@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 import mercer
-from mercer.errors import ClaimsFailed, MissingPart
+from mercer.errors import ClaimsFailed, MissingPart, NoRoom, WrongUse
 
 app = typer.Typer(
     help="Dimension reduction that people can trust on real data.",
@@ -29,6 +29,44 @@ def _options(
     ] = False,
 ) -> None:
     pass
+
+
+def _count(text: str) -> int:
+    """A number of rows as people write it: 80000, 80_000, 8e4."""
+    try:
+        number = float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a number.") from None
+    if number != int(number) or number < 1:
+        raise typer.BadParameter(f"{text} is not a whole number of at least 1.")
+    return int(number)
+
+
+@app.command()
+def plan(
+    rows: Annotated[list[int], typer.Option(parser=_count, help="Number of rows; may be repeated.")],
+    features: Annotated[int, typer.Option(parser=_count, help="Number of columns.")],
+    components: Annotated[float, typer.Option(help="Number of components, or a share of the variance below 1.")] = 10,
+    kernel: Annotated[str, typer.Option(help="linear, poly, rbf, sigmoid or cosine.")] = "rbf",
+    memory: Annotated[
+        str | None, typer.Option(help='Memory limit, such as "2GB"; half the machine if left out.')
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(help="Threads; all if left out.")] = None,
+) -> None:
+    """Say what kernel PCA of so many rows would do, take and need, without doing it."""
+    from mercer.models.ahead import plan as plan_ahead
+
+    wanted = components if components < 1 else int(components)
+    for number in rows:
+        try:
+            text = str(plan_ahead(number, features, wanted, kernel=kernel, memory_limit=memory, n_jobs=jobs))
+        except NoRoom as error:
+            if len(rows) == 1:
+                raise
+            text = f"not possible: {error}"
+        except ValueError as error:  # a kernel, a memory limit or a number that does not exist
+            raise WrongUse(str(error)) from None
+        typer.echo(f"{number:,} rows: {text}")
 
 
 @app.command()

@@ -17,12 +17,15 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.errors import MercerWarning
 from mercer.kernels import Kernel, Precomputed, resolve_kernel
 from mercer.limits import Limits
+from mercer.models.ahead import plan_ahead
 from mercer.models.base import Model
 from mercer.models.matrix import build_matrix
 from mercer.models.spectrum import FIRST_GUESS, Spectrum, TooMany, find_spectrum
 from mercer.models.training import Training, check_rows, weigh
 from mercer.operators.centering import Centered, refuse_non_finite
 from mercer.operators.projection import projection
+from mercer.operators.tiles import STRIP
+from mercer.progress import reporting
 from mercer.readings.preimage import apply_inverse, learn_inverse
 from mercer.solvers.dense import Dense
 from mercer.solvers.factored import Factored
@@ -77,6 +80,9 @@ class KernelPCA(Model):
         Threads over tiles. None: as many as the machine has, as limited by the environment.
     memory_limit : int, str or None, default=None
         Bytes, or a text such as "2GB". None: half of the machine's or container's memory.
+    progress : bool or callable, default=False
+        True: a bar on stderr, if that is a terminal and the matrix is evaluated anew in each pass. A function is called
+        with a `mercer.progress.Progress` after every strip of rows; what it raises stops the fit.
 
     Attributes
     ----------
@@ -135,6 +141,7 @@ class KernelPCA(Model):
         "copy_X": ["boolean"],
         "n_jobs": [None, Integral],
         "memory_limit": [Interval(Integral, 1, None, closed="left"), str, None],
+        "progress": ["boolean", callable],
     }
 
     def __init__(
@@ -157,6 +164,7 @@ class KernelPCA(Model):
         copy_X: bool = True,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
+        progress: Any = False,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -175,6 +183,7 @@ class KernelPCA(Model):
         self.copy_X = copy_X
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.progress = progress
 
     # ------------------------------------------------------------------ fitting
 
@@ -226,8 +235,9 @@ class KernelPCA(Model):
         rows = training.rows
         # LAPACK shares its work out itself; everybody else has threads of ours.
         threads = nullcontext() if isinstance(plan.solver, Dense) else one_blas_thread()
-        with threads, np.errstate(over="ignore", invalid="ignore"):  # what overflows is told in words
-            matrix = build_matrix(plan, kernel, rows, training.weights, limits.threads)
+        quiet = np.errstate(over="ignore", invalid="ignore")  # what overflows is told in words
+        with threads, quiet, reporting(self.progress, plan.passes) as on_pass:
+            matrix = build_matrix(plan, kernel, rows, training.weights, limits.threads, on_pass)
             spectrum = find_spectrum(
                 plan,
                 matrix,
@@ -390,7 +400,15 @@ class KernelPCA(Model):
         """What `fit(X)` would do, and why, without doing it."""
         self._validate_params()
         rows = self._open(X).rows
-        return choose_plan(self._problem(rows, self._resolve_kernel(rows)), self._limits())
+        kernel = self._resolve_kernel(rows)
+        return plan_ahead(self._problem(rows, kernel), kernel, rows[:STRIP], self._limits())
+
+    def _plan_for(self, n: int, d: int) -> Plan:
+        """The same for data of this shape, which need not exist yet: the kernel is timed on made-up rows."""
+        self._validate_params()
+        rows = np.random.default_rng(0).standard_normal((STRIP, d))
+        kernel = self._resolve_kernel(rows)
+        return plan_ahead(replace(self._problem(rows, kernel), n=n), kernel, rows, self._limits())
 
     def _new_rows(self, X: Any) -> tuple[Any, int]:
         """The checked rows, and how many threads may work on them."""

@@ -1,6 +1,7 @@
 """The kernel matrix in the form a plan names, with words for matrices that are none."""
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,21 @@ from mercer.solvers.plan import Plan
 from mercer.symmetric import Array, SymmetricOperator
 
 
-def build_matrix(plan: Plan, kernel: Kernel, rows: Any, weights: Array | None, threads: int) -> Centered:
+def build_matrix(
+    plan: Plan,
+    kernel: Kernel,
+    rows: Any,
+    weights: Array | None,
+    threads: int,
+    on_pass: Callable[[float], None] | None = None,
+) -> Centered:
     """The centred kernel matrix of the rows, held as the plan says."""
-    return Centered(_hold(plan, kernel, rows, threads), weights)
+    return Centered(_hold(plan, kernel, rows, threads, on_pass), weights)
 
 
-def _hold(plan: Plan, kernel: Kernel, rows: Any, threads: int) -> SymmetricOperator:
+def _hold(
+    plan: Plan, kernel: Kernel, rows: Any, threads: int, on_pass: Callable[[float], None] | None
+) -> SymmetricOperator:
     if plan.held == "features":
         return FeatureGram(kernel.features(rows), threads)
     if plan.held == "given" and isinstance(rows, LinearOperator):
@@ -31,7 +41,7 @@ def _hold(plan: Plan, kernel: Kernel, rows: Any, threads: int) -> SymmetricOpera
     if plan.held == "given":
         return HeldMatrix(symmetric_part(rows), threads)
     if plan.held == "recomputed":
-        return RecomputedGram(kernel, rows, threads)
+        return RecomputedGram(kernel, rows, threads, on_pass=on_pass)
     return HeldGram(kernel, rows, threads)
 
 

@@ -73,7 +73,7 @@ class RecomputedGram(Gram):
     """No entry is kept: tiles are evaluated, used twice by symmetry and overwritten.
 
     `rough` is the same matrix with entries in float32 and sums in float64: a fixed small perturbation of K, on which a
-    solver can work at half the price until it needs the true one.
+    solver can work at half the price until it needs the true one. `on_pass` is told how much of a pass is done.
     """
 
     COARSE = 1e-7  # what the rough entries do to a residual, relative to the largest eigenvalue
@@ -84,23 +84,23 @@ class RecomputedGram(Gram):
         X: Any,
         threads: int = 1,
         dtype: Any = np.float64,
-        on_strip: Callable[[float], None] | None = None,
+        on_pass: Callable[[float], None] | None = None,
     ) -> None:
         super().__init__(kernel, X, threads)
-        self.entries, self.on_strip = np.dtype(dtype), on_strip
+        self.entries, self.on_pass = np.dtype(dtype), on_pass
         self.coarse = 0.0 if self.entries == np.float64 else self.COARSE
         self._squares: float | None = None
 
     @cached_property
     def rough(self) -> "RecomputedGram":
-        return RecomputedGram(self.kernel, self.X, self.threads, np.float32, self.on_strip)
+        return RecomputedGram(self.kernel, self.X, self.threads, np.float32, self.on_pass)
 
     @cached_property
     def _tiles(self) -> Any:
         return self.kernel.prepare(self.X, shift=self.shift, dtype=self.entries)
 
     def shifted_matmat(self, B: Array) -> Array:
-        product, self._squares = multiply_symmetric(self._tiles, B, self.threads, self.entries, self.on_strip)
+        product, self._squares = multiply_symmetric(self._tiles, B, self.threads, self.entries, self.on_pass)
         return product
 
     def shifted_squared_norm(self) -> float | None:

@@ -70,7 +70,7 @@ def symmetric_product(A: Array, B: Array, threads: int) -> Array:
 
 
 def multiply_symmetric(
-    tiles: Fill, B: Array, threads: int, dtype: Any, on_strip: Callable[[float], None] | None = None
+    tiles: Fill, B: Array, threads: int, dtype: Any, on_pass: Callable[[float], None] | None = None
 ) -> tuple[Array, float]:
     """A B (n×b) of the symmetric matrix A of `tiles`, and ‖A‖_F²: each tile is evaluated once and used twice.
 
@@ -97,8 +97,8 @@ def multiply_symmetric(
         run(work, range(len(groups)), threads)
         out[rows] += parts.sum(axis=0)
         squares += float(norms.sum())
-        if on_strip:
-            on_strip(1 - ((n - rows.stop) / n) ** 2)
+        if on_pass:
+            on_pass(1 - ((n - rows.stop) / n) ** 2)
     return out, squares
 
 

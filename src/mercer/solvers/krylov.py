@@ -6,7 +6,7 @@ from H y = θ y, and their residuals AQy − θQy are explicit, so they are true
 From a random start the basis first grows by block Lanczos; from a good start a few residuals are all that is added.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -15,7 +15,6 @@ from mercer.solvers.base import Eigenpairs, Solver, rounding_floor
 from mercer.solvers.tall import tall_times, transposed_times
 from mercer.symmetric import Array, SymmetricOperator
 
-ROOM = 64  # columns of storage beyond the largest basis, for a start block that is wider than usual
 GUARD = 4  # Ritz pairs after the k-th that are followed too: they show the gap and speed up the last ones
 
 
@@ -38,9 +37,10 @@ class BlockKrylov(Solver):
 
     tol: float = 1e-8
     block: int = 16
-    max_passes: int = 300
-    threads: int = 1
-    basis: int | None = None  # columns before a restart; None: so many that there is hardly one
+    max_passes: int = field(default=300, repr=False)
+    threads: int = field(default=1, repr=False)
+    grow: bool = field(default=False, repr=False)  # from a start too, if it is far from the answer
+    basis: int | None = field(default=None, repr=False)  # columns before a restart; None: so many that none is needed
 
     def solve(
         self,
@@ -51,18 +51,22 @@ class BlockKrylov(Solver):
         precondition: Preconditioner | None = None,
     ) -> Eigenpairs:
         basis = Basis(op, self._largest_basis(op.n, k), self.threads)
-        if start is None:
-            self._grow(basis, k, rng)
+        if start is None or self.grow:
+            self._grow(basis, k, rng, start)
         else:
             basis.extend(np.concatenate([start, rng.standard_normal((op.n, min(GUARD, op.n)))], axis=1))
         return self._refine(basis, k, rng, precondition)
 
-    def _grow(self, basis: "Basis", k: int, rng: np.random.Generator) -> None:
+    def _grow(self, basis: "Basis", k: int, rng: np.random.Generator, start: Array | None) -> None:
         """Block Lanczos: each block is what the product of the last one adds, so no Ritz vector is formed on the way.
 
         Its recurrence tells the residuals almost for free; it only says when it is worth computing them.
         """
-        basis.extend(rng.standard_normal((basis.op.n, min(self.block, basis.op.n))))
+        block = rng.standard_normal((basis.op.n, min(self.block, basis.op.n)))
+        if start is not None:
+            known = min(start.shape[1], max(0, block.shape[1] - GUARD))
+            block[:, :known] = start[:, :known]
+        basis.extend(block)
         looks: list[tuple[int, float]] = []
         due = 2 * (1 + k // self.block)
         while basis.room > 0 and basis.passes < self.max_passes:
@@ -103,7 +107,7 @@ class BlockKrylov(Solver):
 
     def memory(self, n: int, k: int) -> int:
         """Bytes of Q, AQ and the vectors worked on."""
-        return 8 * n * (2 * (self._largest_basis(n, k) + ROOM) + 5 * (k + GUARD) + 4 * self.block)
+        return 8 * n * (2 * self._largest_basis(n, k) + 5 * (k + GUARD) + 6 * self.block)
 
     def _allowed(self, values: Array, basis: "Basis") -> Array:
         """ρᵢ up to this is converged."""
@@ -149,7 +153,7 @@ class Basis:
         self._Q, self._AQ = np.empty((op.n, 0)), np.empty((op.n, 0))
         self._H = np.zeros((0, 0))
         self._spectrum: tuple[Array, Array] | None = None
-        self._reserve(most + ROOM)
+        self._reserve(most)
 
     @property
     def room(self) -> int:

@@ -129,7 +129,7 @@ def _recomputed(p: Problem, limits: Limits) -> Plan:
         why = f"{size}; the kernel is not known to be positive semi-definite, so there is no warm start."
         return _cold(p, limits, "recomputed", why)
     a_pass = nominal_pass(p, limits)
-    short = WARM_PASSES * a_pass <= BUDGET
+    short = WARM_PASSES * a_pass <= BUDGET or p.max_passes is not None
     rank = _rank(p, longer=not short)
     solver = WarmKrylov(
         tol=p.tol or RECOMPUTED_TOL,
@@ -210,7 +210,7 @@ def _warm_block(p: Problem) -> int:
 
 def _rank(p: Problem, longer: bool) -> int:
     """So many pivots that they cost about as much as a fraction of a pass."""
-    rank = max(8 * _wanted(p) + 100, 200, isqrt(32 * p.n) // 2)
+    rank = max(8 * _wanted(p) + 100, min(isqrt(32 * p.n) // 2, 700))
     return min(max(rank, 2000) if longer else rank, 3000, p.n // 4)
 
 

@@ -7,13 +7,22 @@ import numpy as np
 from mercer.symmetric import Array
 from mercer.threads import run, threads_for
 
+CAST_ROWS = 1024
+
 
 def tall_times(A: Array, B: Array, threads: int, dtype: Any = np.float64) -> Array:
-    """A B with A tall (n×m) and B small (m×b): each thread has rows of its own."""
+    """A B with A tall (n×m) and B small (m×b): each thread has rows of its own.
+
+    If the product is kept in another precision than it is computed in, by so few rows at a time that it never exists
+    in both.
+    """
     out = np.empty((len(A), B.shape[1]), dtype=dtype)
+    few = len(A) if np.result_type(A, B) == out.dtype else CAST_ROWS
 
     def work(rows: slice) -> None:
-        np.matmul(A[rows], B, out=out[rows], casting="same_kind")
+        for first in range(rows.start, rows.stop, few):
+            some = slice(first, min(first + few, rows.stop))
+            np.matmul(A[some], B, out=out[some], casting="same_kind")
 
     run(work, _pieces(A, B.shape[1], threads), threads)
     return out

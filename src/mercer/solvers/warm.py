@@ -6,7 +6,7 @@ solver works on a rough copy of the matrix first and sees the true one only for 
 also carries the probes for missed eigenvalues.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from mercer.solvers.pivoted import Factor, pivoted_cholesky, proposals
 from mercer.solvers.tall import tall_times, transposed_times
 from mercer.symmetric import Array, SymmetricOperator
 
+# By the guess's doubt (see there), from passes counted on real and made-up spectra: up to POOR the preconditioner saves
+# passes, up to HOPELESS the start alone does, and beyond it is only a better block for block Lanczos to begin with.
+POOR, HOPELESS = 100.0, 200.0
+
 
 @dataclass(frozen=True)
 class WarmKrylov(Solver):
@@ -25,22 +29,25 @@ class WarmKrylov(Solver):
     tol: float = 1e-4
     block: int = 32
     rank: int = 300
-    max_passes: int = 300
-    precondition: bool = True
-    threads: int = 1
+    max_passes: int = field(default=300, repr=False)
+    precondition: bool = field(default=True, repr=False)
+    threads: int = field(default=1, repr=False)
 
     def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
-        bound, guess, done = np.inf, None, None
+        bound, done, precondition, krylov = np.inf, None, None, self._krylov(op.n, k)
         if start is None:
-            factor = pivoted_cholesky(op.uncentred, self.rank, rng, tol=0.1 * self.tol, threads=self.threads)
-            guess = Guess.of(op, factor, self.threads)
-            start, bound = guess.start(k), guess.bound_beyond(k)
-        precondition = guess if self.precondition else None
-        if guess and op.rough is not op and self.max_passes > 1:
-            done = self._krylov(op.n, k, 0.5 * self.tol).solve(op.rough, k, rng, start, precondition)
-            start = np.concatenate([done.vectors, done.spare], axis=1)
+            guess = self._guess(op, rng)
+            start, bound, doubt = guess.start(k), guess.bound_beyond(k), guess.doubt(k)
+            precondition = guess if self.precondition and doubt < POOR else None
+            if op.rough is not op and self.max_passes > 1:
+                roughly = replace(krylov, tol=0.5 * self.tol, grow=doubt >= HOPELESS)
+                done = roughly.solve(op.rough, k, rng, start, precondition)
+                start = np.concatenate([done.vectors, done.spare], axis=1)
+                krylov = replace(krylov, max_passes=max(1, self.max_passes - done.passes))
+            else:
+                krylov = replace(krylov, grow=doubt >= HOPELESS)
         carrier = Carrier(op, rng.standard_normal((op.n, PROBES)))
-        pairs = self._krylov(op.n, k, self.tol, done).solve(carrier, k, rng, start, precondition)
+        pairs = krylov.solve(carrier, k, rng, start, precondition)
         return replace(
             pairs,
             bound=bound,
@@ -52,23 +59,27 @@ class WarmKrylov(Solver):
 
     def foretell(self, op: SymmetricOperator, share: float, rng: np.random.Generator) -> int:
         """About how many components explain this share of the trace."""
-        factor = pivoted_cholesky(op.uncentred, self.rank, rng, tol=0.1 * self.tol, threads=self.threads)
-        guess = Guess.of(op, factor, self.threads)
+        guess = self._guess(op, rng)
         total = float(guess.values.sum()) + guess.error
         return 2 + int(np.searchsorted(np.cumsum(guess.values), share * total))
 
-    def _krylov(self, n: int, k: int, tol: float, done: Eigenpairs | None = None) -> BlockKrylov:
-        left = max(1, self.max_passes - (done.passes if done else 0))
-        return BlockKrylov(tol, self.block, left, self.threads, basis=self._basis(n, k))
+    def _guess(self, op: SymmetricOperator, rng: np.random.Generator) -> "Guess":
+        """The factor is gone when this returns."""
+        factor = pivoted_cholesky(op.uncentred, self.rank, rng, tol=0.1 * self.tol, threads=self.threads)
+        return Guess.of(op, factor, self.threads)
+
+    def _krylov(self, n: int, k: int) -> BlockKrylov:
+        return BlockKrylov(self.tol, self.block, self.max_passes, self.threads, basis=self._basis(n, k))
 
     def _basis(self, n: int, k: int) -> int:
-        """Room for the start and a handful of blocks."""
-        return min(n, k + start_columns(k) + 5 * self.block)
+        """Room for the start and ten blocks."""
+        return min(n, k + start_columns(k) + 10 * self.block)
 
     def memory(self, n: int, k: int) -> int:
         """Bytes at the peak: of the factor while it is made, or of the basis next to the preconditioner."""
         factor = n * (12 * self.rank + 3 * 8 * proposals(self.rank))
-        work = 8 * n * (2 * self._basis(n, k) + 6 * (k + start_columns(k)) + 4 * self.block + 3 * PROBES)
+        columns = k + start_columns(k) + PROBES + 1  # of the exact pass
+        work = 8 * n * (2 * self._basis(n, k) + 5 * columns)
         return max(factor, 4 * n * self.rank + work)
 
 
@@ -104,6 +115,10 @@ class Guess:
         """λ_{k+1} ≤ a_{k+1} + tr(E) (Weyl): certain, as E is positive semi-definite."""
         return float(self.values[k] if k < len(self.values) else 0.0) + self.error
 
+    def doubt(self, k: int) -> float:
+        """tr(E)/a_k: how much the factor leaves, against the smallest eigenvalue that is wanted."""
+        return self.error / float(self.values[: max(k, 1)][-1]) if len(self.values) else 0.0
+
     def calibrate(self, Q: Array, AQ: Array) -> None:
         """How far FFᵀ is from the matrix on the space at hand: eigenvalues nearer than this cannot be told apart."""
         rest = AQ - self._times(self.values[:, None] * self._transposed_times(Q))
@@ -118,10 +133,18 @@ class Guess:
         return R / theta + self._times(C / gap - C / theta)
 
     def _times(self, C: Array) -> Array:
-        return tall_times(self.vectors, C.astype(np.float32), self.threads, dtype=np.float32)
+        small, size = _in_single(C)
+        return tall_times(self.vectors, small, self.threads, dtype=np.float32) * size
 
     def _transposed_times(self, B: Array) -> Array:
-        return transposed_times(self.vectors, B.astype(np.float32), self.threads).astype(np.float64)
+        small, size = _in_single(B)
+        return transposed_times(self.vectors, small, self.threads) * size
+
+
+def _in_single(B: Array) -> tuple[Array, np.float64]:
+    """B in float32, divided by its size: float32 ends at 10³⁸."""
+    size = np.float64(np.abs(B).max(initial=0.0)) or np.float64(1.0)
+    return (B / size).astype(np.float32), size
 
 
 class Carrier(SymmetricOperator):

@@ -1,0 +1,64 @@
+"""Long work says how far it is: to a callback, or to a bar on stderr if that is a terminal."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from mercer.errors import MissingPart
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a fit is: passes over the matrix done, how many it is expected to take, and how much of this one."""
+
+    done: int
+    expected: int
+    fraction: float
+
+    @property
+    def share(self) -> float:
+        """Of the whole, in [0, 1]; the expectation moves when it proves too low."""
+        return min(1.0, (self.done + self.fraction) / max(self.expected, self.done + 1))
+
+
+class PassCounter:
+    """Turns the fractions of passes that an operator reports into `Progress`."""
+
+    def __init__(self, expected: int, report: Callable[[Progress], Any]) -> None:
+        self.expected, self.report, self.done = expected, report, 0
+
+    def __call__(self, fraction: float) -> None:
+        self.report(Progress(self.done, self.expected, fraction))
+        if fraction >= 1:
+            self.done += 1
+
+
+@contextmanager
+def reporting(progress: Any, expected: int) -> Iterator[PassCounter | None]:
+    """What an operator is to call with the fraction of a pass: None, a user's function or a bar."""
+    if callable(progress):
+        yield PassCounter(expected, progress)
+    elif progress and on_terminal():
+        with _bar("passes over the kernel matrix") as show:
+            yield PassCounter(expected, lambda state: show(state.share))
+    else:
+        yield None
+
+
+def on_terminal() -> bool:
+    import sys
+
+    return sys.stderr.isatty()
+
+
+@contextmanager
+def _bar(words: str) -> Iterator[Callable[[float], None]]:
+    try:
+        from rich.console import Console
+        from rich.progress import Progress as Bar
+    except ModuleNotFoundError as missing:
+        raise MissingPart("A progress bar", missing.name or "rich", "app") from None
+    with Bar(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(words, total=1.0)
+        yield lambda share: bar.update(task, completed=share)
