@@ -3,6 +3,7 @@
 import pickle
 import threading
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -308,7 +309,7 @@ def test_plan_is_told_before_and_after():
     model = KernelPCA(4, kernel="rbf", gamma=0.01)
     plan = model.plan(BLOBS)
     assert not hasattr(model, "eigenvalues_")
-    assert str(plan) == str(model.fit(BLOBS).plan_)
+    assert str(replace(plan, seconds=None)) == str(model.fit(BLOBS).plan_)
     assert "K takes 3.92 MB" in str(plan)
 
 
@@ -344,10 +345,11 @@ def test_transform_never_holds_the_matrix_between_all_rows(monkeypatch):
 
 
 def test_a_cluster_cut_in_two_is_told():
-    corners = np.eye(40)  # equidistant: every direction is as good as another
+    sides = np.repeat([[-3.0], [3.0]], 20, axis=0)
+    corners = np.append(np.eye(40), sides, axis=1)  # two sides, and on each of them every direction is as good
     with pytest.warns(MercerWarning, match="is not determined by the data"):
         model = KernelPCA(3, kernel="rbf", gamma=1.0).fit(corners)
-    assert model.certificate_.unresolved == (0, 1, 2)
+    assert model.certificate_.unresolved == (1, 2)
 
 
 def test_max_iter_that_does_not_suffice_is_told():

@@ -15,6 +15,7 @@ from mercer.solvers.warm import WarmKrylov
 from mercer.symmetric import Array
 
 FIRST_GUESS = 10  # components to begin with when a share of the variance is asked for
+FLAT_ROWS = 20  # from so many on, equal eigenvalues mean something
 MOST_ROUNDS = 5  # how often a missed eigenvalue may send the solver back
 
 
@@ -152,6 +153,11 @@ def observations(
             "All rows look the same to this kernel, so there is no structure to find: the scores are zero. "
             "Is the data constant, or is gamma far too small for its scale?"
         )
+    if matrix.n >= FLAT_ROWS and 0 < values[:1].sum() * (matrix.n - 1) < 1.01 * matrix.trace and not indefinite:
+        return [
+            "Every row is alone to this kernel: all eigenvalues are nearly the same, so no direction stands out and "
+            "the components are arbitrary. If it has a bandwidth, gamma is far too large for the scale of the data."
+        ]
     if indefinite:
         said.append(
             f"The kernel matrix is not positive semi-definite: it has an eigenvalue of at most {pairs.lowest:.3g} "

@@ -8,6 +8,8 @@ import numpy as np
 from mercer.errors import BadData
 from mercer.symmetric import Array, SymmetricOperator
 
+UNDERFLOW = 1e-140  # eigenvalues below cannot be told from zero: their squares are not numbers any more
+
 
 class Centered(SymmetricOperator):
     """P S K S P with S = diag(√w) and P = I − ssᵀ, s = √w/‖√w‖; without weights S = I and P = J.
@@ -95,7 +97,7 @@ class Centered(SymmetricOperator):
     @cached_property
     def noise(self) -> float:
         """Eigenvalues up to this are rounding in the entries of K: what is constant to the kernel stays constant."""
-        return self.total_weight * self.base.shifted_noise(self.mean)
+        return max(self.total_weight * self.base.shifted_noise(self.mean), UNDERFLOW)
 
     def squared_norm(self) -> tuple[float, float] | None:
         """‖JKJ‖_F² = ‖K‖_F² − 2n‖μ‖² + n²m² and a bound on its rounding error, which is that of the terms."""

@@ -21,6 +21,7 @@ HELD_TOL, RECOMPUTED_TOL = 1e-8, 1e-4
 BUDGET = 600.0  # nominal seconds that all passes may take before one exact pass has to do
 WARM_PASSES = 4  # what a warm start usually takes
 FEWEST_PIVOTS = 50
+BUFFERS = 24_000_000  # bytes of tiles at work, and of what the allocator keeps
 
 
 @dataclass(frozen=True)
@@ -184,7 +185,7 @@ def _matrix(p: Problem, held: str) -> int:
     return {
         "given": 0,
         "gram": 8 * p.n**2 + prepared,
-        "recomputed": prepared + 8 * p.n * (p.d + 2),  # in double and in single precision
+        "recomputed": BUFFERS + prepared + 8 * p.n * (p.d + 2),  # rows in double and in single precision
         "features": 0 if p.n_features in (None, p.d) else 8 * p.n * (p.n_features or 0),
     }[held]
 

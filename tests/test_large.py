@@ -1,0 +1,283 @@
+"""Kernel PCA of matrices that are not held: the same answer, inside a memory limit, stoppable, and told beforehand.
+
+A small memory limit makes small data large.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.datasets import make_blobs, make_swiss_roll
+
+import mercer
+from mercer import KernelPCA
+from mercer.errors import BadData, MercerWarning, NoRoom
+from mercer.kernels import RBF, Blockwise, Laplacian, Matern, Polynomial
+from mercer.progress import Progress
+from mercer.solvers.warm import WarmKrylov
+
+BLOBS = make_blobs(2500, 8, centers=5, random_state=0)[0]
+ROLL = make_swiss_roll(2500, random_state=0)[0]
+LITTLE = "40MB"  # K of 2 500 rows takes 50
+
+
+def agree(a, b, tol):
+    """Eigenvalues, variances and (up to what their residuals allow) scores of two fits."""
+    assert a.plan_.held == "recomputed" and b.plan_.held != "recomputed"
+    assert_allclose(a.eigenvalues_, b.eigenvalues_, rtol=max(tol**2 * 100, 1e-9))
+    assert_allclose(a.total_variance_, b.total_variance_, rtol=1e-10)
+    assert_allclose(a.explained_variance_ratio_, b.explained_variance_ratio_, rtol=max(tol**2 * 100, 1e-9))
+    overlap = np.abs(np.sum(a.eigenvectors_ * b.eigenvectors_, axis=0))
+    settled = [i for i in range(len(overlap)) if i not in a.certificate_.unresolved]
+    assert np.all(overlap[settled] > 1 - 0.05**2)
+
+
+@pytest.mark.parametrize(
+    ("data", "params"),
+    [
+        (BLOBS, dict(kernel="rbf", gamma="median")),
+        (BLOBS + 1e4, dict(kernel="rbf", gamma="median")),
+        (BLOBS.astype(np.float32), dict(kernel="rbf", gamma="median")),
+        (ROLL, dict(kernel=RBF("median"))),
+        (ROLL, dict(kernel="rbf", gamma=1e-4)),
+        (ROLL, dict(kernel=Laplacian(0.05))),
+        (ROLL, dict(kernel=Matern(1.5, 5.0))),
+        (ROLL / 10, dict(kernel=Polynomial(5, 0.5))),
+        (ROLL, dict(kernel=RBF("median") + 0.5 * Matern(2.5, 9.0))),
+    ],
+    ids=lambda value: "" if isinstance(value, np.ndarray) else str(value["kernel"]),
+)
+def test_the_answer_does_not_depend_on_whether_the_matrix_is_held(data, params):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MercerWarning)  # a last component that is not settled
+        anew = KernelPCA(12, memory_limit=LITTLE, **params).fit(data)
+        held = KernelPCA(12, **params).fit(data)
+    assert anew.certificate_.certified and np.all(anew.certificate_.relative_residuals <= 1e-4)
+    agree(anew, held, 1e-4)
+    new = data[:50] * 1.01
+    sure = [i for i in range(12) if i not in anew.certificate_.unresolved]
+    signs = np.sign(np.sum(anew.eigenvectors_ * held.eigenvectors_, axis=0))
+    scale = np.abs(held.transform(data)).max(axis=0)
+    difference = np.abs(anew.transform(new) * signs - held.transform(new)) / scale
+    assert np.all(difference[:, sure] < 0.05)
+
+
+def test_a_tighter_tolerance_is_met():
+    anew = KernelPCA(12, kernel="rbf", gamma="median", tol=1e-9, memory_limit=LITTLE).fit(BLOBS)
+    held = KernelPCA(12, kernel="rbf", gamma="median").fit(BLOBS)
+    assert np.all(anew.certificate_.relative_residuals <= 1e-9)
+    assert_allclose(np.abs(anew.transform(BLOBS)), np.abs(held.transform(BLOBS)), atol=1e-6)
+
+
+def test_fit_transform_is_fit_then_transform_to_rounding():
+    model = KernelPCA(8, kernel="rbf", gamma="median", memory_limit=LITTLE)
+    scores = model.fit_transform(BLOBS)
+    assert model.plan_.held == "recomputed"
+    assert_allclose(scores, model.transform(BLOBS), atol=1e-9 * np.abs(scores).max())
+
+
+def test_weights_are_repetitions_here_too():
+    weights = np.random.default_rng(0).integers(1, 3, size=2500)
+    anew = KernelPCA(6, kernel="rbf", gamma=0.01, memory_limit=LITTLE).fit(BLOBS, sample_weight=weights)
+    held = KernelPCA(6, kernel="rbf", gamma=0.01).fit(np.repeat(BLOBS, weights, axis=0))
+    assert anew.plan_.held == "recomputed"
+    assert_allclose(anew.eigenvalues_, held.eigenvalues_, rtol=1e-7)
+    assert_allclose(anew.explained_variance_, held.explained_variance_, rtol=1e-7)
+    assert_allclose(np.abs(anew.transform(BLOBS[:20])), np.abs(held.transform(BLOBS[:20])), atol=1e-2)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.8])
+def test_a_share_of_the_variance_takes_the_same_number_of_components(share):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MercerWarning)
+        anew = KernelPCA(share, kernel="rbf", gamma="median", memory_limit=LITTLE).fit(ROLL)
+        held = KernelPCA(share, kernel="rbf", gamma="median").fit(ROLL)
+    assert len(anew.eigenvalues_) == len(held.eigenvalues_)
+    agree(anew, held, 1e-4)
+
+
+def test_kernels_of_unknown_sign_are_solved_from_a_cold_start():
+    kernel = Blockwise(lambda A, B: np.exp(-0.02 * ((A[:, None] - B[None]) ** 2).sum(axis=2)))
+    anew = KernelPCA(4, kernel=kernel, memory_limit="45MB").fit(BLOBS[:, :2])
+    assert anew.plan_.held == "recomputed" and "no warm start" in anew.plan_.why
+    held = KernelPCA(4, kernel=RBF(0.02)).fit(BLOBS[:, :2])
+    assert_allclose(anew.eigenvalues_, held.eigenvalues_, rtol=1e-7)
+
+
+def test_a_kernel_with_a_negative_diagonal_is_solved_and_told():
+    kernel = Blockwise(lambda A, B: A @ B.T - 3.0 * (A[:, None] == B[None]).all(axis=2))
+    with pytest.warns(MercerWarning, match="not positive semi-definite"):
+        model = KernelPCA(2, kernel=kernel, memory_limit="45MB").fit(BLOBS[:, :2])
+    assert model.plan_.held == "recomputed" and np.isnan(model.explained_variance_ratio_).all()
+
+
+def test_one_pass_is_certified_for_what_it_is():
+    with pytest.warns(Warning):
+        model = KernelPCA(12, kernel="rbf", gamma="median", max_iter=1, memory_limit=LITTLE).fit(BLOBS)
+    exact = KernelPCA(12, kernel="rbf", gamma="median").fit(BLOBS).eigenvalues_
+    certificate = model.certificate_
+    assert certificate.passes == 1 and not certificate.certified and "NOT certified" in str(certificate)
+    assert np.all(certificate.lower <= exact * (1 + 1e-9)) and np.all(exact <= certificate.upper * (1 + 1e-9))
+
+
+# ---------------------------------------------------------------------------- memory
+
+PEAK = """
+import sys, numpy as np
+from pathlib import Path
+from mercer import KernelPCA
+from sklearn.datasets import make_blobs
+def status(name):
+    return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith(name))
+X = make_blobs({n}, 20, centers=8, random_state=0)[0]
+KernelPCA(3, kernel="rbf", gamma=0.01).fit(X[:600])
+KernelPCA(3, kernel="rbf", gamma=0.01, memory_limit="40MB").fit(X[:2400])
+before = status("VmRSS")
+Path("/proc/self/clear_refs").write_text("5")
+model = KernelPCA({k}, kernel="rbf", gamma="median", memory_limit={limit}).fit(X)
+print(status("VmHWM") - before, model.plan_.memory, model.plan_.held)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peak memory is read from Linux's /proc")
+@pytest.mark.parametrize(
+    ("n", "k", "limit"),
+    [(9000, 20, 60e6), (9000, 20, 150e6), (9000, 50, 300e6), (14_000, 10, 120e6), (5000, 20, 1e9), (3000, 2000, 2e9)],
+)
+def test_the_limit_is_kept_and_the_plan_is_right(n, k, limit):
+    code = PEAK.format(n=n, k=k, limit=int(limit))
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
+    peak, planned, held = done.stdout.split()
+    assert held == ("gram" if limit >= 1e9 else "recomputed")
+    assert int(planned) <= limit and int(peak) <= limit
+    assert abs(int(peak) - int(planned)) <= max(0.25 * int(peak), 64e6)
+
+
+def test_too_little_memory_is_said_at_once_with_the_way_out():
+    with pytest.raises(NoRoom, match=r"needs .* over the limit of 2 MB\. Give a larger memory_limit"):
+        KernelPCA(12, kernel="rbf", memory_limit="2MB").fit(BLOBS)
+    with pytest.raises(NoRoom, match="the inverse transform"):
+        KernelPCA(12, kernel="rbf", memory_limit=LITTLE, fit_inverse_transform=True).fit(BLOBS)
+    with pytest.raises(ValueError, match="'2 potatoes' is not a size"):
+        KernelPCA(12, kernel="rbf", memory_limit="2 potatoes").fit(BLOBS)
+
+
+# ---------------------------------------------------------------------------- bad data
+
+
+@pytest.mark.parametrize("rows", [np.ones((2500, 3)), np.full((2500, 3), 1e8)])
+def test_rows_that_are_all_equal_are_told(rows):
+    with pytest.warns(MercerWarning, match="All rows look the same"):
+        model = KernelPCA(3, kernel="rbf", gamma=1.0, memory_limit=LITTLE).fit(rows)
+    assert model.plan_.held == "recomputed" and not model.eigenvalues_.any()
+
+
+def test_duplicates_are_no_trouble():
+    rows = np.repeat(ROLL[:100], 25, axis=0)
+    anew = KernelPCA(12, kernel="rbf", gamma="median", memory_limit=LITTLE).fit(rows)
+    few = KernelPCA(12, kernel="rbf", gamma=anew.gamma_).fit(ROLL[:100])
+    assert_allclose(anew.eigenvalues_, 25 * few.eigenvalues_, rtol=1e-7)
+
+
+@pytest.mark.parametrize("limit", [None, LITTLE])
+def test_a_kernel_to_which_every_row_is_alone_is_told(limit):
+    with pytest.warns(MercerWarning, match=r"Every row is alone to this kernel.*gamma is far too large"):
+        KernelPCA(3, kernel="rbf", gamma=1e9, memory_limit=limit).fit(ROLL)
+
+
+@pytest.mark.parametrize("gamma", [1e-9, 1e-30, 1e-100])
+def test_a_kernel_so_wide_that_it_is_constant_to_anybody_else_is_pca(gamma):
+    """k = 1 − γ‖x − y‖²: what centring leaves is 2γ times the linear kernel, whose digits the shift has kept."""
+    anew = KernelPCA(2, kernel="rbf", gamma=gamma, memory_limit=LITTLE).fit(ROLL)
+    assert anew.plan_.held == "recomputed"
+    assert_allclose(anew.eigenvalues_, 2 * gamma * KernelPCA(2).fit(ROLL).eigenvalues_, rtol=1e-5)
+
+
+def test_underflow_is_told():
+    with pytest.warns(MercerWarning, match=r"All rows look the same.*gamma far too small"):
+        KernelPCA(2, kernel="rbf", gamma=1e-250, memory_limit=LITTLE).fit(ROLL)
+
+
+def test_overflow_is_told():
+    with pytest.raises(BadData, match="not finite"):
+        KernelPCA(3, kernel=Polynomial(5, 1.0), memory_limit=LITTLE).fit(ROLL * 1e100)
+
+
+# ---------------------------------------------------------------------------- progress, and stopping
+
+
+def test_progress_is_reported_and_what_the_callback_raises_stops_the_fit():
+    seen = []
+    model = KernelPCA(12, kernel="rbf", gamma="median", memory_limit=LITTLE, progress=seen.append).fit(BLOBS)
+    assert all(isinstance(state, Progress) for state in seen)
+    assert seen[-1].done + 1 == model.certificate_.passes and seen[-1].fraction == 1
+    shares = [state.share for state in seen]
+    assert min(shares) > 0 and max(shares) <= 1
+
+    class Enough(Exception):
+        pass
+
+    def stop(state):
+        raise Enough
+
+    with pytest.raises(Enough):
+        KernelPCA(12, kernel="rbf", gamma="median", memory_limit=LITTLE, progress=stop).fit(BLOBS)
+
+
+def test_a_bar_is_shown_on_a_terminal_only(capfd):
+    KernelPCA(2, kernel="rbf", gamma="median", memory_limit=LITTLE, progress=True).fit(ROLL)
+    assert capfd.readouterr() == ("", "")
+
+
+INTERRUPTED = """
+from mercer import KernelPCA
+from sklearn.datasets import make_blobs
+X = make_blobs(60_000, 20, centers=8, random_state=0)[0]
+started = lambda state: (print("started", flush=True) if state.done == 0 and state.fraction < 0.05 else None)
+try:
+    KernelPCA(20, kernel="rbf", gamma="median", progress=started).fit(X)
+except KeyboardInterrupt:
+    print("stopped", flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
+def test_ctrl_c_stops_a_long_fit_and_leaves_nothing_behind():
+    process = subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "started\n"
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate()  # ends only when the process does: no thread is left
+    assert rest.strip().endswith("stopped") and process.returncode == 0
+
+
+# ---------------------------------------------------------------------------- plans
+
+
+def test_plans_are_made_for_data_that_do_not_exist():
+    plan = mercer.plan(n_rows=80_000, n_features=30, n_components=20, memory_limit="2GB")
+    assert plan.held == "recomputed" and isinstance(plan.solver, WarmKrylov)
+    assert plan.memory <= 2e9 and plan.seconds > 0 and "K would take 51.2 GB" in str(plan)
+    small = mercer.plan(1000, 5)
+    assert small.held == "gram" and small.seconds < plan.seconds
+    assert mercer.plan(10**6, 50, kernel="linear").held == "features"
+    with pytest.raises(ValueError, match="n_rows must be a whole number"):
+        mercer.plan(0.5, 3)
+    with pytest.raises(NoRoom):
+        mercer.plan(10**6, 30, memory_limit="100MB")
+
+
+def test_the_plan_before_is_the_plan_after_but_for_the_time():
+    model = KernelPCA(12, kernel="rbf", gamma="median", memory_limit=LITTLE)
+    before = model.plan(BLOBS)
+    assert before.seconds > 0
+    after = model.fit(BLOBS).plan_
+    assert (after.solver, after.memory, after.why) == (before.solver, before.memory, before.why)
+    assert KernelPCA(12).plan(BLOBS).seconds is None  # of explicit features: no tile to time
