@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench test-lowest format clean
+.PHONY: help demo test lint bench bench-large test-lowest format clean
 
 help:  ## this list
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -22,6 +22,9 @@ lint: .venv/.dev  ## ruff (lint and format) and mypy
 
 bench: .venv/.dev  ## us and scikit-learn side by side; writes benchmarks/RESULTS.md (about ten minutes)
 	$(BIN)/python benchmarks/run.py $(ARGS)
+
+bench-large: .venv/.dev  ## the same from 10 000 to 200 000 rows; writes benchmarks/LARGE.md (about half an hour)
+	$(BIN)/python benchmarks/run.py --suite large $(ARGS)
 
 test-lowest:  ## the tests of the library on the lowest supported versions, in .venv-lowest
 	$(PYTHON) tools/lowest.py

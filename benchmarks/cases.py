@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator, eigsh
 from scipy.spatial.distance import pdist
 from sklearn.datasets import make_blobs, make_swiss_roll
 
@@ -12,12 +13,19 @@ def clustered(n):
     return make_blobs(n, 50, centers=10, random_state=0)[0]
 
 
+def thirty_features(n):
+    """Ten Gaussian clusters in 30 dimensions."""
+    return make_blobs(n, 30, centers=10, random_state=0)[0]
+
+
 def swiss_roll(n):
     """The swiss roll in 3 dimensions: a slow spectrum."""
     return make_swiss_roll(n, random_state=0)[0]
 
 
 DATA = {"clustered": clustered, "swiss roll": swiss_roll}
+LARGE_DATA = {"clustered, d = 30": thirty_features, "swiss roll": swiss_roll}
+MAKERS = DATA | LARGE_DATA
 
 
 def median_gamma(X):
@@ -57,9 +65,54 @@ CASES = [
 ]
 
 
+# Beyond 12 000 rows the matrix is evaluated anew in every pass, and one run takes long enough to be believed.
+EXACT = ("arpack", "randomized")
+LARGE = [
+    Case("fit", "clustered, d = 30", 10_000, 20, EXACT, 2),
+    *(Case("fit", data, 20_000, k, EXACT, 2) for data in LARGE_DATA for k in (20, 50)),
+    Case("fit", "swiss roll", 20_000, 5, ("eigsh on tiles",), 1),
+    Case("fit", "clustered, d = 30", 30_000, 20, ("arpack",), 1),
+    Case("fit", "clustered, d = 30", 50_000, 20, (), 1),
+    *(Case("fit", data, 80_000, k, (), 1) for data in LARGE_DATA for k in (20, 50)),
+    *(Case("fit", data, 200_000, 20, (), 1) for data in LARGE_DATA),
+]
+SUITES = {"small": CASES, "large": LARGE}
+
+
+class EigshOnTiles:
+    """What people write by hand: ARPACK on a LinearOperator that evaluates blocks of the kernel with numpy."""
+
+    def __init__(self, n_components, gamma):
+        self.n_components, self.gamma = n_components, gamma
+
+    def set_params(self, n_components):
+        self.n_components = n_components
+        return self
+
+    def fit(self, X):
+        squares = np.sum(X * X, axis=1)
+
+        def product(v):
+            v = v.reshape(-1) - v.mean()
+            out = np.empty(len(X))
+            for i in range(0, len(X), 1000):
+                rows = slice(i, i + 1000)
+                distances = np.maximum(squares[rows, None] + squares - 2 * X[rows] @ X.T, 0)
+                out[rows] = np.exp(-self.gamma * distances) @ v
+            return out - out.mean()
+
+        operator = LinearOperator((len(X), len(X)), matvec=product, dtype=float)
+        start = np.random.default_rng(0).standard_normal(len(X))
+        values, vectors = eigsh(operator, self.n_components, which="LA", tol=1e-4, v0=start)
+        self.eigenvalues_, self.eigenvectors_ = values[::-1], vectors[:, ::-1]
+        return self
+
+
 def model_of(system, case, gamma):
     """The estimator of a system: "mercer", or scikit-learn's with this eigen_solver ("auto" is "arpack" for k < 10)."""
     params = dict(n_components=case.k, kernel="rbf", gamma=gamma, fit_inverse_transform=case.job.startswith("inverse"))
+    if system == "eigsh on tiles":
+        return EigshOnTiles(case.k, gamma)
     if system == "mercer":
         from mercer import KernelPCA
 

@@ -1,9 +1,10 @@
-"""`make bench`: every system on every case, one process each, side by side; writes benchmarks/RESULTS.md.
+"""`make bench` and `make bench-large`: every system on every case, one process each, side by side.
 
-    python benchmarks/run.py [--only TEXT]
+    python benchmarks/run.py [--suite small|large] [--only TEXT]
 
---only runs the cases whose name contains the text and prints them; the file is written only by a full run.
-Times on a shared machine are unstable: compare ratios within one run, not seconds between runs.
+A full run of a suite writes benchmarks/RESULTS.md or benchmarks/LARGE.md; --only runs the cases whose name contains
+the text and prints them. Times on a shared machine are unstable: compare ratios within one run, not seconds between
+runs.
 """
 
 import argparse
@@ -13,35 +14,78 @@ import platform
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import scipy
 import sklearn
-from cases import CASES
+from cases import SUITES, thirty_features
+from threadpoolctl import threadpool_limits
 
 HERE = Path(__file__).parent
 
 
-def measure(number, system):
+def measure(suite, number, system):
     done = subprocess.run(
-        [sys.executable, str(HERE / "measure.py"), str(number), system], capture_output=True, text=True, cwd=HERE
+        [sys.executable, str(HERE / "measure.py"), suite, str(number), system], capture_output=True, text=True, cwd=HERE
     )
     if done.returncode:
         return {"failed": (done.stderr.strip().splitlines() or ["killed"])[-1]}
     return json.loads(done.stdout)
 
 
-def reference_pass():
-    """The yardstick: a float64 product of a 5 000×5 000 matrix with 64 columns, best of 20."""
+def best_of(count, work):
+    times = []
+    for _ in range(count):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def held_pass(n):
+    """The yardstick of small cases: a float64 product of a 5 000×5 000 matrix with 64 columns, best of 20."""
     rng = np.random.default_rng(0)
     A, B = rng.normal(size=(5000, 5000)), rng.normal(size=(5000, 64))
-    best = np.inf
-    for _ in range(20):
-        start = time.perf_counter()
-        A @ B
-        best = min(best, time.perf_counter() - start)
-    return best
+    return best_of(20, lambda: A @ B)
+
+
+def recomputed_pass(n, rows=20_000, tile=500, columns=32):
+    """The yardstick of large cases: an RBF kernel matrix in 30 dimensions evaluated tile by tile in float32, upper
+    triangle only, each tile applied to 32 columns twice, a thread a core; measured at 20 000 rows and scaled by n²."""
+    X = thirty_features(rows)
+    Z = (X - X.mean(axis=0)) / np.sqrt(60)
+    h = 0.5 * np.sum(Z * Z, axis=1)
+    left = np.column_stack([Z, -h, np.ones(rows)]).astype(np.float32)
+    right = np.column_stack([Z, np.ones(rows), -h]).astype(np.float32)
+    B = np.random.default_rng(0).normal(size=(rows, columns)).astype(np.float32)
+    strips = [slice(i, i + tile) for i in range(0, rows, tile)]
+    cores = len(os.sched_getaffinity(0))
+
+    def share(worker):
+        out, buffer = np.zeros((rows, columns)), np.empty((tile, tile), dtype=np.float32)
+        for i in range(worker, len(strips), cores):
+            for j in strips[i:]:
+                np.matmul(left[strips[i]], right[j].T, out=buffer)
+                np.exp(np.minimum(buffer, 0, out=buffer), out=buffer)
+                out[strips[i]] += buffer @ B[j]
+                out[j] += buffer.T @ B[strips[i]]
+        return out
+
+    with threadpool_limits(1), ThreadPoolExecutor(cores) as pool:
+        return best_of(3, lambda: list(pool.map(share, range(cores)))) * (n / rows) ** 2
+
+
+YARDSTICKS = {
+    "small": (held_pass, "a fixed numpy product (5 000×5 000 by 64 columns), {:.0f} ms here"),
+    "large": (
+        recomputed_pass,
+        "a fixed numpy pass over the same number of rows (30 features, float32 tiles of the upper triangle, 32 columns), "
+        "{:.0f} ms at 20 000 rows here",
+    ),
+}
+FILES = {"small": "RESULTS.md", "large": "LARGE.md"}
 
 
 def row(case, system, result, ours, unit):
@@ -50,25 +94,21 @@ def row(case, system, result, ours, unit):
     best = min(result["times"])
     ratio = "" if system == "mercer" else f"{best / min(ours['times']):.1f}×"
     gram = 8 * case.n**2
-    memory = f"{result['peak'] / 1e6:.0f} MB ({result['peak'] / gram:.2f} K)"
+    memory = f"{result['peak'] / 1e6:.0f} MB ({result['peak'] / gram:.2g} K)"
     return (
-        f"| {case.name if system == 'mercer' else ''} | {system} | {best:.3f} | {best / unit:.1f} | {ratio} | {memory} "
+        f"| {case.name if system == 'mercer' else ''} | {system} | {best:.3g} | {best / unit:.1f} | {ratio} | {memory} "
         f"| {result['residual']:.0e} |"
     )
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="")
-    only = parser.parse_args().only
-    unit = reference_pass()
-    lines = [
-        "# Benchmarks",
+def introduction(suite, unit):
+    return [
+        "# Benchmarks" if suite == "small" else "# Benchmarks: matrices that are not held",
         "",
-        "Written by `make bench`; do not edit. One process for each line, best of several runs, the systems of a case "
-        "right after each other. *passes*: time in units of a fixed numpy product (5 000×5 000 by 64 columns), "
-        f"{unit * 1000:.0f} ms here. *slower*: time against ours. *memory*: peak beyond the data, also in Gram "
-        "matrices K. *residual*: worst ‖JKJu − ηu‖/η over the components.",
+        f"Written by `make {'bench' if suite == 'small' else 'bench-large'}`; do not edit. One process for each line, best "
+        f"of several runs, the systems of a case right after each other. *passes*: time in units of "
+        f"{YARDSTICKS[suite][1].format(unit * 1000)}. *slower*: time against ours. *memory*: peak beyond the data, also in "
+        "Gram matrices K. *residual*: worst ‖JKJu − ηu‖/η over the components.",
         "",
         f"{platform.machine()}, {len(os.sched_getaffinity(0))} cores, Python {platform.python_version()}, "
         f"numpy {np.__version__}, scipy {scipy.__version__}, scikit-learn {sklearn.__version__}.",
@@ -76,16 +116,33 @@ def main():
         "| case | system | seconds | passes | slower | memory | residual |",
         "|---|---|---|---|---|---|---|",
     ]
-    for number, case in enumerate(CASES):
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--suite", choices=SUITES, default="small")
+    parser.add_argument("--only", default="")
+    suite, only = parser.parse_args().suite, parser.parse_args().only
+    yardstick = YARDSTICKS[suite][0]
+    unit = yardstick(20_000)
+    lines, results = introduction(suite, unit), []
+    for number, case in enumerate(SUITES[suite]):
         if only not in case.name:
             continue
-        ours = measure(number, "mercer")
-        results = {"mercer": ours} | {f"scikit-learn {peer}": measure(number, peer) for peer in case.peers}
-        for system, result in results.items():
-            lines.append(row(case, system, result, ours, unit))
+        ours = measure(suite, number, "mercer")
+        systems = {"mercer": ours}
+        for peer in case.peers:
+            name = peer if " " in peer else f"scikit-learn {peer}"
+            systems[name] = measure(suite, number, peer)
+        for system, result in systems.items():
+            scale = 1.0 if suite == "small" else (case.n / 20_000) ** 2
+            lines.append(row(case, system, result, ours, unit * scale))
+            results.append({"n": case.n, "k": case.k, "data": case.data, "system": system, **result})
             print(lines[-1], flush=True)
     if not only:
-        (HERE / "RESULTS.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        (HERE / FILES[suite]).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    if suite == "large" and not only:
+        (HERE / "large.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
