@@ -81,8 +81,8 @@ YARDSTICKS = {
     "small": (held_pass, "a fixed numpy product (5 000×5 000 by 64 columns), {:.0f} ms here"),
     "large": (
         recomputed_pass,
-        "a fixed numpy pass over the same number of rows (30 features, float32 tiles of the upper triangle, 32 columns), "
-        "{:.0f} ms at 20 000 rows here",
+        "a fixed numpy pass over the same number of rows (30 features, float32 tiles of the upper triangle, "
+        "32 columns), {:.0f} ms at 20 000 rows here",
     ),
 }
 FILES = {"small": "RESULTS.md", "large": "LARGE.md"}
@@ -105,10 +105,10 @@ def introduction(suite, unit):
     return [
         "# Benchmarks" if suite == "small" else "# Benchmarks: matrices that are not held",
         "",
-        f"Written by `make {'bench' if suite == 'small' else 'bench-large'}`; do not edit. One process for each line, best "
-        f"of several runs, the systems of a case right after each other. *passes*: time in units of "
-        f"{YARDSTICKS[suite][1].format(unit * 1000)}. *slower*: time against ours. *memory*: peak beyond the data, also in "
-        "Gram matrices K. *residual*: worst ‖JKJu − ηu‖/η over the components.",
+        f"Written by `make {'bench' if suite == 'small' else 'bench-large'}`; do not edit. One process for each line, "
+        "best of several runs, the systems of a case right after each other. *passes*: time in units of "
+        f"{YARDSTICKS[suite][1].format(unit * 1000)}. *slower*: time against ours. *memory*: peak beyond the data, "
+        "also in Gram matrices K. *residual*: worst ‖JKJu − ηu‖/η over the components.",
         "",
         f"{platform.machine()}, {len(os.sched_getaffinity(0))} cores, Python {platform.python_version()}, "
         f"numpy {np.__version__}, scipy {scipy.__version__}, scikit-learn {sklearn.__version__}.",

@@ -40,6 +40,7 @@ class BlockKrylov(Solver):
     max_passes: int = field(default=300, repr=False)
     threads: int = field(default=1, repr=False)
     grow: bool = field(default=False, repr=False)  # from a start too, if it is far from the answer
+    hand_over: bool = field(default=False, repr=False)  # leave the last step to whoever goes on, with its directions
     basis: int | None = field(default=None, repr=False)  # columns before a restart; None: so many that none is needed
 
     def solve(
@@ -86,6 +87,7 @@ class BlockKrylov(Solver):
         self, basis: "Basis", k: int, rng: np.random.Generator, precondition: Preconditioner | None
     ) -> Eigenpairs:
         """Explicit residuals, and the worst of them as new directions, until every pair meets the rule."""
+        worst: list[float] = []  # excess over what is allowed
         distance: list[float] = []  # to the goal, in powers of e over all pairs
         if precondition:
             precondition.calibrate(basis.Q, basis.AQ)
@@ -100,6 +102,9 @@ class BlockKrylov(Solver):
             spent |= bool(basis.op.coarse) and stuck  # a rough matrix has no more to give
             if basis.room <= 0 or spent or (basis.m >= k and not open_pairs.any()):
                 return ritz.pairs(basis, k, open_pairs)
+            worst.append(float(excess.max()))
+            if self.hand_over and basis.m >= k and one_step_is_enough(worst):
+                return ritz.pairs(basis, k, open_pairs, self._directions(ritz, open_pairs, precondition))
             if basis.m + self.block > basis.most:
                 basis.restart(self._kept(k, basis.most))
             if not basis.extend(self._directions(ritz, open_pairs, precondition)):  # only fresh ones can show more
@@ -142,6 +147,11 @@ def passes_to_wait(looks: list[tuple[int, float]]) -> int:
     (first, before), (second, now) = looks[-2:]
     fall = (before - now) / (second - first)
     return int(np.clip(0.8 * now / fall, 1, 8)) if fall > 0 else 4  # a little early: it gets faster on the way
+
+
+def one_step_is_enough(worst: list[float]) -> bool:
+    """Whether the next step will bring the worst excess below 1, if it does half as well as the last one did."""
+    return len(worst) > 1 and 2 * worst[-1] ** 2 <= worst[-2]
 
 
 class Basis:
@@ -247,15 +257,16 @@ class Basis:
         W V has orthogonal columns if V diagonalises WᵀW. Their lengths are measured, as the eigenvalues of WᵀW know
         nothing of directions 10⁸ times shorter than the longest.
         """
-        W = W @ np.linalg.eigh(W.T @ W)[1][:, ::-1]
+        V = np.linalg.eigh(transposed_times(W, W, self.threads))[1][:, ::-1]
+        W = tall_times(W, np.ascontiguousarray(V), self.threads)
         lengths = np.linalg.norm(W, axis=0)
         W = (W[:, lengths > drop] / lengths[lengths > drop])[:, : max(0, self.room)]
         if not W.shape[1]:
             return W
         self._remove_basis(W)  # twice is enough
-        squares, V = np.linalg.eigh(W.T @ W)
+        squares, V = np.linalg.eigh(transposed_times(W, W, self.threads))
         large = squares > 0.5  # what was not orthogonal to Q by now is rounding
-        return W @ (V[:, large] / np.sqrt(squares[large]))
+        return tall_times(W, V[:, large] / np.sqrt(squares[large]), self.threads)
 
     def _remove_basis(self, W: Array) -> None:
         W -= tall_times(self.Q, transposed_times(self.Q, W, self.threads), self.threads)
@@ -264,7 +275,7 @@ class Basis:
         if self._Q.shape[1] >= room:
             return
         for name in ("_Q", "_AQ"):
-            larger = np.empty((self.op.n, room))
+            larger = np.empty((self.op.n, room), order="F")  # so that columns not yet used cost no memory
             larger[:, : self.m] = getattr(self, name)[:, : self.m]
             setattr(self, name, larger)
         H = np.zeros((room, room))
@@ -284,7 +295,7 @@ class Ritz:
     size: float
     lowest: float
 
-    def pairs(self, basis: Basis, k: int, open_pairs: Array) -> Eigenpairs:
+    def pairs(self, basis: Basis, k: int, open_pairs: Array, directions: Array | None = None) -> Eigenpairs:
         k = min(k, len(self.values))
         return Eigenpairs(
             values=self.values[:k],
@@ -293,7 +304,7 @@ class Ritz:
             products=self.AU[:, :k],
             beyond=self.values[k:],
             beyond_residuals=self.residuals[k:],
-            spare=self.U[:, k:],
+            spare=self.U[:, k:] if directions is None else np.concatenate([self.U[:, k:], directions], axis=1),
             lowest=self.lowest,
             size=self.size,
             columns=basis.columns,

@@ -40,7 +40,7 @@ class WarmKrylov(Solver):
             start, bound, doubt = guess.start(k), guess.bound_beyond(k), guess.doubt(k)
             precondition = guess if self.precondition and doubt < POOR else None
             if op.rough is not op and self.max_passes > 1:
-                roughly = replace(krylov, tol=0.5 * self.tol, grow=doubt >= HOPELESS)
+                roughly = replace(krylov, tol=0.5 * self.tol, grow=doubt >= HOPELESS, hand_over=True)
                 done = roughly.solve(op.rough, k, rng, start, precondition)
                 start = np.concatenate([done.vectors, done.spare], axis=1)
                 krylov = replace(krylov, max_passes=max(1, self.max_passes - done.passes))
