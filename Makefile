@@ -25,6 +25,8 @@ bench: .venv/.dev  ## us and scikit-learn side by side; writes benchmarks/RESULT
 
 bench-large: .venv/.dev  ## the same from 10 000 to 200 000 rows; writes benchmarks/LARGE.md (about half an hour)
 	$(BIN)/python benchmarks/run.py --suite large $(ARGS)
+	$(BIN)/python benchmarks/passes.py
+	$(BIN)/python benchmarks/wall.py
 
 test-lowest:  ## the tests of the library on the lowest supported versions, in .venv-lowest
 	$(PYTHON) tools/lowest.py

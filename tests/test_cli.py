@@ -139,3 +139,37 @@ def test_progress_is_shown_on_a_terminal(tmp_path):
     os.close(there)
     assert b"drawing" in os.read(here, 100_000)
     assert done.stdout.decode() == f"{tmp_path / 'index.html'}\n"
+
+
+def test_plan_says_what_a_fit_would_take():
+    done = run("plan", "--rows", "1e3", "--rows", "80_000", "--features", 30, "--components", 20, "--memory", "2GB")
+    assert (done.returncode, done.stderr) == (0, "")
+    small, large = done.stdout.splitlines()
+    assert small.startswith("1,000 rows: BlockKrylov") and "the Gram matrix in memory" in small
+    assert large.startswith("80,000 rows: WarmKrylov") and "K would take 51.2 GB, against a limit of 2 GB" in large
+
+
+def test_a_plan_that_does_not_fit_has_no_room_unless_others_were_asked_for_too():
+    done = run("plan", "--rows", 1_000_000, "--features", 30, "--memory", "100MB")
+    assert (done.returncode, done.stdout) == (5, "") and "over the limit of 100 MB" in done.stderr
+    done = run("plan", "--rows", 1000, "--rows", 1_000_000, "--features", 30, "--memory", "100MB")
+    assert done.returncode == 0 and "1,000,000 rows: not possible: The fit needs" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--rows", "many", "--features", 3),
+        ("--rows", 0, "--features", 3),
+        ("--rows", 10.5, "--features", 3),
+        ("--rows", 1000, "--features", 3, "--kernel", "spline"),
+        ("--rows", 1000, "--features", 3, "--memory", "2 potatoes"),
+        ("--rows", 1000, "--features", 3, "--components", -2),
+        ("--rows", 1000, "--features", 3, "--components", 2.5),
+        ("--rows", 1000),
+    ],
+    ids=str,
+)
+def test_a_plan_for_nothing_is_wrong_use(arguments):
+    done = run("plan", *arguments)
+    assert done.returncode == 2 and done.stdout == "" and "Traceback" not in done.stderr

@@ -56,6 +56,8 @@ def plan(
     """Say what kernel PCA of so many rows would do, take and need, without doing it."""
     from mercer.models.ahead import plan as plan_ahead
 
+    if components >= 1 and components != int(components):
+        raise WrongUse(f"--components {components:g} is neither a whole number nor a share below 1.")
     wanted = components if components < 1 else int(components)
     for number in rows:
         try:

@@ -1,0 +1,55 @@
+"""The figure of the README: kernel PCA of the sizes that people reported, from the last `make bench-large`.
+
+    python benchmarks/wall.py
+
+Reads benchmarks/large.json, writes docs/wall.png.
+"""
+
+import json
+from pathlib import Path
+
+from mercer.report import figures
+
+HERE = Path(__file__).parent
+# Rows and minutes as reported in scikit-learn/scikit-learn#18013 (30 features, radial kernel); 50 000 rows were killed.
+REPORTED = {10_000: 5, 20_000: 6, 30_000: 52}
+
+
+def of(results, system):
+    chosen = [r for r in results if (r["system"], r["k"]) == (system, 20) and "d = 30" in r["data"] and "times" in r]
+    return [r["n"] for r in chosen], [min(r["times"]) for r in chosen], [r["peak"] / 1e9 for r in chosen]
+
+
+def draw():
+    results = json.loads((HERE / "large.json").read_text(encoding="utf-8"))
+    figure, (left, right) = figures.panels(1, 2, width=9, height=3.6)
+    systems = {
+        "mercer": (figures.BLUE, "o", "mercer, certified"),
+        "scikit-learn arpack": (figures.ORANGE, "s", "scikit-learn, arpack"),
+    }
+    for system, (colour, marker, label) in systems.items():
+        n, seconds, memory = of(results, system)
+        left.loglog(n, seconds, marker=marker, color=colour, label=label)
+        right.loglog(n, memory, marker=marker, color=colour, label=label)
+    left.loglog(list(REPORTED), [60 * m for m in REPORTED.values()], "^", color=figures.RED, label="reported (#18013)")
+    for n, words in ((50_000, "killed"), (80_000, "MemoryError\n(#19479)")):
+        left.axvline(n, color=figures.faint(), zorder=0)
+        left.annotate(words, (n, 6000), ha="center", va="top", color=figures.RED, fontsize=8)
+    sizes = [10_000, 20_000, 50_000, 100_000, 200_000]
+    right.loglog(sizes, [8 * n**2 / 1e9 for n in sizes], "--", color=figures.GREY, label="the kernel matrix")
+    left.set(title="time", ylabel="seconds", ylim=(1, 7000))
+    right.set(title="peak memory beyond the data", ylabel="GB")
+    for ax in (left, right):
+        ax.set_xlabel("rows")
+        ax.set_xticks(sizes, [f"{n // 1000}k" for n in sizes])
+        ax.minorticks_off()
+        ax.grid(axis="y")
+    left.legend(fontsize=8, loc="center right")
+    right.legend(fontsize=8, loc="upper left")
+    return figure
+
+
+if __name__ == "__main__":
+    target = HERE.parent / "docs" / "wall.png"
+    target.write_bytes(figures.as_png(draw))
+    print(target)
