@@ -6,6 +6,7 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
@@ -371,6 +372,9 @@ def test_max_iter_that_does_not_suffice_is_told():
         (dict(), np.where(np.arange(240).reshape(60, 4) == 7, np.inf, X), ValueError, "infinity"),
         (dict(), X.astype(complex), ValueError, "Complex data not supported"),
         (dict(), np.array([["a", 1], ["c", 2]], dtype=object), ValueError, "could not convert string to float"),
+        (dict(), np.array([[1, "2"], [2, "c"]], dtype=object), ValueError, "Column 1 holds text, first in row 1"),
+        (dict(), np.where(X > 1, np.nan, X), ValueError, f"{np.sum(X > 1)} values are not finite, first in row"),
+        (dict(), pd.DataFrame(X, columns=list("abcd")).mask(X > 2), ValueError, "column 'b'"),
         (dict(), np.empty((0, 3)), ValueError, "0 sample"),
         (dict(), np.empty((3, 0)), ValueError, "0 feature"),
         (dict(), X[0], ValueError, "Expected 2D array"),
@@ -381,7 +385,11 @@ def test_max_iter_that_does_not_suffice_is_told():
         (dict(kernel="rbf", gamma=-1.0), X, ValueError, "'gamma' parameter"),
         (dict(kernel="gauss"), X, ValueError, "'kernel' parameter"),
         (dict(memory_limit="much"), X, ValueError, 'write bytes or a text such as "2GB"'),
-        (dict(memory_limit="0GB"), X, ValueError, "leaves no memory"),
+        (dict(memory_limit="0GB"), X, ValueError, "is no amount of memory"),
+        (dict(memory_limit="1.2.3GB"), X, ValueError, 'write bytes or a text such as "2GB"'),
+        (dict(memory_limit="9" * 400), X, ValueError, 'write bytes or a text such as "2GB"'),
+        (dict(memory_limit=float("inf")), X, ValueError, "memory_limit"),
+        (dict(), 1e200 * X, BadData, "not finite"),
         (dict(kernel=lambda x, y: float("nan")), X, BadData, "values that are not finite, first for row 0"),
         (dict(kernel=lambda x, y: x), X, ValueError, "array of shape (4,) for one pair of rows"),
         (dict(kernel="rbf"), 1e200 * X, BadData, "an overflow"),
@@ -559,3 +567,82 @@ def test_inverse_transform_checks_its_input_and_belongs_to_the_last_fit():
     with pytest.raises(ValueError, match="X has 2 features, but the inverse transform of KernelPCA is expecting 3"):
         model.inverse_transform(np.ones((2, 2)))
     assert not hasattr(model.set_params(fit_inverse_transform=False).fit(X), "dual_coef_")
+
+
+def test_warnings_point_at_the_users_line():
+    for fit in (lambda model: model.fit(np.ones((9, 2))), lambda model: model.fit_transform(np.ones((9, 2)))):
+        with pytest.warns(MercerWarning) as told:
+            fit(KernelPCA(2, kernel="rbf"))
+        assert {warning.filename for warning in told} == {__file__}
+
+
+def test_a_plan_leaves_a_fitted_model_alone():
+    model = KernelPCA(2, kernel="rbf").fit(X)
+    before = model.transform(Y)
+    model.plan(np.ones((30, 7)))
+    assert_allclose(model.transform(Y), before)
+    K = RBF(0.3).block(X, X)
+    assert KernelPCA(2, kernel="precomputed").plan(aslinearoperator(K)).held == "given"
+
+
+def test_cosine_does_not_care_for_scale():
+    plain = KernelPCA(2, kernel="cosine").fit(X).eigenvalues_
+    for scale in (1e200, 1e-200):
+        assert_allclose(KernelPCA(2, kernel="cosine").fit(scale * X).eigenvalues_, plain, rtol=1e-10)
+
+
+def test_certificates_can_be_compared():
+    first, again, other = (KernelPCA(k, kernel="rbf").fit(BLOBS).certificate_ for k in (3, 3, 4))
+    assert first == again and hash(first) == hash(again) and first != other and first != "certified"
+
+
+def test_operators_that_are_no_kernel_matrices_are_refused():
+    with pytest.raises(ValueError, match="Complex data not supported"):
+        KernelPCA(2, kernel="precomputed").fit(aslinearoperator(np.eye(9) * 1j))
+    with pytest.raises(BadData, match="not symmetric"):
+        KernelPCA(2, kernel="precomputed").fit(aslinearoperator(np.triu(np.ones((9, 9)))))
+
+
+@pytest.mark.parametrize("distance", [1e4, 1e6, 1e7])
+def test_clusters_far_apart_keep_their_digits(distance):
+    """Squares of distances to the mean would cancel: the entries are taken from differences."""
+    data = rng.normal(size=(120, 2))
+    data[60:] += distance
+    model = KernelPCA(6, kernel="rbf", gamma=0.5).fit(data)
+    halves = [RBF(0.5).block(half, half) for half in (data[:60], data[60:] - distance)]
+    K = np.zeros((120, 120))
+    K[:60, :60], K[60:, 60:] = halves
+    eta = np.linalg.eigvalsh(textbook.centre_gram(K))[::-1][:6]
+    assert_allclose(model.eigenvalues_, eta, rtol=1e-9 * distance / 1e4)
+
+
+@pytest.mark.parametrize("kernel", [Matern(2.5, 1e7), Matern(1.5, 3e4), Laplacian(1e-12), RBF(1e-8), 1.0 * RBF(1e-8)])
+@pytest.mark.parametrize("limit", [None, "40MB"])
+def test_what_is_rounding_in_a_very_wide_kernel_is_not_certified_as_more(kernel, limit):
+    """Against 50 digits: every interval holds, and what is lost in 1 − k is called zero."""
+    data = make_swiss_roll(2500 if limit else 520, random_state=0)[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MercerWarning)
+        model = KernelPCA(6, kernel=kernel, memory_limit=limit).fit(data)
+    assert model.certificate_.passes < 40
+    if limit:
+        return
+    eta = wide_spectrum(kernel, data)[:6]
+    slack = 1e-11 * eta[0]
+    assert np.all(model.certificate_.lower <= eta + slack) and np.all(eta <= model.certificate_.upper + slack)
+
+
+def wide_spectrum(kernel, data):
+    """Eigenvalues of J(K − 11ᵀ)J with K − 1 from its series, which has no cancellation."""
+    if isinstance(kernel, Laplacian):
+        distance = np.abs(data[:, None] - data[None]).sum(axis=2)
+        K = np.expm1(-kernel.gamma * distance)
+    elif isinstance(kernel, Matern):
+        r = np.sqrt(((data[:, None] - data[None]) ** 2).sum(axis=2)) * np.sqrt(2 * kernel.nu) / kernel.length_scale
+        if kernel.nu == 1.5:  # (1 + r)e^−r − 1 = −r²/2 + r³/3 − r⁴/8 …
+            K = -(r**2) / 2 + r**3 / 3 - r**4 / 8
+        else:  # (1 + r + r²/3)e^−r − 1 = −r²/6 + r⁴/24 …
+            K = -(r**2) / 6 + r**4 / 24
+    else:
+        K = np.expm1(-1e-8 * ((data[:, None] - data[None]) ** 2).sum(axis=2))
+    return np.linalg.eigvalsh(textbook.centre_gram(K))[::-1]

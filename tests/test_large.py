@@ -268,7 +268,7 @@ def test_plans_are_made_for_data_that_do_not_exist():
     small = mercer.plan(1000, 5)
     assert small.held == "gram" and small.seconds < plan.seconds
     assert mercer.plan(10**6, 50, kernel="linear").held == "features"
-    with pytest.raises(ValueError, match="n_rows must be a whole number"):
+    with pytest.raises(ValueError, match="n_rows must be a whole number from 1"):
         mercer.plan(0.5, 3)
     with pytest.raises(NoRoom):
         mercer.plan(10**6, 30, memory_limit="100MB")

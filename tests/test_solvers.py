@@ -10,12 +10,12 @@ from sklearn.utils.validation import _check_psd_eigenvalues
 
 from mercer.kernels import RBF
 from mercer.limits import Limits
-from mercer.models.spectrum import find_spectrum, rule_out_missed
+from mercer.models.spectrum import bound_by_count, find_spectrum, rule_out_missed
 from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.held import HeldMatrix
-from mercer.solvers.base import clean_spectrum, rounding_floor, settle
+from mercer.solvers.base import Eigenpairs, clean_spectrum, rounding_floor, settle
 from mercer.solvers.certificate import certify
 from mercer.solvers.completeness import explore, explore_by_products
 from mercer.solvers.factored import Factored
@@ -104,8 +104,6 @@ def test_reported_residuals_are_true_and_meet_the_rule(spectrum, solver):
 @pytest.mark.parametrize("k", [1, 5, 12])
 def test_spectrum_found_is_that_of_lapack(spectrum, k):
     """The solver with the search for missed pairs behind it, as a model runs it."""
-    if spectrum == "indefinite" and k > 40:
-        pytest.skip("negative eigenvalues would be kept")
     rng = np.random.default_rng(3)
     A, values = matrix_with(spectrum, 120, rng)
     op = HeldMatrix(A)
@@ -470,3 +468,52 @@ def test_the_plan_stays_within_the_limit_or_says_so(n, memory):
         assert "over the limit" in str(error) and n * memory > 2e4
     else:
         assert plan.memory <= memory * GB and plan.solver.rank >= 50
+
+
+def test_the_pivots_bound_says_nothing_about_a_pair_that_was_missed():
+    """Weyl bounds the eigenvalue after the k-th largest, not what is outside of the found ones."""
+    values = np.array([10.0, 8, 6, 5, 1, 0.5, 0.1, 0])
+    Q = np.linalg.qr(np.random.default_rng(0).normal(size=(8, 8)))[0]
+    A = Q * values @ Q.T
+    right, wrong = ([0, 1, 2], [0, 2, 3])
+    for found in (right, wrong):
+        pairs = Eigenpairs(values[found], Q[:, found], np.zeros(3), A @ Q[:, found], bound=5.01)
+        assert bound_by_count(pairs) == (np.inf if found is wrong else pytest.approx(5.01))
+        assert pairs.first(2).bound == np.inf
+
+
+def test_a_direction_next_to_an_unfound_eigenvalue_is_not_called_sure():
+    values = np.concatenate([[5.2, 5.05], np.linspace(1, 0.1, 28)])
+    Q = np.linalg.qr(np.random.default_rng(0).normal(size=(30, 30)))[0]
+    A = Q * values @ Q.T
+    tilted = np.cos(0.05) * Q[:, [0]] + np.sin(0.05) * Q[:, [1]]
+    U = np.concatenate([tilted, Q[:, [2]]], axis=1)
+    theta = np.sum(U * (A @ U), axis=0)
+    pairs = Eigenpairs(theta, U, np.linalg.norm(A @ U - U * theta, axis=0), A @ U)
+    P = np.eye(30) - U @ U.T
+    certificate = certify(pairs, tol=1e-2, bound=float(np.linalg.eigvalsh(P @ A @ P)[-1]), level="known")
+    for i in range(certificate.n_complete):
+        assert certificate.angles[i] >= np.sin(0.05) - 1e-9
+
+
+@pytest.mark.parametrize("share", [0.5, 0.8, 0.95])
+@pytest.mark.parametrize("gamma", [1e-3, 1e-2])
+def test_the_bound_of_a_share_holds_for_what_is_left_out(share, gamma):
+    X = make_swiss_roll(450, random_state=0)[0]
+    op = Centered(RecomputedGram(RBF(gamma), X))
+    plan = Plan(WarmKrylov(tol=1e-4, block=8, rank=100), "recomputed", 0, "", tol=1e-4)
+    spectrum = find_spectrum(plan, op, share, np.random.default_rng(0))
+    true = np.linalg.eigvalsh(Centered(HeldGram(RBF(gamma), X)).dense())[::-1]
+    kept = len(spectrum.values)
+    assert true[:kept].sum() >= share * true.sum() > true[: kept - 1].sum()
+    assert true[kept] <= spectrum.certificate.bound_beyond * (1 + 1e-9) + 1e-9
+
+
+def test_passes_are_no_more_than_asked_for():
+    X = make_swiss_roll(450, random_state=0)[0]
+    for most in (1, 2, 3, 5):
+        op = Centered(RecomputedGram(RBF(1.0), X))
+        assert (
+            WarmKrylov(tol=1e-12, block=4, rank=30, max_passes=most).solve(op, 9, np.random.default_rng(0)).passes
+            <= most
+        )

@@ -3,13 +3,13 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mercer.models.ahead import plan
     from mercer.models.kernel_pca import KernelPCA
+    from mercer.models.planning import plan
 
 __version__ = "0.1.0"
 __all__ = ["KernelPCA", "__version__", "plan"]
 
-_HOMES = {"KernelPCA": "mercer.models.kernel_pca", "plan": "mercer.models.ahead"}
+_HOMES = {"KernelPCA": "mercer.models.kernel_pca", "plan": "mercer.models.planning"}
 
 
 def __getattr__(name: str) -> Any:

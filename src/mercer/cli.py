@@ -37,7 +37,7 @@ def _count(text: str) -> int:
         number = float(text)
     except ValueError:
         raise typer.BadParameter(f"{text!r} is not a number.") from None
-    if number != int(number) or number < 1:
+    if not 1 <= number < 1e15 or number != int(number):
         raise typer.BadParameter(f"{text} is not a whole number of at least 1.")
     return int(number)
 
@@ -54,9 +54,9 @@ def plan(
     jobs: Annotated[int | None, typer.Option(help="Threads; all if left out.")] = None,
 ) -> None:
     """Say what kernel PCA of so many rows would do, take and need, without doing it."""
-    from mercer.models.ahead import plan as plan_ahead
+    from mercer.models.planning import plan as plan_ahead
 
-    if components >= 1 and components != int(components):
+    if not components < 1 and not (components < 1e15 and components == int(components)):
         raise WrongUse(f"--components {components:g} is neither a whole number nor a share below 1.")
     wanted = components if components < 1 else int(components)
     for number in rows:
@@ -68,7 +68,7 @@ def plan(
             text = f"not possible: {error}"
         except ValueError as error:  # a kernel, a memory limit or a number that does not exist
             raise WrongUse(str(error)) from None
-        typer.echo(f"{number:,} rows: {text}")
+        typer.echo(f"{number:,} row{'s' if number > 1 else ''}: {text}")
 
 
 @app.command()
@@ -81,17 +81,13 @@ def demo(
         from mercer.report import gallery, html
     except ModuleNotFoundError as missing:
         raise MissingPart("The gallery", missing.name or "matplotlib", "app") from None
-    from rich.console import Console
-    from rich.progress import track
-
+    from mercer.progress import track
     from mercer.threads import one_blas_thread
 
     scripts = gallery.scripts(only or ())
     page = html.prepare(out / "index.html")  # an unwritable folder is said before the work, not after it
-    on_terminal = Console(stderr=True)
-    shown = track(scripts, "drawing", console=on_terminal, transient=True, disable=not on_terminal.is_terminal)
     with one_blas_thread():  # small matrices all of them: threads would only wait for each other
-        entries = [gallery.make_entry(script) for script in shown]
+        entries = [gallery.make_entry(script) for script in track(scripts, "drawing")]
     html.write(page, html.gallery_page(entries))
     typer.echo(page.resolve())
     wrong = [f"figure {entry.name}: {claim}" for entry in entries for claim, holds in entry.claims.items() if not holds]

@@ -4,6 +4,9 @@ The command line turns them into exit codes: 0 done, 1 a defect of ours, 2 wrong
 3 bad data, 4 not verified, 5 no room (memory, disk, permission), 130 interrupted.
 """
 
+import sys
+import warnings
+
 DEFECT, WRONG_USE, BAD_DATA, NOT_VERIFIED, NO_ROOM, INTERRUPTED = 1, 2, 3, 4, 5, 130
 
 
@@ -53,6 +56,14 @@ class BadData(MercerError, ValueError):
     """The data cannot be used as they are."""
 
     exit_code = BAD_DATA
+
+
+def tell(message: str, category: type[Warning] | None = None) -> None:
+    """Warn, pointing at the line of the user's that led here: the first one outside of us and scikit-learn."""
+    depth, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("mercer", "sklearn"):
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(message, category or MercerWarning, stacklevel=depth + 1)
 
 
 class MercerWarning(UserWarning):

@@ -29,25 +29,26 @@ class Limits:
     threads: int
 
     @classmethod
-    def of(cls, memory: int | str | None = None, threads: int | None = None) -> "Limits":
+    def of(cls, memory: float | str | None = None, threads: int | None = None) -> "Limits":
         """From what users say: bytes, "2GB" or None (half of the machine); a thread count as joblib understands it."""
         return cls(parse_memory(memory), count_threads(threads))
 
 
-def parse_memory(memory: int | str | None) -> int:
+def parse_memory(memory: float | str | None) -> int:
     """Bytes from a number, a text such as "500 MB" or "2GiB", or None: half of what the machine or container has."""
     if memory is None:
         return total_memory() // 2
     if isinstance(memory, str):
-        parts = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?)(i?)(B?)\s*", memory, re.IGNORECASE)
+        number = r"[0-9]{1,20}(?:\.[0-9]{1,20})?(?:e[0-9]{1,2})?"
+        parts = re.fullmatch(rf"\s*({number})\s*([KMGT]?)(i?)(B?)\s*", memory, re.IGNORECASE)
         if not parts:
             raise ValueError(f'memory_limit={memory!r} is not a size; write bytes or a text such as "2GB" or "500MiB".')
         number, unit, binary, byte = parts.groups()
         size = float(number) * _UNITS[unit.upper() + ("" if binary or not unit else byte.upper())]
     else:
         size = memory
-    if size <= 0:
-        raise ValueError(f"memory_limit={memory!r} leaves no memory; it must be positive.")
+    if isinstance(memory, bool) or not 0 < size < float("inf"):
+        raise ValueError(f"memory_limit={memory!r} is no amount of memory; it must be positive and finite.")
     return int(size)
 
 
@@ -75,7 +76,7 @@ def count_threads(threads: int | None) -> int:
 def in_words(size: float) -> str:
     """A number of bytes for people: "51.2 GB"."""
     for unit in ("B", "kB", "MB", "GB"):
-        if abs(size) < 1000:
+        if abs(size) < 999.5:
             return f"{size:.3g} {unit}"
         size /= 1000
     return f"{size:.3g} TB"

@@ -1,5 +1,6 @@
 """Long work says how far it is: to a callback, or to a bar on stderr if that is a terminal."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,21 +16,18 @@ class Progress:
     done: int
     expected: int
     fraction: float
-
-    @property
-    def share(self) -> float:
-        """Of the whole, in [0, 1]; the expectation moves when it proves too low."""
-        return min(1.0, (self.done + self.fraction) / max(self.expected, self.done + 1))
+    share: float  # of the whole, from 0 to 1; it waits when there are more passes than expected, and never goes back
 
 
 class PassCounter:
     """Turns the fractions of passes that an operator reports into `Progress`."""
 
     def __init__(self, expected: int, report: Callable[[Progress], Any]) -> None:
-        self.expected, self.report, self.done = expected, report, 0
+        self.expected, self.report, self.done, self.share = expected, report, 0, 0.0
 
     def __call__(self, fraction: float) -> None:
-        self.report(Progress(self.done, self.expected, fraction))
+        self.share = max(self.share, (self.done + fraction) / max(self.expected, self.done + 1))
+        self.report(Progress(self.done, self.expected, fraction, self.share))
         if fraction >= 1:
             self.done += 1
 
@@ -46,9 +44,18 @@ def reporting(progress: Any, expected: int) -> Iterator[PassCounter | None]:
         yield None
 
 
-def on_terminal() -> bool:
-    import sys
+def track(items: list[Any], words: str) -> Iterator[Any]:
+    """The items one after the other, with a bar if stderr is a terminal."""
+    if not on_terminal():
+        yield from items
+        return
+    with _bar(words) as show:
+        for i, item in enumerate(items):
+            show(i / len(items))
+            yield item
 
+
+def on_terminal() -> bool:
     return sys.stderr.isatty()
 
 

@@ -40,6 +40,11 @@ class SymmetricOperator(ABC):
         return self.columns(np.arange(self.n))
 
     @property
+    def floor(self) -> float:
+        """Residuals up to this are noise in the entries of the matrix; asked after the first product only."""
+        return 0.0
+
+    @property
     def rough(self) -> "SymmetricOperator":
         """Nearly the same matrix for less work, if there is one."""
         return self

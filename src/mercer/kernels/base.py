@@ -19,8 +19,22 @@ class Kernel(ABC):
     tiles of the matrix between two sets of rows; families override it where preparing the rows once makes tiles cheap.
     """
 
-    #: Largest value of k, if it is known: centring may subtract it first (see `SymmetricOperator.shift`).
+    #: Largest value of k, if it is known: centring may subtract it first (see `choose_shift`).
     top: ClassVar[float] = 0.0
+
+    #: Whether tiles of k − shift keep their digits however small they are, or are rounded before the shift.
+    exact_shift: ClassVar[bool] = False
+
+    #: Whether `features(X)` is X itself.
+    features_are_rows: ClassVar[bool] = False
+
+    def has_single(self, shift: float) -> bool:
+        """Whether tiles of k − shift are cheaper in float32 and have nearly all of its digits."""
+        return False
+
+    def reach(self, X: Rows) -> float:
+        """The largest number that cancels in the evaluation of an entry, 0 if there is none."""
+        return 0.0
 
     @property
     def mercer(self) -> bool:

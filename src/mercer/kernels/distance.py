@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist, pdist
 
+from mercer.errors import BadData
 from mercer.kernels.base import Array, Kernel, Rows, Tiles, n_rows, require_positive
 from mercer.kernels.dot import as_float, dot, squared_norms
 
@@ -32,6 +33,26 @@ class EuclideanKernel(Kernel):
         """Whether k is flat at distance 0, so that rounding in a tiny squared distance does not show."""
         return True
 
+    FAR: ClassVar[float] = 1e3  # beyond this reach the exponent loses so many digits that differences are worth it
+
+    def reach(self, X: Rows) -> float:
+        """scale·‖x − mean‖² of the row farthest out, which the exponent is a difference of; differences have none."""
+        if sparse.issparse(X):
+            return float(self.scale * squared_norms(X).max(initial=0.0))
+        if not self.smooth:
+            return 0.0
+        X = as_float(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            far = self.scale * float(squared_norms(X - X.mean(axis=0)).max(initial=0.0))
+        if not np.isfinite(far):
+            raise BadData(
+                f"{self!r} needs squared distances, and they are an overflow: scale the data down (StandardScaler)."
+            )
+        return far if far <= self.FAR else np.inf
+
+    def has_single(self, shift: float) -> bool:
+        return self.smooth and (shift == 0.0 or self.exact_shift)
+
     def entry_cost(self, d: int) -> float:
         return 3.0 + (0.06 if self.smooth else 1.0) * d
 
@@ -49,7 +70,7 @@ class EuclideanKernel(Kernel):
     def prepare(self, X: Rows, Y: Rows | None = None, shift: float = 0.0, dtype: Any = np.float64) -> Tiles:
         if sparse.issparse(X) or (Y is not None and sparse.issparse(Y)):
             return SparseDistanceTiles(self, X, X if Y is None else Y, shift)
-        if not self.smooth:
+        if not self.smooth or max(self.reach(X), 0.0 if Y is None else self.reach(Y)) > self.FAR:
             return DifferenceTiles(self, X, X if Y is None else Y, shift)
         return DistanceTiles(self, X, X if Y is None else Y, shift, dtype)
 
@@ -62,7 +83,7 @@ class DistanceTiles(Tiles):
     in float64.
     """
 
-    FAR = 50.0  # largest ½‖z‖² = scale·‖x − mean‖² for a product in float32
+    FAR = 10.0  # largest ½‖z‖² = scale·‖x − mean‖² for a product in float32
 
     def __init__(self, kernel: EuclideanKernel, X: Array, Y: Array, shift: float, dtype: Any = np.float64) -> None:
         centre, factor = as_float(Y).mean(axis=0), np.sqrt(2 * kernel.scale)  # Y: the training rows, if they differ
@@ -119,6 +140,7 @@ class RBF(EuclideanKernel):
     """k(x, y) = exp(−γ‖x − y‖²). γ = None is 1/d; "median" is one over the median squared distance of the data."""
 
     gamma: float | str | None = None
+    exact_shift: ClassVar[bool] = True  # by expm1
 
     def __post_init__(self) -> None:
         if self.gamma is not None and self.gamma != "median":

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from math import comb
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -60,6 +60,8 @@ class DotTiles(Tiles):
 class Linear(DotKernel):
     """k(x, y) = xᵀy: kernel PCA is PCA."""
 
+    features_are_rows: ClassVar[bool] = True
+
     @property
     def mercer(self) -> bool:
         return True
@@ -87,15 +89,22 @@ class Cosine(DotKernel):
 
     def rows(self, X: Rows) -> Rows:
         X = as_float(X)
-        lengths = np.sqrt(squared_norms(X))
-        scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-        return sparse.diags_array(scale).tocsr() @ X if sparse.issparse(X) else X * scale[:, None]
+        if sparse.issparse(X):
+            lengths = np.sqrt(squared_norms(X))
+            return sparse.diags_array(_inverse(lengths)).tocsr() @ X
+        X = X * _inverse(np.abs(X).max(axis=1, initial=0.0))[:, None]  # squares of huge and tiny numbers are none
+        X *= _inverse(np.sqrt(squared_norms(X)))[:, None]
+        return X
 
     def features(self, X: Rows) -> Rows:
         return self.rows(X)
 
     def n_features(self, X: Rows) -> int:
         return X.shape[1]
+
+
+def _inverse(values: Array) -> Array:
+    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
 
 
 class _ScaledDot(DotKernel):

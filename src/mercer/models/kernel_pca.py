@@ -1,6 +1,5 @@
 """Kernel PCA: scikit-learn's class, with explained variance and a proof."""
 
-import warnings
 from contextlib import nullcontext
 from dataclasses import replace
 from numbers import Integral, Real
@@ -8,27 +7,26 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import _fit_context
+from sklearn.base import _fit_context, clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.errors import MercerWarning
+from mercer.errors import tell
 from mercer.kernels import Kernel, Precomputed, resolve_kernel
 from mercer.limits import Limits
 from mercer.models.ahead import plan_ahead
 from mercer.models.base import Model
 from mercer.models.matrix import build_matrix
-from mercer.models.spectrum import FIRST_GUESS, Spectrum, TooMany, find_spectrum
+from mercer.models.problem import describe, wanted_components
+from mercer.models.spectrum import Spectrum, TooMany, find_spectrum
 from mercer.models.training import Training, check_rows, weigh
 from mercer.operators.centering import Centered, refuse_non_finite
 from mercer.operators.projection import projection
-from mercer.operators.tiles import STRIP
 from mercer.progress import reporting
 from mercer.readings.preimage import apply_inverse, learn_inverse
 from mercer.solvers.dense import Dense
-from mercer.solvers.factored import Factored
 from mercer.solvers.plan import Plan, Problem, choose_plan
 from mercer.symmetric import Array
 from mercer.threads import one_blas_thread
@@ -65,9 +63,11 @@ class KernelPCA(Model):
     eigen_solver : {"auto", "dense", "krylov", "arpack", "randomized"}, default="auto"
         "arpack" and "randomized" are accepted and served as "auto" is: the certificate says how accurate the answer is.
     tol : float, default=0
-        Bound on each component's residual, relative to its own eigenvalue. 0: our default, 1e-8.
+        Bound on each component's residual, relative to its own eigenvalue. 0: our default, 1e-8, or 1e-4 where the
+        kernel matrix is evaluated anew in each pass.
     max_iter : int, default=None
-        Most passes over the matrix; when they do not suffice, a ConvergenceWarning says so.
+        Most passes of the solver over the matrix; when they do not suffice, a ConvergenceWarning says so. (The search
+        for missed eigenvalues may add up to three.)
     iterated_power : int or "auto", default="auto"
         Accepted for compatibility and not used.
     remove_zero_eig : bool, default=False
@@ -75,14 +75,14 @@ class KernelPCA(Model):
     random_state : int, RandomState or None, default=None
         Of the solver's start and of the certificate's probes. None is a fixed seed: the same data give the same answer.
     copy_X : bool, default=True
-        Keep a copy of X rather than X itself.
+        Keep a copy of X rather than X itself. (A precomputed matrix is not kept at all.)
     n_jobs : int, default=None
         Threads over tiles. None: as many as the machine has, as limited by the environment.
     memory_limit : int, str or None, default=None
         Bytes, or a text such as "2GB". None: half of the machine's or container's memory.
     progress : bool or callable, default=False
-        True: a bar on stderr, if that is a terminal and the matrix is evaluated anew in each pass. A function is called
-        with a `mercer.progress.Progress` after every strip of rows; what it raises stops the fit.
+        Where the matrix is evaluated anew in each pass: True shows a bar on stderr if that is a terminal; a function is
+        called with a `mercer.progress.Progress` after every strip of rows, and what it raises stops the fit.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ class KernelPCA(Model):
         "random_state": ["random_state"],
         "copy_X": ["boolean"],
         "n_jobs": [None, Integral],
-        "memory_limit": [Interval(Integral, 1, None, closed="left"), str, None],
+        "memory_limit": [Interval(Real, 0, None, closed="neither"), str, None],
         "progress": ["boolean", callable],
     }
 
@@ -222,36 +222,42 @@ class KernelPCA(Model):
         limits = self._limits()
         training = self._open(X, sample_weight)
         kernel = self._resolve_kernel(training.rows)
-        problem = self._problem(training.rows, kernel)
-        try:
-            self._find_components(training, kernel, choose_plan(problem, limits), limits)
-        except TooMany:
-            self._find_components(training, kernel, choose_plan(replace(problem, k=None), limits), limits)
+        problem = describe(self, training.rows, kernel)
+        if not self._find_components(training, kernel, problem, limits):  # a share that takes nearly all of them
+            self._find_components(training, kernel, replace(problem, k=None), limits)
         self._learn_inverse(training, limits)
         return training.given
 
-    def _find_components(self, training: Training, kernel: Kernel, plan: Plan, limits: Limits) -> None:
-        """From rows to fitted names. The matrix lives in here alone: it is gone before the inverse is learned."""
-        rows = training.rows
+    def _find_components(self, training: Training, kernel: Kernel, problem: Problem, limits: Limits) -> bool:
+        """From rows to fitted names; False if there are too many components for this plan.
+
+        The matrix lives in here alone: it is gone before the inverse is learned.
+        """
+        plan = choose_plan(problem, limits)
         # LAPACK shares its work out itself; everybody else has threads of ours.
         threads = nullcontext() if isinstance(plan.solver, Dense) else one_blas_thread()
         quiet = np.errstate(over="ignore", invalid="ignore")  # what overflows is told in words
-        with threads, quiet, reporting(self.progress, plan.passes) as on_pass:
-            matrix = build_matrix(plan, kernel, rows, training.weights, limits.threads, on_pass)
-            spectrum = find_spectrum(
-                plan,
-                matrix,
-                self._wanted(rows, kernel, plan),
-                self._rng(),
-                by_modulus=self.eigen_solver == "randomized",
-                drop_zeros=self.remove_zero_eig or self.n_components is None,
-            )
-            self._keep(rows, kernel, plan, matrix, spectrum)
+        try:
+            with threads, quiet, reporting(self.progress, plan.passes) as on_pass:
+                matrix = build_matrix(plan, kernel, training.rows, training.weights, limits.threads, on_pass)
+                spectrum = find_spectrum(
+                    plan,
+                    matrix,
+                    wanted_components(self, training.rows, kernel, plan),
+                    self._rng(),
+                    by_modulus=self.eigen_solver == "randomized",
+                    drop_zeros=self.remove_zero_eig or self.n_components is None,
+                    replan=lambda k: choose_plan(replace(problem, k=k), limits),
+                )
+                self._keep(training, kernel, matrix, spectrum)
+        except TooMany:
+            return False
+        return True
 
     def _open(self, X: Any, sample_weight: Any = None) -> Training:
         if self.fit_inverse_transform and self._precomputed():
             raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
-        X = check_rows(self, X, reset=True, copy=self.copy_X, square=self._precomputed())
+        X = check_rows(self, X, reset=True, square=self._precomputed())
         if self.fit_inverse_transform and sparse.issparse(X):
             raise NotImplementedError("Inverse transform not implemented for sparse matrices!")
         training = weigh(X, sample_weight, square=self._precomputed())
@@ -272,57 +278,24 @@ class KernelPCA(Model):
         self.gamma_ = getattr(kernel, "gamma", default)
         return kernel
 
-    def _problem(self, rows: Any, kernel: Kernel) -> Problem:
-        asked = self.n_components
-        return Problem(
-            n=rows.shape[0],
-            d=rows.shape[1],
-            k=None if asked is None else (int(asked) if isinstance(asked, Integral) else FIRST_GUESS),
-            n_features=None if isinstance(kernel, Precomputed) else kernel.n_features(rows),
-            sparse=sparse.issparse(rows),
-            given=isinstance(kernel, Precomputed),
-            psd=kernel.mercer,
-            entry_cost=kernel.entry_cost(rows.shape[1]) * (5 if sparse.issparse(rows) else 1),
-            inverse=self.fit_inverse_transform,
-            eigen_solver=self.eigen_solver,
-            tol=self.tol,
-            max_passes=self.max_iter,
-        )
-
-    def _wanted(self, rows: Any, kernel: Kernel, plan: Plan) -> int | float:
-        """The number of components, or the share of variance, to find."""
-        n = rows.shape[0]
-        if self.n_components is None:
-            return min(n, kernel.n_features(rows) or n) if isinstance(plan.solver, Factored) else n
-        if isinstance(self.n_components, Real) and not isinstance(self.n_components, Integral):
-            return float(self.n_components)
-        if self.n_components > n:
-            warnings.warn(
-                f"n_components={self.n_components} is more than the {n} rows; {n} components are kept.",
-                MercerWarning,
-                stacklevel=4,
-            )
-        return min(int(self.n_components), n)
-
-    def _keep(self, rows: Any, kernel: Kernel, plan: Plan, matrix: Centered, spectrum: Spectrum) -> None:
+    def _keep(self, training: Training, kernel: Kernel, matrix: Centered, spectrum: Spectrum) -> None:
         """All fitted names, in one place."""
-        self.kernel_, self.plan_, self.certificate_ = kernel, plan, spectrum.certificate
+        self.kernel_, self.plan_, self.certificate_ = kernel, spectrum.plan, spectrum.certificate
         self.eigenvalues_, self.eigenvectors_ = spectrum.values, spectrum.vectors
         per_degree = self._per_degree_of_freedom(matrix)
         self.total_variance_ = matrix.trace * per_degree
         self.explained_variance_ = self.eigenvalues_ * per_degree
         self.explained_variance_ratio_ = self._ratio(matrix, spectrum)
-        self.X_fit_ = rows
-        self._projection = projection(kernel, rows, matrix, self.eigenvalues_, self.eigenvectors_)
+        self.X_fit_ = training.kept_rows(copy=self.copy_X and not self._precomputed())
+        self._projection = projection(kernel, self.X_fit_, matrix, self.eigenvalues_, self.eigenvectors_)
         self._training = spectrum.scores
-        for message in filter(None, [plan.warning, *spectrum.warnings]):
-            warnings.warn(message, MercerWarning, stacklevel=5)
+        for message in filter(None, [spectrum.plan.warning, *spectrum.warnings]):
+            tell(message)
         if not spectrum.certificate.converged:
-            warnings.warn(
+            tell(
                 f"The solver stopped after {spectrum.certificate.passes} passes before every component met the "
                 "tolerance; see certificate_. Give a larger max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
     def _per_degree_of_freedom(self, matrix: Centered) -> float:
@@ -331,11 +304,9 @@ class KernelPCA(Model):
             return 1 / (matrix.total_weight - 1)
         if matrix.n == 1:
             return 0.0
-        warnings.warn(
+        tell(
             f"The sample weights sum to {matrix.total_weight:.3g}, but weights are counts (2 is the row twice): "
-            "explained_variance_ is nan. Scale them up; explained_variance_ratio_ does not depend on their scale.",
-            MercerWarning,
-            stacklevel=7,
+            "explained_variance_ is nan. Scale them up; explained_variance_ratio_ does not depend on their scale."
         )
         return float("nan")
 
@@ -396,19 +367,13 @@ class KernelPCA(Model):
         )
         return out.astype(self._dtype(), copy=False)
 
-    def plan(self, X: Any) -> Plan:
-        """What `fit(X)` would do, and why, without doing it."""
+    def plan(self, X: Any, sample_weight: Any = None) -> Plan:
+        """What `fit(X)` would do, in what time, and why, without doing it."""
         self._validate_params()
-        rows = self._open(X).rows
-        kernel = self._resolve_kernel(rows)
-        return plan_ahead(self._problem(rows, kernel), kernel, rows[:STRIP], self._limits())
-
-    def _plan_for(self, n: int, d: int) -> Plan:
-        """The same for data of this shape, which need not exist yet: the kernel is timed on made-up rows."""
-        self._validate_params()
-        rows = np.random.default_rng(0).standard_normal((STRIP, d))
-        kernel = self._resolve_kernel(rows)
-        return plan_ahead(replace(self._problem(rows, kernel), n=n), kernel, rows, self._limits())
+        other = clone(self)  # a fitted model stays as it is
+        rows = other._open(X, sample_weight).rows
+        kernel = other._resolve_kernel(rows)
+        return plan_ahead(describe(self, rows, kernel), kernel, rows, self._limits())
 
     def _new_rows(self, X: Any) -> tuple[Any, int]:
         """The checked rows, and how many threads may work on them."""

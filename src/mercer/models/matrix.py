@@ -1,6 +1,5 @@
 """The kernel matrix in the form a plan names, with words for matrices that are none."""
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -8,7 +7,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from mercer.errors import MercerWarning
+from mercer.errors import BadData, tell
 from mercer.kernels import Kernel
 from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
@@ -37,12 +36,26 @@ def _hold(
     if plan.held == "features":
         return FeatureGram(kernel.features(rows), threads)
     if plan.held == "given" and isinstance(rows, LinearOperator):
-        return BlackBox(rows)
+        return BlackBox(symmetric_operator(rows))
     if plan.held == "given":
         return HeldMatrix(symmetric_part(rows), threads)
     if plan.held == "recomputed":
         return RecomputedGram(kernel, rows, threads, on_pass=on_pass)
     return HeldGram(kernel, rows, threads)
+
+
+def symmetric_operator(operator: LinearOperator) -> LinearOperator:
+    """The operator, if xᵀAy = yᵀAx for two random vectors: there is no symmetric part to be had from products."""
+    x, y = np.random.default_rng(0).standard_normal((2, operator.shape[0], 1))
+    Ax, Ay = operator.matmat(x), operator.matmat(y)
+    size = float(np.linalg.norm(Ax) * np.linalg.norm(y) + np.linalg.norm(Ay) * np.linalg.norm(x))
+    difference = abs(float((x.T @ Ay)[0, 0] - (y.T @ Ax)[0, 0]))
+    if difference > 1e-6 * size:
+        raise BadData(
+            f"The LinearOperator is not symmetric: xᵀAy and yᵀAx differ by {difference:.3g} for random x and y. "
+            "A kernel matrix is; check the operator's matvec."
+        )
+    return operator
 
 
 def symmetric_part(K: Any) -> Any:
@@ -52,10 +65,8 @@ def symmetric_part(K: Any) -> Any:
     difference = max(float(abs(K[rows] - K[:, rows].T).max()) for rows in pieces)
     if difference <= 1e-10 * max(float(abs(K[rows]).max()) for rows in pieces):
         return K
-    warnings.warn(
+    tell(
         f"The precomputed kernel matrix is not symmetric (entries differ by up to {difference:.3g}); "
-        "its symmetric part (K + Kᵀ)/2 is used.",
-        MercerWarning,
-        stacklevel=6,
+        "its symmetric part (K + Kᵀ)/2 is used."
     )
     return (K + K.T) / 2

@@ -1,15 +1,16 @@
 """From a centred matrix to a settled, certified spectrum."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from mercer.errors import NoRoom
 from mercer.operators.centering import Centered
 from mercer.solvers.base import Eigenpairs, clean_spectrum, rounding_floor, settle
 from mercer.solvers.certificate import Certificate, certify
 from mercer.solvers.completeness import PROBES, Rest, explore, explore_by_products, in_words
 from mercer.solvers.dense import Dense
-from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.plan import Plan
 from mercer.solvers.warm import WarmKrylov
 from mercer.symmetric import Array
@@ -28,6 +29,7 @@ class Spectrum:
     scores: Array
     certificate: Certificate
     indefinite: bool
+    plan: Plan
     warnings: list[str] = field(default_factory=list)
 
 
@@ -43,10 +45,14 @@ def find_spectrum(
     *,
     by_modulus: bool = False,
     drop_zeros: bool = False,
+    replan: Callable[[int], Plan] | None = None,
 ) -> Spectrum:
-    """The leading components: so many, or as many as explain a share of the trace."""
+    """The leading components: so many, or as many as explain a share of the trace.
+
+    `replan` makes the plan for another number of components.
+    """
     if isinstance(wanted, float):
-        pairs = grow_to_share(plan, matrix, wanted, rng)
+        plan, pairs = grow_to_share(plan, matrix, wanted, rng, replan or (lambda k: plan))
     else:
         pairs = plan.solver.solve(matrix, wanted, rng)
     if by_modulus and len(pairs) and -pairs.lowest > pairs.values[-1]:
@@ -55,11 +61,12 @@ def find_spectrum(
     if drop_zeros and len(pairs):
         pairs = pairs.first(int(np.sum(pairs.values > max(noise, 1e-12 * pairs.values[0]))))
     pairs, bound, level = rule_out_missed(plan, matrix, pairs, rng)
-    return settled(matrix, pairs, noise, certify(pairs, tol=plan.tol, bound=bound, level=level, entries=noise))
+    return settled(plan, matrix, pairs, certify(pairs, tol=plan.tol, bound=bound, level=level, entries=noise))
 
 
-def settled(matrix: Centered, pairs: Eigenpairs, noise: float, certificate: Certificate) -> Spectrum:
+def settled(plan: Plan, matrix: Centered, pairs: Eigenpairs, certificate: Certificate) -> Spectrum:
     """Order, signs and zeros by convention, and what a user should be told."""
+    noise = matrix.noise
     found = np.where(np.abs(pairs.values) <= noise, 0.0, pairs.values)
     by = None if matrix.root is None else pairs.vectors / matrix.root[:, None]
     values, vectors = settle(found, pairs.vectors, by=by)
@@ -71,24 +78,40 @@ def settled(matrix: Centered, pairs: Eigenpairs, noise: float, certificate: Cert
         scores=matrix.training_scores(values, pairs.products * signs),
         certificate=certificate,
         indefinite=indefinite,
+        plan=plan,
         warnings=observations(matrix, values, certificate, pairs, indefinite),
     )
 
 
-def grow_to_share(plan: Plan, matrix: Centered, share: float, rng: np.random.Generator) -> Eigenpairs:
-    """More and more components, each time from those at hand, until they explain the share."""
+def grow_to_share(
+    plan: Plan, matrix: Centered, share: float, rng: np.random.Generator, replan: Callable[[int], Plan]
+) -> tuple[Plan, Eigenpairs]:
+    """More and more components, each time from those at hand, until they explain the share; also the plan it took."""
     k, start = first_guess(plan, matrix, share, rng), None
     while True:
+        plan = plan_for_share(plan, replan, k, share)
         pairs = plan.solver.solve(matrix, k, rng, start)
         if matrix.trace <= matrix.noise:
-            return pairs.first(1)  # nothing to explain
+            return plan, pairs.first(1)  # nothing to explain
         explained = np.cumsum(np.maximum(pairs.values, 0.0)) / matrix.trace
         reached = np.flatnonzero(explained >= share - 1e-12)
         if len(reached) or k == matrix.n:
-            return pairs.first(int(reached[0]) + 1 if len(reached) else k)
+            return plan, pairs.first(int(reached[0]) + 1 if len(reached) else k)
         k, start = min(2 * k, matrix.n), pairs.vectors
-        if 10 * k > matrix.n and isinstance(plan.solver, BlockKrylov | WarmKrylov):
-            raise TooMany
+
+
+def plan_for_share(plan: Plan, replan: Callable[[int], Plan], k: int, share: float) -> Plan:
+    """The plan for k components, if it goes on with the matrix at hand and keeps to the memory limit."""
+    if isinstance(plan.solver, Dense):
+        return plan
+    try:
+        grown = replan(k)
+    except NoRoom as error:
+        many = f"{share:.3g} of the variance takes some {k:,} components or more, and that does not fit."
+        raise NoRoom(f"{many} {error}") from None
+    if type(grown.solver) is not type(plan.solver) or grown.held != plan.held:
+        raise TooMany
+    return grown
 
 
 def first_guess(plan: Plan, matrix: Centered, share: float, rng: np.random.Generator) -> int:
@@ -118,7 +141,7 @@ def rule_out_missed(
         again = plan.solver.solve(matrix, k, rng, np.concatenate([pairs.vectors, rest.direction], axis=1))
         passes, columns = again.passes + pairs.passes, again.columns + pairs.columns
         pairs = replace(again, bound=pairs.bound, passes=passes, columns=columns)
-    bounds = {in_words(probing): rest.upper, "what the pivots leave of the trace": pairs.bound}
+    bounds = {in_words(probing): rest.upper, "what the pivots leave of the trace": bound_by_count(pairs)}
     if k and min(bounds.values()) >= pairs.values[-1]:  # it may read the whole matrix once more
         bounds["sum of all squared eigenvalues"] = bound_by_norm(matrix, pairs)
     level = min(bounds, key=lambda words: bounds[words])
@@ -132,6 +155,17 @@ def look_beyond(matrix: Centered, pairs: Eigenpairs, rng: np.random.Generator) -
     enough = float(pairs.values[-1]) if len(pairs) else None
     rest = explore(matrix, pairs.vectors, rng, enough, known=float(pairs.beyond.max(initial=0.0)))
     return rest, replace(pairs, passes=pairs.passes + rest.passes, columns=pairs.columns + rest.passes * PROBES)
+
+
+def bound_by_count(pairs: Eigenpairs) -> float:
+    """From λ_{k+1}(A) ≤ β to what is outside the found pairs: β + ‖R‖, if they are the k largest beyond doubt.
+
+    k eigenvalues of A lie within ‖R‖ of the θᵢ. If all of those exceed β they are the k largest, and nothing else can
+    be larger than β + ‖R‖. If not, an unfound eigenvalue may be among the k largest, and β says nothing about it.
+    """
+    size = pairs.residual_size
+    sure = len(pairs) and pairs.values[-1] - size > pairs.bound
+    return pairs.bound + size if sure else float("inf")
 
 
 def bound_by_norm(matrix: Centered, pairs: Eigenpairs) -> float:

@@ -19,11 +19,18 @@ class Training:
     weights: Array | None = None  # None: all count the same
     kept: Array | None = None  # which of the given rows are left; None: all
     given: Any = None  # all of them, if some were left out
+    own: bool = True  # whether the rows are an array of ours
+
+    def kept_rows(self, copy: bool) -> Any:
+        """The rows for a model to keep, in an array that nobody else will change if `copy`."""
+        return self.rows.copy() if copy and not self.own else self.rows
 
 
-def check_rows(model: BaseEstimator, X: Any, *, reset: bool, copy: bool = False, square: bool = False) -> Any:
+def check_rows(model: BaseEstimator, X: Any, *, reset: bool, square: bool = False) -> Any:
     """X in a form we compute with, by scikit-learn's rules; a matrix of items may be a scipy LinearOperator."""
     if square and isinstance(X, LinearOperator):
+        if np.issubdtype(X.dtype, np.complexfloating):
+            raise ValueError("Complex data not supported: the LinearOperator has complex entries.")
         if reset:
             model.n_features_in_ = X.shape[1]
         elif X.shape[1] != model.n_features_in_:
@@ -32,22 +39,56 @@ def check_rows(model: BaseEstimator, X: Any, *, reset: bool, copy: bool = False,
                 "as input: one for each training item."
             )
     else:
-        X = validate_data(model, X, accept_sparse="csr", copy=copy, reset=reset)
+        try:
+            X = validate_data(model, X, accept_sparse="csr", reset=reset)
+        except ValueError as error:
+            raise type(error)(f"{error}{what_is_wrong_with(X)}") from None
     if reset and square and X.shape[0] != X.shape[1]:
         raise ValueError(f"Precomputed kernel must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
     return X
 
 
+def what_is_wrong_with(X: Any) -> str:
+    """Where the values are that cannot be used: how many, and the first row and column; nothing if none is found."""
+    names = list(getattr(X, "columns", ())) or None
+    try:
+        table = np.asarray(X) if np.ndim(X) == 2 else np.empty((0, 0))
+    except ValueError:  # ragged
+        return ""
+    for j in range(table.shape[1]):
+        if table.dtype.kind in "OUS" and (text := first_text(table[:, j])) is not None:
+            return f"\nColumn {named(names, j)} holds text, first in row {text}: leave it out, or encode it as numbers."
+    if table.dtype.kind != "f" or (good := np.isfinite(table)).all():
+        return ""
+    row, column = np.argwhere(~good)[0]
+    count = int(np.sum(~good))
+    return f"\n{count} value{'s are' if count > 1 else ' is'} not finite, first in row {row}, column {named(names, column)}."
+
+
+def first_text(column: Any) -> int | None:
+    """The first entry that is no number."""
+    for i, value in enumerate(column):
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return i
+    return None
+
+
+def named(names: list[Any] | None, j: int) -> str:
+    return str(j) if names is None else repr(names[j])
+
+
 def weigh(X: Any, sample_weight: Any, *, square: bool) -> Training:
     """Rows of weight zero are left out; of a square matrix of items, their columns too."""
     if sample_weight is None:
-        return Training(X)
+        return Training(X, own=False)
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     kept = weights > 0
     if not kept.any():
         raise ValueError("All sample weights are zero, so no row is left to fit.")
     if kept.all():
-        return Training(X, weights)
+        return Training(X, weights, own=False)
     if isinstance(X, LinearOperator):
         raise ValueError(
             f"{np.sum(~kept)} of {len(kept)} sample weights are zero, and rows cannot be taken out of a "

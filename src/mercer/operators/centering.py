@@ -29,6 +29,10 @@ class Centered(SymmetricOperator):
     def coarse(self) -> float:  # type: ignore[override]
         return self.base.coarse
 
+    @property
+    def floor(self) -> float:
+        return self.noise
+
     @cached_property
     def rough(self) -> "Centered":
         return self if self.base.rough is self.base else Centered(self.base.rough, self.weights)

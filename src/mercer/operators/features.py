@@ -74,8 +74,9 @@ class FeatureGram(SymmetricOperator):
         return self.times((_dense(self.factor[indices]) - self.origin).T, moved=True)
 
     def shifted_noise(self, mean: float) -> float:
-        """No entry is ever formed: only the rounding of the data themselves is left."""
-        return float(16 * np.finfo(float).eps ** 2 * np.mean(self.diag()))
+        """No entry is ever formed: only the rounding of the data themselves is left, if they were moved."""
+        eps = float(np.finfo(float).eps)
+        return 16 * eps * (eps if self.moved else 1.0) * float(np.mean(self.diag()))
 
     def _pieces(self) -> list[slice]:
         """Row blocks: enough for every thread, none so large that its float64 copy matters."""

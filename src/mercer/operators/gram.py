@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from mercer.operators.tiles import fill_rows, fill_symmetric, multiply_symmetric, symmetric_product
 from mercer.symmetric import Array, SymmetricOperator
@@ -33,6 +34,15 @@ class Gram(SymmetricOperator):
 
     def shifted_diag(self) -> Array:
         return self.diag() - self.shift
+
+    def shifted_noise(self, mean: float) -> float:
+        """Also of the exponent, which rounds like the largest number in it, and of a shift made after rounding."""
+        eps = np.finfo(float).eps
+        reach = self.kernel.reach(self.X)
+        # Errors of random sign: n entries add up to √n. Beyond its reach a kernel takes differences, which have none.
+        exponent = 0.0 if np.isinf(reach) else 4 * eps * reach / np.sqrt(self.n)
+        after = 0.0 if self.kernel.exact_shift else eps * abs(self.shift)
+        return super().shifted_noise(mean) + float(exponent) + after
 
     def shifted_columns(self, indices: Array) -> Array:
         return self._columns(indices, self.shift)
@@ -76,7 +86,7 @@ class RecomputedGram(Gram):
     solver can work at half the price until it needs the true one. `on_pass` is told how much of a pass is done.
     """
 
-    COARSE = 1e-7  # what the rough entries do to a residual, relative to the largest eigenvalue
+    COARSE = 1e-7  # about what the rough entries do to a residual, relative to the largest eigenvalue
 
     def __init__(
         self,
@@ -93,6 +103,8 @@ class RecomputedGram(Gram):
 
     @cached_property
     def rough(self) -> "RecomputedGram":
+        if self.coarse or sparse.issparse(self.X) or not self.kernel.has_single(self.shift):
+            return self
         return RecomputedGram(self.kernel, self.X, self.threads, np.float32, self.on_pass)
 
     @cached_property

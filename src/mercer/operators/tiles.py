@@ -88,6 +88,8 @@ def multiply_symmetric(
         def work(g: int, rows: slice = rows, groups: Any = groups, parts: Array = parts, norms: Array = norms) -> None:
             for columns in groups[g]:
                 tile = _buffered(own, tiles, rows, columns, dtype)
+                if columns == rows:  # rounding must not make the matrix asymmetric
+                    tile = (tile + tile.T) / 2
                 flat = tile.reshape(-1)
                 norms[g] += flat @ flat * (1 if columns == rows else 2)
                 parts[g] += tile @ B[columns]

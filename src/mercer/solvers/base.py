@@ -7,6 +7,11 @@ import numpy as np
 
 from mercer.symmetric import Array, SymmetricOperator
 
+NOT_FINITE = (
+    "The kernel matrix has entries that are not finite: an overflow in the kernel, or weights that are far too large. "
+    "Scale the data down (StandardScaler)."
+)
+
 
 @dataclass(frozen=True)
 class Eigenpairs:
@@ -27,13 +32,19 @@ class Eigenpairs:
     columns: int = 0  # how many columns A was multiplied with: the honest cost
     passes: int = 0  # in how many blocks
     open: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))  # which have not met the rule; empty: none
-    bound: float = np.inf  # on every eigenvalue beyond, if the method itself gives one
+    bound: float = np.inf  # on the eigenvalue after the k-th largest of A, if the method itself gives one
     probes: Array | None = field(default=None, repr=False)  # Gaussian columns Ω that the solver never looked at …
     probed: Array | None = field(default=None, repr=False)  # … and A Ω, which it brought along
     complete: bool = False  # whether the method itself excludes a missed pair (LAPACK counts eigenvalues)
 
     def __len__(self) -> int:
         return len(self.values)
+
+    @property
+    def residual_size(self) -> float:
+        """‖AU − UΘ‖₂."""
+        R = self.products - self.vectors * self.values
+        return float(np.sqrt(max(np.linalg.eigvalsh(R.T @ R)[-1], 0.0))) if len(self) else 0.0
 
     @property
     def converged(self) -> bool:
@@ -50,6 +61,7 @@ class Eigenpairs:
             beyond=np.append(self.values[k:], self.beyond),
             beyond_residuals=np.append(self.residuals[k:], self.beyond_residuals),
             open=self.open[:k],
+            bound=self.bound if k >= len(self) else np.inf,  # it was for what comes after all of them
         )
 
 

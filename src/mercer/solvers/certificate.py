@@ -11,7 +11,7 @@ Those with θᵢ > Λ are *complete*: no pair was missed among them. Below Λ th
 solver missed nothing.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import pairwise
 
 import numpy as np
@@ -22,7 +22,7 @@ from mercer.symmetric import Array
 ANGLE = 0.05  # a direction less certain than this is called unresolved
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Certificate:
     """What is proven about a fit. Printed, it is a few English lines."""
 
@@ -62,14 +62,23 @@ class Certificate:
     def __str__(self) -> str:
         return "\n".join(_sentences(self))
 
+    def __eq__(self, other: object) -> bool:
+        """Whether all statements are the same, to the last digit."""
+        if not isinstance(other, Certificate):
+            return NotImplemented
+        return all(np.array_equal(getattr(self, part.name), getattr(other, part.name)) for part in fields(self))
+
+    def __hash__(self) -> int:
+        return hash((self.n_components, self.tol, self.n_complete, self.bound_beyond, self.passes, self.columns))
+
 
 def certify(pairs: Eigenpairs, *, tol: float, bound: float, level: str, entries: float = 0.0) -> Certificate:
     """The certificate of these pairs, given Λ = bound on all eigenvalues outside them, and the noise of A's entries."""
     theta, rho = pairs.values, pairs.residuals
     n, k = pairs.vectors.shape
-    noise = rounding_floor(n, max(pairs.size, np.abs(theta).max(initial=0.0)))
-    R = pairs.products - pairs.vectors * theta
-    size = float(np.sqrt(max(np.linalg.eigvalsh(R.T @ R)[-1], 0.0))) + noise if k else 0.0
+    rounding = max(8 * rounding_floor(n, max(pairs.size, np.abs(theta).max(initial=0.0))), entries)
+    noise = max(rounding / 8, entries)
+    size = pairs.residual_size + noise if k else 0.0
     gap = theta - bound
     quadratic = 2 * size**2 / (np.maximum(gap, 0) + np.sqrt(np.maximum(gap, 0) ** 2 + 4 * size**2) + 1e-300)
     upper = np.where(gap > 0, theta + quadratic, max(bound, 0.0) + size) + noise
@@ -90,8 +99,8 @@ def certify(pairs: Eigenpairs, *, tol: float, bound: float, level: str, entries:
         bound_beyond=bound,
         passes=pairs.passes,
         columns=pairs.columns,
-        converged=bool(pairs.converged and np.all(rho <= np.maximum(tol * np.abs(theta), max(8 * noise, entries)))),
-        rounding=max(8 * noise, entries),
+        converged=bool(np.all(rho <= np.maximum(tol * np.abs(theta), rounding))),
+        rounding=rounding,
     )
 
 
@@ -118,9 +127,9 @@ def _angles(
     last = min(bound, max(seen, 0.0)) if len(pairs.beyond) and complete < k else bound
     for start, stop in clusters:
         above = theta[start - 1] - theta[start] if start else np.inf
-        following = last
+        following = bound if start < complete else last
         if stop < k:
-            following = upper[stop] if stop < complete else theta[stop] + rho[stop] + noise
+            following = upper[stop] if start < complete else theta[stop] + rho[stop] + noise
         distance = min(above, theta[stop - 1] - following)
         error = float(np.linalg.norm(rho[start:stop])) + noise
         angles[start:stop] = min(1.0, error / distance) if distance > 0 else 1.0

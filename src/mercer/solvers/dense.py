@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
-from mercer.solvers.base import Eigenpairs, Solver
+from mercer.errors import BadData
+from mercer.solvers.base import NOT_FINITE, Eigenpairs, Solver
 from mercer.symmetric import Array, SymmetricOperator
 
 
@@ -18,7 +19,7 @@ class Dense(Solver):
         n = len(A)
         wanted = min(n, k + 1)  # one more, to know the gap below the last
         if not np.isfinite(A).all():
-            raise FloatingPointError("The matrix has entries that are not finite.")
+            raise BadData(NOT_FINITE)
         if wanted > n // 4 or n <= 64:
             values, vectors = np.linalg.eigh(A)
         else:

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer.solvers.base import Eigenpairs, Solver
+from mercer.errors import BadData
+from mercer.solvers.base import NOT_FINITE, Eigenpairs, Solver
 from mercer.symmetric import Array
 
 
@@ -21,6 +22,8 @@ class Factored(Solver):
         total, square = gram.scatter(op.weights)
         mean = total / total_weight
         square -= np.outer(mean, mean) * total_weight
+        if not np.isfinite(square).all():
+            raise BadData(NOT_FINITE)
         values, V = np.linalg.eigh(square)
         values, V = values[::-1], V[:, ::-1]
         rank = int(np.sum(values > np.finfo(float).eps * max(values[0], 0.0) * len(values)))

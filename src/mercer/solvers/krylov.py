@@ -116,12 +116,12 @@ class BlockKrylov(Solver):
 
     def _allowed(self, values: Array, basis: "Basis") -> Array:
         """ρᵢ up to this is converged."""
-        floor = max(rounding_floor(basis.op.n, basis.size), basis.op.coarse * basis.size, np.finfo(float).tiny)
-        return np.maximum(self.tol * np.abs(values), floor)
+        floors = rounding_floor(basis.op.n, basis.size), basis.op.floor, basis.op.coarse * basis.size
+        return np.maximum(self.tol * np.abs(values), max(*floors, np.finfo(float).tiny))
 
     def _directions(self, ritz: "Ritz", open_pairs: Array, precondition: Preconditioner | None = None) -> Array:
         """Residuals of the pairs that need it most, then of the guards: what the next block is made of."""
-        floor = 2 * rounding_floor(len(ritz.R), ritz.size)
+        floor = rounding_floor(len(ritz.R), ritz.size)
         useful = ritz.residuals > floor
         own_size = np.maximum(np.abs(ritz.values), max(floor, np.finfo(float).tiny))
         urgency = ritz.residuals / own_size + np.where(open_pairs, 1e300, 0.0)
@@ -133,7 +133,7 @@ class BlockKrylov(Solver):
 
     def _largest_basis(self, n: int, k: int) -> int:
         """So many columns before a restart; where that is nearly all there are, the basis just grows to n."""
-        most = self.basis or max(5 * k, k + 200)
+        most = max(self.basis, k + 2 * self.block) if self.basis else max(5 * k, k + 200)
         return most if most + 2 * self.block < n else n + self.block
 
     def _kept(self, k: int, most: int) -> int:
@@ -222,7 +222,8 @@ class Basis:
         some = np.ascontiguousarray(Y[:, :count])
         U, AU = tall_times(self.Q, some, self.threads), tall_times(self.AQ, some, self.threads)
         R = AU - U * values[:count]
-        return Ritz(values[:count], U, AU, R, np.linalg.norm(R, axis=0), self.size, lowest=float(values[-1]))
+        lowest = float(values.min(initial=np.inf))
+        return Ritz(values[:count], U, AU, R, np.linalg.norm(R, axis=0), self.size, lowest)
 
     def restart(self, kept: int) -> None:
         """Thick restart: keep the leading Ritz vectors and their products, which need no new pass.

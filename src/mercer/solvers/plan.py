@@ -21,7 +21,8 @@ HELD_TOL, RECOMPUTED_TOL = 1e-8, 1e-4
 BUDGET = 600.0  # nominal seconds that all passes may take before one exact pass has to do
 WARM_PASSES = 4  # what a warm start usually takes
 FEWEST_PIVOTS = 50
-BUFFERS = 24_000_000  # bytes of tiles at work, and of what the allocator keeps
+BUFFERS, TILES = 14_000_000, 5_000_000  # bytes of what the allocator keeps, and of the tiles a thread works on
+FEATURE_ROWS = 8192  # rows of features a thread works on
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Problem:
     k: int | None
     d: int = 0
     n_features: int | None = None  # of an exact feature map, if the kernel has one
+    free_features: bool = True  # whether features of the width of the rows are the rows themselves
+    copied: int = 0  # bytes of X that the model keeps a copy of
     sparse: bool = False
     given: bool = False  # the matrix (or its products) came from the user: it costs nothing to hold
     psd: bool = True  # whether the kernel is known to be positive semi-definite
@@ -84,7 +87,7 @@ def choose_plan(problem: Problem, limits: Limits) -> Plan:
 
 
 def _dense_if_asked(p: Problem, limits: Limits) -> Plan | None:
-    return _dense(p, "asked for by eigen_solver") if p.eigen_solver == "dense" else None
+    return _dense(p, "it was asked for by eigen_solver.") if p.eigen_solver == "dense" else None
 
 
 def _feature_side(p: Problem, limits: Limits) -> Plan | None:
@@ -92,7 +95,7 @@ def _feature_side(p: Problem, limits: Limits) -> Plan | None:
     D, k = p.n_features or 0, _wanted(p)
     if p.given or not _narrow(p) or not (10 * k > D or D <= SMALL):
         return None
-    memory = _matrix(p, "features") + 8 * (4 * p.n * min(k, D) + 3 * D * D)
+    memory = _matrix(p, "features", limits) + 8 * (4 * p.n * min(k, D) + 3 * D * D)
     why = f"the kernel has {D:,} exact features: a {D:,}×{D:,} problem."
     return Plan(Factored(), "features", memory, why, p.tol or HELD_TOL, passes=2)
 
@@ -100,14 +103,16 @@ def _feature_side(p: Problem, limits: Limits) -> Plan | None:
 def _small_or_nearly_all(p: Problem, limits: Limits) -> Plan | None:
     k, krylov = _wanted(p), p.eigen_solver == "krylov"
     if p.n <= (TINY if krylov else SMALL):
-        return _dense(p, f"{p.n:,} rows are few: LAPACK on the whole matrix.")
-    if 10 * k > p.n and (not krylov or 2 * k > p.n):
-        return _dense(p, f"{k:,} of {p.n:,} components are so many that LAPACK is faster.")
-    return None
+        rows = f"{p.n:,} rows are" if p.n > 1 else "one row is"
+        return _dense(p, f"{rows} few: LAPACK on the whole matrix.")
+    if 10 * k <= p.n:
+        return None
+    plan = _dense(p, f"{k:,} of {p.n:,} components are so many that LAPACK is faster.")
+    return None if 2 * k <= p.n and (krylov or plan.memory > limits.memory) else plan
 
 
 def _features(p: Problem, limits: Limits) -> Plan | None:
-    if p.given or not (_narrow(p) or _free_features(p)):
+    if p.given or not (_narrow(p) or _no_wider_than_rows(p)):
         return None
     return _cold(p, limits, "features", f"{p.n:,}×{p.n_features or 0:,} features are never multiplied out.")
 
@@ -140,7 +145,7 @@ def _recomputed(p: Problem, limits: Limits) -> Plan:
         threads=limits.threads,
     )
     solver = _fitted(solver, p, limits)
-    memory = _matrix(p, "recomputed") + solver.memory(p.n, _wanted(p))
+    memory = _matrix(p, "recomputed", limits) + solver.memory(p.n, _wanted(p))
     why = (
         f"{size}, against a limit of {in_words(limits.memory)}."
         if 16 * p.n**2 > limits.memory
@@ -159,9 +164,10 @@ def _recomputed(p: Problem, limits: Limits) -> Plan:
 
 
 def _dense(p: Problem, why: str) -> Plan:
-    """The matrix, the centred matrix, LAPACK's copy, its vectors and their products."""
-    held = "given" if p.given else "features" if _narrow(p) or _free_features(p) else "gram"
-    return Plan(Dense(), held, _matrix(p, held) + 4 * 8 * p.n**2, why, p.tol or HELD_TOL)
+    """The matrix, the centred matrix and LAPACK's copy; with all vectors, those, their products and LAPACK's work."""
+    held = "given" if p.given else "features" if _narrow(p) or _no_wider_than_rows(p) else "gram"
+    squares = 2 if 4 * _wanted(p) < p.n and p.n > TINY else 6
+    return Plan(Dense(), held, _matrix(p, held) + 8 * squares * p.n**2, why, p.tol or HELD_TOL)
 
 
 def _cold(p: Problem, limits: Limits, held: str, why: str) -> Plan:
@@ -172,22 +178,35 @@ def _cold(p: Problem, limits: Limits, held: str, why: str) -> Plan:
         max_passes=p.max_passes or BlockKrylov.max_passes,
         threads=limits.threads,
     )
-    return Plan(solver, held, _matrix(p, held) + solver.memory(p.n, k), why, solver.tol, passes=12)
+    passes = min(12, solver.max_passes)
+    return Plan(solver, held, _matrix(p, held, limits) + solver.memory(p.n, k), why, solver.tol, passes)
 
 
 def _wanted(p: Problem) -> int:
     return p.n if p.k is None else min(p.k, p.n)
 
 
-def _matrix(p: Problem, held: str) -> int:
-    """Bytes of the matrix as it is held, with the rows prepared for it."""
+def _matrix(p: Problem, held: str, limits: Limits | None = None) -> int:
+    """Bytes of the matrix as it is held, with the rows kept and prepared for it."""
+    threads = limits.threads if limits else 1
     prepared = 0 if p.sparse else 8 * p.n * (3 * p.d + 6)
-    return {
-        "given": 0,
-        "gram": 8 * p.n**2 + prepared,
-        "recomputed": BUFFERS + prepared + 8 * p.n * (p.d + 2),  # rows in double and in single precision
-        "features": 0 if p.n_features in (None, p.d) else 8 * p.n * (p.n_features or 0),
-    }[held]
+    return (
+        p.copied
+        + {
+            "given": 0,
+            "gram": 8 * p.n**2 + prepared,
+            # rows in double and in single precision
+            "recomputed": BUFFERS + threads * TILES + prepared + 8 * p.n * (p.d + 2),
+            "features": _feature_bytes(p, threads),
+        }[held]
+    )
+
+
+def _feature_bytes(p: Problem, threads: int) -> int:
+    """Of features that are not the rows themselves, with what making them takes, and of blocks moved to the mean."""
+    D = p.n_features or 0
+    made = 0 if p.free_features and p.d == D else 8 * p.n * D * (1 if p.d == D else 3)
+    return made + (0 if p.sparse else 8 * D * min(p.n, FEATURE_ROWS * threads))
 
 
 def _narrow(p: Problem) -> bool:
@@ -195,8 +214,8 @@ def _narrow(p: Problem) -> bool:
     return p.n_features is not None and p.n_features <= min(p.n, most)
 
 
-def _free_features(p: Problem) -> bool:
-    """Features that are the rows themselves cost nothing."""
+def _no_wider_than_rows(p: Problem) -> bool:
+    """Features that are the rows, or the rows scaled, cost little where K would cost more."""
     return p.n_features is not None and p.n_features == p.d and (p.sparse or p.d > p.n)
 
 
@@ -217,7 +236,7 @@ def _rank(p: Problem, longer: bool) -> int:
 
 def _fitted(solver: WarmKrylov, p: Problem, limits: Limits) -> WarmKrylov:
     """With fewer pivots, then a narrower block, where memory is short."""
-    k, room = _wanted(p), limits.memory - _matrix(p, "recomputed")
+    k, room = _wanted(p), limits.memory - _matrix(p, "recomputed", limits)
     while solver.memory(p.n, k) > room and solver.rank > max(FEWEST_PIVOTS, k + 10):
         solver = replace(solver, rank=max(FEWEST_PIVOTS, k + 10, int(solver.rank * 0.8)))
     while solver.memory(p.n, k) > room and solver.block > 4:
@@ -226,11 +245,13 @@ def _fitted(solver: WarmKrylov, p: Problem, limits: Limits) -> WarmKrylov:
 
 
 def _within(limits: Limits, plan: Plan, p: Problem) -> Plan:
-    memory = max(plan.memory, 8 * p.n**2 + 8 * p.n * _wanted(p)) if p.inverse else plan.memory
+    inverse = p.copied + 8 * p.n * (p.n + 3 * p.d + 3 * _wanted(p)) if p.inverse else 0
+    memory = max(plan.memory, inverse)
     if memory > limits.memory:
         what = "and the inverse transform " if p.inverse and memory > plan.memory else ""
+        why, most = plan.why.rstrip("."), in_words(limits.memory)
         raise NoRoom(
-            f"The fit {what}needs {in_words(memory)} ({plan.why}), over the limit of {in_words(limits.memory)}. "
+            f"The fit {what}needs {in_words(memory)} ({why}), over the limit of {most}. "
             "Give a larger memory_limit, fewer rows, or (if many or all components were asked for) fewer n_components."
         )
     return replace(plan, memory=memory)
@@ -238,6 +259,7 @@ def _within(limits: Limits, plan: Plan, p: Problem) -> Plan:
 
 def seconds_in_words(seconds: float) -> str:
     """A time for people: "40 s", "3 min", "2.5 h"."""
-    if seconds < 100:
-        return f"{seconds:.2g} s"
-    return f"{seconds / 60:.2g} min" if seconds < 6000 else f"{seconds / 3600:.2g} h"
+    for unit, size in (("s", 1), ("min", 60), ("h", 3600)):
+        if seconds < 99.5 * size or unit == "h":
+            break
+    return f"{seconds / size:.2g} {unit}" if seconds < 99.5 * size else f"{seconds / size:,.0f} {unit}"

@@ -20,6 +20,7 @@ from mercer.symmetric import Array, SymmetricOperator
 # By the guess's doubt (see there), from passes counted on real and made-up spectra: up to POOR the preconditioner saves
 # passes, up to HOPELESS the start alone does, and beyond it is only a better block for block Lanczos to begin with.
 POOR, HOPELESS = 100.0, 200.0
+ROUGH_PASSES = 25  # what has not converged by then may not be the fault of the start
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,8 @@ class WarmKrylov(Solver):
             start, bound, doubt = guess.start(k), guess.bound_beyond(k), guess.doubt(k)
             precondition = guess if self.precondition and doubt < POOR else None
             if op.rough is not op and self.max_passes > 1:
-                roughly = replace(krylov, tol=0.5 * self.tol, grow=doubt >= HOPELESS, hand_over=True)
+                most = min(self.max_passes - 1, ROUGH_PASSES)
+                roughly = replace(krylov, tol=0.5 * self.tol, max_passes=most, hand_over=True, grow=doubt >= HOPELESS)
                 done = roughly.solve(op.rough, k, rng, start, precondition)
                 start = np.concatenate([done.vectors, done.spare], axis=1)
                 krylov = replace(krylov, max_passes=max(1, self.max_passes - done.passes))
@@ -91,8 +93,9 @@ def start_columns(k: int) -> int:
 class Guess:
     """The eigenpairs (a, U) of the centred FFᵀ; called on residuals, a preconditioner."""
 
-    def __init__(self, values: Array, vectors: Array, error: float, threads: int) -> None:
+    def __init__(self, values: Array, vectors: Array, error: float, rounding: float, threads: int) -> None:
         self.values, self.vectors, self.error, self.threads = values, vectors, error, threads
+        self.rounding = rounding  # in all of these, and what was dropped as such
         self.distance = error  # ‖K̂ − K‖ as far as it matters: how well the values are known
 
     @classmethod
@@ -102,18 +105,20 @@ class Guess:
         for some in range(0, F.shape[1], 32):
             F[:, some : some + 32] = op.project(F[:, some : some + 32])
         values, V = np.linalg.eigh(transposed_times(F, F, threads))
-        good = values > max(F.shape[1], 1) * np.finfo(np.float32).eps ** 2 * values.max(initial=0.0)
+        least = max(F.shape[1], 1) * np.finfo(np.float32).eps ** 2 * values.max(initial=0.0)
+        good = values > least
         values, V = values[good][::-1], V[:, good][:, ::-1]
+        rounding = float(least) + 50 * max(F.shape[1], 1) * float(np.finfo(float).eps) * factor.trace
         U = tall_times(F, V / np.sqrt(values), threads, dtype=np.float32)
-        return cls(values, U, factor.error, threads)
+        return cls(values, U, factor.error, rounding, threads)
 
     def start(self, k: int) -> Array:
         """The k leading vectors and a few more."""
         return self.vectors[:, : k + start_columns(k) - GUARD].astype(np.float64)
 
     def bound_beyond(self, k: int) -> float:
-        """λ_{k+1} ≤ a_{k+1} + tr(E) (Weyl): certain, as E is positive semi-definite."""
-        return float(self.values[k] if k < len(self.values) else 0.0) + self.error
+        """λ_{k+1} ≤ a_{k+1} + tr(E) (Weyl): certain but for rounding, as E is positive semi-definite."""
+        return float(self.values[k] if k < len(self.values) else 0.0) + self.error + self.rounding
 
     def doubt(self, k: int) -> float:
         """tr(E)/a_k: how much the factor leaves, against the smallest eigenvalue that is wanted."""
@@ -152,6 +157,7 @@ class Carrier(SymmetricOperator):
 
     def __init__(self, op: SymmetricOperator, cargo: Array) -> None:
         self.op, self.n, self.cargo, self.coarse = op, op.n, op.project(cargo), op.coarse
+        assert not self.coarse, "the last passes are exact"
         self.product: Array | None = None
 
     def matmat(self, B: Array) -> Array:
@@ -160,6 +166,10 @@ class Carrier(SymmetricOperator):
         both = self.op.matmat(np.concatenate([B, self.cargo], axis=1))
         self.product = both[:, B.shape[1] :].copy()
         return both[:, : B.shape[1]]
+
+    @property
+    def floor(self) -> float:
+        return self.op.floor
 
     def diag(self) -> Array:
         return self.op.diag()

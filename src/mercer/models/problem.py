@@ -1,0 +1,48 @@
+"""What is asked of a solver: the sizes, from a model's parameters and its rows."""
+
+from numbers import Integral, Real
+from typing import Any
+
+from scipy import sparse
+
+from mercer.errors import tell
+from mercer.kernels import Kernel, Precomputed
+from mercer.models.spectrum import FIRST_GUESS
+from mercer.solvers.factored import Factored
+from mercer.solvers.plan import Plan, Problem
+
+SPARSE = 5  # times as dear as dense: an entry from sparse rows
+
+
+def describe(model: Any, rows: Any, kernel: Kernel) -> Problem:
+    """The sizes on which a plan is based."""
+    asked, given = model.n_components, isinstance(kernel, Precomputed)
+    n, d = rows.shape
+    return Problem(
+        n=n,
+        d=d,
+        k=None if asked is None else (int(asked) if isinstance(asked, Integral) else FIRST_GUESS),
+        n_features=None if given else kernel.n_features(rows),
+        free_features=kernel.features_are_rows,
+        sparse=sparse.issparse(rows),
+        given=given,
+        copied=0 if given or not model.copy_X or sparse.issparse(rows) else rows.dtype.itemsize * n * d,
+        psd=kernel.mercer,
+        entry_cost=kernel.entry_cost(d) * (SPARSE if sparse.issparse(rows) else 1),
+        inverse=model.fit_inverse_transform,
+        eigen_solver=model.eigen_solver,
+        tol=model.tol,
+        max_passes=model.max_iter,
+    )
+
+
+def wanted_components(model: Any, rows: Any, kernel: Kernel, plan: Plan) -> int | float:
+    """The number of components, or the share of variance, to find."""
+    n, asked = rows.shape[0], model.n_components
+    if asked is None:
+        return min(n, kernel.n_features(rows) or n) if isinstance(plan.solver, Factored) else n
+    if isinstance(asked, Real) and not isinstance(asked, Integral):
+        return float(asked)
+    if asked > n:
+        tell(f"n_components={asked} is more than the {n} rows; {n} components are kept.")
+    return min(int(asked), n)
