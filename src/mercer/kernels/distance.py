@@ -45,9 +45,7 @@ class EuclideanKernel(Kernel):
         with np.errstate(over="ignore", invalid="ignore"):
             far = self.scale * float(squared_norms(X - X.mean(axis=0)).max(initial=0.0))
         if not np.isfinite(far):
-            raise BadData(
-                f"{self!r} needs squared distances, and they are an overflow: scale the data down (StandardScaler)."
-            )
+            raise BadData("Squared distances of these rows are an overflow: scale the data down (StandardScaler).")
         return far if far <= self.FAR else np.inf
 
     def has_single(self, shift: float) -> bool:

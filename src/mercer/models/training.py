@@ -62,7 +62,8 @@ def what_is_wrong_with(X: Any) -> str:
         return ""
     row, column = np.argwhere(~good)[0]
     count = int(np.sum(~good))
-    return f"\n{count} value{'s are' if count > 1 else ' is'} not finite, first in row {row}, column {named(names, column)}."
+    many = f"{count} values are" if count > 1 else "One value is"
+    return f"\n{many} not finite, first in row {row}, column {named(names, column)}."
 
 
 def first_text(column: Any) -> int | None:

@@ -40,14 +40,16 @@ class WarmKrylov(Solver):
             guess = self._guess(op, rng)
             start, bound, doubt = guess.start(k), guess.bound_beyond(k), guess.doubt(k)
             precondition = guess if self.precondition and doubt < POOR else None
+            # Growing takes passes to become as wide as k; with few of them the start has to do.
+            hopeless = doubt >= HOPELESS and self.max_passes * self.block > 4 * k
             if op.rough is not op and self.max_passes > 1:
                 most = min(self.max_passes - 1, ROUGH_PASSES)
-                roughly = replace(krylov, tol=0.5 * self.tol, max_passes=most, hand_over=True, grow=doubt >= HOPELESS)
+                roughly = replace(krylov, tol=0.5 * self.tol, max_passes=most, hand_over=True, grow=hopeless)
                 done = roughly.solve(op.rough, k, rng, start, precondition)
                 start = np.concatenate([done.vectors, done.spare], axis=1)
                 krylov = replace(krylov, max_passes=max(1, self.max_passes - done.passes))
             else:
-                krylov = replace(krylov, grow=doubt >= HOPELESS)
+                krylov = replace(krylov, grow=hopeless)
         carrier = Carrier(op, rng.standard_normal((op.n, PROBES)))
         pairs = krylov.solve(carrier, k, rng, start, precondition)
         return replace(
