@@ -374,7 +374,7 @@ def test_max_iter_that_does_not_suffice_is_told():
         (dict(), np.array([["a", 1], ["c", 2]], dtype=object), ValueError, "could not convert string to float"),
         (dict(), np.array([[1, "2"], [2, "c"]], dtype=object), ValueError, "Column 1 holds text, first in row 1"),
         (dict(), np.where(X > 1, np.nan, X), ValueError, f"{np.sum(X > 1)} values are not finite, first in row"),
-        (dict(), pd.DataFrame(X, columns=list("abcd")).mask(X == X[1, 1]), ValueError, "row 1, column 'b'"),
+        (dict(), pd.DataFrame(X, columns=list("abcd")).mask(X[1, 1] == X), ValueError, "row 1, column 'b'"),
         (dict(), np.empty((0, 3)), ValueError, "0 sample"),
         (dict(), np.empty((3, 0)), ValueError, "0 feature"),
         (dict(), X[0], ValueError, "Expected 2D array"),

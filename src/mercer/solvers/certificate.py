@@ -144,7 +144,8 @@ def _sentences(c: Certificate) -> list[str]:
     worst = int(np.argmax(c.relative_residuals))
     rule = f"each residual at most {c.tol:.0e} of its own eigenvalue, or rounding"
     count = f"{c.n_components} component{'s' if c.n_components > 1 else ''}"
-    worst_is = f"(worst {c.relative_residuals[worst]:.1e}, component {worst + 1})"
+    largest = c.relative_residuals[worst]
+    worst_is = f"(worst {largest:.1e}, component {worst + 1})" if largest else "(all down at rounding)"
     lines = [
         f"{count} certified: {rule} {worst_is}." if c.certified else f"{count} NOT certified: not {rule} {worst_is}."
     ]
