@@ -150,8 +150,11 @@ def passes_to_wait(looks: list[tuple[int, float]]) -> int:
 
 
 def one_step_is_enough(worst: list[float]) -> bool:
-    """Whether the next step will bring the worst excess below 1, if it does half as well as the last one did."""
-    return len(worst) > 1 and 2 * worst[-1] ** 2 <= worst[-2]
+    """Whether the next step will bring the worst excess below 1, if it does half as well as the last one did.
+
+    Before there is one, a step is taken to gain a factor of 4: warm starts have seldom gained less than 5.
+    """
+    return 2 * worst[-1] ** 2 <= worst[-2] if len(worst) > 1 else worst[-1] <= 4
 
 
 class Basis:
