@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.errors import tell
+from mercer.errors import NoRoom, tell
 from mercer.kernels import Kernel, Precomputed, resolve_kernel
 from mercer.limits import Limits
 from mercer.models.ahead import plan_ahead
@@ -223,8 +223,8 @@ class KernelPCA(Model):
         training = self._open(X, sample_weight)
         kernel = self._resolve_kernel(training.rows)
         problem = describe(self, training.rows, kernel)
-        if not self._find_components(training, kernel, problem, limits):  # a share that takes nearly all of them
-            self._find_components(training, kernel, replace(problem, k=None), limits)
+        if not self._find_components(training, kernel, problem, limits):
+            self._find_nearly_all(training, kernel, replace(problem, k=None), limits)
         self._learn_inverse(training, limits)
         return training.given
 
@@ -253,6 +253,16 @@ class KernelPCA(Model):
         except TooMany:
             return False
         return True
+
+    def _find_nearly_all(self, training: Training, kernel: Kernel, problem: Problem, limits: Limits) -> None:
+        """A share of the variance that takes so many components that all of them are found."""
+        try:
+            self._find_components(training, kernel, problem, limits)
+        except NoRoom as error:
+            many = (
+                f"n_components={self.n_components} takes more than a tenth of the {problem.n:,} components there are."
+            )
+            raise NoRoom(f"{many} {error}") from None
 
     def _open(self, X: Any, sample_weight: Any = None) -> Training:
         if self.fit_inverse_transform and self._precomputed():

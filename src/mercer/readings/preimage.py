@@ -19,15 +19,18 @@ def learn_inverse(
     n = len(scores)
     ridge = np.full(n, float(alpha)) if weights is None else alpha / weights
     K = np.empty((n, n))
-    fill_symmetric(kernel.prepare(scores), K, threads)
-    K[np.diag_indices(n)] = kernel.diag(scores) + ridge
+
+    def fill() -> None:
+        fill_symmetric(kernel.prepare(scores), K, threads)
+        K[np.diag_indices(n)] = kernel.diag(scores) + ridge
+
+    fill()
     try:
         # K is symmetric, so its transpose is the same matrix in the order LAPACK works in without a copy.
         factor = linalg.cho_factor(K.T, lower=True, overwrite_a=True, check_finite=False)
         return linalg.cho_solve(factor, np.asarray(X, dtype=np.float64), check_finite=False)
     except linalg.LinAlgError:
-        fill_symmetric(kernel.prepare(scores), K, threads)
-        K[np.diag_indices(n)] = kernel.diag(scores) + ridge
+        fill()  # the attempt has used it up
         return linalg.solve(K, np.asarray(X, dtype=np.float64), assume_a="sym", overwrite_a=True)
 
 
