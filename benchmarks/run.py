@@ -2,9 +2,9 @@
 
     python benchmarks/run.py [--suite small|large] [--only TEXT]
 
-A full run of a suite writes benchmarks/RESULTS.md or benchmarks/LARGE.md; --only runs the cases whose name contains
-the text and prints them. Times on a shared machine are unstable: compare ratios within one run, not seconds between
-runs.
+Writes benchmarks/RESULTS.md or benchmarks/LARGE.md, from the figures in small.json or large.json next to it. --only
+runs the cases whose name contains the text anew, and leaves the others as they were. Times on a shared machine are
+unstable: compare ratios within a case, not seconds between runs.
 """
 
 import argparse
@@ -88,21 +88,22 @@ YARDSTICKS = {
 FILES = {"small": "RESULTS.md", "large": "LARGE.md"}
 
 
-def row(case, system, result, ours, unit):
+def row(case, system, result, ours):
     if "failed" in result:
         return f"| | {system} | failed: {result['failed'][:60]} | | | | |"
     best = min(result["times"])
     ratio = "" if system == "mercer" else f"{best / min(ours['times']):.1f}×"
-    gram = 8 * case.n**2
-    memory = f"{result['peak'] / 1e6:.0f} MB ({result['peak'] / gram:.2g} K)"
+    memory = f"{result['peak'] / 1e6:.0f} MB ({result['peak'] / (8 * case.n**2):.2g} K)"
     return (
-        f"| {case.name if system == 'mercer' else ''} | {system} | {best:.3g} | {best / unit:.1f} | {ratio} | {memory} "
-        f"| {result['residual']:.0e} |"
+        f"| {case.name if system == 'mercer' else ''} | {system} | {best:.3g} | {best / result['unit']:.1f} | {ratio} "
+        f"| {memory} | {result['residual']:.0e} |"
     )
 
 
-def introduction(suite, unit):
-    return [
+def page(suite, results):
+    """The table of all results there are, in the order of the cases."""
+    unit = results[next(iter(results))]["mercer"]["base"]
+    lines = [
         "# Benchmarks" if suite == "small" else "# Benchmarks: matrices that are not held",
         "",
         f"Written by `make {'bench' if suite == 'small' else 'bench-large'}`; do not edit. One process for each line, "
@@ -116,6 +117,20 @@ def introduction(suite, unit):
         "| case | system | seconds | passes | slower | memory | residual |",
         "|---|---|---|---|---|---|---|",
     ]
+    for case in SUITES[suite]:
+        systems = results.get(case.name, {})
+        lines += [row(case, system, result, systems["mercer"]) for system, result in systems.items()]
+    return "\n".join(lines) + "\n"
+
+
+def measure_case(suite, number, case, base):
+    """All systems on one case; `base` is the yardstick, `unit` the yardstick at this size."""
+    unit = base * (1.0 if suite == "small" else (case.n / 20_000) ** 2)
+    systems = {"mercer": "mercer"} | {peer if " " in peer else f"scikit-learn {peer}": peer for peer in case.peers}
+    return {
+        name: measure(suite, number, system) | {"n": case.n, "k": case.k, "data": case.data, "unit": unit, "base": base}
+        for name, system in systems.items()
+    }
 
 
 def main():
@@ -123,26 +138,17 @@ def main():
     parser.add_argument("--suite", choices=SUITES, default="small")
     parser.add_argument("--only", default="")
     suite, only = parser.parse_args().suite, parser.parse_args().only
-    yardstick = YARDSTICKS[suite][0]
-    unit = yardstick(20_000)
-    lines, results = introduction(suite, unit), []
+    kept = HERE / f"{suite}.json"
+    results = json.loads(kept.read_text(encoding="utf-8")) if only and kept.exists() else {}
+    base = YARDSTICKS[suite][0](20_000)
     for number, case in enumerate(SUITES[suite]):
         if only not in case.name:
             continue
-        ours = measure(suite, number, "mercer")
-        systems = {"mercer": ours}
-        for peer in case.peers:
-            name = peer if " " in peer else f"scikit-learn {peer}"
-            systems[name] = measure(suite, number, peer)
-        for system, result in systems.items():
-            scale = 1.0 if suite == "small" else (case.n / 20_000) ** 2
-            lines.append(row(case, system, result, ours, unit * scale))
-            results.append({"n": case.n, "k": case.k, "data": case.data, "system": system, **result})
-            print(lines[-1], flush=True)
-    if not only:
-        (HERE / FILES[suite]).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    if suite == "large" and not only:
-        (HERE / "large.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        results[case.name] = measure_case(suite, number, case, base)
+        for system, result in results[case.name].items():
+            print(row(case, system, result, results[case.name]["mercer"]), flush=True)
+        kept.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        (HERE / FILES[suite]).write_text(page(suite, results), encoding="utf-8")
 
 
 if __name__ == "__main__":

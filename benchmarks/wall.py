@@ -16,7 +16,8 @@ REPORTED = {10_000: 5, 20_000: 6, 30_000: 52}
 
 
 def of(results, system):
-    chosen = [r for r in results if (r["system"], r["k"]) == (system, 20) and "d = 30" in r["data"] and "times" in r]
+    named = [systems[system] for systems in results.values() if system in systems]
+    chosen = [r for r in named if r["k"] == 20 and "d = 30" in r["data"] and "times" in r]
     return [r["n"] for r in chosen], [min(r["times"]) for r in chosen], [r["peak"] / 1e9 for r in chosen]
 
 
