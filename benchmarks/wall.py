@@ -33,9 +33,9 @@ def draw():
         left.loglog(n, seconds, marker=marker, color=colour, label=label)
         right.loglog(n, memory, marker=marker, color=colour, label=label)
     left.loglog(list(REPORTED), [60 * m for m in REPORTED.values()], "^", color=figures.RED, label="reported (#18013)")
-    for n, words in ((50_000, "killed"), (80_000, "MemoryError\n(#19479)")):
+    for n, words, side in ((50_000, "killed ", "right"), (80_000, " MemoryError\n (#19479)", "left")):
         left.axvline(n, color=figures.faint(), zorder=0)
-        left.annotate(words, (n, 6000), ha="center", va="top", color=figures.RED, fontsize=8)
+        left.annotate(words, (n, 6000), ha=side, va="top", color=figures.RED, fontsize=8)
     sizes = [10_000, 20_000, 50_000, 100_000, 200_000]
     right.loglog(sizes, [8 * n**2 / 1e9 for n in sizes], "--", color=figures.GREY, label="the kernel matrix")
     left.set(title="time", ylabel="seconds", ylim=(1, 7000))
@@ -44,8 +44,9 @@ def draw():
         ax.set_xlabel("rows")
         ax.set_xticks(sizes, [f"{n // 1000}k" for n in sizes])
         ax.minorticks_off()
+        ax.yaxis.set_major_formatter("{x:g}")
         ax.grid(axis="y")
-    left.legend(fontsize=8, loc="center right")
+    left.legend(fontsize=8, loc="lower right")
     right.legend(fontsize=8, loc="upper left")
     return figure
 
