@@ -235,8 +235,10 @@ def _rank(p: Problem, longer: bool) -> int:
 
 
 def _fitted(solver: WarmKrylov, p: Problem, limits: Limits) -> WarmKrylov:
-    """With fewer pivots, then a narrower block, where memory is short."""
+    """With a smaller basis, then fewer pivots, then narrower blocks, where memory is short."""
     k, room = _wanted(p), limits.memory - _matrix(p, "recomputed", limits)
+    while solver.memory(p.n, k) > room and solver.blocks > 4:
+        solver = replace(solver, blocks=solver.blocks - 1)
     while solver.memory(p.n, k) > room and solver.rank > max(FEWEST_PIVOTS, k + 10):
         solver = replace(solver, rank=max(FEWEST_PIVOTS, k + 10, int(solver.rank * 0.8)))
     while solver.memory(p.n, k) > room and solver.block > 4:

@@ -33,6 +33,7 @@ class WarmKrylov(Solver):
     max_passes: int = field(default=300, repr=False)
     precondition: bool = field(default=True, repr=False)
     threads: int = field(default=1, repr=False)
+    blocks: int = field(default=10, repr=False)  # that the basis has room for before it is restarted
 
     def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
         bound, done, precondition, krylov = np.inf, None, None, self._krylov(op.n, k)
@@ -76,14 +77,14 @@ class WarmKrylov(Solver):
         return BlockKrylov(self.tol, self.block, self.max_passes, self.threads, basis=self._basis(n, k))
 
     def _basis(self, n: int, k: int) -> int:
-        """Room for the start and ten blocks."""
-        return min(n, k + start_columns(k) + 10 * self.block)
+        """Room for the start and some blocks."""
+        return min(n, k + start_columns(k) + self.blocks * self.block)
 
     def memory(self, n: int, k: int) -> int:
         """Bytes at the peak: of the factor while it is made, or of the basis next to the preconditioner."""
         factor = n * (12 * self.rank + 3 * 8 * proposals(self.rank))
-        columns = k + start_columns(k) + PROBES + 1  # of the exact pass
-        work = 8 * n * (2 * self._basis(n, k) + 5 * columns)
+        columns = k + start_columns(k) + self.block + PROBES + 1  # of the exact pass: the last step's directions too
+        work = n * (16 * self._basis(n, k) + 36 * columns)  # Q and AQ; a block in about 4.5 copies
         return max(factor, 4 * n * self.rank + work)
 
 
