@@ -16,6 +16,7 @@ FLOORS = {
     "symmetric": 1,
     "threads": 1,
     "progress": 1,
+    "sources": 2,
     "kernels": 2,
     "operators": 3,
     "solvers": 3,

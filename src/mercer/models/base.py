@@ -1,6 +1,8 @@
-"""What all models share: limits, randomness, and scikit-learn's way of setting parameters."""
+"""What all models share: limits, randomness, rows in blocks, and scikit-learn's way of setting parameters."""
 
+from collections.abc import Iterator
 from numbers import Integral
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,12 +10,62 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 
 from mercer.kernels import Kernel
 from mercer.limits import Limits
+from mercer.sources.outlets import outlet
+from mercer.sources.rows import ArrayRows, RowSource
+from mercer.symmetric import Array
+
+BLOCK = 16_384  # rows of a file that are scored at a time
 
 
 class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A scikit-learn transformer with `memory_limit`, `n_jobs`, `random_state` and kernels as values."""
 
     kernel: Any
+    _dtype: Any  # of scores
+    _n_features_out: int
+
+    def _new_rows(self, X: Any) -> Any:
+        """The rows of X, checked against those of the fit."""
+        raise NotImplementedError
+
+    def _scores(self, rows: Any, threads: int) -> Array:
+        """The scores of some rows in memory."""
+        raise NotImplementedError
+
+    def transform_to(self, X: Any, path: str | Path) -> Path:
+        """Write the scores of the rows of X to a file, block by block: for more of them than fit into memory.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, RowSource}
+            The rows.
+        path : path
+            A .npy, .csv, .parquet, .arrow or .feather file. It appears when it is complete, or not at all.
+
+        Returns
+        -------
+        path : pathlib.Path
+        """
+        rows = self._new_rows(X)
+        with outlet(Path(path), self.get_feature_names_out(), rows.shape[0], self._dtype) as sink:
+            for _, scores in self._scored(rows):
+                sink(scores)
+        return Path(path)
+
+    def _by_blocks(self, rows: Any) -> Array:
+        """The scores of all rows in one array."""
+        out = np.empty((rows.shape[0], self._n_features_out), dtype=self._dtype)
+        for start, scores in self._scored(rows):
+            out[start : start + len(scores)] = scores
+        return out
+
+    def _scored(self, rows: Any) -> Iterator[tuple[int, Array]]:
+        """Block after block of scores, each with the number of its first row."""
+        source = rows if isinstance(rows, RowSource) else ArrayRows(rows)
+        threads, start = self._limits().threads, 0
+        for block in source.blocks(BLOCK):
+            yield start, self._scores(block, threads)
+            start += block.shape[0]
 
     def _limits(self) -> Limits:
         return Limits.of(self.memory_limit, self.n_jobs)

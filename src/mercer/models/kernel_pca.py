@@ -1,6 +1,5 @@
 """Kernel PCA: scikit-learn's class, with explained variance and a proof."""
 
-from contextlib import nullcontext
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -13,23 +12,21 @@ from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.errors import NoRoom, tell
+from mercer.errors import tell
 from mercer.kernels import Kernel, Precomputed, resolve_kernel
-from mercer.limits import Limits
 from mercer.models.ahead import plan_ahead
 from mercer.models.base import Model
-from mercer.models.matrix import build_matrix
-from mercer.models.problem import describe, wanted_components
-from mercer.models.spectrum import Spectrum, TooMany, find_spectrum
+from mercer.models.by_landmarks import find_by_landmarks
+from mercer.models.certified import find_certified
+from mercer.models.components import Components, Task
+from mercer.models.problem import describe
 from mercer.models.training import Training, check_rows, weigh
-from mercer.operators.centering import Centered, refuse_non_finite
-from mercer.operators.projection import projection
-from mercer.progress import reporting
+from mercer.operators.centering import refuse_non_finite
 from mercer.readings.preimage import apply_inverse, learn_inverse
-from mercer.solvers.dense import Dense
-from mercer.solvers.plan import Plan, Problem, choose_plan
+from mercer.solvers.landmarks import Landmarks
+from mercer.solvers.plan import Plan, choose_plan
+from mercer.sources.rows import RowSource
 from mercer.symmetric import Array
-from mercer.threads import one_blas_thread
 
 
 class KernelPCA(Model):
@@ -132,7 +129,7 @@ class KernelPCA(Model):
         "kernel_params": [dict, None],
         "alpha": [Interval(Real, 0, None, closed="left")],
         "fit_inverse_transform": ["boolean"],
-        "eigen_solver": [StrOptions({"auto", "dense", "krylov", "arpack", "randomized"})],
+        "eigen_solver": [StrOptions({"auto", "dense", "krylov", "landmark", "arpack", "randomized"})],
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
         "iterated_power": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
@@ -142,6 +139,9 @@ class KernelPCA(Model):
         "n_jobs": [None, Integral],
         "memory_limit": [Interval(Real, 0, None, closed="neither"), str, None],
         "progress": ["boolean", callable],
+        "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
+        "landmarks": ["array-like", None],
+        "refine": ["boolean", Interval(Integral, 0, None, closed="left")],
     }
 
     def __init__(
@@ -165,6 +165,9 @@ class KernelPCA(Model):
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
         progress: Any = False,
+        n_landmarks: int | None = None,
+        landmarks: Any = None,
+        refine: int = 0,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -184,6 +187,9 @@ class KernelPCA(Model):
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
         self.progress = progress
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.refine = refine
 
     # ------------------------------------------------------------------ fitting
 
@@ -210,8 +216,8 @@ class KernelPCA(Model):
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit and return the scores of the rows of X: the same as ``fit(X).transform(X)``, without its work."""
         rows = self._validated_fit(X, sample_weight)
-        if rows is None:
-            return self._training_scores()
+        if rows is None and self._training is not None:
+            return self._training.astype(self._dtype, copy=True)
         return self.transform(rows)
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -219,50 +225,32 @@ class KernelPCA(Model):
         return self._fit(X, sample_weight)
 
     def _fit(self, X: Any, sample_weight: Any) -> Any:
-        limits = self._limits()
+        """From rows to fitted names; what it returns are the rows to score, if they are not those that were fitted."""
+        task = self._task(X, sample_weight)
+        plan = choose_plan(task.problem, task.limits)
+        if not plan.streams:
+            task = replace(task, training=task.training.in_memory())
+        self._keep(find_by_landmarks(task, plan) if plan.held == "landmarks" else find_certified(task, plan))
+        if self.fit_inverse_transform:
+            self._learn_inverse(task)
+        return task.training.given if self._training is not None else task.training.all_rows
+
+    def _task(self, X: Any, sample_weight: Any) -> Task:
         training = self._open(X, sample_weight)
         kernel = self._resolve_kernel(training.rows)
-        problem = describe(self, training.rows, kernel)
-        if not self._find_components(training, kernel, problem, limits):
-            self._find_nearly_all(training, kernel, replace(problem, k=None), limits)
-        self._learn_inverse(training, limits)
-        return training.given
-
-    def _find_components(self, training: Training, kernel: Kernel, problem: Problem, limits: Limits) -> bool:
-        """From rows to fitted names; False if there are too many components for this plan.
-
-        The matrix lives in here alone: it is gone before the inverse is learned.
-        """
-        plan = choose_plan(problem, limits)
-        # LAPACK shares its work out itself; everybody else has threads of ours.
-        threads = nullcontext() if isinstance(plan.solver, Dense) else one_blas_thread()
-        quiet = np.errstate(over="ignore", invalid="ignore")  # what overflows is told in words
-        try:
-            with threads, quiet, reporting(self.progress, plan.passes) as on_pass:
-                matrix = build_matrix(plan, kernel, training.rows, training.weights, limits.threads, on_pass)
-                spectrum = find_spectrum(
-                    plan,
-                    matrix,
-                    wanted_components(self, training.rows, kernel, plan),
-                    self._rng(),
-                    by_modulus=self.eigen_solver == "randomized",
-                    drop_zeros=self.remove_zero_eig or self.n_components is None,
-                    replan=lambda k: choose_plan(replace(problem, k=k), limits),
-                )
-                self._keep(training, kernel, matrix, spectrum)
-        except TooMany:
-            return False
-        return True
-
-    def _find_nearly_all(self, training: Training, kernel: Kernel, problem: Problem, limits: Limits) -> None:
-        """A share of the variance that takes so many components that all of them are found."""
-        try:
-            self._find_components(training, kernel, problem, limits)
-        except NoRoom as error:
-            many = (
-                f"n_components={self.n_components} takes more than a tenth of the {problem.n:,} components there are."
-            )
-            raise NoRoom(f"{many} {error}") from None
+        return Task(
+            training,
+            kernel,
+            describe(self, training.rows, kernel),
+            self._limits(),
+            rng=self._rng,
+            asked=self.n_components,
+            landmarks=self.landmarks,
+            by_modulus=self.eigen_solver == "randomized",
+            drop_zeros=self.remove_zero_eig or self.n_components is None,
+            copy=self.copy_X and not self._precomputed(),
+            progress=self.progress,
+        )
 
     def _open(self, X: Any, sample_weight: Any = None) -> Training:
         if self.fit_inverse_transform and self._precomputed():
@@ -271,7 +259,7 @@ class KernelPCA(Model):
         if self.fit_inverse_transform and sparse.issparse(X):
             raise NotImplementedError("Inverse transform not implemented for sparse matrices!")
         training = weigh(X, sample_weight, square=self._precomputed())
-        self._kept_items = training.kept
+        self._kept_items, self._dtype = training.kept, np.float32 if X.dtype == np.float32 else np.float64
         return training
 
     def _resolve_kernel(self, rows: Any) -> Kernel:
@@ -285,72 +273,65 @@ class KernelPCA(Model):
             params=self.kernel_params,
         )
         default = 1.0 / rows.shape[1] if self.gamma in (None, "median") else self.gamma
-        self.gamma_ = getattr(kernel, "gamma", default)
+        self.kernel_, self.gamma_ = kernel, getattr(kernel, "gamma", default)
         return kernel
 
-    def _keep(self, training: Training, kernel: Kernel, matrix: Centered, spectrum: Spectrum) -> None:
-        """All fitted names, in one place."""
-        self.kernel_, self.plan_, self.certificate_ = kernel, spectrum.plan, spectrum.certificate
-        self.eigenvalues_, self.eigenvectors_ = spectrum.values, spectrum.vectors
-        per_degree = self._per_degree_of_freedom(matrix)
-        self.total_variance_ = matrix.trace * per_degree
-        self.explained_variance_ = self.eigenvalues_ * per_degree
-        self.explained_variance_ratio_ = self._ratio(matrix, spectrum)
-        self.X_fit_ = training.kept_rows(copy=self.copy_X and not self._precomputed())
-        self._projection = projection(kernel, self.X_fit_, matrix, self.eigenvalues_, self.eigenvectors_)
-        self._training = spectrum.scores
-        for message in filter(None, [spectrum.plan.warning, *spectrum.warnings]):
+    def _keep(self, found: Components) -> None:
+        """All fitted names, in one place; those that this fit does not have are forgotten."""
+        per_degree = found.per_degree_of_freedom()
+        names = {
+            "plan_": found.plan,
+            "certificate_": found.certificate,
+            "eigenvalues_": found.values,
+            "eigenvectors_": found.vectors,
+            "total_variance_": found.total * per_degree,
+            "explained_variance_": found.values * per_degree,
+            "explained_variance_ratio_": found.ratios,
+            "X_fit_": found.rows,
+            "landmarks_": found.landmarks,
+            "landmark_indices_": found.landmark_indices,
+            "dual_coef_": None,
+            "X_transformed_fit_": None,
+        }
+        for name, value in names.items():
+            self.__dict__.pop(name, None)
+            if value is not None:
+                setattr(self, name, value)
+        self._projection, self._training = found.projection, found.scores
+        for message in filter(None, [found.plan.warning, *found.warnings]):
             tell(message)
-        if not spectrum.certificate.converged:
+        if not found.certificate.converged and not isinstance(found.plan.solver, Landmarks):
             tell(
-                f"The solver stopped after {spectrum.certificate.passes} passes before every component met the "
+                f"The solver stopped after {found.certificate.passes} passes before every component met the "
                 "tolerance; see certificate_. Give a larger max_iter or tol.",
                 ConvergenceWarning,
             )
 
-    def _per_degree_of_freedom(self, matrix: Centered) -> float:
-        """1/(Σw − 1): weights are counts."""
-        if matrix.total_weight > 1:
-            return 1 / (matrix.total_weight - 1)
-        if matrix.n == 1:
-            return 0.0
-        tell(
-            f"The sample weights sum to {matrix.total_weight:.3g}, but weights are counts (2 is the row twice): "
-            "explained_variance_ is nan. Scale them up; explained_variance_ratio_ does not depend on their scale."
-        )
-        return float("nan")
-
-    def _ratio(self, matrix: Centered, spectrum: Spectrum) -> Array:
-        if spectrum.indefinite or matrix.trace <= 0:
-            return np.full(len(self.eigenvalues_), np.nan if spectrum.indefinite else 0.0)
-        return self.eigenvalues_ / matrix.trace
-
-    def _learn_inverse(self, training: Training, limits: Limits) -> None:
-        if not self.fit_inverse_transform:
-            for name in ("dual_coef_", "X_transformed_fit_"):  # of an earlier fit
-                self.__dict__.pop(name, None)
-            return
-        self.X_transformed_fit_ = self._training_scores()
-        self.dual_coef_ = learn_inverse(
-            self.kernel_, self._training, training.rows, self.alpha, training.weights, limits.threads
-        ).astype(training.rows.dtype, copy=False)
+    def _learn_inverse(self, task: Task) -> None:
+        """The way back from scores to rows: to those that were fitted, or to the landmarks."""
+        rows, weights, scores, threads = task.training.rows, task.training.weights, self._training, task.limits.threads
+        if scores is None:
+            rows, weights, scores = self.landmarks_, None, self._projection.scores(self.landmarks_, threads)
+        self.X_transformed_fit_ = scores.astype(self._dtype)
+        self.dual_coef_ = learn_inverse(self.kernel_, scores, rows, self.alpha, weights, threads).astype(self._dtype)
 
     # ------------------------------------------------------------------ using
 
     def transform(self, X: Any) -> Array:
         """The scores of the rows of X, with the training means removed: (k(x, ·) − means) v/√η.
 
-        No matrix of all rows against all training rows is held: the kernel is evaluated in tiles.
+        No matrix of all rows against all training rows is held: the kernel is evaluated in tiles. X may be a
+        ``pathlib.Path`` or the result of `mercer.open_rows`, which are read block by block.
         """
-        rows, threads = self._new_rows(X)
-        return self._finish(self._projection.scores(rows, threads))
+        return self._by_blocks(self._new_rows(X))
 
     def component_functions(self, X: Any) -> Array:
         """fᵢ(x) = k(x, ·)ᵀvᵢ/√ηᵢ without the training means, as on the slides that draw them as fields.
 
         They differ from ``transform`` by a constant for each component, which moves the zero contours.
         """
-        rows, threads = self._new_rows(X)
+        rows, threads = self._new_rows(X), self._limits().threads
+        rows = rows.load() if isinstance(rows, RowSource) else rows
         return self._finish(self._projection.functions(rows, threads))
 
     def inverse_transform(self, X: Any) -> Array:
@@ -375,7 +356,7 @@ class KernelPCA(Model):
             np.asarray(self.dual_coef_, dtype=np.float64),
             self._limits().threads,
         )
-        return out.astype(self._dtype(), copy=False)
+        return out.astype(self._dtype, copy=False)
 
     def plan(self, X: Any, sample_weight: Any = None) -> Plan:
         """What `fit(X)` would do, in what time, and why, without doing it."""
@@ -385,23 +366,20 @@ class KernelPCA(Model):
         kernel = other._resolve_kernel(rows)
         return plan_ahead(describe(self, rows, kernel), kernel, rows, self._limits())
 
-    def _new_rows(self, X: Any) -> tuple[Any, int]:
-        """The checked rows, and how many threads may work on them."""
+    def _scores(self, rows: Any, threads: int) -> Array:
+        return self._finish(self._projection.scores(rows, threads))
+
+    def _new_rows(self, X: Any) -> Any:
+        """The checked rows."""
         check_is_fitted(self)
         rows = check_rows(self, X, reset=False, square=self._precomputed())
         if self._precomputed() and self._kept_items is not None:  # the kernel with items of weight zero plays no part
             rows = rows[:, self._kept_items]
-        return rows, self._limits().threads
+        return rows
 
     def _finish(self, scores: Array) -> Array:
         refuse_non_finite(scores, self.kernel_)
-        return scores.astype(self._dtype(), copy=False)
-
-    def _training_scores(self) -> Array:
-        return self._training.astype(self._dtype(), copy=True)
-
-    def _dtype(self) -> type:
-        return np.float32 if self.X_fit_.dtype == np.float32 else np.float64
+        return scores.astype(self._dtype, copy=False)
 
     # ------------------------------------------------------------------ scikit-learn's ways
 

@@ -10,13 +10,14 @@ from mercer.kernels import Kernel, Precomputed
 from mercer.models.spectrum import FIRST_GUESS
 from mercer.solvers.factored import Factored
 from mercer.solvers.plan import Plan, Problem
+from mercer.sources.rows import RowSource
 
 SPARSE = 5  # times as dear as dense: an entry from sparse rows
 
 
 def describe(model: Any, rows: Any, kernel: Kernel) -> Problem:
     """The sizes on which a plan is based."""
-    asked, given = model.n_components, isinstance(kernel, Precomputed)
+    asked, given, stored = model.n_components, isinstance(kernel, Precomputed), isinstance(rows, RowSource)
     n, d = rows.shape
     return Problem(
         n=n,
@@ -26,19 +27,22 @@ def describe(model: Any, rows: Any, kernel: Kernel) -> Problem:
         free_features=kernel.features_are_rows,
         sparse=sparse.issparse(rows),
         given=given,
-        copied=0 if given or not model.copy_X or sparse.issparse(rows) else rows.dtype.itemsize * n * d,
+        copied=0 if given or not model.copy_X or stored or sparse.issparse(rows) else rows.dtype.itemsize * n * d,
+        loaded=rows.dtype.itemsize * n * d if stored else 0,
         psd=kernel.mercer,
         entry_cost=kernel.entry_cost(d) * (SPARSE if sparse.issparse(rows) else 1),
         inverse=model.fit_inverse_transform,
         eigen_solver=model.eigen_solver,
         tol=model.tol,
         max_passes=model.max_iter,
+        n_landmarks=model.n_landmarks if model.landmarks is None else len(model.landmarks),
+        refine=int(model.refine),
     )
 
 
-def wanted_components(model: Any, rows: Any, kernel: Kernel, plan: Plan) -> int | float:
+def wanted_components(asked: int | float | None, rows: Any, kernel: Kernel, plan: Plan) -> int | float:
     """The number of components, or the share of variance, to find."""
-    n, asked = rows.shape[0], model.n_components
+    n = rows.shape[0]
     if asked is None:
         return min(n, kernel.n_features(rows) or n) if isinstance(plan.solver, Factored) else n
     if isinstance(asked, Real) and not isinstance(asked, Integral):

@@ -46,15 +46,19 @@ def find_spectrum(
     by_modulus: bool = False,
     drop_zeros: bool = False,
     replan: Callable[[int], Plan] | None = None,
+    start: Array | None = None,
+    bound: float = np.inf,
 ) -> Spectrum:
     """The leading components: so many, or as many as explain a share of the trace.
 
-    `replan` makes the plan for another number of components.
+    `replan` makes the plan for another number of components. `start` and `bound` are what is known beforehand: vectors
+    near the answer, and an upper bound on the eigenvalue after the last that is wanted.
     """
     if isinstance(wanted, float):
         plan, pairs = grow_to_share(plan, matrix, wanted, rng, replan or (lambda k: plan))
     else:
-        pairs = plan.solver.solve(matrix, wanted, rng)
+        pairs = plan.solver.solve(matrix, wanted, rng, start)
+        pairs = replace(pairs, bound=min(pairs.bound, bound))
     if by_modulus and len(pairs) and -pairs.lowest > pairs.values[-1]:
         clean_spectrum(np.append(pairs.values, pairs.lowest))  # as scikit-learn's randomized solver: it takes |λ|
     noise = matrix.noise

@@ -1,6 +1,7 @@
 """The rows a model learns from: checked, weighted, and without those that do not count."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,8 @@ from scipy.sparse.linalg import LinearOperator
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from mercer.sources.files import open_rows
+from mercer.sources.rows import RowSource
 from mercer.symmetric import Array
 
 
@@ -25,9 +28,27 @@ class Training:
         """The rows for a model to keep, in an array that nobody else will change if `copy`."""
         return self.rows.copy() if copy and not self.own else self.rows
 
+    @property
+    def all_rows(self) -> Any:
+        """The rows as they were given."""
+        return self.rows if self.given is None else self.given
+
+    def in_memory(self) -> "Training":
+        """The same with all rows in an array, which is read from a file if need be."""
+        if not isinstance(self.rows, RowSource):
+            return self
+        return replace(weigh(self.rows.load(), self.weights, square=False), own=True)
+
 
 def check_rows(model: BaseEstimator, X: Any, *, reset: bool, square: bool = False) -> Any:
-    """X in a form we compute with, by scikit-learn's rules; a matrix of items may be a scipy LinearOperator."""
+    """X in a form we compute with, by scikit-learn's rules; a matrix of items may be a scipy LinearOperator.
+
+    A file is opened and looked over, and read later.
+    """
+    if isinstance(X, str):
+        raise ValueError(f"X is a text, {X[:60]!r}. If it is the name of a file, give pathlib.Path({X[:60]!r}).")
+    if isinstance(X, (Path, RowSource)):
+        return check_source(model, X, reset=reset, square=square)
     if square and isinstance(X, LinearOperator):
         if np.issubdtype(X.dtype, np.complexfloating):
             raise ValueError("Complex data not supported: the LinearOperator has complex entries.")
@@ -46,6 +67,34 @@ def check_rows(model: BaseEstimator, X: Any, *, reset: bool, square: bool = Fals
     if reset and square and X.shape[0] != X.shape[1]:
         raise ValueError(f"Precomputed kernel must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
     return X
+
+
+def check_source(model: BaseEstimator, X: Path | RowSource, *, reset: bool, square: bool) -> RowSource:
+    """The rows of a file, with its columns held against those of the fit."""
+    rows = X if isinstance(X, RowSource) else open_rows(X)
+    if square:
+        raise ValueError(f"{rows.label}: a precomputed kernel matrix is read with numpy.load, not given as a file.")
+    names = None if rows.names is None else np.array(rows.names, dtype=object)
+    name = type(model).__name__
+    if reset:
+        model.n_features_in_ = rows.shape[1]
+        model.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            model.feature_names_in_ = names
+        return rows
+    if rows.shape[1] != model.n_features_in_:
+        raise ValueError(
+            f"{rows.label} has {rows.shape[1]} features, but {name} is expecting {model.n_features_in_} features as "
+            "input."
+        )
+    known = getattr(model, "feature_names_in_", None)
+    if known is not None and names is not None and list(known) != list(names):
+        first = next(i for i in range(len(names)) if known[i] != names[i])
+        raise ValueError(
+            "The feature names should match those that were passed during fit: column "
+            f"{first} of {rows.label} is {names[first]!r}, and {known[first]!r} was there."
+        )
+    return rows
 
 
 def what_is_wrong_with(X: Any) -> str:
@@ -85,6 +134,8 @@ def weigh(X: Any, sample_weight: Any, *, square: bool) -> Training:
     if sample_weight is None:
         return Training(X, own=False)
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if isinstance(X, RowSource) and weights.any():
+        return Training(X, weights)
     kept = weights > 0
     if not kept.any():
         raise ValueError("All sample weights are zero, so no row is left to fit.")

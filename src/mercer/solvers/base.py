@@ -87,8 +87,14 @@ def settle(values: Array, vectors: Array, *, by: Array | None = None) -> tuple[A
     order = np.argsort(-values, kind="stable")
     values, vectors = values[order], vectors[:, order]
     by = vectors if by is None else by[:, order]
-    peaks = by[np.abs(by).argmax(axis=0), np.arange(len(values))] if len(values) else np.empty(0)
-    return clean_spectrum(values), vectors * np.where(peaks < 0, -1.0, 1.0)
+    return clean_spectrum(values), vectors * signs_by(by)
+
+
+def signs_by(columns: Array) -> Array:
+    """±1 for each column, which makes its largest entry positive."""
+    count = columns.shape[1]
+    peaks = columns[np.abs(columns).argmax(axis=0), np.arange(count)] if count else np.empty(0)
+    return np.where(peaks < 0, -1.0, 1.0)
 
 
 def clean_spectrum(values: Array) -> Array:

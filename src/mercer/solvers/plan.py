@@ -9,7 +9,8 @@ from mercer.solvers.base import Solver
 from mercer.solvers.dense import Dense
 from mercer.solvers.factored import Factored
 from mercer.solvers.krylov import BlockKrylov
-from mercer.solvers.warm import WarmKrylov
+from mercer.solvers.landmarks import Landmarks
+from mercer.solvers.warm import WarmKrylov, start_columns
 
 MOST_SPARSE_FEATURES = 2000
 TINY = 64  # rows up to which a block solver has nothing to iterate on
@@ -23,6 +24,10 @@ WARM_PASSES = 4  # what a warm start usually takes
 FEWEST_PIVOTS = 50
 BUFFERS, TILES = 14_000_000, 5_000_000  # bytes of what the allocator keeps, and of the tiles a thread works on
 FEATURE_ROWS = 8192  # rows of features a thread works on
+LANDMARKS, MOST_LANDMARKS, FEWEST_LANDMARKS = 1000, 3000, 50
+BEFORE_A_PASS = 2000  # landmarks where one exact pass follows, which takes longer than they do
+CHOSEN_FROM, FEWEST_CHOSEN_FROM = 16, 2  # rows to choose a landmark from: a sample of this many times their number
+SWEPT = 8_000_000, 8192  # entries of the landmarks' features that are held at a time, and their most rows
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,7 @@ class Problem:
     n_features: int | None = None  # of an exact feature map, if the kernel has one
     free_features: bool = True  # whether features of the width of the rows are the rows themselves
     copied: int = 0  # bytes of X that the model keeps a copy of
+    loaded: int = 0  # bytes of X that have to be read from a file first
     sparse: bool = False
     given: bool = False  # the matrix (or its products) came from the user: it costs nothing to hold
     psd: bool = True  # whether the kernel is known to be positive semi-definite
@@ -43,6 +49,8 @@ class Problem:
     eigen_solver: str = "auto"
     tol: float = 0.0
     max_passes: int | None = None
+    n_landmarks: int | None = None  # None: as many as seem right
+    refine: int = 0  # exact passes after landmarks
 
 
 @dataclass(frozen=True)
@@ -50,13 +58,18 @@ class Plan:
     """What will be done, with what, and why."""
 
     solver: Solver
-    held: str  # "gram" (filled in memory), "recomputed", "features" (ΦΦᵀ, not formed) or "given"
+    held: str  # "gram" (filled in memory), "recomputed", "features" (ΦΦᵀ, not formed), "given" or "landmarks"
     memory: int  # bytes that fit allocates beyond X, at the peak
     why: str
     tol: float = HELD_TOL
     passes: int = 1  # over the matrix, about
     seconds: float | None = None  # expected, from one timed tile; shown, and decides nothing
     warning: str = ""
+
+    @property
+    def streams(self) -> bool:
+        """Whether rows are looked at block by block, and never all of them."""
+        return isinstance(self.solver, Landmarks) and not self.solver.refine
 
     def __str__(self) -> str:
         time = "" if self.seconds is None else f", about {seconds_in_words(self.seconds)}"
@@ -71,12 +84,42 @@ _HELD = {
     "recomputed": "the Gram matrix evaluated anew in each pass",
     "features": "explicit features",
     "given": "the matrix given",
+    "landmarks": "what the landmarks see of it",
 }
 
 
 def choose_plan(problem: Problem, limits: Limits) -> Plan:
-    """Sizes and the memory limit alone decide, no clock and no reading of free memory, so that runs repeat."""
-    for way in (_dense_if_asked, _feature_side, _small_or_nearly_all, _features, _held, _recomputed):
+    """Sizes and the memory limit alone decide, no clock and no reading of free memory, so that runs repeat.
+
+    Landmarks are taken if they were asked for, and with a warning if nothing that is certified fits.
+    """
+    if problem.eigen_solver == "landmark":
+        return _within(limits, _landmarks(problem, limits, "they were asked for by eigen_solver."), problem)
+    try:
+        return certified_plan(problem, limits)
+    except NoRoom as error:
+        if not _may_approximate(problem):
+            raise
+        plan = _landmarks(problem, limits, "nothing that certifies each component fits.")
+        try:
+            plan = _within(limits, plan, problem)
+        except NoRoom:
+            raise error from None
+        return replace(plan, warning=f"{error} Landmarks are used instead; the certificate says what they miss.")
+
+
+def certified_plan(problem: Problem, limits: Limits) -> Plan:
+    """The first way that takes the problem."""
+    for way in (
+        _dense_if_asked,
+        _feature_side,
+        _small_or_nearly_all,
+        _features,
+        _held,
+        _one_exact_pass,
+        _no_pass_at_all,
+        _recomputed,
+    ):
         plan = way(problem, limits)
         if plan is not None:
             return _within(limits, plan, problem)
@@ -128,20 +171,43 @@ def _held(p: Problem, limits: Limits) -> Plan | None:
     return _cold(p, limits, "gram", f"K takes {in_words(size)} and fits into {in_words(limits.memory)}.")
 
 
+def _one_exact_pass(p: Problem, limits: Limits) -> Plan | None:
+    """Landmarks, and one pass over the true matrix for residuals: where a few passes would take too long."""
+    a_pass = nominal_pass(p, limits)
+    if not _may_approximate(p) or WARM_PASSES * a_pass <= BUDGET or a_pass > BUDGET:
+        return None
+    plan = _landmarks(replace(p, refine=1), limits, f"a pass takes about {seconds_in_words(a_pass)}, so there is one.")
+    return replace(
+        plan,
+        warning=f"A pass takes about {seconds_in_words(a_pass)}, so there is only one: components are as good as "
+        "landmarks make them, and the certificate says how good. Give max_iter for more passes.",
+    )
+
+
+def _no_pass_at_all(p: Problem, limits: Limits) -> Plan | None:
+    """Landmarks alone: where even one pass over the matrix would take too long."""
+    a_pass = nominal_pass(p, limits)
+    if not _may_approximate(p) or a_pass <= BUDGET:
+        return None
+    plan = _landmarks(p, limits, f"a single pass over the matrix would take about {seconds_in_words(a_pass)}.")
+    return replace(
+        plan,
+        warning=f"A single pass over {p.n:,}×{p.n:,} entries would take about {seconds_in_words(a_pass)}, so landmarks "
+        "are used instead; the certificate says what they miss. Give max_iter for exact passes.",
+    )
+
+
 def _recomputed(p: Problem, limits: Limits) -> Plan:
     """K evaluated anew in every pass; the fewer passes, the better."""
     size = f"K would take {in_words(8 * p.n**2)}"
     if not p.psd:
         why = f"{size}; the kernel is not known to be positive semi-definite, so there is no warm start."
         return _cold(p, limits, "recomputed", why)
-    a_pass = nominal_pass(p, limits)
-    short = WARM_PASSES * a_pass <= BUDGET or p.max_passes is not None
-    rank = _rank(p, longer=not short)
     solver = WarmKrylov(
         tol=p.tol or RECOMPUTED_TOL,
         block=_warm_block(p),
-        rank=rank,
-        max_passes=(p.max_passes or WarmKrylov.max_passes) if short else 1,
+        rank=_rank(p),
+        max_passes=p.max_passes or WarmKrylov.max_passes,
         threads=limits.threads,
     )
     solver = _fitted(solver, p, limits)
@@ -151,13 +217,41 @@ def _recomputed(p: Problem, limits: Limits) -> Plan:
         if 16 * p.n**2 > limits.memory
         else (f"{size}; evaluating it a few times is faster than filling it once.")
     )
-    if short:
-        return Plan(solver, "recomputed", memory, why, solver.tol, WARM_PASSES)
-    warning = (
-        f"A pass takes about {seconds_in_words(a_pass)}, so there is only one: components are as good as "
-        f"{solver.rank:,} pivots make them, and the certificate says how good. Give max_iter for more passes."
-    )
-    return Plan(solver, "recomputed", memory, why, solver.tol, 1, warning=warning)
+    return Plan(solver, "recomputed", memory, why, solver.tol, min(WARM_PASSES, solver.max_passes))
+
+
+def _may_approximate(p: Problem) -> bool:
+    """Whether landmarks may be taken unasked: not for what was asked for by name, and not without a Mercer kernel."""
+    exact = p.tol > 0 or p.max_passes is not None or p.eigen_solver in ("dense", "krylov")
+    return p.psd and not p.given and not exact and p.k is not None and 4 * p.k <= p.n
+
+
+def _landmarks(p: Problem, limits: Limits, why: str) -> Plan:
+    """From as large a sample as there is room for; with fewer landmarks only if nobody said how many."""
+    k = _wanted(p) if p.k is not None else LANDMARKS
+    usual = max(8 * k + 100, BEFORE_A_PASS if p.refine else LANDMARKS)
+    count = min(p.n_landmarks or min(max(usual, k + 1), max(MOST_LANDMARKS, k + 1)), p.n)
+    solver = Landmarks(count, min(p.n, CHOSEN_FROM * count), p.refine, p.tol or RECOMPUTED_TOL, limits.threads)
+    fixed = _matrix(p, "recomputed", limits) + _refining(p, limits) if p.refine else BUFFERS
+
+    def memory(solver: Landmarks) -> int:
+        rows = min(max(SWEPT[0] // solver.count, 64), SWEPT[1], p.n)
+        return fixed + solver.memory(p.d, rows)
+
+    while memory(solver) > limits.memory and solver.sample > FEWEST_CHOSEN_FROM * solver.count:
+        fewer = max(FEWEST_CHOSEN_FROM * solver.count, int(solver.sample * 0.8))
+        solver = replace(solver, sample=fewer)
+    least = max(FEWEST_LANDMARKS, k + 1)
+    while memory(solver) > limits.memory and p.n_landmarks is None and solver.count > least:
+        count = max(least, int(solver.count * 0.8))
+        solver = replace(solver, count=count, sample=min(p.n, FEWEST_CHOSEN_FROM * count))
+    return Plan(solver, "landmarks", memory(solver), why, p.tol or RECOMPUTED_TOL, max(1, p.refine))
+
+
+def _refining(p: Problem, limits: Limits) -> int:
+    """Bytes of the exact passes after landmarks."""
+    solver = WarmKrylov(block=_warm_block(p), rank=0, threads=limits.threads)
+    return solver.memory(p.n, _wanted(p)) + 24 * p.n * (_wanted(p) + start_columns(_wanted(p)))
 
 
 # ---------------------------------------------------------------------- sizes
@@ -192,6 +286,7 @@ def _matrix(p: Problem, held: str, limits: Limits | None = None) -> int:
     prepared = 0 if p.sparse else 8 * p.n * (3 * p.d + 6)
     return (
         p.copied
+        + p.loaded
         + {
             "given": 0,
             "gram": 8 * p.n**2 + prepared,
@@ -228,10 +323,9 @@ def _warm_block(p: Problem) -> int:
     return max(8, min(32, _wanted(p)))
 
 
-def _rank(p: Problem, longer: bool) -> int:
+def _rank(p: Problem) -> int:
     """So many pivots that they cost about as much as a fraction of a pass."""
-    rank = max(8 * _wanted(p) + 100, min(isqrt(32 * p.n) // 2, 700))
-    return min(max(rank, 2000) if longer else rank, 3000, p.n // 4)
+    return min(max(8 * _wanted(p) + 100, min(isqrt(32 * p.n) // 2, 700)), 3000, p.n // 4)
 
 
 def _fitted(solver: WarmKrylov, p: Problem, limits: Limits) -> WarmKrylov:
@@ -247,7 +341,8 @@ def _fitted(solver: WarmKrylov, p: Problem, limits: Limits) -> WarmKrylov:
 
 
 def _within(limits: Limits, plan: Plan, p: Problem) -> Plan:
-    inverse = p.copied + 8 * p.n * (p.n + 3 * p.d + 3 * _wanted(p)) if p.inverse else 0
+    rows = plan.solver.count if isinstance(plan.solver, Landmarks) else p.n
+    inverse = p.copied + p.loaded + 8 * rows * (rows + 3 * p.d + 3 * _wanted(p)) if p.inverse else 0
     memory = max(plan.memory, inverse)
     if memory > limits.memory:
         what = "and the inverse transform " if p.inverse and memory > plan.memory else ""

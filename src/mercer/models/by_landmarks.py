@@ -1,0 +1,230 @@
+"""The way by landmarks: PCA of what some rows see of all the others, for any number of rows."""
+
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from mercer.errors import BadData, tell
+from mercer.models.components import Components, Task
+from mercer.models.matrix import build_matrix
+from mercer.models.spectrum import find_spectrum
+from mercer.operators.centering import Weighted, inverse_root
+from mercer.operators.gram import RecomputedGram
+from mercer.operators.landmarks import LandmarkMap, Moments, sweep
+from mercer.operators.projection import ByKernel, projection
+from mercer.progress import reporting
+from mercer.solvers.base import signs_by
+from mercer.solvers.interval import certify_landmarks
+from mercer.solvers.landmarks import Landmarks, leading_eigenpairs
+from mercer.solvers.plan import Plan
+from mercer.solvers.warm import start_columns
+from mercer.sources.rows import ArrayRows, RowSource
+from mercer.symmetric import Array
+from mercer.threads import one_blas_thread
+
+INDEFINITE = 1e-9  # of k(x, x): what is left of it may be so much below zero by rounding
+
+
+def find_by_landmarks(task: Task, plan: Plan) -> Components:
+    """Landmarks, one sweep for the moments of their features, and the eigenproblem of their side."""
+    source, settings, rng = as_source(task.training.rows), plan.solver, task.rng()
+    assert isinstance(settings, Landmarks)
+    with np.errstate(over="ignore", invalid="ignore"), reporting(task.progress, plan.passes) as on_pass:
+        rows, indices = choose_rows(task, settings, source, rng)
+        features, order = LandmarkMap.of(task.kernel, rows)
+        moments = sweep(features, source, task.training.weights, settings.threads, on_pass)
+        answer = from_moments(task, plan, features, moments)
+        if settings.refine:
+            answer = refined(task, plan, features, moments, answer, rng, on_pass)
+        return replace(
+            answer,
+            landmarks=features.rows,
+            landmark_indices=None if indices is None else indices[order],
+            warnings=[*answer.warnings, *about_landmarks(task, features, len(rows))],
+        )
+
+
+def as_source(rows: Any) -> RowSource:
+    return rows if isinstance(rows, RowSource) else ArrayRows(rows)
+
+
+# ---------------------------------------------------------------------- which rows
+
+
+def choose_rows(
+    task: Task, settings: Landmarks, source: RowSource, rng: np.random.Generator
+) -> tuple[Any, Array | None]:
+    """The landmarks, and their numbers among the rows as they were given."""
+    training = task.training
+    if task.landmarks is not None:
+        return given_landmarks(task.landmarks, training.given if training.given is not None else source)
+    n, weights = source.shape[0], training.weights
+    some = np.arange(n)
+    if settings.sample < n:
+        some = np.sort(rng.choice(n, size=settings.sample, replace=False))
+    sample = source.load() if len(some) == n else source[some]
+    op: Any = RecomputedGram(task.kernel, sample, settings.threads)
+    if weights is not None:
+        op = Weighted(op, np.sqrt(weights[some]))
+    with one_blas_thread():
+        pivots = settings.choose(op, rng)
+    if not len(pivots):  # a kernel that is zero everywhere: any row sees as much as any other
+        pivots = np.zeros(1, dtype=int)
+    chosen = some[pivots]
+    return sample[pivots], chosen if training.kept is None else np.flatnonzero(training.kept)[chosen]
+
+
+def given_landmarks(landmarks: Any, rows: Any) -> tuple[Any, Array | None]:
+    """Those of the user: numbers of rows if one-dimensional, rows if two-dimensional."""
+    n, d = rows.shape
+    landmarks = np.asarray(landmarks)
+    if landmarks.ndim == 1 and landmarks.size:
+        if landmarks.dtype.kind not in "iu":
+            raise BadData(f"landmarks must be whole numbers of rows, or rows; got {landmarks.dtype} values.")
+        wrong = landmarks[(landmarks < 0) | (landmarks >= n)]
+        if len(wrong):
+            raise BadData(f"landmarks are numbers of rows from 0 to {n - 1:,}; {wrong[0]} is none of them.")
+        return rows[landmarks], landmarks
+    if landmarks.ndim != 2 or landmarks.shape[1] != d or not len(landmarks):
+        raise BadData(
+            f"landmarks must be numbers of rows (one-dimensional) or rows of {d} columns like X; got an array of "
+            f"shape {landmarks.shape}."
+        )
+    if landmarks.dtype.kind not in "fiub" or not np.isfinite(landmarks).all():
+        raise BadData("landmarks must be finite numbers.")
+    return landmarks.astype(rows.dtype, copy=False), None
+
+
+def about_landmarks(task: Task, features: LandmarkMap, asked: int) -> list[str]:
+    """What a user who named landmarks should be told."""
+    if task.landmarks is None or features.count == asked:
+        return []
+    return [
+        f"{asked - features.count} of the {asked} landmarks were left out: they are copies of others, or add nothing "
+        "to them but rounding."
+    ]
+
+
+# ---------------------------------------------------------------------- from moments to components
+
+
+def from_moments(task: Task, plan: Plan, features: LandmarkMap, moments: Moments) -> Components:
+    """PCA of the features, as functions of new rows: y(x) = k(x, S) G − g₀ with G = L⁻ᵀV and g₀ = Vᵀ·mean."""
+    (least, most), scatter = moments.variance, moments.scatter
+    values, V = leading_eigenpairs(scatter, how_far(task, features))
+    k = how_many(task.asked, values, most, moments.rounding)
+    if task.drop_zeros:
+        k = min(k, max(1, int(np.sum(values > max(moments.rounding, 1e-12 * values[0])))))
+    V = V[:, :k] * signs_by((features.own - moments.mean) @ V[:, :k])
+    kept = np.where(values[:k] > moments.rounding, values[:k], 0.0)
+    certificate = certify_landmarks(
+        kept,
+        landmarks=features.count,
+        seen=float(np.trace(scatter)),
+        left=moments.left,
+        total=(least, most),
+        rounding=moments.rounding,
+    )
+    indefinite = moments.least < -max(INDEFINITE, 100 * moments.rounding / max(moments.diagonal, 1e-300))
+    V = V * (kept > 0)  # what is zero has scores zero
+    return Components(
+        plan=plan,
+        certificate=certificate,
+        n=task.training.rows.shape[0],
+        values=kept,
+        total=max(most, 0.0),
+        total_weight=moments.weight,
+        projection=ByKernel(task.kernel, features.rows, features.inverse @ V, moments.mean @ V, 0.0),
+        indefinite=indefinite,
+        warnings=observations(task, kept, values, most, indefinite),
+    )
+
+
+def how_far(task: Task, features: LandmarkMap) -> int:
+    """So many eigenvalues are looked at: a share, or all, may take any number."""
+    if not isinstance(task.asked, Integral):
+        return features.count
+    return min(features.count, int(task.asked) + start_columns(int(task.asked)) + 1)
+
+
+def how_many(asked: int | float | None, values: Array, total: float, rounding: float) -> int:
+    """As many as were asked for, or as explain the share: λ̂ against the most that the total can be."""
+    if asked is None:
+        return len(values)
+    if isinstance(asked, Integral):
+        if asked > len(values):
+            tell(f"n_components={asked} is more than the {len(values)} landmarks that tell rows apart; all are kept.")
+        return min(int(asked), len(values))
+    explained = np.cumsum(values) / total if total > rounding else np.ones(len(values))
+    reached = np.flatnonzero(explained >= asked - 1e-12)
+    return int(reached[0]) + 1 if len(reached) else len(values)
+
+
+def observations(task: Task, kept: Array, values: Array, total: float, indefinite: bool) -> list[str]:
+    """What a user should be told about this answer."""
+    if indefinite:
+        return [
+            "The kernel is not positive semi-definite, so neither the landmarks' intervals nor explained variance "
+            'ratios mean anything; use eigen_solver="krylov".'
+        ]
+    if not np.any(kept > 0):
+        return [
+            "All rows look the same to this kernel, so there is no structure to find: the scores are zero. "
+            "Is the data constant, or is gamma far too small for its scale?"
+        ]
+    share = float(values.sum()) / total
+    if isinstance(task.asked, float) and share < task.asked - 1e-12:
+        return [
+            f"n_components={task.asked} of the variance was asked for, but the landmarks see only {share:.3g} of it; "
+            f"all {len(kept)} components of theirs are kept. Give more n_landmarks."
+        ]
+    return []
+
+
+# ---------------------------------------------------------------------- exact passes
+
+
+def refined(
+    task: Task,
+    plan: Plan,
+    features: LandmarkMap,
+    moments: Moments,
+    answer: Components,
+    rng: np.random.Generator,
+    on_pass: Any,
+) -> Components:
+    """The same components after exact passes over the true matrix, with residuals; new rows are compared with all."""
+    training, settings, k = task.training, plan.solver, len(answer.values)
+    assert isinstance(settings, Landmarks)
+    values, V = leading_eigenpairs(moments.scatter, min(features.count, k + start_columns(k)))
+    with one_blas_thread():
+        matrix = build_matrix(
+            replace(plan, held="recomputed"), task.kernel, training.rows, training.weights, settings.threads, on_pass
+        )
+        scores = ByKernel(task.kernel, features.rows, features.inverse @ V, moments.mean @ V, 0.0).scores(
+            training.rows, settings.threads
+        )
+        beyond = float(values[k]) if k < len(values) else 0.0
+        spectrum = find_spectrum(
+            plan,
+            matrix,
+            k,
+            rng,
+            start=matrix.scale_rows(scores * inverse_root(values)),
+            bound=beyond + moments.left + 2 * moments.rounding,
+        )
+        rows = training.kept_rows(task.copy)
+        return replace(
+            answer,
+            certificate=spectrum.certificate,
+            values=spectrum.values,
+            total=matrix.trace,
+            projection=projection(task.kernel, rows, matrix, spectrum.values, spectrum.vectors),
+            scores=spectrum.scores,
+            vectors=spectrum.vectors,
+            rows=rows,
+            indefinite=spectrum.indefinite,
+            warnings=[*answer.warnings, *spectrum.warnings],
+        )

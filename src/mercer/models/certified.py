@@ -1,0 +1,69 @@
+"""The certified way: eigenpairs of the centred kernel matrix, each with its residual."""
+
+from contextlib import nullcontext
+from dataclasses import replace
+
+import numpy as np
+
+from mercer.errors import NoRoom
+from mercer.models.components import Components, Task
+from mercer.models.matrix import build_matrix
+from mercer.models.problem import wanted_components
+from mercer.models.spectrum import TooMany, find_spectrum
+from mercer.operators.projection import projection
+from mercer.progress import reporting
+from mercer.solvers.dense import Dense
+from mercer.solvers.plan import Plan, certified_plan
+from mercer.threads import one_blas_thread
+
+
+def find_certified(task: Task, plan: Plan) -> Components:
+    """The leading components; where a share of the variance takes nearly all of them, by the plan for all."""
+    try:
+        return _find(task, plan)
+    except TooMany:
+        return _find_nearly_all(task)
+
+
+def _find(task: Task, plan: Plan) -> Components:
+    """The matrix lives in here alone: it is gone before an inverse is learned."""
+    training, kernel = task.training, task.kernel
+    # LAPACK shares its work out itself; everybody else has threads of ours.
+    threads = nullcontext() if isinstance(plan.solver, Dense) else one_blas_thread()
+    quiet = np.errstate(over="ignore", invalid="ignore")  # what overflows is told in words
+    with threads, quiet, reporting(task.progress, plan.passes) as on_pass:
+        matrix = build_matrix(plan, kernel, training.rows, training.weights, task.limits.threads, on_pass)
+        spectrum = find_spectrum(
+            plan,
+            matrix,
+            wanted_components(task.asked, training.rows, kernel, plan),
+            task.rng(),
+            by_modulus=task.by_modulus,
+            drop_zeros=task.drop_zeros,
+            replan=lambda k: certified_plan(replace(task.problem, k=k), task.limits),
+        )
+        rows = training.kept_rows(task.copy)
+        return Components(
+            plan=spectrum.plan,
+            certificate=spectrum.certificate,
+            n=matrix.n,
+            values=spectrum.values,
+            total=matrix.trace,
+            total_weight=matrix.total_weight,
+            projection=projection(kernel, rows, matrix, spectrum.values, spectrum.vectors),
+            scores=spectrum.scores,
+            vectors=spectrum.vectors,
+            rows=rows,
+            indefinite=spectrum.indefinite,
+            warnings=spectrum.warnings,
+        )
+
+
+def _find_nearly_all(task: Task) -> Components:
+    """A share of the variance that takes so many components that all of them are found."""
+    problem = replace(task.problem, k=None)
+    try:
+        return _find(replace(task, problem=problem), certified_plan(problem, task.limits))
+    except NoRoom as error:
+        many = f"n_components={task.asked} takes more than a tenth of the {problem.n:,} components there are."
+        raise NoRoom(f"{many} {error}") from None

@@ -1,0 +1,165 @@
+"""What a few rows, the landmarks, see of all others: a feature map, and its moments from one sweep over the rows."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.linalg import lapack, solve_triangular
+
+from mercer.operators.tiles import cut
+from mercer.symmetric import Array
+from mercer.threads import run
+
+ENTRIES = 8_000_000  # of Φ that are held at a time
+MOST_ROWS, PIECE = 8192, 1024  # rows that are read at a time, and that a thread works on
+COLUMNS = 256  # of a triangle that are multiplied at once
+DISTINCT = 1e-5  # what a landmark adds, against the mean of the diagonal: with less, single precision is noise
+WORTH_SINGLE = 20_000_000  # entries: with fewer, single precision saves no time worth the digits
+
+
+@dataclass(frozen=True)
+class LandmarkMap:
+    """φ(x) = L⁻¹k(S, x) with K_SS = LLᵀ, so that φ(x)ᵀφ(y) = k(x, S)K_SS⁻¹k(S, y): the part of k that S can see.
+
+    On rows, Φ = K_nS L⁻ᵀ, and K − ΦΦᵀ is positive semi-definite: ΦΦᵀ is never more than the truth.
+    """
+
+    kernel: Any
+    rows: Any  # S, in the order of the pivots
+    inverse: Array  # L⁻ᵀ (r×r), upper triangular
+    own: Array  # L (r×r): the features of the landmarks themselves
+    diagonal: float  # mean of k(s, s)
+
+    @classmethod
+    def of(cls, kernel: Any, rows: Any) -> tuple["LandmarkMap", Array]:
+        """From rows of which some may depend on others; also which of them are left, most telling first."""
+        K = kernel.block(rows, rows)
+        floor = 50 * len(K) * np.finfo(float).eps * np.abs(np.diag(K)).max()  # below it a pivot is rounding
+        L, order, rank, _ = lapack.dpstrf(K, tol=floor, lower=1)
+        order, L = order[:rank] - 1, np.tril(L[:rank, :rank])
+        inverse = solve_triangular(L, np.eye(rank), lower=True).T
+        return cls(kernel, rows[order], np.ascontiguousarray(inverse), L, float(np.mean(np.diag(K)))), order
+
+    @property
+    def count(self) -> int:
+        return len(self.own)
+
+    def single(self, n: int) -> bool:
+        """Whether float32 will do: where there is much to do and every landmark adds more than its rounding."""
+        least = float(np.min(np.diag(self.own)) ** 2) if self.count else 0.0
+        return n * self.count >= WORTH_SINGLE and least >= DISTINCT * self.diagonal
+
+    def rounded(self, dtype: Any) -> "LandmarkMap":
+        """The same map, for features of this precision. The solve that led to the inverse was in float64."""
+        return replace(self, inverse=self.inverse.astype(dtype, copy=False))
+
+    def features(self, X: Any) -> Array:
+        """Φ of some rows, in the precision of the map."""
+        dtype = self.inverse.dtype
+        K = np.empty((X.shape[0], self.count), dtype=dtype if self.kernel.has_single(0.0) else np.float64)
+        self.kernel.prepare(X, self.rows, dtype=K.dtype).fill(slice(None), slice(None), K)
+        K, out = K.astype(dtype, copy=False), np.empty(K.shape, dtype=dtype)
+        for columns in cut(self.count, COLUMNS):  # a triangle: half of the product is known to be zero
+            np.matmul(K[:, : columns.stop], self.inverse[: columns.stop, columns], out=out[:, columns])
+        return out
+
+    def block_rows(self) -> int:
+        """How many rows are looked at together."""
+        return int(np.clip(ENTRIES // max(self.count, 1), 64, MOST_ROWS))
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Sums over rows of weight w, with ψ = φ(x) − origin and e = k(x, x) − ‖φ(x)‖², what the landmarks do not see."""
+
+    origin: Array
+    weight: float  # Σw
+    total: Array  # Σwψ (r,)
+    square: Array  # Σwψψᵀ (r×r)
+    diagonal: float  # Σw·k(x, x)
+    left: float  # Σw·e
+    roots: float  # Σw·√e
+    least: float  # the smallest e/k(x, x): clearly negative only if the kernel is not positive semi-definite
+    rounding: float  # in eigenvalues and in `left`
+
+    @property
+    def mean(self) -> Array:
+        """Σwφ/Σw."""
+        return self.origin + self.total / self.weight
+
+    @property
+    def scatter(self) -> Array:
+        """Σw(φ − mean)(φ − mean)ᵀ."""
+        return self.square - np.outer(self.total, self.total) / self.weight
+
+    @property
+    def variance(self) -> tuple[float, float]:
+        """An interval for tr(PSKSP), the sum of all eigenvalues of the centred matrix."""
+        most = self.diagonal - self.weight * float(self.mean @ self.mean)
+        return most - min(self.left, self.roots**2 / self.weight), most
+
+
+def sweep(
+    features: LandmarkMap,
+    rows: Any,
+    weights: Array | None,
+    threads: int,
+    on_pass: Callable[[float], None] | None = None,
+) -> Moments:
+    """The moments of all rows of a source, block by block.
+
+    Threads share the rows of a block while its features are made, and the tiles of the r×r sum afterwards: whoever
+    computes what, the sums are the same to the last bit.
+    """
+    n, r, size = rows.shape[0], features.count, features.block_rows()
+    dtype, epsilon = (np.float32, 1.2e-7) if features.single(n) else (np.float64, 2.3e-16)
+    features = features.rounded(dtype)
+    origin = features.features(features.rows).mean(axis=0, dtype=np.float64)
+    total, square, sums, least, start = np.zeros(r), np.zeros((r, r)), np.zeros(4), np.inf, 0
+    buffer = np.empty((min(size, n), r), dtype=dtype)
+    for block in rows.blocks(size):
+        stop = start + block.shape[0]
+        w = np.ones(stop - start) if weights is None else weights[start:stop]
+        Psi = buffer[: stop - start]
+        whole, rest = fill_moved(Psi, features, block, origin, threads)
+        least = min(least, float(np.min(rest / np.maximum(np.abs(whole), np.finfo(float).tiny))))
+        np.maximum(rest, 0.0, out=rest)
+        sums += w.sum(), w @ whole, w @ rest, w @ np.sqrt(rest)
+        root = np.sqrt(w).astype(dtype)
+        if weights is not None:
+            Psi *= root[:, None]
+        total += root @ Psi
+        add_square(square, Psi, threads)
+        start = stop
+        if on_pass:
+            on_pass(start / n)
+    mirror = np.triu_indices(r, 1)
+    square[mirror[::-1]] = square[mirror]
+    weight, diagonal, left, roots = map(float, sums)
+    return Moments(origin, weight, total, square, diagonal, left, roots, least, 8 * epsilon * diagonal)
+
+
+def fill_moved(out: Array, features: LandmarkMap, X: Any, origin: Array, threads: int) -> tuple[Array, Array]:
+    """φ(x) − origin of every row into `out`; also k(x, x) and what is left of it."""
+    diagonal = np.asarray(features.kernel.diag(X), dtype=np.float64)
+    left, moved = diagonal.copy(), origin.astype(out.dtype)
+
+    def work(piece: slice) -> None:
+        Phi = features.features(X[piece])
+        left[piece] -= np.einsum("ij,ij->i", Phi, Phi)
+        np.subtract(Phi, moved, out=out[piece])
+
+    run(work, cut(len(out), PIECE), threads)
+    return diagonal, left
+
+
+def add_square(square: Array, Psi: Array, threads: int) -> None:
+    """square += ΨᵀΨ on and above the diagonal."""
+    pieces = cut(len(square), COLUMNS)
+
+    def work(tile: tuple[slice, slice]) -> None:
+        rows, columns = tile
+        square[rows, columns] += Psi[:, rows].T @ Psi[:, columns]
+
+    run(work, [(rows, columns) for i, rows in enumerate(pieces) for columns in pieces[i:]], threads)

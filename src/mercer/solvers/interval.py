@@ -1,0 +1,107 @@
+"""The proof that goes with landmarks: how far the truth can be from what they see.
+
+K = ΦΦᵀ + E with E positive semi-definite, and only the diagonal of E is known. Centring keeps the order of matrices, so
+for the eigenvalues λ of the centred K and λ̂ of the centred ΦΦᵀ, with e = tr(E):
+
+  λ̂ᵢ ≤ λᵢ,   Σᵢ(λᵢ − λ̂ᵢ) ≤ e
+  total   T − e₀ ≤ tr(PKP) ≤ T,   T = Σw·k(x, x) − Σw·‖mean φ‖²,   e₀ = min(e, (Σw√e_xx)²/Σw)
+
+The second line bounds the variance there is, so the share explained has an interval too.
+"""
+
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+
+from mercer.symmetric import Array
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class IntervalCertificate:
+    """What is proven about a fit by landmarks. Printed, it is a few English lines."""
+
+    n_components: int
+    n_landmarks: int
+    lower: Array = field(repr=False)  # λᵢ ≥ lower
+    upper: Array = field(repr=False)  # λᵢ ≤ upper
+    total: Interval  # of the sum of all eigenvalues
+    explained: Interval  # of the share of it that the first n_components eigenvalues have
+    captured: float  # share of it that all landmarks together see for certain
+    left: float  # tr(E)
+    rounding: float  # in all of these
+    certified: bool = False  # no residual was measured: the interval is all there is
+    converged: bool = True
+
+    def __str__(self) -> str:
+        return "\n".join(_sentences(self))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all statements are the same, to the last digit."""
+        if not isinstance(other, IntervalCertificate):
+            return NotImplemented
+        return all(np.array_equal(getattr(self, part.name), getattr(other, part.name)) for part in fields(self))
+
+    def __hash__(self) -> int:
+        return hash((self.n_components, self.n_landmarks, self.total, self.left))
+
+
+def certify_landmarks(
+    values: Array, *, landmarks: int, seen: float, left: float, total: Interval, rounding: float
+) -> IntervalCertificate:
+    """The intervals of the first λ̂ = values, largest first, of which all together make `seen`."""
+    left = left + rounding
+    top = max(total[1], 0.0) + rounding
+    bottom = max(total[0] - rounding, 0.0)
+    upper = np.minimum([water_level(values[: i + 1], left) for i in range(len(values))], top) if len(values) else values
+    kept = float(values.sum())
+    return IntervalCertificate(
+        n_components=len(values),
+        n_landmarks=landmarks,
+        lower=np.maximum(values - rounding, 0.0),
+        upper=upper + rounding,
+        total=(bottom, top),
+        explained=(share(kept - rounding, top), share(min(kept + left, top), bottom) if bottom > 0 else 1.0),
+        captured=share(seen - rounding, top),
+        left=left,
+        rounding=rounding,
+    )
+
+
+def water_level(values: Array, amount: float) -> float:
+    """The largest λ with Σⱼ max(λ − λ̂ⱼ, 0) ≤ amount over these j ≤ i: how high λᵢ can be.
+
+    All of λ₁ … λᵢ are at least λᵢ, and together they exceed their λ̂ by no more than the amount.
+    """
+    depths = np.sort(values)
+    filled = np.arange(1, len(depths) + 1)
+    levels = (amount + np.cumsum(depths)) / filled  # if the lowest 1, 2, … of them are under water
+    return float(levels.min())
+
+
+def share(part: float, whole: float) -> float:
+    return float(np.clip(part / whole, 0.0, 1.0)) if whole > 0 else 0.0
+
+
+def _sentences(c: IntervalCertificate) -> list[str]:
+    if not c.n_components:
+        return ["No components: nothing to certify."]
+    low, high = c.explained
+    count = f"{c.n_components} component{'s' if c.n_components > 1 else ''}"
+    lines = [
+        f"{count} from {c.n_landmarks:,} landmarks: not certified one by one, but the truth lies in these intervals.",
+        f"Variance explained by the true first {c.n_components}: between {low:.2%} and {high:.2%}; "
+        f"the landmarks see {c.captured:.2%} of all variance for certain.",
+    ]
+    if c.captured < 0.1:
+        lines.append("That is next to nothing: the data do not compress to so few landmarks (is gamma too large?).")
+    width = (c.upper - c.lower) / np.maximum(c.upper, np.finfo(float).tiny)
+    sharp = int(np.sum(np.logical_and.accumulate(width <= 0.1)))
+    lines.append(
+        f"Eigenvalues: known to {width[:sharp].max():.1e} of themselves among the first {sharp}."
+        if sharp
+        else f"Eigenvalues: none is known to 10 %; the first lies between {c.lower[0]:.4g} and {c.upper[0]:.4g}."
+    )
+    lines.append("Give more n_landmarks for a narrower interval, or refine=1 for one exact pass with residuals.")
+    return lines

@@ -1,0 +1,55 @@
+"""PCA of what landmarks see: choosing them, and the eigenproblem of their r×r side."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import linalg
+
+from mercer.errors import BadData
+from mercer.solvers.base import NOT_FINITE, Eigenpairs, Solver
+from mercer.solvers.pivoted import pivoted_cholesky, proposals
+from mercer.solvers.warm import WarmKrylov
+from mercer.symmetric import Array, SymmetricOperator
+
+
+@dataclass(frozen=True)
+class Landmarks(Solver):
+    """PCA of what `count` landmarks see, and as many exact passes over the matrix as `refine` says.
+
+    The first is one sweep over the rows (`operators/landmarks.py`) and needs no operator. `solve` does the second, as
+    `WarmKrylov` does; it asks the same questions.
+    """
+
+    count: int
+    sample: int = field(default=0, repr=False)  # rows among which they are chosen; all if there are no more
+    refine: int = 0
+    tol: float = field(default=1e-4, repr=False)
+    threads: int = field(default=1, repr=False)
+
+    def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
+        """Exact passes, from the landmarks' vectors if they are there."""
+        block, passes = max(8, min(32, k)), max(1, self.refine)
+        solver = WarmKrylov(self.tol, block, self.count, max_passes=passes, threads=self.threads)
+        return solver.solve(op, k, rng, start)
+
+    def choose(self, op: SymmetricOperator, rng: np.random.Generator) -> Array:
+        """Rows drawn where the matrix is seen worst: asks `diag`, `columns` and `block`. The factor is gone again."""
+        return pivoted_cholesky(op, self.count, rng, threads=self.threads).pivots
+
+    def memory(self, d: int, block_rows: int) -> int:
+        """Bytes at the peak: of the factor while landmarks are chosen, or of the sweep and the eigenproblem."""
+        chosen = 8 * self.sample * (self.count + 4 * proposals(self.count) + 5 * d)
+        swept = 8 * self.count * (6 * self.count + 2 * d) + self.threads * block_rows * (24 * self.count + 32 * d)
+        return max(chosen, swept)
+
+
+def leading_eigenpairs(scatter: Array, k: int) -> tuple[Array, Array]:
+    """The k largest eigenvalues of a small symmetric matrix, none below zero, with their vectors."""
+    if not np.isfinite(scatter).all():
+        raise BadData(NOT_FINITE)
+    r = len(scatter)
+    if 4 * k < r:
+        values, V = linalg.eigh(scatter, subset_by_index=(r - k, r - 1), driver="evr", check_finite=False)
+    else:
+        values, V = np.linalg.eigh(scatter)
+    return np.maximum(values[::-1][:k], 0.0), V[:, ::-1][:, :k]

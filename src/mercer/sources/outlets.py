@@ -1,0 +1,102 @@
+"""Where rows go: a file that appears when it is complete, or not at all."""
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mercer.errors import CannotWrite, WrongUse
+from mercer.sources.files import arrow
+from mercer.sources.rows import Array
+
+Sink = Callable[[Array], None]
+
+
+@contextmanager
+def outlet(path: Path | None, names: Sequence[str], n_rows: int, dtype: Any = np.float64) -> Iterator[Sink]:
+    """A function that takes block after block; None writes CSV to standard output.
+
+    The file is written under another name next to its own and renamed at the end: an error or Ctrl-C leaves nothing,
+    and an older file stays as it was.
+    """
+    if path is None:
+        with _csv(sys.stdout.buffer, names, n_rows, dtype) as sink:
+            yield sink
+        return
+    kind = kind_of(path)
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    except OSError as error:
+        raise CannotWrite(path, error) from None
+    try:
+        with os.fdopen(handle, "wb") as file, kind(file, names, n_rows, dtype) as sink:
+            yield sink
+        os.chmod(temporary, 0o666 & ~_umask())  # noqa: PTH101  (mkstemp is private to its owner; a result is not)
+        Path(temporary).replace(path)
+    except OSError as error:
+        raise CannotWrite(path, error) from None
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+
+
+def kind_of(path: Path) -> Any:
+    """How to write a file of this name; said before the work, not after it."""
+    if path.suffix.lower() not in KINDS:
+        raise WrongUse(f"{path}: files of this kind cannot be written; known are {', '.join(KINDS)}.")
+    return KINDS[path.suffix.lower()]
+
+
+@contextmanager
+def _npy(file: Any, names: Sequence[str], n_rows: int, dtype: Any) -> Iterator[Sink]:
+    header = {"descr": np.lib.format.dtype_to_descr(np.dtype(dtype)), "fortran_order": False}
+    np.lib.format.write_array_header_1_0(file, header | {"shape": (n_rows, len(names))})
+    yield lambda block: file.write(np.ascontiguousarray(block, dtype=dtype).data)
+
+
+@contextmanager
+def _csv(file: Any, names: Sequence[str], n_rows: int, dtype: Any) -> Iterator[Sink]:
+    csv = arrow("csv")
+    with csv.CSVWriter(file, _schema(names, dtype), write_options=csv.WriteOptions(quoting_header="none")) as writer:
+        yield lambda block: writer.write_batch(_batch(block, names, dtype))
+
+
+@contextmanager
+def _parquet(file: Any, names: Sequence[str], n_rows: int, dtype: Any) -> Iterator[Sink]:
+    with arrow("parquet").ParquetWriter(file, _schema(names, dtype)) as writer:
+        yield lambda block: writer.write_batch(_batch(block, names, dtype))
+
+
+@contextmanager
+def _ipc(file: Any, names: Sequence[str], n_rows: int, dtype: Any) -> Iterator[Sink]:
+    with arrow("ipc").new_file(file, _schema(names, dtype)) as writer:
+        yield lambda block: writer.write_batch(_batch(block, names, dtype))
+
+
+def _schema(names: Sequence[str], dtype: Any) -> Any:
+    lib = arrow("lib")
+    return lib.schema([(name, lib.from_numpy_dtype(np.dtype(dtype))) for name in names])
+
+
+def _batch(block: Array, names: Sequence[str], dtype: Any) -> Any:
+    columns = [np.ascontiguousarray(block[:, j], dtype=dtype) for j in range(len(names))]
+    return arrow("lib").RecordBatch.from_arrays([arrow("lib").array(c) for c in columns], names=list(names))
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+KINDS = {
+    ".npy": _npy,
+    ".csv": _csv,
+    ".parquet": _parquet,
+    ".arrow": _ipc,
+    ".feather": _ipc,
+}

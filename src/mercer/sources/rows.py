@@ -1,0 +1,112 @@
+"""Where rows come from: the contract, and rows that are already in memory."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.errors import BadData
+
+Array = NDArray[Any]
+
+
+class RowSource(ABC):
+    """n rows of d numbers that can be read again and again, from the first to the last, a block at a time.
+
+    A file is opened anew by every sweep: nothing stays open, and nothing but a block is ever held.
+    """
+
+    shape: tuple[int, int]
+    dtype: Any = np.dtype(np.float64)
+    names: tuple[str, ...] | None = None  # of the columns, if they have any
+    label: str = "X"  # what to call it in a message
+
+    @abstractmethod
+    def blocks(self, size: int) -> Iterator[Array]:
+        """All rows in order, in blocks of exactly `size` rows but for the last."""
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, indices: Array) -> Array:
+        """The rows with these numbers, in this order; in one sweep."""
+        indices = np.asarray(indices)
+        out, start = np.empty((len(indices), self.shape[1]), dtype=self.dtype), 0
+        last = indices.max(initial=-1)
+        for block in self.blocks(SWEEP):
+            if start > last:
+                break
+            here = np.flatnonzero((indices >= start) & (indices < start + len(block)))
+            out[here] = block[indices[here] - start]
+            start += len(block)
+        return out
+
+    def load(self) -> Array:
+        """All rows in one array."""
+        out, start = np.empty(self.shape, dtype=self.dtype), 0
+        for block in self.blocks(SWEEP):
+            out[start : start + len(block)] = block
+            start += len(block)
+        return out
+
+    def checked(self, blocks: Iterable[Array]) -> Iterator[Array]:
+        """The blocks as they come, refused at the first number that is none."""
+        start = 0
+        for block in blocks:
+            refuse_gaps(block, self.label, self.names, start)
+            yield block
+            start += len(block)
+
+
+SWEEP = 8192  # rows read at a time where nobody says otherwise
+
+
+class ArrayRows(RowSource):
+    """A dense array or CSR matrix in memory, already checked."""
+
+    def __init__(self, rows: Any) -> None:
+        self.rows, self.shape, self.dtype = rows, rows.shape, rows.dtype
+
+    def blocks(self, size: int) -> Iterator[Any]:
+        for start in range(0, self.shape[0], size):
+            yield self.rows[start : start + size]
+
+    def __getitem__(self, indices: Array) -> Any:
+        return self.rows[indices]
+
+    def load(self) -> Any:
+        return self.rows
+
+
+def regroup(pieces: Iterable[Array], size: int) -> Iterator[Array]:
+    """The same rows in blocks of exactly `size`, so that an answer does not depend on how a file was cut."""
+    waiting: list[Array] = []
+    count = 0
+    for piece in pieces:
+        waiting.append(piece)
+        count += len(piece)
+        if count >= size:
+            rows = waiting[0] if len(waiting) == 1 else np.concatenate(waiting)
+            whole = count - count % size
+            for start in range(0, whole, size):
+                yield rows[start : start + size]
+            waiting, count = [rows[whole:]], count - whole
+    if count:
+        yield waiting[0] if len(waiting) == 1 else np.concatenate(waiting)
+
+
+def refuse_gaps(block: Array, label: str, names: tuple[str, ...] | None, start: int = 0) -> None:
+    """One sentence for a missing or infinite value: which file, row and column."""
+    if np.isfinite(block).all():
+        return
+    bad = np.argwhere(~np.isfinite(block))
+    row, column = bad[0]
+    value = block[row, column]
+    what = "a missing value (NaN)" if np.isnan(value) else f"an infinite value ({value})"
+    name = repr(names[column]) if names else str(column)
+    raise BadData(
+        f"{label} contains {what}: row {start + row}, column {name} ({len(bad)} such values in the block of "
+        f"{len(block):,} rows from row {start:,} on). Leave out or fill in those rows first (SimpleImputer)."
+    )
