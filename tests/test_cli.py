@@ -150,9 +150,9 @@ def test_plan_says_what_a_fit_would_take():
 
 
 def test_a_plan_that_does_not_fit_has_no_room_unless_others_were_asked_for_too():
-    done = run("plan", "--rows", 1_000_000, "--features", 30, "--memory", "100MB")
-    assert (done.returncode, done.stdout) == (5, "") and "over the limit of 100 MB" in done.stderr
-    done = run("plan", "--rows", 1000, "--rows", 1_000_000, "--features", 30, "--memory", "100MB")
+    done = run("plan", "--rows", 1_000_000, "--features", 30, "--memory", "10MB")
+    assert (done.returncode, done.stdout) == (5, "") and "over the limit of 10 MB" in done.stderr
+    done = run("plan", "--rows", 100, "--rows", 1_000_000, "--features", 30, "--memory", "10MB")
     assert done.returncode == 0 and "1,000,000 rows: not possible: The fit needs" in done.stdout
 
 

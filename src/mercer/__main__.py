@@ -1,11 +1,13 @@
 """The door of the command line: `mercer …` and `python -m mercer …`. Errors become exit codes here, nowhere else."""
 
+import signal
 import sys
 
 from mercer import errors
 
 
 def main() -> None:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(errors.TERMINATED))  # so that unfinished files are taken away
     try:
         _run()
     except errors.MercerError as error:

@@ -10,7 +10,8 @@ from mercer.errors import ClaimsFailed, MissingPart, NoRoom, WrongUse
 
 app = typer.Typer(
     help="Dimension reduction that people can trust on real data.",
-    epilog="Exit codes: 0 done, 2 wrong use or a missing part, 3 bad data, 4 not verified, 5 no room, 130 interrupted.",
+    epilog="Exit codes: 0 done, 2 wrong use or a missing part, 3 bad data, 4 not verified, 5 no room, 130 interrupted, "
+    "143 terminated.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,  # our errors become sentences in __main__; a defect keeps its traceback
 )
@@ -42,23 +43,92 @@ def _count(text: str) -> int:
     return int(number)
 
 
+Components = Annotated[
+    float, typer.Option("--components", "-d", help="Number of components, or a share of the variance below 1.")
+]
+Kernel = Annotated[str, typer.Option(help="linear, poly, rbf, sigmoid or cosine.")]
+Memory = Annotated[str | None, typer.Option(help='Memory limit, such as "2GB"; half the machine if left out.')]
+Jobs = Annotated[int | None, typer.Option(help="Threads; all if left out.")]
+
+
+def _components(number: float) -> float | int:
+    if number < 1:
+        return number
+    if not (number < 1e15 and number == int(number)):
+        raise WrongUse(f"--components {number:g} is neither a whole number nor a share below 1.")
+    return int(number)
+
+
+@app.command()
+def fit(
+    data: Annotated[str, typer.Argument(help="A .csv, .tsv, .parquet, .arrow, .feather or .npy file; - reads CSV.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Where to write scores (.csv, .parquet, .npy …); CSV to stdout.")
+    ] = None,
+    components: Components = 10,
+    kernel: Kernel = "rbf",
+    gamma: Annotated[str | None, typer.Option(help='A number, or "median"; 1/columns if left out.')] = None,
+    degree: Annotated[float, typer.Option(help="Of poly.")] = 3,
+    coef0: Annotated[float, typer.Option(help="Of poly and sigmoid.")] = 1,
+    solver: Annotated[str, typer.Option(help="auto, dense, krylov or landmark.")] = "auto",
+    landmarks: Annotated[int | None, typer.Option(help="How many landmarks; implies --solver landmark.")] = None,
+    refine: Annotated[int, typer.Option(help="Exact passes after landmarks.")] = 0,
+    columns: Annotated[str | None, typer.Option(help="Names of the columns to use, separated by commas.")] = None,
+    drop: Annotated[list[str] | None, typer.Option(help="Name of a column to leave out; may be repeated.")] = None,
+    weights: Annotated[str | None, typer.Option(help="Name of a column of weights: how often each row counts.")] = None,
+    memory: Memory = None,
+    jobs: Jobs = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed; fixed if left out.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop.")] = False,
+) -> None:
+    """Kernel PCA of a file: the plan, the scores, and a certificate. Talk goes to stderr, scores to --out or stdout."""
+    from mercer.jobs import fit_file
+
+    fit_file(
+        data,
+        out,
+        dict(
+            n_components=_components(components),
+            kernel=kernel,
+            gamma=_gamma(gamma),
+            degree=degree,
+            coef0=coef0,
+            eigen_solver="landmark" if landmarks is not None and solver == "auto" else solver,
+            n_landmarks=landmarks,
+            refine=refine,
+            memory_limit=memory,
+            n_jobs=jobs,
+            random_state=seed,
+        ),
+        columns=None if columns is None else columns.split(","),
+        drop=drop or [],
+        weights=weights,
+        only_plan=dry_run,
+    )
+
+
+def _gamma(text: str | None) -> float | str | None:
+    if text is None or text == "median":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise WrongUse(f'--gamma {text!r} is neither a number nor "median".') from None
+
+
 @app.command()
 def plan(
     rows: Annotated[list[int], typer.Option(parser=_count, help="Number of rows; may be repeated.")],
     features: Annotated[int, typer.Option(parser=_count, help="Number of columns.")],
-    components: Annotated[float, typer.Option(help="Number of components, or a share of the variance below 1.")] = 10,
-    kernel: Annotated[str, typer.Option(help="linear, poly, rbf, sigmoid or cosine.")] = "rbf",
-    memory: Annotated[
-        str | None, typer.Option(help='Memory limit, such as "2GB"; half the machine if left out.')
-    ] = None,
-    jobs: Annotated[int | None, typer.Option(help="Threads; all if left out.")] = None,
+    components: Components = 10,
+    kernel: Kernel = "rbf",
+    memory: Memory = None,
+    jobs: Jobs = None,
 ) -> None:
     """Say what kernel PCA of so many rows would do, take and need, without doing it."""
     from mercer.models.planning import plan as plan_ahead
 
-    if not components < 1 and not (components < 1e15 and components == int(components)):
-        raise WrongUse(f"--components {components:g} is neither a whole number nor a share below 1.")
-    wanted = components if components < 1 else int(components)
+    wanted = _components(components)
     for number in rows:
         try:
             text = str(plan_ahead(number, features, wanted, kernel=kernel, memory_limit=memory, n_jobs=jobs))

@@ -1,13 +1,14 @@
 """Every exception of the package. A message says what, the numbers, and what to try.
 
 The command line turns them into exit codes: 0 done, 1 a defect of ours, 2 wrong use or a missing part,
-3 bad data, 4 not verified, 5 no room (memory, disk, permission), 130 interrupted.
+3 bad data, 4 not verified, 5 no room (memory, disk, permission), 130 interrupted,
+143 terminated.
 """
 
 import sys
 import warnings
 
-DEFECT, WRONG_USE, BAD_DATA, NOT_VERIFIED, NO_ROOM, INTERRUPTED = 1, 2, 3, 4, 5, 130
+DEFECT, WRONG_USE, BAD_DATA, NOT_VERIFIED, NO_ROOM, INTERRUPTED, TERMINATED = 1, 2, 3, 4, 5, 130, 143
 
 
 class MercerError(Exception):
@@ -37,11 +38,17 @@ class CannotWrite(MercerError):
     exit_code = NO_ROOM
 
     def __init__(self, path: object, error: OSError) -> None:
-        super().__init__(f"Cannot write {path}: {error.strerror or error}. Try another folder with --out.")
+        super().__init__(f"Cannot write {path}: {error.strerror or error}. Try another folder.")
 
 
 class ClaimsFailed(MercerError):
     """A figure was drawn, but something it claims did not hold."""
+
+    exit_code = NOT_VERIFIED
+
+
+class NotVerified(MercerError):
+    """An answer was given, but it is not as good as was asked for."""
 
     exit_code = NOT_VERIFIED
 

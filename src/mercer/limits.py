@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MOST_FEATURES = 5000  # of an explicit feature map: beyond it the D×D side costs more than it saves
+FEATURE_ENTRIES, FEATURE_ROWS = 8_000_000, 8192  # of features that are made block by block: held at a time, at most
 
 _UNITS = {
     "": 1,
@@ -50,6 +51,11 @@ def parse_memory(memory: float | str | None) -> int:
     if isinstance(memory, bool) or not 0 < size < float("inf"):
         raise ValueError(f"memory_limit={memory!r} is no amount of memory; it must be positive and finite.")
     return int(size)
+
+
+def rows_at_a_time(width: int) -> int:
+    """How many rows of features of this width are held at a time."""
+    return min(max(FEATURE_ENTRIES // max(width, 1), 64), FEATURE_ROWS)
 
 
 def total_memory() -> int:

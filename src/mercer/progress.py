@@ -33,12 +33,12 @@ class PassCounter:
 
 
 @contextmanager
-def reporting(progress: Any, expected: int) -> Iterator[PassCounter | None]:
+def reporting(progress: Any, expected: int, words: str) -> Iterator[PassCounter | None]:
     """What an operator is to call with the fraction of a pass: None, a user's function or a bar."""
     if callable(progress):
         yield PassCounter(expected, progress)
     elif progress and on_terminal():
-        with _bar("passes over the kernel matrix") as show:
+        with _bar(words) as show:
             yield PassCounter(expected, lambda state: show(state.share))
     else:
         yield None

@@ -1,6 +1,6 @@
 """What all models share: limits, randomness, rows in blocks, and scikit-learn's way of setting parameters."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 
 from mercer.kernels import Kernel
 from mercer.limits import Limits
+from mercer.progress import reporting
 from mercer.sources.outlets import outlet
-from mercer.sources.rows import ArrayRows, RowSource
+from mercer.sources.rows import RowSource
 from mercer.symmetric import Array
 
 BLOCK = 16_384  # rows of a file that are scored at a time
@@ -21,8 +22,8 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
     """A scikit-learn transformer with `memory_limit`, `n_jobs`, `random_state` and kernels as values."""
 
     kernel: Any
+    progress: Any
     _dtype: Any  # of scores
-    _n_features_out: int
 
     def _new_rows(self, X: Any) -> Any:
         """The rows of X, checked against those of the fit."""
@@ -47,23 +48,34 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         path : pathlib.Path
         """
         rows = self._new_rows(X)
-        with outlet(Path(path), self.get_feature_names_out(), rows.shape[0], self._dtype) as sink:
-            for _, scores in self._scored(rows):
-                sink(scores)
+        self._write(path, rows.shape[0], (scores for _, scores in self._scored(rows)))
         return Path(path)
+
+    def _write(self, path: str | Path | None, n_rows: int, blocks: Iterable[Array]) -> None:
+        """Blocks of scores, to a file or (None) as CSV to standard output."""
+        where = None if path is None else Path(path)
+        with (
+            outlet(where, self.get_feature_names_out(), n_rows, self._dtype) as sink,
+            reporting(self.progress, 1, "rows scored") as on_pass,
+        ):
+            done = 0
+            for scores in blocks:
+                sink(scores)
+                done += len(scores)
+                if on_pass:
+                    on_pass(done / n_rows)
 
     def _by_blocks(self, rows: Any) -> Array:
         """The scores of all rows in one array."""
-        out = np.empty((rows.shape[0], self._n_features_out), dtype=self._dtype)
+        out = np.empty((rows.shape[0], len(self.get_feature_names_out())), dtype=self._dtype)
         for start, scores in self._scored(rows):
             out[start : start + len(scores)] = scores
         return out
 
     def _scored(self, rows: Any) -> Iterator[tuple[int, Array]]:
         """Block after block of scores, each with the number of its first row."""
-        source = rows if isinstance(rows, RowSource) else ArrayRows(rows)
         threads, start = self._limits().threads, 0
-        for block in source.blocks(BLOCK):
+        for block in rows.blocks(BLOCK) if isinstance(rows, RowSource) else [rows]:
             yield start, self._scores(block, threads)
             start += block.shape[0]
 

@@ -31,7 +31,10 @@ def find_by_landmarks(task: Task, plan: Plan) -> Components:
     """Landmarks, one sweep for the moments of their features, and the eigenproblem of their side."""
     source, settings, rng = as_source(task.training.rows), plan.solver, task.rng()
     assert isinstance(settings, Landmarks)
-    with np.errstate(over="ignore", invalid="ignore"), reporting(task.progress, plan.passes) as on_pass:
+    with (
+        np.errstate(over="ignore", invalid="ignore"),
+        reporting(task.progress, 1 + settings.refine, "sweeps over the rows") as on_pass,
+    ):
         rows, indices = choose_rows(task, settings, source, rng)
         features, order = LandmarkMap.of(task.kernel, rows)
         moments = sweep(features, source, task.training.weights, settings.threads, on_pass)

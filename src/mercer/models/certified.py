@@ -31,7 +31,7 @@ def _find(task: Task, plan: Plan) -> Components:
     # LAPACK shares its work out itself; everybody else has threads of ours.
     threads = nullcontext() if isinstance(plan.solver, Dense) else one_blas_thread()
     quiet = np.errstate(over="ignore", invalid="ignore")  # what overflows is told in words
-    with threads, quiet, reporting(task.progress, plan.passes) as on_pass:
+    with threads, quiet, reporting(task.progress, plan.passes, "passes over the kernel matrix") as on_pass:
         matrix = build_matrix(plan, kernel, training.rows, training.weights, task.limits.threads, on_pass)
         spectrum = find_spectrum(
             plan,

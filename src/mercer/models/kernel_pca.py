@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,6 +26,7 @@ from mercer.operators.centering import refuse_non_finite
 from mercer.readings.preimage import apply_inverse, learn_inverse
 from mercer.solvers.landmarks import Landmarks
 from mercer.solvers.plan import Plan, choose_plan
+from mercer.sources.outlets import refuse_unwritable
 from mercer.sources.rows import RowSource
 from mercer.symmetric import Array
 
@@ -220,6 +222,18 @@ class KernelPCA(Model):
             return self._training.astype(self._dtype, copy=True)
         return self.transform(rows)
 
+    def fit_transform_to(self, X: Any, path: str | Path | None, sample_weight: Any = None) -> Path | None:
+        """Fit, and write the scores of the rows of X to a file as `transform_to` does; None: to standard output."""
+        if path is not None:
+            refuse_unwritable(Path(path))
+        rows = self._validated_fit(X, sample_weight)
+        if rows is None and self._training is not None:
+            self._write(path, len(self._training), [self._training])
+        else:
+            rows = self._new_rows(rows)
+            self._write(path, rows.shape[0], (scores for _, scores in self._scored(rows)))
+        return None if path is None else Path(path)
+
     @_fit_context(prefer_skip_nested_validation=True)
     def _validated_fit(self, X: Any, sample_weight: Any) -> Any:
         return self._fit(X, sample_weight)
@@ -298,7 +312,7 @@ class KernelPCA(Model):
             if value is not None:
                 setattr(self, name, value)
         self._projection, self._training = found.projection, found.scores
-        for message in filter(None, [found.plan.warning, *found.warnings]):
+        for message in filter(None, [found.plan.notice, *found.warnings]):
             tell(message)
         if not found.certificate.converged and not isinstance(found.plan.solver, Landmarks):
             tell(

@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer.limits import FEATURE_ROWS
 from mercer.operators.tiles import cut
 from mercer.symmetric import Array, SymmetricOperator
 from mercer.threads import run
-
-ROWS = 8192  # rows of Φ converted to float64 at a time
 
 
 class FeatureGram(SymmetricOperator):
@@ -53,7 +52,7 @@ class FeatureGram(SymmetricOperator):
     def scatter(self, weights: Array | None = None) -> tuple[Array, Array]:
         """Σ wᵢψᵢ (D,) and Σ wᵢψᵢψᵢᵀ (D×D) in one sweep over the rows."""
         total, square = np.zeros(self.width), np.zeros((self.width, self.width))
-        for rows in cut(self.n, ROWS):
+        for rows in cut(self.n, FEATURE_ROWS):
             block = self._rows(rows, moved=True)
             weighted = block if weights is None else _scale_rows(block, weights[rows])
             total += np.asarray(weighted.sum(axis=0)).ravel()
@@ -62,13 +61,13 @@ class FeatureGram(SymmetricOperator):
         return total, square
 
     def diag(self) -> Array:
-        return np.concatenate([_square_sums(self._rows(rows)) for rows in cut(self.n, ROWS)])
+        return np.concatenate([_square_sums(self._rows(rows)) for rows in cut(self.n, FEATURE_ROWS)])
 
     def columns(self, indices: Array) -> Array:
         return self.times(_dense(self.factor[indices]).T)
 
     def shifted_diag(self) -> Array:
-        return np.concatenate([_square_sums(self._rows(rows, moved=True)) for rows in cut(self.n, ROWS)])
+        return np.concatenate([_square_sums(self._rows(rows, moved=True)) for rows in cut(self.n, FEATURE_ROWS)])
 
     def shifted_columns(self, indices: Array) -> Array:
         return self.times((_dense(self.factor[indices]) - self.origin).T, moved=True)
@@ -80,7 +79,7 @@ class FeatureGram(SymmetricOperator):
 
     def _pieces(self) -> list[slice]:
         """Row blocks: enough for every thread, none so large that its float64 copy matters."""
-        return cut(self.n, min(ROWS, max(256, -(-self.n // self.threads))))
+        return cut(self.n, min(FEATURE_ROWS, max(256, -(-self.n // self.threads))))
 
     def _rows(self, rows: slice, moved: bool = False) -> Any:
         block = self.factor[rows].astype(np.float64, copy=False)

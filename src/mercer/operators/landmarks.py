@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
+from mercer.limits import rows_at_a_time
 from mercer.operators.tiles import cut
 from mercer.symmetric import Array
 from mercer.threads import run
 
-ENTRIES = 8_000_000  # of Φ that are held at a time
-MOST_ROWS, PIECE = 8192, 1024  # rows that are read at a time, and that a thread works on
+PIECE = 1024  # rows that a thread works on
 COLUMNS = 256  # of a triangle that are multiplied at once
 DISTINCT = 1e-5  # what a landmark adds, against the mean of the diagonal: with less, single precision is noise
 WORTH_SINGLE = 20_000_000  # entries: with fewer, single precision saves no time worth the digits
@@ -64,10 +64,6 @@ class LandmarkMap:
             np.matmul(K[:, : columns.stop], self.inverse[: columns.stop, columns], out=out[:, columns])
         return out
 
-    def block_rows(self) -> int:
-        """How many rows are looked at together."""
-        return int(np.clip(ENTRIES // max(self.count, 1), 64, MOST_ROWS))
-
 
 @dataclass(frozen=True)
 class Moments:
@@ -112,7 +108,7 @@ def sweep(
     Threads share the rows of a block while its features are made, and the tiles of the r×r sum afterwards: whoever
     computes what, the sums are the same to the last bit.
     """
-    n, r, size = rows.shape[0], features.count, features.block_rows()
+    n, r, size = rows.shape[0], features.count, rows_at_a_time(features.count)
     dtype, epsilon = (np.float32, 1.2e-7) if features.single(n) else (np.float64, 2.3e-16)
     features = features.rounded(dtype)
     origin = features.features(features.rows).mean(axis=0, dtype=np.float64)
@@ -126,7 +122,7 @@ def sweep(
         least = min(least, float(np.min(rest / np.maximum(np.abs(whole), np.finfo(float).tiny))))
         np.maximum(rest, 0.0, out=rest)
         sums += w.sum(), w @ whole, w @ rest, w @ np.sqrt(rest)
-        root = np.sqrt(w).astype(dtype)
+        root: Array = np.sqrt(w).astype(dtype)
         if weights is not None:
             Psi *= root[:, None]
         total += root @ Psi

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from mercer.limits import FEATURE_ROWS
 from mercer.operators.centering import Centered
-from mercer.operators.features import ROWS, FeatureGram
+from mercer.operators.features import FeatureGram
 from mercer.operators.gram import Gram
 from mercer.operators.tiles import apply, cut
 from mercer.symmetric import Array
@@ -74,7 +75,7 @@ class ByFeatures:
     def _by_blocks(self, X: Any, values: Callable[[Any], Array]) -> Array:
         """Expanded features are wider than rows: only so many at a time."""
         out = np.empty((X.shape[0], self.axes.shape[1]))
-        for rows in cut(X.shape[0], ROWS):
+        for rows in cut(X.shape[0], FEATURE_ROWS):
             out[rows] = values(self.kernel.features(X[rows]))
         return out
 

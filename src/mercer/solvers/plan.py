@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from math import isqrt
 
 from mercer.errors import NoRoom
-from mercer.limits import MOST_FEATURES, Limits, in_words
+from mercer.limits import FEATURE_ROWS, MOST_FEATURES, Limits, in_words, rows_at_a_time
 from mercer.solvers.base import Solver
 from mercer.solvers.dense import Dense
 from mercer.solvers.factored import Factored
@@ -23,11 +23,9 @@ BUDGET = 600.0  # nominal seconds that all passes may take before one exact pass
 WARM_PASSES = 4  # what a warm start usually takes
 FEWEST_PIVOTS = 50
 BUFFERS, TILES = 14_000_000, 5_000_000  # bytes of what the allocator keeps, and of the tiles a thread works on
-FEATURE_ROWS = 8192  # rows of features a thread works on
 LANDMARKS, MOST_LANDMARKS, FEWEST_LANDMARKS = 1000, 3000, 50
 BEFORE_A_PASS = 2000  # landmarks where one exact pass follows, which takes longer than they do
 CHOSEN_FROM, FEWEST_CHOSEN_FROM = 16, 2  # rows to choose a landmark from: a sample of this many times their number
-SWEPT = 8_000_000, 8192  # entries of the landmarks' features that are held at a time, and their most rows
 
 
 @dataclass(frozen=True)
@@ -65,6 +63,11 @@ class Plan:
     passes: int = 1  # over the matrix, about
     seconds: float | None = None  # expected, from one timed tile; shown, and decides nothing
     warning: str = ""
+
+    @property
+    def notice(self) -> str:
+        """What a user is told who did not ask for it; nothing if all is as asked."""
+        return self.warning and f"{self.why[0].upper()}{self.why[1:]} {self.warning}"
 
     @property
     def streams(self) -> bool:
@@ -176,12 +179,9 @@ def _one_exact_pass(p: Problem, limits: Limits) -> Plan | None:
     a_pass = nominal_pass(p, limits)
     if not _may_approximate(p) or WARM_PASSES * a_pass <= BUDGET or a_pass > BUDGET:
         return None
-    plan = _landmarks(replace(p, refine=1), limits, f"a pass takes about {seconds_in_words(a_pass)}, so there is one.")
-    return replace(
-        plan,
-        warning=f"A pass takes about {seconds_in_words(a_pass)}, so there is only one: components are as good as "
-        "landmarks make them, and the certificate says how good. Give max_iter for more passes.",
-    )
+    why = f"a pass over the matrix takes about {seconds_in_words(a_pass)}, so there is only one."
+    warning = "Components are as good as landmarks make them; the certificate says how good. Give max_iter for more."
+    return replace(_landmarks(replace(p, refine=1), limits, why), warning=warning)
 
 
 def _no_pass_at_all(p: Problem, limits: Limits) -> Plan | None:
@@ -189,12 +189,9 @@ def _no_pass_at_all(p: Problem, limits: Limits) -> Plan | None:
     a_pass = nominal_pass(p, limits)
     if not _may_approximate(p) or a_pass <= BUDGET:
         return None
-    plan = _landmarks(p, limits, f"a single pass over the matrix would take about {seconds_in_words(a_pass)}.")
-    return replace(
-        plan,
-        warning=f"A single pass over {p.n:,}×{p.n:,} entries would take about {seconds_in_words(a_pass)}, so landmarks "
-        "are used instead; the certificate says what they miss. Give max_iter for exact passes.",
-    )
+    why = f"a single pass over the matrix would take about {seconds_in_words(a_pass)}."
+    warning = "Landmarks are used instead; the certificate says what they miss. Give max_iter for exact passes."
+    return replace(_landmarks(p, limits, why), warning=warning)
 
 
 def _recomputed(p: Problem, limits: Limits) -> Plan:
@@ -235,8 +232,7 @@ def _landmarks(p: Problem, limits: Limits, why: str) -> Plan:
     fixed = _matrix(p, "recomputed", limits) + _refining(p, limits) if p.refine else BUFFERS
 
     def memory(solver: Landmarks) -> int:
-        rows = min(max(SWEPT[0] // solver.count, 64), SWEPT[1], p.n)
-        return fixed + solver.memory(p.d, rows)
+        return fixed + solver.memory(p.d, min(rows_at_a_time(solver.count), p.n))
 
     while memory(solver) > limits.memory and solver.sample > FEWEST_CHOSEN_FROM * solver.count:
         fewer = max(FEWEST_CHOSEN_FROM * solver.count, int(solver.sample * 0.8))

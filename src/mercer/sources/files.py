@@ -140,8 +140,8 @@ class CsvRows(TableRows):
     def __init__(self, path: Path, columns: Sequence[str] | None, drop: Sequence[str]) -> None:
         self.dialect: Dialect = sniff(path)
         super().__init__(path, columns, drop)
-        if not self.dialect.header:
-            self.names = None if self.names == self.dialect.names else self.names
+        if not self.dialect.skip and self.names == self.dialect.names:
+            self.names = None  # made up: there is no header
 
     def _schema(self) -> Any:
         """Of the first block: text is text from there on; what comes later is told by row."""
@@ -168,7 +168,7 @@ class CsvRows(TableRows):
             self.path,
             read_options=csv.ReadOptions(
                 column_names=list(self.dialect.names),
-                skip_rows=1 if self.dialect.header else 0,
+                skip_rows=self.dialect.skip,
                 block_size=CSV_BLOCK,
                 use_threads=False,  # only then a parse error names its row
             ),

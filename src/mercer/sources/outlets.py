@@ -5,6 +5,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from errno import EISDIR
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +45,20 @@ def outlet(path: Path | None, names: Sequence[str], n_rows: int, dtype: Any = np
         Path(temporary).unlink(missing_ok=True)
 
 
+def refuse_unwritable(path: Path) -> None:
+    """Say before the work, not after it, that a file of this name cannot be written."""
+    kind_of(path)
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise CannotWrite(path, error) from None
+    if path.is_dir():
+        raise CannotWrite(path, IsADirectoryError(EISDIR, "it is a folder"))
+
+
 def kind_of(path: Path) -> Any:
-    """How to write a file of this name; said before the work, not after it."""
+    """How to write a file of this name."""
     if path.suffix.lower() not in KINDS:
         raise WrongUse(f"{path}: files of this kind cannot be written; known are {', '.join(KINDS)}.")
     return KINDS[path.suffix.lower()]
