@@ -90,7 +90,7 @@ def _warnings_as_lines() -> Iterator[list[str]]:
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         warnings.showwarning = lambda message, *_, **__: (
-            None if str(message) in known else say(f"warning: {message}")  # type: ignore[func-returns-value]
+            None if str(message) in known else say(f"warning: {message}")
         )
         yield known
 
