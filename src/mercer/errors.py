@@ -38,7 +38,9 @@ class CannotWrite(MercerError):
     exit_code = NO_ROOM
 
     def __init__(self, path: object, error: OSError) -> None:
-        super().__init__(f"Cannot write {path}: {error.strerror or error}. Try another folder.")
+        super().__init__(
+            f"Cannot write {path}: {error.strerror or error}. Try another folder (--out on the command line)."
+        )
 
 
 class ClaimsFailed(MercerError):

@@ -89,9 +89,7 @@ def _warnings_as_lines() -> Iterator[list[str]]:
     known = list[str]()
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        warnings.showwarning = lambda message, *_, **__: (
-            None if str(message) in known else say(f"warning: {message}")
-        )
+        warnings.showwarning = lambda message, *_, **__: None if str(message) in known else say(f"warning: {message}")
         yield known
 
 

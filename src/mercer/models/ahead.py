@@ -12,6 +12,7 @@ from mercer.limits import Limits
 from mercer.operators.tiles import STRIP
 from mercer.solvers.dense import Dense
 from mercer.solvers.krylov import BlockKrylov
+from mercer.solvers.landmarks import Landmarks
 from mercer.solvers.plan import Plan, Problem, choose_plan
 from mercer.solvers.warm import WarmKrylov
 from mercer.threads import one_blas_thread
@@ -23,7 +24,7 @@ WIDEST = 100_000  # columns: a tile of wider rows takes too long to be timed
 def plan_ahead(problem: Problem, kernel: Kernel, rows: Any, limits: Limits) -> Plan:
     """The plan with the time it may take, from one timed tile of these rows; the time decides nothing."""
     plan = choose_plan(problem, limits)
-    if plan.held not in ("gram", "recomputed") or problem.n <= STRIP or rows.shape[1] > WIDEST:
+    if plan.held not in ("gram", "recomputed", "landmarks") or problem.n <= STRIP or rows.shape[1] > WIDEST:
         return plan
     sample = rows[np.arange(STRIP) % rows.shape[0]]
     with one_blas_thread(), np.errstate(all="ignore"):
@@ -38,6 +39,11 @@ def expected_seconds(plan: Plan, problem: Problem, kernel: Kernel, sample: Any, 
     inverse = half * double + n**3 / 3 * _flop(64) if problem.inverse else 0.0
     if isinstance(plan.solver, Dense):
         work = half * double + (4 / 3 if 4 * k < n else 9) * n**3 * _flop(64)
+    elif isinstance(plan.solver, Landmarks):
+        r, single = plan.solver.count, _entry(kernel, sample, np.float32) if kernel.has_single(0.0) else double
+        chosen = plan.solver.sample * r * (double + r * _flop(64))
+        swept = n * r * (single + double + 1.3 * r * _flop(256))  # half of the products are in single precision
+        work = chosen + swept + plan.solver.refine * half * (double + 4 * 32 * _flop(32))
     elif isinstance(plan.solver, WarmKrylov):
         rough, columns = plan.passes - 1, plan.solver.block
         single = _entry(kernel, sample, np.float32) if kernel.has_single(0.0) else double

@@ -45,7 +45,7 @@ def find_by_landmarks(task: Task, plan: Plan) -> Components:
             answer,
             landmarks=features.rows,
             landmark_indices=None if indices is None else indices[order],
-            warnings=[*answer.warnings, *about_landmarks(task, features, len(rows))],
+            warnings=[*answer.warnings, *about_landmarks(task, features, rows.shape[0])],
         )
 
 

@@ -269,6 +269,12 @@ class KernelPCA(Model):
     def _open(self, X: Any, sample_weight: Any = None) -> Training:
         if self.fit_inverse_transform and self._precomputed():
             raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
+        if self.eigen_solver == "landmark" and self._precomputed():
+            raise ValueError(
+                'eigen_solver="landmark" asks for a few columns of the kernel matrix, so it takes rows and a kernel, '
+                "not a precomputed matrix. A matrix that is too large to be computed is given as numbers of items, "
+                "np.arange(n)[:, None], and mercer.kernels.Blockwise(function), which is asked for those columns alone."
+            )
         X = check_rows(self, X, reset=True, square=self._precomputed())
         if self.fit_inverse_transform and sparse.issparse(X):
             raise NotImplementedError("Inverse transform not implemented for sparse matrices!")

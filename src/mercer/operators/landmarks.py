@@ -37,6 +37,8 @@ class LandmarkMap:
         K = kernel.block(rows, rows)
         floor = 50 * len(K) * np.finfo(float).eps * np.abs(np.diag(K)).max()  # below it a pivot is rounding
         L, order, rank, _ = lapack.dpstrf(K, tol=floor, lower=1)
+        if not rank:  # a kernel that is zero on these rows: one of them sees as little as all
+            return cls(kernel, rows[:1], np.zeros((1, 1)), np.zeros((1, 1)), 0.0), np.zeros(1, dtype=int)
         order, L = order[:rank] - 1, np.tril(L[:rank, :rank])
         inverse = solve_triangular(L, np.eye(rank), lower=True).T
         return cls(kernel, rows[order], np.ascontiguousarray(inverse), L, float(np.mean(np.diag(K)))), order
@@ -47,7 +49,7 @@ class LandmarkMap:
 
     def single(self, n: int) -> bool:
         """Whether float32 will do: where there is much to do and every landmark adds more than its rounding."""
-        least = float(np.min(np.diag(self.own)) ** 2) if self.count else 0.0
+        least = float(np.min(np.diag(self.own)) ** 2)
         return n * self.count >= WORTH_SINGLE and least >= DISTINCT * self.diagonal
 
     def rounded(self, dtype: Any) -> "LandmarkMap":
