@@ -1,6 +1,8 @@
 """One line per class: the contract tests loop over these."""
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import csv, feather, parquet
 from scipy import sparse
 from scipy.sparse.linalg import aslinearoperator
 
@@ -22,6 +24,7 @@ from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.held import BlackBox, HeldMatrix
 from mercer.solvers.dense import Dense
 from mercer.solvers.krylov import BlockKrylov
+from mercer.solvers.landmarks import Landmarks
 from mercer.solvers.warm import WarmKrylov
 
 
@@ -77,10 +80,36 @@ ALL_OPERATORS = {
 }
 ALL_OPERATORS |= {f"centred {name}": lambda X, make=make: Centered(make(X)) for name, make in ALL_OPERATORS.items()}
 
+# Files with the columns a, b, c, … and the rows of one matrix, in every way they can be stored.
+ALL_FILES = {
+    ".npy": lambda path, X: np.save(path, X),
+    ".npy, Fortran order": lambda path, X: np.save(path, np.asfortranarray(X)),
+    ".parquet": lambda path, X: parquet.write_table(table(X), path, row_group_size=700),
+    ".arrow": lambda path, X: feather.write_feather(table(X), str(path), compression="uncompressed", chunksize=300),
+    ".feather": lambda path, X: feather.write_feather(table(X), str(path)),
+    ".csv": lambda path, X: csv.write_csv(table(X), path),
+    ".csv, semicolons": lambda path, X: csv.write_csv(table(X), path, csv.WriteOptions(delimiter=";")),
+    ".csv, no header": lambda path, X: csv.write_csv(table(X), path, csv.WriteOptions(include_header=False)),
+    ".tsv": lambda path, X: csv.write_csv(table(X), path, csv.WriteOptions(delimiter="\t")),
+}
+
+
+def table(X):
+    return pa.table({"abcdefghij"[j]: X[:, j] for j in range(X.shape[1])})
+
+
+def write_file(kind, folder, X):
+    """A file of this kind, and its path."""
+    path = folder / f"rows{kind.partition(',')[0]}"
+    ALL_FILES[kind](path, X)
+    return path
+
+
 ALL_SOLVERS = [
     Dense(),
     BlockKrylov(block=4),
     BlockKrylov(block=16, tol=1e-10),
     WarmKrylov(block=4, rank=15, tol=1e-10),
     WarmKrylov(block=4, rank=15, tol=1e-8, precondition=False),
+    Landmarks(15, refine=300, tol=1e-10),
 ]

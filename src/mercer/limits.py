@@ -7,6 +7,7 @@ from pathlib import Path
 
 MOST_FEATURES = 5000  # of an explicit feature map: beyond it the D×D side costs more than it saves
 FEATURE_ENTRIES, FEATURE_ROWS = 8_000_000, 8192  # of features that are made block by block: held at a time, at most
+PIECE = 1024  # rows of such a block that one thread works on
 
 _UNITS = {
     "": 1,

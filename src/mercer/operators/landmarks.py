@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
-from mercer.limits import rows_at_a_time
+from mercer.limits import PIECE, rows_at_a_time
 from mercer.operators.tiles import cut
 from mercer.symmetric import Array
 from mercer.threads import run
 
-PIECE = 1024  # rows that a thread works on
 COLUMNS = 256  # of a triangle that are multiplied at once
 DISTINCT = 1e-5  # what a landmark adds, against the mean of the diagonal: with less, single precision is noise
 WORTH_SINGLE = 20_000_000  # entries: with fewer, single precision saves no time worth the digits

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import linalg
 
 from mercer.errors import BadData
+from mercer.limits import PIECE
 from mercer.solvers.base import NOT_FINITE, Eigenpairs, Solver
 from mercer.solvers.pivoted import pivoted_cholesky, proposals
 from mercer.solvers.warm import WarmKrylov
@@ -38,9 +39,9 @@ class Landmarks(Solver):
 
     def memory(self, d: int, block_rows: int) -> int:
         """Bytes at the peak: of the factor while landmarks are chosen, or of the sweep and the eigenproblem."""
-        chosen = 8 * self.sample * (self.count + 4 * proposals(self.count) + 5 * d)
-        swept = 8 * self.count * (6 * self.count + 2 * d) + self.threads * block_rows * (24 * self.count + 32 * d)
-        return max(chosen, swept)
+        chosen = self.sample * (self.count + 4 * proposals(self.count) + 5 * d)
+        swept = self.count * (6 * self.count + 2 * d) + block_rows * (self.count + 3 * d)
+        return 8 * max(chosen, swept + self.threads * min(PIECE, block_rows) * (2 * self.count + 4 * d))
 
 
 def leading_eigenpairs(scatter: Array, k: int) -> tuple[Array, Array]:

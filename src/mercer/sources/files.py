@@ -58,7 +58,7 @@ class NpyRows(FileRows):
         if not self.by_rows:  # Fortran order: a row is spread over the whole file
             matrix = np.load(self.path, mmap_mode="r", allow_pickle=False)
             for start in range(0, self.shape[0], size):
-                yield matrix[start : start + size].astype(self.dtype)
+                yield matrix[start : start + size].astype(self.dtype, order="C")
             return
         with self.path.open("rb") as file:
             file.seek(self.offset)
