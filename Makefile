@@ -4,10 +4,10 @@ PYTHON ?= python3
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench bench-large test-lowest format clean
+.PHONY: help demo test lint bench bench-large bench-landmark test-lowest format clean
 
 help:  ## this list
-	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 demo: .venv/.demo  ## draw the lectures' figures into gallery/index.html
 	$(BIN)/mercer demo
@@ -27,6 +27,9 @@ bench-large: .venv/.dev  ## the same from 10 000 to 200 000 rows; writes benchma
 	$(BIN)/python benchmarks/run.py --suite large $(ARGS)
 	$(BIN)/python benchmarks/passes.py
 	$(BIN)/python benchmarks/wall.py
+
+bench-landmark: .venv/.dev  ## landmark kernel PCA up to a million rows; writes benchmarks/LANDMARK.md (about NN)
+	$(BIN)/python benchmarks/run.py --suite landmark $(ARGS)
 
 test-lowest:  ## the tests of the library on the lowest supported versions, in .venv-lowest
 	$(PYTHON) tools/lowest.py

@@ -1,9 +1,9 @@
-"""What is measured: data, cases and the systems that run them."""
+"""What is measured: data and cases."""
 
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, eigsh
 from scipy.spatial.distance import pdist
 from sklearn.datasets import make_blobs, make_swiss_roll
 
@@ -18,6 +18,19 @@ def thirty_features(n):
     return make_blobs(n, 30, centers=10, random_state=0)[0]
 
 
+def twenty_features(n):
+    """Ten Gaussian clusters in 20 dimensions."""
+    return make_blobs(n, 20, centers=10, random_state=0)[0]
+
+
+def far_cluster(n):
+    """A Gaussian cloud in 20 dimensions, narrower from each to the next, and 1 % of the rows far away and round. Two
+    of those are as similar to the kernel as two of the cloud, so they have components of their own."""
+    rng, far = np.random.default_rng(0), n // 100
+    cloud = rng.normal(size=(n - far, 20)) * 0.7 ** np.arange(20)
+    return rng.permutation(np.concatenate([cloud, 5 + 0.3 * rng.normal(size=(far, 20))]))
+
+
 def swiss_roll(n):
     """The swiss roll in 3 dimensions: a slow spectrum."""
     return make_swiss_roll(n, random_state=0)[0]
@@ -25,7 +38,8 @@ def swiss_roll(n):
 
 DATA = {"clustered": clustered, "swiss roll": swiss_roll}
 LARGE_DATA = {"clustered, d = 30": thirty_features, "swiss roll": swiss_roll}
-MAKERS = DATA | LARGE_DATA
+LANDMARK_DATA = {"clustered, d = 20": twenty_features, "far cluster": far_cluster}
+MAKERS = DATA | LARGE_DATA | LANDMARK_DATA
 
 
 def median_gamma(X):
@@ -36,16 +50,25 @@ def median_gamma(X):
 
 @dataclass(frozen=True)
 class Case:
-    job: str  # "fit", "transform", "inverse" (fit with inverse) or "inverse scores" (fit_transform with inverse)
+    # "fit", "transform", "inverse" (fit with inverse) or "inverse scores" (fit_transform with inverse); by landmarks
+    # "landmark scores" (fit_transform), "landmark file" (fit) or "landmark transform"
+    job: str
     data: str
     n: int
     k: int
     peers: tuple[str, ...]
     repeats: int = 3
+    patience: float = 60  # seconds in all, after which a run is not repeated
+    file: str = ""  # the kind of file that rows are read from; in memory if there is none
 
     @property
     def name(self):
-        return f"{self.job}, {self.data}, n = {self.n:,}, k = {self.k}"
+        source = f"{self.data}, {self.file}" if self.file else self.data
+        return f"{self.job}, {source}, n = {self.n:,}, k = {self.k}"
+
+    @property
+    def by_landmarks(self):
+        return self.job.startswith("landmark")
 
 
 ALL = ("auto", "arpack", "randomized")
@@ -76,47 +99,17 @@ LARGE = [
     *(Case("fit", data, 80_000, k, (), 1) for data in LARGE_DATA for k in (20, 50)),
     *(Case("fit", data, 200_000, 20, (), 1) for data in LARGE_DATA),
 ]
-SUITES = {"small": CASES, "large": LARGE}
 
 
-class EigshOnTiles:
-    """What people write by hand: ARPACK on a LinearOperator that evaluates blocks of the kernel with numpy."""
-
-    def __init__(self, n_components, gamma):
-        self.n_components, self.gamma = n_components, gamma
-
-    def set_params(self, n_components):
-        self.n_components = n_components
-        return self
-
-    def fit(self, X):
-        squares = np.sum(X * X, axis=1)
-
-        def product(v):
-            v = v.reshape(-1) - v.mean()
-            out = np.empty(len(X))
-            for i in range(0, len(X), 1000):
-                rows = slice(i, i + 1000)
-                distances = np.maximum(squares[rows, None] + squares - 2 * X[rows] @ X.T, 0)
-                out[rows] = np.exp(-self.gamma * distances) @ v
-            return out - out.mean()
-
-        operator = LinearOperator((len(X), len(X)), matvec=product, dtype=float)
-        start = np.random.default_rng(0).standard_normal(len(X))
-        values, vectors = eigsh(operator, self.n_components, which="LA", tol=1e-4, v0=start)
-        self.eigenvalues_, self.eigenvectors_ = values[::-1], vectors[:, ::-1]
-        return self
-
-
-def model_of(system, case, gamma):
-    """The estimator of a system: "mercer", or scikit-learn's with this eigen_solver ("auto" is "arpack" for k < 10)."""
-    params = dict(n_components=case.k, kernel="rbf", gamma=gamma, fit_inverse_transform=case.job.startswith("inverse"))
-    if system == "eigsh on tiles":
-        return EigshOnTiles(case.k, gamma)
-    if system == "mercer":
-        from mercer import KernelPCA
-
-        return KernelPCA(**params)
-    from sklearn.decomposition import KernelPCA
-
-    return KernelPCA(eigen_solver=system, random_state=0, **params)
+# Every repeat is another seed, and captured variance is the median of five: at 200 000 rows none is left out for time.
+COUNT = 1000  # landmarks, or random features
+BARE = "bare kernel blocks"
+APPROXIMATE = ("Nystroem + PCA", "RBFSampler + PCA")
+MILLION = ("clustered, d = 20", 1_000_000, 20)
+LANDMARK = [
+    *(Case("landmark scores", data, 200_000, 20, APPROXIMATE, 5, patience=inf) for data in LANDMARK_DATA),
+    Case("landmark scores", *MILLION, APPROXIMATE, 2),
+    *(Case("landmark file", *MILLION, (), 2, file=kind) for kind in (".npy", ".parquet")),
+    Case("landmark transform", *MILLION, (BARE,), 3),
+]
+SUITES = {"small": CASES, "large": LARGE, "landmark": LANDMARK}

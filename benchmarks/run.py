@@ -1,34 +1,34 @@
-"""`make bench` and `make bench-large`: every system on every case, one process each, side by side.
+"""`make bench`, `make bench-large` and `make bench-landmark`: every system on every case, one process each.
 
-    python benchmarks/run.py [--suite small|large] [--only TEXT]
+    python benchmarks/run.py [--suite small|large|landmark] [--only TEXT]
 
-Writes benchmarks/RESULTS.md or benchmarks/LARGE.md, from the figures in small.json or large.json next to it. --only
-runs the cases whose name contains the text anew, and leaves the others as they were. Times on a shared machine are
-unstable: compare ratios within a case, not seconds between runs.
+Writes benchmarks/RESULTS.md, LARGE.md or LANDMARK.md, from the figures in small.json, large.json or landmark.json next
+to it. --only runs the cases whose name contains the text anew, and leaves the others as they were. Times on a shared
+machine are unstable: compare ratios within a case, not seconds between runs.
 """
 
 import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
-import scipy
-import sklearn
-from cases import SUITES, thirty_features
+from cases import MAKERS, SUITES, thirty_features
+from pages import FILES, page, row
 from threadpoolctl import threadpool_limits
 
 HERE = Path(__file__).parent
 
 
-def measure(suite, number, system):
+def measure(*what):
+    """In a process of its own: suite, number of the case, system and, if there is one, the file of rows."""
     done = subprocess.run(
-        [sys.executable, str(HERE / "measure.py"), suite, str(number), system], capture_output=True, text=True, cwd=HERE
+        [sys.executable, str(HERE / "measure.py"), *map(str, what)], capture_output=True, text=True, cwd=HERE
     )
     if done.returncode:
         return {"failed": (done.stderr.strip().splitlines() or ["killed"])[-1]}
@@ -77,60 +77,31 @@ def recomputed_pass(n, rows=20_000, tile=500, columns=32):
         return best_of(3, lambda: list(pool.map(share, range(cores)))) * (n / rows) ** 2
 
 
-YARDSTICKS = {
-    "small": (held_pass, "a fixed numpy product (5 000×5 000 by 64 columns), {:.0f} ms here"),
-    "large": (
-        recomputed_pass,
-        "a fixed numpy pass over the same number of rows (30 features, float32 tiles of the upper triangle, "
-        "32 columns), {:.0f} ms at 20 000 rows here",
-    ),
-}
-FILES = {"small": "RESULTS.md", "large": "LARGE.md"}
-
-
-def row(case, system, result, ours):
-    if "failed" in result:
-        return f"| | {system} | failed: {result['failed'][:60]} | | | | |"
-    best = min(result["times"])
-    ratio = "" if system == "mercer" else f"{best / min(ours['times']):.1f}×"
-    memory = f"{result['peak'] / 1e6:.0f} MB ({result['peak'] / (8 * case.n**2):.2g} K)"
-    return (
-        f"| {case.name if system == 'mercer' else ''} | {system} | {best:.3g} | {best / result['unit']:.1f} | {ratio} "
-        f"| {memory} | {result['residual']:.0e} |"
-    )
-
-
-def page(suite, results):
-    """The table of all results there are, in the order of the cases."""
-    unit = results[next(iter(results))]["mercer"]["base"]
-    lines = [
-        "# Benchmarks" if suite == "small" else "# Benchmarks: matrices that are not held",
-        "",
-        f"Written by `make {'bench' if suite == 'small' else 'bench-large'}`; do not edit. One process for each line, "
-        "best of several runs, the systems of a case right after each other. *passes*: time in units of "
-        f"{YARDSTICKS[suite][1].format(unit * 1000)}. *slower*: time against ours. *memory*: peak beyond the data, "
-        "also in Gram matrices K. *residual*: worst ‖JKJu − ηu‖/η over the components.",
-        "",
-        f"{platform.machine()}, {len(os.sched_getaffinity(0))} cores, Python {platform.python_version()}, "
-        f"numpy {np.__version__}, scipy {scipy.__version__}, scikit-learn {sklearn.__version__}.",
-        "",
-        "| case | system | seconds | passes | slower | memory | residual |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for case in SUITES[suite]:
-        systems = results.get(case.name, {})
-        lines += [row(case, system, result, systems["mercer"]) for system, result in systems.items()]
-    return "\n".join(lines) + "\n"
+YARDSTICKS = {"small": held_pass, "large": recomputed_pass}
 
 
 def measure_case(suite, number, case, base):
-    """All systems on one case; `base` is the yardstick, `unit` the yardstick at this size."""
-    unit = base * (1.0 if suite == "small" else (case.n / 20_000) ** 2)
+    """All systems on one case; `base` is the yardstick, if the suite has one, `unit` the yardstick at this size."""
+    about = {"n": case.n, "k": case.k, "data": case.data}
+    if base:
+        about |= {"unit": base * (1.0 if suite == "small" else (case.n / 20_000) ** 2), "base": base}
     systems = {"mercer": "mercer"} | {peer if " " in peer else f"scikit-learn {peer}": peer for peer in case.peers}
-    return {
-        name: measure(suite, number, system) | {"n": case.n, "k": case.k, "data": case.data, "unit": unit, "base": base}
-        for name, system in systems.items()
-    }
+    with TemporaryDirectory() as folder:
+        files = [write_rows(case, Path(folder))] if case.file else []
+        return {name: measure(suite, number, system, *files) | about for name, system in systems.items()}
+
+
+def write_rows(case, folder):
+    """The rows of a case in a file, so that the process that is measured never has them all."""
+    X, path = MAKERS[case.data](case.n), folder / f"rows{case.file}"
+    if case.file == ".npy":
+        np.save(path, X)
+    else:
+        import pyarrow
+        from pyarrow import parquet
+
+        parquet.write_table(pyarrow.table({f"x{j}": column for j, column in enumerate(X.T)}), path)
+    return path
 
 
 def main():
@@ -140,7 +111,7 @@ def main():
     suite, only = parser.parse_args().suite, parser.parse_args().only
     kept = HERE / f"{suite}.json"
     results = json.loads(kept.read_text(encoding="utf-8")) if only and kept.exists() else {}
-    base = YARDSTICKS[suite][0](20_000)
+    base = YARDSTICKS[suite](20_000) if suite in YARDSTICKS else None
     for number, case in enumerate(SUITES[suite]):
         if only not in case.name:
             continue

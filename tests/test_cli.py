@@ -1,11 +1,14 @@
 """The real command in a real process: what it prints, where, and how it ends."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 import mercer
 
@@ -173,3 +176,122 @@ def test_a_plan_that_does_not_fit_has_no_room_unless_others_were_asked_for_too()
 def test_a_plan_for_nothing_is_wrong_use(arguments):
     done = run("plan", *arguments)
     assert done.returncode == 2 and done.stdout == "" and "Traceback" not in done.stderr
+
+
+# ---------------------------------------------------------------------------- mercer fit
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """300 rows in four columns of numbers and one of text, as CSV."""
+    path = tmp_path_factory.mktemp("data") / "rows.csv"
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    lines = [",".join([*(f"{value:.6f}" for value in row), "Ulm"]) for row in X]
+    path.write_text("\n".join(["a,b,c,d,city", *lines]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("kind", [".csv", ".parquet", ".npy", ".feather"])
+def test_fit_writes_scores_and_says_plan_and_certificate(table, tmp_path, kind):
+    done = run("fit", table, "--drop", "city", "--components", 3, "--gamma", 0.5, "-o", tmp_path / f"scores{kind}")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert [line.partition(":")[0] for line in done.stderr.splitlines() if ": " in line][1] == "plan"
+    assert "300 rows, 4 columns" in done.stderr and "3 components certified" in done.stderr
+    X = mercer.open_rows(table, drop=["city"]).load()
+    right = mercer.KernelPCA(3, kernel="rbf", gamma=0.5).fit_transform(X)
+    assert_allclose(mercer.open_rows(tmp_path / f"scores{kind}").load(), right, atol=1e-9)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_fit_reads_standard_input_and_writes_standard_output(table):
+    done = subprocess.run(
+        [sys.executable, "-m", "mercer", "fit", "-", "--drop", "city", "-d", "2", "--kernel", "linear"],
+        input=table.read_text(), capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0 and "standard input: 300 rows" in done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "kernelpca0,kernelpca1" and len(lines) == 301
+    assert all(len([float(field) for field in line.split(",")]) == 2 for line in lines[1:])
+
+
+def test_fit_by_landmarks_with_weights_and_chosen_columns(table, tmp_path):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(5000, 3)))
+    done = run("fit", tmp_path / "x.npy", "--landmarks", 40, "-d", 0.2, "-o", tmp_path / "s.npy")
+    assert done.returncode == 0 and "from 40 landmarks" in done.stderr and "Landmarks(count=40" in done.stderr
+    weighted = tmp_path / "w.csv"
+    weighted.write_text("w,a,b\n" + "".join(f"{i % 3},{i},{i * i % 7}\n" for i in range(60)))
+    done = run("fit", weighted, "--weights", "w", "--columns", "b,a", "-d", 1, "-o", tmp_path / "w.npy")
+    assert done.returncode == 0 and "60 rows, 2 columns" in done.stderr
+    assert np.load(tmp_path / "w.npy").shape == (60, 1)
+
+
+def test_a_dry_run_plans_and_writes_nothing(table, tmp_path):
+    done = run("fit", table, "--drop", "city", "-o", tmp_path / "scores.csv", "--dry-run")
+    assert done.returncode == 0 and "plan: " in done.stderr and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["{table}"], 3, "no numbers: 'city' (string)"),
+        (["{folder}/nothing.csv"], 3, "there is no such file"),
+        (["{table}", "--drop", "town"], 3, "has no column 'town'"),
+        (["{table}", "--drop", "city", "-o", "{folder}/no/scores.csv"], 5, "Cannot write"),
+        (["{table}", "--drop", "city", "-o", "{folder}/scores.xlsx"], 2, "known are .npy"),
+        (["{table}", "--drop", "city", "--kernel", "spline"], 2, "'kernel' parameter of KernelPCA must be"),
+        (["{table}", "--drop", "city", "--gamma", "wide"], 2, "neither a number nor"),
+        (["{table}", "--drop", "city", "--memory", "2 potatoes"], 2, "is not a size"),
+        (["{table}", "--drop", "city", "--memory", "1MB"], 5, "over the limit of 1 MB"),
+        (["{table}", "--drop", "city", "-d", "2.5"], 2, "neither a whole number nor a share"),
+        (["{table}", "--drop", "city", "--solver", "magic"], 2, "'eigen_solver' parameter"),
+        (["{table}", "--drop", "city", "--kernel", "precomputed"], 2, "linear, poly, rbf, sigmoid or cosine"),
+    ],
+)  # fmt: skip
+def test_what_goes_wrong_is_one_sentence_and_an_exit_code(table, tmp_path, arguments, code, words):
+    done = run("fit", *[text.format(table=table, folder=tmp_path) for text in arguments])
+    assert (done.returncode, done.stdout) == (code, "") and words in done.stderr
+    assert "Traceback" not in done.stderr and not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_leaves_the_old_file(table, tmp_path):
+    out = tmp_path / "scores.csv"
+    out.write_text("old")
+    code = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"
+    code += "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\nfrom mercer.__main__ import main; main()"
+    done = run("fit", table, "--drop", "city", "-d", 2, "-o", out, code=code)
+    assert done.returncode == 5 and "Cannot write" in done.stderr and "Traceback" not in done.stderr
+    assert out.read_text() == "old" and list(tmp_path.iterdir()) == [out]
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_fit_leaves_no_file(tmp_path, signal_number):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(400_000, 10)))
+    command = [
+        sys.executable,
+        "-m",
+        "mercer",
+        "fit",
+        tmp_path / "x.npy",
+        "--landmarks",
+        "500",
+        "-o",
+        tmp_path / "s.csv",
+    ]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        while not process.stderr.readline().startswith("plan"):
+            pass
+        process.send_signal(signal_number)
+        rest = process.stderr.read()
+    assert process.returncode == 128 + signal_number and "Traceback" not in rest
+    assert list(tmp_path.iterdir()) == [tmp_path / "x.npy"]
+
+
+def test_a_fit_that_does_not_converge_is_written_and_not_verified(tmp_path):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(900, 10)))
+    code = "from mercer import jobs; from pathlib import Path; import sys\n"
+    code += "params = dict(n_components=20, kernel='rbf', max_iter=1, eigen_solver='krylov')\n"
+    code += "from mercer import errors\ntry: jobs.fit_file(sys.argv[1], Path(sys.argv[2]), params)\n"
+    code += "except errors.MercerError as error: print(error, file=sys.stderr); sys.exit(error.exit_code)"
+    done = run(tmp_path / "x.npy", tmp_path / "s.npy", code=code)
+    assert done.returncode == 4 and "not every component met the tolerance" in done.stderr
+    assert np.load(tmp_path / "s.npy").shape == (900, 20)

@@ -1,6 +1,8 @@
 """Rows from files: the same model to the last bit, wherever the rows lie, and one sentence for every bad file."""
 
 import os
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -342,6 +344,49 @@ def test_a_written_file_can_be_read_by_those_who_could_read_any_other(tmp_path):
 
 
 # ---------------------------------------------------------------------------- memory
+
+PEAK = """
+import sys, numpy as np
+from pathlib import Path
+from mercer import KernelPCA
+def status(name):
+    return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith(name))
+path, r, limit = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+def model(r):
+    return KernelPCA(5, kernel="rbf", gamma="median", eigen_solver="landmark", n_landmarks=r, memory_limit=limit)
+small = path.parent / ("small" + path.suffix)
+model(20).fit_transform_to(small, path.parent / "scores.npy")
+before = status("VmRSS")
+Path("/proc/self/clear_refs").write_text("5")
+fitted = model(r)
+fitted.fit_transform_to(path, path.parent / "scores.npy")
+print(status("VmHWM") - before, fitted.plan_.memory)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peak memory is read from Linux's /proc")
+@pytest.mark.parametrize(
+    ("kind", "r", "limit"),
+    [(".npy", 100, 70e6), (".npy", 400, 150e6), (".parquet", 400, 150e6), (".parquet", 800, 1e9)],
+)
+def test_the_limit_is_kept_by_files_far_larger_than_it(tmp_path, kind, r, limit):
+    rows = np.random.default_rng(0).normal(size=(150_000, 100)).astype(np.float64)[:, : 100 if limit < 1e9 else 10]
+    store = {".npy": np.save, ".parquet": lambda path, X: parquet.write_table(numbered(X), path, row_group_size=20_000)}
+    store[kind](tmp_path / f"small{kind}", rows[:5000])
+    store[kind](tmp_path / f"large{kind}", rows)
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, str(tmp_path / f"large{kind}"), str(r), str(int(limit))],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    peak, planned = map(int, done.stdout.split())
+    assert planned <= limit and peak <= limit
+    assert abs(peak - planned) <= max(0.25 * peak, 64e6)
+
+
+def numbered(X):
+    return pa.table({f"x{j}": X[:, j] for j in range(X.shape[1])})
 
 
 def test_rows_that_do_not_fit_are_streamed_with_a_warning(tmp_path):

@@ -43,6 +43,8 @@ def fit_file(
 
 
 def _model(params: dict[str, Any]) -> KernelPCA:
+    if params["kernel"] == "precomputed":
+        raise WrongUse("--kernel precomputed: a file holds rows; the kernels are linear, poly, rbf, sigmoid or cosine.")
     model = KernelPCA(progress=True, **params)
     try:
         model._validate_params()

@@ -54,9 +54,9 @@ def parse_memory(memory: float | str | None) -> int:
     return int(size)
 
 
-def rows_at_a_time(width: int) -> int:
-    """How many rows of features of this width are held at a time."""
-    return min(max(FEATURE_ENTRIES // max(width, 1), 64), FEATURE_ROWS)
+def rows_at_a_time(*widths: int) -> int:
+    """How many rows of features or data of these widths are held at a time."""
+    return min(max(FEATURE_ENTRIES // max(*widths, 1, 1), 64), FEATURE_ROWS)
 
 
 def total_memory() -> int:

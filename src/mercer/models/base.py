@@ -9,13 +9,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from mercer.kernels import Kernel
-from mercer.limits import Limits
+from mercer.limits import Limits, rows_at_a_time
 from mercer.progress import reporting
 from mercer.sources.outlets import outlet
 from mercer.sources.rows import RowSource
 from mercer.symmetric import Array
-
-BLOCK = 16_384  # rows of a file that are scored at a time
 
 
 class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -75,7 +73,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
     def _scored(self, rows: Any) -> Iterator[tuple[int, Array]]:
         """Block after block of scores, each with the number of its first row."""
         threads, start = self._limits().threads, 0
-        for block in rows.blocks(BLOCK) if isinstance(rows, RowSource) else [rows]:
+        for block in rows.blocks(rows_at_a_time(rows.shape[1])) if isinstance(rows, RowSource) else [rows]:
             yield start, self._scores(block, threads)
             start += block.shape[0]
 

@@ -29,6 +29,7 @@ def describe(model: Any, rows: Any, kernel: Kernel) -> Problem:
         given=given,
         copied=0 if given or not model.copy_X or stored or sparse.issparse(rows) else rows.dtype.itemsize * n * d,
         loaded=rows.dtype.itemsize * n * d if stored else 0,
+        reading=rows.overhead if stored else 0,
         psd=kernel.mercer,
         entry_cost=kernel.entry_cost(d) * (SPARSE if sparse.issparse(rows) else 1),
         inverse=model.fit_inverse_transform,

@@ -109,7 +109,7 @@ def sweep(
     Threads share the rows of a block while its features are made, and the tiles of the r×r sum afterwards: whoever
     computes what, the sums are the same to the last bit.
     """
-    n, r, size = rows.shape[0], features.count, rows_at_a_time(features.count)
+    n, r, size = rows.shape[0], features.count, rows_at_a_time(features.count, rows.shape[1])
     dtype, epsilon = (np.float32, 1.2e-7) if features.single(n) else (np.float64, 2.3e-16)
     features = features.rounded(dtype)
     origin = features.features(features.rows).mean(axis=0, dtype=np.float64)

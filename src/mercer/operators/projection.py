@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.limits import FEATURE_ROWS
+from mercer.limits import FEATURE_ROWS, rows_at_a_time
 from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import Gram
@@ -32,9 +32,10 @@ class ByKernel:
 
     def _products(self, X: Any, threads: int) -> Array:
         out = np.empty((X.shape[0], self.alpha.shape[1]))
-        tiles = self.kernel.prepare(X, self.rows, shift=self.shift)
-        with np.errstate(over="ignore", invalid="ignore"):
-            apply(tiles, X.shape[0], self.rows.shape[0], self.alpha, out, threads)
+        for some in cut(X.shape[0], rows_at_a_time(8 * X.shape[1])):  # prepared rows are copies
+            tiles = self.kernel.prepare(X[some], self.rows, shift=self.shift)
+            with np.errstate(over="ignore", invalid="ignore"):
+                apply(tiles, some.stop - some.start, self.rows.shape[0], self.alpha, out[some], threads)
         return out
 
 

@@ -39,6 +39,7 @@ class Problem:
     free_features: bool = True  # whether features of the width of the rows are the rows themselves
     copied: int = 0  # bytes of X that the model keeps a copy of
     loaded: int = 0  # bytes of X that have to be read from a file first
+    reading: int = 0  # bytes that reading it takes meanwhile
     sparse: bool = False
     given: bool = False  # the matrix (or its products) came from the user: it costs nothing to hold
     psd: bool = True  # whether the kernel is known to be positive semi-definite
@@ -229,10 +230,10 @@ def _landmarks(p: Problem, limits: Limits, why: str) -> Plan:
     usual = max(8 * k + 100, BEFORE_A_PASS if p.refine else LANDMARKS)
     count = min(p.n_landmarks or min(max(usual, k + 1), max(MOST_LANDMARKS, k + 1)), p.n)
     solver = Landmarks(count, min(p.n, CHOSEN_FROM * count), p.refine, p.tol or RECOMPUTED_TOL, limits.threads)
-    fixed = _matrix(p, "recomputed", limits) + _refining(p, limits) if p.refine else BUFFERS
+    fixed = p.reading + (_matrix(p, "recomputed", limits) + _refining(p, limits) if p.refine else BUFFERS)
 
     def memory(solver: Landmarks) -> int:
-        return fixed + solver.memory(p.d, min(rows_at_a_time(solver.count), p.n))
+        return fixed + solver.memory(p.d, min(rows_at_a_time(solver.count, p.d), p.n))
 
     while memory(solver) > limits.memory and solver.sample > FEWEST_CHOSEN_FROM * solver.count:
         fewer = max(FEWEST_CHOSEN_FROM * solver.count, int(solver.sample * 0.8))

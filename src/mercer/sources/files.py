@@ -13,8 +13,9 @@ from mercer.errors import BadData, MissingPart, NoRoom
 from mercer.sources.rows import Array, RowSource, regroup
 from mercer.sources.text import Dialect, sniff
 
-READ = 65_536  # rows that Arrow hands over at a time
-CSV_BLOCK = 4 << 20  # bytes
+READ = 8192  # rows that Arrow hands over at a time
+PAGE = 2_600_000  # bytes that Parquet holds for each column while its pages are decoded
+WINDOW, CSV_BLOCK = 1 << 16, 4 << 20  # bytes of a Parquet column and of a text that are read at a time
 
 
 class FileRows(RowSource):
@@ -104,7 +105,14 @@ class TableRows(FileRows):
 
 
 class ParquetRows(TableRows):
-    """Row groups on demand."""
+    """Row groups on demand, through a small window: pages of all columns are open at once, but no more than those."""
+
+    def __init__(self, path: Path, columns: Sequence[str] | None, drop: Sequence[str]) -> None:
+        super().__init__(path, columns, drop)
+        with readable(path):
+            state = arrow("parquet").read_metadata(path)
+        groups = [state.row_group(i).total_byte_size for i in range(state.num_row_groups)]
+        self.overhead = min(PAGE * self.shape[1], 3 * max(groups, default=0))
 
     def _schema(self) -> Any:
         return arrow("parquet").read_schema(self.path)
@@ -113,8 +121,8 @@ class ParquetRows(TableRows):
         return int(arrow("parquet").read_metadata(self.path).num_rows)
 
     def _batches(self) -> Iterator[Any]:
-        with arrow("parquet").ParquetFile(self.path, memory_map=False) as file:
-            yield from file.iter_batches(batch_size=READ, columns=list(self.names or ()))
+        with arrow("parquet").ParquetFile(self.path, buffer_size=WINDOW, pre_buffer=False) as file:
+            yield from file.iter_batches(batch_size=READ, columns=list(self.names or ()), use_threads=False)
 
 
 class ArrowRows(TableRows):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.errors import BadData
+from mercer.limits import rows_at_a_time
 
 Array = NDArray[Any]
 
@@ -22,6 +23,7 @@ class RowSource(ABC):
     dtype: Any = np.dtype(np.float64)
     names: tuple[str, ...] | None = None  # of the columns, if they have any
     label: str = "X"  # what to call it in a message
+    overhead: int = 0  # bytes that reading takes beyond the blocks
 
     @abstractmethod
     def blocks(self, size: int) -> Iterator[Array]:
@@ -35,7 +37,7 @@ class RowSource(ABC):
         indices = np.asarray(indices)
         out, start = np.empty((len(indices), self.shape[1]), dtype=self.dtype), 0
         last = indices.max(initial=-1)
-        for block in self.blocks(SWEEP):
+        for block in self.blocks(rows_at_a_time(self.shape[1])):
             if start > last:
                 break
             here = np.flatnonzero((indices >= start) & (indices < start + len(block)))
@@ -46,7 +48,7 @@ class RowSource(ABC):
     def load(self) -> Array:
         """All rows in one array."""
         out, start = np.empty(self.shape, dtype=self.dtype), 0
-        for block in self.blocks(SWEEP):
+        for block in self.blocks(rows_at_a_time(self.shape[1])):
             out[start : start + len(block)] = block
             start += len(block)
         return out
@@ -58,9 +60,6 @@ class RowSource(ABC):
             refuse_gaps(block, self.label, self.names, start)
             yield block
             start += len(block)
-
-
-SWEEP = 8192  # rows read at a time where nobody says otherwise
 
 
 class ArrayRows(RowSource):
