@@ -135,10 +135,11 @@ def test_every_parameter_and_attribute_of_the_models_is_documented():
             assert re.search(rf"^    (.*, )?\**{parameter}\b", text, re.M), f"{name} does not document {parameter}"
         if not inspect.isclass(model):
             continue
-        fitted = model(2, kernel="rbf").fit(datasets.rings(20)[0])
-        for attribute in vars(fitted):
-            if attribute.endswith("_") and not attribute.startswith(("_", "n_features_in")):
-                assert attribute in text, f"{name} does not document {attribute}"
+        for solver in ("auto", "landmark"):
+            fitted = model(2, kernel="rbf", eigen_solver=solver).fit(datasets.rings(20)[0])
+            for attribute in vars(fitted):
+                if attribute.endswith("_") and not attribute.startswith(("_", "n_features_in")):
+                    assert attribute in text, f"{name} does not document {attribute}"
 
 
 def test_every_public_name_is_explained():

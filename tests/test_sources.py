@@ -121,6 +121,14 @@ def test_frames_are_rows(frame):
     assert_allclose(model.transform(frame), landmark().fit(X).transform(X), atol=1e-10)
 
 
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
+def test_text_and_gaps_in_frames_are_named(make):
+    with pytest.raises(ValueError, match="Column 'city' holds text, first in row 0: leave it out"):
+        landmark().fit(make({"a": [1.0, 2.0, 3.0], "city": ["Ulm", "Jena", "Trier"]}))
+    with pytest.raises(ValueError, match="One value is not finite, first in row 1, column 'b'"):
+        landmark().fit(make({"a": [1.0, 2.0, 3.0], "b": [1.0, None, 3.0]}))
+
+
 def test_regrouping_keeps_every_row():
     for sizes in ([3, 4, 0, 9, 1], [17], [1] * 17, [16, 1]):
         pieces = np.split(np.arange(34).reshape(17, 2), np.cumsum(sizes)[:-1])

@@ -59,8 +59,10 @@ class KernelPCA(Model):
         Ridge of the inverse transform.
     fit_inverse_transform : bool, default=False
         Learn the way back from scores to inputs by kernel ridge regression.
-    eigen_solver : {"auto", "dense", "krylov", "arpack", "randomized"}, default="auto"
-        "arpack" and "randomized" are accepted and served as "auto" is: the certificate says how accurate the answer is.
+    eigen_solver : {"auto", "dense", "krylov", "landmark", "arpack", "randomized"}, default="auto"
+        "landmark" is PCA of what some rows see of all others: for any number of rows, with intervals instead of
+        residuals. "auto" takes it only where nothing certified fits, and warns. "arpack" and "randomized" are accepted
+        and served as "auto" is: the certificate says how accurate the answer is.
     tol : float, default=0
         Bound on each component's residual, relative to its own eigenvalue. 0: our default, 1e-8, or 1e-4 where the
         kernel matrix is evaluated anew in each pass.
@@ -82,20 +84,29 @@ class KernelPCA(Model):
     progress : bool or callable, default=False
         Where the matrix is evaluated anew in each pass: True shows a bar on stderr if that is a terminal; a function is
         called with a `mercer.progress.Progress` after every strip of rows, and what it raises stops the fit.
+    n_landmarks : int, default=None
+        How many landmarks. None: 1000, or 8 for each component and 100 if that is more, up to 3000 and to what fits.
+    landmarks : array-like, default=None
+        The landmarks themselves: numbers of rows if one-dimensional, rows if two-dimensional. None: drawn one after the
+        other where the rest of the kernel matrix is seen worst (randomly pivoted Cholesky).
+    refine : int, default=0
+        How many exact passes over the kernel matrix follow the landmarks; they measure residuals, and new rows are
+        compared with all training rows then.
 
     Attributes
     ----------
     eigenvalues_ : ndarray of shape (n_components,)
         η of the centred kernel matrix, largest first.
     eigenvectors_ : ndarray of shape (n_samples, n_components)
-        Unit eigenvectors, each with its largest entry positive.
+        Unit eigenvectors, each with its largest entry positive. (By landmarks alone there are none, and no ``X_fit_``.)
     explained_variance_ : ndarray of shape (n_components,)
         eigenvalues_/(n − 1): with the linear kernel, that of PCA. With weights, divided by Σw − 1.
     explained_variance_ratio_ : ndarray of shape (n_components,)
         Share of ``total_variance_``; nan if the kernel turned out not to be positive semi-definite.
     total_variance_ : float
-        tr(J K J)/(n − 1): the variance of all components, kept or not.
-    certificate_ : Certificate
+        tr(J K J)/(n − 1): the variance of all components, kept or not. By landmarks, an upper bound; the certificate
+        has the interval.
+    certificate_ : Certificate or IntervalCertificate
         What is proven about the answer; print it.
     plan_ : Plan
         What was done, and why.
@@ -105,8 +116,12 @@ class KernelPCA(Model):
         γ as used by "rbf", "poly" and "sigmoid".
     X_fit_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
         The training rows (those of positive weight).
+    landmarks_ : {ndarray, sparse matrix} of shape (n_landmarks, n_features)
+        The landmarks, most telling first, without those that only repeat others.
+    landmark_indices_ : ndarray of shape (n_landmarks,)
+        Their numbers among the rows, unless they were given as rows.
     dual_coef_, X_transformed_fit_ : ndarray
-        The inverse transform, if it was learned.
+        The inverse transform, if it was learned; by landmarks, from the landmarks.
 
     Examples
     --------
@@ -201,8 +216,9 @@ class KernelPCA(Model):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows; the kernel matrix itself if ``kernel="precomputed"``, which may be a scipy LinearOperator.
+        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+            The rows; a file of rows, or what `mercer.open_rows` made of one; the kernel matrix itself if
+            ``kernel="precomputed"``, which may be a scipy LinearOperator.
         y : Ignored
             Present for compatibility.
         sample_weight : array-like of shape (n_samples,), default=None

@@ -61,7 +61,9 @@ def check_rows(model: BaseEstimator, X: Any, *, reset: bool, square: bool = Fals
             )
     else:
         try:
-            X = validate_data(model, X, accept_sparse="csr", reset=reset)
+            rows = validate_data(model, X, accept_sparse="csr", reset=reset)
+            # Of a polars or pyarrow table with text, scikit-learn leaves a table of objects.
+            X = rows.astype(np.float64) if rows.dtype == object else rows
         except ValueError as error:
             raise type(error)(f"{error}{what_is_wrong_with(X)}") from None
     if reset and square and X.shape[0] != X.shape[1]:
@@ -99,7 +101,7 @@ def check_source(model: BaseEstimator, X: Path | RowSource, *, reset: bool, squa
 
 def what_is_wrong_with(X: Any) -> str:
     """Where the values are that cannot be used: how many, and the first row and column; nothing if none is found."""
-    names = list(getattr(X, "columns", ())) or None
+    names = list(getattr(X, "column_names", getattr(X, "columns", ()))) or None
     try:
         table = np.asarray(X) if np.ndim(X) == 2 else np.empty((0, 0))
     except ValueError:  # ragged
