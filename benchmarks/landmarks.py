@@ -108,8 +108,8 @@ def table(results):
         "# Error by number of landmarks\n\nWritten by `python benchmarks/landmarks.py`; do not edit.\n",
         f"{N:,} rows, radial kernel, {K} components; medians of {SEEDS} seeds. *Error*: share of the variance of the "
         f"true components that the span of the scores misses; {FLOOR:.0e} is rounding. *{WIDTH.capitalize()}*: of the "
-        f"interval for the variance explained, from random pivots; *{SAMPLE}*: as many rows. The truth was in every "
-        "interval: of random pivots, uniform rows and k-means centres.\n",
+        f"interval for the variance explained, and *{SAMPLE}*: so many rows, both of random pivots. The truth was in "
+        "every interval, those of uniform rows and k-means centres too.\n",
         f"| | landmarks | {' | '.join((*SYSTEMS, WIDTH, SAMPLE))} |",
         "|---|" + "---:|" * (len(SYSTEMS) + 3),
     ]
@@ -142,7 +142,7 @@ def draw(rows, results):
 
 def main():
     rows = {name: make() for name, (make, _) in DATA.items()}
-    with threadpool_limits(1), warnings.catch_warnings():  # on more threads, k-means differs from run to run
+    with threadpool_limits(1), warnings.catch_warnings():  # one thread: the same digits every time
         warnings.simplefilter("ignore")
         results = {name: measure(rows[name], multiple) for name, (_, multiple) in DATA.items()}
     (HERE / "LANDMARKS.md").write_text(table(results), encoding="utf-8")

@@ -367,6 +367,7 @@ def test_float32_rows_give_float32_scores():
 
 def test_a_small_sample_to_choose_from_does(monkeypatch):
     monkeypatch.setattr(mercer.solvers.plan, "CHOSEN_FROM", 3)
+    monkeypatch.setattr(mercer.solvers.plan, "CHOSEN_ENTRIES", 0)
     model = landmark(3, kernel="rbf", gamma=0.05, n_landmarks=30).fit(BLOBS)
     assert model.plan_.solver.sample == 90
     assert_array_equal(model.landmarks_, BLOBS[model.landmark_indices_])

@@ -88,7 +88,8 @@ class KernelPCA(Model):
         How many landmarks. None: 1000, or 8 for each component and 100 if that is more, up to 3000 and to what fits.
     landmarks : array-like, default=None
         The landmarks themselves: numbers of rows if one-dimensional, rows if two-dimensional. None: drawn one after the
-        other where the rest of the kernel matrix is seen worst (randomly pivoted Cholesky).
+        other where the rest of the kernel matrix is seen worst (randomly pivoted Cholesky), from all rows or a large
+        sample of them.
     refine : int, default=0
         How many exact passes over the kernel matrix follow the landmarks; they measure residuals, and new rows are
         compared with all training rows then.

@@ -25,7 +25,8 @@ FEWEST_PIVOTS = 50
 BUFFERS, TILES = 14_000_000, 5_000_000  # bytes of what the allocator keeps, and of the tiles a thread works on
 LANDMARKS, MOST_LANDMARKS, FEWEST_LANDMARKS = 1000, 3000, 50
 BEFORE_A_PASS = 2000  # landmarks where one exact pass follows, which takes longer than they do
-CHOSEN_FROM, FEWEST_CHOSEN_FROM = 16, 2  # rows to choose a landmark from: a sample of this many times their number
+CHOSEN_FROM, FEWEST_CHOSEN_FROM = 16, 2  # rows to choose a landmark from, at least, and if memory is short
+MOST_CHOSEN_FROM, CHOSEN_ENTRIES = 100_000, 20_000_000  # rows to choose landmarks from, and entries looked at meanwhile
 
 
 @dataclass(frozen=True)
@@ -229,7 +230,9 @@ def _landmarks(p: Problem, limits: Limits, why: str) -> Plan:
     k = _wanted(p) if p.k is not None else LANDMARKS
     usual = max(8 * k + 100, BEFORE_A_PASS if p.refine else LANDMARKS)
     count = min(p.n_landmarks or min(max(usual, k + 1), max(MOST_LANDMARKS, k + 1)), p.n)
-    solver = Landmarks(count, min(p.n, CHOSEN_FROM * count), p.refine, p.tol or RECOMPUTED_TOL, limits.threads)
+    solver = Landmarks(
+        count, min(p.n, max(SAMPLE, CHOSEN_FROM * count)), p.refine, p.tol or RECOMPUTED_TOL, limits.threads
+    )
     fixed = p.reading + (_matrix(p, "recomputed", limits) + _refining(p, limits) if p.refine else BUFFERS)
 
     def memory(solver: Landmarks) -> int:
