@@ -28,7 +28,7 @@ bench-large: .venv/.dev  ## the same from 10 000 to 200 000 rows; writes benchma
 	$(BIN)/python benchmarks/passes.py
 	$(BIN)/python benchmarks/wall.py
 
-bench-landmark: .venv/.dev  ## landmark kernel PCA up to a million rows; writes benchmarks/LANDMARK.md (about twenty minutes)
+bench-landmark: .venv/.dev  ## landmarks up to a million rows; writes benchmarks/LANDMARK.md (about twenty minutes)
 	$(BIN)/python benchmarks/run.py --suite landmark $(ARGS)
 
 test-lowest:  ## the tests of the library on the lowest supported versions, in .venv-lowest
