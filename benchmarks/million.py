@@ -1,6 +1,6 @@
 """A Parquet file of a million rows to try things on: ten clusters in 20 columns, written a row group at a time.
 
-    python benchmarks/million.py million.parquet
+python benchmarks/million.py million.parquet
 """
 
 import sys

@@ -242,6 +242,13 @@ def test_an_exact_pass_makes_it_better_and_measures_residuals(weighted):
 # ---------------------------------------------------------------------------- parameters
 
 
+@pytest.mark.parametrize("params", [dict(n_landmarks=30), dict(landmarks=np.arange(30)), dict(refine=1)])
+def test_who_speaks_of_landmarks_gets_them(params):
+    assert KernelPCA(3, kernel="rbf", **params).fit(BLOBS).plan_.held == "landmarks"
+    with pytest.raises(ValueError, match=f"{next(iter(params))} is for eigen_solver=\"landmark\"; .*'dense' has none"):
+        KernelPCA(3, kernel="rbf", eigen_solver="dense", **params).fit(BLOBS)
+
+
 def test_landmarks_may_be_given_as_numbers_or_as_rows():
     by_number = landmark(kernel="rbf", landmarks=[3, 50, 99, 200, 301, 7]).fit(BLOBS)
     by_row = landmark(kernel="rbf", landmarks=BLOBS[[3, 50, 99, 200, 301, 7]]).fit(BLOBS)
@@ -347,7 +354,7 @@ def test_a_precomputed_matrix_is_refused_and_a_function_of_item_numbers_is_the_w
 
 
 def test_a_refit_forgets_what_it_does_not_have():
-    model = landmark(3, kernel="rbf", n_landmarks=20).fit(BLOBS).set_params(eigen_solver="auto").fit(BLOBS)
+    model = landmark(3, kernel="rbf").fit(BLOBS).set_params(eigen_solver="auto").fit(BLOBS)
     assert hasattr(model, "X_fit_") and not hasattr(model, "landmarks_") and not hasattr(model, "landmark_indices_")
     model.set_params(eigen_solver="landmark").fit(BLOBS)
     assert hasattr(model, "landmarks_") and not hasattr(model, "X_fit_") and not hasattr(model, "eigenvectors_")

@@ -93,7 +93,7 @@ def fit(
             gamma=_gamma(gamma),
             degree=degree,
             coef0=coef0,
-            eigen_solver="landmark" if landmarks is not None and solver == "auto" else solver,
+            eigen_solver=solver,
             n_landmarks=landmarks,
             refine=refine,
             memory_limit=memory,

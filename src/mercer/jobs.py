@@ -11,6 +11,7 @@ from typing import Any
 
 from mercer.errors import NotVerified, WrongUse
 from mercer.models.kernel_pca import KernelPCA
+from mercer.models.problem import which_solver
 from mercer.sources.files import open_rows
 from mercer.sources.outlets import refuse_unwritable
 from mercer.sources.rows import RowSource
@@ -49,6 +50,7 @@ def _model(params: dict[str, Any]) -> KernelPCA:
     try:
         model._validate_params()
         model._limits()
+        which_solver(model)
     except ValueError as error:
         raise WrongUse(str(error)) from None
     return model

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import BadData, tell
+from mercer.models.certified import components_of
 from mercer.models.components import Components, Task
 from mercer.models.matrix import build_matrix
 from mercer.models.spectrum import find_spectrum
 from mercer.operators.centering import Weighted, inverse_root
 from mercer.operators.gram import RecomputedGram
 from mercer.operators.landmarks import LandmarkMap, Moments, sweep
-from mercer.operators.projection import ByKernel, projection
+from mercer.operators.projection import ByKernel
 from mercer.progress import reporting
 from mercer.solvers.base import signs_by
 from mercer.solvers.interval import certify_landmarks
@@ -32,7 +33,8 @@ def find_by_landmarks(task: Task, plan: Plan) -> Components:
     source, settings, rng = as_source(task.training.rows), plan.solver, task.rng()
     assert isinstance(settings, Landmarks)
     with (
-        np.errstate(over="ignore", invalid="ignore"),
+        one_blas_thread(),
+        np.errstate(over="ignore", invalid="ignore"),  # what overflows is told in words
         reporting(task.progress, 1 + settings.refine, "sweeps over the rows") as on_pass,
     ):
         rows, indices = choose_rows(task, settings, source, rng)
@@ -71,8 +73,7 @@ def choose_rows(
     op: Any = RecomputedGram(task.kernel, sample, settings.threads)
     if weights is not None:
         op = Weighted(op, np.sqrt(weights[some]))
-    with one_blas_thread():
-        pivots = settings.choose(op, rng)
+    pivots = settings.choose(op, rng)
     if not len(pivots):  # a kernel that is zero everywhere: any row sees as much as any other
         pivots = np.zeros(1, dtype=int)
     chosen = some[pivots]
@@ -202,32 +203,20 @@ def refined(
     training, settings, k = task.training, plan.solver, len(answer.values)
     assert isinstance(settings, Landmarks)
     values, V = leading_eigenpairs(moments.scatter, min(features.count, k + start_columns(k)))
-    with one_blas_thread():
-        matrix = build_matrix(
-            replace(plan, held="recomputed"), task.kernel, training.rows, training.weights, settings.threads, on_pass
-        )
-        scores = ByKernel(task.kernel, features.rows, features.inverse @ V, moments.mean @ V, 0.0).scores(
-            training.rows, settings.threads
-        )
-        beyond = float(values[k]) if k < len(values) else 0.0
-        spectrum = find_spectrum(
-            plan,
-            matrix,
-            k,
-            rng,
-            start=matrix.scale_rows(scores * inverse_root(values)),
-            bound=beyond + moments.left + 2 * moments.rounding,
-        )
-        rows = training.kept_rows(task.copy)
-        return replace(
-            answer,
-            certificate=spectrum.certificate,
-            values=spectrum.values,
-            total=matrix.trace,
-            projection=projection(task.kernel, rows, matrix, spectrum.values, spectrum.vectors),
-            scores=spectrum.scores,
-            vectors=spectrum.vectors,
-            rows=rows,
-            indefinite=spectrum.indefinite,
-            warnings=[*answer.warnings, *spectrum.warnings],
-        )
+    matrix = build_matrix(
+        replace(plan, held="recomputed"), task.kernel, training.rows, training.weights, settings.threads, on_pass
+    )
+    scores = ByKernel(task.kernel, features.rows, features.inverse @ V, moments.mean @ V, 0.0).scores(
+        training.rows, settings.threads
+    )
+    beyond = float(values[k]) if k < len(values) else 0.0
+    spectrum = find_spectrum(
+        plan,
+        matrix,
+        k,
+        rng,
+        start=matrix.scale_rows(scores * inverse_root(values)),
+        bound=beyond + moments.left + 2 * moments.rounding,
+    )
+    found = components_of(task, matrix, spectrum)
+    return replace(found, warnings=[*answer.warnings, *found.warnings])

@@ -9,7 +9,8 @@ from mercer.errors import NoRoom
 from mercer.models.components import Components, Task
 from mercer.models.matrix import build_matrix
 from mercer.models.problem import wanted_components
-from mercer.models.spectrum import TooMany, find_spectrum
+from mercer.models.spectrum import Spectrum, TooMany, find_spectrum
+from mercer.operators.centering import Centered
 from mercer.operators.projection import projection
 from mercer.progress import reporting
 from mercer.solvers.dense import Dense
@@ -42,21 +43,26 @@ def _find(task: Task, plan: Plan) -> Components:
             drop_zeros=task.drop_zeros,
             replan=lambda k: certified_plan(replace(task.problem, k=k), task.limits),
         )
-        rows = training.kept_rows(task.copy)
-        return Components(
-            plan=spectrum.plan,
-            certificate=spectrum.certificate,
-            n=matrix.n,
-            values=spectrum.values,
-            total=matrix.trace,
-            total_weight=matrix.total_weight,
-            projection=projection(kernel, rows, matrix, spectrum.values, spectrum.vectors),
-            scores=spectrum.scores,
-            vectors=spectrum.vectors,
-            rows=rows,
-            indefinite=spectrum.indefinite,
-            warnings=spectrum.warnings,
-        )
+        return components_of(task, matrix, spectrum)
+
+
+def components_of(task: Task, matrix: Centered, spectrum: Spectrum) -> Components:
+    """What a model keeps of a spectrum: the training rows as well, as new ones are compared with them."""
+    rows = task.training.kept_rows(task.copy)
+    return Components(
+        plan=spectrum.plan,
+        certificate=spectrum.certificate,
+        n=matrix.n,
+        values=spectrum.values,
+        total=matrix.trace,
+        total_weight=matrix.total_weight,
+        projection=projection(task.kernel, rows, matrix, spectrum.values, spectrum.vectors),
+        scores=spectrum.scores,
+        vectors=spectrum.vectors,
+        rows=rows,
+        indefinite=spectrum.indefinite,
+        warnings=spectrum.warnings,
+    )
 
 
 def _find_nearly_all(task: Task) -> Components:

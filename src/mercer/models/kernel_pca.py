@@ -20,7 +20,7 @@ from mercer.models.base import Model
 from mercer.models.by_landmarks import find_by_landmarks
 from mercer.models.certified import find_certified
 from mercer.models.components import Components, Task
-from mercer.models.problem import describe
+from mercer.models.problem import describe, which_solver
 from mercer.models.training import Training, check_rows, weigh
 from mercer.operators.centering import refuse_non_finite
 from mercer.readings.preimage import apply_inverse, learn_inverse
@@ -61,7 +61,8 @@ class KernelPCA(Model):
         Learn the way back from scores to inputs by kernel ridge regression.
     eigen_solver : {"auto", "dense", "krylov", "landmark", "arpack", "randomized"}, default="auto"
         "landmark" is PCA of what some rows see of all others: for any number of rows, with intervals instead of
-        residuals. "auto" takes it only where nothing certified fits, and warns. "arpack" and "randomized" are accepted
+        residuals. "auto" takes it if `n_landmarks`, `landmarks` or `refine` are given, and with a
+        warning where nothing certified fits. "arpack" and "randomized" are accepted
         and served as "auto" is: the certificate says how accurate the answer is.
     tol : float, default=0
         Bound on each component's residual, relative to its own eigenvalue. 0: our default, 1e-8, or 1e-4 where the
@@ -286,7 +287,7 @@ class KernelPCA(Model):
     def _open(self, X: Any, sample_weight: Any = None) -> Training:
         if self.fit_inverse_transform and self._precomputed():
             raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
-        if self.eigen_solver == "landmark" and self._precomputed():
+        if which_solver(self) == "landmark" and self._precomputed():
             raise ValueError(
                 'eigen_solver="landmark" asks for a few columns of the kernel matrix, so it takes rows and a kernel, '
                 "not a precomputed matrix. A matrix that is too large to be computed is given as numbers of items, "

@@ -33,12 +33,21 @@ def describe(model: Any, rows: Any, kernel: Kernel) -> Problem:
         psd=kernel.mercer,
         entry_cost=kernel.entry_cost(d) * (SPARSE if sparse.issparse(rows) else 1),
         inverse=model.fit_inverse_transform,
-        eigen_solver=model.eigen_solver,
+        eigen_solver=which_solver(model),
         tol=model.tol,
         max_passes=model.max_iter,
         n_landmarks=model.n_landmarks if model.landmarks is None else len(model.landmarks),
         refine=int(model.refine),
     )
+
+
+def which_solver(model: Any) -> str:
+    """The solver that was asked for: who says something about landmarks wants them."""
+    said = [name for name in ("n_landmarks", "landmarks", "refine") if getattr(model, name) is not None]
+    said = [name for name in said if name != "refine" or model.refine]
+    if said and model.eigen_solver in ("dense", "krylov"):
+        raise ValueError(f'{said[0]} is for eigen_solver="landmark"; eigen_solver={model.eigen_solver!r} has none.')
+    return "landmark" if said else str(model.eigen_solver)
 
 
 def wanted_components(asked: int | float | None, rows: Any, kernel: Kernel, plan: Plan) -> int | float:

@@ -346,9 +346,10 @@ def _within(limits: Limits, plan: Plan, p: Problem) -> Plan:
     if memory > limits.memory:
         what = "and the inverse transform " if p.inverse and memory > plan.memory else ""
         why, most = plan.why.rstrip("."), in_words(limits.memory)
+        fewer = "fewer rows, or (if many or all components were asked for) fewer n_components"
         raise NoRoom(
             f"The fit {what}needs {in_words(memory)} ({why}), over the limit of {most}. "
-            "Give a larger memory_limit, fewer rows, or (if many or all components were asked for) fewer n_components."
+            f"Give a larger memory_limit, {'fewer n_landmarks' if plan.streams else fewer}."
         )
     return replace(plan, memory=memory)
 

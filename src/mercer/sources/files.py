@@ -14,7 +14,7 @@ from mercer.sources.rows import Array, RowSource, regroup
 from mercer.sources.text import Dialect, sniff
 
 READ = 8192  # rows that Arrow hands over at a time
-PAGE = 2_600_000  # bytes that Parquet holds for each column while its pages are decoded
+PAGE = 3_000_000  # bytes that Parquet holds for each column while its pages are decoded
 WINDOW, CSV_BLOCK = 1 << 16, 4 << 20  # bytes of a Parquet column and of a text that are read at a time
 
 
