@@ -30,6 +30,7 @@ bench-large: .venv/.dev  ## the same from 10 000 to 200 000 rows; writes benchma
 
 bench-landmark: .venv/.dev  ## landmarks up to a million rows; writes benchmarks/LANDMARK.md (about twenty minutes)
 	$(BIN)/python benchmarks/run.py --suite landmark $(ARGS)
+	$(BIN)/python benchmarks/choosing.py
 
 test-lowest:  ## the tests of the library on the lowest supported versions, in .venv-lowest
 	$(PYTHON) tools/lowest.py

@@ -7,6 +7,7 @@ from statistics import median
 import numpy as np
 import scipy
 import sklearn
+
 from cases import BARE, SUITES
 
 FILES = {"small": "RESULTS.md", "large": "LARGE.md", "landmark": "LANDMARK.md"}

@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from cases import LARGE_DATA, clustered, median_gamma, swiss_roll
 from sklearn.datasets import load_digits
 
+from cases import LARGE_DATA, clustered, median_gamma, swiss_roll
 from mercer.kernels import RBF
 from mercer.operators.centering import Centered
 from mercer.operators.gram import HeldGram, RecomputedGram
@@ -22,18 +22,8 @@ from mercer.operators.held import HeldMatrix
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.warm import WarmKrylov
 from mercer.threads import one_blas_thread
+from spectra import SPECTRA
 
-SPECTRA = {
-    "geometric, 0.7ⁱ": lambda n: 0.7 ** np.arange(n),
-    "1/i": lambda n: 1.0 / (1 + np.arange(n)),
-    "1/√i": lambda n: (1.0 + np.arange(n)) ** -0.5,
-    "ten equal": lambda n: np.concatenate([np.full(10, 1.0), 0.5 * 0.9 ** np.arange(n - 10)]),
-    "k inside a cluster": lambda n: np.concatenate(
-        [0.8 ** np.arange(15), np.full(12, 0.02), 0.01 * 0.8 ** np.arange(n - 27)]
-    ),
-    "rank 12": lambda n: np.concatenate([np.arange(12.0, 0.0, -1.0), np.zeros(n - 12)]),
-    "flat, 1 ± 0.001": lambda n: 1 + 1e-3 * np.random.default_rng(0).normal(size=n),
-}
 ROWS = {
     "clusters, d = 50": lambda: clustered(3000),
     "swiss roll": lambda: swiss_roll(3000),

@@ -18,9 +18,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from threadpoolctl import threadpool_limits
+
 from cases import MAKERS, SUITES, thirty_features
 from pages import FILES, page, row
-from threadpoolctl import threadpool_limits
 
 HERE = Path(__file__).parent
 

@@ -1,8 +1,9 @@
 """The systems that are measured, each as an estimator."""
 
 import numpy as np
-from cases import BARE, COUNT
 from scipy.sparse.linalg import LinearOperator, eigsh
+
+from cases import BARE, COUNT
 
 PREPARED = 8192  # rows of which bare kernel blocks are prepared at a time
 

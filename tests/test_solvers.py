@@ -23,6 +23,7 @@ from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.plan import Plan, Problem, choose_plan
 from mercer.solvers.warm import WarmKrylov
 from registry import ALL_OPERATORS, ALL_SOLVERS
+from spectra import SPECTRA as SWEEP
 
 SPECTRA = {
     "geometric": lambda n, rng: 0.7 ** np.arange(n),
@@ -379,18 +380,6 @@ def test_what_does_not_fit_is_said_before_anything_is_allocated(problem):
 
 
 # ---------------------------------------------------------------------------- warm starts
-
-SWEEP = {
-    "geometric": lambda n: 0.7 ** np.arange(n),
-    "1/i": lambda n: 1.0 / (1 + np.arange(n)),
-    "1/√i": lambda n: (1.0 + np.arange(n)) ** -0.5,
-    "ten equal": lambda n: np.concatenate([np.full(10, 1.0), 0.5 * 0.9 ** np.arange(n - 10)]),
-    "k inside a cluster": lambda n: np.concatenate(
-        [0.8 ** np.arange(15), np.full(12, 0.02), 0.01 * 0.8 ** np.arange(n - 27)]
-    ),
-    "rank 12": lambda n: np.concatenate([np.arange(12.0, 0.0, -1.0), np.zeros(n - 12)]),
-    "flat": lambda n: 1 + 1e-3 * np.random.default_rng(0).normal(size=n),
-}
 
 
 @pytest.mark.parametrize("precondition", [True, False], ids=["preconditioned", "plain"])

@@ -1,8 +1,8 @@
 """How good so many landmarks are: random pivots, uniform rows and k-means centres, beside Fourier features.
 
-    python benchmarks/landmarks.py
+    python benchmarks/choosing.py
 
-Writes benchmarks/LANDMARKS.md and docs/landmarks.png, in about a minute. The error is the same for all systems: the
+Writes benchmarks/CHOOSING.md and docs/landmarks.png, in about a minute. The error is the same for all systems: the
 share of the true components' variance that the span of the scores misses, 1 − tr(UᵀJKJU)/Σλ.
 """
 
@@ -11,16 +11,15 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from cases import median_gamma
 from scipy.linalg import orth
 from sklearn.cluster import KMeans
-from sklearn.datasets import make_blobs
 from sklearn.decomposition import PCA
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import KernelCenterer
 from threadpoolctl import threadpool_limits
 
+from cases import GAMMA, far_cluster, median_gamma, twenty_features
 from mercer import KernelPCA
 from mercer.report import figures
 
@@ -53,21 +52,14 @@ def spiral():
     return around(np.exp(0.15 * angle), angle)
 
 
-def clustered():
-    """Ten Gaussian clusters of equal size in 20 dimensions."""
-    return make_blobs(N, 20, centers=10, random_state=0)[0]
-
-
-def far_cluster():
-    """A Gaussian cloud in 20 dimensions, and 1 % of the rows far away and ten times as wide."""
-    X = np.random.default_rng(0).normal(size=(N, 20)) * 0.7 ** np.arange(20)
-    X[: N // 100] = 20 + 10 * X[: N // 100]
-    return X
-
-
 # γ is so many times one over the median squared distance: the paper's for the smile; for the others a spectrum that
 # ends neither at once nor never, and for the far cluster one that has about half of the ten components in either part.
-DATA = {"smile": (smile, 20), "spiral": (spiral, 5), "clustered": (clustered, 1), "far cluster": (far_cluster, 0.01)}
+DATA = {
+    "smile": (smile, 20),
+    "spiral": (spiral, 5),
+    "clustered": (lambda: twenty_features(N), 1),
+    "far cluster": (lambda: far_cluster(N), GAMMA["far cluster"]),
+}
 
 
 def fit(system, X, gamma, count, seed):
@@ -105,7 +97,7 @@ def measure(X, multiple):
 
 def table(results):
     lines = [
-        "# Error by number of landmarks\n\nWritten by `python benchmarks/landmarks.py`; do not edit.\n",
+        "# Error by number of landmarks\n\nWritten by `python benchmarks/choosing.py`; do not edit.\n",
         f"{N:,} rows, radial kernel, {K} components; medians of {SEEDS} seeds. *Error*: share of the variance of the "
         f"true components that the span of the scores misses; {FLOOR:.0e} is rounding. *{WIDTH.capitalize()}*: of the "
         f"interval for the variance explained, and *{SAMPLE}*: so many rows, both of random pivots. The truth was in "
@@ -145,7 +137,7 @@ def main():
     with threadpool_limits(1), warnings.catch_warnings():  # one thread: the same digits every time
         warnings.simplefilter("ignore")
         results = {name: measure(rows[name], multiple) for name, (_, multiple) in DATA.items()}
-    (HERE / "LANDMARKS.md").write_text(table(results), encoding="utf-8")
+    (HERE / "CHOOSING.md").write_text(table(results), encoding="utf-8")
     (HERE.parent / "docs" / "landmarks.png").write_bytes(figures.as_png(lambda: draw(rows, results)))
     print(table(results))
 
