@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from mercer.limits import FEATURE_ROWS, rows_at_a_time
+from mercer.limits import FEATURE_ROWS, PIECE, rows_at_a_time
 from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import Gram
 from mercer.operators.tiles import apply, cut
 from mercer.symmetric import Array
+from mercer.threads import run
+
+FEW = 5000  # training rows up to which preparing the new ones is a part of the work that shows
 
 
 @dataclass(frozen=True)
@@ -32,10 +35,18 @@ class ByKernel:
 
     def _products(self, X: Any, threads: int) -> Array:
         out = np.empty((X.shape[0], self.alpha.shape[1]))
-        for some in cut(X.shape[0], rows_at_a_time(8 * X.shape[1])):  # prepared rows are copies
+
+        def block(some: slice, threads: int = 1) -> None:
             tiles = self.kernel.prepare(X[some], self.rows, shift=self.shift)
-            with np.errstate(over="ignore", invalid="ignore"):
-                apply(tiles, some.stop - some.start, self.rows.shape[0], self.alpha, out[some], threads)
+            apply(tiles, some.stop - some.start, self.rows.shape[0], self.alpha, out[some], threads)
+
+        size = rows_at_a_time(8 * X.shape[1])  # prepared rows are copies, so never of all of them
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.rows.shape[0] <= FEW:  # preparing takes time then: every thread does it for rows of its own
+                run(block, cut(X.shape[0], min(size, 4 * PIECE)), threads)
+            else:
+                for some in cut(X.shape[0], size):
+                    block(some, threads)
         return out
 
 

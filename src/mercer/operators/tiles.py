@@ -131,16 +131,17 @@ def fill_rows(tiles: Fill, out: Array, threads: int) -> None:
 
 def apply(tiles: Fill, m: int, n: int, B: Array, out: Array, threads: int) -> None:
     """out (m×b) = the m×n matrix of `tiles` times B (n×b), of which no more than a tile a thread is ever held."""
-    columns_plan = cut(n, 4 * TILE)
-    widest = max(piece.stop - piece.start for piece in columns_plan)
+    columns_plan, own = cut(n, 4 * TILE), local()
 
     def work(rows: slice) -> None:
-        buffer = np.empty((rows.stop - rows.start, widest))
-        total = np.zeros((rows.stop - rows.start, B.shape[1]))
+        if not hasattr(own, "buffer"):
+            own.buffer = np.empty(4 * TILE * TILE)
+        total = out[rows]
+        total[...] = 0.0
         for columns in columns_plan:
-            tile = buffer[:, : columns.stop - columns.start]
+            shape = rows.stop - rows.start, columns.stop - columns.start
+            tile = own.buffer[: shape[0] * shape[1]].reshape(shape)
             tiles.fill(rows, columns, tile)
             total += tile @ B[columns]
-        out[rows] = total
 
     run(work, cut(m, TILE), threads)
