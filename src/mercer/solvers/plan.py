@@ -78,7 +78,8 @@ class Plan:
 
     def __str__(self) -> str:
         time = "" if self.seconds is None else f", about {seconds_in_words(self.seconds)}"
-        how = f"{self.solver!r} on {_HELD[self.held]}, about {self.passes} pass{'es' if self.passes > 1 else ''}"
+        passes = f", about {self.passes} pass{'es' if self.passes > 1 else ''}"
+        how = f"{self.solver!r} on {_HELD[self.held]}" + ("" if self.streams else passes)
         return f"{how}{time}, {in_words(self.memory)} at the peak: {self.why}" + (
             f" {self.warning}" if self.warning else ""
         )
@@ -89,7 +90,7 @@ _HELD = {
     "recomputed": "the Gram matrix evaluated anew in each pass",
     "features": "explicit features",
     "given": "the matrix given",
-    "landmarks": "what the landmarks see of it",
+    "landmarks": "what they see of the rows in one sweep",
 }
 
 
