@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 Array = NDArray[Any]
 Rows = Any  # a dense array, a CSR matrix or a sequence of items
@@ -219,7 +220,7 @@ class Sum(_Pair):
 
     def n_features(self, X: Rows) -> int | None:
         parts = self.left.n_features(X), self.right.n_features(X)
-        return None if None in parts or not isinstance(X, np.ndarray) else sum(parts)  # type: ignore[arg-type]
+        return None if None in parts or sparse.issparse(X) else sum(parts)  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
         return " + ".join(short(k.value) if isinstance(k, Constant) else repr(k) for k in (self.left, self.right))

@@ -237,7 +237,7 @@ def resolve_gamma(gamma: Any, X: Rows, rng: np.random.Generator) -> float:
         return 1.0 / X.shape[1]
     if gamma == "median":
         n = n_rows(X)
-        rows = X[np.sort(rng.choice(n, size=SAMPLE, replace=False))] if n > SAMPLE else X
+        rows = X[np.sort(rng.choice(n, size=SAMPLE, replace=False)) if n > SAMPLE else np.arange(n)]
         squares = pdist(as_float(rows.toarray() if sparse.issparse(rows) else rows), metric="sqeuclidean")
         squares = squares[squares > 0]
         if not len(squares):

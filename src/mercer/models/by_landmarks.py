@@ -5,6 +5,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from mercer.errors import BadData, tell
 from mercer.models.certified import components_of
@@ -66,9 +67,9 @@ def choose_rows(
     if task.landmarks is not None:
         return given_landmarks(task.landmarks, training.given if training.given is not None else source)
     n, weights = source.shape[0], training.weights
-    some = np.arange(n)
-    if settings.sample < n:
-        some = np.sort(rng.choice(n, size=settings.sample, replace=False))
+    some = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
+    if settings.sample < len(some):
+        some = some[np.sort(rng.choice(len(some), size=settings.sample, replace=False))]
     sample = source.load() if len(some) == n else source[some]
     op: Any = RecomputedGram(task.kernel, sample, settings.threads)
     if weights is not None:
@@ -83,6 +84,8 @@ def choose_rows(
 def given_landmarks(landmarks: Any, rows: Any) -> tuple[Any, Array | None]:
     """Those of the user: numbers of rows if one-dimensional, rows if two-dimensional."""
     n, d = rows.shape
+    if sparse.issparse(landmarks) and landmarks.shape[1] == d:
+        return landmarks.tocsr().astype(rows.dtype, copy=False), None
     landmarks = np.asarray(landmarks)
     if landmarks.ndim == 1 and landmarks.size:
         if landmarks.dtype.kind not in "iu":
@@ -123,6 +126,7 @@ def from_moments(task: Task, plan: Plan, features: LandmarkMap, moments: Moments
         k = min(k, max(1, int(np.sum(values > max(moments.rounding, 1e-12 * values[0])))))
     V = V[:, :k] * signs_by((features.own - moments.mean) @ V[:, :k])
     kept = np.where(values[:k] > moments.rounding, values[:k], 0.0)
+    indefinite = seen_indefinite(task, moments)
     certificate = certify_landmarks(
         kept,
         landmarks=features.count,
@@ -130,8 +134,8 @@ def from_moments(task: Task, plan: Plan, features: LandmarkMap, moments: Moments
         left=moments.left,
         total=(least, most),
         rounding=moments.rounding,
+        standing="void" if indefinite else "proven" if task.kernel.mercer else "if",
     )
-    indefinite = moments.least < -max(INDEFINITE, 100 * moments.rounding / max(moments.diagonal, 1e-300))
     V = V * (kept > 0)  # what is zero has scores zero
     return Components(
         plan=plan,
@@ -144,6 +148,12 @@ def from_moments(task: Task, plan: Plan, features: LandmarkMap, moments: Moments
         indefinite=indefinite,
         warnings=observations(task, kept, values, most, indefinite),
     )
+
+
+def seen_indefinite(task: Task, moments: Moments) -> bool:
+    """Whether more than rounding was left below zero: no kernel does that which is one."""
+    rounding = moments.rounding / max(moments.diagonal, np.finfo(float).tiny)
+    return not task.kernel.mercer and moments.least < -max(INDEFINITE, 100 * rounding)
 
 
 def how_far(task: Task, features: LandmarkMap) -> int:
@@ -216,7 +226,7 @@ def refined(
         k,
         rng,
         start=matrix.scale_rows(scores * inverse_root(values)),
-        bound=beyond + moments.left + 2 * moments.rounding,
+        bound=beyond + moments.left + 2 * moments.rounding if task.kernel.mercer else np.inf,
     )
     found = components_of(task, matrix, spectrum)
     return replace(found, warnings=[*answer.warnings, *found.warnings])

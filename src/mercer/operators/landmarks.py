@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
 from mercer.limits import PIECE, rows_at_a_time
+from mercer.operators.centering import refuse_non_finite
 from mercer.operators.tiles import cut
 from mercer.symmetric import Array
 from mercer.threads import run
@@ -15,6 +16,7 @@ from mercer.threads import run
 COLUMNS = 256  # of a triangle that are multiplied at once
 DISTINCT = 1e-5  # what a landmark adds, against the mean of the diagonal: with less, single precision is noise
 WORTH_SINGLE = 20_000_000  # entries: with fewer, single precision saves no time worth the digits
+SINGLE_SCALE = 1e-8, 1e8  # of k(x, x)
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class LandmarkMap:
     def of(cls, kernel: Any, rows: Any) -> tuple["LandmarkMap", Array]:
         """From rows of which some may depend on others; also which of them are left, most telling first."""
         K = kernel.block(rows, rows)
+        refuse_non_finite(K, kernel)
         floor = 50 * len(K) * np.finfo(float).eps * np.abs(np.diag(K)).max()  # below it a pivot is rounding
         L, order, rank, _ = lapack.dpstrf(K, tol=floor, lower=1)
         if not rank:  # a kernel that is zero on these rows: one of them sees as little as all
@@ -49,7 +52,9 @@ class LandmarkMap:
     def single(self, n: int) -> bool:
         """Whether float32 will do: where there is much to do and every landmark adds more than its rounding."""
         least = float(np.min(np.diag(self.own)) ** 2)
-        return n * self.count >= WORTH_SINGLE and least >= DISTINCT * self.diagonal
+        small, large = SINGLE_SCALE
+        in_reach = small <= self.diagonal <= large  # far from where float32 ends, squares of sums included
+        return n * self.count >= WORTH_SINGLE and least >= DISTINCT * self.diagonal and in_reach
 
     def rounded(self, dtype: Any) -> "LandmarkMap":
         """The same map, for features of this precision. The solve that led to the inverse was in float64."""
@@ -94,7 +99,21 @@ class Moments:
     def variance(self) -> tuple[float, float]:
         """An interval for tr(PSKSP), the sum of all eigenvalues of the centred matrix."""
         most = self.diagonal - self.weight * float(self.mean @ self.mean)
-        return most - min(self.left, self.roots**2 / self.weight), most
+        return most - self.roots * (self.roots / self.weight), most
+
+    def in_units_of(self, weight: float) -> "Moments":
+        """The same for weights that are so many times as large."""
+        return Moments(
+            self.origin,
+            weight * self.weight,
+            weight * self.total,
+            weight * self.square,
+            weight * self.diagonal,
+            weight * self.left,
+            weight * self.roots,
+            self.least,
+            weight * self.rounding,
+        )
 
 
 def sweep(
@@ -110,14 +129,15 @@ def sweep(
     computes what, the sums are the same to the last bit.
     """
     n, r, size = rows.shape[0], features.count, rows_at_a_time(features.count, rows.shape[1])
-    dtype, epsilon = (np.float32, 1.2e-7) if features.single(n) else (np.float64, 2.3e-16)
+    dtype = np.float32 if features.single(n) else np.float64
+    unit = 1.0 if weights is None else float(weights.mean())  # weights of any size are sums of about n
     features = features.rounded(dtype)
-    origin = features.features(features.rows).mean(axis=0, dtype=np.float64)
+    origin = features.features(features.rows).mean(axis=0).astype(np.float64)
     total, square, sums, least, start = np.zeros(r), np.zeros((r, r)), np.zeros(4), np.inf, 0
     buffer = np.empty((min(size, n), r), dtype=dtype)
     for block in rows.blocks(size):
         stop = start + block.shape[0]
-        w = np.ones(stop - start) if weights is None else weights[start:stop]
+        w = np.ones(stop - start) if weights is None else weights[start:stop] / unit
         Psi = buffer[: stop - start]
         whole, rest = fill_moved(Psi, features, block, origin, threads)
         least = min(least, float(np.min(rest / np.maximum(np.abs(whole), np.finfo(float).tiny))))
@@ -134,7 +154,24 @@ def sweep(
     mirror = np.triu_indices(r, 1)
     square[mirror[::-1]] = square[mirror]
     weight, diagonal, left, roots = map(float, sums)
-    return Moments(origin, weight, total, square, diagonal, left, roots, least, 8 * epsilon * diagonal)
+    moments = Moments(origin, weight, total, square, diagonal, left, roots, least, 0.0)
+    return replace(moments, rounding=rounding_in(moments, features, dtype)).in_units_of(unit)
+
+
+def rounding_in(moments: Moments, features: LandmarkMap, dtype: Any) -> float:
+    """How far rounding can move eigenvalues and `left`.
+
+    ‖φ(x)‖² = k(S, x)ᵀα with α = K_SS⁻¹k(S, x). Errors δ in k(S, x) and Δ in K_SS change it by 2αᵀδ − αᵀΔα, so what
+    counts is Σw‖α‖² = tr(L⁻ᵀ M L⁻¹) with M = Σwφφᵀ: it grows as landmarks come to depend on each other.
+    """
+    r, double, here = features.count, float(np.finfo(np.float64).eps), float(np.finfo(dtype).eps)
+    size = moments.diagonal / moments.weight
+    crossed = np.outer(moments.origin, moments.total)
+    M = moments.square + crossed + crossed.T + moments.weight * np.outer(moments.origin, moments.origin)
+    alphas = float(np.sum((features.inverse.astype(np.float64) @ M) * features.inverse))
+    # In double precision the bound holds for errors that add up; in single, where it matters, they are of random sign.
+    entries = 2 * np.sqrt(alphas * size * moments.diagonal * (r if here == double else 1))
+    return float(here * (8 * moments.diagonal + entries) + double * r * size * alphas)
 
 
 def fill_moved(out: Array, features: LandmarkMap, X: Any, origin: Array, threads: int) -> tuple[Array, Array]:

@@ -4,12 +4,13 @@ K = ΦΦᵀ + E with E positive semi-definite, and only the diagonal of E is kno
 for the eigenvalues λ of the centred K and λ̂ of the centred ΦΦᵀ, with e = tr(E):
 
   λ̂ᵢ ≤ λᵢ,   Σᵢ(λᵢ − λ̂ᵢ) ≤ e
-  total   T − e₀ ≤ tr(PKP) ≤ T,   T = Σw·k(x, x) − Σw·‖mean φ‖²,   e₀ = min(e, (Σw√e_xx)²/Σw)
+  total   T − e₀ ≤ tr(PKP) ≤ T,   T = Σw·k(x, x) − Σw·‖mean φ‖²,   e₀ = (Σw√e_xx)²/Σw ≤ e
 
 The second line bounds the variance there is, so the share explained has an interval too.
 """
 
 from dataclasses import dataclass, field, fields
+from typing import ClassVar
 
 import numpy as np
 
@@ -20,7 +21,11 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, eq=False)
 class IntervalCertificate:
-    """What is proven about a fit by landmarks. Printed, it is a few English lines."""
+    """What is proven about a fit by landmarks. Printed, it is a few English lines.
+
+    It rests on the kernel being positive semi-definite: `standing` is "proven" if that is known, "if" if it is the
+    user's word, and "void" if it was seen not to be.
+    """
 
     n_components: int
     n_landmarks: int
@@ -31,8 +36,15 @@ class IntervalCertificate:
     captured: float  # share of it that all landmarks together see for certain
     left: float  # tr(E)
     rounding: float  # in all of these
-    certified: bool = False  # no residual was measured: the interval is all there is
-    converged: bool = True
+    standing: str = "proven"
+
+    #: No residual was measured: the interval is all there is.
+    certified: ClassVar[bool] = False
+
+    @property
+    def converged(self) -> bool:
+        """Whether anything can be said."""
+        return self.standing != "void"
 
     def __str__(self) -> str:
         return "\n".join(_sentences(self))
@@ -48,9 +60,12 @@ class IntervalCertificate:
 
 
 def certify_landmarks(
-    values: Array, *, landmarks: int, seen: float, left: float, total: Interval, rounding: float
+    values: Array, *, landmarks: int, seen: float, left: float, total: Interval, rounding: float, standing: str
 ) -> IntervalCertificate:
     """The intervals of the first λ̂ = values, largest first, of which all together make `seen`."""
+    if standing == "void":
+        nothing = np.zeros(len(values)), np.full(len(values), np.inf), (0.0, np.inf), (0.0, 1.0)
+        return IntervalCertificate(len(values), landmarks, *nothing, 0.0, left, rounding, standing)
     left = left + rounding
     top = max(total[1], 0.0) + rounding
     bottom = max(total[0] - rounding, 0.0)
@@ -66,6 +81,7 @@ def certify_landmarks(
         captured=share(seen - rounding, top),
         left=left,
         rounding=rounding,
+        standing=standing,
     )
 
 
@@ -88,9 +104,12 @@ def _sentences(c: IntervalCertificate) -> list[str]:
     if not c.n_components:
         return ["No components: nothing to certify."]
     low, high = c.explained
-    count = f"{c.n_components} component{'s' if c.n_components > 1 else ''}"
+    count = f"{c.n_components} component{'s' if c.n_components > 1 else ''} from {c.n_landmarks:,} landmarks"
+    if c.standing == "void":
+        return [f"{count}: NOTHING is proven about them, as the kernel is not positive semi-definite."]
+    condition = "" if c.standing == "proven" else ", if the kernel is positive semi-definite"
     lines = [
-        f"{count} from {c.n_landmarks:,} landmarks: not certified one by one, but the truth lies in these intervals.",
+        f"{count}: not certified one by one, but the truth lies in these intervals{condition}.",
         f"Variance explained by the true first {c.n_components}: between {low:.2%} and {high:.2%}; "
         f"the landmarks see {c.captured:.2%} of all variance for certain.",
     ]
