@@ -7,7 +7,11 @@ from mercer import errors
 
 
 def main() -> None:
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(errors.TERMINATED))  # so that unfinished files are taken away
+    for number in (
+        signal.SIGTERM,
+        getattr(signal, "SIGHUP", signal.SIGTERM),
+    ):  # so that unfinished files are taken away
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
     try:
         _run()
     except errors.MercerError as error:

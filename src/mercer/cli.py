@@ -75,6 +75,9 @@ def fit(
     refine: Annotated[int, typer.Option(help="Exact passes after landmarks.")] = 0,
     columns: Annotated[str | None, typer.Option(help="Names of the columns to use, separated by commas.")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="Name of a column to leave out; may be repeated.")] = None,
+    header: Annotated[
+        bool | None, typer.Option("--header/--no-header", help="Whether the first line of a text file has names.")
+    ] = None,
     weights: Annotated[str | None, typer.Option(help="Name of a column of weights: how often each row counts.")] = None,
     memory: Memory = None,
     jobs: Jobs = None,
@@ -100,9 +103,10 @@ def fit(
             n_jobs=jobs,
             random_state=seed,
         ),
-        columns=None if columns is None else columns.split(","),
+        columns=None if columns is None else [name.strip() for name in columns.split(",")],
         drop=drop or [],
         weights=weights,
+        header=header,
         only_plan=dry_run,
     )
 

@@ -8,7 +8,7 @@ The command line turns them into exit codes: 0 done, 1 a defect of ours, 2 wrong
 import sys
 import warnings
 
-DEFECT, WRONG_USE, BAD_DATA, NOT_VERIFIED, NO_ROOM, INTERRUPTED, TERMINATED = 1, 2, 3, 4, 5, 130, 143
+DEFECT, WRONG_USE, BAD_DATA, NOT_VERIFIED, NO_ROOM, INTERRUPTED = 1, 2, 3, 4, 5, 130
 
 
 class MercerError(Exception):

@@ -9,11 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from mercer.errors import NotVerified, WrongUse
+from mercer.errors import BadData, MercerError, NotVerified, WrongUse
 from mercer.models.kernel_pca import KernelPCA
-from mercer.models.problem import which_solver
 from mercer.sources.files import open_rows
-from mercer.sources.outlets import refuse_unwritable
+from mercer.sources.outlets import refuse_same_file, refuse_unwritable
 from mercer.sources.rows import RowSource
 
 
@@ -25,14 +24,19 @@ def fit_file(
     columns: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     weights: str | None = None,
+    header: bool | None = None,
     only_plan: bool = False,
 ) -> None:
     """Plan, fit, scores to `out` or standard output, certificate."""
     model = _model(params)
+    out = None if out == Path("-") else out
+    if (out is None and sys.stdout is None) or (data == "-" and sys.stdin is None):
+        raise WrongUse("Standard input or output is closed; name files instead.")
     if out is not None:
         refuse_unwritable(out)
-    with _file(data) as path, _warnings_as_lines() as known:
-        rows, weight = _rows(path, columns, drop, weights)
+        refuse_same_file(Path(data), out)
+    with _file(data) as path, _warnings_as_lines() as known, _as_bad_data():
+        rows, weight = _rows(path, columns, drop, weights, header)
         say(f"{'standard input' if data == '-' else path}: {rows.shape[0]:,} rows, {rows.shape[1]:,} columns")
         plan = model.plan(rows, weight)
         say(f"plan: {plan}")
@@ -48,12 +52,21 @@ def _model(params: dict[str, Any]) -> KernelPCA:
         raise WrongUse("--kernel precomputed: a file holds rows; the kernels are linear, poly, rbf, sigmoid or cosine.")
     model = KernelPCA(progress=True, **params)
     try:
-        model._validate_params()
-        model._limits()
-        which_solver(model)
+        model.check_params()
     except ValueError as error:
         raise WrongUse(str(error)) from None
     return model
+
+
+@contextmanager
+def _as_bad_data() -> Iterator[None]:
+    """What scikit-learn's checks and the numbers themselves object to."""
+    try:
+        yield
+    except MercerError:
+        raise
+    except ValueError as error:
+        raise BadData(str(error)) from None
 
 
 @contextmanager
@@ -69,11 +82,13 @@ def _file(data: str) -> Iterator[Path]:
         yield copy
 
 
-def _rows(path: Path, columns: Sequence[str] | None, drop: Sequence[str], weights: str | None) -> tuple[RowSource, Any]:
+def _rows(
+    path: Path, columns: Sequence[str] | None, drop: Sequence[str], weights: str | None, header: bool | None
+) -> tuple[RowSource, Any]:
     """The rows, and the column of weights if there is one."""
     if weights is None:
-        return open_rows(path, columns, drop), None
-    return open_rows(path, columns, [*drop, weights]), open_rows(path, [weights]).load()[:, 0]
+        return open_rows(path, columns, drop, header), None
+    return open_rows(path, columns, [*drop, weights], header), open_rows(path, [weights], (), header).load()[:, 0]
 
 
 def _report(model: KernelPCA, out: Path | None) -> None:
@@ -83,8 +98,8 @@ def _report(model: KernelPCA, out: Path | None) -> None:
     say(f"certificate: {model.certificate_}")
     if out is not None:
         say(f"scores: {out}")
-    if not model.certificate_.converged and not model.refine:
-        raise NotVerified("The scores were written, but not every component met the tolerance; see above.")
+    if not model.certificate_.converged and not (model.plan_.approximate and model.kernel_.mercer):
+        raise NotVerified("The scores were written, but they are not proven to be what was asked for; see above.")
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """What all models share: limits, randomness, rows in blocks, and scikit-learn's way of setting parameters."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from mercer.kernels import Kernel
 from mercer.limits import Limits, rows_at_a_time
 from mercer.progress import reporting
-from mercer.sources.outlets import outlet
+from mercer.sources.files import FileRows
+from mercer.sources.outlets import outlet, refuse_same_file
 from mercer.sources.rows import RowSource
 from mercer.symmetric import Array
 
@@ -46,36 +47,41 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         path : pathlib.Path
         """
         rows = self._new_rows(X)
-        self._write(path, rows.shape[0], (scores for _, scores in self._scored(rows)))
+        self._write(path, rows)
         return Path(path)
 
-    def _write(self, path: str | Path | None, n_rows: int, blocks: Iterable[Array]) -> None:
-        """Blocks of scores, to a file or (None) as CSV to standard output."""
-        where = None if path is None else Path(path)
+    def _write(self, path: str | Path | None, rows: Any, scores: Array | None = None) -> None:
+        """The scores of rows, if they are not there yet, to a file or (None) as CSV to standard output."""
+        where, n_rows = None if path is None else Path(path), rows.shape[0]
+        if where is not None and isinstance(rows, FileRows):
+            refuse_same_file(rows.path, where)
         with (
             outlet(where, self.get_feature_names_out(), n_rows, self._dtype) as sink,
             reporting(self.progress, 1, "rows scored") as on_pass,
         ):
-            done = 0
-            for scores in blocks:
-                sink(scores)
-                done += len(scores)
+            for start, block in self._scored(rows) if scores is None else [(0, scores)]:
+                sink(block)
                 if on_pass:
-                    on_pass(done / n_rows)
+                    on_pass((start + len(block)) / n_rows)
 
-    def _by_blocks(self, rows: Any) -> Array:
-        """The scores of all rows in one array."""
+    def _by_blocks(self, rows: Any, function: Callable[[Any, int], Array] | None = None) -> Array:
+        """The scores of all rows (or another function of rows, with as many columns) in one array."""
         out = np.empty((rows.shape[0], len(self.get_feature_names_out())), dtype=self._dtype)
-        for start, scores in self._scored(rows):
+        for start, scores in self._scored(rows, function):
             out[start : start + len(scores)] = scores
         return out
 
-    def _scored(self, rows: Any) -> Iterator[tuple[int, Array]]:
+    def _scored(self, rows: Any, function: Callable[[Any, int], Array] | None = None) -> Iterator[tuple[int, Array]]:
         """Block after block of scores, each with the number of its first row."""
         threads, start = self._limits().threads, 0
         for block in rows.blocks(rows_at_a_time(rows.shape[1])) if isinstance(rows, RowSource) else [rows]:
-            yield start, self._scores(block, threads)
+            yield start, (function or self._scores)(block, threads)
             start += block.shape[0]
+
+    def check_params(self) -> None:
+        """Raise ValueError for parameters that do not exist or contradict each other."""
+        self._validate_params()
+        self._limits()
 
     def _limits(self) -> Limits:
         return Limits.of(self.memory_limit, self.n_jobs)

@@ -152,8 +152,8 @@ def from_moments(task: Task, plan: Plan, features: LandmarkMap, moments: Moments
 
 def seen_indefinite(task: Task, moments: Moments) -> bool:
     """Whether more than rounding was left below zero: no kernel does that which is one."""
-    rounding = moments.rounding / max(moments.diagonal, np.finfo(float).tiny)
-    return not task.kernel.mercer and moments.least < -max(INDEFINITE, 100 * rounding)
+    rounding = 100 * moments.rounding / max(moments.diagonal, np.finfo(float).tiny)
+    return not task.kernel.mercer and moments.least < -min(max(INDEFINITE, rounding), 0.5)
 
 
 def how_far(task: Task, features: LandmarkMap) -> int:

@@ -24,10 +24,8 @@ from mercer.models.problem import describe, which_solver
 from mercer.models.training import Training, check_rows, weigh
 from mercer.operators.centering import refuse_non_finite
 from mercer.readings.preimage import apply_inverse, learn_inverse
-from mercer.solvers.landmarks import Landmarks
 from mercer.solvers.plan import Plan, choose_plan
 from mercer.sources.outlets import refuse_unwritable
-from mercer.sources.rows import RowSource
 from mercer.symmetric import Array
 
 
@@ -66,7 +64,7 @@ class KernelPCA(Model):
         and served as "auto" is: the certificate says how accurate the answer is.
     tol : float, default=0
         Bound on each component's residual, relative to its own eigenvalue. 0: our default, 1e-8, or 1e-4 where the
-        kernel matrix is evaluated anew in each pass.
+        kernel matrix is evaluated anew in each pass. (After landmarks, of the exact passes that `refine` asks for.)
     max_iter : int, default=None
         Most passes of the solver over the matrix; when they do not suffice, a ConvergenceWarning says so. (The search
         for missed eigenvalues may add up to three.)
@@ -86,7 +84,8 @@ class KernelPCA(Model):
         Where the matrix is evaluated anew in each pass: True shows a bar on stderr if that is a terminal; a function is
         called with a `mercer.progress.Progress` after every strip of rows, and what it raises stops the fit.
     n_landmarks : int, default=None
-        How many landmarks. None: 1000, or 8 for each component and 100 if that is more, up to 3000 and to what fits.
+        How many landmarks. None: 1000 (2000 if `refine`), or 8 for each component and 100 if that is more, up to 3000
+        and to what fits.
     landmarks : array-like, default=None
         The landmarks themselves: numbers of rows if one-dimensional, rows if two-dimensional. None: drawn one after the
         other where the rest of the kernel matrix is seen worst (randomly pivoted Cholesky), from all rows or a large
@@ -106,8 +105,8 @@ class KernelPCA(Model):
     explained_variance_ratio_ : ndarray of shape (n_components,)
         Share of ``total_variance_``; nan if the kernel turned out not to be positive semi-definite.
     total_variance_ : float
-        tr(J K J)/(n − 1): the variance of all components, kept or not. By landmarks, an upper bound; the certificate
-        has the interval.
+        tr(J K J)/(n − 1): the variance of all components, kept or not. By landmarks, an upper bound; an interval
+        for n − 1 times it is ``certificate_.total``.
     certificate_ : Certificate or IntervalCertificate
         What is proven about the answer; print it.
     plan_ : Plan
@@ -238,7 +237,7 @@ class KernelPCA(Model):
         rows = self._validated_fit(X, sample_weight)
         if rows is None and self._training is not None:
             return self._training.astype(self._dtype, copy=True)
-        return self.transform(rows)
+        return self._by_blocks(self._new_rows(rows))
 
     def fit_transform_to(self, X: Any, path: str | Path | None, sample_weight: Any = None) -> Path | None:
         """Fit, and write the scores of the rows of X to a file as `transform_to` does; None: to standard output."""
@@ -246,10 +245,9 @@ class KernelPCA(Model):
             refuse_unwritable(Path(path))
         rows = self._validated_fit(X, sample_weight)
         if rows is None and self._training is not None:
-            self._write(path, len(self._training), [self._training])
+            self._write(path, self._training, self._training)
         else:
-            rows = self._new_rows(rows)
-            self._write(path, rows.shape[0], (scores for _, scores in self._scored(rows)))
+            self._write(path, self._new_rows(rows))
         return None if path is None else Path(path)
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -338,7 +336,7 @@ class KernelPCA(Model):
         self._projection, self._training = found.projection, found.scores
         for message in filter(None, [found.plan.notice, *found.warnings]):
             tell(message)
-        if not found.certificate.converged and not isinstance(found.plan.solver, Landmarks):
+        if not found.certificate.converged and not found.plan.approximate:
             tell(
                 f"The solver stopped after {found.certificate.passes} passes before every component met the "
                 "tolerance; see certificate_. Give a larger max_iter or tol.",
@@ -347,8 +345,9 @@ class KernelPCA(Model):
 
     def _learn_inverse(self, task: Task) -> None:
         """The way back from scores to rows: to those that were fitted, or to the landmarks."""
-        rows, weights, scores, threads = task.training.rows, task.training.weights, self._training, task.limits.threads
-        if scores is None:
+        rows, weights, threads = task.training.rows, task.training.weights, task.limits.threads
+        scores: Any = self._training
+        if hasattr(self, "landmarks_"):
             rows, weights, scores = self.landmarks_, None, self._projection.scores(self.landmarks_, threads)
         self.X_transformed_fit_ = scores.astype(self._dtype)
         self.dual_coef_ = learn_inverse(self.kernel_, scores, rows, self.alpha, weights, threads).astype(self._dtype)
@@ -368,9 +367,9 @@ class KernelPCA(Model):
 
         They differ from ``transform`` by a constant for each component, which moves the zero contours.
         """
-        rows, threads = self._new_rows(X), self._limits().threads
-        rows = rows.load() if isinstance(rows, RowSource) else rows
-        return self._finish(self._projection.functions(rows, threads))
+        return self._by_blocks(
+            self._new_rows(X), lambda rows, threads: self._finish(self._projection.functions(rows, threads))
+        )
 
     def inverse_transform(self, X: Any) -> Array:
         """Inputs whose scores are near the rows of X, by the learned kernel ridge regression."""
@@ -398,7 +397,7 @@ class KernelPCA(Model):
 
     def plan(self, X: Any, sample_weight: Any = None) -> Plan:
         """What `fit(X)` would do, in what time, and why, without doing it."""
-        self._validate_params()
+        self.check_params()
         other = clone(self)  # a fitted model stays as it is
         rows = other._open(X, sample_weight).rows
         kernel = other._resolve_kernel(rows)
@@ -406,6 +405,11 @@ class KernelPCA(Model):
 
     def _scores(self, rows: Any, threads: int) -> Array:
         return self._finish(self._projection.scores(rows, threads))
+
+    def check_params(self) -> None:
+        """Raise ValueError for parameters that do not exist or contradict each other."""
+        super().check_params()
+        which_solver(self)
 
     def _new_rows(self, X: Any) -> Any:
         """The checked rows."""

@@ -52,7 +52,7 @@ def plan(
     """
     n, d = _whole(n_rows, "n_rows", 10**12), _whole(n_features, "n_features", 10**7)
     model = KernelPCA(n_components, kernel=kernel, memory_limit=memory_limit, n_jobs=n_jobs, **params)
-    model._validate_params()
+    model.check_params()
     made_up = np.random.default_rng(0).standard_normal((max(2, min(STRIP, 10**7 // d)), d))
     resolved = model._resolve_kernel(made_up)
     problem = describe(model, made_up, resolved)

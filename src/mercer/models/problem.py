@@ -3,6 +3,7 @@
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
 from scipy import sparse
 
 from mercer.errors import tell
@@ -36,7 +37,7 @@ def describe(model: Any, rows: Any, kernel: Kernel) -> Problem:
         eigen_solver=which_solver(model),
         tol=model.tol,
         max_passes=model.max_iter,
-        n_landmarks=model.n_landmarks if model.landmarks is None else len(model.landmarks),
+        n_landmarks=model.n_landmarks if model.landmarks is None else max(1, np.shape(model.landmarks)[0]),
         refine=int(model.refine),
     )
 
@@ -45,6 +46,10 @@ def which_solver(model: Any) -> str:
     """The solver that was asked for: who says something about landmarks wants them."""
     said = [name for name in ("n_landmarks", "landmarks", "refine") if getattr(model, name) is not None]
     said = [name for name in said if name != "refine" or model.refine]
+    if {"n_landmarks", "landmarks"} <= set(said):
+        raise ValueError("Give n_landmarks or the landmarks themselves, not both.")
+    if model.landmarks is not None and np.ndim(model.landmarks) == 0 and not sparse.issparse(model.landmarks):
+        raise ValueError(f"landmarks must be numbers of rows, or rows; got {model.landmarks!r}.")
     if said and model.eigen_solver in ("dense", "krylov"):
         raise ValueError(f'{said[0]} is for eigen_solver="landmark"; eigen_solver={model.eigen_solver!r} has none.')
     return "landmark" if said else str(model.eigen_solver)

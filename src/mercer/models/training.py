@@ -37,7 +37,10 @@ class Training:
         """The same with all rows in an array, which is read from a file if need be."""
         if not isinstance(self.rows, RowSource):
             return self
-        return replace(weigh(self.rows.load(), self.weights, square=False), own=True)
+        if self.weights is None or self.weights.all():
+            return replace(self, rows=self.rows.load(), own=True)
+        kept = self.weights > 0
+        return Training(self.rows.load(kept), self.weights[kept], kept, self.rows, own=True)
 
 
 def check_rows(model: BaseEstimator, X: Any, *, reset: bool, square: bool = False) -> Any:

@@ -29,8 +29,8 @@ class Landmarks(Solver):
 
     def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
         """Exact passes, from the landmarks' vectors if they are there."""
-        block, passes = max(8, min(32, k)), max(1, self.refine)
-        solver = WarmKrylov(self.tol, block, self.count, max_passes=passes, threads=self.threads)
+        passes = max(1, self.refine)
+        solver = WarmKrylov(self.tol, WarmKrylov.block_for(k), self.count, max_passes=passes, threads=self.threads)
         return solver.solve(op, k, rng, start)
 
     def choose(self, op: SymmetricOperator, rng: np.random.Generator) -> Array:

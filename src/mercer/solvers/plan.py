@@ -1,5 +1,6 @@
 """Which way to take: a pure function of sizes and the budget, which gives its reason."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import isqrt
 
@@ -72,6 +73,11 @@ class Plan:
         return self.warning and f"{self.why[0].upper()}{self.why[1:]} {self.warning}"
 
     @property
+    def approximate(self) -> bool:
+        """Whether it does not even try to meet the tolerance, and says so beforehand."""
+        return isinstance(self.solver, Landmarks)
+
+    @property
     def streams(self) -> bool:
         """Whether rows are looked at block by block, and never all of them."""
         return isinstance(self.solver, Landmarks) and not self.solver.refine
@@ -100,9 +106,9 @@ def choose_plan(problem: Problem, limits: Limits) -> Plan:
     Landmarks are taken if they were asked for, and with a warning if nothing that is certified fits.
     """
     if problem.eigen_solver == "landmark":
-        return _within(limits, _landmarks(problem, limits, "they were asked for by eigen_solver."), problem)
+        return _within(limits, _landmarks(problem, limits, "landmarks were asked for."), problem)
     try:
-        return certified_plan(problem, limits)
+        return _first(problem, limits, (*_IN_MEMORY, _one_exact_pass, _no_pass_at_all, _recomputed))
     except NoRoom as error:
         if not _may_approximate(problem):
             raise
@@ -115,21 +121,14 @@ def choose_plan(problem: Problem, limits: Limits) -> Plan:
 
 
 def certified_plan(problem: Problem, limits: Limits) -> Plan:
-    """The first way that takes the problem."""
-    for way in (
-        _dense_if_asked,
-        _feature_side,
-        _small_or_nearly_all,
-        _features,
-        _held,
-        _one_exact_pass,
-        _no_pass_at_all,
-        _recomputed,
-    ):
-        plan = way(problem, limits)
-        if plan is not None:
-            return _within(limits, plan, problem)
-    raise AssertionError("the last way takes everything")
+    """The same without landmarks, whatever it takes."""
+    return _first(problem, limits, (*_IN_MEMORY, _recomputed))
+
+
+def _first(problem: Problem, limits: Limits, ways: tuple[Callable[[Problem, Limits], Plan | None], ...]) -> Plan:
+    """The plan of the first way that takes the problem."""
+    plan = next(plan for way in ways if (plan := way(problem, limits)) is not None)
+    return _within(limits, plan, problem)
 
 
 # ---------------------------------------------------------------------- the ways, in the order they are tried
@@ -205,7 +204,7 @@ def _recomputed(p: Problem, limits: Limits) -> Plan:
         return _cold(p, limits, "recomputed", why)
     solver = WarmKrylov(
         tol=p.tol or RECOMPUTED_TOL,
-        block=_warm_block(p),
+        block=WarmKrylov.block_for(_wanted(p)),
         rank=_rank(p),
         max_passes=p.max_passes or WarmKrylov.max_passes,
         threads=limits.threads,
@@ -233,7 +232,7 @@ def _landmarks(p: Problem, limits: Limits, why: str) -> Plan:
     count = min(p.n_landmarks or min(max(usual, k + 1), max(MOST_LANDMARKS, k + 1)), p.n)
     sample = min(p.n, max(CHOSEN_FROM * count, min(CHOSEN_ENTRIES // count, MOST_CHOSEN_FROM)))
     solver = Landmarks(count, sample, p.refine, p.tol or RECOMPUTED_TOL, limits.threads)
-    fixed = p.reading + (_matrix(p, "recomputed", limits) + _refining(p, limits) if p.refine else BUFFERS)
+    fixed = p.reading + (_matrix(p, "recomputed", limits) + _refining(p, limits, count) if p.refine else BUFFERS)
 
     def memory(solver: Landmarks) -> int:
         return fixed + solver.memory(p.d, min(rows_at_a_time(solver.count, p.d), p.n))
@@ -248,10 +247,14 @@ def _landmarks(p: Problem, limits: Limits, why: str) -> Plan:
     return Plan(solver, "landmarks", memory(solver), why, p.tol or RECOMPUTED_TOL, max(1, p.refine))
 
 
-def _refining(p: Problem, limits: Limits) -> int:
+def _refining(p: Problem, limits: Limits, count: int) -> int:
     """Bytes of the exact passes after landmarks."""
-    solver = WarmKrylov(block=_warm_block(p), rank=0, threads=limits.threads)
-    return solver.memory(p.n, _wanted(p)) + 24 * p.n * (_wanted(p) + start_columns(_wanted(p)))
+    k = min(_wanted(p), count)
+    solver = WarmKrylov(block=WarmKrylov.block_for(k), rank=0, threads=limits.threads)
+    return solver.memory(p.n, k) + 24 * p.n * (k + start_columns(k))
+
+
+_IN_MEMORY = _dense_if_asked, _feature_side, _small_or_nearly_all, _features, _held
 
 
 # ---------------------------------------------------------------------- sizes
@@ -317,10 +320,6 @@ def _no_wider_than_rows(p: Problem) -> bool:
 def nominal_pass(p: Problem, limits: Limits) -> float:
     """Seconds of a pass by fixed costs: an entry evaluated, and used for some 32 columns twice."""
     return p.n**2 / 2 * (p.entry_cost + 3.0) * 1e-9 / limits.threads
-
-
-def _warm_block(p: Problem) -> int:
-    return max(8, min(32, _wanted(p)))
 
 
 def _rank(p: Problem) -> int:

@@ -62,6 +62,11 @@ class WarmKrylov(Solver):
             columns=pairs.columns + (done.columns if done else 0) + PROBES,
         )
 
+    @staticmethod
+    def block_for(k: int) -> int:
+        """Columns a pass for so many components."""
+        return max(8, min(32, k))
+
     def foretell(self, op: SymmetricOperator, share: float, rng: np.random.Generator) -> int:
         """About how many components explain this share of the trace."""
         guess = self._guess(op, rng)

@@ -5,7 +5,8 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from errno import EISDIR
+from errno import EACCES, EISDIR
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,35 +27,73 @@ def outlet(path: Path | None, names: Sequence[str], n_rows: int, dtype: Any = np
     and an older file stays as it was.
     """
     if path is None:
-        with _csv(sys.stdout.buffer, names, n_rows, dtype) as sink:
-            yield sink
+        yield from _to_standard_output(names, n_rows, dtype)
         return
-    kind = kind_of(path)
+    kind, path = kind_of(path), path.resolve()  # the target of a link, not the link
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+        handle, temporary = _temporary(path)
     except OSError as error:
         raise CannotWrite(path, error) from None
+    fed = False
     try:
-        with os.fdopen(handle, "wb") as file, kind(file, names, n_rows, dtype) as sink:
-            yield sink
+        with os.fdopen(handle, "wb") as file, kind(file, names, n_rows, dtype) as write:
+            yield _guarded(write, path)
+            fed = True
         os.chmod(temporary, 0o666 & ~_umask())  # noqa: PTH101  (mkstemp is private to its owner; a result is not)
         Path(temporary).replace(path)
     except OSError as error:
+        if not fed:  # whoever fed it has failed, not the file
+            raise
         raise CannotWrite(path, error) from None
     finally:
         Path(temporary).unlink(missing_ok=True)
 
 
+def _guarded(write: Sink, path: Path) -> Sink:
+    def sink(block: Array) -> None:
+        try:
+            write(block)
+        except OSError as error:
+            raise CannotWrite(path, error) from None
+
+    return sink
+
+
+def _to_standard_output(names: Sequence[str], n_rows: int, dtype: Any) -> Iterator[Sink]:
+    """As CSV; who reads it may stop whenever they like."""
+    try:
+        with _csv(sys.stdout.buffer, names, n_rows, dtype) as sink:
+            yield sink
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that nothing more is said about it
+        raise SystemExit(0) from None
+
+
+def _temporary(path: Path) -> tuple[int, str]:
+    return tempfile.mkstemp(prefix=".mercer-", suffix=".part", dir=path.parent)
+
+
 def refuse_unwritable(path: Path) -> None:
     """Say before the work, not after it, that a file of this name cannot be written."""
     kind_of(path)
+    path = path.resolve()
     try:
-        with tempfile.TemporaryFile(dir=path.parent):
-            pass
+        if path.is_dir():
+            raise IsADirectoryError(EISDIR, "it is a folder")
+        if path.exists() and not os.access(path, os.W_OK):
+            raise PermissionError(EACCES, "it is read-only")
+        handle, temporary = _temporary(path)
+        os.close(handle)
+        Path(temporary).unlink()
     except OSError as error:
         raise CannotWrite(path, error) from None
-    if path.is_dir():
-        raise CannotWrite(path, IsADirectoryError(EISDIR, "it is a folder"))
+
+
+def refuse_same_file(source: Path, path: Path) -> None:
+    """Scores must not take the place of the rows they come from."""
+    if path.exists() and source.exists() and path.samefile(source):
+        raise WrongUse(f"{path} is the file that rows are read from; write the scores to another one.")
 
 
 def kind_of(path: Path) -> Any:
@@ -72,9 +111,10 @@ def _npy(file: Any, names: Sequence[str], n_rows: int, dtype: Any) -> Iterator[S
 
 
 @contextmanager
-def _csv(file: Any, names: Sequence[str], n_rows: int, dtype: Any) -> Iterator[Sink]:
+def _csv(file: Any, names: Sequence[str], n_rows: int, dtype: Any, delimiter: str = ",") -> Iterator[Sink]:
     csv = arrow("csv")
-    with csv.CSVWriter(file, _schema(names, dtype), write_options=csv.WriteOptions(quoting_header="none")) as writer:
+    options = csv.WriteOptions(quoting_header="none", delimiter=delimiter)
+    with csv.CSVWriter(file, _schema(names, dtype), write_options=options) as writer:
         yield lambda block: writer.write_batch(_batch(block, names, dtype))
 
 
@@ -109,6 +149,7 @@ def _umask() -> int:
 KINDS = {
     ".npy": _npy,
     ".csv": _csv,
+    ".tsv": partial(_csv, delimiter="\t"),
     ".parquet": _parquet,
     ".arrow": _ipc,
     ".feather": _ipc,

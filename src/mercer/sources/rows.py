@@ -35,6 +35,10 @@ class RowSource(ABC):
     def __getitem__(self, indices: Array) -> Array:
         """The rows with these numbers, in this order; in one sweep."""
         indices = np.asarray(indices)
+        if indices.dtype.kind not in "iu" or indices.ndim != 1:
+            raise TypeError(f"{self.label}: rows are taken by an array of whole numbers.")
+        if len(indices) and not (indices.min() >= 0 and indices.max() < self.shape[0]):
+            raise IndexError(f"{self.label} has rows 0 to {self.shape[0] - 1:,}.")
         out, start = np.empty((len(indices), self.shape[1]), dtype=self.dtype), 0
         last = indices.max(initial=-1)
         for block in self.blocks(rows_at_a_time(self.shape[1])):
@@ -45,12 +49,14 @@ class RowSource(ABC):
             start += len(block)
         return out
 
-    def load(self) -> Array:
-        """All rows in one array."""
-        out, start = np.empty(self.shape, dtype=self.dtype), 0
+    def load(self, kept: Array | None = None) -> Array:
+        """All rows, or those that `kept` marks, in one array."""
+        count = self.shape[0] if kept is None else int(np.sum(kept))
+        out, start, done = np.empty((count, self.shape[1]), dtype=self.dtype), 0, 0
         for block in self.blocks(rows_at_a_time(self.shape[1])):
-            out[start : start + len(block)] = block
-            start += len(block)
+            rows = block if kept is None else block[kept[start : start + len(block)]]
+            out[done : done + len(rows)] = rows
+            start, done = start + len(block), done + len(rows)
         return out
 
     def checked(self, blocks: Iterable[Array]) -> Iterator[Array]:
@@ -75,8 +81,8 @@ class ArrayRows(RowSource):
     def __getitem__(self, indices: Array) -> Any:
         return self.rows[indices]
 
-    def load(self) -> Any:
-        return self.rows
+    def load(self, kept: Array | None = None) -> Any:
+        return self.rows if kept is None else self.rows[kept]
 
 
 def regroup(pieces: Iterable[Array], size: int) -> Iterator[Array]:
