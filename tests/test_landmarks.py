@@ -4,6 +4,7 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -128,7 +129,7 @@ def test_sparse_rows_are_as_good_as_dense_ones():
 def assert_truth_in_interval(model, K, weights=None):
     true = eigenvalues(centred(K, weights))
     c, k = model.certificate_, len(model.eigenvalues_)
-    slack = 1e-12 * true.sum()
+    slack = 1e-14 * max(true.sum(), np.trace(K))  # LAPACK's own rounding
     assert np.all(c.lower <= true[:k] + slack) and np.all(true[:k] <= c.upper + slack)
     assert c.total[0] - slack <= true.sum() <= c.total[1] + slack
     if true.sum() > slack:
@@ -155,6 +156,52 @@ def test_the_truth_lies_in_the_intervals(seed, kernel, r, k, weighted, offset):
         warnings.simplefilter("ignore", MercerWarning)
         model = landmark(k, kernel=kernel, n_landmarks=r, random_state=seed).fit(X, sample_weight=weights)
     assert_truth_in_interval(model, kernel.block(X, X), weights)
+
+
+@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@given(
+    seed=st.integers(0, 10**6),
+    kernel=st.sampled_from([RBF(0.05), Polynomial(2, 0.3, 1.0), Polynomial(3, 0.3, 1.0), Linear()]),
+    near=st.sampled_from([1.0, 1e-2, 1e-4, 1e-6, 1e-7]),
+    offset=st.sampled_from([0.0, 1e3, 1e6]),
+)
+def test_the_truth_lies_in_the_intervals_of_landmarks_that_are_nearly_the_same(seed, kernel, near, offset):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(120, 3))
+    X[:15] = X[0] + near * rng.normal(size=(15, 3))
+    X += offset
+    model = landmark(3, kernel=kernel, landmarks=np.arange(15)).fit(X)
+    assert_truth_in_interval(model, kernel.block(X, X))
+    assert not np.isnan(model.explained_variance_ratio_).any()  # a Mercer kernel is never called anything else
+
+
+@pytest.mark.parametrize("unit", [1e-50, 1e-20, 1e80, 1e280])
+@pytest.mark.parametrize("worth", [0, 10**9], ids=["single", "double"])
+def test_weights_of_any_size_only_scale_the_answer(monkeypatch, unit, worth):
+    monkeypatch.setattr(mercer.operators.landmarks, "WORTH_SINGLE", worth)
+    weights = np.random.default_rng(0).uniform(0.5, 2, size=len(BLOBS))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MercerWarning)  # weights that sum to less than 1 are no counts
+        usual, scaled = (
+            landmark(4, kernel="rbf", gamma=0.3, landmarks=np.arange(30)).fit(BLOBS, sample_weight=w)
+            for w in (weights, unit * weights)
+        )
+    assert_allclose(scaled.eigenvalues_, unit * usual.eigenvalues_, rtol=1e-6)
+    assert_allclose(scaled.certificate_.upper, unit * usual.certificate_.upper, rtol=1e-6)
+    assert_allclose(scaled.certificate_.explained, usual.certificate_.explained, rtol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-25, 1e7, 1e20])
+def test_rows_of_any_size_are_fitted_whatever_the_precision(monkeypatch, scale):
+    monkeypatch.setattr(mercer.operators.landmarks, "WORTH_SINGLE", 0)
+    model = landmark(3, kernel="linear", landmarks=np.arange(3)).fit(scale * BLOBS)
+    usual = landmark(3, kernel="linear", landmarks=np.arange(3)).fit(BLOBS)
+    assert_allclose(model.eigenvalues_, scale**2 * usual.eigenvalues_, rtol=1e-4)
+
+
+def test_an_overflow_is_one_sentence():
+    with pytest.raises(BadData, match="gave values that are not finite"):
+        landmark(2, kernel="linear", n_landmarks=20).fit(1e160 * BLOBS)
 
 
 @pytest.mark.filterwarnings("ignore:.*landmarks were left out")
@@ -275,6 +322,19 @@ def test_landmarks_that_are_none_are_refused(landmarks, words):
         landmark(kernel="rbf", landmarks=landmarks).fit(BLOBS)
 
 
+def test_parameters_that_contradict_each_other_are_refused():
+    with pytest.raises(ValueError, match="n_landmarks or the landmarks themselves, not both"):
+        landmark(n_landmarks=5, landmarks=[1, 2]).fit(BLOBS)
+    with pytest.raises(ValueError, match="landmarks must be numbers of rows, or rows; got array"):
+        landmark(landmarks=np.array(3)).fit(BLOBS)
+
+
+def test_scores_keep_the_index_of_a_frame():
+    frame = pd.DataFrame(BLOBS, columns=list("abcd"), index=np.arange(1000, 1400))
+    scores = landmark(2, kernel="rbf", n_landmarks=20).set_output(transform="pandas").fit_transform(frame)
+    assert list(scores.index[:2]) == [1000, 1001] and list(scores.columns) == ["kernelpca0", "kernelpca1"]
+
+
 def test_copies_among_given_landmarks_are_left_out_and_told():
     with pytest.warns(MercerWarning, match="3 of the 8 landmarks were left out: they are copies"):
         model = landmark(2, kernel="rbf", landmarks=[0, 1, 2, 3, 4, 0, 1, 2]).fit(BLOBS)
@@ -329,6 +389,14 @@ def test_a_kernel_that_is_no_kernel_is_told():
     with pytest.warns(MercerWarning, match="not positive semi-definite"):
         model = landmark(2, kernel="sigmoid", gamma=0.5, coef0=-1.0, n_landmarks=20).fit(BLOBS)
     assert np.isnan(model.explained_variance_ratio_).all()
+    assert model.certificate_.standing == "void" and "NOTHING is proven" in str(model.certificate_)
+    assert not model.certificate_.converged and np.all(model.certificate_.upper == np.inf)
+
+
+def test_what_is_proven_of_a_function_rests_on_the_word_of_its_author():
+    model = landmark(3, kernel=Blockwise(RBF(0.05).block), n_landmarks=25).fit(BLOBS)
+    assert model.certificate_.standing == "if" and "if the kernel is positive semi-definite" in str(model.certificate_)
+    assert landmark(3, kernel=RBF(0.05), n_landmarks=25).fit(BLOBS).certificate_.standing == "proven"
 
 
 def test_the_way_back_is_learned_on_the_landmarks():
@@ -336,6 +404,10 @@ def test_the_way_back_is_learned_on_the_landmarks():
     back = model.inverse_transform(model.fit_transform(BLOBS))
     assert model.dual_coef_.shape == (len(model.landmarks_), 4) and model.X_transformed_fit_.shape[1] == 4
     assert np.mean((back - BLOBS) ** 2) < 0.2 * np.mean((BLOBS - BLOBS.mean(axis=0)) ** 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MercerWarning)
+        refined = clone(model).set_params(refine=1).fit(BLOBS)
+    assert refined.dual_coef_.shape == (len(refined.landmarks_), 4)  # no n×n matrix for this either
 
 
 def test_a_precomputed_matrix_is_refused_and_a_function_of_item_numbers_is_the_way_out():

@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from pyarrow import parquet
+from pyarrow import csv, feather, parquet
 
 import mercer
 from mercer import KernelPCA
@@ -68,7 +68,8 @@ def test_a_model_is_the_same_to_the_last_bit_wherever_its_rows_lie(file):
     here, there = landmark().fit(X, sample_weight=weights), landmark().fit(file, sample_weight=weights)
     assert_array_equal(here.eigenvalues_, there.eigenvalues_)
     weights[::3] = 0
-    here, there = (landmark(landmarks=X[:30]).fit(rows, sample_weight=weights) for rows in (X, file))
+    here, there = (landmark().fit(rows, sample_weight=weights) for rows in (X, file))
+    assert_array_equal(here.landmark_indices_, there.landmark_indices_)
     assert_allclose(here.eigenvalues_, there.eigenvalues_, rtol=1e-10)
     assert_allclose(here.explained_variance_, there.explained_variance_, rtol=1e-10)
 
@@ -173,6 +174,89 @@ def test_scores_are_written_as_they_are(tmp_path, kind):
     assert sorted(path.suffix for path in tmp_path.iterdir()) == sorted([kind] * 3 + [".npy"])  # and nothing else
 
 
+# ---------------------------------------------------------------------------- odd files
+
+
+def test_rows_are_taken_by_numbers_that_exist(file):
+    rows = mercer.open_rows(file)
+    for wrong in ([-1], [2000], [5, 9999]):
+        with pytest.raises(IndexError, match="has rows 0 to 1,999"):
+            rows[np.array(wrong)]
+    with pytest.raises(TypeError, match="array of whole numbers"):
+        rows[np.ones(2000, dtype=bool)]
+    kept = np.arange(2000) % 7 == 0
+    assert_array_equal(rows.load(kept), X[kept])
+
+
+def test_a_bandwidth_is_found_from_few_rows_too(tmp_path):
+    path = write_file(".csv", tmp_path, X[:300])
+    assert landmark(gamma="median").fit(path).gamma_ == landmark(gamma="median").fit(X[:300]).gamma_
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "first"),
+    [
+        ("a;b\n1,5;2\n", None, None),  # decimal commas are no numbers
+        ("1.5,NA,3\n1,2,3\n", None, "gap"),
+        ("2.5,3,4\n1,2,3\n", None, [2.5, 3, 4]),
+        ('"a,b";"c"\r\n1;2\r\n', ("a,b", "c"), [1, 2]),
+        ("\n\na,b\n1,2\n", ("a", "b"), [1, 2]),
+        (" a , b \n1,2\n", ("a", "b"), [1, 2]),
+        ("a,b\n1,true\n2,false\n", ("a", "b"), [1, 1]),
+        ("a\n1\n2\n", ("a",), [1]),
+        ("a\tb|c\n1\t2\n", ("a", "b|c"), [1, 2]),
+    ],
+)
+def test_odd_text_tables_are_understood_or_told(tmp_path, text, names, first):
+    path = tmp_path / "x.csv"
+    path.write_bytes(text.encode())
+    if isinstance(first, list):
+        rows = mercer.open_rows(path)
+        assert rows.names == names
+        assert_array_equal(rows.load()[0], first)
+    else:
+        with pytest.raises(BadData, match=r"row 0, column 1" if first == "gap" else "no numbers: 'a'"):
+            mercer.open_rows(path).load()
+
+
+def test_a_line_of_years_is_a_row_unless_it_is_said_to_be_a_header(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("2019,2020,2021\n1,2,3\n4,5,6\n")
+    with pytest.warns(MercerWarning, match="taken as a row of numbers: 2019, 2020, 2021 … .*header=True"):
+        assert mercer.open_rows(path).shape == (3, 3)
+    rows = mercer.open_rows(path, header=True)
+    assert rows.names == ("2019", "2020", "2021") and rows.shape == (2, 3)
+    assert mercer.open_rows(path, header=False).shape == (3, 3)
+
+
+def test_the_index_of_pandas_is_no_column(tmp_path):
+    frame = pd.DataFrame(X[:50], columns=list("abcd"), index=np.arange(50) * 3)
+    frame.to_csv(tmp_path / "x.csv")
+    with pytest.raises(BadData, match=r"column without a name.*drop=\[''\]"):
+        mercer.open_rows(tmp_path / "x.csv")
+    assert mercer.open_rows(tmp_path / "x.csv", drop=[""]).names == tuple("abcd")
+    parquet.write_table(pa.Table.from_pandas(frame), tmp_path / "x.parquet")
+    assert mercer.open_rows(tmp_path / "x.parquet").names == tuple("abcd")
+
+
+def test_odd_columns_of_tables_are_numbers_too(tmp_path):
+    path = tmp_path / "x.parquet"
+    decimals = pa.array([1.5, 2.5, 3.5]).cast(pa.decimal128(5, 2))
+    parquet.write_table(
+        pa.table({"d": decimals, "big": pa.array([2**60 + 1, 1, 2]), "u": pa.array([1, 2, 3], "uint8")}), path
+    )
+    assert_array_equal(mercer.open_rows(path).load()[:, [0, 2]], [[1.5, 1], [2.5, 2], [3.5, 3]])
+    with pytest.raises(BadData, match=r"'u' of .* was asked for more than once"):
+        mercer.open_rows(path, columns=["u", "u"])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes as on Unix")
+def test_a_pipe_is_refused_before_it_is_opened(tmp_path):
+    os.mkfifo(tmp_path / "x.csv")
+    with pytest.raises(BadData, match="no regular file"):
+        landmark().fit(tmp_path / "x.csv")
+
+
 # ---------------------------------------------------------------------------- bad files
 
 
@@ -206,7 +290,7 @@ def test_an_empty_file_is_told(tmp_path, kind):
 def test_text_columns_are_named_with_the_way_out(tmp_path):
     mixed = table(X).append_column("city", pa.array(["Ulm"] * 2000))
     parquet.write_table(mixed, tmp_path / "x.parquet")
-    pa.csv.write_csv(mixed, tmp_path / "x.csv")
+    csv.write_csv(mixed, tmp_path / "x.csv")
     for name in ("x.parquet", "x.csv"):
         with pytest.raises(BadData, match=r"no numbers: 'city' \(string\).*drop=\[…\].*--drop NAME"):
             landmark().fit(tmp_path / name)
@@ -312,6 +396,16 @@ def test_a_file_is_deleted_while_a_sweep_goes_on(tmp_path):
         landmark(progress=on_progress).fit_transform(path)
 
 
+def test_a_file_that_is_overwritten_during_a_sweep_is_told(tmp_path):
+    rows = mercer.open_rows(write_file(".npy", tmp_path, X))
+    with pytest.raises(BadData, match="has changed since it was opened"):
+        for i, _ in enumerate(rows.blocks(100)):
+            if i == 10:
+                with rows.path.open("r+b") as file:
+                    file.seek(-8, os.SEEK_END)
+                    file.write(b"12345678")
+
+
 def test_a_row_too_many_is_told(tmp_path, monkeypatch):
     rows = mercer.open_rows(write_file(".parquet", tmp_path, X))
     rows.shape = (1999, 4)
@@ -351,6 +445,30 @@ def test_a_written_file_can_be_read_by_those_who_could_read_any_other(tmp_path):
     assert (tmp_path / "scores.csv").stat().st_mode == (tmp_path / "usual").stat().st_mode
 
 
+def test_scores_never_take_the_place_of_their_rows(tmp_path):
+    path = write_file(".csv", tmp_path, X)
+    before = path.read_bytes()
+    with pytest.raises(WrongUse, match="is the file that rows are read from"):
+        landmark().fit(X).transform_to(path, path)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links as on Unix")
+def test_a_link_is_followed_and_long_names_are_as_good_as_short_ones(tmp_path):
+    (tmp_path / "target.csv").write_text("old")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "target.csv")
+    landmark().fit(X).transform_to(X, tmp_path / "link.csv")
+    assert (tmp_path / "link.csv").is_symlink() and mercer.open_rows(tmp_path / "target.csv").shape == (2000, 3)
+    long = tmp_path / ("x" * 245 + ".npy")
+    assert landmark().fit_transform_to(X, long) == long and long.exists()
+
+
+def test_an_error_of_others_is_not_blamed_on_the_file(tmp_path):
+    with pytest.raises(ConnectionError, match="dashboard"), outlet(tmp_path / "s.npy", ["a"], 1):
+        raise ConnectionError("dashboard is gone")
+    assert not list(tmp_path.iterdir())
+
+
 # ---------------------------------------------------------------------------- memory
 
 PEAK = """
@@ -372,22 +490,33 @@ print(status("VmHWM") - before, fitted.plan_.memory)
 """
 
 
+STORES = {
+    ".npy": np.save,
+    ".npy, Fortran order": lambda path, X: np.save(path, np.asfortranarray(X)),
+    ".parquet": lambda path, X: parquet.write_table(numbered(X), path, row_group_size=20_000),
+    ".feather": lambda path, X: feather.write_feather(numbered(X), str(path), chunksize=20_000),
+    ".csv": lambda path, X: csv.write_csv(numbered(X[:30_000].round(1)), path),
+}
+
+
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peak memory is read from Linux's /proc")
 @pytest.mark.parametrize(
     ("kind", "r", "limit"),
-    [(".npy", 100, 70e6), (".npy", 400, 150e6), (".parquet", 400, 150e6), (".parquet", 800, 1e9)],
+    [
+        (".npy", 100, 70e6),
+        (".npy, Fortran order", 100, 70e6),
+        (".npy", 400, 150e6),
+        (".parquet", 400, 150e6),
+        (".feather", 100, 150e6),
+        (".csv", 100, 120e6),
+    ],
 )
 def test_the_limit_is_kept_by_files_far_larger_than_it(tmp_path, kind, r, limit):
-    rows = np.random.default_rng(0).normal(size=(150_000, 100)).astype(np.float64)[:, : 100 if limit < 1e9 else 10]
-    store = {".npy": np.save, ".parquet": lambda path, X: parquet.write_table(numbered(X), path, row_group_size=20_000)}
-    store[kind](tmp_path / f"small{kind}", rows[:5000])
-    store[kind](tmp_path / f"large{kind}", rows)
-    done = subprocess.run(
-        [sys.executable, "-c", PEAK, str(tmp_path / f"large{kind}"), str(r), str(int(limit))],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    rows, suffix = np.random.default_rng(0).normal(size=(150_000, 100)), kind.partition(",")[0]
+    STORES[kind](tmp_path / f"small{suffix}", rows[:5000])
+    STORES[kind](tmp_path / f"large{suffix}", rows)
+    arguments = [str(tmp_path / f"large{suffix}"), str(r), str(int(limit))]
+    done = subprocess.run([sys.executable, "-c", PEAK, *arguments], capture_output=True, text=True, check=True)
     peak, planned = map(int, done.stdout.split())
     assert planned <= limit and peak <= limit
     assert abs(peak - planned) <= max(0.25 * peak, 64e6)

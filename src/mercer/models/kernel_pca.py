@@ -237,7 +237,7 @@ class KernelPCA(Model):
         rows = self._validated_fit(X, sample_weight)
         if rows is None and self._training is not None:
             return self._training.astype(self._dtype, copy=True)
-        return self._by_blocks(self._new_rows(rows))
+        return self._by_blocks(self._of_items_that_count(rows))
 
     def fit_transform_to(self, X: Any, path: str | Path | None, sample_weight: Any = None) -> Path | None:
         """Fit, and write the scores of the rows of X to a file as `transform_to` does; None: to standard output."""
@@ -247,7 +247,7 @@ class KernelPCA(Model):
         if rows is None and self._training is not None:
             self._write(path, self._training, self._training)
         else:
-            self._write(path, self._new_rows(rows))
+            self._write(path, self._of_items_that_count(rows))
         return None if path is None else Path(path)
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -415,9 +415,11 @@ class KernelPCA(Model):
         """The checked rows."""
         check_is_fitted(self)
         rows = check_rows(self, X, reset=False, square=self._precomputed())
-        if self._precomputed() and self._kept_items is not None:  # the kernel with items of weight zero plays no part
-            rows = rows[:, self._kept_items]
-        return rows
+        return self._of_items_that_count(rows)
+
+    def _of_items_that_count(self, rows: Any) -> Any:
+        """Of a kernel matrix, the columns of items with a weight; rows of data as they are."""
+        return rows[:, self._kept_items] if self._precomputed() and self._kept_items is not None else rows
 
     def _finish(self, scores: Array) -> Array:
         refuse_non_finite(scores, self.kernel_)

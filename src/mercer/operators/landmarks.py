@@ -93,7 +93,7 @@ class Moments:
     @property
     def scatter(self) -> Array:
         """Σw(φ − mean)(φ − mean)ᵀ."""
-        return self.square - np.outer(self.total, self.total) / self.weight
+        return self.square - np.outer(self.total, self.total / self.weight)
 
     @property
     def variance(self) -> tuple[float, float]:

@@ -155,7 +155,7 @@ class ArrowRows(TableRows):
 
     def _count(self) -> int:
         sizes = [(batch.num_rows, batch.nbytes) for batch in self._batches()]
-        self.overhead = 3 * max((size for _, size in sizes), default=0)
+        self.overhead = 4 * max((size for _, size in sizes), default=0)  # as it is read, decoded and chosen from
         return sum(rows for rows, _ in sizes)
 
     def _batches(self) -> Iterator[Any]:
