@@ -253,6 +253,42 @@ def test_what_goes_wrong_is_one_sentence_and_an_exit_code(table, tmp_path, argum
     assert "Traceback" not in done.stderr and not list(tmp_path.iterdir())
 
 
+def test_more_things_that_go_wrong_are_one_sentence(table, tmp_path):
+    bad = tmp_path / "bad.csv"
+    bad.write_text("w,a,b\n" + "".join(f"{-i},{i},{i * i % 7}\n" for i in range(60)))
+    for arguments, code, words in [
+        (["--weights", "w"], 3, "Negative values in data"),
+        (["--columns", "a, a"], 3, "asked for more than once"),
+        (["--landmarks", 0], 2, "'n_landmarks' parameter"),
+        (["--landmarks", 5, "--solver", "dense"], 2, 'n_landmarks is for eigen_solver="landmark"'),
+        (["-o", bad], 2, "is the file that rows are read from"),
+    ]:
+        done = run("fit", bad, *arguments)
+        assert (done.returncode, done.stdout) == (code, "") and words in done.stderr, done.stderr
+        assert "Traceback" not in done.stderr
+    np.savez(tmp_path / "x.npz", a=np.ones(3))
+    (tmp_path / "x.npz").rename(tmp_path / "x.npy")
+    done = run("fit", tmp_path / "x.npy")
+    assert done.returncode == 3 and "several arrays" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_kernel_that_is_none_is_not_verified(table, tmp_path):
+    arguments = ["--kernel", "sigmoid", "--gamma", 0.5, "--coef0", -1, "--landmarks", 20, "-d", 1]
+    done = run("fit", table, "--drop", "city", *arguments, "-o", tmp_path / "s.csv")
+    assert done.returncode == 4 and "NOTHING is proven" in done.stderr and (tmp_path / "s.csv").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell as on Unix")
+def test_whoever_reads_the_scores_may_stop_early(tmp_path):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(60_000, 5)))
+    command = f"{sys.executable} -m mercer fit {tmp_path}/x.npy --landmarks 30 -d 5"
+    done = subprocess.run(["sh", "-c", f"({command}; echo code $? >&2) | head -2"], capture_output=True, text=True)
+    assert done.stdout.startswith("kernelpca0,kernelpca1") and "code 0" in done.stderr
+    assert "Traceback" not in done.stderr and "rror" not in done.stderr
+    done = subprocess.run(["sh", "-c", f"{command} >&-"], capture_output=True, text=True)
+    assert done.returncode == 2 and "Standard input or output is closed" in done.stderr
+
+
 def test_a_full_disk_leaves_the_old_file(table, tmp_path):
     out = tmp_path / "scores.csv"
     out.write_text("old")

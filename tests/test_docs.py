@@ -105,9 +105,10 @@ def test_links_of_the_documents_lead_somewhere():
 
 
 KERNEL_PCA = (ROOT / "docs" / "kernel_pca.md").read_text(encoding="utf-8")
+LANDMARKS = (ROOT / "docs" / "landmarks.md").read_text(encoding="utf-8")
 SNIPPETS = [
     *re.findall(r"```python\n(.*?)```", README, re.S),
-    "\n".join(re.findall(r"```python\n(.*?)```", KERNEL_PCA, re.S)),
+    *("\n".join(re.findall(r"```python\n(.*?)```", page, re.S)) for page in (KERNEL_PCA, LANDMARKS)),
 ]
 
 

@@ -52,7 +52,7 @@ def eigenvalues(A):
 )
 def test_with_every_row_a_landmark_it_is_certified_kernel_pca(kernel):
     by_landmarks, certified = (
-        landmark(kernel=kernel, n_landmarks=400).fit(BLOBS),
+        landmark(kernel=kernel, n_landmarks=400, tol=1e-14).fit(BLOBS),
         KernelPCA(5, kernel=kernel).fit(BLOBS),
     )
     top = certified.eigenvalues_[0]
@@ -339,6 +339,15 @@ def test_copies_among_given_landmarks_are_left_out_and_told():
     with pytest.warns(MercerWarning, match="3 of the 8 landmarks were left out: they are copies"):
         model = landmark(2, kernel="rbf", landmarks=[0, 1, 2, 3, 4, 0, 1, 2]).fit(BLOBS)
     assert len(model.landmarks_) == 5
+
+
+def test_landmarks_end_when_they_see_enough():
+    few = landmark(3, kernel="rbf", gamma=1e-4, n_landmarks=300).fit(BLOBS)
+    many = landmark(3, kernel="rbf", gamma=1e-4, n_landmarks=300, tol=1e-10).fit(BLOBS)
+    assert len(few.landmarks_) < len(many.landmarks_) < 300
+    for model, unseen in ((few, 1e-6), (many, 1e-10)):
+        assert model.certificate_.left <= 1.1 * unseen * model.certificate_.total[1]
+        assert_truth_in_interval(model, RBF(1e-4).block(BLOBS, BLOBS))
 
 
 def test_more_landmarks_than_distinct_rows_are_not_taken():

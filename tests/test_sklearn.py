@@ -21,6 +21,8 @@ ESTIMATORS = [
     KernelPCA(2, kernel=RBF() + Linear()),
     KernelPCA(0.5, kernel="poly"),
     KernelPCA(kernel="cosine"),
+    KernelPCA(2, kernel="rbf", eigen_solver="landmark"),
+    KernelPCA(2, kernel="rbf", refine=1),
 ]
 
 

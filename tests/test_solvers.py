@@ -361,7 +361,7 @@ GB = 10**9
         (Problem(n=10**7, k=20, d=30), 12 * GB, "Landmarks", "landmarks", "a single pass over the matrix would take"),
         (Problem(n=10**6, k=20, d=30), 2 * GB, "Landmarks", "landmarks", "a single pass over the matrix would take"),
         (Problem(n=200_000, k=20, d=30), GB // 2, "Landmarks", "landmarks", "nothing that certifies"),
-        (Problem(n=9000, k=5, eigen_solver="landmark"), 12 * GB, "Landmarks", "landmarks", "asked for by eigen_solver"),
+        (Problem(n=9000, k=5, eigen_solver="landmark"), 12 * GB, "Landmarks", "landmarks", "landmarks were asked for"),
         (Problem(n=5000, k=5, d=10, eigen_solver="dense"), 2 * GB, "Dense", "gram", "asked for"),
         (Problem(n=5000, k=5, d=10, eigen_solver="arpack"), GB, "BlockKrylov", "gram", "fits"),
         (Problem(n=5000, k=5, d=5000, given=True), GB, "BlockKrylov", "given", "the matrix is there"),

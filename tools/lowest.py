@@ -22,6 +22,8 @@ TESTS = [
     "test_solvers.py",
     "test_kernel_pca.py",
     "test_sklearn.py",
+    "test_landmarks.py",
+    "test_sources.py",
     "test_gallery.py",
 ]
 
@@ -41,7 +43,6 @@ def main() -> None:
             "hypothesis>=6.100",
             "pandas>=2.2",
             "polars>=1",
-            "pyarrow>=16",
         ],
         check=True,
     )

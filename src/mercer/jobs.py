@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mercer.errors import BadData, MercerError, NotVerified, WrongUse
 from mercer.models.kernel_pca import KernelPCA
 from mercer.sources.files import open_rows
@@ -92,9 +94,10 @@ def _rows(
 
 
 def _report(model: KernelPCA, out: Path | None) -> None:
-    shares = ", ".join(f"{share:.1%}" for share in model.explained_variance_ratio_[:10])
-    more = " …" if len(model.explained_variance_ratio_) > 10 else ""
-    say(f"explained variance: {model.explained_variance_ratio_.sum():.1%} ({shares}{more})")
+    ratios = model.explained_variance_ratio_
+    if not np.isnan(ratios).any():  # of a kernel that is none they have no meaning
+        shares = ", ".join(f"{share:.1%}" for share in ratios[:10]) + (" …" if len(ratios) > 10 else "")
+        say(f"explained variance: {ratios.sum():.1%} ({shares})")
     say(f"certificate: {model.certificate_}")
     if out is not None:
         say(f"scores: {out}")

@@ -64,7 +64,8 @@ class KernelPCA(Model):
         and served as "auto" is: the certificate says how accurate the answer is.
     tol : float, default=0
         Bound on each component's residual, relative to its own eigenvalue. 0: our default, 1e-8, or 1e-4 where the
-        kernel matrix is evaluated anew in each pass. (After landmarks, of the exact passes that `refine` asks for.)
+        kernel matrix is evaluated anew in each pass. Of landmarks: the share of the variance that they may leave
+        unseen; 0: 1e-6.
     max_iter : int, default=None
         Most passes of the solver over the matrix; when they do not suffice, a ConvergenceWarning says so. (The search
         for missed eigenvalues may add up to three.)
@@ -84,8 +85,8 @@ class KernelPCA(Model):
         Where the matrix is evaluated anew in each pass: True shows a bar on stderr if that is a terminal; a function is
         called with a `mercer.progress.Progress` after every strip of rows, and what it raises stops the fit.
     n_landmarks : int, default=None
-        How many landmarks. None: 1000 (2000 if `refine`), or 8 for each component and 100 if that is more, up to 3000
-        and to what fits.
+        How many landmarks, at most: fewer once they leave less than `tol` unseen. None: 1000 (2000 if `refine`), or 8
+        for each component and 100 if that is more, up to 3000 and to what fits.
     landmarks : array-like, default=None
         The landmarks themselves: numbers of rows if one-dimensional, rows if two-dimensional. None: drawn one after the
         other where the rest of the kernel matrix is seen worst (randomly pivoted Cholesky), from all rows or a large

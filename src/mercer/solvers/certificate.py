@@ -160,9 +160,10 @@ def _sentences(c: Certificate) -> list[str]:
         )
     else:
         lines.append(f"Completeness is not established: other eigenvalues may reach {c.bound_beyond:.4g} ({c.level}).")
-    if c.n_complete:
-        width = (c.upper - c.lower)[: c.n_complete] / np.maximum(c.lower[: c.n_complete], np.finfo(float).tiny)
-        lines.append(f"Eigenvalues: known to {width.max():.1e} of themselves among the first {c.n_complete}.")
+    known = int(np.sum(c.lower[: c.n_complete] > c.rounding))  # of what is zero, nothing is known relative to itself
+    if known:
+        width = (c.upper - c.lower)[:known] / c.lower[:known]
+        lines.append(f"Eigenvalues: known to {width.max():.1e} of themselves among the first {known}.")
     sure = [i for i in range(c.n_components) if i not in c.unresolved]
     if sure:
         where = max(sure, key=lambda i: c.angles[i])

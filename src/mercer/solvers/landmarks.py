@@ -12,6 +12,10 @@ from mercer.solvers.pivoted import pivoted_cholesky, proposals
 from mercer.solvers.warm import WarmKrylov
 from mercer.symmetric import Array, SymmetricOperator
 
+ENOUGH = 1e-6  # share of the variance: more landmarks that see less than this cost time and tell nothing
+RESIDUAL = 1e-4
+SAMPLE = 64  # rows from which the variance is guessed
+
 
 @dataclass(frozen=True)
 class Landmarks(Solver):
@@ -24,18 +28,28 @@ class Landmarks(Solver):
     count: int
     sample: int = field(default=0, repr=False)  # rows among which they are chosen; all if there are no more
     refine: int = 0
-    tol: float = field(default=1e-4, repr=False)
+    tol: float = field(default=0.0, repr=False)  # 0: ENOUGH for the landmarks, RESIDUAL for the passes after them
     threads: int = field(default=1, repr=False)
 
     def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
         """Exact passes, from the landmarks' vectors if they are there."""
         passes = max(1, self.refine)
-        solver = WarmKrylov(self.tol, WarmKrylov.block_for(k), self.count, max_passes=passes, threads=self.threads)
+        solver = WarmKrylov(
+            self.tol or RESIDUAL, WarmKrylov.block_for(k), self.count, max_passes=passes, threads=self.threads
+        )
         return solver.solve(op, k, rng, start)
 
     def choose(self, op: SymmetricOperator, rng: np.random.Generator) -> Array:
-        """Rows drawn where the matrix is seen worst: asks `diag`, `columns` and `block`. The factor is gone again."""
-        return pivoted_cholesky(op, self.count, rng, threads=self.threads).pivots
+        """Rows drawn where the matrix is seen worst: asks `diag`, `columns` and `block`. The factor is gone again.
+
+        They end once less than a share of the *variance* is left, of which the trace before centring may be a
+        multiple.
+        """
+        some = np.linspace(0, op.n - 1, min(op.n, SAMPLE)).astype(int)
+        K = op.block(some, some)
+        spread = 1 - float(K.mean()) / max(float(np.mean(np.diag(K))), np.finfo(float).tiny)
+        enough = (self.tol or ENOUGH) * max(spread, 0.0)
+        return pivoted_cholesky(op, self.count, rng, tol=enough, threads=self.threads).pivots
 
     def memory(self, d: int, block_rows: int) -> int:
         """Bytes at the peak: of the factor while landmarks are chosen, or of the sweep and the eigenproblem."""

@@ -231,7 +231,7 @@ def _landmarks(p: Problem, limits: Limits, why: str) -> Plan:
     usual = max(8 * k + 100, BEFORE_A_PASS if p.refine else LANDMARKS)
     count = min(p.n_landmarks or min(max(usual, k + 1), max(MOST_LANDMARKS, k + 1)), p.n)
     sample = min(p.n, max(CHOSEN_FROM * count, min(CHOSEN_ENTRIES // count, MOST_CHOSEN_FROM)))
-    solver = Landmarks(count, sample, p.refine, p.tol or RECOMPUTED_TOL, limits.threads)
+    solver = Landmarks(count, sample, p.refine, p.tol, limits.threads)
     fixed = p.reading + (_matrix(p, "recomputed", limits) + _refining(p, limits, count) if p.refine else BUFFERS)
 
     def memory(solver: Landmarks) -> int:
