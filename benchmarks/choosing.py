@@ -67,7 +67,10 @@ def fit(system, X, gamma, count, seed):
     if system == FOURIER:
         sampler = RBFSampler(gamma=gamma, n_components=count, random_state=seed)
         return PCA(K).fit_transform(sampler.fit_transform(X)), None
-    model = KernelPCA(K, kernel="rbf", gamma=gamma, eigen_solver="landmark", n_landmarks=count, random_state=seed)
+    # So small a tolerance that pivots do not end before their number is reached.
+    model = KernelPCA(K, kernel="rbf", gamma=gamma, eigen_solver="landmark", tol=1e-14, random_state=seed)
+    if system == PIVOTS:
+        model.set_params(n_landmarks=count)
     if system == UNIFORM:
         model.set_params(landmarks=np.random.default_rng(seed).choice(N, count, replace=False))
     if system == MEANS:
