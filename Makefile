@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench bench-large bench-landmark test-lowest format clean
+.PHONY: help demo test test-all lint bench bench-large bench-landmark test-lowest format clean
 
 help:  ## this list
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -14,6 +14,9 @@ demo: .venv/.demo  ## draw the lectures' figures into gallery/index.html
 
 test: .venv/.dev  ## run all tests, the linters among them
 	$(BIN)/python -m pytest $(ARGS)
+
+test-all: .venv/.dev  ## the slow ones as well
+	$(BIN)/python -m pytest -m "" $(ARGS)
 
 lint: .venv/.dev  ## ruff (lint and format) and mypy
 	$(BIN)/ruff check .

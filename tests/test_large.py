@@ -149,7 +149,14 @@ print(status("VmHWM") - before, model.plan_.memory, model.plan_.held)
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peak memory is read from Linux's /proc")
 @pytest.mark.parametrize(
     ("n", "k", "limit"),
-    [(9000, 20, 60e6), (9000, 20, 150e6), (9000, 50, 300e6), (14_000, 10, 120e6), (5000, 20, 1e9), (3000, 2000, 2e9)],
+    [
+        (9000, 20, 60e6),
+        (5000, 20, 1e9),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in [(9000, 20, 150e6), (9000, 50, 300e6), (14_000, 10, 120e6), (3000, 2000, 2e9)]
+        ),
+    ],
 )
 def test_the_limit_is_kept_and_the_plan_is_right(n, k, limit):
     code = PEAK.format(n=n, k=k, limit=int(limit))

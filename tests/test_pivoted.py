@@ -30,7 +30,7 @@ def probability(K, pivots):
     return p
 
 
-@pytest.mark.parametrize("proposed", [1, 2, 7, 40])
+@pytest.mark.parametrize("proposed", [pytest.param(1, marks=pytest.mark.slow), 2, 7, 40])
 def test_pivots_have_exactly_the_law_of_the_sequential_method(proposed):
     X = np.array([[0.0, 0], [0.2, 0], [1, 1], [2, 0], [2.1, 0.1], [4, 4]])
     K = RBF(0.4).block(X, X) * np.multiply.outer([1, 2, 1, 0.5, 1, 1.5], [1, 2, 1, 0.5, 1, 1.5])

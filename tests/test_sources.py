@@ -504,11 +504,11 @@ STORES = {
     ("kind", "r", "limit"),
     [
         (".npy", 100, 70e6),
-        (".npy, Fortran order", 100, 70e6),
-        (".npy", 400, 150e6),
         (".parquet", 400, 150e6),
-        (".feather", 100, 150e6),
-        (".csv", 100, 120e6),
+        pytest.param(".npy, Fortran order", 100, 70e6, marks=pytest.mark.slow),
+        pytest.param(".npy", 400, 150e6, marks=pytest.mark.slow),
+        pytest.param(".feather", 100, 150e6, marks=pytest.mark.slow),
+        pytest.param(".csv", 100, 120e6, marks=pytest.mark.slow),
     ],
 )
 def test_the_limit_is_kept_by_files_far_larger_than_it(tmp_path, kind, r, limit):
