@@ -11,8 +11,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from pyarrow import csv, feather, parquet
+from sklearn.utils.fixes import parse_version
 
 import mercer
 from mercer import KernelPCA
@@ -118,7 +120,8 @@ def test_integers_booleans_and_single_precision_are_numbers(tmp_path):
 )
 def test_frames_are_rows(frame):
     model = landmark().fit(frame)
-    assert list(model.feature_names_in_) == list("abcd")
+    if not isinstance(frame, pl.DataFrame) or parse_version(sklearn.__version__) >= parse_version("1.7"):
+        assert list(model.feature_names_in_) == list("abcd")  # scikit-learn 1.6 cannot read those of polars 2
     assert_allclose(model.transform(frame), landmark().fit(X).transform(X), atol=1e-10)
 
 
@@ -493,7 +496,7 @@ print(status("VmHWM") - before, fitted.plan_.memory)
 STORES = {
     ".npy": np.save,
     ".npy, Fortran order": lambda path, X: np.save(path, np.asfortranarray(X)),
-    ".parquet": lambda path, X: parquet.write_table(numbered(X), path, row_group_size=20_000),
+    ".parquet": lambda path, X: parquet.write_table(numbered(X), path, row_group_size=10_000),
     ".feather": lambda path, X: feather.write_feather(numbered(X), str(path), chunksize=20_000),
     ".csv": lambda path, X: csv.write_csv(numbered(X[:30_000].round(1)), path),
 }

@@ -113,7 +113,8 @@ def _npy(file: Any, names: Sequence[str], n_rows: int, dtype: Any) -> Iterator[S
 @contextmanager
 def _csv(file: Any, names: Sequence[str], n_rows: int, dtype: Any, delimiter: str = ",") -> Iterator[Sink]:
     csv = arrow("csv")
-    options = csv.WriteOptions(quoting_header="none", delimiter=delimiter)
+    file.write((delimiter.join(names) + "\n").encode())  # Arrow would put every name into quotes
+    options = csv.WriteOptions(include_header=False, delimiter=delimiter)
     with csv.CSVWriter(file, _schema(names, dtype), write_options=options) as writer:
         yield lambda block: writer.write_batch(_batch(block, names, dtype))
 
