@@ -29,7 +29,8 @@ MEANINGS = {
     ),
     "landmark": (
         "RBF kernel, γ one over the median squared distance (a hundredth of that for the far cluster), 20 features; "
-        "1 000 landmarks or random features for every system (ours ends with fewer if they see enough). *than ours*: time against ours; for bare kernel blocks, which are evaluated and thrown away, our "
+        "1 000 landmarks or random features for every system (ours ends with fewer if they see enough). "
+        "*than ours*: time against ours; for bare kernel blocks, which are evaluated and thrown away, our "
         "share of their speed. *memory*: peak beyond the data, or, where rows are in a file, beyond nothing; *more*: "
         "against ours. *captured*: tr(UᵀAU)/tr(A), A the true centred kernel matrix of 5 000 rows and U a basis of "
         "their scores; median over the runs, each with a seed of its own (five at 200 000 rows). Not here: nystrompca "
