@@ -1,6 +1,7 @@
 """Where rows go: a file that appears when it is complete, or not at all."""
 
 import os
+import secrets
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -30,23 +31,28 @@ def outlet(path: Path | None, names: Sequence[str], n_rows: int, dtype: Any = np
         yield from _to_standard_output(names, n_rows, dtype)
         return
     kind, path = kind_of(path), path.resolve()  # the target of a link, not the link
-    try:
-        handle, temporary = _temporary(path)
-    except OSError as error:
-        raise CannotWrite(path, error) from None
+    temporary = (
+        path.parent / f".mercer-{secrets.token_hex(8)}.part"
+    )  # known before it exists: no signal can come between
     fed = False
     try:
-        with os.fdopen(handle, "wb") as file, kind(file, names, n_rows, dtype) as write:
+        with _created(temporary, path) as file, kind(file, names, n_rows, dtype) as write:
             yield _guarded(write, path)
             fed = True
-        os.chmod(temporary, 0o666 & ~_umask())  # noqa: PTH101  (mkstemp is private to its owner; a result is not)
-        Path(temporary).replace(path)
+        temporary.replace(path)
     except OSError as error:
         if not fed:  # whoever fed it has failed, not the file
             raise
         raise CannotWrite(path, error) from None
     finally:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
+
+
+def _created(temporary: Path, path: Path) -> Any:
+    try:
+        return temporary.open("xb")
+    except OSError as error:
+        raise CannotWrite(path, error) from None
 
 
 def _guarded(write: Sink, path: Path) -> Sink:
@@ -70,10 +76,6 @@ def _to_standard_output(names: Sequence[str], n_rows: int, dtype: Any) -> Iterat
         raise SystemExit(0) from None
 
 
-def _temporary(path: Path) -> tuple[int, str]:
-    return tempfile.mkstemp(prefix=".mercer-", suffix=".part", dir=path.parent)
-
-
 def refuse_unwritable(path: Path) -> None:
     """Say before the work, not after it, that a file of this name cannot be written."""
     kind_of(path)
@@ -83,9 +85,8 @@ def refuse_unwritable(path: Path) -> None:
             raise IsADirectoryError(EISDIR, "it is a folder")
         if path.exists() and not os.access(path, os.W_OK):
             raise PermissionError(EACCES, "it is read-only")
-        handle, temporary = _temporary(path)
-        os.close(handle)
-        Path(temporary).unlink()
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
     except OSError as error:
         raise CannotWrite(path, error) from None
 
@@ -139,12 +140,6 @@ def _schema(names: Sequence[str], dtype: Any) -> Any:
 def _batch(block: Array, names: Sequence[str], dtype: Any) -> Any:
     columns = [np.ascontiguousarray(block[:, j], dtype=dtype) for j in range(len(names))]
     return arrow("lib").RecordBatch.from_arrays([arrow("lib").array(c) for c in columns], names=list(names))
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 KINDS = {
