@@ -31,9 +31,8 @@ def outlet(path: Path | None, names: Sequence[str], n_rows: int, dtype: Any = np
         yield from _to_standard_output(names, n_rows, dtype)
         return
     kind, path = kind_of(path), path.resolve()  # the target of a link, not the link
-    temporary = (
-        path.parent / f".mercer-{secrets.token_hex(8)}.part"
-    )  # known before it exists: no signal can come between
+    # Known before it exists, so that no signal can come between.
+    temporary = path.parent / f".mercer-{secrets.token_hex(8)}.part"
     fed = False
     try:
         with _created(temporary, path) as file, kind(file, names, n_rows, dtype) as write:
