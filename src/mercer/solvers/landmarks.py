@@ -1,6 +1,6 @@
 """PCA of what landmarks see: choosing them, and the eigenproblem of their r×r side."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import linalg
@@ -9,11 +9,10 @@ from mercer.errors import BadData
 from mercer.limits import PIECE
 from mercer.solvers.base import NOT_FINITE, Eigenpairs, Solver
 from mercer.solvers.pivoted import pivoted_cholesky, proposals
-from mercer.solvers.warm import WarmKrylov
+from mercer.solvers.warm import WarmKrylov, start_columns
 from mercer.symmetric import Array, SymmetricOperator
 
 ENOUGH = 1e-6  # share of the variance: more landmarks that see less than this cost time and tell nothing
-RESIDUAL = 1e-4
 SAMPLE = 64  # rows from which the variance is guessed
 
 
@@ -28,16 +27,28 @@ class Landmarks(Solver):
     count: int
     sample: int = field(default=0, repr=False)  # rows among which they are chosen; all if there are no more
     refine: int = 0
-    tol: float = field(default=0.0, repr=False)  # 0: ENOUGH for the landmarks, RESIDUAL for the passes after them
+    tol: float = field(default=0.0, repr=False)  # 0: ENOUGH for the landmarks, WarmKrylov's for the passes after them
     threads: int = field(default=1, repr=False)
 
     def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
         """Exact passes, from the landmarks' vectors if they are there."""
+        return self._after(k).solve(op, k, rng, start)
+
+    def _after(self, k: int) -> WarmKrylov:
+        """Who does the exact passes, with room for no more of them than there are."""
         passes = max(1, self.refine)
-        solver = WarmKrylov(
-            self.tol or RESIDUAL, WarmKrylov.block_for(k), self.count, max_passes=passes, threads=self.threads
+        return WarmKrylov(
+            self.tol or WarmKrylov.tol,
+            WarmKrylov.block_for(k),
+            self.count,
+            max_passes=passes,
+            threads=self.threads,
+            blocks=min(passes, WarmKrylov.blocks),
         )
-        return solver.solve(op, k, rng, start)
+
+    def exact(self, n: int, k: int) -> int:
+        """Bytes of the exact passes at their peak, with the scores that start them."""
+        return replace(self._after(k), rank=0).memory(n, k) + 24 * n * (k + start_columns(k))
 
     def choose(self, op: SymmetricOperator, rng: np.random.Generator) -> Array:
         """Rows drawn where the matrix is seen worst: asks `diag`, `columns` and `block`. The factor is gone again.
@@ -53,7 +64,7 @@ class Landmarks(Solver):
 
     def memory(self, d: int, block_rows: int) -> int:
         """Bytes at the peak: of the factor while landmarks are chosen, or of the sweep and the eigenproblem."""
-        chosen = self.sample * (self.count + 4 * proposals(self.count) + 5 * d)
+        chosen = self.sample * (self.count + 3 * proposals(self.count) + 4 * d)
         swept = self.count * (6 * self.count + 2 * d) + block_rows * (self.count + 3 * d)
         return 8 * max(chosen, swept + self.threads * min(PIECE, block_rows) * (2 * self.count + 4 * d))
 

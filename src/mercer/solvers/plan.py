@@ -11,7 +11,7 @@ from mercer.solvers.dense import Dense
 from mercer.solvers.factored import Factored
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.landmarks import Landmarks
-from mercer.solvers.warm import WarmKrylov, start_columns
+from mercer.solvers.warm import WarmKrylov
 
 MOST_SPARSE_FEATURES = 2000
 TINY = 64  # rows up to which a block solver has nothing to iterate on
@@ -19,7 +19,7 @@ SMALL = 500  # rows up to which LAPACK is as fast as anything
 HELD = 12_000  # rows up to which holding K is faster than evaluating it anew, whatever the memory
 DEAR = 15.0  # nanoseconds: entries that cost more are held if they fit
 SMALL_BLOCK, LARGE_BLOCK = 8, 16  # columns a pass over a held matrix, for few and for many components
-HELD_TOL, RECOMPUTED_TOL = 1e-8, 1e-4
+HELD_TOL, RECOMPUTED_TOL = 1e-8, WarmKrylov.tol
 BUDGET = 600.0  # nominal seconds that all passes may take before one exact pass has to do
 WARM_PASSES = 4  # what a warm start usually takes
 FEWEST_PIVOTS = 50
@@ -232,10 +232,11 @@ def _landmarks(p: Problem, limits: Limits, why: str) -> Plan:
     count = min(p.n_landmarks or min(max(usual, k + 1), max(MOST_LANDMARKS, k + 1)), p.n)
     sample = min(p.n, max(CHOSEN_FROM * count, min(CHOSEN_ENTRIES // count, MOST_CHOSEN_FROM)))
     solver = Landmarks(count, sample, p.refine, p.tol, limits.threads)
-    fixed = p.reading + (_matrix(p, "recomputed", limits) + _refining(p, limits, count) if p.refine else BUFFERS)
+    rows = p.copied + p.loaded if p.refine else p.reading
+    exact = _matrix(p, "recomputed", limits) + solver.exact(p.n, min(_wanted(p), count)) if p.refine else 0
 
-    def memory(solver: Landmarks) -> int:
-        return fixed + solver.memory(p.d, min(rows_at_a_time(solver.count, p.d), p.n))
+    def memory(solver: Landmarks) -> int:  # one after the other: landmarks are gone when exact passes begin
+        return max(exact, rows + BUFFERS + solver.memory(p.d, min(rows_at_a_time(solver.count, p.d), p.n)))
 
     while memory(solver) > limits.memory and solver.sample > FEWEST_CHOSEN_FROM * solver.count:
         fewer = max(FEWEST_CHOSEN_FROM * solver.count, int(solver.sample * 0.8))
@@ -245,13 +246,6 @@ def _landmarks(p: Problem, limits: Limits, why: str) -> Plan:
         count = max(least, int(solver.count * 0.8))
         solver = replace(solver, count=count, sample=min(p.n, FEWEST_CHOSEN_FROM * count))
     return Plan(solver, "landmarks", memory(solver), why, p.tol or RECOMPUTED_TOL, max(1, p.refine))
-
-
-def _refining(p: Problem, limits: Limits, count: int) -> int:
-    """Bytes of the exact passes after landmarks."""
-    k = min(_wanted(p), count)
-    solver = WarmKrylov(block=WarmKrylov.block_for(k), rank=0, threads=limits.threads)
-    return solver.memory(p.n, k) + 24 * p.n * (k + start_columns(k))
 
 
 _IN_MEMORY = _dense_if_asked, _feature_side, _small_or_nearly_all, _features, _held
