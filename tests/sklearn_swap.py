@@ -4,4 +4,5 @@ import sklearn.decomposition
 
 import mercer
 
-sklearn.decomposition.KernelPCA = mercer.KernelPCA
+for name in ("KernelPCA", "PCA"):
+    setattr(sklearn.decomposition, name, getattr(mercer, name))

@@ -1,5 +1,6 @@
-"""What all models share: limits, randomness, rows in blocks, and scikit-learn's way of setting parameters."""
+"""What all models share: limits, randomness, and rows in blocks."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from numbers import Integral
 from pathlib import Path
@@ -8,7 +9,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from mercer.kernels import Kernel
 from mercer.limits import Limits, rows_at_a_time
 from mercer.progress import reporting
 from mercer.sources.files import FileRows
@@ -17,20 +17,19 @@ from mercer.sources.rows import RowSource
 from mercer.symmetric import Array
 
 
-class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A scikit-learn transformer with `memory_limit`, `n_jobs`, `random_state` and kernels as values."""
+class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """A scikit-learn transformer with `memory_limit`, `n_jobs` and `random_state`."""
 
-    kernel: Any
     progress: Any
     _dtype: Any  # of scores
 
+    @abstractmethod
     def _new_rows(self, X: Any) -> Any:
         """The rows of X, checked against those of the fit."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _scores(self, rows: Any, threads: int) -> Array:
         """The scores of some rows in memory."""
-        raise NotImplementedError
 
     def transform_to(self, X: Any, path: str | Path) -> Path:
         """Write the scores of the rows of X to a file, block by block: for more of them than fit into memory.
@@ -91,15 +90,3 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         if self.random_state is None or isinstance(self.random_state, Integral):
             return np.random.default_rng(int(self.random_state or 0))
         return np.random.default_rng(self.random_state.randint(2**31 - 1))
-
-    def set_params(self, **params: Any) -> "Model":
-        """Set parameters; ``kernel__gamma=2`` replaces a kernel object by a changed copy."""
-        inner = {name[8:]: value for name, value in params.items() if name.startswith("kernel__")}
-        super().set_params(**{name: value for name, value in params.items() if not name.startswith("kernel__")})
-        if inner:
-            if not isinstance(self.kernel, Kernel):
-                raise ValueError(
-                    f"kernel={self.kernel!r} has no parameters of its own to set; use a mercer.kernels object."
-                )
-            self.kernel = self.kernel.with_params(**inner)
-        return self

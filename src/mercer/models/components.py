@@ -51,16 +51,7 @@ class Components:
     warnings: list[str] = field(default_factory=list)
 
     def per_degree_of_freedom(self) -> float:
-        """1/(Σw − 1): weights are counts."""
-        if self.total_weight > 1:
-            return 1 / (self.total_weight - 1)
-        if self.n == 1:
-            return 0.0
-        tell(
-            f"The sample weights sum to {self.total_weight:.3g}, but weights are counts (2 is the row twice): "
-            "explained_variance_ is nan. Scale them up; explained_variance_ratio_ does not depend on their scale."
-        )
-        return float("nan")
+        return per_degree_of_freedom(self.total_weight, self.n)
 
     @property
     def ratios(self) -> Array:
@@ -68,3 +59,16 @@ class Components:
         if self.indefinite or self.total <= 0:
             return np.full(len(self.values), np.nan if self.indefinite else 0.0)
         return self.values / self.total
+
+
+def per_degree_of_freedom(total_weight: float, n: int) -> float:
+    """1/(Σw − 1): weights are counts."""
+    if total_weight > 1:
+        return 1 / (total_weight - 1)
+    if n == 1:
+        return 0.0
+    tell(
+        f"The sample weights sum to {total_weight:.3g}, but weights are counts (2 is the row twice): "
+        "explained_variance_ is nan. Scale them up; explained_variance_ratio_ does not depend on their scale."
+    )
+    return float("nan")

@@ -428,6 +428,18 @@ class KernelPCA(Model):
 
     # ------------------------------------------------------------------ scikit-learn's ways
 
+    def set_params(self, **params: Any) -> "KernelPCA":
+        """Set parameters; ``kernel__gamma=2`` replaces a kernel object by a changed copy."""
+        inner = {name[8:]: value for name, value in params.items() if name.startswith("kernel__")}
+        super().set_params(**{name: value for name, value in params.items() if not name.startswith("kernel__")})
+        if inner:
+            if not isinstance(self.kernel, Kernel):
+                raise ValueError(
+                    f"kernel={self.kernel!r} has no parameters of its own to set; use a mercer.kernels object."
+                )
+            self.kernel = self.kernel.with_params(**inner)
+        return self
+
     def _precomputed(self) -> bool:
         return isinstance(self.kernel, Precomputed) or (isinstance(self.kernel, str) and self.kernel == "precomputed")
 

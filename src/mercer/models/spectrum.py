@@ -88,9 +88,17 @@ def settled(plan: Plan, matrix: Centered, pairs: Eigenpairs, certificate: Certif
 
 
 def grow_to_share(
-    plan: Plan, matrix: Centered, share: float, rng: np.random.Generator, replan: Callable[[int], Plan]
+    plan: Plan,
+    matrix: Centered,
+    share: float,
+    rng: np.random.Generator,
+    replan: Callable[[int], Plan],
+    strict: bool = False,
 ) -> tuple[Plan, Eigenpairs]:
-    """More and more components, each time from those at hand, until they explain the share; also the plan it took."""
+    """More and more components, each time from those at hand, until they explain the share; also the plan it took.
+
+    `strict`: more than the share, not just as much.
+    """
     k, start = first_guess(plan, matrix, share, rng), None
     while True:
         plan = plan_for_share(plan, replan, k, share)
@@ -98,7 +106,7 @@ def grow_to_share(
         if matrix.trace <= matrix.noise:
             return plan, pairs.first(1)  # nothing to explain
         explained = np.cumsum(np.maximum(pairs.values, 0.0)) / matrix.trace
-        reached = np.flatnonzero(explained >= share - 1e-12)
+        reached = np.flatnonzero(explained > share if strict else explained >= share - 1e-12)
         if len(reached) or k == matrix.n:
             return plan, pairs.first(int(reached[0]) + 1 if len(reached) else k)
         k, start = min(2 * k, matrix.n), pairs.vectors
@@ -201,11 +209,16 @@ def observations(
             f"The kernel matrix is not positive semi-definite: it has an eigenvalue of at most {pairs.lowest:.3g} "
             f"against a largest of {values[0]:.3g}. Explained variance ratios have no meaning here."
         )
+    return said + about_directions(certificate, values)
+
+
+def about_directions(certificate: Certificate, values: Array) -> list[str]:
+    """Which components have a variance but no direction of their own."""
     unsettled = [i for i in certificate.unresolved if values[i] > 0]
-    if unsettled:
-        names = ", ".join(str(i + 1) for i in unsettled[:5]) + (" …" if len(unsettled) > 5 else "")
-        said.append(
-            f"The direction of component {names} is not determined by the data (its eigenvalue is nearly that of the "
-            "next one, not kept, or its residual is too large); see certificate_. More components may settle it."
-        )
-    return said
+    if not unsettled:
+        return []
+    names = ", ".join(str(i + 1) for i in unsettled[:5]) + (" …" if len(unsettled) > 5 else "")
+    return [
+        f"The direction of component {names} is not determined by the data (its eigenvalue is nearly that of the "
+        "next one, not kept, or its residual is too large); see certificate_. More components may settle it."
+    ]

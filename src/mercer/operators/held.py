@@ -52,3 +52,22 @@ class BlackBox(SymmetricOperator):
 
     def _blocks(self) -> list[Array]:
         return np.array_split(np.arange(self.n), max(1, -(-self.n // 64)))
+
+
+class Dilation(SymmetricOperator):
+    """[[0, X], [Xᵀ, 0]] of a matrix X (m×d): its largest eigenvalues are the singular values of X, never squared."""
+
+    def __init__(self, factor: Array) -> None:
+        self.factor, self.n = factor, sum(factor.shape)
+
+    def matmat(self, B: Array) -> Array:
+        upper, lower = np.split(B, [len(self.factor)])
+        return np.concatenate([self.factor @ lower, self.factor.T @ upper])
+
+    def diag(self) -> Array:
+        return np.zeros(self.n)
+
+    def columns(self, indices: Array) -> Array:
+        unit = np.zeros((self.n, len(indices)))
+        unit[indices, np.arange(len(indices))] = 1.0
+        return self.matmat(unit)

@@ -11,7 +11,7 @@ Those with θᵢ > Λ are *complete*: no pair was missed among them. Below Λ th
 solver missed nothing.
 """
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 
 import numpy as np
@@ -58,6 +58,19 @@ class Certificate:
     def certified(self) -> bool:
         """Whether every residual met the rule."""
         return self.converged
+
+    def squared(self) -> "Certificate":
+        """The same about λ = σ², if this is about singular values σ: their intervals squared, and ρ = 2σρ + ρ²."""
+        sigma = np.maximum(self.lower, 0.0)
+        return replace(
+            self,
+            tol=2 * self.tol,
+            residuals=2 * sigma * self.residuals + self.residuals**2,
+            lower=sigma**2,
+            upper=self.upper**2,
+            bound_beyond=self.bound_beyond**2,
+            rounding=self.rounding**2,
+        )
 
     def __str__(self) -> str:
         return "\n".join(_sentences(self))

@@ -59,7 +59,7 @@ class Plan:
     """What will be done, with what, and why."""
 
     solver: Solver
-    held: str  # "gram" (filled in memory), "recomputed", "features" (ΦΦᵀ, not formed), "given" or "landmarks"
+    held: str  # how the matrix is held; a key of _HELD
     memory: int  # bytes that fit allocates beyond X, at the peak
     why: str
     tol: float = HELD_TOL
@@ -97,6 +97,10 @@ _HELD = {
     "features": "explicit features",
     "given": "the matrix given",
     "landmarks": "what they see of the rows in one sweep",
+    "scatter": "the products of all columns, summed up in one sweep",
+    "triangle": "the triangle of a QR factorisation, from one sweep",
+    "rows": "the centred rows",
+    "products": "products with the rows",
 }
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from mercer.errors import BadData
 from mercer.limits import rows_at_a_time
@@ -24,6 +25,7 @@ class RowSource(ABC):
     names: tuple[str, ...] | None = None  # of the columns, if they have any
     label: str = "X"  # what to call it in a message
     overhead: int = 0  # bytes that reading takes beyond the blocks
+    held: bool = False  # whether the rows are in memory anyway: blocks cost nothing then
 
     @abstractmethod
     def blocks(self, size: int) -> Iterator[Array]:
@@ -71,18 +73,29 @@ class RowSource(ABC):
 class ArrayRows(RowSource):
     """A dense array or CSR matrix in memory, already checked."""
 
+    held = True
+
     def __init__(self, rows: Any) -> None:
         self.rows, self.shape, self.dtype = rows, rows.shape, rows.dtype
 
     def blocks(self, size: int) -> Iterator[Any]:
         for start in range(0, self.shape[0], size):
-            yield self.rows[start : start + size]
+            yield some_rows(self.rows, start, min(start + size, self.shape[0]))
 
     def __getitem__(self, indices: Array) -> Any:
         return self.rows[indices]
 
     def load(self, kept: Array | None = None) -> Any:
         return self.rows if kept is None else self.rows[kept]
+
+
+def some_rows(rows: Any, start: int, stop: int) -> Any:
+    """rows[start:stop] without a copy, of a CSR matrix too."""
+    if not sparse.issparse(rows):
+        return rows[start:stop]
+    first, last = rows.indptr[start], rows.indptr[stop]
+    parts = rows.data[first:last], rows.indices[first:last], rows.indptr[start : stop + 1] - first
+    return sparse.csr_array(parts, shape=(stop - start, rows.shape[1]))
 
 
 def regroup(pieces: Iterable[Array], size: int) -> Iterator[Array]:

@@ -1,0 +1,334 @@
+"""Principal axes by every way there is: from what a fit is asked for to what it finds."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from mercer.errors import BadData, NoRoom
+from mercer.limits import Limits
+from mercer.models.spectrum import TooMany, about_directions, grow_to_share, rule_out_missed
+from mercer.operators.held import Dilation, HeldMatrix
+from mercer.operators.products import ScatterProducts
+from mercer.operators.scatter import Scatter, Spread, Square, Triangle, sweep
+from mercer.operators.tiles import cut
+from mercer.progress import reporting
+from mercer.readings.components import bic, components_for_share, minka_evidence
+from mercer.solvers.base import Eigenpairs, rounding_floor, signs_by
+from mercer.solvers.certificate import Certificate, certify
+from mercer.solvers.dense import Dense
+from mercer.solvers.linear_plan import (
+    LinearProblem,
+    choose_linear_plan,
+    rows_plan,
+    triangle_plan,
+)
+from mercer.solvers.plan import Plan
+from mercer.solvers.svd import Svd
+from mercer.sources.rows import RowSource
+from mercer.symmetric import Array
+from mercer.threads import one_blas_thread
+
+DIGITS, SINGLE_DIGITS = 1e-6, 1e-3  # error of a kept variance, relative to itself, from which another way is taken
+ALL_AT_ONCE = 500  # columns up to which finding all axes costs no more than finding out how many there should be
+COLUMNS = 2_000_000  # entries of centred columns at a time
+OVERFLOW = "The squares of the data are no numbers any more: the values are far too large. Scale them down first."
+
+
+@dataclass(frozen=True)
+class LinearTask:
+    """Rows and sizes of one fit, with those parameters of the model that steer it."""
+
+    rows: RowSource
+    weights: Array | None
+    problem: LinearProblem
+    limits: Limits
+    rng: Callable[[], np.random.Generator]
+    asked: Any  # components: a number, a share of the variance, "mle", "bic", or None for all
+    standardize: bool = False
+    progress: Any = False
+
+
+@dataclass(frozen=True)
+class Axes:
+    """All that a model keeps."""
+
+    plan: Plan
+    certificate: Certificate
+    count: int  # rows
+    weight: float
+    mean: Array
+    scale: Array | None  # that columns were divided by
+    values: Array  # eigenvalues of the scatter matrix
+    axes: Array  # k×d, orthonormal rows
+    total: float  # of all eigenvalues
+    all: int  # how many there can be
+    warnings: list[str] = field(default_factory=list)
+
+
+def find_axes(task: LinearTask, plan: Plan) -> Axes:
+    """The way the plan names; if too few digits are left at its end, or too many components are needed, another."""
+    quiet = np.errstate(over="ignore", invalid="ignore", divide="ignore")  # what overflows is told in words
+    with quiet, reporting(task.progress, plan.passes, "sweeps over the rows") as on_pass:
+        return _WAYS[plan.held](task, plan, on_pass)
+
+
+# ---------------------------------------------------------------------- by the scatter matrix
+
+
+def by_scatter(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
+    """S summed up in one sweep; anew in double precision, or without squares, where digits were lost."""
+    scatter = summed(task, Square, on_pass)
+    found = from_square(task, plan, scatter)
+    if scatter.rounding > np.finfo(float).eps and lost(found, SINGLE_DIGITS):
+        scatter = summed(task, Square, on_pass, exact=True)
+        found = from_square(task, plan, scatter)
+    if not lost(found, DIGITS) or task.problem.sparse:
+        return found
+    why = f"squares of the data leave component {len(found.values)} too few digits."
+    try:
+        return by_triangle(task, fitting(triangle_plan(task.problem, task.limits, why), task.limits), on_pass)
+    except NoRoom:
+        return found
+
+
+def from_square(task: LinearTask, plan: Plan, scatter: Square) -> Axes:
+    """The eigenproblem of S, which is left as it is."""
+    scale = column_scales(task, scatter)
+    matrix = scatter.matrix if scale is None else scatter.matrix / np.multiply.outer(scale, scale)
+    total, noise = float(np.trace(matrix)), rounding_in(scatter, float(np.trace(matrix)))
+    k = number_of_axes(task, lambda: np.linalg.eigvalsh(matrix)[::-1], total, scatter.count)
+    pairs = Dense().solve(HeldMatrix(matrix), min(k, len(matrix)), task.rng())
+    certificate = certify(pairs, tol=plan.tol, bound=beyond(pairs), level="LAPACK counts eigenvalues", entries=noise)
+    return kept(task, plan, scatter, scale, pairs.values, pairs.vectors, total, certificate)
+
+
+def rounding_in(scatter: Scatter, total: float) -> float:
+    """How far rounding can move the eigenvalues of a scatter matrix."""
+    return 8 * scatter.rounding * total
+
+
+def lost(found: Axes, digits: float) -> bool:
+    """Whether a kept variance that is there at all is known to fewer digits than it should be."""
+    noise, values = found.certificate.rounding, found.values
+    single = digits == SINGLE_DIGITS  # of what single precision does not see, nothing is known
+    return bool(np.any((values * digits < noise) & ((values > noise) | single)))
+
+
+# ---------------------------------------------------------------------- without squares
+
+
+def by_triangle(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
+    """R of a QR factorisation, block after block, and its singular values."""
+    scatter = summed(task, Triangle, on_pass, exact=True)
+    return from_factor(task, plan, scatter, scatter.R)
+
+
+def by_rows(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
+    """The centred rows in memory, and their singular values."""
+    spread = summed(task, Spread, on_pass, exact=True)
+    centred = np.asarray(task.rows.load(), dtype=np.float64) - spread.mean
+    if task.weights is not None:
+        centred *= np.sqrt(task.weights)[:, None]
+    return from_factor(task, plan, spread, centred)
+
+
+def from_factor(task: LinearTask, plan: Plan, scatter: Scatter, factor: Array) -> Axes:
+    """From any matrix X with XᵀX = S."""
+    scale = column_scales(task, scatter)
+    factor = factor if scale is None else factor / scale
+    size = float(np.linalg.norm(factor))
+    pairs = Svd().solve(Dilation(factor), min(factor.shape), task.rng())
+    k = number_of_axes(task, lambda: pairs.values**2, size**2, scatter.count)
+    pairs = pairs.first(k)
+    noise = 8 * float(np.finfo(float).eps) * size
+    certificate = certify(
+        pairs, tol=plan.tol / 2, bound=beyond(pairs), level="LAPACK counts singular values", entries=noise
+    ).squared()
+    axes = np.sqrt(2) * pairs.vectors[len(factor) :]
+    return kept(task, plan, scatter, scale, pairs.values**2, axes, size**2, certificate)
+
+
+# ---------------------------------------------------------------------- by the Gram matrix
+
+
+def by_gram(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
+    """XcXcᵀ u = λu gives the axes v = Xcᵀu/√λ: for rows fewer than columns."""
+    spread = summed(task, Spread, on_pass, exact=True)
+    scale, X = column_scales(task, spread), task.rows.load()
+    pieces = cut(X.shape[1], max(1, COLUMNS // X.shape[0]))
+    root = None if task.weights is None else np.sqrt(task.weights)[:, None]
+
+    def centred(columns: slice) -> Array:
+        Y = X[:, columns] - spread.mean[columns]
+        Y /= 1.0 if scale is None else scale[columns]
+        return Y if root is None else Y * root
+
+    gram = np.zeros((len(X), len(X)))
+    for columns in pieces:
+        Y = centred(columns)
+        gram += Y @ Y.T
+    total, noise = float(np.trace(gram)), rounding_in(spread, float(np.trace(gram)))
+    k = number_of_axes(task, lambda: np.linalg.eigvalsh(gram)[::-1], total, spread.count)
+    pairs = Dense().solve(HeldMatrix(gram), k, task.rng())
+    certificate = certify(pairs, tol=plan.tol, bound=beyond(pairs), level="LAPACK counts eigenvalues", entries=noise)
+    weights = pairs.vectors / np.sqrt(np.maximum(pairs.values, np.finfo(float).tiny))
+    axes = np.concatenate([centred(columns).T @ weights for columns in pieces])
+    found = kept(task, plan, spread, scale, pairs.values, orthonormal(axes, pairs.values > noise), total, certificate)
+    if not lost(found, DIGITS):
+        return found
+    why = f"squares of the data leave component {len(found.values)} too few digits."
+    try:
+        return by_rows(task, fitting(rows_plan(task.problem, task.limits, why), task.limits), on_pass)
+    except NoRoom:
+        return found
+
+
+def orthonormal(axes: Array, there: Array) -> Array:
+    """Columns of unit length at right angles, in the same directions; where there is no variance, any will do."""
+    fresh = np.random.default_rng(0).standard_normal(axes.shape)
+    Q, R = np.linalg.qr(np.where(there, axes, fresh))
+    return Q * np.where(np.diag(R) < 0, -1.0, 1.0)
+
+
+# ---------------------------------------------------------------------- by products
+
+
+def by_products(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
+    """Block Krylov: every step is one sweep over the rows."""
+    spread = summed(task, Spread, on_pass)
+    scale = column_scales(task, spread)
+    with one_blas_thread():
+        op: Any = ScatterProducts(task.rows, spread, scale, task.weights, task.limits.threads, on_pass)
+        try:
+            if isinstance(task.asked, float):
+                plan, pairs = grow_to_share(plan, op, task.asked, task.rng(), lambda k: replanned(task, k), strict=True)
+            else:
+                pairs = plan.solver.solve(op, number_of_axes(task, None, op.trace, spread.count), task.rng())
+        except TooMany:
+            return nearly_all(task, on_pass)
+        pairs, bound, level = rule_out_missed(plan, op, pairs, task.rng())
+    certificate = certify(pairs, tol=plan.tol, bound=bound, level=level, entries=op.noise)
+    return kept(task, plan, spread, scale, pairs.values, pairs.vectors, op.trace, certificate)
+
+
+def replanned(task: LinearTask, k: int) -> Plan:
+    """The plan for k components; another way, if those are so many that it is faster."""
+    return choose_linear_plan(replace(task.problem, k=k), task.limits)
+
+
+def nearly_all(task: LinearTask, on_pass: Any) -> Axes:
+    problem = replace(task.problem, k=None)
+    plan = choose_linear_plan(problem, task.limits)
+    if plan.held == "products":
+        many = f"n_components={task.asked} takes more than a tenth of the {problem.all:,} components there are"
+        raise NoRoom(f"{many}, and all of them do not fit into the memory_limit. Ask for a smaller share.")
+    return _WAYS[plan.held](replace(task, problem=problem), plan, on_pass)
+
+
+_WAYS = {
+    "scatter": by_scatter,
+    "triangle": by_triangle,
+    "rows": by_rows,
+    "gram": by_gram,
+    "products": by_products,
+}
+
+
+# ---------------------------------------------------------------------- what they share
+
+
+def summed(task: LinearTask, kind: type[Scatter], on_pass: Any, exact: bool = False) -> Any:
+    """How all rows scatter; with words for data that cannot be summed up."""
+    with one_blas_thread():
+        scatter = sweep(kind, task.rows, task.weights, task.limits.threads, on_pass, exact)
+        if not finite(scatter) and scatter.rounding > np.finfo(float).eps:
+            scatter = sweep(kind, task.rows, task.weights, task.limits.threads, on_pass, exact=True)
+    if not finite(scatter):
+        raise BadData(OVERFLOW)
+    return scatter
+
+
+def finite(scatter: Scatter) -> bool:
+    return bool(np.isfinite(scatter.offset).all() and np.isfinite(scatter.squares).all())
+
+
+def column_scales(task: LinearTask, scatter: Scatter) -> Array | None:
+    """The standard deviations, and 1 for columns that have none."""
+    if not task.standardize:
+        return None
+    deviations = np.sqrt(scatter.squares / max(scatter.weight - 1, np.finfo(float).tiny))
+    constant = deviations <= 4 * np.finfo(float).eps * np.abs(scatter.mean)
+    return np.where(constant, 1.0, deviations)
+
+
+def number_of_axes(task: LinearTask, spectrum: Callable[[], Array] | None, total: float, n: int) -> int:
+    """How many to find: as said, or by a rule on the whole spectrum."""
+    asked, most = task.asked, task.problem.all
+    if asked is None:
+        return most if task.problem.k is None else task.problem.k
+    if not isinstance(asked, (str, float)):
+        return int(asked)
+    if spectrum is None:
+        raise NoRoom(f"n_components={asked!r} needs all {most:,} variances, and that does not fit.")
+    values = np.maximum(spectrum()[:most], 0.0)
+    if isinstance(asked, float):
+        return components_for_share(values, total, asked) or most
+    if values[0] <= 0:
+        return 1
+    return int(np.argmax(minka_evidence(values, n)) if asked == "mle" else np.argmin(bic(values, n)))
+
+
+def beyond(pairs: Eigenpairs) -> float:
+    """A bound on what was not kept, where LAPACK found all there is."""
+    return float(pairs.beyond.max(initial=0.0)) + rounding_floor(pairs.vectors.shape[0], pairs.size)
+
+
+def kept(
+    task: LinearTask,
+    plan: Plan,
+    scatter: Scatter,
+    scale: Array | None,
+    values: Array,
+    vectors: Array,
+    total: float,
+    certificate: Certificate,
+) -> Axes:
+    """Signs and zeros by convention, and what a user should be told."""
+    values = np.where(values <= certificate.rounding, 0.0, values)
+    return Axes(
+        plan=plan,
+        certificate=certificate,
+        count=scatter.count,
+        weight=scatter.weight,
+        mean=scatter.mean,
+        scale=scale,
+        values=values,
+        axes=np.ascontiguousarray((vectors * signs_by(vectors)).T),
+        total=total,
+        all=min(scatter.count, scatter.width),
+        warnings=[*about_columns(task, scatter), *about_directions(certificate, values)],
+    )
+
+
+def about_columns(task: LinearTask, scatter: Scatter) -> list[str]:
+    if not task.standardize:
+        return []
+    constant = np.flatnonzero(
+        column_scales(task, scatter) != np.sqrt(scatter.squares / max(scatter.weight - 1, 1e-300))
+    )
+    if not len(constant):
+        return []
+    names = [repr(task.rows.names[j]) if task.rows.names else str(j) for j in constant[:5]]
+    some = ", ".join(names) + (" …" if len(constant) > 5 else "")
+    return [
+        f"{len(constant)} of {scatter.width} columns are constant ({some}) and cannot be scaled to variance one: "
+        "they are left as they are and say nothing. Leave them out."
+    ]
+
+
+def fitting(plan: Plan, limits: Limits) -> Plan:
+    if plan.memory > limits.memory:
+        raise NoRoom("")
+    return plan

@@ -1,0 +1,217 @@
+"""What PCA and IncrementalPCA share: scores and back, and the normal distribution that fits them."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.arrays import Home, to_numpy
+from mercer.errors import tell
+from mercer.models.axes import Axes
+from mercer.models.base import Model
+from mercer.models.components import per_degree_of_freedom
+from mercer.models.training import check_rows
+from mercer.operators.tiles import cut
+from mercer.symmetric import Array
+from mercer.threads import one_blas_thread, run
+
+PIECE = 2048  # rows that are moved to the mean and multiplied at once
+
+
+class LinearModel(Model):
+    """Scores z = W((x − mean)/scale), x ≈ mean + scale·Wᵀz; W has orthonormal rows, and scale is 1 if not asked for."""
+
+    whiten: bool
+    n_components_: int
+    noise_variance_: float
+    _home = Home()
+
+    # ------------------------------------------------------------------ what a fit leaves behind
+
+    def _keep(self, found: Axes) -> None:
+        """All fitted names that follow from the axes."""
+        per_degree = per_degree_of_freedom(found.weight, found.count)
+        variances = found.values * per_degree
+        rest = max(found.total * per_degree - float(variances.sum()), 0.0)
+        dropped = found.all - len(variances)
+        arrays = {
+            "components_": found.axes,
+            "explained_variance_": variances,
+            "explained_variance_ratio_": found.values / found.total if found.total > 0 else np.zeros(len(variances)),
+            "singular_values_": np.sqrt(found.values),
+            "mean_": found.mean,
+        }
+        for name, array in arrays.items():
+            setattr(self, name, self._home.bring(array.astype(self._dtype)))
+        self.__dict__.pop("scale_", None)
+        if found.scale is not None:
+            self.scale_ = self._home.bring(found.scale.astype(self._dtype))
+        self.n_components_ = len(variances)
+        self.total_variance_ = found.total * per_degree
+        self.noise_variance_ = rest / dropped if dropped > 0 else 0.0
+        self.reconstruction_error_ = rest * (found.weight - 1) / found.weight
+        self.plan_, self.certificate_ = found.plan, found.certificate
+        for message in found.warnings:
+            tell(message)
+
+    @property
+    def loadings_(self) -> Array:
+        """Axes times standard deviations (d×k): the covariance of every column with every score of variance one.
+
+        With ``standardize=True``, their correlations.
+        """
+        check_is_fitted(self)
+        axes, variances = to_numpy(self.components_), to_numpy(self.explained_variance_)
+        return axes.T * np.sqrt(variances)
+
+    # ------------------------------------------------------------------ scores and back
+
+    def transform(self, X: Any) -> Array:
+        """The scores of the rows of X: W((x − mean)/scale), each divided by its standard deviation if `whiten`.
+
+        The mean is subtracted before the product, so a large one costs no digits. X may be a ``pathlib.Path`` or the
+        result of `mercer.open_rows`, which are read block by block; sparse rows stay sparse.
+        """
+        check_is_fitted(self)
+        home = Home.of(X)
+        if home.foreign:
+            return home.bring(self._by_blocks(self._new_rows(to_numpy(X))))
+        return self._by_blocks(self._new_rows(X))
+
+    def inverse_transform(self, X: Any) -> Array:
+        """The rows with these scores in the plane of the axes: mean + scale·Wᵀz."""
+        check_is_fitted(self)
+        home = Home.of(X)
+        scores = check_array(to_numpy(X), input_name="X", dtype=[np.float64, np.float32])
+        if scores.shape[1] != self.n_components_:
+            raise ValueError(
+                f"X has {scores.shape[1]} features, but the inverse transform is expecting {self.n_components_}: one "
+                "for each component."
+            )
+        axes = self._number("components_")
+        if self.whiten:
+            axes = np.sqrt(self._number("explained_variance_"))[:, None] * axes
+        rows = scores @ axes * self._scale() + self._number("mean_")
+        return home.bring(rows.astype(np.result_type(scores.dtype, self._dtype), copy=False))
+
+    def decorrelate(self, X: Any) -> Array:
+        """X turned into the coordinates of all axes: nothing is lost, and the covariance of the scores is diagonal.
+
+        Needs all components (``n_components=None`` and no fewer rows than columns); whitening is left out.
+        """
+        check_is_fitted(self)
+        if self.n_components_ < self.n_features_in_:
+            raise ValueError(
+                f"decorrelate turns all {self.n_features_in_} columns, but only {self.n_components_} components were "
+                "kept: fit with n_components=None, on at least as many rows as columns."
+            )
+        return self._by_blocks(self._new_rows(X), lambda rows, threads: self._projected(rows, threads, False))
+
+    def _new_rows(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return check_rows(self, X, reset=False)
+
+    def _scores(self, rows: Any, threads: int) -> Array:
+        return self._projected(rows, threads, self.whiten)
+
+    def _projected(self, rows: Any, threads: int, whiten: bool) -> Array:
+        """Scores of rows in memory, by pieces."""
+        axes, mean = self._number("components_") / self._scale(), self._number("mean_")
+        if whiten:
+            deviations = np.sqrt(self._number("explained_variance_"))
+            axes = axes * np.divide(1.0, deviations, out=np.zeros_like(deviations), where=deviations > 0)[:, None]
+        if sparse.issparse(rows):
+            return rows @ axes.T - axes @ mean
+        dtype = np.float32 if rows.dtype == np.float32 and self._dtype == np.float32 else np.float64
+        out, turned = np.empty((len(rows), len(axes)), dtype=dtype), np.ascontiguousarray(axes.T.astype(dtype))
+
+        def work(piece: slice) -> None:
+            moved = np.empty(rows[piece].shape, dtype=dtype)
+            np.subtract(rows[piece], mean, out=moved, casting="same_kind")
+            np.matmul(moved, turned, out=out[piece])
+
+        with one_blas_thread():
+            run(work, cut(len(rows), PIECE), threads)
+        return out
+
+    def _scale(self) -> Any:
+        return self._number("scale_") if hasattr(self, "scale_") else 1.0
+
+    def _number(self, name: str) -> Array:
+        """A fitted array in double precision."""
+        return to_numpy(getattr(self, name)).astype(np.float64, copy=False)
+
+    # ------------------------------------------------------------------ the normal distribution that fits
+
+    def get_covariance(self) -> Array:
+        """Wᵀ diag(λ − σ²) W + σ²I: that of probabilistic PCA, with σ² = ``noise_variance_``, in the units of X."""
+        check_is_fitted(self)
+        along, noise, axes = self._variances()
+        covariance = (axes.T * (along - noise)) @ axes
+        covariance.flat[:: len(covariance) + 1] += noise
+        return self._as_fitted(covariance * np.multiply.outer(self._scales(), self._scales()))
+
+    def get_precision(self) -> Array:
+        """The inverse of `get_covariance`; of directions without variance nothing is said, as in a pseudo-inverse."""
+        check_is_fitted(self)
+        inverse, rest, axes = self._inverse_variances()
+        precision = (axes.T * (inverse - rest)) @ axes
+        precision.flat[:: len(precision) + 1] += rest
+        return self._as_fitted(precision / np.multiply.outer(self._scales(), self._scales()))
+
+    def score_samples(self, X: Any) -> Array:
+        """The log-likelihood of every row under that distribution.
+
+        −½[d·log 2π + log|C| + (x − mean)ᵀC⁻¹(x − mean)], from the scores: no d×d matrix is made.
+        """
+        check_is_fitted(self)
+        home = Home.of(X)
+        rows = self._new_rows(to_numpy(X) if home.foreign else X)
+        inverse, rest, axes = self._inverse_variances()
+        factors = np.append(inverse, np.full(self.n_features_in_ - len(inverse), rest))
+        there = factors > 0
+        constant = np.log(factors[there]).sum() - 2 * np.log(self._scales()).sum() - there.sum() * np.log(2 * np.pi)
+
+        def likelihood(block: Any, threads: int) -> Array:
+            block = block.toarray() if sparse.issparse(block) else block
+            moved = (block - self._number("mean_")) / self._scales()
+            scores = moved @ axes.T
+            distances = scores**2 @ (inverse - rest) + rest * np.einsum("ij,ij->i", moved, moved)
+            return (constant - distances) / 2
+
+        parts = [scores for _, scores in self._scored(rows, likelihood)]
+        return home.bring(np.concatenate(parts).astype(self._dtype, copy=False))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The mean log-likelihood of the rows: what model selection compares."""
+        return float(np.mean(to_numpy(self.score_samples(X))))
+
+    def _variances(self) -> tuple[Array, float, Array]:
+        """Along every axis, around them, and the axes. (Whitened models are scikit-learn's: λ(λ − σ²) + σ².)"""
+        variances, noise = self._number("explained_variance_"), float(self.noise_variance_)
+        along = np.maximum(variances - noise, 0.0) * (variances if self.whiten else 1.0)
+        return along + noise, noise, self._number("components_")
+
+    def _inverse_variances(self) -> tuple[Array, float, Array]:
+        along, noise, axes = self._variances()
+        floor = np.finfo(float).eps * along.max(initial=noise)
+        nothing = int(np.sum(along <= floor)) + (self.n_features_in_ - len(along) if noise <= floor else 0)
+        if nothing:
+            tell(
+                f"The covariance is singular: {nothing} of {self.n_features_in_} directions have no variance. The "
+                "likelihood is that of the others; keep fewer components for a proper one."
+            )
+        inverse = np.divide(1.0, along, out=np.zeros_like(along), where=along > floor)
+        return inverse, 1 / noise if noise > floor else 0.0, axes
+
+    def _scales(self) -> Array:
+        return np.broadcast_to(self._scale(), (self.n_features_in_,))
+
+    def _as_fitted(self, array: Array) -> Array:
+        return self._home.bring(array.astype(self._dtype, copy=False))
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components_)

@@ -1,0 +1,326 @@
+"""PCA: scikit-learn's class, right at any mean, from memory or from files, with a proof."""
+
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+
+from mercer.arrays import Home, to_numpy
+from mercer.errors import tell
+from mercer.models.axes import LinearTask, find_axes
+from mercer.models.linear import LinearModel
+from mercer.models.training import check_rows, refuse_too_few_rows, weigh
+from mercer.solvers.linear_plan import LinearProblem, choose_linear_plan
+from mercer.solvers.plan import Plan
+from mercer.sources.outlets import refuse_unwritable
+from mercer.sources.rows import ArrayRows, RowSource
+from mercer.symmetric import Array
+
+FIRST_GUESS = 10  # components to begin with when a share of the variance is asked for
+
+
+class PCA(LinearModel):
+    """Principal component analysis, certified.
+
+    Finds the orthonormal axes along which the rows vary most: the leading eigenvectors of the covariance matrix
+    C = Σw(x − mean)(x − mean)ᵀ/(Σw − 1). A drop-in for ``sklearn.decomposition.PCA``: the same parameters, attributes
+    and messages, and then some. Data with a large mean are right, files larger than memory are a normal case.
+
+    Parameters
+    ----------
+    n_components : int, float, "mle", "bic" or None, default=None
+        How many components. A float in (0, 1): the fewest that explain more than this share of the variance, by every
+        solver. "mle": by Minka's evidence; "bic": by Schwarz's criterion of probabilistic PCA. None: all.
+    copy : bool, default=True
+        Accepted for compatibility: X is never changed, and never copied as a whole.
+    whiten : bool, default=False
+        Divide every score by its standard deviation.
+    svd_solver : {"auto", "full", "covariance_eigh", "arpack", "randomized", "qr", "gram", "krylov"}, default="auto"
+        "full": LAPACK's SVD of the centred rows; "covariance_eigh": eigenvectors of the covariance, from one sweep;
+        "qr": the SVD of a triangle from one sweep, slower than that and without squares; "gram": the n×n side;
+        "krylov": products with the rows alone. "arpack" and "randomized" are accepted and served as "auto" is, which
+        decides by the sizes and says why in ``plan_``.
+    tol : float, default=0.0
+        Bound on each component's residual, relative to its own eigenvalue, where products are used; 0: 1e-6.
+    iterated_power, n_oversamples, power_iteration_normalizer
+        Accepted for compatibility and not used.
+    random_state : int, RandomState or None, default=None
+        Of the start of "krylov" and of the certificate's probes. None is a fixed seed.
+    standardize : bool, default=False
+        Divide every column by its standard deviation first: PCA of the correlation matrix.
+    n_jobs : int, default=None
+        Threads. None: as many as the machine has, as limited by the environment.
+    memory_limit : int, str or None, default=None
+        Bytes, or a text such as "2GB". None: half of the machine's or container's memory.
+    progress : bool or callable, default=False
+        True shows a bar on stderr if that is a terminal; a function is called with a `mercer.progress.Progress` as the
+        rows are read, and what it raises stops the fit.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The axes, most variance first, each with its largest entry positive.
+    explained_variance_ : ndarray of shape (n_components,)
+        The variance of every score, with n − 1 degrees of freedom; with weights Σw − 1.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Its share of ``total_variance_``.
+    total_variance_ : float
+        The variance of all columns together.
+    singular_values_ : ndarray of shape (n_components,)
+        Of the centred (and scaled) rows.
+    mean_ : ndarray of shape (n_features,)
+        Of the columns.
+    scale_ : ndarray of shape (n_features,)
+        Their standard deviations, if ``standardize``.
+    loadings_ : ndarray of shape (n_features, n_components)
+        Axes times standard deviations.
+    noise_variance_ : float
+        The mean of the variances that were left out.
+    reconstruction_error_ : float
+        Mean squared distance of the rows from what is left of them: (n − 1)/n times the sum of the variances that were
+        left out.
+    n_components_, n_samples_, n_features_in_ : int
+        How many components, rows and columns.
+    certificate_ : Certificate
+        What is proven about the answer, on eigenvalues of the scatter matrix, (n − 1)·``explained_variance_``.
+    plan_ : Plan
+        What was done, and why.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import PCA
+    >>> X = np.random.default_rng(0).normal(size=(1000, 3)) * [3, 2, 1] + 1e6
+    >>> model = PCA(2).fit(X)
+    >>> bool(model.certificate_.certified)
+    True
+    >>> model.explained_variance_.round(1).tolist()
+    [8.8, 4.1]
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "n_components": [
+            Interval(Integral, 0, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="neither"),
+            StrOptions({"mle", "bic"}),
+            None,
+        ],
+        "copy": ["boolean"],
+        "whiten": ["boolean"],
+        "svd_solver": [StrOptions({"auto", "full", "covariance_eigh", "arpack", "randomized", "qr", "gram", "krylov"})],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "iterated_power": [StrOptions({"auto"}), Interval(Integral, 0, None, closed="left")],
+        "n_oversamples": [Interval(Integral, 1, None, closed="left")],
+        "power_iteration_normalizer": [StrOptions({"auto", "QR", "LU", "none"})],
+        "random_state": ["random_state"],
+        "standardize": ["boolean"],
+        "n_jobs": [None, Integral],
+        "memory_limit": [Interval(Real, 0, None, closed="neither"), str, None],
+        "progress": ["boolean", callable],
+    }
+
+    def __init__(
+        self,
+        n_components: int | float | str | None = None,
+        *,
+        copy: bool = True,
+        whiten: bool = False,
+        svd_solver: str = "auto",
+        tol: float = 0.0,
+        iterated_power: int | str = "auto",
+        n_oversamples: int = 10,
+        power_iteration_normalizer: str = "auto",
+        random_state: Any = None,
+        standardize: bool = False,
+        n_jobs: int | None = None,
+        memory_limit: int | str | None = None,
+        progress: Any = False,
+    ) -> None:
+        self.n_components = n_components
+        self.copy = copy
+        self.whiten = whiten
+        self.svd_solver = svd_solver
+        self.tol = tol
+        self.iterated_power = iterated_power
+        self.n_oversamples = n_oversamples
+        self.power_iteration_normalizer = power_iteration_normalizer
+        self.random_state = random_state
+        self.standardize = standardize
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.progress = progress
+
+    # ------------------------------------------------------------------ fitting
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "PCA":
+        """Find the principal axes of the rows of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+            The rows; a file of rows, or what `mercer.open_rows` made of one.
+        y : Ignored
+            Present for compatibility.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight 2 counts as that row twice; a row of weight 0 is left out.
+
+        Returns
+        -------
+        self : PCA
+        """
+        self._fit(X, sample_weight)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Fit and return the scores of the rows of X, as ``fit(X).transform(X)`` does."""
+        return self._home.bring(self._by_blocks(self._validated_fit(X, sample_weight)))
+
+    def fit_transform_to(self, X: Any, path: str | Path | None, sample_weight: Any = None) -> Path | None:
+        """Fit, and write the scores of the rows of X to a file as `transform_to` does; None: to standard output."""
+        if path is not None:
+            refuse_unwritable(Path(path))
+        self._write(path, self._validated_fit(X, sample_weight))
+        return None if path is None else Path(path)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def _validated_fit(self, X: Any, sample_weight: Any) -> Any:
+        return self._fit(X, sample_weight)
+
+    def _fit(self, X: Any, sample_weight: Any) -> Any:
+        """From rows to fitted names; returns the rows as they were given, checked."""
+        task, given = self._task(X, sample_weight)
+        found = find_axes(task, choose_linear_plan(task.problem, task.limits))
+        self.n_samples_ = task.rows.shape[0]
+        self._keep(found)
+        return given
+
+    def _task(self, X: Any, sample_weight: Any) -> tuple[LinearTask, Any]:
+        self._home = self._home_of(X)
+        X = check_rows(self, to_numpy(X) if self._home.foreign else X, reset=True)
+        training = weigh(X, sample_weight, square=False)
+        rows = training.rows if isinstance(training.rows, RowSource) else ArrayRows(training.rows)
+        refuse_too_few_rows(self, rows.shape[0])
+        self._dtype = np.float32 if X.dtype == np.float32 else np.float64
+        self._fit_svd_solver = which_solver(self, rows.shape, sparse.issparse(X))
+        task = LinearTask(
+            rows,
+            training.weights,
+            self._problem(rows),
+            self._limits(),
+            self._rng,
+            self.n_components,
+            self.standardize,
+            self.progress,
+        )
+        return task, training.all_rows
+
+    def _problem(self, rows: RowSource) -> LinearProblem:
+        """The sizes on which a plan is based."""
+        asked: Any = self.n_components
+        matrix: Any = getattr(rows, "rows", None)
+        n, d = rows.shape
+        k = min(n, d) - 1 if self._fit_svd_solver == "arpack" and asked is None else None
+        return LinearProblem(
+            n=n,
+            d=d,
+            k=int(asked) if isinstance(asked, Integral) else FIRST_GUESS if isinstance(asked, float) else k,
+            whole=isinstance(asked, str),
+            sparse=sparse.issparse(matrix),
+            density=matrix.nnz / (n * d) if sparse.issparse(matrix) else 1.0,
+            held=rows.held,
+            itemsize=rows.dtype.itemsize,
+            reading=rows.overhead,
+            solver=self.svd_solver,
+            tol=self.tol,
+        )
+
+    def _home_of(self, X: Any) -> Home:
+        home = Home() if isinstance(X, (Path, RowSource, str)) else Home.of(X)
+        if home.foreign:
+            refuse_foreign(self)
+        return home
+
+    def plan(self, X: Any, sample_weight: Any = None) -> Plan:
+        """What `fit(X)` would do, and why, without doing it."""
+        from sklearn.base import clone
+
+        self.check_params()
+        task, _ = clone(self)._task(X, sample_weight)  # a fitted model stays as it is
+        return choose_linear_plan(task.problem, task.limits)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.array_api_support = self.svd_solver not in ("arpack", "randomized") or (
+            self.svd_solver == "randomized" and self.power_iteration_normalizer == "QR"
+        )
+        tags.input_tags.sparse = self.svd_solver not in ("full", "randomized", "qr", "gram")
+        return tags
+
+
+# ---------------------------------------------------------------------- scikit-learn's rules
+
+
+def which_solver(model: PCA, shape: tuple[int, int], is_sparse: bool) -> str:
+    """The solver that scikit-learn would name, whose rules for `n_components` hold; what is done is in ``plan_``."""
+    asked, solver, (n, d) = model.n_components, model.svd_solver, shape
+    if is_sparse and solver in ("full", "randomized", "qr", "gram"):
+        raise TypeError(
+            f'PCA only support sparse inputs with the "arpack" and "covariance_eigh" solvers, while "{solver}" was '
+            'passed. svd_solver="auto" and "krylov" do too.'
+        )
+    if solver == "auto":
+        solver = "arpack" if is_sparse else usual_solver(asked, n, d)
+    if solver in ("arpack", "randomized", "krylov"):
+        refuse_truncated(asked, min(n, d), solver)
+    elif asked == "mle" and n < d:
+        raise ValueError("n_components='mle' is only supported if n_samples >= n_features")
+    elif not isinstance(asked, str) and asked is not None and not 0 <= asked <= min(n, d):
+        raise ValueError(
+            f"n_components={asked} must be between 0 and min(n_samples, n_features)={min(n, d)} with "
+            f"svd_solver={solver!r}"
+        )
+    return solver
+
+
+def usual_solver(asked: Any, n: int, d: int) -> str:
+    if d <= 1000 and n >= 10 * d:
+        return "covariance_eigh"
+    if max(n, d) <= 500 or isinstance(asked, str):
+        return "full"
+    return "randomized" if asked is not None and 1 <= asked < 0.8 * min(n, d) else "full"
+
+
+def refuse_truncated(asked: Any, most: int, solver: str) -> None:
+    if isinstance(asked, str):
+        raise ValueError(f"n_components={asked!r} cannot be a string with svd_solver='{solver}'")
+    if isinstance(asked, float) or asked is None:
+        return
+    if not 1 <= asked <= most:
+        raise ValueError(
+            f"n_components={asked!r} must be between 1 and min(n_samples, n_features)={most!r} with "
+            f"svd_solver='{solver}'"
+        )
+    if solver == "arpack" and asked == most:
+        raise ValueError(
+            f"n_components={asked!r} must be strictly less than min(n_samples, n_features)={most!r} with "
+            f"svd_solver='{solver}'"
+        )
+
+
+def refuse_foreign(model: PCA) -> None:
+    """The limits that scikit-learn's tests set for arrays of other libraries."""
+    if model.svd_solver == "arpack":
+        raise ValueError("PCA with svd_solver='arpack' is not supported for Array API inputs.")
+    if model.svd_solver == "randomized" and model.power_iteration_normalizer == "LU":
+        raise ValueError("Array API does not support LU factorization. Set `power_iteration_normalizer='QR'` instead.")
+    if model.svd_solver == "randomized" and model.power_iteration_normalizer == "auto":
+        tell(
+            "Array API does not support LU factorization, falling back to QR instead. Set "
+            "`power_iteration_normalizer='QR'` explicitly to silence this warning."
+        )

@@ -1,0 +1,100 @@
+"""S = Σw(x − mean)(x − mean)ᵀ known by products alone: where d×d numbers are too many, or not worth it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer.operators.scatter import Spread
+from mercer.operators.tiles import cut
+from mercer.sources.rows import some_rows
+from mercer.symmetric import Array, SymmetricOperator
+from mercer.threads import run
+
+LANES = 8  # so many sums for any number of threads
+ENTRIES, SPARSE_ROWS = 2_000_000, 32_768  # of rows that are moved and multiplied at once
+FAR = 1e6  # mean²/variance from which rows are moved to their mean before the product, not after it
+
+
+class ScatterProducts(SymmetricOperator):
+    """D⁻¹ S D⁻¹ (d×d) with D = diag(scale); every product is one sweep over the rows, which may be in a file.
+
+    Sparse rows stay as they are: XcᵀXcB = XᵀXB − W·mean(meanᵀB). So do dense ones, unless that would cancel digits.
+    """
+
+    def __init__(
+        self,
+        rows: Any,
+        spread: Spread,
+        scale: Array | None = None,
+        weights: Array | None = None,
+        threads: int = 1,
+        on_pass: Callable[[float], None] | None = None,
+    ) -> None:
+        self.rows, self.weights, self.threads, self.on_pass = rows, weights, threads, on_pass
+        self.n = rows.shape[1]
+        self.mean, self.total_weight = spread.mean, spread.weight
+        self.scale = np.ones(self.n) if scale is None else scale
+        self.squares = spread.squares / self.scale**2
+        far = np.any(self.total_weight * self.mean**2 > FAR * spread.squares)
+        self.moved = bool(far) and not sparse.issparse(getattr(rows, "rows", None))
+
+    def matmat(self, B: Array) -> Array:
+        inner = np.ascontiguousarray(B / self.scale[:, None])
+        out = self._sums(inner)
+        if not self.moved:
+            out -= np.multiply.outer(self.total_weight * self.mean, self.mean @ inner)
+        out /= self.scale[:, None]
+        return out
+
+    def diag(self) -> Array:
+        return self.squares
+
+    def columns(self, indices: Array) -> Array:
+        unit = np.zeros((self.n, len(indices)))
+        unit[indices, np.arange(len(indices))] = 1.0
+        return self.matmat(unit)
+
+    @property
+    def trace(self) -> float:
+        return float(self.squares.sum())
+
+    @property
+    def noise(self) -> float:
+        """Rounding in products: that of the sums, with the mean if it is subtracted from them."""
+        around = 0.0 if self.moved else self.total_weight * float(np.sum((self.mean / self.scale) ** 2))
+        return float(4 * np.finfo(float).eps * (self.trace + around))
+
+    @property
+    def floor(self) -> float:
+        return self.noise
+
+    def squared_norm(self) -> None:
+        """Not to be had without S."""
+
+    def _sums(self, B: Array) -> Array:
+        """Σ w x(xᵀB), x moved to the mean or not; in lanes, so that it does not matter who computes what."""
+        sums = np.zeros((LANES, *B.shape))
+        size = max(64, ENTRIES // self.n) if not sparse.issparse(getattr(self.rows, "rows", None)) else SPARSE_ROWS
+        start, n = 0, self.rows.shape[0]
+        for block in self.rows.blocks(n if self.rows.held else LANES * size):
+            pieces, first = cut(block.shape[0], min(size, max(64, -(-block.shape[0] // LANES)))), start
+
+            def work(i: int, block: Any = block, pieces: list[slice] = pieces, first: int = first) -> None:
+                for piece in pieces[i::LANES]:
+                    w = None if self.weights is None else self.weights[first + piece.start : first + piece.stop]
+                    sums[i] += self._product(some_rows(block, piece.start, piece.stop), w, B)
+
+            run(work, range(LANES), self.threads)
+            start += block.shape[0]
+            if self.on_pass:
+                self.on_pass(start / n)
+        return sums.sum(axis=0)
+
+    def _product(self, X: Any, weights: Array | None, B: Array) -> Any:
+        X = X - self.mean if self.moved else X.astype(np.float64, copy=False)
+        C = X @ B
+        if weights is not None:
+            C *= weights[:, None]
+        return X.T @ C

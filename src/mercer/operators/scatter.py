@@ -1,0 +1,314 @@
+"""How rows scatter around their mean: one accumulator, whether rows come all at once, from a file or batch by batch.
+
+Every block is moved to its own mean before anything is squared, so a large mean costs no digits. Blocks, lanes and
+batches meet by Chan's rule: two groups of weights W₁ and W₂ whose means differ by Δ scatter, taken together, like the
+two of them and one more row, √(W₁W₂/(W₁ + W₂))·Δ. That row is all there is to it, whatever is kept of the scatter.
+
+Means are kept as offsets from a common origin near the rows: the differences Δ are then as exact as the rows are.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import lapack
+
+from mercer.operators.tiles import cut
+from mercer.sources.rows import some_rows
+from mercer.symmetric import Array
+from mercer.threads import run
+
+NARROW = 1000  # columns up to which every lane has a matrix of its own
+LANES = 8  # so many groups of rows, for any number of threads: sums do not depend on who computed what
+PIECE_ENTRIES, PIECE_ROWS = 1_000_000, (256, 2048)  # of a block that is moved and squared at once
+WIDE_ENTRIES = 8_000_000  # the same for wide rows, where all threads share one block
+AHEAD = 16  # pieces for each lane before lanes wait for each other, where rows are in memory
+SAMPLED = 64  # every so many-th row tells where a block is, and how large its numbers are
+SINGLE = 1e-15, 1e15  # sizes that float32 can square
+COLUMNS = 256  # of a tile of the square
+PANEL = 32  # columns that the triangle takes up at a time
+
+
+class Scatter(ABC):
+    """Rows of weight w: how many, Σw, their mean, and what a subclass keeps of S = Σw(x − mean)(x − mean)ᵀ."""
+
+    sparse: ClassVar[bool] = True  # whether CSR rows can be added
+
+    def __init__(self, origin: Array) -> None:
+        self.origin = np.array(origin, dtype=np.float64)
+        self.count, self.weight, self.offset = 0, 0.0, np.zeros(len(self.origin))
+        self.rounding = 0.0  # the coarsest precision that was used
+        self._room: Array = np.empty((0, 0))
+
+    @property
+    def width(self) -> int:
+        return len(self.origin)
+
+    @property
+    def mean(self) -> Array:
+        return self.origin + self.offset
+
+    def add(self, rows: Any, weights: Array | None = None, threads: int = 1, exact: bool = False) -> None:
+        """One more block; `exact` computes in float64 whatever the rows are."""
+        if weights is not None and not weights.all():
+            rows, weights = rows[weights > 0], weights[weights > 0]
+        if not rows.shape[0]:
+            return
+        root = None if weights is None else np.sqrt(weights)
+        weight = float(rows.shape[0] if weights is None else weights.sum())
+        self.count += rows.shape[0]
+        if sparse.issparse(rows):
+            rows = rows.astype(np.float64, copy=False)
+            rows = rows if root is None else sparse.csr_array(sparse.diags_array(root) @ rows)
+            mean = column_sums(rows, root) / weight
+            self._add_sparse(rows, np.sqrt(weight) * mean, self._meet(weight, mean - self.origin))
+            self.rounding = max(self.rounding, float(np.finfo(float).eps))
+            return
+        Y, guess, left = self._moved(rows, root, weight, exact)
+        Y[-1] = self._meet(weight, (guess - self.origin) + left)
+        self.rounding = max(self.rounding, float(np.finfo(Y.dtype).eps))
+        self._add(Y, root, weight, left, threads)
+
+    def merge(self, other: "Scatter") -> None:
+        """All rows of another one, of the same kind."""
+        if not other.weight:
+            return
+        gap = self._meet(other.weight, (other.origin - self.origin) + other.offset)
+        self.count += other.count
+        self.rounding = max(self.rounding, other.rounding)
+        self._merge(other, gap)
+
+    def forget(self, share: float) -> None:
+        """Let all rows so far count only this share of what they did."""
+        self.weight *= share
+        self._scale(share)
+
+    def _meet(self, weight: float, offset: Array) -> Array:
+        """Take in a group of rows with this mean: the row that makes up for the difference of the means."""
+        total = self.weight + weight
+        difference = offset - self.offset
+        gap = np.sqrt(self.weight) * np.sqrt(weight / total) * difference
+        self.offset = self.offset + difference * (weight / total)
+        self.weight = total
+        return gap
+
+    def _moved(self, rows: Array, root: Array | None, weight: float, exact: bool) -> tuple[Array, Array, Array]:
+        """√w(x − guess) of every row, with room for one more; also the guess, and what it is off the mean.
+
+        The guess is the mean to the precision of the rows: where they are far from zero, that is off by some digits.
+        """
+        single = rows.dtype == np.float32 and not exact and fits_single(rows[::SAMPLED])
+        dtype = np.float32 if single else np.float64
+        if self._room.dtype != dtype or self._room.shape[0] <= len(rows):
+            self._room = np.empty((len(rows) + 1, self.width), dtype=dtype)
+        out = self._room[: len(rows) + 1]
+        root = np.ones(len(rows), dtype=dtype) if root is None else root.astype(dtype)
+        guess = (root**2 @ rows / dtype(weight)).astype(dtype)
+        Y = np.subtract(rows, guess, out=out[:-1], dtype=dtype)
+        if weight != len(rows) or (root != 1).any():
+            Y *= root[:, None]
+        return out, guess.astype(np.float64), (root @ Y).astype(np.float64) / weight
+
+    @abstractmethod
+    def _add(self, Y: Array, root: Array | None, weight: float, left: Array, threads: int) -> None:
+        """Take in YᵀY − weight·left·leftᵀ; the last row of Y is the gap, and has no weight."""
+
+    @abstractmethod
+    def _add_sparse(self, X: Any, mean: Array, gap: Array) -> None:
+        """Take in XᵀX − mean·meanᵀ + gap·gapᵀ."""
+
+    @abstractmethod
+    def _merge(self, other: Any, gap: Array) -> None:
+        """Take in what another one keeps, and gap·gapᵀ."""
+
+    @abstractmethod
+    def _scale(self, factor: float) -> None:
+        """Multiply S."""
+
+    @property
+    @abstractmethod
+    def squares(self) -> Array:
+        """The diagonal of S (d,): every column's sum of squares around its mean."""
+
+
+class Square(Scatter):
+    """S itself (d×d)."""
+
+    def __init__(self, origin: Array) -> None:
+        super().__init__(origin)
+        self._matrix = np.zeros((self.width, self.width))  # of wide rows, only on and above the diagonal
+        self._product: Array = np.empty((0, 0))
+
+    @property
+    def matrix(self) -> Array:
+        """S, in the array that goes on accumulating."""
+        if self.width > NARROW:
+            for rows in cut(self.width, COLUMNS):
+                self._matrix[rows.stop :, rows] = self._matrix[rows, rows.stop :].T
+                self._matrix[rows, rows] = np.triu(self._matrix[rows, rows]) + np.triu(self._matrix[rows, rows], 1).T
+        return self._matrix
+
+    @property
+    def squares(self) -> Array:
+        return np.diag(self._matrix)
+
+    def _add(self, Y: Array, root: Array | None, weight: float, left: Array, threads: int) -> None:
+        if self.width > NARROW:
+            add_square(self._matrix, Y, threads)
+        else:
+            if self._product.dtype != Y.dtype or not self._product.size:
+                self._product = np.empty((self.width, self.width), dtype=Y.dtype)
+            self._matrix += np.matmul(Y.T, Y, out=self._product)  # numpy sees that it is symmetric: half the work
+        if np.any(weight * left**2 > np.finfo(Y.dtype).eps * self.squares):  # seldom: rows far from zero
+            self._add_outer(np.sqrt(weight) * left, -1.0)
+
+    def _add_sparse(self, X: Any, mean: Array, gap: Array) -> None:
+        product = sparse.coo_array(X.T @ X)
+        np.add.at(self._matrix, (product.row, product.col), product.data)
+        self._add_outer(mean, -1.0)
+        self._add_outer(gap, 1.0)
+
+    def _merge(self, other: "Square", gap: Array) -> None:
+        self._matrix += other._matrix
+        self._add_outer(gap, 1.0)
+
+    def _add_outer(self, row: Array, sign: float) -> None:
+        for some in cut(self.width, COLUMNS):
+            self._matrix[some] += np.multiply.outer(sign * row[some], row)
+
+    def _scale(self, factor: float) -> None:
+        self._matrix *= factor
+
+
+class Triangle(Scatter):
+    """R (d×d, upper triangular) with RᵀR = S: rows are never squared, so small variances keep all their digits."""
+
+    sparse = False
+
+    def __init__(self, origin: Array) -> None:
+        super().__init__(origin)
+        self.R = np.zeros((self.width, self.width), order="F")
+
+    @property
+    def squares(self) -> Array:
+        return np.einsum("ij,ij->j", self.R, self.R)
+
+    def _add(self, Y: Array, root: Array | None, weight: float, left: Array, threads: int) -> None:
+        Y = np.array(Y, dtype=np.float64, order="F")
+        Y[:-1] -= left if root is None else np.multiply.outer(root, left)
+        self._take(Y)
+
+    def _add_sparse(self, X: Any, mean: Array, gap: Array) -> None:
+        raise NotImplementedError("Sparse rows are not made dense.")
+
+    def _merge(self, other: "Triangle", gap: Array) -> None:
+        self._take(np.concatenate([other.R, gap[None]]))
+
+    def _take(self, Y: Array) -> None:
+        """R of [R; Y], Householder reflections that leave the zeros of R alone."""
+        self.R = lapack.dtpqrt(0, min(PANEL, self.width), self.R, Y, overwrite_a=1, overwrite_b=1)[0]
+
+    def _scale(self, factor: float) -> None:
+        self.R *= np.sqrt(factor)
+
+
+class Spread(Scatter):
+    """The diagonal of S alone: where means and variances will do."""
+
+    def __init__(self, origin: Array) -> None:
+        super().__init__(origin)
+        self._squares = np.zeros(self.width)
+
+    @property
+    def squares(self) -> Array:
+        return self._squares
+
+    def _add(self, Y: Array, root: Array | None, weight: float, left: Array, threads: int) -> None:
+        self._squares += np.einsum("ij,ij->j", Y, Y) - weight * left**2
+
+    def _add_sparse(self, X: Any, mean: Array, gap: Array) -> None:
+        self._squares += np.bincount(X.indices, X.data**2, self.width) - mean**2 + gap**2
+
+    def _merge(self, other: "Spread", gap: Array) -> None:
+        self._squares += other._squares + gap**2
+
+    def _scale(self, factor: float) -> None:
+        self._squares *= factor
+
+
+def sweep(
+    kind: type[Scatter],
+    rows: Any,
+    weights: Array | None,
+    threads: int,
+    on_pass: Callable[[float], None] | None = None,
+    exact: bool = False,
+) -> Any:
+    """How all rows of a source scatter.
+
+    Piece after piece goes to lane after lane, so the sums are the same to the last bit on any number of threads.
+    """
+    n, d = rows.shape
+    count, size = (LANES, piece_rows(d)) if d <= NARROW else (1, max(PIECE_ROWS[0], WIDE_ENTRIES // d))
+    lanes: list[Scatter] = []
+    start = 0
+    for block in rows.blocks(count * size * (AHEAD if rows.held else 1)):
+        lanes = lanes or [kind(origin_of(block)) for _ in range(count)]
+        stop = start + block.shape[0]
+        add_block(lanes, block, None if weights is None else weights[start:stop], size, threads, exact)
+        start = stop
+        if on_pass:
+            on_pass(start / n)
+    for lane in lanes[1:]:
+        lanes[0].merge(lane)
+    return lanes[0]
+
+
+def add_block(
+    lanes: list[Any], block: Any, weights: Array | None, size: int, threads: int, exact: bool = False
+) -> None:
+    """The pieces of a block, dealt out to the lanes."""
+    pieces, each = cut(block.shape[0], size), threads if len(lanes) == 1 else 1
+
+    def work(i: int) -> None:
+        for piece in pieces[i :: len(lanes)]:
+            rows = some_rows(block, piece.start, piece.stop)
+            lanes[i].add(rows, None if weights is None else weights[piece], each, exact)
+
+    run(work, range(len(lanes)), threads)
+
+
+def piece_rows(d: int) -> int:
+    """Rows of narrow data that are moved and squared at once: few enough to stay in a cache."""
+    least, most = PIECE_ROWS
+    return min(max(PIECE_ENTRIES // d, least), most) // 64 * 64 - 1
+
+
+def origin_of(rows: Any) -> Array:
+    """A point near some rows; sparse rows stay where they are."""
+    return np.zeros(rows.shape[1]) if sparse.issparse(rows) else rows[::SAMPLED].mean(axis=0, dtype=np.float64)
+
+
+def fits_single(sample: Array) -> bool:
+    """Whether squares of these rows around their mean are numbers in float32, in every column."""
+    reach = np.ptp(sample.astype(np.float64), axis=0)
+    return bool(np.all((reach == 0) | ((reach > SINGLE[0]) & (reach < SINGLE[1]))))
+
+
+def column_sums(X: Any, root: Array | None) -> Array:
+    """Σ√w·x over sparse rows that are already multiplied by √w."""
+    values = X.data if root is None else X.data * np.repeat(root, np.diff(X.indptr))
+    return np.bincount(X.indices, values, X.shape[1])
+
+
+def add_square(square: Array, Y: Array, threads: int) -> None:
+    """square += YᵀY on and above the diagonal, shared out by tiles."""
+    pieces = cut(len(square), COLUMNS)
+
+    def work(tile: tuple[slice, slice]) -> None:
+        rows, columns = tile
+        square[rows, columns] += Y[:, rows].T @ Y[:, columns]
+
+    run(work, [(rows, columns) for i, rows in enumerate(pieces) for columns in pieces[i:]], threads)

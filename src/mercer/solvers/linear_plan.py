@@ -1,0 +1,172 @@
+"""Which way linear PCA takes: a pure function of sizes and the budget, which gives its reason."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from mercer.errors import NoRoom
+from mercer.limits import MOST_FEATURES, Limits, in_words
+from mercer.solvers.dense import Dense
+from mercer.solvers.krylov import BlockKrylov
+from mercer.solvers.plan import BUFFERS, HELD_TOL, SMALL, Plan
+from mercer.solvers.svd import Svd
+
+TINY = 500  # rows and columns up to which LAPACK takes the rows themselves: no digit is lost, and no time
+MANY = 20  # columns for each component, or fewer: so many components that products do not pay
+WIDE_SPARSE, DENSE_ENOUGH = 3000, 0.01  # columns and density up to and from which sparse rows are squared
+PRODUCTS_TOL = 1e-6
+BLOCK = 32  # columns a sweep
+LANES, LANE_ROWS, NARROW, BLOCK_ENTRIES = 8, 2048, 1000, 8_000_000  # as rows are summed up
+
+
+@dataclass(frozen=True)
+class LinearProblem:
+    """The sizes that decide. k = None asks for all components."""
+
+    n: int
+    d: int
+    k: int | None
+    whole: bool = False  # whether the rest of the spectrum has to be known too
+    sparse: bool = False
+    density: float = 1.0
+    held: bool = True  # rows are in memory
+    itemsize: int = 8
+    reading: int = 0  # bytes that reading them takes, beyond the blocks
+    solver: str = "auto"
+    tol: float = 0.0
+
+    @property
+    def all(self) -> int:
+        """How many components there can be."""
+        return min(self.n, self.d)
+
+    @property
+    def wanted(self) -> int:
+        return self.all if self.k is None or self.whole else min(self.k, self.all)
+
+
+def choose_linear_plan(p: LinearProblem, limits: Limits) -> Plan:
+    """Sizes, what was asked for and the memory limit decide; no clock, so that runs repeat."""
+    asked = _BY_NAME.get(p.solver)
+    if asked:
+        return _within(limits, asked(p, limits, f'svd_solver="{p.solver}" was asked for.'))
+    first = next(plan for way in _WAYS if (plan := way(p, limits)) is not None)
+    if first.memory <= limits.memory:
+        return first
+    spare = [way(p, limits, f"the fastest way would need {in_words(first.memory)}.") for way in _spare(p)]
+    plan = next((plan for plan in spare if plan.memory <= limits.memory), first)
+    return _within(limits, plan)
+
+
+# ---------------------------------------------------------------------- the ways, in the order they are tried
+
+
+def _tiny(p: LinearProblem, limits: Limits) -> Plan | None:
+    if p.sparse or not p.held or max(p.n, p.d) > TINY:
+        return None
+    return rows_plan(p, limits, f"{p.n:,}×{p.d:,} numbers are few: LAPACK on the rows themselves.")
+
+
+def _sparse(p: LinearProblem, limits: Limits) -> Plan | None:
+    if not p.sparse:
+        return None
+    squared = p.d <= WIDE_SPARSE and p.density >= DENSE_ENOUGH
+    if p.d <= TINY or squared or 2 * p.wanted > p.all:
+        return scatter_plan(p, limits, f"{p.d:,} columns are few: their products are summed up.")
+    return products_plan(p, limits, "sparse rows are multiplied, never made dense.")
+
+
+def _tall(p: LinearProblem, limits: Limits) -> Plan | None:
+    """d×d numbers from one sweep."""
+    if p.d > min(p.n, MOST_FEATURES) or (p.held and p.d > SMALL and MANY * p.wanted < p.d):
+        return None
+    return scatter_plan(p, limits, f"{p.d:,} columns: one sweep sums up their {p.d:,}×{p.d:,} products.")
+
+
+def _wide(p: LinearProblem, limits: Limits) -> Plan | None:
+    """n×n numbers: the Gram matrix of few but wide rows."""
+    if not p.held or p.n > min(p.d, MOST_FEATURES) or (p.n > SMALL and MANY * p.wanted < p.n):
+        return None
+    if 2 * p.wanted > p.n:
+        return rows_plan(p, limits, f"nearly all of {p.n:,} components: LAPACK on the rows themselves.")
+    return gram_plan(p, limits, f"{p.n:,} rows are fewer than {p.d:,} columns: a {p.n:,}×{p.n:,} problem.")
+
+
+def _nearly_all(p: LinearProblem, limits: Limits) -> Plan | None:
+    if 10 * p.wanted <= p.all:
+        return None
+    way = scatter_plan if p.d <= p.n or not p.held else rows_plan
+    return way(p, limits, f"{p.wanted:,} of {p.all:,} components are so many that LAPACK is faster.")
+
+
+def _large(p: LinearProblem, limits: Limits) -> Plan:
+    return products_plan(p, limits, f"{p.wanted:,} of {p.all:,} components: a few sweeps of products find them.")
+
+
+_WAYS = _tiny, _sparse, _tall, _wide, _nearly_all, _large
+
+
+def _spare(p: LinearProblem) -> list[Callable[[LinearProblem, Limits, str], Plan]]:
+    """What may still fit."""
+    return [scatter_plan, products_plan] if p.d <= p.n or p.sparse else [products_plan]
+
+
+# ---------------------------------------------------------------------- the plans themselves
+
+
+def scatter_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
+    lanes = (LANES if p.d <= NARROW else 1) * 8 * p.d**2
+    summed = (lanes * (1 + p.itemsize / 8) if p.d <= NARROW else lanes) + (0 if p.sparse else _blocks(p))
+    solved = 8 * p.d**2 * (3 if 4 * p.wanted < p.d else 6)
+    return Plan(Dense(), "scatter", BUFFERS + p.reading + int(max(summed, solved)), why, p.tol or HELD_TOL)
+
+
+def triangle_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
+    lanes = (LANES if p.d <= NARROW else 1) * 8 * p.d**2
+    memory = BUFFERS + p.reading + max(lanes + 3 * _blocks(replace(p, itemsize=8)), 8 * 6 * p.d**2)
+    return Plan(Svd(), "triangle", int(memory), why, p.tol or HELD_TOL)
+
+
+def rows_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
+    """The centred rows, LAPACK's copy of them, its two factors and their products."""
+    if not p.held:
+        return triangle_plan(p, limits, why)
+    memory = BUFFERS + 8 * (4 * p.n * p.d + 6 * p.all**2)
+    if memory > limits.memory and p.d <= p.n and not p.sparse:
+        return triangle_plan(p, limits, why)
+    return Plan(Svd(), "rows", memory, why, p.tol or HELD_TOL)
+
+
+def gram_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
+    memory = BUFFERS + 8 * (p.n**2 * (4 if 4 * p.wanted < p.n else 7) + 2 * BLOCK_ENTRIES + 2 * p.d * p.wanted)
+    return Plan(Dense(), "gram", memory, why, p.tol or HELD_TOL)
+
+
+def products_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
+    solver = BlockKrylov(tol=p.tol or PRODUCTS_TOL, block=BLOCK, threads=limits.threads)
+    sums = 8 * p.d * BLOCK * (LANES + 2) + limits.threads * 2 * BLOCK_ENTRIES * 2
+    memory = BUFFERS + p.reading + solver.memory(p.d, p.wanted) + sums + (0 if p.held else _blocks(p))
+    return Plan(solver, "products", memory, why, solver.tol, passes=12)
+
+
+_BY_NAME: dict[str, Callable[[LinearProblem, Limits, str], Plan]] = {
+    "full": rows_plan,
+    "covariance_eigh": scatter_plan,
+    "qr": triangle_plan,
+    "gram": gram_plan,
+    "krylov": products_plan,
+}
+
+
+def _blocks(p: LinearProblem) -> int:
+    """Bytes of the rows that are worked on, and of those read meanwhile."""
+    rows = LANES * LANE_ROWS * p.d if p.d <= NARROW else BLOCK_ENTRIES
+    return min(rows, p.n * p.d) * p.itemsize * (1 if p.held else 2)
+
+
+def _within(limits: Limits, plan: Plan) -> Plan:
+    if plan.memory > limits.memory:
+        raise NoRoom(
+            f"The fit needs {in_words(plan.memory)} ({plan.why.rstrip('.')}), over the limit of "
+            f"{in_words(limits.memory)}. Give a larger memory_limit, fewer n_components or fewer columns."
+        )
+    return plan

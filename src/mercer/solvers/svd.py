@@ -1,0 +1,44 @@
+"""Singular values and vectors by LAPACK: nothing is squared, so small ones keep their digits."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from mercer.errors import BadData
+from mercer.solvers.base import NOT_FINITE, Eigenpairs, Solver
+from mercer.symmetric import Array
+
+
+@dataclass(frozen=True)
+class Svd(Solver):
+    """Asks a dilation for its `factor` X = UΣVᵀ (m×d); its eigenpairs are (σ, [u; v]/√2)."""
+
+    def solve(self, op: Any, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
+        if not np.isfinite(op.factor).all():
+            raise BadData(NOT_FINITE)
+        U, sigma, Vt = svd(op.factor)
+        vectors = np.concatenate([U[:, :k], Vt[:k].T]) / np.sqrt(2)
+        products = op.matmat(vectors)
+        return Eigenpairs(
+            values=sigma[:k],
+            vectors=vectors,
+            residuals=np.linalg.norm(products - vectors * sigma[:k], axis=0),
+            products=products,
+            beyond=sigma[k:],
+            beyond_residuals=np.zeros(len(sigma[k:])),
+            lowest=-float(sigma[0]) if len(sigma) else 0.0,
+            size=float(sigma[0]) if len(sigma) else 0.0,
+            columns=len(sigma),
+            passes=1,
+            complete=True,
+        )
+
+
+def svd(X: Array) -> tuple[Array, Array, Array]:
+    """X = U diag(σ) Vᵀ; by LAPACK's slower way where its faster one gives up, which it does once in a blue moon."""
+    try:
+        return linalg.svd(X, full_matrices=False, check_finite=False)
+    except linalg.LinAlgError:
+        return linalg.svd(X, full_matrices=False, check_finite=False, lapack_driver="gesvd")
