@@ -4,5 +4,5 @@ import sklearn.decomposition
 
 import mercer
 
-for name in ("KernelPCA", "PCA"):
+for name in ("KernelPCA", "PCA", "IncrementalPCA"):
     setattr(sklearn.decomposition, name, getattr(mercer, name))

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer import KernelPCA
+from mercer import PCA, IncrementalPCA, KernelPCA
 from mercer.kernels import RBF, Linear
 
 ESTIMATORS = [
@@ -23,6 +23,12 @@ ESTIMATORS = [
     KernelPCA(kernel="cosine"),
     KernelPCA(2, kernel="rbf", eigen_solver="landmark"),
     KernelPCA(2, kernel="rbf", refine=1),
+    PCA(2),
+    PCA(0.5, whiten=True),
+    PCA(2, standardize=True),
+    *(PCA(1, svd_solver=name) for name in ("full", "covariance_eigh", "randomized", "qr", "gram", "krylov")),
+    IncrementalPCA(1),
+    IncrementalPCA(1, forget=0.9, whiten=True),
 ]
 
 

@@ -3,15 +3,17 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mercer.models.incremental_pca import IncrementalPCA
     from mercer.models.kernel_pca import KernelPCA
     from mercer.models.pca import PCA
     from mercer.models.planning import plan
     from mercer.sources.files import open_rows
 
 __version__ = "0.1.0"
-__all__ = ["PCA", "KernelPCA", "__version__", "open_rows", "plan"]
+__all__ = ["PCA", "IncrementalPCA", "KernelPCA", "__version__", "open_rows", "plan"]
 
 _HOMES = {
+    "IncrementalPCA": "mercer.models.incremental_pca",
     "KernelPCA": "mercer.models.kernel_pca",
     "PCA": "mercer.models.pca",
     "open_rows": "mercer.sources.files",

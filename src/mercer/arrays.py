@@ -22,7 +22,7 @@ class Home:
         from sklearn.utils._array_api import device, get_namespace
 
         library, other = get_namespace(array)
-        return cls(library, device(array)) if other and not isinstance(array, np.ndarray) else cls()
+        return cls(library, device(array)) if other and not isinstance(array, np.ndarray) else HERE
 
     @property
     def foreign(self) -> bool:
@@ -31,6 +31,9 @@ class Home:
     def bring(self, array: Any) -> Any:
         """A numpy array, at home here."""
         return self.library.asarray(array, device=self.device) if self.foreign else array
+
+
+HERE = Home()
 
 
 def to_numpy(array: Any) -> Any:

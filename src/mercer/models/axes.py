@@ -1,6 +1,7 @@
 """Principal axes by every way there is: from what a fit is asked for to what it finds."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -31,7 +32,7 @@ from mercer.symmetric import Array
 from mercer.threads import one_blas_thread
 
 DIGITS, SINGLE_DIGITS = 1e-6, 1e-3  # error of a kept variance, relative to itself, from which another way is taken
-ALL_AT_ONCE = 500  # columns up to which finding all axes costs no more than finding out how many there should be
+FEW = 300  # rows or columns up to which threads of LAPACK only wait for each other
 COLUMNS = 2_000_000  # entries of centred columns at a time
 OVERFLOW = "The squares of the data are no numbers any more: the values are far too large. Scale them down first."
 
@@ -70,7 +71,8 @@ class Axes:
 def find_axes(task: LinearTask, plan: Plan) -> Axes:
     """The way the plan names; if too few digits are left at its end, or too many components are needed, another."""
     quiet = np.errstate(over="ignore", invalid="ignore", divide="ignore")  # what overflows is told in words
-    with quiet, reporting(task.progress, plan.passes, "sweeps over the rows") as on_pass:
+    threads = one_blas_thread() if task.problem.all <= FEW else nullcontext()
+    with quiet, threads, reporting(task.progress, plan.passes, "sweeps over the rows") as on_pass:
         return _WAYS[plan.held](task, plan, on_pass)
 
 
@@ -78,19 +80,21 @@ def find_axes(task: LinearTask, plan: Plan) -> Axes:
 
 
 def by_scatter(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
-    """S summed up in one sweep; anew in double precision, or without squares, where digits were lost."""
-    scatter = summed(task, Square, on_pass)
+    """S summed up in one sweep."""
+    return with_enough_digits(task, plan, summed(task, Square, on_pass), on_pass)[0]
+
+
+def with_enough_digits(task: LinearTask, plan: Plan, scatter: Square, on_pass: Any) -> tuple[Axes, Square]:
+    """The axes of S; anew in double precision, then without squares, where too many digits were lost."""
     found = from_square(task, plan, scatter)
     if scatter.rounding > np.finfo(float).eps and lost(found, SINGLE_DIGITS):
         scatter = summed(task, Square, on_pass, exact=True)
         found = from_square(task, plan, scatter)
-    if not lost(found, DIGITS) or task.problem.sparse:
-        return found
     why = f"squares of the data leave component {len(found.values)} too few digits."
-    try:
-        return by_triangle(task, fitting(triangle_plan(task.problem, task.limits, why), task.limits), on_pass)
-    except NoRoom:
-        return found
+    instead = triangle_plan(task.problem, task.limits, why)
+    if lost(found, DIGITS) and not task.problem.sparse and instead.memory <= task.limits.memory:
+        found = by_triangle(task, instead, on_pass)
+    return found, scatter
 
 
 def from_square(task: LinearTask, plan: Plan, scatter: Square) -> Axes:
@@ -99,7 +103,7 @@ def from_square(task: LinearTask, plan: Plan, scatter: Square) -> Axes:
     matrix = scatter.matrix if scale is None else scatter.matrix / np.multiply.outer(scale, scale)
     total, noise = float(np.trace(matrix)), rounding_in(scatter, float(np.trace(matrix)))
     k = number_of_axes(task, lambda: np.linalg.eigvalsh(matrix)[::-1], total, scatter.count)
-    pairs = Dense().solve(HeldMatrix(matrix), min(k, len(matrix)), task.rng())
+    pairs = Dense(psd=True).solve(HeldMatrix(matrix), min(k, len(matrix)), task.rng())
     certificate = certify(pairs, tol=plan.tol, bound=beyond(pairs), level="LAPACK counts eigenvalues", entries=noise)
     return kept(task, plan, scatter, scale, pairs.values, pairs.vectors, total, certificate)
 
@@ -171,18 +175,14 @@ def by_gram(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
         gram += Y @ Y.T
     total, noise = float(np.trace(gram)), rounding_in(spread, float(np.trace(gram)))
     k = number_of_axes(task, lambda: np.linalg.eigvalsh(gram)[::-1], total, spread.count)
-    pairs = Dense().solve(HeldMatrix(gram), k, task.rng())
+    pairs = Dense(psd=True).solve(HeldMatrix(gram), k, task.rng())
     certificate = certify(pairs, tol=plan.tol, bound=beyond(pairs), level="LAPACK counts eigenvalues", entries=noise)
     weights = pairs.vectors / np.sqrt(np.maximum(pairs.values, np.finfo(float).tiny))
     axes = np.concatenate([centred(columns).T @ weights for columns in pieces])
     found = kept(task, plan, spread, scale, pairs.values, orthonormal(axes, pairs.values > noise), total, certificate)
-    if not lost(found, DIGITS):
-        return found
     why = f"squares of the data leave component {len(found.values)} too few digits."
-    try:
-        return by_rows(task, fitting(rows_plan(task.problem, task.limits, why), task.limits), on_pass)
-    except NoRoom:
-        return found
+    instead = rows_plan(task.problem, task.limits, why)
+    return by_rows(task, instead, on_pass) if lost(found, DIGITS) and instead.memory <= task.limits.memory else found
 
 
 def orthonormal(axes: Array, there: Array) -> Array:
@@ -245,9 +245,13 @@ def summed(task: LinearTask, kind: type[Scatter], on_pass: Any, exact: bool = Fa
         scatter = sweep(kind, task.rows, task.weights, task.limits.threads, on_pass, exact)
         if not finite(scatter) and scatter.rounding > np.finfo(float).eps:
             scatter = sweep(kind, task.rows, task.weights, task.limits.threads, on_pass, exact=True)
+    refuse_overflow(scatter)
+    return scatter
+
+
+def refuse_overflow(scatter: Scatter) -> None:
     if not finite(scatter):
         raise BadData(OVERFLOW)
-    return scatter
 
 
 def finite(scatter: Scatter) -> bool:
@@ -326,9 +330,3 @@ def about_columns(task: LinearTask, scatter: Scatter) -> list[str]:
         f"{len(constant)} of {scatter.width} columns are constant ({some}) and cannot be scaled to variance one: "
         "they are left as they are and say nothing. Leave them out."
     ]
-
-
-def fitting(plan: Plan, limits: Limits) -> Plan:
-    if plan.memory > limits.memory:
-        raise NoRoom("")
-    return plan

@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Home, to_numpy
+from mercer.arrays import HERE, Home, to_numpy
 from mercer.errors import tell
 from mercer.models.axes import Axes
 from mercer.models.base import Model
@@ -26,11 +26,10 @@ class LinearModel(Model):
     whiten: bool
     n_components_: int
     noise_variance_: float
-    _home = Home()
 
     # ------------------------------------------------------------------ what a fit leaves behind
 
-    def _keep(self, found: Axes) -> None:
+    def _keep(self, found: Axes, home: Home = HERE) -> None:
         """All fitted names that follow from the axes."""
         per_degree = per_degree_of_freedom(found.weight, found.count)
         variances = found.values * per_degree
@@ -44,10 +43,10 @@ class LinearModel(Model):
             "mean_": found.mean,
         }
         for name, array in arrays.items():
-            setattr(self, name, self._home.bring(array.astype(self._dtype)))
+            setattr(self, name, home.bring(array.astype(self._dtype)))
         self.__dict__.pop("scale_", None)
         if found.scale is not None:
-            self.scale_ = self._home.bring(found.scale.astype(self._dtype))
+            self.scale_ = home.bring(found.scale.astype(self._dtype))
         self.n_components_ = len(variances)
         self.total_variance_ = found.total * per_degree
         self.noise_variance_ = rest / dropped if dropped > 0 else 0.0
@@ -210,7 +209,7 @@ class LinearModel(Model):
         return np.broadcast_to(self._scale(), (self.n_features_in_,))
 
     def _as_fitted(self, array: Array) -> Array:
-        return self._home.bring(array.astype(self._dtype, copy=False))
+        return Home.of(self.components_).bring(array.astype(self._dtype, copy=False))
 
     @property
     def _n_features_out(self) -> int:

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
-from mercer.arrays import Home, to_numpy
+from mercer.arrays import HERE, Home, to_numpy
 from mercer.errors import tell
 from mercer.models.axes import LinearTask, find_axes
 from mercer.models.linear import LinearModel
@@ -178,7 +178,8 @@ class PCA(LinearModel):
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit and return the scores of the rows of X, as ``fit(X).transform(X)`` does."""
-        return self._home.bring(self._by_blocks(self._validated_fit(X, sample_weight)))
+        scores = self._by_blocks(self._validated_fit(X, sample_weight))
+        return Home.of(self.components_).bring(scores)
 
     def fit_transform_to(self, X: Any, path: str | Path | None, sample_weight: Any = None) -> Path | None:
         """Fit, and write the scores of the rows of X to a file as `transform_to` does; None: to standard output."""
@@ -193,15 +194,15 @@ class PCA(LinearModel):
 
     def _fit(self, X: Any, sample_weight: Any) -> Any:
         """From rows to fitted names; returns the rows as they were given, checked."""
-        task, given = self._task(X, sample_weight)
+        home = self._home_of(X)
+        task, given = self._task(to_numpy(X) if home.foreign else X, sample_weight)
         found = find_axes(task, choose_linear_plan(task.problem, task.limits))
         self.n_samples_ = task.rows.shape[0]
-        self._keep(found)
+        self._keep(found, home)
         return given
 
     def _task(self, X: Any, sample_weight: Any) -> tuple[LinearTask, Any]:
-        self._home = self._home_of(X)
-        X = check_rows(self, to_numpy(X) if self._home.foreign else X, reset=True)
+        X = check_rows(self, X, reset=True)
         training = weigh(X, sample_weight, square=False)
         rows = training.rows if isinstance(training.rows, RowSource) else ArrayRows(training.rows)
         refuse_too_few_rows(self, rows.shape[0])
@@ -240,7 +241,7 @@ class PCA(LinearModel):
         )
 
     def _home_of(self, X: Any) -> Home:
-        home = Home() if isinstance(X, (Path, RowSource, str)) else Home.of(X)
+        home = HERE if isinstance(X, (Path, RowSource, str)) else Home.of(X)
         if home.foreign:
             refuse_foreign(self)
         return home

@@ -18,11 +18,11 @@ from scipy.linalg import lapack
 from mercer.operators.tiles import cut
 from mercer.sources.rows import some_rows
 from mercer.symmetric import Array
-from mercer.threads import run
+from mercer.threads import run, threads_for
 
 NARROW = 1000  # columns up to which every lane has a matrix of its own
 LANES = 8  # so many groups of rows, for any number of threads: sums do not depend on who computed what
-PIECE_ENTRIES, PIECE_ROWS = 1_000_000, (256, 2048)  # of a block that is moved and squared at once
+PIECE_ENTRIES, PIECE_ROWS = 1_000_000, (16, 2048)  # of a block that is moved and squared at once
 WIDE_ENTRIES = 8_000_000  # the same for wide rows, where all threads share one block
 AHEAD = 16  # pieces for each lane before lanes wait for each other, where rows are in memory
 SAMPLED = 64  # every so many-th row tells where a block is, and how large its numbers are
@@ -35,6 +35,7 @@ class Scatter(ABC):
     """Rows of weight w: how many, Σw, their mean, and what a subclass keeps of S = Σw(x − mean)(x − mean)ᵀ."""
 
     sparse: ClassVar[bool] = True  # whether CSR rows can be added
+    narrow: ClassVar[int] = NARROW  # columns up to which there is one for every lane
 
     def __init__(self, origin: Array) -> None:
         self.origin = np.array(origin, dtype=np.float64)
@@ -217,6 +218,8 @@ class Triangle(Scatter):
 class Spread(Scatter):
     """The diagonal of S alone: where means and variances will do."""
 
+    narrow = 10**9
+
     def __init__(self, origin: Array) -> None:
         super().__init__(origin)
         self._squares = np.zeros(self.width)
@@ -251,7 +254,9 @@ def sweep(
     Piece after piece goes to lane after lane, so the sums are the same to the last bit on any number of threads.
     """
     n, d = rows.shape
-    count, size = (LANES, piece_rows(d)) if d <= NARROW else (1, max(PIECE_ROWS[0], WIDE_ENTRIES // d))
+    threads = threads_for(n * d * d, threads)
+    count, size = (LANES, piece_rows(d)) if d <= kind.narrow else (1, max(PIECE_ROWS[0], WIDE_ENTRIES // d))
+    count = min(count, -(-n // size))
     lanes: list[Scatter] = []
     start = 0
     for block in rows.blocks(count * size * (AHEAD if rows.held else 1)):
@@ -283,7 +288,8 @@ def add_block(
 def piece_rows(d: int) -> int:
     """Rows of narrow data that are moved and squared at once: few enough to stay in a cache."""
     least, most = PIECE_ROWS
-    return min(max(PIECE_ENTRIES // d, least), most) // 64 * 64 - 1
+    rows = min(max(PIECE_ENTRIES // d, least), most)
+    return rows - 1 if rows >= 64 else rows  # one more is added to them; BLAS likes round numbers
 
 
 def origin_of(rows: Any) -> Array:

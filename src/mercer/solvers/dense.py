@@ -1,6 +1,6 @@
 """LAPACK on the whole matrix."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import linalg
@@ -14,6 +14,8 @@ from mercer.symmetric import Array, SymmetricOperator
 class Dense(Solver):
     """All of the matrix at once: asks `dense`. Cost (4/3)n³; LAPACK counts eigenvalues, so none is missed."""
 
+    psd: bool = field(default=False, repr=False)  # known to have no negative eigenvalue, so nobody looks for one
+
     def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
         A = op.dense()
         n = len(A)
@@ -25,7 +27,7 @@ class Dense(Solver):
         else:
             values, vectors = linalg.eigh(A, subset_by_index=(n - wanted, n - 1), driver="evr", check_finite=False)
         values, vectors = values[::-1], np.ascontiguousarray(vectors[:, ::-1])
-        lowest = float(values[-1]) if len(values) == n else lowest_seen(A, rng)
+        lowest = float(values[-1]) if len(values) == n else 0.0 if self.psd else lowest_seen(A, rng)
         kept, U = values[:k], vectors[:, :k]
         products = A @ U
         return Eigenpairs(

@@ -7,14 +7,15 @@ from mercer.errors import NoRoom
 from mercer.limits import MOST_FEATURES, Limits, in_words
 from mercer.solvers.dense import Dense
 from mercer.solvers.krylov import BlockKrylov
-from mercer.solvers.plan import BUFFERS, HELD_TOL, SMALL, Plan
+from mercer.solvers.plan import BUFFERS, HELD_TOL, Plan
 from mercer.solvers.svd import Svd
 
 TINY = 500  # rows and columns up to which LAPACK takes the rows themselves: no digit is lost, and no time
+PRODUCTS_FROM = 1500  # columns, or rows if those are fewer, from which few components are found by products
 MANY = 20  # columns for each component, or fewer: so many components that products do not pay
 WIDE_SPARSE, DENSE_ENOUGH = 3000, 0.01  # columns and density up to and from which sparse rows are squared
 PRODUCTS_TOL = 1e-6
-BLOCK = 32  # columns a sweep
+BLOCK = 16  # columns a sweep
 LANES, LANE_ROWS, NARROW, BLOCK_ENTRIES = 8, 2048, 1000, 8_000_000  # as rows are summed up
 
 
@@ -77,14 +78,14 @@ def _sparse(p: LinearProblem, limits: Limits) -> Plan | None:
 
 def _tall(p: LinearProblem, limits: Limits) -> Plan | None:
     """d×d numbers from one sweep."""
-    if p.d > min(p.n, MOST_FEATURES) or (p.held and p.d > SMALL and MANY * p.wanted < p.d):
+    if p.d > min(p.n, MOST_FEATURES) or (p.held and p.d > PRODUCTS_FROM and MANY * p.wanted < p.d):
         return None
     return scatter_plan(p, limits, f"{p.d:,} columns: one sweep sums up their {p.d:,}×{p.d:,} products.")
 
 
 def _wide(p: LinearProblem, limits: Limits) -> Plan | None:
     """n×n numbers: the Gram matrix of few but wide rows."""
-    if not p.held or p.n > min(p.d, MOST_FEATURES) or (p.n > SMALL and MANY * p.wanted < p.n):
+    if not p.held or p.n > min(p.d, MOST_FEATURES) or (p.n > PRODUCTS_FROM and MANY * p.wanted < p.n):
         return None
     if 2 * p.wanted > p.n:
         return rows_plan(p, limits, f"nearly all of {p.n:,} components: LAPACK on the rows themselves.")

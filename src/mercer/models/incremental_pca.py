@@ -1,0 +1,334 @@
+"""IncrementalPCA: batch after batch, and yet exact."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import _fit_context
+from sklearn.utils import metadata_routing
+from sklearn.utils._param_validation import Interval
+
+from mercer.errors import NoRoom, tell
+from mercer.limits import MOST_FEATURES, in_words
+from mercer.models.axes import (
+    DIGITS,
+    LinearTask,
+    find_axes,
+    from_square,
+    lost,
+    refuse_overflow,
+    summed,
+    with_enough_digits,
+)
+from mercer.models.linear import LinearModel
+from mercer.models.training import check_rows, weigh
+from mercer.operators.scatter import Square, sweep
+from mercer.progress import reporting
+from mercer.solvers.linear_plan import LinearProblem, choose_linear_plan, scatter_plan
+from mercer.sources.rows import ArrayRows, RowSource
+from mercer.symmetric import Array
+from mercer.threads import one_blas_thread
+
+SOLVED = {
+    "components_",
+    "explained_variance_",
+    "explained_variance_ratio_",
+    "singular_values_",
+    "noise_variance_",
+    "total_variance_",
+    "reconstruction_error_",
+    "certificate_",
+    "plan_",
+}  # names that follow from the sums, and are found when somebody asks
+
+
+class IncrementalPCA(LinearModel):
+    """Principal component analysis from batches of rows: exact, whatever the batches were.
+
+    Keeps the number of rows, their mean and their d×d scatter matrix, which batches are added to without loss
+    (8·d² bytes: 0.5 MB for 256 columns, 200 MB for 5 000). A drop-in for ``sklearn.decomposition.IncrementalPCA``,
+    which keeps k axes and drops the rest of every batch: here the answer is that of PCA on all rows at once, in any
+    order and any number of batches.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        How many components. None: as many as the first batch has rows, or columns if those are fewer.
+    whiten : bool, default=False
+        Divide every score by its standard deviation.
+    copy : bool, default=True
+        Accepted for compatibility: X is never changed.
+    batch_size : int or None, default=None
+        Rows after which ``fit`` forgets, if ``forget`` is below 1; the answer does not depend on it otherwise. None:
+        five times the number of columns.
+    forget : float, default=1.0
+        Before every batch, let all rows so far count so much less: 0.9 makes a batch that is ten batches old count a
+        third. 1: nothing is ever forgotten.
+    n_jobs : int, default=None
+        Threads. None: as many as the machine has, as limited by the environment.
+    memory_limit : int, str or None, default=None
+        Bytes, or a text such as "2GB". None: half of the machine's or container's memory.
+    progress : bool or callable, default=False
+        As in `PCA`, for ``fit``.
+
+    Attributes
+    ----------
+    components_, explained_variance_, explained_variance_ratio_, singular_values_, noise_variance_, \
+total_variance_, reconstruction_error_, loadings_, certificate_, plan_
+        As those of `PCA`. After ``partial_fit`` they are computed when first asked for.
+    mean_, var_ : ndarray of shape (n_features,)
+        Mean and variance (with 1/n) of the columns.
+    n_samples_seen_ : int
+        Rows so far.
+    n_components_, batch_size_, n_features_in_ : int
+        How many components, rows in a batch of ``fit``, columns.
+
+    Notes
+    -----
+    Beyond 5 000 columns ``fit`` finds the components by products with the rows, a few sweeps over them, and keeps no
+    scatter matrix; ``partial_fit`` goes on exactly as long as the matrix fits into the memory limit, and refuses to
+    begin if it does not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import PCA, IncrementalPCA
+    >>> X = np.random.default_rng(0).normal(size=(1000, 5))
+    >>> model = IncrementalPCA(2)
+    >>> for batch in np.array_split(X, 7):
+    ...     model = model.partial_fit(batch)
+    >>> bool(np.allclose(model.components_, PCA(2).fit(X).components_))
+    True
+    """
+
+    __metadata_request__partial_fit: ClassVar[dict] = {"check_input": metadata_routing.UNUSED}
+
+    _parameter_constraints: ClassVar[dict] = {
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "whiten": ["boolean"],
+        "copy": ["boolean"],
+        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
+        "forget": [Interval(Real, 0, 1, closed="right")],
+        "n_jobs": [None, Integral],
+        "memory_limit": [Interval(Real, 0, None, closed="neither"), str, None],
+        "progress": ["boolean", callable],
+    }
+    _scatter: Any = None  # Square
+    random_state = None  # of the certificate's probes: a fixed seed
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        whiten: bool = False,
+        copy: bool = True,
+        batch_size: int | None = None,
+        forget: float = 1.0,
+        n_jobs: int | None = None,
+        memory_limit: int | str | None = None,
+        progress: Any = False,
+    ) -> None:
+        self.n_components = n_components
+        self.whiten = whiten
+        self.copy = copy
+        self.batch_size = batch_size
+        self.forget = forget
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.progress = progress
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "IncrementalPCA":
+        """Fit to the rows of X, and forget all rows before.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+            The rows; a file of rows, or what `mercer.open_rows` made of one; a memory-mapped array.
+        y : Ignored
+            Present for compatibility.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight 2 counts as that row twice; a row of weight 0 is left out.
+
+        Returns
+        -------
+        self : IncrementalPCA
+        """
+        self._start_anew()
+        rows, weights = self._checked(X, sample_weight, reset=True)
+        n, d = rows.shape
+        self.batch_size_ = self.batch_size or 5 * d
+        self._set_number(rows.shape, first=True)
+        if self.forget < 1:
+            self._in_batches(rows, weights)
+            self._solve()
+            return self
+        task = self._task(rows, weights, n, d)
+        plan = choose_linear_plan(task.problem, task.limits)
+        if plan.held == "products":
+            self._keep(find_axes(task, plan))
+            self.n_samples_seen_, self.var_ = n, np.full(d, np.nan, dtype=self._dtype)
+            return self
+        with reporting(self.progress, 1, "rows") as on_pass:
+            scatter = summed(task, Square, on_pass)
+            found, self._scatter = with_enough_digits(task, plan, scatter, on_pass)
+        self._seen()
+        self._keep(found)
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True
+    ) -> "IncrementalPCA":
+        """Add a batch of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+            The batch; the first one has to have at least n_components rows.
+        y : Ignored
+            Present for compatibility.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight 2 counts as that row twice; a row of weight 0 is left out.
+        check_input : bool, default=True
+            Accepted for compatibility: rows are always checked.
+
+        Returns
+        -------
+        self : IncrementalPCA
+        """
+        first = not hasattr(self, "n_samples_seen_")
+        if not first and self._scatter is None:
+            raise NoRoom(
+                f"fit found the components of {self.n_features_in_:,} columns by products and kept no scatter matrix "
+                "to go on from; begin with partial_fit."
+            )
+        rows, weights = self._checked(X, sample_weight, reset=first)
+        self._set_number(rows.shape, first)
+        if first:
+            self._refuse_too_wide(rows)
+        self._add(rows, weights)
+        return self
+
+    # ------------------------------------------------------------------ batches
+
+    def _start_anew(self) -> None:
+        for name in [*SOLVED, "_scatter", "n_samples_seen_", "n_components_", "mean_", "var_"]:
+            self.__dict__.pop(name, None)
+        self._scatter = None
+
+    def _checked(self, X: Any, sample_weight: Any, *, reset: bool) -> tuple[RowSource, Array | None]:
+        X = check_rows(self, X, reset=reset)
+        training = weigh(X, sample_weight, square=False)
+        if reset:
+            self._dtype = np.float32 if X.dtype == np.float32 else np.float64
+        return training.rows if isinstance(training.rows, RowSource) else ArrayRows(training.rows), training.weights
+
+    def _set_number(self, shape: tuple[int, int], first: bool) -> None:
+        """How many components, by scikit-learn's rules."""
+        n, d = shape
+        k = self.n_components
+        if k is not None and k > d:
+            raise ValueError(
+                f"n_components={k!r} invalid for n_features={d}, need more rows than columns for IncrementalPCA "
+                "processing"
+            )
+        if k is not None and k > n and first:
+            raise ValueError(
+                f"n_components={k} must be less or equal to the batch number of samples {n} for the first "
+                "partial_fit call."
+            )
+        if first:
+            self.n_components_ = min(n, d) if k is None else int(k)
+        elif k is not None and k != self.n_components_:
+            raise ValueError(
+                f"Number of input features has changed from {self.n_components_} to {k} between calls to partial_fit! "
+                "Try setting n_components to a fixed value."
+            )
+
+    def _refuse_too_wide(self, rows: RowSource) -> None:
+        d, limit = rows.shape[1], self._limits().memory
+        needed = scatter_plan(self._problem(rows.shape[0], d), self._limits(), "").memory
+        if needed > limit:
+            raise NoRoom(
+                f"Batches are added to a {d:,}×{d:,} scatter matrix, which takes {in_words(needed)} with its "
+                f"eigenvectors, over the limit of {in_words(limit)}. Give a larger memory_limit or fewer columns; "
+                "fit(X) without forgetting finds the components of any number of columns by sweeps over the rows."
+            )
+
+    def _in_batches(self, rows: RowSource, weights: Array | None) -> None:
+        """Batch after batch, each of which makes those before count less."""
+        self._refuse_too_wide(rows)
+        start = 0
+        for block in rows.blocks(self.batch_size_):
+            stop = start + block.shape[0]
+            self._add(ArrayRows(block), None if weights is None else weights[start:stop])
+            start = stop
+
+    def _add(self, rows: RowSource, weights: Array | None) -> None:
+        """Into the sums; in double precision, as rows do not come twice."""
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+            batch = sweep(Square, rows, weights, self._limits().threads, exact=True)
+        refuse_overflow(batch)
+        if self._scatter is None:
+            self._scatter = batch
+        else:
+            self._scatter.forget(self.forget)
+            self._scatter.merge(batch)
+        self._seen()
+
+    def _seen(self) -> None:
+        """What is known at once; the rest when somebody asks."""
+        scatter = self._scatter
+        for name in SOLVED:
+            self.__dict__.pop(name, None)
+        self.n_samples_seen_ = scatter.count
+        self.mean_ = scatter.mean.astype(self._dtype)
+        self.var_ = (scatter.squares / scatter.weight).astype(self._dtype)
+
+    def __getattr__(self, name: str) -> Any:
+        """The names that follow from the sums."""
+        if name not in SOLVED or self.__dict__.get("_scatter") is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self._solve()
+        return self.__dict__[name]
+
+    def _solve(self) -> None:
+        scatter = self._scatter
+        task = self._task(None, None, scatter.count, scatter.width)
+        plan = scatter_plan(task.problem, task.limits, "batches are summed up, and nothing of them is lost.")
+        found = from_square(task, plan, scatter)
+        self._keep(found)
+        if lost(found, DIGITS):
+            digits = int(-np.log10(found.certificate.rounding / found.values[found.values > 0].min()))
+            tell(
+                f"Squares of the data leave the smallest variance only {max(digits, 0)} digits; PCA on all rows (in "
+                'memory or from a file) with svd_solver="qr" has them all.'
+            )
+
+    def _task(self, rows: Any, weights: Array | None, n: int, d: int) -> LinearTask:
+        problem = self._problem(n, d, rows)
+        return LinearTask(
+            rows, weights, problem, self._limits(), self._rng, min(self.n_components_, n, d), False, self.progress
+        )
+
+    def _problem(self, n: int, d: int, rows: Any = None) -> LinearProblem:
+        is_sparse = sparse.issparse(getattr(rows, "rows", None))
+        summed_up = d <= MOST_FEATURES or 10 * self.n_components_ > min(n, d)
+        return LinearProblem(
+            n=n,
+            d=d,
+            k=min(self.n_components_, n, d),
+            sparse=is_sparse,
+            held=rows is None or rows.held,
+            itemsize=8 if rows is None else rows.dtype.itemsize,
+            reading=0 if rows is None else rows.overhead,
+            solver="covariance_eigh" if summed_up else "krylov",
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
