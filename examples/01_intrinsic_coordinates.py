@@ -9,22 +9,30 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from mercer import PCA
 from mercer.datasets import correlated_cloud, three_layers
 from mercer.report.figures import RED, SKY, ink, panels, plain, scatter
-from mercer.textbook import centre, nearest_neighbours, pca_by_svd, project
+from mercer.textbook import nearest_neighbours, pca_by_svd, project
 
 SLIDES = "000 p. 7–8"
 FORMULA = "C = UΛUᵀ,   Y = JXU (all axes: a rotation),   Yₖ = JXUₖ (k axes: a projection)"
 
 
 def compute():
-    X = centre(correlated_cloud(seed=0))
-    U = pca_by_svd(X)[1]
+    cloud = correlated_cloud(seed=0)
+    model = PCA().fit(cloud)
     S, layer = three_layers(seed=0)
-    principal = project(S, pca_by_svd(S, 2)[1], S.mean(axis=0))
-    views = np.array([S[:, [0, 1]], S[:, [1, 2]], principal])
+    views = np.array([S[:, [0, 1]], S[:, [1, 2]], PCA(2).fit_transform(S)])
     mixed = np.array([[layer[nearest_neighbours(p, view, 2)[1]] for p in view] for view in views]) != layer
-    return SimpleNamespace(X=X, U=U, Y=project(X, U, mean=0), views=views, layer=layer, mixed=mixed)
+    return SimpleNamespace(
+        X=cloud - model.mean_,
+        U=model.components_.T,
+        Y=model.decorrelate(cloud),
+        views=views,
+        layer=layer,
+        mixed=mixed,
+        textbook=project(S, pca_by_svd(S, 2)[1], S.mean(axis=0)),
+    )
 
 
 def claims(c):
@@ -38,6 +46,7 @@ def claims(c):
             principal == 0 < min(naive, other)
         ),
         "sorted by u₁ᵀx alone, the layers come one after the other": np.all(np.diff(in_order) >= 0),
+        "PCA and the textbook agree": np.allclose(c.views[2], c.textbook, atol=1e-8),
     }
 
 

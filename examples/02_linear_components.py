@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from mercer import PCA
 from mercer.datasets import correlated_cloud
 from mercer.report.figures import field, grid_over, ink, panels, paper, plain, scatter
 from mercer.textbook import centre, pca_by_covariance, project
@@ -19,9 +20,17 @@ FORMULA = "fᵢ(x) = uᵢᵀx,   C uᵢ = λᵢuᵢ"
 
 def compute():
     X = centre(correlated_cloud(seed=0))
-    values, U = pca_by_covariance(X)
+    n, model = len(X), PCA().fit(X)
     grid = grid_over(X)
-    return SimpleNamespace(X=X, values=values, U=U, f=project(X, U, mean=0), grid=grid, fields=project(grid, U, mean=0))
+    return SimpleNamespace(
+        X=X,
+        values=model.explained_variance_ * (n - 1) / n,  # C of the slides divides by n
+        U=model.components_.T,
+        f=model.transform(X),
+        grid=grid,
+        fields=model.transform(grid),
+        textbook=project(grid, pca_by_covariance(X)[1], mean=0),
+    )
 
 
 def claims(c):
@@ -33,6 +42,7 @@ def claims(c):
         "f₁ and f₂ are uncorrelated on the data, with variances λ₁ and λ₂": np.allclose(
             c.f.T @ c.f / len(c.f), np.diag(c.values)
         ),
+        "PCA and the textbook agree": np.allclose(c.fields, c.textbook, atol=1e-8),
     }
 
 

@@ -9,9 +9,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from mercer import PCA
 from mercer.datasets import correlated_cloud
 from mercer.report.figures import BLUE, ORANGE, faint, ink, panels, paper, scatter
-from mercer.textbook import centre, pca_by_svd, projection_distance, projection_spread, reconstruct
+from mercer.textbook import centre, projection_distance, projection_spread
 
 SLIDES = "000 p. 49–57"
 FORMULA = "1/n Σⱼ (uᵀxⱼ)² + 1/n Σⱼ ‖xⱼ − u(uᵀxⱼ)‖² = 1/n Σⱼ ‖xⱼ‖²"
@@ -19,30 +20,40 @@ FORMULA = "1/n Σⱼ (uᵀxⱼ)² + 1/n Σⱼ ‖xⱼ − u(uᵀxⱼ)‖² = 1/n
 
 def compute():
     X = centre(correlated_cloud(60, seed=0))
-    good = pca_by_svd(X)[1][:, 0]
+    n, model = len(X), PCA(1).fit(X)
     degrees = np.arange(0, 180.5, 0.5)
     axes = np.column_stack([np.cos(np.deg2rad(degrees)), np.sin(np.deg2rad(degrees))])
     spread = np.array([projection_spread(X, u) for u in axes])
     distance = np.array([projection_distance(X, u) for u in axes])
-    pair = np.array([good, axes[degrees == 110][0]])
-    return SimpleNamespace(X=X, pair=pair, degrees=degrees, spread=spread, distance=distance)
+    good, bad = model.components_[0], axes[degrees == 110][0]
+    return SimpleNamespace(
+        X=X,
+        pair=np.array([good, bad]),
+        feet=np.array([model.inverse_transform(model.transform(X)), np.outer(X @ bad, bad)]),
+        known=np.array([model.explained_variance_[0] * (n - 1) / n, model.reconstruction_error_]),  # spread is 1/n
+        degrees=degrees,
+        spread=spread,
+        distance=distance,
+    )
 
 
 def claims(c):
     best = np.rad2deg(np.arctan2(*c.pair[0][::-1]))
     widest, nearest = c.degrees[c.spread.argmax()], c.degrees[c.distance.argmin()]
     total = np.mean(np.sum(c.X**2, axis=1))
+    measured = [np.mean(np.sum(lines**2, axis=1)) for lines in (c.feet[0], c.X - c.feet[0])]
     return {
         f"spread + distance = total variance, {total:.2f}, at every angle": np.allclose(c.spread + c.distance, total),
         f"spread is greatest where distance is smallest: at {widest:g}°": widest == nearest,
         f"the first eigenvector of C points there: {best:.1f}°": abs(best - widest) <= 0.25,
+        f"PCA knows both without a projection: spread λ₁ = {c.known[0]:.2f}, distance reconstruction_error_ = "
+        f"{c.known[1]:.2f}": np.allclose(c.known, measured),
     }
 
 
 def draw(c):
     figure, axes = panels(1, 3, width=12, height=4.1)
-    for ax, u, name in zip(axes, c.pair, ["a good axis", "a bad axis"], strict=False):
-        feet = reconstruct((c.X @ u)[:, None], u[:, None], mean=0)
+    for ax, u, feet, name in zip(axes, c.pair, c.feet, ["a good axis", "a bad axis"], strict=False):
         ax.axline((0, 0), u, color=faint(), linewidth=3, zorder=0)
         ax.plot(*np.stack([c.X, feet]).transpose(2, 0, 1), color=ORANGE, linewidth=1, zorder=1)
         scatter(ax, c.X, color=paper(), edgecolors=ink(), linewidths=0.8, s=16, zorder=2)

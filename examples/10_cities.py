@@ -9,9 +9,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from mercer import PCA
 from mercer.datasets import cities
 from mercer.report.figures import BLUE, GREEN, PINK, faint, ink, panels, scatter
-from mercer.textbook import pca_by_svd, project, proportion_of_variance, reconstruct
+from mercer.textbook import pca_by_svd, project
 
 SLIDES = "004 fig. 2–3"
 FORMULA = "zₙₗ = wₗᵀ(xₙ − x̄),   x̂ₙ = x̄ + zₙ₁w₁"
@@ -20,10 +21,16 @@ FEATURES = ["population", "ad spending"]
 
 def compute():
     X = cities(seed=0)
-    mean, (values, W) = X.mean(axis=0), pca_by_svd(X)
-    Z = project(X, W, mean)
-    share = proportion_of_variance(values)
-    return SimpleNamespace(X=X, mean=mean, W=W, Z=Z, share=share, feet=reconstruct(Z[:, :1], W[:, :1], mean))
+    both, one = PCA().fit(X), PCA(1).fit(X)
+    return SimpleNamespace(
+        X=X,
+        mean=both.mean_,
+        W=both.components_.T,
+        Z=both.transform(X),
+        share=both.explained_variance_ratio_,
+        feet=one.inverse_transform(one.transform(X)),
+        textbook=project(X, pca_by_svd(X)[1], X.mean(axis=0)),
+    )
 
 
 def claims(c):
@@ -34,6 +41,7 @@ def claims(c):
         f"z₁ follows both features (correlations {r[0, 0]:.2f}, {r[0, 1]:.2f}), z₂ hardly ({r[1, 0]:.2f}, "
         f"{r[1, 1]:.2f})": min(abs(r[0])) > 0.95 and max(abs(r[1])) < 0.3,
         f"z₁ alone holds {c.share[0]:.0%} of the variance": c.share[0] > 0.95,
+        "PCA and the textbook agree": np.allclose(c.Z, c.textbook, atol=1e-8),
     }
 
 

@@ -10,28 +10,33 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from mercer import PCA
 from mercer.datasets import us_arrests
 from mercer.report.figures import BLUE, ink, panels
-from mercer.textbook import components_for_share, pca_by_svd, proportion_of_variance, standardise
+from mercer.textbook import pca_by_svd, proportion_of_variance, standardise
 
 SLIDES = "004 fig. 5 · 000 p. 43"
 FORMULA = "PVEₗ = λₗ / Σⱼ λⱼ,   smallest k with PVE₁ + … + PVEₖ ≥ 0.9"
 
 
-def elbow(values):
-    """The k whose point (k, λₖ) is farthest below the chord from the first to the last."""
-    chord = np.linspace(values[0], values[-1], len(values))
-    return int(np.argmax(chord - values)) + 1
+def elbow(share):
+    """The k whose point (k, PVEₖ) is farthest below the chord from the first to the last."""
+    chord = np.linspace(share[0], share[-1], len(share))
+    return int(np.argmax(chord - share)) + 1
 
 
 def compute():
-    from sklearn.decomposition import PCA
-
-    X = standardise(us_arrests()[0])
-    values = pca_by_svd(X)[0]
-    minka = PCA(n_components="mle").fit(X).n_components_
-    share, ninety = proportion_of_variance(values), components_for_share(values, 0.9)
-    return SimpleNamespace(share=share, total=np.cumsum(share), ninety=ninety, elbow=elbow(values), minka=minka)
+    X = us_arrests()[0]
+    every, ninety, minka = (PCA(rule, standardize=True).fit(X) for rule in (None, 0.9, "mle"))
+    share = every.explained_variance_ratio_
+    return SimpleNamespace(
+        share=share,
+        total=np.cumsum(share),
+        ninety=ninety.n_components_,
+        elbow=elbow(share),
+        minka=minka.n_components_,
+        textbook=proportion_of_variance(pca_by_svd(standardise(X))[0]),
+    )
 
 
 def claims(c):
@@ -43,6 +48,7 @@ def claims(c):
             c.ninety == 3 and np.array_equal(c.total >= 0.9, [False, False, True, True])
         ),
         "the elbow comes after the second, as the notes say, and Minka's evidence agrees": c.elbow == c.minka == 2,
+        "PCA and the textbook agree": np.allclose(c.share, c.textbook, atol=1e-8),
     }
 
 

@@ -9,9 +9,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from mercer import PCA
 from mercer.datasets import unequal_gaussian
 from mercer.report.figures import RED, SKY, ink, panels, scatter
-from mercer.textbook import pca_by_svd, project, proportion_of_variance, spectral_decomposition, standardise
+from mercer.textbook import pca_by_svd, spectral_decomposition, standardise
 
 SLIDES = "004 ex. 5"
 FORMULA = "Σ = [[25, 4], [4, 1]]: λ = 13 ± √160 ≈ 25.65, 0.35;   R = [[1, 0.8], [0.8, 1]]: λ = 1 ± 0.8 = 1.8, 0.2"
@@ -19,10 +20,17 @@ FORMULA = "Σ = [[25, 4], [4, 1]]: λ = 13 ± √160 ≈ 25.65, 0.35;   R = [[1,
 
 def compute():
     X = unequal_gaussian(500, seed=0)
-    Z = standardise(X)
-    (raw, U), (scaled, V) = pca_by_svd(X), pca_by_svd(Z)
-    first = np.column_stack([project(X, U[:, :1], X.mean(axis=0)), project(Z, V[:, :1], mean=0)])
-    return SimpleNamespace(X=X, Z=Z, raw=raw, U=U, scaled=scaled, V=V, first=first)
+    n, raw, scaled = len(X), PCA().fit(X), PCA(standardize=True).fit(X)
+    return SimpleNamespace(
+        X=X,
+        Z=(X - scaled.mean_) / scaled.scale_,
+        raw=raw.explained_variance_ * (n - 1) / n,  # Σ of the notes divides by n
+        U=raw.components_.T,
+        scaled=scaled.explained_variance_,  # correlations are the same with n and n − 1
+        V=scaled.components_.T,
+        first=np.column_stack([model.transform(X)[:, 0] for model in (raw, scaled)]),
+        textbook=np.array([pca_by_svd(X)[0], pca_by_svd(standardise(X))[0]]),
+    )
 
 
 def claims(c):
@@ -40,6 +48,7 @@ def claims(c):
         ),
         f"the first score is x₁ as measured (correlation {r[0, 0]:.3f}), and as near to x₁ as to x₂ standardised "
         f"({r[1, 0]:.2f}, {r[1, 1]:.2f})": r[0, 0] > 0.995 and np.isclose(*r[1]),
+        "PCA and the textbook agree": np.allclose([c.raw, c.scaled], c.textbook, atol=1e-8),
     }
 
 
@@ -50,7 +59,7 @@ def draw(c):
         scatter(ax, points, color=SKY, s=12)
         for i, colour in enumerate([RED, ink()]):
             ends = points.mean(axis=0) + np.outer([-2, 2], np.sqrt(values[i]) * W[:, i])
-            label = f"{proportion_of_variance(values)[i]:.1%} along ({W[0, i]:.2f}, {W[1, i]:.2f})"
+            label = f"{values[i] / values.sum():.1%} along ({W[0, i]:.2f}, {W[1, i]:.2f})"
             ax.plot(*ends.T, color=colour, linewidth=3, label=label.replace("-", "−"))
         ax.set(title=name, xlabel="$x_1$", ylabel="$x_2$", xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
         ax.legend(loc="upper left")

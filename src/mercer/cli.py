@@ -1,7 +1,7 @@
 """Thin commands. Each imports what it needs when it runs, so that `mercer --help` answers at once."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -44,19 +44,35 @@ def _count(text: str) -> int:
 
 
 Components = Annotated[
-    float, typer.Option("--components", "-d", help="Number of components, or a share of the variance below 1.")
+    float | None,
+    typer.Option("--components", "-d", help="Number of components (10 if left out), or a share of variance below 1."),
 ]
-Kernel = Annotated[str, typer.Option(help="linear, poly, rbf, sigmoid or cosine.")]
+Method = Annotated[str, typer.Option(help="kpca (kernel PCA) or pca.")]
+Kernel = Annotated[str | None, typer.Option(help="linear, poly, rbf (if left out), sigmoid or cosine.")]
 Memory = Annotated[str | None, typer.Option(help='Memory limit, such as "2GB"; half the machine if left out.')]
 Jobs = Annotated[int | None, typer.Option(help="Threads; all if left out.")]
 
 
-def _components(number: float) -> float | int:
-    if number < 1:
+def _components(number: float | None) -> float | int | None:
+    if number is None or number < 1:
         return number
     if not (number < 1e15 and number == int(number)):
         raise WrongUse(f"--components {number:g} is neither a whole number nor a share below 1.")
     return int(number)
+
+
+_OPTIONS = {
+    "kpca": {
+        "--kernel": "kernel",
+        "--gamma": "gamma",
+        "--degree": "degree",
+        "--coef0": "coef0",
+        "--solver": "eigen_solver",
+        "--landmarks": "n_landmarks",
+        "--refine": "refine",
+    },
+    "pca": {"--standardize": "standardize", "--whiten": "whiten", "--solver": "svd_solver"},
+}  # those that only some methods have, and what they set
 
 
 @app.command()
@@ -65,14 +81,22 @@ def fit(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Where to write scores (.csv, .parquet, .npy …); CSV to stdout.")
     ] = None,
-    components: Components = 10,
-    kernel: Kernel = "rbf",
+    method: Method = "kpca",
+    components: Components = None,
+    standardize: Annotated[
+        bool, typer.Option("--standardize", help="Of pca: divide columns by their standard deviations first.")
+    ] = False,
+    whiten: Annotated[bool, typer.Option("--whiten", help="Of pca: scores of variance one.")] = False,
+    kernel: Kernel = None,
     gamma: Annotated[str | None, typer.Option(help='A number, or "median"; 1/columns if left out.')] = None,
-    degree: Annotated[float, typer.Option(help="Of poly.")] = 3,
-    coef0: Annotated[float, typer.Option(help="Of poly and sigmoid.")] = 1,
-    solver: Annotated[str, typer.Option(help="auto, dense, krylov or landmark.")] = "auto",
+    degree: Annotated[float | None, typer.Option(help="Of poly; 3 if left out.")] = None,
+    coef0: Annotated[float | None, typer.Option(help="Of poly and sigmoid; 1 if left out.")] = None,
+    solver: Annotated[
+        str | None,
+        typer.Option(help="auto, dense, krylov or landmark; of pca auto, full, covariance_eigh, qr, krylov."),
+    ] = None,
     landmarks: Annotated[int | None, typer.Option(help="How many landmarks; implies --solver landmark.")] = None,
-    refine: Annotated[int, typer.Option(help="Exact passes after landmarks.")] = 0,
+    refine: Annotated[int | None, typer.Option(help="Exact passes after landmarks.")] = None,
     columns: Annotated[str | None, typer.Option(help="Names of the columns to use, separated by commas.")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="Name of a column to leave out; may be repeated.")] = None,
     header: Annotated[
@@ -84,31 +108,47 @@ def fit(
     seed: Annotated[int | None, typer.Option(help="Random seed; fixed if left out.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop.")] = False,
 ) -> None:
-    """Kernel PCA of a file: the plan, the scores, and a certificate. Talk goes to stderr, scores to --out or stdout."""
+    """PCA or kernel PCA of a file: the plan, the scores, and a certificate.
+
+    Talk goes to stderr, scores to --out or stdout.
+    """
     from mercer.jobs import fit_file
 
+    said = {
+        "--standardize": standardize or None,
+        "--whiten": whiten or None,
+        "--kernel": kernel,
+        "--gamma": _gamma(gamma),
+        "--degree": degree,
+        "--coef0": coef0,
+        "--solver": solver,
+        "--landmarks": landmarks,
+        "--refine": refine,
+    }
     fit_file(
         data,
         out,
-        dict(
-            n_components=_components(components),
-            kernel=kernel,
-            gamma=_gamma(gamma),
-            degree=degree,
-            coef0=coef0,
-            eigen_solver=solver,
-            n_landmarks=landmarks,
-            refine=refine,
-            memory_limit=memory,
-            n_jobs=jobs,
-            random_state=seed,
-        ),
+        method,
+        _params(method, {option: value for option, value in said.items() if value is not None})
+        | dict(n_components=_components(components), memory_limit=memory, n_jobs=jobs, random_state=seed),
         columns=None if columns is None else [name.strip() for name in columns.split(",")],
         drop=drop or [],
         weights=weights,
         header=header,
         only_plan=dry_run,
     )
+
+
+def _params(method: str, said: dict[str, Any]) -> dict[str, Any]:
+    """Parameters of the model, from the options that were given."""
+    names = _OPTIONS.get(method)
+    if names is None:
+        raise WrongUse(f"--method {method}: there is no such method; known are {', '.join(_OPTIONS)}.")
+    for option in said:
+        if option not in names:
+            others = ", ".join(other for other in _OPTIONS if option in _OPTIONS[other])
+            raise WrongUse(f"{option} is not for --method {method}, but for {others}.")
+    return {names[option]: value for option, value in said.items()}
 
 
 def _gamma(text: str | None) -> float | str | None:
@@ -124,18 +164,20 @@ def _gamma(text: str | None) -> float | str | None:
 def plan(
     rows: Annotated[list[int], typer.Option(parser=_count, help="Number of rows; may be repeated.")],
     features: Annotated[int, typer.Option(parser=_count, help="Number of columns.")],
-    components: Components = 10,
-    kernel: Kernel = "rbf",
+    method: Method = "kpca",
+    components: Components = None,
+    kernel: Kernel = None,
     memory: Memory = None,
     jobs: Jobs = None,
 ) -> None:
-    """Say what kernel PCA of so many rows would do, take and need, without doing it."""
+    """Say what PCA or kernel PCA of so many rows would do, take and need, without doing it."""
     from mercer.models.planning import plan as plan_ahead
 
-    wanted = _components(components)
+    wanted = 10 if components is None else _components(components)
+    params = _params(method, {} if kernel is None else {"--kernel": kernel})
     for number in rows:
         try:
-            text = str(plan_ahead(number, features, wanted, kernel=kernel, memory_limit=memory, n_jobs=jobs))
+            text = str(plan_ahead(number, features, wanted, method=method, memory_limit=memory, n_jobs=jobs, **params))
         except NoRoom as error:
             if len(rows) == 1:
                 raise

@@ -13,14 +13,18 @@ import numpy as np
 
 from mercer.errors import BadData, MercerError, NotVerified, WrongUse
 from mercer.models.kernel_pca import KernelPCA
+from mercer.models.pca import PCA
 from mercer.sources.files import open_rows
 from mercer.sources.outlets import refuse_same_file, refuse_unwritable
 from mercer.sources.rows import RowSource
+
+USUAL = 10  # components, if nothing is said
 
 
 def fit_file(
     data: str,
     out: Path | None,
+    method: str,
     params: dict[str, Any],
     *,
     columns: Sequence[str] | None = None,
@@ -30,7 +34,7 @@ def fit_file(
     only_plan: bool = False,
 ) -> None:
     """Plan, fit, scores to `out` or standard output, certificate."""
-    model = _model(params)
+    model = _model(method, params)
     out = None if out == Path("-") else out
     if (out is None and sys.stdout is None) or (data == "-" and sys.stdin is None):
         raise WrongUse("Standard input or output is closed; name files instead.")
@@ -40,6 +44,8 @@ def fit_file(
     with _file(data) as path, _warnings_as_lines() as known, _as_bad_data():
         rows, weight = _rows(path, columns, drop, weights, header)
         say(f"{'standard input' if data == '-' else path}: {rows.shape[0]:,} rows, {rows.shape[1]:,} columns")
+        if model.n_components is None:
+            model.n_components = USUAL if method == "kpca" else min(USUAL, *rows.shape)
         plan = model.plan(rows, weight)
         say(f"plan: {plan}")
         if only_plan:
@@ -49,10 +55,11 @@ def fit_file(
     _report(model, out)
 
 
-def _model(params: dict[str, Any]) -> KernelPCA:
-    if params["kernel"] == "precomputed":
+def _model(method: str, params: dict[str, Any]) -> Any:
+    if params.get("kernel") == "precomputed":
         raise WrongUse("--kernel precomputed: a file holds rows; the kernels are linear, poly, rbf, sigmoid or cosine.")
-    model = KernelPCA(progress=True, **params)
+    usual = {"kernel": "rbf"} if method == "kpca" else {}
+    model = {"kpca": KernelPCA, "pca": PCA}[method](progress=True, **usual | params)
     try:
         model.check_params()
     except ValueError as error:
@@ -93,7 +100,7 @@ def _rows(
     return open_rows(path, columns, [*drop, weights], header), open_rows(path, [weights], (), header).load()[:, 0]
 
 
-def _report(model: KernelPCA, out: Path | None) -> None:
+def _report(model: Any, out: Path | None) -> None:
     ratios = model.explained_variance_ratio_
     if not np.isnan(ratios).any():  # of a kernel that is none they have no meaning
         shares = ", ".join(f"{share:.1%}" for share in ratios[:10]) + (" …" if len(ratios) > 10 else "")
@@ -101,7 +108,8 @@ def _report(model: KernelPCA, out: Path | None) -> None:
     say(f"certificate: {model.certificate_}")
     if out is not None:
         say(f"scores: {out}")
-    if not model.certificate_.converged and not (model.plan_.approximate and model.kernel_.mercer):
+    as_planned = model.plan_.approximate and model.kernel_.mercer
+    if not model.certificate_.converged and not as_planned:
         raise NotVerified("The scores were written, but they are not proven to be what was asked for; see above.")
 
 

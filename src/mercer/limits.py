@@ -8,6 +8,10 @@ from pathlib import Path
 MOST_FEATURES = 5000  # of an explicit feature map: beyond it the D×D side costs more than it saves
 FEATURE_ENTRIES, FEATURE_ROWS = 8_000_000, 8192  # of features that are made block by block: held at a time, at most
 PIECE = 1024  # rows of such a block that one thread works on
+# Rows that are summed up go to so many groups, for any number of threads: sums do not depend on who computed what.
+LANES = 8
+NARROW = 1000  # columns up to which every lane has a d×d matrix of its own; wider rows all go to one
+LANE_ENTRIES, WIDE_ENTRIES, LANE_ROWS = 1_000_000, 8_000_000, (16, 2048)  # of rows that a lane takes in at a time
 
 _UNITS = {
     "": 1,
@@ -57,6 +61,14 @@ def parse_memory(memory: float | str | None) -> int:
 def rows_at_a_time(*widths: int) -> int:
     """How many rows of features or data of these widths are held at a time."""
     return min(max(FEATURE_ENTRIES // max(*widths, 1, 1), 64), FEATURE_ROWS)
+
+
+def lane_rows(d: int, held: bool, narrow: bool = True) -> int:
+    """How many rows a lane takes in at a time; fewer where they have to be read first."""
+    least, most = LANE_ROWS
+    entries = (LANE_ENTRIES if narrow else WIDE_ENTRIES) // (1 if held else 4)
+    rows = min(max(entries // d, least), most)
+    return rows - 1 if rows >= 64 else rows  # one more is added to them, and BLAS likes round numbers
 
 
 def total_memory() -> int:

@@ -48,6 +48,7 @@ class LinearTask:
     rng: Callable[[], np.random.Generator]
     asked: Any  # components: a number, a share of the variance, "mle", "bic", or None for all
     standardize: bool = False
+    names: Any = None  # of the columns
     progress: Any = False
 
 
@@ -64,6 +65,7 @@ class Axes:
     values: Array  # eigenvalues of the scatter matrix
     axes: Array  # k×d, orthonormal rows
     total: float  # of all eigenvalues
+    rest: float  # of those that were not kept
     all: int  # how many there can be
     warnings: list[str] = field(default_factory=list)
 
@@ -114,8 +116,8 @@ def rounding_in(scatter: Scatter, total: float) -> float:
 
 
 def lost(found: Axes, digits: float) -> bool:
-    """Whether a kept variance that is there at all is known to fewer digits than it should be."""
-    noise, values = found.certificate.rounding, found.values
+    """Whether a kept variance, or their rest, is there at all but known to fewer digits than it should be."""
+    noise, values = found.certificate.rounding, np.append(found.values, found.rest)
     single = digits == SINGLE_DIGITS  # of what single precision does not see, nothing is known
     return bool(np.any((values * digits < noise) & ((values > noise) | single)))
 
@@ -143,15 +145,16 @@ def from_factor(task: LinearTask, plan: Plan, scatter: Scatter, factor: Array) -
     scale = column_scales(task, scatter)
     factor = factor if scale is None else factor / scale
     size = float(np.linalg.norm(factor))
-    pairs = Svd().solve(Dilation(factor), min(factor.shape), task.rng())
+    most = min(factor.shape) if task.asked is None or isinstance(task.asked, (float, str)) else int(task.asked)
+    pairs = Svd().solve(Dilation(factor), most, task.rng())
     k = number_of_axes(task, lambda: pairs.values**2, size**2, scatter.count)
     pairs = pairs.first(k)
     noise = 8 * float(np.finfo(float).eps) * size
     certificate = certify(
         pairs, tol=plan.tol / 2, bound=beyond(pairs), level="LAPACK counts singular values", entries=noise
     ).squared()
-    axes = np.sqrt(2) * pairs.vectors[len(factor) :]
-    return kept(task, plan, scatter, scale, pairs.values**2, axes, size**2, certificate)
+    axes, rest = np.sqrt(2) * pairs.vectors[len(factor) :], float(np.sum(pairs.beyond**2))
+    return kept(task, plan, scatter, scale, pairs.values**2, axes, size**2, certificate, rest)
 
 
 # ---------------------------------------------------------------------- by the Gram matrix
@@ -298,9 +301,12 @@ def kept(
     vectors: Array,
     total: float,
     certificate: Certificate,
+    rest: float | None = None,
 ) -> Axes:
-    """Signs and zeros by convention, and what a user should be told."""
+    """Signs and zeros by convention, and what a user should be told; the rest is what is left if nobody knows it."""
     values = np.where(values <= certificate.rounding, 0.0, values)
+    every = min(scatter.count, scatter.width)
+    rest = max(total - float(values.sum()), 0.0) if rest is None else rest
     return Axes(
         plan=plan,
         certificate=certificate,
@@ -311,7 +317,8 @@ def kept(
         values=values,
         axes=np.ascontiguousarray((vectors * signs_by(vectors)).T),
         total=total,
-        all=min(scatter.count, scatter.width),
+        rest=rest if len(values) < every else 0.0,
+        all=every,
         warnings=[*about_columns(task, scatter), *about_directions(certificate, values)],
     )
 
@@ -324,7 +331,7 @@ def about_columns(task: LinearTask, scatter: Scatter) -> list[str]:
     )
     if not len(constant):
         return []
-    names = [repr(task.rows.names[j]) if task.rows.names else str(j) for j in constant[:5]]
+    names = [str(j) if task.names is None else repr(task.names[j]) for j in constant[:5]]
     some = ", ".join(names) + (" …" if len(constant) > 5 else "")
     return [
         f"{len(constant)} of {scatter.width} columns are constant ({some}) and cannot be scaled to variance one: "

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from mercer.limits import Limits, rows_at_a_time
 from mercer.progress import reporting
 from mercer.sources.files import FileRows
-from mercer.sources.outlets import outlet, refuse_same_file
+from mercer.sources.outlets import outlet, refuse_same_file, refuse_unwritable
 from mercer.sources.rows import RowSource
 from mercer.symmetric import Array
 
@@ -48,6 +48,19 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
         rows = self._new_rows(X)
         self._write(path, rows)
         return Path(path)
+
+    def fit_transform_to(self, X: Any, path: str | Path | None, sample_weight: Any = None) -> Path | None:
+        """Fit, and write the scores of the rows of X to a file as `transform_to` does; None: to standard output."""
+        if path is not None:
+            refuse_unwritable(Path(path))
+            if isinstance(X, (Path, FileRows)):
+                refuse_same_file(X if isinstance(X, Path) else X.path, Path(path))
+        self._write(path, *self._fit_for_scores(X, sample_weight))
+        return None if path is None else Path(path)
+
+    @abstractmethod
+    def _fit_for_scores(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:
+        """Fit, with all checks; what it returns are the rows to score, and the scores if they are there already."""
 
     def _write(self, path: str | Path | None, rows: Any, scores: Array | None = None) -> None:
         """The scores of rows, if they are not there yet, to a file or (None) as CSV to standard output."""

@@ -4,7 +4,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import _fit_context
 from sklearn.utils import metadata_routing
 from sklearn.utils._param_validation import Interval
@@ -177,6 +176,10 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
         self._keep(found)
         return self
 
+    def _fit_for_scores(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:
+        self.fit(X, sample_weight=sample_weight)
+        return self._new_rows(X), None
+
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True
@@ -219,7 +222,7 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
         self._scatter = None
 
     def _checked(self, X: Any, sample_weight: Any, *, reset: bool) -> tuple[RowSource, Array | None]:
-        X = check_rows(self, X, reset=reset)
+        X = check_rows(self, X, reset=reset, mapped=True)
         training = weigh(X, sample_weight, square=False)
         if reset:
             self._dtype = np.float32 if X.dtype == np.float32 else np.float64
@@ -310,17 +313,16 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
     def _task(self, rows: Any, weights: Array | None, n: int, d: int) -> LinearTask:
         problem = self._problem(n, d, rows)
         return LinearTask(
-            rows, weights, problem, self._limits(), self._rng, min(self.n_components_, n, d), False, self.progress
+            rows, weights, problem, self._limits(), self._rng, min(self.n_components_, n, d), progress=self.progress
         )
 
     def _problem(self, n: int, d: int, rows: Any = None) -> LinearProblem:
-        is_sparse = sparse.issparse(getattr(rows, "rows", None))
         summed_up = d <= MOST_FEATURES or 10 * self.n_components_ > min(n, d)
         return LinearProblem(
             n=n,
             d=d,
             k=min(self.n_components_, n, d),
-            sparse=is_sparse,
+            sparse=rows is not None and rows.sparse,
             held=rows is None or rows.held,
             itemsize=8 if rows is None else rows.dtype.itemsize,
             reading=0 if rows is None else rows.overhead,

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from numbers import Integral, Real
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,7 +24,6 @@ from mercer.models.training import Training, check_rows, weigh
 from mercer.operators.centering import refuse_non_finite
 from mercer.readings.preimage import apply_inverse, learn_inverse
 from mercer.solvers.plan import Plan, choose_plan
-from mercer.sources.outlets import refuse_unwritable
 from mercer.symmetric import Array
 
 
@@ -235,25 +233,15 @@ class KernelPCA(Model):
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit and return the scores of the rows of X: the same as ``fit(X).transform(X)``, without its work."""
-        rows = self._validated_fit(X, sample_weight)
-        if rows is None and self._training is not None:
-            return self._training.astype(self._dtype, copy=True)
-        return self._by_blocks(self._of_items_that_count(rows))
-
-    def fit_transform_to(self, X: Any, path: str | Path | None, sample_weight: Any = None) -> Path | None:
-        """Fit, and write the scores of the rows of X to a file as `transform_to` does; None: to standard output."""
-        if path is not None:
-            refuse_unwritable(Path(path))
-        rows = self._validated_fit(X, sample_weight)
-        if rows is None and self._training is not None:
-            self._write(path, self._training, self._training)
-        else:
-            self._write(path, self._of_items_that_count(rows))
-        return None if path is None else Path(path)
+        rows, scores = self._fit_for_scores(X, sample_weight)
+        return self._by_blocks(rows) if scores is None else scores.astype(self._dtype, copy=True)
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def _validated_fit(self, X: Any, sample_weight: Any) -> Any:
-        return self._fit(X, sample_weight)
+    def _fit_for_scores(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:
+        rows = self._fit(X, sample_weight)
+        if rows is None and self._training is not None:
+            return self._training, self._training
+        return self._of_items_that_count(rows), None
 
     def _fit(self, X: Any, sample_weight: Any) -> Any:
         """From rows to fitted names; what it returns are the rows to score, if they are not those that were fitted."""

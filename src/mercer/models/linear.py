@@ -33,7 +33,7 @@ class LinearModel(Model):
         """All fitted names that follow from the axes."""
         per_degree = per_degree_of_freedom(found.weight, found.count)
         variances = found.values * per_degree
-        rest = max(found.total * per_degree - float(variances.sum()), 0.0)
+        rest = found.rest * per_degree
         dropped = found.all - len(variances)
         arrays = {
             "components_": found.axes,
@@ -43,7 +43,7 @@ class LinearModel(Model):
             "mean_": found.mean,
         }
         for name, array in arrays.items():
-            setattr(self, name, home.bring(array.astype(self._dtype)))
+            setattr(self, name, home.bring(as_narrow(array, self._dtype)))
         self.__dict__.pop("scale_", None)
         if found.scale is not None:
             self.scale_ = home.bring(found.scale.astype(self._dtype))
@@ -110,7 +110,7 @@ class LinearModel(Model):
 
     def _new_rows(self, X: Any) -> Any:
         check_is_fitted(self)
-        return check_rows(self, X, reset=False)
+        return check_rows(self, X, reset=False, mapped=True)
 
     def _scores(self, rows: Any, threads: int) -> Array:
         return self._projected(rows, threads, self.whiten)
@@ -214,3 +214,10 @@ class LinearModel(Model):
     @property
     def _n_features_out(self) -> int:
         return int(self.n_components_)
+
+
+def as_narrow(array: Array, dtype: Any) -> Array:
+    """In this precision, if all of it is still a number there."""
+    with np.errstate(over="ignore"):
+        narrow = array.astype(dtype)
+    return narrow if np.isfinite(narrow).all() or not np.isfinite(array).all() else array

@@ -16,7 +16,6 @@ from mercer.models.linear import LinearModel
 from mercer.models.training import check_rows, refuse_too_few_rows, weigh
 from mercer.solvers.linear_plan import LinearProblem, choose_linear_plan
 from mercer.solvers.plan import Plan
-from mercer.sources.outlets import refuse_unwritable
 from mercer.sources.rows import ArrayRows, RowSource
 from mercer.symmetric import Array
 
@@ -178,19 +177,12 @@ class PCA(LinearModel):
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit and return the scores of the rows of X, as ``fit(X).transform(X)`` does."""
-        scores = self._by_blocks(self._validated_fit(X, sample_weight))
+        scores = self._by_blocks(self._fit_for_scores(X, sample_weight)[0])
         return Home.of(self.components_).bring(scores)
 
-    def fit_transform_to(self, X: Any, path: str | Path | None, sample_weight: Any = None) -> Path | None:
-        """Fit, and write the scores of the rows of X to a file as `transform_to` does; None: to standard output."""
-        if path is not None:
-            refuse_unwritable(Path(path))
-        self._write(path, self._validated_fit(X, sample_weight))
-        return None if path is None else Path(path)
-
     @_fit_context(prefer_skip_nested_validation=True)
-    def _validated_fit(self, X: Any, sample_weight: Any) -> Any:
-        return self._fit(X, sample_weight)
+    def _fit_for_scores(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:
+        return self._fit(X, sample_weight), None
 
     def _fit(self, X: Any, sample_weight: Any) -> Any:
         """From rows to fitted names; returns the rows as they were given, checked."""
@@ -202,7 +194,7 @@ class PCA(LinearModel):
         return given
 
     def _task(self, X: Any, sample_weight: Any) -> tuple[LinearTask, Any]:
-        X = check_rows(self, X, reset=True)
+        X = check_rows(self, X, reset=True, mapped=True)
         training = weigh(X, sample_weight, square=False)
         rows = training.rows if isinstance(training.rows, RowSource) else ArrayRows(training.rows)
         refuse_too_few_rows(self, rows.shape[0])
@@ -211,34 +203,15 @@ class PCA(LinearModel):
         task = LinearTask(
             rows,
             training.weights,
-            self._problem(rows),
+            linear_problem(self, *rows.shape, rows),
             self._limits(),
             self._rng,
             self.n_components,
             self.standardize,
+            getattr(self, "feature_names_in_", None),
             self.progress,
         )
         return task, training.all_rows
-
-    def _problem(self, rows: RowSource) -> LinearProblem:
-        """The sizes on which a plan is based."""
-        asked: Any = self.n_components
-        matrix: Any = getattr(rows, "rows", None)
-        n, d = rows.shape
-        k = min(n, d) - 1 if self._fit_svd_solver == "arpack" and asked is None else None
-        return LinearProblem(
-            n=n,
-            d=d,
-            k=int(asked) if isinstance(asked, Integral) else FIRST_GUESS if isinstance(asked, float) else k,
-            whole=isinstance(asked, str),
-            sparse=sparse.issparse(matrix),
-            density=matrix.nnz / (n * d) if sparse.issparse(matrix) else 1.0,
-            held=rows.held,
-            itemsize=rows.dtype.itemsize,
-            reading=rows.overhead,
-            solver=self.svd_solver,
-            tol=self.tol,
-        )
 
     def _home_of(self, X: Any) -> Home:
         home = HERE if isinstance(X, (Path, RowSource, str)) else Home.of(X)
@@ -262,6 +235,28 @@ class PCA(LinearModel):
         )
         tags.input_tags.sparse = self.svd_solver not in ("full", "randomized", "qr", "gram")
         return tags
+
+
+def linear_problem(model: PCA, n: int, d: int, rows: RowSource | None = None) -> LinearProblem:
+    """The sizes on which a plan is based; of rows that need not exist yet."""
+    asked: Any = model.n_components
+    is_sparse = rows is not None and rows.sparse
+    fewer = (is_sparse and model.svd_solver == "auto") or model.svd_solver == "arpack"  # by scikit-learn's rule
+    k = int(asked) if isinstance(asked, Integral) else FIRST_GUESS if isinstance(asked, float) else None
+    return LinearProblem(
+        n=n,
+        d=d,
+        k=min(n, d) - 1 if asked is None and fewer else k,
+        share=isinstance(asked, float),
+        whole=isinstance(asked, str),
+        sparse=is_sparse,
+        density=1.0 if rows is None else rows.density,
+        held=rows is None or rows.held,
+        itemsize=8 if rows is None else rows.dtype.itemsize,
+        reading=0 if rows is None else rows.overhead,
+        solver=model.svd_solver,
+        tol=model.tol,
+    )
 
 
 # ---------------------------------------------------------------------- scikit-learn's rules

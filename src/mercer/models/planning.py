@@ -8,8 +8,10 @@ import numpy as np
 
 from mercer.models.ahead import plan_ahead
 from mercer.models.kernel_pca import KernelPCA
+from mercer.models.pca import PCA, linear_problem, which_solver
 from mercer.models.problem import describe
 from mercer.operators.tiles import STRIP
+from mercer.solvers.linear_plan import choose_linear_plan
 from mercer.solvers.plan import Plan
 
 
@@ -18,25 +20,25 @@ def plan(
     n_features: int,
     n_components: int | float | None = 10,
     *,
-    kernel: Any = "rbf",
+    method: str = "kpca",
     memory_limit: int | str | None = None,
     n_jobs: int | None = None,
     **params: Any,
 ) -> Plan:
-    """What kernel PCA of so many rows would do: which solver, with how much memory, in what time, and why.
+    """What PCA or kernel PCA of so many rows would do: which solver, with how much memory, in what time, and why.
 
     Parameters
     ----------
     n_rows, n_features : int
         The shape of the data, which need not exist yet.
     n_components : int, float or None, default=10
-        As in `KernelPCA`.
-    kernel : str, mercer.kernels.Kernel or callable, default="rbf"
-        As in `KernelPCA`.
+        As in `KernelPCA` or `PCA`.
+    method : {"kpca", "pca"}, default="kpca"
+        Which of the two.
     memory_limit, n_jobs
-        As in `KernelPCA`.
+        As in both.
     **params
-        Any other parameter of `KernelPCA`.
+        Any other parameter of the model; ``kernel`` is "rbf" if nothing is said.
 
     Returns
     -------
@@ -51,13 +53,29 @@ def plan(
     ('recomputed', True)
     """
     n, d = _whole(n_rows, "n_rows", 10**12), _whole(n_features, "n_features", 10**7)
-    model = KernelPCA(n_components, kernel=kernel, memory_limit=memory_limit, n_jobs=n_jobs, **params)
+    if method not in _WAYS:
+        raise ValueError(f"method={method!r} is none of {', '.join(_WAYS)}.")
+    return _WAYS[method](n, d, n_components, dict(memory_limit=memory_limit, n_jobs=n_jobs, **params))
+
+
+def _kernel_plan(n: int, d: int, k: Any, params: dict[str, Any]) -> Plan:
+    model = KernelPCA(k, **{"kernel": "rbf"} | params)
     model.check_params()
     made_up = np.random.default_rng(0).standard_normal((max(2, min(STRIP, 10**7 // d)), d))
     resolved = model._resolve_kernel(made_up)
     problem = describe(model, made_up, resolved)
     problem = replace(problem, n=n, copied=problem.copied * n // len(made_up))
     return plan_ahead(problem, resolved, made_up, model._limits())
+
+
+def _linear_plan(n: int, d: int, k: Any, params: dict[str, Any]) -> Plan:
+    model = PCA(k, **params)
+    model.check_params()
+    which_solver(model, (n, d), is_sparse=False)
+    return choose_linear_plan(linear_problem(model, n, d), model._limits())
+
+
+_WAYS = {"kpca": _kernel_plan, "pca": _linear_plan}
 
 
 def _whole(value: Any, name: str, most: int) -> int:

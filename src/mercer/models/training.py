@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from mercer.sources.files import open_rows
-from mercer.sources.rows import RowSource
+from mercer.sources.rows import MappedRows, RowSource
 from mercer.symmetric import Array
 
 
@@ -43,11 +43,13 @@ class Training:
         return Training(self.rows.load(kept), self.weights[kept], kept, self.rows, own=True)
 
 
-def check_rows(model: BaseEstimator, X: Any, *, reset: bool, square: bool = False) -> Any:
+def check_rows(model: BaseEstimator, X: Any, *, reset: bool, square: bool = False, mapped: bool = False) -> Any:
     """X in a form we compute with, by scikit-learn's rules; a matrix of items may be a scipy LinearOperator.
 
-    A file is opened and looked over, and read later.
+    A file is opened and looked over, and read later; a memory-mapped array too, if `mapped`.
     """
+    if mapped and isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiub" and all(X.shape):
+        X = MappedRows(X)
     if isinstance(X, str):
         raise ValueError(f"X is a text, {X[:60]!r}. If it is the name of a file, give pathlib.Path({X[:60]!r}).")
     if isinstance(X, (Path, RowSource)):

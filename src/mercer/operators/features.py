@@ -6,7 +6,9 @@ import numpy as np
 from scipy import sparse
 
 from mercer.limits import FEATURE_ROWS
+from mercer.operators.scatter import Square, sweep
 from mercer.operators.tiles import cut
+from mercer.sources.rows import ArrayRows
 from mercer.symmetric import Array, SymmetricOperator
 from mercer.threads import run
 
@@ -49,16 +51,9 @@ class FeatureGram(SymmetricOperator):
         run(work, range(len(pieces)), self.threads)
         return parts.sum(axis=0)
 
-    def scatter(self, weights: Array | None = None) -> tuple[Array, Array]:
-        """Σ wᵢψᵢ (D,) and Σ wᵢψᵢψᵢᵀ (D×D) in one sweep over the rows."""
-        total, square = np.zeros(self.width), np.zeros((self.width, self.width))
-        for rows in cut(self.n, FEATURE_ROWS):
-            block = self._rows(rows, moved=True)
-            weighted = block if weights is None else _scale_rows(block, weights[rows])
-            total += np.asarray(weighted.sum(axis=0)).ravel()
-            product = weighted.T @ block
-            square += product.toarray() if sparse.issparse(product) else product
-        return total, square
+    def scatter(self, weights: Array | None = None) -> Array:
+        """Σ wᵢ(φᵢ − mean)(φᵢ − mean)ᵀ (D×D), in one sweep over the rows."""
+        return sweep(Square, ArrayRows(self.factor), weights, self.threads, exact=True).matrix
 
     def diag(self) -> Array:
         return np.concatenate([_square_sums(self._rows(rows)) for rows in cut(self.n, FEATURE_ROWS)])
@@ -88,10 +83,6 @@ class FeatureGram(SymmetricOperator):
 
 def _dense(block: Any) -> Array:
     return (block.toarray() if sparse.issparse(block) else block).astype(np.float64, copy=False)
-
-
-def _scale_rows(block: Any, weights: Array) -> Any:
-    return sparse.diags_array(weights) @ block if sparse.issparse(block) else block * weights[:, None]
 
 
 def _square_sums(block: Any) -> Array:

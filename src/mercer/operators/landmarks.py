@@ -9,11 +9,11 @@ from scipy.linalg import lapack, solve_triangular
 
 from mercer.limits import PIECE, rows_at_a_time
 from mercer.operators.centering import refuse_non_finite
+from mercer.operators.scatter import COLUMNS, add_square
 from mercer.operators.tiles import cut
 from mercer.symmetric import Array
 from mercer.threads import run
 
-COLUMNS = 256  # of a triangle that are multiplied at once
 DISTINCT = 1e-5  # what a landmark adds, against the mean of the diagonal: with less, single precision is noise
 WORTH_SINGLE = 20_000_000  # entries: with fewer, single precision saves no time worth the digits
 SINGLE_SCALE = 1e-8, 1e8  # of k(x, x)
@@ -186,14 +186,3 @@ def fill_moved(out: Array, features: LandmarkMap, X: Any, origin: Array, threads
 
     run(work, cut(len(out), PIECE), threads)
     return diagonal, left
-
-
-def add_square(square: Array, Psi: Array, threads: int) -> None:
-    """square += ΨᵀΨ on and above the diagonal."""
-    pieces = cut(len(square), COLUMNS)
-
-    def work(tile: tuple[slice, slice]) -> None:
-        rows, columns = tile
-        square[rows, columns] += Psi[:, rows].T @ Psi[:, columns]
-
-    run(work, [(rows, columns) for i, rows in enumerate(pieces) for columns in pieces[i:]], threads)

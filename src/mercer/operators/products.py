@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer.limits import LANES, lane_rows
 from mercer.operators.scatter import Spread
 from mercer.operators.tiles import cut
 from mercer.sources.rows import some_rows
 from mercer.symmetric import Array, SymmetricOperator
 from mercer.threads import run
 
-LANES = 8  # so many sums for any number of threads
-ENTRIES, SPARSE_ROWS = 500_000, 32_768  # of rows that are moved and multiplied at once
+ENTRIES, SPARSE_ROWS = 500_000, 32_768  # of rows that are multiplied at once
 FAR = 1e6  # mean²/variance from which rows are moved to their mean before the product, not after it
 
 
@@ -38,7 +38,7 @@ class ScatterProducts(SymmetricOperator):
         self.scale = np.ones(self.n) if scale is None else scale
         self.squares = spread.squares / self.scale**2
         far = np.any(self.total_weight * self.mean**2 > FAR * spread.squares)
-        self.moved = bool(far) and not sparse.issparse(getattr(rows, "rows", None))
+        self.moved = bool(far) and not rows.sparse
 
     def matmat(self, B: Array) -> Array:
         inner = np.ascontiguousarray(B / self.scale[:, None])
@@ -76,10 +76,10 @@ class ScatterProducts(SymmetricOperator):
     def _sums(self, B: Array) -> Array:
         """Σ w x(xᵀB), x moved to the mean or not; in lanes, so that it does not matter who computes what."""
         sums = np.zeros((LANES, *B.shape[::-1]))
-        size = max(64, ENTRIES // self.n) if not sparse.issparse(getattr(self.rows, "rows", None)) else SPARSE_ROWS
+        size = SPARSE_ROWS if self.rows.sparse else min(lane_rows(self.n, self.rows.held), max(1, ENTRIES // self.n))
         start, n = 0, self.rows.shape[0]
         for block in self.rows.blocks(n if self.rows.held else LANES * size):
-            pieces, first = cut(block.shape[0], min(size, max(64, -(-block.shape[0] // LANES)))), start
+            pieces, first = cut(block.shape[0], min(size, -(-block.shape[0] // LANES))), start
 
             def work(i: int, block: Any = block, pieces: list[slice] = pieces, first: int = first) -> None:
                 for piece in pieces[i::LANES]:

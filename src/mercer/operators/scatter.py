@@ -15,19 +15,16 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
 
+from mercer.limits import LANES, NARROW, lane_rows
 from mercer.operators.tiles import cut
 from mercer.sources.rows import some_rows
 from mercer.symmetric import Array
 from mercer.threads import run, threads_for
 
-NARROW = 1000  # columns up to which every lane has a matrix of its own
-LANES = 8  # so many groups of rows, for any number of threads: sums do not depend on who computed what
-PIECE_ENTRIES, PIECE_ROWS = 1_000_000, (16, 2048)  # of a block that is moved and squared at once
-WIDE_ENTRIES = 8_000_000  # the same for wide rows, where all threads share one block
 AHEAD = 16  # pieces for each lane before lanes wait for each other, where rows are in memory
 SAMPLED = 64  # every so many-th row tells where a block is, and how large its numbers are
 SINGLE = 1e-15, 1e15  # sizes that float32 can square
-COLUMNS = 256  # of a tile of the square
+COLUMNS = 256  # of a tile of a square or a triangle
 PANEL = 32  # columns that the triangle takes up at a time
 
 
@@ -255,8 +252,9 @@ def sweep(
     """
     n, d = rows.shape
     threads = threads_for(n * d * d, threads)
-    count, size = (LANES, piece_rows(d)) if d <= kind.narrow else (1, max(PIECE_ROWS[0], WIDE_ENTRIES // d))
-    count = min(count, -(-n // size))
+    narrow = d <= kind.narrow
+    size = lane_rows(d, rows.held, narrow)
+    count = min(LANES if narrow else 1, -(-n // size))
     lanes: list[Scatter] = []
     start = 0
     for block in rows.blocks(count * size * (AHEAD if rows.held else 1)):
@@ -283,13 +281,6 @@ def add_block(
             lanes[i].add(rows, None if weights is None else weights[piece], each, exact)
 
     run(work, range(len(lanes)), threads)
-
-
-def piece_rows(d: int) -> int:
-    """Rows of narrow data that are moved and squared at once: few enough to stay in a cache."""
-    least, most = PIECE_ROWS
-    rows = min(max(PIECE_ENTRIES // d, least), most)
-    return rows - 1 if rows >= 64 else rows  # one more is added to them; BLAS likes round numbers
 
 
 def origin_of(rows: Any) -> Array:

@@ -190,5 +190,5 @@ def _sentences(c: Certificate) -> list[str]:
     if c.unresolved:
         names = ", ".join(str(i + 1) for i in c.unresolved[:10]) + (" …" if len(c.unresolved) > 10 else "")
         lines.append(f"Unresolved: the direction of component {names} is not determined by the data to {ANGLE}.")
-    lines.append(f"Work: {c.passes} passes over the matrix, {c.columns} columns.")
+    lines.append(f"Work: {c.passes} pass{'es' if c.passes != 1 else ''} over the matrix, {c.columns} columns.")
     return lines

@@ -18,10 +18,8 @@ class Factored(Solver):
     """
 
     def solve(self, op: Any, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
-        gram, total_weight = op.base, op.total_weight
-        total, square = gram.scatter(op.weights)
-        mean = total / total_weight
-        square -= np.outer(mean, mean) * total_weight
+        gram = op.base
+        square = gram.scatter(op.weights)
         if not np.isfinite(square).all():
             raise BadData(NOT_FINITE)
         values, V = np.linalg.eigh(square)

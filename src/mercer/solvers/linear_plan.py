@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from mercer.errors import NoRoom
-from mercer.limits import MOST_FEATURES, Limits, in_words
+from mercer.limits import LANES, MOST_FEATURES, NARROW, Limits, in_words, lane_rows
 from mercer.solvers.dense import Dense
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.plan import BUFFERS, HELD_TOL, Plan
@@ -16,7 +16,7 @@ MANY = 20  # columns for each component, or fewer: so many components that produ
 WIDE_SPARSE, DENSE_ENOUGH = 3000, 0.01  # columns and density up to and from which sparse rows are squared
 PRODUCTS_TOL = 1e-6
 BLOCK = 16  # columns a sweep
-LANES, LANE_ROWS, NARROW, BLOCK_ENTRIES = 8, 2048, 1000, 8_000_000  # as rows are summed up
+COLUMN_ENTRIES = 2_000_000  # of centred columns at a time
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,7 @@ class LinearProblem:
     n: int
     d: int
     k: int | None
+    share: bool = False  # whether k is but a guess, and a share of the variance decides
     whole: bool = False  # whether the rest of the spectrum has to be known too
     sparse: bool = False
     density: float = 1.0
@@ -122,30 +123,33 @@ def scatter_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
 
 
 def triangle_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
-    lanes = (LANES if p.d <= NARROW else 1) * 8 * p.d**2
-    memory = BUFFERS + p.reading + max(lanes + 3 * _blocks(replace(p, itemsize=8)), 8 * 6 * p.d**2)
+    narrow = p.d <= NARROW
+    lanes = (LANES if narrow else 1) * 8 * p.d**2
+    copies = (limits.threads if narrow else 1) * 2 * 8 * p.d * min(p.n, lane_rows(p.d, p.held, narrow))
+    summed = lanes + _blocks(replace(p, itemsize=8)) + copies
+    memory = BUFFERS + p.reading + max(summed, _decomposed(p.d, p.d, _pairs(p)))
     return Plan(Svd(), "triangle", int(memory), why, p.tol or HELD_TOL)
 
 
 def rows_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
-    """The centred rows, LAPACK's copy of them, its two factors and their products."""
     if not p.held:
         return triangle_plan(p, limits, why)
-    memory = BUFFERS + 8 * (4 * p.n * p.d + 6 * p.all**2)
+    memory = BUFFERS + _decomposed(p.n, p.d, _pairs(p))
     if memory > limits.memory and p.d <= p.n and not p.sparse:
         return triangle_plan(p, limits, why)
     return Plan(Svd(), "rows", memory, why, p.tol or HELD_TOL)
 
 
 def gram_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
-    memory = BUFFERS + 8 * (p.n**2 * (4 if 4 * p.wanted < p.n else 7) + 2 * BLOCK_ENTRIES + 2 * p.d * p.wanted)
+    memory = BUFFERS + 8 * (p.n**2 * (4 if 4 * p.wanted < p.n else 7) + 2 * COLUMN_ENTRIES + 2 * p.d * p.wanted)
     return Plan(Dense(), "gram", memory, why, p.tol or HELD_TOL)
 
 
 def products_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
     solver = BlockKrylov(tol=p.tol or PRODUCTS_TOL, block=BLOCK, threads=limits.threads)
-    sums = 8 * p.d * BLOCK * (LANES + 2) + limits.threads * 2 * BLOCK_ENTRIES * 2
-    memory = BUFFERS + p.reading + solver.memory(p.d, p.wanted) + sums + (0 if p.held else _blocks(p))
+    rows = LANES * lane_rows(p.d, p.held) * p.d * 8  # for their means, and as they are read
+    sums = 8 * p.d * BLOCK * (LANES + 2) + (0 if p.sparse else min(rows, 8 * p.n * p.d) * (1 if p.held else 4))
+    memory = BUFFERS + p.reading + solver.memory(p.d, p.wanted) + sums
     return Plan(solver, "products", memory, why, solver.tol, passes=12)
 
 
@@ -158,10 +162,21 @@ _BY_NAME: dict[str, Callable[[LinearProblem, Limits, str], Plan]] = {
 }
 
 
+def _pairs(p: LinearProblem) -> int:
+    """How many singular vectors are looked at: all, where the number follows from the values."""
+    return p.all if p.k is None or p.whole or p.share else p.wanted
+
+
+def _decomposed(m: int, d: int, k: int) -> int:
+    """Bytes of a matrix m×d, of LAPACK's copy, factors and work, and of k pairs with their products and residuals."""
+    return 8 * (4 * m * d + 6 * min(m, d) ** 2 + 6 * (m + d) * k)
+
+
 def _blocks(p: LinearProblem) -> int:
-    """Bytes of the rows that are worked on, and of those read meanwhile."""
-    rows = LANES * LANE_ROWS * p.d if p.d <= NARROW else BLOCK_ENTRIES
-    return min(rows, p.n * p.d) * p.itemsize * (1 if p.held else 2)
+    """Bytes of the rows that are worked on; of those that are read, two blocks and what reading leaves behind."""
+    narrow = p.d <= NARROW
+    rows = min(p.n, (LANES if narrow else 1) * lane_rows(p.d, p.held, narrow))
+    return rows * p.d * (max(p.itemsize, 4) + (0 if p.held else 3 * p.itemsize))
 
 
 def _within(limits: Limits, plan: Plan) -> Plan:

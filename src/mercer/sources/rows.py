@@ -25,6 +25,8 @@ class RowSource(ABC):
     names: tuple[str, ...] | None = None  # of the columns, if they have any
     label: str = "X"  # what to call it in a message
     overhead: int = 0  # bytes that reading takes beyond the blocks
+    sparse: bool = False
+    density: float = 1.0  # share of the numbers that are not zero
     held: bool = False  # whether the rows are in memory anyway: blocks cost nothing then
 
     @abstractmethod
@@ -77,6 +79,8 @@ class ArrayRows(RowSource):
 
     def __init__(self, rows: Any) -> None:
         self.rows, self.shape, self.dtype = rows, rows.shape, rows.dtype
+        self.sparse = sparse.issparse(rows)
+        self.density = rows.nnz / (rows.shape[0] * rows.shape[1]) if self.sparse else 1.0
 
     def blocks(self, size: int) -> Iterator[Any]:
         for start in range(0, self.shape[0], size):
@@ -87,6 +91,18 @@ class ArrayRows(RowSource):
 
     def load(self, kept: Array | None = None) -> Any:
         return self.rows if kept is None else self.rows[kept]
+
+
+class MappedRows(RowSource):
+    """A memory-mapped array: read and checked block by block, as a file is."""
+
+    def __init__(self, rows: Any) -> None:
+        self.rows, self.shape = rows, rows.shape
+        self.dtype = np.dtype(np.float32 if rows.dtype == np.float32 else np.float64)
+
+    def blocks(self, size: int) -> Iterator[Array]:
+        starts = range(0, self.shape[0], size)
+        yield from self.checked(np.array(self.rows[i : i + size], dtype=self.dtype) for i in starts)
 
 
 def some_rows(rows: Any, start: int, stop: int) -> Any:
