@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint bench bench-large bench-landmark test-lowest format clean
+.PHONY: help demo test test-all lint bench bench-large bench-landmark bench-pca test-lowest format clean
 
 help:  ## this list
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -35,6 +35,9 @@ bench-landmark: .venv/.dev  ## landmarks up to a million rows; writes benchmarks
 	$(BIN)/python benchmarks/run.py --suite landmark $(ARGS)
 	$(BIN)/python benchmarks/choosing.py
 
+bench-pca: .venv/.bench  ## linear PCA against scikit-learn, intelex and dask-ml; writes benchmarks/PCA.md (about half an hour)
+	$(BIN)/python benchmarks/linear.py $(ARGS)
+
 test-lowest:  ## the tests of the library on the lowest supported versions, in .venv-lowest
 	$(PYTHON) tools/lowest.py
 
@@ -53,3 +56,7 @@ clean:  ## remove .venv, caches and the drawn gallery
 .venv/.dev: pyproject.toml tools/bootstrap.py
 	@$(PYTHON) tools/bootstrap.py $@ app test lint
 	@touch .venv/.demo
+
+.venv/.bench: pyproject.toml tools/bootstrap.py
+	@$(PYTHON) tools/bootstrap.py $@ app test lint bench
+	@touch .venv/.demo .venv/.dev

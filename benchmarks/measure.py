@@ -2,7 +2,6 @@
 
 import json
 import sys
-import time
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -10,20 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from cases import BARE, GAMMA, MAKERS, SUITES, median_gamma
+from running import timed
 from systems import model_of
-
-
-def memory(field):
-    """Bytes in memory now ("VmRSS") or at the most since `forget_peak` ("VmHWM")."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(field):
-            return int(line.split()[1]) * 1024
-    raise RuntimeError(f"no {field} in /proc/self/status")
-
-
-def forget_peak():
-    Path("/proc/self/clear_refs").write_text("5")
-
 
 SAMPLE = 10_000  # rows on which residuals of large cases are measured
 CAPTURED = 5_000  # rows on which captured variance is
@@ -67,14 +54,6 @@ def captured_variance(X, gamma, scores):
     total = np.trace(K) - K.sum() / len(K)
     bases = [np.linalg.qr(Y - Y.mean(axis=0))[0] for Y in scores]
     return [float(np.sum(U * (K @ U)) / total) for U in bases]  # JU = U, so that K will do for A
-
-
-def timed(run, given):
-    """What a run returns, its seconds, and its peak memory beyond what was there before."""
-    forget_peak()
-    before, start = memory("VmRSS"), time.perf_counter()
-    out = run(given)
-    return out, time.perf_counter() - start, memory("VmHWM") - before
 
 
 def rows_of(case, path):

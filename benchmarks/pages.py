@@ -68,25 +68,33 @@ def landmark_cells(case, system, result, ours):
     ratio = min(result["times"]) / min(ours["times"])
     if system == BARE:  # it keeps nothing, so that its memory says nothing
         return seconds, f"ours has {ratio:.0%} of its speed", "", "", ""
-    than_ours = f"{ratio:.1f}× slower" if ratio >= 1 else f"{1 / ratio:.1f}× faster"
-    return seconds, than_ours, memory, f"{result['peak'] / ours['peak']:.1f}×", captured
+    return seconds, than_ours(ratio), memory, f"{result['peak'] / ours['peak']:.1f}×", captured
+
+
+def than_ours(ratio):
+    return f"{ratio:.1f}× slower" if ratio >= 1 else f"{1 / ratio:.1f}× faster"
+
+
+def opening(title, target, meaning, columns, peers=""):
+    """A page as far as the rows of its table: how it came about, what its columns mean, on which machine."""
+    return [
+        title,
+        "",
+        f"Written by `make {target}`; do not edit. One process for each line, best of several runs, the "
+        f"systems of a case right after each other. {meaning}",
+        "",
+        f"{platform.machine()}, {len(os.sched_getaffinity(0))} cores, Python {platform.python_version()}, "
+        f"numpy {np.__version__}, scipy {scipy.__version__}, scikit-learn {sklearn.__version__}{peers}.",
+        "",
+        columns,
+        "|" + "---|" * (columns.count("|") - 1),
+    ]
 
 
 def page(suite, results):
     """The table of all results there are, in the order of the cases."""
     unit = results[next(iter(results))]["mercer"].get("base", 0)
-    lines = [
-        TITLES[suite],
-        "",
-        f"Written by `make {TARGETS[suite]}`; do not edit. One process for each line, best of several runs, the "
-        f"systems of a case right after each other. {MEANINGS[suite].format(unit * 1000)}",
-        "",
-        f"{platform.machine()}, {len(os.sched_getaffinity(0))} cores, Python {platform.python_version()}, "
-        f"numpy {np.__version__}, scipy {scipy.__version__}, scikit-learn {sklearn.__version__}.",
-        "",
-        COLUMNS[suite],
-        "|---|---|---|---|---|---|---|",
-    ]
+    lines = opening(TITLES[suite], TARGETS[suite], MEANINGS[suite].format(unit * 1000), COLUMNS[suite])
     for case in SUITES[suite]:
         systems = results.get(case.name, {})
         lines += [row(case, system, result, systems["mercer"]) for system, result in systems.items()]

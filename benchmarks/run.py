@@ -8,10 +8,7 @@ machine are unstable: compare ratios within a case, not seconds between runs.
 """
 
 import argparse
-import json
 import os
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -22,18 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from cases import MAKERS, SUITES, thirty_features
 from pages import FILES, page, row
-
-HERE = Path(__file__).parent
-
-
-def measure(*what):
-    """In a process of its own: suite, number of the case, system and, if there is one, the file of rows."""
-    done = subprocess.run(
-        [sys.executable, str(HERE / "measure.py"), *map(str, what)], capture_output=True, text=True, cwd=HERE
-    )
-    if done.returncode:
-        return {"failed": (done.stderr.strip().splitlines() or ["killed"])[-1]}
-    return json.loads(done.stdout)
+from running import HERE, run_alone, run_cases
 
 
 def best_of(count, work):
@@ -81,15 +67,17 @@ def recomputed_pass(n, rows=20_000, tile=500, columns=32):
 YARDSTICKS = {"small": held_pass, "large": recomputed_pass}
 
 
-def measure_case(suite, number, case, base):
+def measure_case(suite, case, base):
     """All systems on one case; `base` is the yardstick, if the suite has one, `unit` the yardstick at this size."""
-    about = {"n": case.n, "k": case.k, "data": case.data}
+    about, number = {"n": case.n, "k": case.k, "data": case.data}, SUITES[suite].index(case)
     if base:
         about |= {"unit": base * (1.0 if suite == "small" else (case.n / 20_000) ** 2), "base": base}
     systems = {"mercer": "mercer"} | {peer if " " in peer else f"scikit-learn {peer}": peer for peer in case.peers}
     with TemporaryDirectory() as folder:
         files = [write_rows(case, Path(folder))] if case.file else []
-        return {name: measure(suite, number, system, *files) | about for name, system in systems.items()}
+        return {
+            name: run_alone("measure.py", suite, number, system, *files) | about for name, system in systems.items()
+        }
 
 
 def write_rows(case, folder):
@@ -110,17 +98,14 @@ def main():
     parser.add_argument("--suite", choices=SUITES, default="small")
     parser.add_argument("--only", default="")
     suite, only = parser.parse_args().suite, parser.parse_args().only
-    kept = HERE / f"{suite}.json"
-    results = json.loads(kept.read_text(encoding="utf-8")) if only and kept.exists() else {}
     base = YARDSTICKS[suite](20_000) if suite in YARDSTICKS else None
-    for number, case in enumerate(SUITES[suite]):
-        if only not in case.name:
-            continue
-        results[case.name] = measure_case(suite, number, case, base)
+
+    def report(case, results):
         for system, result in results[case.name].items():
             print(row(case, system, result, results[case.name]["mercer"]), flush=True)
-        kept.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
         (HERE / FILES[suite]).write_text(page(suite, results), encoding="utf-8")
+
+    run_cases(SUITES[suite], only, HERE / f"{suite}.json", lambda case: measure_case(suite, case, base), report)
 
 
 if __name__ == "__main__":

@@ -106,9 +106,10 @@ def test_links_of_the_documents_lead_somewhere():
 
 KERNEL_PCA = (ROOT / "docs" / "kernel_pca.md").read_text(encoding="utf-8")
 LANDMARKS = (ROOT / "docs" / "landmarks.md").read_text(encoding="utf-8")
+PCA = (ROOT / "docs" / "pca.md").read_text(encoding="utf-8")
 SNIPPETS = [
     *re.findall(r"```python\n(.*?)```", README, re.S),
-    *("\n".join(re.findall(r"```python\n(.*?)```", page, re.S)) for page in (KERNEL_PCA, LANDMARKS)),
+    *("\n".join(re.findall(r"```python\n(.*?)```", page, re.S)) for page in (KERNEL_PCA, LANDMARKS, PCA)),
 ]
 
 
@@ -126,6 +127,13 @@ def test_commands_of_the_readme_exist():
     assert {"demo", "test"} <= named <= targets
 
 
+FITS = {
+    "KernelPCA": [dict(kernel="rbf"), dict(kernel="rbf", eigen_solver="landmark")],
+    "PCA": [{}, dict(standardize=True)],
+    "IncrementalPCA": [{}],
+}
+
+
 def test_every_parameter_and_attribute_of_the_models_is_documented():
     import mercer
 
@@ -136,8 +144,8 @@ def test_every_parameter_and_attribute_of_the_models_is_documented():
             assert re.search(rf"^    (.*, )?\**{parameter}\b", text, re.M), f"{name} does not document {parameter}"
         if not inspect.isclass(model):
             continue
-        for solver in ("auto", "landmark"):
-            fitted = model(2, kernel="rbf", eigen_solver=solver).fit(datasets.rings(20)[0])
+        for params in FITS[name]:
+            fitted = model(2, **params).fit(datasets.rings(20)[0])
             for attribute in vars(fitted):
                 if attribute.endswith("_") and not attribute.startswith(("_", "n_features_in")):
                     assert attribute in text, f"{name} does not document {attribute}"

@@ -52,18 +52,18 @@ def centred(X, weights=None):
 
 
 def singular_values(A):
-    """By Hestenes' one-sided Jacobi rotations in long double: every one of them to its own last digits."""
+    """By Hestenes' one-sided Jacobi rotations in long double: down to its rounding, to their own last digits."""
     A = np.array(A.T if A.shape[0] < A.shape[1] else A, dtype=np.longdouble)
-    turned = True
+    eps, (d, turned) = np.finfo(A.dtype).eps, (A.shape[1], True)
+    nothing = (eps * np.sqrt(np.sum(A**2))) ** 2
     while turned:
         turned = False
-        for p in range(A.shape[1]):
-            for q in range(p + 1, A.shape[1]):
-                a, b, c = A[:, p] @ A[:, p], A[:, q] @ A[:, q], A[:, p] @ A[:, q]
-                if abs(c) > 8 * np.finfo(A.dtype).eps * np.sqrt(a * b):
-                    turned, slope = True, (b - a) / (2 * c)
-                    t = np.copysign(1, slope) / (abs(slope) + np.sqrt(1 + slope**2))
-                    A[:, [p, q]] = A[:, [p, q]] @ (np.array([[1, t], [-t, 1]], dtype=A.dtype) / np.sqrt(1 + t**2))
+        for p, q in zip(*np.triu_indices(d, 1), strict=True):
+            a, b, c = A[:, p] @ A[:, p], A[:, q] @ A[:, q], A[:, p] @ A[:, q]
+            if min(a, b) > nothing and abs(c) > 8 * eps * np.sqrt(a * b):
+                turned, slope = True, (b - a) / (2 * c)
+                t = np.copysign(1, slope) / (abs(slope) + np.hypot(1, slope))
+                A[:, [p, q]] = A[:, [p, q]] @ (np.array([[1, t], [-t, 1]], dtype=A.dtype) / np.hypot(1, t))
     return np.sort(np.sqrt(np.sum(A**2, axis=0)))[::-1]
 
 
@@ -246,14 +246,14 @@ def test_variances_do_not_see_the_offset(shape, offset, dtype, solver):
     assert np.array_equal(moved.astype(float) - offset, X)  # nothing was rounded
     model = PCA(min(shape) - 1, svd_solver=solver).fit(moved)
     expected = (values[:-1] if shape[0] < shape[1] else values)[: model.n_components_] / (shape[0] - 1)
-    if dtype == np.float64:
+    if dtype is np.float64:
         assert_allclose(model.explained_variance_, expected.astype(float), rtol=1e-10)
     else:  # sums in float32 are known to its rounding of their total; all else to that of the answer
         sums = 16 * U32 * model.total_variance_ if model.plan_.held == "scatter" else 0.0
         assert_allclose(model.explained_variance_, expected.astype(float), rtol=8 * U32, atol=sums)
     assert holds(model.certificate_, values)
-    assert_allclose(model.total_variance_, float(values.sum()) / (shape[0] - 1), rtol=1e-12 if dtype == float else 1e-6)
-    assert_allclose(model.mean_, X.mean(axis=0) + offset, rtol=4 * np.finfo(dtype).eps)
+    assert_allclose(model.total_variance_, float(values.sum()) / (shape[0] - 1), rtol=16 * np.finfo(dtype).eps)
+    assert_allclose(model.mean_, X.mean(axis=0) + offset, rtol=4 * np.finfo(dtype).eps, atol=1e-5)
 
 
 @pytest.mark.parametrize("offset", OFFSETS)
@@ -275,7 +275,7 @@ def test_batches_do_not_see_the_offset(batch, dtype, offset):
     model = IncrementalPCA(4)
     for start in range(0, 600, batch):
         model.partial_fit((X[start : start + batch] + offset).astype(dtype))
-    rtol = 1e-10 if dtype == np.float64 else 8 * U32
+    rtol = 1e-10 if dtype is np.float64 else 8 * U32
     assert_allclose(model.explained_variance_, values.astype(float) / 599, rtol=rtol)
     assert_allclose(model.var_, np.var(X, axis=0), rtol=rtol)
     assert holds(model.certificate_, values)
@@ -283,7 +283,7 @@ def test_batches_do_not_see_the_offset(batch, dtype, offset):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("mean", [0.0, 10.0, 100.0, 1e3, 1e5])
-@pytest.mark.parametrize("n", [40, 5000])
+@pytest.mark.parametrize("n", [40, 600])
 @quiet
 def test_certificates_of_single_precision_rows_hold(n, mean, solver):
     X = (np.random.default_rng(0).normal(size=(n, 5)) * [6, 5, 3, 2, 1] + mean).astype(np.float32)
@@ -503,9 +503,7 @@ def test_choices_count_a_row_of_weight_two_twice(seed, rule):
 # ---------------------------------------------------------------------------- the normal distribution
 
 
-TABLE = np.random.default_rng(2).normal(size=(200, 6)) * [5, 4, 3, 1, 0.9, 0.8] @ np.random.default_rng(3).normal(
-    size=(6, 6)
-) + np.array([0.0, 10, -5, 100, 3, 7])
+TABLE = with_spectrum(200, 6, [70, 50, 40, 15, 13, 11], seed=2) * [1, 2, 3, 1, 0.5, 1] + [0, 10, -5, 100, 3, 7]
 FRESH = TABLE[:20] + np.random.default_rng(4).normal(size=(20, 6))
 VARIANTS = {
     "plain": {},

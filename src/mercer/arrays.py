@@ -19,10 +19,12 @@ class Home:
     @classmethod
     def of(cls, array: Any) -> "Home":
         """Where an array is at home: with numpy, unless scikit-learn was told to look for others."""
+        from sklearn import get_config
         from sklearn.utils._array_api import device, get_namespace
 
-        library, other = get_namespace(array)
-        return cls(library, device(array)) if other and not isinstance(array, np.ndarray) else HERE
+        if not get_config()["array_api_dispatch"] or not is_foreign(array):
+            return HERE
+        return cls(get_namespace(array)[0], device(array))
 
     @property
     def foreign(self) -> bool:
@@ -36,14 +38,17 @@ class Home:
 HERE = Home()
 
 
+def is_foreign(array: Any) -> bool:
+    """Whether it is an array of another library: those can all be exchanged by DLPack."""
+    return hasattr(array, "__dlpack__") and not isinstance(array, np.ndarray)
+
+
 def to_numpy(array: Any) -> Any:
     """The same numbers in main memory."""
-    if isinstance(array, np.ndarray) or not hasattr(array, "__array_namespace__"):
+    if not is_foreign(array):
         return np.asarray(array)
-    try:
-        from sklearn.utils._array_api import move_to
-    except ImportError:  # before scikit-learn 1.8
-        from sklearn.utils._array_api import _convert_to_numpy
+    from sklearn.utils import _array_api
 
-        return _convert_to_numpy(array, array.__array_namespace__())
-    return move_to(array, xp=np, device="cpu")
+    if hasattr(_array_api, "move_to"):  # since scikit-learn 1.8
+        return _array_api.move_to(array, xp=np, device="cpu")
+    return _array_api._convert_to_numpy(array, _array_api.get_namespace(array)[0])

@@ -73,16 +73,12 @@ class LinearModel(Model):
         The mean is subtracted before the product, so a large one costs no digits. X may be a ``pathlib.Path`` or the
         result of `mercer.open_rows`, which are read block by block; sparse rows stay sparse.
         """
-        check_is_fitted(self)
-        home = Home.of(X)
-        if home.foreign:
-            return home.bring(self._by_blocks(self._new_rows(to_numpy(X))))
-        return self._by_blocks(self._new_rows(X))
+        home = self._home_of_new(X, "transform")
+        return home.bring(self._by_blocks(self._new_rows(to_numpy(X) if home.foreign else X)))
 
     def inverse_transform(self, X: Any) -> Array:
         """The rows with these scores in the plane of the axes: mean + scale·Wᵀz."""
-        check_is_fitted(self)
-        home = Home.of(X)
+        home = self._home_of_new(X, "inverse_transform")
         scores = check_array(to_numpy(X), input_name="X", dtype=[np.float64, np.float32])
         if scores.shape[1] != self.n_components_:
             raise ValueError(
@@ -107,6 +103,17 @@ class LinearModel(Model):
                 "kept: fit with n_components=None, on at least as many rows as columns."
             )
         return self._by_blocks(self._new_rows(X), lambda rows, threads: self._projected(rows, threads, False))
+
+    def _home_of_new(self, X: Any, method: str) -> Home:
+        """Where new rows are at home: with the same library as those of the fit."""
+        check_is_fitted(self)
+        home, fitted = Home.of(X), Home.of(self.components_)
+        if home.library is not fitted.library:
+            raise ValueError(
+                f"Inputs passed to {type(self).__name__}.{method}() must use the same namespace and the same device as "
+                f"those passed to fit(): {home.library.__name__} here, {fitted.library.__name__} there."
+            )
+        return home
 
     def _new_rows(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -165,8 +172,7 @@ class LinearModel(Model):
 
         −½[d·log 2π + log|C| + (x − mean)ᵀC⁻¹(x − mean)], from the scores: no d×d matrix is made.
         """
-        check_is_fitted(self)
-        home = Home.of(X)
+        home = self._home_of_new(X, "score_samples")
         rows = self._new_rows(to_numpy(X) if home.foreign else X)
         inverse, rest, axes = self._inverse_variances()
         factors = np.append(inverse, np.full(self.n_features_in_ - len(inverse), rest))

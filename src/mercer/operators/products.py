@@ -14,7 +14,7 @@ from mercer.symmetric import Array, SymmetricOperator
 from mercer.threads import run
 
 ENTRIES, SPARSE_ROWS = 500_000, 32_768  # of rows that are multiplied at once
-FAR = 1e6  # mean²/variance from which rows are moved to their mean before the product, not after it
+FAR = 1e4  # mean²/variance from which rows are moved to their mean before the product, not after it
 
 
 class ScatterProducts(SymmetricOperator):

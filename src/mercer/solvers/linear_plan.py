@@ -169,7 +169,7 @@ def _pairs(p: LinearProblem) -> int:
 
 def _decomposed(m: int, d: int, k: int) -> int:
     """Bytes of a matrix m×d, of LAPACK's copy, factors and work, and of k pairs with their products and residuals."""
-    return 8 * (4 * m * d + 6 * min(m, d) ** 2 + 6 * (m + d) * k)
+    return 8 * (4 * m * d + 6 * min(m, d) ** 2 + 3 * (m + d) * k)
 
 
 def _blocks(p: LinearProblem) -> int:

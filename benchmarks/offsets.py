@@ -1,0 +1,63 @@
+"""The offset table: how far variances are off when every column has a large mean. Writes benchmarks/OFFSETS.md."""
+
+from pathlib import Path
+
+import numpy as np
+from sklearn.decomposition import PCA as Theirs
+
+from mercer import PCA as Ours
+
+OFFSETS = 0.0, 1e2, 1e4, 1e6, 1e8
+SYSTEMS = {
+    "scikit-learn, default": lambda: Theirs(),
+    'scikit-learn, `svd_solver="full"`': lambda: Theirs(svd_solver="full"),
+    "mercer, default": lambda: Ours(),
+    'mercer, `svd_solver="krylov"`': lambda: Ours(10, svd_solver="krylov"),
+}
+
+
+def rows(digits):
+    """20 000 rows, 20 columns, standard deviations from 1 to 0.01; so rounded that adding an offset is exact."""
+    rng = np.random.default_rng(0)
+    turned = np.linalg.qr(rng.normal(size=(20, 20)))[0]
+    X = (rng.normal(size=(20_000, 20)) * np.logspace(0, -2, 20)) @ turned
+    return np.round(X * 2**digits) / 2**digits
+
+
+def worst_error(model, X, truth):
+    """The largest relative error of a variance."""
+    found = np.asarray(model.fit(X).explained_variance_, dtype=float)
+    return float(np.max(np.abs(found / truth[: len(found)] - 1)))
+
+
+def table(dtype, digits, offsets):
+    X = rows(digits)
+    truth = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2 / (len(X) - 1)
+    lines = ["| mean of the columns | " + " | ".join(f"{offset:.0e}" for offset in offsets) + " |"]
+    lines.append("|---" * (len(offsets) + 1) + "|")
+    for name, make in SYSTEMS.items():
+        cells = [f"{worst_error(make(), (X + offset).astype(dtype), truth):.0e}" for offset in offsets]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def main():
+    text = f"""# Large means
+
+Largest relative error of a variance. {rows.__doc__} So the true variances are the same in every column of the table.
+Written by `benchmarks/offsets.py`.
+
+float64:
+
+{table(np.float64, 20, OFFSETS)}
+
+float32 (whose rows have four digits after the point in binary, so that a mean of 1e6 can still be stored exactly):
+
+{table(np.float32, 4, OFFSETS[:-1])}
+"""
+    (Path(__file__).parent / "OFFSETS.md").write_text(text, encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
