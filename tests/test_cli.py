@@ -329,3 +329,58 @@ def test_a_fit_that_does_not_converge_is_written_and_not_verified(tmp_path):
     done = run(tmp_path / "x.npy", tmp_path / "s.npy", code=code)
     assert done.returncode == 4 and "not proven to be what was asked for" in done.stderr
     assert np.load(tmp_path / "s.npy").shape == (900, 20)
+
+
+# ---------------------------------------------------------------------------- PCA
+
+
+def test_fit_does_pca_too(table, tmp_path):
+    done = run(
+        "fit",
+        table,
+        "--drop",
+        "city",
+        "--method",
+        "pca",
+        "--components",
+        0.9,
+        "--standardize",
+        "-o",
+        tmp_path / "scores.npy",
+    )
+    assert done.returncode == 0 and "explained variance" in done.stderr and "certified" in done.stderr
+    X = mercer.open_rows(table, drop=["city"]).load()
+    model = mercer.PCA(0.9, standardize=True).fit(X)
+    assert_allclose(np.load(tmp_path / "scores.npy"), model.transform(X), atol=1e-9)
+
+
+def test_few_columns_have_few_components_unless_more_are_asked_for(table):
+    done = run("fit", table, "--drop", "city", "--method", "pca", "--whiten")
+    assert done.returncode == 0
+    header, *rows = done.stdout.splitlines()
+    assert header == ",".join(f"pca{i}" for i in range(4))
+    assert_allclose(np.std(np.loadtxt(rows, delimiter=","), axis=0, ddof=1), 1.0)
+    done = run("fit", table, "--drop", "city", "--method", "pca", "--components", 99)
+    assert done.returncode == 3 and "must be between 0 and min(n_samples, n_features)=4" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--method", "pca", "--kernel", "rbf"], "--kernel is not for --method pca, but for kpca."),
+        (["--method", "pca", "--landmarks", 50], "--landmarks is not for --method pca, but for kpca."),
+        (["--standardize"], "--standardize is not for --method kpca, but for pca."),
+        (["--method", "tsne"], "--method tsne: there is no such method; known are kpca, pca."),
+        (["--method", "pca", "--solver", "landmark"], "svd_solver"),
+    ],
+)
+def test_options_of_another_method_are_wrong_use(table, arguments, words):
+    done = run("fit", table, *arguments)
+    assert done.returncode == 2 and words in done.stderr and "Traceback" not in done.stderr
+
+
+def test_plan_knows_pca():
+    done = run("plan", "--method", "pca", "--rows", "2e6", "--features", 256)
+    assert done.returncode == 0 and "256×256" in done.stdout
+    done = run("plan", "--method", "pca", "--rows", 5, "--features", 3)
+    assert done.returncode == 2 and "n_components=10 must be between" in done.stderr

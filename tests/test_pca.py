@@ -514,3 +514,9 @@ def test_signs_follow_the_loadings():
     for svd_solver in SOLVERS:
         axes = PCA(5, svd_solver=svd_solver).fit(TALL).components_
         assert np.all(axes[np.arange(5), np.abs(axes).argmax(axis=1)] > 0)
+
+
+def test_single_precision_rows_with_digits_enough_are_swept_over_once():
+    X = np.random.default_rng(0).normal(size=(3000, 20)).astype(np.float32)
+    model = PCA(5).fit(X)
+    assert model.plan_.held == "scatter" and model.plan_ == PCA(5).plan(X)

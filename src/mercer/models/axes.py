@@ -89,7 +89,9 @@ def by_scatter(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
 def with_enough_digits(task: LinearTask, plan: Plan, scatter: Square, on_pass: Any) -> tuple[Axes, Square]:
     """The axes of S; anew in double precision, then without squares, where too many digits were lost."""
     found = from_square(task, plan, scatter)
-    if scatter.rounding > np.finfo(float).eps and lost(found, SINGLE_DIGITS):
+    if scatter.rounding > np.finfo(float).eps:
+        if not lost(found, SINGLE_DIGITS):
+            return found, scatter
         scatter = summed(task, Square, on_pass, exact=True)
         found = from_square(task, plan, scatter)
     why = f"squares of the data leave component {len(found.values)} too few digits."
@@ -212,7 +214,7 @@ def by_products(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
         except TooMany:
             return nearly_all(task, on_pass)
         pairs, bound, level = rule_out_missed(plan, op, pairs, task.rng())
-    certificate = certify(pairs, tol=plan.tol, bound=bound, level=level, entries=op.noise)
+        certificate = certify(pairs, tol=plan.tol, bound=bound, level=level, entries=op.noise)
     return kept(task, plan, spread, scale, pairs.values, pairs.vectors, op.trace, certificate)
 
 

@@ -7,13 +7,13 @@ import numpy as np
 from scipy import sparse
 
 from mercer.limits import LANES, lane_rows
-from mercer.operators.scatter import Spread
+from mercer.operators.scatter import SPARSE_ROWS, Spread
 from mercer.operators.tiles import cut
 from mercer.sources.rows import some_rows
 from mercer.symmetric import Array, SymmetricOperator
 from mercer.threads import run
 
-ENTRIES, SPARSE_ROWS = 500_000, 32_768  # of rows that are multiplied at once
+ENTRIES = 500_000  # of rows that are multiplied at once
 FAR = 1e4  # mean²/variance from which rows are moved to their mean before the product, not after it
 
 

@@ -21,6 +21,7 @@ from mercer.sources.rows import some_rows
 from mercer.symmetric import Array
 from mercer.threads import run, threads_for
 
+SPARSE_ROWS = 32_768  # of sparse rows that are added at once
 AHEAD = 16  # pieces for each lane before lanes wait for each other, where rows are in memory
 SAMPLED = 64  # every so many-th row tells where a block is, and how large its numbers are
 SINGLE = 1e-15, 1e15  # sizes that float32 can square
@@ -253,7 +254,7 @@ def sweep(
     n, d = rows.shape
     threads = threads_for(n * d * d, threads)
     narrow = d <= kind.narrow
-    size = lane_rows(d, rows.held, narrow)
+    size = SPARSE_ROWS if rows.sparse else lane_rows(d, rows.held, narrow)
     count = min(LANES if narrow else 1, -(-n // size))
     lanes: list[Scatter] = []
     start = 0
