@@ -32,6 +32,7 @@ BY_SQUARES = ["covariance_eigh", "gram", "krylov"]  # known to u·λ₁ in λ = 
 SOLVERS = [*WITHOUT_SQUARES, *BY_SQUARES, "auto"]
 SPARSE_SOLVERS = ["covariance_eigh", "krylov", "auto"]
 OFFSETS = [0.0, 1e4, 1e6, 1e8]
+DTYPES = [np.float64, np.float32]
 
 quiet = pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")  # what is tied has no direction of its own
 few = settings(max_examples=20)
@@ -241,14 +242,13 @@ def steps(n, d):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("offset", [*OFFSETS, 2.0**40])
+@pytest.mark.parametrize(
+    ("dtype", "offset"), [*((dtype, offset) for dtype in DTYPES for offset in OFFSETS), (np.float64, 1e12)]
+)
 @pytest.mark.parametrize("shape", [(600, 4), (9, 30)], ids=["tall", "wide"])
 @quiet
-def test_variances_do_not_see_the_offset(shape, offset, dtype, solver):
+def test_variances_do_not_see_the_offset(shape, dtype, offset, solver):
     X, values = steps(*shape)
-    if dtype is np.float32 and offset > 1e8:
-        pytest.skip("float32 has no room for them there")
     moved = (X + offset).astype(dtype)
     assert np.array_equal(moved.astype(float) - offset, X)  # nothing was rounded
     model = PCA(min(shape) - 1, svd_solver=solver).fit(moved)
@@ -275,7 +275,7 @@ def test_scores_do_not_see_the_offset(offset, solver):
 
 
 @pytest.mark.parametrize("offset", OFFSETS)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("batch", [7, 100, 600])
 def test_batches_do_not_see_the_offset(batch, dtype, offset):
     X, values = steps(600, 4)

@@ -75,7 +75,7 @@ def passed(module, *options):
 
 
 def test_array_api_checks_pass():
-    """The checks of this file that are skipped unless scipy was told, before it was imported, to look for other arrays."""
+    """Those checks that are skipped unless scipy was told, before it was imported, to look for other arrays."""
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", __file__, "-k", "test_estimator_checks and array_api and not KernelPCA"],
         capture_output=True, text=True, env=os.environ | {"SCIPY_ARRAY_API": "1"},

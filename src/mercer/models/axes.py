@@ -61,6 +61,7 @@ class Axes:
     count: int  # rows
     weight: float
     mean: Array
+    squares: Array  # sums of squares of the columns around it
     scale: Array | None  # that columns were divided by
     values: Array  # eigenvalues of the scatter matrix
     axes: Array  # k×d, orthonormal rows
@@ -315,6 +316,7 @@ def kept(
         count=scatter.count,
         weight=scatter.weight,
         mean=scatter.mean,
+        squares=scatter.squares,
         scale=scale,
         values=values,
         axes=np.ascontiguousarray((vectors * signs_by(vectors)).T),

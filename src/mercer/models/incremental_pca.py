@@ -166,8 +166,9 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
         task = self._task(rows, weights, n, d)
         plan = choose_linear_plan(task.problem, task.limits)
         if plan.held == "products":
-            self._keep(find_axes(task, plan))
-            self.n_samples_seen_, self.var_ = n, np.full(d, np.nan, dtype=self._dtype)
+            found = find_axes(task, plan)
+            self._keep(found)
+            self.n_samples_seen_, self.var_ = found.count, (found.squares / found.weight).astype(self._dtype)
             return self
         with reporting(self.progress, 1, "rows") as on_pass:
             scatter = summed(task, Square, on_pass)

@@ -23,7 +23,7 @@ from mercer.threads import run, threads_for
 
 SPARSE_ROWS = 32_768  # of sparse rows that are added at once
 AHEAD = 16  # pieces for each lane before lanes wait for each other, where rows are in memory
-SAMPLED = 64  # every so many-th row tells where a block is, and how large its numbers are
+SAMPLE = 32  # rows that tell where a block is, and how large its numbers are
 SINGLE = 1e-15, 1e15  # sizes that float32 can square
 COLUMNS = 256  # of a tile of a square or a triangle
 PANEL = 32  # columns that the triangle takes up at a time
@@ -98,7 +98,7 @@ class Scatter(ABC):
 
         The guess is the mean to the precision of the rows: where they are far from zero, that is off by some digits.
         """
-        single = rows.dtype == np.float32 and not exact and fits_single(rows[::SAMPLED])
+        single = rows.dtype == np.float32 and not exact and fits_single(some_of(rows))
         dtype = np.float32 if single else np.float64
         if self._room.dtype != dtype or self._room.shape[0] <= len(rows):
             self._room = np.empty((len(rows) + 1, self.width), dtype=dtype)
@@ -286,7 +286,12 @@ def add_block(
 
 def origin_of(rows: Any) -> Array:
     """A point near some rows; sparse rows stay where they are."""
-    return np.zeros(rows.shape[1]) if sparse.issparse(rows) else rows[::SAMPLED].mean(axis=0, dtype=np.float64)
+    return np.zeros(rows.shape[1]) if sparse.issparse(rows) else some_of(rows).mean(axis=0, dtype=np.float64)
+
+
+def some_of(rows: Array) -> Array:
+    """A few rows from all over a block."""
+    return rows[:: max(1, len(rows) // SAMPLE)]
 
 
 def fits_single(sample: Array) -> bool:
