@@ -582,6 +582,33 @@ def test_standardizing_is_pca_of_standardized_columns(k, solver):
     assert_allclose(ours.score_samples(FRESH), density, rtol=1e-8)
 
 
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("constant", [0.1, 3.7, 1e8])
+@quiet
+def test_a_constant_column_is_not_standardized(constant, solver):
+    for kind in (np.asarray, sparse.csr_array) if solver in SPARSE_SOLVERS else (np.asarray,):
+        for n in (50, 300, 301):
+            X = np.random.default_rng(n).normal(size=(n, 4)) * [1, 2, 3, 4]
+            X[:, 0] = constant
+            model = PCA(3, svd_solver=solver, standardize=True).fit(kind(X))
+            assert model.scale_[0] == 1
+            expected = np.linalg.eigvalsh(np.corrcoef(X[:, 1:].T))[::-1]
+            rounding = 64 * U * (3 + constant**2 * (kind is not np.asarray))  # sparse rows stay where they are
+            assert_allclose(model.explained_variance_, expected, rtol=1e-8, atol=rounding)
+            assert_allclose(model.total_variance_, 3, rtol=1e-10, atol=rounding)
+
+
+@pytest.mark.parametrize("constant", [0.1, 3.7, 1e8])
+def test_no_column_varies_less_than_not_at_all(constant):
+    for n in (50, 300, 301):
+        X = np.random.default_rng(n).normal(size=(n, 4))
+        X[:, 0] = constant
+        for rows in (X, sparse.csr_array(X), X.astype(np.float32)):
+            model = IncrementalPCA(2).partial_fit(rows[:30]).partial_fit(rows[30:])
+            assert np.all(model.var_ >= 0)
+            assert_allclose(model.var_[1:], X[:, 1:].var(axis=0), rtol=1e-6)
+
+
 @pytest.mark.parametrize("solver", SPARSE_SOLVERS)
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("k", [1, 3, 5])
@@ -873,7 +900,7 @@ def test_turned_and_moved_rows_have_the_same_variances_along_turned_axes(solver,
 
 
 @cache
-def any_matrix(seed):
+def any_matrix(seed, standardize=False):
     """Tall or wide, of any scale, with any spectrum at some place; weights every third time; and what it scatters."""
     rng = np.random.default_rng(seed)
     n, d = (int(rng.integers(10, 60)), int(rng.integers(2, 9))) if seed % 2 else (int(rng.integers(3, 9)), 20)
@@ -881,7 +908,9 @@ def any_matrix(seed):
     X = 10.0 ** rng.integers(-3, 4) * (X + 10.0 ** rng.integers(-2, 6) * rng.normal(size=d))
     w = None if seed % 3 else rng.integers(1, 4, n)
     k = min(n, d) if seed % 4 == 0 else int(rng.integers(1, min(n, d) + 1))
-    return X, w, k, scatter_values(X, w)
+    C = centred(X, w)
+    deviations = np.sqrt(np.sum(C**2, axis=0) / ((n if w is None else w.sum()) - 1)) if standardize else 1.0
+    return X, w, k, singular_values(C / deviations) ** 2
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -891,6 +920,17 @@ def test_certificates_of_a_hundred_matrices_hold(solver):
     for seed in range(100):
         X, w, k, values = any_matrix(seed)
         if not holds(PCA(k, svd_solver=solver).fit(X, sample_weight=w).certificate_, values):
+            wrong.append(seed)
+    assert wrong == []
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@quiet
+def test_certificates_of_standardized_rows_hold(solver):
+    wrong = []
+    for seed in range(40):
+        X, w, k, values = any_matrix(seed, standardize=True)
+        if not holds(PCA(k, svd_solver=solver, standardize=True).fit(X, sample_weight=w).certificate_, values):
             wrong.append(seed)
     assert wrong == []
 

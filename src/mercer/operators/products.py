@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from mercer.limits import LANES, lane_rows
 from mercer.operators.scatter import SPARSE_ROWS, Spread
@@ -75,7 +74,8 @@ class ScatterProducts(SymmetricOperator):
 
     def _sums(self, B: Array) -> Array:
         """Σ w x(xᵀB), x moved to the mean or not; in lanes, so that it does not matter who computes what."""
-        sums = np.zeros((LANES, *B.shape[::-1]))
+        turned = np.ascontiguousarray(B.T)
+        sums = np.zeros((LANES, *turned.shape))
         size = SPARSE_ROWS if self.rows.sparse else min(lane_rows(self.n, self.rows.held), max(1, ENTRIES // self.n))
         start, n = 0, self.rows.shape[0]
         for block in self.rows.blocks(n if self.rows.held else LANES * size):
@@ -84,7 +84,7 @@ class ScatterProducts(SymmetricOperator):
             def work(i: int, block: Any = block, pieces: list[slice] = pieces, first: int = first) -> None:
                 for piece in pieces[i::LANES]:
                     w = None if self.weights is None else self.weights[first + piece.start : first + piece.stop]
-                    sums[i] += self._product(some_rows(block, piece.start, piece.stop), w, B)
+                    sums[i] += self._product(some_rows(block, piece.start, piece.stop), w, turned)
 
             run(work, range(LANES), self.threads)
             start += block.shape[0]
@@ -92,10 +92,10 @@ class ScatterProducts(SymmetricOperator):
                 self.on_pass(start / n)
         return sums.sum(axis=0).T
 
-    def _product(self, X: Any, weights: Array | None, B: Array) -> Any:
+    def _product(self, X: Any, weights: Array | None, turned: Array) -> Any:
         """(Σ w x(xᵀB))ᵀ: the way round that BLAS is fastest with."""
         X = X - self.mean if self.moved else X.astype(np.float64, copy=False)
-        C = (X @ B).T if sparse.issparse(X) else np.ascontiguousarray(B.T) @ X.T
+        C = (X @ turned.T).T if self.rows.sparse else turned @ X.T
         if weights is not None:
             C = C * weights
-        return (X.T @ C.T).T if sparse.issparse(X) else C @ X
+        return (X.T @ C.T).T if self.rows.sparse else C @ X
