@@ -183,7 +183,7 @@ def test_wide_rows_with_too_few_digits_are_not_squared_either():
 
 def test_batches_say_how_many_digits_are_left():
     X = graded(3000, 6, 1e-6)
-    with pytest.warns(MercerWarning, match=r"only [0-9] digits; PCA on all rows"):
+    with pytest.warns(MercerWarning, match=r"only [0-9] digits; PCA of dense rows"):
         IncrementalPCA().partial_fit(X).components_  # noqa: B018
 
 

@@ -33,6 +33,7 @@ from mercer.threads import one_blas_thread
 
 DIGITS, SINGLE_DIGITS = 1e-6, 1e-3  # error of a kept variance, relative to itself, from which another way is taken
 FEW = 300  # rows or columns up to which threads of LAPACK only wait for each other
+COUNTED = "LAPACK counts them"
 COLUMNS = 2_000_000  # entries of centred columns at a time
 OVERFLOW = "The squares of the data are no numbers any more: the values are far too large. Scale them down first."
 
@@ -98,24 +99,38 @@ def with_enough_digits(task: LinearTask, plan: Plan, scatter: Square, on_pass: A
     why = f"squares of the data leave component {len(found.values)} too few digits."
     instead = triangle_plan(task.problem, task.limits, why)
     if lost(found, DIGITS) and not task.problem.sparse and instead.memory <= task.limits.memory:
-        found = by_triangle(task, instead, on_pass)
-    return found, scatter
+        return by_triangle(task, instead, on_pass), scatter
+    return replace(found, warnings=[*found.warnings, *about_digits(found)]), scatter
+
+
+def about_digits(found: Axes) -> list[str]:
+    """What is left where squares have to do: sparse rows, batches, and no memory for better."""
+    if not lost(found, DIGITS):
+        return []
+    there = np.append(found.values, found.rest)
+    digits = max(0, int(-np.log10(found.certificate.rounding / there[there > found.certificate.rounding].min())))
+    return [
+        f"Squares of the data leave the smallest variance only {digits} digits; PCA of dense rows, in memory or from a "
+        'file, with svd_solver="qr" has them all.'
+    ]
 
 
 def from_square(task: LinearTask, plan: Plan, scatter: Square) -> Axes:
     """The eigenproblem of S, which is left as it is."""
     scale = column_scales(task, scatter)
     matrix = scatter.matrix if scale is None else scatter.matrix / np.multiply.outer(scale, scale)
-    total, noise = float(np.trace(matrix)), rounding_in(scatter, float(np.trace(matrix)))
-    k = number_of_axes(task, lambda: np.linalg.eigvalsh(matrix)[::-1], total, scatter.count)
+    total = float(np.sum(scatter.squares if scale is None else scatter.squares / scale**2))
+    noise = rounding_in(scatter, scale, total)
+    k = number_of_axes(task, lambda: np.linalg.eigvalsh(matrix)[::-1], total, scatter.weight)
     pairs = Dense(psd=True).solve(HeldMatrix(matrix), min(k, len(matrix)), task.rng())
-    certificate = certify(pairs, tol=plan.tol, bound=beyond(pairs), level="LAPACK counts eigenvalues", entries=noise)
+    certificate = certify(pairs, tol=plan.tol, bound=beyond(pairs, noise), level=COUNTED, entries=noise)
     return kept(task, plan, scatter, scale, pairs.values, pairs.vectors, total, certificate)
 
 
-def rounding_in(scatter: Scatter, total: float) -> float:
-    """How far rounding can move the eigenvalues of a scatter matrix."""
-    return 8 * scatter.rounding * total
+def rounding_in(scatter: Scatter, scale: Array | None, total: float) -> float:
+    """How far rounding can move the eigenvalues of a scatter matrix: that of the sums, and of what was cancelled."""
+    cancelled = scatter.cancelled if scale is None else scatter.cancelled / scale**2
+    return 8 * scatter.rounding * (total + float(cancelled.sum()))
 
 
 def lost(found: Axes, digits: float) -> bool:
@@ -137,7 +152,7 @@ def by_triangle(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
 def by_rows(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
     """The centred rows in memory, and their singular values."""
     spread = summed(task, Spread, on_pass, exact=True)
-    centred = np.asarray(task.rows.load(), dtype=np.float64) - spread.mean
+    centred = spread.centred(task.rows.load())
     if task.weights is not None:
         centred *= np.sqrt(task.weights)[:, None]
     return from_factor(task, plan, spread, centred)
@@ -150,12 +165,10 @@ def from_factor(task: LinearTask, plan: Plan, scatter: Scatter, factor: Array) -
     size = float(np.linalg.norm(factor))
     most = min(factor.shape) if task.asked is None or isinstance(task.asked, (float, str)) else int(task.asked)
     pairs = Svd().solve(Dilation(factor), most, task.rng())
-    k = number_of_axes(task, lambda: pairs.values**2, size**2, scatter.count)
+    k = number_of_axes(task, lambda: pairs.values**2, size**2, scatter.weight)
     pairs = pairs.first(k)
     noise = 8 * float(np.finfo(float).eps) * size
-    certificate = certify(
-        pairs, tol=plan.tol / 2, bound=beyond(pairs), level="LAPACK counts singular values", entries=noise
-    ).squared()
+    certificate = certify(pairs, tol=plan.tol / 2, bound=beyond(pairs, noise), level=COUNTED, entries=noise).squared()
     axes, rest = np.sqrt(2) * pairs.vectors[len(factor) :], float(np.sum(pairs.beyond**2))
     return kept(task, plan, scatter, scale, pairs.values**2, axes, size**2, certificate, rest)
 
@@ -171,7 +184,7 @@ def by_gram(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
     root = None if task.weights is None else np.sqrt(task.weights)[:, None]
 
     def centred(columns: slice) -> Array:
-        Y = X[:, columns] - spread.mean[columns]
+        Y = spread.centred(X[:, columns], columns)
         Y /= 1.0 if scale is None else scale[columns]
         return Y if root is None else Y * root
 
@@ -179,10 +192,10 @@ def by_gram(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
     for columns in pieces:
         Y = centred(columns)
         gram += Y @ Y.T
-    total, noise = float(np.trace(gram)), rounding_in(spread, float(np.trace(gram)))
-    k = number_of_axes(task, lambda: np.linalg.eigvalsh(gram)[::-1], total, spread.count)
+    total, noise = float(np.trace(gram)), rounding_in(spread, scale, float(np.trace(gram)))
+    k = number_of_axes(task, lambda: np.linalg.eigvalsh(gram)[::-1], total, spread.weight)
     pairs = Dense(psd=True).solve(HeldMatrix(gram), k, task.rng())
-    certificate = certify(pairs, tol=plan.tol, bound=beyond(pairs), level="LAPACK counts eigenvalues", entries=noise)
+    certificate = certify(pairs, tol=plan.tol, bound=beyond(pairs, noise), level=COUNTED, entries=noise)
     weights = pairs.vectors / np.sqrt(np.maximum(pairs.values, np.finfo(float).tiny))
     axes = np.concatenate([centred(columns).T @ weights for columns in pieces])
     found = kept(task, plan, spread, scale, pairs.values, orthonormal(axes, pairs.values > noise), total, certificate)
@@ -203,7 +216,7 @@ def orthonormal(axes: Array, there: Array) -> Array:
 
 def by_products(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
     """Block Krylov: every step is one sweep over the rows."""
-    spread = summed(task, Spread, on_pass)
+    spread = summed(task, Spread, on_pass, exact=True)
     scale = column_scales(task, spread)
     with one_blas_thread():
         op: Any = ScatterProducts(task.rows, spread, scale, task.weights, task.limits.threads, on_pass)
@@ -211,7 +224,7 @@ def by_products(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
             if isinstance(task.asked, float):
                 plan, pairs = grow_to_share(plan, op, task.asked, task.rng(), lambda k: replanned(task, k), strict=True)
             else:
-                pairs = plan.solver.solve(op, number_of_axes(task, None, op.trace, spread.count), task.rng())
+                pairs = plan.solver.solve(op, number_of_axes(task, None, op.trace, spread.weight), task.rng())
         except TooMany:
             return nearly_all(task, on_pass)
         pairs, bound, level = rule_out_missed(plan, op, pairs, task.rng())
@@ -270,10 +283,11 @@ def column_scales(task: LinearTask, scatter: Scatter) -> Array | None:
         return None
     deviations = np.sqrt(scatter.squares / max(scatter.weight - 1, np.finfo(float).tiny))
     constant = deviations <= 4 * np.finfo(float).eps * np.abs(scatter.mean)
+    constant |= scatter.squares <= 8 * np.finfo(float).eps * scatter.cancelled
     return np.where(constant, 1.0, deviations)
 
 
-def number_of_axes(task: LinearTask, spectrum: Callable[[], Array] | None, total: float, n: int) -> int:
+def number_of_axes(task: LinearTask, spectrum: Callable[[], Array] | None, total: float, n: float) -> int:
     """How many to find: as said, or by a rule on the whole spectrum."""
     asked, most = task.asked, task.problem.all
     if asked is None:
@@ -287,12 +301,12 @@ def number_of_axes(task: LinearTask, spectrum: Callable[[], Array] | None, total
         return components_for_share(values, total, asked) or most
     if values[0] <= 0:
         return 1
-    return int(np.argmax(minka_evidence(values, n)) if asked == "mle" else np.argmin(bic(values, n)))
+    return int(np.argmax(minka_evidence(values, n)) if asked == "mle" else np.argmin(bic(values, n, task.problem.d)))
 
 
-def beyond(pairs: Eigenpairs) -> float:
+def beyond(pairs: Eigenpairs, noise: float) -> float:
     """A bound on what was not kept, where LAPACK found all there is."""
-    return float(pairs.beyond.max(initial=0.0)) + rounding_floor(pairs.vectors.shape[0], pairs.size)
+    return float(pairs.beyond.max(initial=0.0)) + rounding_floor(pairs.vectors.shape[0], pairs.size) + noise
 
 
 def kept(
@@ -330,9 +344,8 @@ def kept(
 def about_columns(task: LinearTask, scatter: Scatter) -> list[str]:
     if not task.standardize:
         return []
-    constant = np.flatnonzero(
-        column_scales(task, scatter) != np.sqrt(scatter.squares / max(scatter.weight - 1, 1e-300))
-    )
+    scales: Any = column_scales(task, scatter)
+    constant = np.flatnonzero(scales != np.sqrt(scatter.squares / max(scatter.weight - 1, np.finfo(float).tiny)))
     if not len(constant):
         return []
     names = [str(j) if task.names is None else repr(task.names[j]) for j in constant[:5]]

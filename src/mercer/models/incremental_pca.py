@@ -1,5 +1,6 @@
 """IncrementalPCA: batch after batch, and yet exact."""
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -8,14 +9,13 @@ from sklearn.base import _fit_context
 from sklearn.utils import metadata_routing
 from sklearn.utils._param_validation import Interval
 
-from mercer.errors import NoRoom, tell
+from mercer.errors import NoRoom
 from mercer.limits import MOST_FEATURES, in_words
 from mercer.models.axes import (
-    DIGITS,
     LinearTask,
+    about_digits,
     find_axes,
     from_square,
-    lost,
     refuse_overflow,
     summed,
     with_enough_digits,
@@ -303,13 +303,7 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
         task = self._task(None, None, scatter.count, scatter.width)
         plan = scatter_plan(task.problem, task.limits, "batches are summed up, and nothing of them is lost.")
         found = from_square(task, plan, scatter)
-        self._keep(found)
-        if lost(found, DIGITS):
-            digits = int(-np.log10(found.certificate.rounding / found.values[found.values > 0].min()))
-            tell(
-                f"Squares of the data leave the smallest variance only {max(digits, 0)} digits; PCA on all rows (in "
-                'memory or from a file) with svd_solver="qr" has them all.'
-            )
+        self._keep(replace(found, warnings=[*found.warnings, *about_digits(found)]))
 
     def _task(self, rows: Any, weights: Array | None, n: int, d: int) -> LinearTask:
         problem = self._problem(n, d, rows)

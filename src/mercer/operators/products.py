@@ -34,6 +34,7 @@ class ScatterProducts(SymmetricOperator):
         self.rows, self.weights, self.threads, self.on_pass = rows, weights, threads, on_pass
         self.n = rows.shape[1]
         self.mean, self.total_weight = spread.mean, spread.weight
+        self.off = (spread.origin - self.mean) + spread.offset  # what rounding took from the mean
         self.scale = np.ones(self.n) if scale is None else scale
         self.squares = spread.squares / self.scale**2
         far = np.any(self.total_weight * self.mean**2 > FAR * spread.squares)
@@ -41,9 +42,8 @@ class ScatterProducts(SymmetricOperator):
 
     def matmat(self, B: Array) -> Array:
         inner = np.ascontiguousarray(B / self.scale[:, None])
-        out = self._sums(inner)
-        if not self.moved:
-            out -= np.multiply.outer(self.total_weight * self.mean, self.mean @ inner)
+        out, left = self._sums(inner), self.off if self.moved else self.mean
+        out -= np.multiply.outer(self.total_weight * left, left @ inner)
         out /= self.scale[:, None]
         return out
 

@@ -39,6 +39,7 @@ class Scatter(ABC):
         self.origin = np.array(origin, dtype=np.float64)
         self.count, self.weight, self.offset = 0, 0.0, np.zeros(len(self.origin))
         self.rounding = 0.0  # the coarsest precision that was used
+        self.cancelled = np.zeros(len(self.origin))  # what was subtracted from the diagonal of S: it took digits along
         self._room: Array = np.empty((0, 0))
 
     @property
@@ -49,26 +50,46 @@ class Scatter(ABC):
     def mean(self) -> Array:
         return self.origin + self.offset
 
+    def centred(self, rows: Array, columns: slice = slice(None)) -> Array:
+        """x − mean of some rows, or some of their columns; in two steps, as a large mean would be rounded."""
+        moved = np.subtract(rows, self.origin[columns], dtype=np.float64)
+        moved -= self.offset[columns]
+        return moved
+
     def add(self, rows: Any, weights: Array | None = None, threads: int = 1, exact: bool = False) -> None:
         """One more block; `exact` computes in float64 whatever the rows are."""
         if weights is not None and not weights.all():
             rows, weights = rows[weights > 0], weights[weights > 0]
         if not rows.shape[0]:
             return
-        root = None if weights is None else np.sqrt(weights)
-        weight = float(rows.shape[0] if weights is None else weights.sum())
         self.count += rows.shape[0]
         if sparse.issparse(rows):
-            rows = rows.astype(np.float64, copy=False)
-            rows = rows if root is None else sparse.csr_array(sparse.diags_array(root) @ rows)
-            mean = column_sums(rows, root) / weight
-            self._add_sparse(rows, np.sqrt(weight) * mean, self._meet(weight, mean - self.origin))
-            self.rounding = max(self.rounding, float(np.finfo(float).eps))
+            self._add_sparse_rows(rows, weights)
             return
+        root = None if weights is None else np.sqrt(weights)
+        weight = float(rows.shape[0] if weights is None else weights.sum())
         Y, guess, left = self._moved(rows, root, weight, exact)
         Y[-1] = self._meet(weight, (guess - self.origin) + left)
         self.rounding = max(self.rounding, float(np.finfo(Y.dtype).eps))
+        self.cancelled += weight * left**2
         self._add(Y, root, weight, left, threads)
+
+    def _add_sparse_rows(self, rows: Any, weights: Array | None) -> None:
+        """Sparse rows stay where they are, so their mean is subtracted from squares; on the diagonal, before them."""
+        X = sparse.csr_array(rows, dtype=np.float64)
+        counts = np.ones(X.nnz) if weights is None else np.repeat(weights, np.diff(X.indptr))
+        weight = float(X.shape[0] if weights is None else weights.sum())
+        zeros = weight - np.bincount(X.indices, counts, self.width)
+        mean = np.bincount(X.indices, counts * X.data, self.width) / weight
+        moved = X.data - mean[X.indices]
+        left = (np.bincount(X.indices, counts * moved, self.width) - zeros * mean) / weight
+        squares = np.bincount(X.indices, counts * moved**2, self.width) + zeros * mean**2 - weight * left**2
+        self.rounding = max(self.rounding, float(np.finfo(float).eps))
+        self.cancelled += weight * mean**2
+        gap = self._meet(weight, (mean - self.origin) + left)
+        if weights is not None:
+            X = sparse.csr_array((np.sqrt(counts) * X.data, X.indices, X.indptr), shape=X.shape)
+        self._add_sparse(X, np.sqrt(weight) * (mean + left), np.maximum(squares, 0.0), gap)
 
     def merge(self, other: "Scatter") -> None:
         """All rows of another one, of the same kind."""
@@ -76,12 +97,14 @@ class Scatter(ABC):
             return
         gap = self._meet(other.weight, (other.origin - self.origin) + other.offset)
         self.count += other.count
+        self.cancelled = self.cancelled + other.cancelled
         self.rounding = max(self.rounding, other.rounding)
         self._merge(other, gap)
 
     def forget(self, share: float) -> None:
         """Let all rows so far count only this share of what they did."""
         self.weight *= share
+        self.cancelled = share * self.cancelled
         self._scale(share)
 
     def _meet(self, weight: float, offset: Array) -> Array:
@@ -115,8 +138,8 @@ class Scatter(ABC):
         """Take in YᵀY − weight·left·leftᵀ; the last row of Y is the gap, and has no weight."""
 
     @abstractmethod
-    def _add_sparse(self, X: Any, mean: Array, gap: Array) -> None:
-        """Take in XᵀX − mean·meanᵀ + gap·gapᵀ."""
+    def _add_sparse(self, X: Any, mean: Array, squares: Array, gap: Array) -> None:
+        """Take in XᵀX − mean·meanᵀ, the diagonal of which is known better, and gap·gapᵀ."""
 
     @abstractmethod
     def _merge(self, other: Any, gap: Array) -> None:
@@ -151,7 +174,7 @@ class Square(Scatter):
 
     @property
     def squares(self) -> Array:
-        return np.diag(self._matrix)
+        return np.maximum(np.diag(self._matrix), 0.0)
 
     def _add(self, Y: Array, root: Array | None, weight: float, left: Array, threads: int) -> None:
         if self.width > NARROW:
@@ -163,11 +186,13 @@ class Square(Scatter):
         if np.any(weight * left**2 > np.finfo(Y.dtype).eps * self.squares):  # seldom: rows far from zero
             self._add_outer(np.sqrt(weight) * left, -1.0)
 
-    def _add_sparse(self, X: Any, mean: Array, gap: Array) -> None:
+    def _add_sparse(self, X: Any, mean: Array, squares: Array, gap: Array) -> None:
+        diagonal = np.diag(self._matrix) + squares + gap**2
         product = sparse.coo_array(X.T @ X)
-        np.add.at(self._matrix, (product.row, product.col), product.data)
+        self._matrix[product.row, product.col] += product.data
         self._add_outer(mean, -1.0)
         self._add_outer(gap, 1.0)
+        np.fill_diagonal(self._matrix, diagonal)
 
     def _merge(self, other: "Square", gap: Array) -> None:
         self._matrix += other._matrix
@@ -199,7 +224,7 @@ class Triangle(Scatter):
         Y[:-1] -= left if root is None else np.multiply.outer(root, left)
         self._take(Y)
 
-    def _add_sparse(self, X: Any, mean: Array, gap: Array) -> None:
+    def _add_sparse(self, X: Any, mean: Array, squares: Array, gap: Array) -> None:
         raise NotImplementedError("Sparse rows are not made dense.")
 
     def _merge(self, other: "Triangle", gap: Array) -> None:
@@ -224,13 +249,13 @@ class Spread(Scatter):
 
     @property
     def squares(self) -> Array:
-        return self._squares
+        return np.maximum(self._squares, 0.0)
 
     def _add(self, Y: Array, root: Array | None, weight: float, left: Array, threads: int) -> None:
         self._squares += np.einsum("ij,ij->j", Y, Y) - weight * left**2
 
-    def _add_sparse(self, X: Any, mean: Array, gap: Array) -> None:
-        self._squares += np.bincount(X.indices, X.data**2, self.width) - mean**2 + gap**2
+    def _add_sparse(self, X: Any, mean: Array, squares: Array, gap: Array) -> None:
+        self._squares += squares + gap**2
 
     def _merge(self, other: "Spread", gap: Array) -> None:
         self._squares += other._squares + gap**2
@@ -298,12 +323,6 @@ def fits_single(sample: Array) -> bool:
     """Whether squares of these rows around their mean are numbers in float32, in every column."""
     reach = np.ptp(sample.astype(np.float64), axis=0)
     return bool(np.all((reach == 0) | ((reach > SINGLE[0]) & (reach < SINGLE[1]))))
-
-
-def column_sums(X: Any, root: Array | None) -> Array:
-    """Σ√w·x over sparse rows that are already multiplied by √w."""
-    values = X.data if root is None else X.data * np.repeat(root, np.diff(X.indptr))
-    return np.bincount(X.indices, values, X.shape[1])
 
 
 def add_square(square: Array, Y: Array, threads: int) -> None:

@@ -19,7 +19,7 @@ def components_for_share(values: Array, total: float, share: float) -> int | Non
     return int(reached[0]) + 1 if len(reached) else None
 
 
-def minka_evidence(values: Array, n: int) -> Array:
+def minka_evidence(values: Array, n: float) -> Array:
     """log p(data | k) for k = 0 … d − 1 by Laplace's method (Minka 2000); −∞ for k = 0, of which it says nothing.
 
     For orthonormal U (d×k), v the mean of the last d − k variances, m = dk − k(k + 1)/2 and λ̂ = λ₁ … λₖ, v … v:
@@ -32,7 +32,7 @@ def minka_evidence(values: Array, n: int) -> Array:
     k = np.arange(1, d)
     dimensions = (d - k + 1) / 2
     prior = np.cumsum(gammaln(dimensions) - dimensions * np.log(np.pi) - np.log(2))
-    rest = _means_of_rest(values, floor)[1:]
+    rest = np.maximum(np.cumsum(values[::-1])[::-1][1:] / (d - k), floor)
     fit = -n / 2 * (np.cumsum(np.log(values))[:-1] + (d - k) * np.log(rest))
     m = d * k - k * (k + 1) / 2
     gaps = np.log(np.maximum(values[:, None] - values, floor))
@@ -46,21 +46,18 @@ def minka_evidence(values: Array, n: int) -> Array:
     return np.append(-np.inf, np.where(values[:-1] > floor, evidence, -np.inf))
 
 
-def bic(values: Array, n: int) -> Array:
-    """Schwarz's criterion of probabilistic PCA for k = 0 … d − 1, the smaller the better.
+def bic(values: Array, n: float, d: int | None = None) -> Array:
+    """Schwarz's criterion of probabilistic PCA for k = 0, 1, …, the smaller the better; of d columns, if not all
+    variances are given because the rest is zero.
 
     −2·log L + p·log n with log L = −n/2·[d·log 2π + Σ_{i≤k} log λᵢ + (d − k)·log v + d], the variances λ with 1/n, and
     p = dk − k(k − 1)/2 + 1 + d parameters: the axes with their variances, the noise and the mean.
     """
-    d, floor = len(values), ROUNDING * float(values[0])
-    values, k = np.maximum(values, floor), np.arange(d)
-    spread = np.append(0.0, np.cumsum(np.log(values))[:-1]) + (d - k) * np.log(_means_of_rest(values, floor))
+    d, k, floor = d or len(values), np.arange(len(values)), ROUNDING * float(values[0])
+    rest = np.cumsum(values[::-1])[::-1] / (d - k)
+    values = np.maximum(values, floor)
+    spread = np.append(0.0, np.cumsum(np.log(values))[:-1]) + (d - k) * np.log(np.maximum(rest, floor))
     parameters = d * k - k * (k - 1) / 2 + 1 + d
     criterion = n * (d * np.log(2 * np.pi) + spread + d) + parameters * np.log(n)
-    return np.where(np.append(True, values[:-1] > floor), criterion, np.inf)
-
-
-def _means_of_rest(values: Array, floor: float) -> Array:
-    """The mean of all variances after the k-th, for k = 0 … d − 1."""
-    sums = np.cumsum(values[::-1])[::-1]
-    return np.maximum(sums / np.arange(len(values), 0, -1), floor)
+    proper = np.append(True, values[:-1] > floor) & ((rest > floor) | (d == len(values)))
+    return np.where(proper, criterion, np.inf)

@@ -44,7 +44,11 @@ class Eigenpairs:
     def residual_size(self) -> float:
         """‖AU − UΘ‖₂."""
         R = self.products - self.vectors * self.values
-        return float(np.sqrt(max(np.linalg.eigvalsh(R.T @ R)[-1], 0.0))) if len(self) else 0.0
+        peak = float(np.abs(R).max(initial=0.0))
+        if not peak:
+            return 0.0
+        R /= peak  # squares of very large or small numbers are none
+        return peak * float(np.sqrt(max(np.linalg.eigvalsh(R.T @ R)[-1], 0.0)))
 
     @property
     def converged(self) -> bool:

@@ -41,7 +41,8 @@ class Certificate:
     columns: int
     converged: bool
 
-    rounding: float  # residuals and eigenvalues up to this are rounding noise
+    rounding: float  # eigenvalues up to this are rounding noise
+    noise: Array = field(repr=False)  # residuals up to this are
 
     @property
     def n_zero(self) -> int:
@@ -51,7 +52,7 @@ class Certificate:
     @property
     def relative_residuals(self) -> Array:
         """ρᵢ/θᵢ, the quantity that `tol` bounds; 0 where the residual is rounding noise."""
-        noise = (self.residuals <= self.rounding) | (self.lower <= self.rounding)
+        noise = (self.residuals <= self.noise) | (self.lower <= self.rounding)
         return np.where(noise, 0.0, self.residuals / np.maximum(np.abs(self.lower), np.finfo(float).tiny))
 
     @property
@@ -60,7 +61,10 @@ class Certificate:
         return self.converged
 
     def squared(self) -> "Certificate":
-        """The same about λ = σ², if this is about singular values σ: their intervals squared, and ρ = 2σρ + ρ²."""
+        """The same about λ = σ², if this is about singular values σ: their intervals squared.
+
+        A residual ρ of a singular pair becomes 2σρ + ρ²: what it means for λ.
+        """
         sigma = np.maximum(self.lower, 0.0)
         return replace(
             self,
@@ -70,6 +74,7 @@ class Certificate:
             upper=self.upper**2,
             bound_beyond=self.bound_beyond**2,
             rounding=self.rounding**2,
+            noise=2 * sigma * self.noise + self.noise**2,
         )
 
     def __str__(self) -> str:
@@ -93,7 +98,7 @@ def certify(pairs: Eigenpairs, *, tol: float, bound: float, level: str, entries:
     noise = max(rounding / 8, entries)
     size = pairs.residual_size + noise if k else 0.0
     gap = theta - bound
-    quadratic = 2 * size**2 / (np.maximum(gap, 0) + np.sqrt(np.maximum(gap, 0) ** 2 + 4 * size**2) + 1e-300)
+    quadratic = 2 * size * (size / (np.maximum(gap, 0) + np.hypot(np.maximum(gap, 0), 2 * size) + 1e-300))
     upper = np.where(gap > 0, theta + quadratic, max(bound, 0.0) + size) + noise
     complete = k if pairs.complete else int(np.sum(np.logical_and.accumulate(gap > 0)))
     clusters = _clusters(theta, rho + noise)
@@ -114,6 +119,7 @@ def certify(pairs: Eigenpairs, *, tol: float, bound: float, level: str, entries:
         columns=pairs.columns,
         converged=bool(np.all(rho <= np.maximum(tol * np.abs(theta), rounding))),
         rounding=rounding,
+        noise=np.full(k, rounding),
     )
 
 
