@@ -51,6 +51,7 @@ class LinearTask:
     standardize: bool = False
     names: Any = None  # of the columns
     progress: Any = False
+    look: Callable[[], Any] = lambda: None  # for numbers that are not finite, with words for them
 
 
 @dataclass(frozen=True)
@@ -264,6 +265,8 @@ def summed(task: LinearTask, kind: type[Scatter], on_pass: Any, exact: bool = Fa
         scatter = sweep(kind, task.rows, task.weights, task.limits.threads, on_pass, exact)
         if not finite(scatter) and scatter.rounding > np.finfo(float).eps:
             scatter = sweep(kind, task.rows, task.weights, task.limits.threads, on_pass, exact=True)
+    if not finite(scatter):
+        task.look()
     refuse_overflow(scatter)
     return scatter
 

@@ -194,7 +194,7 @@ class PCA(LinearModel):
         return given
 
     def _task(self, X: Any, sample_weight: Any) -> tuple[LinearTask, Any]:
-        X = check_rows(self, X, reset=True, mapped=True)
+        given, X = X, check_rows(self, X, reset=True, mapped=True, finite=False)
         training = weigh(X, sample_weight, square=False)
         rows = training.rows if isinstance(training.rows, RowSource) else ArrayRows(training.rows)
         refuse_too_few_rows(self, rows.shape[0])
@@ -210,6 +210,7 @@ class PCA(LinearModel):
             self.standardize,
             getattr(self, "feature_names_in_", None),
             self.progress,
+            lambda: check_rows(self, given, reset=False),
         )
         return task, training.all_rows
 

@@ -43,10 +43,13 @@ class Training:
         return Training(self.rows.load(kept), self.weights[kept], kept, self.rows, own=True)
 
 
-def check_rows(model: BaseEstimator, X: Any, *, reset: bool, square: bool = False, mapped: bool = False) -> Any:
+def check_rows(
+    model: BaseEstimator, X: Any, *, reset: bool, square: bool = False, mapped: bool = False, finite: bool = True
+) -> Any:
     """X in a form we compute with, by scikit-learn's rules; a matrix of items may be a scipy LinearOperator.
 
-    A file is opened and looked over, and read later; a memory-mapped array too, if `mapped`.
+    A file is opened and looked over, and read later; a memory-mapped array too, if `mapped`. Who sums up the rows
+    anyway sees what is not finite, and need not have it looked for (`finite`).
     """
     if mapped and isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiub" and all(X.shape):
         X = MappedRows(X)
@@ -66,7 +69,7 @@ def check_rows(model: BaseEstimator, X: Any, *, reset: bool, square: bool = Fals
             )
     else:
         try:
-            rows = validate_data(model, X, accept_sparse="csr", reset=reset)
+            rows = validate_data(model, X, accept_sparse="csr", reset=reset, ensure_all_finite=finite)
             # Of a polars or pyarrow table with text, scikit-learn leaves a table of objects.
             X = rows.astype(np.float64) if rows.dtype == object else rows
         except ValueError as error:
