@@ -382,5 +382,6 @@ def test_options_of_another_method_are_wrong_use(table, arguments, words):
 def test_plan_knows_pca():
     done = run("plan", "--method", "pca", "--rows", "2e6", "--features", 256)
     assert done.returncode == 0 and "256×256" in done.stdout
-    done = run("plan", "--method", "pca", "--rows", 5, "--features", 3)
+    assert run("plan", "--method", "pca", "--rows", 5, "--features", 3).returncode == 0
+    done = run("plan", "--method", "pca", "--rows", 5, "--features", 3, "--components", 10)
     assert done.returncode == 2 and "n_components=10 must be between" in done.stderr

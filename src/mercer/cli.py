@@ -173,9 +173,10 @@ def plan(
     """Say what PCA or kernel PCA of so many rows would do, take and need, without doing it."""
     from mercer.models.planning import plan as plan_ahead
 
-    wanted = 10 if components is None else _components(components)
     params = _params(method, {} if kernel is None else {"--kernel": kernel})
     for number in rows:
+        usual = min(10, number, features) if method == "pca" else 10
+        wanted = usual if components is None else _components(components)
         try:
             text = str(plan_ahead(number, features, wanted, method=method, memory_limit=memory, n_jobs=jobs, **params))
         except NoRoom as error:

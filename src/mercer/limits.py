@@ -11,6 +11,7 @@ PIECE = 1024  # rows of such a block that one thread works on
 # Rows that are summed up go to so many groups, for any number of threads: sums do not depend on who computed what.
 LANES = 8
 NARROW = 1000  # columns up to which every lane has a d×d matrix of its own; wider rows all go to one
+SPARSE_ENTRIES = 500_000  # of sparse rows that are worked on at a time
 LANE_ENTRIES, WIDE_ENTRIES, LANE_ROWS = 1_000_000, 8_000_000, (16, 2048)  # of rows that a lane takes in at a time
 
 _UNITS = {
@@ -69,6 +70,11 @@ def lane_rows(d: int, held: bool, narrow: bool = True) -> int:
     entries = (LANE_ENTRIES if narrow else WIDE_ENTRIES) // (1 if held else 4)
     rows = min(max(entries // d, least), most)
     return rows - 1 if rows >= 64 else rows  # one more is added to them, and BLAS likes round numbers
+
+
+def sparse_rows(entries: float) -> int:
+    """How many sparse rows of so many entries each are added or multiplied at a time."""
+    return int(min(max(SPARSE_ENTRIES / max(entries, 1e-9), 64), 32_768))
 
 
 def total_memory() -> int:

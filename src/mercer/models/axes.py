@@ -8,18 +8,21 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import BadData, NoRoom
-from mercer.limits import Limits
+from mercer.limits import LANE_ROWS, Limits
 from mercer.models.spectrum import TooMany, about_directions, grow_to_share, rule_out_missed
 from mercer.operators.held import Dilation, HeldMatrix
 from mercer.operators.products import ScatterProducts
-from mercer.operators.scatter import Scatter, Spread, Square, Triangle, sweep
+from mercer.operators.scatter import Scatter, Spread, Square, Triangle, squares_along, sweep
 from mercer.operators.tiles import cut
 from mercer.progress import reporting
 from mercer.readings.components import bic, components_for_share, minka_evidence
 from mercer.solvers.base import Eigenpairs, rounding_floor, signs_by
 from mercer.solvers.certificate import Certificate, certify
 from mercer.solvers.dense import Dense
+from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.linear_plan import (
+    MANY,
+    PRODUCTS_FROM,
     LinearProblem,
     choose_linear_plan,
     rows_plan,
@@ -31,7 +34,8 @@ from mercer.sources.rows import RowSource
 from mercer.symmetric import Array
 from mercer.threads import one_blas_thread
 
-DIGITS, SINGLE_DIGITS = 1e-6, 1e-3  # error of a kept variance, relative to itself, from which another way is taken
+DIGITS, SINGLE_DIGITS = 1e-6, 1e-2  # error of a variance, relative to itself, from which another way is taken
+TOO_FEW = "squares of the data leave the smallest variance too few digits."
 FEW = 300  # rows or columns up to which threads of LAPACK only wait for each other
 COUNTED = "LAPACK counts them"
 COLUMNS = 2_000_000  # entries of centred columns at a time
@@ -76,7 +80,8 @@ class Axes:
 def find_axes(task: LinearTask, plan: Plan) -> Axes:
     """The way the plan names; if too few digits are left at its end, or too many components are needed, another."""
     quiet = np.errstate(over="ignore", invalid="ignore", divide="ignore")  # what overflows is told in words
-    threads = one_blas_thread() if task.problem.all <= FEW else nullcontext()
+    alone = task.problem.all <= FEW or task.limits.threads == 1
+    threads = one_blas_thread() if alone else nullcontext()  # LAPACK shares its work out itself, where that pays
     with quiet, threads, reporting(task.progress, plan.passes, "sweeps over the rows") as on_pass:
         return _WAYS[plan.held](task, plan, on_pass)
 
@@ -97,48 +102,53 @@ def with_enough_digits(task: LinearTask, plan: Plan, scatter: Square, on_pass: A
             return found, scatter
         scatter = summed(task, Square, on_pass, exact=True)
         found = from_square(task, plan, scatter)
-    why = f"squares of the data leave component {len(found.values)} too few digits."
-    instead = triangle_plan(task.problem, task.limits, why)
-    if lost(found, DIGITS) and not task.problem.sparse and instead.memory <= task.limits.memory:
-        return by_triangle(task, instead, on_pass), scatter
-    return replace(found, warnings=[*found.warnings, *about_digits(found)]), scatter
-
-
-def about_digits(found: Axes) -> list[str]:
-    """What is left where squares have to do: sparse rows, batches, and no memory for better."""
-    if not lost(found, DIGITS):
-        return []
-    there = np.append(found.values, found.rest)
-    digits = max(0, int(-np.log10(found.certificate.rounding / there[there > found.certificate.rounding].min())))
-    return [
-        f"Squares of the data leave the smallest variance only {digits} digits; PCA of dense rows, in memory or from a "
-        'file, with svd_solver="qr" has them all.'
-    ]
+    return without_squares_if_need_be(task, found, scatter, on_pass), scatter
 
 
 def from_square(task: LinearTask, plan: Plan, scatter: Square) -> Axes:
     """The eigenproblem of S, which is left as it is."""
     scale = column_scales(task, scatter)
-    matrix = scatter.matrix if scale is None else scatter.matrix / np.multiply.outer(scale, scale)
+    matrix = scatter.matrix
+    if scale is not None:
+        matrix = matrix / scale
+        matrix /= scale[:, None]
     total = float(np.sum(scatter.squares if scale is None else scatter.squares / scale**2))
     noise = rounding_in(scatter, scale, total)
+    return from_matrix(task, plan, scatter, scale, matrix, total, noise)
+
+
+def from_matrix(
+    task: LinearTask, plan: Plan, scatter: Scatter, scale: Array | None, matrix: Array, total: float, noise: float
+) -> Axes:
+    """The leading eigenvectors of S, or of a Gram matrix: by LAPACK, or by products if there are few of many."""
     k = number_of_axes(task, lambda: np.linalg.eigvalsh(matrix)[::-1], total, scatter.weight)
-    pairs = Dense(psd=True).solve(HeldMatrix(matrix), min(k, len(matrix)), task.rng())
-    certificate = certify(pairs, tol=plan.tol, bound=beyond(pairs, noise), level=COUNTED, entries=noise)
+    op: Any = HeldMatrix(matrix, task.limits.threads)
+    if few_of_many(k, op.n):
+        with one_blas_thread():
+            solver = BlockKrylov(tol=plan.tol, threads=task.limits.threads)
+            pairs, bound, level = rule_out_missed(
+                replace(plan, solver=solver), op, solver.solve(op, k, task.rng()), task.rng()
+            )
+            bound += noise
+    else:
+        pairs = Dense(psd=True).solve(op, min(k, op.n), task.rng())
+        bound, level = beyond(pairs, noise), COUNTED
+    certificate = certify(pairs, tol=plan.tol, bound=bound, level=level, entries=noise)
     return kept(task, plan, scatter, scale, pairs.values, pairs.vectors, total, certificate)
 
 
+def few_of_many(k: int, n: int) -> bool:
+    return n > PRODUCTS_FROM and MANY * k < n
+
+
 def rounding_in(scatter: Scatter, scale: Array | None, total: float) -> float:
-    """How far rounding can move the eigenvalues of a scatter matrix: that of the sums, and of what was cancelled."""
+    """How far rounding can move the eigenvalues of a scatter matrix: that of the sums, and of what was cancelled.
+
+    Sums in single precision are over so many rows that their errors, if not of random sign, add up.
+    """
     cancelled = scatter.cancelled if scale is None else scatter.cancelled / scale**2
-    return 8 * scatter.rounding * (total + float(cancelled.sum()))
-
-
-def lost(found: Axes, digits: float) -> bool:
-    """Whether a kept variance, or their rest, is there at all but known to fewer digits than it should be."""
-    noise, values = found.certificate.rounding, np.append(found.values, found.rest)
-    single = digits == SINGLE_DIGITS  # of what single precision does not see, nothing is known
-    return bool(np.any((values * digits < noise) & ((values > noise) | single)))
+    terms = 8 if scatter.rounding <= np.finfo(float).eps else np.sqrt(LANE_ROWS[1])
+    return float(terms * scatter.rounding * (total + float(cancelled.sum())))
 
 
 # ---------------------------------------------------------------------- without squares
@@ -193,23 +203,24 @@ def by_gram(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
     for columns in pieces:
         Y = centred(columns)
         gram += Y @ Y.T
-    total, noise = float(np.trace(gram)), rounding_in(spread, scale, float(np.trace(gram)))
-    k = number_of_axes(task, lambda: np.linalg.eigvalsh(gram)[::-1], total, spread.weight)
-    pairs = Dense(psd=True).solve(HeldMatrix(gram), k, task.rng())
-    certificate = certify(pairs, tol=plan.tol, bound=beyond(pairs, noise), level=COUNTED, entries=noise)
-    weights = pairs.vectors / np.sqrt(np.maximum(pairs.values, np.finfo(float).tiny))
-    axes = np.concatenate([centred(columns).T @ weights for columns in pieces])
-    found = kept(task, plan, spread, scale, pairs.values, orthonormal(axes, pairs.values > noise), total, certificate)
-    why = f"squares of the data leave component {len(found.values)} too few digits."
-    instead = rows_plan(task.problem, task.limits, why)
-    return by_rows(task, instead, on_pass) if lost(found, DIGITS) and instead.memory <= task.limits.memory else found
+    total = float(np.trace(gram))
+    found = from_matrix(task, plan, spread, scale, gram, total, rounding_in(spread, scale, total))
+    U, sigma = found.axes.T, np.sqrt(np.maximum(found.values, np.finfo(float).tiny))
+    axes = np.empty((X.shape[1], len(sigma)))
+    for columns in pieces:
+        axes[columns] = centred(columns).T @ (U / sigma)
+    axes = orthonormal(axes, found.values > 0)
+    found = replace(found, axes=np.ascontiguousarray((axes * signs_by(axes)).T))
+    return without_squares_if_need_be(task, found, spread, on_pass)
 
 
 def orthonormal(axes: Array, there: Array) -> Array:
     """Columns of unit length at right angles, in the same directions; where there is no variance, any will do."""
-    fresh = np.random.default_rng(0).standard_normal(axes.shape)
-    Q, R = np.linalg.qr(np.where(there, axes, fresh))
-    return Q * np.where(np.diag(R) < 0, -1.0, 1.0)
+    if not there.all():
+        axes[:, ~there] = np.random.default_rng(0).standard_normal((len(axes), int(np.sum(~there))))
+    Q, R = np.linalg.qr(axes)
+    Q *= np.where(np.diag(R) < 0, -1.0, 1.0)
+    return Q
 
 
 # ---------------------------------------------------------------------- by products
@@ -230,7 +241,8 @@ def by_products(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
             return nearly_all(task, on_pass)
         pairs, bound, level = rule_out_missed(plan, op, pairs, task.rng())
         certificate = certify(pairs, tol=plan.tol, bound=bound, level=level, entries=op.noise)
-    return kept(task, plan, spread, scale, pairs.values, pairs.vectors, op.trace, certificate)
+    found = kept(task, plan, spread, scale, pairs.values, pairs.vectors, op.trace, certificate)
+    return without_squares_if_need_be(task, found, spread, on_pass)
 
 
 def replanned(task: LinearTask, k: int) -> Plan:
@@ -254,6 +266,52 @@ _WAYS = {
     "gram": by_gram,
     "products": by_products,
 }
+
+
+# ---------------------------------------------------------------------- digits
+
+
+def without_squares_if_need_be(task: LinearTask, found: Axes, scatter: Scatter, on_pass: Any) -> Axes:
+    """The same axes, or those of the rows themselves where squares left too few digits of a variance that is there.
+
+    What looks like zero is looked at once more along its axis, as rows of less than full rank are no trouble at all.
+    """
+    if not lost(found, DIGITS):
+        return found
+    if not task.problem.sparse:
+        with one_blas_thread():
+            values, rest = squares_along(scatter, task.rows, found.axes, found.scale, task.weights, task.limits.threads)
+        zero = (32 * np.finfo(float).eps) ** 2 * found.total  # to anybody
+        there = np.any((found.values * DIGITS < found.certificate.rounding) & (values > zero))
+        found = replace(found, rest=rest if len(found.values) < found.all else 0.0)
+        if not there:
+            return found
+        plan = (triangle_plan if task.problem.d <= task.problem.n else rows_plan)(task.problem, task.limits, TOO_FEW)
+        if plan.memory <= task.limits.memory:
+            return _WAYS[plan.held](task, plan, on_pass)
+    return replace(found, warnings=[*found.warnings, *about_digits(found)])
+
+
+def lost(found: Axes, digits: float) -> bool:
+    """Whether a kept variance, or the sum of the others, is known to fewer digits than it should be."""
+    values = found.values if len(found.values) == found.all else np.append(found.values, found.rest)
+    return bool(np.any(values * digits < found.certificate.rounding))
+
+
+def about_digits(found: Axes) -> list[str]:
+    """What is left where squares have to do: of sparse rows, of batches, and where there is no memory for better.
+
+    Of what cannot be told from zero the certificate speaks, unless that is nearly all there is.
+    """
+    noise, values = found.certificate.rounding, np.append(found.values, found.rest)
+    there = values[values > noise]
+    if DIGITS * found.total > noise and not np.any(DIGITS * there < noise):
+        return []
+    digits = max(0, int(-np.log10(noise / there.min()))) if len(there) else 0
+    return [
+        f"Squares of the data leave the smallest variance only {digits} digits; PCA of dense rows, in memory or from a "
+        'file, with svd_solver="qr" has them all.'
+    ]
 
 
 # ---------------------------------------------------------------------- what they share
@@ -284,10 +342,14 @@ def column_scales(task: LinearTask, scatter: Scatter) -> Array | None:
     """The standard deviations, and 1 for columns that have none."""
     if not task.standardize:
         return None
-    deviations = np.sqrt(scatter.squares / max(scatter.weight - 1, np.finfo(float).tiny))
-    constant = deviations <= 4 * np.finfo(float).eps * np.abs(scatter.mean)
-    constant |= scatter.squares <= 8 * np.finfo(float).eps * scatter.cancelled
-    return np.where(constant, 1.0, deviations)
+    degrees = scatter.weight - 1 if scatter.weight > 1 else scatter.weight
+    return np.where(is_constant(scatter), 1.0, np.sqrt(scatter.squares / degrees))
+
+
+def is_constant(scatter: Scatter) -> Array:
+    """Which columns vary by no more than rounding does."""
+    eps = np.finfo(float).eps
+    return scatter.squares <= 8 * eps * scatter.cancelled + scatter.weight * (4 * eps * scatter.mean) ** 2
 
 
 def number_of_axes(task: LinearTask, spectrum: Callable[[], Array] | None, total: float, n: float) -> int:
@@ -340,16 +402,19 @@ def kept(
         total=total,
         rest=rest if len(values) < every else 0.0,
         all=every,
-        warnings=[*about_columns(task, scatter), *about_directions(certificate, values)],
+        warnings=[*about_columns(task, scatter, total, certificate.rounding), *about_directions(certificate, values)],
     )
 
 
-def about_columns(task: LinearTask, scatter: Scatter) -> list[str]:
-    if not task.standardize:
-        return []
-    scales: Any = column_scales(task, scatter)
-    constant = np.flatnonzero(scales != np.sqrt(scatter.squares / max(scatter.weight - 1, np.finfo(float).tiny)))
-    if not len(constant):
+def about_columns(task: LinearTask, scatter: Scatter, total: float, noise: float) -> list[str]:
+    """What is there to be said about columns that do not vary."""
+    if total <= noise:
+        return [
+            "All rows are the same, so there is no direction in which they vary: all variances and scores are zero. "
+            "(Or they differ by so little that its square is not a number any more: scale them up.)"
+        ]
+    constant = np.flatnonzero(is_constant(scatter))
+    if not task.standardize or not len(constant):
         return []
     names = [str(j) if task.names is None else repr(task.names[j]) for j in constant[:5]]
     some = ", ".join(names) + (" …" if len(constant) > 5 else "")

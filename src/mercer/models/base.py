@@ -68,7 +68,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
         if where is not None and isinstance(rows, FileRows):
             refuse_same_file(rows.path, where)
         with (
-            outlet(where, self.get_feature_names_out(), n_rows, self._dtype) as sink,
+            outlet(where, self.get_feature_names_out(), n_rows, self._dtype_of_scores(rows)) as sink,
             reporting(self.progress, 1, "rows scored") as on_pass,
         ):
             for start, block in self._scored(rows) if scores is None else [(0, scores)]:
@@ -78,7 +78,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
 
     def _by_blocks(self, rows: Any, function: Callable[[Any, int], Array] | None = None) -> Array:
         """The scores of all rows (or another function of rows, with as many columns) in one array."""
-        out = np.empty((rows.shape[0], len(self.get_feature_names_out())), dtype=self._dtype)
+        out = np.empty((rows.shape[0], len(self.get_feature_names_out())), dtype=self._dtype_of_scores(rows))
         for start, scores in self._scored(rows, function):
             out[start : start + len(scores)] = scores
         return out
@@ -89,6 +89,9 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
         for block in rows.blocks(rows_at_a_time(rows.shape[1])) if isinstance(rows, RowSource) else [rows]:
             yield start, (function or self._scores)(block, threads)
             start += block.shape[0]
+
+    def _dtype_of_scores(self, rows: Any) -> Any:
+        return self._dtype
 
     def check_params(self) -> None:
         """Raise ValueError for parameters that do not exist or contradict each other."""

@@ -5,7 +5,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import _fit_context
+from sklearn.base import _fit_context, clone
 from sklearn.utils import metadata_routing
 from sklearn.utils._param_validation import Interval
 
@@ -20,11 +20,12 @@ from mercer.models.axes import (
     summed,
     with_enough_digits,
 )
-from mercer.models.linear import LinearModel
+from mercer.models.linear import Exact, LinearModel
 from mercer.models.training import check_rows, weigh
 from mercer.operators.scatter import Square, sweep
 from mercer.progress import reporting
 from mercer.solvers.linear_plan import LinearProblem, choose_linear_plan, scatter_plan
+from mercer.solvers.plan import Plan
 from mercer.sources.rows import ArrayRows, RowSource
 from mercer.symmetric import Array
 from mercer.threads import one_blas_thread
@@ -85,7 +86,7 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
 
     Notes
     -----
-    Beyond 5 000 columns ``fit`` finds the components by products with the rows, a few sweeps over them, and keeps no
+    Beyond 5 000 columns ``fit`` goes the way of `PCA`, often a few sweeps of products with the rows, and keeps no
     scatter matrix; ``partial_fit`` goes on exactly as long as the matrix fits into the memory limit, and refuses to
     begin if it does not.
 
@@ -155,25 +156,26 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
         self : IncrementalPCA
         """
         self._start_anew()
-        rows, weights = self._checked(X, sample_weight, reset=True)
-        n, d = rows.shape
+        rows, weights, n = self._checked(X, sample_weight, reset=True)
+        d = rows.shape[1]
         self.batch_size_ = self.batch_size or 5 * d
-        self._set_number(rows.shape, first=True)
+        self._set_number(n, d, first=True)
+        task = self._task(rows, weights, n, d)
         if self.forget < 1:
-            self._in_batches(rows, weights)
+            self._refuse_too_wide(task)
+            self._scatter = self._in_batches(task)
+            self._seen()
             self._solve()
             return self
-        task = self._task(rows, weights, n, d)
         plan = choose_linear_plan(task.problem, task.limits)
-        if plan.held == "products":
+        if plan.held != "scatter":
             found = find_axes(task, plan)
-            self._keep(found)
             self.n_samples_seen_, self.var_ = found.count, (found.squares / found.weight).astype(self._dtype)
-            return self
-        with reporting(self.progress, 1, "rows") as on_pass:
-            scatter = summed(task, Square, on_pass)
-            found, self._scatter = with_enough_digits(task, plan, scatter, on_pass)
-        self._seen()
+        else:
+            quiet = np.errstate(over="ignore", invalid="ignore")  # what overflows is told in words
+            with quiet, reporting(self.progress, 1, "rows") as on_pass:
+                found, self._scatter = with_enough_digits(task, plan, summed(task, Square, on_pass), on_pass)
+            self._seen()
         self._keep(found)
         return self
 
@@ -183,7 +185,7 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True
+        self, X: Any, y: Any = None, check_input: bool = True, sample_weight: Any = None
     ) -> "IncrementalPCA":
         """Add a batch of rows.
 
@@ -193,10 +195,10 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
             The batch; the first one has to have at least n_components rows.
         y : Ignored
             Present for compatibility.
-        sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight 2 counts as that row twice; a row of weight 0 is left out.
         check_input : bool, default=True
             Accepted for compatibility: rows are always checked.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight 2 counts as that row twice; a row of weight 0 is left out.
 
         Returns
         -------
@@ -205,15 +207,31 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
         first = not hasattr(self, "n_samples_seen_")
         if not first and self._scatter is None:
             raise NoRoom(
-                f"fit found the components of {self.n_features_in_:,} columns by products and kept no scatter matrix "
-                "to go on from; begin with partial_fit."
+                f"fit found the components of {self.n_features_in_:,} columns without a scatter matrix, so there is "
+                "none to go on from; begin with partial_fit."
             )
-        rows, weights = self._checked(X, sample_weight, reset=first)
-        self._set_number(rows.shape, first)
+        rows, weights, n = self._checked(X, sample_weight, reset=first)
+        self._set_number(n, rows.shape[1], first)
+        task = self._task(rows, weights, n, rows.shape[1])
         if first:
-            self._refuse_too_wide(rows)
-        self._add(rows, weights)
+            self._refuse_too_wide(task)
+        batch = self._summed(task)
+        if self._scatter is None:
+            self._scatter = batch
+        else:
+            self._scatter.forget(self.forget)
+            self._scatter.merge(batch)
+        self._seen()
         return self
+
+    def plan(self, X: Any, sample_weight: Any = None) -> Plan:
+        """What `fit(X)` would do, and why, without doing it."""
+        self.check_params()
+        other = clone(self)  # a fitted model stays as it is
+        rows, weights, n = other._checked(X, sample_weight, reset=True)
+        other._set_number(n, rows.shape[1], first=True)
+        task = other._task(rows, weights, n, rows.shape[1])
+        return choose_linear_plan(task.problem, task.limits)
 
     # ------------------------------------------------------------------ batches
 
@@ -222,16 +240,20 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
             self.__dict__.pop(name, None)
         self._scatter = None
 
-    def _checked(self, X: Any, sample_weight: Any, *, reset: bool) -> tuple[RowSource, Array | None]:
+    def __sklearn_is_fitted__(self) -> bool:
+        return "n_samples_seen_" in vars(self)
+
+    def _checked(self, X: Any, sample_weight: Any, *, reset: bool) -> tuple[RowSource, Array | None, int]:
+        """The rows, their weights, and how many of them count."""
         X = check_rows(self, X, reset=reset, mapped=True)
         training = weigh(X, sample_weight, square=False)
         if reset:
             self._dtype = np.float32 if X.dtype == np.float32 else np.float64
-        return training.rows if isinstance(training.rows, RowSource) else ArrayRows(training.rows), training.weights
+        rows = training.rows if isinstance(training.rows, RowSource) else ArrayRows(training.rows)
+        return rows, training.weights, training.count
 
-    def _set_number(self, shape: tuple[int, int], first: bool) -> None:
+    def _set_number(self, n: int, d: int, first: bool) -> None:
         """How many components, by scikit-learn's rules."""
-        n, d = shape
         k = self.n_components
         if k is not None and k > d:
             raise ValueError(
@@ -251,9 +273,9 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
                 "Try setting n_components to a fixed value."
             )
 
-    def _refuse_too_wide(self, rows: RowSource) -> None:
-        d, limit = rows.shape[1], self._limits().memory
-        needed = scatter_plan(self._problem(rows.shape[0], d), self._limits(), "").memory
+    def _refuse_too_wide(self, task: LinearTask) -> None:
+        d, limit = task.problem.d, task.limits.memory
+        needed = scatter_plan(task.problem, task.limits, "").memory
         if needed > limit:
             raise NoRoom(
                 f"Batches are added to a {d:,}×{d:,} scatter matrix, which takes {in_words(needed)} with its "
@@ -261,26 +283,27 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
                 "fit(X) without forgetting finds the components of any number of columns by sweeps over the rows."
             )
 
-    def _in_batches(self, rows: RowSource, weights: Array | None) -> None:
+    def _in_batches(self, task: LinearTask) -> Square:
         """Batch after batch, each of which makes those before count less."""
-        self._refuse_too_wide(rows)
-        start = 0
-        for block in rows.blocks(self.batch_size_):
-            stop = start + block.shape[0]
-            self._add(ArrayRows(block), None if weights is None else weights[start:stop])
-            start = stop
+        scatter, start = Square(np.zeros(task.problem.d)), 0
+        with reporting(self.progress, 1, "rows") as on_pass:
+            for block in task.rows.blocks(self.batch_size_):
+                stop = start + block.shape[0]
+                weights = None if task.weights is None else task.weights[start:stop]
+                batch = self._summed(replace(task, rows=ArrayRows(block), weights=weights))
+                scatter.forget(self.forget)
+                scatter.merge(batch)
+                start = stop
+                if on_pass:
+                    on_pass(start / task.rows.shape[0])
+        return scatter
 
-    def _add(self, rows: RowSource, weights: Array | None) -> None:
-        """Into the sums; in double precision, as rows do not come twice."""
+    def _summed(self, task: LinearTask) -> Square:
+        """A batch; in double precision, as rows do not come twice."""
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-            batch = sweep(Square, rows, weights, self._limits().threads, exact=True)
+            batch: Square = sweep(Square, task.rows, task.weights, task.limits.threads, exact=True)
         refuse_overflow(batch)
-        if self._scatter is None:
-            self._scatter = batch
-        else:
-            self._scatter.forget(self.forget)
-            self._scatter.merge(batch)
-        self._seen()
+        return batch
 
     def _seen(self) -> None:
         """What is known at once; the rest when somebody asks."""
@@ -288,6 +311,7 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
         for name in SOLVED:
             self.__dict__.pop(name, None)
         self.n_samples_seen_ = scatter.count
+        self._exact = Exact(scatter.mean)
         self.mean_ = scatter.mean.astype(self._dtype)
         self.var_ = (scatter.squares / scatter.weight).astype(self._dtype)
 
@@ -312,7 +336,6 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
         )
 
     def _problem(self, n: int, d: int, rows: Any = None) -> LinearProblem:
-        summed_up = d <= MOST_FEATURES or 10 * self.n_components_ > min(n, d)
         return LinearProblem(
             n=n,
             d=d,
@@ -321,7 +344,7 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
             held=rows is None or rows.held,
             itemsize=8 if rows is None else rows.dtype.itemsize,
             reading=0 if rows is None else rows.overhead,
-            solver="covariance_eigh" if summed_up else "krylov",
+            solver="covariance_eigh" if d <= MOST_FEATURES else "auto",
         )
 
     def __sklearn_tags__(self) -> Any:

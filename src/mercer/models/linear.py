@@ -1,5 +1,6 @@
 """What PCA and IncrementalPCA share: scores and back, and the normal distribution that fits them."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,13 @@ from mercer.symmetric import Array
 from mercer.threads import one_blas_thread, run
 
 PIECE = 2048  # rows that are moved to the mean and multiplied at once
+
+
+@dataclass(frozen=True, eq=False)
+class Exact:
+    """What a model needs in double precision, whatever the rows are."""
+
+    mean: Array
 
 
 class LinearModel(Model):
@@ -51,7 +59,8 @@ class LinearModel(Model):
         self.n_components_ = len(variances)
         self.total_variance_ = found.total * per_degree
         self.noise_variance_ = rest / dropped if dropped > 0 else 0.0
-        self.reconstruction_error_ = rest * (found.weight - 1) / found.weight
+        self.reconstruction_error_ = found.rest / found.weight
+        self._exact = Exact(found.mean)
         self.plan_, self.certificate_ = found.plan, found.certificate
         for message in found.warnings:
             tell(message)
@@ -75,7 +84,7 @@ class LinearModel(Model):
         result of `mercer.open_rows`, which are read block by block; sparse rows stay sparse.
         """
         home = self._home_of_new(X, "transform")
-        return home.bring(self._by_blocks(self._new_rows(to_numpy(X) if home.foreign else X)))
+        return home.bring(self._by_blocks(self._new_rows(X)))
 
     def inverse_transform(self, X: Any) -> Array:
         """The rows with these scores in the plane of the axes: mean + scale·Wᵀz."""
@@ -89,7 +98,7 @@ class LinearModel(Model):
         axes = self._number("components_")
         if self.whiten:
             axes = np.sqrt(self._number("explained_variance_"))[:, None] * axes
-        rows = scores @ axes * self._scale() + self._number("mean_")
+        rows = scores @ axes * self._scale() + self._exact.mean
         return home.bring(rows.astype(np.result_type(scores.dtype, self._dtype), copy=False))
 
     def decorrelate(self, X: Any) -> Array:
@@ -123,15 +132,18 @@ class LinearModel(Model):
     def _scores(self, rows: Any, threads: int) -> Array:
         return self._projected(rows, threads, self.whiten)
 
+    def _dtype_of_scores(self, rows: Any) -> Any:
+        return np.float32 if rows.dtype == np.float32 and self._dtype == np.float32 else np.float64
+
     def _projected(self, rows: Any, threads: int, whiten: bool) -> Array:
         """Scores of rows in memory, by pieces."""
-        axes, mean = self._number("components_") / self._scale(), self._number("mean_")
+        axes, mean = self._number("components_") / self._scale(), self._exact.mean
         if whiten:
             deviations = np.sqrt(self._number("explained_variance_"))
             axes = axes * np.divide(1.0, deviations, out=np.zeros_like(deviations), where=deviations > 0)[:, None]
         if sparse.issparse(rows):
             return rows @ axes.T - axes @ mean
-        dtype = np.float32 if rows.dtype == np.float32 and self._dtype == np.float32 else np.float64
+        dtype = self._dtype_of_scores(rows)
         out, turned = np.empty((len(rows), len(axes)), dtype=dtype), np.ascontiguousarray(axes.T.astype(dtype))
 
         def work(piece: slice) -> None:
@@ -174,7 +186,7 @@ class LinearModel(Model):
         −½[d·log 2π + log|C| + (x − mean)ᵀC⁻¹(x − mean)], from the scores: no d×d matrix is made.
         """
         home = self._home_of_new(X, "score_samples")
-        rows = self._new_rows(to_numpy(X) if home.foreign else X)
+        rows = self._new_rows(X)
         inverse, rest, axes = self._inverse_variances()
         factors = np.append(inverse, np.full(self.n_features_in_ - len(inverse), rest))
         there = factors > 0
@@ -182,7 +194,7 @@ class LinearModel(Model):
 
         def likelihood(block: Any, threads: int) -> Array:
             block = block.toarray() if sparse.issparse(block) else block
-            moved = (block - self._number("mean_")) / self._scales()
+            moved = (block - self._exact.mean) / self._scales()
             scores = moved @ axes.T
             distances = scores**2 @ (inverse - rest) + rest * np.einsum("ij,ij->i", moved, moved)
             return (constant - distances) / 2

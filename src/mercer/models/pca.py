@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
-from mercer.arrays import HERE, Home, to_numpy
+from mercer.arrays import HERE, Home
 from mercer.errors import tell
 from mercer.models.axes import LinearTask, find_axes
 from mercer.models.linear import LinearModel
@@ -187,23 +186,25 @@ class PCA(LinearModel):
     def _fit(self, X: Any, sample_weight: Any) -> Any:
         """From rows to fitted names; returns the rows as they were given, checked."""
         home = self._home_of(X)
-        task, given = self._task(to_numpy(X) if home.foreign else X, sample_weight)
+        task, given = self._task(X, sample_weight)
         found = find_axes(task, choose_linear_plan(task.problem, task.limits))
-        self.n_samples_ = task.rows.shape[0]
+        self.n_samples_ = task.problem.n
         self._keep(found, home)
         return given
 
     def _task(self, X: Any, sample_weight: Any) -> tuple[LinearTask, Any]:
         given, X = X, check_rows(self, X, reset=True, mapped=True, finite=False)
         training = weigh(X, sample_weight, square=False)
+        if training.kept is not None:  # rows that are left out are scored all the same
+            check_rows(self, given, reset=False)
         rows = training.rows if isinstance(training.rows, RowSource) else ArrayRows(training.rows)
-        refuse_too_few_rows(self, rows.shape[0])
+        refuse_too_few_rows(self, training.count)
         self._dtype = np.float32 if X.dtype == np.float32 else np.float64
-        self._fit_svd_solver = which_solver(self, rows.shape, sparse.issparse(X))
+        self._fit_svd_solver = which_solver(self, (training.count, X.shape[1]), rows.sparse)
         task = LinearTask(
             rows,
             training.weights,
-            linear_problem(self, *rows.shape, rows),
+            linear_problem(self, training.count, X.shape[1], rows),
             self._limits(),
             self._rng,
             self.n_components,

@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight, assert_all_finite, validate_data
 
+from mercer.arrays import is_foreign, to_numpy
 from mercer.sources.files import open_rows
 from mercer.sources.rows import MappedRows, RowSource
 from mercer.symmetric import Array
@@ -23,6 +25,11 @@ class Training:
     kept: Array | None = None  # which of the given rows are left; None: all
     given: Any = None  # all of them, if some were left out
     own: bool = True  # whether the rows are an array of ours
+
+    @property
+    def count(self) -> int:
+        """How many rows there are that count."""
+        return self.rows.shape[0] if self.weights is None else int(np.sum(self.weights > 0))
 
     def kept_rows(self, copy: bool) -> Any:
         """The rows for a model to keep, in an array that nobody else will change if `copy`."""
@@ -51,6 +58,7 @@ def check_rows(
     A file is opened and looked over, and read later; a memory-mapped array too, if `mapped`. Who sums up the rows
     anyway sees what is not finite, and need not have it looked for (`finite`).
     """
+    X = to_numpy(X) if is_foreign(X) else X
     if mapped and isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiub" and all(X.shape):
         X = MappedRows(X)
     if isinstance(X, str):
@@ -69,10 +77,8 @@ def check_rows(
             )
     else:
         try:
-            rows = validate_data(model, X, accept_sparse="csr", reset=reset, ensure_all_finite=finite)
-            # Of a polars or pyarrow table with text, scikit-learn leaves a table of objects.
-            X = rows.astype(np.float64) if rows.dtype == object else rows
-        except ValueError as error:
+            X = numbers(validate_data(model, X, accept_sparse="csr", reset=reset, ensure_all_finite=finite))
+        except (ValueError, TypeError) as error:
             raise type(error)(f"{error}{what_is_wrong_with(X)}") from None
     if reset and square and X.shape[0] != X.shape[1]:
         raise ValueError(f"Precomputed kernel must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
@@ -107,6 +113,18 @@ def check_source(model: BaseEstimator, X: Path | RowSource, *, reset: bool, squa
     return rows
 
 
+def numbers(rows: Any) -> Any:
+    """Rows as scikit-learn left them, as numbers, with one entry for every cell."""
+    if sparse.issparse(rows) and not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    if rows.dtype != object:
+        return rows
+    rows = rows.astype(np.float64)  # of a table with text or gaps, scikit-learn leaves a table of objects
+    assert_all_finite(rows, input_name="X")
+    return rows
+
+
 def refuse_too_few_rows(model: BaseEstimator, n: int) -> None:
     """A single row has no variance."""
     if n < 2:
@@ -116,6 +134,11 @@ def refuse_too_few_rows(model: BaseEstimator, n: int) -> None:
 def what_is_wrong_with(X: Any) -> str:
     """Where the values are that cannot be used: how many, and the first row and column; nothing if none is found."""
     names = list(getattr(X, "column_names", getattr(X, "columns", ()))) or None
+    if sparse.issparse(X):
+        X = sparse.coo_array(X)
+        bad = ~np.isfinite(X.data) if X.dtype.kind == "f" else np.zeros(X.nnz, dtype=bool)
+        first = np.lexsort((X.col[bad], X.row[bad]))[:1]
+        return not_finite(int(bad.sum()), *(X.row[bad][first], X.col[bad][first]), names)
     try:
         table = np.asarray(X) if np.ndim(X) == 2 else np.empty((0, 0))
     except ValueError:  # ragged
@@ -123,22 +146,33 @@ def what_is_wrong_with(X: Any) -> str:
     for j in range(table.shape[1]):
         if table.dtype.kind in "OUS" and (text := first_text(table[:, j])) is not None:
             return f"\nColumn {named(names, j)} holds text, first in row {text}: leave it out, or encode it as numbers."
-    if table.dtype.kind != "f" or (good := np.isfinite(table)).all():
+    if table.dtype.kind == "O":
+        table = np.array([[np.nan if is_gap(value) else float(value) for value in row] for row in table])
+    rows, columns = np.nonzero(~np.isfinite(table)) if table.dtype.kind == "f" else (np.empty(0), np.empty(0))
+    return not_finite(len(rows), rows, columns, names)
+
+
+def not_finite(count: int, rows: Array, columns: Array, names: list[Any] | None) -> str:
+    if not count:
         return ""
-    row, column = np.argwhere(~good)[0]
-    count = int(np.sum(~good))
     many = f"{count} values are" if count > 1 else "One value is"
-    return f"\n{many} not finite, first in row {row}, column {named(names, column)}."
+    return f"\n{many} not finite, first in row {rows[0]}, column {named(names, columns[0])}."
 
 
 def first_text(column: Any) -> int | None:
-    """The first entry that is no number."""
+    """The first entry that is no number, and no gap."""
     for i, value in enumerate(column):
         try:
             float(value)
         except (TypeError, ValueError):
-            return i
+            if not is_gap(value):
+                return i
     return None
+
+
+def is_gap(value: Any) -> bool:
+    """None, and what pandas has for it."""
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def named(names: list[Any] | None, j: int) -> str:

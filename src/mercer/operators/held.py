@@ -32,6 +32,11 @@ class HeldMatrix(SymmetricOperator):
             return float(self.matrix.multiply(self.matrix).sum())
         return float(np.einsum("ij,ij->", self.matrix, self.matrix))
 
+    def squared_norm(self) -> tuple[float, float]:
+        """‖A‖_F², and a bound on its rounding error."""
+        squares = self.shifted_squared_norm()
+        return squares, 64 * float(np.finfo(float).eps) * float(np.sqrt(self.n)) * squares
+
 
 class BlackBox(SymmetricOperator):
     """A scipy LinearOperator, which knows products only: diagonal and columns come from products with unit vectors."""

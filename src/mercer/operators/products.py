@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer.limits import LANES, lane_rows
-from mercer.operators.scatter import SPARSE_ROWS, Spread
+from mercer.limits import LANES, lane_rows, sparse_rows
+from mercer.operators.scatter import Spread
 from mercer.operators.tiles import cut
 from mercer.sources.rows import some_rows
 from mercer.symmetric import Array, SymmetricOperator
@@ -76,7 +76,8 @@ class ScatterProducts(SymmetricOperator):
         """Σ w x(xᵀB), x moved to the mean or not; in lanes, so that it does not matter who computes what."""
         turned = np.ascontiguousarray(B.T)
         sums = np.zeros((LANES, *turned.shape))
-        size = SPARSE_ROWS if self.rows.sparse else min(lane_rows(self.n, self.rows.held), max(1, ENTRIES // self.n))
+        few = min(lane_rows(self.n, self.rows.held), max(1, ENTRIES // self.n))
+        size = sparse_rows(self.n * self.rows.density) if self.rows.sparse else few
         start, n = 0, self.rows.shape[0]
         for block in self.rows.blocks(n if self.rows.held else LANES * size):
             pieces, first = cut(block.shape[0], min(size, -(-block.shape[0] // LANES))), start

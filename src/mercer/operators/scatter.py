@@ -15,16 +15,16 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
 
-from mercer.limits import LANES, NARROW, lane_rows
+from mercer.limits import LANES, NARROW, lane_rows, sparse_rows
 from mercer.operators.tiles import cut
 from mercer.sources.rows import some_rows
 from mercer.symmetric import Array
 from mercer.threads import run, threads_for
 
-SPARSE_ROWS = 32_768  # of sparse rows that are added at once
 AHEAD = 16  # pieces for each lane before lanes wait for each other, where rows are in memory
 SAMPLE = 32  # rows that tell where a block is, and how large its numbers are
 SINGLE = 1e-15, 1e15  # sizes that float32 can square
+WORTH_SINGLE = 1_000_000_000  # multiplications: with fewer, single precision saves no time worth the digits
 COLUMNS = 256  # of a tile of a square or a triangle
 PANEL = 32  # columns that the triangle takes up at a time
 
@@ -32,7 +32,6 @@ PANEL = 32  # columns that the triangle takes up at a time
 class Scatter(ABC):
     """Rows of weight w: how many, Σw, their mean, and what a subclass keeps of S = Σw(x − mean)(x − mean)ᵀ."""
 
-    sparse: ClassVar[bool] = True  # whether CSR rows can be added
     narrow: ClassVar[int] = NARROW  # columns up to which there is one for every lane
 
     def __init__(self, origin: Array) -> None:
@@ -106,6 +105,10 @@ class Scatter(ABC):
         self.weight *= share
         self.cancelled = share * self.cancelled
         self._scale(share)
+
+    def trim(self) -> None:
+        """Give back the room in which rows were worked on."""
+        self._room = np.empty((0, 0))
 
     def _meet(self, weight: float, offset: Array) -> Array:
         """Take in a group of rows with this mean: the row that makes up for the difference of the means."""
@@ -194,6 +197,10 @@ class Square(Scatter):
         self._add_outer(gap, 1.0)
         np.fill_diagonal(self._matrix, diagonal)
 
+    def trim(self) -> None:
+        super().trim()
+        self._product = np.empty((0, 0))
+
     def _merge(self, other: "Square", gap: Array) -> None:
         self._matrix += other._matrix
         self._add_outer(gap, 1.0)
@@ -208,8 +215,6 @@ class Square(Scatter):
 
 class Triangle(Scatter):
     """R (d×d, upper triangular) with RᵀR = S: rows are never squared, so small variances keep all their digits."""
-
-    sparse = False
 
     def __init__(self, origin: Array) -> None:
         super().__init__(origin)
@@ -277,9 +282,9 @@ def sweep(
     Piece after piece goes to lane after lane, so the sums are the same to the last bit on any number of threads.
     """
     n, d = rows.shape
-    threads = threads_for(n * d * d, threads)
+    threads, exact = threads_for(n * d * d, threads), exact or n * d * d < WORTH_SINGLE
     narrow = d <= kind.narrow
-    size = SPARSE_ROWS if rows.sparse else lane_rows(d, rows.held, narrow)
+    size = sparse_rows(d * rows.density) if rows.sparse else lane_rows(d, rows.held, narrow)
     count = min(LANES if narrow else 1, -(-n // size))
     lanes: list[Scatter] = []
     start = 0
@@ -292,7 +297,33 @@ def sweep(
             on_pass(start / n)
     for lane in lanes[1:]:
         lanes[0].merge(lane)
+    lanes[0].trim()
     return lanes[0]
+
+
+def squares_along(
+    scatter: Scatter, rows: Any, axes: Array, scale: Array | None, weights: Array | None, threads: int
+) -> tuple[Array, float]:
+    """Σw(vᵀx)² along every axis v (k×d), and Σw‖x − VVᵀx‖² beside them: of centred rows, which are never squared."""
+    turned, unit = np.ascontiguousarray(axes.T), 1.0 if scale is None else scale
+    size, start = lane_rows(rows.shape[1], rows.held), 0
+    sums = np.zeros((LANES, len(axes) + 1))
+    for block in rows.blocks(rows.shape[0] if rows.held else LANES * size):
+        pieces, first = cut(block.shape[0], size), start
+
+        def work(i: int, block: Any = block, pieces: list[slice] = pieces, first: int = first) -> None:
+            for piece in pieces[i::LANES]:
+                Y = scatter.centred(block[piece]) / unit
+                w = np.ones(len(Y)) if weights is None else weights[first + piece.start : first + piece.stop]
+                scores = Y @ turned
+                Y -= scores @ turned.T
+                sums[i, :-1] += w @ scores**2
+                sums[i, -1] += w @ np.einsum("ij,ij->i", Y, Y)
+
+        run(work, range(LANES), threads)
+        start += block.shape[0]
+    together = sums.sum(axis=0)
+    return together[:-1], float(together[-1])
 
 
 def add_block(

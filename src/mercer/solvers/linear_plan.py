@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from mercer.errors import NoRoom
-from mercer.limits import LANES, MOST_FEATURES, NARROW, Limits, in_words, lane_rows
+from mercer.limits import LANES, MOST_FEATURES, NARROW, SPARSE_ENTRIES, Limits, in_words, lane_rows
 from mercer.solvers.dense import Dense
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.plan import BUFFERS, HELD_TOL, Plan
@@ -63,7 +63,7 @@ def choose_linear_plan(p: LinearProblem, limits: Limits) -> Plan:
 
 
 def _tiny(p: LinearProblem, limits: Limits) -> Plan | None:
-    if p.sparse or not p.held or max(p.n, p.d) > TINY:
+    if p.sparse or max(p.n, p.d) > TINY:
         return None
     return rows_plan(p, limits, f"{p.n:,}×{p.d:,} numbers are few: LAPACK on the rows themselves.")
 
@@ -86,7 +86,7 @@ def _tall(p: LinearProblem, limits: Limits) -> Plan | None:
 
 def _wide(p: LinearProblem, limits: Limits) -> Plan | None:
     """n×n numbers: the Gram matrix of few but wide rows."""
-    if not p.held or p.n > min(p.d, MOST_FEATURES) or (p.n > PRODUCTS_FROM and MANY * p.wanted < p.n):
+    if p.n > min(p.d, MOST_FEATURES) or (p.n > PRODUCTS_FROM and MANY * p.wanted < p.n):
         return None
     if 2 * p.wanted > p.n:
         return rows_plan(p, limits, f"nearly all of {p.n:,} components: LAPACK on the rows themselves.")
@@ -96,7 +96,7 @@ def _wide(p: LinearProblem, limits: Limits) -> Plan | None:
 def _nearly_all(p: LinearProblem, limits: Limits) -> Plan | None:
     if 10 * p.wanted <= p.all:
         return None
-    way = scatter_plan if p.d <= p.n or not p.held else rows_plan
+    way = scatter_plan if p.d <= p.n else rows_plan
     return way(p, limits, f"{p.wanted:,} of {p.all:,} components are so many that LAPACK is faster.")
 
 
@@ -117,8 +117,9 @@ def _spare(p: LinearProblem) -> list[Callable[[LinearProblem, Limits, str], Plan
 
 def scatter_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
     lanes = (LANES if p.d <= NARROW else 1) * 8 * p.d**2
-    summed = (lanes * (1 + p.itemsize / 8) if p.d <= NARROW else lanes) + (0 if p.sparse else _blocks(p))
-    solved = 8 * p.d**2 * (3 if 4 * p.wanted < p.d else 6)
+    products = 24 * (limits.threads if p.d <= NARROW else 1) * p.d**2  # of sparse rows, entry by entry
+    summed = lanes + _blocks(p) + (products if p.sparse else lanes * p.itemsize / 8 if p.d <= NARROW else 0)
+    solved = 8 * p.d**2 * (4 if 4 * p.wanted < p.d else 7)
     return Plan(Dense(), "scatter", BUFFERS + p.reading + int(max(summed, solved)), why, p.tol or HELD_TOL)
 
 
@@ -132,23 +133,25 @@ def triangle_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
 
 
 def rows_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
-    if not p.held:
+    memory = BUFFERS + _loaded(p) + _decomposed(p.n, p.d, _pairs(p))
+    if not p.held and p.d <= p.n and max(p.n, p.d) > TINY:
         return triangle_plan(p, limits, why)
-    memory = BUFFERS + _decomposed(p.n, p.d, _pairs(p))
     if memory > limits.memory and p.d <= p.n and not p.sparse:
         return triangle_plan(p, limits, why)
     return Plan(Svd(), "rows", memory, why, p.tol or HELD_TOL)
 
 
 def gram_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
-    memory = BUFFERS + 8 * (p.n**2 * (4 if 4 * p.wanted < p.n else 7) + 2 * COLUMN_ENTRIES + 2 * p.d * p.wanted)
+    memory = BUFFERS + _loaded(p) + 8 * (p.n**2 * (4 if 4 * p.wanted < p.n else 7) + 3 * COLUMN_ENTRIES)
+    memory += 8 * 4 * p.d * p.wanted
     return Plan(Dense(), "gram", memory, why, p.tol or HELD_TOL)
 
 
 def products_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
     solver = BlockKrylov(tol=p.tol or PRODUCTS_TOL, block=BLOCK, threads=limits.threads)
     rows = LANES * lane_rows(p.d, p.held) * p.d * 8  # for their means, and as they are read
-    sums = 8 * p.d * BLOCK * (LANES + 2) + (0 if p.sparse else min(rows, 8 * p.n * p.d) * (1 if p.held else 4))
+    rows = _blocks(p) if p.sparse else min(rows, 8 * p.n * p.d) * (1 if p.held else 4)
+    sums = 8 * p.d * BLOCK * (LANES + 2) + rows
     memory = BUFFERS + p.reading + solver.memory(p.d, p.wanted) + sums
     return Plan(solver, "products", memory, why, solver.tol, passes=12)
 
@@ -172,8 +175,15 @@ def _decomposed(m: int, d: int, k: int) -> int:
     return 8 * (4 * m * d + 6 * min(m, d) ** 2 + 3 * (m + d) * k)
 
 
+def _loaded(p: LinearProblem) -> int:
+    """Bytes of rows that have to be read from a file first, and stay."""
+    return 0 if p.held else p.n * p.d * p.itemsize + p.reading
+
+
 def _blocks(p: LinearProblem) -> int:
     """Bytes of the rows that are worked on; of those that are read, two blocks and what reading leaves behind."""
+    if p.sparse:
+        return 48 * SPARSE_ENTRIES
     narrow = p.d <= NARROW
     rows = min(p.n, (LANES if narrow else 1) * lane_rows(p.d, p.held, narrow))
     return rows * p.d * (max(p.itemsize, 4) + (0 if p.held else 3 * p.itemsize))
