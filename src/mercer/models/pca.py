@@ -79,8 +79,8 @@ class PCA(LinearModel):
     noise_variance_ : float
         The mean of the variances that were left out.
     reconstruction_error_ : float
-        Mean squared distance of the rows from what is left of them: (n − 1)/n times the sum of the variances that were
-        left out.
+        Mean squared distance of the rows (scaled, if ``standardize``) from what is left of them: (n − 1)/n times the
+        sum of the variances that were left out.
     n_components_, n_samples_, n_features_in_ : int
         How many components, rows and columns.
     certificate_ : Certificate

@@ -22,7 +22,8 @@ from mercer.symmetric import Array
 from mercer.threads import run, threads_for
 
 AHEAD = 16  # pieces for each lane before lanes wait for each other, where rows are in memory
-SAMPLE = 32  # rows that tell where a block is, and how large its numbers are
+SAMPLE = 128  # rows that tell where a block is, and how large its numbers are
+MOST_OFF = 64  # corrections that are put off
 SINGLE = 1e-15, 1e15  # sizes that float32 can square
 WORTH_SINGLE = 1_000_000_000  # multiplications: with fewer, single precision saves no time worth the digits
 COLUMNS = 256  # of a tile of a square or a triangle
@@ -124,7 +125,7 @@ class Scatter(ABC):
 
         The guess is the mean to the precision of the rows: where they are far from zero, that is off by some digits.
         """
-        single = rows.dtype == np.float32 and not exact and fits_single(some_of(rows))
+        single = rows.dtype == np.float32 and not exact
         dtype = np.float32 if single else np.float64
         if self._room.dtype != dtype or self._room.shape[0] <= len(rows):
             self._room = np.empty((len(rows) + 1, self.width), dtype=dtype)
@@ -165,10 +166,12 @@ class Square(Scatter):
         super().__init__(origin)
         self._matrix = np.zeros((self.width, self.width))  # of wide rows, only on and above the diagonal
         self._product: Array = np.empty((0, 0))
+        self._off: list[Array] = []  # what guesses were off by: Σ off·offᵀ is yet to be subtracted
 
     @property
     def matrix(self) -> Array:
         """S, in the array that goes on accumulating."""
+        self._settle()
         if self.width > NARROW:
             for rows in cut(self.width, COLUMNS):
                 self._matrix[rows.stop :, rows] = self._matrix[rows, rows.stop :].T
@@ -177,7 +180,16 @@ class Square(Scatter):
 
     @property
     def squares(self) -> Array:
+        self._settle()
         return np.maximum(np.diag(self._matrix), 0.0)
+
+    def _settle(self) -> None:
+        """Many small corrections at once."""
+        if self._off:
+            off = np.array(self._off)
+            self._off = []
+            for some in cut(self.width, COLUMNS):
+                self._matrix[some] -= off[:, some].T @ off
 
     def _add(self, Y: Array, root: Array | None, weight: float, left: Array, threads: int) -> None:
         if self.width > NARROW:
@@ -186,10 +198,12 @@ class Square(Scatter):
             if self._product.dtype != Y.dtype or not self._product.size:
                 self._product = np.empty((self.width, self.width), dtype=Y.dtype)
             self._matrix += np.matmul(Y.T, Y, out=self._product)  # numpy sees that it is symmetric: half the work
-        if np.any(weight * left**2 > np.finfo(Y.dtype).eps * self.squares):  # seldom: rows far from zero
-            self._add_outer(np.sqrt(weight) * left, -1.0)
+        self._off.append(np.sqrt(weight) * left)
+        if len(self._off) == MOST_OFF:
+            self._settle()
 
     def _add_sparse(self, X: Any, mean: Array, squares: Array, gap: Array) -> None:
+        self._settle()
         diagonal = np.diag(self._matrix) + squares + gap**2
         product = sparse.coo_array(X.T @ X)
         self._matrix[product.row, product.col] += product.data
@@ -202,6 +216,7 @@ class Square(Scatter):
         self._product = np.empty((0, 0))
 
     def _merge(self, other: "Square", gap: Array) -> None:
+        other._settle()
         self._matrix += other._matrix
         self._add_outer(gap, 1.0)
 
@@ -210,6 +225,7 @@ class Square(Scatter):
             self._matrix[some] += np.multiply.outer(sign * row[some], row)
 
     def _scale(self, factor: float) -> None:
+        self._settle()
         self._matrix *= factor
 
 
@@ -331,6 +347,7 @@ def add_block(
 ) -> None:
     """The pieces of a block, dealt out to the lanes."""
     pieces, each = cut(block.shape[0], size), threads if len(lanes) == 1 else 1
+    exact = exact or block.dtype != np.float32 or sparse.issparse(block) or not fits_single(some_of(block))
 
     def work(i: int) -> None:
         for piece in pieces[i :: len(lanes)]:
@@ -342,12 +359,14 @@ def add_block(
 
 def origin_of(rows: Any) -> Array:
     """A point near some rows; sparse rows stay where they are."""
-    return np.zeros(rows.shape[1]) if sparse.issparse(rows) else some_of(rows).mean(axis=0, dtype=np.float64)
+    if sparse.issparse(rows):
+        return np.zeros(rows.shape[1])
+    return np.asarray(some_of(rows).mean(axis=0, dtype=np.float64))
 
 
-def some_of(rows: Array) -> Array:
+def some_of(rows: Any) -> Any:
     """A few rows from all over a block."""
-    return rows[:: max(1, len(rows) // SAMPLE)]
+    return rows[:: max(1, rows.shape[0] // SAMPLE)]
 
 
 def fits_single(sample: Array) -> bool:
