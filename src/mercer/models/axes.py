@@ -335,7 +335,8 @@ def refuse_overflow(scatter: Scatter) -> None:
 
 
 def finite(scatter: Scatter) -> bool:
-    return bool(np.isfinite(scatter.offset).all() and np.isfinite(scatter.squares).all())
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(scatter.offset).all() and np.isfinite(scatter.squares).all())
 
 
 def column_scales(task: LinearTask, scatter: Scatter) -> Array | None:
