@@ -35,7 +35,7 @@ bench-landmark: .venv/.dev  ## landmarks up to a million rows; writes benchmarks
 	$(BIN)/python benchmarks/run.py --suite landmark $(ARGS)
 	$(BIN)/python benchmarks/choosing.py
 
-bench-pca: .venv/.bench  ## linear PCA against scikit-learn, intelex and dask-ml; writes benchmarks/PCA.md (about half an hour)
+bench-pca: .venv/.bench  ## linear PCA against scikit-learn, intelex and dask-ml; writes benchmarks/PCA.md (about twenty minutes)
 	$(BIN)/python benchmarks/linear.py $(ARGS)
 
 test-lowest:  ## the tests of the library on the lowest supported versions, in .venv-lowest

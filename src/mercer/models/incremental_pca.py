@@ -11,18 +11,12 @@ from sklearn.utils._param_validation import Interval
 
 from mercer.errors import NoRoom
 from mercer.limits import MOST_FEATURES, in_words
-from mercer.models.axes import (
-    LinearTask,
-    about_digits,
-    find_axes,
-    from_square,
-    refuse_overflow,
-    summed,
-    with_enough_digits,
-)
+from mercer.models.axes import LinearTask, about_digits, refuse_overflow, summed
 from mercer.models.linear import Exact, LinearModel
+from mercer.models.linear_ways import find_axes, from_square, with_enough_digits
 from mercer.models.training import check_rows, weigh
-from mercer.operators.scatter import Square, sweep
+from mercer.operators.scatter import Square
+from mercer.operators.sweeps import sweep
 from mercer.progress import reporting
 from mercer.solvers.linear_plan import LinearProblem, choose_linear_plan, scatter_plan
 from mercer.solvers.plan import Plan

@@ -10,8 +10,9 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from mercer.arrays import HERE, Home
 from mercer.errors import tell
-from mercer.models.axes import LinearTask, find_axes
+from mercer.models.axes import LinearTask
 from mercer.models.linear import LinearModel
+from mercer.models.linear_ways import find_axes
 from mercer.models.training import check_rows, refuse_too_few_rows, weigh
 from mercer.solvers.linear_plan import LinearProblem, choose_linear_plan
 from mercer.solvers.plan import Plan

@@ -6,7 +6,8 @@ import numpy as np
 from scipy import sparse
 
 from mercer.limits import FEATURE_ROWS
-from mercer.operators.scatter import Square, sweep
+from mercer.operators.scatter import Square
+from mercer.operators.sweeps import sweep
 from mercer.operators.tiles import cut
 from mercer.sources.rows import ArrayRows
 from mercer.symmetric import Array, SymmetricOperator

@@ -79,7 +79,7 @@ class ScatterProducts(SymmetricOperator):
         few = min(lane_rows(self.n, self.rows.held), max(1, ENTRIES // self.n))
         size = sparse_rows(self.n * self.rows.density) if self.rows.sparse else few
         start, n = 0, self.rows.shape[0]
-        for block in self.rows.blocks(n if self.rows.held else LANES * size):
+        for block in self.rows.blocks_ahead(n if self.rows.held else LANES * size):
             pieces, first = cut(block.shape[0], min(size, -(-block.shape[0] // LANES))), start
 
             def work(i: int, block: Any = block, pieces: list[slice] = pieces, first: int = first) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from mercer.errors import NoRoom
 from mercer.limits import LANES, MOST_FEATURES, NARROW, SPARSE_ENTRIES, Limits, in_words, lane_rows
+from mercer.solvers.base import Solver
 from mercer.solvers.dense import Dense
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.plan import BUFFERS, HELD_TOL, Plan
@@ -120,7 +121,9 @@ def scatter_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
     products = 24 * (limits.threads if p.d <= NARROW else 1) * p.d**2  # of sparse rows, entry by entry
     summed = lanes + _blocks(p) + (products if p.sparse else lanes * p.itemsize / 8 if p.d <= NARROW else 0)
     solved = 8 * p.d**2 * (4 if 4 * p.wanted < p.d else 7)
-    return Plan(Dense(), "scatter", BUFFERS + p.reading + int(max(summed, solved)), why, p.tol or HELD_TOL)
+    return Plan(
+        _solver(p, p.d, limits), "scatter", BUFFERS + p.reading + int(max(summed, solved)), why, p.tol or HELD_TOL
+    )
 
 
 def triangle_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
@@ -144,7 +147,7 @@ def rows_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
 def gram_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
     memory = BUFFERS + _loaded(p) + 8 * (p.n**2 * (4 if 4 * p.wanted < p.n else 7) + 3 * COLUMN_ENTRIES)
     memory += 8 * 4 * p.d * p.wanted
-    return Plan(Dense(), "gram", memory, why, p.tol or HELD_TOL)
+    return Plan(_solver(p, p.n, limits), "gram", memory, why, p.tol or HELD_TOL)
 
 
 def products_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
@@ -163,6 +166,13 @@ _BY_NAME: dict[str, Callable[[LinearProblem, Limits, str], Plan]] = {
     "gram": gram_plan,
     "krylov": products_plan,
 }
+
+
+def _solver(p: LinearProblem, n: int, limits: Limits) -> Solver:
+    """Of an n×n matrix: LAPACK, or products with it if few of many components are wanted."""
+    if n <= PRODUCTS_FROM or MANY * p.wanted >= n or p.share:
+        return Dense(psd=True)
+    return BlockKrylov(tol=p.tol or HELD_TOL, threads=limits.threads)
 
 
 def _pairs(p: LinearProblem) -> int:

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,18 @@ class RowSource(ABC):
     @abstractmethod
     def blocks(self, size: int) -> Iterator[Array]:
         """All rows in order, in blocks of exactly `size` rows but for the last."""
+
+    def blocks_ahead(self, size: int) -> Iterator[Array]:
+        """The same, the next of which is read while the last is worked on."""
+        blocks = self.blocks(size)
+        if self.held:
+            yield from blocks
+            return
+        with ThreadPoolExecutor(1, thread_name_prefix="mercer-reader") as reader:
+            coming = reader.submit(next, blocks, None)
+            while (block := coming.result()) is not None:
+                coming = reader.submit(next, blocks, None)
+                yield block
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -133,8 +146,9 @@ def regroup(pieces: Iterable[Array], size: int) -> Iterator[Array]:
 
 def refuse_gaps(block: Array, label: str, names: tuple[str, ...] | None, start: int = 0) -> None:
     """One sentence for a missing or infinite value: which file, row and column."""
-    if np.isfinite(block).all():
-        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(block.sum()) or np.isfinite(block).all():  # the first is faster, and nearly always enough
+            return
     bad = np.argwhere(~np.isfinite(block))
     row, column = bad[0]
     value = block[row, column]

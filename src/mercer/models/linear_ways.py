@@ -1,0 +1,241 @@
+"""Principal axes by every way there is."""
+
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mercer.errors import NoRoom
+from mercer.models.axes import (
+    DIGITS,
+    SINGLE_DIGITS,
+    Axes,
+    LinearTask,
+    about_digits,
+    column_scales,
+    kept,
+    lost,
+    number_of_axes,
+    rounding_in,
+    summed,
+)
+from mercer.models.spectrum import TooMany, grow_to_share, rule_out_missed
+from mercer.operators.held import Dilation, HeldMatrix
+from mercer.operators.products import ScatterProducts
+from mercer.operators.scatter import Scatter, Spread, Square, Triangle
+from mercer.operators.sweeps import squares_along
+from mercer.operators.tiles import cut
+from mercer.progress import reporting
+from mercer.solvers.base import Eigenpairs, rounding_floor, signs_by
+from mercer.solvers.certificate import certify
+from mercer.solvers.dense import Dense
+from mercer.solvers.linear_plan import COLUMN_ENTRIES, choose_linear_plan, rows_plan, triangle_plan
+from mercer.solvers.plan import Plan
+from mercer.solvers.svd import Svd
+from mercer.symmetric import Array
+from mercer.threads import one_blas_thread
+
+TOO_FEW = "squares of the data leave the smallest variance too few digits."
+FEW = 300  # rows or columns up to which threads of LAPACK only wait for each other
+COUNTED = "LAPACK counts them"
+
+
+def find_axes(task: LinearTask, plan: Plan) -> Axes:
+    """The way the plan names; if too few digits are left at its end, or too many components are needed, another."""
+    quiet = np.errstate(over="ignore", invalid="ignore", divide="ignore")  # what overflows is told in words
+    alone = task.problem.all <= FEW or task.limits.threads == 1
+    threads = one_blas_thread() if alone else nullcontext()  # LAPACK shares its work out itself, where that pays
+    with quiet, threads, reporting(task.progress, plan.passes, "sweeps over the rows") as on_pass:
+        return _WAYS[plan.held](task, plan, on_pass)
+
+
+# ---------------------------------------------------------------------- by the scatter matrix
+
+
+def by_scatter(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
+    """S summed up in one sweep."""
+    return with_enough_digits(task, plan, summed(task, Square, on_pass), on_pass)[0]
+
+
+def with_enough_digits(task: LinearTask, plan: Plan, scatter: Square, on_pass: Any) -> tuple[Axes, Square]:
+    """The axes of S; anew in double precision, then without squares, where too many digits were lost."""
+    found = from_square(task, plan, scatter)
+    if scatter.rounding > np.finfo(float).eps:
+        if not lost(found, SINGLE_DIGITS):
+            return found, scatter
+        scatter = summed(task, Square, on_pass, exact=True)
+        found = from_square(task, plan, scatter)
+    return without_squares_if_need_be(task, found, scatter, on_pass), scatter
+
+
+def from_square(task: LinearTask, plan: Plan, scatter: Square) -> Axes:
+    """The eigenproblem of S, which is left as it is."""
+    scale = column_scales(task, scatter)
+    matrix = scatter.matrix
+    if scale is not None:
+        matrix = matrix / scale
+        matrix /= scale[:, None]
+    total = float(np.sum(scatter.squares if scale is None else scatter.squares / scale**2))
+    noise = rounding_in(scatter, scale, total)
+    return from_matrix(task, plan, scatter, scale, matrix, total, noise)
+
+
+def from_matrix(
+    task: LinearTask, plan: Plan, scatter: Scatter, scale: Array | None, matrix: Array, total: float, noise: float
+) -> Axes:
+    """The leading eigenvectors of S, or of a Gram matrix, by the solver of the plan."""
+    k = number_of_axes(task, lambda: np.linalg.eigvalsh(matrix)[::-1], total, scatter.weight)
+    op: Any = HeldMatrix(matrix, task.limits.threads)
+    if isinstance(plan.solver, Dense):
+        pairs = plan.solver.solve(op, min(k, op.n), task.rng())
+        bound, level = beyond(pairs), COUNTED
+    else:
+        with one_blas_thread():
+            pairs = plan.solver.solve(op, k, task.rng())
+            pairs, bound, level = rule_out_missed(plan, op, pairs, task.rng())
+    certificate = certify(pairs, tol=plan.tol, bound=bound + noise, level=level, entries=noise)
+    return kept(task, plan, scatter, scale, pairs.values, pairs.vectors, total, certificate)
+
+
+def beyond(pairs: Eigenpairs) -> float:
+    """A bound on what was not kept, where LAPACK found all there is."""
+    return float(pairs.beyond.max(initial=0.0)) + rounding_floor(pairs.vectors.shape[0], pairs.size)
+
+
+# ---------------------------------------------------------------------- without squares
+
+
+def by_triangle(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
+    """R of a QR factorisation, block after block, and its singular values."""
+    scatter = summed(task, Triangle, on_pass, exact=True)
+    return from_factor(task, plan, scatter, scatter.R)
+
+
+def by_rows(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
+    """The centred rows in memory, and their singular values."""
+    spread = summed(task, Spread, on_pass, exact=True)
+    centred = spread.centred(task.rows.load())
+    if task.weights is not None:
+        centred *= np.sqrt(task.weights)[:, None]
+    return from_factor(task, plan, spread, centred)
+
+
+def from_factor(task: LinearTask, plan: Plan, scatter: Scatter, factor: Array) -> Axes:
+    """From any matrix X with XᵀX = S."""
+    scale = column_scales(task, scatter)
+    factor = factor if scale is None else factor / scale
+    size = float(np.linalg.norm(factor))
+    most = min(factor.shape) if task.asked is None or isinstance(task.asked, (float, str)) else int(task.asked)
+    pairs = Svd().solve(Dilation(factor), most, task.rng())
+    k = number_of_axes(task, lambda: pairs.values**2, size**2, scatter.weight)
+    pairs = pairs.first(k)
+    noise = 8 * float(np.finfo(float).eps) * size
+    certificate = certify(pairs, tol=plan.tol / 2, bound=beyond(pairs) + noise, level=COUNTED, entries=noise).squared()
+    axes, rest = np.sqrt(2) * pairs.vectors[len(factor) :], float(np.sum(pairs.beyond**2))
+    return kept(task, plan, scatter, scale, pairs.values**2, axes, size**2, certificate, rest)
+
+
+def without_squares_if_need_be(task: LinearTask, found: Axes, scatter: Scatter, on_pass: Any) -> Axes:
+    """The same axes, or those of the rows themselves where squares left too few digits of a variance that is there.
+
+    What looks like zero is looked at once more along its axis, as rows of less than full rank are no trouble at all.
+    """
+    if not lost(found, DIGITS):
+        return found
+    if not task.problem.sparse:
+        with one_blas_thread():
+            values, rest = squares_along(scatter, task.rows, found.axes, found.scale, task.weights, task.limits.threads)
+        zero = (32 * np.finfo(float).eps) ** 2 * found.total  # to anybody
+        there = np.any((found.values * DIGITS < found.certificate.rounding) & (values > zero))
+        found = replace(found, rest=rest if len(found.values) < found.all else 0.0)
+        if not there:
+            return found
+        plan = (triangle_plan if task.problem.d <= task.problem.n else rows_plan)(task.problem, task.limits, TOO_FEW)
+        if plan.memory <= task.limits.memory:
+            return _WAYS[plan.held](task, plan, on_pass)
+    return replace(found, warnings=[*found.warnings, *about_digits(found)])
+
+
+# ---------------------------------------------------------------------- by the Gram matrix
+
+
+def by_gram(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
+    """XcXcᵀ u = λu gives the axes v = Xcᵀu/√λ: for rows fewer than columns."""
+    spread = summed(task, Spread, on_pass, exact=True)
+    scale, X = column_scales(task, spread), task.rows.load()
+    pieces = cut(X.shape[1], max(1, COLUMN_ENTRIES // X.shape[0]))
+    root = None if task.weights is None else np.sqrt(task.weights)[:, None]
+
+    def centred(columns: slice) -> Array:
+        Y = spread.centred(X[:, columns], columns)
+        Y /= 1.0 if scale is None else scale[columns]
+        return Y if root is None else Y * root
+
+    gram = np.zeros((len(X), len(X)))
+    for columns in pieces:
+        Y = centred(columns)
+        gram += Y @ Y.T
+    total = float(np.trace(gram))
+    found = from_matrix(task, plan, spread, scale, gram, total, rounding_in(spread, scale, total))
+    U, sigma = found.axes.T, np.sqrt(np.maximum(found.values, np.finfo(float).tiny))
+    axes = np.empty((X.shape[1], len(sigma)))
+    for columns in pieces:
+        axes[columns] = centred(columns).T @ (U / sigma)
+    axes = orthonormal(axes, found.values > 0)
+    found = replace(found, axes=np.ascontiguousarray((axes * signs_by(axes)).T))
+    return without_squares_if_need_be(task, found, spread, on_pass)
+
+
+def orthonormal(axes: Array, there: Array) -> Array:
+    """Columns of unit length at right angles, in the same directions; where there is no variance, any will do."""
+    if not there.all():
+        axes[:, ~there] = np.random.default_rng(0).standard_normal((len(axes), int(np.sum(~there))))
+    Q, R = np.linalg.qr(axes)
+    Q *= np.where(np.diag(R) < 0, -1.0, 1.0)
+    return Q
+
+
+# ---------------------------------------------------------------------- by products
+
+
+def by_products(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
+    """Block Krylov: every step is one sweep over the rows."""
+    spread = summed(task, Spread, on_pass, exact=True)
+    scale = column_scales(task, spread)
+    with one_blas_thread():
+        op: Any = ScatterProducts(task.rows, spread, scale, task.weights, task.limits.threads, on_pass)
+        try:
+            if isinstance(task.asked, float):
+                plan, pairs = grow_to_share(plan, op, task.asked, task.rng(), lambda k: replanned(task, k), strict=True)
+            else:
+                pairs = plan.solver.solve(op, number_of_axes(task, None, op.trace, spread.weight), task.rng())
+        except TooMany:
+            return nearly_all(task, on_pass)
+        pairs, bound, level = rule_out_missed(plan, op, pairs, task.rng())
+        certificate = certify(pairs, tol=plan.tol, bound=bound + op.noise, level=level, entries=op.noise)
+    found = kept(task, plan, spread, scale, pairs.values, pairs.vectors, op.trace, certificate)
+    return without_squares_if_need_be(task, found, spread, on_pass)
+
+
+def replanned(task: LinearTask, k: int) -> Plan:
+    """The plan for k components; another way, if those are so many that it is faster."""
+    return choose_linear_plan(replace(task.problem, k=k), task.limits)
+
+
+def nearly_all(task: LinearTask, on_pass: Any) -> Axes:
+    problem = replace(task.problem, k=None)
+    plan = choose_linear_plan(problem, task.limits)
+    if plan.held == "products":
+        many = f"n_components={task.asked} takes more than a tenth of the {problem.all:,} components there are"
+        raise NoRoom(f"{many}, and all of them do not fit into the memory_limit. Ask for a smaller share.")
+    return _WAYS[plan.held](replace(task, problem=problem), plan, on_pass)
+
+
+_WAYS = {
+    "scatter": by_scatter,
+    "triangle": by_triangle,
+    "rows": by_rows,
+    "gram": by_gram,
+    "products": by_products,
+}

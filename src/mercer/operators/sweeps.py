@@ -1,0 +1,109 @@
+"""Sweeps over all rows of a source: how they scatter, and how much of them lies along some axes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer.limits import LANES, lane_rows, sparse_rows
+from mercer.operators.scatter import Scatter
+from mercer.operators.tiles import cut
+from mercer.sources.rows import some_rows
+from mercer.symmetric import Array
+from mercer.threads import run, threads_for
+
+AHEAD = 16  # pieces for each lane before lanes wait for each other, where rows are in memory
+SAMPLE = 128  # rows that tell where a block is, and how large its numbers are
+SINGLE = 1e-15, 1e15  # sizes that float32 can square
+WORTH_SINGLE = 1_000_000_000  # multiplications: with fewer, single precision saves no time worth the digits
+
+
+def sweep(
+    kind: type[Scatter],
+    rows: Any,
+    weights: Array | None,
+    threads: int,
+    on_pass: Callable[[float], None] | None = None,
+    exact: bool = False,
+) -> Any:
+    """How all rows of a source scatter.
+
+    Piece after piece goes to lane after lane, so the sums are the same to the last bit on any number of threads.
+    """
+    n, d = rows.shape
+    threads, exact = threads_for(n * d * d, threads), exact or n * d * d < WORTH_SINGLE
+    narrow = d <= kind.narrow
+    size = sparse_rows(d * rows.density) if rows.sparse else lane_rows(d, rows.held, narrow)
+    count = min(LANES if narrow else 1, -(-n // size))
+    lanes: list[Scatter] = []
+    start = 0
+    for block in rows.blocks_ahead(count * size * (AHEAD if rows.held else 1)):
+        lanes = lanes or [kind(origin_of(block)) for _ in range(count)]
+        stop = start + block.shape[0]
+        add_block(lanes, block, None if weights is None else weights[start:stop], size, threads, exact)
+        start = stop
+        if on_pass:
+            on_pass(start / n)
+    for lane in lanes[1:]:
+        lanes[0].merge(lane)
+    lanes[0].trim()
+    return lanes[0]
+
+
+def add_block(
+    lanes: list[Any], block: Any, weights: Array | None, size: int, threads: int, exact: bool = False
+) -> None:
+    """The pieces of a block, dealt out to the lanes."""
+    pieces, each = cut(block.shape[0], size), threads if len(lanes) == 1 else 1
+    exact = exact or block.dtype != np.float32 or sparse.issparse(block) or not fits_single(some_of(block))
+
+    def work(i: int) -> None:
+        for piece in pieces[i :: len(lanes)]:
+            rows = some_rows(block, piece.start, piece.stop)
+            lanes[i].add(rows, None if weights is None else weights[piece], each, exact)
+
+    run(work, range(len(lanes)), threads)
+
+
+def origin_of(rows: Any) -> Array:
+    """A point near some rows; sparse rows stay where they are."""
+    if sparse.issparse(rows):
+        return np.zeros(rows.shape[1])
+    return np.asarray(some_of(rows).mean(axis=0, dtype=np.float64))
+
+
+def some_of(rows: Any) -> Any:
+    """A few rows from all over a block."""
+    return rows[:: max(1, rows.shape[0] // SAMPLE)]
+
+
+def fits_single(sample: Array) -> bool:
+    """Whether squares of these rows around their mean are numbers in float32, in every column."""
+    reach = np.ptp(sample.astype(np.float64), axis=0)
+    return bool(np.all((reach == 0) | ((reach > SINGLE[0]) & (reach < SINGLE[1]))))
+
+
+def squares_along(
+    scatter: Scatter, rows: Any, axes: Array, scale: Array | None, weights: Array | None, threads: int
+) -> tuple[Array, float]:
+    """Σw(vᵀx)² along every axis v (k×d), and Σw‖x − VVᵀx‖² beside them: of centred rows, which are never squared."""
+    turned, unit = np.ascontiguousarray(axes.T), 1.0 if scale is None else scale
+    size, start = lane_rows(rows.shape[1], rows.held), 0
+    sums = np.zeros((LANES, len(axes) + 1))
+    for block in rows.blocks(rows.shape[0] if rows.held else LANES * size):
+        pieces, first = cut(block.shape[0], size), start
+
+        def work(i: int, block: Any = block, pieces: list[slice] = pieces, first: int = first) -> None:
+            for piece in pieces[i::LANES]:
+                Y = scatter.centred(block[piece]) / unit
+                w = np.ones(len(Y)) if weights is None else weights[first + piece.start : first + piece.stop]
+                scores = Y @ turned
+                Y -= scores @ turned.T
+                sums[i, :-1] += w @ scores**2
+                sums[i, -1] += w @ np.einsum("ij,ij->i", Y, Y)
+
+        run(work, range(LANES), threads)
+        start += block.shape[0]
+    together = sums.sum(axis=0)
+    return together[:-1], float(together[-1])
