@@ -153,7 +153,7 @@ def gram_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
 def products_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
     solver = BlockKrylov(tol=p.tol or PRODUCTS_TOL, block=BLOCK, threads=limits.threads)
     rows = LANES * lane_rows(p.d, p.held) * p.d * 8  # for their means, and as they are read
-    rows = _blocks(p) if p.sparse else min(rows, 8 * p.n * p.d) * (1 if p.held else 4)
+    rows = _blocks(p) if p.sparse else min(rows, 8 * p.n * p.d) * (1 if p.held else 2)
     sums = 8 * p.d * BLOCK * (LANES + 2) + rows
     memory = BUFFERS + p.reading + solver.memory(p.d, p.wanted) + sums
     return Plan(solver, "products", memory, why, solver.tol, passes=12)
