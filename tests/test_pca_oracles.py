@@ -17,8 +17,8 @@ from sklearn.decomposition._pca import _assess_dimension
 from mercer import PCA, IncrementalPCA
 from mercer.datasets import us_arrests
 from mercer.operators.products import FAR
-from mercer.operators.scatter import Spread, Square, Triangle, origin_of
-from mercer.operators.sweeps import sweep
+from mercer.operators.scatter import Spread, Square, Triangle
+from mercer.operators.sweeps import origin_of, sweep
 from mercer.readings.components import bic, components_for_share, minka_evidence
 from mercer.solvers.base import Eigenpairs
 from mercer.solvers.certificate import certify
