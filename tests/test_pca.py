@@ -176,6 +176,7 @@ def test_digits_that_squares_would_lose_are_found_without_them():
     assert PCA(3).fit(X).plan_.held == "scatter"  # those have digits enough
 
 
+@pytest.mark.slow
 def test_wide_rows_with_too_few_digits_are_not_squared_either():
     X = graded(3000, 6, 1e-6).T @ np.linalg.qr(np.random.default_rng(1).normal(size=(3000, 3000)))[0][:, :2000]
     model = PCA(4, svd_solver="gram").fit(X)
@@ -265,8 +266,8 @@ print(status("VmHWM") - before, fitted.plan_.memory, fitted.plan_.held)
     ("shape", "model", "limit"),
     [
         ((150_000, 200), 'PCA(5, memory_limit="100MB")', 100e6),
-        ((3000, 8000), 'PCA(5, memory_limit="150MB")', 150e6),
-        ((150_000, 200), 'PCA(5, svd_solver="qr", memory_limit="150MB")', 150e6),
+        pytest.param((3000, 8000), 'PCA(5, memory_limit="150MB")', 150e6, marks=pytest.mark.slow),
+        pytest.param((150_000, 200), 'PCA(5, svd_solver="qr", memory_limit="150MB")', 150e6, marks=pytest.mark.slow),
         pytest.param((20_000, 1500), 'PCA(1000, memory_limit="400MB")', 400e6, marks=pytest.mark.slow),
     ],
 )
@@ -683,6 +684,7 @@ print(status("VmHWM") - before, model.plan_.memory)
         ),
     ],
 )
+@pytest.mark.slow
 def test_the_plan_knows_what_memory_a_fit_takes(X, model):
     code = MEMORY.format(X=X, model=model)
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
