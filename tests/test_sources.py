@@ -507,7 +507,7 @@ STORES = {
     ("kind", "r", "limit"),
     [
         (".npy", 100, 70e6),
-        (".parquet", 400, 150e6),
+        pytest.param(".parquet", 400, 150e6, marks=pytest.mark.slow),
         pytest.param(".npy, Fortran order", 100, 70e6, marks=pytest.mark.slow),
         pytest.param(".npy", 400, 150e6, marks=pytest.mark.slow),
         pytest.param(".feather", 100, 150e6, marks=pytest.mark.slow),
