@@ -27,9 +27,11 @@ class SymmetricOperator(ABC):
     def diag(self) -> Array:
         """The diagonal (n,)."""
 
-    @abstractmethod
     def columns(self, indices: Array) -> Array:
-        """Some columns (n×len(indices))."""
+        """Some columns (n×len(indices)); from products with unit vectors, if an operator knows nothing better."""
+        unit = np.zeros((self.n, len(indices)))
+        unit[indices, np.arange(len(indices))] = 1.0
+        return self.matmat(unit)
 
     def block(self, rows: Array, columns: Array) -> Array:
         """The entries of some rows in some columns."""

@@ -22,7 +22,7 @@ from mercer.solvers.interval import certify_landmarks
 from mercer.solvers.landmarks import Landmarks, leading_eigenpairs
 from mercer.solvers.plan import Plan
 from mercer.solvers.warm import start_columns
-from mercer.sources.rows import ArrayRows, RowSource
+from mercer.sources.rows import RowSource, as_source
 from mercer.symmetric import Array
 from mercer.threads import one_blas_thread
 
@@ -50,10 +50,6 @@ def find_by_landmarks(task: Task, plan: Plan) -> Components:
             landmark_indices=None if indices is None else indices[order],
             warnings=[*answer.warnings, *about_landmarks(task, features, rows.shape[0])],
         )
-
-
-def as_source(rows: Any) -> RowSource:
-    return rows if isinstance(rows, RowSource) else ArrayRows(rows)
 
 
 # ---------------------------------------------------------------------- which rows

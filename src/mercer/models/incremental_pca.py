@@ -20,7 +20,7 @@ from mercer.operators.sweeps import sweep
 from mercer.progress import reporting
 from mercer.solvers.linear_plan import LinearProblem, choose_linear_plan, scatter_plan
 from mercer.solvers.plan import Plan
-from mercer.sources.rows import ArrayRows, RowSource
+from mercer.sources.rows import ArrayRows, RowSource, as_source
 from mercer.symmetric import Array
 from mercer.threads import one_blas_thread
 
@@ -243,8 +243,7 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
         training = weigh(X, sample_weight, square=False)
         if reset:
             self._dtype = np.float32 if X.dtype == np.float32 else np.float64
-        rows = training.rows if isinstance(training.rows, RowSource) else ArrayRows(training.rows)
-        return rows, training.weights, training.count
+        return as_source(training.rows), training.weights, training.count
 
     def _set_number(self, n: int, d: int, first: bool) -> None:
         """How many components, by scikit-learn's rules."""

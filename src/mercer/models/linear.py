@@ -15,7 +15,7 @@ from mercer.models.base import Model
 from mercer.models.components import per_degree_of_freedom
 from mercer.models.training import check_rows
 from mercer.operators.tiles import cut
-from mercer.sources.rows import ArrayRows, RowSource
+from mercer.sources.rows import as_source
 from mercer.symmetric import Array
 from mercer.threads import one_blas_thread, run
 
@@ -199,8 +199,8 @@ class LinearModel(Model):
             distances = scores**2 @ (inverse - rest) + rest * np.einsum("ij,ij->i", moved, moved)
             return (constant - distances) / 2
 
-        source = rows if isinstance(rows, RowSource) else ArrayRows(rows)  # by blocks, as every one is made dense
-        parts = [scores for _, scores in self._scored(source, likelihood)]
+        # By blocks, as every one is made dense.
+        parts = [scores for _, scores in self._scored(as_source(rows), likelihood)]
         return home.bring(np.concatenate(parts).astype(self._dtype, copy=False))
 
     def score(self, X: Any, y: Any = None) -> float:

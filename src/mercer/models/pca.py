@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import _fit_context
+from sklearn.base import _fit_context, clone
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from mercer.arrays import HERE, Home
@@ -16,7 +16,7 @@ from mercer.models.linear_ways import find_axes
 from mercer.models.training import check_rows, refuse_too_few_rows, weigh
 from mercer.solvers.linear_plan import LinearProblem, choose_linear_plan
 from mercer.solvers.plan import Plan
-from mercer.sources.rows import ArrayRows, RowSource
+from mercer.sources.rows import RowSource, as_source
 from mercer.symmetric import Array
 
 FIRST_GUESS = 10  # components to begin with when a share of the variance is asked for
@@ -198,7 +198,7 @@ class PCA(LinearModel):
         training = weigh(X, sample_weight, square=False)
         if training.kept is not None:  # rows that are left out are scored all the same
             check_rows(self, given, reset=False)
-        rows = training.rows if isinstance(training.rows, RowSource) else ArrayRows(training.rows)
+        rows = as_source(training.rows)
         refuse_too_few_rows(self, training.count)
         self._dtype = np.float32 if X.dtype == np.float32 else np.float64
         self._fit_svd_solver = which_solver(self, (training.count, X.shape[1]), rows.sparse)
@@ -224,8 +224,6 @@ class PCA(LinearModel):
 
     def plan(self, X: Any, sample_weight: Any = None) -> Plan:
         """What `fit(X)` would do, and why, without doing it."""
-        from sklearn.base import clone
-
         self.check_params()
         task, _ = clone(self)._task(X, sample_weight)  # a fitted model stays as it is
         return choose_linear_plan(task.problem, task.limits)

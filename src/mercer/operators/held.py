@@ -50,11 +50,6 @@ class BlackBox(SymmetricOperator):
     def diag(self) -> Array:
         return np.concatenate([np.diag(self.columns(some)[some]) for some in self._blocks()])
 
-    def columns(self, indices: Array) -> Array:
-        unit = np.zeros((self.n, len(indices)))
-        unit[indices, np.arange(len(indices))] = 1.0
-        return self.matmat(unit)
-
     def _blocks(self) -> list[Array]:
         return np.array_split(np.arange(self.n), max(1, -(-self.n // 64)))
 
@@ -71,8 +66,3 @@ class Dilation(SymmetricOperator):
 
     def diag(self) -> Array:
         return np.zeros(self.n)
-
-    def columns(self, indices: Array) -> Array:
-        unit = np.zeros((self.n, len(indices)))
-        unit[indices, np.arange(len(indices))] = 1.0
-        return self.matmat(unit)

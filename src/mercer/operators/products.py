@@ -50,11 +50,6 @@ class ScatterProducts(SymmetricOperator):
     def diag(self) -> Array:
         return self.squares
 
-    def columns(self, indices: Array) -> Array:
-        unit = np.zeros((self.n, len(indices)))
-        unit[indices, np.arange(len(indices))] = 1.0
-        return self.matmat(unit)
-
     @property
     def trace(self) -> float:
         return float(self.squares.sum())

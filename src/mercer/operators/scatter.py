@@ -240,7 +240,7 @@ class Triangle(Scatter):
         self._take(Y)
 
     def _add_sparse(self, X: Any, mean: Array, squares: Array, gap: Array) -> None:
-        raise NotImplementedError("Sparse rows are not made dense.")
+        raise TypeError("A triangle takes dense rows; sparse ones are summed up in a Square.")
 
     def _merge(self, other: "Triangle", gap: Array) -> None:
         self._take(np.concatenate([other.R, gap[None]]))

@@ -106,6 +106,10 @@ class ArrayRows(RowSource):
         return self.rows if kept is None else self.rows[kept]
 
 
+def as_source(rows: Any) -> RowSource:
+    return rows if isinstance(rows, RowSource) else ArrayRows(rows)
+
+
 class MappedRows(RowSource):
     """A memory-mapped array: read and checked block by block, as a file is."""
 
