@@ -5,16 +5,28 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mercer.models.incremental_pca import IncrementalPCA
     from mercer.models.kernel_pca import KernelPCA
+    from mercer.models.lle import LocallyLinearEmbedding, locally_linear_embedding
     from mercer.models.pca import PCA
     from mercer.models.planning import plan
     from mercer.sources.files import open_rows
 
 __version__ = "0.1.0"
-__all__ = ["PCA", "IncrementalPCA", "KernelPCA", "__version__", "open_rows", "plan"]
+__all__ = [
+    "PCA",
+    "IncrementalPCA",
+    "KernelPCA",
+    "LocallyLinearEmbedding",
+    "__version__",
+    "locally_linear_embedding",
+    "open_rows",
+    "plan",
+]
 
 _HOMES = {
     "IncrementalPCA": "mercer.models.incremental_pca",
     "KernelPCA": "mercer.models.kernel_pca",
+    "LocallyLinearEmbedding": "mercer.models.lle",
+    "locally_linear_embedding": "mercer.models.lle",
     "PCA": "mercer.models.pca",
     "open_rows": "mercer.sources.files",
     "plan": "mercer.models.planning",

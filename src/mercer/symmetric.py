@@ -41,6 +41,10 @@ class SymmetricOperator(ABC):
         """The whole matrix, in an array of its own."""
         return self.columns(np.arange(self.n))
 
+    def sparse(self) -> Any:
+        """The matrix as a sparse array, if it is held as one; else the whole of it."""
+        return self.dense()
+
     @property
     def floor(self) -> float:
         """Residuals up to this are noise in the entries of the matrix; asked after the first product only."""

@@ -51,7 +51,14 @@ class Training:
 
 
 def check_rows(
-    model: BaseEstimator, X: Any, *, reset: bool, square: bool = False, mapped: bool = False, finite: bool = True
+    model: BaseEstimator,
+    X: Any,
+    *,
+    reset: bool,
+    square: bool = False,
+    matrix: str = "kernel",
+    mapped: bool = False,
+    finite: bool = True,
 ) -> Any:
     """X in a form we compute with, by scikit-learn's rules; a matrix of items may be a scipy LinearOperator.
 
@@ -64,7 +71,7 @@ def check_rows(
     if isinstance(X, str):
         raise ValueError(f"X is a text, {X[:60]!r}. If it is the name of a file, give pathlib.Path({X[:60]!r}).")
     if isinstance(X, (Path, RowSource)):
-        return check_source(model, X, reset=reset, square=square)
+        return check_source(model, X, reset=reset, square=matrix if square else "")
     if square and isinstance(X, LinearOperator):
         if np.issubdtype(X.dtype, np.complexfloating):
             raise ValueError("Complex data not supported: the LinearOperator has complex entries.")
@@ -81,15 +88,15 @@ def check_rows(
         except (ValueError, TypeError) as error:
             raise type(error)(f"{error}{what_is_wrong_with(X)}") from None
     if reset and square and X.shape[0] != X.shape[1]:
-        raise ValueError(f"Precomputed kernel must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
+        raise ValueError(f"Precomputed {matrix} must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
     return X
 
 
-def check_source(model: BaseEstimator, X: Path | RowSource, *, reset: bool, square: bool) -> RowSource:
+def check_source(model: BaseEstimator, X: Path | RowSource, *, reset: bool, square: str) -> RowSource:
     """The rows of a file, with its columns held against those of the fit."""
     rows = X if isinstance(X, RowSource) else open_rows(X)
     if square:
-        raise ValueError(f"{rows.label}: a precomputed kernel matrix is read with numpy.load, not given as a file.")
+        raise ValueError(f"{rows.label}: a precomputed {square} matrix is read with numpy.load, not given as a file.")
     names = None if rows.names is None else np.array(rows.names, dtype=object)
     name = type(model).__name__
     if reset:

@@ -27,6 +27,9 @@ class HeldMatrix(SymmetricOperator):
         picked = self.matrix[:, indices]
         return np.asarray(picked.toarray() if sparse.issparse(picked) else picked, dtype=np.float64)
 
+    def sparse(self) -> Any:
+        return self.matrix
+
     def shifted_squared_norm(self) -> float:
         if sparse.issparse(self.matrix):
             return float(self.matrix.multiply(self.matrix).sum())

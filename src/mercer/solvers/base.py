@@ -17,6 +17,8 @@ NOT_FINITE = (
 class Eigenpairs:
     """Approximate eigenpairs of a symmetric matrix A with what was measured of them, largest eigenvalue first.
 
+    Solvers for the other end of the spectrum (inverse.py) give the smallest first; `bound` and `beyond` mirror that.
+
     values θ (k,), vectors U (n×k, orthonormal), residuals ρᵢ = ‖Auᵢ − θᵢuᵢ‖ (k,).
     """
 
@@ -35,6 +37,7 @@ class Eigenpairs:
     bound: float = np.inf  # on the eigenvalue after the k-th largest of A, if the method itself gives one
     probes: Array | None = field(default=None, repr=False)  # Gaussian columns Ω that the solver never looked at …
     probed: Array | None = field(default=None, repr=False)  # … and A Ω, which it brought along
+    level: str = ""  # how the bound is known
     complete: bool = False  # whether the method itself excludes a missed pair (LAPACK counts eigenvalues)
 
     def __len__(self) -> int:

@@ -101,6 +101,7 @@ _HELD = {
     "triangle": "the triangle of a QR factorisation, from one sweep",
     "rows": "the centred rows",
     "products": "products with the rows",
+    "neighborhoods": "the sparse matrix of the neighbourhoods",
 }
 
 

@@ -1,0 +1,138 @@
+"""From neighbourhoods to a certified embedding: one matrix, its bottom eigenvectors, and what to tell about them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mercer.errors import BadData
+from mercer.models.neighborhoods import Neighborhoods, sizes_in_words
+from mercer.operators.alignment import align
+from mercer.operators.held import HeldMatrix
+from mercer.operators.neighbors import Tell
+from mercer.solvers.base import Eigenpairs, Solver, signs_by
+from mercer.solvers.gaps import GapCertificate, PartsCertificate, certify_gaps
+from mercer.symmetric import Array
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a neighbourhood asks for, and of how many components."""
+
+    method: str
+    n_components: int
+    reg: float
+    modified_tol: float
+    tol: float
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """Coordinates of all items (n×d), their eigenvalues and the proof."""
+
+    coordinates: Array
+    error: float  # Σ of the eigenvalues: what the neighbourhoods object to
+    certificate: GapCertificate | PartsCertificate
+    warnings: list[str] = field(default_factory=list)
+
+
+def embed(
+    hoods: Neighborhoods,
+    recipe: Recipe,
+    solver: Solver,
+    rng: np.random.Generator,
+    threads: int,
+    tell: Tell = None,
+) -> Embedding:
+    """Bottom eigenvectors of M but 1, as unit columns, each with its largest entry positive."""
+    M = align(
+        hoods.space,
+        hoods.indices,
+        recipe.method,
+        n_components=recipe.n_components,
+        reg=recipe.reg,
+        modified_tol=recipe.modified_tol,
+        threads=threads,
+        tell=tell,
+    )
+    pairs = solver.solve(HeldMatrix(M, threads), recipe.n_components, rng)
+    certificate = certify_gaps(pairs, tol=recipe.tol)
+    return Embedding(
+        pairs.vectors * signs_by(pairs.vectors),
+        float(np.maximum(pairs.values, 0.0).sum()),
+        certificate,
+        about(certificate),
+    )
+
+
+def nothing(n: int, n_components: int) -> Embedding:
+    """Of rows that are all the same: zeros, of which nothing is known."""
+    zeros = np.zeros(n_components)
+    none = np.empty((n, 0))
+    pairs = Eigenpairs(zeros, none, zeros, none, bound=0.0, level="all rows are the same")
+    return Embedding(np.zeros((n, n_components)), 0.0, certify_gaps(pairs, tol=0.0))
+
+
+def embed_parts(
+    hoods: Neighborhoods, labels: Array, one: Callable[[Neighborhoods], Embedding], n_components: int
+) -> Embedding:
+    """Every part of the graph on its own, all with the same variance; their places relative to each other mean nothing.
+
+    A part of m items has coordinates of variance 1/n, as the whole would have: √(m/n) times unit columns.
+    """
+    n, sizes = len(labels), np.bincount(labels)
+    if n_components >= sizes[-1]:
+        raise BadData(
+            f"The smallest of {len(sizes)} parts has {sizes[-1]:,} rows, too few for n_components={n_components}. "
+            'Give fewer n_components, more n_neighbors, or on_disconnected="warn".'
+        )
+    coordinates, error = np.empty((n, n_components)), 0.0
+    certificates, warnings = list[GapCertificate](), list[str]()
+    for part, size in enumerate(sizes):
+        members = np.flatnonzero(labels == part)
+        found = one(hoods.part(members))
+        coordinates[members] = found.coordinates * np.sqrt(size / n)
+        error += found.error * size / n
+        certificates.append(found.certificate)  # type: ignore[arg-type]
+        warnings += [f"Part {part + 1} ({size:,} rows): {text}" for text in found.warnings]
+    return Embedding(coordinates, error, PartsCertificate(tuple(certificates), tuple(int(s) for s in sizes)), warnings)
+
+
+def about(certificate: GapCertificate) -> list[str]:
+    """What a user should be told about the eigenvalues of a graph that hangs together."""
+    if certificate.n_zero:
+        return [
+            f"{certificate.n_zero} of {certificate.n_components} coordinates have an eigenvalue below working "
+            f"precision ({certificate.rounding:.1e}), so any rotation among them, and with what was not kept, is as "
+            "good. Are there pieces that hardly hang together? More n_neighbors, a larger reg or fewer rows may help."
+        ]
+    if certificate.unresolved:
+        names = ", ".join(str(i + 1) for i in certificate.unresolved[:5])
+        return [
+            f"The direction of coordinate {names} is not determined: its eigenvalue is nearly that of its neighbour; "
+            "see certificate_. Another n_components may keep or leave out both."
+        ]
+    return []
+
+
+def about_parts(labels: Array, closed: Array, k: int, separate: bool) -> list[str]:
+    """What is wrong with the graph, if it does not hang together."""
+    sizes = np.bincount(labels)
+    if len(sizes) > 1:
+        meaning = (
+            "Each was embedded on its own; where they lie relative to each other means nothing."
+            if separate
+            else 'The coordinates only tell the parts apart. Give more n_neighbors, or on_disconnected="separate" to '
+            "embed each on its own."
+        )
+        return [
+            f"The graph of the {k} nearest neighbours falls apart into {len(sizes):,} parts of "
+            f"{sizes_in_words(sizes)}. {meaning}"
+        ]
+    if len(closed) > 1:
+        return [
+            f"{len(closed):,} groups of rows ({sizes_in_words(closed)}) have all their {k} nearest neighbours among "
+            "themselves, though other rows look at several of them: the first coordinates only tell the groups apart. "
+            "Give more n_neighbors."
+        ]
+    return []

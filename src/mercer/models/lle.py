@@ -1,0 +1,502 @@
+"""Locally linear embedding with a proof."""
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import _fit_context, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.errors import BadData, tell
+from mercer.kernels.base import Kernel
+from mercer.kernels.dot import Cosine, Linear
+from mercer.models.base import Model
+from mercer.models.embedding import Embedding, Recipe, about_parts, embed, embed_parts, nothing
+from mercer.models.neighborhoods import Neighborhoods, find_neighborhoods, probe_fill
+from mercer.models.training import check_rows
+from mercer.operators import local
+from mercer.operators.alignment import over_blocks
+from mercer.operators.spaces import Distances, KernelRows, Points, Space
+from mercer.progress import reporting
+from mercer.solvers.local_plan import SMALL, LocalProblem, choose_local_plan, solver_for
+from mercer.solvers.plan import Plan
+from mercer.sources.rows import RowSource
+from mercer.symmetric import Array
+from mercer.threads import one_blas_thread, run
+
+STAGES = 3  # of a fit: neighbours, neighbourhoods, eigenvectors
+PLACED = 1_000_000  # entries of new points' neighbourhoods that are worked on at a time
+SINGULAR = (
+    "Error in determining null-space with ARPACK. Error message: '{}'. Note that eigen_solver='arpack' can fail when "
+    "the weight matrix is singular or otherwise ill-behaved; eigen_solver='auto' warns instead."
+)
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where new points go, and how much their neighbours know about them."""
+
+    embedding: Array  # m×d
+    residuals: Array  # (m,): distance of a point from what its neighbours make of it, in the units of the input
+    nearest: Array  # (m,): distance to the nearest training row
+    far: Array  # (m,): whether that is farther than any training row is from its own neighbours
+
+
+class LocallyLinearEmbedding(Model):
+    """Locally linear embedding and its relatives, with a certificate and honest warnings.
+
+    Every row is described by its nearest neighbours, and the embedding is where those descriptions fit best: the
+    eigenvectors of the smallest eigenvalues of
+
+        M = (I − W)ᵀ(I − W),   xᵢ ≈ Σⱼ Wᵢⱼxⱼ over the neighbours j of i,   Σⱼ Wᵢⱼ = 1,
+
+    without the constant one. The other methods put other matrices Bᵢ of each neighbourhood into M = Σᵢ SᵢᵀBᵢSᵢ.
+    A drop-in replacement for ``sklearn.manifold.LocallyLinearEmbedding``: same parameters, defaults and attributes.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        How many neighbours describe a row.
+    n_components : int, default=2
+        Number of coordinates.
+    reg : float, default=1e-3
+        Weights solve (G + reg·tr(G)·I)w ∝ 1, for "standard" and "modified"; the other methods solve for no weights.
+    eigen_solver : {"auto", "arpack", "dense"}, default="auto"
+        All invert M plus a tiny multiple of I: "arpack" by a sparse factorisation, "dense" by Cholesky, "auto" by what
+        is faster, which a small piece of the data tells. Up to 300 rows LAPACK takes the whole matrix.
+    tol : float, default=1e-6
+        Each residual is to be this small against the gap around its eigenvalue, or rounding.
+    max_iter : int, default=100
+        At most so many passes with the inverse.
+    method : {"standard", "modified", "hessian", "ltsa"}, default="standard"
+        How a neighbourhood is described: by one vector of weights, by several of them (MLLE), by second derivatives
+        (Hessian eigenmaps) or by its tangent space.
+    hessian_tol : float, default=1e-4
+        Accepted and not used: there is nothing to scale, as the columns it was for sum to zero.
+    modified_tol : float, default=1e-12
+        A reflection of MLLE shorter than this is none.
+    neighbors_algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
+        All find the exact neighbours: "brute" by all distances, in tiles, both trees by a k-d tree.
+    random_state : int, RandomState instance or None, default=None
+        Of the solver's start; None is a fixed seed, so that runs repeat.
+    n_jobs : int or None, default=None
+        Threads; None is all of them.
+    metric : {"euclidean", "cosine", "precomputed"} or kernel, default="euclidean"
+        Where neighbourhoods live: a `mercer.kernels` object means its feature space, ‖x − y‖² = k(x, x) + k(y, y) −
+        2k(x, y); "precomputed" that X holds distances.
+    on_disconnected : {"warn", "separate", "raise"}, default="warn"
+        What to do if the graph of neighbours falls apart: warn and let the coordinates tell the parts apart, embed
+        every part on its own, or raise ValueError.
+    memory_limit : int, str or None, default=None
+        Bytes, or "2GB"; None is half the machine. A fit that does not fit is refused before it starts.
+    progress : bool or callable, default=False
+        True shows a bar on a terminal; a callable is called with the state.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The coordinates, as unit columns, each with its largest entry positive.
+    reconstruction_error_ : float
+        The sum of their eigenvalues.
+    certificate_ : GapCertificate or PartsCertificate
+        What is proven: residuals against gaps, directions, whether an eigenvalue was missed.
+    plan_ : Plan
+        What was done, and why.
+    part_labels_ : ndarray of shape (n_samples,)
+        The part of the graph that each row is in; 0 is the largest.
+    n_parts_ : int
+        How many there are.
+    residuals_ : ndarray of shape (n_samples,)
+        Distance of every row from what its neighbours make of it, in the units of the input.
+    n_features_in_ : int
+        How many columns.
+
+    See Also
+    --------
+    KernelPCA : with a kernel that knows what is near, where no graph of neighbours is wanted.
+
+    Notes
+    -----
+    Different from scikit-learn, on purpose: ``reg`` counts for "modified" too; "hessian" is the true one (there a full
+    QR factorisation makes it the same as "ltsa"); equal rows are neighbours of each other; ``transform`` gives training
+    rows their own places; graphs that fall apart and answers without a meaning are warned of.
+
+    Examples
+    --------
+    >>> from mercer import LocallyLinearEmbedding
+    >>> from mercer.datasets import spiral
+    >>> X, place = spiral(300, 2)
+    >>> model = LocallyLinearEmbedding(n_neighbors=12, n_components=1).fit(X)
+    >>> bool(model.certificate_.certified), model.n_parts_
+    (True, 1)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "reg": [Interval(Real, 0, None, closed="left")],
+        "eigen_solver": [StrOptions({"auto", "arpack", "dense"})],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "method": [StrOptions({"standard", "modified", "hessian", "ltsa"})],
+        "hessian_tol": [Interval(Real, 0, None, closed="left")],
+        "modified_tol": [Interval(Real, 0, None, closed="left")],
+        "neighbors_algorithm": [StrOptions({"auto", "brute", "kd_tree", "ball_tree"})],
+        "random_state": ["random_state"],
+        "n_jobs": [None, Integral],
+        "metric": [StrOptions({"euclidean", "cosine", "precomputed"}), Kernel],
+        "on_disconnected": [StrOptions({"warn", "separate", "raise"})],
+        "memory_limit": [Interval(Real, 0, None, closed="neither"), str, None],
+        "progress": ["boolean", callable],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_neighbors: int = 5,
+        n_components: int = 2,
+        reg: float = 1e-3,
+        eigen_solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 100,
+        method: str = "standard",
+        hessian_tol: float = 1e-4,
+        modified_tol: float = 1e-12,
+        neighbors_algorithm: str = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        metric: Any = "euclidean",
+        on_disconnected: str = "warn",
+        memory_limit: int | str | None = None,
+        progress: Any = False,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.n_components = n_components
+        self.reg = reg
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.method = method
+        self.hessian_tol = hessian_tol
+        self.modified_tol = modified_tol
+        self.neighbors_algorithm = neighbors_algorithm
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.metric = metric
+        self.on_disconnected = on_disconnected
+        self.memory_limit = memory_limit
+        self.progress = progress
+
+    # ------------------------------------------------------------------ fitting
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> "LocallyLinearEmbedding":
+        """Embed the rows of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+            The rows; a file of rows, or what `mercer.open_rows` made of one; distances between all items if
+            ``metric="precomputed"``.
+        y : Ignored
+            Present for compatibility.
+
+        Returns
+        -------
+        self : LocallyLinearEmbedding
+        """
+        self._fit(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Fit, and return ``embedding_``: the same as ``fit(X).transform(X)``, without its work."""
+        self.fit(X)
+        return self.embedding_.copy()
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def _fit_for_scores(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:
+        if sample_weight is not None:
+            raise ValueError("Locally linear embedding has no weights of rows; leave out sample_weight.")
+        self._fit(X)
+        return self.embedding_, self.embedding_
+
+    def _fit(self, X: Any) -> None:
+        """From rows to fitted names."""
+        limits, rng = self._limits(), self._rng()
+        with one_blas_thread(), reporting(self.progress, STAGES, "neighbourhoods") as on_pass:
+            space, loaded = self._open(X)
+            problem = self._problem(space, loaded)
+            plan = choose_local_plan(problem, limits)
+            hoods = find_neighborhoods(space, self.n_neighbors, limits.threads, on_pass)
+            found, labels = self._embed(hoods, plan, problem, rng, limits.threads, on_pass)
+        self._keep(hoods, found, labels, plan)
+
+    def _open(self, X: Any) -> tuple[Space, int]:
+        """The space of the rows, checked; and the bytes that were read for it."""
+        rows = check_rows(self, X, reset=True, square=self._given_distances(), matrix="distance")
+        loaded = 0
+        if isinstance(rows, RowSource):
+            rows = rows.load()
+            loaded = rows.nbytes
+        self._dtype = np.float32 if rows.dtype == np.float32 else np.float64
+        self._refuse(*rows.shape)
+        return self._space(rows), loaded
+
+    def _space(self, rows: Any) -> Space:
+        if self._given_distances():
+            return Distances(checked_distances(rows))
+        if isinstance(self.metric, Kernel):
+            return KernelRows(rows, self.metric.resolved(rows, self._rng()))
+        if sparse.issparse(rows):
+            return KernelRows(rows.astype(np.float64), Cosine() if self.metric == "cosine" else Linear())
+        way = {"auto": "auto", "brute": "tiles"}.get(self.neighbors_algorithm, "tree")
+        return Points(rows, unit=self.metric == "cosine", way=way)
+
+    def _refuse(self, n: int, d: int) -> None:
+        """What cannot be, with scikit-learn's words where it has them."""
+        k, wanted = self.n_neighbors, self.n_components
+        if self.metric in ("euclidean", "cosine") and wanted > d:
+            raise ValueError(
+                f"output dimension must be less than or equal to input dimension: n_components={wanted}, n_features={d}"
+            )
+        if k >= n:
+            raise ValueError(f"Expected n_neighbors < n_samples, but n_samples = {n}, n_neighbors = {k}")
+        if wanted >= n:
+            raise ValueError(f"n_components={wanted} must be less than n_samples={n}.")
+        if self.method == "hessian" and k <= wanted * (wanted + 3) // 2:
+            raise ValueError(
+                "for method='hessian', n_neighbors must be greater than [n_components * (n_components + 3) / 2]: "
+                f"n_neighbors={k}, and {wanted * (wanted + 3) // 2}"
+            )
+        if self.method == "modified" and k < wanted:
+            raise ValueError(f"modified LLE requires n_neighbors >= n_components: {k} and {wanted}")
+        if self.method == "ltsa" and k <= wanted:
+            raise ValueError(
+                f"for method='ltsa', n_neighbors={k} must be greater than n_components={wanted}: so many directions "
+                "leave nothing to align."
+            )
+
+    def _problem(self, space: Space, loaded: int) -> LocalProblem:
+        probe = space.n > SMALL or self.eigen_solver == "arpack"
+        return LocalProblem(
+            n=space.n,
+            d=self.n_features_in_,
+            k=self.n_components,
+            neighbors=self.n_neighbors,
+            fill=probe_fill(space, self.n_neighbors, self._rng()) if probe else None,
+            eigen_solver=self.eigen_solver,
+            tol=self.tol,
+            max_passes=self.max_iter,
+            loaded=loaded,
+            copied=isinstance(space, Points),
+        )
+
+    def _embed(
+        self,
+        hoods: Neighborhoods,
+        plan: Plan,
+        problem: LocalProblem,
+        rng: np.random.Generator,
+        threads: int,
+        on_pass: Any,
+    ) -> tuple[Embedding, Array]:
+        """The embedding of all distinct items, with the part of the graph that each is in."""
+        if hoods.n_distinct == 1:
+            if self.eigen_solver == "arpack":
+                raise ValueError(SINGULAR.format(hoods.note))
+            return nothing(hoods.space.n, self.n_components), np.zeros(hoods.space.n, dtype=np.int64)
+        recipe = Recipe(self.method, self.n_components, self.reg, self.modified_tol, self.tol)
+        factor = getattr(plan.solver, "factor", "lapack")
+
+        def one(part: Neighborhoods) -> Embedding:
+            return embed(
+                part, recipe, solver_for(part.space.n, factor, problem, threads, on_pass), rng, threads, on_pass
+            )
+
+        labels = hoods.parts
+        separate = self.on_disconnected == "separate" and labels.max() > 0
+        closed = hoods.closed if self.method == "standard" and not labels.any() else np.empty(0)
+        complaints = about_parts(labels, closed, self.n_neighbors, separate)
+        if complaints and self.on_disconnected == "raise":
+            raise BadData(complaints[0])
+        found = embed_parts(hoods, labels, one, self.n_components) if separate else one(hoods)
+        silenced = found.warnings if not complaints or separate else []  # zeros are what the first one is about
+        return Embedding(found.coordinates, found.error, found.certificate, [*complaints, *silenced]), labels
+
+    def _keep(self, hoods: Neighborhoods, found: Embedding, labels: Array, plan: Plan) -> None:
+        """All fitted names, in one place."""
+        self._hoods, self._places = hoods, found.coordinates.astype(self._dtype, copy=False)
+        self._reach = float(hoods.distances.max())
+        self.embedding_ = hoods.all_rows(self._places)
+        self.reconstruction_error_ = found.error
+        self.certificate_, self.plan_ = found.certificate, plan
+        self.part_labels_, self.n_parts_ = hoods.all_rows(labels), int(labels.max()) + 1
+        for message in filter(None, [hoods.note, *found.warnings]):
+            tell(message)
+        if not found.certificate.converged:
+            tell(
+                "The solver stopped before every coordinate met the tolerance; see certificate_. Give a larger "
+                "max_iter or tol.",
+                ConvergenceWarning,
+            )
+
+    def plan(self, X: Any, sample_weight: Any = None) -> Plan:
+        """What `fit(X)` would do, and why, without doing it."""
+        self.check_params()
+        other = clone(self)  # a fitted model stays as it is
+        return choose_local_plan(other._problem(*other._open(X)), self._limits())
+
+    # ------------------------------------------------------------------ using
+
+    def transform(self, X: Any) -> Array:
+        """Places of new rows: their weights over the nearest training rows, times the places of those.
+
+        A row that equals a training row gets its place. Rows farther from all training rows than those are from their
+        own neighbours are warned of: there the embedding is a guess. See `place` for what is known of each row.
+        """
+        return self._by_blocks(self._new_rows(X))
+
+    def place(self, X: Any) -> Placement:
+        """Places of new rows, with the local residual and the distance to the training rows of each."""
+        rows = self._new_rows(X)
+        return self._placed(rows.load() if isinstance(rows, RowSource) else rows, self._limits().threads)
+
+    def _new_rows(self, X: Any) -> Any:
+        check_is_fitted(self)
+        rows = check_rows(self, X, reset=False, square=self._given_distances(), matrix="distance")
+        return rows.astype(np.float64) if sparse.issparse(rows) else rows
+
+    def _scores(self, rows: Any, threads: int) -> Array:
+        placed = self._placed(rows, threads)
+        if placed.far.any():
+            farthest = int(placed.nearest.argmax())
+            tell(
+                f"{int(placed.far.sum()):,} of {len(placed.far):,} rows are farther from all training rows than those "
+                f"are from their neighbours (at most {self._reach:.3g}; row {farthest} is "
+                f"{placed.nearest[farthest]:.3g} away): there the embedding is a guess."
+            )
+        return placed.embedding
+
+    def _placed(self, rows: Any, threads: int) -> Placement:
+        space, k = self._hoods.space, self._hoods.indices.shape[1]
+        with one_blas_thread():
+            near = space.nearest_to(rows, k, threads)
+            residuals, out = np.empty(len(near.indices)), np.empty((len(near.indices), self._places.shape[1]))
+
+            def work(some: slice) -> None:
+                G = space.gram_at(rows[some], near.indices[some])
+                w = local.weights(G, self.reg)
+                residuals[some] = local.residuals(G, w)
+                np.einsum("ij,ijl->il", w, self._places[near.indices[some]], out=out[some])
+
+            size = max(1, PLACED // (k * max(k, space.width)))
+            run(work, [slice(i, min(i + size, len(out))) for i in range(0, len(out), size)], threads)
+        same = near.distances[:, 0] == 0
+        out[same] = self._places[near.indices[same, 0]]
+        residuals[same] = 0.0
+        nearest = near.distances[:, 0]
+        return Placement(out.astype(self._dtype, copy=False), residuals * space.scale, nearest, nearest > self._reach)
+
+    @property
+    def residuals_(self) -> Array:
+        """Distance of every training row from what its neighbours make of it, computed when it is asked for."""
+        check_is_fitted(self)
+        hoods = self._hoods
+
+        def of(G: Array) -> Array:
+            return local.residuals(G, local.weights(G, self.reg))
+
+        found = over_blocks(hoods.space, hoods.indices, of, self._limits().threads)
+        return hoods.all_rows(found * hoods.space.scale)
+
+    @property
+    def nbrs_(self) -> NearestNeighbors:
+        """scikit-learn's search over the training rows, made when it is asked for."""
+        check_is_fitted(self)
+        space = self._hoods.space
+        if isinstance(space, Distances):
+            return NearestNeighbors(n_neighbors=self.n_neighbors, metric="precomputed").fit(space.matrix)
+        rows = space.rows * space.scale + space.centre * space.scale if isinstance(space, Points) else space.rows  # type: ignore[attr-defined]
+        return NearestNeighbors(n_neighbors=self.n_neighbors, algorithm=self.neighbors_algorithm).fit(rows)
+
+    # ------------------------------------------------------------------ scikit-learn's ways
+
+    def _given_distances(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "precomputed"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = not self._given_distances()
+        tags.input_tags.pairwise = tags.input_tags.positive_only = self._given_distances()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.embedding_.shape[1]
+
+
+def checked_distances(matrix: Any) -> Array:
+    if sparse.issparse(matrix) or not isinstance(matrix, np.ndarray):
+        raise ValueError(
+            "Sparse distances are not supported: also those between the neighbours of an item are needed, so "
+            'metric="precomputed" takes a dense matrix.'
+        )
+    if (matrix < 0).any():
+        raise ValueError(f"Negative values in data: distances cannot be negative; the smallest is {matrix.min():.3g}.")
+    return matrix
+
+
+def locally_linear_embedding(
+    X: Any,
+    *,
+    n_neighbors: int,
+    n_components: int,
+    reg: float = 1e-3,
+    eigen_solver: str = "auto",
+    tol: float = 1e-6,
+    max_iter: int = 100,
+    method: str = "standard",
+    hessian_tol: float = 1e-4,
+    modified_tol: float = 1e-12,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    **more: Any,
+) -> tuple[Array, float]:
+    """Locally linear embedding as a function: ``embedding_`` and ``reconstruction_error_`` of the class.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix, NearestNeighbors}
+        The rows, or a search that was fitted to them.
+    n_neighbors, n_components, reg, eigen_solver, tol, max_iter, method, hessian_tol, modified_tol, random_state, n_jobs
+        As in `LocallyLinearEmbedding`.
+    **more
+        Its other parameters.
+
+    Returns
+    -------
+    Y : ndarray of shape (n_samples, n_components)
+    squared_error : float
+    """
+    model = LocallyLinearEmbedding(
+        n_neighbors=n_neighbors,
+        n_components=n_components,
+        reg=reg,
+        eigen_solver=eigen_solver,
+        tol=tol,
+        max_iter=max_iter,
+        method=method,
+        hessian_tol=hessian_tol,
+        modified_tol=modified_tol,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        **more,
+    )
+    model.fit(X._fit_X if isinstance(X, NearestNeighbors) else X)
+    return model.embedding_, model.reconstruction_error_

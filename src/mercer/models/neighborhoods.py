@@ -1,0 +1,127 @@
+"""The neighbourhoods of all items: who is near, what hangs together, and what is there more than once."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from mercer.errors import BadData
+from mercer.operators.neighbors import Tell
+from mercer.operators.spaces import Space
+from mercer.solvers.local_plan import Fill, foretell, measure_fill
+from mercer.symmetric import Array
+
+PIECES = 1000, 2000  # items of the two pieces whose factors foretell that of the whole
+PLACES = 2  # to look at
+
+
+@dataclass(frozen=True)
+class Neighborhoods:
+    """k nearest neighbours of every distinct item."""
+
+    space: Space
+    indices: Array  # n×k
+    distances: Array  # n×k
+    copies: Array | None = None  # which distinct item each given one is; None: they are the given ones
+    n_distinct: int | None = None  # how many items are distinct, if that was looked at
+    note: str = ""  # what a user should know about equal rows
+
+    @property
+    def parts(self) -> Array:
+        """The part of the graph that each item is in (n,); 0 is the largest."""
+        labels = connected_components(graph(self.indices), directed=True, connection="weak")[1]
+        return by_size(labels)
+
+    @property
+    def closed(self) -> Array:
+        """Sizes of the groups that have all their neighbours among themselves and hang together, largest first."""
+        count, labels = connected_components(graph(self.indices), directed=True, connection="strong")
+        leaving = (labels[self.indices] != labels[:, None]).any(axis=1)
+        is_open = np.zeros(count, dtype=bool)
+        is_open[labels[leaving]] = True
+        return np.sort(np.bincount(labels)[~is_open])[::-1]
+
+    def part(self, members: Array) -> "Neighborhoods":
+        """Those of a part of the graph, which has no neighbours outside."""
+        new_number = np.full(self.space.n, -1, dtype=self.indices.dtype)
+        new_number[members] = np.arange(len(members))
+        return Neighborhoods(self.space.take(members), new_number[self.indices[members]], self.distances[members])
+
+    def all_rows(self, of_items: Array) -> Array:
+        """What was found for distinct items, for every row as it was given."""
+        return of_items if self.copies is None else of_items[self.copies]
+
+
+def find_neighborhoods(space: Space, k: int, threads: int, tell: Tell = None) -> Neighborhoods:
+    """The k nearest of every item. If all k are equal to an item, equal ones are taken for one."""
+    found = space.nearest(k, threads, tell)
+    if not np.isfinite(found.distances).all():
+        raise BadData("Distances between rows are not finite: an overflow. Scale the data down (StandardScaler).")
+    collapsed = int(np.sum(found.distances[:, -1] == 0))
+    if not collapsed:
+        return Neighborhoods(space, found.indices, found.distances)
+    groups = space.groups()
+    first = np.unique(groups, return_index=True)[1]
+    items = np.sort(first)
+    number = np.empty(len(first), dtype=np.int64)
+    number[groups[items]] = np.arange(len(items))
+    if len(items) <= k:
+        note = few_distinct(len(items), space.n, k)
+        return Neighborhoods(space, found.indices, found.distances, n_distinct=len(items), note=note)
+    distinct = space.take(items)
+    found = distinct.nearest(k, threads, tell)
+    note = (
+        f"{collapsed:,} of {space.n:,} rows have {k} neighbours that are all equal to themselves, so their "
+        f"neighbourhoods say nothing. The {len(items):,} distinct rows were embedded, and equal rows share a place."
+    )
+    return Neighborhoods(distinct, found.indices, found.distances, number[groups], len(items), note)
+
+
+def few_distinct(distinct: int, n: int, k: int) -> str:
+    if distinct == 1:
+        return f"All {n:,} rows are the same, so there is no structure to find: the embedding is zero."
+    return (
+        f"Only {distinct:,} of {n:,} rows are distinct, too few for n_neighbors={k}: neighbourhoods of equal rows say "
+        f"nothing. Give n_neighbors < {distinct:,}, or each row once."
+    )
+
+
+def graph(indices: Array) -> Any:
+    n, k = indices.shape
+    return sparse.csr_array((np.ones(n * k, dtype=np.int8), indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+
+
+def by_size(labels: Array) -> Array:
+    """The same groups, numbered from the largest on; of equal ones the one with the first item."""
+    _, first, sizes = np.unique(labels, return_index=True, return_counts=True)
+    rank = np.empty(len(sizes), dtype=np.int64)
+    rank[np.lexsort((first, -sizes))] = np.arange(len(sizes))
+    return rank[labels]
+
+
+def sizes_in_words(sizes: Array) -> str:
+    """ "600, 300 and 100 rows"."""
+    shown = [f"{size:,}" for size in sizes[:5]]
+    more = len(sizes) - len(shown)
+    if more:
+        return f"{', '.join(shown)} … rows ({more:,} more)"
+    return f"{', '.join(shown[:-1])} and {shown[-1]} rows" if len(shown) > 1 else f"{shown[0]} rows"
+
+
+def probe_fill(space: Space, k: int, rng: np.random.Generator) -> Fill:
+    """How a sparse factor fills in, from the neighbourhoods of small pieces: two places, and more of the worse."""
+    small, large = (min(size, max(k + 2, space.n // share)) for size, share in zip(PIECES, (4, 2), strict=True))
+    places = [int(item) for item in rng.integers(space.n, size=PLACES)]
+    first = [(small, *measure_fill(piece(space, item, small, k))) for item in places]
+    worse = max(range(PLACES), key=lambda i: first[i][2])
+    pattern = piece(space, places[worse], large, k)
+    return foretell(space.n, first[worse], (large, *measure_fill(pattern)), pattern.nnz / large)
+
+
+def piece(space: Space, item: int, size: int, k: int) -> Any:
+    """Where M would have entries if there were but some items around one: pairs with a common neighbour."""
+    indices = space.patch(item, size).nearest(k, 1).indices
+    reach = sparse.csr_array(graph(indices) + sparse.eye_array(size, dtype=np.int8, format="csr"), dtype=np.float64)
+    return sparse.csc_array(reach.T @ reach)

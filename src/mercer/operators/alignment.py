@@ -1,0 +1,117 @@
+"""From neighbourhoods to one sparse matrix: M = Σᵢ SᵢᵀBᵢSᵢ, whose bottom eigenvectors are the embedding."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer.operators import local
+from mercer.operators.neighbors import Tell
+from mercer.operators.spaces import Space
+from mercer.symmetric import Array
+from mercer.threads import run
+
+BLOCK_ENTRIES = 2_000_000  # of neighbours' coordinates or Gram matrices that a thread holds
+MOST_ROWS = 2048  # points a thread takes at a time
+ROUND = 16  # such pieces before progress is told, and parts are added up
+
+
+def align(
+    space: Space,
+    indices: Array,
+    method: str,
+    *,
+    n_components: int,
+    reg: float,
+    modified_tol: float,
+    threads: int,
+    tell: Tell = None,
+) -> Any:
+    """M (n×n, CSC) of the neighbours (n×k) by one of the four methods."""
+    if method == "standard":
+        W = weight_matrix(space, indices, reg, threads, tell)
+        rest = sparse.eye_array(space.n, format="csr") - W
+        return in_order(rest.T @ rest)
+    if method == "modified":
+        eta = float(np.median(over_blocks(space, indices, lambda G: local.spill(G, n_components), threads)))
+        local_matrices: Callable[[Array], Array] = local.Modified(eta, reg, modified_tol)
+        members = np.column_stack([np.arange(space.n, dtype=indices.dtype), indices])
+    else:
+        function = {"ltsa": local.ltsa, "hessian": local.hessian}[method]
+        local_matrices, members = (lambda G: function(G, n_components)), indices
+    return in_order(summed(patches(space, indices, members, local_matrices, threads, tell), space.n))
+
+
+def weight_matrix(space: Space, indices: Array, reg: float, threads: int, tell: Tell = None) -> Any:
+    """W (n×n, CSR): row i has the weights by which its neighbours make up item i."""
+    n, k = indices.shape
+    w = over_blocks(space, indices, lambda G: local.weights(G, reg), threads, k, tell)
+    return sparse.csr_array((w.ravel(), indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+
+
+def over_blocks(
+    space: Space, indices: Array, function: Callable[[Array], Array], threads: int, width: int = 0, tell: Tell = None
+) -> Array:
+    """function(G) of all neighbourhoods: a number for each, or `width` of them."""
+    out = np.empty((len(indices), width) if width else len(indices))
+
+    def work(rows: slice) -> None:
+        out[rows] = function(space.gram(np.arange(rows.start, rows.stop), indices[rows]))
+
+    for pieces in rounds(space, indices):
+        run(work, pieces, threads)
+        if tell:
+            tell(pieces[-1].stop / len(indices))
+    return out
+
+
+def rounds(space: Space, indices: Array) -> Iterator[list[slice]]:
+    """All items in pieces that fit into a thread's memory, some of them at a time."""
+    n, k = indices.shape
+    size = int(np.clip(BLOCK_ENTRIES // (k * max(k + 1, space.width)), 1, MOST_ROWS))
+    for first in range(0, n, ROUND * size):
+        last = min(first + ROUND * size, n)
+        yield [slice(start, min(start + size, last)) for start in range(first, last, size)]
+
+
+def patches(
+    space: Space, indices: Array, members: Array, local_matrices: Callable[[Array], Array], threads: int, tell: Tell
+) -> Iterator[Any]:
+    """The sums of SᵢᵀBᵢSᵢ over pieces of all items, as sparse matrices."""
+    n, q = members.shape
+    for pieces in rounds(space, indices):
+        parts: list[Any] = [None] * len(pieces)
+
+        def work(i: int, pieces: list[slice] = pieces, parts: list[Any] = parts) -> None:
+            rows = pieces[i]
+            B = local_matrices(space.gram(np.arange(rows.start, rows.stop), indices[rows]))
+            where = members[rows]
+            entries = np.repeat(where, q, axis=1).ravel(), np.tile(where, (1, q)).ravel()
+            parts[i] = sparse.coo_array((B.ravel(), entries), shape=(n, n)).tocsr()
+
+        run(work, range(len(pieces)), threads)
+        yield from parts
+        if tell:
+            tell(pieces[-1].stop / n)
+
+
+def summed(parts: Iterable[Any], n: int) -> Any:
+    """Their sum, always of two that are sums of equally many, so that an entry is moved a few times only."""
+    waiting: list[tuple[int, Any]] = []
+    for part in parts:
+        level, total = 0, part
+        while waiting and waiting[-1][0] == level:
+            level, total = level + 1, waiting.pop()[1] + total
+        waiting.append((level, total))
+    total = sparse.csr_array((n, n))
+    for _, part in reversed(waiting):
+        total = total + part
+    return total
+
+
+def in_order(M: Any) -> Any:
+    """A symmetric matrix in CSC form with sorted entries, the same above and below the diagonal."""
+    M = sparse.csc_array((M + M.T) / 2)
+    M.sort_indices()
+    return M

@@ -1,0 +1,171 @@
+"""Who is near: the k nearest of n points, found exactly.
+
+Few columns go through a k-d tree. With more of them a tree looks at nearly everything anyway, and all distances are
+computed, in single precision: ‖p‖² − 2qᵀp, a tile at a time. A few candidates more than asked for are then measured in
+double precision. If a point outside of them can be as near as the k-th, by the rounding that single precision may
+have, the row is searched again in double precision.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from mercer.symmetric import Array
+from mercer.threads import run
+
+TREE_COLUMNS, TREE_COLUMNS_OF_MANY, MANY = 8, 15, 50_000  # a tree pays up to so many columns, or with many points
+EXTRA = 4  # candidates beyond k
+GROUP = 16  # columns of a tile that are first compared among each other
+TILE_ENTRIES, TILE_ROWS = 4_000_000, (16, 512)  # of distances held by a thread
+PIECES = 16  # tiles that are shared out before progress is told
+
+Tell = Callable[[float], Any] | None  # how much of the work is done
+
+
+@dataclass(frozen=True)
+class Neighbors:
+    """The nearest points of every row, nearest first."""
+
+    indices: Array  # m×k
+    distances: Array  # m×k
+
+
+def nearest(
+    P: Array, k: int, Q: Array | None = None, *, way: str = "auto", threads: int = 1, tell: Tell = None
+) -> Neighbors:
+    """The k nearest rows of P (n×d, moved near the origin) to every row of Q; to those of P itself without Q.
+
+    A row of P is never its own neighbour. That is decided by its number, so rows that are given twice are neighbours
+    of each other.
+    """
+    n, d = P.shape
+    tree = d <= TREE_COLUMNS or (d <= TREE_COLUMNS_OF_MANY and n > MANY)
+    if way == "tree" or (way == "auto" and tree):
+        found = by_tree(P, k, Q, threads)
+        if tell:
+            tell(1.0)
+        return found
+    return by_tiles(P, k, P if Q is None else Q, np.arange(n) if Q is None else None, threads, tell)
+
+
+def by_tree(P: Array, k: int, Q: Array | None, threads: int) -> Neighbors:
+    tree = cKDTree(P)
+    if Q is None:
+        distances, indices = tree.query(P, k + 1, workers=threads)
+        return without_self(indices, distances)
+    distances, indices = tree.query(Q, [*range(1, k + 1)], workers=threads)
+    return Neighbors(indices.astype(np.int32), distances)
+
+
+def without_self(indices: Array, distances: Array) -> Neighbors:
+    """Of k + 1 neighbours of every row, those that are not the row itself; it need not be there among many equals."""
+    own = indices == np.arange(len(indices))[:, None]
+    left_out = np.where(own.any(axis=1), own.argmax(axis=1), indices.shape[1] - 1)
+    kept = np.arange(indices.shape[1]) != left_out[:, None]
+    shape = len(indices), indices.shape[1] - 1
+    return Neighbors(indices[kept].reshape(shape).astype(np.int32), distances[kept].reshape(shape))
+
+
+def by_tiles(
+    P: Array, k: int, Q: Array, own: Array | None, threads: int, tell: Tell = None, dtype: Any = np.float32
+) -> Neighbors:
+    """All distances, in `dtype` first; `own` are the numbers that the rows of Q have in P, if they are from there."""
+    columns = -2 * P.T.astype(dtype)  # d×n
+    squares = np.einsum("ij,ij->i", P, P)
+    wanted = min(k + EXTRA, len(P) - (own is not None))
+    found = Neighbors(np.empty((len(Q), k), dtype=np.int32), np.empty((len(Q), k)))
+    sure = np.ones(len(Q), dtype=bool)
+
+    def work(rows: slice, out: Array) -> None:
+        q = Q[rows]
+        np.matmul(q.astype(dtype), columns, out=out)
+        out += squares.astype(dtype)
+        near, least = smallest(without_own(out, own, rows), wanted)
+        differences = P[near] - q[:, None]
+        exact = np.einsum("ijk,ijk->ij", differences, differences)
+        order = np.argsort(exact, axis=1, kind="stable")[:, :k]
+        found.indices[rows] = np.take_along_axis(near, order, 1)
+        found.distances[rows] = np.sqrt(np.take_along_axis(exact, order, 1))
+        if dtype is np.float32 and wanted < len(P) - (own is not None):
+            sure[rows] = found.distances[rows, -1] ** 2 <= least + lower_by(q, found.distances[rows, -1])
+
+    tiles(work, len(Q), len(P), dtype, threads, tell)
+    again = np.flatnonzero(~sure)
+    if len(again):
+        better = by_tiles(P, k, Q[again], None if own is None else own[again], threads, dtype=np.float64)
+        found.indices[again], found.distances[again] = better.indices, better.distances
+    return found
+
+
+def lower_by(q: Array, radius: Array) -> Array:
+    """What to add to ‖p‖² − 2qᵀp in single precision to get at most ‖q − p‖², for every p within the radius of q.
+
+    Its rounding is at most (d + 8)u(‖q‖ + ‖p‖)², and ‖p‖ ≤ ‖q‖ + radius.
+    """
+    squares = np.einsum("ij,ij->i", q, q)
+    rounding = (q.shape[1] + 8) * np.finfo(np.float32).eps / 2
+    return squares - rounding * (2 * np.sqrt(squares) + radius) ** 2
+
+
+def by_blocks(
+    squared: Callable[[slice], Array], shape: tuple[int, int], k: int, own: Array | None, threads: int, tell: Tell
+) -> Neighbors:
+    """The k nearest by squared distances that come from elsewhere, for a slice of rows at a time."""
+    found = Neighbors(np.empty((shape[0], k), dtype=np.int32), np.empty((shape[0], k)))
+
+    def work(rows: slice, out: Array) -> None:
+        out[:] = squared(rows)
+        near = smallest(without_own(out, own, rows), k)[0]
+        values = np.take_along_axis(out, near, 1)
+        order = np.argsort(values, axis=1, kind="stable")
+        found.indices[rows] = np.take_along_axis(near, order, 1)
+        found.distances[rows] = np.sqrt(np.maximum(np.take_along_axis(values, order, 1), 0.0))
+
+    tiles(work, *shape, np.float64, threads, tell)
+    return found
+
+
+def without_own(out: Array, own: Array | None, rows: slice) -> Array:
+    if own is not None:
+        out[np.arange(len(out)), own[rows]] = np.inf
+    return out
+
+
+def tiles(work: Callable[[slice, Array], None], m: int, n: int, dtype: Any, threads: int, tell: Tell) -> None:
+    """work(rows, out) for all of m rows, in pieces that do not depend on the threads, each with a tile of n columns."""
+    least, most = TILE_ROWS
+    size = int(np.clip(TILE_ENTRIES // n, least, most))
+
+    def piece(start: int) -> None:
+        rows = slice(start, min(start + size, m))
+        work(rows, np.empty((rows.stop - start, n), dtype=dtype))
+
+    round_of = PIECES * size
+    for first in range(0, m, round_of):
+        last = min(first + round_of, m)
+        run(piece, range(first, last, size), threads)
+        if tell:
+            tell(last / m)
+
+
+def smallest(D: Array, k: int) -> tuple[Array, Array]:
+    """The columns of the k smallest entries of every row, in no order, and the largest entry among them.
+
+    A tournament: columns g, g + m, g + 2m, … meet first. Each of the k smallest is in one of the k groups whose winners
+    are smallest, and finding those takes one sweep that processors are fast at.
+    """
+    rows, n = D.shape
+    m = n // GROUP
+    if m < 2 * k:
+        near = np.argpartition(D, k - 1, axis=1)[:, :k] if k < n else np.broadcast_to(np.arange(n), D.shape).copy()
+        return near, np.take_along_axis(D, near, 1).max(axis=1)
+    winners = D[:, : m * GROUP].reshape(rows, GROUP, m).min(axis=1)
+    groups = np.argpartition(winners, k - 1, axis=1)[:, :k]
+    late = np.broadcast_to(np.arange(m * GROUP, n), (rows, n - m * GROUP))  # fewer than GROUP that had no group
+    candidates = np.concatenate([(groups[:, :, None] + m * np.arange(GROUP)).reshape(rows, -1), late], axis=1)
+    values = np.take_along_axis(D, candidates, 1)
+    some = np.argpartition(values, k - 1, axis=1)[:, :k]
+    return np.take_along_axis(candidates, some, 1), np.take_along_axis(values, some, 1).max(axis=1)

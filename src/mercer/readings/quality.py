@@ -1,0 +1,541 @@
+"""How well an embedding Y keeps the neighbourhoods of X: trustworthiness, continuity, and the co-ranking curves.
+
+All of them compare ranks. Row j is the r(i, j)-th neighbour of row i, 1 being the nearest: rows at the same distance
+count in the order of their indices, and i itself never counts, whatever lies on top of it. Ranks are taken among all n
+rows, from a block of rows at a time, so that no n×n array is ever held; with `sample`, from so many random rows.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isqrt
+from numbers import Integral
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+from mercer.errors import BadData
+from mercer.kernels.dot import Cosine, dot, squared_norms
+from mercer.limits import count_threads
+from mercer.sources.rows import refuse_gaps, some_rows
+from mercer.symmetric import Array
+from mercer.threads import one_blas_thread, run, threads_for
+
+ALL_ROWS, SOME_ROWS = 5000, 2000  # up to so many rows all are looked at, of more than that so many
+BLOCK = 64_000_000  # bytes of the distances that are held at a time, to X and to Y together
+TILE, WIDTH = 1_000_000, 4096  # numbers, and rows at most, that one thread measures the distance to at a time
+FEW_COLUMNS = 8  # up to so many, differences are as fast as products
+# Up to so many ranks, and one for so many distances, are counted one by one; more are looked up in sorted distances.
+FEW_RANKS, SORTED_MEANWHILE = 32, 3000
+LONG = 30_000  # distances of a row: with fewer, threads wait for Python more than they work
+DIGITS = 1e-6  # to which the nearest distance has to be known, for products to be good enough
+
+
+@dataclass(frozen=True)
+class Quality:
+    """What `quality` found: three shares between 0 and 1, larger is better, and the standard error of each.
+
+    The errors are those of looking at `rows` of the `n` rows; they are zero where all were looked at.
+    """
+
+    n_neighbors: int
+    trustworthiness: float
+    continuity: float
+    q_nx: float
+    trustworthiness_error: float
+    continuity_error: float
+    q_nx_error: float
+    rows: int
+    n: int
+
+    def __str__(self) -> str:
+        def share(value: float, error: float) -> str:
+            return f"{value:.3f}" if self.rows == self.n else f"{value:.3f} ± {error:.1g}"
+
+        return (
+            f"With {_neighbours(self.n_neighbors)} {_rows_of(self.rows, self.n)}: "
+            f"trustworthiness {share(self.trustworthiness, self.trustworthiness_error)}, "
+            f"continuity {share(self.continuity, self.continuity_error)}, "
+            f"share of neighbours that stay {share(self.q_nx, self.q_nx_error)}"
+            f"{'' if self.rows == self.n else ' (± one standard error)'}."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class CoRanking:
+    """What `co_ranking` found: Q_NX(K) for K = 1, 2, …, its standard error, and the curves that follow from it.
+
+    Attributes
+    ----------
+    q_nx : ndarray
+        Q_NX(K), the share of the K nearest rows that are among the K nearest of the embedding too.
+    standard_error : ndarray
+        Of Q_NX(K), and of LCMC(K) as well; zero where all rows were looked at.
+    rows, n : int
+        How many rows were looked at, of how many.
+    k : ndarray
+        1, 2, …
+    lcmc : ndarray
+        Q_NX(K) − K/(n − 1): the share beyond what a random embedding keeps (Chen and Buja's local continuity).
+    r_nx : ndarray
+        ((n − 1)·Q_NX(K) − K)/(n − 1 − K): the same, on a scale from 0 for a random embedding to 1 for a perfect one.
+    best_k : int
+        Where LCMC is largest: the size of the neighbourhoods that the embedding keeps best.
+    """
+
+    q_nx: Array
+    standard_error: Array
+    rows: int
+    n: int
+
+    @property
+    def k(self) -> Array:
+        return np.arange(1, len(self.q_nx) + 1)
+
+    @property
+    def lcmc(self) -> Array:
+        return self.q_nx - self.k / (self.n - 1)
+
+    @property
+    def r_nx(self) -> Array:
+        return ((self.n - 1) * self.q_nx - self.k) / (self.n - 1 - self.k)
+
+    @property
+    def best_k(self) -> int:
+        return int(np.argmax(self.lcmc)) + 1
+
+    def __str__(self) -> str:
+        best, largest = self.best_k, len(self.q_nx)
+        end = best == largest < self.n - 2
+        return (
+            f"The embedding keeps neighbourhoods of {_neighbours(best)} best ({_rows_of(self.rows, self.n)}): "
+            f"{self.q_nx[best - 1]:.1%} of them stay, {self.lcmc[best - 1]:.1%} more than by chance"
+            f"{'; that is the largest K looked at, a larger one may be better still' if end else ''}."
+        )
+
+
+def quality(
+    X: Any,
+    Y: Any,
+    *,
+    n_neighbors: int = 5,
+    metric: str = "euclidean",
+    sample: int | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Quality:
+    """Trustworthiness, continuity and the share of neighbours that stay, in one sweep over the distances.
+
+    With r_X and r_Y the ranks in X and in Y, and N_X and N_Y the k nearest rows of row i in each:
+
+      trustworthiness = 1 − 2/(nk(2n − 3k − 1))·Σᵢ Σ_{j ∈ N_Y} max(0, r_X(i, j) − k)   false neighbours count against it
+      continuity      = 1 − 2/(nk(2n − 3k − 1))·Σᵢ Σ_{j ∈ N_X} max(0, r_Y(i, j) − k)   lost neighbours count against it
+      Q_NX            = 1/(nk)·Σᵢ |N_X ∩ N_Y|
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The rows that were embedded; or their distances, n×n, with ``metric="precomputed"``.
+    Y : {array-like, sparse matrix} of shape (n_samples, n_components)
+        The embedding; its distances are Euclidean.
+    n_neighbors : int, default=5
+        k, less than n/2.
+    metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
+        Of X. By cosine, a row of zeros is at distance 1 from every other row, as in scikit-learn.
+    sample : int or None, default=None
+        How many rows to look at, drawn without replacement; ranks are among all rows all the same, so that the answer
+        is an unbiased estimate. None: all up to 5000 rows, else 2000.
+    random_state : int, Generator, RandomState or None, default=None
+        Draws the sample. None is a fixed seed.
+    n_jobs : int or None, default=None
+        Threads; they do not change the answer.
+
+    Returns
+    -------
+    Quality
+    """
+    sweep = _open(X, Y, metric, sample, random_state, n_jobs)
+    n, k = sweep.n, _whole(n_neighbors, "n_neighbors")
+    if k >= n / 2:
+        raise ValueError(f"n_neighbors ({k}) should be less than n_samples / 2 ({n / 2}).")
+    found = np.empty((len(sweep.rows), 3))
+
+    def look(position: int, by_x: Array, by_y: Array) -> None:
+        in_x, in_y = ranks(by_x, nearest(by_y, k)), ranks(by_y, nearest(by_x, k))
+        found[position] = np.maximum(in_x - k, 0).sum(), np.maximum(in_y - k, 0).sum(), np.count_nonzero(in_x <= k)
+
+    sweep.over(look)
+    found[:, :2] = 1 - found[:, :2] * 2 / (k * (2 * n - 3 * k - 1))
+    found[:, 2] /= k
+    errors = _standard_error(found.var(axis=0, ddof=1), len(found), n)
+    trust, continuous, stay = found.mean(axis=0).tolist()
+    trust_error, continuous_error, stay_error = errors.tolist()
+    return Quality(k, trust, continuous, stay, trust_error, continuous_error, stay_error, rows=len(found), n=n)
+
+
+def trustworthiness(
+    X: Any,
+    Y: Any,
+    *,
+    n_neighbors: int = 5,
+    metric: str = "euclidean",
+    sample: int | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> float:
+    """Whether neighbours in Y are neighbours in X: `sklearn.manifold.trustworthiness`, for many rows.
+
+      1 − 2/(nk(2n − 3k − 1))·Σᵢ Σ_{j ∈ N_Y} max(0, r_X(i, j) − k)
+
+    The parameters are those of `quality`, which has the standard error of the answer, and the other measures, at the
+    same cost.
+    """
+    return quality(
+        X, Y, n_neighbors=n_neighbors, metric=metric, sample=sample, random_state=random_state, n_jobs=n_jobs
+    ).trustworthiness
+
+
+def continuity(
+    X: Any,
+    Y: Any,
+    *,
+    n_neighbors: int = 5,
+    metric: str = "euclidean",
+    sample: int | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> float:
+    """Whether neighbours in X are neighbours in Y: trustworthiness with the roles swapped.
+
+      1 − 2/(nk(2n − 3k − 1))·Σᵢ Σ_{j ∈ N_X} max(0, r_Y(i, j) − k)
+
+    The parameters are those of `quality`, which has the standard error of the answer, and the other measures, at the
+    same cost.
+    """
+    return quality(
+        X, Y, n_neighbors=n_neighbors, metric=metric, sample=sample, random_state=random_state, n_jobs=n_jobs
+    ).continuity
+
+
+def co_ranking(
+    X: Any,
+    Y: Any,
+    *,
+    n_neighbors: int | None = None,
+    metric: str = "euclidean",
+    sample: int | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> CoRanking:
+    """Which neighbourhoods are kept, from small ones to large ones: Q_NX(K) for every K (Lee and Verleysen 2009).
+
+      Q_NX(K) = 1/(nK)·Σᵢ |N_X(i, K) ∩ N_Y(i, K)| = 1/(nK)·#{(i, j): max(r_X(i, j), r_Y(i, j)) ≤ K}
+
+    Parameters
+    ----------
+    n_neighbors : int or None, default=None
+        The largest K, at most n − 2. None: n − 2, which takes several times as long as K = 100 if there are many rows.
+
+    The other parameters are those of `quality`.
+
+    Returns
+    -------
+    CoRanking
+    """
+    sweep = _open(X, Y, metric, sample, random_state, n_jobs)
+    n, m = sweep.n, len(sweep.rows)
+    largest = n - 2 if n_neighbors is None else _whole(n_neighbors, "n_neighbors")
+    if largest > n - 2:
+        raise ValueError(f"n_neighbors ({largest}) should be at most n_samples - 2 ({n - 2}).")
+    k, lock = np.arange(1, largest + 1), Lock()
+    totals, squares = np.zeros(largest, dtype=np.int64), np.zeros(largest, dtype=np.int64)
+
+    def look(_: int, by_x: Array, by_y: Array) -> None:
+        rank = np.full(n, largest + 1)
+        rank[nearest(by_x, largest)] = k
+        later = np.maximum(rank[nearest(by_y, largest)], k)
+        kept = np.cumsum(np.bincount(later, minlength=largest + 2)[1:-1])
+        with lock:  # whole numbers: their sums do not depend on the order
+            np.add(totals, kept, out=totals)
+            np.add(squares, kept * kept, out=squares)
+
+    sweep.over(look)
+    variance = np.maximum(squares - totals / m * totals, 0.0) / (m - 1) / k**2
+    return CoRanking(totals / (m * k), _standard_error(variance, m, n), rows=m, n=n)
+
+
+# ---------------------------------------------------------------------------- ranks of one row
+
+
+def nearest(distances: Array, k: int) -> Array:
+    """The indices of the k smallest in order, equal ones by index."""
+    # The k-th smallest of some is no less than that of all, and found at once: few are left to be sorted.
+    some = distances[:: max(1, isqrt(len(distances) // (4 * k)))]
+    near = np.flatnonzero(distances <= np.partition(some, k - 1)[k - 1])
+    found = distances[near]
+    order = np.argsort(found)
+    found = found[order]
+    if (found[1:] == found[:-1]).any():  # a stable sort takes four times as long, and is rarely needed
+        order = np.argsort(distances[near], kind="stable")
+    return near[order[:k]]
+
+
+def ranks(distances: Array, indices: Array) -> Array:
+    """1 + how many are smaller, or equal with a smaller index, for each of these indices."""
+    if len(indices) <= min(FEW_RANKS, len(distances) // SORTED_MEANWHILE):
+        return np.array([_rank(distances, j) for j in indices])
+    ordered, values = np.sort(distances), distances[indices]
+    found = np.searchsorted(ordered, values) + 1
+    tied = np.searchsorted(ordered, values, side="right") > found
+    found[tied] = [_rank(distances, j) for j in indices[tied]]
+    return found
+
+
+def _rank(distances: Array, j: int) -> int:
+    value = distances[j]
+    return 1 + int(np.count_nonzero(distances[:j] <= value) + np.count_nonzero(distances[j + 1 :] < value))
+
+
+# ---------------------------------------------------------------------------- distances, some rows at a time
+
+
+class Distances(ABC):
+    """From some rows to all n, or anything that grows with them: only their order is read."""
+
+    n: int
+    width: int = WIDTH  # of a tile
+
+    @abstractmethod
+    def fill(self, rows: Array, columns: slice, out: Array) -> None:
+        """Write those from the rows with these numbers to a slice of all into `out`."""
+
+    def settle(self, i: int, distances: Array) -> None:
+        """Put right what `fill` cannot know, in all distances of row i, and that to itself to infinity."""
+        distances[i] = np.inf
+
+
+class Given(Distances):
+    """As they are."""
+
+    def __init__(self, matrix: Array) -> None:
+        self.matrix, self.n = matrix, len(matrix)
+
+    def fill(self, rows: Array, columns: slice, out: Array) -> None:
+        out[...] = self.matrix[rows, columns]
+
+
+class Dense(Distances):
+    """‖x − y‖² from one matrix product: [−2z, h, 1]·[w, 1, h']ᵀ with z = x − centre and h = ‖z‖².
+
+    What that costs in digits is made good where it shows: rows so near that the squares cancel are measured again by
+    differences, and equal rows get equal distances, in whatever order BLAS may have added them up.
+
+    Of unit rows the centre is zero and h is one, of a row of zeros too: 2 − 2·cos, with cos = 0 for a row of zeros.
+    """
+
+    def __init__(self, X: Array, unit: bool = False) -> None:
+        self.X, (self.n, d) = X, X.shape
+        self.width = min(max(TILE // (d + 2), 1), WIDTH)
+        self.by_products = unit or d > FEW_COLUMNS
+        # Medians of some rows: no outlier moves them far, and whole numbers less a median add up without rounding.
+        some = np.asarray(X[:: max(1, self.n // 1000)], dtype=np.float64)
+        self.centre = np.zeros(d) if unit else np.median(some, axis=0)
+        self.norms = np.ones(self.n) if unit else self._of_each(lambda moved: np.einsum("ij,ij->i", moved, moved))
+        self.near = 4 * (d + 2) * np.finfo(np.float64).eps / DIGITS * self.norms
+        self.first = self._first_of_equals() if self.by_products else None
+
+    def fill(self, rows: Array, columns: slice, out: Array) -> None:
+        if not self.by_products:
+            out[...] = self._by_differences(rows, columns)
+            return
+        left = np.column_stack([-2 * self._moved(rows), self.norms[rows], np.ones(len(rows))])
+        right = self._moved(columns, extra=2)
+        right[:, -2], right[:, -1] = 1.0, self.norms[columns]
+        np.matmul(left, right.T, out=out)
+
+    def settle(self, i: int, distances: Array) -> None:
+        if self.first is not None:
+            distances[:] = distances[self.first]
+        distances[i] = np.inf
+        if self.by_products:
+            near = np.flatnonzero(distances <= self.near[i])
+            for part in _slices(len(near), self.width):
+                distances[near[part]] = self._by_differences([i], near[part])[0]
+
+    def _moved(self, rows: Any, extra: int = 0) -> Array:
+        """These rows less the centre, with room for more columns."""
+        some = self.X[rows]
+        out = np.empty((len(some), some.shape[1] + extra))
+        np.subtract(some, self.centre, out=out[:, : some.shape[1]])
+        return out
+
+    def _by_differences(self, rows: Any, columns: Any) -> Array:
+        # Not moved: that would round, and differences need no centre.
+        return cdist(self.X[rows], self.X[columns], metric="sqeuclidean")
+
+    def _of_each(self, reduce: Callable[[Array], Array]) -> Array:
+        return np.concatenate([reduce(self._moved(part)) for part in _slices(self.n, self.width)])
+
+    def _first_of_equals(self) -> Array | None:
+        """For every row the first that equals it; None if no two do. Equal rows have equal sums Σ √j·zⱼ."""
+        roots = np.sqrt(np.arange(1, self.X.shape[1] + 1))
+        sums = self._of_each(lambda moved: np.einsum("ij,j->i", moved, roots))
+        _, index, group = np.unique(sums, return_index=True, return_inverse=True)
+        first = index[group]
+        suspects = np.flatnonzero(first != np.arange(self.n))
+        for part in _slices(len(suspects), self.width):
+            i = suspects[part]
+            first[i] = np.where((self.X[i] == self.X[first[i]]).all(axis=1), first[i], i)
+        return first if (first[suspects] != suspects).any() else None
+
+
+class Sparse(Distances):
+    """‖x − y‖² = ‖x‖² − 2xᵀy + ‖y‖² of CSR rows, which cannot be moved to a centre without filling up."""
+
+    def __init__(self, X: Any, unit: bool = False) -> None:
+        self.X, self.n = X, X.shape[0]
+        self.norms = np.ones(self.n) if unit else squared_norms(X)
+
+    def fill(self, rows: Array, columns: slice, out: Array) -> None:
+        dot(self.X[rows], some_rows(self.X, columns.start, columns.stop), out)
+        out *= -2.0
+        out += self.norms[rows][:, None]
+        out += self.norms[columns]
+
+
+def _distances(X: Any, metric: str) -> Distances:
+    if metric == "precomputed":
+        return _precomputed(X)
+    spread = float(X.max()) - float(X.min())
+    if not (spread == 0 or 1e-120 < spread < 1e150):
+        raise BadData(f"Numbers that spread over {spread:.1g} cannot be squared: scale the data (StandardScaler).")
+    kind = Sparse if sparse.issparse(X) else Dense
+    return kind(Cosine().rows(X), unit=True) if metric == "cosine" else kind(X)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The distances of some rows to all rows, in X and in Y."""
+
+    in_x: Distances
+    in_y: Distances
+    rows: Array
+    threads: int
+
+    @property
+    def n(self) -> int:
+        return self.in_x.n
+
+    def over(self, look: Callable[[int, Array, Array], None]) -> None:
+        """look(position, distances in X, distances in Y) for every row, on several threads.
+
+        Blocks and tiles are cut without regard to the threads, so that these do not change a bit.
+        """
+        threads = threads_for(8 * len(self.rows) * self.n, self.threads)
+        with one_blas_thread():
+            step = min(max(1, BLOCK // (16 * self.n)), len(self.rows))
+            blocks = np.empty((2, step, self.n))
+            for part in _slices(len(self.rows), step):
+                self._look_at(part, blocks, look, threads)
+
+    def _look_at(self, part: slice, blocks: Array, look: Callable[[int, Array, Array], None], threads: int) -> None:
+        rows = self.rows[part]
+        both = list(zip((self.in_x, self.in_y), blocks[:, : len(rows)], strict=True))
+
+        def fill(task: tuple[Distances, Array, slice]) -> None:
+            space, out, columns = task
+            space.fill(rows, columns, out[:, columns])
+
+        def settle_and_look(position: int) -> None:
+            for space, distances in both:
+                space.settle(rows[position], distances[position])
+            look(part.start + position, *(distances[position] for _, distances in both))
+
+        run(fill, [(space, out, columns) for space, out in both for columns in _slices(self.n, space.width)], threads)
+        run(settle_and_look, range(len(rows)), threads if self.n >= LONG else 1)
+
+
+# ---------------------------------------------------------------------------- what comes in, and words
+
+
+def _open(X: Any, Y: Any, metric: str, sample: int | None, random_state: Any, n_jobs: int | None) -> Sweep:
+    """Everything checked, or refused in one sentence."""
+    if metric not in ("euclidean", "cosine", "precomputed"):
+        raise ValueError(f'metric={metric!r} is unknown; it can be "euclidean", "cosine" or "precomputed".')
+    X, Y = _numbers(X, "X"), _numbers(Y, "Y")
+    n = X.shape[0]
+    if Y.shape[0] != n:
+        raise ValueError(f"X has {n:,} rows and Y has {Y.shape[0]:,}: row i of Y has to be the image of row i of X.")
+    if n < 3:
+        raise ValueError(f"X has {n} row{'s' * (n != 1)}: neighbours can be compared from 3 rows on.")
+    rows = _draw(n, sample, random_state)
+    return Sweep(_distances(X, metric), _distances(Y, "euclidean"), rows, count_threads(n_jobs))
+
+
+def _numbers(X: Any, label: str) -> Any:
+    """A dense array or CSR matrix of finite numbers."""
+    from sklearn.utils import check_array
+
+    kinds = (np.float64, np.float32)
+    X = check_array(X, accept_sparse="csr", dtype=kinds, ensure_all_finite=False, ensure_2d=False, input_name=label)
+    if X.ndim != 2:
+        raise ValueError(f"{label} has to be a table of rows and columns; it has one dimension.")
+    if not sparse.issparse(X):
+        refuse_gaps(X, label, None)
+    elif not np.isfinite(X.data).all():
+        raise BadData(f"{label} contains missing values (NaN) or infinite ones. Leave out or fill in those rows first.")
+    return X
+
+
+def _precomputed(D: Any) -> Given:
+    if sparse.issparse(D):
+        raise ValueError('With metric="precomputed" X has to be dense: a sparse matrix leaves out most distances.')
+    if D.shape[0] != D.shape[1]:
+        raise ValueError(f'With metric="precomputed" X has to be a square matrix of distances; its shape is {D.shape}.')
+    if D.min() < 0:
+        raise BadData(f'With metric="precomputed" X has to hold distances; its smallest number is {D.min():.3g}.')
+    return Given(D)
+
+
+def _draw(n: int, sample: int | None, random_state: Any) -> Array:
+    """The rows to look at, in order."""
+    m = (n if n <= ALL_ROWS else SOME_ROWS) if sample is None else _whole(sample, "sample")
+    if not 2 <= m <= n:
+        raise ValueError(f"sample ({m}) should be from 2 to the number of rows ({n:,}).")
+    return np.arange(n) if m == n else np.sort(_generator(random_state).choice(n, size=m, replace=False))
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    from sklearn.utils import check_random_state
+
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if random_state is None or isinstance(random_state, Integral):
+        return np.random.default_rng(int(random_state or 0))
+    return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+
+
+def _whole(value: Any, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise ValueError(f"{name} must be a whole number from 1 on; got {value!r}.")
+    return int(value)
+
+
+def _standard_error(variance: Array, m: int, n: int) -> Array:
+    """Of the mean of m values out of n, drawn without replacement: √(variance/m·(1 − m/n))."""
+    return np.sqrt(variance / m * (1 - m / n))
+
+
+def _slices(n: int, step: int) -> list[slice]:
+    return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+
+
+def _neighbours(k: int) -> str:
+    return f"{k:,} neighbour{'s' * (k != 1)}"
+
+
+def _rows_of(rows: int, n: int) -> str:
+    return f"of all {n:,} rows" if rows == n else f"of {rows:,} random rows among {n:,}"

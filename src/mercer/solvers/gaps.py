@@ -1,0 +1,161 @@
+"""The proof that goes with the smallest eigenpairs: residuals against gaps.
+
+Next to zero, "small compared with the largest eigenvalue" says nothing: eigenvalues of 10⁻¹¹ are told apart by gaps of
+10⁻¹¹. For a pair (θᵢ, uᵢ) with residual ρᵢ and distance δᵢ to every other eigenvalue, rounding ε = 20u‖M‖₁ included,
+
+  value      θᵢ − min(ρᵢ, ρᵢ²/δᵢ) − ε ≤ λᵢ ≤ θᵢ + ε
+  direction  sin∠(uᵢ, vᵢ) ≤ (ρᵢ + ε)/δᵢ (Davis–Kahan)
+
+where the δᵢ hold if no pair was missed, which random probes of the inverse bound.
+"""
+
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+
+from mercer.solvers.base import Eigenpairs
+from mercer.solvers.certificate import ANGLE
+from mercer.solvers.inverse import gaps, rounding
+from mercer.symmetric import Array
+
+
+@dataclass(frozen=True, eq=False)
+class GapCertificate:
+    """What is proven about an embedding. Printed, it is a few English lines."""
+
+    n_components: int
+    tol: float
+    values: Array = field(repr=False)  # θᵢ, smallest first
+    residuals: Array = field(repr=False)  # ρᵢ
+    gaps: Array = field(repr=False)  # δᵢ, at least
+    lower: Array = field(repr=False)  # λᵢ ≥ lower
+    upper: Array = field(repr=False)  # λᵢ ≤ upper
+    angles: Array = field(repr=False)  # sin of the angle between computed and true direction is at most this
+    unresolved: tuple[int, ...]  # components whose direction is not determined to 0.05
+    n_zero: int  # components whose eigenvalue is below working precision
+    n_complete: int  # among the first so many, nothing was missed
+    level: str  # how that is known
+    bound_beyond: float  # no other eigenvalue is smaller
+    rounding: float  # ε
+    passes: int
+    columns: int
+    converged: bool
+
+    @property
+    def certified(self) -> bool:
+        """Whether every residual met the rule."""
+        return self.converged
+
+    @property
+    def relative_residuals(self) -> Array:
+        """ρᵢ/δᵢ, the quantity that counts."""
+        return np.where(self.gaps > 0, self.residuals / np.where(self.gaps > 0, self.gaps, 1.0), np.inf)
+
+    def __str__(self) -> str:
+        return "\n".join(_sentences(self))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all statements are the same, to the last digit."""
+        if not isinstance(other, GapCertificate):
+            return NotImplemented
+        return all(np.array_equal(getattr(self, part.name), getattr(other, part.name)) for part in fields(self))
+
+    def __hash__(self) -> int:
+        return hash((self.n_components, self.tol, self.n_complete, self.bound_beyond, self.passes, self.columns))
+
+
+@dataclass(frozen=True)
+class PartsCertificate:
+    """One certificate for each part that was embedded on its own."""
+
+    parts: tuple[GapCertificate, ...]
+    sizes: tuple[int, ...]
+
+    @property
+    def converged(self) -> bool:
+        return all(part.converged for part in self.parts)
+
+    @property
+    def certified(self) -> bool:
+        """Whether every residual of every part met the rule."""
+        return all(part.certified for part in self.parts)
+
+    @property
+    def passes(self) -> int:
+        return sum(part.passes for part in self.parts)
+
+    def __str__(self) -> str:
+        return "\n".join(
+            f"Part {i} ({size:,} rows): {part}"
+            for i, (size, part) in enumerate(zip(self.sizes, self.parts, strict=True), 1)
+        )
+
+
+def certify_gaps(pairs: Eigenpairs, *, tol: float) -> GapCertificate:
+    """The certificate of these pairs."""
+    theta, rho, k = pairs.values, pairs.residuals, len(pairs.values)
+    noise = rounding(pairs.size)
+    every = np.append(theta, pairs.beyond)
+    slack = np.append(rho, pairs.beyond_residuals) + noise
+    # A neighbour may be nearer by its own error; what was not found is no smaller than the bound.
+    following = np.minimum(np.append(every[1:] - slack[1:], np.inf), np.maximum(pairs.bound, 0.0))
+    below = following - every
+    above = np.append(np.inf, (every - slack)[1:] - every[:-1])
+    delta = np.maximum(np.minimum(below, above), 0.0)[:k]
+    angles = np.where(delta > 0, np.minimum(1.0, (rho + noise) / np.where(delta > 0, delta, 1.0)), 1.0)
+    complete = int(np.sum(np.logical_and.accumulate(theta + rho < pairs.bound)))
+    spread = np.minimum(rho, rho * angles)
+    return GapCertificate(
+        n_components=k,
+        tol=tol,
+        values=theta,
+        residuals=rho,
+        gaps=delta,
+        lower=np.maximum(theta - spread - noise, 0.0),
+        upper=np.maximum(theta, 0.0) + noise,
+        angles=angles,
+        unresolved=tuple(int(i) for i in np.flatnonzero(angles > ANGLE)),
+        n_zero=int(np.sum(theta <= noise)),
+        n_complete=complete,
+        level=pairs.level,
+        bound_beyond=pairs.bound,
+        rounding=noise,
+        passes=pairs.passes,
+        columns=pairs.columns,
+        converged=bool(np.all(rho <= np.maximum(tol * gaps(theta, every[k] if len(every) > k else np.inf), noise))),
+    )
+
+
+def _sentences(c: GapCertificate) -> list[str]:
+    if not c.n_components:
+        return ["No components: nothing to certify."]
+    count = f"{c.n_components} component{'s' if c.n_components > 1 else ''}"
+    rule = f"each residual at most {c.tol:.0e} of the gap around its eigenvalue, or rounding ({c.rounding:.1e})"
+    worst = int(np.argmax(c.relative_residuals))
+    largest = c.relative_residuals[worst]
+    measured = f"(worst {largest:.1e} of its gap, component {worst + 1})" if largest < 1 else "(some have no gap)"
+    lines = [f"{count} {'certified' if c.certified else 'NOT certified: not'} {rule} {measured}."]
+    lines[0] = lines[0].replace("certified each", "certified: each")
+    if c.n_zero:
+        lines.append(
+            f"{c.n_zero} of them {'have eigenvalues' if c.n_zero > 1 else 'has an eigenvalue'} below working precision "
+            f"({c.rounding:.1e}): zero, as far as double precision can tell."
+        )
+    if c.n_complete == c.n_components:
+        lines.append(f"Nothing was missed: no other eigenvalue is below {c.bound_beyond:.4g} ({c.level}).")
+    else:
+        first = f"Nothing was missed among the first {c.n_complete}, but c" if c.n_complete else "C"
+        lines.append(
+            f"{first}ompleteness is not established{' for the rest' if c.n_complete else ''}: other eigenvalues may be "
+            f"as small as {max(c.bound_beyond, 0.0):.4g} ({c.level})."
+        )
+    sure = [i for i in range(c.n_components) if i not in c.unresolved]
+    if sure:
+        where = max(sure, key=lambda i: c.angles[i])
+        condition = "" if where < c.n_complete else ", if nothing was missed"
+        lines.append(f"Directions: off by at most {c.angles[where]:.1e} (component {where + 1}){condition}.")
+    if c.unresolved:
+        names = ", ".join(str(i + 1) for i in c.unresolved[:10]) + (" …" if len(c.unresolved) > 10 else "")
+        lines.append(f"Unresolved: the direction of component {names} is not determined to {ANGLE}.")
+    lines.append(f"Work: {c.passes} pass{'es' if c.passes != 1 else ''}, {c.columns} columns.")
+    return lines

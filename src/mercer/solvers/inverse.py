@@ -1,0 +1,184 @@
+"""The smallest eigenpairs of a positive semi-definite matrix that sends constants to zero, by shift and invert.
+
+The eigenvalues that matter in locally linear methods are 10⁻⁸ … 10⁻¹³ of the largest, so products with M alone never
+separate them. Those of (M + σI)⁻¹ are far apart. σ > 0 is tiny and keeps the matrix positive definite: M itself is
+singular, as M1 = 0. Constants are projected out of every vector, and never picked from an answer: where a graph falls
+apart the null space is larger, and no vector of it that a solver happens to find is constant.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mercer.solvers.base import Eigenpairs, Solver
+from mercer.solvers.completeness import PROBES, explore, in_words
+from mercer.solvers.factors import DenseFactor, SparseFactor, Tell
+from mercer.solvers.krylov import BlockKrylov
+from mercer.symmetric import Array, SymmetricOperator
+
+SHIFT = 1e-13  # σ, relative to ‖M‖₁
+GUARDS = 4  # pairs after the last one wanted: they show its gap, and what comes after them is easy to bound
+FIRST_TOL = 1e-6  # for the pairs of the inverse, before they are polished on M itself
+POLISHING = 12  # steps of that at most
+
+
+@dataclass(frozen=True)
+class DenseBottom(Solver):
+    """LAPACK on the whole matrix, with 1 sent to the other end of its spectrum: asks `dense`."""
+
+    def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
+        M = op.dense()
+        size = float(np.abs(M).sum(axis=0).max())
+        values, vectors = np.linalg.eigh(M + (2 * size + 1) / len(M))
+        wanted = min(k + GUARDS, len(M) - 1)
+        U = without_mean(vectors[:, :wanted])
+        products = M @ U
+        residuals = np.linalg.norm(products - U * values[:wanted], axis=0)
+        return Eigenpairs(
+            values=values[:k],
+            vectors=U[:, :k],
+            residuals=residuals[:k],
+            products=products[:, :k],
+            beyond=values[k:wanted],
+            beyond_residuals=residuals[k:],
+            size=size,
+            bound=float(values[k]) if k < len(M) - 1 else np.inf,
+            level="LAPACK counts eigenvalues",
+            columns=len(M),
+            passes=1,
+        )
+
+
+@dataclass(frozen=True)
+class ShiftInvert(Solver):
+    """(M + σI)⁻¹ by a factorisation, sparse or dense: asks `sparse` or `dense`, and `matmat`.
+
+    Block Krylov on the inverse finds the pairs; a few steps of inverse iteration with Rayleigh–Ritz on M itself polish
+    them until every residual is below `tol` of the gap around its eigenvalue, or rounding.
+    """
+
+    factor: str = "sparse"
+    tol: float = 1e-6
+    max_passes: int = field(default=100, repr=False)
+    threads: int = field(default=1, repr=False)
+    tell: Tell = field(default=None, repr=False, compare=False)  # how much of a dense factorisation is done
+
+    def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
+        size = norm_of(op)
+        inverse = Inverse(op, SHIFT * size or 1.0, self.factor, self.threads, self.tell)
+        wanted = min(k + GUARDS, op.n - 1)
+        first = self._by_krylov(inverse, wanted, rng)
+        ritz, steps = self._polish(op, inverse, first, k, size)
+        bound, passes = bound_beyond(inverse, ritz, k, rng)
+        return Eigenpairs(
+            values=ritz.values[:k],
+            vectors=ritz.U[:, :k],
+            residuals=ritz.residuals[:k],
+            products=ritz.MU[:, :k],
+            beyond=ritz.values[k:],
+            beyond_residuals=ritz.residuals[k:],
+            size=size,
+            bound=bound,
+            level=in_words(passes),
+            columns=first.columns + steps * 2 * wanted + passes * PROBES,
+            passes=first.passes + 2 * steps + passes,
+        )
+
+    def _by_krylov(self, inverse: "Inverse", wanted: int, rng: np.random.Generator) -> Eigenpairs:
+        block = min(max(8, wanted), 16, inverse.dimension)
+        krylov = BlockKrylov(tol=FIRST_TOL, block=block, max_passes=self.max_passes, threads=self.threads)
+        return krylov.solve(inverse, wanted, rng)
+
+    def _polish(
+        self, op: SymmetricOperator, inverse: "Inverse", first: Eigenpairs, k: int, size: float
+    ) -> tuple["BottomRitz", int]:
+        """Inverse iteration until the rule is met, or residuals fall no more."""
+        ritz = BottomRitz.of(op, first.products)
+        for step in range(1, POLISHING):
+            before = ritz.residuals[:k]
+            if np.all(before <= np.maximum(self.tol * gaps(ritz.values, np.inf)[:k], rounding(size) / 20)):
+                return ritz, step
+            ritz = BottomRitz.of(op, inverse.matmat(ritz.U))
+            if np.all(ritz.residuals[:k] >= 0.5 * before):
+                return ritz, step + 1
+        return ritz, POLISHING
+
+
+@dataclass(frozen=True)
+class BottomRitz:
+    """Ritz pairs of M in a given space, smallest first."""
+
+    values: Array
+    U: Array
+    MU: Array
+    residuals: Array
+
+    @classmethod
+    def of(cls, op: SymmetricOperator, V: Array) -> "BottomRitz":
+        Q = np.linalg.qr(without_mean(V / np.linalg.norm(V, axis=0)))[0]
+        MQ = op.matmat(Q)
+        H = Q.T @ MQ
+        values, Y = np.linalg.eigh((H + H.T) / 2)
+        U, MU = without_mean(Q @ Y), MQ @ Y
+        return cls(values, U, MU, np.linalg.norm(MU - U * values, axis=0))
+
+
+class Inverse(SymmetricOperator):
+    """P(M + σI)⁻¹P, P the projection that takes means away."""
+
+    def __init__(self, op: SymmetricOperator, shift: float, factor: str, threads: int, tell: Tell = None) -> None:
+        self.n, self.shift = op.n, shift
+        self._factor: SparseFactor | DenseFactor = (
+            SparseFactor(op.sparse(), shift, threads)
+            if factor == "sparse"
+            else DenseFactor(op.sparse(), shift, threads, tell)
+        )
+
+    @property
+    def dimension(self) -> int:
+        return self.n - 1
+
+    def project(self, B: Array) -> Array:
+        return without_mean(B)
+
+    def matmat(self, B: Array) -> Array:
+        return without_mean(self._factor.solve(without_mean(B)))
+
+    def diag(self) -> Array:
+        return np.einsum("ii->i", self.dense())
+
+
+def bound_beyond(inverse: Inverse, ritz: BottomRitz, k: int, rng: np.random.Generator) -> tuple[float, int]:
+    """A bound below which M has no other eigenvalue than those in `ritz`, and how many passes of probes it took.
+
+    The probes bound what (M + σI)⁻¹ does outside of the found vectors, by β. What couples the two, a residual ρ of M,
+    is at most αρ/(λ₁ + σ) there for α = 1/(θ + σ). So at most as many eigenvalues of the inverse as were found exceed
+    β + α₁ρ/(λ₁ + σ).
+    """
+    if len(ritz.values) >= inverse.dimension:
+        return np.inf, 0
+    inverted = 1 / (np.maximum(ritz.values, 0.0) + inverse.shift)
+    coupling = float(np.linalg.norm(inverted * ritz.residuals)) * inverted[0]
+    enough = inverted[k - 1] - coupling
+    rest = explore(inverse, ritz.U, rng, float(enough) if enough > 0 else None, known=0.0)
+    return 1 / (rest.upper + coupling) - inverse.shift, rest.passes
+
+
+def gaps(values: Array, beyond: float) -> Array:
+    """The distance of each value (ascending) to the nearest other one; `beyond` is the next after the last."""
+    steps = np.diff(values, append=beyond)
+    return np.minimum(steps, np.append(np.inf, steps[:-1]))
+
+
+def norm_of(op: SymmetricOperator) -> float:
+    """‖M‖₁."""
+    return float(abs(op.sparse()).sum(axis=0).max())
+
+
+def rounding(size: float) -> float:
+    """Eigenvalues and gaps up to this are rounding: 20u‖M‖₁."""
+    return float(10 * np.finfo(float).eps * size)
+
+
+def without_mean(B: Array) -> Array:
+    return B - B.mean(axis=0)

@@ -1,0 +1,159 @@
+"""Which factorisation an embedding takes: a pure function of sizes, of the budget and of how a small piece fills in."""
+
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from mercer.errors import NoRoom
+from mercer.limits import Limits, in_words
+from mercer.solvers.base import Solver
+from mercer.solvers.factors import ORDER, Tell
+from mercer.solvers.inverse import DenseBottom, ShiftInvert
+from mercer.solvers.plan import BUFFERS, Plan
+
+SMALL = 300  # items up to which LAPACK takes the whole matrix
+SPARSE_RATE, DENSE_RATE = 3e9, 24e9  # multiplications a second by SuperLU, and by Cholesky on a thread: nominal
+SURFACE, SURFACE_WORK = 1.4, 1.6  # powers of n: entries that grow more slowly are those of a surface; its work
+PER_LOG = 0.6  # what a surface's factor gains a row, from one power of e to the next
+PASSES = 10  # with the inverse, about
+BLOCKS = 100_000_000  # bytes of the neighbourhoods that a thread works on
+
+
+Piece = tuple[int, float, float]  # items, entries of their factor, and its work
+
+
+@dataclass(frozen=True)
+class Fill:
+    """What a sparse factor of n items will hold and cost, foretold from two small pieces: entries ∝ n^growth."""
+
+    entries: float  # of L and U together
+    work: float  # Σ over columns of (entries of the column of L)²
+    growth: float
+    row: float  # entries of M in a row
+
+
+@dataclass(frozen=True)
+class LocalProblem:
+    """The sizes that decide."""
+
+    n: int
+    d: int
+    k: int  # components
+    neighbors: int
+    fill: Fill | None = None  # None: nothing is known, and a surface is assumed
+    eigen_solver: str = "auto"
+    tol: float = 1e-6
+    max_passes: int = 100
+    loaded: int = 0  # bytes of X that have to be read first
+    copied: bool = True  # whether the rows are moved to their mean, in an array of their own
+
+
+def measure_fill(pattern: "sparse.csc_array") -> tuple[float, float]:
+    """Entries and work of the factor of a symmetric matrix with this pattern."""
+    n = pattern.shape[0]
+    heavy = sparse.csc_array(pattern + n * n * sparse.eye_array(n, format="csc"))  # values play no part but this one
+    L = splu(heavy, permc_spec=ORDER, diag_pivot_thresh=0.0, options={"SymmetricMode": True}).L
+    heights = np.diff(L.indptr).astype(float)
+    return 2 * float(heights.sum()) - n, float(np.sum(heights**2))
+
+
+def foretell(n: int, small: Piece, large: Piece, row: float) -> Fill:
+    """The factor of n items, from those of two pieces.
+
+    On a surface, entries grow as n·log n and the work as n^1.5; in more dimensions as powers of n up to the second and
+    third, which the two pieces tell.
+    """
+    (a, entries_a, work_a), (b, entries_b, work_b) = small, large
+    growth = min(log(entries_b / entries_a) / log(b / a), 2.0)
+    more = min(max(log(work_b / work_a) / log(b / a), SURFACE_WORK), 3.0)
+    flat = growth < SURFACE
+    entries = entries_b * (n / b * (1 + PER_LOG * log(n / b)) if flat else (n / b) ** growth)
+    return Fill(min(entries, float(n) ** 2), min(work_b * (n / b) ** more, n**3 / 3), 1.2 if flat else growth, row)
+
+
+def surface(n: int, neighbors: int) -> Fill:
+    """What neighbourhoods on a surface have shown (swiss rolls of 2 000 to 100 000 points)."""
+    row = 3.0 * neighbors
+    per_row = max(5.5 + 1.9 * log(n / 10_000), 1.0) if n > 1000 else 2.0
+    return Fill(min(n * row * per_row, n**2), 1.4e8 * (n / 10_000) ** 1.7 * (neighbors / 12) ** 2, 1.2, row)
+
+
+def choose_local_plan(p: LocalProblem, limits: Limits) -> Plan:
+    """Sizes, the fill and the memory limit decide; no clock, so that runs repeat."""
+    fill = p.fill or surface(p.n, p.neighbors)
+    if p.n <= SMALL and p.eigen_solver != "arpack":
+        return _within(p, fill, limits, [_plan(p, fill, limits, "lapack", f"{p.n:,} rows are few: LAPACK.")])
+    sparse_seconds, dense_seconds = fill.work / SPARSE_RATE, p.n**3 / 3 / (DENSE_RATE * limits.threads)
+    share = fill.entries / p.n**2
+    thin = f"a sparse factor has about {fill.entries / p.n:,.0f} entries a row, {share:.1%} of all."
+    asked = f'eigen_solver="{p.eigen_solver}" was asked for; {thin}'
+    ways = {
+        "arpack": [_plan(p, fill, limits, "sparse", asked)],
+        "dense": [_plan(p, fill, limits, "dense", asked)],
+    }.get(p.eigen_solver)
+    if ways is None:
+        assumed = "" if p.fill else "If the neighbourhoods lie on a surface, "
+        ways = [
+            _plan(p, fill, limits, "sparse", f"{assumed}{thin}"),
+            _plan(p, fill, limits, "dense", f"the graph is so entangled that {thin} A dense factor is faster."),
+        ]
+        if dense_seconds < sparse_seconds:
+            ways.reverse()
+    return _within(p, fill, limits, ways)
+
+
+def solver_for(n: int, factor: str, p: LocalProblem, threads: int, tell: Tell = None) -> Solver:
+    """For so many items, which may be a part of all; of few, LAPACK."""
+    if factor == "lapack" or (n <= SMALL and p.eigen_solver != "arpack"):
+        return DenseBottom()
+    return ShiftInvert(factor, p.tol, max_passes=p.max_passes, threads=threads, tell=tell)
+
+
+def _plan(p: LocalProblem, fill: Fill, limits: Limits, factor: str, why: str) -> Plan:
+    seconds = {
+        "lapack": 10 * p.n**3 / DENSE_RATE,
+        "sparse": fill.work / SPARSE_RATE + 4e-9 * fill.entries * 100,
+        "dense": p.n**3 / 3 / (DENSE_RATE * limits.threads) + 1e-9 * p.n**2 * 100,
+    }[factor]
+    return Plan(
+        solver_for(p.n, factor, p, limits.threads),
+        "neighborhoods",
+        int(_memory(p, fill, limits, factor)),
+        why,
+        p.tol,
+        passes=1 if factor == "lapack" else PASSES,
+        seconds=seconds + 2e-6 * p.n * p.neighbors,
+    )
+
+
+def _memory(p: LocalProblem, fill: Fill, limits: Limits, factor: str) -> float:
+    """Bytes at the peak: while neighbourhoods are looked at, or while the matrix is factored and solved with."""
+    rows = p.loaded + 8 * p.n * (p.d if p.copied else 0) + 12 * p.n * p.neighbors
+    block = min(BLOCKS, 8 * 6 * p.n * p.neighbors * max(p.neighbors, p.d))
+    looking = 16 * p.n * p.neighbors + 4 * p.n * p.d + limits.threads * block + 36 * p.n * fill.row
+    factored = {
+        "lapack": 8 * 6 * p.n**2,
+        "sparse": 14 * fill.entries,
+        "dense": 8 * p.n**2,
+    }[factor]
+    basis = 8 * p.n * (12 * p.k + 150)
+    return BUFFERS + rows + max(looking, 24 * p.n * fill.row + factored + basis)
+
+
+def _within(p: LocalProblem, fill: Fill, limits: Limits, ways: list[Plan]) -> Plan:
+    """The first way that fits, or a refusal with the number of rows that would."""
+    for plan in ways:
+        if plan.memory <= limits.memory:
+            return plan
+    least = min(ways, key=lambda plan: plan.memory)
+    by_sparse = p.n * (limits.memory / ways[0].memory) ** (1 / fill.growth)
+    by_dense = (limits.memory / 8) ** 0.5 * 0.9
+    rows = int(float(f"{max(1.0, min(max(by_sparse, by_dense), 0.9 * p.n)):.1g}"))
+    raise NoRoom(
+        f"The fit needs {in_words(least.memory)} ({least.why.rstrip('.')}), over the limit of "
+        f"{in_words(limits.memory)}. About {rows:,} rows would fit: fit a sample of them and transform the rest, give "
+        "fewer n_neighbors, or a larger memory_limit."
+    )
