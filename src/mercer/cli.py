@@ -45,9 +45,14 @@ def _count(text: str) -> int:
 
 Components = Annotated[
     float | None,
-    typer.Option("--components", "-d", help="Number of components (10 if left out), or a share of variance below 1."),
+    typer.Option(
+        "--components",
+        "-d",
+        help="Number of components (10 if left out, of lle 2), or a share of variance below 1 (not of lle).",
+    ),
 ]
-Method = Annotated[str, typer.Option(help="kpca (kernel PCA) or pca.")]
+Method = Annotated[str, typer.Option(help="kpca (kernel PCA), pca or lle (locally linear embedding).")]
+Neighbors = Annotated[int | None, typer.Option(help="Of lle: how many describe a row; 5 if left out.")]
 Kernel = Annotated[str | None, typer.Option(help="linear, poly, rbf (if left out), sigmoid or cosine.")]
 Memory = Annotated[str | None, typer.Option(help='Memory limit, such as "2GB"; half the machine if left out.')]
 Jobs = Annotated[int | None, typer.Option(help="Threads; all if left out.")]
@@ -72,6 +77,14 @@ _OPTIONS = {
         "--refine": "refine",
     },
     "pca": {"--standardize": "standardize", "--whiten": "whiten", "--solver": "svd_solver"},
+    "lle": {
+        "--neighbors": "n_neighbors",
+        "--variant": "method",
+        "--reg": "reg",
+        "--metric": "metric",
+        "--on-disconnected": "on_disconnected",
+        "--solver": "eigen_solver",
+    },
 }  # those that only some methods have, and what they set
 
 
@@ -87,13 +100,26 @@ def fit(
         bool, typer.Option("--standardize", help="Of pca: divide columns by their standard deviations first.")
     ] = False,
     whiten: Annotated[bool, typer.Option("--whiten", help="Of pca: scores of variance one.")] = False,
+    neighbors: Neighbors = None,
+    variant: Annotated[
+        str | None, typer.Option(help="Of lle: standard (if left out), modified, hessian or ltsa.")
+    ] = None,
+    reg: Annotated[float | None, typer.Option(help="Of lle: regularisation of weights; 0.001 if left out.")] = None,
+    metric: Annotated[str | None, typer.Option(help="Of lle: euclidean (if left out) or cosine.")] = None,
+    on_disconnected: Annotated[
+        str | None,
+        typer.Option(help="Of lle, if the neighbours' graph falls apart: warn (if left out), separate or raise."),
+    ] = None,
     kernel: Kernel = None,
     gamma: Annotated[str | None, typer.Option(help='A number, or "median"; 1/columns if left out.')] = None,
     degree: Annotated[float | None, typer.Option(help="Of poly; 3 if left out.")] = None,
     coef0: Annotated[float | None, typer.Option(help="Of poly and sigmoid; 1 if left out.")] = None,
     solver: Annotated[
         str | None,
-        typer.Option(help="auto, dense, krylov or landmark; of pca auto, full, covariance_eigh, qr, krylov."),
+        typer.Option(
+            help="auto, dense, krylov or landmark; of pca auto, full, covariance_eigh, qr, krylov; of lle auto, "
+            "arpack, dense."
+        ),
     ] = None,
     landmarks: Annotated[int | None, typer.Option(help="How many landmarks; implies --solver landmark.")] = None,
     refine: Annotated[int | None, typer.Option(help="Exact passes after landmarks.")] = None,
@@ -108,7 +134,7 @@ def fit(
     seed: Annotated[int | None, typer.Option(help="Random seed; fixed if left out.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop.")] = False,
 ) -> None:
-    """PCA or kernel PCA of a file: the plan, the scores, and a certificate.
+    """PCA, kernel PCA or locally linear embedding of a file: the plan, the scores, and a certificate.
 
     Talk goes to stderr, scores to --out or stdout.
     """
@@ -117,6 +143,11 @@ def fit(
     said = {
         "--standardize": standardize or None,
         "--whiten": whiten or None,
+        "--neighbors": neighbors,
+        "--variant": variant,
+        "--reg": reg,
+        "--metric": metric,
+        "--on-disconnected": on_disconnected,
         "--kernel": kernel,
         "--gamma": _gamma(gamma),
         "--degree": degree,
@@ -167,15 +198,17 @@ def plan(
     method: Method = "kpca",
     components: Components = None,
     kernel: Kernel = None,
+    neighbors: Neighbors = None,
     memory: Memory = None,
     jobs: Jobs = None,
 ) -> None:
-    """Say what PCA or kernel PCA of so many rows would do, take and need, without doing it."""
+    """Say what PCA, kernel PCA or LLE of so many rows would do, take and need, without doing it."""
     from mercer.models.planning import plan as plan_ahead
 
-    params = _params(method, {} if kernel is None else {"--kernel": kernel})
+    said = {"--kernel": kernel, "--neighbors": neighbors}
+    params = _params(method, {option: value for option, value in said.items() if value is not None})
     for number in rows:
-        usual = min(10, number, features) if method == "pca" else 10
+        usual = {"kpca": 10, "pca": min(10, number, features), "lle": min(2, features)}[method]
         wanted = usual if components is None else _components(components)
         try:
             text = str(plan_ahead(number, features, wanted, method=method, memory_limit=memory, n_jobs=jobs, **params))

@@ -13,12 +13,13 @@ import numpy as np
 
 from mercer.errors import BadData, MercerError, NotVerified, WrongUse
 from mercer.models.kernel_pca import KernelPCA
+from mercer.models.lle import LocallyLinearEmbedding
 from mercer.models.pca import PCA
 from mercer.sources.files import open_rows
 from mercer.sources.outlets import refuse_same_file, refuse_unwritable
 from mercer.sources.rows import RowSource
 
-USUAL = 10  # components, if nothing is said
+USUAL = {"kpca": 10, "pca": 10, "lle": 2}  # components, if nothing is said
 
 
 def fit_file(
@@ -35,6 +36,8 @@ def fit_file(
 ) -> None:
     """Plan, fit, scores to `out` or standard output, certificate."""
     model = _model(method, params)
+    if weights is not None and method == "lle":
+        raise WrongUse("--weights is not for --method lle, which has no weights of rows.")
     out = None if out == Path("-") else out
     if (out is None and sys.stdout is None) or (data == "-" and sys.stdin is None):
         raise WrongUse("Standard input or output is closed; name files instead.")
@@ -45,7 +48,7 @@ def fit_file(
         rows, weight = _rows(path, columns, drop, weights, header)
         say(f"{'standard input' if data == '-' else path}: {rows.shape[0]:,} rows, {rows.shape[1]:,} columns")
         if model.n_components is None:
-            model.n_components = USUAL if method == "kpca" else min(USUAL, *rows.shape)
+            model.n_components = USUAL[method] if method == "kpca" else min(USUAL[method], *rows.shape)
         plan = model.plan(rows, weight)
         say(f"plan: {plan}")
         if only_plan:
@@ -59,12 +62,24 @@ def _model(method: str, params: dict[str, Any]) -> Any:
     if params.get("kernel") == "precomputed":
         raise WrongUse("--kernel precomputed: a file holds rows; the kernels are linear, poly, rbf, sigmoid or cosine.")
     usual = {"kernel": "rbf"} if method == "kpca" else {}
-    model = {"kpca": KernelPCA, "pca": PCA}[method](progress=True, **usual | params)
+    model = {"kpca": KernelPCA, "pca": PCA, "lle": LocallyLinearEmbedding}[method](progress=True, **usual | params)
+    if method == "lle" and params.get("metric") == "precomputed":
+        raise WrongUse("--metric precomputed: a file holds rows; the metrics are euclidean and cosine.")
     try:
-        model.check_params()
+        _check(model)
     except ValueError as error:
         raise WrongUse(str(error)) from None
     return model
+
+
+def _check(model: Any) -> None:
+    """The parameters; a number of components that is left out follows from the data."""
+    left_out = model.n_components is None
+    if left_out:
+        model.n_components = 1
+    model.check_params()
+    if left_out:
+        model.n_components = None
 
 
 @contextmanager
@@ -101,10 +116,12 @@ def _rows(
 
 
 def _report(model: Any, out: Path | None) -> None:
-    ratios = model.explained_variance_ratio_
+    ratios = getattr(model, "explained_variance_ratio_", np.array([np.nan]))
     if not np.isnan(ratios).any():  # of a kernel that is none they have no meaning
         shares = ", ".join(f"{share:.1%}" for share in ratios[:10]) + (" …" if len(ratios) > 10 else "")
         say(f"explained variance: {ratios.sum():.1%} ({shares})")
+    if isinstance(model, LocallyLinearEmbedding):
+        say(f"reconstruction error: {model.reconstruction_error_:.3g}, the sum of the eigenvalues")
     say(f"certificate: {model.certificate_}")
     if out is not None:
         say(f"scores: {out}")

@@ -230,7 +230,7 @@ class LocallyLinearEmbedding(Model):
         limits, rng = self._limits(), self._rng()
         with one_blas_thread(), reporting(self.progress, STAGES, "neighbourhoods") as on_pass:
             space, loaded = self._open(X)
-            problem = self._problem(space, loaded)
+            problem = local_problem(self, space.n, self.n_features_in_, space, loaded)
             plan = choose_local_plan(problem, limits)
             hoods = find_neighborhoods(space, self.n_neighbors, limits.threads, on_pass)
             found, labels = self._embed(hoods, plan, problem, rng, limits.threads, on_pass)
@@ -244,7 +244,6 @@ class LocallyLinearEmbedding(Model):
             rows = rows.load()
             loaded = rows.nbytes
         self._dtype = np.float32 if rows.dtype == np.float32 else np.float64
-        self._refuse(*rows.shape)
         return self._space(rows), loaded
 
     def _space(self, rows: Any) -> Space:
@@ -256,45 +255,6 @@ class LocallyLinearEmbedding(Model):
             return KernelRows(rows.astype(np.float64), Cosine() if self.metric == "cosine" else Linear())
         way = {"auto": "auto", "brute": "tiles"}.get(self.neighbors_algorithm, "tree")
         return Points(rows, unit=self.metric == "cosine", way=way)
-
-    def _refuse(self, n: int, d: int) -> None:
-        """What cannot be, with scikit-learn's words where it has them."""
-        k, wanted = self.n_neighbors, self.n_components
-        if self.metric in ("euclidean", "cosine") and wanted > d:
-            raise ValueError(
-                f"output dimension must be less than or equal to input dimension: n_components={wanted}, n_features={d}"
-            )
-        if k >= n:
-            raise ValueError(f"Expected n_neighbors < n_samples, but n_samples = {n}, n_neighbors = {k}")
-        if wanted >= n:
-            raise ValueError(f"n_components={wanted} must be less than n_samples={n}.")
-        if self.method == "hessian" and k <= wanted * (wanted + 3) // 2:
-            raise ValueError(
-                "for method='hessian', n_neighbors must be greater than [n_components * (n_components + 3) / 2]: "
-                f"n_neighbors={k}, and {wanted * (wanted + 3) // 2}"
-            )
-        if self.method == "modified" and k < wanted:
-            raise ValueError(f"modified LLE requires n_neighbors >= n_components: {k} and {wanted}")
-        if self.method == "ltsa" and k <= wanted:
-            raise ValueError(
-                f"for method='ltsa', n_neighbors={k} must be greater than n_components={wanted}: so many directions "
-                "leave nothing to align."
-            )
-
-    def _problem(self, space: Space, loaded: int) -> LocalProblem:
-        probe = space.n > SMALL or self.eigen_solver == "arpack"
-        return LocalProblem(
-            n=space.n,
-            d=self.n_features_in_,
-            k=self.n_components,
-            neighbors=self.n_neighbors,
-            fill=probe_fill(space, self.n_neighbors, self._rng()) if probe else None,
-            eigen_solver=self.eigen_solver,
-            tol=self.tol,
-            max_passes=self.max_iter,
-            loaded=loaded,
-            copied=isinstance(space, Points),
-        )
 
     def _embed(
         self,
@@ -349,7 +309,9 @@ class LocallyLinearEmbedding(Model):
         """What `fit(X)` would do, and why, without doing it."""
         self.check_params()
         other = clone(self)  # a fitted model stays as it is
-        return choose_local_plan(other._problem(*other._open(X)), self._limits())
+        space, loaded = other._open(X)
+        problem = local_problem(other, space.n, other.n_features_in_, space, loaded)
+        return choose_local_plan(problem, self._limits())
 
     # ------------------------------------------------------------------ using
 
@@ -439,6 +401,51 @@ class LocallyLinearEmbedding(Model):
     @property
     def _n_features_out(self) -> int:
         return self.embedding_.shape[1]
+
+
+def local_problem(
+    model: LocallyLinearEmbedding, n: int, d: int, space: Space | None = None, loaded: int = 0
+) -> LocalProblem:
+    """The sizes on which a plan is based, and what a small piece of the data tells; of rows that need not exist yet."""
+    refuse_sizes(model, n, d)
+    looked_at = space is not None and (n > SMALL or model.eigen_solver == "arpack")
+    return LocalProblem(
+        n=n,
+        d=d,
+        k=model.n_components,
+        neighbors=model.n_neighbors,
+        fill=probe_fill(space, model.n_neighbors, model._rng()) if space is not None and looked_at else None,
+        eigen_solver=model.eigen_solver,
+        tol=model.tol,
+        max_passes=model.max_iter,
+        loaded=loaded,
+        copied=space is None or isinstance(space, Points),
+    )
+
+
+def refuse_sizes(model: LocallyLinearEmbedding, n: int, d: int) -> None:
+    """What cannot be, with scikit-learn's words where it has them."""
+    k, wanted = model.n_neighbors, model.n_components
+    if model.metric in ("euclidean", "cosine") and wanted > d:
+        raise ValueError(
+            f"output dimension must be less than or equal to input dimension: n_components={wanted}, n_features={d}"
+        )
+    if k >= n:
+        raise ValueError(f"Expected n_neighbors < n_samples, but n_samples = {n}, n_neighbors = {k}")
+    if wanted >= n:
+        raise ValueError(f"n_components={wanted} must be less than n_samples={n}.")
+    if model.method == "hessian" and k <= wanted * (wanted + 3) // 2:
+        raise ValueError(
+            "for method='hessian', n_neighbors must be greater than [n_components * (n_components + 3) / 2]: "
+            f"n_neighbors={k}, and {wanted * (wanted + 3) // 2}"
+        )
+    if model.method == "modified" and k < wanted:
+        raise ValueError(f"modified LLE requires n_neighbors >= n_components: {k} and {wanted}")
+    if model.method == "ltsa" and k <= wanted:
+        raise ValueError(
+            f"for method='ltsa', n_neighbors={k} must be greater than n_components={wanted}: so many directions leave "
+            "nothing to align."
+        )
 
 
 def checked_distances(matrix: Any) -> Array:

@@ -8,10 +8,12 @@ import numpy as np
 
 from mercer.models.ahead import plan_ahead
 from mercer.models.kernel_pca import KernelPCA
+from mercer.models.lle import LocallyLinearEmbedding, local_problem
 from mercer.models.pca import PCA, linear_problem, which_solver
 from mercer.models.problem import describe
 from mercer.operators.tiles import STRIP
 from mercer.solvers.linear_plan import choose_linear_plan
+from mercer.solvers.local_plan import choose_local_plan
 from mercer.solvers.plan import Plan
 
 
@@ -25,18 +27,18 @@ def plan(
     n_jobs: int | None = None,
     **params: Any,
 ) -> Plan:
-    """What PCA or kernel PCA of so many rows would do: which solver, with how much memory, in what time, and why.
+    """What PCA, kernel PCA or LLE of so many rows would do: which solver, how much memory, what time, and why.
 
     Parameters
     ----------
     n_rows, n_features : int
         The shape of the data, which need not exist yet.
     n_components : int, float or None, default=10
-        As in `KernelPCA` or `PCA`.
-    method : {"kpca", "pca"}, default="kpca"
-        Which of the two.
+        As in `KernelPCA`, `PCA` or `LocallyLinearEmbedding`.
+    method : {"kpca", "pca", "lle"}, default="kpca"
+        Which of them. Of LLE, rows on a surface are assumed; `LocallyLinearEmbedding.plan` looks at the rows.
     memory_limit, n_jobs
-        As in both.
+        As in all of them.
     **params
         Any other parameter of the model; ``kernel`` is "rbf" if nothing is said.
 
@@ -75,7 +77,13 @@ def _linear_plan(n: int, d: int, k: Any, params: dict[str, Any]) -> Plan:
     return choose_linear_plan(linear_problem(model, n, d), model._limits())
 
 
-_WAYS = {"kpca": _kernel_plan, "pca": _linear_plan}
+def _local_plan(n: int, d: int, k: Any, params: dict[str, Any]) -> Plan:
+    model = LocallyLinearEmbedding(n_components=k, **params)
+    model.check_params()
+    return choose_local_plan(local_problem(model, n, d), model._limits())
+
+
+_WAYS = {"kpca": _kernel_plan, "pca": _linear_plan, "lle": _local_plan}
 
 
 def _whole(value: Any, name: str, most: int) -> int:

@@ -6,6 +6,7 @@ singular, as M1 = 0. Constants are projected out of every vector, and never pick
 apart the null space is larger, and no vector of it that a solver happens to find is constant.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,9 +17,9 @@ from mercer.solvers.factors import DenseFactor, SparseFactor, Tell
 from mercer.solvers.krylov import BlockKrylov
 from mercer.symmetric import Array, SymmetricOperator
 
-SHIFT = 1e-13  # σ, relative to ‖M‖₁
-GUARDS = 4  # pairs after the last one wanted: they show its gap, and what comes after them is easy to bound
-FIRST_TOL = 1e-6  # for the pairs of the inverse, before they are polished on M itself
+SHIFT = 1e-12  # σ, relative to ‖M‖₁
+GUARDS, GUARDED = 4, 3  # pairs after the last one wanted, and one for every so many: what follows is easy to bound
+FIRST_TOL = 1e-4  # for the pairs of the inverse, before they are polished on M itself
 POLISHING = 12  # steps of that at most
 
 
@@ -30,7 +31,7 @@ class DenseBottom(Solver):
         M = op.dense()
         size = float(np.abs(M).sum(axis=0).max())
         values, vectors = np.linalg.eigh(M + (2 * size + 1) / len(M))
-        wanted = min(k + GUARDS, len(M) - 1)
+        wanted = min(k + GUARDS, len(M) - 1)  # LAPACK has them all
         U = without_mean(vectors[:, :wanted])
         products = M @ U
         residuals = np.linalg.norm(products - U * values[:wanted], axis=0)
@@ -66,7 +67,7 @@ class ShiftInvert(Solver):
     def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
         size = norm_of(op)
         inverse = Inverse(op, SHIFT * size or 1.0, self.factor, self.threads, self.tell)
-        wanted = min(k + GUARDS, op.n - 1)
+        wanted = min(k + GUARDS + k // GUARDED, op.n - 1)
         first = self._by_krylov(inverse, wanted, rng)
         ritz, steps = self._polish(op, inverse, first, k, size)
         bound, passes = bound_beyond(inverse, ritz, k, rng)
@@ -149,19 +150,36 @@ class Inverse(SymmetricOperator):
 
 
 def bound_beyond(inverse: Inverse, ritz: BottomRitz, k: int, rng: np.random.Generator) -> tuple[float, int]:
-    """A bound below which M has no other eigenvalue than those in `ritz`, and how many passes of probes it took.
+    """No eigenvalue of M but the first of those in `ritz` is below this bound; and how many passes of probes it took.
 
-    The probes bound what (M + σI)⁻¹ does outside of the found vectors, by β. What couples the two, a residual ρ of M,
-    is at most αρ/(λ₁ + σ) there for α = 1/(θ + σ). So at most as many eigenvalues of the inverse as were found exceed
-    β + α₁ρ/(λ₁ + σ).
+    A = (M + σI)⁻¹ is [[H, E], [Eᵀ, B]] in the basis of the first j vectors and the rest, and ‖B‖ ≤ β. H is at least
+    diag(1/(θ + σ)) (the inverse is operator convex). So for every μ with β < μ < 1/(θⱼ + σ), H − μ is positive, and the
+    Schur complement B − μ − Eᵀ(H − μ)⁻¹E is negative: exactly j eigenvalues of A exceed μ, whatever E is.
     """
-    if len(ritz.values) >= inverse.dimension:
+    count = len(ritz.values)
+    if count >= inverse.dimension:
         return np.inf, 0
-    inverted = 1 / (np.maximum(ritz.values, 0.0) + inverse.shift)
-    coupling = float(np.linalg.norm(inverted * ritz.residuals)) * inverted[0]
-    enough = inverted[k - 1] - coupling
-    rest = explore(inverse, ritz.U, rng, float(enough) if enough > 0 else None, known=0.0)
-    return 1 / (rest.upper + coupling) - inverse.shift, rest.passes
+    alpha = 1 / (np.maximum(ritz.values, 0.0) + inverse.shift)
+    rest = explore(inverse, ritz.U, rng, float(alpha[k - 1]), known=0.0)
+    beta = rest.upper
+    if beta >= alpha[-1]:  # some of the pairs have to be counted to the rest
+        beta = next((norm for j, norm in rest_norms(inverse, ritz, alpha, rest.upper) if norm < alpha[j - 1]), np.inf)
+    return 1 / beta - inverse.shift, rest.passes
+
+
+def rest_norms(inverse: Inverse, ritz: BottomRitz, alpha: Array, beta: float) -> Iterator[tuple[int, float]]:
+    """For j = count, count − 1, …, 1 a bound on the norm of A outside of the first j vectors.
+
+    From the residuals r: Au = αu − αAr, so the vectors after the j-th have the products diag(α) + αRᵀARα among
+    themselves, and couple to what is outside of all of them by −αAr.
+    """
+    R = ritz.MU - ritz.U * ritz.values
+    AR = inverse.matmat(R)
+    inside = np.diag(alpha) + alpha[:, None] * (R.T @ AR) * alpha
+    coupling = np.linalg.norm(AR - ritz.U @ (ritz.U.T @ AR), axis=0) * alpha
+    for j in range(len(alpha), 0, -1):
+        among = float(np.linalg.norm(inside[j:, j:], 2)) if j < len(alpha) else 0.0
+        yield j, max(beta, among) + float(np.linalg.norm(coupling[j:]))
 
 
 def gaps(values: Array, beyond: float) -> Array:

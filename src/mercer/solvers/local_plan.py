@@ -1,6 +1,6 @@
 """Which factorisation an embedding takes: a pure function of sizes, of the budget and of how a small piece fills in."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 
 import numpy as np
@@ -95,7 +95,7 @@ def choose_local_plan(p: LocalProblem, limits: Limits) -> Plan:
         "dense": [_plan(p, fill, limits, "dense", asked)],
     }.get(p.eigen_solver)
     if ways is None:
-        assumed = "" if p.fill else "If the neighbourhoods lie on a surface, "
+        assumed = "" if p.fill else "if the neighbourhoods lie on a surface, "
         ways = [
             _plan(p, fill, limits, "sparse", f"{assumed}{thin}"),
             _plan(p, fill, limits, "dense", f"the graph is so entangled that {thin} A dense factor is faster."),
@@ -149,11 +149,34 @@ def _within(p: LocalProblem, fill: Fill, limits: Limits, ways: list[Plan]) -> Pl
         if plan.memory <= limits.memory:
             return plan
     least = min(ways, key=lambda plan: plan.memory)
-    by_sparse = p.n * (limits.memory / ways[0].memory) ** (1 / fill.growth)
-    by_dense = (limits.memory / 8) ** 0.5 * 0.9
-    rows = int(float(f"{max(1.0, min(max(by_sparse, by_dense), 0.9 * p.n)):.1g}"))
+    rows = rows_that_fit(p, fill, limits)
+    advice = (
+        f"About {rows:,} rows would fit: fit a sample of them and transform the rest, give fewer n_neighbors, or a "
+        "larger memory_limit."
+        if rows > p.neighbors + 1
+        else "Hardly anything fits into that: give a larger memory_limit."
+    )
     raise NoRoom(
         f"The fit needs {in_words(least.memory)} ({least.why.rstrip('.')}), over the limit of "
-        f"{in_words(limits.memory)}. About {rows:,} rows would fit: fit a sample of them and transform the rest, give "
-        "fewer n_neighbors, or a larger memory_limit."
+        f"{in_words(limits.memory)}. {advice}"
     )
+
+
+def rows_that_fit(p: LocalProblem, fill: Fill, limits: Limits) -> int:
+    """How many rows of such data would fit, rounded down to one digit."""
+    factors = {"arpack": ["sparse"], "dense": ["dense"]}.get(p.eigen_solver, ["sparse", "dense"])
+
+    def fits(n: int) -> bool:
+        share = n / p.n
+        fewer = replace(fill, entries=min(fill.entries * share**fill.growth, float(n) ** 2))
+        return any(
+            _memory(replace(p, n=n, loaded=int(p.loaded * share)), fewer, limits, factor) <= limits.memory
+            for factor in factors
+        )
+
+    low, high = 0, p.n
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    digit = 10 ** max(len(str(low)) - 1, 0)
+    return low // digit * digit
