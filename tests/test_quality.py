@@ -10,6 +10,7 @@ from sklearn.metrics import pairwise_distances
 
 import naive
 from mercer.errors import BadData
+from mercer.readings import distances
 from mercer.readings import quality as module
 from mercer.readings.quality import co_ranking, continuity, nearest, quality, ranks, trustworthiness
 
@@ -28,7 +29,7 @@ CLUSTERS = WIDE + 1e9 * np.repeat(np.eye(12)[:3], 20, axis=0)
 def small_steps(monkeypatch):
     """Blocks and tiles as of many rows."""
     monkeypatch.setattr(module, "BLOCK", 16 * 60 * 7)
-    monkeypatch.setattr(module, "WIDTH", 17)
+    monkeypatch.setattr(distances, "WIDTH", 17)
     monkeypatch.setattr(module.Distances, "width", 17)
     monkeypatch.setattr(module, "SORTED_MEANWHILE", 12)
 
@@ -204,7 +205,7 @@ def test_many_rows_are_sampled_unless_asked_otherwise(monkeypatch):
 
 def test_threads_do_not_change_a_single_bit(monkeypatch):
     monkeypatch.setattr(module, "LONG", 0)
-    monkeypatch.setattr(module, "WIDTH", 1000)
+    monkeypatch.setattr(distances, "WIDTH", 1000)
     X = np.random.default_rng(8).normal(size=(6000, 20))
     one, three = (quality(X, X[:, :3], sample=100, n_jobs=jobs) for jobs in (1, 3))
     assert one == three

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from mercer.models.lle import LocallyLinearEmbedding, locally_linear_embedding
     from mercer.models.pca import PCA
     from mercer.models.planning import plan
+    from mercer.readings.quality import co_ranking, continuity, quality, trustworthiness
     from mercer.sources.files import open_rows
 
 __version__ = "0.1.0"
@@ -17,9 +18,13 @@ __all__ = [
     "KernelPCA",
     "LocallyLinearEmbedding",
     "__version__",
+    "co_ranking",
+    "continuity",
     "locally_linear_embedding",
     "open_rows",
     "plan",
+    "quality",
+    "trustworthiness",
 ]
 
 _HOMES = {
@@ -28,8 +33,12 @@ _HOMES = {
     "LocallyLinearEmbedding": "mercer.models.lle",
     "locally_linear_embedding": "mercer.models.lle",
     "PCA": "mercer.models.pca",
+    "co_ranking": "mercer.readings.quality",
+    "continuity": "mercer.readings.quality",
     "open_rows": "mercer.sources.files",
     "plan": "mercer.models.planning",
+    "quality": "mercer.readings.quality",
+    "trustworthiness": "mercer.readings.quality",
 }
 
 

@@ -14,6 +14,8 @@ NARROW = 1000  # columns up to which every lane has a d×d matrix of its own; wi
 SPARSE_ENTRIES = 500_000  # of sparse rows that are worked on at a time
 LANE_ENTRIES, WIDE_ENTRIES, LANE_ROWS = 1_000_000, 8_000_000, (16, 2048)  # of rows that a lane takes in at a time
 
+HOOD_ENTRIES, HOOD_ROWS = 2_000_000, 2048  # of neighbours' coordinates or Gram matrices, and points, a thread works on
+
 _UNITS = {
     "": 1,
     "B": 1,
@@ -70,6 +72,11 @@ def lane_rows(d: int, held: bool, narrow: bool = True) -> int:
     entries = (LANE_ENTRIES if narrow else WIDE_ENTRIES) // (1 if held else 4)
     rows = min(max(entries // d, least), most)
     return rows - 1 if rows >= 64 else rows  # one more is added to them, and BLAS likes round numbers
+
+
+def hoods_at_a_time(neighbors: int, width: int) -> int:
+    """How many neighbourhoods, of points of this width, a thread works on."""
+    return min(max(HOOD_ENTRIES // (neighbors * max(neighbors + 1, width)), 1), HOOD_ROWS)
 
 
 def sparse_rows(entries: float) -> int:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.errors import BadData, tell
 from mercer.kernels.base import Kernel
 from mercer.kernels.dot import Cosine, Linear
+from mercer.limits import hoods_at_a_time
 from mercer.models.base import Model
 from mercer.models.embedding import Embedding, Recipe, about_parts, embed, embed_parts, nothing
 from mercer.models.neighborhoods import Neighborhoods, find_neighborhoods, probe_fill
@@ -30,7 +31,6 @@ from mercer.symmetric import Array
 from mercer.threads import one_blas_thread, run
 
 STAGES = 3  # of a fit: neighbours, neighbourhoods, eigenvectors
-PLACED = 1_000_000  # entries of new points' neighbourhoods that are worked on at a time
 SINGULAR = (
     "Error in determining null-space with ARPACK. Error message: '{}'. Note that eigen_solver='arpack' can fail when "
     "the weight matrix is singular or otherwise ill-behaved; eigen_solver='auto' warns instead."
@@ -356,7 +356,7 @@ class LocallyLinearEmbedding(Model):
                 residuals[some] = local.residuals(G, w)
                 np.einsum("ij,ijl->il", w, self._places[near.indices[some]], out=out[some])
 
-            size = max(1, PLACED // (k * max(k, space.width)))
+            size = hoods_at_a_time(k, space.width)
             run(work, [slice(i, min(i + size, len(out))) for i in range(0, len(out), size)], threads)
         same = near.distances[:, 0] == 0
         out[same] = self._places[near.indices[same, 0]]

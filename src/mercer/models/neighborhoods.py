@@ -13,7 +13,8 @@ from mercer.operators.spaces import Space
 from mercer.solvers.local_plan import Fill, foretell, measure_fill
 from mercer.symmetric import Array
 
-PIECES = 1000, 2000  # items of the two pieces whose factors foretell that of the whole
+SMALL, LARGE = 500, 2000  # items of two pieces whose factors foretell that of the whole …
+SHARES = 8, 3  # … or n divided by this, if that is less
 PLACES = 2  # to look at
 
 
@@ -112,7 +113,7 @@ def sizes_in_words(sizes: Array) -> str:
 
 def probe_fill(space: Space, k: int, rng: np.random.Generator) -> Fill:
     """How a sparse factor fills in, from the neighbourhoods of small pieces: two places, and more of the worse."""
-    small, large = (min(size, max(k + 2, space.n // share)) for size, share in zip(PIECES, (4, 2), strict=True))
+    small, large = (min(size, max(k + 2 + i, space.n // SHARES[i])) for i, size in enumerate((SMALL, LARGE)))
     places = [int(item) for item in rng.integers(space.n, size=PLACES)]
     first = [(small, *measure_fill(piece(space, item, small, k))) for item in places]
     worse = max(range(PLACES), key=lambda i: first[i][2])

@@ -6,14 +6,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer.limits import hoods_at_a_time
 from mercer.operators import local
 from mercer.operators.neighbors import Tell
 from mercer.operators.spaces import Space
 from mercer.symmetric import Array
 from mercer.threads import run
 
-BLOCK_ENTRIES = 2_000_000  # of neighbours' coordinates or Gram matrices that a thread holds
-MOST_ROWS = 2048  # points a thread takes at a time
 ROUND = 16  # such pieces before progress is told, and parts are added up
 
 
@@ -69,7 +68,7 @@ def over_blocks(
 def rounds(space: Space, indices: Array) -> Iterator[list[slice]]:
     """All items in pieces that fit into a thread's memory, some of them at a time."""
     n, k = indices.shape
-    size = int(np.clip(BLOCK_ENTRIES // (k * max(k + 1, space.width)), 1, MOST_ROWS))
+    size = hoods_at_a_time(k, space.width)
     for first in range(0, n, ROUND * size):
         last = min(first + ROUND * size, n)
         yield [slice(start, min(start + size, last)) for start in range(first, last, size)]

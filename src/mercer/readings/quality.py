@@ -5,7 +5,6 @@ count in the order of their indices, and i itself never counts, whatever lies on
 rows, from a block of rows at a time, so that no n×n array is ever held; with `sample`, from so many random rows.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isqrt
@@ -15,23 +14,19 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.spatial.distance import cdist
 
 from mercer.errors import BadData
-from mercer.kernels.dot import Cosine, dot, squared_norms
 from mercer.limits import count_threads
-from mercer.sources.rows import refuse_gaps, some_rows
+from mercer.readings.distances import Distances, distances_of, slices
+from mercer.sources.rows import refuse_gaps
 from mercer.symmetric import Array
 from mercer.threads import one_blas_thread, run, threads_for
 
 ALL_ROWS, SOME_ROWS = 5000, 2000  # up to so many rows all are looked at, of more than that so many
 BLOCK = 64_000_000  # bytes of the distances that are held at a time, to X and to Y together
-TILE, WIDTH = 1_000_000, 4096  # numbers, and rows at most, that one thread measures the distance to at a time
-FEW_COLUMNS = 8  # up to so many, differences are as fast as products
 # Up to so many ranks, and one for so many distances, are counted one by one; more are looked up in sorted distances.
 FEW_RANKS, SORTED_MEANWHILE = 32, 3000
 LONG = 30_000  # distances of a row: with fewer, threads wait for Python more than they work
-DIGITS = 1e-6  # to which the nearest distance has to be known, for products to be good enough
 
 
 @dataclass(frozen=True)
@@ -299,121 +294,7 @@ def _rank(distances: Array, j: int) -> int:
     return 1 + int(np.count_nonzero(distances[:j] <= value) + np.count_nonzero(distances[j + 1 :] < value))
 
 
-# ---------------------------------------------------------------------------- distances, some rows at a time
-
-
-class Distances(ABC):
-    """From some rows to all n, or anything that grows with them: only their order is read."""
-
-    n: int
-    width: int = WIDTH  # of a tile
-
-    @abstractmethod
-    def fill(self, rows: Array, columns: slice, out: Array) -> None:
-        """Write those from the rows with these numbers to a slice of all into `out`."""
-
-    def settle(self, i: int, distances: Array) -> None:
-        """Put right what `fill` cannot know, in all distances of row i, and that to itself to infinity."""
-        distances[i] = np.inf
-
-
-class Given(Distances):
-    """As they are."""
-
-    def __init__(self, matrix: Array) -> None:
-        self.matrix, self.n = matrix, len(matrix)
-
-    def fill(self, rows: Array, columns: slice, out: Array) -> None:
-        out[...] = self.matrix[rows, columns]
-
-
-class Dense(Distances):
-    """‖x − y‖² from one matrix product: [−2z, h, 1]·[w, 1, h']ᵀ with z = x − centre and h = ‖z‖².
-
-    What that costs in digits is made good where it shows: rows so near that the squares cancel are measured again by
-    differences, and equal rows get equal distances, in whatever order BLAS may have added them up.
-
-    Of unit rows the centre is zero and h is one, of a row of zeros too: 2 − 2·cos, with cos = 0 for a row of zeros.
-    """
-
-    def __init__(self, X: Array, unit: bool = False) -> None:
-        self.X, (self.n, d) = X, X.shape
-        self.width = min(max(TILE // (d + 2), 1), WIDTH)
-        self.by_products = unit or d > FEW_COLUMNS
-        # Medians of some rows: no outlier moves them far, and whole numbers less a median add up without rounding.
-        some = np.asarray(X[:: max(1, self.n // 1000)], dtype=np.float64)
-        self.centre = np.zeros(d) if unit else np.median(some, axis=0)
-        self.norms = np.ones(self.n) if unit else self._of_each(lambda moved: np.einsum("ij,ij->i", moved, moved))
-        self.near = 4 * (d + 2) * np.finfo(np.float64).eps / DIGITS * self.norms
-        self.first = self._first_of_equals() if self.by_products else None
-
-    def fill(self, rows: Array, columns: slice, out: Array) -> None:
-        if not self.by_products:
-            out[...] = self._by_differences(rows, columns)
-            return
-        left = np.column_stack([-2 * self._moved(rows), self.norms[rows], np.ones(len(rows))])
-        right = self._moved(columns, extra=2)
-        right[:, -2], right[:, -1] = 1.0, self.norms[columns]
-        np.matmul(left, right.T, out=out)
-
-    def settle(self, i: int, distances: Array) -> None:
-        if self.first is not None:
-            distances[:] = distances[self.first]
-        distances[i] = np.inf
-        if self.by_products:
-            near = np.flatnonzero(distances <= self.near[i])
-            for part in _slices(len(near), self.width):
-                distances[near[part]] = self._by_differences([i], near[part])[0]
-
-    def _moved(self, rows: Any, extra: int = 0) -> Array:
-        """These rows less the centre, with room for more columns."""
-        some = self.X[rows]
-        out = np.empty((len(some), some.shape[1] + extra))
-        np.subtract(some, self.centre, out=out[:, : some.shape[1]])
-        return out
-
-    def _by_differences(self, rows: Any, columns: Any) -> Array:
-        # Not moved: that would round, and differences need no centre.
-        return cdist(self.X[rows], self.X[columns], metric="sqeuclidean")
-
-    def _of_each(self, reduce: Callable[[Array], Array]) -> Array:
-        return np.concatenate([reduce(self._moved(part)) for part in _slices(self.n, self.width)])
-
-    def _first_of_equals(self) -> Array | None:
-        """For every row the first that equals it; None if no two do. Equal rows have equal sums Σ √j·zⱼ."""
-        roots = np.sqrt(np.arange(1, self.X.shape[1] + 1))
-        sums = self._of_each(lambda moved: np.einsum("ij,j->i", moved, roots))
-        _, index, group = np.unique(sums, return_index=True, return_inverse=True)
-        first = index[group]
-        suspects = np.flatnonzero(first != np.arange(self.n))
-        for part in _slices(len(suspects), self.width):
-            i = suspects[part]
-            first[i] = np.where((self.X[i] == self.X[first[i]]).all(axis=1), first[i], i)
-        return first if (first[suspects] != suspects).any() else None
-
-
-class Sparse(Distances):
-    """‖x − y‖² = ‖x‖² − 2xᵀy + ‖y‖² of CSR rows, which cannot be moved to a centre without filling up."""
-
-    def __init__(self, X: Any, unit: bool = False) -> None:
-        self.X, self.n = X, X.shape[0]
-        self.norms = np.ones(self.n) if unit else squared_norms(X)
-
-    def fill(self, rows: Array, columns: slice, out: Array) -> None:
-        dot(self.X[rows], some_rows(self.X, columns.start, columns.stop), out)
-        out *= -2.0
-        out += self.norms[rows][:, None]
-        out += self.norms[columns]
-
-
-def _distances(X: Any, metric: str) -> Distances:
-    if metric == "precomputed":
-        return _precomputed(X)
-    spread = float(X.max()) - float(X.min())
-    if not (spread == 0 or 1e-120 < spread < 1e150):
-        raise BadData(f"Numbers that spread over {spread:.1g} cannot be squared: scale the data (StandardScaler).")
-    kind = Sparse if sparse.issparse(X) else Dense
-    return kind(Cosine().rows(X), unit=True) if metric == "cosine" else kind(X)
+# ---------------------------------------------------------------------------- some rows at a time
 
 
 @dataclass(frozen=True)
@@ -438,7 +319,7 @@ class Sweep:
         with one_blas_thread():
             step = min(max(1, BLOCK // (16 * self.n)), len(self.rows))
             blocks = np.empty((2, step, self.n))
-            for part in _slices(len(self.rows), step):
+            for part in slices(len(self.rows), step):
                 self._look_at(part, blocks, look, threads)
 
     def _look_at(self, part: slice, blocks: Array, look: Callable[[int, Array, Array], None], threads: int) -> None:
@@ -454,7 +335,7 @@ class Sweep:
                 space.settle(rows[position], distances[position])
             look(part.start + position, *(distances[position] for _, distances in both))
 
-        run(fill, [(space, out, columns) for space, out in both for columns in _slices(self.n, space.width)], threads)
+        run(fill, [(space, out, columns) for space, out in both for columns in slices(self.n, space.width)], threads)
         run(settle_and_look, range(len(rows)), threads if self.n >= LONG else 1)
 
 
@@ -472,7 +353,7 @@ def _open(X: Any, Y: Any, metric: str, sample: int | None, random_state: Any, n_
     if n < 3:
         raise ValueError(f"X has {n} row{'s' * (n != 1)}: neighbours can be compared from 3 rows on.")
     rows = _draw(n, sample, random_state)
-    return Sweep(_distances(X, metric), _distances(Y, "euclidean"), rows, count_threads(n_jobs))
+    return Sweep(distances_of(X, metric), distances_of(Y, "euclidean"), rows, count_threads(n_jobs))
 
 
 def _numbers(X: Any, label: str) -> Any:
@@ -488,16 +369,6 @@ def _numbers(X: Any, label: str) -> Any:
     elif not np.isfinite(X.data).all():
         raise BadData(f"{label} contains missing values (NaN) or infinite ones. Leave out or fill in those rows first.")
     return X
-
-
-def _precomputed(D: Any) -> Given:
-    if sparse.issparse(D):
-        raise ValueError('With metric="precomputed" X has to be dense: a sparse matrix leaves out most distances.')
-    if D.shape[0] != D.shape[1]:
-        raise ValueError(f'With metric="precomputed" X has to be a square matrix of distances; its shape is {D.shape}.')
-    if D.min() < 0:
-        raise BadData(f'With metric="precomputed" X has to hold distances; its smallest number is {D.min():.3g}.')
-    return Given(D)
 
 
 def _draw(n: int, sample: int | None, random_state: Any) -> Array:
@@ -527,10 +398,6 @@ def _whole(value: Any, name: str) -> int:
 def _standard_error(variance: Array, m: int, n: int) -> Array:
     """Of the mean of m values out of n, drawn without replacement: √(variance/m·(1 − m/n))."""
     return np.sqrt(variance / m * (1 - m / n))
-
-
-def _slices(n: int, step: int) -> list[slice]:
-    return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
 def _neighbours(k: int) -> str:

@@ -8,7 +8,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from mercer.errors import NoRoom
-from mercer.limits import Limits, in_words
+from mercer.limits import Limits, hoods_at_a_time, in_words
 from mercer.solvers.base import Solver
 from mercer.solvers.factors import ORDER, Tell
 from mercer.solvers.inverse import DenseBottom, ShiftInvert
@@ -16,10 +16,9 @@ from mercer.solvers.plan import BUFFERS, Plan
 
 SMALL = 300  # items up to which LAPACK takes the whole matrix
 SPARSE_RATE, DENSE_RATE = 3e9, 24e9  # multiplications a second by SuperLU, and by Cholesky on a thread: nominal
-SURFACE, SURFACE_WORK = 1.4, 1.6  # powers of n: entries that grow more slowly are those of a surface; its work
-PER_LOG = 0.6  # what a surface's factor gains a row, from one power of e to the next
+SURFACE, SURFACE_WORK = 1.4, 1.65  # powers of n: entries that grow more slowly are those of a surface; its work
+PER_LOG = 0.35  # what a surface's factor gains a row, from one power of e to the next
 PASSES = 10  # with the inverse, about
-BLOCKS = 100_000_000  # bytes of the neighbourhoods that a thread works on
 
 
 Piece = tuple[int, float, float]  # items, entries of their factor, and its work
@@ -115,7 +114,7 @@ def solver_for(n: int, factor: str, p: LocalProblem, threads: int, tell: Tell = 
 def _plan(p: LocalProblem, fill: Fill, limits: Limits, factor: str, why: str) -> Plan:
     seconds = {
         "lapack": 10 * p.n**3 / DENSE_RATE,
-        "sparse": fill.work / SPARSE_RATE + 4e-9 * fill.entries * 100,
+        "sparse": fill.work / SPARSE_RATE + 1e-9 * fill.entries * 70,
         "dense": p.n**3 / 3 / (DENSE_RATE * limits.threads) + 1e-9 * p.n**2 * 100,
     }[factor]
     return Plan(
@@ -132,14 +131,14 @@ def _plan(p: LocalProblem, fill: Fill, limits: Limits, factor: str, why: str) ->
 def _memory(p: LocalProblem, fill: Fill, limits: Limits, factor: str) -> float:
     """Bytes at the peak: while neighbourhoods are looked at, or while the matrix is factored and solved with."""
     rows = p.loaded + 8 * p.n * (p.d if p.copied else 0) + 12 * p.n * p.neighbors
-    block = min(BLOCKS, 8 * 6 * p.n * p.neighbors * max(p.neighbors, p.d))
+    block = 8 * 3 * min(p.n, hoods_at_a_time(p.neighbors, p.d)) * p.neighbors * max(p.neighbors + 1, p.d)
     looking = 16 * p.n * p.neighbors + 4 * p.n * p.d + limits.threads * block + 36 * p.n * fill.row
     factored = {
         "lapack": 8 * 6 * p.n**2,
-        "sparse": 14 * fill.entries,
+        "sparse": 12.5 * fill.entries,
         "dense": 8 * p.n**2,
     }[factor]
-    basis = 8 * p.n * (12 * p.k + 150)
+    basis = 8 * p.n * (8 * p.k + 70)
     return BUFFERS + rows + max(looking, 24 * p.n * fill.row + factored + basis)
 
 
