@@ -370,7 +370,7 @@ def test_few_columns_have_few_components_unless_more_are_asked_for(table):
         (["--method", "pca", "--kernel", "rbf"], "--kernel is not for --method pca, but for kpca."),
         (["--method", "pca", "--landmarks", 50], "--landmarks is not for --method pca, but for kpca."),
         (["--standardize"], "--standardize is not for --method kpca, but for pca."),
-        (["--method", "tsne"], "--method tsne: there is no such method; known are kpca, pca."),
+        (["--method", "tsne"], "--method tsne: there is no such method; known are kpca, pca, lle."),
         (["--method", "pca", "--solver", "landmark"], "svd_solver"),
     ],
 )
@@ -385,3 +385,60 @@ def test_plan_knows_pca():
     assert run("plan", "--method", "pca", "--rows", 5, "--features", 3).returncode == 0
     done = run("plan", "--method", "pca", "--rows", 5, "--features", 3, "--components", 10)
     assert done.returncode == 2 and "n_components=10 must be between" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def two_lumps(tmp_path_factory):
+    """400 rows on a bent sheet, and 60 far away from it."""
+    rng = np.random.default_rng(0)
+    u, v = rng.uniform(size=(2, 400))
+    sheet = np.column_stack([np.cos(3 * u), np.sin(3 * u), v])
+    path = tmp_path_factory.mktemp("lle") / "lumps.csv"
+    rows = np.concatenate([sheet, rng.normal(size=(60, 3)) * 0.05 + 50])
+    np.savetxt(path, rows, delimiter=",", header="x,y,z", comments="")
+    np.savetxt(path.parent / "sheet.csv", sheet, delimiter=",", header="x,y,z", comments="")
+    return path
+
+
+def test_fit_does_lle_too(two_lumps, tmp_path):
+    from mercer import LocallyLinearEmbedding
+
+    sheet, out = two_lumps.parent / "sheet.csv", tmp_path / "places.npy"
+    done = run("fit", sheet, "--method", "lle", "--neighbors", 12, "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert "reconstruction error" in done.stderr and "2 components certified" in done.stderr
+    X = np.loadtxt(sheet, delimiter=",", skiprows=1)
+    assert_allclose(np.load(out), LocallyLinearEmbedding(n_neighbors=12).fit_transform(X), atol=1e-9)
+
+
+def test_fit_by_lle_tells_of_parts_and_does_what_was_asked_about_them(two_lumps):
+    warned = run("fit", two_lumps, "--method", "lle", "--neighbors", 8)
+    assert (
+        warned.returncode == 0 and "warning: The graph of the 8 nearest neighbours falls apart into 2" in warned.stderr
+    )
+    options = "--method", "lle", "--neighbors", 8, "--variant", "ltsa", "--components", 1, "--on-disconnected"
+    separate = run("fit", two_lumps, *options, "separate")
+    assert separate.returncode == 0 and "Part 2 (60 rows): 1 component certified" in separate.stderr
+    refused = run("fit", two_lumps, *options, "raise")
+    assert refused.returncode == 3 and refused.stdout == "" and "400 and 60 rows" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["--neighbors", 500], 3, "n_neighbors < n_samples"),
+        (["--components", 0.9], 2, "n_components"),
+        (["--metric", "precomputed"], 2, "euclidean and cosine"),
+        (["--weights", "x"], 2, "--weights is not for --method lle"),
+        (["--memory", "1MB"], 5, "over the limit of 1 MB"),
+    ],
+)
+def test_what_goes_wrong_with_lle_is_one_sentence_and_an_exit_code(two_lumps, arguments, code, words):
+    done = run("fit", two_lumps, "--method", "lle", *arguments)
+    assert done.returncode == code and done.stdout == "" and words in done.stderr and "Traceback" not in done.stderr
+
+
+def test_plan_knows_lle():
+    done = run("plan", "--method", "lle", "--rows", "1e5", "--rows", "1e8", "--features", 3, "--neighbors", 12)
+    assert done.returncode == 0 and "ShiftInvert(factor='sparse'" in done.stdout and "not possible" in done.stdout
+    assert run("plan", "--method", "lle", "--rows", 3, "--features", 3).returncode == 2

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer import PCA, IncrementalPCA, KernelPCA
+from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding
 from mercer.kernels import RBF, Linear
 
 ESTIMATORS = [
@@ -22,6 +22,8 @@ ESTIMATORS = [
     PCA(2),
     PCA(1, svd_solver="krylov"),
     IncrementalPCA(1),
+    LocallyLinearEmbedding(),
+    LocallyLinearEmbedding(metric="precomputed", n_components=1),
 ]
 MORE = [
     KernelPCA(2, kernel=RBF() + Linear()),
@@ -33,6 +35,12 @@ MORE = [
     PCA(2, standardize=True),
     *(PCA(1, svd_solver=name) for name in ("full", "covariance_eigh", "randomized", "qr", "gram")),
     IncrementalPCA(1, forget=0.9, whiten=True),
+    LocallyLinearEmbedding(method="modified"),
+    LocallyLinearEmbedding(method="hessian", n_neighbors=6),
+    LocallyLinearEmbedding(method="ltsa", metric="cosine", n_components=1),
+    LocallyLinearEmbedding(metric=RBF(), n_neighbors=4),
+    LocallyLinearEmbedding(on_disconnected="separate", n_components=1),
+    LocallyLinearEmbedding(eigen_solver="dense", neighbors_algorithm="brute"),
 ]
 QUIET = pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning", "ignore::UserWarning")
 
@@ -67,19 +75,24 @@ BY_HAND = [
 
 @pytest.mark.parametrize("name", BY_HAND)
 @pytest.mark.parametrize(
-    "model", [KernelPCA(2, kernel="rbf"), PCA(2), IncrementalPCA(2)], ids=lambda m: type(m).__name__
+    "model",
+    [KernelPCA(2, kernel="rbf"), PCA(2), IncrementalPCA(2), LocallyLinearEmbedding()],
+    ids=lambda m: type(m).__name__,
 )
 @QUIET
 def test_checks_that_are_not_in_the_generator(name, model):
     getattr(estimator_checks, name)(type(model).__name__, clone(model))
 
 
+SETTINGS = {"SCIPY_ARRAY_API": "1", "SKLEARN_RUN_FLOAT32_TESTS": "1"}
+
+
 def passed(module, *options):
     """How many tests of scikit-learn's own file pass with our classes; the array-API ones among them."""
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "sklearn_swap", "-p", "no:cacheprovider", "-c", "/dev/null",
-         "--pyargs", f"sklearn.decomposition.tests.{module}", *options],
-        capture_output=True, text=True, cwd=Path(__file__).parent, env=os.environ | {"SCIPY_ARRAY_API": "1"},
+         "--pyargs", f"sklearn.{module}", *options],
+        capture_output=True, text=True, cwd=Path(__file__).parent, env=os.environ | SETTINGS,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
     return int(re.search(r"(\d+) passed", done.stdout).group(1))
@@ -89,7 +102,7 @@ def test_array_api_checks_pass():
     """Those checks that are skipped unless scipy was told, before it was imported, to look for other arrays."""
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-o", "addopts=", __file__, "-k",
-         "test_estimator_checks and array_api and not KernelPCA"],
+         "test_estimator_checks and array_api and not KernelPCA and not LocallyLinear"],
         capture_output=True, text=True, env=os.environ | {"SCIPY_ARRAY_API": "1"},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:]
@@ -104,21 +117,23 @@ LONG = "not test_pca_sparse"  # 220 combinations of one question; some are in te
 @pytest.mark.parametrize(
     ("module", "choice", "least"),
     [
-        ("test_kernel_pca", "", 30),
-        ("test_pca", LONG, 180),
-        ("test_incremental_pca", SPARSE_BATCHES, 21),
-        pytest.param("test_pca", "", 400, marks=pytest.mark.slow),
+        ("decomposition.tests.test_kernel_pca", "", 30),
+        ("decomposition.tests.test_pca", LONG, 180),
+        ("decomposition.tests.test_incremental_pca", SPARSE_BATCHES, 21),
+        ("manifold.tests.test_locally_linear", "", 24),
+        pytest.param("decomposition.tests.test_pca", "", 400, marks=pytest.mark.slow),
     ],
 )
 def test_scikit_learns_own_files_pass_with_our_classes(module, choice, least):
     assert passed(module, "-k", choice) >= least
 
 
-@pytest.mark.parametrize("ours", [KernelPCA, PCA, IncrementalPCA])
+@pytest.mark.parametrize("ours", [KernelPCA, PCA, IncrementalPCA, LocallyLinearEmbedding])
 def test_every_parameter_of_scikit_learn_is_there_with_its_default(ours):
-    from sklearn import decomposition
+    from sklearn import decomposition, manifold
 
-    ours, theirs = (inspect.signature(c.__init__).parameters for c in (ours, getattr(decomposition, ours.__name__)))
+    theirs = getattr(decomposition, ours.__name__, None) or getattr(manifold, ours.__name__)
+    ours, theirs = (inspect.signature(c.__init__).parameters for c in (ours, theirs))
     assert {name: p.default for name, p in theirs.items()}.items() <= {
         name: p.default for name, p in ours.items()
     }.items()
