@@ -1,6 +1,5 @@
 """Locally linear embedding with a proof."""
 
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -14,37 +13,27 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.errors import BadData, tell
 from mercer.kernels.base import Kernel
-from mercer.kernels.dot import Cosine, Linear
-from mercer.limits import hoods_at_a_time
 from mercer.models.base import Model
 from mercer.models.embedding import Embedding, Recipe, about_parts, embed, embed_parts, nothing
-from mercer.models.neighborhoods import Neighborhoods, find_neighborhoods, probe_fill
+from mercer.models.local_task import given_distances, local_problem, space_of
+from mercer.models.neighborhoods import Neighborhoods, find_neighborhoods
+from mercer.models.placing import Placement, place
 from mercer.models.training import check_rows
 from mercer.operators import local
 from mercer.operators.alignment import over_blocks
-from mercer.operators.spaces import Distances, KernelRows, Points, Space
+from mercer.operators.spaces import Distances, Points, Space
 from mercer.progress import reporting
-from mercer.solvers.local_plan import SMALL, LocalProblem, choose_local_plan, solver_for
+from mercer.solvers.local_plan import LocalProblem, choose_local_plan, solver_for
 from mercer.solvers.plan import Plan
 from mercer.sources.rows import RowSource
 from mercer.symmetric import Array
-from mercer.threads import one_blas_thread, run
+from mercer.threads import one_blas_thread
 
 STAGES = 3  # of a fit: neighbours, neighbourhoods, eigenvectors
 SINGULAR = (
     "Error in determining null-space with ARPACK. Error message: '{}'. Note that eigen_solver='arpack' can fail when "
     "the weight matrix is singular or otherwise ill-behaved; eigen_solver='auto' warns instead."
 )
-
-
-@dataclass(frozen=True)
-class Placement:
-    """Where new points go, and how much their neighbours know about them."""
-
-    embedding: Array  # m×d
-    residuals: Array  # (m,): distance of a point from what its neighbours make of it, in the units of the input
-    nearest: Array  # (m,): distance to the nearest training row
-    far: Array  # (m,): whether that is farther than any training row is from its own neighbours
 
 
 class LocallyLinearEmbedding(Model):
@@ -238,23 +227,13 @@ class LocallyLinearEmbedding(Model):
 
     def _open(self, X: Any) -> tuple[Space, int]:
         """The space of the rows, checked; and the bytes that were read for it."""
-        rows = check_rows(self, X, reset=True, square=self._given_distances(), matrix="distance")
+        rows = check_rows(self, X, reset=True, square=given_distances(self), matrix="distance")
         loaded = 0
         if isinstance(rows, RowSource):
             rows = rows.load()
             loaded = rows.nbytes
         self._dtype = np.float32 if rows.dtype == np.float32 else np.float64
-        return self._space(rows), loaded
-
-    def _space(self, rows: Any) -> Space:
-        if self._given_distances():
-            return Distances(checked_distances(rows))
-        if isinstance(self.metric, Kernel):
-            return KernelRows(rows, self.metric.resolved(rows, self._rng()))
-        if sparse.issparse(rows):
-            return KernelRows(rows.astype(np.float64), Cosine() if self.metric == "cosine" else Linear())
-        way = {"auto": "auto", "brute": "tiles"}.get(self.neighbors_algorithm, "tree")
-        return Points(rows, unit=self.metric == "cosine", way=way)
+        return space_of(self, rows), loaded
 
     def _embed(
         self,
@@ -291,7 +270,6 @@ class LocallyLinearEmbedding(Model):
     def _keep(self, hoods: Neighborhoods, found: Embedding, labels: Array, plan: Plan) -> None:
         """All fitted names, in one place."""
         self._hoods, self._places = hoods, found.coordinates.astype(self._dtype, copy=False)
-        self._reach = float(hoods.distances.max())
         self.embedding_ = hoods.all_rows(self._places)
         self.reconstruction_error_ = found.error
         self.certificate_, self.plan_ = found.certificate, plan
@@ -330,7 +308,7 @@ class LocallyLinearEmbedding(Model):
 
     def _new_rows(self, X: Any) -> Any:
         check_is_fitted(self)
-        rows = check_rows(self, X, reset=False, square=self._given_distances(), matrix="distance")
+        rows = check_rows(self, X, reset=False, square=given_distances(self), matrix="distance")
         return rows.astype(np.float64) if sparse.issparse(rows) else rows
 
     def _scores(self, rows: Any, threads: int) -> Array:
@@ -339,30 +317,14 @@ class LocallyLinearEmbedding(Model):
             farthest = int(placed.nearest.argmax())
             tell(
                 f"{int(placed.far.sum()):,} of {len(placed.far):,} rows are farther from all training rows than those "
-                f"are from their neighbours (at most {self._reach:.3g}; row {farthest} is "
+                f"are from their neighbours (at most {self._hoods.reach:.3g}; row {farthest} is "
                 f"{placed.nearest[farthest]:.3g} away): there the embedding is a guess."
             )
         return placed.embedding
 
     def _placed(self, rows: Any, threads: int) -> Placement:
-        space, k = self._hoods.space, self._hoods.indices.shape[1]
         with one_blas_thread():
-            near = space.nearest_to(rows, k, threads)
-            residuals, out = np.empty(len(near.indices)), np.empty((len(near.indices), self._places.shape[1]))
-
-            def work(some: slice) -> None:
-                G = space.gram_at(rows[some], near.indices[some])
-                w = local.weights(G, self.reg)
-                residuals[some] = local.residuals(G, w)
-                np.einsum("ij,ijl->il", w, self._places[near.indices[some]], out=out[some])
-
-            size = hoods_at_a_time(k, space.width)
-            run(work, [slice(i, min(i + size, len(out))) for i in range(0, len(out), size)], threads)
-        same = near.distances[:, 0] == 0
-        out[same] = self._places[near.indices[same, 0]]
-        residuals[same] = 0.0
-        nearest = near.distances[:, 0]
-        return Placement(out.astype(self._dtype, copy=False), residuals * space.scale, nearest, nearest > self._reach)
+            return place(self._hoods, self._places, self.reg, rows, threads)
 
     @property
     def residuals_(self) -> Array:
@@ -388,75 +350,16 @@ class LocallyLinearEmbedding(Model):
 
     # ------------------------------------------------------------------ scikit-learn's ways
 
-    def _given_distances(self) -> bool:
-        return isinstance(self.metric, str) and self.metric == "precomputed"
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = not self._given_distances()
-        tags.input_tags.pairwise = tags.input_tags.positive_only = self._given_distances()
+        tags.input_tags.sparse = not given_distances(self)
+        tags.input_tags.pairwise = tags.input_tags.positive_only = given_distances(self)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
     @property
     def _n_features_out(self) -> int:
         return self.embedding_.shape[1]
-
-
-def local_problem(
-    model: LocallyLinearEmbedding, n: int, d: int, space: Space | None = None, loaded: int = 0
-) -> LocalProblem:
-    """The sizes on which a plan is based, and what a small piece of the data tells; of rows that need not exist yet."""
-    refuse_sizes(model, n, d)
-    looked_at = space is not None and (n > SMALL or model.eigen_solver == "arpack")
-    return LocalProblem(
-        n=n,
-        d=d,
-        k=model.n_components,
-        neighbors=model.n_neighbors,
-        fill=probe_fill(space, model.n_neighbors, model._rng()) if space is not None and looked_at else None,
-        eigen_solver=model.eigen_solver,
-        tol=model.tol,
-        max_passes=model.max_iter,
-        loaded=loaded,
-        copied=space is None or isinstance(space, Points),
-    )
-
-
-def refuse_sizes(model: LocallyLinearEmbedding, n: int, d: int) -> None:
-    """What cannot be, with scikit-learn's words where it has them."""
-    k, wanted = model.n_neighbors, model.n_components
-    if model.metric in ("euclidean", "cosine") and wanted > d:
-        raise ValueError(
-            f"output dimension must be less than or equal to input dimension: n_components={wanted}, n_features={d}"
-        )
-    if k >= n:
-        raise ValueError(f"Expected n_neighbors < n_samples, but n_samples = {n}, n_neighbors = {k}")
-    if wanted >= n:
-        raise ValueError(f"n_components={wanted} must be less than n_samples={n}.")
-    if model.method == "hessian" and k <= wanted * (wanted + 3) // 2:
-        raise ValueError(
-            "for method='hessian', n_neighbors must be greater than [n_components * (n_components + 3) / 2]: "
-            f"n_neighbors={k}, and {wanted * (wanted + 3) // 2}"
-        )
-    if model.method == "modified" and k < wanted:
-        raise ValueError(f"modified LLE requires n_neighbors >= n_components: {k} and {wanted}")
-    if model.method == "ltsa" and k <= wanted:
-        raise ValueError(
-            f"for method='ltsa', n_neighbors={k} must be greater than n_components={wanted}: so many directions leave "
-            "nothing to align."
-        )
-
-
-def checked_distances(matrix: Any) -> Array:
-    if sparse.issparse(matrix) or not isinstance(matrix, np.ndarray):
-        raise ValueError(
-            "Sparse distances are not supported: also those between the neighbours of an item are needed, so "
-            'metric="precomputed" takes a dense matrix.'
-        )
-    if (matrix < 0).any():
-        raise ValueError(f"Negative values in data: distances cannot be negative; the smallest is {matrix.min():.3g}.")
-    return matrix
 
 
 def locally_linear_embedding(

@@ -8,7 +8,8 @@ import numpy as np
 
 from mercer.models.ahead import plan_ahead
 from mercer.models.kernel_pca import KernelPCA
-from mercer.models.lle import LocallyLinearEmbedding, local_problem
+from mercer.models.lle import LocallyLinearEmbedding
+from mercer.models.local_task import local_problem
 from mercer.models.pca import PCA, linear_problem, which_solver
 from mercer.models.problem import describe
 from mercer.operators.tiles import STRIP

@@ -14,6 +14,7 @@ from mercer.threads import one_blas_thread, run
 
 PANEL = 384  # columns of a dense factor that are found at a time
 ORDER = "MMD_AT_PLUS_A"  # minimum degree on the pattern of M: 2.6 times faster here than scipy's default
+COLUMNS = 4  # that a thread solves for at a time, whatever their number: threads do not change a bit
 NOTHING = 1e-100  # entries of a factor below this are zero: far from the diagonal they fade to numbers that are slow
 Tell = Callable[[float], Any] | None
 
@@ -28,12 +29,12 @@ class SparseFactor:
 
     def solve(self, B: Array) -> Array:
         out = np.empty(B.shape, order="F")
-        parts = np.array_split(np.arange(B.shape[1]), min(self.threads, B.shape[1]))
 
-        def work(columns: Array) -> None:
+        def work(start: int) -> None:
+            columns = slice(start, start + COLUMNS)
             out[:, columns] = self.lu.solve(np.asfortranarray(B[:, columns]))
 
-        run(work, parts, self.threads)
+        run(work, range(0, B.shape[1], COLUMNS), self.threads)
         return out
 
 
