@@ -6,9 +6,9 @@ import numpy as np
 from scipy import sparse
 
 from mercer.kernels.base import Kernel
-from mercer.kernels.dot import Cosine, Linear
+from mercer.kernels.dot import Cosine
 from mercer.models.neighborhoods import probe_fill
-from mercer.operators.spaces import Distances, KernelRows, Points, Space
+from mercer.operators.spaces import Distances, KernelRows, Points, Space, SparsePoints
 from mercer.solvers.local_plan import SMALL, LocalProblem
 from mercer.symmetric import Array
 
@@ -24,7 +24,7 @@ def space_of(model: Any, rows: Any) -> Space:
     if isinstance(model.metric, Kernel):
         return KernelRows(rows, model.metric.resolved(rows, model._rng()))
     if sparse.issparse(rows):
-        return KernelRows(rows.astype(np.float64), Cosine() if model.metric == "cosine" else Linear())
+        return KernelRows(rows.astype(np.float64), Cosine()) if model.metric == "cosine" else SparsePoints(rows)
     way = {"auto": "auto", "brute": "tiles"}.get(model.neighbors_algorithm, "tree")
     return Points(rows, unit=model.metric == "cosine", way=way)
 

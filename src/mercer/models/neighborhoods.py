@@ -65,10 +65,12 @@ def find_neighborhoods(space: Space, k: int, threads: int, tell: Tell = None) ->
     found = space.nearest(k, threads, tell)
     if not np.isfinite(found.distances).all():
         raise BadData("Distances between rows are not finite: an overflow. Scale the data down (StandardScaler).")
-    collapsed = int(np.sum(found.distances[:, -1] == 0))
-    if not collapsed:
+    if found.distances[:, -1].all():
         return Neighborhoods(space, found.indices, found.distances)
     groups = space.groups()
+    collapsed = int(np.sum((groups[found.indices] == groups[:, None]).all(axis=1)))
+    if not collapsed:
+        return Neighborhoods(space, found.indices, found.distances)
     first = np.unique(groups, return_index=True)[1]
     items = np.sort(first)
     number = np.empty(len(first), dtype=np.int64)

@@ -23,8 +23,18 @@ def weights(G: Array, reg: float) -> Array:
     try:
         w = np.linalg.solve(ridge, ones)[..., 0]
     except np.linalg.LinAlgError:  # without a ridge, a singular one among them spoils all
-        w = (np.linalg.pinv(ridge, hermitian=True) @ ones)[..., 0]
+        w = singular_weights(ridge)
     return normalised(w)
+
+
+def singular_weights(G: Array) -> Array:
+    """The limit for a vanishing ridge: what G sends to zero costs nothing, so it gets all the weight if it has any."""
+    values, V = np.linalg.eigh(G)
+    k = G.shape[1]
+    zero = k * np.finfo(float).eps * values[:, -1:]
+    sums = V.sum(axis=1)
+    sums[(values <= zero) & (np.abs(sums) < 1e-8)] = 0.0
+    return (V @ (sums / np.maximum(values, np.maximum(zero, np.finfo(float).tiny)))[:, :, None])[..., 0]
 
 
 def regularised(G: Array, reg: float) -> Array:
@@ -134,10 +144,11 @@ def spill(G: Array, d: int) -> Array:
 def spare_directions(values: Array, eta: float) -> Array:
     """How many of the smallest eigenvalues (largest first, b×k) hold together less than η of the rest; at least one.
 
-    Those that are zero to rounding always count.
+    Those that are zero to rounding always count. η is the share of one of the points if their number is odd, and for
+    that one rounding must not decide.
     """
     k = values.shape[1]
     so_far = np.cumsum(values, axis=1)
     rest = so_far[:, -1:] - so_far[:, :-1]
     zero = values[:, 1:] <= k * np.finfo(float).eps * values[:, :1]
-    return np.maximum(1, np.sum((rest < eta * so_far[:, :-1]) | zero, axis=1))
+    return np.maximum(1, np.sum((rest < (1 - 1e-9) * eta * so_far[:, :-1]) | zero, axis=1))

@@ -1,9 +1,9 @@
 """Who is near: the k nearest of n points, found exactly.
 
 Few columns go through a k-d tree. With more of them a tree looks at nearly everything anyway, and all distances are
-computed, in single precision: ‖p‖² − 2qᵀp, a tile at a time. A few candidates more than asked for are then measured in
-double precision. If a point outside of them can be as near as the k-th, by the rounding that single precision may
-have, the row is searched again in double precision.
+computed, in single precision: ‖p‖² − 2qᵀp, a tile at a time. A few candidates more than asked for are then measured by
+differences, in double precision. If a point outside of them can be as near as the k-th, by the rounding that single
+precision may have, the row is searched again in double precision, and if need be by differences alone.
 """
 
 from collections.abc import Callable
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
 
 from mercer.symmetric import Array
 from mercer.threads import run
@@ -89,29 +90,39 @@ def by_tiles(
         order = np.argsort(exact, axis=1, kind="stable")[:, :k]
         found.indices[rows] = np.take_along_axis(near, order, 1)
         found.distances[rows] = np.sqrt(np.take_along_axis(exact, order, 1))
-        if dtype is np.float32 and wanted < len(P) - (own is not None):
-            sure[rows] = found.distances[rows, -1] ** 2 <= least + lower_by(q, found.distances[rows, -1])
+        if wanted < len(P) - (own is not None):
+            sure[rows] = found.distances[rows, -1] ** 2 <= least + lower_by(q, found.distances[rows, -1], dtype)
 
     tiles(work, len(Q), len(P), dtype, threads, tell)
     again = np.flatnonzero(~sure)
     if len(again):
-        better = by_tiles(P, k, Q[again], None if own is None else own[again], threads, dtype=np.float64)
+        queries, own = Q[again], None if own is None else own[again]
+        if dtype is np.float32:
+            better = by_tiles(P, k, queries, own, threads, dtype=np.float64)
+        else:
+            shape = len(queries), len(P)
+            better = by_blocks(lambda rows: cdist(queries[rows], P, "sqeuclidean"), shape, k, own, threads)
         found.indices[again], found.distances[again] = better.indices, better.distances
     return found
 
 
-def lower_by(q: Array, radius: Array) -> Array:
-    """What to add to ‖p‖² − 2qᵀp in single precision to get at most ‖q − p‖², for every p within the radius of q.
+def lower_by(q: Array, radius: Array, dtype: Any) -> Array:
+    """What to add to ‖p‖² − 2qᵀp in this precision to get at most ‖q − p‖², for every p within the radius of q.
 
     Its rounding is at most (d + 8)u(‖q‖ + ‖p‖)², and ‖p‖ ≤ ‖q‖ + radius.
     """
     squares = np.einsum("ij,ij->i", q, q)
-    rounding = (q.shape[1] + 8) * np.finfo(np.float32).eps / 2
+    rounding = (q.shape[1] + 8) * np.finfo(dtype).eps / 2
     return squares - rounding * (2 * np.sqrt(squares) + radius) ** 2
 
 
 def by_blocks(
-    squared: Callable[[slice], Array], shape: tuple[int, int], k: int, own: Array | None, threads: int, tell: Tell
+    squared: Callable[[slice], Array],
+    shape: tuple[int, int],
+    k: int,
+    own: Array | None,
+    threads: int,
+    tell: Tell = None,
 ) -> Neighbors:
     """The k nearest by squared distances that come from elsewhere, for a slice of rows at a time."""
     found = Neighbors(np.empty((shape[0], k), dtype=np.int32), np.empty((shape[0], k)))

@@ -13,8 +13,11 @@ import numpy as np
 from scipy import sparse
 
 from mercer.kernels.base import Kernel
+from mercer.kernels.dot import Linear
 from mercer.operators.neighbors import Neighbors, Tell, by_blocks, nearest
 from mercer.symmetric import Array
+
+SOME = 1000  # rows that medians are taken of
 
 
 class Space(ABC):
@@ -61,12 +64,17 @@ class Space(ABC):
         """How many numbers a neighbour takes while its Gram matrix is computed."""
         return 1
 
+    def _in_units(self, found: Neighbors) -> Neighbors:
+        """Distances as the user knows them."""
+        return Neighbors(found.indices, found.distances * self.scale)
+
 
 class Points(Space):
     """Rows of numbers, with Euclidean distances; `unit`: of rows scaled to length one, which are cosine distances.
 
-    Locally linear methods do not see a shift or a scale, so rows are moved to their mean and divided by a power of two
-    that makes the largest entry about one: squares neither overflow nor vanish, and large means cost no digits.
+    Locally linear methods do not see a shift or a scale, so rows are moved to their medians (which one far row does
+    not move away) and divided by a power of two that makes the largest entry about one: squares neither overflow nor
+    vanish, and large means cost no digits.
     """
 
     def __init__(self, rows: Array, *, unit: bool = False, way: str = "auto") -> None:
@@ -77,7 +85,7 @@ class Points(Space):
             return
         self.scale = power_of_two(rows)
         scaled = np.divide(rows, self.scale, dtype=np.float64)
-        self.centre = scaled.mean(axis=0)
+        self.centre = np.median(scaled[:: max(1, len(scaled) // SOME)], axis=0)
         scaled -= self.centre
         finer = power_of_two(scaled)
         scaled /= finer
@@ -119,10 +127,6 @@ class Points(Space):
         if self.unit:
             return of_length_one(new)
         return np.divide(new, self.scale, dtype=np.float64) - self.centre
-
-    def _in_units(self, found: Neighbors) -> Neighbors:
-        """Distances as the user knows them."""
-        return Neighbors(found.indices, found.distances * self.scale)
 
 
 class KernelRows(Space):
@@ -181,18 +185,55 @@ class KernelRows(Space):
         return D
 
 
+class SparsePoints(KernelRows):
+    """Sparse rows with Euclidean distances, which are those of the linear kernel.
+
+    A column that is mostly filled has a median that is not zero, and is moved by it: products of rows that share a
+    large number would leave no digits for their distance.
+    """
+
+    def __init__(self, rows: Any) -> None:
+        some = rows[:: max(1, rows.shape[0] // SOME)]
+        full = np.flatnonzero(2 * np.diff(some.tocsc().indptr) > some.shape[0])
+        self.columns, self.medians = full, np.median(some[:, full].toarray(), axis=0)
+        super().__init__(self._moved(rows), Linear())
+
+    def nearest_to(self, new: Any, k: int, threads: int) -> Neighbors:
+        return super().nearest_to(self._moved(new), k, threads)
+
+    def gram_at(self, new: Any, neighbors: Array) -> Array:
+        return super().gram_at(self._moved(new), neighbors)
+
+    def gram(self, items: Array, neighbors: Array) -> Array:
+        return super().gram_at(self.rows[items], neighbors)
+
+    def take(self, items: Array) -> "SparsePoints":
+        other = object.__new__(SparsePoints)
+        other.__dict__ |= self.__dict__ | {"rows": self.rows[items], "diag": self.diag[items], "n": len(items)}
+        return other
+
+    def _moved(self, rows: Any) -> Any:
+        if not len(self.columns):
+            return sparse.csr_array(rows, dtype=np.float64)
+        moved = sparse.lil_array(rows, dtype=np.float64)
+        moved[:, self.columns] = rows[:, self.columns].toarray() - self.medians
+        return sparse.csr_array(moved)
+
+
 class Distances(Space):
     """A matrix of distances between items, and nothing else."""
 
     def __init__(self, matrix: Array) -> None:
-        self.matrix, self.n = matrix, len(matrix)
+        self.matrix, self.n, self.scale = matrix, len(matrix), power_of_two(matrix)
 
     def nearest(self, k: int, threads: int, tell: Tell = None) -> Neighbors:
         shape = self.n, self.n
-        return by_blocks(lambda rows: self.matrix[rows] ** 2, shape, k, np.arange(self.n), threads, tell)
+        return self._in_units(
+            by_blocks(lambda rows: self._squared(self.matrix[rows]), shape, k, np.arange(self.n), threads, tell)
+        )
 
     def nearest_to(self, new: Any, k: int, threads: int) -> Neighbors:
-        return by_blocks(lambda rows: new[rows] ** 2, new.shape, k, None, threads, None)
+        return self._in_units(by_blocks(lambda rows: self._squared(new[rows]), new.shape, k, None, threads, None))
 
     def gram(self, items: Array, neighbors: Array) -> Array:
         return self._gram(self.matrix[items[:, None], neighbors], neighbors)
@@ -213,10 +254,14 @@ class Distances(Space):
         return distances
 
     def _gram(self, seen: Array, neighbors: Array) -> Array:
-        seen = np.asarray(seen, dtype=np.float64) ** 2
-        between = np.asarray(self.matrix[neighbors[:, :, None], neighbors[:, None, :]], dtype=np.float64) ** 2
+        seen = self._squared(seen)
+        between = self._squared(self.matrix[neighbors[:, :, None], neighbors[:, None, :]])
         G = (seen[:, :, None] + seen[:, None, :] - between) / 2
         return (G + G.transpose(0, 2, 1)) / 2
+
+    def _squared(self, distances: Array) -> Array:
+        """In units of `scale`, so that they neither overflow nor vanish."""
+        return np.square(np.divide(distances, self.scale, dtype=np.float64))
 
 
 def power_of_two(rows: Array) -> float:
@@ -227,8 +272,7 @@ def power_of_two(rows: Array) -> float:
 
 def of_length_one(rows: Array) -> Array:
     """Every row divided by its length; a row of zeros stays."""
-    rows = np.divide(rows, power_of_two(rows), dtype=np.float64)
-    top = np.abs(rows).max(axis=1, keepdims=True)
-    rows /= np.where(top > 0, top, 1.0)
+    top = np.abs(np.asarray(rows, dtype=np.float64)).max(axis=1, keepdims=True)  # squares would overflow or vanish
+    rows = rows / np.where(top > 0, top, 1.0)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows / np.where(lengths > 0, lengths, 1.0)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import blas, lapack
+from scipy.linalg import blas, lapack, ldl
 from scipy.sparse.linalg import splu
 
 from mercer.errors import NotVerified
@@ -14,6 +14,7 @@ from mercer.threads import one_blas_thread, run
 
 PANEL = 384  # columns of a dense factor that are found at a time
 ORDER = "MMD_AT_PLUS_A"  # minimum degree on the pattern of M: 2.6 times faster here than scipy's default
+PROBES = 10  # random columns that show the error of a factorisation
 COLUMNS = 4  # that a thread solves for at a time, whatever their number: threads do not change a bit
 NOTHING = 1e-100  # entries of a factor below this are zero: far from the diagonal they fade to numbers that are slow
 Tell = Callable[[float], Any] | None
@@ -84,3 +85,38 @@ class DenseFactor:
         for p in reversed(panels):
             X[p] = blas.dtrsm(1.0, L[p, p], X[p] - L[p.stop :, p].T @ X[p.stop :], lower=1, trans_a=1)
         return X
+
+
+def count_negative(M: Any, shift: float, factor: str, rng: np.random.Generator) -> tuple[int, float]:
+    """How many pivots of M − shift·I are negative, and a bound on the error of that factorisation.
+
+    The count is exact for a matrix that differs from M by no more than the error; −1 if there was none that tells.
+    """
+    n = M.shape[0]
+    probes = rng.standard_normal((n, PROBES))
+    if factor == "sparse":
+        shifted = sparse.csc_array(M - shift * sparse.eye_array(n, format="csc"))
+        lu = splu(shifted, permc_spec=ORDER, diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        if not np.array_equal(lu.perm_r, lu.perm_c):  # a pivot was not on the diagonal
+            return -1, np.inf
+        negative = int(np.sum(lu.U.diagonal() < 0))
+        order = np.argsort(lu.perm_r)  # Pr·A·Pcᵀ = LU
+        product = np.empty_like(probes)
+        product[order] = lu.L @ (lu.U @ probes[order])
+    else:
+        A = M.toarray() if sparse.issparse(M) else np.array(M, dtype=np.float64)
+        A.flat[:: n + 1] -= shift
+        lower, D, order = ldl(A, overwrite_a=True, check_finite=False)
+        negative = int(np.sum(np.linalg.eigvalsh(D) < 0)) if n <= PANEL else negative_in_blocks(D)
+        product = lower @ (D @ (lower.T @ probes))
+    difference = product - (M @ probes - shift * probes)
+    return negative, float(10 * np.sqrt(2 / np.pi) * np.linalg.norm(difference, axis=0).max())
+
+
+def negative_in_blocks(D: Array) -> int:
+    """Negative eigenvalues of a matrix of blocks of one and two on the diagonal; one of two has one of each sign."""
+    beside = np.diagonal(D, -1) != 0
+    alone = np.ones(len(D), dtype=bool)
+    alone[:-1] &= ~beside
+    alone[1:] &= ~beside
+    return int(np.sum(np.diagonal(D)[alone] < 0) + beside.sum())

@@ -97,13 +97,14 @@ def certify_gaps(pairs: Eigenpairs, *, tol: float) -> GapCertificate:
     noise = rounding(pairs.size)
     every = np.append(theta, pairs.beyond)
     slack = np.append(rho, pairs.beyond_residuals) + noise
+    complete = int(np.sum(np.logical_and.accumulate(theta + rho < pairs.bound)))
     # A neighbour may be nearer by its own error; what was not found is no smaller than the bound.
-    following = np.minimum(np.append(every[1:] - slack[1:], np.inf), np.maximum(pairs.bound, 0.0))
+    following = np.append(every[1:] - slack[1:], np.inf)
+    following[:complete] = np.minimum(following[:complete], pairs.bound)
     below = following - every
     above = np.append(np.inf, (every - slack)[1:] - every[:-1])
     delta = np.maximum(np.minimum(below, above), 0.0)[:k]
     angles = np.where(delta > 0, np.minimum(1.0, (rho + noise) / np.where(delta > 0, delta, 1.0)), 1.0)
-    complete = int(np.sum(np.logical_and.accumulate(theta + rho < pairs.bound)))
     spread = np.minimum(rho, rho * angles)
     return GapCertificate(
         n_components=k,
@@ -118,11 +119,11 @@ def certify_gaps(pairs: Eigenpairs, *, tol: float) -> GapCertificate:
         n_zero=int(np.sum(theta <= noise)),
         n_complete=complete,
         level=pairs.level,
-        bound_beyond=pairs.bound,
+        bound_beyond=float(min(pairs.bound, (every - slack)[k] if len(every) > k else np.inf)),
         rounding=noise,
         passes=pairs.passes,
         columns=pairs.columns,
-        converged=bool(np.all(rho <= np.maximum(tol * gaps(theta, every[k] if len(every) > k else np.inf), noise))),
+        converged=bool(np.all(rho <= np.maximum(tol * gaps(every, np.inf)[:k], noise))),
     )
 
 
@@ -141,7 +142,9 @@ def _sentences(c: GapCertificate) -> list[str]:
             f"{c.n_zero} of them {'have eigenvalues' if c.n_zero > 1 else 'has an eigenvalue'} below working precision "
             f"({c.rounding:.1e}): zero, as far as double precision can tell."
         )
-    if c.n_complete == c.n_components:
+    if c.n_complete == c.n_components and np.isinf(c.bound_beyond):
+        lines.append("Nothing was missed: there are no other eigenvalues.")
+    elif c.n_complete == c.n_components:
         lines.append(f"Nothing was missed: no other eigenvalue is below {c.bound_beyond:.4g} ({c.level}).")
     else:
         first = f"Nothing was missed among the first {c.n_complete}, but c" if c.n_complete else "C"

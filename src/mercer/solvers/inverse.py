@@ -13,7 +13,7 @@ import numpy as np
 
 from mercer.solvers.base import Eigenpairs, Solver
 from mercer.solvers.completeness import PROBES, explore, in_words
-from mercer.solvers.factors import DenseFactor, SparseFactor, Tell
+from mercer.solvers.factors import DenseFactor, SparseFactor, Tell, count_negative
 from mercer.solvers.krylov import BlockKrylov
 from mercer.symmetric import Array, SymmetricOperator
 
@@ -30,20 +30,13 @@ class DenseBottom(Solver):
     def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
         M = op.dense()
         size = float(np.abs(M).sum(axis=0).max())
-        values, vectors = np.linalg.eigh(M + (2 * size + 1) / len(M))
-        wanted = min(k + GUARDS, len(M) - 1)  # LAPACK has them all
-        U = without_mean(vectors[:, :wanted])
-        products = M @ U
-        residuals = np.linalg.norm(products - U * values[:wanted], axis=0)
+        wanted = min(k + GUARDS, len(M) - 1)
+        U = without_mean(np.linalg.eigh(M + (2 * size or 1.0) / len(M))[1][:, :wanted])
+        ritz = BottomRitz.of(op, U)  # once more, as 1 was as large as the largest
         return Eigenpairs(
-            values=values[:k],
-            vectors=U[:, :k],
-            residuals=residuals[:k],
-            products=products[:, :k],
-            beyond=values[k:wanted],
-            beyond_residuals=residuals[k:],
+            **ritz.split(k),
             size=size,
-            bound=float(values[k]) if k < len(M) - 1 else np.inf,
+            bound=float(ritz.values[k] - ritz.residuals[k] - rounding(size)) if k < len(M) - 1 else np.inf,
             level="LAPACK counts eigenvalues",
             columns=len(M),
             passes=1,
@@ -71,16 +64,15 @@ class ShiftInvert(Solver):
         first = self._by_krylov(inverse, wanted, rng)
         ritz, steps = self._polish(op, inverse, first, k, size)
         bound, passes = bound_beyond(inverse, ritz, k, rng)
+        level = in_words(passes) if passes else "all were found"
+        if bound <= ritz.values[k - 1] + ritz.residuals[k - 1]:
+            del inverse  # its factor gives room to another one
+            bound, level = max((bound, level), bound_by_count(op, ritz, k, size, self.factor, rng))
         return Eigenpairs(
-            values=ritz.values[:k],
-            vectors=ritz.U[:, :k],
-            residuals=ritz.residuals[:k],
-            products=ritz.MU[:, :k],
-            beyond=ritz.values[k:],
-            beyond_residuals=ritz.residuals[k:],
+            **ritz.split(k),
             size=size,
             bound=bound,
-            level=in_words(passes),
+            level=level,
             columns=first.columns + steps * 2 * wanted + passes * PROBES,
             passes=first.passes + 2 * steps + passes,
         )
@@ -123,6 +115,17 @@ class BottomRitz:
         U, MU = without_mean(Q @ Y), MQ @ Y
         return cls(values, U, MU, np.linalg.norm(MU - U * values, axis=0))
 
+    def split(self, k: int) -> dict[str, Array]:
+        """The first k, and what was seen beyond them, by the names of `Eigenpairs`."""
+        return {
+            "values": self.values[:k],
+            "vectors": self.U[:, :k],
+            "residuals": self.residuals[:k],
+            "products": self.MU[:, :k],
+            "beyond": self.values[k:],
+            "beyond_residuals": self.residuals[k:],
+        }
+
 
 class Inverse(SymmetricOperator):
     """P(M + σI)⁻¹P, P the projection that takes means away."""
@@ -164,7 +167,24 @@ def bound_beyond(inverse: Inverse, ritz: BottomRitz, k: int, rng: np.random.Gene
     beta = rest.upper
     if beta >= alpha[-1]:  # some of the pairs have to be counted to the rest
         beta = next((norm for j, norm in rest_norms(inverse, ritz, alpha, rest.upper) if norm < alpha[j - 1]), np.inf)
-    return 1 / beta - inverse.shift, rest.passes
+    return (1 / beta - inverse.shift if beta > 0 else np.inf), rest.passes
+
+
+def bound_by_count(
+    op: SymmetricOperator, ritz: BottomRitz, k: int, size: float, factor: str, rng: np.random.Generator
+) -> tuple[float, str]:
+    """The same by Sylvester's law of inertia: M − μI = LDLᵀ has as many negative pivots as M has eigenvalues below μ.
+
+    It takes another factorisation, but tells eigenvalues apart that are too near each other for probes. μ lies halfway
+    to the next pair that was seen, and what the factorisation got wrong comes off.
+    """
+    level = "negative pivots were counted"
+    seen = ritz.values[k] - ritz.residuals[k] if len(ritz.values) > k else np.inf
+    mu = (ritz.values[k - 1] + ritz.residuals[k - 1] + seen) / 2
+    if not np.isfinite(mu) or seen - mu < rounding(size):
+        return 0.0, level
+    negative, error = count_negative(op.sparse(), float(mu), factor, rng)
+    return (float(mu) - error, level) if negative == k + 1 else (0.0, level)  # 1 is one of them
 
 
 def rest_norms(inverse: Inverse, ritz: BottomRitz, alpha: Array, beta: float) -> Iterator[tuple[int, float]]:
