@@ -100,23 +100,30 @@ def embed_parts(
 
 def about(certificate: GapCertificate) -> list[str]:
     """What a user should be told about the eigenvalues of a graph that hangs together."""
-    if certificate.n_zero:
+    if not certificate.unresolved:
+        return []
+    names = ", ".join(str(i + 1) for i in certificate.unresolved[:5])
+    names += " …" if len(certificate.unresolved) > 5 else ""
+    noise, count = certificate.rounding, f"{certificate.n_zero} of {certificate.n_components} coordinates"
+    zero = f"{count} {'have eigenvalues' if certificate.n_zero > 1 else 'has an eigenvalue'} below working precision"
+    zero += f" ({noise:.1e})"
+    if certificate.n_zero and certificate.bound_beyond <= noise:
         return [
-            f"{certificate.n_zero} of {certificate.n_components} coordinates have an eigenvalue below working "
-            f"precision ({certificate.rounding:.1e}), so any rotation among them, and with what was not kept, is as "
-            "good. Are there pieces that hardly hang together? More n_neighbors, a larger reg or fewer rows may help."
+            f"{zero}, and so have some that were not kept: any rotation among all of them is as good. Are there pieces "
+            "that hardly hang together? More n_neighbors, a larger reg or fewer rows may help."
         ]
-    if certificate.unresolved:
-        names = ", ".join(str(i + 1) for i in certificate.unresolved[:5])
-        return [
-            f"The direction of coordinate {names} is not determined: its eigenvalue is nearly that of its neighbour; "
-            "see certificate_. Another n_components may keep or leave out both."
-        ]
-    return []
+    if certificate.n_zero > 1:
+        return [f"{zero}: what they span is determined, but any rotation among them is as good."]
+    return [
+        f"The direction of coordinate {names} is not determined: an eigenvalue next to its own is nearly the same; see "
+        "certificate_. Another n_components may keep or leave out both."
+    ]
 
 
-def about_parts(labels: Array, closed: Array, k: int, separate: bool) -> list[str]:
-    """What is wrong with the graph, if it does not hang together."""
+def about_graph(hoods: Neighborhoods, labels: Array, method: str, separate: bool) -> list[str]:
+    """What is wrong with the graph: it does not hang together, or nobody looks at some items."""
+    k = hoods.indices.shape[1]
+    closed = hoods.closed if method == "standard" and not labels.any() else np.empty(0)
     sizes = np.bincount(labels)
     if len(sizes) > 1:
         meaning = (
@@ -134,5 +141,12 @@ def about_parts(labels: Array, closed: Array, k: int, separate: bool) -> list[st
             f"{len(closed):,} groups of rows ({sizes_in_words(closed)}) have all their {k} nearest neighbours among "
             "themselves, though other rows look at several of them: the first coordinates only tell the groups apart. "
             "Give more n_neighbors."
+        ]
+    if method in ("hessian", "ltsa") and hoods.unseen:
+        one = hoods.unseen == 1
+        return [
+            f"{hoods.unseen:,} row{' is' if one else 's are'} not among the {k} nearest neighbours of any other, and "
+            f'method="{method}" looks at neighbours only: {"its place is" if one else "their places are"} arbitrary, '
+            'and so may be the first coordinates. Give more n_neighbors, or method="modified".'
         ]
     return []

@@ -4,7 +4,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import _fit_context, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
@@ -14,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.errors import BadData, tell
 from mercer.kernels.base import Kernel
 from mercer.models.base import Model
-from mercer.models.embedding import Embedding, Recipe, about_parts, embed, embed_parts, nothing
+from mercer.models.embedding import Embedding, Recipe, about_graph, embed, embed_parts, nothing
 from mercer.models.local_task import given_distances, local_problem, space_of
 from mercer.models.neighborhoods import Neighborhoods, find_neighborhoods
 from mercer.models.placing import Placement, place
@@ -218,22 +217,22 @@ class LocallyLinearEmbedding(Model):
         """From rows to fitted names."""
         limits, rng = self._limits(), self._rng()
         with one_blas_thread(), reporting(self.progress, STAGES, "neighbourhoods") as on_pass:
-            space, loaded = self._open(X)
+            space, loaded, dtype = self._open(X)
             problem = local_problem(self, space.n, self.n_features_in_, space, loaded)
             plan = choose_local_plan(problem, limits)
             hoods = find_neighborhoods(space, self.n_neighbors, limits.threads, on_pass)
             found, labels = self._embed(hoods, plan, problem, rng, limits.threads, on_pass)
+        self._dtype = dtype
         self._keep(hoods, found, labels, plan)
 
-    def _open(self, X: Any) -> tuple[Space, int]:
-        """The space of the rows, checked; and the bytes that were read for it."""
+    def _open(self, X: Any) -> tuple[Space, int, Any]:
+        """The space of the rows, checked; the bytes that were read for it; and the precision of the answer."""
         rows = check_rows(self, X, reset=True, square=given_distances(self), matrix="distance")
         loaded = 0
         if isinstance(rows, RowSource):
             rows = rows.load()
             loaded = rows.nbytes
-        self._dtype = np.float32 if rows.dtype == np.float32 else np.float64
-        return space_of(self, rows), loaded
+        return space_of(self, rows), loaded, np.float32 if rows.dtype == np.float32 else np.float64
 
     def _embed(
         self,
@@ -259,8 +258,7 @@ class LocallyLinearEmbedding(Model):
 
         labels = hoods.parts
         separate = self.on_disconnected == "separate" and labels.max() > 0
-        closed = hoods.closed if self.method == "standard" and not labels.any() else np.empty(0)
-        complaints = about_parts(labels, closed, self.n_neighbors, separate)
+        complaints = about_graph(hoods, labels, self.method, separate)
         if complaints and self.on_disconnected == "raise":
             raise BadData(complaints[0])
         found = embed_parts(hoods, labels, one, self.n_components) if separate else one(hoods)
@@ -287,7 +285,7 @@ class LocallyLinearEmbedding(Model):
         """What `fit(X)` would do, and why, without doing it."""
         self.check_params()
         other = clone(self)  # a fitted model stays as it is
-        space, loaded = other._open(X)
+        space, loaded, _ = other._open(X)
         problem = local_problem(other, space.n, other.n_features_in_, space, loaded)
         return choose_local_plan(problem, self._limits())
 
@@ -309,7 +307,7 @@ class LocallyLinearEmbedding(Model):
     def _new_rows(self, X: Any) -> Any:
         check_is_fitted(self)
         rows = check_rows(self, X, reset=False, square=given_distances(self), matrix="distance")
-        return rows.astype(np.float64) if sparse.issparse(rows) else rows
+        return self._hoods.space.like_its_own(rows)
 
     def _scores(self, rows: Any, threads: int) -> Array:
         placed = self._placed(rows, threads)

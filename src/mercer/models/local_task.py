@@ -32,13 +32,12 @@ def space_of(model: Any, rows: Any) -> Space:
 def local_problem(model: Any, n: int, d: int, space: Space | None = None, loaded: int = 0) -> LocalProblem:
     """The sizes on which a plan is based, and what a small piece of the data tells; of rows that need not exist yet."""
     refuse_sizes(model, n, d)
-    looked_at = space is not None and (n > SMALL or model.eigen_solver == "arpack")
     return LocalProblem(
         n=n,
         d=d,
         k=model.n_components,
         neighbors=model.n_neighbors,
-        fill=probe_fill(space, model.n_neighbors, model._rng()) if space is not None and looked_at else None,
+        fill=probe_fill(space, model.n_neighbors, model._rng()) if space is not None and n > SMALL else None,
         eigen_solver=model.eigen_solver,
         tol=model.tol,
         max_passes=model.max_iter,
@@ -65,10 +64,10 @@ def refuse_sizes(model: Any, n: int, d: int) -> None:
         )
     if model.method == "modified" and k < wanted:
         raise ValueError(f"modified LLE requires n_neighbors >= n_components: {k} and {wanted}")
-    if model.method == "ltsa" and k <= wanted:
+    if model.method == "ltsa" and k <= wanted + 1:
         raise ValueError(
-            f"for method='ltsa', n_neighbors={k} must be greater than n_components={wanted}: so many directions leave "
-            "nothing to align."
+            f"for method='ltsa', n_neighbors={k} must be greater than n_components + 1 = {wanted + 1}: so few points lie "
+            "in so few dimensions anyhow, and leave nothing to align."
         )
 
 

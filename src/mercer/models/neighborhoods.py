@@ -49,6 +49,11 @@ class Neighborhoods:
         is_open[labels[leaving]] = True
         return np.sort(np.bincount(labels)[~is_open])[::-1]
 
+    @property
+    def unseen(self) -> int:
+        """How many items are nobody's neighbour."""
+        return self.space.n - len(np.unique(self.indices))
+
     def part(self, members: Array) -> "Neighborhoods":
         """Those of a part of the graph, which has no neighbours outside."""
         new_number = np.full(self.space.n, -1, dtype=self.indices.dtype)
@@ -120,12 +125,16 @@ def sizes_in_words(sizes: Array) -> str:
 
 def probe_fill(space: Space, k: int, rng: np.random.Generator) -> Fill:
     """How a sparse factor fills in, from the neighbourhoods of small pieces: two places, and more of the worse."""
-    small, large = (min(size, max(k + 2 + i, space.n // SHARES[i])) for i, size in enumerate((SMALL, LARGE)))
-    places = [int(item) for item in rng.integers(space.n, size=PLACES)]
+    n = space.n
+    small = min(max(min(SMALL, n // SHARES[0]), k + 2), n)
+    large = min(max(min(LARGE, n // SHARES[1]), 2 * small), n)
+    if small == large:  # nearly all are neighbours
+        return Fill(n**2, n**3 / 3, 2.0, n)
+    places = [int(item) for item in rng.integers(n, size=PLACES)]
     first = [(small, *measure_fill(piece(space, item, small, k))) for item in places]
     worse = max(range(PLACES), key=lambda i: first[i][2])
     pattern = piece(space, places[worse], large, k)
-    return foretell(space.n, first[worse], (large, *measure_fill(pattern)), pattern.nnz / large)
+    return foretell(n, first[worse], (large, *measure_fill(pattern)), pattern.nnz / large)
 
 
 def piece(space: Space, item: int, size: int, k: int) -> Any:

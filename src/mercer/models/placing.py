@@ -38,5 +38,6 @@ def place(hoods: Neighborhoods, places: Array, reg: float, rows: Any, threads: i
     run(work, [slice(i, min(i + size, len(out))) for i in range(0, len(out), size)], threads)
     nearest = near.distances[:, 0]
     same = nearest == 0
-    out[same], residuals[same] = places[near.indices[same, 0]], 0.0
+    first = np.where(near.distances == 0, near.indices, len(places)).min(axis=1)  # of several that it equals
+    out[same], residuals[same] = places[first[same]], 0.0
     return Placement(out.astype(places.dtype, copy=False), residuals, nearest, nearest > hoods.reach)

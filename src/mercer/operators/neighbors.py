@@ -18,6 +18,7 @@ from mercer.symmetric import Array
 from mercer.threads import run
 
 TREE_COLUMNS, TREE_COLUMNS_OF_MANY, MANY = 8, 15, 50_000  # a tree pays up to so many columns, or with many points
+LARGE = 1e15  # numbers up to which squares fit into single precision
 EXTRA = 4  # candidates beyond k
 GROUP = 16  # columns of a tile that are first compared among each other
 TILE_ENTRIES, TILE_ROWS = 4_000_000, (16, 512)  # of distances held by a thread
@@ -49,7 +50,10 @@ def nearest(
         if tell:
             tell(1.0)
         return found
-    return by_tiles(P, k, P if Q is None else Q, np.arange(n) if Q is None else None, threads, tell)
+    if Q is None:
+        return by_tiles(P, k, P, np.arange(n), threads, tell)
+    single = np.abs(Q).max(initial=0.0) < LARGE
+    return by_tiles(P, k, Q, None, threads, tell, np.float32 if single else np.float64)
 
 
 def by_tree(P: Array, k: int, Q: Array | None, threads: int) -> Neighbors:
@@ -109,11 +113,11 @@ def by_tiles(
 def lower_by(q: Array, radius: Array, dtype: Any) -> Array:
     """What to add to ‖p‖² − 2qᵀp in this precision to get at most ‖q − p‖², for every p within the radius of q.
 
-    Its rounding is at most (d + 8)u(‖q‖ + ‖p‖)², and ‖p‖ ≤ ‖q‖ + radius.
+    Its rounding is at most (d + 8)u(‖q‖ + ‖p‖)², and ‖p‖ ≤ ‖q‖ + radius; what is too small to have digits comes on top.
     """
-    squares = np.einsum("ij,ij->i", q, q)
-    rounding = (q.shape[1] + 8) * np.finfo(dtype).eps / 2
-    return squares - rounding * (2 * np.sqrt(squares) + radius) ** 2
+    squares, d = np.einsum("ij,ij->i", q, q), q.shape[1] + 8
+    rounding = d * np.finfo(dtype).eps / 2 * (2 * np.sqrt(squares) + radius) ** 2
+    return squares - rounding - d * np.finfo(dtype).tiny
 
 
 def by_blocks(

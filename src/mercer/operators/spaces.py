@@ -15,9 +15,11 @@ from scipy import sparse
 from mercer.kernels.base import Kernel
 from mercer.kernels.dot import Linear
 from mercer.operators.neighbors import Neighbors, Tell, by_blocks, nearest
+from mercer.sources.rows import RowSource
 from mercer.symmetric import Array
 
 SOME = 1000  # rows that medians are taken of
+FAR = 1e100  # times as far as the training rows reach, new rows are as good as infinitely far; squares would overflow
 
 
 class Space(ABC):
@@ -63,6 +65,10 @@ class Space(ABC):
     def width(self) -> int:
         """How many numbers a neighbour takes while its Gram matrix is computed."""
         return 1
+
+    def like_its_own(self, new: Any) -> Any:
+        """New rows, dense or sparse as its own are."""
+        return new.toarray() if sparse.issparse(new) else new
 
     def _in_units(self, found: Neighbors) -> Neighbors:
         """Distances as the user knows them."""
@@ -126,14 +132,16 @@ class Points(Space):
     def _moved(self, new: Array) -> Array:
         if self.unit:
             return of_length_one(new)
-        return np.divide(new, self.scale, dtype=np.float64) - self.centre
+        moved = np.divide(new, self.scale, dtype=np.float64) - self.centre
+        top = np.abs(moved).max(axis=1, keepdims=True)
+        return moved * np.where(top > FAR, FAR / np.where(top > FAR, top, 1.0), 1.0)
 
 
 class KernelRows(Space):
     """Rows (dense, sparse or any items) with the distance of a kernel: ‖x − y‖² = k(x, x) + k(y, y) − 2k(x, y)."""
 
     def __init__(self, rows: Any, kernel: Kernel) -> None:
-        self.rows, self.kernel, self.n = rows, kernel, rows.shape[0]
+        self.rows, self.kernel, self.n = rows.copy(), kernel, rows.shape[0]
         self.diag = np.asarray(kernel.diag(rows), dtype=np.float64)
 
     def nearest(self, k: int, threads: int, tell: Tell = None) -> Neighbors:
@@ -162,6 +170,11 @@ class KernelRows(Space):
 
     def take(self, items: Array) -> "KernelRows":
         return KernelRows(self.rows[items], self.kernel)
+
+    def like_its_own(self, new: Any) -> Any:
+        if not sparse.issparse(self.rows):
+            return super().like_its_own(new)
+        return new if isinstance(new, RowSource) else sparse.csr_array(new, dtype=np.float64)
 
     def groups(self) -> Array:
         if not sparse.issparse(self.rows):

@@ -96,7 +96,10 @@ def count_negative(M: Any, shift: float, factor: str, rng: np.random.Generator) 
     probes = rng.standard_normal((n, PROBES))
     if factor == "sparse":
         shifted = sparse.csc_array(M - shift * sparse.eye_array(n, format="csc"))
-        lu = splu(shifted, permc_spec=ORDER, diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        try:
+            lu = splu(shifted, permc_spec=ORDER, diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        except RuntimeError:  # a pivot that is zero
+            return -1, np.inf
         if not np.array_equal(lu.perm_r, lu.perm_c):  # a pivot was not on the diagonal
             return -1, np.inf
         negative = int(np.sum(lu.U.diagonal() < 0))

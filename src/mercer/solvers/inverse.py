@@ -8,6 +8,7 @@ apart the null space is larger, and no vector of it that a solver happens to fin
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -115,7 +116,7 @@ class BottomRitz:
         U, MU = without_mean(Q @ Y), MQ @ Y
         return cls(values, U, MU, np.linalg.norm(MU - U * values, axis=0))
 
-    def split(self, k: int) -> dict[str, Array]:
+    def split(self, k: int) -> dict[str, Any]:
         """The first k, and what was seen beyond them, by the names of `Eigenpairs`."""
         return {
             "values": self.values[:k],
@@ -181,7 +182,7 @@ def bound_by_count(
     level = "negative pivots were counted"
     seen = ritz.values[k] - ritz.residuals[k] if len(ritz.values) > k else np.inf
     mu = (ritz.values[k - 1] + ritz.residuals[k - 1] + seen) / 2
-    if not np.isfinite(mu) or seen - mu < rounding(size):
+    if not np.isfinite(mu) or seen - mu <= rounding(size):
         return 0.0, level
     negative, error = count_negative(op.sparse(), float(mu), factor, rng)
     return (float(mu) - error, level) if negative == k + 1 else (0.0, level)  # 1 is one of them
