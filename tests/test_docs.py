@@ -107,18 +107,42 @@ def test_links_of_the_documents_lead_somewhere():
 KERNEL_PCA = (ROOT / "docs" / "kernel_pca.md").read_text(encoding="utf-8")
 LANDMARKS = (ROOT / "docs" / "landmarks.md").read_text(encoding="utf-8")
 PCA = (ROOT / "docs" / "pca.md").read_text(encoding="utf-8")
+LLE, LLE_GOES_WRONG = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("lle.md", "lle_goes_wrong.md"))
+
+
+def blocks(language, page):
+    return re.findall(rf"```{language}\n(.*?)```", page, re.S)
+
+
+# Every snippet of the README alone, and all of a page together, each with the texts that the page shows.
 SNIPPETS = [
-    *re.findall(r"```python\n(.*?)```", README, re.S),
-    *("\n".join(re.findall(r"```python\n(.*?)```", page, re.S)) for page in (KERNEL_PCA, LANDMARKS, PCA)),
+    *((code, []) for code in blocks("python", README)),
+    *(
+        ("\n".join(blocks("python", page)), blocks("text", page))
+        for page in (KERNEL_PCA, LANDMARKS, PCA, LLE, LLE_GOES_WRONG)
+    ),
 ]
 
 
-@pytest.mark.parametrize("code", SNIPPETS)
-def test_python_of_the_documents_runs(code):
+@pytest.mark.parametrize(("code", "shown"), SNIPPETS)
+def test_python_of_the_documents_runs(code, shown):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     for printed in re.findall(r"# → (.*)", code):
         assert printed in done.stdout
+    said = " ".join(done.stdout.split())
+    for text in shown:  # … stands for anything
+        pattern = ".*?".join(re.escape(" ".join(part.split())) for part in text.split("…"))
+        assert re.search(pattern, said), f"not printed: {text}"
+
+
+@pytest.mark.slow
+def test_pictures_of_lle_still_show_what_they_claim(tmp_path):
+    done = subprocess.run([sys.executable, "docs/draw_lle.py", tmp_path], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    drawn = {path.name for path in tmp_path.iterdir()}
+    assert drawn == {path.name for path in (ROOT / "docs").glob("lle*.png")}
+    assert drawn == set(re.findall(r"\]\((lle\w*\.png)\)", LLE + LLE_GOES_WRONG))
 
 
 def test_commands_of_the_readme_exist():
@@ -131,6 +155,7 @@ FITS = {
     "KernelPCA": [dict(kernel="rbf"), dict(kernel="rbf", eigen_solver="landmark")],
     "PCA": [{}, dict(standardize=True)],
     "IncrementalPCA": [{}],
+    "LocallyLinearEmbedding": [{}, dict(method="modified")],
 }
 
 
@@ -140,12 +165,14 @@ def test_every_parameter_and_attribute_of_the_models_is_documented():
     for name in set(mercer.__all__) - {"__version__"}:
         model = getattr(mercer, name)
         text = model.__doc__
+        if "those of `quality`" in text:
+            text += mercer.quality.__doc__
         for parameter in inspect.signature(model).parameters:
             assert re.search(rf"^    (.*, )?\**{parameter}\b", text, re.M), f"{name} does not document {parameter}"
         if not inspect.isclass(model):
             continue
         for params in FITS[name]:
-            fitted = model(2, **params).fit(datasets.rings(20)[0])
+            fitted = model(n_components=2, **params).fit(datasets.rings(20)[0])
             for attribute in vars(fitted):
                 if attribute.endswith("_") and not attribute.startswith(("_", "n_features_in")):
                     assert attribute in text, f"{name} does not document {attribute}"

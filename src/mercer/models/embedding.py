@@ -47,7 +47,7 @@ def embed(
     """Bottom eigenvectors of M but 1, as unit columns, each with its largest entry positive."""
     M = align(
         hoods.space,
-        hoods.indices,
+        hoods.seen_by_someone if recipe.method in ("hessian", "ltsa") else hoods.indices,
         recipe.method,
         n_components=recipe.n_components,
         reg=recipe.reg,
@@ -121,7 +121,7 @@ def about(certificate: GapCertificate) -> list[str]:
 
 
 def about_graph(hoods: Neighborhoods, labels: Array, method: str, separate: bool) -> list[str]:
-    """What is wrong with the graph: it does not hang together, or nobody looks at some items."""
+    """What is wrong with the graph, if it does not hang together."""
     k = hoods.indices.shape[1]
     closed = hoods.closed if method == "standard" and not labels.any() else np.empty(0)
     sizes = np.bincount(labels)
@@ -141,12 +141,5 @@ def about_graph(hoods: Neighborhoods, labels: Array, method: str, separate: bool
             f"{len(closed):,} groups of rows ({sizes_in_words(closed)}) have all their {k} nearest neighbours among "
             "themselves, though other rows look at several of them: the first coordinates only tell the groups apart. "
             "Give more n_neighbors."
-        ]
-    if method in ("hessian", "ltsa") and hoods.unseen:
-        one = hoods.unseen == 1
-        return [
-            f"{hoods.unseen:,} row{' is' if one else 's are'} not among the {k} nearest neighbours of any other, and "
-            f'method="{method}" looks at neighbours only: {"its place is" if one else "their places are"} arbitrary, '
-            'and so may be the first coordinates. Give more n_neighbors, or method="modified".'
         ]
     return []

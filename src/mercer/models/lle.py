@@ -20,7 +20,7 @@ from mercer.models.placing import Placement, place
 from mercer.models.training import check_rows
 from mercer.operators import local
 from mercer.operators.alignment import over_blocks
-from mercer.operators.spaces import Distances, Points, Space
+from mercer.operators.spaces import KernelRows, Space, SparsePoints
 from mercer.progress import reporting
 from mercer.solvers.local_plan import LocalProblem, choose_local_plan, solver_for
 from mercer.solvers.plan import Plan
@@ -75,8 +75,9 @@ class LocallyLinearEmbedding(Model):
     n_jobs : int or None, default=None
         Threads; None is all of them.
     metric : {"euclidean", "cosine", "precomputed"} or kernel, default="euclidean"
-        Where neighbourhoods live: a `mercer.kernels` object means its feature space, ‖x − y‖² = k(x, x) + k(y, y) −
-        2k(x, y); "precomputed" that X holds distances.
+        Where neighbourhoods live. "cosine" scales rows to length one first. A `mercer.kernels` object means its
+        feature space, ‖x − y‖² = k(x, x) + k(y, y) − 2k(x, y), and should be positive semi-definite. "precomputed" says
+        that X holds distances; the matrix is not copied, so it must not change afterwards.
     on_disconnected : {"warn", "separate", "raise"}, default="warn"
         What to do if the graph of neighbours falls apart: warn and let the coordinates tell the parts apart, embed
         every part on its own, or raise ValueError.
@@ -111,8 +112,10 @@ class LocallyLinearEmbedding(Model):
     Notes
     -----
     Different from scikit-learn, on purpose: ``reg`` counts for "modified" too; "hessian" is the true one (there a full
-    QR factorisation makes it the same as "ltsa"); equal rows are neighbours of each other; ``transform`` gives training
-    rows their own places; graphs that fall apart and answers without a meaning are warned of.
+    QR factorisation makes it the same as "ltsa"); for these two, a row that is nobody's neighbour counts as its own, as
+    nothing else would hold it; equal rows are neighbours of each other; ``transform`` gives training rows their own
+    places (a row that was given twice, the first of its two); graphs that fall apart and answers without a meaning are
+    warned of.
 
     Examples
     --------
@@ -202,7 +205,7 @@ class LocallyLinearEmbedding(Model):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Fit, and return ``embedding_``: the same as ``fit(X).transform(X)``, without its work."""
+        """Fit, and return ``embedding_``."""
         self.fit(X)
         return self.embedding_.copy()
 
@@ -338,13 +341,14 @@ class LocallyLinearEmbedding(Model):
 
     @property
     def nbrs_(self) -> NearestNeighbors:
-        """scikit-learn's search over the training rows, made when it is asked for."""
+        """scikit-learn's search over the (distinct) training rows, made when it is asked for."""
         check_is_fitted(self)
         space = self._hoods.space
-        if isinstance(space, Distances):
-            return NearestNeighbors(n_neighbors=self.n_neighbors, metric="precomputed").fit(space.matrix)
-        rows = space.rows * space.scale + space.centre * space.scale if isinstance(space, Points) else space.rows  # type: ignore[attr-defined]
-        return NearestNeighbors(n_neighbors=self.n_neighbors, algorithm=self.neighbors_algorithm).fit(rows)
+        if isinstance(space, KernelRows) and not isinstance(space, SparsePoints):
+            raise AttributeError("nbrs_: scikit-learn has no search by the distance of a kernel.")
+        metric = "precomputed" if given_distances(self) else "minkowski"
+        search = NearestNeighbors(n_neighbors=self.n_neighbors, algorithm=self.neighbors_algorithm, metric=metric)
+        return search.fit(space.as_given())
 
     # ------------------------------------------------------------------ scikit-learn's ways
 

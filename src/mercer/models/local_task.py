@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer.errors import tell
 from mercer.kernels.base import Kernel
 from mercer.kernels.dot import Cosine
 from mercer.models.neighborhoods import probe_fill
@@ -66,8 +67,8 @@ def refuse_sizes(model: Any, n: int, d: int) -> None:
         raise ValueError(f"modified LLE requires n_neighbors >= n_components: {k} and {wanted}")
     if model.method == "ltsa" and k <= wanted + 1:
         raise ValueError(
-            f"for method='ltsa', n_neighbors={k} must be greater than n_components + 1 = {wanted + 1}: so few points lie "
-            "in so few dimensions anyhow, and leave nothing to align."
+            f"for method='ltsa', n_neighbors={k} must be greater than n_components + 1 = {wanted + 1}: so few points "
+            "lie in so few dimensions anyhow, and leave nothing to align."
         )
 
 
@@ -79,4 +80,10 @@ def checked_distances(matrix: Any) -> Array:
         )
     if (matrix < 0).any():
         raise ValueError(f"Negative values in data: distances cannot be negative; the smallest is {matrix.min():.3g}.")
+    uneven = max(float(np.abs(matrix[i] - matrix[:, i]).max()) for i in range(len(matrix)))
+    if uneven > 1e-6 * float(matrix.max()):
+        tell(
+            f"The distances are not symmetric, by up to {uneven:.3g}: neighbours are taken from the rows, and between "
+            "neighbours the mean of both is used."
+        )
     return matrix

@@ -50,9 +50,15 @@ class Neighborhoods:
         return np.sort(np.bincount(labels)[~is_open])[::-1]
 
     @property
-    def unseen(self) -> int:
-        """How many items are nobody's neighbour."""
-        return self.space.n - len(np.unique(self.indices))
+    def seen_by_someone(self) -> Array:
+        """The neighbours (n×k), where an item that is nobody's takes itself for the last of its own.
+
+        A method that looks at neighbours only would not see it, and its place would be free.
+        """
+        unseen = np.setdiff1d(np.arange(self.space.n), self.indices)
+        indices = self.indices.copy()
+        indices[unseen, -1] = unseen
+        return indices
 
     def part(self, members: Array) -> "Neighborhoods":
         """Those of a part of the graph, which has no neighbours outside."""
@@ -75,6 +81,7 @@ def find_neighborhoods(space: Space, k: int, threads: int, tell: Tell = None) ->
     groups = space.groups()
     collapsed = int(np.sum((groups[found.indices] == groups[:, None]).all(axis=1)))
     if not collapsed:
+        refuse_vanished(found.distances)
         return Neighborhoods(space, found.indices, found.distances)
     first = np.unique(groups, return_index=True)[1]
     items = np.sort(first)
@@ -90,6 +97,16 @@ def find_neighborhoods(space: Space, k: int, threads: int, tell: Tell = None) ->
         f"neighbourhoods say nothing. The {len(items):,} distinct rows were embedded, and equal rows share a place."
     )
     return Neighborhoods(distinct, found.indices, found.distances, number[groups], len(items), note)
+
+
+def refuse_vanished(distances: Array) -> None:
+    """Rows that differ, but by nothing that could be squared next to the largest number."""
+    vanished = int(np.sum(distances[:, -1] == 0))
+    if vanished:
+        raise BadData(
+            f"{vanished:,} of {len(distances):,} rows cannot be told from their neighbours next to the largest number "
+            "in the data. Is that an outlier? Leave it out, or scale the columns (StandardScaler)."
+        )
 
 
 def few_distinct(distinct: int, n: int, k: int) -> str:

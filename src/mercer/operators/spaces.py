@@ -61,6 +61,10 @@ class Space(ABC):
     def distances_from(self, item: int) -> Array:
         """To all items (n,), or something that grows with it."""
 
+    @abstractmethod
+    def as_given(self) -> Any:
+        """The rows, or distances, as they were given; of length one, if only their directions count."""
+
     @property
     def width(self) -> int:
         """How many numbers a neighbour takes while its Gram matrix is computed."""
@@ -76,7 +80,7 @@ class Space(ABC):
 
 
 class Points(Space):
-    """Rows of numbers, with Euclidean distances; `unit`: of rows scaled to length one, which are cosine distances.
+    """Rows of numbers, with Euclidean distances; `unit`: of rows scaled to length one, where ‖x − y‖² = 2 − 2cos.
 
     Locally linear methods do not see a shift or a scale, so rows are moved to their medians (which one far row does
     not move away) and divided by a power of two that makes the largest entry about one: squares neither overflow nor
@@ -125,6 +129,9 @@ class Points(Space):
     def width(self) -> int:
         return self.rows.shape[1]
 
+    def as_given(self) -> Array:
+        return (self.rows + self.centre) * self.scale
+
     def _gram(self, centres: Array, neighbors: Array) -> Array:
         Z = self.rows[neighbors] - centres[:, None]
         return Z @ Z.transpose(0, 2, 1)
@@ -170,6 +177,9 @@ class KernelRows(Space):
 
     def take(self, items: Array) -> "KernelRows":
         return KernelRows(self.rows[items], self.kernel)
+
+    def as_given(self) -> Any:
+        return self.rows
 
     def like_its_own(self, new: Any) -> Any:
         if not sparse.issparse(self.rows):
@@ -225,11 +235,14 @@ class SparsePoints(KernelRows):
         other.__dict__ |= self.__dict__ | {"rows": self.rows[items], "diag": self.diag[items], "n": len(items)}
         return other
 
-    def _moved(self, rows: Any) -> Any:
+    def as_given(self) -> Any:
+        return self._moved(self.rows, back=True)
+
+    def _moved(self, rows: Any, back: bool = False) -> Any:
         if not len(self.columns):
             return sparse.csr_array(rows, dtype=np.float64)
         moved = sparse.lil_array(rows, dtype=np.float64)
-        moved[:, self.columns] = rows[:, self.columns].toarray() - self.medians
+        moved[:, self.columns] = rows[:, self.columns].toarray() - self.medians * (-1 if back else 1)
         return sparse.csr_array(moved)
 
 
@@ -265,6 +278,9 @@ class Distances(Space):
         distances = self.matrix[item].copy()
         distances[item] = 0.0
         return distances
+
+    def as_given(self) -> Array:
+        return self.matrix
 
     def _gram(self, seen: Array, neighbors: Array) -> Array:
         seen = self._squared(seen)
