@@ -1,7 +1,10 @@
 """Locally linear embedding as users meet it: against slow twins, the lectures, scikit-learn and the truth."""
 
 import pickle
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 from threading import Thread
 
 import numpy as np
@@ -705,7 +708,7 @@ def test_more_neighbours_than_the_pieces_that_are_looked_at_first():
     )
 
 
-@pytest.mark.parametrize(("n", "k"), [(1300, 600), (310, 309)])
+@pytest.mark.parametrize(("n", "k"), [pytest.param(1300, 600, marks=pytest.mark.slow), (310, 309)])
 def test_nobody_is_asked_for_more_neighbours_than_there_are(n, k, monkeypatch):
     """A tree answers with a row that does not exist, and what is made of that writes past the end of its memory."""
     nearest = Points.nearest
@@ -1372,3 +1375,37 @@ def test_the_swiss_roll_of_many_points_is_unrolled(method):
     X, t = roll(10_000)
     model = LocallyLinearEmbedding(**neighbours_of(method)).fit(X)
     assert model.certificate_.certified and abs(spearmanr(model.embedding_[:, 0], t)[0]) >= 0.99
+
+
+MEMORY = """
+from pathlib import Path
+import numpy as np
+from sklearn.datasets import make_swiss_roll
+from mercer import LocallyLinearEmbedding
+def status(name):
+    return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith(name))
+X = {X}
+LocallyLinearEmbedding(n_neighbors=12, n_jobs=2).fit(X[:400])
+before = status("VmRSS")
+Path("/proc/self/clear_refs").write_text("5")
+model = LocallyLinearEmbedding(n_neighbors=12, n_jobs=2, method={method!r}).fit(X)
+print(status("VmHWM") - before, model.plan_.memory)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peak memory is read from Linux's /proc")
+@pytest.mark.parametrize(
+    ("X", "method", "most"),
+    [
+        ("make_swiss_roll(100_000, random_state=0)[0]", "standard", 1.5e9),
+        ("make_swiss_roll(50_000, random_state=0)[0]", "modified", 0.75e9),
+        ("np.random.default_rng(0).uniform(size=(6000, 6))", "standard", 1e9),
+        ("np.random.default_rng(0).normal(size=(6000, 2)) @ np.ones((2, 300))", "ltsa", 1e9),
+    ],
+)
+def test_the_plan_knows_what_memory_a_fit_takes(X, method, most):
+    code = MEMORY.format(X=X, method=method)
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
+    peak, planned = map(int, done.stdout.split())
+    assert peak <= most and abs(peak - planned) <= max(0.25 * peak, 64e6)
