@@ -23,6 +23,7 @@ from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.held import BlackBox, HeldMatrix
 from mercer.solvers.dense import Dense
+from mercer.solvers.inverse import DenseBottom, ShiftInvert
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.landmarks import Landmarks
 from mercer.solvers.warm import WarmKrylov
@@ -113,3 +114,6 @@ ALL_SOLVERS = [
     WarmKrylov(block=4, rank=15, tol=1e-8, precondition=False),
     Landmarks(15, refine=300, tol=1e-10),
 ]
+
+# Those for the other end of the spectrum, of matrices that send constants to zero.
+BOTTOM_SOLVERS = {"lapack": DenseBottom(), "sparse": ShiftInvert("sparse"), "dense": ShiftInvert("dense")}

@@ -36,11 +36,11 @@ from mercer.operators.spaces import Distances, KernelRows, Points
 from mercer.solvers.gaps import certify_gaps
 from mercer.solvers.inverse import BottomRitz, DenseBottom, Inverse, ShiftInvert, bound_beyond
 from mercer.threads import one_blas_thread
+from registry import BOTTOM_SOLVERS as SOLVERS
 from registry import write_file
 from strategies import seeds
 
 METHODS = ["standard", "modified", "hessian", "ltsa"]
-SOLVERS = {"lapack": DenseBottom(), "sparse": ShiftInvert("sparse"), "dense": ShiftInvert("dense")}
 EPS = np.finfo(float).eps
 every_method = pytest.mark.parametrize("method", METHODS)
 every_solver = pytest.mark.parametrize("solver", SOLVERS)
