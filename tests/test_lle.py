@@ -1024,8 +1024,9 @@ def test_new_rows_go_where_the_lectures_put_them(columns):
     assert_allclose(one_by_one, expected, atol=1e-10)
     D = np.linalg.norm(new[:, None] - X, axis=2)
     assert_allclose(placed.nearest, D.min(axis=1))
-    reach = np.sort(naive.euclidean_distances(X), axis=1)[:, 9].max()
-    assert np.array_equal(placed.far, D.min(axis=1) > reach)
+    reach = np.sort(naive.euclidean_distances(X), axis=1)[:, 9]
+    around = np.argsort(D, axis=1)[:, :9]
+    assert np.array_equal(placed.far, D.min(axis=1) > 1.25 * reach[around].max(axis=1))
     for x, residual in zip(new, placed.residuals, strict=True):
         near = textbook.nearest_neighbours(x, X, 9)
         assert_allclose(residual, np.linalg.norm(x - textbook.lle_weights(x, X[near]) @ X[near]), rtol=1e-6, atol=1e-9)
@@ -1084,7 +1085,7 @@ def test_far_rows_are_told():
     X = cloud(70, 3)
     model = LocallyLinearEmbedding(n_neighbors=9).fit(X)
     new = np.concatenate([X[:3] + 0.01, [[100.0, 0, 0], [0, 5000.0, 0]]])
-    with pytest.warns(MercerWarning, match=r"2 of 5 rows are farther .* row 4 is 5e\+03 away"):
+    with pytest.warns(MercerWarning, match=r"2 of 5 rows are farther .*row 4 is 5e\+03 away"):
         Y = model.transform(new)
     assert np.isfinite(Y).all()
     assert np.array_equal(model.place(new).far, [False, False, False, True, True])

@@ -261,11 +261,12 @@ class LocallyLinearEmbedding(Model):
 
         labels = hoods.parts
         separate = self.on_disconnected == "separate" and labels.max() > 0
-        complaints = about_graph(hoods, labels, self.method, separate)
+        few = hoods.n_distinct is not None and hoods.copies is None  # said already, and why
+        complaints = [] if few else about_graph(hoods, labels, self.method, separate)
         if complaints and self.on_disconnected == "raise":
             raise BadData(complaints[0])
         found = embed_parts(hoods, labels, one, self.n_components) if separate else one(hoods)
-        silenced = found.warnings if not complaints or separate else []  # zeros are what the first one is about
+        silenced = [] if (few or complaints) and not separate else found.warnings  # zeros are what it is about
         return Embedding(found.coordinates, found.error, found.certificate, [*complaints, *silenced]), labels
 
     def _keep(self, hoods: Neighborhoods, found: Embedding, labels: Array, plan: Plan) -> None:
@@ -297,8 +298,9 @@ class LocallyLinearEmbedding(Model):
     def transform(self, X: Any) -> Array:
         """Places of new rows: their weights over the nearest training rows, times the places of those.
 
-        A row that equals a training row gets its place. Rows farther from all training rows than those are from their
-        own neighbours are warned of: there the embedding is a guess. See `place` for what is known of each row.
+        A row that equals a training row gets its place. Rows more than 1.25 times as far from the training rows as
+        those are from their own neighbours are warned of: there the embedding is a guess. See `place` for what is known
+        of each row.
         """
         return self._by_blocks(self._new_rows(X))
 
@@ -315,11 +317,11 @@ class LocallyLinearEmbedding(Model):
     def _scores(self, rows: Any, threads: int) -> Array:
         placed = self._placed(rows, threads)
         if placed.far.any():
-            farthest = int(placed.nearest.argmax())
+            farthest = int(np.where(placed.far, placed.nearest, -1.0).argmax())
             tell(
-                f"{int(placed.far.sum()):,} of {len(placed.far):,} rows are farther from all training rows than those "
-                f"are from their neighbours (at most {self._hoods.reach:.3g}; row {farthest} is "
-                f"{placed.nearest[farthest]:.3g} away): there the embedding is a guess."
+                f"{int(placed.far.sum()):,} of {len(placed.far):,} rows are farther from the training rows than those "
+                f"are from their own neighbours (row {farthest} is {placed.nearest[farthest]:.3g} away): there the "
+                "embedding is a guess."
             )
         return placed.embedding
 

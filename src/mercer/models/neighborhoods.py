@@ -30,11 +30,6 @@ class Neighborhoods:
     note: str = ""  # what a user should know about equal rows
 
     @property
-    def reach(self) -> float:
-        """How far a neighbour is at most."""
-        return float(self.distances.max())
-
-    @property
     def parts(self) -> Array:
         """The part of the graph that each item is in (n,); 0 is the largest."""
         labels = connected_components(graph(self.indices), directed=True, connection="weak")[1]

@@ -11,6 +11,8 @@ from mercer.operators import local
 from mercer.symmetric import Array
 from mercer.threads import run
 
+FAR = 1.25  # times as far from the training rows as those are from their own neighbours: no neighbour of theirs
+
 
 @dataclass(frozen=True)
 class Placement:
@@ -19,7 +21,7 @@ class Placement:
     embedding: Array  # m×d
     residuals: Array  # (m,): distance of a point from what its neighbours make of it, in the units of the input
     nearest: Array  # (m,): distance to the nearest training row
-    far: Array  # (m,): whether that is farther than any training row is from its own neighbours
+    far: Array  # (m,): whether that is farther than the training rows there are from their own neighbours
 
 
 def place(hoods: Neighborhoods, places: Array, reg: float, rows: Any, threads: int) -> Placement:
@@ -36,8 +38,8 @@ def place(hoods: Neighborhoods, places: Array, reg: float, rows: Any, threads: i
 
     size = hoods_at_a_time(k, space.width)
     run(work, [slice(i, min(i + size, len(out))) for i in range(0, len(out), size)], threads)
-    nearest = near.distances[:, 0]
+    nearest, reach = near.distances[:, 0], FAR * hoods.distances[near.indices, -1].max(axis=1)
     same = nearest == 0
     first = np.where(near.distances == 0, near.indices, len(places)).min(axis=1)  # of several that it equals
     out[same], residuals[same] = places[first[same]], 0.0
-    return Placement(out.astype(places.dtype, copy=False), residuals, nearest, nearest > hoods.reach)
+    return Placement(out.astype(places.dtype, copy=False), residuals, nearest, nearest > reach)

@@ -22,7 +22,7 @@ def gallery_page(entries: list[Entry]) -> str:
     return _template("gallery.html").substitute(
         style=_page_file("style.css"),
         version=escape(__version__),
-        figures=len(entries),
+        figures=f"{len(entries)} figure{'s' if len(entries) != 1 else ''}",
         claims=len(claims),
         held=sum(map(bool, claims)),
         contents="\n".join(f'<li><a href="#{escape(e.name)}">{escape(e.title)}</a></li>' for e in entries),

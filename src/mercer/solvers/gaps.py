@@ -130,11 +130,15 @@ def certify_gaps(pairs: Eigenpairs, *, tol: float) -> GapCertificate:
 def _sentences(c: GapCertificate) -> list[str]:
     if not c.n_components:
         return ["No components: nothing to certify."]
+    if not c.rounding:
+        return [f"Nothing to certify: M is zero ({c.level})."]
     count = f"{c.n_components} component{'s' if c.n_components > 1 else ''}"
     rule = f"each residual at most {c.tol:.0e} of the gap around its eigenvalue, or rounding ({c.rounding:.1e})"
     worst = int(np.argmax(c.relative_residuals))
     largest = c.relative_residuals[worst]
-    measured = f"(worst {largest:.1e} of its gap, component {worst + 1})" if largest < 1 else "(some have no gap)"
+    measured = f"(worst {largest:.1e} of its gap, component {worst + 1})"
+    if largest >= 1:
+        measured = "(of equal eigenvalues, only the common span is determined)"
     lines = [f"{count} {'certified' if c.certified else 'NOT certified: not'} {rule} {measured}."]
     lines[0] = lines[0].replace("certified each", "certified: each")
     if c.n_zero:

@@ -7,7 +7,7 @@ apart the null space is larger, and no vector of it that a solver happens to fin
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,8 @@ from mercer.symmetric import Array, SymmetricOperator
 
 SHIFT = 1e-12  # σ, relative to ‖M‖₁
 GUARDS, GUARDED = 4, 3  # pairs after the last one wanted, and one for every so many: what follows is easy to bound
-FIRST_TOL = 1e-4  # for the pairs of the inverse, before they are polished on M itself
+FIRST_TOL, LAST_TOL = 1e-2, 1e-9  # for the pairs of the inverse, before they are polished on M itself
+FIRST_PASSES = 10  # are enough for that, unless rounding in the inverse is in the way, and then more do not help
 POLISHING = 12  # steps of that at most
 
 
@@ -32,8 +33,9 @@ class DenseBottom(Solver):
         M = op.dense()
         size = float(np.abs(M).sum(axis=0).max())
         wanted = min(k + GUARDS, len(M) - 1)
-        U = without_mean(np.linalg.eigh(M + (2 * size or 1.0) / len(M))[1][:, :wanted])
-        ritz = BottomRitz.of(op, U)  # once more, as 1 was as large as the largest
+        U = np.linalg.eigh(M + (2 * size or 1.0) / len(M))[1][:, :wanted]
+        # LAPACK's rounding is relative to the largest eigenvalue, so a step of inverse iteration follows.
+        ritz = BottomRitz.of(op, Inverse(op, SHIFT * size or 1.0, "dense", 1).matmat(U))
         return Eigenpairs(
             **ritz.split(k),
             size=size,
@@ -62,10 +64,9 @@ class ShiftInvert(Solver):
         size = norm_of(op)
         inverse = Inverse(op, SHIFT * size or 1.0, self.factor, self.threads, self.tell)
         wanted = min(k + GUARDS + k // GUARDED, op.n - 1)
-        first = self._by_krylov(inverse, wanted, rng)
-        ritz, steps = self._polish(op, inverse, first, k, size)
-        bound, passes = bound_beyond(inverse, ritz, k, rng)
-        level = in_words(passes) if passes else "all were found"
+        ritz, passes, columns = self._find(op, inverse, wanted, k, rng, size)
+        bound, probing = bound_beyond(inverse, ritz, k, rng)
+        level = in_words(probing) if probing else "all were found"
         if bound <= ritz.values[k - 1] + ritz.residuals[k - 1]:
             del inverse  # its factor gives room to another one
             bound, level = max((bound, level), bound_by_count(op, ritz, k, size, self.factor, rng))
@@ -74,28 +75,48 @@ class ShiftInvert(Solver):
             size=size,
             bound=bound,
             level=level,
-            columns=first.columns + steps * 2 * wanted + passes * PROBES,
-            passes=first.passes + 2 * steps + passes,
+            columns=columns + probing * PROBES,
+            passes=passes + probing,
         )
 
-    def _by_krylov(self, inverse: "Inverse", wanted: int, rng: np.random.Generator) -> Eigenpairs:
+    def _find(
+        self, op: SymmetricOperator, inverse: "Inverse", wanted: int, k: int, rng: np.random.Generator, size: float
+    ) -> tuple["BottomRitz", int, int]:
+        """The pairs, and how many passes and columns they took.
+
+        Where eigenvalues are far apart, a rough answer of Krylov's is polished in a step or two. Where they are not,
+        polishing takes for ever, and Krylov goes on from there.
+        """
         block = min(max(8, wanted), 16, inverse.dimension)
-        krylov = BlockKrylov(tol=FIRST_TOL, block=block, max_passes=self.max_passes, threads=self.threads)
-        return krylov.solve(inverse, wanted, rng)
+        enough = min(self.max_passes, FIRST_PASSES + 2 * (wanted // block))
+        krylov = BlockKrylov(tol=FIRST_TOL, block=block, max_passes=enough, threads=self.threads)
+        first = krylov.solve(inverse, wanted, rng)
+        ritz, steps = self._polish(op, inverse, first, k, size)
+        passes, columns = first.passes + steps, first.columns + steps * wanted
+        if np.any(ritz.residuals[:k] > self._allowed(ritz, k, rounding(size))) and passes < self.max_passes:
+            finer = replace(krylov, tol=LAST_TOL, max_passes=self.max_passes - passes)
+            last = finer.solve(inverse, wanted, rng, ritz.U)
+            ritz, steps = self._polish(op, inverse, last, k, size)
+            passes, columns = passes + last.passes + steps, columns + last.columns + steps * wanted
+        return ritz, passes, columns
 
     def _polish(
-        self, op: SymmetricOperator, inverse: "Inverse", first: Eigenpairs, k: int, size: float
+        self, op: SymmetricOperator, inverse: "Inverse", found: Eigenpairs, k: int, size: float
     ) -> tuple["BottomRitz", int]:
-        """Inverse iteration until the rule is met, or residuals fall no more."""
-        ritz = BottomRitz.of(op, first.products)
-        for step in range(1, POLISHING):
+        """Inverse iteration until the rule is met, or residuals hardly fall any more; and the steps it took."""
+        ritz = BottomRitz.of(op, found.products)
+        for step in range(POLISHING):
             before = ritz.residuals[:k]
-            if np.all(before <= np.maximum(self.tol * gaps(ritz.values, np.inf)[:k], rounding(size) / 20)):
+            if np.all(before <= self._allowed(ritz, k, rounding(size) / 20)):
                 return ritz, step
             ritz = BottomRitz.of(op, inverse.matmat(ritz.U))
             if np.all(ritz.residuals[:k] >= 0.5 * before):
                 return ritz, step + 1
         return ritz, POLISHING
+
+    def _allowed(self, ritz: "BottomRitz", k: int, noise: float) -> Array:
+        """Residuals up to this are small enough."""
+        return np.maximum(self.tol * gaps(ritz.values, np.inf)[:k], noise)
 
 
 @dataclass(frozen=True)
@@ -183,9 +204,9 @@ def bound_by_count(
     seen = ritz.values[k] - ritz.residuals[k] if len(ritz.values) > k else np.inf
     mu = (ritz.values[k - 1] + ritz.residuals[k - 1] + seen) / 2
     if not np.isfinite(mu) or seen - mu <= rounding(size):
-        return 0.0, level
+        return -np.inf, level
     negative, error = count_negative(op.sparse(), float(mu), factor, rng)
-    return (float(mu) - error, level) if negative == k + 1 else (0.0, level)  # 1 is one of them
+    return (float(mu) - error, level) if negative == k + 1 else (-np.inf, level)  # 1 is one of them
 
 
 def rest_norms(inverse: Inverse, ritz: BottomRitz, alpha: Array, beta: float) -> Iterator[tuple[int, float]]:
