@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint bench bench-large bench-landmark bench-pca test-lowest format clean
+.PHONY: help demo test test-all lint bench bench-large bench-landmark bench-pca bench-lle test-lowest format clean
 
 help:  ## this list
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -37,6 +37,9 @@ bench-landmark: .venv/.dev  ## landmarks up to a million rows; writes benchmarks
 
 bench-pca: .venv/.bench  ## linear PCA against scikit-learn, intelex and dask-ml; writes benchmarks/PCA.md (about twenty minutes)
 	$(BIN)/python benchmarks/linear.py $(ARGS)
+
+bench-lle: .venv/.bench  ## locally linear embedding against scikit-learn and tapkee; writes benchmarks/LLE.md (about half an hour)
+	$(BIN)/python benchmarks/manifold.py $(ARGS)
 
 test-lowest:  ## the tests of the library on the lowest supported versions, in .venv-lowest
 	$(PYTHON) tools/lowest.py

@@ -8,7 +8,6 @@ temporary folder then. The systems and their peers are in `linear_systems.py`; `
 """
 
 import argparse
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 
@@ -16,7 +15,7 @@ import numpy as np
 
 from linear_cases import BLOCK, CASES, DRAWS, TOPICS
 from linear_systems import BATCH, SQUARE
-from pages import opening, than_ours
+from pages import line, opening, peer, than_ours
 from running import HERE, run_alone, run_cases
 
 PEERS = ("scikit-learn-intelex", "dask-ml")
@@ -49,8 +48,7 @@ MEANING = (
 def row(case, system, result, ours):
     """A line of the table; `ours` is what we had on the same case."""
     cells = [f"failed: {result['failed'][:60]}"] if "failed" in result else cells_of(case, system, result, ours)
-    line = [case.name if system == case.ours else "", system, *cells]
-    return f"| {' | '.join(line + [''] * (COLUMNS.count('|') - 1 - len(line)))} |"
+    return line([case.name if system == case.ours else "", system, *cells], COLUMNS)
 
 
 def cells_of(case, system, result, ours):
@@ -70,13 +68,6 @@ def page(cases, results):
         systems = results.get(case.name, {})
         lines += [row(case, system, result, systems[case.ours]) for system, result in systems.items()]
     return "\n".join(lines) + "\n"
-
-
-def peer(name):
-    try:
-        return f", {name} {version(name)}"
-    except PackageNotFoundError:
-        return f", no {name}"
 
 
 def measure_case(number, case, scale):

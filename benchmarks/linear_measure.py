@@ -1,6 +1,5 @@
 """Linear PCA: one system on one case in a process of its own: times, peak memory and accuracy, as JSON."""
 
-import ctypes
 import json
 import sys
 import warnings
@@ -11,7 +10,7 @@ from scipy import sparse
 
 from linear_cases import CASES, blocks
 from linear_systems import SYSTEMS
-from running import Own, Resident, timed
+from running import Own, Resident, give_back, timed
 
 ENTRIES = 2**22  # numbers of a block in double precision
 AFFORDABLE = 1000  # rows or columns up to which all variances are computed to compare with
@@ -35,11 +34,6 @@ def few(X, path):
     beside = Path(path).with_name("few.npy")
     np.save(beside, corner)
     return np.load(beside, mmap_mode="r")
-
-
-def give_back():
-    """Memory that was freed back to the system, or a run could use it without being seen."""
-    ctypes.CDLL(None).malloc_trim(0)
 
 
 # ---------------------------------------------------------------------- accuracy

@@ -2,6 +2,7 @@
 
 import os
 import platform
+from importlib.metadata import PackageNotFoundError, version
 from statistics import median
 
 import numpy as np
@@ -73,6 +74,19 @@ def landmark_cells(case, system, result, ours):
 
 def than_ours(ratio):
     return f"{ratio:.1f}× slower" if ratio >= 1 else f"{1 / ratio:.1f}× faster"
+
+
+def line(cells, columns):
+    """A line of a table with these columns, of which the last may be empty."""
+    return f"| {' | '.join([*cells, *[''] * (columns.count('|') - 1 - len(cells))])} |"
+
+
+def peer(name):
+    """ ", name 1.2.3", for the end of a list of versions."""
+    try:
+        return f", {name} {version(name)}"
+    except PackageNotFoundError:
+        return f", no {name}"
 
 
 def opening(title, target, meaning, columns, peers=""):

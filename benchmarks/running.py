@@ -1,5 +1,6 @@
 """What all suites share: a process of its own for every system, its time and memory, and figures kept in a file."""
 
+import ctypes
 import json
 import subprocess
 import sys
@@ -11,11 +12,13 @@ HERE = Path(__file__).parent
 LOOK = 0.005  # seconds between two looks at memory
 
 
-def run_alone(script, *what):
-    """What a script of this folder prints as JSON, in a process of its own; or why it failed."""
-    done = subprocess.run(
-        [sys.executable, str(HERE / script), *map(str, what)], capture_output=True, text=True, cwd=HERE
-    )
+def run_alone(script, *what, limit=None):
+    """What a script of this folder prints as JSON, in a process of its own; or why it failed within so many seconds."""
+    command = [sys.executable, str(HERE / script), *map(str, what)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, cwd=HERE, timeout=limit)
+    except subprocess.TimeoutExpired:
+        return {"failed": f"not done in {limit} s"}
     if done.returncode:
         return {"failed": (done.stderr.strip().splitlines() or ["killed"])[-1]}
     return json.loads(done.stdout)
@@ -42,6 +45,11 @@ def memory(field):
 
 def forget_peak():
     Path("/proc/self/clear_refs").write_text("5")
+
+
+def give_back():
+    """Memory that was freed back to the system, or a run could use it without being seen."""
+    ctypes.CDLL(None).malloc_trim(0)
 
 
 class Resident:
