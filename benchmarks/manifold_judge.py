@@ -16,7 +16,7 @@ from manifold_systems import ours, true_method
 from mercer.models.neighborhoods import find_neighborhoods
 from mercer.operators.alignment import align
 from mercer.operators.held import HeldMatrix
-from mercer.operators.spaces import Points
+from mercer.operators.points import Points
 from mercer.solvers.inverse import gaps, norm_of, rounding
 
 THREADS = len(os.sched_getaffinity(0))

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from numpy.testing import assert_allclose
 from scipy import sparse
 from scipy.linalg import block_diag, subspace_angles
+from scipy.spatial import cKDTree
 from scipy.stats import spearmanr
 from sklearn import manifold
 from sklearn.base import clone
@@ -27,12 +28,13 @@ import naive
 from mercer import KernelPCA, LocallyLinearEmbedding, locally_linear_embedding, textbook
 from mercer.datasets import spiral
 from mercer.errors import BadData, MercerWarning, NoRoom
-from mercer.kernels import RBF, Cosine, Linear
+from mercer.kernels import RBF, Cosine, Linear, Sigmoid
 from mercer.operators import local
 from mercer.operators.alignment import align, weight_matrix
 from mercer.operators.held import HeldMatrix
 from mercer.operators.neighbors import by_tiles, by_tree, smallest
-from mercer.operators.spaces import Distances, KernelRows, Points
+from mercer.operators.points import Points
+from mercer.operators.spaces import Distances, KernelRows
 from mercer.solvers.gaps import certify_gaps
 from mercer.solvers.inverse import BottomRitz, DenseBottom, Inverse, ShiftInvert, bound_beyond
 from mercer.threads import one_blas_thread
@@ -315,11 +317,11 @@ def test_neighbours_are_the_nearest_in_nasty_data(columns, way, name):
 def test_trees_and_tiles_find_the_same(n, threads):
     X = cloud(n, 7)
     expected = naive.nearest(naive.exact_distances(X), 9)
-    for found in (by_tree(X, 9, None, threads), by_tiles(X, 9, X, np.arange(n), threads)):
+    for found in (by_tree(cKDTree(X), 9, None, threads), by_tiles(X, 9, X, np.arange(n), threads)):
         assert np.array_equal(found.indices, expected)
     new = cloud(25, 7, 1)
     D = np.linalg.norm(new[:, None] - X, axis=2)
-    for found in (by_tree(X, 9, new, threads), by_tiles(X, 9, new, None, threads)):
+    for found in (by_tree(cKDTree(X), 9, new, threads), by_tiles(X, 9, new, None, threads)):
         assert np.array_equal(found.indices, np.argsort(D, axis=1)[:, :9])
         assert_allclose(found.distances, np.sort(D, axis=1)[:, :9])
 
@@ -1146,6 +1148,107 @@ def test_training_rows_may_be_changed_afterwards():
         expected = model.transform(cloud(50, 3))
         X *= 0
         assert_allclose(model.transform(cloud(50, 3)), expected, atol=1e-9)
+
+
+def test_distances_to_equal_items_that_were_taken_for_one_are_not_looked_at():
+    X = cloud(120, 3)
+    X = np.concatenate([X, np.repeat(X[:4], 12, axis=0)])
+    D = naive.euclidean_distances(X)
+    model = LocallyLinearEmbedding(n_neighbors=6, metric="precomputed")
+    with pytest.warns(MercerWarning, match="The 120 distinct rows were embedded"):
+        model.fit(D)
+    assert np.array_equal(model.transform(D), model.embedding_)
+    new = cloud(7, 3, 5)
+    with pytest.warns(MercerWarning, match="distinct rows"):
+        expected = LocallyLinearEmbedding(n_neighbors=6).fit(X).place(new)
+    placed = model.place(np.linalg.norm(new[:, None] - X, axis=2))
+    assert_same_places(placed.embedding, expected.embedding, atol=1e-6)
+
+
+def test_a_model_of_sparse_rows_takes_files_too(tmp_path):
+    X, new = cloud(90, 4), cloud(20, 4, 1)
+    np.save(tmp_path / "new.npy", new)
+    model = LocallyLinearEmbedding(n_neighbors=8).fit(sparse.csr_array(X))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MercerWarning)
+        assert_allclose(model.transform(tmp_path / "new.npy"), model.transform(new), atol=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+def test_parts_that_were_embedded_apart_are_not_mixed_afterwards(metric):
+    """A new row in the middle of two squares goes to one of them, and looks at no row of the other."""
+    u = np.random.default_rng(0).uniform(size=(200, 2))
+    X = np.concatenate([u[:100], u[100:] + np.array([2.5, 0])])
+    new = np.array([[1.7, 0.5], [0.4, 0.4], [2.9, 0.6], [1.8, 0.2]])
+    given, asked = X, new
+    if metric == "precomputed":
+        given, asked = naive.euclidean_distances(X), np.linalg.norm(new[:, None] - X, axis=2)
+    with pytest.warns(MercerWarning, match="Each was embedded on its own"):
+        model = LocallyLinearEmbedding(n_neighbors=8, on_disconnected="separate", metric=metric).fit(given)
+    placed = model.place(asked)
+    for x, z in zip(new, placed.embedding, strict=True):
+        part = model.part_labels_ == model.part_labels_[np.linalg.norm(X - x, axis=1).argmin()]
+        assert_allclose(z, textbook.lle_new_point(x, X[part], model.embedding_[part], 8), atol=1e-7)
+    with pytest.warns(MercerWarning, match="Each was embedded"):
+        assert np.array_equal(clone(model).fit(given).transform(given), model.embedding_)
+
+
+def test_far_rows_of_a_file_are_told_once_with_their_numbers(tmp_path):
+    X = cloud(70, 3)
+    new = np.tile(X, (300, 1))
+    new[20_000] += 1e4
+    np.save(tmp_path / "new.npy", new)
+    with pytest.warns(MercerWarning) as told:
+        LocallyLinearEmbedding(n_neighbors=9).fit(X).transform(tmp_path / "new.npy")
+    assert len(told) == 1 and "1 of 21,000 rows" in str(told[0].message) and "row 20000 is" in str(told[0].message)
+
+
+@quiet
+def test_the_function_takes_the_metric_of_a_search():
+    X = cloud(80, 3)
+    expected = locally_linear_embedding(X, n_neighbors=8, n_components=2)[0]
+    search = NearestNeighbors(metric="precomputed").fit(naive.euclidean_distances(X))
+    assert_same_places(locally_linear_embedding(search, n_neighbors=8, n_components=2)[0], expected, atol=1e-6)
+    by_angle = locally_linear_embedding(NearestNeighbors(metric="cosine").fit(X), n_neighbors=8, n_components=2)[0]
+    assert_same_places(by_angle, locally_linear_embedding(X, n_neighbors=8, n_components=2, metric="cosine")[0])
+    with pytest.raises(ValueError, match="metric='manhattan' is not supported"):
+        locally_linear_embedding(NearestNeighbors(metric="manhattan").fit(X), n_neighbors=8, n_components=2)
+
+
+def test_kernels_that_are_none_are_told():
+    with pytest.warns(MercerWarning, match="is not positive semi-definite"):
+        model = LocallyLinearEmbedding(n_neighbors=8, metric=Sigmoid(gamma=1.0, coef0=-1.0)).fit(cloud(80, 3) / 3)
+    assert np.array_equal(model.transform(cloud(80, 3) / 3), model.embedding_)
+
+
+@quiet
+@pytest.mark.parametrize("hold", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_parallel_rows_are_equal_to_the_cosine(hold):
+    X = np.abs(cloud(40, 3)) + 0.1
+    many = np.concatenate([X, *(X[:3] * scale for scale in np.linspace(0.1, 7.3, 11))])
+    with pytest.warns(MercerWarning, match="The 40 distinct rows were embedded"):
+        model = LocallyLinearEmbedding(n_neighbors=6, metric="cosine").fit(hold(many))
+    assert np.array_equal(model.embedding_[40:43], model.embedding_[:3])
+
+
+def test_negative_new_distances_are_refused():
+    D = naive.euclidean_distances(cloud(30))
+    model = LocallyLinearEmbedding(metric="precomputed", n_neighbors=7).fit(D)
+    with pytest.raises(ValueError, match="distances cannot be negative"):
+        model.transform(-D)
+
+
+def test_a_file_that_does_not_fit_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    np.save(tmp_path / "rows.npy", np.zeros((3000, 1000)))
+    monkeypatch.setattr("mercer.sources.rows.RowSource.load", lambda *_: pytest.fail("it was read"))
+    with pytest.raises(NoRoom, match="over the limit of 20 MB"):
+        LocallyLinearEmbedding(memory_limit="20MB").fit(tmp_path / "rows.npy")
+
+
+def test_the_last_stage_is_reported_too():
+    shares = []
+    LocallyLinearEmbedding(n_neighbors=12, progress=lambda state: shares.append(state.share)).fit(roll(500)[0])
+    assert shares[-1] == 1.0 and shares == sorted(shares)
 
 
 # ---------------------------------------------------------------------------- bad input

@@ -14,6 +14,7 @@ NARROW = 1000  # columns up to which every lane has a d×d matrix of its own; wi
 SPARSE_ENTRIES = 500_000  # of sparse rows that are worked on at a time
 LANE_ENTRIES, WIDE_ENTRIES, LANE_ROWS = 1_000_000, 8_000_000, (16, 2048)  # of rows that a lane takes in at a time
 
+TILE_ENTRIES, TILE_ROWS = 4_000_000, (16, 512)  # of distances held by a thread
 HOOD_ENTRIES, HOOD_ROWS = 2_000_000, 2048  # of neighbours' coordinates or Gram matrices, and points, a thread works on
 
 _UNITS = {
@@ -77,6 +78,17 @@ def lane_rows(d: int, held: bool, narrow: bool = True) -> int:
 def hoods_at_a_time(neighbors: int, width: int) -> int:
     """How many neighbourhoods, of points of this width, a thread works on."""
     return min(max(HOOD_ENTRIES // (neighbors * max(neighbors + 1, width)), 1), HOOD_ROWS)
+
+
+def tile_rows(n: int) -> int:
+    """How many rows of distances to n points a thread holds."""
+    least, most = TILE_ROWS
+    return min(max(TILE_ENTRIES // n, least), most)
+
+
+def tile_bytes(n: int, double: bool) -> int:
+    """Bytes of such a tile, in double or single precision, with what is made of it on the way."""
+    return tile_rows(n) * n * (28 if double else 6)
 
 
 def sparse_rows(entries: float) -> int:

@@ -8,6 +8,8 @@ from typing import Any
 
 from mercer.errors import MissingPart
 
+Tell = Callable[[float], Any] | None  # what long work calls with the share of it that is done
+
 
 @dataclass(frozen=True)
 class Progress:

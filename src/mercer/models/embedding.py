@@ -9,8 +9,9 @@ from mercer.errors import BadData
 from mercer.models.neighborhoods import Neighborhoods, sizes_in_words
 from mercer.operators.alignment import align
 from mercer.operators.held import HeldMatrix
-from mercer.operators.neighbors import Tell
+from mercer.progress import Tell
 from mercer.solvers.base import Eigenpairs, Solver, signs_by
+from mercer.solvers.certificate import ANGLE
 from mercer.solvers.gaps import GapCertificate, PartsCertificate, certify_gaps
 from mercer.symmetric import Array
 
@@ -56,6 +57,8 @@ def embed(
         tell=tell,
     )
     pairs = solver.solve(HeldMatrix(M, threads), recipe.n_components, rng)
+    if tell:
+        tell(1.0)
     certificate = certify_gaps(pairs, tol=recipe.tol)
     return Embedding(
         pairs.vectors * signs_by(pairs.vectors),
@@ -88,8 +91,9 @@ def embed_parts(
         )
     coordinates, error = np.empty((n, n_components)), 0.0
     certificates, warnings = list[GapCertificate](), list[str]()
-    for part, size in enumerate(sizes):
-        members = np.flatnonzero(labels == part)
+    order = np.argsort(labels, kind="stable")
+    for part, (size, last) in enumerate(zip(sizes, np.cumsum(sizes), strict=True)):
+        members = order[last - size : last]
         found = one(hoods.part(members))
         coordinates[members] = found.coordinates * np.sqrt(size / n)
         error += found.error * size / n
@@ -100,24 +104,28 @@ def embed_parts(
 
 def about(certificate: GapCertificate) -> list[str]:
     """What a user should be told about the eigenvalues of a graph that hangs together."""
-    if not certificate.unresolved:
-        return []
-    names = ", ".join(str(i + 1) for i in certificate.unresolved[:5])
-    names += " …" if len(certificate.unresolved) > 5 else ""
-    noise, count = certificate.rounding, f"{certificate.n_zero} of {certificate.n_components} coordinates"
-    zero = f"{count} {'have eigenvalues' if certificate.n_zero > 1 else 'has an eigenvalue'} below working precision"
-    zero += f" ({noise:.1e})"
-    if certificate.n_zero and certificate.bound_beyond <= noise:
-        return [
-            f"{zero}, and so have some that were not kept: any rotation among all of them is as good. Are there pieces "
-            "that hardly hang together? More n_neighbors, a larger reg or fewer rows may help."
-        ]
-    if certificate.n_zero > 1:
-        return [f"{zero}: what they span is determined, but any rotation among them is as good."]
-    return [
-        f"The direction of coordinate {names} is not determined: an eigenvalue next to its own is nearly the same; see "
-        "certificate_. Another n_components may keep or leave out both."
-    ]
+    c, said = certificate, list[str]()
+    zeros = [i for i in c.unresolved if i < c.n_zero]
+    if zeros:
+        have = "have eigenvalues" if len(zeros) > 1 else "has an eigenvalue"
+        zero = f"{len(zeros)} of {c.n_components} coordinates {have} below working precision ({c.rounding:.1e})"
+        if c.rounding < ANGLE * (c.bound_beyond - c.values[zeros[-1]]) and c.n_zero == c.n_components:
+            said.append(f"{zero}: what they span is determined, but any rotation among them is as good.")
+        elif c.bound_beyond > c.rounding:
+            said.append(f"{zero}: any rotation among them is as good, and small eigenvalues next to them are mixed in.")
+        else:
+            said.append(
+                f"{zero}, and so have some that were not kept: any rotation among all of them is as good. Are there "
+                "pieces that hardly hang together? More n_neighbors, a larger reg or fewer rows may help."
+            )
+    others = [i for i in c.unresolved if i >= c.n_zero]
+    if others:
+        names = ", ".join(str(i + 1) for i in others[:5]) + (" …" if len(others) > 5 else "")
+        said.append(
+            f"The direction of coordinate {names} is not determined: an eigenvalue next to its own is nearly the same; "
+            "see certificate_. Another n_components may keep or leave out both."
+        )
+    return said
 
 
 def about_graph(hoods: Neighborhoods, labels: Array, method: str, separate: bool) -> list[str]:

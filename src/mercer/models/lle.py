@@ -1,5 +1,7 @@
 """Locally linear embedding with a proof."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -14,14 +16,16 @@ from mercer.errors import BadData, tell
 from mercer.kernels.base import Kernel
 from mercer.models.base import Model
 from mercer.models.embedding import Embedding, Recipe, about_graph, embed, embed_parts, nothing
-from mercer.models.local_task import given_distances, local_problem, space_of
+from mercer.models.local_task import given_distances, local_problem, metric_of, refuse_negative, space_of
 from mercer.models.neighborhoods import Neighborhoods, find_neighborhoods
 from mercer.models.placing import Placement, place
 from mercer.models.training import check_rows
 from mercer.operators import local
 from mercer.operators.alignment import over_blocks
-from mercer.operators.spaces import KernelRows, Space, SparsePoints
+from mercer.operators.points import SparsePoints
+from mercer.operators.spaces import KernelRows, Space
 from mercer.progress import reporting
+from mercer.solvers.gaps import PartsCertificate
 from mercer.solvers.local_plan import LocalProblem, choose_local_plan, solver_for
 from mercer.solvers.plan import Plan
 from mercer.sources.rows import RowSource
@@ -60,7 +64,7 @@ class LocallyLinearEmbedding(Model):
     tol : float, default=1e-6
         Each residual is to be this small against the gap around its eigenvalue, or rounding.
     max_iter : int, default=100
-        At most so many passes with the inverse.
+        At most so many passes with the inverse, before and without those that polish and prove.
     method : {"standard", "modified", "hessian", "ltsa"}, default="standard"
         How a neighbourhood is described: by one vector of weights, by several of them (MLLE), by second derivatives
         (Hessian eigenmaps) or by its tangent space.
@@ -220,22 +224,23 @@ class LocallyLinearEmbedding(Model):
         """From rows to fitted names."""
         limits, rng = self._limits(), self._rng()
         with one_blas_thread(), reporting(self.progress, STAGES, "neighbourhoods") as on_pass:
-            space, loaded, dtype = self._open(X)
-            problem = local_problem(self, space.n, self.n_features_in_, space, loaded)
+            space, problem, dtype = self._open(X)
             plan = choose_local_plan(problem, limits)
             hoods = find_neighborhoods(space, self.n_neighbors, limits.threads, on_pass)
             found, labels = self._embed(hoods, plan, problem, rng, limits.threads, on_pass)
-        self._dtype = dtype
-        self._keep(hoods, found, labels, plan)
+        self._keep(hoods, found, labels, plan, dtype)
 
-    def _open(self, X: Any) -> tuple[Space, int, Any]:
-        """The space of the rows, checked; the bytes that were read for it; and the precision of the answer."""
+    def _open(self, X: Any) -> tuple[Space, LocalProblem, Any]:
+        """The space of the rows, checked; the sizes of the work; and the precision of the answer."""
         rows = check_rows(self, X, reset=True, square=given_distances(self), matrix="distance")
-        loaded = 0
+        loaded, shape = 0, rows.shape
         if isinstance(rows, RowSource):
+            loaded = shape[0] * shape[1] * rows.dtype.itemsize
+            choose_local_plan(local_problem(self, shape, loaded=loaded), self._limits())  # may refuse before it reads
             rows = rows.load()
-            loaded = rows.nbytes
-        return space_of(self, rows), loaded, np.float32 if rows.dtype == np.float32 else np.float64
+        space = space_of(self, rows)
+        dtype = np.float32 if rows.dtype == np.float32 else np.float64
+        return space, local_problem(self, shape, space, loaded), dtype
 
     def _embed(
         self,
@@ -251,7 +256,7 @@ class LocallyLinearEmbedding(Model):
             if self.eigen_solver == "arpack":
                 raise ValueError(SINGULAR.format(hoods.note))
             return nothing(hoods.space.n, self.n_components), np.zeros(hoods.space.n, dtype=np.int64)
-        recipe = Recipe(self.method, self.n_components, self.reg, self.modified_tol, self.tol)
+        recipe = Recipe(self.method, self.n_components, self.reg, self.modified_tol, problem.tol)
         factor = getattr(plan.solver, "factor", "lapack")
 
         def one(part: Neighborhoods) -> Embedding:
@@ -265,13 +270,16 @@ class LocallyLinearEmbedding(Model):
         complaints = [] if few else about_graph(hoods, labels, self.method, separate)
         if complaints and self.on_disconnected == "raise":
             raise BadData(complaints[0])
+        if separate and on_pass:
+            on_pass.expected = 1 + 2 * (int(labels.max()) + 1)
         found = embed_parts(hoods, labels, one, self.n_components) if separate else one(hoods)
-        silenced = [] if (few or complaints) and not separate else found.warnings  # zeros are what it is about
-        return Embedding(found.coordinates, found.error, found.certificate, [*complaints, *silenced]), labels
+        others = found.warnings if separate or not (few or complaints) else []  # of zeros, the complaint said why
+        return replace(found, warnings=[*complaints, *others]), labels
 
-    def _keep(self, hoods: Neighborhoods, found: Embedding, labels: Array, plan: Plan) -> None:
+    def _keep(self, hoods: Neighborhoods, found: Embedding, labels: Array, plan: Plan, dtype: Any) -> None:
         """All fitted names, in one place."""
-        self._hoods, self._places = hoods, found.coordinates.astype(self._dtype, copy=False)
+        self._dtype, self._hoods, self._places = dtype, hoods, found.coordinates.astype(dtype, copy=False)
+        self._apart = labels if isinstance(found.certificate, PartsCertificate) else None
         self.embedding_ = hoods.all_rows(self._places)
         self.reconstruction_error_ = found.error
         self.certificate_, self.plan_ = found.certificate, plan
@@ -289,9 +297,7 @@ class LocallyLinearEmbedding(Model):
         """What `fit(X)` would do, and why, without doing it."""
         self.check_params()
         other = clone(self)  # a fitted model stays as it is
-        space, loaded, _ = other._open(X)
-        problem = local_problem(other, space.n, other.n_features_in_, space, loaded)
-        return choose_local_plan(problem, self._limits())
+        return choose_local_plan(other._open(X)[1], self._limits())
 
     # ------------------------------------------------------------------ using
 
@@ -312,22 +318,36 @@ class LocallyLinearEmbedding(Model):
     def _new_rows(self, X: Any) -> Any:
         check_is_fitted(self)
         rows = check_rows(self, X, reset=False, square=given_distances(self), matrix="distance")
-        return self._hoods.space.like_its_own(rows)
+        if given_distances(self):
+            refuse_negative(rows)
+        return rows
 
     def _scores(self, rows: Any, threads: int) -> Array:
-        placed = self._placed(rows, threads)
-        if placed.far.any():
-            farthest = int(np.where(placed.far, placed.nearest, -1.0).argmax())
+        return self._placed(rows, threads).embedding
+
+    def _scored(self, rows: Any, function: Any = None) -> Iterator[tuple[int, Array]]:
+        """Block after block of places; of rows that are far away, all are told of at the end."""
+        far, (farthest, distance), start = 0, (0, 0.0), 0
+
+        def watched(block: Any, threads: int) -> Array:
+            nonlocal far, farthest, distance, start
+            placed = self._placed(block, threads)
+            away = np.where(placed.far, placed.nearest, 0.0)
+            if away.max() > distance:
+                farthest, distance = start + int(away.argmax()), float(away.max())
+            far, start = far + int(placed.far.sum()), start + len(away)
+            return placed.embedding
+
+        yield from super()._scored(rows, watched)
+        if far:
             tell(
-                f"{int(placed.far.sum()):,} of {len(placed.far):,} rows are farther from the training rows than those "
-                f"are from their own neighbours (row {farthest} is {placed.nearest[farthest]:.3g} away): there the "
-                "embedding is a guess."
+                f"{far:,} of {start:,} rows are farther from the training rows than those are from their own "
+                f"neighbours (row {farthest} is {distance:.3g} away): there the embedding is a guess."
             )
-        return placed.embedding
 
     def _placed(self, rows: Any, threads: int) -> Placement:
         with one_blas_thread():
-            return place(self._hoods, self._places, self.reg, rows, threads)
+            return place(self._hoods, self._places, self.reg, rows, threads, self._apart)
 
     @property
     def residuals_(self) -> Array:
@@ -398,6 +418,8 @@ def locally_linear_embedding(
     Y : ndarray of shape (n_samples, n_components)
     squared_error : float
     """
+    if isinstance(X, NearestNeighbors):
+        more = {"metric": metric_of(X)} | more
     model = LocallyLinearEmbedding(
         n_neighbors=n_neighbors,
         n_components=n_components,

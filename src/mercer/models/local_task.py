@@ -4,14 +4,18 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.neighbors import NearestNeighbors
 
 from mercer.errors import tell
 from mercer.kernels.base import Kernel
-from mercer.kernels.dot import Cosine
 from mercer.models.neighborhoods import probe_fill
-from mercer.operators.spaces import Distances, KernelRows, Points, Space, SparsePoints
+from mercer.operators.points import Points, SparsePoints, some_of
+from mercer.operators.spaces import Distances, KernelRows, Space
 from mercer.solvers.local_plan import SMALL, LocalProblem
 from mercer.symmetric import Array
+
+TOL = 1e-6
+SPARSE_COST = 30.0  # nominal nanoseconds of a product of two sparse rows
 
 
 def given_distances(model: Any) -> bool:
@@ -23,16 +27,19 @@ def space_of(model: Any, rows: Any) -> Space:
     if given_distances(model):
         return Distances(checked_distances(rows))
     if isinstance(model.metric, Kernel):
-        return KernelRows(rows, model.metric.resolved(rows, model._rng()))
+        return KernelRows(rows.copy(), checked_kernel(model.metric.resolved(rows, model._rng()), rows))
     if sparse.issparse(rows):
-        return KernelRows(rows.astype(np.float64), Cosine()) if model.metric == "cosine" else SparsePoints(rows)
+        return SparsePoints(rows, unit=model.metric == "cosine")
     way = {"auto": "auto", "brute": "tiles"}.get(model.neighbors_algorithm, "tree")
     return Points(rows, unit=model.metric == "cosine", way=way)
 
 
-def local_problem(model: Any, n: int, d: int, space: Space | None = None, loaded: int = 0) -> LocalProblem:
+def local_problem(model: Any, shape: tuple[int, int], space: Space | None = None, loaded: int = 0) -> LocalProblem:
     """The sizes on which a plan is based, and what a small piece of the data tells; of rows that need not exist yet."""
+    n, d = shape
     refuse_sizes(model, n, d)
+    dense = 0 if given_distances(model) else 8 * n * d
+    cost = model.metric.entry_cost(d) if isinstance(model.metric, Kernel) else 1.0 if given_distances(model) else 0.0
     return LocalProblem(
         n=n,
         d=d,
@@ -40,11 +47,17 @@ def local_problem(model: Any, n: int, d: int, space: Space | None = None, loaded
         neighbors=model.n_neighbors,
         fill=probe_fill(space, model.n_neighbors, model._rng()) if space is not None and n > SMALL else None,
         eigen_solver=model.eigen_solver,
-        tol=model.tol,
+        tol=tolerance(model),
         max_passes=model.max_iter,
         loaded=loaded,
-        copied=space is None or isinstance(space, Points),
+        kept=dense if space is None else space.nbytes,
+        entry_cost=SPARSE_COST if isinstance(space, SparsePoints) else cost,
     )
+
+
+def tolerance(model: Any) -> float:
+    """Zero is the usual one."""
+    return float(model.tol or TOL)
 
 
 def refuse_sizes(model: Any, n: int, d: int) -> None:
@@ -72,14 +85,35 @@ def refuse_sizes(model: Any, n: int, d: int) -> None:
         )
 
 
+def checked_kernel(kernel: Kernel, rows: Any) -> Kernel:
+    """A kernel with a warning, if some rows show that its distances are none."""
+    if not kernel.mercer:
+        some = some_of(rows)
+        values = np.linalg.eigvalsh(kernel.block(some, some))
+        if values[0] < -1e-8 * abs(values[-1]):
+            tell(
+                f"The kernel {kernel!r} is not positive semi-definite (some rows have an eigenvalue of {values[0]:.3g} "
+                f"against a largest of {values[-1]:.3g}): its distances are no distances, and neighbourhoods may mean "
+                "nothing."
+            )
+    return kernel
+
+
+def metric_of(search: NearestNeighbors) -> str:
+    """That of scikit-learn's search, in our words."""
+    name = search.effective_metric_
+    if name in ("euclidean", "l2", "cosine", "precomputed"):
+        return "euclidean" if name == "l2" else name
+    raise ValueError(f"A search by metric={name!r} is not supported: euclidean, cosine and precomputed are.")
+
+
 def checked_distances(matrix: Any) -> Array:
     if sparse.issparse(matrix) or not isinstance(matrix, np.ndarray):
         raise ValueError(
             "Sparse distances are not supported: also those between the neighbours of an item are needed, so "
             'metric="precomputed" takes a dense matrix.'
         )
-    if (matrix < 0).any():
-        raise ValueError(f"Negative values in data: distances cannot be negative; the smallest is {matrix.min():.3g}.")
+    refuse_negative(matrix)
     uneven = max(float(np.abs(matrix[i] - matrix[:, i]).max()) for i in range(len(matrix)))
     if uneven > 1e-6 * float(matrix.max()):
         tell(
@@ -87,3 +121,8 @@ def checked_distances(matrix: Any) -> Array:
             "neighbours the mean of both is used."
         )
     return matrix
+
+
+def refuse_negative(matrix: Array) -> None:
+    if matrix.min() < 0:
+        raise ValueError(f"Negative values in data: distances cannot be negative; the smallest is {matrix.min():.3g}.")

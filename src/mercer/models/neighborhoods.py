@@ -8,8 +8,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from mercer.errors import BadData
-from mercer.operators.neighbors import Tell
 from mercer.operators.spaces import Space
+from mercer.progress import Tell
 from mercer.solvers.local_plan import Fill, foretell, measure_fill
 from mercer.symmetric import Array
 
@@ -57,9 +57,8 @@ class Neighborhoods:
 
     def part(self, members: Array) -> "Neighborhoods":
         """Those of a part of the graph, which has no neighbours outside."""
-        new_number = np.full(self.space.n, -1, dtype=self.indices.dtype)
-        new_number[members] = np.arange(len(members))
-        return Neighborhoods(self.space.take(members), new_number[self.indices[members]], self.distances[members])
+        inside = np.searchsorted(members, self.indices[members])  # members are in order
+        return Neighborhoods(self.space.take(members), inside.astype(np.int32), self.distances[members])
 
     def all_rows(self, of_items: Array) -> Array:
         """What was found for distinct items, for every row as it was given."""
@@ -95,12 +94,13 @@ def find_neighborhoods(space: Space, k: int, threads: int, tell: Tell = None) ->
 
 
 def refuse_vanished(distances: Array) -> None:
-    """Rows that differ, but by nothing that could be squared next to the largest number."""
+    """Rows that are not equal, but have no distance that double precision could tell from zero."""
     vanished = int(np.sum(distances[:, -1] == 0))
     if vanished:
         raise BadData(
-            f"{vanished:,} of {len(distances):,} rows cannot be told from their neighbours next to the largest number "
-            "in the data. Is that an outlier? Leave it out, or scale the columns (StandardScaler)."
+            f"{vanished:,} of {len(distances):,} rows are not equal to their neighbours, but their distances are zero. "
+            "Next to a number that is far too large all others vanish: leave an outlier out, or scale the columns "
+            "(StandardScaler). With a kernel, it cannot tell rows apart or is not positive semi-definite."
         )
 
 
@@ -141,7 +141,7 @@ def probe_fill(space: Space, k: int, rng: np.random.Generator) -> Fill:
     small = min(max(min(SMALL, n // SHARES[0]), k + 2), n)
     large = min(max(min(LARGE, n // SHARES[1]), 2 * small), n)
     if small == large:  # nearly all are neighbours
-        return Fill(n**2, n**3 / 3, 2.0, n)
+        return Fill(entries=n**2, work=n**3 / 3, growth=2.0, row=n)
     places = [int(item) for item in rng.integers(n, size=PLACES)]
     first = [(small, *measure_fill(piece(space, item, small, k))) for item in places]
     worse = max(range(PLACES), key=lambda i: first[i][2])

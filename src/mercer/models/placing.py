@@ -1,11 +1,11 @@
 """New points: between their neighbours among the training rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
-from mercer.limits import hoods_at_a_time
+from mercer.limits import hoods_at_a_time, rows_at_a_time
 from mercer.models.neighborhoods import Neighborhoods
 from mercer.operators import local
 from mercer.symmetric import Array
@@ -23,23 +23,60 @@ class Placement:
     nearest: Array  # (m,): distance to the nearest training row
     far: Array  # (m,): whether that is farther than the training rows there are from their own neighbours
 
+    @classmethod
+    def joined(cls, parts: list["Placement"], order: Array | None = None) -> "Placement":
+        """One after the other, or where `order` says that each of them goes."""
+        columns = [np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)]
+        return cls(*(columns if order is None else [column[np.argsort(order)] for column in columns]))
 
-def place(hoods: Neighborhoods, places: Array, reg: float, rows: Any, threads: int) -> Placement:
-    """z = Σⱼ wⱼzⱼ over the k nearest items; a row that equals an item gets its place."""
+
+def place(
+    hoods: Neighborhoods, places: Array, reg: float, rows: Any, threads: int, labels: Array | None = None
+) -> Placement:
+    """z = Σⱼ wⱼzⱼ over the k nearest items; a row that equals an item gets its place.
+
+    With labels, places of different parts have nothing to do with each other: a row goes to the part that its nearest
+    item is in, and looks at no other.
+    """
+    size, parts = rows_at_a_time(rows.shape[1]), []
+    for start in range(0, rows.shape[0], size):
+        new = hoods.space.prepare(rows[start : start + size])
+        parts.append(
+            place_some(hoods, places, reg, new, threads)
+            if labels is None
+            else place_by_parts(hoods, places, reg, new, threads, labels)
+        )
+    return Placement.joined(parts)
+
+
+def place_by_parts(hoods: Neighborhoods, places: Array, reg: float, new: Any, threads: int, labels: Array) -> Placement:
+    chosen = labels[hoods.space.nearest_to(new, 1, threads).indices[:, 0]]
+    found, order = [], []
+    for part in np.unique(chosen):
+        members, some = np.flatnonzero(labels == part), np.flatnonzero(chosen == part)
+        own = hoods.part(members)
+        found.append(place_some(own, places[members], reg, own.space.again(new[some]), threads))
+        order.append(some)
+    return Placement.joined(found, np.concatenate(order))
+
+
+def place_some(hoods: Neighborhoods, places: Array, reg: float, new: Any, threads: int) -> Placement:
+    """The same for rows that the space has prepared."""
     space, k = hoods.space, hoods.indices.shape[1]
-    near = space.nearest_to(rows, k, threads)
+    near = space.nearest_to(new, k, threads)
     residuals, out = np.empty(len(near.indices)), np.empty((len(near.indices), places.shape[1]))
 
     def work(some: slice) -> None:
-        G = space.gram_at(rows[some], near.indices[some])
+        G = space.gram_at(new[some], near.indices[some])
         w = local.weights(G, reg)
         residuals[some] = local.residuals(G, w) * space.scale
         np.einsum("ij,ijl->il", w, places[near.indices[some]], out=out[some])
 
     size = hoods_at_a_time(k, space.width)
     run(work, [slice(i, min(i + size, len(out))) for i in range(0, len(out), size)], threads)
-    nearest, reach = near.distances[:, 0], FAR * hoods.distances[near.indices, -1].max(axis=1)
-    same = nearest == 0
-    first = np.where(near.distances == 0, near.indices, len(places)).min(axis=1)  # of several that it equals
+    equal = space.equal(new, near)
+    same = equal.any(axis=1)
+    first = np.where(equal, near.indices, len(places)).min(axis=1)  # of several that it equals
     out[same], residuals[same] = places[first[same]], 0.0
+    nearest, reach = near.distances[:, 0], FAR * hoods.distances[near.indices, -1].max(axis=1)
     return Placement(out.astype(places.dtype, copy=False), residuals, nearest, nearest > reach)

@@ -81,7 +81,7 @@ def _linear_plan(n: int, d: int, k: Any, params: dict[str, Any]) -> Plan:
 def _local_plan(n: int, d: int, k: Any, params: dict[str, Any]) -> Plan:
     model = LocallyLinearEmbedding(n_components=k, **params)
     model.check_params()
-    return choose_local_plan(local_problem(model, n, d), model._limits())
+    return choose_local_plan(local_problem(model, (n, d)), model._limits())
 
 
 _WAYS = {"kpca": _kernel_plan, "pca": _linear_plan, "lle": _local_plan}

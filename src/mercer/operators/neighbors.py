@@ -14,17 +14,16 @@ import numpy as np
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
+from mercer.limits import tile_rows
+from mercer.progress import Tell
 from mercer.symmetric import Array
 from mercer.threads import run
 
 TREE_COLUMNS, TREE_COLUMNS_OF_MANY, MANY = 8, 15, 50_000  # a tree pays up to so many columns, or with many points
-LARGE = 1e15  # numbers up to which squares fit into single precision
+IN_SINGLE = 1e15  # numbers up to which squares fit into single precision
 EXTRA = 4  # candidates beyond k
 GROUP = 16  # columns of a tile that are first compared among each other
-TILE_ENTRIES, TILE_ROWS = 4_000_000, (16, 512)  # of distances held by a thread
 PIECES = 16  # tiles that are shared out before progress is told
-
-Tell = Callable[[float], Any] | None  # how much of the work is done
 
 
 @dataclass(frozen=True)
@@ -36,30 +35,36 @@ class Neighbors:
 
 
 def nearest(
-    P: Array, k: int, Q: Array | None = None, *, way: str = "auto", threads: int = 1, tell: Tell = None
-) -> Neighbors:
+    P: Array,
+    k: int,
+    Q: Array | None = None,
+    *,
+    way: str = "auto",
+    threads: int = 1,
+    tell: Tell = None,
+    tree: cKDTree | None = None,
+) -> tuple[Neighbors, cKDTree | None]:
     """The k nearest rows of P (n×d, moved near the origin) to every row of Q; to those of P itself without Q.
 
     A row of P is never its own neighbour. That is decided by its number, so rows that are given twice are neighbours
-    of each other.
+    of each other. If a tree was planted it is returned as well, for the next time.
     """
     n, d = P.shape
-    tree = d <= TREE_COLUMNS or (d <= TREE_COLUMNS_OF_MANY and n > MANY)
-    if way == "tree" or (way == "auto" and tree):
-        found = by_tree(P, k, Q, threads)
+    if way == "tree" or (way == "auto" and (d <= TREE_COLUMNS or (d <= TREE_COLUMNS_OF_MANY and n > MANY))):
+        tree = tree or cKDTree(P)
+        found = by_tree(tree, k, Q, threads)
         if tell:
             tell(1.0)
-        return found
+        return found, tree
     if Q is None:
-        return by_tiles(P, k, P, np.arange(n), threads, tell)
-    single = np.abs(Q).max(initial=0.0) < LARGE
-    return by_tiles(P, k, Q, None, threads, tell, np.float32 if single else np.float64)
+        return by_tiles(P, k, P, np.arange(n), threads, tell), None
+    single = max(Q.max(initial=0.0), -Q.min(initial=0.0)) < IN_SINGLE
+    return by_tiles(P, k, Q, None, threads, tell, np.float32 if single else np.float64), None
 
 
-def by_tree(P: Array, k: int, Q: Array | None, threads: int) -> Neighbors:
-    tree = cKDTree(P)
+def by_tree(tree: cKDTree, k: int, Q: Array | None, threads: int) -> Neighbors:
     if Q is None:
-        distances, indices = tree.query(P, k + 1, workers=threads)
+        distances, indices = tree.query(tree.data, k + 1, workers=threads)
         return without_self(indices, distances)
     distances, indices = tree.query(Q, [*range(1, k + 1)], workers=threads)
     return Neighbors(indices.astype(np.int32), distances)
@@ -78,7 +83,8 @@ def by_tiles(
     P: Array, k: int, Q: Array, own: Array | None, threads: int, tell: Tell = None, dtype: Any = np.float32
 ) -> Neighbors:
     """All distances, in `dtype` first; `own` are the numbers that the rows of Q have in P, if they are from there."""
-    columns = -2 * P.T.astype(dtype)  # d×n
+    columns = np.array(P.T, dtype=dtype, order="C")  # d×n
+    columns *= -2
     squares = np.einsum("ij,ij->i", P, P)
     wanted = min(k + EXTRA, len(P) - (own is not None))
     found = Neighbors(np.empty((len(Q), k), dtype=np.int32), np.empty((len(Q), k)))
@@ -151,8 +157,7 @@ def without_own(out: Array, own: Array | None, rows: slice) -> Array:
 
 def tiles(work: Callable[[slice, Array], None], m: int, n: int, dtype: Any, threads: int, tell: Tell) -> None:
     """work(rows, out) for all of m rows, in pieces that do not depend on the threads, each with a tile of n columns."""
-    least, most = TILE_ROWS
-    size = int(np.clip(TILE_ENTRIES // n, least, most))
+    size = tile_rows(n)
 
     def piece(start: int) -> None:
         rows = slice(start, min(start + size, m))

@@ -1,23 +1,27 @@
 """M + σI as a product of triangles, so that (M + σI)⁻¹ can be multiplied with: sparse by SuperLU, dense by Cholesky."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import blas, lapack, ldl
+from scipy.linalg import blas, lapack
 from scipy.sparse.linalg import splu
 
 from mercer.errors import NotVerified
+from mercer.progress import Tell
 from mercer.symmetric import Array
 from mercer.threads import one_blas_thread, run
 
 PANEL = 384  # columns of a dense factor that are found at a time
 ORDER = "MMD_AT_PLUS_A"  # minimum degree on the pattern of M: 2.6 times faster here than scipy's default
-PROBES = 10  # random columns that show the error of a factorisation
+PROBES, ERRORS = 10, 8  # random columns that show the error of a factorisation, and how many times that it may be
 COLUMNS = 4  # that a thread solves for at a time, whatever their number: threads do not change a bit
 NOTHING = 1e-100  # entries of a factor below this are zero: far from the diagonal they fade to numbers that are slow
-Tell = Callable[[float], Any] | None
+
+
+def symmetric_lu(A: Any) -> Any:
+    """SuperLU of a symmetric matrix, with pivots on the diagonal."""
+    return splu(A, permc_spec=ORDER, diag_pivot_thresh=0.0, options={"SymmetricMode": True})
 
 
 class SparseFactor:
@@ -26,7 +30,7 @@ class SparseFactor:
     def __init__(self, M: Any, shift: float, threads: int = 1) -> None:
         shifted = sparse.csc_array(M + shift * sparse.eye_array(M.shape[0], format="csc"))
         self.threads = threads
-        self.lu = splu(shifted, permc_spec=ORDER, diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        self.lu = symmetric_lu(shifted)
 
     def solve(self, B: Array) -> Array:
         out = np.empty(B.shape, order="F")
@@ -88,38 +92,32 @@ class DenseFactor:
 
 
 def count_negative(M: Any, shift: float, factor: str, rng: np.random.Generator) -> tuple[int, float]:
-    """How many pivots of M − shift·I are negative, and a bound on the error of that factorisation.
+    """How many pivots of M − shift·I are negative, and the error of that factorisation as random columns show it.
 
     The count is exact for a matrix that differs from M by no more than the error; −1 if there was none that tells.
     """
     n = M.shape[0]
     probes = rng.standard_normal((n, PROBES))
     if factor == "sparse":
-        shifted = sparse.csc_array(M - shift * sparse.eye_array(n, format="csc"))
         try:
-            lu = splu(shifted, permc_spec=ORDER, diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+            lu = symmetric_lu(sparse.csc_array(M - shift * sparse.eye_array(n, format="csc")))
         except RuntimeError:  # a pivot that is zero
             return -1, np.inf
         if not np.array_equal(lu.perm_r, lu.perm_c):  # a pivot was not on the diagonal
             return -1, np.inf
-        negative = int(np.sum(lu.U.diagonal() < 0))
-        order = np.argsort(lu.perm_r)  # Pr·A·Pcᵀ = LU
-        product = np.empty_like(probes)
-        product[order] = lu.L @ (lu.U @ probes[order])
+        solved, negative = lu.solve(probes), int(np.sum(lu.U.diagonal() < 0))
     else:
-        A = M.toarray() if sparse.issparse(M) else np.array(M, dtype=np.float64)
+        A = M.toarray(order="F") if sparse.issparse(M) else np.array(M, dtype=np.float64, order="F")
         A.flat[:: n + 1] -= shift
-        lower, D, order = ldl(A, overwrite_a=True, check_finite=False)
-        negative = int(np.sum(np.linalg.eigvalsh(D) < 0)) if n <= PANEL else negative_in_blocks(D)
-        product = lower @ (D @ (lower.T @ probes))
-    difference = product - (M @ probes - shift * probes)
-    return negative, float(10 * np.sqrt(2 / np.pi) * np.linalg.norm(difference, axis=0).max())
+        A, pivots, failed = lapack.dsytrf(A, lower=1, overwrite_a=1)
+        if failed:
+            return -1, np.inf
+        solved, negative = lapack.dsytrs(A, pivots, probes, lower=1)[0], negative_pivots(A, pivots)
+    residual = probes - (M @ solved - shift * solved)
+    return negative, float(ERRORS * (np.linalg.norm(residual, axis=0) / np.linalg.norm(solved, axis=0)).max())
 
 
-def negative_in_blocks(D: Array) -> int:
-    """Negative eigenvalues of a matrix of blocks of one and two on the diagonal; one of two has one of each sign."""
-    beside = np.diagonal(D, -1) != 0
-    alone = np.ones(len(D), dtype=bool)
-    alone[:-1] &= ~beside
-    alone[1:] &= ~beside
-    return int(np.sum(np.diagonal(D)[alone] < 0) + beside.sum())
+def negative_pivots(A: Array, pivots: Array) -> int:
+    """In the block diagonal of dsytrf: single pivots, and blocks of two, which have one of each sign."""
+    pairs = pivots < 0
+    return int(np.sum(np.diagonal(A)[~pairs] < 0)) + int(pairs.sum()) // 2

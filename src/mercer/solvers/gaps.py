@@ -18,6 +18,8 @@ from mercer.solvers.certificate import ANGLE
 from mercer.solvers.inverse import gaps, rounding
 from mercer.symmetric import Array
 
+SHOWN = 5  # parts that are spoken of one by one
+
 
 @dataclass(frozen=True, eq=False)
 class GapCertificate:
@@ -85,10 +87,13 @@ class PartsCertificate:
         return sum(part.passes for part in self.parts)
 
     def __str__(self) -> str:
-        return "\n".join(
-            f"Part {i} ({size:,} rows): {part}"
-            for i, (size, part) in enumerate(zip(self.sizes, self.parts, strict=True), 1)
-        )
+        """All parts, or of many the first ones."""
+        shown = zip(self.sizes[:SHOWN], self.parts, strict=False)
+        lines = [f"Part {i} ({size:,} rows): {part}" for i, (size, part) in enumerate(shown, 1)]
+        if len(self.parts) > SHOWN:
+            good = sum(part.certified for part in self.parts[SHOWN:])
+            lines.append(f"{good:,} of {len(self.parts) - SHOWN:,} more parts are certified.")
+        return "\n".join(lines)
 
 
 def certify_gaps(pairs: Eigenpairs, *, tol: float) -> GapCertificate:
@@ -101,9 +106,9 @@ def certify_gaps(pairs: Eigenpairs, *, tol: float) -> GapCertificate:
     # A neighbour may be nearer by its own error; what was not found is no smaller than the bound.
     following = np.append(every[1:] - slack[1:], np.inf)
     following[:complete] = np.minimum(following[:complete], pairs.bound)
-    below = following - every
-    above = np.append(np.inf, (every - slack)[1:] - every[:-1])
-    delta = np.maximum(np.minimum(below, above), 0.0)[:k]
+    to_next = following - every
+    to_previous = np.append(np.inf, (every - slack)[1:] - every[:-1])
+    delta = np.maximum(np.minimum(to_next, to_previous), 0.0)[:k]
     angles = np.where(delta > 0, np.minimum(1.0, (rho + noise) / np.where(delta > 0, delta, 1.0)), 1.0)
     spread = np.minimum(rho, rho * angles)
     return GapCertificate(
@@ -119,7 +124,7 @@ def certify_gaps(pairs: Eigenpairs, *, tol: float) -> GapCertificate:
         n_zero=int(np.sum(theta <= noise)),
         n_complete=complete,
         level=pairs.level,
-        bound_beyond=float(min(pairs.bound, (every - slack)[k] if len(every) > k else np.inf)),
+        bound_beyond=float(max(min(pairs.bound, (every - slack)[k] if len(every) > k else np.inf), 0.0)),
         rounding=noise,
         passes=pairs.passes,
         columns=pairs.columns,
@@ -154,7 +159,7 @@ def _sentences(c: GapCertificate) -> list[str]:
         first = f"Nothing was missed among the first {c.n_complete}, but c" if c.n_complete else "C"
         lines.append(
             f"{first}ompleteness is not established{' for the rest' if c.n_complete else ''}: other eigenvalues may be "
-            f"as small as {max(c.bound_beyond, 0.0):.4g} ({c.level})."
+            f"as small as {c.bound_beyond:.4g} ({c.level})."
         )
     sure = [i for i in range(c.n_components) if i not in c.unresolved]
     if sure:

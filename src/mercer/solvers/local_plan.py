@@ -5,12 +5,12 @@ from math import log
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from mercer.errors import NoRoom
-from mercer.limits import Limits, hoods_at_a_time, in_words
+from mercer.limits import Limits, hoods_at_a_time, in_words, tile_bytes
+from mercer.progress import Tell
 from mercer.solvers.base import Solver
-from mercer.solvers.factors import ORDER, Tell
+from mercer.solvers.factors import symmetric_lu
 from mercer.solvers.inverse import DenseBottom, ShiftInvert
 from mercer.solvers.plan import BUFFERS, Plan
 
@@ -19,6 +19,7 @@ SPARSE_RATE, DENSE_RATE = 3e9, 24e9  # multiplications a second by SuperLU, and 
 SURFACE, SURFACE_WORK = 1.4, 1.65  # powers of n: entries that grow more slowly are those of a surface; its work
 PER_LOG = 0.35  # what a surface's factor gains a row, from one power of e to the next
 PASSES = 10  # with the inverse, about
+MOST_ENTRIES = 2**32  # of L and U together: SuperLU counts each of them in 32 bits
 
 
 Piece = tuple[int, float, float]  # items, entries of their factor, and its work
@@ -47,15 +48,15 @@ class LocalProblem:
     tol: float = 1e-6
     max_passes: int = 100
     loaded: int = 0  # bytes of X that have to be read first
-    copied: bool = True  # whether the rows are moved to their mean, in an array of their own
+    kept: int = 0  # bytes of the rows in the form that is worked with
+    entry_cost: float = 0.0  # nominal nanoseconds of a distance, if it comes from a kernel or is given; 0: of points
 
 
 def measure_fill(pattern: "sparse.csc_array") -> tuple[float, float]:
     """Entries and work of the factor of a symmetric matrix with this pattern."""
     n = pattern.shape[0]
     heavy = sparse.csc_array(pattern + n * n * sparse.eye_array(n, format="csc"))  # values play no part but this one
-    L = splu(heavy, permc_spec=ORDER, diag_pivot_thresh=0.0, options={"SymmetricMode": True}).L
-    heights = np.diff(L.indptr).astype(float)
+    heights = np.diff(symmetric_lu(heavy).L.indptr).astype(float)
     return 2 * float(heights.sum()) - n, float(np.sum(heights**2))
 
 
@@ -120,26 +121,36 @@ def _plan(p: LocalProblem, fill: Fill, limits: Limits, factor: str, why: str) ->
     return Plan(
         solver_for(p.n, factor, p, limits.threads),
         "neighborhoods",
-        int(_memory(p, fill, limits, factor)),
+        int(min(_memory(p, fill, limits, factor), 2**62)),
         why,
         p.tol,
         passes=1 if factor == "lapack" else PASSES,
-        seconds=seconds + 2e-6 * p.n * p.neighbors,
+        seconds=seconds + 2e-6 * p.n * p.neighbors + _search_seconds(p, limits),
     )
+
+
+def _search_seconds(p: LocalProblem, limits: Limits) -> float:
+    """Of all distances; few columns go through a tree. A kernel is asked for neighbours' products as well."""
+    if p.entry_cost:
+        return p.n * (p.n * (p.entry_cost + 3) / limits.threads + 40_000 + 8 * p.entry_cost * p.neighbors**2) * 1e-9
+    return 0.0 if p.d <= 8 else p.n**2 * (1.5 + 0.04 * p.d) * 1e-9 / limits.threads
 
 
 def _memory(p: LocalProblem, fill: Fill, limits: Limits, factor: str) -> float:
     """Bytes at the peak: while neighbourhoods are looked at, or while the matrix is factored and solved with."""
-    rows = p.loaded + 8 * p.n * (p.d if p.copied else 0) + 12 * p.n * p.neighbors
-    block = 8 * 3 * min(p.n, hoods_at_a_time(p.neighbors, p.d)) * p.neighbors * max(p.neighbors + 1, p.d)
-    looking = 16 * p.n * p.neighbors + 4 * p.n * p.d + limits.threads * block + 36 * p.n * fill.row
+    width = 1 if p.entry_cost else p.d
+    block = 8 * 3 * min(p.n, hoods_at_a_time(p.neighbors, width)) * p.neighbors * max(p.neighbors + 1, width)
+    searching = 16 * p.n * p.neighbors + limits.threads * tile_bytes(p.n, p.entry_cost > 0)
+    searching += 0 if p.entry_cost else 4 * p.n * p.d
+    aligning = limits.threads * block + 36 * p.n * fill.row
     factored = {
         "lapack": 8 * 6 * p.n**2,
-        "sparse": 12.5 * fill.entries,
+        "sparse": 12.5 * fill.entries if fill.entries < MOST_ENTRIES else float("inf"),
         "dense": 8 * p.n**2,
     }[factor]
     basis = 8 * p.n * (8 * p.k + 70)
-    return BUFFERS + rows + max(looking, 24 * p.n * fill.row + factored + basis)
+    solving = 24 * p.n * fill.row + factored + basis
+    return BUFFERS + p.loaded + p.kept + 12 * p.n * p.neighbors + max(searching, aligning, solving)
 
 
 def _within(p: LocalProblem, fill: Fill, limits: Limits, ways: list[Plan]) -> Plan:
@@ -168,10 +179,8 @@ def rows_that_fit(p: LocalProblem, fill: Fill, limits: Limits) -> int:
     def fits(n: int) -> bool:
         share = n / p.n
         fewer = replace(fill, entries=min(fill.entries * share**fill.growth, float(n) ** 2))
-        return any(
-            _memory(replace(p, n=n, loaded=int(p.loaded * share)), fewer, limits, factor) <= limits.memory
-            for factor in factors
-        )
+        smaller = replace(p, n=n, loaded=int(p.loaded * share), kept=int(p.kept * share))
+        return any(_memory(smaller, fewer, limits, factor) <= limits.memory for factor in factors)
 
     low, high = 0, p.n
     while high - low > 1:
