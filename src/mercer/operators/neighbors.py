@@ -80,40 +80,58 @@ def without_self(indices: Array, distances: Array) -> Neighbors:
 
 
 def by_tiles(
-    P: Array, k: int, Q: Array, own: Array | None, threads: int, tell: Tell = None, dtype: Any = np.float32
+    P: Array,
+    k: int,
+    Q: Array,
+    own: Array | None,
+    threads: int,
+    tell: Tell = None,
+    dtype: Any = np.float32,
+    some: Array | None = None,
 ) -> Neighbors:
-    """All distances, in `dtype` first; `own` are the numbers that the rows of Q have in P, if they are from there."""
-    columns = np.array(P.T, dtype=dtype, order="C")  # d×n
-    columns *= -2
-    squares = np.einsum("ij,ij->i", P, P)
-    wanted = min(k + EXTRA, len(P) - (own is not None))
-    found = Neighbors(np.empty((len(Q), k), dtype=np.int32), np.empty((len(Q), k)))
-    sure = np.ones(len(Q), dtype=bool)
+    """All distances, in `dtype` first; `own` are the numbers that the rows of Q have in P, if they are from there.
+
+    `some` are the numbers of those rows of Q that are looked at; None: all.
+    """
+    some = np.arange(len(Q)) if some is None else some
+    columns = P.T if dtype is np.float64 else np.array(P.T, dtype=dtype, order="C")  # d×n
+    squares = np.einsum("ij,ij->i", P, P).astype(dtype)
+    most = len(P) - (own is not None)
+    wanted = min(k + EXTRA, most)
+    found = Neighbors(np.empty((len(some), k), dtype=np.int32), np.empty((len(some), k)))
+    sure = np.ones(len(some), dtype=bool)
 
     def work(rows: slice, out: Array) -> None:
-        q = Q[rows]
-        np.matmul(q.astype(dtype), columns, out=out)
-        out += squares.astype(dtype)
-        near, least = smallest(without_own(out, own, rows), wanted)
-        differences = P[near] - q[:, None]
+        q = Q[some[rows]]
+        np.matmul((-2 * q).astype(dtype), columns, out=out)
+        out += squares
+        near, least = smallest(without_own(out, own, some[rows]), wanted)
+        differences = P[near]
+        differences -= q[:, None]
         exact = np.einsum("ijk,ijk->ij", differences, differences)
         order = np.argsort(exact, axis=1, kind="stable")[:, :k]
         found.indices[rows] = np.take_along_axis(near, order, 1)
         found.distances[rows] = np.sqrt(np.take_along_axis(exact, order, 1))
-        if wanted < len(P) - (own is not None):
+        if wanted < most:
             sure[rows] = found.distances[rows, -1] ** 2 <= least + lower_by(q, found.distances[rows, -1], dtype)
 
-    tiles(work, len(Q), len(P), dtype, threads, tell)
+    tiles(work, len(some), len(P), dtype, threads, tell)
     again = np.flatnonzero(~sure)
     if len(again):
-        queries, own = Q[again], None if own is None else own[again]
-        if dtype is np.float32:
-            better = by_tiles(P, k, queries, own, threads, dtype=np.float64)
-        else:
-            shape = len(queries), len(P)
-            better = by_blocks(lambda rows: cdist(queries[rows], P, "sqeuclidean"), shape, k, own, threads)
+        rest = some[again]
+        better = (
+            by_tiles(P, k, Q, own, threads, dtype=np.float64, some=rest)
+            if dtype is np.float32
+            else by_differences(P, k, Q, own, threads, rest)
+        )
         found.indices[again], found.distances[again] = better.indices, better.distances
     return found
+
+
+def by_differences(P: Array, k: int, Q: Array, own: Array | None, threads: int, some: Array) -> Neighbors:
+    """The slow and certain way, for some rows of Q."""
+    shape, own = (len(some), len(P)), None if own is None else own[some]
+    return by_blocks(lambda rows: cdist(Q[some[rows]], P, "sqeuclidean"), shape, k, own, threads)
 
 
 def lower_by(q: Array, radius: Array, dtype: Any) -> Array:
@@ -139,7 +157,7 @@ def by_blocks(
 
     def work(rows: slice, out: Array) -> None:
         out[:] = squared(rows)
-        near = smallest(without_own(out, own, rows), k)[0]
+        near = smallest(without_own(out, own, np.arange(rows.start, rows.stop)), k)[0]
         values = np.take_along_axis(out, near, 1)
         order = np.argsort(values, axis=1, kind="stable")
         found.indices[rows] = np.take_along_axis(near, order, 1)
@@ -149,7 +167,7 @@ def by_blocks(
     return found
 
 
-def without_own(out: Array, own: Array | None, rows: slice) -> Array:
+def without_own(out: Array, own: Array | None, rows: Array) -> Array:
     if own is not None:
         out[np.arange(len(out)), own[rows]] = np.inf
     return out

@@ -30,7 +30,7 @@ class Points(Space):
         self.centre, self.scale = np.zeros(rows.shape[1]), 1.0
         self._tree: cKDTree | None = None
         if unit:
-            self.rows = np.round(of_length_one(rows), DIGITS)
+            self.rows = of_length_one(rows)
             return
         self.scale = power_of_two(rows)
         scaled = np.divide(rows, self.scale, dtype=np.float64)
@@ -72,7 +72,7 @@ class Points(Space):
     def prepare(self, new: Any) -> Array:
         new = new.toarray() if sparse.issparse(new) else new
         if self.unit:
-            return np.round(of_length_one(new), DIGITS)
+            return of_length_one(new)
         moved = np.divide(new, self.scale, dtype=np.float64)
         moved -= self.centre
         top = np.maximum(moved.max(axis=1), -moved.min(axis=1))
@@ -127,9 +127,9 @@ def some_of(rows: Any) -> Any:
 
 
 def of_length_one(rows: Array) -> Array:
-    """Every row divided by its length, in an array of its own; a row of zeros stays."""
+    """Every row divided by its length, in an array of its own, to so many digits; a row of zeros stays."""
     top = np.maximum(rows.max(axis=1), -rows.min(axis=1).astype(np.float64))  # squares would overflow or vanish
     rows = np.divide(rows, np.where(top > 0, top, 1.0)[:, None], dtype=np.float64)
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     rows /= np.where(lengths > 0, lengths, 1.0)[:, None]
-    return rows
+    return np.round(rows, DIGITS, out=rows)

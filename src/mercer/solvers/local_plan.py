@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.errors import NoRoom
-from mercer.limits import Limits, hoods_at_a_time, in_words, tile_bytes
+from mercer.limits import Limits, hoods_at_a_time, in_words, tile_bytes, tile_rows
 from mercer.progress import Tell
 from mercer.solvers.base import Solver
 from mercer.solvers.factors import symmetric_lu
@@ -141,7 +141,9 @@ def _memory(p: LocalProblem, fill: Fill, limits: Limits, factor: str) -> float:
     width = 1 if p.entry_cost else p.d
     block = 8 * 3 * min(p.n, hoods_at_a_time(p.neighbors, width)) * p.neighbors * max(p.neighbors + 1, width)
     searching = 16 * p.n * p.neighbors + limits.threads * tile_bytes(p.n, p.entry_cost > 0)
-    searching += 0 if p.entry_cost else 4 * p.n * p.d
+    if not p.entry_cost:
+        candidates = 8 * tile_rows(p.n) * (p.neighbors + 4) * p.d
+        searching += 4 * p.n * p.d + limits.threads * candidates
     aligning = limits.threads * block + 36 * p.n * fill.row
     factored = {
         "lapack": 8 * 6 * p.n**2,
