@@ -23,7 +23,6 @@ ESTIMATORS = [
     PCA(1, svd_solver="krylov"),
     IncrementalPCA(1),
     LocallyLinearEmbedding(),
-    LocallyLinearEmbedding(metric="precomputed", n_components=1),
 ]
 MORE = [
     KernelPCA(2, kernel=RBF() + Linear()),
@@ -35,6 +34,7 @@ MORE = [
     PCA(2, standardize=True),
     *(PCA(1, svd_solver=name) for name in ("full", "covariance_eigh", "randomized", "qr", "gram")),
     IncrementalPCA(1, forget=0.9, whiten=True),
+    LocallyLinearEmbedding(metric="precomputed", n_components=1),
     LocallyLinearEmbedding(method="modified"),
     LocallyLinearEmbedding(method="hessian", n_neighbors=6),
     LocallyLinearEmbedding(method="ltsa", metric="cosine", n_components=1),
