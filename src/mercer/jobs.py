@@ -67,8 +67,8 @@ def _model(method: str, params: dict[str, Any]) -> Any:
         raise WrongUse("--metric precomputed: a file holds rows; the metrics are euclidean and cosine.")
     try:
         _check(model)
-    except ValueError as error:
-        raise WrongUse(str(error)) from None
+    except ValueError as error:  # the parameter has another name here, as --method is taken
+        raise WrongUse(str(error).replace("The 'method' parameter of LocallyLinearEmbedding", "--variant")) from None
     return model
 
 

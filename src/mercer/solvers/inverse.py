@@ -31,8 +31,7 @@ class DenseBottom(Solver):
     """LAPACK on the whole matrix, with 1 sent to the other end of its spectrum: asks `dense`."""
 
     def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
-        M = op.dense()
-        size = float(np.abs(M).sum(axis=0).max())
+        M, size = op.dense(), norm_of(op)
         wanted = min(k + GUARDS, len(M) - 1)
         U = np.linalg.eigh(M + (2 * size or 1.0) / len(M))[1][:, :wanted]
         # LAPACK's rounding is relative to the largest eigenvalue, so a step of inverse iteration follows.
