@@ -23,6 +23,8 @@ TESTS = [
     "test_kernel_pca.py",
     "test_sklearn.py",
     "test_landmarks.py",
+    "test_lle.py",
+    "test_quality.py",
     "test_sources.py",
     "test_gallery.py",
 ]

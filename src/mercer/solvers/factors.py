@@ -92,12 +92,13 @@ class DenseFactor:
 
 
 def count_negative(M: Any, shift: float, factor: str, rng: np.random.Generator) -> tuple[int, float]:
-    """How many pivots of M − shift·I are negative, and the error of that factorisation as random columns show it.
+    """How many pivots of M − shift·I are negative, and the error of that factorisation.
+
+    Without pivots off the diagonal (sparse) it may be large, and random columns show it.
 
     The count is exact for a matrix that differs from M by no more than the error; −1 if there was none that tells.
     """
     n = M.shape[0]
-    probes = rng.standard_normal((n, PROBES))
     if factor == "sparse":
         try:
             lu = symmetric_lu(sparse.csc_array(M - shift * sparse.eye_array(n, format="csc")))
@@ -105,16 +106,15 @@ def count_negative(M: Any, shift: float, factor: str, rng: np.random.Generator) 
             return -1, np.inf
         if not np.array_equal(lu.perm_r, lu.perm_c):  # a pivot was not on the diagonal
             return -1, np.inf
-        solved, negative = lu.solve(probes), int(np.sum(lu.U.diagonal() < 0))
-    else:
-        A = M.toarray(order="F") if sparse.issparse(M) else np.array(M, dtype=np.float64, order="F")
-        A.flat[:: n + 1] -= shift
-        A, pivots, failed = lapack.dsytrf(A, lower=1, overwrite_a=1)
-        if failed:
-            return -1, np.inf
-        solved, negative = lapack.dsytrs(A, pivots, probes, lower=1)[0], negative_pivots(A, pivots)
-    residual = probes - (M @ solved - shift * solved)
-    return negative, float(ERRORS * (np.linalg.norm(residual, axis=0) / np.linalg.norm(solved, axis=0)).max())
+        probes = rng.standard_normal((n, PROBES))
+        solved = lu.solve(probes)
+        residual = np.linalg.norm(probes - (M @ solved - shift * solved), axis=0)
+        return int(np.sum(lu.U.diagonal() < 0)), float(ERRORS * (residual / np.linalg.norm(solved, axis=0)).max())
+    A = M.toarray(order="F") if sparse.issparse(M) else np.array(M, dtype=np.float64, order="F")
+    A.flat[:: n + 1] -= shift
+    error = n * np.finfo(float).eps * (float(abs(M).sum(axis=0).max()) + abs(shift))  # with its pivots it is stable
+    A, pivots, failed = lapack.dsytrf(A, lower=1, overwrite_a=1)
+    return (-1, np.inf) if failed else (negative_pivots(A, pivots), error)
 
 
 def negative_pivots(A: Array, pivots: Array) -> int:

@@ -200,7 +200,7 @@ def bound_by_count(
     It takes another factorisation, but tells eigenvalues apart that are too near each other for probes. μ lies halfway
     to the next pair that was seen, and what the factorisation got wrong comes off.
     """
-    level = "negative pivots were counted, less the error of that factorisation as ten random columns show it"
+    level = "negative pivots were counted, less the error of that factorisation"
     seen = ritz.values[k] - ritz.residuals[k] if len(ritz.values) > k else np.inf
     mu = (ritz.values[k - 1] + ritz.residuals[k - 1] + seen) / 2
     if not np.isfinite(mu) or seen - mu <= rounding(size):
