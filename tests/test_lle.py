@@ -595,6 +595,19 @@ def test_certificates_of_bad_vectors_are_sound_too(error):
         assert_sound(certify_gaps(pairs, tol=1e-6), k + 4, ritz.U, values, vectors, 4 * EPS * size)
 
 
+def test_what_may_have_been_missed_counts_as_a_neighbour():
+    """Eigenvalues 0.1, 0.2, 0.3, 1, …, of which the second was not found: gaps and angles know of it by the bound."""
+    M = with_spectrum(np.array([0.1, 0.2, 0.3, *np.linspace(1, 2, 9)]), 0)
+    values, vectors = truth(M)
+    mixed = vectors[:, [0]] + 0.05 * vectors[:, [1]]
+    ritz = BottomRitz.of(HeldMatrix(M), np.column_stack([mixed, vectors[:, 2:5]]))
+    pairs = DenseBottom().solve(HeldMatrix(M), 1, np.random.default_rng(0))
+    pairs = type(pairs)(**ritz.split(1), size=pairs.size, bound=float(values[1]) - 1e-3)
+    c = certify_gaps(pairs, tol=1e-6)
+    assert c.n_complete == 1 and c.gaps[0] <= values[1] - ritz.values[0]
+    assert c.angles[0] >= np.linalg.norm(ritz.U[:, 0] - vectors[:, 0] * (vectors[:, 0] @ ritz.U[:, 0]))
+
+
 def test_intervals_hold_to_the_last_digit():
     """Against eigenvalues of the same matrix in forty digits."""
     mpmath = pytest.importorskip("mpmath")
@@ -1230,6 +1243,13 @@ def test_parallel_rows_are_equal_to_the_cosine(hold):
     with pytest.warns(MercerWarning, match="The 40 distinct rows were embedded"):
         model = LocallyLinearEmbedding(n_neighbors=6, metric="cosine").fit(hold(many))
     assert np.array_equal(model.embedding_[40:43], model.embedding_[:3])
+
+
+def test_distances_that_are_not_symmetric_are_told():
+    D = naive.euclidean_distances(cloud(40))
+    D[3, 17] += 0.25
+    with pytest.warns(MercerWarning, match=r"not symmetric, by up to 0\.25"):
+        LocallyLinearEmbedding(metric="precomputed", n_neighbors=7).fit(D)
 
 
 def test_negative_new_distances_are_refused():

@@ -11,6 +11,7 @@ from mercer.kernels.base import Kernel
 from mercer.models.neighborhoods import probe_fill
 from mercer.operators.points import Points, SparsePoints, some_of
 from mercer.operators.spaces import Distances, KernelRows, Space
+from mercer.operators.tiles import plan_symmetric
 from mercer.solvers.local_plan import SMALL, LocalProblem
 from mercer.symmetric import Array
 
@@ -114,7 +115,8 @@ def checked_distances(matrix: Any) -> Array:
             'metric="precomputed" takes a dense matrix.'
         )
     refuse_negative(matrix)
-    uneven = max(float(np.abs(matrix[i] - matrix[:, i]).max()) for i in range(len(matrix)))
+    tiles = ((matrix[a, b], matrix[b, a].T) for a, b in plan_symmetric(len(matrix)))
+    uneven = max(float(np.abs(np.subtract(one, other, dtype=np.float64)).max()) for one, other in tiles)
     if uneven > 1e-6 * float(matrix.max()):
         tell(
             f"The distances are not symmetric, by up to {uneven:.3g}: neighbours are taken from the rows, and between "

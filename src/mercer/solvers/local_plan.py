@@ -86,7 +86,7 @@ def choose_local_plan(p: LocalProblem, limits: Limits) -> Plan:
     fill = p.fill or surface(p.n, p.neighbors)
     if p.n <= SMALL and p.eigen_solver != "arpack":
         return _within(p, fill, limits, [_plan(p, fill, limits, "lapack", f"{p.n:,} rows are few: LAPACK.")])
-    sparse_seconds, dense_seconds = fill.work / SPARSE_RATE, p.n**3 / 3 / (DENSE_RATE * limits.threads)
+    dense_first = _factor_seconds(p, fill, limits, "dense") < _factor_seconds(p, fill, limits, "sparse")
     share = fill.entries / p.n**2
     thin = f"a sparse factor has about {fill.entries / p.n:,.0f} entries a row, {share:.1%} of all."
     asked = f'eigen_solver="{p.eigen_solver}" was asked for; {thin}'
@@ -98,9 +98,9 @@ def choose_local_plan(p: LocalProblem, limits: Limits) -> Plan:
         assumed = "" if p.fill else "if the neighbourhoods lie on a surface, "
         ways = [
             _plan(p, fill, limits, "sparse", f"{assumed}{thin}"),
-            _plan(p, fill, limits, "dense", f"the graph is so entangled that {thin} A dense factor is faster."),
+            _plan(p, fill, limits, "dense", f"{thin} A dense one {'is faster' if dense_first else 'needs less room'}."),
         ]
-        if dense_seconds < sparse_seconds:
+        if dense_first:
             ways.reverse()
     return _within(p, fill, limits, ways)
 
@@ -113,11 +113,8 @@ def solver_for(n: int, factor: str, p: LocalProblem, threads: int, tell: Tell = 
 
 
 def _plan(p: LocalProblem, fill: Fill, limits: Limits, factor: str, why: str) -> Plan:
-    seconds = {
-        "lapack": 10 * p.n**3 / DENSE_RATE,
-        "sparse": fill.work / SPARSE_RATE + 1e-9 * fill.entries * 70,
-        "dense": p.n**3 / 3 / (DENSE_RATE * limits.threads) + 1e-9 * p.n**2 * 100,
-    }[factor]
+    solving = {"lapack": 0.0, "sparse": 70e-9 * fill.entries, "dense": 100e-9 * p.n**2}[factor]
+    seconds = _factor_seconds(p, fill, limits, factor) + solving
     return Plan(
         solver_for(p.n, factor, p, limits.threads),
         "neighborhoods",
@@ -127,6 +124,12 @@ def _plan(p: LocalProblem, fill: Fill, limits: Limits, factor: str, why: str) ->
         passes=1 if factor == "lapack" else PASSES,
         seconds=seconds + 2e-6 * p.n * p.neighbors + _search_seconds(p, limits),
     )
+
+
+def _factor_seconds(p: LocalProblem, fill: Fill, limits: Limits, factor: str) -> float:
+    """Of the factorisation alone, by nominal rates."""
+    dense = p.n**3 / DENSE_RATE
+    return {"lapack": 10 * dense, "sparse": fill.work / SPARSE_RATE, "dense": dense / 3 / limits.threads}[factor]
 
 
 def _search_seconds(p: LocalProblem, limits: Limits) -> float:
