@@ -13,6 +13,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "mercer"
 FLOORS = {
     "errors": 0,
     "limits": 0,
+    "rounding": 0,
     "arrays": 1,
     "symmetric": 1,
     "threads": 1,

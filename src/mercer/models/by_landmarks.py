@@ -18,8 +18,9 @@ from mercer.operators.landmarks import LandmarkMap, Moments, sweep
 from mercer.operators.projection import ByKernel
 from mercer.progress import reporting
 from mercer.solvers.base import signs_by
+from mercer.solvers.dense import leading_eigenpairs
 from mercer.solvers.interval import certify_landmarks
-from mercer.solvers.landmarks import Landmarks, leading_eigenpairs
+from mercer.solvers.landmarks import Landmarks
 from mercer.solvers.plan import Plan
 from mercer.solvers.warm import start_columns
 from mercer.sources.rows import RowSource, as_source
@@ -116,7 +117,7 @@ def about_landmarks(task: Task, features: LandmarkMap, asked: int) -> list[str]:
 def from_moments(task: Task, plan: Plan, features: LandmarkMap, moments: Moments) -> Components:
     """PCA of the features, as functions of new rows: y(x) = k(x, S) G − g₀ with G = L⁻ᵀV and g₀ = Vᵀ·mean."""
     (least, most), scatter = moments.variance, moments.scatter
-    values, V = leading_eigenpairs(scatter, how_far(task, features))
+    values, V = seen_components(scatter, how_far(task, features))
     k = how_many(task.asked, values, most, moments.rounding)
     if task.drop_zeros:
         k = min(k, max(1, int(np.sum(values > max(moments.rounding, 1e-12 * values[0])))))
@@ -144,6 +145,12 @@ def from_moments(task: Task, plan: Plan, features: LandmarkMap, moments: Moments
         indefinite=indefinite,
         warnings=observations(task, kept, values, most, indefinite),
     )
+
+
+def seen_components(scatter: Array, k: int) -> tuple[Array, Array]:
+    """The k largest variances that the landmarks see, none below zero, with their directions."""
+    values, V = leading_eigenpairs(scatter, k)
+    return np.maximum(values[:k], 0.0), V[:, :k]
 
 
 def seen_indefinite(task: Task, moments: Moments) -> bool:
@@ -208,7 +215,7 @@ def refined(
     """The same components after exact passes over the true matrix, with residuals; new rows are compared with all."""
     training, settings, k = task.training, plan.solver, len(answer.values)
     assert isinstance(settings, Landmarks)
-    values, V = leading_eigenpairs(moments.scatter, min(features.count, k + start_columns(k)))
+    values, V = seen_components(moments.scatter, min(features.count, k + start_columns(k)))
     matrix = build_matrix(
         replace(plan, held="recomputed"), task.kernel, training.rows, training.weights, settings.threads, on_pass
     )

@@ -6,13 +6,17 @@ import numpy as np
 from scipy import linalg
 
 from mercer.errors import BadData
+from mercer.rounding import lengths
 from mercer.solvers.base import NOT_FINITE, Eigenpairs, Solver
 from mercer.symmetric import Array, SymmetricOperator
+
+FEW = 64  # rows up to which all eigenvalues cost no more than some
 
 
 @dataclass(frozen=True)
 class Dense(Solver):
-    """All of the matrix at once: asks `dense`. Cost (4/3)n³; LAPACK counts eigenvalues, so none is missed."""
+    """All of the matrix at once: asks `dense`. Cost (4/3)n³; All or a counted number of eigenvalues are
+    computed, so none is missed."""
 
     psd: bool = field(default=False, repr=False)  # known to have no negative eigenvalue, so nobody looks for one
 
@@ -20,20 +24,14 @@ class Dense(Solver):
         A = op.dense()
         n = len(A)
         wanted = min(n, k + 1)  # one more, to know the gap below the last
-        if not np.isfinite(A).all():
-            raise BadData(NOT_FINITE)
-        if wanted > n // 4 or n <= 64:
-            values, vectors = np.linalg.eigh(A)
-        else:
-            values, vectors = linalg.eigh(A, subset_by_index=(n - wanted, n - 1), driver="evr", check_finite=False)
-        values, vectors = values[::-1], np.ascontiguousarray(vectors[:, ::-1])
+        values, vectors = leading_eigenpairs(A, wanted)
         lowest = float(values[-1]) if len(values) == n else 0.0 if self.psd else lowest_seen(A, rng)
         kept, U = values[:k], vectors[:, :k]
         products = A @ U
         return Eigenpairs(
             values=kept,
             vectors=U,
-            residuals=np.linalg.norm(products - U * kept, axis=0),
+            residuals=lengths(products - U * kept),
             products=products,
             beyond=values[k : k + 1],
             beyond_residuals=np.zeros(len(values[k : k + 1])),
@@ -41,8 +39,34 @@ class Dense(Solver):
             size=float(max(np.abs(values).max(initial=0.0), -lowest)),
             columns=n,
             passes=1,
-            complete=True,
+            complete=len(values) >= wanted,
         )
+
+
+def leading_eigenpairs(A: Array, k: int) -> tuple[Array, Array]:
+    """The k largest eigenvalues of a symmetric matrix in memory, largest first, with their vectors: counted.
+
+    LAPACK's dsyevr by index is the fastest for a few, but where eigenvalues are equal it may return fewer than it was
+    asked for and say nothing (Reference-LAPACK #1204), or refuse. Then all are computed, which loses none. Where k is
+    a good part of all, all come back: whoever wants k takes the first.
+    """
+    n = len(A)
+    if not np.isfinite(A).all():
+        raise BadData(NOT_FINITE)
+    if 4 * k < n and n > FEW:
+        values, vectors = _some_of_the_largest(A, k)
+        if len(values) == k:
+            return values[::-1], np.ascontiguousarray(vectors[:, ::-1])
+    values, vectors = np.linalg.eigh(A)
+    return values[::-1], np.ascontiguousarray(vectors[:, ::-1])
+
+
+def _some_of_the_largest(A: Array, k: int) -> tuple[Array, Array]:
+    """As many of the k largest as LAPACK finds, none if it gives up."""
+    try:
+        return linalg.eigh(A, subset_by_index=(len(A) - k, len(A) - 1), driver="evr", check_finite=False)
+    except linalg.LinAlgError:
+        return np.empty(0), np.empty((len(A), 0))
 
 
 def lowest_seen(A: Array, rng: np.random.Generator) -> float:

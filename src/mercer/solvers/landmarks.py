@@ -3,11 +3,9 @@
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy import linalg
 
-from mercer.errors import BadData
 from mercer.limits import PIECE
-from mercer.solvers.base import NOT_FINITE, Eigenpairs, Solver
+from mercer.solvers.base import Eigenpairs, Solver
 from mercer.solvers.pivoted import pivoted_cholesky, proposals
 from mercer.solvers.warm import WarmKrylov, start_columns
 from mercer.symmetric import Array, SymmetricOperator
@@ -67,15 +65,3 @@ class Landmarks(Solver):
         chosen = self.sample * (self.count + 3 * proposals(self.count) + 4 * d)
         swept = self.count * (6 * self.count + 2 * d) + block_rows * (self.count + 3 * d)
         return 8 * max(chosen, swept + self.threads * min(PIECE, block_rows) * (2 * self.count + 4 * d))
-
-
-def leading_eigenpairs(scatter: Array, k: int) -> tuple[Array, Array]:
-    """The k largest eigenvalues of a small symmetric matrix, none below zero, with their vectors."""
-    if not np.isfinite(scatter).all():
-        raise BadData(NOT_FINITE)
-    r = len(scatter)
-    if 4 * k < r:
-        values, V = linalg.eigh(scatter, subset_by_index=(r - k, r - 1), driver="evr", check_finite=False)
-    else:
-        values, V = np.linalg.eigh(scatter)
-    return np.maximum(values[::-1][:k], 0.0), V[:, ::-1][:, :k]
