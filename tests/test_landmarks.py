@@ -468,9 +468,9 @@ def test_a_small_sample_to_choose_from_does(monkeypatch):
 def test_landmarks_come_with_a_warning_where_nothing_certified_fits():
     X = make_blobs(4000, 4, centers=5, random_state=0)[0]
     with pytest.raises(NoRoom):
-        KernelPCA(5, kernel="rbf", memory_limit="30MB", eigen_solver="krylov").fit(X)
+        KernelPCA(5, kernel="rbf", memory_limit="30MB", n_jobs=2, eigen_solver="krylov").fit(X)
     with pytest.warns(MercerWarning, match="Landmarks are used instead"):
-        model = KernelPCA(5, kernel="rbf", memory_limit="30MB").fit(X)
+        model = KernelPCA(5, kernel="rbf", memory_limit="30MB", n_jobs=2).fit(X)
     assert model.plan_.streams and model.plan_.memory <= 30e6 and model.certificate_.explained[0] > 0
 
 
@@ -492,3 +492,40 @@ def test_one_exact_pass_where_a_few_would_take_too_long(monkeypatch):
 def test_plans_for_ten_million_rows_are_made_at_once():
     plan = mercer.plan(n_rows=10**7, n_features=50, n_components=20, memory_limit="2GB")
     assert plan.streams and plan.memory < 2e9 and plan.seconds > 0 and "Landmarks are used instead" in str(plan)
+
+
+# ---------------------------------------------------------------------------- while it lasts
+
+
+def test_progress_moves_while_landmarks_are_drawn_and_says_what_is_being_done():
+    seen = []
+    landmark(3, kernel="rbf", gamma=0.05, n_landmarks=200, refine=1, tol=1e-12, progress=seen.append).fit(BLOBS)
+    shares, words = [state.share for state in seen], [state.words for state in seen]
+    drawn = shares[: words.count("drawing landmarks")]
+    assert len(drawn) > 3 and 0 < drawn[0] < 0.2 and drawn[-1] == pytest.approx(1 / 3)
+    assert shares == sorted(shares) and shares[-1] == 1
+    assert list(dict.fromkeys(words)) == [
+        "drawing landmarks",
+        "one sweep over the rows",
+        "passes over the kernel matrix",
+    ]
+
+
+def test_landmarks_that_were_given_are_not_drawn():
+    seen = []
+    landmark(3, kernel="rbf", gamma=0.05, landmarks=np.arange(0, 400, 10), progress=seen.append).fit(BLOBS)
+    assert {state.words for state in seen} == {"one sweep over the rows"} and seen[-1].share == 1
+
+
+def test_what_stops_the_drawing_of_landmarks_stops_the_fit_and_leaves_blas_as_it_was():
+    from threadpoolctl import threadpool_info
+
+    before = [pool["num_threads"] for pool in threadpool_info()]
+
+    def stop(state):
+        assert state.words == "drawing landmarks"
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        landmark(3, kernel="rbf", gamma=0.05, progress=stop).fit(BLOBS)
+    assert [pool["num_threads"] for pool in threadpool_info()] == before

@@ -19,17 +19,18 @@ class Progress:
     expected: int
     fraction: float
     share: float  # of the whole, from 0 to 1; it waits when there are more passes than expected, and never goes back
+    words: str = ""  # what is being done
 
 
 class PassCounter:
     """Turns the fractions of passes that an operator reports into `Progress`."""
 
-    def __init__(self, expected: int, report: Callable[[Progress], Any]) -> None:
-        self.expected, self.report, self.done, self.share = expected, report, 0, 0.0
+    def __init__(self, expected: int, words: str, report: Callable[[Progress], Any]) -> None:
+        self.expected, self.words, self.report, self.done, self.share = expected, words, report, 0, 0.0
 
     def __call__(self, fraction: float) -> None:
         self.share = max(self.share, (self.done + fraction) / max(self.expected, self.done + 1))
-        self.report(Progress(self.done, self.expected, fraction, self.share))
+        self.report(Progress(self.done, self.expected, fraction, self.share, self.words))
         if fraction >= 1:
             self.done += 1
 
@@ -38,12 +39,19 @@ class PassCounter:
 def reporting(progress: Any, expected: int, words: str) -> Iterator[PassCounter | None]:
     """What an operator is to call with the fraction of a pass: None, a user's function or a bar."""
     if callable(progress):
-        yield PassCounter(expected, progress)
+        yield PassCounter(expected, words, progress)
     elif progress and on_terminal():
         with _bar(words) as show:
-            yield PassCounter(expected, lambda state: show(state.share))
+            yield PassCounter(expected, words, lambda state: show(state.share, state.words))
     else:
         yield None
+
+
+def saying(on_pass: PassCounter | None, words: str) -> PassCounter | None:
+    """The same counter, which calls what comes next by these words."""
+    if on_pass:
+        on_pass.words = words
+    return on_pass
 
 
 def track(items: list[Any], words: str) -> Iterator[Any]:
@@ -53,7 +61,7 @@ def track(items: list[Any], words: str) -> Iterator[Any]:
         return
     with _bar(words) as show:
         for i, item in enumerate(items):
-            show(i / len(items))
+            show(i / len(items), words)
             yield item
 
 
@@ -62,7 +70,7 @@ def on_terminal() -> bool:
 
 
 @contextmanager
-def _bar(words: str) -> Iterator[Callable[[float], None]]:
+def _bar(words: str) -> Iterator[Callable[[float, str], None]]:
     try:
         from rich.console import Console
         from rich.progress import Progress as Bar
@@ -70,4 +78,4 @@ def _bar(words: str) -> Iterator[Callable[[float], None]]:
         raise MissingPart("A progress bar", missing.name or "rich", "app") from None
     with Bar(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(words, total=1.0)
-        yield lambda share: bar.update(task, completed=share)
+        yield lambda share, now: bar.update(task, completed=share, description=now)

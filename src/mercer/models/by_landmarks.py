@@ -16,7 +16,7 @@ from mercer.operators.centering import Weighted, inverse_root
 from mercer.operators.gram import RecomputedGram
 from mercer.operators.landmarks import LandmarkMap, Moments, sweep
 from mercer.operators.projection import ByKernel
-from mercer.progress import reporting
+from mercer.progress import Tell, reporting, saying
 from mercer.solvers.base import signs_by
 from mercer.solvers.dense import leading_eigenpairs
 from mercer.solvers.interval import certify_landmarks
@@ -37,13 +37,15 @@ def find_by_landmarks(task: Task, plan: Plan) -> Components:
     with (
         one_blas_thread(),
         np.errstate(over="ignore", invalid="ignore"),  # what overflows is told in words
-        reporting(task.progress, 1 + settings.refine, "sweeps over the rows") as on_pass,
+        reporting(task.progress, stages(task, settings), "drawing landmarks") as on_pass,
     ):
-        rows, indices = choose_rows(task, settings, source, rng)
+        rows, indices = choose_rows(task, settings, source, rng, on_pass)
+        saying(on_pass, "one sweep over the rows")
         features, order = LandmarkMap.of(task.kernel, rows)
         moments = sweep(features, source, task.training.weights, settings.threads, on_pass)
         answer = from_moments(task, plan, features, moments)
         if settings.refine:
+            saying(on_pass, "passes over the kernel matrix")
             answer = refined(task, plan, features, moments, answer, rng, on_pass)
         return replace(
             answer,
@@ -53,11 +55,16 @@ def find_by_landmarks(task: Task, plan: Plan) -> Components:
         )
 
 
+def stages(task: Task, settings: Landmarks) -> int:
+    """Drawing landmarks that nobody gave, one sweep, and exact passes."""
+    return (task.landmarks is None) + 1 + settings.refine
+
+
 # ---------------------------------------------------------------------- which rows
 
 
 def choose_rows(
-    task: Task, settings: Landmarks, source: RowSource, rng: np.random.Generator
+    task: Task, settings: Landmarks, source: RowSource, rng: np.random.Generator, tell: Tell = None
 ) -> tuple[Any, Array | None]:
     """The landmarks, and their numbers among the rows as they were given."""
     training = task.training
@@ -71,7 +78,7 @@ def choose_rows(
     op: Any = RecomputedGram(task.kernel, sample, settings.threads)
     if weights is not None:
         op = Weighted(op, np.sqrt(weights[some]))
-    pivots = settings.choose(op, rng)
+    pivots = settings.choose(op, rng, tell)
     if not len(pivots):  # a kernel that is zero everywhere: any row sees as much as any other
         pivots = np.zeros(1, dtype=int)
     chosen = some[pivots]

@@ -80,8 +80,9 @@ class KernelPCA(Model):
     memory_limit : int, str or None, default=None
         Bytes, or a text such as "2GB". None: half of the machine's or container's memory.
     progress : bool or callable, default=False
-        Where the matrix is evaluated anew in each pass: True shows a bar on stderr if that is a terminal; a function is
-        called with a `mercer.progress.Progress` after every strip of rows, and what it raises stops the fit.
+        Where the matrix is evaluated anew in each pass, or landmarks are drawn: True shows a bar on stderr if that is a
+        terminal; a function is called with a `mercer.progress.Progress` after every strip of rows and every few
+        landmarks, and what it raises stops the fit.
     n_landmarks : int, default=None
         How many landmarks, at most: fewer once they leave less than `tol` unseen. None: 1000 (2000 if `refine`), or 8
         for each component and 100 if that is more, up to 3000 and to what fits.

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from mercer.limits import PIECE
+from mercer.progress import Tell
 from mercer.solvers.base import Eigenpairs, Solver
 from mercer.solvers.pivoted import pivoted_cholesky, proposals
 from mercer.solvers.warm import WarmKrylov, start_columns
@@ -48,7 +49,7 @@ class Landmarks(Solver):
         """Bytes of the exact passes at their peak, with the scores that start them."""
         return replace(self._after(k), rank=0).memory(n, k) + 24 * n * (k + start_columns(k))
 
-    def choose(self, op: SymmetricOperator, rng: np.random.Generator) -> Array:
+    def choose(self, op: SymmetricOperator, rng: np.random.Generator, tell: Tell = None) -> Array:
         """Rows drawn where the matrix is seen worst: asks `diag`, `columns` and `block`. The factor is gone again.
 
         They end once less than a share of the *variance* is left, of which the trace before centring may be a
@@ -58,7 +59,7 @@ class Landmarks(Solver):
         K = op.block(some, some)
         spread = 1 - float(K.mean()) / max(float(np.mean(np.diag(K))), np.finfo(float).tiny)
         enough = (self.tol or ENOUGH) * max(spread, 0.0)
-        return pivoted_cholesky(op, self.count, rng, tol=enough, threads=self.threads).pivots
+        return pivoted_cholesky(op, self.count, rng, tol=enough, threads=self.threads, tell=tell).pivots
 
     def memory(self, d: int, block_rows: int) -> int:
         """Bytes at the peak: of the factor while landmarks are chosen, or of the sweep and the eigenproblem."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mercer.progress import Tell
 from mercer.solvers.tall import tall_times
 from mercer.symmetric import Array, SymmetricOperator
 
@@ -42,10 +43,12 @@ def pivoted_cholesky(
     tol: float = 0.0,
     proposed: int | None = None,
     threads: int = 1,
+    tell: Tell = None,
 ) -> Factor:
     """A factor of at most so many columns; fewer once no more than the share `tol` of the trace is left.
 
-    Asks `diag`, `columns` and `block`. K has to be positive semi-definite.
+    Asks `diag`, `columns` and `block`. K has to be positive semi-definite. `tell` hears how much is done: a column
+    costs an evaluation and, the later it comes, the more products.
     """
     diagonal = np.maximum(op.diag(), 0.0)
     rank, trace = min(rank, op.n), float(diagonal.sum())
@@ -66,6 +69,10 @@ def pivoted_cholesky(
         np.maximum(left, 0.0, out=left)
         left[chosen] = 0.0
         pivots = np.append(pivots, chosen)
+        if tell and len(pivots) < rank:
+            tell(len(pivots) / rank * (1 + len(pivots) / rank) / 2)
+    if tell:
+        tell(1.0)  # it may end early
     F = F[:, : len(pivots)]
     return Factor(F, pivots, np.maximum(diagonal - np.einsum("ij,ij->i", F, F), 0.0), trace)
 
