@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint bench bench-large bench-landmark bench-pca bench-lle test-lowest format clean
+.PHONY: help demo test test-all lint bench bench-large bench-landmark bench-pca bench-lle test-lowest test-next format clean
 
 help:  ## this list
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -42,14 +42,17 @@ bench-lle: .venv/.bench  ## locally linear embedding against scikit-learn and ta
 	$(BIN)/python benchmarks/manifold.py $(ARGS)
 
 test-lowest:  ## the tests of the library on the lowest supported versions, in .venv-lowest
-	$(PYTHON) tools/lowest.py
+	$(PYTHON) tools/versions.py lowest $(ARGS)
+
+test-next:  ## the tests on the newest scikit-learn, pre-releases too, with and without its private names, in .venv-next
+	$(PYTHON) tools/versions.py next $(ARGS)
 
 format: .venv/.dev  ## let ruff put the code in order
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:  ## remove .venv, caches and the drawn gallery
-	rm -rf .venv .venv-lowest gallery build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-lowest .venv-next gallery build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamps: written last by the bootstrap, renewed when the requirements change.

@@ -16,6 +16,7 @@ FLOORS = {
     "rounding": 0,
     "arrays": 1,
     "symmetric": 1,
+    "unpromised": 0,
     "threads": 1,
     "progress": 1,
     "sources": 2,

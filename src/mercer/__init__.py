@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mercer.models.incremental_pca import IncrementalPCA
     from mercer.models.kernel_pca import KernelPCA
-    from mercer.models.lle import LocallyLinearEmbedding, locally_linear_embedding
+    from mercer.models.lle import LocallyLinearEmbedding
+    from mercer.models.lle_function import locally_linear_embedding
     from mercer.models.pca import PCA
     from mercer.models.planning import plan
     from mercer.readings.quality import co_ranking, continuity, quality, trustworthiness
@@ -31,7 +32,7 @@ _HOMES = {
     "IncrementalPCA": "mercer.models.incremental_pca",
     "KernelPCA": "mercer.models.kernel_pca",
     "LocallyLinearEmbedding": "mercer.models.lle",
-    "locally_linear_embedding": "mercer.models.lle",
+    "locally_linear_embedding": "mercer.models.lle_function",
     "PCA": "mercer.models.pca",
     "co_ranking": "mercer.readings.quality",
     "continuity": "mercer.readings.quality",

@@ -19,12 +19,13 @@ class Home:
     @classmethod
     def of(cls, array: Any) -> "Home":
         """Where an array is at home: with numpy, unless scikit-learn was told to look for others."""
-        from sklearn import get_config
-        from sklearn.utils._array_api import device, get_namespace
-
-        if not get_config()["array_api_dispatch"] or not is_foreign(array):
+        if not is_foreign(array):
             return HERE
-        return cls(get_namespace(array)[0], device(array))
+        from sklearn import get_config
+
+        from mercer.unpromised import namespace_of
+
+        return cls(namespace_of(array), array.device) if get_config()["array_api_dispatch"] else HERE
 
     @property
     def foreign(self) -> bool:
@@ -47,8 +48,6 @@ def to_numpy(array: Any) -> Any:
     """The same numbers in main memory."""
     if not is_foreign(array):
         return np.asarray(array)
-    from sklearn.utils import _array_api
+    from mercer.unpromised import moved_here
 
-    if hasattr(_array_api, "move_to"):  # since scikit-learn 1.8
-        return _array_api.move_to(array, xp=np, device="cpu")
-    return _array_api._convert_to_numpy(array, _array_api.get_namespace(array)[0])
+    return moved_here(array)

@@ -15,6 +15,7 @@ from mercer.sources.files import FileRows
 from mercer.sources.outlets import outlet, refuse_same_file, refuse_unwritable
 from mercer.sources.rows import RowSource
 from mercer.symmetric import Array
+from mercer.unpromised import validate_parameters
 
 
 class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -97,6 +98,9 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
         """Raise ValueError for parameters that do not exist or contradict each other."""
         self._validate_params()
         self._limits()
+
+    def _validate_params(self) -> None:
+        validate_parameters(self)
 
     def _limits(self) -> Limits:
         return Limits.of(self.memory_limit, self.n_jobs)

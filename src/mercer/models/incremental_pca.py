@@ -5,9 +5,8 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import _fit_context, clone
+from sklearn.base import clone
 from sklearn.utils import metadata_routing
-from sklearn.utils._param_validation import Interval
 
 from mercer.errors import NoRoom
 from mercer.limits import MOST_FEATURES, in_words
@@ -23,6 +22,7 @@ from mercer.solvers.plan import Plan
 from mercer.sources.rows import ArrayRows, RowSource, as_source
 from mercer.symmetric import Array
 from mercer.threads import one_blas_thread
+from mercer.unpromised import Interval, fits
 
 SOLVED = {
     "components_",
@@ -132,7 +132,7 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
         self.memory_limit = memory_limit
         self.progress = progress
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fits
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "IncrementalPCA":
         """Fit to the rows of X, and forget all rows before.
 
@@ -177,7 +177,7 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
         self.fit(X, sample_weight=sample_weight)
         return self._new_rows(X), None
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fits
     def partial_fit(
         self, X: Any, y: Any = None, check_input: bool = True, sample_weight: Any = None
     ) -> "IncrementalPCA":

@@ -6,10 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import _fit_context, clone
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_array
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.errors import tell
@@ -25,6 +24,7 @@ from mercer.operators.centering import refuse_non_finite
 from mercer.readings.preimage import apply_inverse, learn_inverse
 from mercer.solvers.plan import Plan, choose_plan
 from mercer.symmetric import Array
+from mercer.unpromised import Interval, RealNotInt, StrOptions, fits
 
 
 class KernelPCA(Model):
@@ -211,7 +211,7 @@ class KernelPCA(Model):
 
     # ------------------------------------------------------------------ fitting
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fits
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "KernelPCA":
         """Find the leading components of the rows of X.
 
@@ -237,7 +237,7 @@ class KernelPCA(Model):
         rows, scores = self._fit_for_scores(X, sample_weight)
         return self._by_blocks(rows) if scores is None else scores.astype(self._dtype, copy=True)
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fits
     def _fit_for_scores(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:
         rows = self._fit(X, sample_weight)
         if rows is None and self._training is not None:

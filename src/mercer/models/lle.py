@@ -6,17 +6,16 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import _fit_context, clone
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.errors import BadData, tell
 from mercer.kernels.base import Kernel
 from mercer.models.base import Model
 from mercer.models.embedding import Embedding, Recipe, about_graph, embed, embed_parts, nothing
-from mercer.models.local_task import given_distances, local_problem, metric_of, refuse_negative, space_of
+from mercer.models.local_task import given_distances, local_problem, refuse_negative, space_of
 from mercer.models.neighborhoods import Neighborhoods, find_neighborhoods
 from mercer.models.placing import Placement, place
 from mercer.models.training import check_rows
@@ -31,6 +30,7 @@ from mercer.solvers.plan import Plan
 from mercer.sources.rows import RowSource
 from mercer.symmetric import Array
 from mercer.threads import one_blas_thread
+from mercer.unpromised import Interval, StrOptions, fits
 
 STAGES = 3  # of a fit: neighbours, neighbourhoods, eigenvectors
 SINGULAR = (
@@ -189,7 +189,7 @@ class LocallyLinearEmbedding(Model):
 
     # ------------------------------------------------------------------ fitting
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fits
     def fit(self, X: Any, y: Any = None) -> "LocallyLinearEmbedding":
         """Embed the rows of X.
 
@@ -213,7 +213,7 @@ class LocallyLinearEmbedding(Model):
         self.fit(X)
         return self.embedding_.copy()
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fits
     def _fit_for_scores(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:
         if sample_weight is not None:
             raise ValueError("Locally linear embedding has no weights of rows; leave out sample_weight.")
@@ -384,55 +384,3 @@ class LocallyLinearEmbedding(Model):
     @property
     def _n_features_out(self) -> int:
         return self.embedding_.shape[1]
-
-
-def locally_linear_embedding(
-    X: Any,
-    *,
-    n_neighbors: int,
-    n_components: int,
-    reg: float = 1e-3,
-    eigen_solver: str = "auto",
-    tol: float = 1e-6,
-    max_iter: int = 100,
-    method: str = "standard",
-    hessian_tol: float = 1e-4,
-    modified_tol: float = 1e-12,
-    random_state: Any = None,
-    n_jobs: int | None = None,
-    **more: Any,
-) -> tuple[Array, float]:
-    """Locally linear embedding as a function: ``embedding_`` and ``reconstruction_error_`` of the class.
-
-    Parameters
-    ----------
-    X : {array-like, sparse matrix, NearestNeighbors}
-        The rows, or a search that was fitted to them.
-    n_neighbors, n_components, reg, eigen_solver, tol, max_iter, method, hessian_tol, modified_tol, random_state, n_jobs
-        As in `LocallyLinearEmbedding`.
-    **more
-        Its other parameters.
-
-    Returns
-    -------
-    Y : ndarray of shape (n_samples, n_components)
-    squared_error : float
-    """
-    if isinstance(X, NearestNeighbors):
-        more = {"metric": metric_of(X)} | more
-    model = LocallyLinearEmbedding(
-        n_neighbors=n_neighbors,
-        n_components=n_components,
-        reg=reg,
-        eigen_solver=eigen_solver,
-        tol=tol,
-        max_iter=max_iter,
-        method=method,
-        hessian_tol=hessian_tol,
-        modified_tol=modified_tol,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        **more,
-    )
-    model.fit(X._fit_X if isinstance(X, NearestNeighbors) else X)
-    return model.embedding_, model.reconstruction_error_

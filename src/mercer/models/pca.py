@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import _fit_context, clone
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.base import clone
 
 from mercer.arrays import HERE, Home
 from mercer.errors import tell
@@ -18,6 +17,7 @@ from mercer.solvers.linear_plan import LinearProblem, choose_linear_plan
 from mercer.solvers.plan import Plan
 from mercer.sources.rows import RowSource, as_source
 from mercer.symmetric import Array
+from mercer.unpromised import Interval, RealNotInt, StrOptions, fits
 
 FIRST_GUESS = 10  # components to begin with when a share of the variance is asked for
 
@@ -155,7 +155,7 @@ class PCA(LinearModel):
 
     # ------------------------------------------------------------------ fitting
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fits
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "PCA":
         """Find the principal axes of the rows of X.
 
@@ -180,7 +180,7 @@ class PCA(LinearModel):
         scores = self._by_blocks(self._fit_for_scores(X, sample_weight)[0])
         return Home.of(self.components_).bring(scores)
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fits
     def _fit_for_scores(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:
         return self._fit(X, sample_weight), None
 

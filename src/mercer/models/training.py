@@ -1,6 +1,7 @@
 """The rows a model learns from: checked, weighted, and without those that do not count."""
 
 from dataclasses import dataclass, replace
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_sample_weight, assert_all_finite, validate_data
+from sklearn.utils import check_array
+from sklearn.utils.validation import assert_all_finite, check_non_negative, validate_data
 
 from mercer.arrays import is_foreign, to_numpy
 from mercer.sources.files import open_rows
@@ -186,16 +188,37 @@ def named(names: list[Any] | None, j: int) -> str:
     return str(j) if names is None else repr(names[j])
 
 
+def check_weights(sample_weight: Any, n: int) -> Array:
+    """One number for each of n rows, none below zero and not all of them zero; in scikit-learn's words."""
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(n, sample_weight, dtype=np.float64)
+    weights: Array = check_array(
+        to_numpy(sample_weight) if is_foreign(sample_weight) else sample_weight,
+        ensure_2d=False,
+        dtype=np.float64,
+        order="C",
+        input_name="sample_weight",
+    )
+    if weights.ndim != 1:
+        raise ValueError(
+            f"Sample weights must be 1D array or scalar, got {weights.ndim}D array: one number for each of {n:,} rows."
+        )
+    if weights.shape != (n,):
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n,)}!")
+    if not weights.any():
+        raise ValueError("Sample weights must contain at least one non-zero number; no row is left to fit.")
+    check_non_negative(weights, "`sample_weight`")
+    return weights
+
+
 def weigh(X: Any, sample_weight: Any, *, square: bool) -> Training:
     """Rows of weight zero are left out; of a square matrix of items, their columns too."""
     if sample_weight is None:
         return Training(X, own=False)
-    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    if isinstance(X, RowSource) and weights.any():
+    weights = check_weights(sample_weight, X.shape[0])
+    if isinstance(X, RowSource):
         return Training(X, weights)
     kept = weights > 0
-    if not kept.any():
-        raise ValueError("All sample weights are zero, so no row is left to fit.")
     if kept.all():
         return Training(X, weights, own=False)
     if isinstance(X, LinearOperator):
