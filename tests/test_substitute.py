@@ -1,11 +1,27 @@
 """A painless substitute: what people do with scikit-learn's models besides calling fit and transform."""
 
 import ast
+import copy
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import joblib
+import numpy as np
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding
+from mercer.datasets import rings
+from mercer.kernels import RBF
+
+QUIET = pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
 SOURCE = Path(__file__).parent.parent / "src" / "mercer"
 
 
@@ -70,3 +86,109 @@ def test_models_go_on_without_scikit_learns_private_names():
     settings = os.environ | {"SCIPY_ARRAY_API": "1"}
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, env=settings)
     assert done.stdout.strip() == "done", done.stderr[-2000:]
+
+
+# ---------------------------------------------------------------------- pipelines that hand weights on
+
+
+WITH_WEIGHTS = [PCA(2), IncrementalPCA(2), KernelPCA(2, kernel="rbf")]
+
+
+@pytest.fixture
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+@pytest.mark.parametrize("model", WITH_WEIGHTS, ids=lambda m: type(m).__name__)
+def test_weights_of_a_pipeline_go_past_a_model_that_does_not_ask_for_them(model, routing):
+    X, y, w = *load_iris(return_X_y=True), np.arange(150.0)
+    last = LogisticRegression().set_fit_request(sample_weight=True)
+    fitted = make_pipeline(clone(model), last).fit(X, y, sample_weight=w)
+    alone = clone(model).fit(X)
+    np.testing.assert_array_equal(fitted[0].transform(X), alone.transform(X))
+    np.testing.assert_allclose(fitted[1].coef_, clone(last).fit(alone.transform(X), y, sample_weight=w).coef_)
+
+
+@pytest.mark.parametrize("model", WITH_WEIGHTS, ids=lambda m: type(m).__name__)
+def test_weights_of_a_pipeline_come_where_they_are_asked_for(model, routing):
+    X, y, w = *load_iris(return_X_y=True), np.arange(150.0)
+    asking = clone(model).set_fit_request(sample_weight=True)
+    fitted = make_pipeline(asking, LogisticRegression().set_fit_request(sample_weight=False)).fit(X, y, sample_weight=w)
+    np.testing.assert_array_equal(fitted[0].transform(X), clone(model).fit(X, sample_weight=w).transform(X))
+
+
+def test_batches_take_weights_on_request(routing):
+    assert not IncrementalPCA().get_metadata_routing().partial_fit.requests["sample_weight"]
+    asking = IncrementalPCA().set_partial_fit_request(sample_weight=True)
+    assert asking.get_metadata_routing().partial_fit.requests["sample_weight"]
+
+
+# ---------------------------------------------------------------------- fitted models as files
+
+
+FITTED = [
+    PCA(2),
+    PCA(2, svd_solver="krylov", standardize=True),
+    IncrementalPCA(2),
+    KernelPCA(2, kernel="rbf"),
+    KernelPCA(2, kernel="poly", fit_inverse_transform=True),
+    KernelPCA(2, kernel="rbf", n_landmarks=20),
+    LocallyLinearEmbedding(),
+    LocallyLinearEmbedding(n_components=1, metric="cosine", on_disconnected="separate"),
+    LocallyLinearEmbedding(metric=RBF(), n_neighbors=8),
+]
+
+
+PLAIN = (type(None), str, int, float, np.generic, type)
+
+
+def strangers(thing, place, seen):
+    """What a fitted model holds besides numbers, texts, arrays, containers and objects of ours."""
+    if (
+        id(thing) in seen
+        or isinstance(thing, (type(None), str, int, float, np.generic, type))
+        or sparse.issparse(thing)
+    ):
+        return
+    seen[id(thing)] = thing
+    if isinstance(thing, np.ndarray):
+        if thing.dtype != object:
+            return
+        parts = {}
+    elif isinstance(thing, dict):
+        parts = thing
+    elif isinstance(thing, (list, tuple, set)):
+        parts = dict(enumerate(thing))
+    elif type(thing).__module__.startswith("mercer."):
+        parts = thing.__getstate__() or {}
+    else:
+        yield f"{place}: {type(thing)}"
+        return
+    for name, part in parts.items():
+        yield from strangers(part, f"{place}.{name}", seen)
+
+
+@pytest.mark.parametrize("model", FITTED, ids=str)
+@QUIET
+def test_fitted_models_hold_arrays_and_plain_values_so_that_any_format_can_save_them(model):
+    fitted = clone(model).fit(load_iris().data)
+    fitted.transform(load_iris().data)
+    assert list(strangers(fitted, type(model).__name__, {})) == []
+
+
+@QUIET
+def test_the_search_for_strangers_finds_a_tree():
+    space = LocallyLinearEmbedding().fit(rings(60)[0])._hoods.space
+    assert "cKDTree" in str(list(strangers(vars(space), "", {})))
+
+
+@pytest.mark.parametrize("model", FITTED, ids=str)
+@QUIET
+def test_copies_of_a_fitted_model_give_the_same_scores(model, tmp_path):
+    X = load_iris().data
+    fitted = clone(model).fit(X)
+    expected = fitted.transform(X[::3] + 0.01)
+    joblib.dump(fitted, tmp_path / "model")
+    for other in (copy.deepcopy(fitted), joblib.load(tmp_path / "model")):
+        np.testing.assert_array_equal(other.transform(X[::3] + 0.01), expected)

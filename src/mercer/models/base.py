@@ -17,6 +17,10 @@ from mercer.sources.rows import RowSource
 from mercer.symmetric import Array
 from mercer.unpromised import validate_parameters
 
+# A pipeline that was written for scikit-learn's classes, whose fits take no weights, hands its weights to others: they
+# come here once `set_fit_request(sample_weight=True)` asks for them.
+WEIGHTS_ON_REQUEST = {"sample_weight": False}
+
 
 class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A scikit-learn transformer with `memory_limit`, `n_jobs` and `random_state`."""

@@ -11,6 +11,7 @@ from sklearn.utils import metadata_routing
 from mercer.errors import NoRoom
 from mercer.limits import MOST_FEATURES, in_words
 from mercer.models.axes import LinearTask, about_digits, refuse_overflow, summed
+from mercer.models.base import WEIGHTS_ON_REQUEST
 from mercer.models.linear import Exact, LinearModel
 from mercer.models.linear_ways import find_axes, from_square, with_enough_digits
 from mercer.models.training import check_rows, weigh
@@ -96,7 +97,8 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
     True
     """
 
-    __metadata_request__partial_fit: ClassVar[dict] = {"check_input": metadata_routing.UNUSED}
+    __metadata_request__fit: ClassVar[dict] = WEIGHTS_ON_REQUEST
+    __metadata_request__partial_fit: ClassVar[dict] = {"check_input": metadata_routing.UNUSED} | WEIGHTS_ON_REQUEST
 
     _parameter_constraints: ClassVar[dict] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.errors import tell
 from mercer.kernels import Kernel, Precomputed, resolve_kernel
 from mercer.models.ahead import plan_ahead
-from mercer.models.base import Model
+from mercer.models.base import WEIGHTS_ON_REQUEST, Model
 from mercer.models.by_landmarks import find_by_landmarks
 from mercer.models.certified import find_certified
 from mercer.models.components import Components, Task
@@ -133,6 +133,8 @@ class KernelPCA(Model):
     >>> bool(model.certificate_.certified)
     True
     """
+
+    __metadata_request__fit: ClassVar[dict] = WEIGHTS_ON_REQUEST
 
     _parameter_constraints: ClassVar[dict] = {
         "n_components": [

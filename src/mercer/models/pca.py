@@ -10,6 +10,7 @@ from sklearn.base import clone
 from mercer.arrays import HERE, Home
 from mercer.errors import tell
 from mercer.models.axes import LinearTask
+from mercer.models.base import WEIGHTS_ON_REQUEST
 from mercer.models.linear import LinearModel
 from mercer.models.linear_ways import find_axes
 from mercer.models.training import check_rows, refuse_too_few_rows, weigh
@@ -100,6 +101,8 @@ class PCA(LinearModel):
     >>> model.explained_variance_.round(1).tolist()
     [8.8, 4.1]
     """
+
+    __metadata_request__fit: ClassVar[dict] = WEIGHTS_ON_REQUEST
 
     _parameter_constraints: ClassVar[dict] = {
         "n_components": [

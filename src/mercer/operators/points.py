@@ -40,6 +40,10 @@ class Points(Space):
         scaled /= finer
         self.rows, self.centre, self.scale = scaled, self.centre / finer, self.scale * finer
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the tree: it is planted again when it is needed, and a saved model holds numbers alone."""
+        return self.__dict__ | {"_tree": None}
+
     def nearest(self, k: int, threads: int, tell: Tell = None) -> Neighbors:
         found, self._tree = nearest(self.rows, k, way=self.way, threads=threads, tell=tell)
         return self._in_units(found)
