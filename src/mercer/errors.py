@@ -7,6 +7,7 @@ The command line turns them into exit codes: 0 done, 1 a defect of ours, 2 wrong
 
 import sys
 import warnings
+from collections.abc import Iterable
 
 DEFECT, WRONG_USE, BAD_DATA, NOT_VERIFIED, NO_ROOM, INTERRUPTED = 1, 2, 3, 4, 5, 130
 
@@ -65,6 +66,14 @@ class BadData(MercerError, ValueError):
     """The data cannot be used as they are."""
 
     exit_code = BAD_DATA
+
+
+def listed(items: Iterable[object], most: int = 5, total: int | None = None) -> str:
+    """A few of them, and how many more there are: "a, b, c and 19,997 more"; `total` where not all are at hand."""
+    items = list(items)
+    shown = [str(item) for item in items[:most]]
+    more = (len(items) if total is None else total) - len(shown)
+    return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
 
 
 def tell(message: str, category: type[Warning] | None = None) -> None:

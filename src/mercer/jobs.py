@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.errors import BadData, MercerError, NotVerified, WrongUse
+from mercer.errors import BadData, MercerError, NotVerified, WrongUse, listed
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.lle import LocallyLinearEmbedding
 from mercer.models.pca import PCA
@@ -118,7 +118,7 @@ def _rows(
 def _report(model: Any, out: Path | None) -> None:
     ratios = getattr(model, "explained_variance_ratio_", np.array([np.nan]))
     if not np.isnan(ratios).any():  # of a kernel that is none they have no meaning
-        shares = ", ".join(f"{share:.1%}" for share in ratios[:10]) + (" …" if len(ratios) > 10 else "")
+        shares = listed((f"{share:.1%}" for share in ratios), 10)
         say(f"explained variance: {ratios.sum():.1%} ({shares})")
     if isinstance(model, LocallyLinearEmbedding):
         say(f"reconstruction error: {model.reconstruction_error_:.3g}, the sum of the eigenvalues")

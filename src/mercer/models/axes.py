@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.errors import BadData, NoRoom
+from mercer.errors import BadData, NoRoom, listed
 from mercer.limits import LANE_ROWS, Limits
 from mercer.models.spectrum import about_directions
 from mercer.operators.scatter import Scatter
@@ -195,8 +195,7 @@ def about_columns(task: LinearTask, scatter: Scatter, total: float, noise: float
     constant = np.flatnonzero(is_constant(scatter))
     if not task.standardize or not len(constant):
         return []
-    names = [str(j) if task.names is None else repr(task.names[j]) for j in constant[:5]]
-    some = ", ".join(names) + (" …" if len(constant) > 5 else "")
+    some = listed(str(j) if task.names is None else repr(task.names[j]) for j in constant)
     return [
         f"{len(constant)} of {scatter.width} columns are constant ({some}) and cannot be scaled to variance one: "
         "they are left as they are and say nothing. Leave them out."

@@ -2,9 +2,10 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from functools import wraps
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -20,6 +21,24 @@ from mercer.unpromised import validate_parameters
 # A pipeline that was written for scikit-learn's classes, whose fits take no weights, hands its weights to others: they
 # come here once `set_fit_request(sample_weight=True)` asks for them.
 WEIGHTS_ON_REQUEST = {"sample_weight": False}
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def all_or_nothing(fit: Method) -> Method:
+    """A fit that is refused or stopped leaves the model as it was, down to the last fitted name."""
+
+    @wraps(fit)
+    def whole(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return whole  # type: ignore[return-value]
 
 
 class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mercer.errors import BadData
+from mercer.errors import BadData, listed
 from mercer.models.neighborhoods import Neighborhoods, sizes_in_words
 from mercer.operators.alignment import align
 from mercer.operators.held import HeldMatrix
@@ -120,7 +120,7 @@ def about(certificate: GapCertificate) -> list[str]:
             )
     others = [i for i in c.unresolved if i >= c.n_zero]
     if others:
-        names = ", ".join(str(i + 1) for i in others[:5]) + (" …" if len(others) > 5 else "")
+        names = listed(i + 1 for i in others)
         said.append(
             f"The direction of coordinate {names} is not determined: an eigenvalue next to its own is nearly the same; "
             "see certificate_. Another n_components may keep or leave out both."

@@ -11,7 +11,7 @@ from sklearn.utils import metadata_routing
 from mercer.errors import NoRoom
 from mercer.limits import MOST_FEATURES, in_words
 from mercer.models.axes import LinearTask, about_digits, refuse_overflow, summed
-from mercer.models.base import WEIGHTS_ON_REQUEST
+from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.linear import Exact, LinearModel
 from mercer.models.linear_ways import find_axes, from_square, with_enough_digits
 from mercer.models.training import check_rows, weigh
@@ -134,6 +134,7 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
         self.memory_limit = memory_limit
         self.progress = progress
 
+    @all_or_nothing
     @fits
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "IncrementalPCA":
         """Fit to the rows of X, and forget all rows before.
@@ -179,6 +180,7 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
         self.fit(X, sample_weight=sample_weight)
         return self._new_rows(X), None
 
+    @all_or_nothing
     @fits
     def partial_fit(
         self, X: Any, y: Any = None, check_input: bool = True, sample_weight: Any = None

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.errors import tell
 from mercer.kernels import Kernel, Precomputed, resolve_kernel
 from mercer.models.ahead import plan_ahead
-from mercer.models.base import WEIGHTS_ON_REQUEST, Model
+from mercer.models.base import WEIGHTS_ON_REQUEST, Model, all_or_nothing
 from mercer.models.by_landmarks import find_by_landmarks
 from mercer.models.certified import find_certified
 from mercer.models.components import Components, Task
@@ -213,6 +213,7 @@ class KernelPCA(Model):
 
     # ------------------------------------------------------------------ fitting
 
+    @all_or_nothing
     @fits
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "KernelPCA":
         """Find the leading components of the rows of X.
@@ -239,6 +240,7 @@ class KernelPCA(Model):
         rows, scores = self._fit_for_scores(X, sample_weight)
         return self._by_blocks(rows) if scores is None else scores.astype(self._dtype, copy=True)
 
+    @all_or_nothing
     @fits
     def _fit_for_scores(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:
         rows = self._fit(X, sample_weight)

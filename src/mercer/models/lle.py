@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.errors import BadData, tell
 from mercer.kernels.base import Kernel
-from mercer.models.base import Model
+from mercer.models.base import Model, all_or_nothing
 from mercer.models.embedding import Embedding, Recipe, about_graph, embed, embed_parts, nothing
 from mercer.models.local_task import given_distances, local_problem, refuse_negative, space_of
 from mercer.models.neighborhoods import Neighborhoods, find_neighborhoods
@@ -189,6 +189,7 @@ class LocallyLinearEmbedding(Model):
 
     # ------------------------------------------------------------------ fitting
 
+    @all_or_nothing
     @fits
     def fit(self, X: Any, y: Any = None) -> "LocallyLinearEmbedding":
         """Embed the rows of X.
@@ -213,6 +214,7 @@ class LocallyLinearEmbedding(Model):
         self.fit(X)
         return self.embedding_.copy()
 
+    @all_or_nothing
     @fits
     def _fit_for_scores(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:
         if sample_weight is not None:

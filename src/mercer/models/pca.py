@@ -10,7 +10,7 @@ from sklearn.base import clone
 from mercer.arrays import HERE, Home
 from mercer.errors import tell
 from mercer.models.axes import LinearTask
-from mercer.models.base import WEIGHTS_ON_REQUEST
+from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.linear import LinearModel
 from mercer.models.linear_ways import find_axes
 from mercer.models.training import check_rows, refuse_too_few_rows, weigh
@@ -158,6 +158,7 @@ class PCA(LinearModel):
 
     # ------------------------------------------------------------------ fitting
 
+    @all_or_nothing
     @fits
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "PCA":
         """Find the principal axes of the rows of X.
@@ -183,6 +184,7 @@ class PCA(LinearModel):
         scores = self._by_blocks(self._fit_for_scores(X, sample_weight)[0])
         return Home.of(self.components_).bring(scores)
 
+    @all_or_nothing
     @fits
     def _fit_for_scores(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:
         return self._fit(X, sample_weight), None

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from mercer.errors import NoRoom
+from mercer.errors import NoRoom, listed
 from mercer.operators.centering import Centered
 from mercer.solvers.base import Eigenpairs, clean_spectrum, rounding_floor, settle
 from mercer.solvers.certificate import Certificate, certify
@@ -217,7 +217,7 @@ def about_directions(certificate: Certificate, values: Array) -> list[str]:
     unsettled = [i for i in certificate.unresolved if values[i] > 0]
     if not unsettled:
         return []
-    names = ", ".join(str(i + 1) for i in unsettled[:5]) + (" …" if len(unsettled) > 5 else "")
+    names = listed(i + 1 for i in unsettled)
     return [
         f"The direction of component {names} is not determined by the data (its eigenvalue is nearly that of the "
         "next one, not kept, or its residual is too large); see certificate_. More components may settle it."

@@ -16,6 +16,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from mercer.errors import listed
 from mercer.solvers.base import Eigenpairs, rounding_floor
 from mercer.symmetric import Array
 
@@ -194,7 +195,7 @@ def _sentences(c: Certificate) -> list[str]:
         if start not in c.unresolved
     ]
     if c.unresolved:
-        names = ", ".join(str(i + 1) for i in c.unresolved[:10]) + (" …" if len(c.unresolved) > 10 else "")
+        names = listed((i + 1 for i in c.unresolved), 10)
         lines.append(f"Unresolved: the direction of component {names} is not determined by the data to {ANGLE}.")
     lines.append(f"Work: {c.passes} pass{'es' if c.passes != 1 else ''} over the matrix, {c.columns} columns.")
     return lines

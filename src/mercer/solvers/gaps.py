@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
+from mercer.errors import listed
 from mercer.solvers.base import Eigenpairs
 from mercer.solvers.certificate import ANGLE
 from mercer.solvers.inverse import gaps, rounding
@@ -167,7 +168,7 @@ def _sentences(c: GapCertificate) -> list[str]:
         condition = "" if where < c.n_complete else ", if nothing was missed"
         lines.append(f"Directions: off by at most {c.angles[where]:.1e} (component {where + 1}){condition}.")
     if c.unresolved:
-        names = ", ".join(str(i + 1) for i in c.unresolved[:10]) + (" …" if len(c.unresolved) > 10 else "")
+        names = listed((i + 1 for i in c.unresolved), 10)
         lines.append(f"Unresolved: the direction of component {names} is not determined to {ANGLE}.")
     lines.append(f"Work: {c.passes} pass{'es' if c.passes != 1 else ''}, {c.columns} columns.")
     return lines
