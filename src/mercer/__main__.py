@@ -2,37 +2,71 @@
 
 import signal
 import sys
+from typing import Any
 
-from mercer import errors
+from mercer import errors, terminal
+from mercer.options import in_options
 
 
 def main() -> None:
-    for number in (
-        signal.SIGTERM,
-        getattr(signal, "SIGHUP", signal.SIGTERM),
-    ):  # so that unfinished files are taken away
-        signal.signal(number, lambda number, _: sys.exit(128 + number))
+    terminal.hold_standard_streams()
+    _end_cleanly_when_told_to()
     try:
-        _run()
+        code = _run()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        terminal.end_quietly()
     except errors.MercerError as error:
-        print(f"mercer: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
+        _end(str(error), error.exit_code)
     except OSError as error:  # a full disk behind standard output, say
-        print(f"mercer: {error.strerror or error}.", file=sys.stderr)
-        sys.exit(errors.NO_ROOM)
+        terminal.silence(1)
+        _end(f"{error.strerror or error}.", errors.NO_ROOM)
     except KeyboardInterrupt:
         sys.exit(errors.INTERRUPTED)
+    sys.exit(code)
 
 
-def _run() -> None:
+def _end(message: str, code: int) -> None:
+    terminal.say(f"mercer: {in_options(message)}")
+    sys.exit(code)
+
+
+def _end_cleanly_when_told_to() -> None:
+    """By an exception, so that unfinished files are taken away; what was ignored already stays so (nohup)."""
+    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda number, _: sys.exit(128 + number))
+
+
+def _run() -> int:
+    """The command; how it ended."""
     try:
         import rich  # noqa: F401
-        import typer  # noqa: F401
+        import typer
     except ModuleNotFoundError as missing:
         raise errors.MissingPart("The command line", missing.name or "typer", "app") from None
     from mercer.cli import app
 
-    app(prog_name="mercer")
+    try:
+        return app(prog_name="mercer", standalone_mode=False) or 0
+    except typer.Abort:
+        return errors.INTERRUPTED
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # of typer's own, wherever its version keeps them
+            raise
+        return _refuse_usage(error)
+
+
+def _refuse_usage(error: Any) -> int:
+    """One sentence instead of a box, or the help where nothing was asked for."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()
+        return errors.WRONG_USE
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "mercer"
+    message = error.format_message().strip().rstrip(".")
+    raise errors.WrongUse(f"{message}. See: {command} --help")
 
 
 if __name__ == "__main__":

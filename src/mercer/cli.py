@@ -7,6 +7,8 @@ import typer
 
 import mercer
 from mercer.errors import ClaimsFailed, MissingPart, NoRoom, WrongUse
+from mercer.options import OPTIONS, in_options
+from mercer.terminal import plain, put
 
 app = typer.Typer(
     help="Dimension reduction that people can trust on real data.",
@@ -19,7 +21,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"mercer {mercer.__version__}")
+        put(f"mercer {mercer.__version__}")
         raise typer.Exit
 
 
@@ -44,11 +46,12 @@ def _count(text: str) -> int:
 
 
 Components = Annotated[
-    float | None,
+    str | None,
     typer.Option(
         "--components",
         "-d",
-        help="Number of components (10 if left out, of lle 2), or a share of variance below 1 (not of lle).",
+        help="Number of components (10 if left out, of lle 2), or a share of variance below 1 (not of lle); of pca "
+        "also mle or bic, which find the number.",
     ),
 ]
 Method = Annotated[str, typer.Option(help="kpca (kernel PCA), pca or lle (locally linear embedding).")]
@@ -58,34 +61,19 @@ Memory = Annotated[str | None, typer.Option(help='Memory limit, such as "2GB"; h
 Jobs = Annotated[int | None, typer.Option(help="Threads; all if left out.")]
 
 
-def _components(number: float | None) -> float | int | None:
-    if number is None or number < 1:
+def _components(text: str | None, method: str) -> Any:
+    if text is None or (method == "pca" and text in ("mle", "bic")):
+        return text
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if number < 1:
         return number
     if not (number < 1e15 and number == int(number)):
-        raise WrongUse(f"--components {number:g} is neither a whole number nor a share below 1.")
+        words = ", and neither mle nor bic" if method == "pca" else ""
+        raise WrongUse(f"--components {text} is neither a whole number nor a share below 1{words}.")
     return int(number)
-
-
-_OPTIONS = {
-    "kpca": {
-        "--kernel": "kernel",
-        "--gamma": "gamma",
-        "--degree": "degree",
-        "--coef0": "coef0",
-        "--solver": "eigen_solver",
-        "--landmarks": "n_landmarks",
-        "--refine": "refine",
-    },
-    "pca": {"--standardize": "standardize", "--whiten": "whiten", "--solver": "svd_solver"},
-    "lle": {
-        "--neighbors": "n_neighbors",
-        "--variant": "method",
-        "--reg": "reg",
-        "--metric": "metric",
-        "--on-disconnected": "on_disconnected",
-        "--solver": "eigen_solver",
-    },
-}  # those that only some methods have, and what they set
 
 
 @app.command()
@@ -161,7 +149,7 @@ def fit(
         out,
         method,
         _params(method, {option: value for option, value in said.items() if value is not None})
-        | dict(n_components=_components(components), memory_limit=memory, n_jobs=jobs, random_state=seed),
+        | dict(n_components=_components(components, method), memory_limit=memory, n_jobs=jobs, random_state=seed),
         columns=None if columns is None else [name.strip() for name in columns.split(",")],
         drop=drop or [],
         weights=weights,
@@ -172,12 +160,12 @@ def fit(
 
 def _params(method: str, said: dict[str, Any]) -> dict[str, Any]:
     """Parameters of the model, from the options that were given."""
-    names = _OPTIONS.get(method)
+    names = OPTIONS.get(method)
     if names is None:
-        raise WrongUse(f"--method {method}: there is no such method; known are {', '.join(_OPTIONS)}.")
+        raise WrongUse(f"--method {method}: there is no such method; known are {', '.join(OPTIONS)}.")
     for option in said:
         if option not in names:
-            others = ", ".join(other for other in _OPTIONS if option in _OPTIONS[other])
+            others = ", ".join(other for other in OPTIONS if option in OPTIONS[other])
             raise WrongUse(f"{option} is not for --method {method}, but for {others}.")
     return {names[option]: value for option, value in said.items()}
 
@@ -209,16 +197,17 @@ def plan(
     params = _params(method, {option: value for option, value in said.items() if value is not None})
     for number in rows:
         usual = {"kpca": 10, "pca": min(10, number, features), "lle": min(2, features)}[method]
-        wanted = usual if components is None else _components(components)
+        wanted = usual if components is None else _components(components, method)
         try:
-            text = str(plan_ahead(number, features, wanted, method=method, memory_limit=memory, n_jobs=jobs, **params))
+            ahead = plan_ahead(number, features, wanted, method=method, memory_limit=memory, n_jobs=jobs, **params)
+            text = in_options(str(ahead))
         except NoRoom as error:
             if len(rows) == 1:
                 raise
-            text = f"not possible: {error}"
+            text = f"not possible: {in_options(str(error))}"
         except ValueError as error:  # a kernel, a memory limit or a number that does not exist
             raise WrongUse(str(error)) from None
-        typer.echo(f"{number:,} row{'s' if number > 1 else ''}: {text}")
+        put(f"{number:,} row{'s' if number > 1 else ''}: {text}")
 
 
 @app.command()
@@ -239,7 +228,7 @@ def demo(
     with one_blas_thread():  # small matrices all of them: threads would only wait for each other
         entries = [gallery.make_entry(script) for script in track(scripts, "drawing")]
     html.write(page, html.gallery_page(entries))
-    typer.echo(page.resolve())
+    put(plain(page.resolve()))
     wrong = [f"figure {entry.name}: {claim}" for entry in entries for claim, holds in entry.claims.items() if not holds]
     if wrong:
         raise ClaimsFailed(f"{len(wrong)} of the figures' claims did not hold: {'; '.join(wrong)}")

@@ -1,6 +1,5 @@
 """What the commands do, with words on stderr around it."""
 
-import shutil
 import sys
 import tempfile
 import warnings
@@ -15,9 +14,11 @@ from mercer.errors import BadData, MercerError, NotVerified, WrongUse, listed
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.lle import LocallyLinearEmbedding
 from mercer.models.pca import PCA
+from mercer.options import in_options
 from mercer.sources.files import open_rows
 from mercer.sources.outlets import refuse_same_file, refuse_unwritable
 from mercer.sources.rows import RowSource
+from mercer.terminal import plain, say
 
 USUAL = {"kpca": 10, "pca": 10, "lle": 2}  # components, if nothing is said
 
@@ -44,13 +45,13 @@ def fit_file(
     if out is not None:
         refuse_unwritable(out)
         refuse_same_file(Path(data), out)
-    with _file(data) as path, _warnings_as_lines() as known, _as_bad_data():
+    with _file(data) as path, _warnings_as_lines() as known, _as_bad_data(path, data):
         rows, weight = _rows(path, columns, drop, weights, header)
-        say(f"{'standard input' if data == '-' else path}: {rows.shape[0]:,} rows, {rows.shape[1]:,} columns")
+        say(f"{'standard input' if data == '-' else plain(path)}: {rows.shape[0]:,} rows, {rows.shape[1]:,} columns")
         if model.n_components is None:
             model.n_components = USUAL[method] if method == "kpca" else min(USUAL[method], *rows.shape)
         plan = model.plan(rows, weight)
-        say(f"plan: {plan}")
+        say(in_options(f"plan: {plan}"))
         if only_plan:
             return
         known.append(plan.notice)
@@ -67,8 +68,8 @@ def _model(method: str, params: dict[str, Any]) -> Any:
         raise WrongUse("--metric precomputed: a file holds rows; the metrics are euclidean and cosine.")
     try:
         _check(model)
-    except ValueError as error:  # the parameter has another name here, as --method is taken
-        raise WrongUse(str(error).replace("The 'method' parameter of LocallyLinearEmbedding", "--variant")) from None
+    except ValueError as error:
+        raise WrongUse(str(error)) from None
     return model
 
 
@@ -83,10 +84,12 @@ def _check(model: Any) -> None:
 
 
 @contextmanager
-def _as_bad_data() -> Iterator[None]:
-    """What scikit-learn's checks and the numbers themselves object to."""
+def _as_bad_data(path: Path, data: str) -> Iterator[None]:
+    """What scikit-learn's checks and the numbers themselves object to; a copy of standard input is called that."""
     try:
         yield
+    except BadData as error:
+        raise BadData(str(error) if data != "-" else str(error).replace(str(path), "Standard input")) from None
     except MercerError:
         raise
     except ValueError as error:
@@ -102,8 +105,17 @@ def _file(data: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="mercer-") as folder:
         copy = Path(folder) / "standard-input.csv"
         with copy.open("wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
+            for piece in _standard_input():
+                file.write(piece)
         yield copy
+
+
+def _standard_input() -> Iterator[bytes]:
+    try:
+        while piece := sys.stdin.buffer.read(1 << 20):
+            yield piece
+    except OSError as error:  # a folder, say
+        raise BadData(f"Standard input cannot be read: {error.strerror}.") from None
 
 
 def _rows(
@@ -122,9 +134,9 @@ def _report(model: Any, out: Path | None) -> None:
         say(f"explained variance: {ratios.sum():.1%} ({shares})")
     if isinstance(model, LocallyLinearEmbedding):
         say(f"reconstruction error: {model.reconstruction_error_:.3g}, the sum of the eigenvalues")
-    say(f"certificate: {model.certificate_}")
+    say(in_options(f"certificate: {model.certificate_}"))
     if out is not None:
-        say(f"scores: {out}")
+        say(f"scores: {plain(out)}")
     as_planned = model.plan_.approximate and model.kernel_.mercer
     if not model.certificate_.converged and not as_planned:
         raise NotVerified("The scores were written, but they are not proven to be what was asked for; see above.")
@@ -134,11 +146,12 @@ def _report(model: Any, out: Path | None) -> None:
 def _warnings_as_lines() -> Iterator[list[str]]:
     """Every warning as one line, but for those that are known already."""
     known = list[str]()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        if str(message) not in known:
+            say(in_options(f"warning: {message}"))
+
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        warnings.showwarning = lambda message, *_, **__: None if str(message) in known else say(f"warning: {message}")
+        warnings.showwarning = show
         yield known
-
-
-def say(text: str) -> None:
-    print(text, file=sys.stderr)

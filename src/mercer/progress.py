@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mercer.errors import MissingPart
+from mercer.terminal import forgiving
 
 Tell = Callable[[float], Any] | None  # what long work calls with the share of it that is done
 
@@ -66,7 +67,10 @@ def track(items: list[Any], words: str) -> Iterator[Any]:
 
 
 def on_terminal() -> bool:
-    return sys.stderr.isatty()
+    try:
+        return sys.stderr is not None and sys.stderr.isatty()
+    except ValueError:  # it is closed
+        return False
 
 
 @contextmanager
@@ -76,6 +80,6 @@ def _bar(words: str) -> Iterator[Callable[[float, str], None]]:
         from rich.progress import Progress as Bar
     except ModuleNotFoundError as missing:
         raise MissingPart("A progress bar", missing.name or "rich", "app") from None
-    with Bar(console=Console(stderr=True), transient=True) as bar:
+    with Bar(console=Console(file=forgiving(sys.stderr)), transient=True) as bar:
         task = bar.add_task(words, total=1.0)
         yield lambda share, now: bar.update(task, completed=share, description=now)

@@ -2,7 +2,6 @@
 
 import base64
 import errno
-import os
 import re
 import tempfile
 from html import escape
@@ -14,6 +13,7 @@ from mercer import __version__
 from mercer.errors import CannotWrite
 from mercer.report.figures import DPI
 from mercer.report.gallery import Entry
+from mercer.sources.outlets import whole_file
 
 
 def gallery_page(entries: list[Entry]) -> str:
@@ -45,14 +45,11 @@ def prepare(path: Path) -> Path:
 
 def write(path: Path, text: str) -> None:
     """All or nothing: a reader never meets half a page, and a failure leaves the old one."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
+        with whole_file(path) as file:
+            file.write(text.encode())
     except OSError as error:
         raise CannotWrite(path, error) from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _figure(entry: Entry) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -16,42 +17,67 @@ import numpy as np
 from mercer.errors import CannotWrite, WrongUse
 from mercer.sources.files import arrow
 from mercer.sources.rows import Array
+from mercer.terminal import end_quietly, plain
 
 Sink = Callable[[Array], None]
+BINARY = getattr(os, "O_BINARY", 0)  # Windows would change line ends
 
 
 @contextmanager
 def outlet(path: Path | None, names: Sequence[str], n_rows: int, dtype: Any = np.float64) -> Iterator[Sink]:
-    """A function that takes block after block; None writes CSV to standard output.
-
-    The file is written under another name next to its own and renamed at the end: an error or Ctrl-C leaves nothing,
-    and an older file stays as it was.
-    """
+    """A function that takes block after block; None writes CSV to standard output."""
     if path is None:
         yield from _to_standard_output(names, n_rows, dtype)
         return
-    kind, path = kind_of(path), path.resolve()  # the target of a link, not the link
-    # Known before it exists, so that no signal can come between.
-    temporary = path.parent / f".mercer-{secrets.token_hex(8)}.part"
     fed = False
     try:
-        with _created(temporary, path) as file, kind(file, names, n_rows, dtype) as write:
+        with whole_file(path) as file, kind_of(path)(file, names, n_rows, dtype) as write:
             yield _guarded(write, path)
             fed = True
-        temporary.replace(path)
     except OSError as error:
         if not fed:  # whoever fed it has failed, not the file
             raise
         raise CannotWrite(path, error) from None
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Any]:
+    """A file to write bytes to, which appears when it is complete, or not at all.
+
+    It is written under another name next to its own and renamed at the end: an error or Ctrl-C leaves nothing, and an
+    older file stays as it was. Who was allowed to read that may read the new one, and nobody else. Pipes and devices
+    are written to as they are.
+    """
+    if is_special(path):
+        with _opened(path, path, os.O_WRONLY) as file:
+            yield file
+        return
+    path = path.resolve()  # the target of a link, not the link
+    # Known before it exists, so that no signal can come between.
+    temporary = path.parent / f".mercer-{secrets.token_hex(8)}.part"
+    try:
+        with _opened(temporary, path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY) as file:
+            yield file
+        temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def _created(temporary: Path, path: Path) -> Any:
+def _opened(path: Path, wanted: Path, flags: int) -> Any:
+    """Opened for writing; a file that is to replace another may be read by whom that could be read."""
+    rights = stat.S_IMODE(wanted.stat().st_mode) if wanted.exists() and path != wanted else None
     try:
-        return temporary.open("xb")
+        file = os.open(path, flags, 0o666 if rights is None else 0o600)
+        if rights is not None:
+            path.chmod(rights)
+        return os.fdopen(file, "wb")
     except OSError as error:
-        raise CannotWrite(path, error) from None
+        raise CannotWrite(wanted, error) from None
+
+
+def is_special(path: Path) -> bool:
+    """Whether it is there and no regular file: a pipe, a terminal, /dev/null."""
+    return path.exists() and not path.is_file()
 
 
 def _guarded(write: Sink, path: Path) -> Sink:
@@ -71,21 +97,22 @@ def _to_standard_output(names: Sequence[str], n_rows: int, dtype: Any) -> Iterat
             yield sink
         sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that nothing more is said about it
-        raise SystemExit(0) from None
+        end_quietly()
 
 
 def refuse_unwritable(path: Path) -> None:
     """Say before the work, not after it, that a file of this name cannot be written."""
-    kind_of(path)
-    path = path.resolve()
     try:
         if path.is_dir():
             raise IsADirectoryError(EISDIR, "it is a folder")
+        kind_of(path)
         if path.exists() and not os.access(path, os.W_OK):
             raise PermissionError(EACCES, "it is read-only")
-        with tempfile.TemporaryFile(dir=path.parent):
-            pass
+        if path.is_block_device() or path.is_socket():
+            raise PermissionError(EACCES, "it is a disk or a socket")
+        if not is_special(path):
+            with tempfile.TemporaryFile(dir=path.resolve().parent):
+                pass
     except OSError as error:
         raise CannotWrite(path, error) from None
 
@@ -93,13 +120,15 @@ def refuse_unwritable(path: Path) -> None:
 def refuse_same_file(source: Path, path: Path) -> None:
     """Scores must not take the place of the rows they come from."""
     if path.exists() and source.exists() and path.samefile(source):
-        raise WrongUse(f"{path} is the file that rows are read from; write the scores to another one.")
+        raise WrongUse(f"{plain(path)} is the file that rows are read from; write the scores to another one.")
 
 
 def kind_of(path: Path) -> Any:
-    """How to write a file of this name."""
+    """How to write a file of this name; pipes and devices, whose names say nothing, take CSV."""
+    if path.suffix == "" and is_special(path):
+        return _csv
     if path.suffix.lower() not in KINDS:
-        raise WrongUse(f"{path}: files of this kind cannot be written; known are {', '.join(KINDS)}.")
+        raise WrongUse(f"{plain(path)}: files of this kind cannot be written; known are {', '.join(KINDS)}.")
     return KINDS[path.suffix.lower()]
 
 

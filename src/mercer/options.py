@@ -1,0 +1,82 @@
+"""What parameters of the models are called on the command line, and messages in those words."""
+
+import re
+
+OPTIONS = {
+    "kpca": {
+        "--kernel": "kernel",
+        "--gamma": "gamma",
+        "--degree": "degree",
+        "--coef0": "coef0",
+        "--solver": "eigen_solver",
+        "--landmarks": "n_landmarks",
+        "--refine": "refine",
+    },
+    "pca": {"--standardize": "standardize", "--whiten": "whiten", "--solver": "svd_solver"},
+    "lle": {
+        "--neighbors": "n_neighbors",
+        "--variant": "method",
+        "--reg": "reg",
+        "--metric": "metric",
+        "--on-disconnected": "on_disconnected",
+        "--solver": "eigen_solver",
+    },
+}  # those that only some methods have, and what they set
+COMMON = {
+    "--components": "n_components",
+    "--memory": "memory_limit",
+    "--jobs": "n_jobs",
+    "--seed": "random_state",
+    "--weights": "sample_weight",
+    "--header": "header",
+}
+OPTION_OF = {name: option for group in (*OPTIONS.values(), COMMON) for option, name in group.items()}
+# Names that can be nothing else than Python's are replaced wherever they stand, others only where they are set.
+PROSE = {name: option for name, option in OPTION_OF.items() if "_" in name} | {
+    "n_samples": "rows",
+    "n_features": "columns",
+    "max_iter": "max_iter (in Python)",
+}
+
+_ALONE = r"(?<![\w/'\"`-])(?:{})(?![\w/'\"`]|-\w|\.\w)"
+_PARAMETER = re.compile(
+    rf"The '({'|'.join(OPTION_OF)})' parameter of \w+ must be (.*?)\. Got (.*) instead\.", re.DOTALL
+)
+_CHOICE = re.compile(r", (?=an? |None)| or (?=an? |None)")
+_VALUE = r"\"[^\"]*\"|'[^']*'|[^\s,;:)]*[^\s,;:).]"
+_SET = re.compile(rf"(?<![\w'\"/-])({'|'.join(OPTION_OF)})(?: = |=)({_VALUE})")
+_NAME = re.compile(_ALONE.format("|".join(PROSE)))
+_BOTH = re.compile(r"(?:in Python )?mercer\.open_rows\(path, [^)]*\), on the command line ")
+_PYTHON = (
+    (" (SimpleImputer)", ""),
+    ("StandardScaler", "--standardize"),
+)
+
+
+def in_options(message: str) -> str:
+    """A message of the library, for someone who sees options and not parameters."""
+    message = _BOTH.sub("", message)
+    message = _PARAMETER.sub(_as_sentence, message)
+    message = _SET.sub(lambda found: _as_option(OPTION_OF[found[1]], found[2].strip("\"'")), message)
+    message = _NAME.sub(lambda found: PROSE[found[0]], message)
+    for word, instead in _PYTHON:
+        message = message.replace(word, instead)
+    return message
+
+
+def _as_sentence(found: re.Match[str]) -> str:
+    """What scikit-learn says of a parameter, without the choices that only Python has."""
+    choices = [_as_choice(choice) for choice in _CHOICE.split(found[2])]
+    return f"{OPTION_OF[found[1]]} must be {' or '.join(filter(None, choices))}, not {found[3]}."
+
+
+def _as_choice(choice: str) -> str:
+    if choice.startswith(("an instance of", "a callable", "None", "an array-like")):
+        return ""
+    if choice.startswith("a str among"):
+        return "one of " + ", ".join(sorted(set(re.findall(r"'([^']*)'", choice)) - {"precomputed"}))
+    return choice.replace("an int", "a whole number").replace("a float", "a number")
+
+
+def _as_option(option: str, value: str) -> str:
+    return option if value == "True" else f"{option} {value}"
