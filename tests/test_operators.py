@@ -1,11 +1,9 @@
 """The contract of an operator, looped over all of them; tiles, threads, shifts, centring with weights."""
 
-import threading
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from threadpoolctl import threadpool_info
 
 from mercer import textbook
 from mercer.kernels import RBF, Linear, Polynomial
@@ -14,7 +12,6 @@ from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.projection import projection
-from mercer.threads import one_blas_thread, run
 from registry import ALL_KERNELS, ALL_OPERATORS
 
 rng = np.random.default_rng(0)
@@ -132,42 +129,6 @@ def test_symmetric_plan_covers_every_entry_once(n):
         if rows != columns:
             seen[columns, rows] += 1
     assert np.all(seen == 1)
-
-
-def blas_threads():
-    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
-
-
-def test_blas_pools_are_restored_by_the_last_one_out():
-    before = blas_threads()
-    first_in, second_in, first_out = threading.Event(), threading.Event(), threading.Event()
-
-    def first():
-        with one_blas_thread():
-            first_in.set()
-            second_in.wait()
-        first_out.set()
-
-    worker = threading.Thread(target=first)
-    worker.start()
-    first_in.wait()
-    with one_blas_thread():
-        second_in.set()
-        first_out.wait()
-        assert set(blas_threads()) == {1}  # the first has left, the second still needs it
-    worker.join()
-    assert blas_threads() == before
-
-
-def test_an_error_in_a_thread_reaches_the_caller_and_restores_the_pools():
-    before = blas_threads()
-
-    def fail(task):
-        raise ValueError(f"task {task}")
-
-    with pytest.raises(ValueError, match="task 0"):
-        run(fail, range(5), threads=2)
-    assert blas_threads() == before
 
 
 @pytest.mark.parametrize("kernel", ALL_KERNELS, ids=repr)
