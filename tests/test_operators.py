@@ -1,6 +1,5 @@
 """The contract of an operator, looped over all of them; tiles, threads, shifts, centring with weights."""
 
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose

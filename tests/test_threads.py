@@ -6,9 +6,11 @@ import warnings
 
 import numpy as np
 import pytest
-from threadpoolctl import ThreadpoolController, threadpool_limits
+from scipy import linalg
+from threadpoolctl import ThreadpoolController
 
-from mercer import threads
+from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, threads
+from mercer.kernels import Blockwise
 from mercer.threads import blas_threads_for, one_blas_thread, run
 
 LARGE, SMALL = threads.WORTH_BLAS_THREADS, threads.WORTH_BLAS_THREADS - 1
@@ -76,17 +78,6 @@ class Visitor:
     def leave(self):
         self._leave.set()
         self._thread.join()
-
-
-@pytest.fixture
-def two_blas_threads():
-    """The real libraries on two threads each, whatever the environment says."""
-    libraries = [library for library in ThreadpoolController().lib_controllers if library.user_api == "blas"]
-    with threadpool_limits(2, user_api="blas"):
-        counts = lambda: [library.num_threads for library in libraries]  # noqa: E731
-        if set(counts()) != {2}:
-            pytest.skip("this BLAS has no number of threads that can be set")
-        yield counts
 
 
 # ---------------------------------------------------------------------- who restores
@@ -260,3 +251,92 @@ def test_the_smallest_wish_of_all_threads_is_granted(library):
         assert library.count == 1
         other.leave()
         assert library.count == 2
+
+
+# ---------------------------------------------------------------------- fits
+
+LAPACK = [(np.linalg, name) for name in ("eigh", "eigvalsh", "svd", "qr", "solve", "inv", "cholesky")]
+LAPACK += [(linalg, name) for name in ("eigh", "svd", "cho_factor", "cho_solve", "solve")]
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(150, 4))
+
+
+def tile(rows, columns):
+    """A kernel of the user's: what he computes in here has one thread as well."""
+    TILES.append(np.linalg.eigvalsh(np.eye(2)))  # seen by the watch on LAPACK
+    return np.exp(-((rows[:, None] - columns) ** 2).sum(axis=2))
+
+
+TILES = []
+FITS = {
+    "KernelPCA": lambda n_jobs: KernelPCA(3, kernel="rbf", fit_inverse_transform=True, n_jobs=n_jobs),
+    "KernelPCA by Krylov": lambda n_jobs: KernelPCA(3, kernel="rbf", eigen_solver="krylov", n_jobs=n_jobs),
+    "KernelPCA by features": lambda n_jobs: KernelPCA(3, kernel="poly", fit_inverse_transform=True, n_jobs=n_jobs),
+    "KernelPCA by landmarks": lambda n_jobs: KernelPCA(3, kernel="rbf", n_landmarks=30, n_jobs=n_jobs),
+    "KernelPCA of a user's kernel": lambda n_jobs: KernelPCA(3, kernel=Blockwise(tile), n_jobs=n_jobs),
+    "KernelPCA, median": lambda n_jobs: KernelPCA(3, kernel="rbf", gamma="median", n_jobs=n_jobs),
+    "PCA": lambda n_jobs: PCA(3, n_jobs=n_jobs),
+    "PCA by share": lambda n_jobs: PCA(0.9, n_jobs=n_jobs),
+    "PCA by QR": lambda n_jobs: PCA(3, svd_solver="qr", n_jobs=n_jobs),
+    "PCA by SVD": lambda n_jobs: PCA(3, svd_solver="full", n_jobs=n_jobs),
+    "PCA by Gram": lambda n_jobs: PCA(3, svd_solver="gram", n_jobs=n_jobs),
+    "PCA by Krylov": lambda n_jobs: PCA(3, svd_solver="krylov", n_jobs=n_jobs),
+    "IncrementalPCA": lambda n_jobs: IncrementalPCA(3, batch_size=50, n_jobs=n_jobs),
+    "LLE": lambda n_jobs: LocallyLinearEmbedding(n_neighbors=8, n_jobs=n_jobs),
+    "LLE by LAPACK": lambda n_jobs: LocallyLinearEmbedding(n_neighbors=8, eigen_solver="dense", n_jobs=n_jobs),
+}
+
+
+@pytest.fixture
+def seen(library, monkeypatch):
+    """The number of BLAS threads at every call of LAPACK."""
+    counts = []
+
+    def watched(plain):
+        def call(*args, **kwargs):
+            counts.append(library.count)
+            return plain(*args, **kwargs)
+
+        return call
+
+    for module, name in LAPACK:
+        monkeypatch.setattr(module, name, watched(getattr(module, name)))
+    return counts
+
+
+def use(model):
+    """All that a fitted model is asked for."""
+    model.fit(X)
+    model.transform(X[:40])
+    if hasattr(model, "inverse_transform") and getattr(model, "fit_inverse_transform", True):
+        model.inverse_transform(model.transform(X[:40]))
+    if hasattr(model, "get_precision"):
+        model.get_precision()
+        model.score_samples(X)
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_a_small_fit_has_one_blas_thread_at_every_call_of_lapack(name, library, seen):
+    use(FITS[name](n_jobs=3))
+    assert seen and set(seen) == {1}
+    assert library.count == 4
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_n_jobs_is_the_most_that_lapack_gets_for_a_large_fit(name, library, seen, monkeypatch):
+    monkeypatch.setattr(threads, "WORTH_BLAS_THREADS", 0)
+    for n_jobs in (1, 3):
+        seen.clear()
+        use(FITS[name](n_jobs=n_jobs))
+        assert seen and max(seen) <= n_jobs
+    assert library.count == 4
+
+
+@pytest.mark.parametrize(
+    "name", ["KernelPCA", "KernelPCA by features", "PCA", "PCA by SVD", "PCA by Gram", "LLE by LAPACK"]
+)
+def test_a_large_eigenproblem_gets_the_threads_of_n_jobs(name, library, seen, monkeypatch):
+    monkeypatch.setattr(threads, "WORTH_BLAS_THREADS", 0)
+    use(FITS[name](n_jobs=3))
+    assert max(seen) == 3

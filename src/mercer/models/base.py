@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from functools import wraps
 from numbers import Integral
 from pathlib import Path
@@ -10,12 +11,13 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from mercer.limits import Limits, rows_at_a_time
+from mercer.limits import Limits, count_threads, rows_at_a_time
 from mercer.progress import reporting
 from mercer.sources.files import FileRows
 from mercer.sources.outlets import outlet, refuse_same_file, refuse_unwritable
 from mercer.sources.rows import RowSource
 from mercer.symmetric import Array
+from mercer.threads import one_blas_thread
 from mercer.unpromised import validate_parameters
 
 # A pipeline that was written for scikit-learn's classes, whose fits take no weights, hands its weights to others: they
@@ -111,7 +113,9 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
         """Block after block of scores, each with the number of its first row."""
         threads, start = self._limits().threads, 0
         for block in rows.blocks(rows_at_a_time(rows.shape[1])) if isinstance(rows, RowSource) else [rows]:
-            yield start, (function or self._scores)(block, threads)
+            with one_blas_thread(threads):
+                scores = (function or self._scores)(block, threads)
+            yield start, scores
             start += block.shape[0]
 
     def _dtype_of_scores(self, rows: Any) -> Any:
@@ -127,6 +131,10 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
 
     def _limits(self) -> Limits:
         return Limits.of(self.memory_limit, self.n_jobs)
+
+    def _within_limits(self) -> AbstractContextManager[None]:
+        """BLAS and LAPACK on one thread, and on no more than `n_jobs` where they are called for something large."""
+        return one_blas_thread(count_threads(self.n_jobs))
 
     def _rng(self) -> np.random.Generator:
         """A generator from whatever random_state is; None is a fixed seed, so that runs repeat."""

@@ -25,7 +25,6 @@ from mercer.solvers.plan import Plan
 from mercer.solvers.warm import start_columns
 from mercer.sources.rows import RowSource, as_source
 from mercer.symmetric import Array
-from mercer.threads import one_blas_thread
 
 INDEFINITE = 1e-9  # of k(x, x): what is left of it may be so much below zero by rounding
 
@@ -35,7 +34,6 @@ def find_by_landmarks(task: Task, plan: Plan) -> Components:
     source, settings, rng = as_source(task.training.rows), plan.solver, task.rng()
     assert isinstance(settings, Landmarks)
     with (
-        one_blas_thread(),
         np.errstate(over="ignore", invalid="ignore"),  # what overflows is told in words
         reporting(task.progress, stages(task, settings), "drawing landmarks") as on_pass,
     ):

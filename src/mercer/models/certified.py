@@ -1,6 +1,5 @@
 """The certified way: eigenpairs of the centred kernel matrix, each with its residual."""
 
-from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -13,9 +12,7 @@ from mercer.models.spectrum import Spectrum, TooMany, find_spectrum
 from mercer.operators.centering import Centered
 from mercer.operators.projection import projection
 from mercer.progress import reporting
-from mercer.solvers.dense import Dense
 from mercer.solvers.plan import Plan, certified_plan
-from mercer.threads import one_blas_thread
 
 
 def find_certified(task: Task, plan: Plan) -> Components:
@@ -29,10 +26,8 @@ def find_certified(task: Task, plan: Plan) -> Components:
 def _find(task: Task, plan: Plan) -> Components:
     """The matrix lives in here alone: it is gone before an inverse is learned."""
     training, kernel = task.training, task.kernel
-    # LAPACK shares its work out itself; everybody else has threads of ours.
-    threads = nullcontext() if isinstance(plan.solver, Dense) else one_blas_thread()
     quiet = np.errstate(over="ignore", invalid="ignore")  # what overflows is told in words
-    with threads, quiet, reporting(task.progress, plan.passes, "passes over the kernel matrix") as on_pass:
+    with quiet, reporting(task.progress, plan.passes, "passes over the kernel matrix") as on_pass:
         matrix = build_matrix(plan, kernel, training.rows, training.weights, task.limits.threads, on_pass)
         spectrum = find_spectrum(
             plan,

@@ -61,7 +61,8 @@ class IncrementalPCA(LinearModel):
         Before every batch, let all rows so far count so much less: 0.9 makes a batch that is ten batches old count a
         third. 1: nothing is ever forgotten.
     n_jobs : int, default=None
-        Threads. None: as many as the machine has, as limited by the environment.
+        Threads, those of LAPACK among them; small fits take one. None: as many as the machine has, as limited by
+        the environment.
     memory_limit : int, str or None, default=None
         Bytes, or a text such as "2GB". None: half of the machine's or container's memory.
     progress : bool or callable, default=False
@@ -170,7 +171,7 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
             self.n_samples_seen_, self.var_ = found.count, (found.squares / found.weight).astype(self._dtype)
         else:
             quiet = np.errstate(over="ignore", invalid="ignore")  # what overflows is told in words
-            with quiet, reporting(self.progress, 1, "rows") as on_pass:
+            with self._within_limits(), quiet, reporting(self.progress, 1, "rows") as on_pass:
                 found, self._scatter = with_enough_digits(task, plan, summed(task, Square, on_pass), on_pass)
             self._seen()
         self._keep(found)
@@ -323,7 +324,8 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
         scatter = self._scatter
         task = self._task(None, None, scatter.count, scatter.width)
         plan = scatter_plan(task.problem, task.limits, "batches are summed up, and nothing of them is lost.")
-        found = from_square(task, plan, scatter)
+        with self._within_limits():
+            found = from_square(task, plan, scatter)
         self._keep(replace(found, warnings=[*found.warnings, *about_digits(found)]))
 
     def _task(self, rows: Any, weights: Array | None, n: int, d: int) -> LinearTask:

@@ -76,7 +76,8 @@ class KernelPCA(Model):
     copy_X : bool, default=True
         Keep a copy of X rather than X itself. (A precomputed matrix is not kept at all.)
     n_jobs : int, default=None
-        Threads over tiles. None: as many as the machine has, as limited by the environment.
+        Threads, those of LAPACK among them; small fits take one. None: as many as the machine has, as limited by
+        the environment.
     memory_limit : int, str or None, default=None
         Bytes, or a text such as "2GB". None: half of the machine's or container's memory.
     progress : bool or callable, default=False
@@ -250,13 +251,14 @@ class KernelPCA(Model):
 
     def _fit(self, X: Any, sample_weight: Any) -> Any:
         """From rows to fitted names; what it returns are the rows to score, if they are not those that were fitted."""
-        task = self._task(X, sample_weight)
-        plan = choose_plan(task.problem, task.limits)
-        if not plan.streams:
-            task = replace(task, training=task.training.in_memory())
-        self._keep(find_by_landmarks(task, plan) if plan.held == "landmarks" else find_certified(task, plan))
-        if self.fit_inverse_transform:
-            self._learn_inverse(task)
+        with self._within_limits():
+            task = self._task(X, sample_weight)
+            plan = choose_plan(task.problem, task.limits)
+            if not plan.streams:
+                task = replace(task, training=task.training.in_memory())
+            self._keep(find_by_landmarks(task, plan) if plan.held == "landmarks" else find_certified(task, plan))
+            if self.fit_inverse_transform:
+                self._learn_inverse(task)
         return task.training.given if self._training is not None else task.training.all_rows
 
     def _task(self, X: Any, sample_weight: Any) -> Task:
@@ -380,13 +382,14 @@ class KernelPCA(Model):
                 f"X has {scores.shape[1]} features, but the inverse transform of KernelPCA is expecting {expected}: "
                 "one for each component."
             )
-        out = apply_inverse(
-            self.kernel_,
-            scores,
-            np.asarray(self.X_transformed_fit_, dtype=np.float64),
-            np.asarray(self.dual_coef_, dtype=np.float64),
-            self._limits().threads,
-        )
+        with self._within_limits():
+            out = apply_inverse(
+                self.kernel_,
+                scores,
+                np.asarray(self.X_transformed_fit_, dtype=np.float64),
+                np.asarray(self.dual_coef_, dtype=np.float64),
+                self._limits().threads,
+            )
         return out.astype(self._dtype, copy=False)
 
     def plan(self, X: Any, sample_weight: Any = None) -> Plan:

@@ -17,7 +17,7 @@ from mercer.models.training import check_rows
 from mercer.operators.tiles import cut
 from mercer.sources.rows import as_source
 from mercer.symmetric import Array
-from mercer.threads import one_blas_thread, run
+from mercer.threads import blas_threads_for, run
 
 PIECE = 2048  # rows that are moved to the mean and multiplied at once
 
@@ -98,7 +98,7 @@ class LinearModel(Model):
         axes = self._number("components_")
         if self.whiten:
             axes = np.sqrt(self._number("explained_variance_"))[:, None] * axes
-        rows = scores @ axes * self._scale() + self._exact.mean
+        rows = self._product(scores, axes) * self._scale() + self._exact.mean
         return home.bring(rows.astype(np.result_type(scores.dtype, self._dtype), copy=False))
 
     def decorrelate(self, X: Any) -> Array:
@@ -151,9 +151,13 @@ class LinearModel(Model):
             np.subtract(rows[piece], mean, out=moved, casting="same_kind")
             np.matmul(moved, turned, out=out[piece])
 
-        with one_blas_thread():
-            run(work, cut(len(rows), PIECE), threads)
+        run(work, cut(len(rows), PIECE), threads)
         return out
+
+    def _product(self, A: Array, B: Array) -> Array:
+        """AB on as many threads as its size is worth."""
+        with self._within_limits(), blas_threads_for(A.size * B.shape[1]):
+            return A @ B
 
     def _scale(self) -> Any:
         return self._number("scale_") if hasattr(self, "scale_") else 1.0
@@ -168,7 +172,7 @@ class LinearModel(Model):
         """Wᵀ diag(λ − σ²) W + σ²I: that of probabilistic PCA, with σ² = ``noise_variance_``, in the units of X."""
         check_is_fitted(self)
         along, noise, axes = self._variances()
-        covariance = (axes.T * (along - noise)) @ axes
+        covariance = self._product(axes.T * (along - noise), axes)
         covariance.flat[:: len(covariance) + 1] += noise
         return self._as_fitted(covariance * np.multiply.outer(self._scales(), self._scales()))
 
@@ -176,7 +180,7 @@ class LinearModel(Model):
         """The inverse of `get_covariance`; of directions without variance nothing is said, as in a pseudo-inverse."""
         check_is_fitted(self)
         inverse, rest, axes = self._inverse_variances()
-        precision = (axes.T * (inverse - rest)) @ axes
+        precision = self._product(axes.T * (inverse - rest), axes)
         precision.flat[:: len(precision) + 1] += rest
         return self._as_fitted(precision / np.multiply.outer(self._scales(), self._scales()))
 

@@ -1,6 +1,5 @@
 """Principal axes by every way there is."""
 
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -34,19 +33,20 @@ from mercer.solvers.linear_plan import COLUMN_ENTRIES, choose_linear_plan, rows_
 from mercer.solvers.plan import Plan
 from mercer.solvers.svd import Svd
 from mercer.symmetric import Array
-from mercer.threads import one_blas_thread
+from mercer.threads import blas_threads_for, one_blas_thread
 
 TOO_FEW = "squares of the data leave the smallest variance too few digits."
-FEW = 300  # rows or columns up to which threads of LAPACK only wait for each other
 COUNTED = "LAPACK counts them"
 
 
 def find_axes(task: LinearTask, plan: Plan) -> Axes:
     """The way the plan names; if too few digits are left at its end, or too many components are needed, another."""
     quiet = np.errstate(over="ignore", invalid="ignore", divide="ignore")  # what overflows is told in words
-    alone = task.problem.all <= FEW or task.limits.threads == 1
-    threads = one_blas_thread() if alone else nullcontext()  # LAPACK shares its work out itself, where that pays
-    with quiet, threads, reporting(task.progress, plan.passes, "sweeps over the rows") as on_pass:
+    with (
+        quiet,
+        one_blas_thread(task.limits.threads),
+        reporting(task.progress, plan.passes, "sweeps over the rows") as on_pass,
+    ):
         return _WAYS[plan.held](task, plan, on_pass)
 
 
@@ -85,7 +85,8 @@ def from_matrix(
     task: LinearTask, plan: Plan, scatter: Scatter, scale: Array | None, matrix: Array, total: float, noise: float
 ) -> Axes:
     """The leading eigenvectors of S, or of a Gram matrix, by the solver of the plan."""
-    k = number_of_axes(task, lambda: np.linalg.eigvalsh(matrix)[::-1], total, scatter.weight)
+    with blas_threads_for(len(matrix) ** 3):
+        k = number_of_axes(task, lambda: np.linalg.eigvalsh(matrix)[::-1], total, scatter.weight)
     op: Any = HeldMatrix(matrix, task.limits.threads)
     if isinstance(plan.solver, Dense):
         pairs = plan.solver.solve(op, min(k, op.n), task.rng())
@@ -175,7 +176,8 @@ def by_gram(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
     gram = np.zeros((len(X), len(X)))
     for columns in pieces:
         Y = centred(columns)
-        gram += Y @ Y.T
+        with blas_threads_for(Y.size * len(Y)):
+            gram += Y @ Y.T
     total = float(np.trace(gram))
     found = from_matrix(task, plan, spread, scale, gram, total, rounding_in(spread, scale, total))
     U, sigma = found.axes.T, np.sqrt(np.maximum(found.values, np.finfo(float).tiny))

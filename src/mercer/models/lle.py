@@ -29,7 +29,6 @@ from mercer.solvers.local_plan import LocalProblem, choose_local_plan, solver_fo
 from mercer.solvers.plan import Plan
 from mercer.sources.rows import RowSource
 from mercer.symmetric import Array
-from mercer.threads import one_blas_thread
 from mercer.unpromised import Interval, StrOptions, fits
 
 STAGES = 3  # of a fit: neighbours, neighbourhoods, eigenvectors
@@ -77,7 +76,7 @@ class LocallyLinearEmbedding(Model):
     random_state : int, RandomState instance or None, default=None
         Of the solver's start; None is a fixed seed, so that runs repeat.
     n_jobs : int or None, default=None
-        Threads; None is all of them.
+        Threads, those of LAPACK among them; None is all of them.
     metric : {"euclidean", "cosine", "precomputed"} or kernel, default="euclidean"
         Where neighbourhoods live. "cosine" scales rows to length one first. A `mercer.kernels` object means its
         feature space, ‖x − y‖² = k(x, x) + k(y, y) − 2k(x, y), and should be positive semi-definite. "precomputed" says
@@ -225,7 +224,7 @@ class LocallyLinearEmbedding(Model):
     def _fit(self, X: Any) -> None:
         """From rows to fitted names."""
         limits, rng = self._limits(), self._rng()
-        with one_blas_thread(), reporting(self.progress, STAGES, "neighbourhoods") as on_pass:
+        with self._within_limits(), reporting(self.progress, STAGES, "neighbourhoods") as on_pass:
             space, problem, dtype = self._open(X)
             plan = choose_local_plan(problem, limits)
             hoods = find_neighborhoods(space, self.n_neighbors, limits.threads, on_pass)
@@ -348,7 +347,7 @@ class LocallyLinearEmbedding(Model):
             )
 
     def _placed(self, rows: Any, threads: int) -> Placement:
-        with one_blas_thread():
+        with self._within_limits():
             return place(self._hoods, self._places, self.reg, rows, threads, self._apart)
 
     @property

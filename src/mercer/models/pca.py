@@ -53,7 +53,8 @@ class PCA(LinearModel):
     standardize : bool, default=False
         Divide every column by its standard deviation first: PCA of the correlation matrix.
     n_jobs : int, default=None
-        Threads. None: as many as the machine has, as limited by the environment.
+        Threads, those of LAPACK among them; small fits take one. None: as many as the machine has, as limited by
+        the environment.
     memory_limit : int, str or None, default=None
         Bytes, or a text such as "2GB". None: half of the machine's or container's memory.
     progress : bool or callable, default=False

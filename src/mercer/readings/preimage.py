@@ -7,6 +7,7 @@ from scipy import linalg
 
 from mercer.operators.tiles import apply, fill_symmetric
 from mercer.symmetric import Array
+from mercer.threads import blas_threads_for
 
 
 def learn_inverse(
@@ -27,11 +28,13 @@ def learn_inverse(
     fill()
     try:
         # K is symmetric, so its transpose is the same matrix in the order LAPACK works in without a copy.
-        factor = linalg.cho_factor(K.T, lower=True, overwrite_a=True, check_finite=False)
-        return linalg.cho_solve(factor, np.asarray(X, dtype=np.float64), check_finite=False)
+        with blas_threads_for(n**3):
+            factor = linalg.cho_factor(K.T, lower=True, overwrite_a=True, check_finite=False)
+            return linalg.cho_solve(factor, np.asarray(X, dtype=np.float64), check_finite=False)
     except linalg.LinAlgError:
         fill()  # the attempt has used it up
-        return linalg.solve(K, np.asarray(X, dtype=np.float64), assume_a="sym", overwrite_a=True)
+        with blas_threads_for(n**3):
+            return linalg.solve(K, np.asarray(X, dtype=np.float64), assume_a="sym", overwrite_a=True)
 
 
 def apply_inverse(kernel: Any, scores: Array, training_scores: Array, coefficients: Array, threads: int = 1) -> Array:

@@ -9,6 +9,7 @@ from mercer.errors import BadData
 from mercer.rounding import lengths
 from mercer.solvers.base import NOT_FINITE, Eigenpairs, Solver
 from mercer.symmetric import Array, SymmetricOperator
+from mercer.threads import blas_threads_for
 
 FEW = 64  # rows up to which all eigenvalues cost no more than some
 
@@ -24,7 +25,8 @@ class Dense(Solver):
         A = op.dense()
         n = len(A)
         wanted = min(n, k + 1)  # one more, to know the gap below the last
-        values, vectors = leading_eigenpairs(A, wanted)
+        with blas_threads_for(n**3):
+            values, vectors = leading_eigenpairs(A, wanted)
         lowest = float(values[-1]) if len(values) == n else 0.0 if self.psd else lowest_seen(A, rng)
         kept, U = values[:k], vectors[:, :k]
         products = A @ U

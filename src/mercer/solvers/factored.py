@@ -8,6 +8,7 @@ import numpy as np
 from mercer.errors import BadData
 from mercer.solvers.base import NOT_FINITE, Eigenpairs, Solver
 from mercer.symmetric import Array
+from mercer.threads import blas_threads_for
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,8 @@ class Factored(Solver):
         square = gram.scatter(op.weights)
         if not np.isfinite(square).all():
             raise BadData(NOT_FINITE)
-        values, V = np.linalg.eigh(square)
+        with blas_threads_for(len(square) ** 3):
+            values, V = np.linalg.eigh(square)
         values, V = values[::-1], V[:, ::-1]
         rank = int(np.sum(values > np.finfo(float).eps * max(values[0], 0.0) * len(values)))
         kept = min(k, rank)

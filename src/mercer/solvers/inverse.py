@@ -18,6 +18,7 @@ from mercer.solvers.completeness import PROBES, explore, in_words
 from mercer.solvers.factors import DenseFactor, SparseFactor, count_negative
 from mercer.solvers.krylov import BlockKrylov
 from mercer.symmetric import Array, SymmetricOperator
+from mercer.threads import blas_threads_for
 
 SHIFT = 1e-12  # σ, relative to ‖M‖₁
 GUARDS, GUARDED = 4, 3  # pairs after the last one wanted, and one for every so many: what follows is easy to bound
@@ -33,7 +34,8 @@ class DenseBottom(Solver):
     def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
         M, size = op.dense(), norm_of(op)
         wanted = min(k + GUARDS, len(M) - 1)
-        U = np.linalg.eigh(M + (2 * size or 1.0) / len(M))[1][:, :wanted]
+        with blas_threads_for(len(M) ** 3):
+            U = np.linalg.eigh(M + (2 * size or 1.0) / len(M))[1][:, :wanted]
         # LAPACK's rounding is relative to the largest eigenvalue, so a step of inverse iteration follows.
         ritz = BottomRitz.of(op, Inverse(op, SHIFT * size or 1.0, "dense", 1).matmat(U))
         return Eigenpairs(

@@ -9,6 +9,7 @@ from scipy import linalg
 from mercer.errors import BadData
 from mercer.solvers.base import NOT_FINITE, Eigenpairs, Solver
 from mercer.symmetric import Array
+from mercer.threads import blas_threads_for
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,8 @@ class Svd(Solver):
     def solve(self, op: Any, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
         if not np.isfinite(op.factor).all():
             raise BadData(NOT_FINITE)
-        U, sigma, Vt = svd(op.factor)
+        with blas_threads_for(op.factor.size * min(op.factor.shape)):
+            U, sigma, Vt = svd(op.factor)
         vectors = np.concatenate([U[:, :k], Vt[:k].T]) / np.sqrt(2)
         products = op.matmat(vectors)
         return Eigenpairs(
