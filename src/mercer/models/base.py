@@ -13,9 +13,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 
 from mercer.limits import Limits, count_threads, rows_at_a_time
 from mercer.progress import reporting
-from mercer.sources.files import FileRows
 from mercer.sources.outlets import outlet, refuse_same_file, refuse_unwritable
 from mercer.sources.rows import RowSource
+from mercer.sources.stored import FileRows
 from mercer.symmetric import Array
 from mercer.threads import one_blas_thread
 from mercer.unpromised import validate_parameters

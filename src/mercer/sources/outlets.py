@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import CannotWrite, WrongUse
-from mercer.sources.files import arrow
 from mercer.sources.rows import Array
+from mercer.sources.tables import arrow
 from mercer.terminal import end_quietly, plain
 
 Sink = Callable[[Array], None]

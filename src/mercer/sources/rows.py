@@ -80,9 +80,12 @@ class RowSource(ABC):
         """The blocks as they come, refused at the first number that is none."""
         start = 0
         for block in blocks:
-            refuse_gaps(block, self.label, self.names, start)
+            self._refuse_gaps(block, start)
             yield block
             start += len(block)
+
+    def _refuse_gaps(self, block: Array, start: int) -> None:
+        refuse_gaps(block, self.label, self.names, start)
 
 
 class ArrayRows(RowSource):
@@ -148,17 +151,22 @@ def regroup(pieces: Iterable[Array], size: int) -> Iterator[Array]:
         yield waiting[0] if len(waiting) == 1 else np.concatenate(waiting)
 
 
+def all_finite(block: Array) -> bool:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(block.sum()) or np.isfinite(block).all())  # the first is faster, nearly always enough
+
+
 def refuse_gaps(block: Array, label: str, names: tuple[str, ...] | None, start: int = 0) -> None:
     """One sentence for a missing or infinite value: which file, row and column."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(block.sum()) or np.isfinite(block).all():  # the first is faster, and nearly always enough
-            return
+    if all_finite(block):
+        return
     bad = np.argwhere(~np.isfinite(block))
     row, column = bad[0]
     value = block[row, column]
     what = "a missing value (NaN)" if np.isnan(value) else f"an infinite value ({value})"
     name = repr(names[column]) if names else str(column)
+    count = f"{len(bad):,} such values" if len(bad) > 1 else "one such value"
     raise BadData(
-        f"{label} contains {what}: row {start + row}, column {name} ({len(bad)} such values in the block of "
-        f"{len(block):,} rows from row {start:,} on). Leave out or fill in those rows first (SimpleImputer)."
+        f"{label} contains {what}: row {start + row}, column {name} (counted from 0; {count} in the block of "
+        f"{len(block):,} rows from row {start} on). Leave out or fill in those rows first (SimpleImputer)."
     )

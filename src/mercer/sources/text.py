@@ -1,15 +1,22 @@
-"""What a text table looks like: its separator, and whether its first line is a header."""
+"""What a text table looks like: its separator, its quotes, and whether its first line is a header."""
 
 import csv
+import re
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from mercer.errors import BadData, tell
+from mercer.errors import BadData, listed, tell
+from mercer.sources.stored import kind_by_its_start, readable
+from mercer.terminal import plain
 
 SEPARATORS = (",", ";", "\t", "|")
-HEAD = 16 << 20  # bytes in which the first line has to end
-GAPS = {"", "na", "n/a", "nan", "null", "none", "#n/a", "?", "-"}
+CHUNK, HEAD = 1 << 20, 16 << 20  # bytes that are read at a time, and in which the first line has to end
+# What stands for a missing number, in any case.
+GAPS = {"", "na", "n/a", "nan", "-nan", "null", "none", "missing", "#n/a", "#na", "#n/a n/a", "?", "-", "--", "."}
+NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
+INFINITY = re.compile(r"\s*[+-]?inf(?:inity)?\s*", re.IGNORECASE)
+LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
 @dataclass(frozen=True)
@@ -18,55 +25,98 @@ class Dialect:
     header: bool
     skip: int  # lines before the first row: the header, and empty ones before it
     names: tuple[str, ...]  # the header's, or "0", "1", …
-    width: int  # bytes of the first line
+    width: int  # bytes of the first lines
+    quoted: bool  # whether there are quotes, in which lines may end
 
 
 def sniff(path: Path, header: bool | None = None) -> Dialect:
     """From the first line; who knows better says whether it is a header."""
-    line, empty = first_line(path)
-    fields = {mark: next(csv.reader([line], delimiter=mark)) for mark in SEPARATORS}
+    line, before, taken, width = first_record(path)
+    fields = {mark: split(line, mark, path) for mark in SEPARATORS}
     delimiter = max(SEPARATORS, key=lambda mark: len(fields[mark]))
     row = [field.strip() for field in fields[delimiter]]
     if header is None:
-        header = not all(is_number(field) for field in row)
-        if not header and looks_like_years(row):
-            tell(
-                f"The first line of {path} is taken as a row of numbers: {', '.join(row[:3])} … If they are the names "
-                "of the columns, say so: mercer.open_rows(path, header=True), on the command line --header."
-            )
+        header = guess_header(row, path)
     names = row if header else [str(i) for i in range(len(row))]
-    return Dialect(delimiter, header, empty + 1 if header else 0, tuple(names), len(line.encode()))
+    return Dialect(delimiter, header, before + taken if header else 0, tuple(names), width, has_quotes(path))
 
 
-def first_line(path: Path) -> tuple[str, int]:
-    """The first line that is not empty, and how many are before it."""
+def guess_header(row: list[str], path: Path) -> bool:
+    """Names, if not all are numbers or gaps; said where it may be the other way round."""
+    numbers = [field for field in row if NUMBER.fullmatch(field)]
+    header = not all(is_number(field) for field in row)
+    years = looks_like_years(numbers)
+    if not header and years:
+        tell(
+            f"The first line of {plain(path)} is taken as a row of numbers: {', '.join(row[:3])} … If they are the "
+            "names of the columns, say so: mercer.open_rows(path, header=True), on the command line --header."
+        )
+    if header and numbers and not years:
+        tell(
+            f"The first line of {plain(path)} is taken as names of columns, although some are numbers: "
+            f"{listed(map(repr, row))}. If it is a row, say so: mercer.open_rows(path, header=False), on the command "
+            "line --no-header."
+        )
+    return header
+
+
+def split(line: str, mark: str, path: Path) -> list[str]:
+    if '"' not in line:
+        return line.split(mark)
     try:
-        with path.open("rb") as file:
-            head = file.read(1 << 20)
-            while b"\n" not in head.lstrip() and len(head) < HEAD and (more := file.read(1 << 20)):
-                head += more
-    except FileNotFoundError:
-        raise BadData(f"{path}: there is no such file.") from None
-    except OSError as error:
-        raise BadData(f"{path} cannot be read: {error.strerror}.") from None
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise BadData(f"{path} is UTF-16; save it as UTF-8.")
-    for i, line in enumerate(head.removeprefix(b"\xef\xbb\xbf").split(b"\n")):
-        if line.strip():
-            try:
-                return line.decode("utf-8").rstrip("\r"), i
-            except UnicodeDecodeError:
-                raise BadData(f"{path} is not UTF-8 (line {i + 1}); save it as UTF-8.") from None
-    raise BadData(f"{path} is empty: there is nothing to fit.")
+        return next(csv.reader([line], delimiter=mark))
+    except csv.Error as error:
+        raise BadData(f"The first line of {plain(path)} cannot be read: {error}; is a quote left open?") from None
+
+
+def first_record(path: Path) -> tuple[str, int, int, int]:
+    """The first line that is not empty, how many are before it, how many it takes, and bytes of the longest so far."""
+    head = first_bytes(path)
+    lines = LINE_END.split(head)
+    before = next((i for i, line in enumerate(lines) if line.strip()), None)
+    if before is None:
+        raise BadData(f"{plain(path)} is empty: there is nothing to fit.")
+    record, taken = lines[before], 1
+    while record.count(b'"') % 2 and before + taken < min(len(lines), 100):  # a name goes on in the next line
+        record, taken = record + b"\n" + lines[before + taken], taken + 1
+    if len(lines) == 1 and len(head) >= HEAD:
+        raise BadData(f"The first line of {plain(path)} does not end within {HEAD:,} bytes: is it a table?")
+    try:
+        return record.decode("utf-8"), before, taken, max(map(len, lines[: before + taken + 1]))
+    except UnicodeDecodeError:
+        raise BadData(f"{plain(path)} is not UTF-8 (line {before + 1}); save it as UTF-8.") from None
+
+
+def first_bytes(path: Path) -> bytes:
+    """Until the second line has ended, without a mark of UTF-8."""
+    if kind := kind_by_its_start(path):
+        raise BadData(f"{plain(path)} is no text: it is {kind}.")
+    head = b""
+    with readable(path), path.open("rb") as file:
+        while len(head) < HEAD and (more := file.read(CHUNK)):
+            head += more
+            if len(LINE_END.split(head.strip(), 2)) > 2:
+                break
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff") or head.count(b"\0") > len(head) // 4:
+        raise BadData(f"{plain(path)} is UTF-16; save it as UTF-8.")
+    return head.removeprefix(b"\xef\xbb\xbf")
+
+
+def has_quotes(path: Path) -> bool:
+    with readable(path), path.open("rb") as file:
+        while piece := file.read(CHUNK):
+            if b'"' in piece:
+                return True
+    return False
 
 
 def is_number(field: str) -> bool:
     """Whether it is a number, or stands for a missing one."""
-    try:
-        float(field)
-    except ValueError:
-        return field.strip().lower() in GAPS
-    return True
+    return bool(NUMBER.fullmatch(field) or INFINITY.fullmatch(field)) or is_gap(field)
+
+
+def is_gap(field: str) -> bool:
+    return field.strip().lower() in GAPS
 
 
 def looks_like_years(row: list[str]) -> bool:

@@ -1,0 +1,89 @@
+"""Rows in text: CSV and its relatives."""
+
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from mercer.errors import BadData
+from mercer.sources.faults import Fault, first_fault, records
+from mercer.sources.rows import Array, all_finite
+from mercer.sources.stored import readable, refuse_irregular, shortened
+from mercer.sources.tables import TableRows, arrow
+from mercer.sources.text import GAPS, Dialect, sniff
+
+CSV_BLOCK = 1 << 20  # bytes of a text that are read at a time
+CSV_AHEAD = 48  # times the block: what Arrow's reader parses ahead, as numbers
+NULLS = sorted({form(gap) for gap in GAPS for form in (str, str.upper, str.title, str.capitalize)} | {"NaN", "-NaN"})
+
+
+class CsvRows(TableRows):
+    """Text, parsed anew by every sweep. The first one counts the rows and finds what is no number, on opening."""
+
+    def __init__(
+        self, path: Path, columns: Sequence[str] | None, drop: Sequence[str], header: bool | None = None
+    ) -> None:
+        with readable(path):
+            refuse_irregular(path)
+        self.dialect: Dialect = sniff(path, header)
+        self.block = max(CSV_BLOCK, 4 * self.dialect.width)
+        self.overhead = CSV_AHEAD * self.block
+        super().__init__(path, columns, drop)
+        if not self.dialect.header:
+            self.names = None  # made up, to tell the columns apart
+
+    def _schema(self) -> Any:
+        """Of the first block: text is text from there on; what comes later is told by its line."""
+        try:
+            with self._open({}) as reader:
+                return reader.schema
+        except arrow("lib").ArrowInvalid as error:
+            if all(False for _ in records(self.path, self.dialect)):
+                raise BadData(f"{self.label} has a header and no rows: there is nothing to fit.") from None
+            raise self._blamed(error, ()) from None
+
+    def _count(self) -> int:
+        return sum(batch.num_rows for batch in self._batches())
+
+    def _batches(self) -> Iterator[Any]:
+        is_boolean = arrow("types").is_boolean
+        types = {name: kind if is_boolean(kind) else "float64" for name, kind in self.kinds.items()}
+        try:
+            with self._open(types) as reader:
+                yield from reader
+        except arrow("lib").ArrowInvalid as error:
+            raise self._blamed(error, self.columns) from None
+
+    def _blamed(self, error: Exception, columns: Collection[str]) -> BadData:
+        """What Arrow could not read, with its place."""
+        fault = self._fault(columns)
+        return BadData(fault.told(self.label) if fault else f"{self.label} cannot be read: {shortened(error)}.")
+
+    def _refuse_text(self, bad: dict[str, str], first: str = "") -> None:
+        fault = self._fault(bad, gaps=False) if bad else None
+        first = f"; the first such value is {fault.value} in {fault.place}. {fault.hint}".rstrip(". ") if fault else ""
+        super()._refuse_text(bad, first)
+
+    def _refuse_gaps(self, block: Array, start: int) -> None:
+        if all_finite(block):
+            return
+        fault = self._fault(self.columns)
+        raise BadData(fault.told(self.label) if fault else f"{self.label} contains a missing value.")
+
+    def _fault(self, columns: Collection[str], gaps: bool = True) -> Fault | None:
+        is_boolean = arrow("types").is_boolean
+        booleans = [name for name in columns if is_boolean(self.kinds[name])]
+        return first_fault(self.path, self.dialect, columns, booleans, gaps)
+
+    def _open(self, types: dict[str, Any]) -> Any:
+        csv = arrow("csv")
+        return csv.open_csv(
+            self.path,
+            read_options=csv.ReadOptions(
+                column_names=list(self.dialect.names),
+                skip_rows=self.dialect.skip,
+                block_size=self.block,
+                use_threads=False,
+            ),
+            parse_options=csv.ParseOptions(delimiter=self.dialect.delimiter, newlines_in_values=self.dialect.quoted),
+            convert_options=csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=NULLS),
+        )

@@ -1,0 +1,113 @@
+"""Where a text table goes wrong: the line, the column, the text that stands there, and what to do about it."""
+
+import csv
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from math import isfinite
+from pathlib import Path
+
+from mercer.sources.text import INFINITY, NUMBER, SEPARATORS, Dialect, is_gap
+
+LONGEST = 40  # characters of a value that are shown
+LEAVE_OUT = "Leave it out (mercer.open_rows(path, drop=[…]), on the command line --drop NAME), or correct the value."
+FILL_IN = "Leave out or fill in such rows first (SimpleImputer)."
+HINTS = (
+    (r"\d{1,3}([ ,.']\d{3})+", "Thousands are set apart: write the digits alone."),
+    (r"\d*,\d+", "A decimal comma? Write a point."),
+    (
+        r"[\d.eE+-]+([ \t]+[\d.eE+-]+)+",
+        f"Are columns separated by blanks? Known are {' '.join(map(repr, SEPARATORS))}.",
+    ),
+    (r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}.*", "A date? Write a number instead, such as days, or leave the column out."),
+    (r"[$€£]?[\d.,]+\s*(%|€|\$|£|[a-zA-Z]{1,3})?", "Write the number without its unit."),
+    (r"(?i:true|false|yes|no)", "Write 1 and 0."),
+    (r".*\0.*", "There are NUL bytes: is it UTF-16, or damaged? Save it as UTF-8."),
+    (r".*[\udc80-\udcff].*", "It is not UTF-8; save it as UTF-8."),
+)  # what a text looks like that should have been a number, and what to say
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One of: a field that is no number, a line of another length, a line that cannot be read at all."""
+
+    line: int
+    row: int
+    column: str = ""
+    text: str = ""
+    reason: str = ""  # of a line
+
+    @property
+    def place(self) -> str:
+        return f"line {self.line} (row {self.row}, counted from 0)"
+
+    @property
+    def value(self) -> str:
+        return repr(self.text if len(self.text) <= LONGEST else self.text[:LONGEST] + "…")
+
+    def told(self, label: str) -> str:
+        """In one sentence."""
+        if self.reason:
+            return f"{label}, {self.place}: {self.reason}"
+        place = f"{self.place}, column {self.column}"
+        if is_gap(self.text):
+            return f"{label} contains a missing value ({self.value}): {place}. {FILL_IN}"
+        if INFINITY.fullmatch(self.text) or NUMBER.fullmatch(self.text):  # too large a number
+            return f"{label} contains an infinite value ({self.value}): {place}. {FILL_IN}"
+        return f"{label}, {place}: {self.value} is no number. {self.hint or LEAVE_OUT}"
+
+    @property
+    def hint(self) -> str:
+        """What the text looks like, and what to do then."""
+        number = self.text.strip().removeprefix("-").removeprefix("+")
+        return next((words for form, words in HINTS if re.fullmatch(form, number, re.DOTALL)), "")
+
+
+def first_fault(
+    path: Path, dialect: Dialect, columns: Collection[str], booleans: Collection[str] = (), gaps: bool = True
+) -> Fault | None:
+    """The first thing in these columns that is no finite number, or the first line of another length.
+
+    Read slowly, by Python, once a fast reader has found that there is one. None: nothing was found.
+    """
+    places = {name: dialect.names.index(name) for name in columns}
+    row, line = -1, dialect.skip
+    try:
+        for row, (line, fields) in enumerate(records(path, dialect)):
+            if len(fields) != len(dialect.names):
+                return Fault(line, row, reason=_wrong_length(len(fields), dialect))
+            for name, j in places.items():
+                usable = is_finite(fields[j]) or (name in booleans and is_boolean(fields[j]))
+                if not usable and (gaps or not is_gap(fields[j])):
+                    return Fault(line, row, repr(name) if dialect.header else str(j), fields[j])
+    except csv.Error as error:
+        return Fault(line + 1, row + 1, reason=f"{error}; is a quote left open?")
+    return None
+
+
+def is_finite(field: str) -> bool:
+    return bool(NUMBER.fullmatch(field)) and isfinite(float(field))
+
+
+def records(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
+    """Every row as its fields, with the number of its first line; empty lines are none."""
+    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+        next(islice(file, dialect.skip, dialect.skip), None)
+        reader = csv.reader(file, delimiter=dialect.delimiter, strict=True)
+        line = dialect.skip + 1
+        for fields in reader:
+            if fields:
+                yield line, fields
+            line = dialect.skip + reader.line_num + 1
+
+
+def is_boolean(field: str) -> bool:
+    return field.strip().lower() in ("true", "false", "0", "1")
+
+
+def _wrong_length(count: int, dialect: Dialect) -> str:
+    return (
+        f"{count:,} field{'s' if count > 1 else ''}, where the first line has {len(dialect.names):,} (separated by "
+        f"{dialect.delimiter!r}). Is a separator missing or too many, or text with one in it not in quotes?"
+    )

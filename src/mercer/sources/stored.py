@@ -1,0 +1,126 @@
+"""Rows that lie in a file: opened anew for every sweep, checked as they are read, and every way they disappoint."""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mercer.errors import BadData, MissingPart, NoRoom
+from mercer.sources.rows import Array, RowSource, regroup
+from mercer.terminal import plain
+
+LONGEST = 300  # characters of a reader's own words
+MAGIC = {
+    b"PAR1": "a Parquet file (.parquet)",
+    b"ARROW1": "an Arrow file (.arrow)",
+    b"\xff\xff\xff\xff": "an Arrow stream; save it as an Arrow file",
+    b"FEA1": "a Feather file of version 1; save it anew",
+    b"\x93NUMPY": "an array of numpy (.npy)",
+    b"PK\x03\x04": "a zip archive, such as .npz and .xlsx are",
+    b"\x1f\x8b": "compressed by gzip; unpack it first",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd; unpack it first",
+    b"BZh": "compressed by bzip2; unpack it first",
+    b"\xfd7zXZ": "compressed by xz; unpack it first",
+    b"\x89HDF": "an HDF5 file",
+    b"SQLite format 3": "a database of SQLite",
+    b"%PDF": "a PDF",
+    b"\x80\x04": "a pickle, which is never read",
+    b"\x80\x05": "a pickle, which is never read",
+}  # how files of some kinds begin
+
+
+class FileRows(RowSource):
+    """A file that is opened anew for every sweep, and must not change in between."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.label = path, plain(path)
+        self.fingerprint = fingerprint(path)
+
+    def blocks(self, size: int) -> Iterator[Array]:
+        self._refuse_change()
+        count = 0
+        with readable(self.path):
+            for block in self.checked(regroup(self._pieces(size), size)):
+                count += len(block)
+                yield block
+        if count != self.shape[0]:
+            raise BadData(f"{self.label} has {count:,} rows now, not {self.shape[0]:,}: it changed while it was read.")
+        self._refuse_change()
+
+    def _refuse_change(self) -> None:
+        if fingerprint(self.path) != self.fingerprint:
+            raise BadData(f"{self.label} has changed since it was opened; fit again when nothing writes to it.")
+
+    @abstractmethod
+    def _pieces(self, size: int) -> Iterator[Array]:
+        """All rows in pieces of any length."""
+
+
+def fingerprint(path: Path) -> tuple[int, int, int]:
+    """What changes when a file is written to or replaced."""
+    with readable(path):
+        refuse_irregular(path)
+        state = path.stat()
+    return state.st_ino, state.st_size, state.st_mtime_ns
+
+
+def refuse_irregular(path: Path) -> None:
+    """A pipe can be read only once, and opening it again waits for ever."""
+    if path.exists() and not path.is_file():
+        what = "a folder" if path.is_dir() else "no regular file (a pipe is read as standard input: mercer fit -)"
+        raise BadData(f"{plain(path)} is {what}.")
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Every way a file can disappoint, in one sentence with its name."""
+    try:
+        yield
+    except (BadData, NoRoom, MissingPart):
+        raise
+    except FileNotFoundError:
+        raise BadData(f"{plain(path)}: there is no such file (any more).") from None
+    except PermissionError as error:
+        raise BadData(f"{plain(path)} cannot be read: {error.strerror}.") from None
+    except MemoryError as error:
+        raise NoRoom(f"{plain(path)}: out of memory while reading ({shortened(error)}).") from None
+    except Exception as error:
+        if not is_disappointment(error):
+            raise
+        guess = (
+            f"It is {kind}" if (kind := kind_by_its_start(path)) else "Is it damaged, truncated, or of another kind?"
+        )
+        raise BadData(f"{plain(path)} cannot be read: {shortened(error)}. {guess}") from None
+
+
+def is_disappointment(error: Exception) -> bool:
+    """What readers raise for files: Python's and numpy's errors, and all of Arrow's, whatever they derive from."""
+    usual = (OSError, ValueError, EOFError, OverflowError, KeyError)
+    return isinstance(error, usual) or any(kind.__name__ == "ArrowException" for kind in type(error).__mro__)
+
+
+def shortened(error: Exception) -> str:
+    """What a reader says, in one line without the bytes it stumbled over."""
+    words = plain(" ".join(str(error).split())).rstrip(".")
+    return words if len(words) <= LONGEST else words[:LONGEST] + " …"
+
+
+def kind_by_its_start(path: Path) -> str:
+    """What a file is that begins like this; nothing if unknown, or if its name says so anyway."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(16)
+    except OSError:
+        return ""
+    kind = next((kind for magic, kind in MAGIC.items() if start.startswith(magic)), "")
+    ending = ".arrow" if path.suffix.lower() == ".feather" else path.suffix.lower()
+    return "" if ending and f"({ending})" in kind else kind
+
+
+def float_type(types: Sequence[Any]) -> np.dtype[Any]:
+    """float32 if every column is that narrow, else float64."""
+    single = all(np.dtype(kind).kind == "f" and np.dtype(kind).itemsize <= 4 for kind in types)
+    return np.dtype(np.float32 if types and single else np.float64)
