@@ -421,7 +421,7 @@ def test_few_columns_have_few_components_unless_more_are_asked_for(table):
     [
         (["--method", "pca", "--kernel", "rbf"], "--kernel is not for --method pca, but for kpca."),
         (["--method", "pca", "--landmarks", 50], "--landmarks is not for --method pca, but for kpca."),
-        (["--standardize"], "--standardize is not for --method kpca, but for pca."),
+        (["--whiten"], "--whiten is not for --method kpca, but for pca."),
         (["--method", "tsne"], "--method tsne: there is no such method; known are kpca, pca, lle."),
         (["--method", "pca", "--solver", "landmark"], "--solver must be one of"),
     ],

@@ -152,10 +152,10 @@ def test_commands_of_the_readme_exist():
 
 
 FITS = {
-    "KernelPCA": [dict(kernel="rbf"), dict(kernel="rbf", eigen_solver="landmark")],
+    "KernelPCA": [dict(kernel="rbf"), dict(kernel="rbf", eigen_solver="landmark", standardize=True)],
     "PCA": [{}, dict(standardize=True)],
     "IncrementalPCA": [{}],
-    "LocallyLinearEmbedding": [{}, dict(method="modified")],
+    "LocallyLinearEmbedding": [{}, dict(method="modified", standardize=True)],
 }
 
 

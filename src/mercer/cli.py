@@ -85,7 +85,7 @@ def fit(
     method: Method = "kpca",
     components: Components = None,
     standardize: Annotated[
-        bool, typer.Option("--standardize", help="Of pca: divide columns by their standard deviations first.")
+        bool, typer.Option("--standardize", help="Divide columns by their standard deviations first.")
     ] = False,
     whiten: Annotated[bool, typer.Option("--whiten", help="Of pca: scores of variance one.")] = False,
     neighbors: Neighbors = None,

@@ -11,6 +11,7 @@ OPTIONS = {
         "--solver": "eigen_solver",
         "--landmarks": "n_landmarks",
         "--refine": "refine",
+        "--standardize": "standardize",
     },
     "pca": {"--standardize": "standardize", "--whiten": "whiten", "--solver": "svd_solver"},
     "lle": {
@@ -20,6 +21,7 @@ OPTIONS = {
         "--metric": "metric",
         "--on-disconnected": "on_disconnected",
         "--solver": "eigen_solver",
+        "--standardize": "standardize",
     },
 }  # those that only some methods have, and what they set
 COMMON = {

@@ -85,9 +85,12 @@ def finite(scatter: Scatter) -> bool:
 
 
 def column_scales(task: LinearTask, scatter: Scatter) -> Array | None:
-    """The standard deviations, and 1 for columns that have none."""
-    if not task.standardize:
-        return None
+    """What columns are divided by, if that was asked for."""
+    return deviations(scatter) if task.standardize else None
+
+
+def deviations(scatter: Scatter) -> Array:
+    """The standard deviations of the columns, and 1 for those that have none."""
     degrees = scatter.weight - 1 if scatter.weight > 1 else scatter.weight
     return np.where(is_constant(scatter), 1.0, np.sqrt(scatter.squares / degrees))
 
@@ -192,10 +195,15 @@ def about_columns(task: LinearTask, scatter: Scatter, total: float, noise: float
             "All rows are the same, so there is no direction in which they vary: all variances and scores are zero. "
             "(Or they differ by so little that its square is not a number any more: scale them up.)"
         ]
+    return about_constant(scatter, task.names) if task.standardize else []
+
+
+def about_constant(scatter: Scatter, column_names: Any) -> list[str]:
+    """Which columns could not be standardized."""
     constant = np.flatnonzero(is_constant(scatter))
-    if not task.standardize or not len(constant):
+    if not len(constant):
         return []
-    some = listed(str(j) if task.names is None else repr(task.names[j]) for j in constant)
+    some = listed(str(j) if column_names is None else repr(column_names[j]) for j in constant)
     return [
         f"{len(constant)} of {scatter.width} columns are constant ({some}) and cannot be scaled to variance one: "
         "they are left as they are and say nothing. Leave them out."

@@ -91,7 +91,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
     def _write(self, path: str | Path | None, rows: Any, scores: Array | None = None) -> None:
         """The scores of rows, if they are not there yet, to a file or (None) as CSV to standard output."""
         where, n_rows = None if path is None else Path(path), rows.shape[0]
-        if where is not None and isinstance(rows, FileRows):
+        if where is not None and isinstance(rows, RowSource) and rows.path is not None:
             refuse_same_file(rows.path, where)
         with (
             outlet(where, self.get_feature_names_out(), n_rows, self._dtype_of_scores(rows)) as sink,

@@ -23,7 +23,7 @@ from mercer.solvers.interval import certify_landmarks
 from mercer.solvers.landmarks import Landmarks
 from mercer.solvers.plan import Plan
 from mercer.solvers.warm import start_columns
-from mercer.sources.rows import RowSource, as_source
+from mercer.sources.rows import RowSource, as_source, by_columns
 from mercer.symmetric import Array
 
 INDEFINITE = 1e-9  # of k(x, x): what is left of it may be so much below zero by rounding
@@ -67,7 +67,8 @@ def choose_rows(
     """The landmarks, and their numbers among the rows as they were given."""
     training = task.training
     if task.landmarks is not None:
-        return given_landmarks(task.landmarks, training.given if training.given is not None else source)
+        rows = training.given if training.given is not None else source
+        return given_landmarks(task.landmarks, rows, training.scale)
     n, weights = source.shape[0], training.weights
     some = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
     if settings.sample < len(some):
@@ -83,11 +84,11 @@ def choose_rows(
     return sample[pivots], chosen if training.kept is None else np.flatnonzero(training.kept)[chosen]
 
 
-def given_landmarks(landmarks: Any, rows: Any) -> tuple[Any, Array | None]:
-    """Those of the user: numbers of rows if one-dimensional, rows if two-dimensional."""
+def given_landmarks(landmarks: Any, rows: Any, scale: Array | None) -> tuple[Any, Array | None]:
+    """Those of the user: numbers of rows if one-dimensional, rows in the units of X if two-dimensional."""
     n, d = rows.shape
     if sparse.issparse(landmarks) and landmarks.shape[1] == d:
-        return landmarks.tocsr().astype(rows.dtype, copy=False), None
+        return like_rows(landmarks.tocsr(), rows.dtype, scale), None
     landmarks = np.asarray(landmarks)
     if landmarks.ndim == 1 and landmarks.size:
         if landmarks.dtype.kind not in "iu":
@@ -103,7 +104,12 @@ def given_landmarks(landmarks: Any, rows: Any) -> tuple[Any, Array | None]:
         )
     if landmarks.dtype.kind not in "fiub" or not np.isfinite(landmarks).all():
         raise BadData("landmarks must be finite numbers.")
-    return landmarks.astype(rows.dtype, copy=False), None
+    return like_rows(landmarks, rows.dtype, scale), None
+
+
+def like_rows(landmarks: Any, dtype: Any, scale: Array | None) -> Any:
+    landmarks = landmarks.astype(dtype, copy=False)
+    return landmarks if scale is None else by_columns(np.divide, landmarks, scale)
 
 
 def about_landmarks(task: Task, features: LandmarkMap, asked: int) -> list[str]:

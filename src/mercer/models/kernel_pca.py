@@ -19,6 +19,7 @@ from mercer.models.by_landmarks import find_by_landmarks
 from mercer.models.certified import find_certified
 from mercer.models.components import Components, Task
 from mercer.models.problem import describe, which_solver
+from mercer.models.scale import divided, in_units, in_units_of_input, refuse_matrix, standardized
 from mercer.models.training import Training, check_rows, weigh
 from mercer.operators.centering import refuse_non_finite
 from mercer.readings.preimage import apply_inverse, learn_inverse
@@ -87,13 +88,17 @@ class KernelPCA(Model):
     n_landmarks : int, default=None
         How many landmarks, at most: fewer once they leave less than `tol` unseen. None: 1000 (2000 if `refine`), or 8
         for each component and 100 if that is more, up to 3000 and to what fits.
-    landmarks : array-like, default=None
+    landmarks : {array-like, sparse matrix}, default=None
         The landmarks themselves: numbers of rows if one-dimensional, rows if two-dimensional. None: drawn one after the
         other where the rest of the kernel matrix is seen worst (randomly pivoted Cholesky), from all rows or a large
         sample of them.
     refine : int, default=0
         How many exact passes over the kernel matrix follow the landmarks; they measure residuals, and new rows are
         compared with all training rows then.
+    standardize : bool, default=False
+        Divide every column by its standard deviation first, so that its unit does not matter:
+        ``k(x/scale_, y/scale_)``. Nothing is subtracted. ``gamma="median"`` is that of the divided rows; `landmarks`
+        are given in the units of X.
 
     Attributes
     ----------
@@ -117,9 +122,11 @@ class KernelPCA(Model):
     gamma_ : float
         γ as used by "rbf", "poly" and "sigmoid".
     X_fit_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
-        The training rows (those of positive weight).
+        The training rows (those of positive weight), divided by ``scale_`` if ``standardize``.
+    scale_ : ndarray of shape (n_features,)
+        What columns were divided by, if ``standardize``: s = √(Σw(x − mean)²/(Σw − 1)), and 1 for constant ones.
     landmarks_ : {ndarray, sparse matrix} of shape (n_landmarks, n_features)
-        The landmarks, most telling first, without those that only repeat others.
+        The landmarks in the units of X, most telling first, without those that only repeat others.
     landmark_indices_ : ndarray of shape (n_landmarks,)
         Their numbers among the rows, unless they were given as rows.
     dual_coef_, X_transformed_fit_ : ndarray
@@ -161,8 +168,9 @@ class KernelPCA(Model):
         "memory_limit": [Interval(Real, 0, None, closed="neither"), str, None],
         "progress": ["boolean", callable],
         "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
-        "landmarks": ["array-like", None],
+        "landmarks": ["array-like", "sparse matrix", None],
         "refine": ["boolean", Interval(Integral, 0, None, closed="left")],
+        "standardize": ["boolean"],
     }
 
     def __init__(
@@ -189,6 +197,7 @@ class KernelPCA(Model):
         n_landmarks: int | None = None,
         landmarks: Any = None,
         refine: int = 0,
+        standardize: bool = False,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -211,6 +220,7 @@ class KernelPCA(Model):
         self.n_landmarks = n_landmarks
         self.landmarks = landmarks
         self.refine = refine
+        self.standardize = standardize
 
     # ------------------------------------------------------------------ fitting
 
@@ -256,9 +266,10 @@ class KernelPCA(Model):
             plan = choose_plan(task.problem, task.limits)
             if not plan.streams:
                 task = replace(task, training=task.training.in_memory())
-            self._keep(find_by_landmarks(task, plan) if plan.held == "landmarks" else find_certified(task, plan))
+            found = find_by_landmarks(task, plan) if plan.held == "landmarks" else find_certified(task, plan)
+            self._keep(found, task.training)
             if self.fit_inverse_transform:
-                self._learn_inverse(task)
+                self._learn_inverse(task, found)
         return task.training.given if self._training is not None else task.training.all_rows
 
     def _task(self, X: Any, sample_weight: Any) -> Task:
@@ -278,7 +289,10 @@ class KernelPCA(Model):
             progress=self.progress,
         )
 
-    def _open(self, X: Any, sample_weight: Any = None) -> Training:
+    def _open(self, X: Any, sample_weight: Any = None, look: bool = True) -> Training:
+        """The rows, checked; their columns are looked at for a scale, unless it does not matter which."""
+        if self._precomputed():
+            refuse_matrix(self.standardize, "kernel")
         if self.fit_inverse_transform and self._precomputed():
             raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
         if which_solver(self) == "landmark" and self._precomputed():
@@ -292,7 +306,10 @@ class KernelPCA(Model):
             raise NotImplementedError("Inverse transform not implemented for sparse matrices!")
         training = weigh(X, sample_weight, square=self._precomputed())
         self._kept_items, self._dtype = training.kept, np.float32 if X.dtype == np.float32 else np.float64
-        return training
+        if not self.standardize:
+            return training
+        names = getattr(self, "feature_names_in_", None)
+        return standardized(training, names, self._limits().threads) if look else divided(training, np.ones(X.shape[1]))
 
     def _resolve_kernel(self, rows: Any) -> Kernel:
         kernel = resolve_kernel(
@@ -308,9 +325,9 @@ class KernelPCA(Model):
         self.kernel_, self.gamma_ = kernel, getattr(kernel, "gamma", default)
         return kernel
 
-    def _keep(self, found: Components) -> None:
+    def _keep(self, found: Components, training: Training) -> None:
         """All fitted names, in one place; those that this fit does not have are forgotten."""
-        per_degree = found.per_degree_of_freedom()
+        per_degree, scale = found.per_degree_of_freedom(), training.scale
         names = {
             "plan_": found.plan,
             "certificate_": found.certificate,
@@ -320,7 +337,8 @@ class KernelPCA(Model):
             "explained_variance_": found.values * per_degree,
             "explained_variance_ratio_": found.ratios,
             "X_fit_": found.rows,
-            "landmarks_": found.landmarks,
+            "scale_": None if scale is None else scale.astype(self._dtype),
+            "landmarks_": in_units_of_input(found.landmarks, scale),
             "landmark_indices_": found.landmark_indices,
             "dual_coef_": None,
             "X_transformed_fit_": None,
@@ -330,7 +348,7 @@ class KernelPCA(Model):
             if value is not None:
                 setattr(self, name, value)
         self._projection, self._training = found.projection, found.scores
-        for message in filter(None, [found.plan.notice, *found.warnings]):
+        for message in filter(None, [found.plan.notice, *training.notes, *found.warnings]):
             tell(message)
         if not found.certificate.converged and not found.plan.approximate:
             tell(
@@ -339,14 +357,16 @@ class KernelPCA(Model):
                 ConvergenceWarning,
             )
 
-    def _learn_inverse(self, task: Task) -> None:
-        """The way back from scores to rows: to those that were fitted, or to the landmarks."""
+    def _learn_inverse(self, task: Task, found: Components) -> None:
+        """The way back from scores to rows: to those that were fitted, or to the landmarks, in the units of X."""
         rows, weights, threads = task.training.rows, task.training.weights, task.limits.threads
         scores: Any = self._training
-        if hasattr(self, "landmarks_"):
-            rows, weights, scores = self.landmarks_, None, self._projection.scores(self.landmarks_, threads)
-        self.X_transformed_fit_ = scores.astype(self._dtype)
-        self.dual_coef_ = learn_inverse(self.kernel_, scores, rows, self.alpha, weights, threads).astype(self._dtype)
+        if found.landmarks is not None:
+            rows, weights, scores = found.landmarks, None, self._projection.scores(found.landmarks, threads)
+        coefficients = learn_inverse(self.kernel_, scores, rows, self.alpha, weights, threads)
+        if task.training.scale is not None:
+            coefficients *= task.training.scale
+        self.X_transformed_fit_, self.dual_coef_ = scores.astype(self._dtype), coefficients.astype(self._dtype)
 
     # ------------------------------------------------------------------ using
 
@@ -396,7 +416,7 @@ class KernelPCA(Model):
         """What `fit(X)` would do, in what time, and why, without doing it."""
         self.check_params()
         other = clone(self)  # a fitted model stays as it is
-        rows = other._open(X, sample_weight).rows
+        rows = other._open(X, sample_weight, look=False).rows
         kernel = other._resolve_kernel(rows)
         return plan_ahead(describe(self, rows, kernel), kernel, rows, self._limits())
 
@@ -412,7 +432,7 @@ class KernelPCA(Model):
         """The checked rows."""
         check_is_fitted(self)
         rows = check_rows(self, X, reset=False, square=self._precomputed())
-        return self._of_items_that_count(rows)
+        return self._of_items_that_count(in_units(rows, getattr(self, "scale_", None)))
 
     def _of_items_that_count(self, rows: Any) -> Any:
         """Of a kernel matrix, the columns of items with a weight; rows of data as they are."""

@@ -1,11 +1,12 @@
 """Locally linear embedding with a proof."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
@@ -18,7 +19,8 @@ from mercer.models.embedding import Embedding, Recipe, about_graph, embed, embed
 from mercer.models.local_task import given_distances, local_problem, refuse_negative, space_of
 from mercer.models.neighborhoods import Neighborhoods, find_neighborhoods
 from mercer.models.placing import Placement, place
-from mercer.models.training import check_rows
+from mercer.models.scale import in_units, refuse_matrix, standardized
+from mercer.models.training import Training, check_rows
 from mercer.operators import local
 from mercer.operators.alignment import over_blocks
 from mercer.operators.points import SparsePoints
@@ -36,6 +38,17 @@ SINGULAR = (
     "Error in determining null-space with ARPACK. Error message: '{}'. Note that eigen_solver='arpack' can fail when "
     "the weight matrix is singular or otherwise ill-behaved; eigen_solver='auto' warns instead."
 )
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What a fit goes on with, and what it leaves behind."""
+
+    space: Space
+    problem: LocalProblem  # the sizes of the work
+    dtype: Any  # of the answer
+    scale: Array | None  # that columns were divided by
+    notes: tuple[str, ...]  # what a user should be told about the rows
 
 
 class LocallyLinearEmbedding(Model):
@@ -88,6 +101,9 @@ class LocallyLinearEmbedding(Model):
         Bytes, or "2GB"; None is half the machine. A fit that does not fit is refused before it starts.
     progress : bool or callable, default=False
         True shows a bar on a terminal; a callable is called with the state.
+    standardize : bool, default=False
+        Divide every column by its standard deviation first, so that its unit does not matter: distances are those of
+        ``x/scale_``. Nothing is subtracted.
 
     Attributes
     ----------
@@ -104,7 +120,10 @@ class LocallyLinearEmbedding(Model):
     n_parts_ : int
         How many there are.
     residuals_ : ndarray of shape (n_samples,)
-        Distance of every row from what its neighbours make of it, in the units of the input.
+        Distance of every row from what its neighbours make of it, in the units of the input (of ``x/scale_``, if
+        ``standardize``).
+    scale_ : ndarray of shape (n_features,)
+        What columns were divided by, if ``standardize``: s = √(Σ(x − mean)²/(n − 1)), and 1 for constant ones.
     n_features_in_ : int
         How many columns.
 
@@ -147,6 +166,7 @@ class LocallyLinearEmbedding(Model):
         "on_disconnected": [StrOptions({"warn", "separate", "raise"})],
         "memory_limit": [Interval(Real, 0, None, closed="neither"), str, None],
         "progress": ["boolean", callable],
+        "standardize": ["boolean"],
     }
 
     def __init__(
@@ -168,6 +188,7 @@ class LocallyLinearEmbedding(Model):
         on_disconnected: str = "warn",
         memory_limit: int | str | None = None,
         progress: Any = False,
+        standardize: bool = False,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.n_components = n_components
@@ -185,6 +206,7 @@ class LocallyLinearEmbedding(Model):
         self.on_disconnected = on_disconnected
         self.memory_limit = memory_limit
         self.progress = progress
+        self.standardize = standardize
 
     # ------------------------------------------------------------------ fitting
 
@@ -225,23 +247,28 @@ class LocallyLinearEmbedding(Model):
         """From rows to fitted names."""
         limits, rng = self._limits(), self._rng()
         with self._within_limits(), reporting(self.progress, STAGES, "neighbourhoods") as on_pass:
-            space, problem, dtype = self._open(X)
+            opened = self._open(X)
+            space, problem = opened.space, opened.problem
             plan = choose_local_plan(problem, limits)
             hoods = find_neighborhoods(space, self.n_neighbors, limits.threads, on_pass)
             found, labels = self._embed(hoods, plan, problem, rng, limits.threads, on_pass)
-        self._keep(hoods, found, labels, plan, dtype)
+        self._keep(hoods, found, labels, plan, opened)
 
-    def _open(self, X: Any) -> tuple[Space, LocalProblem, Any]:
-        """The space of the rows, checked; the sizes of the work; and the precision of the answer."""
+    def _open(self, X: Any) -> Opened:
+        """The rows, checked, in their space."""
+        if given_distances(self):
+            refuse_matrix(self.standardize, "distance")
         rows = check_rows(self, X, reset=True, square=given_distances(self), matrix="distance")
-        loaded, shape = 0, rows.shape
-        if isinstance(rows, RowSource):
+        loaded, shape, training = 0, rows.shape, Training(rows, own=False)
+        if isinstance(rows, RowSource) or (self.standardize and not sparse.issparse(rows)):
             loaded = shape[0] * shape[1] * rows.dtype.itemsize
             choose_local_plan(local_problem(self, shape, loaded=loaded), self._limits())  # may refuse before it reads
-            rows = rows.load()
+        if self.standardize:
+            training = standardized(training, getattr(self, "feature_names_in_", None), self._limits().threads)
+        rows = training.in_memory().rows
         space = space_of(self, rows)
         dtype = np.float32 if rows.dtype == np.float32 else np.float64
-        return space, local_problem(self, shape, space, loaded), dtype
+        return Opened(space, local_problem(self, shape, space, loaded), dtype, training.scale, training.notes)
 
     def _embed(
         self,
@@ -277,15 +304,19 @@ class LocallyLinearEmbedding(Model):
         others = found.warnings if separate or not (few or complaints) else []  # of zeros, the complaint said why
         return replace(found, warnings=[*complaints, *others]), labels
 
-    def _keep(self, hoods: Neighborhoods, found: Embedding, labels: Array, plan: Plan, dtype: Any) -> None:
+    def _keep(self, hoods: Neighborhoods, found: Embedding, labels: Array, plan: Plan, opened: Opened) -> None:
         """All fitted names, in one place."""
+        dtype = opened.dtype
+        self.__dict__.pop("scale_", None)
+        if opened.scale is not None:
+            self.scale_ = opened.scale.astype(dtype)
         self._dtype, self._hoods, self._places = dtype, hoods, found.coordinates.astype(dtype, copy=False)
         self._apart = labels if isinstance(found.certificate, PartsCertificate) else None
         self.embedding_ = hoods.all_rows(self._places)
         self.reconstruction_error_ = found.error
         self.certificate_, self.plan_ = found.certificate, plan
         self.part_labels_, self.n_parts_ = hoods.all_rows(labels), int(labels.max()) + 1
-        for message in filter(None, [hoods.note, *found.warnings]):
+        for message in filter(None, [*opened.notes, hoods.note, *found.warnings]):
             tell(message)
         if not found.certificate.converged:
             tell(
@@ -298,7 +329,7 @@ class LocallyLinearEmbedding(Model):
         """What `fit(X)` would do, and why, without doing it."""
         self.check_params()
         other = clone(self)  # a fitted model stays as it is
-        return choose_local_plan(other._open(X)[1], self._limits())
+        return choose_local_plan(other._open(X).problem, self._limits())
 
     # ------------------------------------------------------------------ using
 
@@ -321,7 +352,7 @@ class LocallyLinearEmbedding(Model):
         rows = check_rows(self, X, reset=False, square=given_distances(self), matrix="distance")
         if given_distances(self):
             refuse_negative(rows)
-        return rows
+        return in_units(rows, getattr(self, "scale_", None))
 
     def _scores(self, rows: Any, threads: int) -> Array:
         return self._placed(rows, threads).embedding

@@ -19,7 +19,7 @@ SPARSE = 5  # times as dear as dense: an entry from sparse rows
 def describe(model: Any, rows: Any, kernel: Kernel) -> Problem:
     """The sizes on which a plan is based."""
     asked, given, stored = model.n_components, isinstance(kernel, Precomputed), isinstance(rows, RowSource)
-    n, d = rows.shape
+    copies, (n, d) = model.copy_X or model.standardize, rows.shape
     return Problem(
         n=n,
         d=d,
@@ -28,7 +28,7 @@ def describe(model: Any, rows: Any, kernel: Kernel) -> Problem:
         free_features=kernel.features_are_rows,
         sparse=sparse.issparse(rows),
         given=given,
-        copied=0 if given or not model.copy_X or stored or sparse.issparse(rows) else rows.dtype.itemsize * n * d,
+        copied=rows.dtype.itemsize * n * d if copies and not (given or stored or sparse.issparse(rows)) else 0,
         loaded=rows.dtype.itemsize * n * d if stored else 0,
         reading=rows.overhead if stored else 0,
         psd=kernel.mercer,

@@ -27,6 +27,8 @@ class Training:
     kept: Array | None = None  # which of the given rows are left; None: all
     given: Any = None  # all of them, if some were left out
     own: bool = True  # whether the rows are an array of ours
+    scale: Array | None = None  # that their columns were divided by
+    notes: tuple[str, ...] = ()  # what a user should be told about them
 
     @property
     def count(self) -> int:
@@ -49,7 +51,9 @@ class Training:
         if self.weights is None or self.weights.all():
             return replace(self, rows=self.rows.load(), own=True)
         kept = self.weights > 0
-        return Training(self.rows.load(kept), self.weights[kept], kept, self.rows, own=True)
+        return replace(
+            self, rows=self.rows.load(kept), weights=self.weights[kept], kept=kept, given=self.rows, own=True
+        )
 
 
 def check_rows(

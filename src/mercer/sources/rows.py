@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ class RowSource(ABC):
     dtype: Any = np.dtype(np.float64)
     names: tuple[str, ...] | None = None  # of the columns, if they have any
     label: str = "X"  # what to call it in a message
+    path: Path | None = None  # of the file that is read
     overhead: int = 0  # bytes that reading takes beyond the blocks
     sparse: bool = False
     density: float = 1.0  # share of the numbers that are not zero
@@ -123,6 +125,37 @@ class MappedRows(RowSource):
     def blocks(self, size: int) -> Iterator[Array]:
         starts = range(0, self.shape[0], size)
         yield from self.checked(np.array(self.rows[i : i + size], dtype=self.dtype) for i in starts)
+
+
+class ScaledRows(RowSource):
+    """The rows of another source, every column divided by a number of its own, block by block: no copy of them all."""
+
+    def __init__(self, rows: RowSource, scale: Array) -> None:
+        self.rows, self.scale, self.shape = rows, scale, rows.shape
+        self.names, self.label, self.path, self.overhead = rows.names, rows.label, rows.path, rows.overhead
+        self.sparse, self.density = rows.sparse, rows.density
+        self.dtype = np.dtype(np.float32 if rows.dtype == np.float32 else np.float64)
+
+    def blocks(self, size: int) -> Iterator[Any]:
+        yield from (by_columns(np.divide, block, self.scale) for block in self.rows.blocks(size))
+
+    def __getitem__(self, indices: Array) -> Any:
+        return by_columns(np.divide, self.rows[indices], self.scale)
+
+    def load(self, kept: Array | None = None) -> Any:
+        if self.rows.held:
+            return by_columns(np.divide, self.rows.load(kept), self.scale)
+        return super().load(kept)
+
+
+def by_columns(operation: np.ufunc, rows: Any, numbers: Array) -> Any:
+    """Rows times, or divided by, a number for every column: new ones, as narrow as they were, and as sparse."""
+    dtype = np.float32 if rows.dtype == np.float32 else np.float64
+    numbers = numbers.astype(dtype)
+    if not sparse.issparse(rows):
+        return operation(rows, numbers, dtype=dtype)
+    data = operation(rows.data, numbers[rows.indices], dtype=dtype)
+    return type(rows)((data, rows.indices, rows.indptr), shape=rows.shape)
 
 
 def some_rows(rows: Any, start: int, stop: int) -> Any:

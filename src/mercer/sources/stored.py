@@ -35,6 +35,8 @@ MAGIC = {
 class FileRows(RowSource):
     """A file that is opened anew for every sweep, and must not change in between."""
 
+    path: Path
+
     def __init__(self, path: Path) -> None:
         self.path, self.label = path, plain(path)
         self.fingerprint = fingerprint(path)

@@ -1,0 +1,204 @@
+"""Columns in different units: what standardizing does, and what is said without it."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_wine
+from sklearn.decomposition import PCA as TheirPCA
+from sklearn.decomposition import KernelPCA as Theirs
+
+import mercer
+from mercer import KernelPCA, LocallyLinearEmbedding, locally_linear_embedding
+from mercer.errors import BadData, MercerWarning
+from mercer.kernels import Matern
+
+WINE = load_wine().data
+DEVIATIONS = WINE.std(axis=0, ddof=1)
+COLUMNS = load_wine().feature_names
+RNG = np.random.default_rng(7)
+WEIGHTS = RNG.integers(0, 4, size=len(WINE)).astype(float)
+
+# ---------------------------------------------------------------------- standardize=True
+
+
+def as_kernel_pca(**params):
+    return KernelPCA(3, **{"kernel": "rbf"} | params)
+
+
+WAYS = {
+    "LAPACK": dict(eigen_solver="dense"),
+    "Krylov": dict(eigen_solver="krylov", tol=1e-12),
+    "median": dict(gamma="median"),
+    "linear": dict(kernel="linear"),
+    "poly": dict(kernel="poly"),
+    "cosine": dict(kernel="cosine"),
+    "Matern": dict(kernel=Matern(length_scale=4.0)),
+    "landmarks": dict(n_landmarks=70),
+    "numbers": dict(landmarks=np.arange(0, 170, 2)),
+    "refined": dict(n_landmarks=150, refine=2),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_standardizing_is_kernel_pca_of_divided_columns(way, kind):
+    ours = as_kernel_pca(standardize=True, **WAYS[way]).fit(kind(WINE))
+    other = as_kernel_pca(**WAYS[way]).fit(kind(WINE / DEVIATIONS))
+    assert_allclose(ours.scale_, DEVIATIONS, rtol=1e-12)
+    assert_allclose(ours.eigenvalues_, other.eigenvalues_, rtol=1e-8)
+    assert_allclose(ours.total_variance_, other.total_variance_, rtol=1e-10)
+    new = WINE[::3] + 0.1
+    assert_allclose(ours.transform(kind(new)), other.transform(kind(new / DEVIATIONS)), atol=1e-6)
+    assert_allclose(ours.transform(kind(WINE)), ours.fit_transform(kind(WINE)), atol=1e-6)
+
+
+def test_standardized_explained_variance_makes_sense_of_wine():
+    theirs = Theirs(kernel="rbf").fit(WINE / DEVIATIONS)
+    total = theirs.eigenvalues_.sum()
+    ours = as_kernel_pca(standardize=True).fit(WINE)
+    assert_allclose(ours.explained_variance_ratio_, theirs.eigenvalues_[:3] / total, rtol=1e-6)
+    assert ours.explained_variance_ratio_[0] > 0.15
+
+
+def test_the_linear_kernel_standardized_is_pca_of_the_correlations():
+    ours = KernelPCA(13, kernel="linear", standardize=True).fit(WINE)
+    assert_allclose(ours.explained_variance_, TheirPCA().fit(WINE / DEVIATIONS).explained_variance_, rtol=1e-10)
+    assert_allclose(ours.total_variance_, 13.0, rtol=1e-12)
+
+
+def test_weights_count_in_the_standard_deviations():
+    repeated = np.repeat(WINE, WEIGHTS.astype(int), axis=0)
+    ours = as_kernel_pca(standardize=True).fit(WINE, sample_weight=WEIGHTS)
+    assert_allclose(ours.scale_, repeated.std(axis=0, ddof=1), rtol=1e-12)
+    other = as_kernel_pca(standardize=True).fit(repeated)
+    assert_allclose(ours.eigenvalues_, other.eigenvalues_, rtol=1e-10)
+    assert_allclose(np.abs(ours.transform(WINE)), np.abs(other.transform(WINE)), atol=1e-8)
+    assert_allclose(ours.fit_transform(WINE, sample_weight=WEIGHTS), ours.transform(WINE), atol=1e-8)
+
+
+def test_landmarks_are_given_and_kept_in_the_units_of_the_rows():
+    numbers = np.arange(0, 170, 2)
+    by_number = as_kernel_pca(standardize=True, landmarks=numbers).fit(WINE)
+    assert_allclose(by_number.landmarks_, WINE[by_number.landmark_indices_], rtol=1e-14)
+    by_row = as_kernel_pca(standardize=True, landmarks=WINE[numbers]).fit(WINE)
+    assert_allclose(by_row.eigenvalues_, by_number.eigenvalues_, rtol=1e-10)
+    again = as_kernel_pca(standardize=True, landmarks=sparse.csr_array(by_row.landmarks_)).fit(sparse.csr_array(WINE))
+    assert_allclose(again.eigenvalues_, by_number.eigenvalues_, rtol=1e-8)
+
+
+@pytest.mark.parametrize("way", [{}, dict(n_landmarks=150), dict(n_landmarks=150, refine=5)], ids=str)
+def test_the_inverse_gives_rows_in_their_own_units(way):
+    params = dict(kernel="rbf", fit_inverse_transform=True, alpha=1e-3, **way)
+    ours = KernelPCA(20, standardize=True, **params).fit(WINE)
+    other = KernelPCA(20, **params).fit(WINE / DEVIATIONS)
+    back = ours.inverse_transform(ours.transform(WINE))
+    assert_allclose(back, other.inverse_transform(other.transform(WINE / DEVIATIONS)) * DEVIATIONS, rtol=1e-5)
+    assert np.mean(((back - WINE) / DEVIATIONS) ** 2) < 0.2  # of the variance of a column
+
+
+@pytest.mark.parametrize("params", [{}, dict(n_landmarks=60), dict(n_landmarks=150, refine=2)], ids=str)
+def test_a_file_standardized_is_the_array_standardized(tmp_path, params):
+    path = tmp_path / "wine.npy"
+    np.save(path, WINE)
+    from_file, from_array = (as_kernel_pca(standardize=True, **params) for _ in range(2))
+    scores = from_file.fit_transform(path)
+    assert_allclose(scores, from_array.fit_transform(WINE), rtol=1e-9, atol=1e-12)
+    assert_allclose(from_file.scale_, from_array.scale_, rtol=1e-13)
+    assert_allclose(from_file.transform(path), scores, atol=1e-7)
+    weighted = [as_kernel_pca(standardize=True, **params).fit(X, sample_weight=WEIGHTS) for X in (path, WINE)]
+    assert_allclose(weighted[0].eigenvalues_, weighted[1].eigenvalues_, rtol=1e-7)
+
+
+def test_a_file_that_is_standardized_is_not_overwritten_by_its_scores(tmp_path):
+    path = tmp_path / "wine.npy"
+    np.save(path, WINE)
+    model = as_kernel_pca(standardize=True).fit(path)
+    with pytest.raises(mercer.errors.MercerError):
+        model.transform_to(path, path)
+    assert_allclose(np.load(path), WINE)
+
+
+def test_narrow_rows_stay_narrow():
+    rows = WINE.astype(np.float32)
+    ours = as_kernel_pca(standardize=True).fit(rows)
+    assert ours.scale_.dtype == ours.transform(rows).dtype == ours.X_fit_.dtype == np.float32
+    assert_allclose(ours.eigenvalues_, as_kernel_pca(standardize=True).fit(WINE).eigenvalues_, rtol=1e-5)
+
+
+def test_whole_numbers_are_divided_as_numbers():
+    rows = RNG.integers(0, 1000, size=(60, 3)) * [1, 10, 1000]
+    ours = as_kernel_pca(standardize=True).fit(rows)
+    assert_allclose(ours.eigenvalues_, as_kernel_pca(standardize=True).fit(rows.astype(float)).eigenvalues_)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("model", [KernelPCA(2, kernel="rbf"), LocallyLinearEmbedding(n_neighbors=8)], ids=str)
+def test_a_constant_column_is_left_as_it_is_and_said(model, kind):
+    rows = np.insert(WINE, 3, 5.0, axis=1)
+    model = clone(model).set_params(standardize=True)
+    with pytest.warns(MercerWarning, match=r"1 of 14 columns are constant \(3\)"):
+        model.fit(kind(rows))
+    assert model.scale_[3] == 1.0
+    assert_allclose(np.delete(model.scale_, 3), DEVIATIONS, rtol=1e-12)
+
+
+def test_a_refit_without_standardizing_forgets_the_scale():
+    for model in (KernelPCA(2, kernel="linear", standardize=True), LocallyLinearEmbedding(standardize=True)):
+        rows = WINE[:, :3]
+        model.fit(rows)
+        scaled = model.transform(rows)
+        model.set_params(standardize=False).fit(rows)
+        assert not hasattr(model, "scale_")
+        assert np.abs(model.transform(rows) - scaled).max() > 1e-3
+
+
+def test_a_matrix_of_items_has_no_columns_to_standardize():
+    for model in (KernelPCA(2, kernel="precomputed"), LocallyLinearEmbedding(metric="precomputed")):
+        with pytest.raises(ValueError, match="has no columns"):
+            model.set_params(standardize=True).fit(np.eye(30))
+
+
+def test_squares_that_are_no_numbers_are_refused_in_words():
+    rows = RNG.normal(size=(40, 2)) * [1, 1e200]
+    for model in (KernelPCA(2, kernel="rbf"), LocallyLinearEmbedding()):
+        with pytest.raises(BadData, match="far too large"):
+            model.set_params(standardize=True).fit(rows)
+
+
+def test_standardized_rows_are_part_of_the_plan():
+    rows = RNG.normal(size=(2000, 50))
+    rows /= rows.std(axis=0, ddof=1)
+    plain, scaled = (KernelPCA(3, kernel="rbf", copy_X=False, standardize=s).plan(rows) for s in (False, True))
+    assert scaled.memory - plain.memory == rows.nbytes
+    plain, scaled = (LocallyLinearEmbedding(standardize=s).plan(rows) for s in (False, True))
+    assert scaled.memory - plain.memory == rows.nbytes
+    plain, scaled = (mercer.plan(2000, 50, copy_X=False, standardize=s) for s in (False, True))
+    assert scaled.memory - plain.memory == rows.nbytes
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, "file"])
+@pytest.mark.parametrize("method", ["standard", "modified"])
+def test_standardizing_is_lle_of_divided_columns(kind, method, tmp_path):
+    if kind == "file":
+        np.save(tmp_path / "wine.npy", WINE)
+        X = tmp_path / "wine.npy"
+    else:
+        X = kind(WINE)
+    params = dict(n_neighbors=12, method=method, on_disconnected="raise")
+    ours = LocallyLinearEmbedding(standardize=True, **params).fit(X)
+    other = LocallyLinearEmbedding(**params).fit(WINE / DEVIATIONS)
+    assert_allclose(ours.scale_, DEVIATIONS, rtol=1e-12)
+    assert_allclose(ours.embedding_, other.embedding_, atol=1e-6)
+    assert_allclose(ours.residuals_, other.residuals_, rtol=1e-6)
+    new = WINE[::3] + 0.01 * DEVIATIONS
+    assert_allclose(ours.place(new).embedding, other.place(new / DEVIATIONS).embedding, atol=1e-6)
+    assert_allclose(ours.place(new).nearest, other.place(new / DEVIATIONS).nearest, rtol=1e-6)
+    assert_allclose(ours.transform(X), ours.embedding_, atol=1e-8)
+
+
+def test_lle_as_a_function_standardizes_too():
+    Y, _ = locally_linear_embedding(WINE, n_neighbors=12, n_components=2, standardize=True)
+    other, _ = locally_linear_embedding(WINE / DEVIATIONS, n_neighbors=12, n_components=2)
+    assert_allclose(Y, other, atol=1e-6)
