@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint bench bench-large bench-landmark bench-pca bench-lle test-lowest test-next format clean
+.PHONY: help demo attack test test-all lint bench bench-large bench-landmark bench-pca bench-lle test-lowest test-next format clean
 
 help:  ## this list
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -17,6 +17,9 @@ test: .venv/.dev  ## run all tests, the linters among them
 
 test-all: .venv/.dev  ## the slow ones as well
 	$(BIN)/python -m pytest -m "" $(ARGS)
+
+attack: .venv/.dev  ## 3 000 hostile problems against every certificate; ARGS="--seed 1 --only FAMILY" (some minutes)
+	PYTHONPATH=tests $(BIN)/python -m attack $(ARGS)
 
 lint: .venv/.dev  ## ruff (lint and format) and mypy
 	$(BIN)/ruff check .

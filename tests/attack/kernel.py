@@ -1,0 +1,305 @@
+"""KernelPCA under attack: certified ways."""
+
+from unittest.mock import patch
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import hadamard
+
+from attack import rows as shapes
+from attack.kernels import kernel_matrix
+from attack.precise import DD, sqrt
+from attack.problems import Problem, family
+from attack.truth import copied, kernel_truth, known, scaled_rows, truth_of
+from mercer import KernelPCA
+from mercer.kernels import RBF, Cosine, Laplacian, Linear, Matern, Polynomial, Sigmoid
+from mercer.solvers import plan as plans
+
+TINY = 66  # rows from which eigen_solver="krylov" is not served by LAPACK
+
+
+def some_kernel(rng, d):
+    gamma = 10.0 ** rng.uniform(-2, 1) / d
+    return [
+        RBF(gamma),
+        Laplacian(gamma),
+        Matern(float(rng.choice([0.5, 1.5, 2.5])), 10.0 ** rng.uniform(-1, 2)),
+        Linear(),
+        Polynomial(int(rng.integers(2, 5)), gamma, float(rng.choice([0.0, 1.0, 0.3]))),
+        Cosine(),
+        Sigmoid(gamma, float(rng.choice([0.0, 0.5]))),
+    ][rng.integers(7)]
+
+
+def recomputed(problem, limits):
+    """The plan that a matrix too large to be held would get."""
+    return plans._recomputed(problem, limits)
+
+
+def fitted(model, X, weights=None, anew=False):
+    if not anew:
+        return model.fit(X, sample_weight=weights)
+    with patch("mercer.models.kernel_pca.choose_plan", recomputed):
+        return model.fit(X, sample_weight=weights)
+
+
+def kpca(rng, X, kernel, words, weights=None, solver="auto", k=None, groups=None):
+    """A problem for KernelPCA; with `groups`, of X[groups], the truth of which is that of X with counts as weights."""
+    every = X if groups is None else X[groups]
+    n = every.shape[0]
+    anew = solver == "recomputed"
+    k = k or int(rng.integers(1, max(2, min(n - 1, n // 10 if anew or solver == "krylov" else n) + 1)))
+    solver_name = "auto" if anew else solver
+    model = KernelPCA(k, kernel=kernel, eigen_solver=solver_name, random_state=0, n_jobs=1)
+
+    def truth(model):
+        counts = weights if groups is None else np.bincount(groups).astype(float)
+        found = kernel_truth(*kernel_matrix(model.kernel_, X), counts)
+        return found if groups is None else copied(found, groups)
+
+    return Problem(
+        lambda: fitted(model, every, weights, anew),
+        truth,
+        f"KernelPCA({k}, {kernel}, {solver}) of {n}×{X.shape[1]}: {words}",
+        asked=k,
+    )
+
+
+@family(60, "KernelPCA")
+def kernel_ordinary(rng):
+    n, d = int(rng.integers(20, 60)), int(rng.integers(2, 8))
+    kernel = [RBF(0.3 / d), Linear(), Polynomial(2, 1 / d, 1.0), Matern(1.5, 2.0)][rng.integers(4)]
+    return kpca(rng, shapes.ordinary(rng, n, d), kernel, "ordinary rows", k=int(rng.integers(1, 8)))
+
+
+@family(20, "KernelPCA")
+def kernel_ordinary_krylov(rng):
+    n, d = int(rng.integers(TINY, 110)), int(rng.integers(2, 8))
+    solver = str(rng.choice(["krylov", "recomputed"]))
+    return kpca(rng, shapes.ordinary(rng, n, d), RBF(0.3 / d), "ordinary rows", solver=solver)
+
+
+@family(160, "KernelPCA")
+def kernel_small(rng):
+    n, d = int(rng.integers(2, 12)), int(rng.integers(1, 6))
+    return kpca(rng, rng.normal(size=(n, d)), some_kernel(rng, d), "few rows")
+
+
+@family(120, "KernelPCA")
+def kernel_offset(rng):
+    """Rows around a mean before a kernel that is no function of differences."""
+    n, d, offset = int(rng.integers(5, 30)), int(rng.integers(1, 5)), 10.0 ** rng.uniform(1, 6)
+    kernel = [Cosine(), Polynomial(2, 1.0, 1.0), Polynomial(3, 1 / d, 0.5), Linear(), RBF(0.5)][rng.integers(5)]
+    X = rng.normal(size=(n, d)) + offset * rng.normal(size=d)
+    return kpca(rng, X, kernel, f"mean of {offset:.0e}", solver=str(rng.choice(["auto", "dense"])))
+
+
+@family(60, "KernelPCA")
+def kernel_middle(rng):
+    n, d = int(rng.integers(TINY, 130)), int(rng.integers(1, 6))
+    kernel = [RBF(10.0 ** rng.uniform(-2, 1) / d), Matern(2.5, 3.0), Laplacian(0.5), Cosine()][rng.integers(4)]
+    solver = str(rng.choice(["auto", "dense", "krylov", "recomputed"]))
+    return kpca(rng, rng.normal(size=(n, d)), kernel, "middle", solver=solver)
+
+
+@family(100, "KernelPCA")
+def kernel_copies(rng):
+    few, groups = shapes.copies(rng, int(10 ** rng.uniform(1.2, 3)), int(rng.integers(2, 9)), int(rng.integers(1, 40)))
+    gamma = 10.0 ** rng.uniform(-4, 2) / few.shape[1]
+    kernel = [RBF(gamma), Laplacian(gamma), Matern(1.5, 1.0), Polynomial(2, gamma, 1.0), Cosine()][rng.integers(5)]
+    solver = str(rng.choice(["auto", "dense", "krylov", "recomputed"] if len(groups) > 70 else ["auto"]))
+    k = int(rng.integers(1, max(2, min(8, len(groups) // 10))))
+    return kpca(rng, few, kernel, f"copies of {len(few)} rows", solver=solver, k=k, groups=groups)
+
+
+@family(20, "KernelPCA")
+def kernel_far_pair(rng):
+    """Two places far from each other, each taken many times: all entries of a block have the same error."""
+    d, times = int(rng.integers(5, 60)), int(rng.integers(20, 300))
+    few = np.stack([np.zeros(d), rng.uniform(0.5, 2, d)])
+    gamma = 10.0 ** rng.uniform(0, 2.5) / float((few[1] ** 2).sum())
+    return kpca(rng, few, RBF(gamma), "a far pair", k=1, groups=np.repeat([0, 1], times))
+
+
+@family(40, "KernelPCA")
+def kernel_simplex(rng):
+    """Rows that all have the same distance from each other: one eigenvalue, as often as it goes."""
+    n = int(rng.integers(3, 160))
+    kernel = [RBF(10.0 ** rng.uniform(-3, 1)), Linear(), Cosine(), Polynomial(2, 1.0, 1.0)][rng.integers(4)]
+    X = np.eye(n) * rng.choice([1.0, 3.0, 0.1])
+    problem = kpca(rng, X, kernel, "a simplex", k=int(rng.integers(1, min(n, 12))))
+
+    def truth(model):  # a constant off the diagonal goes away with the mean
+        K, error = kernel_matrix(model.kernel_, X[:2])
+        value = K[0, 0] - K[0, 1]
+        values = DD(np.append(np.full(n - 1, value.hi), 0.0), np.append(np.full(n - 1, value.lo), 0.0))
+        return known(values, error=4 * n * error)
+
+    return Problem(problem.fit, truth, problem.words, problem.asked)
+
+
+@family(60, "KernelPCA")
+def kernel_alone(rng):
+    """γ so large that K is the identity: every row is alone."""
+    n, d = int(rng.integers(20, 330)), int(rng.integers(2, 6))
+    X = rng.normal(size=(n, d)) * 100
+    nearest = min(float(((X[i + 1 :] - X[i]) ** 2).sum(axis=1).min()) for i in range(n - 1))
+    k = int(rng.integers(1, 11))
+    solver = str(rng.choice(["auto", "dense", "krylov"]))
+    problem = kpca(rng, X, RBF(1000.0 / nearest), "every row alone", k=k, solver=solver)
+    values = np.append(np.ones(n - 1), 0.0)
+    return Problem(problem.fit, lambda model: known(values), problem.words, k)  # e^−1000 is nothing
+
+
+@family(60, "KernelPCA")
+def kernel_flat(rng):
+    """Length scales so wide, or γ so small, that K is all but constant."""
+    n, d = int(rng.integers(5, 40)), int(rng.integers(1, 5))
+    wide = 10.0 ** rng.uniform(1, 6)
+    kernel = [Matern(1.5, wide), Matern(2.5, wide), Laplacian(1 / wide), RBF(1 / wide**2)][rng.integers(4)]
+    return kpca(rng, rng.normal(size=(n, d)) + rng.choice([0.0, 5.0]), kernel, "nearly constant")
+
+
+@family(40, "KernelPCA")
+def kernel_wide(rng):
+    """Long rows: every entry of K is a long sum."""
+    n, d = int(rng.integers(3, 25)), int(rng.integers(200, 3000))
+    X = shapes.two_level(rng, n, d) if rng.random() < 0.5 else rng.normal(size=(n, d)) + rng.choice([0.0, 30.0])
+    kernel = [RBF(1 / d), Linear(), Cosine(), Polynomial(2, 1 / d, 1.0), Sigmoid(0.1 / d, 0.0)][rng.integers(5)]
+    return kpca(rng, X, kernel, "wide rows")
+
+
+@family(60, "KernelPCA")
+def kernel_weights(rng):
+    n, d, kind = int(rng.integers(4, 30)), int(rng.integers(1, 5)), str(rng.choice(shapes.WEIGHTS))
+    weights = shapes.some_weights(rng, n, kind)
+    return kpca(rng, rng.normal(size=(n, d)) + rng.choice([0.0, 10.0]), some_kernel(rng, d), f"{kind} weights", weights)
+
+
+@family(40, "KernelPCA")
+def kernel_float32(rng):
+    n, d = int(rng.integers(4, 40)), int(rng.integers(1, 5))
+    X = (rng.normal(size=(n, d)) * 3 + rng.choice([0.0, 100.0])).astype(np.float32)
+    return kpca(rng, X, some_kernel(rng, d), "float32")
+
+
+@family(40, "KernelPCA")
+def kernel_sparse(rng):
+    n, d = int(rng.integers(4, 50)), int(rng.integers(2, 12))
+    X = sparse.csr_array((rng.random((n, d)) < 0.4) * (rng.normal(size=(n, d)) * rng.choice([1.0, 0.1, 30.0])))
+    kernel = [RBF(0.5), Linear(), Cosine(), Polynomial(2, 0.5, 1.0), Sigmoid(0.2, 0.0), Matern(1.5, 2.0)]
+    return kpca(rng, X, kernel[rng.integers(6)], "sparse rows")
+
+
+@family(50, "KernelPCA")
+def kernel_scale(rng):
+    """The linear kernel of rows of any size: features are scaled, entries are squared."""
+    n, d, scale = int(rng.integers(4, 40)), int(rng.integers(2, 8)), 10.0 ** rng.uniform(-150, 150)
+    X = shapes.with_spectrum(rng, n, d, str(rng.choice(shapes.SPECTRA))) * scale
+    problem = kpca(rng, X, Linear(), f"times {scale:.0e}", solver=str(rng.choice(["auto", "dense", "krylov"])))
+    small, exponent = scaled_rows(X)
+
+    def truth(model):
+        return kernel_truth(*kernel_matrix(Linear(), small), exponent=2 * exponent)
+
+    return Problem(problem.fit, truth, problem.words, problem.asked)
+
+
+# ---------------------------------------------------------------------- precomputed matrices
+
+
+def precomputed(rng, K, words, truth=None, k=None, solver=None):
+    n = len(K)
+    solver = solver or ("krylov" if n >= TINY and rng.random() < 0.6 else str(rng.choice(["auto", "dense"])))
+    k = k or int(rng.integers(1, max(2, (n // 10 if solver == "krylov" else n // 2) + 1)))
+    model = KernelPCA(k, kernel="precomputed", eigen_solver=solver, random_state=0, n_jobs=1)
+    peak = np.abs(K).max()
+    exponent = -int(np.frexp(peak)[1]) if peak > 0 else 0
+
+    def entries(_):
+        return kernel_truth(DD(np.ldexp(K, exponent)), 0.0, exponent=exponent)
+
+    words = f"KernelPCA({k}, precomputed, {solver}) of {n}: {words}"
+    return Problem(lambda: model.fit(K), truth or entries, words, asked=k)
+
+
+@family(40, "KernelPCA")
+def precomputed_indefinite(rng):
+    n = int(rng.integers(4, 40))
+    Q = np.linalg.qr(rng.normal(size=(n, n)))[0]
+    K = (Q * rng.normal(size=n)) @ Q.T
+    return precomputed(rng, (K + K.T) / 2, "indefinite", k=max(1, n // 4))
+
+
+@family(40, "KernelPCA")
+def precomputed_constant(rng):
+    """A constant, and something small on top of it."""
+    n, small = int(rng.integers(4, 40)), 10.0 ** rng.uniform(-12, -2)
+    B = rng.normal(size=(n, int(rng.integers(1, 6))))
+    K = 1.0 + small * (B @ B.T)
+    return precomputed(rng, (K + K.T) / 2, f"constant and {small:.0e}")
+
+
+@family(30, "KernelPCA")
+def precomputed_circulant(rng):
+    n = int(rng.integers(4, 40))
+    first = rng.normal(size=n)
+    first = first + first[-np.arange(n) % n]
+    K = first[(np.arange(n)[:, None] - np.arange(n)) % n]
+    K = K @ K.T if rng.random() < 0.7 else K + 3 * n * np.eye(n)
+    return precomputed(rng, (K + K.T) / 2, "circulant: pairs of eigenvalues")
+
+
+@family(50, "KernelPCA")
+def precomputed_identity(rng):
+    n, times = int(rng.integers(5, 330)), float(rng.choice([1.0, 3.0, 0.1]))
+    values = DD(np.append(np.full(n - 1, times), 0.0))
+    k = int(rng.integers(1, min(n, 11)))
+    return precomputed(rng, np.eye(n) * times, "the identity", truth=lambda _: known(values), k=k)
+
+
+@family(40, "KernelPCA")
+def precomputed_deficient(rng):
+    n = int(rng.integers(5, 40))
+    B = rng.integers(-3, 4, size=(n, max(1, n // 4))).astype(float)
+    return precomputed(rng, B @ B.T, "of low rank")
+
+
+@family(40, "KernelPCA")
+def precomputed_scale(rng):
+    n, scale = int(rng.integers(4, 90)), 10.0 ** rng.uniform(-140, 140)
+    B = rng.normal(size=(n, n))
+    K = B @ B.T * scale
+    return precomputed(rng, (K + K.T) / 2, f"times {scale:.0e}")
+
+
+@family(60, "KernelPCA")
+def precomputed_hadamard(rng):
+    """H diag(λ) Hᵀ with whole λ, each many times: the matrix is exact, and so are its eigenpairs."""
+    n = int(2 ** rng.integers(4, 9))
+    levels = np.sort(rng.choice(np.arange(1, 60), size=int(rng.integers(2, 6)), replace=False))[::-1].astype(float)
+    values = np.sort(rng.choice(levels, size=n - 1))[::-1]
+    H = hadamard(n).astype(float)
+    K = (H[:, 1:] * values) @ H[:, 1:].T / n
+    vectors = DD(H[:, 1:]) / DD(*(np.broadcast_to(x, (n, n - 1)) for x in root(n)))
+    words = f"Hadamard, {len(levels)} different eigenvalues"
+    return precomputed(
+        rng, K, words, truth=lambda _: known(values, vectors, size=n), k=int(rng.integers(1, n // 8 + 1))
+    )
+
+
+def root(n):
+    value = sqrt(DD(float(n)))
+    return value.hi, value.lo
+
+
+@family(20, "KernelPCA")
+def kernel_hadamard(rng):
+    """Rows of a Hadamard design under the linear kernel: features with multiplicities, by every way."""
+    n = int(2 ** rng.integers(3, 8))
+    d = int(rng.integers(2, min(n, 30)))
+    X = shapes.design(n, d) * rng.choice([1.0, 1.0, 2.0, 3.0], size=d)
+    solver = str(rng.choice(["auto", "dense", "krylov"]))
+    k = int(rng.integers(1, d + 1))
+    problem = kpca(rng, X, Linear(), "Hadamard rows", solver=solver, k=k)
+    return Problem(problem.fit, lambda _: truth_of(DD(X) @ DD(X.T)), problem.words, k)

@@ -1,0 +1,132 @@
+"""Landmarks under attack: intervals, totals and shares, and exact passes after them."""
+
+import numpy as np
+
+from attack import rows as shapes
+from attack.kernels import kernel_matrix
+from attack.precise import DD, concatenate, sqrt
+from attack.problems import Problem, family
+from attack.truth import copied, kernel_truth
+from mercer import KernelPCA
+from mercer.kernels import RBF, Cosine, Laplacian, Linear, Matern, Polynomial
+
+GONE = 1e-24  # of the largest pivot: what is left of a landmark that repeats others
+
+
+def some_kernel(rng, d):
+    gamma = 10.0 ** rng.uniform(-2, 1) / d
+    kernels = [
+        RBF(gamma),
+        RBF(gamma),
+        Laplacian(gamma),
+        Matern(1.5, 1 / gamma),
+        Linear(),
+        Polynomial(2, gamma),
+        Cosine(),
+    ]
+    return kernels[rng.integers(len(kernels))]
+
+
+def landmark(rng, X, words, weights=None, groups=None, kernel=None, **settings):
+    """A problem for landmarks; `groups` as in kernel.py."""
+    every, kernel = X if groups is None else X[groups], kernel or some_kernel(rng, X.shape[1])
+    counts = weights if groups is None else np.bincount(groups).astype(float)
+    k = settings.pop("k", None) or int(rng.integers(1, 6))
+    model = KernelPCA(k, kernel=kernel, eigen_solver="landmark", random_state=0, n_jobs=1, **settings)
+
+    def truth(model):
+        found = kernel_truth(*kernel_matrix(model.kernel_, X), counts)
+        return found if groups is None else copied(found, groups)
+
+    said = ", ".join(f"{name}={np.shape(value) or value}" for name, value in settings.items())
+    return Problem(
+        lambda: model.fit(every, sample_weight=weights),
+        truth,
+        f"KernelPCA({k}, {kernel}, landmark, {said}) of {every.shape[0]}×{X.shape[1]}: {words}",
+        asked=k if settings.get("refine") and not few(settings, k) else None,
+        captured=lambda model: share_seen(model, X, counts),
+    )
+
+
+def few(settings, k):
+    """Whether fewer landmarks than components were asked for."""
+    return settings.get("n_landmarks", k) < k or len(np.atleast_1d(settings.get("landmarks", range(k)))) < k
+
+
+def share_seen(model, X, weights):
+    """tr(JΦΦᵀJ)/tr(JKJ), Φ the projection of all rows onto the span of the landmarks in feature space."""
+    S = np.asarray(model.landmarks_, dtype=np.float64)
+    shift = 0.0 if type(model.kernel_).__name__ in ("Linear", "Polynomial", "Cosine") else 1.0
+    columns = kernel_matrix(model.kernel_, np.concatenate([S, X]), S)[0] + shift
+    factor = DD(np.zeros((len(S) + len(X), 0)))
+    largest = float(np.max(np.diag(columns.hi[: len(S)])))
+    for j in range(len(S)):
+        left = columns[:, j] - (factor @ factor[j : j + 1].T)[:, 0]
+        if left.hi[j] > GONE * largest:
+            pivot = sqrt(left[j])
+            column = left / DD(np.broadcast_to(pivot.hi, left.shape), np.broadcast_to(pivot.lo, left.shape))
+            factor = concatenate([factor, DD(column.hi[:, None], column.lo[:, None])], axis=1)
+    features = factor[len(S) :]
+    w = DD(np.ones(len(X)) if weights is None else weights / weights.max())
+    w = DD(w.hi[:, None], w.lo[:, None])
+    centred = features - (features * w).sum() / w.sum()
+    seen = float((centred * centred * w).sum(axis=None))
+    full = kernel_matrix(model.kernel_, X)[0]
+    means = (full * w).sum() / w.sum()
+    diagonal = DD(np.diag(full.hi), np.diag(full.lo))
+    total = float(((diagonal - means) * w[:, 0]).sum())
+    return seen / total if total > 0 else 1.0
+
+
+@family(40, "landmarks")
+def landmark_ordinary(rng):
+    n, d = int(rng.integers(20, 60)), int(rng.integers(1, 5))
+    return landmark(rng, shapes.ordinary(rng, n, d), "ordinary rows", n_landmarks=int(rng.integers(5, n)))
+
+
+@family(60, "landmarks")
+def landmark_number(rng):
+    """From one landmark to more than there are rows."""
+    n, d = int(rng.integers(5, 40)), int(rng.integers(1, 5))
+    X = rng.normal(size=(n, d)) + rng.choice([0.0, 3.0, 100.0])
+    return landmark(rng, X, "any number", n_landmarks=int(rng.integers(1, 2 * n)))
+
+
+@family(60, "landmarks")
+def landmark_given(rng):
+    """By number or as rows, some of them twice."""
+    n, d = int(rng.integers(8, 40)), int(rng.integers(1, 5))
+    X = rng.normal(size=(n, d))
+    chosen = rng.integers(0, n, size=int(rng.integers(1, n)))
+    given = chosen if rng.random() < 0.5 else X[chosen] + (0.1 if rng.random() < 0.5 else 0.0)
+    return landmark(rng, X, "given", landmarks=given)
+
+
+@family(40, "landmarks")
+def landmark_weights(rng):
+    n, d, kind = int(rng.integers(8, 40)), int(rng.integers(1, 5)), str(rng.choice(shapes.WEIGHTS))
+    X, weights = rng.normal(size=(n, d)), shapes.some_weights(rng, n, kind)
+    return landmark(rng, X, f"{kind} weights", weights, n_landmarks=int(rng.integers(2, n)))
+
+
+@family(60, "landmarks")
+def landmark_copies(rng):
+    """Many copies of few rows: sums over all rows err in one direction."""
+    few, groups = shapes.copies(rng, int(10 ** rng.uniform(1.5, 4.3)), int(rng.integers(2, 9)), int(rng.integers(1, 6)))
+    return landmark(rng, few, f"copies of {len(few)} rows", groups=groups, n_landmarks=int(rng.integers(1, 12)))
+
+
+@family(60, "landmarks")
+def landmark_refine(rng):
+    n, d = int(rng.integers(70, 120)), int(rng.integers(1, 4))
+    kernel = [RBF(0.5 / d), Laplacian(0.3), Matern(2.5, 3.0)][rng.integers(3)]
+    count, refine = int(rng.integers(8, 50)), int(rng.integers(1, 4))
+    return landmark(rng, rng.normal(size=(n, d)), "refined", kernel=kernel, n_landmarks=count, refine=refine)
+
+
+@family(40, "landmarks")
+def landmark_refine_copies(rng):
+    few, groups = shapes.copies(rng, int(rng.integers(70, 900)), int(rng.integers(3, 12)), int(rng.integers(1, 6)))
+    kernel = [RBF(0.5), Laplacian(0.3), Matern(1.5, 2.0)][rng.integers(3)]
+    settings = dict(kernel=kernel, n_landmarks=int(rng.integers(4, 20)), refine=int(rng.integers(1, 4)), k=2)
+    return landmark(rng, few, f"refined, copies of {len(few)} rows", groups=groups, **settings)

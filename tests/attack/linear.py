@@ -1,0 +1,217 @@
+"""PCA and IncrementalPCA under attack."""
+
+from itertools import pairwise
+
+import numpy as np
+from scipy import sparse
+
+from attack import rows as shapes
+from attack.precise import DD
+from attack.problems import Problem, family
+from attack.truth import known, linear_truth
+from mercer import PCA, IncrementalPCA
+
+DENSE = ("auto", "full", "covariance_eigh", "qr", "gram", "krylov", "arpack", "randomized")
+SPARSE = ("auto", "covariance_eigh", "krylov", "arpack")
+
+
+def some_number(rng, most, fewer):
+    """Components to ask for: few, or all; or all but one, where scikit-learn's rules want that."""
+    top = most - 1 if fewer else most
+    return int(rng.integers(1, max(2, top + 1))) if rng.random() < 0.8 else max(1, top)
+
+
+def pca(rng, X, words, weights=None, solver=None, standardize=False, truth=None, k=None):
+    """A problem for PCA by some solver; the truth is computed from the rows unless it is known."""
+    solver = solver or str(rng.choice(SPARSE if sparse.issparse(X) else DENSE))
+    k = k or some_number(rng, min(X.shape), solver == "arpack" or sparse.issparse(X))
+    model = PCA(k, svd_solver=solver, standardize=standardize, random_state=0, n_jobs=1)
+    return Problem(
+        lambda: model.fit(X, sample_weight=weights),
+        lambda _: truth() if truth else linear_truth(X, weights, standardize),
+        f"PCA({k}, {solver}) of {X.shape[0]}×{X.shape[1]}: {words}",
+        asked=k,
+    )
+
+
+def shape(rng, most=50, widest=12):
+    return int(rng.integers(3, most)), int(rng.integers(2, widest))
+
+
+@family(140, "PCA")
+def pca_ordinary(rng):
+    n, d = int(rng.integers(20, 200)), int(rng.integers(2, 12))
+    return pca(rng, shapes.ordinary(rng, n, d), "ordinary rows")
+
+
+@family(160, "PCA")
+def pca_spectra(rng):
+    kind = str(rng.choice(shapes.SPECTRA))
+    return pca(rng, shapes.with_spectrum(rng, *shape(rng), kind), f"{kind} spectrum")
+
+
+@family(120, "PCA")
+def pca_offset(rng):
+    kind, offset = str(rng.choice(shapes.SPECTRA)), 10.0 ** rng.uniform(2, 12)
+    X = shapes.with_spectrum(rng, *shape(rng), kind) + offset * rng.normal(size=1)
+    return pca(rng, X, f"{kind} spectrum at {offset:.0e}")
+
+
+@family(120, "PCA")
+def pca_scale(rng):
+    kind, scale = str(rng.choice(shapes.SPECTRA)), 10.0 ** rng.uniform(-150, 150)
+    X = shapes.with_spectrum(rng, *shape(rng), kind) * scale
+    return pca(rng, X, f"{kind} spectrum times {scale:.0e}")
+
+
+@family(100, "PCA")
+def pca_weights(rng):
+    kind, (n, d) = str(rng.choice(shapes.WEIGHTS)), shape(rng)
+    X = shapes.with_spectrum(rng, n, d, str(rng.choice(shapes.SPECTRA))) + rng.choice([0.0, 1e3])
+    return pca(rng, X, f"{kind} weights", shapes.some_weights(rng, n, kind))
+
+
+@family(60, "PCA")
+def pca_standardize(rng):
+    n, d = shape(rng)
+    binary = rng.random() < 0.4
+    X = shapes.two_level(rng, n, d) if binary else shapes.ordinary(rng, n, d) * 10.0 ** rng.uniform(-6, 6, d)
+    X[:, 0] += np.arange(n) % 3  # never constant
+    return pca(rng, X + rng.choice([0.0, 1e4]), "standardize", standardize=True)
+
+
+@family(60, "PCA")
+def pca_float32(rng):
+    n, d = int(rng.integers(5, 400)), int(rng.integers(2, 10))
+    X = shapes.two_level(rng, n, d) if rng.random() < 0.3 else shapes.ordinary(rng, n, d)
+    return pca(rng, (X * 10.0 ** rng.uniform(-3, 3) + rng.choice([0.0, 1e2])).astype(np.float32), "float32")
+
+
+@family(100, "PCA")
+def pca_two_level(rng):
+    n, d = int(10 ** rng.uniform(1, 3.5)), int(rng.integers(1, 9))
+    solver = str(rng.choice(["auto", "full", "covariance_eigh", "qr", "krylov"] if n > 500 else DENSE))
+    X = shapes.two_level(rng, n, d) * (1 if rng.random() < 0.5 else rng.uniform(0.1, 3))
+    return pca(rng, X, "two levels", solver=solver)
+
+
+@family(24, "PCA")
+def pca_tall(rng):
+    n, d = int(rng.integers(5_000, 20_000)), int(rng.integers(2, 5))
+    X = shapes.two_level(rng, n, d) if rng.random() < 0.5 else shapes.ordinary(rng, n, d) + 1e8
+    return pca(rng, X, "tall", solver=str(rng.choice(["auto", "covariance_eigh", "qr", "krylov"])))
+
+
+@family(60, "PCA")
+def pca_copies(rng):
+    few, groups = shapes.copies(rng, int(rng.integers(20, 2000)), int(rng.integers(2, 6)), int(rng.integers(2, 8)))
+    solver = str(rng.choice(["auto", "full", "covariance_eigh", "qr", "krylov"]))
+    X = few[groups] + rng.choice([0.0, 1e5])
+    return pca(rng, X, "copies of few rows", solver=solver)
+
+
+@family(100, "PCA")
+def pca_sparse(rng):
+    n, d, density = int(10 ** rng.uniform(1, 3.7)), int(rng.integers(2, 9)), rng.choice([0.05, 0.3, 0.7])
+    X = np.where(rng.random((n, d)) < density, 1.0, 0.0) * rng.choice([0.1, 1.0, 1 / 3, 1e3])
+    if rng.random() < 0.3:
+        X = X * rng.normal(size=(n, d))
+    if rng.random() < 0.3:
+        X[:, 0] = 0.1  # constant, and every entry is there
+    return pca(rng, sparse.csr_array(X), f"sparse, density {density}")
+
+
+@family(80, "PCA")
+def pca_one_hot(rng):
+    """Levels that are all equally frequent: all eigenvalues but one are the same."""
+    levels, times = int(rng.integers(3, 120)), int(rng.integers(1, 4))
+    X = np.tile(np.eye(levels), (times, 1))
+    X = sparse.csr_array(X) if rng.random() < 0.5 else X
+    values = np.append(np.full(levels - 1, float(times)), 0.0)
+    return pca(rng, X, f"one-hot, {levels} levels", truth=lambda: known(values, error=0.0))
+
+
+@family(60, "PCA")
+def pca_hadamard(rng):
+    """Orthogonal columns of ±s: the axes are those of the columns, with multiplicities."""
+    n = int(2 ** rng.integers(3, 10))
+    d = int(rng.integers(2, min(n, 40)))
+    s = rng.choice([1.0, 1.0, 0.5, 2.0, 3.0, 1 + 2.0**-30], size=d)
+    solver = str(rng.choice(DENSE if n < 200 else ["auto", "full", "covariance_eigh", "qr", "krylov"]))
+    squares = DD(s) * s * float(n)
+    return pca(rng, shapes.design(n, d) * s, "Hadamard columns", solver=solver, truth=lambda: known(squares, np.eye(d)))
+
+
+@family(40, "PCA")
+def pca_wide(rng):
+    n, d = int(rng.integers(3, 25)), int(rng.integers(100, 3000))
+    X = shapes.two_level(rng, n, d) if rng.random() < 0.4 else shapes.ordinary(rng, n, d) + rng.choice([0.0, 1e4])
+    return pca(rng, X, "wide rows", solver=str(rng.choice(["auto", "full", "gram", "krylov"])))
+
+
+# ---------------------------------------------------------------------- batches
+
+
+def incremental(rng, X, batches, words, forget=1.0, weights=None):
+    """Batch after batch; a batch that is b batches old counts forget^b."""
+    k = some_number(rng, min(X.shape[1], batches[0].stop), False)
+
+    def fit():
+        model = IncrementalPCA(k, forget=forget, n_jobs=1)
+        for some in batches:
+            model.partial_fit(X[some], sample_weight=None if weights is None else weights[some])
+        return model
+
+    def truth(_):
+        every = DD(np.ones(X.shape[0]) if weights is None else weights)
+        factor = DD(np.ones(X.shape[0]))
+        for some in batches[1:]:
+            old = (np.arange(X.shape[0]) < some.start).astype(float)
+            factor = factor * (old * forget + (1 - old))
+        return linear_truth(X, every * factor)
+
+    words = f"IncrementalPCA({k}, forget={forget:.3g}) of {X.shape[0]}×{X.shape[1]} in {len(batches)}: {words}"
+    return Problem(fit, truth, words, asked=k)
+
+
+def cut(n, count, first=1):
+    """So many batches of about the same size, the first one of some rows at least."""
+    edges = np.unique(np.append([0], np.maximum(np.linspace(0, n, count + 1).astype(int)[1:], first)))
+    return [slice(int(a), int(b)) for a, b in pairwise(edges)]
+
+
+@family(80, "IncrementalPCA")
+def incremental_batches(rng):
+    n, d = int(rng.integers(20, 600)), int(rng.integers(2, 8))
+    pick = rng.random()
+    X = shapes.two_level(rng, n, d) if pick < 0.4 else shapes.with_spectrum(rng, n, d, str(rng.choice(shapes.SPECTRA)))
+    X = X + rng.choice([0.0, 1e3, 1e8])
+    weights = shapes.some_weights(rng, n, "counts") if rng.random() < 0.3 else None
+    return incremental(rng, X, cut(n, int(rng.integers(1, 60)), d), "batches", weights=weights)
+
+
+@family(30, "IncrementalPCA")
+def incremental_many(rng):
+    """Up to a thousand batches, all of them the same."""
+    d, times = int(rng.integers(2, 5)), int(10 ** rng.uniform(1.5, 3))
+    batch = shapes.two_level(rng, 4, d) if rng.random() < 0.3 else rng.normal(size=(4, d)) + rng.choice([0.0, 10.0])
+    X = np.tile(batch, (times, 1))
+    return incremental(rng, X, cut(len(X), times, 4), "equal batches")
+
+
+@family(60, "IncrementalPCA")
+def incremental_forget(rng):
+    """The documented use: old batches fade while the mean drifts or jumps."""
+    n, d, count = int(rng.integers(40, 400)), int(rng.integers(2, 6)), int(rng.integers(3, 30))
+    batches = cut(n, count, d)
+    jump, X = 10.0 ** rng.uniform(0, 7), rng.normal(size=(n, d))
+    for i, some in enumerate(batches):
+        X[some] += jump * (i if rng.random() < 0.5 else float(i < len(batches) // 3))
+    return incremental(rng, X, batches, f"drift of {jump:.0e}", forget=float(rng.choice([0.5, 0.9, 0.1, 0.75])))
+
+
+@family(30, "IncrementalPCA")
+def incremental_sparse(rng):
+    n, d = int(rng.integers(30, 1000)), int(rng.integers(2, 8))
+    X = sparse.csr_array((rng.random((n, d)) < 0.4) * rng.choice([0.1, 1.0, 1 / 3]))
+    return incremental(rng, X, cut(n, int(rng.integers(1, 30)), d), "sparse batches")

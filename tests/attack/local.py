@@ -1,0 +1,115 @@
+"""Locally linear embedding under attack: the truth is that of M as it was assembled."""
+
+from dataclasses import replace
+from unittest.mock import patch
+
+import numpy as np
+
+from attack.precise import DD
+from attack.problems import Problem, family
+from attack.truth import truth_of
+from mercer import LocallyLinearEmbedding
+from mercer.models import embedding
+
+METHODS = ("standard", "modified", "hessian", "ltsa")
+SOLVERS = ("auto", "arpack", "dense")
+
+
+def bottom_truth(M):
+    """Of −JMJ without the constant vector, which is sent to the far end and left out: the smallest of M come first."""
+    n, peak = len(M), float(np.abs(M).max())
+    exponent = -int(np.frexp(peak)[1]) if peak > 0 else 0
+    A = DD(np.ldexp(M, exponent))
+    means = A.sum() / float(n)
+    mean = means.sum() / float(n)
+    A = A - DD(means.hi[None], means.lo[None]) - DD(means.hi[:, None], means.lo[:, None]) + mean
+    found = truth_of(-A - 8.0, exponent=exponent)  # 8·11ᵀ: no eigenvalue of M reaches that
+    return replace(found, values=found.values[:-1], vectors=found.vectors[:, :-1], size=n - 1)
+
+
+def lle(rng, X, words, neighbors=None, components=None):
+    n, d = X.shape
+    method, solver = str(rng.choice(METHODS)), str(rng.choice(SOLVERS))
+    k = components or int(rng.integers(1, min(d, 3) + 1))
+    least = max(k * (k + 3) // 2 + 1, k + 2)
+    neighbors = min(neighbors or int(rng.integers(least, least + 8)), n - 1)
+    model = LocallyLinearEmbedding(
+        n_neighbors=neighbors, n_components=k, method=method, eigen_solver=solver, random_state=0, n_jobs=1
+    )
+    kept = []
+
+    def assembled(*arguments, **settings):
+        kept.append(align(*arguments, **settings))
+        return kept[-1]
+
+    align = embedding.align
+
+    def fit():
+        with patch("mercer.models.embedding.align", assembled):
+            return model.fit(X)
+
+    words = f"LLE({k}, {neighbors} neighbours, {method}, {solver}) of {n}×{d}: {words}"
+    return Problem(fit, lambda _: bottom_truth(kept[-1].toarray()), words)
+
+
+def sheet(rng, n):
+    u = rng.uniform(size=(n, 2))
+    return np.column_stack([u[:, 0] * 3, u[:, 1], np.sin(3 * u[:, 0])])
+
+
+def circle(rng, n):
+    angle = 2 * np.pi * np.arange(n) / n
+    return np.column_stack([np.cos(angle), np.sin(angle)])
+
+
+def grid(rng, n):
+    side = max(3, int(np.sqrt(n)))
+    return np.stack(np.meshgrid(np.arange(side), np.arange(side)), axis=-1).reshape(-1, 2).astype(float)
+
+
+def groups(rng, n):
+    return np.concatenate([rng.normal(size=(n // 2, 3)), rng.normal(size=(n - n // 2, 3)) + 50])
+
+
+def repeated(rng, n):
+    X = rng.normal(size=(n, 3))
+    X[n // 2 :] = X[rng.integers(0, n // 2, n - n // 2)]
+    return X
+
+
+def line(rng, n):
+    return np.outer(np.sort(rng.uniform(size=n)), [1.0, 2.0, -1.0])
+
+
+def outlier(rng, n):
+    X = rng.normal(size=(n, 3))
+    X[0] += 1e4
+    return X
+
+
+SHAPES = {
+    "sheet": sheet,
+    "circle": circle,
+    "grid": grid,
+    "two groups": groups,
+    "repeated rows": repeated,
+    "a line": line,
+    "outlier": outlier,
+    "cloud": lambda rng, n: rng.normal(size=(n, 3)),
+    "far away": lambda rng, n: sheet(rng, n) + 1e6,
+    "tiny": lambda rng, n: sheet(rng, n) * 1e-100,
+    "huge": lambda rng, n: sheet(rng, n) * 1e100,
+}
+
+
+@family(220, "LocallyLinearEmbedding")
+def lle_shapes(rng):
+    name = str(rng.choice(list(SHAPES)))
+    return lle(rng, SHAPES[name](rng, int(rng.integers(14, 60))), name)
+
+
+@family(8, "LocallyLinearEmbedding")
+def lle_sparse_factor(rng):
+    """More rows than LAPACK takes whole: factors, probes and counted pivots."""
+    name = str(rng.choice(["sheet", "cloud", "grid", "circle"]))
+    return lle(rng, SHAPES[name](rng, int(rng.integers(301, 313))), name)
