@@ -107,6 +107,7 @@ def test_links_of_the_documents_lead_somewhere():
 KERNEL_PCA = (ROOT / "docs" / "kernel_pca.md").read_text(encoding="utf-8")
 LANDMARKS = (ROOT / "docs" / "landmarks.md").read_text(encoding="utf-8")
 PCA = (ROOT / "docs" / "pca.md").read_text(encoding="utf-8")
+SCIKIT_LEARN = (ROOT / "docs" / "scikit_learn.md").read_text(encoding="utf-8")
 LLE, LLE_GOES_WRONG = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("lle.md", "lle_goes_wrong.md"))
 
 
@@ -119,7 +120,7 @@ SNIPPETS = [
     *((code, []) for code in blocks("python", README)),
     *(
         ("\n".join(blocks("python", page)), blocks("text", page))
-        for page in (KERNEL_PCA, LANDMARKS, PCA, LLE, LLE_GOES_WRONG)
+        for page in (KERNEL_PCA, LANDMARKS, PCA, LLE, LLE_GOES_WRONG, SCIKIT_LEARN)
     ),
 ]
 

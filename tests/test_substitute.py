@@ -9,17 +9,22 @@ from pathlib import Path
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from scipy import sparse
+from sklearn import decomposition
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
+import mercer
 from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding
 from mercer.datasets import rings
 from mercer.kernels import RBF
+from registry import minimum
 
 QUIET = pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
 SOURCE = Path(__file__).parent.parent / "src" / "mercer"
@@ -192,3 +197,223 @@ def test_copies_of_a_fitted_model_give_the_same_scores(model, tmp_path):
     joblib.dump(fitted, tmp_path / "model")
     for other in (copy.deepcopy(fitted), joblib.load(tmp_path / "model")):
         np.testing.assert_array_equal(other.transform(X[::3] + 0.01), expected)
+
+
+# ---------------------------------------------------------------------- fitted names are what transform uses
+
+
+def sample(n=60, d=5, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)) * [5, 3, 2, 1, 0.5] + 3.0
+
+
+NEW = sample(20, seed=1)
+
+
+@pytest.mark.parametrize("whiten", [False, True])
+@pytest.mark.parametrize("kind", ["PCA", "IncrementalPCA"])
+def test_a_linear_model_follows_the_arrays_that_are_set(kind, whiten):
+    """Cut, turned and moved, as scikit-learn's does."""
+    ours, theirs = getattr(mercer, kind)(4, whiten=whiten), getattr(decomposition, kind)(4, whiten=whiten)
+    theirs.set_params(**{"batch_size": 60} if kind == "IncrementalPCA" else {})  # one batch: its others are not exact
+    for model in (ours.fit(sample()), theirs.fit(sample())):
+        model.components_ = model.components_[:2] * [[-1.0], [2.0]]
+        model.explained_variance_ = np.array([4.0, 9.0])
+        model.mean_ = model.mean_ + 1.0
+    scores = ours.transform(NEW)
+    np.testing.assert_allclose(scores, theirs.transform(NEW), rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(ours.inverse_transform(scores), theirs.inverse_transform(scores), rtol=1e-10)
+    assert list(ours.get_feature_names_out()) == [f"{kind.lower()}{i}" for i in range(2)]
+
+
+@pytest.mark.parametrize("kind", [PCA, IncrementalPCA])
+def test_an_array_that_is_changed_in_place_counts_too(kind):
+    model = kind(2).fit(sample())
+    before = model.transform(NEW)
+    model.mean_ += [1.0, 0, 0, 0, 0]
+    model.components_ *= -1
+    np.testing.assert_allclose(model.transform(NEW), -(before - model.components_[:, 0] * -1), atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [PCA, IncrementalPCA])
+def test_a_fresh_model_with_components_and_mean_is_fitted(kind):
+    fitted = decomposition.PCA(2).fit(sample())
+    model = kind()
+    with pytest.raises(NotFittedError):
+        model.transform(NEW)
+    model.components_, model.mean_ = fitted.components_, fitted.mean_
+    np.testing.assert_allclose(model.transform(NEW), fitted.transform(NEW), atol=1e-12)
+    np.testing.assert_allclose(model.inverse_transform(NEW[:, :2]), fitted.inverse_transform(NEW[:, :2]), atol=1e-12)
+
+
+def test_axes_without_variances_are_whitened_with_a_sentence():
+    model = PCA(3, whiten=True).fit(sample())
+    model.components_ = model.components_[:2]
+    with pytest.raises(ValueError, match="2 components_ and 3 entries of explained_variance_"):
+        model.transform(NEW)
+
+
+def test_a_float32_model_keeps_its_mean_in_double_precision_as_long_as_it_is_its_own():
+    X = (sample() + 1e6).astype(np.float32)
+    model = PCA(2).fit(X)
+    exact = X.astype(np.float64)
+    expected = (exact - exact.mean(axis=0)) @ PCA(2).fit(exact).components_.T
+    assert np.abs(model.transform(X) - expected).max() < 1e-3 < np.abs(exact.mean(axis=0) - model.mean_).max()
+    model.mean_ = model.mean_.copy()
+    assert np.abs(model.transform(X) - expected).max() < 1e-3  # the same numbers are the same mean
+    model.mean_ = model.mean_ + 1
+    moved = np.abs(model.transform(X) - expected).max()
+    assert moved > 0.1
+
+
+KERNELS = [
+    {"kernel": "rbf", "gamma": 0.1},
+    {"kernel": "poly", "degree": 2},
+    {"kernel": "linear"},
+    {"kernel": "sigmoid", "gamma": 0.001},
+    {"kernel": "cosine"},
+]
+
+
+@pytest.mark.parametrize("params", KERNELS, ids=lambda p: p["kernel"])
+@QUIET
+def test_kernel_pca_follows_the_arrays_that_are_set(params):
+    ours, theirs = KernelPCA(3, **params), decomposition.KernelPCA(3, eigen_solver="dense", **params)
+    for model in (ours.fit(sample()), theirs.fit(sample())):
+        model.eigenvectors_ = model.eigenvectors_[:, :2] * [-1.0, 2.0]
+        model.eigenvalues_ = model.eigenvalues_[:2] * 4
+    np.testing.assert_allclose(ours.transform(NEW), theirs.transform(NEW), rtol=1e-8, atol=1e-10)
+
+
+def test_kernel_pca_follows_vectors_that_are_changed_in_place():
+    model = KernelPCA(2, kernel="rbf").fit(sample())
+    before = model.transform(NEW)
+    model.eigenvectors_[:, 0] *= -1
+    np.testing.assert_allclose(model.transform(NEW), before * [-1, 1], atol=1e-12)
+    model.gamma_ = 2 * model.gamma_
+    other = decomposition.KernelPCA(2, kernel="rbf").fit(sample())
+    other.eigenvectors_, other.gamma_ = model.eigenvectors_, model.gamma_
+    np.testing.assert_allclose(model.transform(NEW), other.transform(NEW), atol=1e-10)
+
+
+def test_vectors_of_the_wrong_shape_are_refused_with_a_sentence():
+    model = KernelPCA(3, kernel="rbf").fit(sample())
+    model.eigenvectors_ = model.eigenvectors_[:, :2]
+    with pytest.raises(ValueError, match="60 training rows and 3 eigenvalues_"):
+        model.transform(NEW)
+
+
+def test_an_embedding_that_is_turned_turns_new_rows():
+    model = LocallyLinearEmbedding(n_neighbors=10).fit(sample())
+    before = model.transform(NEW)
+    model.embedding_ = -model.embedding_[:, ::-1]
+    np.testing.assert_allclose(model.transform(NEW), -before[:, ::-1], atol=1e-14)
+
+
+# ---------------------------------------------------------------------- scikit-learn's own objects
+
+
+def same_scores(ours, theirs, rtol=1e-10):
+    """Equal, relative to the deviation of each component."""
+    deviations = np.maximum(ours.std(axis=0), np.finfo(float).tiny)
+    assert (np.abs(ours - theirs) <= rtol * deviations).all(), (np.abs(ours - theirs) / deviations).max()
+
+
+WEIGHTS = np.tile([1.0, 2.0, 0.0, 0.5], 15)
+CONVERTED = [
+    (PCA(3), None),
+    (PCA(3), WEIGHTS),
+    (PCA(0.8, whiten=True, svd_solver="qr"), None),
+    (PCA("bic"), None),
+    (PCA(3, standardize=True), None),
+    (IncrementalPCA(3, whiten=True), None),
+    (IncrementalPCA(3), WEIGHTS),
+    *((KernelPCA(3, **params), weights) for params in KERNELS for weights in (None, WEIGHTS)),
+    (KernelPCA(0.9, kernel=RBF(gamma=0.1)), None),
+    (KernelPCA(2, kernel="rbf", gamma="median", fit_inverse_transform=True), None),
+    (KernelPCA(2, kernel=minimum), None),
+    (KernelPCA(2, kernel="rbf", standardize=True, fit_inverse_transform=True), None),
+    (KernelPCA(2, kernel="poly", standardize=True), WEIGHTS),
+    (LocallyLinearEmbedding(n_neighbors=10), None),
+    (LocallyLinearEmbedding(n_neighbors=10, standardize=True), None),
+]
+
+
+@pytest.mark.parametrize(("model", "weights"), CONVERTED, ids=lambda v: "" if v is None else str(v)[:60])
+@QUIET
+def test_scikit_learns_own_object_gives_the_same_scores(model, weights):
+    X = sample()
+    ours = clone(model).fit(X) if weights is None else clone(model).fit(X, sample_weight=weights)
+    theirs = ours.to_sklearn()
+    assert type(theirs).__module__.startswith("sklearn.")
+    same_scores(ours.transform(NEW), theirs.transform(NEW))
+    if isinstance(model, (PCA, IncrementalPCA)) or getattr(model, "fit_inverse_transform", False):
+        scores = ours.transform(NEW)
+        np.testing.assert_allclose(theirs.inverse_transform(scores), ours.inverse_transform(scores), rtol=1e-9)
+    assert list(theirs.get_feature_names_out()) == list(ours.get_feature_names_out())
+    assert theirs.n_features_in_ == 5
+    clone(theirs).fit(X)  # its parameters are scikit-learn's too
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS + 1], ids=["alike", "weighted"])
+@QUIET
+def test_scikit_learns_own_object_of_a_kernel_matrix(weights):
+    X = sample()
+    ours = KernelPCA(3, kernel="precomputed").fit(np.tanh(X @ X.T / 1000), sample_weight=weights)
+    new = np.tanh(NEW @ X.T / 1000)
+    same_scores(ours.transform(new), ours.to_sklearn().transform(new))
+
+
+def test_scikit_learns_own_object_keeps_the_names_of_columns():
+    frame = pd.DataFrame(sample(), columns=list("abcde"))
+    for model in (PCA(2), KernelPCA(2), PCA(2, standardize=True)):
+        theirs = clone(model).fit(frame).to_sklearn()
+        assert list(theirs.feature_names_in_) == list("abcde")
+        theirs.transform(frame)
+
+
+@pytest.mark.parametrize(
+    ("model", "match"),
+    [
+        (KernelPCA(2, kernel="rbf", n_landmarks=20), "no model by landmarks"),
+        (KernelPCA(2, kernel=RBF() + RBF(gamma=3.0)), "its kernels are cosine, linear"),
+        (LocallyLinearEmbedding(metric="cosine"), "Euclidean"),
+        (LocallyLinearEmbedding(metric=RBF()), "Euclidean"),
+    ],
+    ids=str,
+)
+def test_what_scikit_learn_has_no_object_for_is_refused_with_a_sentence(model, match):
+    with pytest.raises(ValueError, match=match):
+        clone(model).fit(sample()).to_sklearn()
+
+
+def test_a_model_that_is_not_fitted_has_no_object():
+    for model in (PCA(), IncrementalPCA(), KernelPCA(), LocallyLinearEmbedding()):
+        with pytest.raises(NotFittedError):
+            model.to_sklearn()
+
+
+# ---------------------------------------------------------------------- private names that others read
+
+
+@pytest.mark.parametrize("params", KERNELS, ids=lambda p: p["kernel"])
+@QUIET
+def test_reconstruction_errors_as_pyod_computes_them(params):
+    """From a subclass, by the private names `_centerer` and `_get_kernel`."""
+
+    def errors(base):
+        class Detector(base):
+            def __init__(self, n_components=None, kernel="rbf", gamma=None, degree=3):
+                super().__init__(n_components=n_components, kernel=kernel, gamma=gamma, degree=degree)
+
+        model = Detector(3, **params)
+        scores, centerer = model.fit_transform(sample()), model._centerer
+        own = np.array([model._get_kernel(row[None])[0, 0] for row in sample()])
+        fitted = own - 2 * centerer.K_fit_rows_ + centerer.K_fit_all_ - (scores**2).sum(axis=1)
+        K = model._get_kernel(NEW, model.X_fit_)
+        own = np.array([model._get_kernel(row[None])[0, 0] for row in NEW])
+        new = own - 2 * K.mean(axis=1) + centerer.K_fit_all_ - (model.transform(NEW) ** 2).sum(axis=1)
+        return fitted, new, centerer.transform(K)
+
+    for ours, theirs in zip(errors(KernelPCA), errors(decomposition.KernelPCA), strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-8 * np.abs(theirs).max())

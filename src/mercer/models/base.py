@@ -121,6 +121,25 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
     def _dtype_of_scores(self, rows: Any) -> Any:
         return self._dtype
 
+    def to_sklearn(self) -> Any:
+        """scikit-learn's own fitted object, which gives the same scores: for code that needs its classes.
+
+        A model with a ``scale_`` becomes a pipeline of a StandardScaler and the object. What is new here (the
+        certificate, the plan, weights of later fits) stays behind.
+
+        Returns
+        -------
+        estimator : estimator or Pipeline of scikit-learn
+
+        Raises
+        ------
+        ValueError
+            If scikit-learn has no such model: by landmarks, with kernels or metrics that it does not know.
+        """
+        from mercer.models.as_sklearn import as_sklearn
+
+        return as_sklearn(self)
+
     def check_params(self) -> None:
         """Raise ValueError for parameters that do not exist or contradict each other."""
         self._validate_params()

@@ -10,7 +10,7 @@ from mercer.models.matrix import build_matrix
 from mercer.models.problem import wanted_components
 from mercer.models.spectrum import Spectrum, TooMany, find_spectrum
 from mercer.operators.centering import Centered
-from mercer.operators.projection import projection
+from mercer.operators.projection import Centring, projection
 from mercer.progress import reporting
 from mercer.solvers.plan import Plan, certified_plan
 
@@ -52,6 +52,7 @@ def components_of(task: Task, matrix: Centered, spectrum: Spectrum) -> Component
         total=matrix.trace,
         total_weight=matrix.total_weight,
         projection=projection(task.kernel, rows, matrix, spectrum.values, spectrum.vectors),
+        centring=Centring.of(matrix),
         scores=spectrum.scores,
         vectors=spectrum.vectors,
         rows=rows,

@@ -10,6 +10,7 @@ from mercer.errors import tell
 from mercer.kernels import Kernel
 from mercer.limits import Limits
 from mercer.models.training import Training
+from mercer.operators.projection import Centring
 from mercer.solvers.plan import Plan, Problem
 from mercer.symmetric import Array
 
@@ -42,6 +43,7 @@ class Components:
     total: float  # of all eigenvalues, found or not
     total_weight: float
     projection: Any  # from new rows to scores
+    centring: Centring | None = None  # for scores by other vectors, if there are vectors
     scores: Array | None = None  # of the training rows, if they were had along the way
     vectors: Array | None = None
     rows: Any = None  # the training rows, if new ones are compared with them

@@ -240,7 +240,7 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
         self._scatter = None
 
     def __sklearn_is_fitted__(self) -> bool:
-        return "n_samples_seen_" in vars(self)
+        return "n_samples_seen_" in vars(self) or "components_" in vars(self)
 
     def _checked(self, X: Any, sample_weight: Any, *, reset: bool) -> tuple[RowSource, Array | None, int]:
         """The rows, their weights, and how many of them count."""
@@ -326,7 +326,9 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
         plan = scatter_plan(task.problem, task.limits, "batches are summed up, and nothing of them is lost.")
         with self._within_limits():
             found = from_square(task, plan, scatter)
+        already = {name: self.__dict__[name] for name in [*SOLVED, "mean_"] if name in self.__dict__}
         self._keep(replace(found, warnings=[*found.warnings, *about_digits(found)]))
+        self.__dict__ |= already  # what somebody has set stays
 
     def _task(self, rows: Any, weights: Array | None, n: int, d: int) -> LinearTask:
         problem = self._problem(n, d, rows)

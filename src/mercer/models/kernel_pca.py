@@ -18,6 +18,7 @@ from mercer.models.base import WEIGHTS_ON_REQUEST, Model, all_or_nothing
 from mercer.models.by_landmarks import find_by_landmarks
 from mercer.models.certified import find_certified
 from mercer.models.components import Components, Task
+from mercer.models.current import Current
 from mercer.models.problem import describe, which_solver
 from mercer.models.scale import divided, in_units, in_units_of_input, refuse_matrix, standardized
 from mercer.models.training import Training, check_rows, weigh
@@ -347,7 +348,7 @@ class KernelPCA(Model):
             self.__dict__.pop(name, None)
             if value is not None:
                 setattr(self, name, value)
-        self._projection, self._training = found.projection, found.scores
+        self._projection, self._training = Current.of(self, found.projection, found.centring), found.scores
         for message in filter(None, [found.plan.notice, *training.notes, *found.warnings]):
             tell(message)
         if not found.certificate.converged and not found.plan.approximate:
@@ -362,7 +363,7 @@ class KernelPCA(Model):
         rows, weights, threads = task.training.rows, task.training.weights, task.limits.threads
         scores: Any = self._training
         if found.landmarks is not None:
-            rows, weights, scores = found.landmarks, None, self._projection.scores(found.landmarks, threads)
+            rows, weights, scores = found.landmarks, None, found.projection.scores(found.landmarks, threads)
         coefficients = learn_inverse(self.kernel_, scores, rows, self.alpha, weights, threads)
         if task.training.scale is not None:
             coefficients *= task.training.scale
@@ -384,7 +385,7 @@ class KernelPCA(Model):
         They differ from ``transform`` by a constant for each component, which moves the zero contours.
         """
         return self._by_blocks(
-            self._new_rows(X), lambda rows, threads: self._finish(self._projection.functions(rows, threads))
+            self._new_rows(X), lambda rows, threads: self._finish(self._projection.now(self).functions(rows, threads))
         )
 
     def inverse_transform(self, X: Any) -> Array:
@@ -421,7 +422,7 @@ class KernelPCA(Model):
         return plan_ahead(describe(self, rows, kernel), kernel, rows, self._limits())
 
     def _scores(self, rows: Any, threads: int) -> Array:
-        return self._finish(self._projection.scores(rows, threads))
+        return self._finish(self._projection.now(self).scores(rows, threads))
 
     def check_params(self) -> None:
         """Raise ValueError for parameters that do not exist or contradict each other."""
@@ -455,6 +456,17 @@ class KernelPCA(Model):
                 )
             self.kernel = self.kernel.with_params(**inner)
         return self
+
+    @property
+    def _centerer(self) -> Any:
+        """scikit-learn's private name; PyOD reads it."""
+        from mercer.models.as_sklearn import centerer_of
+
+        return centerer_of(self)
+
+    def _get_kernel(self, X: Any, Y: Any = None) -> Array:
+        """Another one: the kernel between rows."""
+        return np.asarray(X) if self._precomputed() else self.kernel_.block(X, X if Y is None else Y)
 
     def _precomputed(self) -> bool:
         return isinstance(self.kernel, Precomputed) or (isinstance(self.kernel, str) and self.kernel == "precomputed")

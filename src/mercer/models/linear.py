@@ -9,7 +9,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import HERE, Home, to_numpy
-from mercer.errors import tell
+from mercer.errors import BadData, tell
 from mercer.models.axes import Axes
 from mercer.models.base import Model
 from mercer.models.components import per_degree_of_freedom
@@ -28,6 +28,10 @@ class Exact:
 
     mean: Array
 
+    def mean_for(self, public: Array) -> Array:
+        """The mean behind a fitted name; if somebody has set another since, that one."""
+        return self.mean if np.array_equal(as_narrow(self.mean, public.dtype), public) else public.astype(np.float64)
+
 
 class LinearModel(Model):
     """Scores z = W((x − mean)/scale), x ≈ mean + scale·Wᵀz; W has orthonormal rows, and scale is 1 if not asked for."""
@@ -35,6 +39,8 @@ class LinearModel(Model):
     whiten: bool
     n_components_: int
     noise_variance_: float
+    _dtype: Any = np.float64
+    _exact: Exact | None = None  # of the fit; arrays that were set by hand have nothing behind them
 
     # ------------------------------------------------------------------ what a fit leaves behind
 
@@ -90,15 +96,15 @@ class LinearModel(Model):
         """The rows with these scores in the plane of the axes: mean + scale·Wᵀz."""
         home = self._home_of_new(X, "inverse_transform")
         scores = check_array(to_numpy(X), input_name="X", dtype=[np.float64, np.float32])
-        if scores.shape[1] != self.n_components_:
-            raise ValueError(
-                f"X has {scores.shape[1]} features, but the inverse transform is expecting {self.n_components_}: one "
-                "for each component."
-            )
         axes = self._number("components_")
+        if scores.shape[1] != len(axes):
+            raise ValueError(
+                f"X has {scores.shape[1]} features, but the inverse transform is expecting {len(axes)}: one for each "
+                "component."
+            )
         if self.whiten:
-            axes = np.sqrt(self._number("explained_variance_"))[:, None] * axes
-        rows = self._product(scores, axes) * self._scale() + self._exact.mean
+            axes = self._deviations(axes)[:, None] * axes
+        rows = self._product(scores, axes) * self._scale() + self._mean()
         return home.bring(rows.astype(np.result_type(scores.dtype, self._dtype), copy=False))
 
     def decorrelate(self, X: Any) -> Array:
@@ -137,9 +143,9 @@ class LinearModel(Model):
 
     def _projected(self, rows: Any, threads: int, whiten: bool) -> Array:
         """Scores of rows in memory, by pieces."""
-        axes, mean = self._number("components_") / self._scale(), self._exact.mean
+        axes, mean = self._number("components_") / self._scale(), self._mean()
         if whiten:
-            deviations = np.sqrt(self._number("explained_variance_"))
+            deviations = self._deviations(axes)
             axes = axes * np.divide(1.0, deviations, out=np.zeros_like(deviations), where=deviations > 0)[:, None]
         if sparse.issparse(rows):
             return rows @ axes.T - axes @ mean
@@ -161,6 +167,20 @@ class LinearModel(Model):
 
     def _scale(self) -> Any:
         return self._number("scale_") if hasattr(self, "scale_") else 1.0
+
+    def _mean(self) -> Array:
+        public = to_numpy(self.mean_)
+        return public.astype(np.float64) if self._exact is None else self._exact.mean_for(public)
+
+    def _deviations(self, axes: Array) -> Array:
+        """Along the axes."""
+        variances = self._number("explained_variance_")
+        if len(variances) != len(axes):
+            raise BadData(
+                f"There are {len(axes)} components_ and {len(variances)} entries of explained_variance_, which "
+                "whitening divides by: set both names."
+            )
+        return np.sqrt(variances)
 
     def _number(self, name: str) -> Array:
         """A fitted array in double precision."""
@@ -198,7 +218,7 @@ class LinearModel(Model):
 
         def likelihood(block: Any, threads: int) -> Array:
             block = block.toarray() if sparse.issparse(block) else block
-            moved = (block - self._exact.mean) / self._scales()
+            moved = (block - self._mean()) / self._scales()
             scores = moved @ axes.T
             distances = scores**2 @ (inverse - rest) + rest * np.einsum("ij,ij->i", moved, moved)
             return (constant - distances) / 2
@@ -237,7 +257,7 @@ class LinearModel(Model):
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.n_components_)
+        return int(self.components_.shape[0])
 
 
 def as_narrow(array: Array, dtype: Any) -> Array:

@@ -310,9 +310,9 @@ class LocallyLinearEmbedding(Model):
         self.__dict__.pop("scale_", None)
         if opened.scale is not None:
             self.scale_ = opened.scale.astype(dtype)
-        self._dtype, self._hoods, self._places = dtype, hoods, found.coordinates.astype(dtype, copy=False)
+        self._dtype, self._hoods = dtype, hoods
         self._apart = labels if isinstance(found.certificate, PartsCertificate) else None
-        self.embedding_ = hoods.all_rows(self._places)
+        self.embedding_ = hoods.all_rows(found.coordinates.astype(dtype, copy=False))
         self.reconstruction_error_ = found.error
         self.certificate_, self.plan_ = found.certificate, plan
         self.part_labels_, self.n_parts_ = hoods.all_rows(labels), int(labels.max()) + 1
@@ -379,7 +379,8 @@ class LocallyLinearEmbedding(Model):
 
     def _placed(self, rows: Any, threads: int) -> Placement:
         with self._within_limits():
-            return place(self._hoods, self._places, self.reg, rows, threads, self._apart)
+            places = self._hoods.of_items(np.asarray(self.embedding_))
+            return place(self._hoods, places, self.reg, rows, threads, self._apart)
 
     @property
     def residuals_(self) -> Array:

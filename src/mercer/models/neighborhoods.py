@@ -60,6 +60,10 @@ class Neighborhoods:
         inside = np.searchsorted(members, self.indices[members])  # members are in order
         return Neighborhoods(self.space.take(members), inside.astype(np.int32), self.distances[members])
 
+    def of_items(self, of_rows: Array) -> Array:
+        """What is there for every row as it was given, for distinct items: that of the first of equal ones."""
+        return of_rows if self.copies is None else of_rows[np.unique(self.copies, return_index=True)[1]]
+
     def all_rows(self, of_items: Array) -> Array:
         """What was found for distinct items, for every row as it was given."""
         return of_items if self.copies is None else of_items[self.copies]

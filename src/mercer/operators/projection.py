@@ -11,7 +11,7 @@ from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import Gram
 from mercer.operators.tiles import apply, cut
-from mercer.symmetric import Array
+from mercer.symmetric import Array, SymmetricOperator
 from mercer.threads import run
 
 FEW = 5000  # training rows up to which preparing the new ones is a part of the work that shows
@@ -101,3 +101,49 @@ def projection(kernel: Any, rows: Any, matrix: Centered, values: Array, vectors:
     if isinstance(base, Gram):
         return ByKernel(kernel, rows, alpha, offset, base.shift)
     return ByMatrix(alpha, offset)
+
+
+@dataclass(frozen=True, eq=False)
+class Centring:
+    """What is left of a centred matrix that is gone: enough for the scores of new points by any vectors."""
+
+    held: str  # "features", "kernel" or "matrix"
+    means: Array  # those of the matrix, shifted as it was
+    mean: float
+    weights: Array | None
+    shift: float = 0.0
+
+    @classmethod
+    def of(cls, matrix: Centered) -> "Centring":
+        base = matrix.base
+        held = "features" if isinstance(base, FeatureGram) else "kernel" if isinstance(base, Gram) else "matrix"
+        return cls(held, matrix.means, matrix.mean, matrix.weights, getattr(matrix.base, "shift", 0.0))
+
+    def projection(self, kernel: Any, rows: Any, values: Array, vectors: Array) -> Any:
+        """As `projection` makes it of the matrix."""
+        if self.held == "features":
+            return projection(kernel, rows, self._matrix(FeatureGram(kernel.features(rows))), values, vectors)
+        alpha, offset = self.dual(values, vectors)
+        return ByMatrix(alpha, offset) if self.held == "matrix" else ByKernel(kernel, rows, alpha, offset, self.shift)
+
+    def dual(self, values: Array, vectors: Array) -> tuple[Array, Array]:
+        """α and αᵀμ, as `Centered.dual` has them."""
+        return self._matrix(Gone(len(self.means))).dual(values, vectors)
+
+    def _matrix(self, base: SymmetricOperator) -> Centered:
+        matrix = Centered(base, self.weights)
+        matrix.means = self.means
+        return matrix
+
+
+class Gone(SymmetricOperator):
+    """A matrix of which nothing is left but its size."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def matmat(self, B: Array) -> Array:
+        raise NotImplementedError("The matrix was not kept.")
+
+    def diag(self) -> Array:
+        raise NotImplementedError("The matrix was not kept.")

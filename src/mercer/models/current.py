@@ -1,0 +1,73 @@
+"""The way from new rows to scores by the fitted names as they are now: those of the fit, or others set since.
+
+People cut, turn and load fitted arrays (``model.eigenvectors_ = model.eigenvectors_[:, :2]``), and scikit-learn's
+models follow them. What a fit has prepared is used as long as the arrays are those that it left behind.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from mercer.errors import BadData
+from mercer.operators.projection import ByKernel, Centring
+from mercer.symmetric import Array
+
+ENTRIES = 2**16  # of an array that are compared; all, of small ones
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Enough of an array to tell whether it is still the same, in place or not."""
+
+    shape: tuple[int, ...]
+    some: Array
+
+    @classmethod
+    def of(cls, array: Any) -> "Trace":
+        array = np.asarray(array)
+        step = -(-array.size // ENTRIES) if array.ndim else 1
+        return cls(array.shape, array[::step].copy() if array.ndim else array)
+
+    def fits(self, array: Any) -> bool:
+        other = Trace.of(array)
+        return self.shape == other.shape and np.array_equal(self.some, other.some, equal_nan=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Current:
+    """A projection, and how to make another of ``eigenvalues_``, ``eigenvectors_``, ``gamma_`` and ``X_fit_``."""
+
+    fitted: Any  # the projection; without the training rows, which are the model's
+    centring: Centring | None  # None: by landmarks, where there are no vectors to set
+    traces: dict[str, Trace]
+
+    @classmethod
+    def of(cls, model: Any, projection: Any, centring: Centring | None) -> "Current":
+        if centring is None:
+            return cls(projection, None, {})
+        names = ("eigenvalues_", "eigenvectors_", "gamma_")
+        return cls(without_rows(projection), centring, {name: Trace.of(getattr(model, name)) for name in names})
+
+    def now(self, model: Any) -> Any:
+        if self.centring is None:
+            return self.fitted
+        if all(trace.fits(getattr(model, name)) for name, trace in self.traces.items()):
+            return replace(self.fitted, rows=model.X_fit_) if isinstance(self.fitted, ByKernel) else self.fitted
+        values, vectors = np.asarray(model.eigenvalues_), np.asarray(model.eigenvectors_)
+        if vectors.shape != (n := len(self.centring.means), len(values)):
+            raise BadData(
+                f"eigenvectors_ is of shape {vectors.shape}, but there are {n:,} training rows and {len(values)} "
+                "eigenvalues_: set both names."
+            )
+        return self.centring.projection(kernel_now(model), model.X_fit_, values, vectors)
+
+
+def kernel_now(model: Any) -> Any:
+    """The kernel, with γ as it is now."""
+    kernel = model.kernel_
+    return kernel if getattr(kernel, "gamma", model.gamma_) == model.gamma_ else kernel.with_params(gamma=model.gamma_)
+
+
+def without_rows(projection: Any) -> Any:
+    return replace(projection, rows=None) if isinstance(projection, ByKernel) else projection
