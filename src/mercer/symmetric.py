@@ -17,6 +17,10 @@ class SymmetricOperator(ABC):
 
     n: int
     dtype: Any = np.float64
+    at_hand: bool = True  # whether a product costs little: nothing is evaluated anew for it
+    underflow: float = (
+        1e-290  # eigenvalues below cannot be told from zero: what they are sums of has no digits any more
+    )
     coarse: float = 0.0  # error of products beyond float64's rounding, relative to the largest eigenvalue
 
     @abstractmethod
@@ -47,7 +51,16 @@ class SymmetricOperator(ABC):
 
     @property
     def floor(self) -> float:
-        """Residuals up to this are noise in the entries of the matrix; asked after the first product only."""
+        """Residuals up to this are noise in the entries of the matrix; asked after the first product only.
+
+        What rounding is likely to do, so that a solver knows when to stop. What it *can* do is `product_rounding` and
+        the noise of the entries, which a certificate adds to every statement.
+        """
+        return 0.0
+
+    @property
+    def product_rounding(self) -> float:
+        """How far a product with a unit vector can be off: γ of the chain it is summed in times ‖|A|‖ (0: not said)."""
         return 0.0
 
     @property
@@ -83,10 +96,21 @@ class SymmetricOperator(ABC):
     def shifted_columns(self, indices: Array) -> Array:
         return self.columns(indices)
 
-    def shifted_noise(self, mean: float) -> float:
-        """What rounding does to an entry after the shift, which leaves entries with this mean."""
+    def shifted_floor(self, mean: float) -> float:
+        """What rounding is likely to do to an entry after the shift, which leaves entries with this mean."""
         return float(4 * np.finfo(float).eps * (abs(mean) + np.abs(self.shifted_diag()).max(initial=0.0)))
 
-    def shifted_squared_norm(self) -> float | None:
-        """Σ of the squared entries after the shift, if it is cheap to say."""
+    def entry_rounding(self, weights: Array | None) -> float:
+        """How far the entries can be off, all together: a bound on ‖SδKS‖_F with S = diag(√w)."""
+        return 0.0
+
+    def shifted_norm(self, weights: Array | None = None) -> float | None:
+        """‖SKS‖_F of the matrix after the shift, if it is cheap to say."""
         return None
+
+    def shifted_moduli(self, weights: Array | None = None) -> float | None:
+        """A bound on ‖S|K|S‖ of the matrix after the shift, as it is multiplied; None if nobody knows."""
+        return self.shifted_norm(weights)
+
+    #: Roundings behind an entry of `shifted_matmat`.
+    shifted_chain: int = 0

@@ -1,6 +1,7 @@
 """What a kernel is: a frozen value with one formula, which can be added, multiplied, printed and compared."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from numbers import Real
 from typing import Any, ClassVar
@@ -9,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from mercer.rounding import gamma
+
 Array = NDArray[Any]
 Rows = Any  # a dense array, a CSR matrix or a sequence of items
+ROUNDINGS = 16  # of a formula that is evaluated in a few steps, with exp or tanh good to 4 ulp
 
 
 class Kernel(ABC):
@@ -36,6 +40,20 @@ class Kernel(ABC):
     def reach(self, X: Rows) -> float:
         """The largest number that cancels in the evaluation of an entry, 0 if there is none."""
         return 0.0
+
+    def rounding(
+        self, X: Rows, weights: Array | None = None, shift: float = 0.0, times: Callable[[Array], Array] | None = None
+    ) -> float:
+        """How far the entries of tiles of k(X, X) − shift can be off, all together: a bound on ‖SδKS‖, S = diag(√w).
+
+        `times` gives products of K, where they cost little: sums over its rows make the bound sharper. A function of
+        the user's is what it returns, but for a few roundings. docs/design/rounding.md has the others.
+        """
+        return gamma(ROUNDINGS) * summed(np.abs(self.diag(X)), weights)
+
+    def feature_roundings(self, X: Rows) -> int:
+        """How many roundings are behind an entry of `features(X)`, relative to its own size."""
+        return 0
 
     @property
     def mercer(self) -> bool:
@@ -175,6 +193,13 @@ class Scaled(Kernel):
     def mercer(self) -> bool:
         return self.kernel.mercer
 
+    def rounding(self, X: Rows, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
+        inner = self.kernel.rounding(X, weights) + gamma(1) * summed(np.abs(self.kernel.diag(X)), weights)
+        return self.factor * inner + after_shift(X, weights, shift)
+
+    def feature_roundings(self, X: Rows) -> int:
+        return 3 + self.kernel.feature_roundings(X)
+
     def features(self, X: Rows) -> Any:
         inner = self.kernel.features(X)
         return None if inner is None else inner * np.sqrt(self.factor)
@@ -215,6 +240,14 @@ class Sum(_Pair):
     def diag(self, X: Rows) -> Array:
         return self.left.diag(X) + self.right.diag(X)
 
+    def rounding(self, X: Rows, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
+        parts = self.left.rounding(X, weights) + self.right.rounding(X, weights)
+        sizes = np.abs(self.left.diag(X)) + np.abs(self.right.diag(X))
+        return parts + gamma(1) * summed(sizes, weights) + after_shift(X, weights, shift)
+
+    def feature_roundings(self, X: Rows) -> int:
+        return max(self.left.feature_roundings(X), self.right.feature_roundings(X))
+
     def features(self, X: Rows) -> Any:
         return None if self.n_features(X) is None else np.hstack([self.left.features(X), self.right.features(X)])
 
@@ -236,8 +269,25 @@ class Product(_Pair):
     def diag(self, X: Rows) -> Array:
         return self.left.diag(X) * self.right.diag(X)
 
+    def rounding(self, X: Rows, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
+        """|k₁|δ₂ + |k₂|δ₁, where |k(x, y)| ≤ max k(x, x) of a Mercer kernel."""
+        left, right = np.abs(self.left.diag(X)), np.abs(self.right.diag(X))
+        parts = left.max(initial=0.0) * self.right.rounding(X, weights)
+        parts += right.max(initial=0.0) * self.left.rounding(X, weights)
+        return float(parts) + gamma(2) * summed(left * right, weights) + after_shift(X, weights, shift)
+
     def __repr__(self) -> str:
         return f"{in_brackets(self.left)} * {in_brackets(self.right)}"
+
+
+def summed(values: Array, weights: Array | None) -> float:
+    """Σ wᵢvᵢ: of k(x, x) it bounds ‖SKS‖_F, as |k(x, y)|² ≤ k(x, x)k(y, y)."""
+    return float(values.sum() if weights is None else weights @ values)
+
+
+def after_shift(X: Rows, weights: Array | None, shift: float) -> float:
+    """What rounding does to entries from which a shift is subtracted after they were rounded."""
+    return gamma(1) * abs(shift) * summed(np.ones(n_rows(X)), weights)
 
 
 def short(number: float) -> str:

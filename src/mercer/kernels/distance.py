@@ -9,10 +9,13 @@ from scipy import sparse
 from scipy.spatial.distance import cdist, pdist
 
 from mercer.errors import BadData
-from mercer.kernels.base import Array, Kernel, Rows, Tiles, n_rows, require_positive
-from mercer.kernels.dot import as_float, dot, squared_norms
+from mercer.kernels.base import ROUNDINGS, Array, Kernel, Rows, Tiles, n_rows, require_positive, summed
+from mercer.kernels.dot import LONG, as_float, dot, product_chain, squared_norms
+from mercer.rounding import gamma, product_by_pieces
 
 SAMPLE = 1000  # rows from which a bandwidth is guessed
+BLOCK_ROWS = 4096
+PAIRWISE = 160  # roundings of a pairwise sum of any length: numpy's leaves have up to 128 terms
 
 
 class EuclideanKernel(Kernel):
@@ -35,18 +38,45 @@ class EuclideanKernel(Kernel):
 
     FAR: ClassVar[float] = 1e3  # beyond this reach the exponent loses so many digits that differences are worth it
 
-    def reach(self, X: Rows) -> float:
-        """scale·‖x − mean‖² of the row farthest out, which the exponent is a difference of; differences have none."""
+    def halves(self, X: Rows) -> Array:
+        """h = scale·‖x − mean‖² of every row, which the exponent is a difference of; of sparse rows scale·‖x‖²."""
         if sparse.issparse(X):
-            return float(self.scale * squared_norms(X).max(initial=0.0))
-        if not self.smooth:
-            return 0.0
-        X = as_float(X)
+            return self.scale * squared_norms(X)
+        X, root = as_float(X), np.sqrt(self.scale)
         with np.errstate(over="ignore", invalid="ignore"):
-            far = self.scale * float(squared_norms(X - X.mean(axis=0)).max(initial=0.0))
-        if not np.isfinite(far):
+            mean = X.mean(axis=0)
+            halves = np.concatenate([squared_norms(root * (some - mean)) for some in blocks(X)])
+        if not np.isfinite(halves).all():
             raise BadData("Squared distances of these rows are an overflow: scale the data down (StandardScaler).")
-        return far if far <= self.FAR else np.inf
+        return halves
+
+    def reach(self, X: Rows) -> float:
+        """h of the row farthest out; ∞ if it is so far that differences are taken."""
+        if not sparse.issparse(X) and not self.smooth:
+            return 0.0
+        far = float(self.halves(X).max(initial=0.0))
+        return far if far <= self.FAR or sparse.issparse(X) else np.inf
+
+    def rounding(self, X: Rows, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
+        """Of the exponent x = h + h' − zᵀz', whose moduli make no more than 2(h + h'), and of the shape.
+
+        |δx| ≤ γ_c(h + h') and no shape is steeper than 1, so |δk| ≤ γ_c(h + h')k. By differences x is off by γ of
+        itself, and x·|k'(x)| ≤ 0.4.
+        """
+        n, d = X.shape
+        w = np.ones(n) if weights is None else weights
+        halves = self.halves(X) if self.smooth or sparse.issparse(X) else np.full(n, np.inf)
+        if halves.max(initial=0.0) > self.FAR and not sparse.issparse(X):
+            return float((0.4 * gamma(d + 8) + gamma(ROUNDINGS)) * w.sum())
+        exponent = gamma(2 * product_chain(X) + min(d, PAIRWISE) + 24)
+        exact = self.exact_shift and shift == self.top  # entries of k − 1 are then known to themselves, not to 1
+        if times is None:  # k ≤ 1, and ‖h + h'‖ over all pairs is at most 2W·rms(h)
+            spread = 2 * float(np.sqrt((w @ halves**2) * w.sum()))
+            return float(exponent * spread + gamma(ROUNDINGS) * (min(w.sum(), 2 * spread) if exact else w.sum()))
+        # Schur's test: ‖SMS‖ ≤ max Σⱼ wⱼMᵢⱼ for a matrix without negative entries.
+        sums, moments = times(np.column_stack([w, w * halves])).T
+        shape = np.abs(w.sum() - sums) if exact else sums
+        return float((exponent * (halves * sums + moments) + gamma(ROUNDINGS) * shape).max(initial=0.0))
 
     def has_single(self, shift: float) -> bool:
         return self.smooth and (shift == 0.0 or self.exact_shift)
@@ -73,6 +103,11 @@ class EuclideanKernel(Kernel):
         return DistanceTiles(self, X, X if Y is None else Y, shift, dtype)
 
 
+def blocks(X: Array) -> list[Array]:
+    """Some rows after the other, so that what is made of them stays small."""
+    return [X[first : first + BLOCK_ROWS] for first in range(0, max(len(X), 1), BLOCK_ROWS)]
+
+
 class DistanceTiles(Tiles):
     """The exponent from one matrix product: [z, −h, 1]·[w, 1, −h']ᵀ = −½‖z − w‖² with h = ½‖z‖².
 
@@ -87,7 +122,7 @@ class DistanceTiles(Tiles):
         centre, factor = as_float(Y).mean(axis=0), np.sqrt(2 * kernel.scale)  # Y: the training rows, if they differ
         Z = factor * (as_float(X) - centre)
         W = Z if Y is X else factor * (as_float(Y) - centre)
-        h, g = 0.5 * squared_norms(Z), 0.5 * squared_norms(W)
+        h, g = 0.5 * (Z * Z).sum(axis=1), 0.5 * (W * W).sum(axis=1)  # pairwise sums
         # Two arrays even for X against itself: numpy would send X @ X.T to a slower routine.
         dtype = dtype if max(h.max(initial=0.0), g.max(initial=0.0)) <= self.FAR else np.float64
         self.left = np.column_stack([Z, -h, np.ones(len(h))]).astype(dtype, copy=False)
@@ -95,7 +130,10 @@ class DistanceTiles(Tiles):
         self.kernel, self.shift = kernel, shift
 
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
-        np.matmul(self.left[rows], self.right[columns].T, out=out, casting="same_kind")
+        if out.dtype == self.left.dtype == np.float64:
+            product_by_pieces(self.left[rows], self.right[columns].T, out, LONG)
+        else:
+            np.matmul(self.left[rows], self.right[columns].T, out=out, casting="same_kind")
         np.minimum(out, 0.0, out=out)
         self.kernel.shape(out, self.shift)
 
@@ -105,12 +143,16 @@ class DifferenceTiles(Tiles):
 
     def __init__(self, kernel: EuclideanKernel, X: Array, Y: Array, shift: float) -> None:
         self.kernel, self.shift = kernel, shift
-        self.X, self.Y = as_float(X), as_float(Y)
+        # By a power of two, which is exact: squares of huge and tiny numbers are none.
+        unit = 2.0 ** np.round(np.log2(np.sqrt(kernel.scale)))
+        self.factor = kernel.scale / unit / unit
+        X, Y = as_float(X), as_float(Y)
+        self.X = X if unit == 1.0 else unit * X
+        self.Y = self.X if Y is X else Y if unit == 1.0 else unit * Y
 
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
-        np.multiply(
-            cdist(self.X[rows], self.Y[columns], metric="sqeuclidean"), -self.kernel.scale, out=out, casting="same_kind"
-        )
+        squares = cdist(self.X[rows], self.Y[columns], metric="sqeuclidean")
+        np.multiply(squares, -self.factor, out=out, casting="same_kind")
         self.kernel.shape(out, self.shift)
 
 
@@ -226,6 +268,10 @@ class Laplacian(Kernel):
 
     def diag(self, X: Rows) -> Array:
         return np.ones(n_rows(X))
+
+    def rounding(self, X: Rows, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
+        """Differences, so the exponent x is off by γ of itself, and xe^−x ≤ 0.37."""
+        return (0.4 * gamma(X.shape[1] + 4) + gamma(ROUNDINGS)) * summed(np.ones(n_rows(X)), weights)
 
     def resolved(self, X: Rows, rng: np.random.Generator) -> "Laplacian":
         return replace(self, gamma=1.0 / X.shape[1]) if self.gamma is None else self

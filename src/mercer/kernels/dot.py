@@ -8,8 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from mercer.kernels.base import Array, Kernel, Rows, Tiles, require_positive
+from mercer.kernels.base import ROUNDINGS, Array, Kernel, Rows, Tiles, require_positive, summed
 from mercer.limits import MOST_FEATURES
+from mercer.rounding import chain, gamma, product_by_pieces
+
+LONG = 256  # columns of which a product is summed up at once: fewer roundings, hardly more time
 
 
 class DotKernel(Kernel):
@@ -33,6 +36,22 @@ class DotKernel(Kernel):
         squares = squared_norms(self.rows(X))
         self.shape(squares)
         return squares
+
+    def rounding(self, X: Rows, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
+        """γ of the scalar product, of length d, and of the shape, which multiplies relative errors by `power`."""
+        terms = self.power * (product_chain(X) + 3) + self.row_roundings(X) + ROUNDINGS
+        return gamma(terms) * summed(self.sizes(X), weights)
+
+    #: By how much the shape multiplies relative errors of its argument.
+    power: float = 1.0
+
+    def row_roundings(self, X: Rows) -> int:
+        """Roundings behind a row as it enters the product, twice."""
+        return 0
+
+    def sizes(self, X: Rows) -> Array:
+        """sᵢ with |k(xᵢ, xⱼ)| ≤ √(sᵢsⱼ), where moduli are taken before anything cancels."""
+        return self.diag(X)
 
     def prepare(self, X: Rows, Y: Rows | None = None, shift: float = 0.0, dtype: Any = np.float64) -> Tiles:
         # Always evaluated in float64: what a power or a large mean does to the digits of float32 is hard to foresee.
@@ -96,6 +115,13 @@ class Cosine(DotKernel):
         X *= _inverse(np.sqrt(squared_norms(X)))[:, None]
         return X
 
+    def row_roundings(self, X: Rows) -> int:
+        return 2 * self.feature_roundings(X)
+
+    def feature_roundings(self, X: Rows) -> int:
+        """Of a length: half of those of its square, a root, and two divisions."""
+        return X.shape[1] // 2 + 6
+
     def features(self, X: Rows) -> Rows:
         return self.rows(X)
 
@@ -136,6 +162,17 @@ class Polynomial(_ScaledDot):
             return
         for _ in range(power - 1):  # many times faster than power()
             products *= base
+
+    @property
+    def power(self) -> float:  # type: ignore[override]
+        return max(1.0, float(self.degree))
+
+    def sizes(self, X: Rows) -> Array:
+        return np.power(self.gamma * squared_norms(X) + abs(self.coef0), self.degree)
+
+    def feature_roundings(self, X: Rows) -> int:
+        """Each of the factors has three, the product one for each, and the root of how often it occurs two."""
+        return 4 * int(self.degree) + 4
 
     @property
     def mercer(self) -> bool:
@@ -188,6 +225,10 @@ class Sigmoid(_ScaledDot):
         products += self.coef0
         np.tanh(products, out=products)
 
+    def sizes(self, X: Rows) -> Array:
+        """tanh is nowhere steeper than 1: what its argument is off by, k is at most."""
+        return self.gamma * squared_norms(X) + abs(self.coef0) + 1.0
+
 
 def as_float(X: Rows) -> Rows:
     """In float64, without a copy if it is already."""
@@ -203,7 +244,12 @@ def dot(X: Rows, Y: Rows, out: Array | None = None) -> Any:
             return product
         out[...] = product
         return out
-    return np.matmul(as_float(X), as_float(Y).T, out=out)
+    return product_by_pieces(as_float(X), as_float(Y).T, out, LONG)
+
+
+def product_chain(X: Rows) -> int:
+    """Roundings behind a scalar product of two rows."""
+    return X.shape[1] if sparse.issparse(X) else chain(X.shape[1], LONG)
 
 
 def squared_norms(X: Rows) -> Array:

@@ -34,11 +34,12 @@ def _hold(
     plan: Plan, kernel: Kernel, rows: Any, threads: int, on_pass: Callable[[float], None] | None
 ) -> SymmetricOperator:
     if plan.held == "features":
-        return FeatureGram(kernel.features(rows), threads)
+        return FeatureGram(kernel.features(rows), threads, kernel.feature_roundings(rows))
     if plan.held == "given" and isinstance(rows, LinearOperator):
         return BlackBox(symmetric_operator(rows))
     if plan.held == "given":
-        return HeldMatrix(symmetric_part(rows), threads)
+        K, asymmetry = symmetric_part(rows)
+        return HeldMatrix(K, threads, asymmetry)
     if plan.held == "recomputed":
         return RecomputedGram(kernel, rows, threads, on_pass=on_pass)
     return HeldGram(kernel, rows, threads)
@@ -58,15 +59,15 @@ def symmetric_operator(operator: LinearOperator) -> LinearOperator:
     return operator
 
 
-def symmetric_part(K: Any) -> Any:
-    """K itself if it is symmetric; else (K + Kᵀ)/2 with a warning that says how far it was from it."""
+def symmetric_part(K: Any) -> tuple[Any, float]:
+    """K itself if it is symmetric but for rounding, and for how much; else (K + Kᵀ)/2 with a warning that says so."""
     K = K.astype(np.float64, copy=False)
     pieces = [slice(None)] if sparse.issparse(K) else cut(K.shape[0], TILE)  # by tiles: no second matrix is made
     difference = max(float(abs(K[rows] - K[:, rows].T).max()) for rows in pieces)
     if difference <= 1e-10 * max(float(abs(K[rows]).max()) for rows in pieces):
-        return K
+        return K, difference
     tell(
         f"The precomputed kernel matrix is not symmetric (entries differ by up to {difference:.3g}); "
         "its symmetric part (K + Kᵀ)/2 is used."
     )
-    return (K + K.T) / 2
+    return (K + K.T) / 2, 0.0

@@ -7,7 +7,7 @@ import numpy as np
 
 from mercer.errors import NoRoom, listed
 from mercer.operators.centering import Centered
-from mercer.solvers.base import Eigenpairs, clean_spectrum, rounding_floor, settle
+from mercer.solvers.base import Eigenpairs, clean_spectrum, measured_anew, rounding_floor, settle
 from mercer.solvers.certificate import Certificate, certify
 from mercer.solvers.completeness import PROBES, Rest, explore, explore_by_products, in_words
 from mercer.solvers.dense import Dense
@@ -61,21 +61,22 @@ def find_spectrum(
         pairs = replace(pairs, bound=min(pairs.bound, bound))
     if by_modulus and len(pairs) and -pairs.lowest > pairs.values[-1]:
         clean_spectrum(np.append(pairs.values, pairs.lowest))  # as scikit-learn's randomized solver: it takes |λ|
-    noise = matrix.noise
     if drop_zeros and len(pairs):
-        pairs = pairs.first(int(np.sum(pairs.values > max(noise, 1e-12 * pairs.values[0]))))
+        pairs = pairs.first(int(np.sum(pairs.values > max(matrix.floor, 1e-12 * pairs.values[0]))))
     pairs, bound, level = rule_out_missed(plan, matrix, pairs, rng)
-    return settled(plan, matrix, pairs, certify(pairs, tol=plan.tol, bound=bound, level=level, entries=noise))
+    if matrix.base.at_hand:  # turned products are less certain than one more that costs little
+        pairs = measured_anew(pairs, matrix)
+    return settled(plan, matrix, pairs, certify(pairs, tol=plan.tol, bound=bound, level=level, entries=matrix.noise))
 
 
 def settled(plan: Plan, matrix: Centered, pairs: Eigenpairs, certificate: Certificate) -> Spectrum:
     """Order, signs and zeros by convention, and what a user should be told."""
-    noise = matrix.noise
-    found = np.where(np.abs(pairs.values) <= noise, 0.0, pairs.values)
+    found = np.where(np.abs(pairs.values) <= matrix.floor, 0.0, pairs.values)
     by = None if matrix.root is None else pairs.vectors / matrix.root[:, None]
     values, vectors = settle(found, pairs.vectors, by=by)
+    certificate = certificate.with_zeros(values == 0)
     signs = np.sign(np.sum(vectors * pairs.vectors, axis=0))
-    indefinite = bool(pairs.lowest < -max(1e-5 * values.max(initial=0.0), 1e-10, noise))
+    indefinite = bool(pairs.lowest < -max(1e-5 * values.max(initial=0.0), 1e-10, matrix.floor))
     return Spectrum(
         values=values,
         vectors=vectors,
@@ -103,7 +104,7 @@ def grow_to_share(
     while True:
         plan = plan_for_share(plan, replan, k, share)
         pairs = plan.solver.solve(matrix, k, rng, start)
-        if matrix.trace <= matrix.noise:
+        if matrix.trace <= matrix.floor:
             return plan, pairs.first(1)  # nothing to explain
         explained = np.cumsum(np.maximum(pairs.values, 0.0)) / matrix.trace
         reached = np.flatnonzero(explained > share if strict else explained >= share - 1e-12)
@@ -142,7 +143,8 @@ def rule_out_missed(
     k = len(pairs)
     if pairs.complete:
         beyond = float(pairs.beyond[0]) if len(pairs.beyond) else 0.0
-        return pairs, beyond + rounding_floor(matrix.n, pairs.size), "LAPACK counts eigenvalues"
+        formed = pairs.rounding  # a matrix made dense for LAPACK has means in it, which are such products
+        return pairs, beyond + rounding_floor(matrix.n, pairs.size) + formed, "all eigenvalues were computed or counted"
     probing = 0
     for rounds in range(MOST_ROUNDS + 1):
         rest, pairs = look_beyond(matrix, pairs, rng)
@@ -163,7 +165,8 @@ def rule_out_missed(
 def look_beyond(matrix: Centered, pairs: Eigenpairs, rng: np.random.Generator) -> tuple[Rest, Eigenpairs]:
     """What probes say about the rest of the spectrum: those the solver brought along, else fresh ones."""
     if pairs.probes is not None and pairs.probed is not None:
-        return explore_by_products(pairs.vectors, pairs.products, pairs.probes, pairs.probed), pairs
+        noise = pairs.product_noise
+        return explore_by_products(pairs.vectors, pairs.products, pairs.probes, pairs.probed, noise), pairs
     enough = float(pairs.values[-1]) if len(pairs) else None
     rest = explore(matrix, pairs.vectors, rng, enough, known=float(pairs.beyond.max(initial=0.0)))
     return rest, replace(pairs, passes=pairs.passes + rest.passes, columns=pairs.columns + rest.passes * PROBES)
@@ -182,11 +185,12 @@ def bound_by_count(pairs: Eigenpairs) -> float:
 
 def bound_by_norm(matrix: Centered, pairs: Eigenpairs) -> float:
     """λ² ≤ ‖A‖_F² − Σθᵢ² for every other eigenvalue, if the norm can be had."""
-    norm = matrix.squared_norm()
+    unit = float(np.abs(pairs.values).max(initial=0.0)) or 1.0
+    norm = matrix.squared_norm(unit)
     if norm is None:
         return float("inf")
-    left = norm[0] - np.sum(pairs.values**2) - 2 * np.sum(pairs.residuals**2)
-    return float(np.sqrt(max(left, 0.0) + norm[1]))
+    left = norm[0] - np.sum((pairs.values / unit) ** 2) - 2 * np.sum((pairs.residuals / unit) ** 2)
+    return unit * float(np.sqrt(max(left, 0.0) + norm[1]))
 
 
 def observations(

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import BadData
+from mercer.rounding import SUM_ROUNDINGS, gamma
 from mercer.symmetric import Array, SymmetricOperator
-
-UNDERFLOW = 1e-140  # eigenvalues below cannot be told from zero: their squares are not numbers any more
 
 
 class Centered(SymmetricOperator):
@@ -29,9 +28,21 @@ class Centered(SymmetricOperator):
     def coarse(self) -> float:  # type: ignore[override]
         return self.base.coarse
 
-    @property
+    @cached_property
     def floor(self) -> float:
-        return self.noise
+        """Eigenvalues up to this are likely to be rounding: what is constant to the kernel stays constant."""
+        return max(self.total_weight * self.base.shifted_floor(self.mean), self.base.underflow)
+
+    @cached_property
+    def noise(self) -> float:
+        """How far rounding in the entries of K can move an eigenvalue (‖SδKS‖, Weyl)."""
+        return self.base.entry_rounding(self.weights) + self.base.underflow
+
+    @cached_property
+    def product_rounding(self) -> float:
+        """Of the products, with two centrings and scalings."""
+        moduli = self.base.shifted_moduli(self.weights)
+        return 0.0 if moduli is None else gamma(self.base.shifted_chain + 16) * moduli
 
     @cached_property
     def rough(self) -> "Centered":
@@ -55,10 +66,17 @@ class Centered(SymmetricOperator):
         return self.n - 1
 
     def project(self, B: Array) -> Array:
-        """P B: the part of every column that is orthogonal to the null vector."""
+        """P B: the part of every column that is orthogonal to the null vector.
+
+        Twice, as the first mean is a sum of n terms and off by as many roundings; what it leaves is small.
+        """
         if self.root is None:
-            return B - B.mean(axis=0)
-        return B - np.multiply.outer(self.null, self.null @ B)
+            B = B - B.mean(axis=0)
+            B -= B.mean(axis=0)
+            return B
+        B = B - np.multiply.outer(self.null, self.null @ B)
+        B -= np.multiply.outer(self.null, self.null @ B)
+        return B
 
     def diag(self) -> Array:
         """wᵢ (K_ii − 2μᵢ + m)."""
@@ -98,26 +116,25 @@ class Centered(SymmetricOperator):
         """The total variance times Σw: tr(PSKSP) = Σ wᵢ(K_ii − 2μᵢ + m)."""
         return float(self.diag().sum())
 
-    @cached_property
-    def noise(self) -> float:
-        """Eigenvalues up to this are rounding in the entries of K: what is constant to the kernel stays constant."""
-        return max(self.total_weight * self.base.shifted_noise(self.mean), UNDERFLOW)
-
-    def squared_norm(self) -> tuple[float, float] | None:
-        """‖JKJ‖_F² = ‖K‖_F² − 2n‖μ‖² + n²m² and a bound on its rounding error, which is that of the terms."""
-        squares = self.base.shifted_squared_norm() if self.weights is None else None
-        if squares is None:
+    def squared_norm(self, unit: float) -> tuple[float, float] | None:
+        """‖PAP‖_F² = ‖A‖_F² − 2‖As‖² + (sᵀAs)² of A = SKS/unit, and a bound on its rounding error."""
+        norm = self.base.shifted_norm(self.weights)
+        if norm is None:
             return None
-        crossed, constant = 2 * self.n * float(self.means @ self.means), (self.n * self.mean) ** 2
-        error = 64 * np.finfo(float).eps * float(np.sqrt(self.n)) * (squares + crossed + constant)
+        means = self.means / unit
+        lengths = means @ means if self.weights is None else self.weights @ means**2
+        crossed = 2 * self.total_weight * float(lengths)
+        squares, constant = (norm / unit) ** 2, (self.total_weight * self.mean / unit) ** 2
+        error = gamma(self.n + 4 * self.base.shifted_chain + SUM_ROUNDINGS) * (squares + crossed + constant)
         return max(0.0, squares - crossed + constant), error
 
     def dual(self, values: Array, vectors: Array) -> tuple[Array, Array]:
         """α (n×k) and αᵀμ (k,): the scores of any point x are k(x, ·)α − αᵀμ, as α is orthogonal to 1.
 
-        A zero eigenvalue gives zero scores.
+        The vectors of small eigenvalues are so only to λ₁/λᵢ roundings, so they are made so first. A zero eigenvalue
+        gives zero scores.
         """
-        alpha = self.scale_rows(vectors * inverse_root(values))
+        alpha = self.scale_rows(self.project(vectors) * inverse_root(values))
         return alpha, alpha.T @ self.means
 
     def training_scores(self, values: Array, products: Array) -> Array:

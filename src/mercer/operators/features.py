@@ -9,16 +9,20 @@ from mercer.limits import FEATURE_ROWS
 from mercer.operators.scatter import Square
 from mercer.operators.sweeps import sweep
 from mercer.operators.tiles import cut
+from mercer.rounding import chain, gamma, piece, product_by_pieces
 from mercer.sources.rows import ArrayRows
 from mercer.symmetric import Array, SymmetricOperator
 from mercer.threads import run
+
+PIECES, PIECE_ROWS = 8, 256  # for threads to share: so many, of no fewer rows than this
 
 
 class FeatureGram(SymmetricOperator):
     """The Gram matrix of the rows of Φ (n×D). `factor` lets a solver work on the D×D side."""
 
-    def __init__(self, features: Any, threads: int = 1) -> None:
+    def __init__(self, features: Any, threads: int = 1, roundings: int = 0) -> None:
         self.factor, self.threads = features, threads
+        self.roundings = roundings  # behind every feature
         self.n, self.width = features.shape
         # The mean row is what centring will remove; removed here first, large offsets do not cancel.
         self.moved = not sparse.issparse(features)
@@ -36,7 +40,8 @@ class FeatureGram(SymmetricOperator):
         out = np.empty((self.n, W.shape[1]))
 
         def work(rows: slice) -> None:
-            out[rows] = self._rows(rows, moved) @ W
+            block = self._rows(rows, moved)
+            out[rows] = block @ W if sparse.issparse(block) else product_by_pieces(block, W)
 
         run(work, self._pieces(), self.threads)
         return out
@@ -44,10 +49,13 @@ class FeatureGram(SymmetricOperator):
     def transposed_times(self, B: Array, moved: bool = False) -> Array:
         """Φᵀ B, or Ψᵀ B, by blocks of rows."""
         pieces = self._pieces()
-        parts = np.empty((len(pieces), self.width, B.shape[1]))
+        parts = np.zeros((len(pieces), self.width, B.shape[1]))
 
         def work(i: int) -> None:
-            parts[i] = self._rows(pieces[i], moved).T @ B[pieces[i]]
+            block, own = self._rows(pieces[i], moved), B[pieces[i]]
+            size = piece(len(own))
+            for first in range(0, len(own), size):  # short sums first
+                parts[i] += block[first : first + size].T @ own[first : first + size]
 
         run(work, range(len(pieces)), self.threads)
         return parts.sum(axis=0)
@@ -68,18 +76,43 @@ class FeatureGram(SymmetricOperator):
     def shifted_columns(self, indices: Array) -> Array:
         return self.times((_dense(self.factor[indices]) - self.origin).T, moved=True)
 
-    def shifted_noise(self, mean: float) -> float:
+    def shifted_floor(self, mean: float) -> float:
         """No entry is ever formed: only the rounding of the data themselves is left, if they were moved."""
         eps = float(np.finfo(float).eps)
         return 16 * eps * (eps if self.moved else 1.0) * float(np.mean(self.diag()))
 
+    def entry_rounding(self, weights: Array | None) -> float:
+        """Of the features: their singular values move by ‖δΦ‖_F (Weyl), and each of them is off by γ of its own size.
+
+        That is their size *before* centring, of which little may be left.
+        """
+        if not self.roundings:
+            return 0.0
+        off = gamma(self.roundings) * np.sqrt(_summed(self.diag(), weights))
+        return float(off * (2 * np.sqrt(_summed(self.shifted_diag(), weights)) + off))
+
+    @property
+    def shifted_chain(self) -> int:  # type: ignore[override]
+        """Roundings of Ψ(ΨᵀB): of the sums over rows, of those over features, and of the move to the origin, twice."""
+        pieces = self._pieces()
+        rows = chain(max(rows.stop - rows.start for rows in pieces)) + len(pieces)
+        return rows + (chain(self.width) if self.moved else self.width) + 4
+
+    def shifted_moduli(self, weights: Array | None = None) -> float:
+        """‖S|Ψ||Ψ|ᵀS‖ ≤ ‖SΨ‖_F²."""
+        return _summed(self.shifted_diag(), weights)
+
     def _pieces(self) -> list[slice]:
-        """Row blocks: enough for every thread, none so large that its float64 copy matters."""
-        return cut(self.n, min(FEATURE_ROWS, max(256, -(-self.n // self.threads))))
+        """Row blocks, whoever computes them, so that no bit depends on it; their float64 copies are small."""
+        return cut(self.n, min(FEATURE_ROWS, max(PIECE_ROWS, -(-self.n // PIECES))))
 
     def _rows(self, rows: slice, moved: bool = False) -> Any:
         block = self.factor[rows].astype(np.float64, copy=False)
         return block if sparse.issparse(block) or not moved else block - self.origin
+
+
+def _summed(squares: Array, weights: Array | None) -> float:
+    return float(squares.sum() if weights is None else weights @ squares)
 
 
 def _dense(block: Any) -> Array:

@@ -7,7 +7,17 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.operators.tiles import fill_rows, fill_symmetric, multiply_symmetric, symmetric_product
+from mercer.operators.held import weighted_norm
+from mercer.operators.tiles import (
+    TILE,
+    cut,
+    fill_rows,
+    fill_symmetric,
+    multiply_symmetric,
+    strip_chain,
+    symmetric_product,
+)
+from mercer.rounding import chain
 from mercer.symmetric import Array, SymmetricOperator
 
 SAMPLE = 64  # rows from which the mean of K is guessed, to decide on the shift
@@ -35,14 +45,17 @@ class Gram(SymmetricOperator):
     def shifted_diag(self) -> Array:
         return self.diag() - self.shift
 
-    def shifted_noise(self, mean: float) -> float:
+    def shifted_floor(self, mean: float) -> float:
         """Also of the exponent, which rounds like the largest number in it, and of a shift made after rounding."""
         eps = np.finfo(float).eps
         reach = self.kernel.reach(self.X)
-        # Errors of random sign: n entries add up to √n. Beyond its reach a kernel takes differences, which have none.
+        # Errors are likely to be of random sign: n of them add up to √n. Beyond its reach a kernel takes differences.
         exponent = 0.0 if np.isinf(reach) else 4 * eps * reach / np.sqrt(self.n)
         after = 0.0 if self.kernel.exact_shift else eps * abs(self.shift)
-        return super().shifted_noise(mean) + float(exponent) + after
+        return super().shifted_floor(mean) + float(exponent) + after
+
+    def entry_rounding(self, weights: Array | None) -> float:
+        return float(self.kernel.rounding(self.X, weights, self.shift, self.matmat if self.at_hand else None))
 
     def shifted_columns(self, indices: Array) -> Array:
         return self._columns(indices, self.shift)
@@ -71,9 +84,18 @@ class HeldGram(Gram):
     def dense(self) -> Array:
         return self.values + self.shift
 
-    def shifted_squared_norm(self) -> float:
-        flat = self.values.reshape(-1)
-        return float(flat @ flat)
+    @property
+    def shifted_chain(self) -> int:  # type: ignore[override]
+        return chain(self.n)
+
+    def shifted_norm(self, weights: Array | None = None) -> float:
+        return weighted_norm(self.values, weights)
+
+    def shifted_moduli(self, weights: Array | None = None) -> float:
+        """The norm, or the largest sum of moduli in a row (Schur's test), whichever is less."""
+        counts = np.ones(self.n) if weights is None else weights
+        sums = max(float((np.abs(self.values[some]) @ counts).max()) for some in cut(self.n, TILE))
+        return min(self.shifted_norm(weights), sums)
 
     def _columns(self, indices: Array, shift: float) -> Array:
         return self.values[:, indices] + (self.shift - shift)
@@ -86,6 +108,8 @@ class RecomputedGram(Gram):
     solver can work at half the price until it needs the true one. `on_pass` is told how much of a pass is done.
     """
 
+    at_hand = False
+    underflow = 1e-140  # squares of entries are summed up
     COARSE = 1e-7  # about what the rough entries do to a residual, relative to the largest eigenvalue
 
     def __init__(
@@ -115,9 +139,17 @@ class RecomputedGram(Gram):
         product, self._squares = multiply_symmetric(self._tiles, B, self.threads, self.entries, self.on_pass)
         return product
 
-    def shifted_squared_norm(self) -> float | None:
-        """Summed up on the way of every product; None before the first."""
-        return self._squares
+    @property
+    def shifted_chain(self) -> int:  # type: ignore[override]
+        return strip_chain(self.n)
+
+    def shifted_norm(self, weights: Array | None = None) -> float | None:
+        """Summed up on the way of every product, without weights; None before the first."""
+        return None if self._squares is None or weights is not None else float(np.sqrt(self._squares))
+
+    def shifted_moduli(self, weights: Array | None = None) -> float | None:
+        norm = self.shifted_norm()
+        return norm if norm is None or weights is None else norm * float(weights.max())
 
 
 def choose_shift(kernel: Any, X: Any) -> float:

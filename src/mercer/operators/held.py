@@ -1,19 +1,21 @@
 """Matrices that are already there: dense, sparse, or a scipy LinearOperator."""
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from mercer.operators.tiles import symmetric_product
+from mercer.operators.tiles import TILE, cut, symmetric_product
+from mercer.rounding import SUM_ROUNDINGS, chain, gamma, largest, product_by_pieces
 from mercer.symmetric import Array, SymmetricOperator
 
 
 class HeldMatrix(SymmetricOperator):
-    """A symmetric matrix given as a dense or sparse array."""
+    """A symmetric matrix given as a dense or sparse array; entries may differ from their mirror images by so much."""
 
-    def __init__(self, matrix: Any, threads: int = 1) -> None:
-        self.matrix, self.n, self.threads = matrix, matrix.shape[0], threads
+    def __init__(self, matrix: Any, threads: int = 1, asymmetry: float = 0.0) -> None:
+        self.matrix, self.n, self.threads, self.asymmetry = matrix, matrix.shape[0], threads, asymmetry
 
     def matmat(self, B: Array) -> Array:
         if sparse.issparse(self.matrix):
@@ -30,19 +32,59 @@ class HeldMatrix(SymmetricOperator):
     def sparse(self) -> Any:
         return self.matrix
 
-    def shifted_squared_norm(self) -> float:
+    @property
+    def shifted_chain(self) -> int:  # type: ignore[override]
         if sparse.issparse(self.matrix):
-            return float(self.matrix.multiply(self.matrix).sum())
-        return float(np.einsum("ij,ij->", self.matrix, self.matrix))
+            return 1 + int(np.diff(sparse.csr_array(self.matrix).indptr).max(initial=0))
+        return chain(self.n)
 
-    def squared_norm(self) -> tuple[float, float]:
-        """‖A‖_F², and a bound on its rounding error."""
-        squares = self.shifted_squared_norm()
-        return squares, 64 * float(np.finfo(float).eps) * float(np.sqrt(self.n)) * squares
+    def shifted_norm(self, weights: Array | None = None) -> float:
+        return weighted_norm(self.matrix, weights)
+
+    @cached_property
+    def norm(self) -> float:
+        return self.shifted_norm()
+
+    @property
+    def product_rounding(self) -> float:
+        return gamma(self.shifted_chain) * self.norm
+
+    def squared_norm(self, unit: float) -> tuple[float, float]:
+        """‖A/unit‖_F², and a bound on its rounding error."""
+        squares = (self.norm / unit) ** 2
+        return squares, gamma(self.n + SUM_ROUNDINGS) * squares
+
+    def entry_rounding(self, weights: Array | None) -> float:
+        """Entries that are given are exact, but which of two mirror images is meant?"""
+        return self.asymmetry * float(self.n if weights is None else weights.sum())
+
+
+def weighted_norm(matrix: Any, weights: Array | None) -> float:
+    """‖SAS‖_F with S = diag(√w), row by row, so that no sum is longer than n; also of numbers without a square."""
+    peak = float(abs(matrix).max()) if sparse.issparse(matrix) else peak_of(matrix)
+    if not peak or not np.isfinite(peak):
+        return peak
+    if sparse.issparse(matrix):
+        squares = (matrix / peak).power(2)
+        rows = np.asarray(squares.sum(axis=1) if weights is None else squares @ weights).ravel()
+    else:
+        rows = np.concatenate([_row_squares(matrix[some] / peak, weights) for some in cut(len(matrix), TILE)])
+    return peak * float(np.sqrt((rows if weights is None else rows * weights).sum()))
+
+
+def peak_of(matrix: Array) -> float:
+    """The largest modulus, without a second matrix."""
+    return float(max(np.max(matrix, initial=0.0), -np.min(matrix, initial=0.0)))
+
+
+def _row_squares(block: Array, weights: Array | None) -> Array:
+    return np.einsum("ij,ij->i", block, block) if weights is None else (block * block) @ weights
 
 
 class BlackBox(SymmetricOperator):
     """A scipy LinearOperator, which knows products only: diagonal and columns come from products with unit vectors."""
+
+    at_hand = False
 
     def __init__(self, operator: Any) -> None:
         self.operator, self.n = operator, operator.shape[0]
@@ -65,7 +107,11 @@ class Dilation(SymmetricOperator):
 
     def matmat(self, B: Array) -> Array:
         upper, lower = np.split(B, [len(self.factor)])
-        return np.concatenate([self.factor @ lower, self.factor.T @ upper])
+        return np.concatenate([product_by_pieces(self.factor, lower), product_by_pieces(self.factor.T, upper)])
+
+    @property
+    def product_rounding(self) -> float:
+        return gamma(max(chain(side) for side in self.factor.shape)) * largest(self.factor)
 
     def diag(self) -> Array:
         return np.zeros(self.n)

@@ -64,7 +64,7 @@ class ScatterProducts(SymmetricOperator):
     def floor(self) -> float:
         return self.noise
 
-    def squared_norm(self) -> None:
+    def squared_norm(self, unit: float) -> None:
         """Not to be had without S."""
 
     def _sums(self, B: Array) -> Array:

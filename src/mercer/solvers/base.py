@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from mercer.rounding import UNIT, largest, lengths
 from mercer.symmetric import Array, SymmetricOperator
 
 NOT_FINITE = (
@@ -38,7 +39,9 @@ class Eigenpairs:
     probes: Array | None = field(default=None, repr=False)  # Gaussian columns Ω that the solver never looked at …
     probed: Array | None = field(default=None, repr=False)  # … and A Ω, which it brought along
     level: str = ""  # how the bound is known
-    complete: bool = False  # whether the method itself excludes a missed pair (LAPACK counts eigenvalues)
+    complete: bool = False  # whether the method itself excludes a missed pair (all were computed, or counted)
+    rounding: float = 0.0  # how far a product with a unit vector can be off (the operator's `product_rounding`)
+    turned: int = 1  # columns of products that `products` are a combination of; 1: they were measured as they are
 
     def __len__(self) -> int:
         return len(self.values)
@@ -52,6 +55,16 @@ class Eigenpairs:
             return 0.0
         R /= peak  # squares of very large or small numbers are none
         return peak * float(np.sqrt(max(np.linalg.eigvalsh(R.T @ R)[-1], 0.0)))
+
+    @property
+    def tilt(self) -> float:
+        """‖Uᵀ(AU − UΘ)‖_F: how far the values are from Ritz values of their own vectors."""
+        return largest(self.vectors.T @ (self.products - self.vectors * self.values))
+
+    @property
+    def product_noise(self) -> float:
+        """How far the products can be off: m of them, each off by `rounding`, make up a column of unit length."""
+        return self.rounding * float(np.sqrt(self.turned))
 
     @property
     def converged(self) -> bool:
@@ -81,8 +94,27 @@ class Solver(ABC):
 
 
 def rounding_floor(n: int, size: float) -> float:
-    """Below this a residual is rounding noise: 8 u √n ‖A‖."""
-    return float(4 * np.finfo(float).eps * np.sqrt(n) * abs(size))
+    """Below this a residual is rounding noise: 8 u √n ‖A‖.
+
+    An empirical allowance for what theory bounds only by a polynomial p(n) that nobody knows: how far LAPACK's pairs
+    are from those of the matrix it was given, and vectors from being orthonormal. docs/design/rounding.md says more.
+    """
+    return float(8 * UNIT * np.sqrt(n) * abs(size))
+
+
+def measured_anew(pairs: Eigenpairs, op: SymmetricOperator) -> Eigenpairs:
+    """The same vectors with products of their own, not turned from those of others: their rounding is one product's."""
+    if pairs.turned == 1 or not len(pairs):
+        return pairs
+    products = op.matmat(pairs.vectors)
+    return replace(
+        pairs,
+        products=products,
+        residuals=lengths(products - pairs.vectors * pairs.values),
+        turned=1,
+        columns=pairs.columns + len(pairs),
+        passes=pairs.passes + 1,
+    )
 
 
 def settle(values: Array, vectors: Array, *, by: Array | None = None) -> tuple[Array, Array]:

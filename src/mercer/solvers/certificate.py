@@ -3,12 +3,16 @@
 Let A have the found pairs (θᵢ, uᵢ), U their matrix, R = AU − UΘ, and B = (I − UUᵀ)A(I − UUᵀ) with ‖B‖ ≤ Λ. In the basis
 [U, U⊥] the matrix A is [[Θ, E], [Eᵀ, B]] with ‖E‖ = ‖R‖, hence, for the i-th largest eigenvalue λᵢ of A:
 
-  below      λᵢ ≥ θᵢ (Cauchy)
+  below      λᵢ ≥ θᵢ − ‖UᵀR‖ (Cauchy; UᵀR = 0 for exact Ritz values)
   above      λᵢ ≤ max(θᵢ, Λ) + ‖R‖ (Weyl), and for g = θᵢ − Λ > 0 even λᵢ ≤ θᵢ + 2‖R‖²/(g + √(g² + 4‖R‖²)) (Li and Li)
   direction  sin∠(uᵢ, vᵢ) ≤ ρᵢ/δᵢ, δᵢ the distance of θᵢ to all other eigenvalues (Davis–Kahan)
 
 Those with θᵢ > Λ are *complete*: no pair was missed among them. Below Λ the statements about directions hold if the
 solver missed nothing.
+
+All of that is said of the matrix that was multiplied, in exact arithmetic. Rounding in its entries, in its products and
+in LAPACK move an eigenvalue by no more than their sum (Weyl): `noise`, which is added to every statement, here and
+nowhere else. docs/design/rounding.md derives it.
 """
 
 from dataclasses import dataclass, field, fields, replace
@@ -17,6 +21,7 @@ from itertools import pairwise
 import numpy as np
 
 from mercer.errors import listed
+from mercer.rounding import TINY, lengths
 from mercer.solvers.base import Eigenpairs, rounding_floor
 from mercer.symmetric import Array
 
@@ -61,6 +66,10 @@ class Certificate:
         """Whether every residual met the rule."""
         return self.converged
 
+    def with_zeros(self, zero: Array) -> "Certificate":
+        """The same where these values are reported as zero: their intervals reach down to it."""
+        return replace(self, lower=np.where(zero, np.minimum(self.lower, 0.0), self.lower))
+
     def squared(self) -> "Certificate":
         """The same about λ = σ², if this is about singular values σ: their intervals squared.
 
@@ -95,20 +104,23 @@ def certify(pairs: Eigenpairs, *, tol: float, bound: float, level: str, entries:
     """The certificate of these pairs, given Λ = bound on all eigenvalues outside them, and the noise of A's entries."""
     theta, rho = pairs.values, pairs.residuals
     n, k = pairs.vectors.shape
-    rounding = max(8 * rounding_floor(n, max(pairs.size, np.abs(theta).max(initial=0.0))), entries)
-    noise = max(rounding / 8, entries)
-    size = pairs.residual_size + noise if k else 0.0
+    floor = rounding_floor(n, max(pairs.size, np.abs(theta).max(initial=0.0)))
+    noise = floor + pairs.product_noise + entries
+    bound = bound + noise
+    measured = pairs.residual_size if k else 0.0
+    size, tilt = measured + noise, (min(pairs.tilt, measured) if 4 * k < n else measured) + noise
     gap = theta - bound
-    quadratic = 2 * size * (size / (np.maximum(gap, 0) + np.hypot(np.maximum(gap, 0), 2 * size) + 1e-300))
-    upper = np.where(gap > 0, theta + quadratic, max(bound, 0.0) + size) + noise
+    quadratic = 2 * size * (size / (np.maximum(gap, 0) + np.hypot(np.maximum(gap, 0), 2 * size) + TINY))
+    upper = np.where(gap > 0, theta + quadratic, max(bound, 0.0) + size) + tilt
     complete = k if pairs.complete else int(np.sum(np.logical_and.accumulate(gap > 0)))
     clusters = _clusters(theta, rho + noise)
-    angles, unresolved = _angles(pairs, upper, clusters, bound, complete, noise)
+    angles, unresolved = _angles(pairs, theta - tilt, upper, clusters, bound, complete, noise)
+    rounding = 7 * floor + noise
     return Certificate(
         n_components=k,
         tol=tol,
         residuals=rho,
-        lower=theta - noise,
+        lower=theta - tilt,
         upper=upper,
         angles=angles,
         clusters=tuple(c for c in clusters if c[1] - c[0] > 1),
@@ -135,7 +147,13 @@ def _clusters(theta: Array, rho: Array) -> list[tuple[int, int]]:
 
 
 def _angles(
-    pairs: Eigenpairs, upper: Array, clusters: list[tuple[int, int]], bound: float, complete: int, noise: float
+    pairs: Eigenpairs,
+    lower: Array,
+    upper: Array,
+    clusters: list[tuple[int, int]],
+    bound: float,
+    complete: int,
+    noise: float,
 ) -> tuple[Array, tuple[int, ...]]:
     """Davis–Kahan, cluster by cluster: ‖R_C‖_F over the distance of the cluster to the rest of the spectrum."""
     theta, rho = pairs.values, pairs.residuals
@@ -144,14 +162,14 @@ def _angles(
     unresolved: list[int] = []
     # The next eigenvalue after the last: as far as it was seen if the solver is trusted, as far as is proven if not.
     seen = float(pairs.beyond[0] + pairs.beyond_residuals[0]) if len(pairs.beyond) else 0.0
-    last = min(bound, max(seen, 0.0)) if len(pairs.beyond) and complete < k else bound
+    last = min(bound, max(seen, 0.0) + noise) if len(pairs.beyond) and complete < k else bound
     for start, stop in clusters:
-        above = theta[start - 1] - theta[start] if start else np.inf
+        above = lower[start - 1] - theta[start] if start else np.inf
         following = bound if start < complete else last
         if stop < k:
             following = upper[stop] if start < complete else theta[stop] + rho[stop] + noise
         distance = min(above, theta[stop - 1] - following)
-        error = float(np.linalg.norm(rho[start:stop])) + noise
+        error = float(lengths(rho[start:stop, None])[0]) + noise * float(np.sqrt(stop - start))
         angles[start:stop] = min(1.0, error / distance) if distance > 0 else 1.0
         if angles[start] > ANGLE:
             unresolved.extend(range(start, stop))

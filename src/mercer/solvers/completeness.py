@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mercer.rounding import TINY, lengths
 from mercer.symmetric import Array, SymmetricOperator
 
 PROBES, PASSES = 10, 3
@@ -39,6 +40,7 @@ def explore(
     `known` is an eigenvalue that is already known to be left, or less.
 
     ‖B‖ ≤ (10√(2/π)·max‖Bᵖω‖)^(1/p) for p = 1, 2, 3, each but for 10⁻¹⁰ (Halko, Martinsson and Tropp 2011, lemma 4.1).
+    A product is off by no more than `product_rounding` of its column's length, and a column by what it inherits: `off`.
     """
 
     def deflate(V: Array) -> Array:
@@ -48,24 +50,27 @@ def explore(
         return V
 
     chain, products = [deflate(rng.standard_normal((op.n, PROBES)))], list[Array]()
-    log_size, upper, seen, direction = 0.0, np.inf, 0.0, chain[0][:, :1]
+    log_size, off, upper, seen, direction = 0.0, 0.0, np.inf, 0.0, chain[0][:, :1]
     while len(products) < PASSES:
         products.append(deflate(op.matmat(chain[-1])))
-        size = float(np.linalg.norm(products[-1], axis=0).max())
-        if size == 0.0:  # nothing is left
-            upper = 0.0
+        size = float(lengths(products[-1]).max())
+        rounding = op.product_rounding * float(lengths(chain[-1]).max()) + (upper * off if off else 0.0)
+        upper = min(upper, _bound(log_size, size + rounding, len(products)))
+        if size == 0.0:  # nothing is left, but for rounding
             break
-        log_size += np.log(size)
-        upper = min(upper, float(np.exp((np.log(10 * np.sqrt(2 / np.pi)) + log_size) / len(products))))
         seen, direction = _rayleigh_ritz(np.concatenate(chain, axis=1), np.concatenate(products, axis=1))
         chain.append(products[-1] / size)
+        log_size, off = log_size + np.log(size), rounding / size
         if enough is not None and (upper < enough or (len(products) > 1 and OPTIMISM * max(seen, known) > enough)):
             break
     return Rest(upper, seen, direction, len(products))
 
 
-def explore_by_products(U: Array, AU: Array, probes: Array, products: Array) -> Rest:
-    """The first pass of `explore` from products that are already there: BΩ = (I − UUᵀ)(AΩ − AU·UᵀΩ)."""
+def explore_by_products(U: Array, AU: Array, probes: Array, products: Array, rounding: float = 0.0) -> Rest:
+    """The first pass of `explore` from products that are already there: BΩ = (I − UUᵀ)(AΩ − AU·UᵀΩ).
+
+    A product with a unit vector is off by no more than `rounding`.
+    """
 
     def deflate(V: Array) -> Array:
         for _ in range(2):
@@ -73,15 +78,22 @@ def explore_by_products(U: Array, AU: Array, probes: Array, products: Array) -> 
         return V
 
     V = deflate(products - AU @ (U.T @ probes))
-    upper = 10 * np.sqrt(2 / np.pi) * float(np.linalg.norm(V, axis=0).max())
+    size = float(lengths(V).max()) + 2 * rounding * float(lengths(probes).max())
     seen, direction = _rayleigh_ritz(deflate(probes), V)
-    return Rest(float(upper), seen, direction, 1)
+    return Rest(_bound(0.0, size, 1), seen, direction, 1)
+
+
+def _bound(log_before: float, size: float, passes: int) -> float:
+    """(10√(2/π)·max‖Bᵖω‖)^(1/p), by logarithms, as powers of large and small numbers are none."""
+    if size == 0.0:
+        return 0.0
+    return float(np.exp((np.log(10 * np.sqrt(2 / np.pi)) + log_before + np.log(size)) / passes))
 
 
 def _rayleigh_ritz(S: Array, BS: Array) -> tuple[float, Array]:
     """The largest Ritz value of B in the span of S, with its vector, from the products BS that are already there."""
-    lengths = np.maximum(np.linalg.norm(S, axis=0), 1e-300)
-    S, BS = S / lengths, BS / lengths
+    sizes = np.maximum(lengths(S), TINY)
+    S, BS = S / sizes, BS / sizes
     squares, V = np.linalg.eigh(S.T @ S)
     T = V[:, squares > 1e-10 * squares[-1]]
     T = T / np.sqrt(squares[squares > 1e-10 * squares[-1]])

@@ -29,7 +29,7 @@ class Dense(Solver):
             values, vectors = leading_eigenpairs(A, wanted)
         lowest = float(values[-1]) if len(values) == n else 0.0 if self.psd else lowest_seen(A, rng)
         kept, U = values[:k], vectors[:, :k]
-        products = A @ U
+        products = op.matmat(U)
         return Eigenpairs(
             values=kept,
             vectors=U,
@@ -42,6 +42,7 @@ class Dense(Solver):
             columns=n,
             passes=1,
             complete=len(values) >= wanted,
+            rounding=op.product_rounding,
         )
 
 

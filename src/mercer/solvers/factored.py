@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import BadData
+from mercer.rounding import lengths
 from mercer.solvers.base import NOT_FINITE, Eigenpairs, Solver
 from mercer.symmetric import Array
 from mercer.threads import blas_threads_for
@@ -38,7 +39,7 @@ class Factored(Solver):
         return Eigenpairs(
             values=theta,
             vectors=U,
-            residuals=np.linalg.norm(products - U * theta, axis=0),
+            residuals=lengths(products - U * theta),
             products=products,
             beyond=np.maximum(values[kept : kept + 1], 0.0) if kept < len(values) else np.zeros(1),
             beyond_residuals=np.zeros(1),
@@ -47,6 +48,7 @@ class Factored(Solver):
             columns=k,
             passes=2,
             complete=True,
+            rounding=op.product_rounding,
         )
 
 

@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
+from mercer.rounding import lengths
 from mercer.solvers.base import Eigenpairs, Solver, rounding_floor
 from mercer.solvers.tall import tall_times, transposed_times
 from mercer.symmetric import Array, SymmetricOperator
@@ -197,7 +198,7 @@ class Basis:
     def extend(self, W: Array) -> int:
         """Add the directions of W that are new, and their products: one pass. Returns how many were."""
         W = self.op.project(W)
-        norms = np.linalg.norm(W, axis=0)
+        norms = lengths(W)
         W = W[:, norms > 0] / norms[norms > 0]
         self._remove_basis(W)
         return self._append(self._orthonormal(W, drop=1e-10))
@@ -226,7 +227,7 @@ class Basis:
         U, AU = tall_times(self.Q, some, self.threads), tall_times(self.AQ, some, self.threads)
         R = AU - U * values[:count]
         lowest = float(values.min(initial=np.inf))
-        return Ritz(values[:count], U, AU, R, np.linalg.norm(R, axis=0), self.size, lowest)
+        return Ritz(values[:count], U, AU, R, lengths(R), self.size, lowest)
 
     def restart(self, kept: int) -> None:
         """Thick restart: keep the leading Ritz vectors and their products, which need no new pass.
@@ -314,4 +315,6 @@ class Ritz:
             columns=basis.columns,
             passes=basis.passes,
             open=open_pairs[:k],
+            rounding=basis.op.product_rounding,
+            turned=basis.m,
         )

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import linalg
 
 from mercer.errors import BadData
+from mercer.rounding import lengths
 from mercer.solvers.base import NOT_FINITE, Eigenpairs, Solver
 from mercer.symmetric import Array
 from mercer.threads import blas_threads_for
@@ -26,7 +27,7 @@ class Svd(Solver):
         return Eigenpairs(
             values=sigma[:k],
             vectors=vectors,
-            residuals=np.linalg.norm(products - vectors * sigma[:k], axis=0),
+            residuals=lengths(products - vectors * sigma[:k]),
             products=products,
             beyond=sigma[k:],
             beyond_residuals=np.zeros(len(sigma[k:])),
@@ -35,6 +36,7 @@ class Svd(Solver):
             columns=len(sigma),
             passes=1,
             complete=True,
+            rounding=op.product_rounding,
         )
 
 

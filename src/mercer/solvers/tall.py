@@ -8,6 +8,8 @@ from mercer.symmetric import Array
 from mercer.threads import run, threads_for
 
 CAST_ROWS = 1024
+PIECE_ROWS, MOST_PIECES = 2048, 32  # that threads share: at least so many rows in each, at most so many of them
+SUMMED_ROWS = 512  # whose products are summed up at once
 
 
 def tall_times(A: Array, B: Array, threads: int, dtype: Any = np.float64) -> Array:
@@ -24,23 +26,26 @@ def tall_times(A: Array, B: Array, threads: int, dtype: Any = np.float64) -> Arr
             some = slice(first, min(first + few, rows.stop))
             np.matmul(A[some], B, out=out[some], casting="same_kind")
 
-    run(work, _pieces(A, B.shape[1], threads), threads)
+    run(work, cut_rows(len(A)), threads_for(A.size * B.shape[1], threads))
     return out
 
 
 def transposed_times(A: Array, B: Array, threads: int) -> Array:
-    """AᵀB of two tall matrices, summed over pieces in a fixed order."""
-    pieces = _pieces(A, B.shape[1], threads)
-    parts = np.empty((len(pieces), A.shape[1], B.shape[1]), dtype=np.result_type(A, B))
+    """AᵀB of two tall matrices: pieces of so many rows, whoever computes them, summed up in a fixed order."""
+    pieces = cut_rows(len(A))
+    parts = np.zeros((len(pieces), A.shape[1], B.shape[1]), dtype=np.result_type(A, B))
 
     def work(i: int) -> None:
-        np.matmul(A[pieces[i]].T, B[pieces[i]], out=parts[i])
+        for first in range(pieces[i].start, pieces[i].stop, SUMMED_ROWS):
+            some = slice(first, min(first + SUMMED_ROWS, pieces[i].stop))
+            parts[i] += A[some].T @ B[some]
 
-    run(work, range(len(pieces)), threads)
+    run(work, range(len(pieces)), threads_for(A.size * B.shape[1], threads))
     return parts.sum(axis=0)
 
 
-def _pieces(A: Array, columns: int, threads: int) -> list[slice]:
-    count = threads_for(A.size * columns, threads)
-    edges = [len(A) * i // count for i in range(count + 1)]
+def cut_rows(n: int) -> list[slice]:
+    """Rows in pieces that do not depend on the number of threads, so that no bit of an answer does."""
+    count = min(MOST_PIECES, -(-n // PIECE_ROWS)) or 1
+    edges = [n * i // count for i in range(count + 1)]
     return [slice(edges[i], edges[i + 1]) for i in range(count)]

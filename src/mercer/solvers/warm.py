@@ -179,6 +179,10 @@ class Carrier(SymmetricOperator):
     def floor(self) -> float:
         return self.op.floor
 
+    @property
+    def product_rounding(self) -> float:
+        return self.op.product_rounding
+
     def diag(self) -> Array:
         return self.op.diag()
 
