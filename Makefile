@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo attack test test-all lint bench bench-large bench-landmark bench-pca bench-lle test-lowest test-next format clean
+.PHONY: help demo attack test test-all lint bench bench-large bench-landmark bench-pca bench-lle test-cpus test-lowest test-next format clean
 
 help:  ## this list
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -43,6 +43,9 @@ bench-pca: .venv/.bench  ## linear PCA against scikit-learn, intelex and dask-ml
 
 bench-lle: .venv/.bench  ## locally linear embedding against scikit-learn and tapkee; writes benchmarks/LLE.md (about half an hour)
 	$(BIN)/python benchmarks/manifold.py $(ARGS)
+
+test-cpus: .venv/.dev  ## the numerical tests as other processors compute them, with a table at the end (about half an hour)
+	$(BIN)/python tools/cpus.py $(ARGS)
 
 test-lowest:  ## the tests of the library on the lowest supported versions, in .venv-lowest
 	$(PYTHON) tools/versions.py lowest $(ARGS)
