@@ -96,8 +96,8 @@ class Claims:
         Where it says "at least zero" it means M before it was rounded; as it was assembled, up to its rounding.
         """
         c = certificate
-        least = np.where(c.lower > 0, c.lower, -c.rounding)
-        numbers = (-c.values, -c.upper, -least, c.residuals + c.rounding, -c.bound_beyond, c.rounding)
+        least, next_least = (np.where(x > 0, x, -c.rounding) for x in (c.lower, c.bound_beyond))
+        numbers = (-c.values, -c.upper, -least, c.residuals + c.rounding, -next_least, c.rounding)
         values, lower, upper, residuals, beyond, rounding = (np.ldexp(x, exponent) for x in numbers)
         values = np.clip(values, lower, upper)  # what is below zero by rounding is not reported one by one
         groups = [(i, i + 1) for i in range(c.n_components)]

@@ -50,7 +50,7 @@ def kpca(rng, X, kernel, words, weights=None, solver="auto", k=None, groups=None
     anew = solver == "recomputed"
     k = k or int(rng.integers(1, max(2, min(n - 1, n // 10 if anew or solver == "krylov" else n) + 1)))
     solver_name = "auto" if anew else solver
-    model = KernelPCA(k, kernel=kernel, eigen_solver=solver_name, random_state=0, n_jobs=1)
+    model = KernelPCA(k, kernel=kernel, eigen_solver=solver_name, random_state=0, n_jobs=int(rng.integers(1, 3)))
 
     def truth(model):
         counts = weights if groups is None else np.bincount(groups).astype(float)
@@ -205,6 +205,36 @@ def kernel_scale(rng):
     return Problem(problem.fit, truth, problem.words, problem.asked)
 
 
+@family(40, "KernelPCA")
+def kernel_units(rng):
+    """Rows in any unit, with γ in the same: the spectrum of ordinary rows."""
+    n, d, unit = int(rng.integers(4, 40)), int(rng.integers(1, 5)), 10.0 ** rng.uniform(-75, 75)
+    gamma = 10.0 ** rng.uniform(-1.5, 0.5) / d
+    kernel = [RBF(gamma / unit**2), Laplacian(gamma / unit), Matern(1.5, unit), Cosine()][rng.integers(4)]
+    return kpca(rng, rng.normal(size=(n, d)) * unit, kernel, f"in units of {unit:.0e}")
+
+
+@family(30, "KernelPCA")
+def kernel_constant(rng):
+    """Rows that are all the same: nothing is left once the mean is gone."""
+    n, d = int(rng.integers(2, 120)), int(rng.integers(1, 6))
+    row = rng.choice([0.1, 1 / 3, 1e4 / 7, 0.0, 0.7], size=(1, d))
+    solver = str(rng.choice(["auto", "dense", "krylov"]))
+    kernel, k = some_kernel(rng, d), int(rng.integers(1, min(n, 5)))
+    return kpca(rng, row, kernel, "one row, many times", solver=solver, k=k, groups=np.zeros(n, dtype=int))
+
+
+@family(30, "KernelPCA")
+def kernel_all(rng):
+    """n_components left out: all that are not zero."""
+    n, d = int(rng.integers(3, 40)), int(rng.integers(1, 6))
+    X, kernel = rng.normal(size=(n, d)) + rng.choice([0.0, 10.0]), some_kernel(rng, d)
+    problem = kpca(rng, X, kernel, "all components")
+    model = KernelPCA(kernel=kernel, random_state=0, n_jobs=1)
+    words = f"KernelPCA(None, {kernel}) of {n}×{d}"
+    return Problem(lambda: model.fit(X), problem.truth, words)
+
+
 # ---------------------------------------------------------------------- precomputed matrices
 
 
@@ -303,3 +333,14 @@ def kernel_hadamard(rng):
     k = int(rng.integers(1, d + 1))
     problem = kpca(rng, X, Linear(), "Hadamard rows", solver=solver, k=k)
     return Problem(problem.fit, lambda _: truth_of(DD(X) @ DD(X.T)), problem.words, k)
+
+
+@family(8, "KernelPCA")
+def kernel_hadamard_large(rng):
+    """Features so many that they are multiplied out block by block: their products are never formed."""
+    n, d = 1024, int(rng.integers(510, 700))
+    s = rng.choice([1.0, 2.0, 3.0], size=d)
+    X, k = shapes.design(n, d) * s, int(rng.integers(1, 30))
+    problem = kpca(rng, X, Linear(), "many Hadamard columns", k=k)
+    vectors = DD(shapes.design(n, d)) * (1 / 32)
+    return Problem(problem.fit, lambda _: known(DD(s) * s * float(n), vectors, size=n), problem.words, k)

@@ -130,3 +130,12 @@ def landmark_refine_copies(rng):
     kernel = [RBF(0.5), Laplacian(0.3), Matern(1.5, 2.0)][rng.integers(3)]
     settings = dict(kernel=kernel, n_landmarks=int(rng.integers(4, 20)), refine=int(rng.integers(1, 4)), k=2)
     return landmark(rng, few, f"refined, copies of {len(few)} rows", groups=groups, **settings)
+
+
+@family(40, "landmarks")
+def landmark_offset(rng):
+    """Kernels of a scalar product, of rows around a mean."""
+    n, d, offset = int(rng.integers(8, 40)), int(rng.integers(1, 4)), 10.0 ** rng.uniform(0.5, 4)
+    kernel = [Linear(), Polynomial(2, 1.0, 1.0), Cosine(), RBF(0.3)][rng.integers(4)]
+    X = rng.normal(size=(n, d)) + offset * rng.normal(size=d)
+    return landmark(rng, X, f"mean of {offset:.0e}", kernel=kernel, n_landmarks=int(rng.integers(2, n)))

@@ -25,7 +25,7 @@ def pca(rng, X, words, weights=None, solver=None, standardize=False, truth=None,
     """A problem for PCA by some solver; the truth is computed from the rows unless it is known."""
     solver = solver or str(rng.choice(SPARSE if sparse.issparse(X) else DENSE))
     k = k or some_number(rng, min(X.shape), solver == "arpack" or sparse.issparse(X))
-    model = PCA(k, svd_solver=solver, standardize=standardize, random_state=0, n_jobs=1)
+    model = PCA(k, svd_solver=solver, standardize=standardize, random_state=0, n_jobs=int(rng.integers(1, 3)))
     return Problem(
         lambda: model.fit(X, sample_weight=weights),
         lambda _: truth() if truth else linear_truth(X, weights, standardize),
@@ -149,6 +149,37 @@ def pca_wide(rng):
     return pca(rng, X, "wide rows", solver=str(rng.choice(["auto", "full", "gram", "krylov"])))
 
 
+@family(30, "PCA")
+def pca_all(rng):
+    """n_components left out: all there are."""
+    X = shapes.with_spectrum(rng, *shape(rng), str(rng.choice(shapes.SPECTRA))) + rng.choice([0.0, 1e6])
+    model = PCA(svd_solver=str(rng.choice(DENSE[:5])), random_state=0, n_jobs=1)
+    words = f"PCA(None, {model.svd_solver}) of {X.shape[0]}×{X.shape[1]}"
+    return Problem(lambda: model.fit(X), lambda _: linear_truth(X), words, asked=min(X.shape))
+
+
+@family(40, "PCA")
+def pca_constant(rng):
+    """Rows that are all the same, or all but one column of them: what is constant has no variance."""
+    n, d = int(10 ** rng.uniform(0.7, 4)), int(rng.integers(2, 6))
+    X = np.tile(rng.choice([0.1, 1 / 3, 1e8 / 7, 1e-9, 0.7], size=d), (n, 1))
+    if rng.random() < 0.5:
+        X[:, 0] = rng.normal(size=n)
+    if rng.random() < 0.4:
+        return pca(rng, sparse.csr_array(X), "constant columns, sparse")
+    return pca(rng, X, "constant columns", solver=str(rng.choice(["auto", "full", "covariance_eigh", "qr", "krylov"])))
+
+
+@family(10, "PCA")
+def pca_hadamard_large(rng):
+    """More columns than LAPACK gets to see in a hurry: blocks of products, with multiplicities beyond their width."""
+    d = int(rng.integers(510, 700))
+    s = rng.choice([1.0, 2.0, 3.0], size=d)
+    squares, solver = DD(s) * s * 1024.0, str(rng.choice(["auto", "krylov", "arpack", "covariance_eigh"]))
+    X, k = shapes.design(1024, d) * s, int(rng.integers(1, 30))
+    return pca(rng, X, "many Hadamard columns", solver=solver, k=k, truth=lambda: known(squares, np.eye(d)))
+
+
 # ---------------------------------------------------------------------- batches
 
 
@@ -208,6 +239,21 @@ def incremental_forget(rng):
     for i, some in enumerate(batches):
         X[some] += jump * (i if rng.random() < 0.5 else float(i < len(batches) // 3))
     return incremental(rng, X, batches, f"drift of {jump:.0e}", forget=float(rng.choice([0.5, 0.9, 0.1, 0.75])))
+
+
+@family(20, "IncrementalPCA")
+def incremental_fit(rng):
+    """`fit` that makes the batches itself, and forgets between them."""
+    n, d, size = int(rng.integers(40, 300)), int(rng.integers(2, 6)), int(rng.integers(8, 60))
+    X = rng.normal(size=(n, d)) + 10.0 ** rng.uniform(0, 6) * (np.arange(n) // 40)[:, None]
+    forget = float(rng.choice([0.5, 0.9]))
+    model = IncrementalPCA(d, forget=forget, batch_size=size, n_jobs=1)
+    batch = np.arange(n) // size
+    weights = DD(np.ones(n))
+    for last in range(1, batch[-1] + 1):
+        weights = weights * np.where(batch < last, forget, 1.0)
+    words = f"IncrementalPCA({d}, forget={forget}, batch_size={size}).fit of {n}×{d}"
+    return Problem(lambda: model.fit(X), lambda _: linear_truth(X, weights), words, asked=d)
 
 
 @family(30, "IncrementalPCA")

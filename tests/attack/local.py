@@ -9,6 +9,7 @@ from attack.precise import DD
 from attack.problems import Problem, family
 from attack.truth import truth_of
 from mercer import LocallyLinearEmbedding
+from mercer.kernels import RBF, Laplacian
 from mercer.models import embedding
 
 METHODS = ("standard", "modified", "hessian", "ltsa")
@@ -27,29 +28,30 @@ def bottom_truth(M):
     return replace(found, values=found.values[:-1], vectors=found.vectors[:, :-1], size=n - 1)
 
 
-def lle(rng, X, words, neighbors=None, components=None):
+def lle(rng, X, words, **settings):
+    """A problem for LLE; M is kept as it is assembled, one for every part of the graph that is embedded on its own."""
     n, d = X.shape
-    method, solver = str(rng.choice(METHODS)), str(rng.choice(SOLVERS))
-    k = components or int(rng.integers(1, min(d, 3) + 1))
+    k = int(rng.integers(1, min(d, 3) + 1))
     least = max(k * (k + 3) // 2 + 1, k + 2)
-    neighbors = min(neighbors or int(rng.integers(least, least + 8)), n - 1)
-    model = LocallyLinearEmbedding(
-        n_neighbors=neighbors, n_components=k, method=method, eigen_solver=solver, random_state=0, n_jobs=1
-    )
-    kept = []
+    settings = {
+        "n_components": k,
+        "n_neighbors": min(int(rng.integers(least, least + 8)), n - 1),
+        "method": str(rng.choice(METHODS)),
+        "eigen_solver": str(rng.choice(SOLVERS)),
+    } | settings
+    model = LocallyLinearEmbedding(**settings, random_state=0, n_jobs=1)
+    kept, align = [], embedding.align
 
-    def assembled(*arguments, **settings):
-        kept.append(align(*arguments, **settings))
+    def assembled(*arguments, **more):
+        kept.append(align(*arguments, **more))
         return kept[-1]
-
-    align = embedding.align
 
     def fit():
         with patch("mercer.models.embedding.align", assembled):
             return model.fit(X)
 
-    words = f"LLE({k}, {neighbors} neighbours, {method}, {solver}) of {n}×{d}: {words}"
-    return Problem(fit, lambda _: bottom_truth(kept[-1].toarray()), words)
+    said = ", ".join(str(value) for value in settings.values())
+    return Problem(fit, lambda _: [bottom_truth(M.toarray()) for M in kept], f"LLE({said}) of {n}×{d}: {words}")
 
 
 def sheet(rng, n):
@@ -106,6 +108,23 @@ SHAPES = {
 def lle_shapes(rng):
     name = str(rng.choice(list(SHAPES)))
     return lle(rng, SHAPES[name](rng, int(rng.integers(14, 60))), name)
+
+
+@family(30, "LocallyLinearEmbedding")
+def lle_metrics(rng):
+    """Neighbourhoods by the angle, or in the feature space of a kernel."""
+    name, metric = (
+        str(rng.choice(["sheet", "cloud", "far away"])),
+        ["cosine", RBF(0.5), Laplacian(0.5)][rng.integers(3)],
+    )
+    return lle(rng, SHAPES[name](rng, int(rng.integers(16, 50))), name, metric=metric)
+
+
+@family(30, "LocallyLinearEmbedding")
+def lle_parts(rng):
+    """Groups far from each other, each embedded on its own with its own certificate."""
+    X = groups(rng, int(rng.integers(40, 70)))
+    return lle(rng, X, "parts", on_disconnected="separate", n_components=1, n_neighbors=int(rng.integers(3, 7)))
 
 
 @family(8, "LocallyLinearEmbedding")

@@ -83,10 +83,9 @@ def compare(problem, model, certificate, verdict, said):
             return
         captured = None if problem.captured is None else problem.captured(model)
         judge_landmarks(truth, certificate, model.eigenvalues_, captured, verdict)
-    elif kind == "GapCertificate":
-        vectors = getattr(model, "embedding_", None)
-        vectors = vectors if vectors is not None and len(vectors) == len(truth.vectors) else None
-        judge(truth, Claims.of_gaps(certificate, truth.exponent), vectors, verdict)
+    elif kind in ("GapCertificate", "PartsCertificate"):
+        compare_embedding(truth, model, certificate, verdict)
+        return
     else:
         values, vectors = reported(model)
         singular = model.plan_.held in ("rows", "triangle")
@@ -94,6 +93,13 @@ def compare(problem, model, certificate, verdict, said):
         judge(truth, claims, vectors, verdict, single=vectors.dtype == np.float32)
         judge_number(problem, truth, claims, said, verdict)
     judge_words(truth, said, verdict)
+
+
+def compare_embedding(truths, model, certificate, verdict):
+    """Part by part; coordinates are looked at where there is one, of rows that are all different."""
+    for truth, part in zip(truths, getattr(certificate, "parts", [certificate]), strict=True):
+        vectors = model.embedding_ if len(model.embedding_) == len(truth.vectors) else None
+        judge(truth, Claims.of_gaps(part, truth.exponent), vectors, verdict)
 
 
 def reported(model):
