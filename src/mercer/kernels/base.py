@@ -51,6 +51,10 @@ class Kernel(ABC):
         """
         return gamma(ROUNDINGS) * summed(np.abs(self.diag(X)), weights)
 
+    def entry_rounding(self, X: Rows, Y: Rows, dtype: Any = np.float64) -> float:
+        """How far any one entry of tiles of k(X, Y) can be off."""
+        return gamma(ROUNDINGS) * largest_entry(np.abs(self.diag(X)), np.abs(self.diag(Y)))
+
     def feature_roundings(self, X: Rows) -> int:
         """How many roundings are behind an entry of `features(X)`, relative to its own size."""
         return 0
@@ -197,6 +201,9 @@ class Scaled(Kernel):
         inner = self.kernel.rounding(X, weights) + gamma(1) * summed(np.abs(self.kernel.diag(X)), weights)
         return self.factor * inner + after_shift(X, weights, shift)
 
+    def entry_rounding(self, X: Rows, Y: Rows, dtype: Any = np.float64) -> float:
+        return self.factor * self.kernel.entry_rounding(X, Y) + super().entry_rounding(X, Y)
+
     def feature_roundings(self, X: Rows) -> int:
         return 3 + self.kernel.feature_roundings(X)
 
@@ -245,6 +252,9 @@ class Sum(_Pair):
         sizes = np.abs(self.left.diag(X)) + np.abs(self.right.diag(X))
         return parts + gamma(1) * summed(sizes, weights) + after_shift(X, weights, shift)
 
+    def entry_rounding(self, X: Rows, Y: Rows, dtype: Any = np.float64) -> float:
+        return self.left.entry_rounding(X, Y) + self.right.entry_rounding(X, Y) + super().entry_rounding(X, Y)
+
     def feature_roundings(self, X: Rows) -> int:
         return max(self.left.feature_roundings(X), self.right.feature_roundings(X))
 
@@ -276,6 +286,12 @@ class Product(_Pair):
         parts += right.max(initial=0.0) * self.left.rounding(X, weights)
         return float(parts) + gamma(2) * summed(left * right, weights) + after_shift(X, weights, shift)
 
+    def entry_rounding(self, X: Rows, Y: Rows, dtype: Any = np.float64) -> float:
+        left = largest_entry(np.abs(self.left.diag(X)), np.abs(self.left.diag(Y)))
+        right = largest_entry(np.abs(self.right.diag(X)), np.abs(self.right.diag(Y)))
+        parts = left * self.right.entry_rounding(X, Y) + right * self.left.entry_rounding(X, Y)
+        return parts + super().entry_rounding(X, Y)
+
     def __repr__(self) -> str:
         return f"{in_brackets(self.left)} * {in_brackets(self.right)}"
 
@@ -283,6 +299,11 @@ class Product(_Pair):
 def summed(values: Array, weights: Array | None) -> float:
     """Σ wᵢvᵢ: of k(x, x) it bounds ‖SKS‖_F, as |k(x, y)|² ≤ k(x, x)k(y, y)."""
     return float(values.sum() if weights is None else weights @ values)
+
+
+def largest_entry(x: Array, y: Array) -> float:
+    """√(max k(x, x)·max k(y, y)), which no |k(x, y)| of a Mercer kernel exceeds."""
+    return float(np.sqrt(x.max(initial=0.0)) * np.sqrt(y.max(initial=0.0)))
 
 
 def after_shift(X: Rows, weights: Array | None, shift: float) -> float:

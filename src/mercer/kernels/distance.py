@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist, pdist
 from mercer.errors import BadData
 from mercer.kernels.base import ROUNDINGS, Array, Kernel, Rows, Tiles, n_rows, require_positive, summed
 from mercer.kernels.dot import LONG, as_float, dot, product_chain, squared_norms
-from mercer.rounding import gamma, product_by_pieces
+from mercer.rounding import UNIT_SINGLE, gamma, product_by_pieces
 
 SAMPLE = 1000  # rows from which a bandwidth is guessed
 BLOCK_ROWS = 4096
@@ -38,14 +38,17 @@ class EuclideanKernel(Kernel):
 
     FAR: ClassVar[float] = 1e3  # beyond this reach the exponent loses so many digits that differences are worth it
 
-    def halves(self, X: Rows) -> Array:
-        """h = scale·‖x − mean‖² of every row, which the exponent is a difference of; of sparse rows scale·‖x‖²."""
+    def halves(self, X: Rows, centre: Array | None = None) -> Array:
+        """h = scale·‖x − centre‖² of every row, which the exponent is a difference of; of sparse rows scale·‖x‖².
+
+        The centre is the mean unless another one is given.
+        """
         if sparse.issparse(X):
             return self.scale * squared_norms(X)
         X, root = as_float(X), np.sqrt(self.scale)
         with np.errstate(over="ignore", invalid="ignore"):
-            mean = X.mean(axis=0)
-            halves = np.concatenate([squared_norms(root * (some - mean)) for some in blocks(X)])
+            centre = X.mean(axis=0) if centre is None else centre
+            halves = np.concatenate([squared_norms(root * (some - centre)) for some in blocks(X)])
         if not np.isfinite(halves).all():
             raise BadData("Squared distances of these rows are an overflow: scale the data down (StandardScaler).")
         return halves
@@ -77,6 +80,21 @@ class EuclideanKernel(Kernel):
         sums, moments = times(np.column_stack([w, w * halves])).T
         shape = np.abs(w.sum() - sums) if exact else sums
         return float((exponent * (halves * sums + moments) + gamma(ROUNDINGS) * shape).max(initial=0.0))
+
+    def entry_rounding(self, X: Rows, Y: Rows, dtype: Any = np.float64) -> float:
+        """The same for one entry of tiles between two sets of rows, which are moved to the mean of Y.
+
+        In single precision, rounding errors of the exponent are taken to be of random sign: √ of as many, times 4.
+        """
+        sparse_rows = sparse.issparse(X) or sparse.issparse(Y)
+        if not sparse_rows and (not self.smooth or max(self.reach(X), self.reach(Y)) > self.FAR):
+            return 0.4 * gamma(X.shape[1] + 8) + gamma(ROUNDINGS)
+        centre = None if sparse_rows else as_float(Y).mean(axis=0)
+        far = float(self.halves(X, centre).max(initial=0.0) + self.halves(Y, centre).max(initial=0.0))
+        terms = 2 * product_chain(X) + min(X.shape[1], PAIRWISE) + 24
+        if dtype == np.float32:
+            return float(4 * np.sqrt(terms) * UNIT_SINGLE * far + ROUNDINGS * UNIT_SINGLE)
+        return gamma(terms) * far + gamma(ROUNDINGS)
 
     def has_single(self, shift: float) -> bool:
         return self.smooth and (shift == 0.0 or self.exact_shift)
@@ -271,7 +289,10 @@ class Laplacian(Kernel):
 
     def rounding(self, X: Rows, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
         """Differences, so the exponent x is off by γ of itself, and xe^−x ≤ 0.37."""
-        return (0.4 * gamma(X.shape[1] + 4) + gamma(ROUNDINGS)) * summed(np.ones(n_rows(X)), weights)
+        return self.entry_rounding(X, X) * summed(np.ones(n_rows(X)), weights)
+
+    def entry_rounding(self, X: Rows, Y: Rows, dtype: Any = np.float64) -> float:
+        return 0.4 * gamma(X.shape[1] + 4) + gamma(ROUNDINGS)
 
     def resolved(self, X: Rows, rng: np.random.Generator) -> "Laplacian":
         return replace(self, gamma=1.0 / X.shape[1]) if self.gamma is None else self

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from mercer.kernels.base import ROUNDINGS, Array, Kernel, Rows, Tiles, require_positive, summed
+from mercer.kernels.base import ROUNDINGS, Array, Kernel, Rows, Tiles, largest_entry, require_positive, summed
 from mercer.limits import MOST_FEATURES
 from mercer.rounding import chain, gamma, product_by_pieces
 
@@ -39,8 +39,13 @@ class DotKernel(Kernel):
 
     def rounding(self, X: Rows, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
         """γ of the scalar product, of length d, and of the shape, which multiplies relative errors by `power`."""
-        terms = self.power * (product_chain(X) + 3) + self.row_roundings(X) + ROUNDINGS
-        return gamma(terms) * summed(self.sizes(X), weights)
+        return gamma(self._roundings(X)) * summed(self.sizes(X), weights)
+
+    def entry_rounding(self, X: Rows, Y: Rows, dtype: Any = np.float64) -> float:
+        return gamma(self._roundings(X)) * largest_entry(self.sizes(X), self.sizes(Y))
+
+    def _roundings(self, X: Rows) -> float:
+        return self.power * (product_chain(X) + 3) + self.row_roundings(X) + ROUNDINGS
 
     #: By how much the shape multiplies relative errors of its argument.
     power: float = 1.0

@@ -129,11 +129,11 @@ def from_moments(task: Task, plan: Plan, features: LandmarkMap, moments: Moments
     """PCA of the features, as functions of new rows: y(x) = k(x, S) G − g₀ with G = L⁻ᵀV and g₀ = Vᵀ·mean."""
     (least, most), scatter = moments.variance, moments.scatter
     values, V = seen_components(scatter, how_far(task, features))
-    k = how_many(task.asked, values, most, moments.rounding)
+    k = how_many(task.asked, values, most, moments.floor)
     if task.drop_zeros:
-        k = min(k, max(1, int(np.sum(values > max(moments.rounding, 1e-12 * values[0])))))
+        k = min(k, max(1, int(np.sum(values > max(moments.floor, 1e-12 * values[0])))))
     V = V[:, :k] * signs_by((features.own - moments.mean) @ V[:, :k])
-    kept = np.where(values[:k] > moments.rounding, values[:k], 0.0)
+    kept = np.where(values[:k] > moments.floor, values[:k], 0.0)
     indefinite = seen_indefinite(task, moments)
     certificate = certify_landmarks(
         kept,
@@ -166,7 +166,7 @@ def seen_components(scatter: Array, k: int) -> tuple[Array, Array]:
 
 def seen_indefinite(task: Task, moments: Moments) -> bool:
     """Whether more than rounding was left below zero: no kernel does that which is one."""
-    rounding = 100 * moments.rounding / max(moments.diagonal, np.finfo(float).tiny)
+    rounding = 100 * moments.floor / max(moments.diagonal, np.finfo(float).tiny)
     return not task.kernel.mercer and moments.least < -min(max(INDEFINITE, rounding), 0.5)
 
 

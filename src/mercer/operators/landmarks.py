@@ -11,6 +11,7 @@ from mercer.limits import PIECE, rows_at_a_time
 from mercer.operators.centering import refuse_non_finite
 from mercer.operators.scatter import COLUMNS, add_square
 from mercer.operators.tiles import cut
+from mercer.rounding import SUM_ROUNDINGS, UNIT, UNIT_SINGLE, gamma, largest
 from mercer.symmetric import Array
 from mercer.threads import run
 
@@ -31,6 +32,9 @@ class LandmarkMap:
     inverse: Array  # L⁻ᵀ (r×r), upper triangular
     own: Array  # L (r×r): the features of the landmarks themselves
     diagonal: float  # mean of k(s, s)
+    inexact: float = (
+        0.0  # how far features can be off, relative to their length, by the inverse and the product with it
+    )
 
     @classmethod
     def of(cls, kernel: Any, rows: Any) -> tuple["LandmarkMap", Array]:
@@ -42,8 +46,8 @@ class LandmarkMap:
         if not rank:  # a kernel that is zero on these rows: one of them sees as little as all
             return cls(kernel, rows[:1], np.zeros((1, 1)), np.zeros((1, 1)), 0.0), np.zeros(1, dtype=int)
         order, L = order[:rank] - 1, np.tril(L[:rank, :rank])
-        inverse = solve_triangular(L, np.eye(rank), lower=True).T
-        return cls(kernel, rows[order], np.ascontiguousarray(inverse), L, float(np.mean(np.diag(K)))), order
+        inverse = np.ascontiguousarray(solve_triangular(L, np.eye(rank), lower=True).T)
+        return cls(kernel, rows[order], inverse, L, float(np.mean(np.diag(K))), how_inexact(inverse, L)), order
 
     @property
     def count(self) -> int:
@@ -83,7 +87,8 @@ class Moments:
     left: float  # Σw·e
     roots: float  # Σw·√e
     least: float  # the smallest e/k(x, x): clearly negative only if the kernel is not positive semi-definite
-    rounding: float  # in eigenvalues and in `left`
+    floor: float  # what rounding is likely to do to eigenvalues and to `left` …
+    rounding: float  # … and what it can do
 
     @property
     def mean(self) -> Array:
@@ -112,6 +117,7 @@ class Moments:
             weight * self.left,
             weight * self.roots,
             self.least,
+            weight * self.floor,
             weight * self.rounding,
         )
 
@@ -133,7 +139,7 @@ def sweep(
     unit = 1.0 if weights is None else float(weights.mean())  # weights of any size are sums of about n
     features = features.rounded(dtype)
     origin = features.features(features.rows).mean(axis=0).astype(np.float64)
-    total, square, sums, least, start = np.zeros(r), np.zeros((r, r)), np.zeros(4), np.inf, 0
+    total, square, sums, least, entry, start = np.zeros(r), np.zeros((r, r)), np.zeros(4), np.inf, 0.0, 0
     buffer = np.empty((min(size, n), r), dtype=dtype)
     for block in rows.blocks(size):
         stop = start + block.shape[0]
@@ -142,36 +148,54 @@ def sweep(
         whole, rest = fill_moved(Psi, features, block, origin, threads)
         least = min(least, float(np.min(rest / np.maximum(np.abs(whole), np.finfo(float).tiny))))
         np.maximum(rest, 0.0, out=rest)
-        sums += w.sum(), w @ whole, w @ rest, w @ np.sqrt(rest)
+        entry = max(entry, features.kernel.entry_rounding(block, features.rows, dtype))
+        sums += w.sum(), (w * whole).sum(), (w * rest).sum(), (w * np.sqrt(rest)).sum()
         root: Array = np.sqrt(w).astype(dtype)
         if weights is not None:
             Psi *= root[:, None]
-        total += root @ Psi
-        add_square(square, Psi, threads)
+        for some in cut(len(Psi), PIECE):  # short sums first
+            total += root[some] @ Psi[some]
+            add_square(square, Psi[some], threads)
         start = stop
         if on_pass:
             on_pass(start / n)
     mirror = np.triu_indices(r, 1)
     square[mirror[::-1]] = square[mirror]
     weight, diagonal, left, roots = map(float, sums)
-    moments = Moments(origin, weight, total, square, diagonal, left, roots, least, 0.0)
-    return replace(moments, rounding=rounding_in(moments, features, dtype)).in_units_of(unit)
+    moments = Moments(origin, weight, total, square, diagonal, left, roots, least, 0.0, 0.0)
+    chain = PIECE + size // PIECE + -(-n // size) + SUM_ROUNDINGS
+    return with_rounding(moments, features, dtype, entry, chain).in_units_of(unit)
 
 
-def rounding_in(moments: Moments, features: LandmarkMap, dtype: Any) -> float:
-    """How far rounding can move eigenvalues and `left`.
+def how_inexact(inverse: Array, L: Array) -> float:
+    """φ̂ = X·k with X ≈ L⁻¹ and k = Lφ is off by (XL − I)φ, which is measured, and by the rounding of both products."""
+    X = inverse.T
+    off = largest(X @ L - np.eye(len(L)))
+    return off + 2 * gamma(len(L) + 2) * largest(np.abs(X) @ np.abs(L))
+
+
+def with_rounding(moments: Moments, features: LandmarkMap, dtype: Any, entry: float, chain: int) -> Moments:
+    """How far rounding moves eigenvalues and `left`: from the largest error of an entry k(x, y), and of sums over rows.
 
     ‖φ(x)‖² = k(S, x)ᵀα with α = K_SS⁻¹k(S, x). Errors δ in k(S, x) and Δ in K_SS change it by 2αᵀδ − αᵀΔα, so what
-    counts is Σw‖α‖² = tr(L⁻ᵀ M L⁻¹) with M = Σwφφᵀ: it grows as landmarks come to depend on each other.
+    counts is Σw‖α‖² = tr(L⁻ᵀ M L⁻¹) with M = Σwφφᵀ: it grows as landmarks come to depend on each other. Δ has the
+    errors of the entries and of Cholesky.
     """
-    r, double, here = features.count, float(np.finfo(np.float64).eps), float(np.finfo(dtype).eps)
-    size = moments.diagonal / moments.weight
+    r, W, diagonal = features.count, moments.weight, moments.diagonal
     crossed = np.outer(moments.origin, moments.total)
-    M = moments.square + crossed + crossed.T + moments.weight * np.outer(moments.origin, moments.origin)
-    alphas = float(np.sum((features.inverse.astype(np.float64) @ M) * features.inverse))
-    # In double precision the bound holds for errors that add up; in single, where it matters, they are of random sign.
-    entries = 2 * np.sqrt(alphas * size * moments.diagonal * (r if here == double else 1))
-    return float(here * (8 * moments.diagonal + entries) + double * r * size * alphas)
+    M = moments.square + crossed + crossed.T + W * np.outer(moments.origin, moments.origin)
+    alphas = max(float(np.sum((features.inverse.astype(np.float64) @ M) * features.inverse)), 0.0)
+    # In single precision errors are taken to be of random sign: m of them are off by √m, with room of 4.
+    double = dtype == np.float64
+    unit = 0.0 if double else 4 * np.sqrt(PIECE + r) * UNIT_SINGLE
+    entries = 2 * entry * np.sqrt((r if double else 1) * W * alphas)
+    sums = 2 * (gamma(chain + r) + unit + features.inexact) * diagonal + entry * W
+    exact = features.kernel.entry_rounding(features.rows, features.rows)  # K_SS is in double precision always
+    cholesky = r * (exact + gamma(r + 1) * diagonal / W) * alphas
+    eps = 2 * (UNIT if double else UNIT_SINGLE)
+    likely = eps * (8 * diagonal + 2 * np.sqrt(alphas / W * (r if double else 1)) * diagonal)
+    likely += 2 * UNIT * r * diagonal / W * alphas
+    return replace(moments, floor=float(likely), rounding=float(max(sums + entries + cholesky, likely)))
 
 
 def fill_moved(out: Array, features: LandmarkMap, X: Any, origin: Array, threads: int) -> tuple[Array, Array]:
