@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo attack test test-all lint bench bench-large bench-landmark bench-pca bench-lle test-cpus test-lowest test-next format clean
+.PHONY: help demo attack test test-all lint bench bench-small bench-large bench-landmark bench-pca bench-lle test-cpus test-lowest test-next format clean
 
 help:  ## this list
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -28,6 +28,9 @@ lint: .venv/.dev  ## ruff (lint and format) and mypy
 
 bench: .venv/.dev  ## us and scikit-learn side by side; writes benchmarks/RESULTS.md (about ten minutes)
 	$(BIN)/python benchmarks/run.py $(ARGS)
+
+bench-small: .venv/.dev  ## small fits, alone and beside two busy processes; writes benchmarks/SMALL.md (under three minutes)
+	$(BIN)/python benchmarks/small_fits.py
 
 bench-large: .venv/.dev  ## the same from 10 000 to 200 000 rows; writes benchmarks/LARGE.md (about half an hour)
 	$(BIN)/python benchmarks/run.py --suite large $(ARGS)

@@ -3,6 +3,7 @@
 import os
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 MOST_FEATURES = 5000  # of an explicit feature map: beyond it the D×D side costs more than it saves
@@ -96,6 +97,7 @@ def sparse_rows(entries: float) -> int:
     return int(min(max(SPARSE_ENTRIES / max(entries, 1e-9), 64), 32_768))
 
 
+@cache
 def total_memory() -> int:
     """Bytes of the machine, or of the container if that has less. The total, not what is free: runs repeat."""
     sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")] if hasattr(os, "sysconf") else [8 * 2**30]
