@@ -1,11 +1,30 @@
-"""A pytest plugin that puts our classes into scikit-learn, so that its own test files examine them."""
+"""A pytest plugin that puts our classes into scikit-learn, so that its own test files examine them.
+
+Wherever scikit-learn has one of its own, under whatever name, ours takes its place.
+"""
+
+import sys
 
 import sklearn.decomposition
 import sklearn.manifold
 
 import mercer
 
-for name in ("KernelPCA", "PCA", "IncrementalPCA"):
-    setattr(sklearn.decomposition, name, getattr(mercer, name))
-for name in ("LocallyLinearEmbedding", "locally_linear_embedding"):
-    setattr(sklearn.manifold, name, getattr(mercer, name))
+OURS = {
+    getattr(package, name): getattr(mercer, name)
+    for package, names in {
+        sklearn.decomposition: ("KernelPCA", "PCA", "IncrementalPCA"),
+        sklearn.manifold: ("LocallyLinearEmbedding", "locally_linear_embedding"),
+    }.items()
+    for name in names
+}
+
+for module in [module for name, module in sys.modules.items() if name.partition(".")[0] == "sklearn"]:
+    for name, value in list(vars(module).items()):
+        if isinstance(value, type) or callable(value):
+            try:
+                ours = OURS.get(value)
+            except TypeError:  # callable, but no key of a dictionary
+                continue
+            if ours is not None:
+                setattr(module, name, ours)

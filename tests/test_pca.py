@@ -393,12 +393,11 @@ def test_batches_too_wide_to_be_summed_up_are_refused_with_the_way_out():
         (np.array([["a", "b"], ["c", "d"]]), "Column 0 holds text, first in row 0"),
         (np.empty((0, 3)), "0 sample"),
         (np.empty((3, 0)), "0 feature"),
-        (np.ones((1, 3)), "at least two rows.*n_samples=1"),
         (np.array([[1e300, 1], [-1e300, 2], [0, 3]]), "far too large"),
         (np.zeros(3), "Expected 2D array"),
         ("rows.csv", "pathlib.Path"),
     ],
-    ids=["nan", "inf", "text", "no rows", "no columns", "one row", "overflow", "one-dimensional", "str"],
+    ids=["nan", "inf", "text", "no rows", "no columns", "overflow", "one-dimensional", "str"],
 )
 def test_bad_rows_get_one_clear_sentence(svd_solver, X, message):
     with pytest.raises(ValueError, match=message):
@@ -690,3 +689,15 @@ def test_the_plan_knows_what_memory_a_fit_takes(X, model):
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
     peak, planned = map(int, done.stdout.split())
     assert abs(peak - planned) <= max(0.25 * peak, 64e6)
+
+
+@pytest.mark.parametrize("weight", [None, [3.0]])
+@pytest.mark.parametrize("svd_solver", ["auto", "full", "covariance_eigh", "qr", "gram", "krylov"])
+def test_one_row_has_no_variance_but_a_mean(svd_solver, weight):
+    """As in scikit-learn, whose searches fit pipelines to as few rows as there can be."""
+    model = PCA(1, svd_solver=svd_solver, whiten=True)
+    with pytest.warns(MercerWarning, match="All rows are the same"):
+        model.fit([[1.0, 2.0, 3.0]], sample_weight=weight)
+    assert model.explained_variance_.tolist() == [0.0]
+    assert model.transform([[1.0, 2.0, 3.0]]).tolist() == [[0.0]]
+    np.testing.assert_allclose(np.linalg.norm(model.components_), 1.0)

@@ -303,6 +303,12 @@ def test_vectors_of_the_wrong_shape_are_refused_with_a_sentence():
         model.transform(NEW)
 
 
+def test_a_model_without_components_has_names_to_follow_too():
+    X = np.ones((5, 2))
+    with pytest.warns(mercer.errors.MercerWarning, match="All rows look the same"):
+        assert KernelPCA(kernel="rbf").fit(X).transform(X).shape[0] == 5
+
+
 def test_an_embedding_that_is_turned_turns_new_rows():
     model = LocallyLinearEmbedding(n_neighbors=10).fit(sample())
     before = model.transform(NEW)

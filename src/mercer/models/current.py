@@ -26,7 +26,7 @@ class Trace:
     @classmethod
     def of(cls, array: Any) -> "Trace":
         array = np.asarray(array)
-        step = -(-array.size // ENTRIES) if array.ndim else 1
+        step = max(1, -(-array.size // ENTRIES))
         return cls(array.shape, array[::step].copy() if array.ndim else array)
 
     def fits(self, array: Any) -> bool:

@@ -13,7 +13,7 @@ from mercer.models.axes import LinearTask
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.linear import LinearModel
 from mercer.models.linear_ways import find_axes
-from mercer.models.training import check_rows, refuse_too_few_rows, weigh
+from mercer.models.training import check_rows, weigh
 from mercer.solvers.linear_plan import LinearProblem, choose_linear_plan
 from mercer.solvers.plan import Plan
 from mercer.sources.rows import RowSource, as_source
@@ -205,7 +205,6 @@ class PCA(LinearModel):
         if training.kept is not None:  # rows that are left out are scored all the same
             check_rows(self, given, reset=False)
         rows = as_source(training.rows)
-        refuse_too_few_rows(self, training.count)
         self._dtype = np.float32 if X.dtype == np.float32 else np.float64
         self._fit_svd_solver = which_solver(self, (training.count, X.shape[1]), rows.sparse)
         task = LinearTask(

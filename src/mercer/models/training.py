@@ -138,12 +138,6 @@ def numbers(rows: Any) -> Any:
     return rows
 
 
-def refuse_too_few_rows(model: BaseEstimator, n: int) -> None:
-    """A single row has no variance."""
-    if n < 2:
-        raise ValueError(f"{type(model).__name__} needs at least two rows to vary; there is n_samples={n}.")
-
-
 def what_is_wrong_with(X: Any) -> str:
     """Where the values are that cannot be used: how many, and the first row and column; nothing if none is found."""
     names = list(getattr(X, "column_names", getattr(X, "columns", ()))) or None
