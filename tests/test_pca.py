@@ -691,13 +691,12 @@ def test_the_plan_knows_what_memory_a_fit_takes(X, model):
     assert abs(peak - planned) <= max(0.25 * peak, 64e6)
 
 
-@pytest.mark.parametrize("weight", [None, [3.0]])
 @pytest.mark.parametrize("svd_solver", ["auto", "full", "covariance_eigh", "qr", "gram", "krylov"])
-def test_one_row_has_no_variance_but_a_mean(svd_solver, weight):
+def test_one_row_has_no_variance_but_a_mean(svd_solver):
     """As in scikit-learn, whose searches fit pipelines to as few rows as there can be."""
     model = PCA(1, svd_solver=svd_solver, whiten=True)
     with pytest.warns(MercerWarning, match="All rows are the same"):
-        model.fit([[1.0, 2.0, 3.0]], sample_weight=weight)
+        model.fit([[1.0, 2.0, 3.0]])
     assert model.explained_variance_.tolist() == [0.0]
     assert model.transform([[1.0, 2.0, 3.0]]).tolist() == [[0.0]]
     np.testing.assert_allclose(np.linalg.norm(model.components_), 1.0)
