@@ -73,13 +73,15 @@ class EuclideanKernel(Kernel):
             return float((0.4 * gamma(d + 8) + gamma(ROUNDINGS)) * w.sum())
         exponent = gamma(2 * product_chain(X) + min(d, PAIRWISE) + 24)
         exact = self.exact_shift and shift == self.top  # entries of k − 1 are then known to themselves, not to 1
-        if times is None:  # k ≤ 1, and ‖h + h'‖ over all pairs is at most 2W·rms(h)
-            spread = 2 * float(np.sqrt((w @ halves**2) * w.sum()))
-            return float(exponent * spread + gamma(ROUNDINGS) * (min(w.sum(), 2 * spread) if exact else w.sum()))
+        # k ≤ 1, and ‖h + h'‖ over all pairs is at most 2W·rms(h).
+        spread = 2 * float(np.sqrt((w @ halves**2) * w.sum()))
+        plain = exponent * spread + gamma(ROUNDINGS) * (min(w.sum(), 2 * spread) if exact else w.sum())
+        if times is None:
+            return float(plain)
         # Schur's test: ‖SMS‖ ≤ max Σⱼ wⱼMᵢⱼ for a matrix without negative entries.
         sums, moments = times(np.column_stack([w, w * halves])).T
         shape = np.abs(w.sum() - sums) if exact else sums
-        return float((exponent * (halves * sums + moments) + gamma(ROUNDINGS) * shape).max(initial=0.0))
+        return float(min(plain, (exponent * (halves * sums + moments) + gamma(ROUNDINGS) * shape).max(initial=0.0)))
 
     def entry_rounding(self, X: Rows, Y: Rows, dtype: Any = np.float64) -> float:
         """The same for one entry of tiles between two sets of rows, which are moved to the mean of Y.

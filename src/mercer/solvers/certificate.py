@@ -67,8 +67,9 @@ class Certificate:
         return self.converged
 
     def with_zeros(self, zero: Array) -> "Certificate":
-        """The same where these values are reported as zero: their intervals reach down to it."""
-        return replace(self, lower=np.where(zero, np.minimum(self.lower, 0.0), self.lower))
+        """The same where these values are reported as zero, by convention: their intervals reach to it."""
+        lower, upper = np.minimum(self.lower, 0.0), np.maximum(self.upper, 0.0)
+        return replace(self, lower=np.where(zero, lower, self.lower), upper=np.where(zero, upper, self.upper))
 
     def squared(self) -> "Certificate":
         """The same about λ = σ², if this is about singular values σ: their intervals squared.

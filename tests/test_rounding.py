@@ -1,0 +1,223 @@
+"""What rounding can do: every bound against numbers of 106 bits, on rows with structure, where errors add up."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import linalg, sparse
+
+from attack.kernels import kernel_matrix
+from attack.precise import DD
+from mercer.kernels import RBF, Cosine, Laplacian, Linear, Matern, Polynomial, Sigmoid
+from mercer.operators.centering import Centered
+from mercer.operators.features import FeatureGram
+from mercer.operators.gram import HeldGram, RecomputedGram
+from mercer.operators.held import Dilation, HeldMatrix
+from mercer.operators.landmarks import LandmarkMap
+from mercer.rounding import UNIT, chain, gamma, largest, lengths, product_by_pieces
+from mercer.solvers import dense
+from mercer.solvers.dense import leading_eigenpairs
+from mercer.threads import one_blas_thread
+
+rng = np.random.default_rng(0)
+ROWS = {
+    "normal": rng.normal(size=(40, 5)),
+    "far from zero": rng.normal(size=(40, 5)) + 1e4,
+    "two levels": np.where(rng.random((60, 30)) < 0.5, 0.1, 0.7),
+    "a far pair, copied": np.repeat([[1.7] * 30, [-1.3] * 30], 40, axis=0),
+    "wide": rng.normal(size=(20, 700)),
+    "very wide and equal": np.repeat(rng.normal(size=(3, 2000)), 8, axis=0),
+}
+KERNELS = [
+    Linear(),
+    Polynomial(2, 0.2, 1.0),
+    Polynomial(7, 0.01, 0.5),
+    Cosine(),
+    Sigmoid(0.01, 0.1),
+    RBF(0.1),
+    RBF(1e-9),
+    RBF(3.0),
+    Laplacian(0.05),
+    Matern(0.5, 2.0),
+    Matern(1.5, 3.0),
+    Matern(2.5, 1e4),
+]
+every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+every_rows = pytest.mark.parametrize("rows", ROWS)
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    with one_blas_thread():
+        yield
+
+
+def errors(kernel, X, K, shift=0.0):
+    """|δK| of computed entries K of k − shift, and what the truth itself may be off by."""
+    truth, doubt = kernel_matrix(kernel, X)
+    top = 1.0 if isinstance(kernel, (RBF, Laplacian, Matern)) else 0.0  # what the reference has subtracted
+    off = DD(K) - truth + (shift - top)
+    return np.abs(off.hi), doubt
+
+
+@every_kernel
+@every_rows
+def test_entries_are_off_by_no_more_than_the_kernel_says(kernel, rows):
+    X = ROWS[rows]
+    for op in (HeldGram(kernel, X), RecomputedGram(kernel, X)):
+        off, doubt = errors(kernel, X, op.shifted_columns(np.arange(len(X))), op.shift)
+        assert np.linalg.norm(off, 2) <= op.entry_rounding(None) + len(X) * doubt
+        weights = rng.integers(1, 50, size=len(X)).astype(float)
+        weighted = np.sqrt(weights)[:, None] * off * np.sqrt(weights)
+        assert np.linalg.norm(weighted, 2) <= op.entry_rounding(weights) + weights.sum() * doubt
+    off, doubt = errors(kernel, X, kernel.block(X, X))
+    assert off.max() <= kernel.entry_rounding(X, X) + doubt
+
+
+@every_kernel
+@every_rows
+def test_sharp_where_nothing_is_lost(kernel, rows):
+    """Sums over rows make the bound no wider, and it is not absurd: a share of 1e-9 of what the moduli make up."""
+    X = ROWS[rows]
+    held, anew = HeldGram(kernel, X).entry_rounding(None), RecomputedGram(kernel, X).entry_rounding(None)
+    assert held <= anew
+    size = len(X) * np.abs(kernel.block(X, X)).max() + (len(X) if isinstance(kernel, Sigmoid) else 0)
+    assert anew <= 1e-9 * size or rows == "far from zero"
+
+
+@pytest.mark.parametrize("kernel", [Polynomial(2, 0.2, 1.0), Polynomial(3, 0.2, 1.0), Cosine()], ids=repr)
+@pytest.mark.parametrize("rows", ["normal", "far from zero", "two levels"])
+def test_features_are_off_by_their_roundings(kernel, rows):
+    """Their Gram matrix, which is all that matters of them, against the kernel's."""
+    X = ROWS[rows][:, :6]
+    Phi = kernel.features(X)
+    off, doubt = errors(kernel, X, (DD(Phi) @ DD(Phi.T)).hi)
+    sizes = np.sqrt(np.sum(Phi**2, axis=1))
+    allowed = (2 * gamma(kernel.feature_roundings(X)) + 2 * UNIT) * np.multiply.outer(sizes, sizes)
+    assert np.all(off <= allowed + doubt)
+
+
+def equal_numbers(m, b=3):
+    """Sums of equal terms, whose roundings all have the same sign."""
+    return np.full((4, m), 0.1), np.full((m, b), 0.7)
+
+
+@pytest.mark.parametrize("m", [1, 31, 32, 33, 1000, 1025, 5000, 30_000])
+def test_sums_by_pieces_are_off_by_their_chain(m):
+    for A, B in (equal_numbers(m), (rng.normal(size=(4, m)), rng.normal(size=(m, 3)))):
+        exact = DD(A) @ DD(B)
+        off = np.abs((DD(product_by_pieces(A, B)) - exact).hi)
+        assert np.all(off <= gamma(chain(m)) * (np.abs(A) @ np.abs(B)) * (1 + 1e-9))
+
+
+def test_chains_are_short():
+    assert [chain(m) for m in (1, 30, 1000, 4000, 12_000)] == [3, 32, 65, 128, 223]
+
+
+def operators(X):
+    K = X @ X.T
+    K = (K + K.T) / 2
+    yield HeldMatrix(K), DD(K)
+    yield HeldMatrix(sparse.csr_array(K)), DD(K)
+    yield HeldMatrix(K, asymmetry=0.0), DD(K)
+
+
+@every_rows
+def test_products_are_off_by_no_more_than_the_operator_says(rows):
+    X = ROWS[rows]
+    n = len(X)
+    B = np.column_stack([np.ones(n), rng.normal(size=n), np.where(np.arange(n) % 2, 1.0, -1.0)])
+    B /= np.linalg.norm(B, axis=0)
+    for op, exact in operators(X):
+        off = np.abs((DD(op.matmat(B)) - exact @ DD(B)).hi)
+        assert np.linalg.norm(off, axis=0).max() <= op.product_rounding
+    C = rng.normal(size=(sum(X.shape), 2))
+    C /= np.linalg.norm(C, axis=0)
+    op, zero = Dilation(X), np.zeros
+    whole = np.block([[zero((n, n)), X], [X.T, zero((X.shape[1], X.shape[1]))]])
+    off = np.abs((DD(op.matmat(C)) - DD(whole) @ DD(C)).hi)
+    assert np.linalg.norm(off, axis=0).max() <= op.product_rounding
+
+
+@every_rows
+@pytest.mark.parametrize(
+    "hold", [HeldGram, RecomputedGram, lambda kernel, X: FeatureGram(X)], ids=["held", "anew", "Φ"]
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_centred_products_are_off_by_no_more_than_entries_and_sums_allow(rows, hold, weighted):
+    """Against P S K S P in 106 bits: what a certificate rests on."""
+    X = ROWS[rows]
+    n, w = len(X), rng.integers(1, 9, size=len(X)).astype(float) if weighted else np.ones(len(X))
+    op = Centered(hold(Linear(), X), w if weighted else None)
+    B = np.column_stack([rng.normal(size=n), np.where(np.arange(n) % 2, 1.0, -1.0), np.arange(n) == 0])
+    B = B / np.linalg.norm(B, axis=0)
+    root = np.sqrt(w)
+    s = DD(root) / DD(np.sqrt((DD(w)).sum().hi))
+    inner = DD(B) - DD(s.hi[:, None], s.lo[:, None]) * (DD(s.hi[None], s.lo[None]) @ DD(B))
+    rows_of = DD(X) * root[:, None]
+    product = rows_of @ (rows_of.T @ inner)
+    exact = product - DD(s.hi[:, None], s.lo[:, None]) * (DD(s.hi[None], s.lo[None]) @ product)
+    off = np.linalg.norm(np.abs((DD(op.matmat(B)) - exact).hi), axis=0).max()
+    doubt = 1e-20 * float(w @ np.sum(X**2, axis=1))
+    assert off <= op.noise + op.product_rounding + doubt + 4 * UNIT * largest(op.matmat(B))
+
+
+def test_the_inverse_of_landmarks_is_off_by_no_more_than_it_says():
+    for gamma_ in (1.0, 1e-2, 1e-4):
+        X = rng.normal(size=(80, 3))
+        features, _ = LandmarkMap.of(RBF(gamma_), X)
+        phi = features.features(X)
+        L = DD(features.own)
+        k = RBF(gamma_).block(X, features.rows)  # what the map was given
+        exact = forward_substitution(L, DD(k.T)).T
+        off = np.linalg.norm((DD(phi) - exact).hi, axis=1)
+        assert np.all(off <= 1.001 * features.inexact * np.linalg.norm(phi, axis=1))
+
+
+def forward_substitution(L, B):
+    out = [B[0:1] / float(L[0, 0])]
+    for i in range(1, len(L)):
+        known = DD(np.concatenate([x.hi for x in out]), np.concatenate([x.lo for x in out]))
+        row = DD(L.hi[i : i + 1, :i]) @ known
+        out.append((B[i : i + 1] - row) / float(L.hi[i, i]))
+    return DD(np.concatenate([x.hi for x in out]), np.concatenate([x.lo for x in out]))
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-200, 1.0, 1e200, 1e300])
+def test_lengths_of_huge_and_tiny_vectors(size):
+    V = rng.normal(size=(50, 3))
+    assert_allclose(lengths(size * V), size * np.linalg.norm(V, axis=0), rtol=1e-14)
+    assert_allclose(largest(size * V), size * np.linalg.norm(V), rtol=1e-14)
+    assert_array_equal(lengths(np.zeros((4, 2))), 0.0)
+    assert lengths(np.empty((0, 2))).shape == (2,) and largest(np.empty((0, 2))) == 0.0
+
+
+# ---------------------------------------------------------------------------- pairs are counted
+
+
+@pytest.mark.parametrize("n", [65, 66, 100, 203, 500])
+@pytest.mark.parametrize("k", [1, 2, 8, 15])
+def test_as_many_pairs_as_asked_for_where_all_are_equal(n, k):
+    for A in (np.eye(n), np.eye(n) - 1 / n, np.eye(n) + 1e-15 * rng.normal(size=(n, n))):
+        A = (A + A.T) / 2
+        values, vectors = leading_eigenpairs(A, k)
+        assert len(values) >= k and vectors.shape == (n, len(values))
+        assert_allclose(values[:k], 1.0, rtol=1e-12)
+        assert_allclose(vectors.T @ vectors, np.eye(len(values)), atol=1e-12)
+
+
+@pytest.mark.parametrize("answer", ["one too few", "none", "an error"])
+def test_where_lapack_loses_pairs_all_are_computed(answer, monkeypatch):
+    true_eigh = linalg.eigh
+
+    def poor_eigh(A, **how):
+        if answer == "an error":
+            raise linalg.LinAlgError("internal error")
+        values, vectors = true_eigh(A, **how)
+        kept = slice(1, None) if answer == "one too few" else slice(0, 0)
+        return values[kept], vectors[:, kept]
+
+    monkeypatch.setattr(dense.linalg, "eigh", poor_eigh)
+    X = rng.normal(size=(100, 100))
+    values, vectors = leading_eigenpairs(X + X.T, 5)
+    assert_allclose(values[:5], np.linalg.eigvalsh(X + X.T)[::-1][:5], atol=1e-12)
+    assert_allclose((X + X.T) @ vectors, vectors * values, atol=1e-11)
