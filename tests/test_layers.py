@@ -17,6 +17,7 @@ FLOORS = {
     "terminal": 0,
     "rounding": 0,
     "arrays": 1,
+    "inputs": 1,
     "symmetric": 1,
     "unpromised": 0,
     "threads": 1,

@@ -387,10 +387,10 @@ def test_batches_too_wide_to_be_summed_up_are_refused_with_the_way_out():
     [
         (
             np.array([[1.0, 2], [np.nan, 3], [4, 5]]),
-            "contains NaN[^°]*One value is not finite, first in row 1, column 0",
+            "contains NaN[^°]*One value is not finite, first at row index 1, column 0",
         ),
         (np.array([[1.0, 2], [np.inf, 3], [4, 5]]), "contains infinity"),
-        (np.array([["a", "b"], ["c", "d"]]), "Column 0 holds text, first in row 0"),
+        (np.array([["a", "b"], ["c", "d"]]), "Column 0 holds text, first .* at row index 0"),
         (np.empty((0, 3)), "0 sample"),
         (np.empty((3, 0)), "0 feature"),
         (np.array([[1e300, 1], [-1e300, 2], [0, 3]]), "far too large"),
@@ -601,7 +601,7 @@ def test_gaps_are_refused_wherever_they_are():
         (pandas.DataFrame({"a": pandas.array([1, None, 3], dtype="Int64"), "b": [1.0, 2, 4]}), None),
         (sparse.csr_array(gap), None),
     ]:
-        with pytest.raises(ValueError, match=r"One value is not finite, first in row [13], column"):
+        with pytest.raises(ValueError, match=r"One value is not finite, first at row index [13], column"):
             PCA(1).fit(X, sample_weight=weights)
     model = PCA(1).fit(TALL)
     with pytest.raises(ValueError, match="NaN"):

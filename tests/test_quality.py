@@ -233,12 +233,12 @@ HOLE[3, 2], ENDLESS[4, 1] = np.nan, -np.inf
 @pytest.mark.parametrize(
     ("X", "Y", "params", "words"),
     [
-        (HOLE, FLAT, {}, r"X contains a missing value \(NaN\): row 3, column 2"),
-        (WIDE, ENDLESS, {}, r"Y contains an infinite value \(-inf\): row 4, column 1"),
-        (sparse.csr_array(HOLE), FLAT, {}, "X contains missing values"),
+        (HOLE, FLAT, {}, "Input X contains NaN.*row index 3, column 2"),
+        (WIDE, ENDLESS, {}, "Input Y contains infinity.*row index 4, column 1"),
+        (sparse.csr_array(HOLE), FLAT, {}, "Input X contains NaN.*row index 3, column 2"),
         (WIDE[:50], FLAT, {}, "X has 50 rows and Y has 60"),
-        (WIDE[0], FLAT, {}, "X has to be a table of rows and columns; it has one dimension"),
-        (WIDE, FLAT[:, 0], {}, "Y has to be a table of rows and columns; it has one dimension"),
+        (WIDE[0], FLAT, {}, r"X: Expected 2D array, got 1D array instead: its shape is \(12,\)"),
+        (WIDE, FLAT[:, 0], {}, r"Y: Expected 2D array, got 1D array instead: its shape is \(60,\)"),
         (WIDE[:2], FLAT[:2], {}, "X has 2 rows: neighbours can be compared from 3 rows on"),
         (WIDE, FLAT, dict(n_neighbors=0), "n_neighbors must be a whole number from 1 on; got 0"),
         (WIDE, FLAT, dict(n_neighbors=2.5), "n_neighbors must be a whole number"),

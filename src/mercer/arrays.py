@@ -41,7 +41,7 @@ HERE = Home()
 
 def is_foreign(array: Any) -> bool:
     """Whether it is an array of another library: those can all be exchanged by DLPack."""
-    return hasattr(array, "__dlpack__") and not isinstance(array, np.ndarray)
+    return hasattr(array, "__dlpack__") and not isinstance(array, (np.ndarray, type))
 
 
 def to_numpy(array: Any) -> Any:

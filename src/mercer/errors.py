@@ -76,6 +76,16 @@ def listed(items: Iterable[object], most: int = 5, total: int | None = None) -> 
     return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
 
 
+def in_short(value: object, most: int = 60) -> str:
+    """A value as it is written in Python, without line breaks, and cut if it is long."""
+    return shortened(" ".join(repr(value).split()), most)
+
+
+def shortened(text: str, most: int) -> str:
+    """A text, cut if it is long."""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
 def tell(message: str, category: type[Warning] | None = None) -> None:
     """Warn, pointing at the line of the user's that led here: the first one outside of us and scikit-learn."""
     depth, frame = 1, sys._getframe(1)

@@ -4,6 +4,7 @@ import os
 import re
 from dataclasses import dataclass
 from functools import cache
+from numbers import Integral
 from pathlib import Path
 
 MOST_FEATURES = 5000  # of an explicit feature map: beyond it the D×D side costs more than it saves
@@ -17,6 +18,8 @@ LANE_ENTRIES, WIDE_ENTRIES, LANE_ROWS = 1_000_000, 8_000_000, (16, 2048)  # of r
 
 TILE_ENTRIES, TILE_ROWS = 4_000_000, (16, 512)  # of distances held by a thread
 HOOD_ENTRIES, HOOD_ROWS = 2_000_000, 2048  # of neighbours' coordinates or Gram matrices, and points, a thread works on
+
+MOST_THREADS = 64  # or as many as the machine has: more of them only take memory
 
 _UNITS = {
     "": 1,
@@ -113,10 +116,12 @@ def count_threads(threads: int | None) -> int:
     """None: the machine's, as limited by the environment and by joblib's nesting; −1: all; −2: all but one."""
     import joblib
 
+    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, Integral) or threads == 0):
+        raise ValueError(f"n_jobs={threads!r} is no number of threads; give 1, 2, …, −1 for all, or None.")
     if threads is None:
         said = [os.environ.get(name, "") for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")]
         return max(1, min([joblib.effective_n_jobs(-1), *(int(number) for number in said if number.isdigit())]))
-    return max(1, joblib.effective_n_jobs(threads))
+    return min(max(1, joblib.effective_n_jobs(threads)), max(MOST_THREADS, os.cpu_count() or 1))
 
 
 def in_words(size: float) -> str:

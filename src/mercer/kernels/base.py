@@ -1,5 +1,6 @@
 """What a kernel is: a frozen value with one formula, which can be added, multiplied, printed and compared."""
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
@@ -10,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from mercer.errors import in_short
 from mercer.rounding import gamma
 
 Array = NDArray[Any]
+LARGEST = sys.float_info.max
 Rows = Any  # a dense array, a CSR matrix or a sequence of items
 ROUNDINGS = 16  # of a formula that is evaluated in a few steps, with exp or tanh good to 4 ulp
 
@@ -335,5 +338,16 @@ def n_rows(X: Rows) -> int:
 
 def require_positive(value: Any, name: str, zero: bool = False) -> None:
     """One sentence for a parameter of a formula that must be positive."""
-    if not (isinstance(value, Real) and 0 <= float(value) < np.inf and (zero or float(value) > 0)):
-        raise ValueError(f"{name} must be a {'non-negative' if zero else 'positive'} number; got {value!r}.")
+    if not (is_finite(value) and value >= 0 and (zero or value > 0)):
+        raise ValueError(f"{name} must be a {'non-negative' if zero else 'positive'} number; got {in_short(value)}.")
+
+
+def require_finite(value: Any, name: str) -> None:
+    if not is_finite(value):
+        raise ValueError(f"{name} must be a finite number; got {in_short(value)}.")
+
+
+def is_finite(value: Any) -> bool:
+    """Whether it is a number that a float can hold; a truth value is none."""
+    number: Any = value  # a whole number may be too large for float()
+    return isinstance(value, Real) and not isinstance(value, bool) and bool(-LARGEST <= number <= LARGEST)

@@ -1,11 +1,16 @@
 """Is it a kernel? Symmetry, diagonal and positive semi-definiteness on a sample, with a verdict in words."""
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from mercer.kernels.base import Rows, n_rows
+from mercer.errors import in_short
+from mercer.inputs import table, told_where
+from mercer.kernels.base import Array, Kernel, Rows, n_rows
+from mercer.kernels.given import Blockwise, Pairwise, Precomputed
 from mercer.kernels.resolve import resolve_kernel
 
 
@@ -46,14 +51,21 @@ class KernelVerdict:
 
 
 def check_kernel(kernel: Any, X: Rows, *, n_sampled: int = 200, random_state: int = 0) -> KernelVerdict:
-    """Check a kernel on a sample of the rows of X: any kernel `KernelPCA` takes, a name or a function included."""
-    rng = np.random.default_rng(random_state)
-    X = np.asarray(X) if isinstance(X, list) else X
+    """Check a kernel on a sample of the rows of X: any kernel `KernelPCA` takes, a name or a function included.
+
+    With "precomputed", X is the kernel matrix, and some of its rows and columns are looked at.
+    """
+    if isinstance(n_sampled, bool) or not isinstance(n_sampled, Integral) or n_sampled < 2:
+        raise ValueError(f"n_sampled must be a whole number from 2 on; got {in_short(n_sampled)}.")
+    if isinstance(random_state, bool) or not isinstance(random_state, Integral) or random_state < 0:
+        raise ValueError(f"random_state must be a whole number from 0 on; got {in_short(random_state)}.")
+    rng, X = np.random.default_rng(int(random_state)), checked(kernel, X)
     resolved = resolve_kernel(kernel, X, rng)
-    size = min(n_sampled, n_rows(X))
+    size = min(int(n_sampled), n_rows(X))
     if size < 2:
         raise ValueError(f"check_kernel needs at least two rows to compare; X has {n_rows(X)}.")
-    rows = X[np.sort(rng.choice(n_rows(X), size=size, replace=False))]
+    chosen = np.sort(rng.choice(n_rows(X), size=size, replace=False))
+    resolved, rows = part_of(X, chosen) if isinstance(resolved, Precomputed) else (resolved, X[chosen])
     half = size // 2
     K = resolved.block(rows, rows)
     finite = bool(np.isfinite(K).all())
@@ -69,3 +81,23 @@ def check_kernel(kernel: Any, X: Rows, *, n_sampled: int = 200, random_state: in
         smallest_eigenvalue=float(values[0]),
         largest_eigenvalue=float(values[-1]),
     )
+
+
+def checked(kernel: Any, X: Any) -> Any:
+    """Rows of numbers; items of any kind for a function of pairs or blocks."""
+    if isinstance(kernel, (Pairwise, Blockwise)) or (callable(kernel) and not isinstance(kernel, Kernel)):
+        return np.asarray(X) if isinstance(X, list) else X
+    from sklearn.utils import check_array
+
+    X = table(X)
+    with told_where(X):
+        return check_array(X, accept_sparse="csr")
+
+
+def part_of(K: Any, items: Array) -> tuple[Kernel, Rows]:
+    """Some items of a kernel matrix, and the kernel that looks them up by their numbers."""
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(f"A precomputed kernel matrix must be square; its shape is {K.shape}.")
+    part = K[items][:, items]
+    part = part.toarray() if sparse.issparse(part) else part
+    return Blockwise(lambda one, other: part[np.ix_(one[:, 0], other[:, 0])]), np.arange(len(items))[:, None]

@@ -2,13 +2,14 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist, pdist
 
-from mercer.errors import BadData
+from mercer.errors import BadData, in_short
 from mercer.kernels.base import ROUNDINGS, Array, Kernel, Rows, Tiles, n_rows, require_positive, summed
 from mercer.kernels.dot import LONG, as_float, dot, product_chain, squared_norms
 from mercer.rounding import UNIT_SINGLE, gamma, product_by_pieces
@@ -50,7 +51,10 @@ class EuclideanKernel(Kernel):
             centre = X.mean(axis=0) if centre is None else centre
             halves = np.concatenate([squared_norms(root * (some - centre)) for some in blocks(X)])
         if not np.isfinite(halves).all():
-            raise BadData("Squared distances of these rows are an overflow: scale the data down (StandardScaler).")
+            raise BadData(
+                "Squared distances of these rows times gamma are an overflow: scale the data down (StandardScaler), or "
+                "give a smaller gamma."
+            )
         return halves
 
     def reach(self, X: Rows) -> float:
@@ -203,13 +207,14 @@ class RBF(EuclideanKernel):
     exact_shift: ClassVar[bool] = True  # by expm1
 
     def __post_init__(self) -> None:
-        if self.gamma is not None and self.gamma != "median":
+        if self.gamma is not None and not (isinstance(self.gamma, str) and self.gamma == "median"):
             require_positive(self.gamma, "gamma")
 
     @classmethod
     def from_length_scale(cls, length_scale: float) -> "RBF":
         """exp(−‖x − y‖²/(2ℓ²)): γ = 1/(2ℓ²)."""
         require_positive(length_scale, "length_scale")
+        require_positive(length_scale**2, "the square of length_scale")
         return cls(gamma=1 / (2 * length_scale**2))
 
     @property
@@ -244,8 +249,8 @@ class Matern(EuclideanKernel):
 
     def __post_init__(self) -> None:
         require_positive(self.length_scale, "length_scale")
-        if self.nu not in (0.5, 1.5, 2.5):
-            raise ValueError(f"nu must be 0.5, 1.5 or 2.5; got {self.nu!r}. (For nu → ∞ take RBF.)")
+        if not isinstance(self.nu, Real) or self.nu not in (0.5, 1.5, 2.5):
+            raise ValueError(f"nu must be 0.5, 1.5 or 2.5; got {in_short(self.nu)}. (For nu → ∞ take RBF.)")
 
     @property
     def scale(self) -> float:

@@ -8,10 +8,22 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from mercer.kernels.base import ROUNDINGS, Array, Kernel, Rows, Tiles, largest_entry, require_positive, summed
+from mercer.errors import in_short
+from mercer.kernels.base import (
+    ROUNDINGS,
+    Array,
+    Kernel,
+    Rows,
+    Tiles,
+    largest_entry,
+    require_finite,
+    require_positive,
+    summed,
+)
 from mercer.limits import MOST_FEATURES
 from mercer.rounding import chain, gamma, product_by_pieces
 
+HIGHEST = 1000  # degree of a polynomial
 LONG = 256  # columns of which a product is summed up at once: fewer roundings, hardly more time
 
 
@@ -155,18 +167,19 @@ class Polynomial(_ScaledDot):
 
     def __post_init__(self) -> None:
         require_positive(self.degree, "degree", zero=True)
+        if self.degree > HIGHEST:
+            raise ValueError(
+                f"degree must be at most {HIGHEST:,}; got {in_short(self.degree)}. So high a power is zero or an "
+                "overflow for nearly all rows; RBF is what it tends to."
+            )
+        require_finite(self.coef0, "coef0")
         if self.gamma is not None:
             require_positive(self.gamma, "gamma")
 
     def shape(self, products: Array) -> None:
         products *= self.gamma
         products += self.coef0
-        base, power = products.copy(), int(self.degree)
-        if power != self.degree or power == 0:
-            np.power(products, self.degree, out=products)
-            return
-        for _ in range(power - 1):  # many times faster than power()
-            products *= base
+        raise_to(products, self.degree)
 
     @property
     def power(self) -> float:  # type: ignore[override]
@@ -197,6 +210,18 @@ class Polynomial(_ScaledDot):
         return homogeneous_features(Z, int(self.degree))
 
 
+def raise_to(values: Array, power: float) -> None:
+    """values^power in place: whole powers by squaring, many times faster than power(), with power − 1 roundings."""
+    if power != int(power) or power == 0:
+        np.power(values, power, out=values)
+        return
+    base = values.copy()
+    for bit in f"{int(power):b}"[1:]:  # from the highest: x → x², and times x where the bit is set
+        values *= values
+        if bit == "1":
+            values *= base
+
+
 def homogeneous_features(Z: Array, degree: int) -> Array:
     """φ with φ(z)ᵀφ(w) = (zᵀw)^degree: each monomial once, times the root of how often it occurs."""
     if degree == 1:
@@ -222,6 +247,7 @@ class Sigmoid(_ScaledDot):
     coef0: float = 1.0
 
     def __post_init__(self) -> None:
+        require_finite(self.coef0, "coef0")
         if self.gamma is not None:
             require_positive(self.gamma, "gamma")
 

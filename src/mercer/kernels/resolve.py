@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.errors import in_short
 from mercer.kernels.base import Kernel, Rows
 from mercer.kernels.distance import RBF, Laplacian, resolve_gamma
 from mercer.kernels.dot import Cosine, Linear, Polynomial, Sigmoid
@@ -27,7 +28,7 @@ def resolve_kernel(
         return kernel.resolved(X, rng)
     if callable(kernel):
         return Pairwise(kernel, dict(params or {}))
-    if kernel in ("poly", "sigmoid", "rbf", "laplacian"):
+    if isinstance(kernel, str) and kernel in ("poly", "polynomial", "sigmoid", "rbf", "laplacian"):
         gamma = resolve_gamma(gamma, X, rng)
     match kernel:
         case "linear":
@@ -45,5 +46,5 @@ def resolve_kernel(
         case "precomputed":
             return Precomputed()
     raise ValueError(
-        f"Unknown kernel {kernel!r}; choose one of {', '.join(NAMES)}, a mercer.kernels object or a function."
+        f"Unknown kernel {in_short(kernel)}; choose one of {', '.join(NAMES)}, a mercer.kernels object or a function."
     )

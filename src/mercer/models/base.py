@@ -1,5 +1,6 @@
 """What all models share: limits, randomness, and rows in blocks."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -11,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from mercer.errors import shortened
 from mercer.limits import Limits, count_threads, rows_at_a_time
 from mercer.progress import reporting
 from mercer.sources.outlets import outlet, refuse_same_file, refuse_unwritable
@@ -146,7 +148,15 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
         self._limits()
 
     def _validate_params(self) -> None:
-        validate_parameters(self)
+        """By scikit-learn's rules, which take True for 1; here a truth value is no number."""
+        try:
+            validate_parameters(self)
+        except ValueError as error:
+            text = re.sub(r" at 0x[0-9a-f]+", "", " ".join(str(error).split()))
+            raise type(error)(shortened(text, 500)) from None
+        for name, value in self.get_params(deep=False).items():
+            if isinstance(value, (bool, np.bool_)) and "boolean" not in self._parameter_constraints.get(name, ()):
+                raise ValueError(f"The {name!r} parameter of {type(self).__name__} cannot be {value}: give a number.")
 
     def _limits(self) -> Limits:
         return Limits.of(self.memory_limit, self.n_jobs)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.errors import BadData, tell
+from mercer.inputs import table
 from mercer.models.certified import components_of
 from mercer.models.components import Components, Task
 from mercer.models.matrix import build_matrix
@@ -89,7 +90,7 @@ def given_landmarks(landmarks: Any, rows: Any, scale: Array | None) -> tuple[Any
     n, d = rows.shape
     if sparse.issparse(landmarks) and landmarks.shape[1] == d:
         return like_rows(landmarks.tocsr(), rows.dtype, scale), None
-    landmarks = np.asarray(landmarks)
+    landmarks = np.asarray(table(landmarks, "landmarks"))
     if landmarks.ndim == 1 and landmarks.size:
         if landmarks.dtype.kind not in "iu":
             raise BadData(f"landmarks must be whole numbers of rows, or rows; got {landmarks.dtype} values.")

@@ -250,7 +250,7 @@ class LocallyLinearEmbedding(Model):
             opened = self._open(X)
             space, problem = opened.space, opened.problem
             plan = choose_local_plan(problem, limits)
-            hoods = find_neighborhoods(space, self.n_neighbors, limits.threads, on_pass)
+            hoods = find_neighborhoods(space, problem.neighbors, limits.threads, on_pass)
             found, labels = self._embed(hoods, plan, problem, rng, limits.threads, on_pass)
         self._keep(hoods, found, labels, plan, opened)
 
@@ -283,8 +283,8 @@ class LocallyLinearEmbedding(Model):
         if hoods.n_distinct == 1:
             if self.eigen_solver == "arpack":
                 raise ValueError(SINGULAR.format(hoods.note))
-            return nothing(hoods.space.n, self.n_components), np.zeros(hoods.space.n, dtype=np.int64)
-        recipe = Recipe(self.method, self.n_components, self.reg, self.modified_tol, problem.tol)
+            return nothing(hoods.space.n, problem.k), np.zeros(hoods.space.n, dtype=np.int64)
+        recipe = Recipe(self.method, problem.k, self.reg, self.modified_tol, problem.tol)
         factor = getattr(plan.solver, "factor", "lapack")
 
         def one(part: Neighborhoods) -> Embedding:
@@ -300,7 +300,7 @@ class LocallyLinearEmbedding(Model):
             raise BadData(complaints[0])
         if separate and on_pass:
             on_pass.expected = 1 + 2 * (int(labels.max()) + 1)
-        found = embed_parts(hoods, labels, one, self.n_components) if separate else one(hoods)
+        found = embed_parts(hoods, labels, one, problem.k) if separate else one(hoods)
         others = found.warnings if separate or not (few or complaints) else []  # of zeros, the complaint said why
         return replace(found, warnings=[*complaints, *others]), labels
 

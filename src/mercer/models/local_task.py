@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.validation import check_is_fitted
 
 from mercer.errors import tell
 from mercer.kernels.base import Kernel
@@ -44,9 +45,9 @@ def local_problem(model: Any, shape: tuple[int, int], space: Space | None = None
     return LocalProblem(
         n=n,
         d=d,
-        k=model.n_components,
-        neighbors=model.n_neighbors,
-        fill=probe_fill(space, model.n_neighbors, model._rng()) if space is not None and n > SMALL else None,
+        k=int(model.n_components),
+        neighbors=int(model.n_neighbors),
+        fill=probe_fill(space, int(model.n_neighbors), model._rng()) if space is not None and n > SMALL else None,
         eigen_solver=model.eigen_solver,
         tol=tolerance(model),
         max_passes=model.max_iter,
@@ -63,7 +64,7 @@ def tolerance(model: Any) -> float:
 
 def refuse_sizes(model: Any, n: int, d: int) -> None:
     """What cannot be, with scikit-learn's words where it has them."""
-    k, wanted = model.n_neighbors, model.n_components
+    k, wanted = int(model.n_neighbors), int(model.n_components)
     if model.metric in ("euclidean", "cosine") and wanted > d:
         raise ValueError(
             f"output dimension must be less than or equal to input dimension: n_components={wanted}, n_features={d}"
@@ -102,6 +103,7 @@ def checked_kernel(kernel: Kernel, rows: Any) -> Kernel:
 
 def metric_of(search: NearestNeighbors) -> str:
     """That of scikit-learn's search, in our words."""
+    check_is_fitted(search)
     name = search.effective_metric_
     if name in ("euclidean", "l2", "cosine", "precomputed"):
         return "euclidean" if name == "l2" else name
@@ -115,6 +117,7 @@ def checked_distances(matrix: Any) -> Array:
             'metric="precomputed" takes a dense matrix.'
         )
     refuse_negative(matrix)
+    refuse_diagonal(matrix)
     tiles = ((matrix[a, b], matrix[b, a].T) for a, b in plan_symmetric(len(matrix)))
     uneven = max(float(np.abs(np.subtract(one, other, dtype=np.float64)).max()) for one, other in tiles)
     if uneven > 1e-6 * float(matrix.max()):
@@ -123,6 +126,17 @@ def checked_distances(matrix: Any) -> Array:
             "neighbours the mean of both is used."
         )
     return matrix
+
+
+def refuse_diagonal(matrix: Array) -> None:
+    """An item is at distance zero from itself, up to rounding; a matrix of similarities says otherwise."""
+    own, largest = np.diagonal(matrix), float(matrix.max())
+    if own.max() > 1e-6 * largest:
+        i = int(own.argmax())
+        raise ValueError(
+            f"The distance of an item to itself has to be zero, and that of row index {i} is {own[i]:.3g}, against a "
+            f"largest of {largest:.3g}. Are these similarities? Turn them into distances first."
+        )
 
 
 def refuse_negative(matrix: Array) -> None:

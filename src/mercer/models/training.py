@@ -13,9 +13,12 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import assert_all_finite, check_non_negative, validate_data
 
 from mercer.arrays import is_foreign, to_numpy
+from mercer.inputs import table, told_where
 from mercer.sources.files import open_rows
 from mercer.sources.rows import MappedRows, RowSource
 from mercer.symmetric import Array
+
+EXTREME = 1e-290, 1e290  # of weights: beyond them sums, or one over them, are no numbers
 
 
 @dataclass(frozen=True)
@@ -74,8 +77,6 @@ def check_rows(
     X = to_numpy(X) if is_foreign(X) else X
     if mapped and isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiub" and all(X.shape):
         X = MappedRows(X)
-    if isinstance(X, str):
-        raise ValueError(f"X is a text, {X[:60]!r}. If it is the name of a file, give pathlib.Path({X[:60]!r}).")
     if isinstance(X, (Path, RowSource)):
         return check_source(model, X, reset=reset, square=matrix if square else "")
     if square and isinstance(X, LinearOperator):
@@ -89,10 +90,9 @@ def check_rows(
                 "as input: one for each training item."
             )
     else:
-        try:
+        X = table(X)
+        with told_where(X):
             X = numbers(validate_data(model, X, accept_sparse="csr", reset=reset, ensure_all_finite=finite))
-        except (ValueError, TypeError) as error:
-            raise type(error)(f"{error}{what_is_wrong_with(X)}") from None
     if reset and square and X.shape[0] != X.shape[1]:
         raise ValueError(f"Precomputed {matrix} must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
     return X
@@ -138,65 +138,13 @@ def numbers(rows: Any) -> Any:
     return rows
 
 
-def what_is_wrong_with(X: Any) -> str:
-    """Where the values are that cannot be used: how many, and the first row and column; nothing if none is found."""
-    names = list(getattr(X, "column_names", getattr(X, "columns", ()))) or None
-    if sparse.issparse(X):
-        X = sparse.coo_array(X)
-        bad = ~np.isfinite(X.data) if X.dtype.kind == "f" else np.zeros(X.nnz, dtype=bool)
-        first = np.lexsort((X.col[bad], X.row[bad]))[:1]
-        return not_finite(int(bad.sum()), *(X.row[bad][first], X.col[bad][first]), names)
-    try:
-        table = np.asarray(X) if np.ndim(X) == 2 else np.empty((0, 0))
-    except ValueError:  # ragged
-        return ""
-    for j in range(table.shape[1]):
-        if table.dtype.kind in "OUS" and (text := first_text(table[:, j])) is not None:
-            return f"\nColumn {named(names, j)} holds text, first in row {text}: leave it out, or encode it as numbers."
-    if table.dtype.kind == "O":
-        table = np.array([[np.nan if is_gap(value) else float(value) for value in row] for row in table])
-    rows, columns = np.nonzero(~np.isfinite(table)) if table.dtype.kind == "f" else (np.empty(0), np.empty(0))
-    return not_finite(len(rows), rows, columns, names)
-
-
-def not_finite(count: int, rows: Array, columns: Array, names: list[Any] | None) -> str:
-    if not count:
-        return ""
-    many = f"{count} values are" if count > 1 else "One value is"
-    return f"\n{many} not finite, first in row {rows[0]}, column {named(names, columns[0])}."
-
-
-def first_text(column: Any) -> int | None:
-    """The first entry that is no number, and no gap."""
-    for i, value in enumerate(column):
-        try:
-            float(value)
-        except (TypeError, ValueError):
-            if not is_gap(value):
-                return i
-    return None
-
-
-def is_gap(value: Any) -> bool:
-    """None, and what pandas has for it."""
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
-
-
-def named(names: list[Any] | None, j: int) -> str:
-    return str(j) if names is None else repr(names[j])
-
-
 def check_weights(sample_weight: Any, n: int) -> Array:
     """One number for each of n rows, none below zero and not all of them zero; in scikit-learn's words."""
     if isinstance(sample_weight, Real):
         sample_weight = np.full(n, sample_weight, dtype=np.float64)
-    weights: Array = check_array(
-        to_numpy(sample_weight) if is_foreign(sample_weight) else sample_weight,
-        ensure_2d=False,
-        dtype=np.float64,
-        order="C",
-        input_name="sample_weight",
-    )
+    given = table(to_numpy(sample_weight) if is_foreign(sample_weight) else sample_weight, "sample_weight")
+    with told_where(given, "sample_weight"):
+        weights: Array = check_array(given, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight")
     if weights.ndim != 1:
         raise ValueError(
             f"Sample weights must be 1D array or scalar, got {weights.ndim}D array: one number for each of {n:,} rows."
@@ -206,7 +154,18 @@ def check_weights(sample_weight: Any, n: int) -> Array:
     if not weights.any():
         raise ValueError("Sample weights must contain at least one non-zero number; no row is left to fit.")
     check_non_negative(weights, "`sample_weight`")
+    refuse_extreme(weights)
     return weights
+
+
+def refuse_extreme(weights: Array) -> None:
+    """Weights whose sums or roots are no numbers with all their digits."""
+    least, most = float(weights[weights > 0].min()), float(weights.max())
+    if not EXTREME[0] < least <= most < EXTREME[1]:
+        raise ValueError(
+            f"Sample weights from {least:.3g} to {most:.3g} are too far from 1 to be added up: scale them. (Only "
+            "explained_variance_ depends on their scale; 2 is the row twice.)"
+        )
 
 
 def weigh(X: Any, sample_weight: Any, *, square: bool) -> Training:

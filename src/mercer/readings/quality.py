@@ -13,12 +13,10 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from mercer.errors import BadData
+from mercer.inputs import table, told_where
 from mercer.limits import count_threads
 from mercer.readings.distances import Distances, distances_of, slices
-from mercer.sources.rows import refuse_gaps
 from mercer.symmetric import Array
 from mercer.threads import one_blas_thread, run, threads_for
 
@@ -360,15 +358,9 @@ def _numbers(X: Any, label: str) -> Any:
     """A dense array or CSR matrix of finite numbers."""
     from sklearn.utils import check_array
 
-    kinds = (np.float64, np.float32)
-    X = check_array(X, accept_sparse="csr", dtype=kinds, ensure_all_finite=False, ensure_2d=False, input_name=label)
-    if X.ndim != 2:
-        raise ValueError(f"{label} has to be a table of rows and columns; it has one dimension.")
-    if not sparse.issparse(X):
-        refuse_gaps(X, label, None)
-    elif not np.isfinite(X.data).all():
-        raise BadData(f"{label} contains missing values (NaN) or infinite ones. Leave out or fill in those rows first.")
-    return X
+    X = table(X, label)
+    with told_where(X, label):
+        return check_array(X, accept_sparse="csr", dtype=(np.float64, np.float32), input_name=label)
 
 
 def _draw(n: int, sample: int | None, random_state: Any) -> Array:
