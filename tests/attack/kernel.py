@@ -104,7 +104,9 @@ def kernel_middle(rng):
 
 @family(100, "KernelPCA")
 def kernel_copies(rng):
-    few, groups = shapes.copies(rng, int(10 ** rng.uniform(1.2, 3)), int(rng.integers(2, 9)), int(rng.integers(1, 40)))
+    few, groups = shapes.copies(
+        rng, int(10 ** rng.uniform(1.2, 3.3)), int(rng.integers(2, 9)), int(rng.integers(1, 40))
+    )
     gamma = 10.0 ** rng.uniform(-4, 2) / few.shape[1]
     kernel = [RBF(gamma), Laplacian(gamma), Matern(1.5, 1.0), Polynomial(2, gamma, 1.0), Cosine()][rng.integers(5)]
     solver = str(rng.choice(["auto", "dense", "krylov", "recomputed"] if len(groups) > 70 else ["auto"]))
@@ -235,6 +237,28 @@ def kernel_all(rng):
     return Problem(lambda: model.fit(X), problem.truth, words)
 
 
+@family(40, "KernelPCA")
+def kernel_combined(rng):
+    """Sums, products and multiples of kernels."""
+    n, d = int(rng.integers(4, 35)), int(rng.integers(1, 5))
+    first, second = some_kernel(rng, d), some_kernel(rng, d)
+    kernel = [first + second, first * second, 0.1 * first + second, 3.0 * first][rng.integers(4)]
+    return kpca(rng, rng.normal(size=(n, d)) + rng.choice([0.0, 5.0]), kernel, "combined kernels")
+
+
+@family(40, "KernelPCA")
+def kernel_outlier(rng):
+    """A row so far out that distances to it have few digits, and sparse rows far from zero, which cannot be moved."""
+    n, d = int(rng.integers(5, 40)), int(rng.integers(1, 5))
+    X = rng.normal(size=(n, d))
+    if rng.random() < 0.6:
+        X[0] += 10.0 ** rng.uniform(1, 8)
+    else:
+        X = sparse.csr_array(X + 10.0 ** rng.uniform(1, 4))
+    kernel = [RBF(0.3 / d), Matern(1.5, 2.0), Matern(2.5, 50.0)][rng.integers(3)]
+    return kpca(rng, X, kernel, "an outlier, or far and sparse")
+
+
 # ---------------------------------------------------------------------- precomputed matrices
 
 
@@ -243,11 +267,13 @@ def precomputed(rng, K, words, truth=None, k=None, solver=None):
     solver = solver or ("krylov" if n >= TINY and rng.random() < 0.6 else str(rng.choice(["auto", "dense"])))
     k = k or int(rng.integers(1, max(2, (n // 10 if solver == "krylov" else n // 2) + 1)))
     model = KernelPCA(k, kernel="precomputed", eigen_solver=solver, random_state=0, n_jobs=1)
-    peak = np.abs(K).max()
+    if rng.random() < 0.1 and 1e-30 < np.abs(K).max() < 1e30 and truth is None:
+        K = K.astype(np.float32)
+    peak = float(np.abs(K).max())
     exponent = -int(np.frexp(peak)[1]) if peak > 0 else 0
 
     def entries(_):
-        return kernel_truth(DD(np.ldexp(K, exponent)), 0.0, exponent=exponent)
+        return kernel_truth(DD(np.ldexp(K.astype(np.float64), exponent)), 0.0, exponent=exponent)
 
     words = f"KernelPCA({k}, precomputed, {solver}) of {n}: {words}"
     return Problem(lambda: model.fit(K), truth or entries, words, asked=k)

@@ -4,14 +4,25 @@ import numpy as np
 
 from attack.precise import DD, UNIT, expm1, sqrt, tanh, where
 
+SHIFTED = ("RBF", "Laplacian", "Matern")  # their formulas give K − 1, which has more digits where K is nearly one
+
 
 def kernel_matrix(kernel, X, Y=None):
-    """K − shift (DD, n×m; a constant does not matter once means are taken away), and a bound on every entry's error."""
-    name = type(kernel).__name__
-    X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
-    Y = X if Y is None else np.asarray(Y, dtype=np.float64)
-    K, peak = FORMULAS[name](kernel, X, Y)
+    """K (DD, n×m) but for a constant, which does not matter once means are taken away; and every entry's error."""
+    X = dense(X)
+    Y = X if Y is None else dense(Y)
+    K, peak = FORMULAS[type(kernel).__name__](kernel, X, Y)
     return K, 16 * (X.shape[1] + 32) * UNIT * peak
+
+
+def whole_matrix(kernel, X, Y=None):
+    """The same with the constant."""
+    K, error = kernel_matrix(kernel, X, Y)
+    return (K + 1.0 if type(kernel).__name__ in SHIFTED else K), error
+
+
+def dense(X):
+    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
 
 
 def columns(X, Y):
@@ -85,6 +96,31 @@ def largest(X):
     return float(np.sqrt((X**2).sum(axis=1).max(initial=0.0)))
 
 
+def scaled(kernel, X, Y):
+    K, error = whole_matrix(kernel.kernel, X, Y)
+    return K * float(kernel.factor), abs(kernel.factor) * error / UNIT
+
+
+def both(kernel, X, Y):
+    """The matrices of two kernels, the largest entry of each, and their errors in units."""
+    (K, first), (L, second) = whole_matrix(kernel.left, X, Y), whole_matrix(kernel.right, X, Y)
+    return K, L, largest_entry(K), largest_entry(L), first / UNIT, second / UNIT
+
+
+def sum_of_two(kernel, X, Y):
+    K, L, k, l, first, second = both(kernel, X, Y)
+    return K + L, k + l + first + second
+
+
+def product_of_two(kernel, X, Y):
+    K, L, k, l, first, second = both(kernel, X, Y)
+    return K * L, k * l + k * second + l * first
+
+
+def largest_entry(K):
+    return float(np.abs(K.hi).max(initial=0.0))
+
+
 FORMULAS = {
     "RBF": rbf,
     "Laplacian": laplacian,
@@ -93,4 +129,7 @@ FORMULAS = {
     "Polynomial": polynomial,
     "Cosine": cosine,
     "Sigmoid": sigmoid,
+    "Scaled": scaled,
+    "Sum": sum_of_two,
+    "Product": product_of_two,
 }

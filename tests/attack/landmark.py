@@ -1,9 +1,10 @@
 """Landmarks under attack: intervals, totals and shares, and exact passes after them."""
 
 import numpy as np
+from scipy import sparse
 
 from attack import rows as shapes
-from attack.kernels import kernel_matrix
+from attack.kernels import dense, kernel_matrix, whole_matrix
 from attack.precise import DD, concatenate, sqrt
 from attack.problems import Problem, family
 from attack.truth import copied, kernel_truth
@@ -55,9 +56,8 @@ def few(settings, k):
 
 def share_seen(model, X, weights):
     """tr(JΦΦᵀJ)/tr(JKJ), Φ the projection of all rows onto the span of the landmarks in feature space."""
-    S = np.asarray(model.landmarks_, dtype=np.float64)
-    shift = 0.0 if type(model.kernel_).__name__ in ("Linear", "Polynomial", "Cosine") else 1.0
-    columns = kernel_matrix(model.kernel_, np.concatenate([S, X]), S)[0] + shift
+    S, X = dense(model.landmarks_), dense(X)
+    columns = whole_matrix(model.kernel_, np.concatenate([S, X]), S)[0]
     factor = DD(np.zeros((len(S) + len(X), 0)))
     largest = float(np.max(np.diag(columns.hi[: len(S)])))
     for j in range(len(S)):
@@ -112,7 +112,7 @@ def landmark_weights(rng):
 @family(60, "landmarks")
 def landmark_copies(rng):
     """Many copies of few rows: sums over all rows err in one direction."""
-    few, groups = shapes.copies(rng, int(10 ** rng.uniform(1.5, 4.3)), int(rng.integers(2, 9)), int(rng.integers(1, 6)))
+    few, groups = shapes.copies(rng, int(10 ** rng.uniform(1.5, 4.7)), int(rng.integers(2, 9)), int(rng.integers(1, 6)))
     return landmark(rng, few, f"copies of {len(few)} rows", groups=groups, n_landmarks=int(rng.integers(1, 12)))
 
 
@@ -139,3 +139,21 @@ def landmark_offset(rng):
     kernel = [Linear(), Polynomial(2, 1.0, 1.0), Cosine(), RBF(0.3)][rng.integers(4)]
     X = rng.normal(size=(n, d)) + offset * rng.normal(size=d)
     return landmark(rng, X, f"mean of {offset:.0e}", kernel=kernel, n_landmarks=int(rng.integers(2, n)))
+
+
+@family(40, "landmarks")
+def landmark_float32(rng):
+    """Rows in single precision, many of them copies: sums over all rows are long."""
+    few, groups = shapes.copies(rng, int(10 ** rng.uniform(1.5, 4)), int(rng.integers(2, 9)), int(rng.integers(1, 6)))
+    few = (few + rng.choice([0.0, 3.0])).astype(np.float32)
+    return landmark(
+        rng, few, f"float32, copies of {len(few)} rows", groups=groups, n_landmarks=int(rng.integers(1, 12))
+    )
+
+
+@family(30, "landmarks")
+def landmark_sparse(rng):
+    n, d = int(rng.integers(10, 50)), int(rng.integers(2, 12))
+    X = sparse.csr_array((rng.random((n, d)) < 0.4) * (rng.normal(size=(n, d)) * rng.choice([1.0, 0.1, 10.0])))
+    kernel = [RBF(0.5), Linear(), Cosine(), Polynomial(2, 0.5, 1.0)][rng.integers(4)]
+    return landmark(rng, X, "sparse rows", kernel=kernel, n_landmarks=int(rng.integers(2, n)))

@@ -75,9 +75,12 @@ def pca_weights(rng):
 def pca_standardize(rng):
     n, d = shape(rng)
     binary = rng.random() < 0.4
+    if binary:
+        n = int(10 ** rng.uniform(0.7, 3.5))
     X = shapes.two_level(rng, n, d) if binary else shapes.ordinary(rng, n, d) * 10.0 ** rng.uniform(-6, 6, d)
-    X[:, 0] += np.arange(n) % 3  # never constant
-    return pca(rng, X + rng.choice([0.0, 1e4]), "standardize", standardize=True)
+    X = X + (np.arange(n) % 3)[:, None]  # never constant
+    solver = str(rng.choice(DENSE)) if n < 500 else "auto"
+    return pca(rng, X + rng.choice([0.0, 1e4]), "standardize", solver=solver, standardize=True)
 
 
 @family(60, "PCA")
@@ -95,11 +98,40 @@ def pca_two_level(rng):
     return pca(rng, X, "two levels", solver=solver)
 
 
-@family(24, "PCA")
+@family(30, "PCA")
 def pca_tall(rng):
-    n, d = int(rng.integers(5_000, 20_000)), int(rng.integers(2, 5))
-    X = shapes.two_level(rng, n, d) if rng.random() < 0.5 else shapes.ordinary(rng, n, d) + 1e8
+    """Long sums: of the same numbers, which err in one direction, or of ordinary ones far from zero."""
+    n, d = int(10 ** rng.uniform(3.7, 4.7)), int(rng.integers(2, 5))
+    X = shapes.two_level(rng, n, d) * rng.uniform(0.1, 3) if rng.random() < 0.7 else shapes.ordinary(rng, n, d) + 1e8
     return pca(rng, X, "tall", solver=str(rng.choice(["auto", "covariance_eigh", "qr", "krylov"])))
+
+
+@family(30, "PCA")
+def pca_tall_float32(rng):
+    n, d = int(10 ** rng.uniform(2.5, 4.5)), int(rng.integers(2, 5))
+    X = shapes.two_level(rng, n, d) if rng.random() < 0.7 else shapes.ordinary(rng, n, d)
+    X = (X * rng.uniform(0.1, 3) + rng.choice([0.0, 0.0, 10.0])).astype(np.float32)
+    return pca(rng, X, "tall, float32", solver=str(rng.choice(["auto", "covariance_eigh", "qr", "krylov"])))
+
+
+@family(120, "PCA")
+def pca_anything(rng):
+    """All at once: any spectrum, mean, unit, weights and precision."""
+    n, d = shape(rng, 120)
+    X = (
+        shapes.two_level(rng, n, d)
+        if rng.random() < 0.3
+        else shapes.with_spectrum(rng, n, d, rng.choice(shapes.SPECTRA))
+    )
+    X = X + rng.choice([0.0, 0.0, 1.0, 1e5]) * rng.normal(size=d)
+    X = X * 10.0 ** rng.choice([0, 0, 0, -30, 15, 60, -60])
+    weights = shapes.some_weights(rng, n, str(rng.choice(shapes.WEIGHTS))) if rng.random() < 0.4 else None
+    if rng.random() < 0.2 and 1e-20 < np.abs(X).max() < 1e15:
+        X = X.astype(np.float32)
+    elif rng.random() < 0.2:
+        X = sparse.csr_array(X * (rng.random((n, d)) < 0.6))
+    standardize = not sparse.issparse(X) and rng.random() < 0.2 and bool(np.all(np.ptp(X, axis=0) > 0))
+    return pca(rng, X, f"anything, {X.dtype}", weights, standardize=standardize)
 
 
 @family(60, "PCA")
@@ -112,7 +144,7 @@ def pca_copies(rng):
 
 @family(100, "PCA")
 def pca_sparse(rng):
-    n, d, density = int(10 ** rng.uniform(1, 3.7)), int(rng.integers(2, 9)), rng.choice([0.05, 0.3, 0.7])
+    n, d, density = int(10 ** rng.uniform(1, 4.3)), int(rng.integers(2, 9)), rng.choice([0.05, 0.3, 0.7])
     X = np.where(rng.random((n, d)) < density, 1.0, 0.0) * rng.choice([0.1, 1.0, 1 / 3, 1e3])
     if rng.random() < 0.3:
         X = X * rng.normal(size=(n, d))
@@ -228,6 +260,14 @@ def incremental_many(rng):
     batch = shapes.two_level(rng, 4, d) if rng.random() < 0.3 else rng.normal(size=(4, d)) + rng.choice([0.0, 10.0])
     X = np.tile(batch, (times, 1))
     return incremental(rng, X, cut(len(X), times, 4), "equal batches")
+
+
+@family(20, "IncrementalPCA")
+def incremental_rows(rng):
+    """Row after row: as many merges as there are rows."""
+    n, d = int(10 ** rng.uniform(1.5, 2.8)), int(rng.integers(1, 4))
+    X = shapes.two_level(rng, n, d) * rng.uniform(0.1, 3) if rng.random() < 0.6 else rng.normal(size=(n, d)) + 100
+    return incremental(rng, X, [slice(0, d), *(slice(i, i + 1) for i in range(d, n))], "row after row")
 
 
 @family(60, "IncrementalPCA")
