@@ -8,17 +8,16 @@ from attack.run import FAMILIES, names_of, trial
 from attack.tally import Tally
 from mercer.threads import one_blas_thread
 
-SHARE = 0.1  # of each family
+SHARE = 0.08  # of each family
 KNOWN = [  # families with violations that are known and not yet mended
+    "incremental_batches",
     "incremental_forget",
-    "kernel_flat",
-    "kernel_offset",
-    "kernel_scale",
-    "kernel_small",
-    "kernel_sparse",
-    "landmark_copies",
+    "incremental_many",
+    "pca_constant",
     "pca_offset",
-    "pca_two_level",
+    "pca_scale",
+    "pca_sparse",
+    "pca_spectra",
     "pca_weights",
 ]
 
