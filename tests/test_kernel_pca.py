@@ -411,9 +411,17 @@ def test_bad_input_gets_one_sentence(params, data, error, words):
     assert words in str(answer.value)
 
 
-@pytest.mark.parametrize("weights", [-np.ones(60), np.zeros(60), np.ones(59), np.full(60, np.nan)])
-def test_bad_weights_are_refused(weights):
-    with pytest.raises(ValueError):
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        (-np.ones(60), "Negative values in data passed to `sample_weight`"),
+        (np.zeros(60), "at least one non-zero number; no row is left"),
+        (np.ones(59), r"sample_weight.shape == \(59,\), expected \(60,\)"),
+        (np.full(60, np.nan), "sample_weight contains NaN"),
+    ],
+)
+def test_bad_weights_are_refused(weights, words):
+    with pytest.raises(ValueError, match=words):
         KernelPCA(2).fit(X, sample_weight=weights)
 
 
@@ -548,12 +556,12 @@ def test_a_share_of_nothing_is_one_component_and_a_word():
 def test_a_share_that_takes_many_components_is_planned_anew():
     model = KernelPCA(0.999, kernel="rbf", gamma=1.0).fit(BLOBS)
     assert type(model.plan_.solver).__name__ == "Dense"
-    with pytest.raises(NoRoom):
+    with pytest.raises(NoRoom, match="10 MB"):
         KernelPCA(0.999, kernel="rbf", gamma=1.0, memory_limit="10MB").fit(BLOBS)
 
 
 def test_all_components_come_even_if_the_passes_do_not_suffice():
-    with pytest.warns(ConvergenceWarning), warnings.catch_warnings():
+    with pytest.warns(ConvergenceWarning, match="The solver stopped after"), warnings.catch_warnings():
         warnings.simplefilter("ignore", MercerWarning)
         warnings.simplefilter("always", ConvergenceWarning)
         model = KernelPCA(40, kernel="rbf", gamma=0.01, max_iter=1).fit(BLOBS)

@@ -88,7 +88,7 @@ def test_sparse_rows_give_the_same(kernel):
 def test_kernels_are_values(kernel):
     assert clone(kernel) == kernel
     assert type(kernel).__name__ in repr(kernel) or any(sign in repr(kernel) for sign in "+*")
-    with pytest.raises(AttributeError):
+    with pytest.raises(AttributeError, match="gamma"):
         kernel.gamma = 3.0
 
 

@@ -470,7 +470,7 @@ def test_a_small_sample_to_choose_from_does(monkeypatch):
 
 def test_landmarks_come_with_a_warning_where_nothing_certified_fits():
     X = make_blobs(4000, 4, centers=5, random_state=0)[0]
-    with pytest.raises(NoRoom):
+    with pytest.raises(NoRoom, match="30 MB"):
         KernelPCA(5, kernel="rbf", memory_limit="30MB", n_jobs=2, eigen_solver="krylov").fit(X)
     with pytest.warns(MercerWarning, match="Landmarks are used instead"):
         model = KernelPCA(5, kernel="rbf", memory_limit="30MB", n_jobs=2).fit(X)

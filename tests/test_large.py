@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import make_blobs, make_swiss_roll
+from sklearn.exceptions import ConvergenceWarning
 
 import mercer
 from mercer import KernelPCA
@@ -118,7 +119,7 @@ def test_a_kernel_with_a_negative_diagonal_is_solved_and_told():
 
 
 def test_one_pass_is_certified_for_what_it_is():
-    with pytest.warns(Warning):
+    with pytest.warns(ConvergenceWarning, match="The solver stopped after 1 pass"):
         model = KernelPCA(12, kernel="rbf", gamma="median", max_iter=1, memory_limit=LITTLE).fit(BLOBS)
     exact = KernelPCA(12, kernel="rbf", gamma="median").fit(BLOBS).eigenvalues_
     certificate = model.certificate_
@@ -282,7 +283,7 @@ def test_plans_are_made_for_data_that_do_not_exist():
     assert mercer.plan(10**6, 50, kernel="linear").held == "features"
     with pytest.raises(ValueError, match="n_rows must be a whole number from 1"):
         mercer.plan(0.5, 3)
-    with pytest.raises(NoRoom):
+    with pytest.raises(NoRoom, match="10 MB"):
         mercer.plan(10**6, 30, memory_limit="10MB")
 
 

@@ -272,5 +272,5 @@ def test_too_many_neighbours_are_refused_as_in_scikit_learn():
 
 
 def test_bad_data_have_their_own_exit_code():
-    with pytest.raises(BadData):
+    with pytest.raises(BadData, match="NaN"):
         quality(HOLE, FLAT)

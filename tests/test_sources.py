@@ -537,7 +537,7 @@ def test_rows_that_do_not_fit_are_streamed_with_a_warning(tmp_path):
     with pytest.warns(MercerWarning, match="Landmarks are used instead"):
         model = KernelPCA(3, kernel="rbf", memory_limit="45MB").fit(path)
     assert model.plan_.streams
-    with pytest.raises(NoRoom):
+    with pytest.raises(NoRoom, match="45 MB"):
         KernelPCA(3, kernel="rbf", memory_limit="45MB", eigen_solver="krylov").fit(path)
 
 

@@ -109,9 +109,10 @@ def about(certificate: GapCertificate) -> list[str]:
     if zeros:
         have = "have eigenvalues" if len(zeros) > 1 else "has an eigenvalue"
         zero = f"{len(zeros)} of {c.n_components} coordinates {have} below working precision ({c.rounding:.1e})"
-        if c.rounding < ANGLE * (c.bound_beyond - c.values[zeros[-1]]) and c.n_zero == c.n_components:
+        following = c.lower[c.n_zero] if c.n_zero < c.n_components else c.bound_beyond
+        if c.rounding < ANGLE * (following - c.values[zeros[-1]]):
             said.append(f"{zero}: what they span is determined, but any rotation among them is as good.")
-        elif c.bound_beyond > c.rounding:
+        elif following > c.rounding:
             said.append(f"{zero}: any rotation among them is as good, and small eigenvalues next to them are mixed in.")
         else:
             said.append(
