@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import mercer
 from mercer import datasets, textbook
 
 ROOT = Path(__file__).parent.parent
@@ -161,8 +162,6 @@ FITS = {
 
 
 def test_every_parameter_and_attribute_of_the_models_is_documented():
-    import mercer
-
     for name in set(mercer.__all__) - {"__version__"}:
         model = getattr(mercer, name)
         text = model.__doc__
@@ -185,3 +184,30 @@ def test_every_public_name_is_explained():
     for name in kernels.__all__:
         assert (getattr(kernels, name).__doc__ or "").strip(), f"mercer.kernels.{name} has no docstring"
         assert name in KERNEL_PCA or name in ("Kernel", "KernelVerdict", "Pairwise", "resolve_kernel")
+
+
+def sections(docstring):
+    """The parts of a docstring in numpydoc's style: what stands before the first heading is its summary."""
+    parts = re.split(r"^(\w[\w ]*)\n-+$", inspect.cleandoc(docstring), flags=re.M)
+    return {"Summary": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
+
+
+def public_methods():
+    for name in ("PCA", "IncrementalPCA", "KernelPCA", "LocallyLinearEmbedding"):
+        model = getattr(mercer, name)
+        for method in dir(model):
+            function = inspect.unwrap(getattr(model, method)) if callable(getattr(model, method)) else None
+            if not method.startswith("_") and getattr(function, "__module__", "").startswith("mercer."):
+                yield pytest.param(function, id=f"{name}.{method}")
+
+
+@pytest.mark.parametrize("function", list(public_methods()))
+def test_methods_say_what_they_take_and_what_they_return(function):
+    """As scikit-learn's own tests ask of its methods, where numpydoc is there to read them."""
+    text, signature = sections(function.__doc__), inspect.signature(function)
+    assert text["Summary"][0].isupper()
+    assert text["Summary"].partition("\n\n")[0].rstrip().endswith(".")
+    named = [str(given).partition(":")[0] for name, given in signature.parameters.items() if name != "self"]
+    assert re.findall(r"^(\S+) : \S.*\n    \S.*", text.get("Parameters", ""), re.M) == named
+    if signature.return_annotation not in (None, "None"):
+        assert re.match(r"\s*\S.*\n    [A-Z].*\.", text["Returns"])

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 
 from mercer.errors import shortened
 from mercer.limits import Limits, count_threads, rows_at_a_time
 from mercer.progress import reporting
+from mercer.solvers.plan import Plan
 from mercer.sources.outlets import outlet, refuse_same_file, refuse_unwritable
 from mercer.sources.rows import RowSource
 from mercer.sources.stored import FileRows
@@ -72,13 +73,29 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
         Returns
         -------
         path : pathlib.Path
+            Where they are.
         """
         rows = self._new_rows(X)
         self._write(path, rows)
         return Path(path)
 
     def fit_transform_to(self, X: Any, path: str | Path | None, sample_weight: Any = None) -> Path | None:
-        """Fit, and write the scores of the rows of X to a file as `transform_to` does; None: to standard output."""
+        """Fit, and write the scores of the rows of X to a file as `transform_to` does.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, RowSource}
+            The rows.
+        path : path or None
+            A file; None: standard output, as CSV.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As of `fit`.
+
+        Returns
+        -------
+        path : pathlib.Path or None
+            Where they are.
+        """
         if path is not None:
             refuse_unwritable(Path(path))
             if isinstance(X, (Path, FileRows)):
@@ -123,8 +140,30 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
     def _dtype_of_scores(self, rows: Any) -> Any:
         return self._dtype
 
+    def plan(self, X: Any, sample_weight: Any = None) -> Plan:
+        """Tell what `fit(X)` would do, and why, without doing it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+            The rows.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As of `fit`.
+
+        Returns
+        -------
+        plan : Plan
+            The way, its memory and its time; print it.
+        """
+        self.check_params()
+        return clone(self)._plan(X, sample_weight)  # a fitted model stays as it is
+
+    @abstractmethod
+    def _plan(self, X: Any, sample_weight: Any) -> Plan:
+        """The plan of a fit, by a model that may be changed on the way."""
+
     def to_sklearn(self) -> Any:
-        """scikit-learn's own fitted object, which gives the same scores: for code that needs its classes.
+        """Return scikit-learn's own fitted object with the same scores: for code that needs its classes.
 
         A model with a ``scale_`` becomes a pipeline of a StandardScaler and the object. What is new here (the
         certificate, the plan, weights of later fits) stays behind.
@@ -132,6 +171,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
         Returns
         -------
         estimator : estimator or Pipeline of scikit-learn
+            It gives the same scores.
 
         Raises
         ------

@@ -2,10 +2,9 @@
 
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import metadata_routing
 
 from mercer.errors import NoRoom
@@ -70,15 +69,45 @@ class IncrementalPCA(LinearModel):
 
     Attributes
     ----------
-    components_, explained_variance_, explained_variance_ratio_, singular_values_, noise_variance_, \
-total_variance_, reconstruction_error_, loadings_, certificate_, plan_
-        As those of `PCA`. After ``partial_fit`` they are computed when first asked for.
-    mean_, var_ : ndarray of shape (n_features,)
-        Mean and variance (with 1/n) of the columns.
+    components_ : ndarray of shape (n_components, n_features)
+        The axes, most variance first. This and what follows from it are computed when first asked for after
+        ``partial_fit``; all are as those of `PCA`.
+    explained_variance_ : ndarray of shape (n_components,)
+        The variance of every score.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Its share of ``total_variance_``.
+    singular_values_ : ndarray of shape (n_components,)
+        Of the centred rows.
+    noise_variance_ : float
+        The mean of the variances that were left out.
+    total_variance_ : float
+        The variance of all columns together.
+    reconstruction_error_ : float
+        Mean squared distance of the rows from what is left of them.
+    loadings_ : ndarray of shape (n_features, n_components)
+        Axes times standard deviations.
+    certificate_ : Certificate
+        What is proven about the answer.
+    plan_ : Plan
+        What was done, and why.
+    mean_ : ndarray of shape (n_features,)
+        Of the columns.
+    var_ : ndarray of shape (n_features,)
+        Their variance, with 1/n.
     n_samples_seen_ : int
         Rows so far.
-    n_components_, batch_size_, n_features_in_ : int
-        How many components, rows in a batch of ``fit``, columns.
+    n_components_ : int
+        How many components.
+    batch_size_ : int
+        Rows in a batch of ``fit``.
+    n_features_in_ : int
+        How many columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, only if X has names that are texts.
+
+    See Also
+    --------
+    PCA : The same from all rows at once.
 
     Notes
     -----
@@ -97,6 +126,10 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
     >>> bool(np.allclose(model.components_, PCA(2).fit(X).components_))
     True
     """
+
+    var_: Array
+    n_samples_seen_: int
+    batch_size_: int
 
     __metadata_request__fit: ClassVar[dict] = WEIGHTS_ON_REQUEST
     __metadata_request__partial_fit: ClassVar[dict] = {"check_input": metadata_routing.UNUSED} | WEIGHTS_ON_REQUEST
@@ -137,7 +170,7 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
 
     @all_or_nothing
     @fits
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "IncrementalPCA":
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to the rows of X, and forget all rows before.
 
         Parameters
@@ -152,6 +185,7 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
         Returns
         -------
         self : IncrementalPCA
+            The fitted model.
         """
         self._start_anew()
         rows, weights, n = self._checked(X, sample_weight, reset=True)
@@ -183,9 +217,7 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
 
     @all_or_nothing
     @fits
-    def partial_fit(
-        self, X: Any, y: Any = None, check_input: bool = True, sample_weight: Any = None
-    ) -> "IncrementalPCA":
+    def partial_fit(self, X: Any, y: Any = None, check_input: bool = True, sample_weight: Any = None) -> Self:
         """Add a batch of rows.
 
         Parameters
@@ -202,6 +234,7 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
         Returns
         -------
         self : IncrementalPCA
+            The model with one batch more.
         """
         first = not hasattr(self, "n_samples_seen_")
         if not first and self._scatter is None:
@@ -223,13 +256,10 @@ total_variance_, reconstruction_error_, loadings_, certificate_, plan_
         self._seen()
         return self
 
-    def plan(self, X: Any, sample_weight: Any = None) -> Plan:
-        """What `fit(X)` would do, and why, without doing it."""
-        self.check_params()
-        other = clone(self)  # a fitted model stays as it is
-        rows, weights, n = other._checked(X, sample_weight, reset=True)
-        other._set_number(n, rows.shape[1], first=True)
-        task = other._task(rows, weights, n, rows.shape[1])
+    def _plan(self, X: Any, sample_weight: Any) -> Plan:
+        rows, weights, n = self._checked(X, sample_weight, reset=True)
+        self._set_number(n, rows.shape[1], first=True)
+        task = self._task(rows, weights, n, rows.shape[1])
         return choose_linear_plan(task.problem, task.limits)
 
     # ------------------------------------------------------------------ batches

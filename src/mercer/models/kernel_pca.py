@@ -2,11 +2,10 @@
 
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
@@ -24,6 +23,8 @@ from mercer.models.scale import divided, in_units, in_units_of_input, refuse_mat
 from mercer.models.training import Training, check_rows, weigh
 from mercer.operators.centering import refuse_non_finite
 from mercer.readings.preimage import apply_inverse, learn_inverse
+from mercer.solvers.certificate import Certificate
+from mercer.solvers.interval import IntervalCertificate
 from mercer.solvers.plan import Plan, choose_plan
 from mercer.symmetric import Array
 from mercer.unpromised import Interval, RealNotInt, StrOptions, fits
@@ -67,8 +68,8 @@ class KernelPCA(Model):
         kernel matrix is evaluated anew in each pass. Of landmarks: the share of the variance that they may leave
         unseen; 0: 1e-6.
     max_iter : int, default=None
-        Most passes of the solver over the matrix; when they do not suffice, a ConvergenceWarning says so. (The search
-        for missed eigenvalues may add up to three.)
+        Most passes of the solver over the matrix, to which the search for missed eigenvalues may add up to three; when
+        they do not suffice, a ConvergenceWarning says so.
     iterated_power : int or "auto", default="auto"
         Accepted for compatibility and not used.
     remove_zero_eig : bool, default=False
@@ -76,7 +77,7 @@ class KernelPCA(Model):
     random_state : int, RandomState or None, default=None
         Of the solver's start and of the certificate's probes. None is a fixed seed: the same data give the same answer.
     copy_X : bool, default=True
-        Keep a copy of X rather than X itself. (A precomputed matrix is not kept at all.)
+        Keep a copy of X rather than X itself; of a precomputed matrix, there is no copy.
     n_jobs : int, default=None
         Threads, those of LAPACK among them; small fits take one. None: as many as the machine has, as limited by
         the environment.
@@ -106,7 +107,7 @@ class KernelPCA(Model):
     eigenvalues_ : ndarray of shape (n_components,)
         η of the centred kernel matrix, largest first.
     eigenvectors_ : ndarray of shape (n_samples, n_components)
-        Unit eigenvectors, each with its largest entry positive. (By landmarks alone there are none, and no ``X_fit_``.)
+        Unit eigenvectors, each with its largest entry positive. (By landmarks only, there are none, and no ``X_fit_``.)
     explained_variance_ : ndarray of shape (n_components,)
         eigenvalues_/(n − 1): with the linear kernel, that of PCA. With weights, divided by Σw − 1.
     explained_variance_ratio_ : ndarray of shape (n_components,)
@@ -123,15 +124,26 @@ class KernelPCA(Model):
     gamma_ : float
         γ as used by "rbf", "poly" and "sigmoid".
     X_fit_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
-        The training rows (those of positive weight), divided by ``scale_`` if ``standardize``.
+        The training rows (only those of positive weight), divided by ``scale_`` if ``standardize``.
     scale_ : ndarray of shape (n_features,)
-        What columns were divided by, if ``standardize``: s = √(Σw(x − mean)²/(Σw − 1)), and 1 for constant ones.
+        What columns were divided by, only if ``standardize``: s = √(Σw(x − mean)²/(Σw − 1)), and 1 for constant ones.
     landmarks_ : {ndarray, sparse matrix} of shape (n_landmarks, n_features)
-        The landmarks in the units of X, most telling first, without those that only repeat others.
+        The landmarks (only by landmarks) in the units of X, most telling first, without those that repeat others.
     landmark_indices_ : ndarray of shape (n_landmarks,)
-        Their numbers among the rows, unless they were given as rows.
-    dual_coef_, X_transformed_fit_ : ndarray
-        The inverse transform, if it was learned; by landmarks, from the landmarks.
+        Their numbers among the rows, only if they were not given as rows.
+    dual_coef_ : ndarray of shape (n_samples, n_features)
+        The inverse transform, only if it was learned; by landmarks, from the landmarks.
+    X_transformed_fit_ : ndarray of shape (n_samples, n_components)
+        The scores that it was learned from, only if it was.
+    n_features_in_ : int
+        How many columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, only if X has names that are texts.
+
+    See Also
+    --------
+    PCA : That of the linear kernel, from the rows themselves.
+    LocallyLinearEmbedding : Where a graph of neighbours knows what is near.
 
     Examples
     --------
@@ -142,6 +154,24 @@ class KernelPCA(Model):
     >>> bool(model.certificate_.certified)
     True
     """
+
+    eigenvalues_: Array
+    eigenvectors_: Array
+    explained_variance_: Array
+    explained_variance_ratio_: Array
+    total_variance_: float
+    certificate_: Certificate | IntervalCertificate
+    plan_: Plan
+    kernel_: Kernel
+    gamma_: float
+    X_fit_: Any
+    scale_: Array
+    landmarks_: Any
+    landmark_indices_: Array
+    dual_coef_: Array
+    X_transformed_fit_: Array
+    n_features_in_: int
+    feature_names_in_: Array
 
     __metadata_request__fit: ClassVar[dict] = WEIGHTS_ON_REQUEST
 
@@ -227,7 +257,7 @@ class KernelPCA(Model):
 
     @all_or_nothing
     @fits
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "KernelPCA":
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the leading components of the rows of X.
 
         Parameters
@@ -243,12 +273,28 @@ class KernelPCA(Model):
         Returns
         -------
         self : KernelPCA
+            The fitted model.
         """
         self._fit(X, sample_weight)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Fit and return the scores of the rows of X: the same as ``fit(X).transform(X)``, without its work."""
+        """Fit, and return the scores of the rows of X: the same as ``fit(X).transform(X)``, without its work.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+            The rows.
+        y : Ignored
+            Present for compatibility.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As of `fit`.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_components)
+            One row for each row of X, also for those of weight zero.
+        """
         rows, scores = self._fit_for_scores(X, sample_weight)
         return self._by_blocks(rows) if scores is None else scores.astype(self._dtype, copy=True)
 
@@ -322,7 +368,7 @@ class KernelPCA(Model):
             coef0=self.coef0,
             params=self.kernel_params,
         )
-        default = 1.0 / rows.shape[1] if self.gamma in (None, "median") else self.gamma
+        default: Any = 1.0 / rows.shape[1] if self.gamma in (None, "median") else self.gamma
         self.kernel_, self.gamma_ = kernel, getattr(kernel, "gamma", default)
         return kernel
 
@@ -376,20 +422,51 @@ class KernelPCA(Model):
 
         No matrix of all rows against all training rows is held: the kernel is evaluated in tiles. X may be a
         ``pathlib.Path`` or the result of `mercer.open_rows`, which are read block by block.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+            The rows; if ``kernel="precomputed"``, the kernel between them and the training items.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_components)
+            In the precision of the rows of the fit.
         """
         return self._by_blocks(self._new_rows(X))
 
     def component_functions(self, X: Any) -> Array:
-        """fᵢ(x) = k(x, ·)ᵀvᵢ/√ηᵢ without the training means, as on the slides that draw them as fields.
+        """The functions fᵢ(x) = k(x, ·)ᵀvᵢ/√ηᵢ without the training means, as on the slides that draw them as fields.
 
         They differ from ``transform`` by a constant for each component, which moves the zero contours.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples, n_components)
+            Those of the functions.
         """
         return self._by_blocks(
             self._new_rows(X), lambda rows, threads: self._finish(self._projection.now(self).functions(rows, threads))
         )
 
     def inverse_transform(self, X: Any) -> Array:
-        """Inputs whose scores are near the rows of X, by the learned kernel ridge regression."""
+        """The rows whose scores are near those of X, by the learned kernel ridge regression.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Scores.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, n_features)
+            In the units of the rows of the fit.
+        """
         if not self.fit_inverse_transform:
             raise NotFittedError(
                 "The fit_inverse_transform parameter was not set to True when instantiating and hence the inverse "
@@ -413,12 +490,9 @@ class KernelPCA(Model):
             )
         return out.astype(self._dtype, copy=False)
 
-    def plan(self, X: Any, sample_weight: Any = None) -> Plan:
-        """What `fit(X)` would do, in what time, and why, without doing it."""
-        self.check_params()
-        other = clone(self)  # a fitted model stays as it is
-        rows = other._open(X, sample_weight, look=False).rows
-        kernel = other._resolve_kernel(rows)
+    def _plan(self, X: Any, sample_weight: Any) -> Plan:
+        rows = self._open(X, sample_weight, look=False).rows
+        kernel = self._resolve_kernel(rows)
         return plan_ahead(describe(self, rows, kernel), kernel, rows, self._limits())
 
     def _scores(self, rows: Any, threads: int) -> Array:
@@ -445,8 +519,19 @@ class KernelPCA(Model):
 
     # ------------------------------------------------------------------ scikit-learn's ways
 
-    def set_params(self, **params: Any) -> "KernelPCA":
-        """Set parameters; ``kernel__gamma=2`` replaces a kernel object by a changed copy."""
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``kernel__gamma=2`` replaces a kernel object by a changed copy.
+
+        Parameters
+        ----------
+        **params : dict
+            Names and values.
+
+        Returns
+        -------
+        self : KernelPCA
+            The model.
+        """
         inner = {name[8:]: value for name, value in params.items() if name.startswith("kernel__")}
         super().set_params(**{name: value for name, value in params.items() if not name.startswith("kernel__")})
         if inner:

@@ -15,6 +15,8 @@ from mercer.models.base import Model
 from mercer.models.components import per_degree_of_freedom
 from mercer.models.training import check_rows
 from mercer.operators.tiles import cut
+from mercer.solvers.certificate import Certificate
+from mercer.solvers.plan import Plan
 from mercer.sources.rows import as_source
 from mercer.symmetric import Array
 from mercer.threads import blas_threads_for, run
@@ -37,8 +39,20 @@ class LinearModel(Model):
     """Scores z = W((x − mean)/scale), x ≈ mean + scale·Wᵀz; W has orthonormal rows, and scale is 1 if not asked for."""
 
     whiten: bool
+    components_: Array
+    explained_variance_: Array
+    explained_variance_ratio_: Array
+    singular_values_: Array
+    mean_: Array
+    scale_: Array
     n_components_: int
+    n_features_in_: int
+    feature_names_in_: Array
     noise_variance_: float
+    total_variance_: float
+    reconstruction_error_: float
+    certificate_: Certificate
+    plan_: Plan
     _dtype: Any = np.float64
     _exact: Exact | None = None  # of the fit; arrays that were set by hand have nothing behind them
 
@@ -73,7 +87,7 @@ class LinearModel(Model):
 
     @property
     def loadings_(self) -> Array:
-        """Axes times standard deviations (d×k): the covariance of every column with every score of variance one.
+        """The axes times standard deviations (d×k): the covariance of every column with every score of variance one.
 
         With ``standardize=True``, their correlations.
         """
@@ -88,12 +102,33 @@ class LinearModel(Model):
 
         The mean is subtracted before the product, so a large one costs no digits. X may be a ``pathlib.Path`` or the
         result of `mercer.open_rows`, which are read block by block; sparse rows stay sparse.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_components)
+            In single precision, if the rows and those of the fit are.
         """
         home = self._home_of_new(X, "transform")
         return home.bring(self._by_blocks(self._new_rows(X)))
 
     def inverse_transform(self, X: Any) -> Array:
-        """The rows with these scores in the plane of the axes: mean + scale·Wᵀz."""
+        """The rows with these scores in the plane of the axes: mean + scale·Wᵀz.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            The scores.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, n_features)
+            In the units of the rows of the fit.
+        """
         home = self._home_of_new(X, "inverse_transform")
         scores = check_array(to_numpy(X), input_name="X", dtype=[np.float64, np.float32])
         axes = self._number("components_")
@@ -111,6 +146,16 @@ class LinearModel(Model):
         """X turned into the coordinates of all axes: nothing is lost, and the covariance of the scores is diagonal.
 
         Needs all components (``n_components=None`` and no fewer rows than columns); whitening is left out.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_features)
+            As many columns as X has.
         """
         check_is_fitted(self)
         if self.n_components_ < self.n_features_in_:
@@ -189,7 +234,13 @@ class LinearModel(Model):
     # ------------------------------------------------------------------ the normal distribution that fits
 
     def get_covariance(self) -> Array:
-        """Wᵀ diag(λ − σ²) W + σ²I: that of probabilistic PCA, with σ² = ``noise_variance_``, in the units of X."""
+        """Wᵀ diag(λ − σ²) W + σ²I: that of probabilistic PCA, with σ² = ``noise_variance_``, in the units of X.
+
+        Returns
+        -------
+        covariance : ndarray of shape (n_features, n_features)
+            Of the columns.
+        """
         check_is_fitted(self)
         along, noise, axes = self._variances()
         covariance = self._product(axes.T * (along - noise), axes)
@@ -197,7 +248,13 @@ class LinearModel(Model):
         return self._as_fitted(covariance * np.multiply.outer(self._scales(), self._scales()))
 
     def get_precision(self) -> Array:
-        """The inverse of `get_covariance`; of directions without variance nothing is said, as in a pseudo-inverse."""
+        """The inverse of `get_covariance`; of directions without variance nothing is said, as in a pseudo-inverse.
+
+        Returns
+        -------
+        precision : ndarray of shape (n_features, n_features)
+            Its inverse.
+        """
         check_is_fitted(self)
         inverse, rest, axes = self._inverse_variances()
         precision = self._product(axes.T * (inverse - rest), axes)
@@ -208,6 +265,16 @@ class LinearModel(Model):
         """The log-likelihood of every row under that distribution.
 
         −½[d·log 2π + log|C| + (x − mean)ᵀC⁻¹(x − mean)], from the scores: no d×d matrix is made.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        likelihoods : ndarray of shape (n_samples,)
+            Their logarithms.
         """
         home = self._home_of_new(X, "score_samples")
         rows = self._new_rows(X)
@@ -228,7 +295,20 @@ class LinearModel(Model):
         return home.bring(np.concatenate(parts).astype(self._dtype, copy=False))
 
     def score(self, X: Any, y: Any = None) -> float:
-        """The mean log-likelihood of the rows: what model selection compares."""
+        """The mean log-likelihood of the rows: what model selection compares.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+            The rows.
+        y : Ignored
+            Present for compatibility.
+
+        Returns
+        -------
+        likelihood : float
+            The mean of `score_samples`.
+        """
         return float(np.mean(to_numpy(self.score_samples(X))))
 
     def _variances(self) -> tuple[Array, float, Array]:

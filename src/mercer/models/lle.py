@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
@@ -26,7 +25,7 @@ from mercer.operators.alignment import over_blocks
 from mercer.operators.points import SparsePoints
 from mercer.operators.spaces import KernelRows, Space
 from mercer.progress import reporting
-from mercer.solvers.gaps import PartsCertificate
+from mercer.solvers.gaps import GapCertificate, PartsCertificate
 from mercer.solvers.local_plan import LocalProblem, choose_local_plan, solver_for
 from mercer.solvers.plan import Plan
 from mercer.sources.rows import RowSource
@@ -123,13 +122,17 @@ class LocallyLinearEmbedding(Model):
         Distance of every row from what its neighbours make of it, in the units of the input (of ``x/scale_``, if
         ``standardize``).
     scale_ : ndarray of shape (n_features,)
-        What columns were divided by, if ``standardize``: s = √(Σ(x − mean)²/(n − 1)), and 1 for constant ones.
+        What columns were divided by, only if ``standardize``: s = √(Σ(x − mean)²/(n − 1)), and 1 for constant ones.
+    nbrs_ : NearestNeighbors
+        scikit-learn's search over the (distinct) training rows; only where it has one.
     n_features_in_ : int
         How many columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, only if X has names that are texts.
 
     See Also
     --------
-    KernelPCA : with a kernel that knows what is near, where no graph of neighbours is wanted.
+    KernelPCA : With a kernel that knows what is near, where no graph of neighbours is wanted.
 
     Notes
     -----
@@ -148,6 +151,16 @@ class LocallyLinearEmbedding(Model):
     >>> bool(model.certificate_.certified), model.n_parts_
     (True, 1)
     """
+
+    embedding_: Array
+    reconstruction_error_: float
+    certificate_: GapCertificate | PartsCertificate
+    plan_: Plan
+    part_labels_: Array
+    n_parts_: int
+    scale_: Array
+    n_features_in_: int
+    feature_names_in_: Array
 
     _parameter_constraints: ClassVar[dict] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
@@ -212,7 +225,7 @@ class LocallyLinearEmbedding(Model):
 
     @all_or_nothing
     @fits
-    def fit(self, X: Any, y: Any = None) -> "LocallyLinearEmbedding":
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Embed the rows of X.
 
         Parameters
@@ -226,12 +239,26 @@ class LocallyLinearEmbedding(Model):
         Returns
         -------
         self : LocallyLinearEmbedding
+            The fitted model.
         """
         self._fit(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Fit, and return ``embedding_``."""
+        """Fit, and return ``embedding_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+            The rows.
+        y : Ignored
+            Present for compatibility.
+
+        Returns
+        -------
+        embedding : ndarray of shape (n_samples, n_components)
+            A copy of ``embedding_``.
+        """
         self.fit(X)
         return self.embedding_.copy()
 
@@ -325,25 +352,43 @@ class LocallyLinearEmbedding(Model):
                 ConvergenceWarning,
             )
 
-    def plan(self, X: Any, sample_weight: Any = None) -> Plan:
-        """What `fit(X)` would do, and why, without doing it."""
-        self.check_params()
-        other = clone(self)  # a fitted model stays as it is
-        return choose_local_plan(other._open(X).problem, self._limits())
+    def _plan(self, X: Any, sample_weight: Any) -> Plan:
+        return choose_local_plan(self._open(X).problem, self._limits())
 
     # ------------------------------------------------------------------ using
 
     def transform(self, X: Any) -> Array:
-        """Places of new rows: their weights over the nearest training rows, times the places of those.
+        """Find places for new rows: their weights over the nearest training rows, times the places of those.
 
         A row that equals a training row gets its place. Rows more than 1.25 times as far from the training rows as
         those are from their own neighbours are warned of: there the embedding is a guess. See `place` for what is known
         of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+            The rows; if ``metric="precomputed"``, their distances to the training items.
+
+        Returns
+        -------
+        places : ndarray of shape (n_samples, n_components)
+            In the coordinates of ``embedding_``.
         """
         return self._by_blocks(self._new_rows(X))
 
     def place(self, X: Any) -> Placement:
-        """Places of new rows, with the local residual and the distance to the training rows of each."""
+        """Find places for new rows, with the local residual and the distance to the training rows of each.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+            The rows; if ``metric="precomputed"``, their distances to the training items.
+
+        Returns
+        -------
+        placement : Placement
+            The places, and what is known of each.
+        """
         rows = self._new_rows(X)
         return self._placed(rows.load() if isinstance(rows, RowSource) else rows, self._limits().threads)
 
@@ -396,7 +441,7 @@ class LocallyLinearEmbedding(Model):
 
     @property
     def nbrs_(self) -> NearestNeighbors:
-        """scikit-learn's search over the (distinct) training rows, made when it is asked for."""
+        """The search of scikit-learn over the (distinct) training rows, made when it is asked for."""
         check_is_fitted(self)
         space = self._hoods.space
         if isinstance(space, KernelRows) and not isinstance(space, SparsePoints):

@@ -37,19 +37,55 @@ def locally_linear_embedding(
 ) -> tuple[Array, float]:
     """Locally linear embedding as a function: ``embedding_`` and ``reconstruction_error_`` of the class.
 
+    The parameters are those of `LocallyLinearEmbedding`, which explains them.
+
     Parameters
     ----------
     X : {array-like, sparse matrix, NearestNeighbors}
         The rows, or a search that was fitted to them.
-    n_neighbors, n_components, reg, eigen_solver, tol, max_iter, method, hessian_tol, modified_tol, random_state, n_jobs
-        As in `LocallyLinearEmbedding`.
-    **more
-        Its other parameters.
+    n_neighbors : int
+        How many neighbours describe a row.
+    n_components : int
+        Number of coordinates.
+    reg : float, default=1e-3
+        Of the weights.
+    eigen_solver : {"auto", "arpack", "dense"}, default="auto"
+        How the matrix is inverted.
+    tol : float, default=1e-6
+        Of residuals, against gaps.
+    max_iter : int, default=100
+        Most passes with the inverse.
+    method : {"standard", "modified", "hessian", "ltsa"}, default="standard"
+        How a neighbourhood is described.
+    hessian_tol : float, default=1e-4
+        Accepted and not used.
+    modified_tol : float, default=1e-12
+        A reflection of MLLE shorter than this is none.
+    random_state : int, RandomState instance or None, default=None
+        Of the solver's start.
+    n_jobs : int or None, default=None
+        Threads; None is all of them.
+    **more : dict
+        Other parameters of the class.
 
     Returns
     -------
     Y : ndarray of shape (n_samples, n_components)
+        The coordinates.
     squared_error : float
+        The sum of their eigenvalues.
+
+    See Also
+    --------
+    LocallyLinearEmbedding : The same with a certificate, and places for new rows.
+
+    Examples
+    --------
+    >>> from mercer import locally_linear_embedding
+    >>> from mercer.datasets import spiral
+    >>> Y, error = locally_linear_embedding(spiral(300, 2)[0], n_neighbors=12, n_components=1)
+    >>> Y.shape
+    (300, 1)
     """
     if isinstance(X, NearestNeighbors):
         more = {"metric": metric_of(X)} | more

@@ -2,10 +2,9 @@
 
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import clone
 
 from mercer.arrays import HERE, Home
 from mercer.errors import tell
@@ -46,7 +45,11 @@ class PCA(LinearModel):
         decides by the sizes and says why in ``plan_``.
     tol : float, default=0.0
         Bound on each component's residual, relative to its own eigenvalue, where products are used; 0: 1e-6.
-    iterated_power, n_oversamples, power_iteration_normalizer
+    iterated_power : int or "auto", default="auto"
+        Accepted for compatibility and not used.
+    n_oversamples : int, default=10
+        Accepted for compatibility and not used.
+    power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
         Accepted for compatibility and not used.
     random_state : int, RandomState or None, default=None
         Of the start of "krylov" and of the certificate's probes. None is a fixed seed.
@@ -76,7 +79,7 @@ class PCA(LinearModel):
     mean_ : ndarray of shape (n_features,)
         Of the columns.
     scale_ : ndarray of shape (n_features,)
-        Their standard deviations, if ``standardize``.
+        Their standard deviations, only if ``standardize``.
     loadings_ : ndarray of shape (n_features, n_components)
         Axes times standard deviations.
     noise_variance_ : float
@@ -84,12 +87,23 @@ class PCA(LinearModel):
     reconstruction_error_ : float
         Mean squared distance of the rows (scaled, if ``standardize``) from what is left of them: (n − 1)/n times the
         sum of the variances that were left out.
-    n_components_, n_samples_, n_features_in_ : int
-        How many components, rows and columns.
+    n_components_ : int
+        How many components.
+    n_samples_ : int
+        How many rows.
+    n_features_in_ : int
+        How many columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, only if X has names that are texts.
     certificate_ : Certificate
         What is proven about the answer, on eigenvalues of the scatter matrix, (n − 1)·``explained_variance_``.
     plan_ : Plan
         What was done, and why.
+
+    See Also
+    --------
+    IncrementalPCA : The same from batches of rows.
+    KernelPCA : Components that are not straight.
 
     Examples
     --------
@@ -102,6 +116,8 @@ class PCA(LinearModel):
     >>> model.explained_variance_.round(1).tolist()
     [8.8, 4.1]
     """
+
+    n_samples_: int
 
     __metadata_request__fit: ClassVar[dict] = WEIGHTS_ON_REQUEST
 
@@ -161,7 +177,7 @@ class PCA(LinearModel):
 
     @all_or_nothing
     @fits
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "PCA":
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the principal axes of the rows of X.
 
         Parameters
@@ -176,12 +192,28 @@ class PCA(LinearModel):
         Returns
         -------
         self : PCA
+            The fitted model.
         """
         self._fit(X, sample_weight)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Fit and return the scores of the rows of X, as ``fit(X).transform(X)`` does."""
+        """Fit, and return the scores of the rows of X as ``fit(X).transform(X)`` does.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+            The rows.
+        y : Ignored
+            Present for compatibility.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As of `fit`.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_components)
+            One row for each row of X, also for those of weight zero.
+        """
         scores = self._by_blocks(self._fit_for_scores(X, sample_weight)[0])
         return Home.of(self.components_).bring(scores)
 
@@ -227,10 +259,8 @@ class PCA(LinearModel):
             refuse_foreign(self)
         return home
 
-    def plan(self, X: Any, sample_weight: Any = None) -> Plan:
-        """What `fit(X)` would do, and why, without doing it."""
-        self.check_params()
-        task, _ = clone(self)._task(X, sample_weight)  # a fitted model stays as it is
+    def _plan(self, X: Any, sample_weight: Any) -> Plan:
+        task, _ = self._task(X, sample_weight)
         return choose_linear_plan(task.problem, task.limits)
 
     def __sklearn_tags__(self) -> Any:
