@@ -21,7 +21,7 @@ def gamma(terms: float, unit: float = UNIT) -> float:
 
 def piece(terms: int) -> int:
     """Of how many terms a long sum adds up pieces first: the chain of roundings is then short, and BLAS still busy."""
-    return 32 if terms <= 1024 else 64 if terms <= 4096 else 128
+    return 32 if terms <= 1024 else 128 if terms <= 4096 else 256
 
 
 def chain(terms: int, size: int | None = None) -> int:

@@ -108,8 +108,11 @@ class SymmetricOperator(ABC):
         """‖SKS‖_F of the matrix after the shift, if it is cheap to say."""
         return None
 
-    def shifted_moduli(self, weights: Array | None = None) -> float | None:
-        """A bound on ‖S|K|S‖ of the matrix after the shift, as it is multiplied; None if nobody knows."""
+    def shifted_moduli(self, weights: Array | None = None, sums: Array | None = None) -> float | None:
+        """A bound on ‖S|K|S‖ of the matrix after the shift, as it is multiplied; None if nobody knows.
+
+        `sums` is the product Kw of that matrix, if it is at hand.
+        """
         return self.shifted_norm(weights)
 
     #: Roundings behind an entry of `shifted_matmat`.

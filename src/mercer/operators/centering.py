@@ -41,7 +41,7 @@ class Centered(SymmetricOperator):
     @cached_property
     def product_rounding(self) -> float:
         """Of the products, with two centrings and scalings."""
-        moduli = self.base.shifted_moduli(self.weights)
+        moduli = self.base.shifted_moduli(self.weights, self.total_weight * self.means)
         return 0.0 if moduli is None else gamma(self.base.shifted_chain + 16) * moduli
 
     @cached_property

@@ -98,7 +98,7 @@ class FeatureGram(SymmetricOperator):
         rows = chain(max(rows.stop - rows.start for rows in pieces)) + len(pieces)
         return rows + (chain(self.width) if self.moved else self.width) + 4
 
-    def shifted_moduli(self, weights: Array | None = None) -> float:
+    def shifted_moduli(self, weights: Array | None = None, sums: Array | None = None) -> float:
         """‖S|Ψ||Ψ|ᵀS‖ ≤ ‖SΨ‖_F²."""
         return _summed(self.shifted_diag(), weights)
 

@@ -9,8 +9,6 @@ from scipy import sparse
 
 from mercer.operators.held import weighted_norm
 from mercer.operators.tiles import (
-    TILE,
-    cut,
     fill_rows,
     fill_symmetric,
     multiply_symmetric,
@@ -91,11 +89,10 @@ class HeldGram(Gram):
     def shifted_norm(self, weights: Array | None = None) -> float:
         return weighted_norm(self.values, weights)
 
-    def shifted_moduli(self, weights: Array | None = None) -> float:
-        """The norm, or the largest sum of moduli in a row (Schur's test), whichever is less."""
-        counts = np.ones(self.n) if weights is None else weights
-        sums = max(float((np.abs(self.values[some]) @ counts).max()) for some in cut(self.n, TILE))
-        return min(self.shifted_norm(weights), sums)
+    def shifted_moduli(self, weights: Array | None = None, sums: Array | None = None) -> float:
+        """The norm, or the largest sum of moduli in a row (Schur's test), known where entries have one sign."""
+        norm = self.shifted_norm(weights)
+        return norm if sums is None or not self.kernel.top else min(norm, float(np.abs(sums).max(initial=0.0)))
 
     def _columns(self, indices: Array, shift: float) -> Array:
         return self.values[:, indices] + (self.shift - shift)
@@ -147,7 +144,7 @@ class RecomputedGram(Gram):
         """Summed up on the way of every product, without weights; None before the first."""
         return None if self._squares is None or weights is not None else float(np.sqrt(self._squares))
 
-    def shifted_moduli(self, weights: Array | None = None) -> float | None:
+    def shifted_moduli(self, weights: Array | None = None, sums: Array | None = None) -> float | None:
         norm = self.shifted_norm()
         return norm if norm is None or weights is None else norm * float(weights.max())
 

@@ -61,20 +61,20 @@ class HeldMatrix(SymmetricOperator):
 
 def weighted_norm(matrix: Any, weights: Array | None) -> float:
     """‖SAS‖_F with S = diag(√w), row by row, so that no sum is longer than n; also of numbers without a square."""
-    peak = float(abs(matrix).max()) if sparse.issparse(matrix) else peak_of(matrix)
-    if not peak or not np.isfinite(peak):
-        return peak
+    squares = _summed_squares(matrix, weights)
+    if 1e-280 < squares < np.inf:
+        return float(np.sqrt(squares))
+    peak = float(max(matrix.max(), -matrix.min())) if min(matrix.shape) else 0.0
+    return peak * float(np.sqrt(_summed_squares(matrix / peak, weights))) if 0 < peak < np.inf else peak
+
+
+def _summed_squares(matrix: Any, weights: Array | None) -> float:
     if sparse.issparse(matrix):
-        squares = (matrix / peak).power(2)
+        squares = matrix.multiply(matrix)
         rows = np.asarray(squares.sum(axis=1) if weights is None else squares @ weights).ravel()
     else:
-        rows = np.concatenate([_row_squares(matrix[some] / peak, weights) for some in cut(len(matrix), TILE)])
-    return peak * float(np.sqrt((rows if weights is None else rows * weights).sum()))
-
-
-def peak_of(matrix: Array) -> float:
-    """The largest modulus, without a second matrix."""
-    return float(max(np.max(matrix, initial=0.0), -np.min(matrix, initial=0.0)))
+        rows = np.concatenate([_row_squares(matrix[some], weights) for some in cut(len(matrix), TILE)])
+    return float((rows if weights is None else rows * weights).sum())
 
 
 def _row_squares(block: Array, weights: Array | None) -> Array:

@@ -19,7 +19,7 @@ TILE = 256  # a float64 tile of this side takes 0.5 MB: it stays in one core's c
 
 STRIP = 512  # rows and columns of a tile that is evaluated and used at once
 GROUPS = 16  # so many parts of a strip are shared out
-PRODUCT, PRODUCTS = 512, 8  # columns of a product that is shared out, at least; how many of them, at most
+PRODUCT, PRODUCTS = 512, 4  # columns of a product that is shared out, at least; how many of them, at most
 
 
 def cut(n: int, size: int) -> list[slice]:
