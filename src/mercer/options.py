@@ -59,7 +59,7 @@ def in_options(message: str) -> str:
     """A message of the library, for someone who sees options and not parameters."""
     message = _BOTH.sub("", message)
     message = _PARAMETER.sub(_as_sentence, message)
-    message = _SET.sub(lambda found: _as_option(OPTION_OF[found[1]], found[2].strip("\"'")), message)
+    message = _SET.sub(_as_option, message)
     message = _NAME.sub(lambda found: PROSE[found[0]], message)
     for word, instead in _PYTHON:
         message = message.replace(word, instead)
@@ -80,5 +80,9 @@ def _as_choice(choice: str) -> str:
     return choice.replace("an int", "a whole number").replace("a float", "a number")
 
 
-def _as_option(option: str, value: str) -> str:
+def _as_option(found: re.Match[str]) -> str:
+    call = re.search(r"\w\([^)]*$", found.string[: found.start()])
+    if call:  # Landmarks(count=100, refine=1): what a plan is made of, not what was said
+        return found[0]
+    option, value = OPTION_OF[found[1]], found[2].strip("\"'")
     return option if value == "True" else f"{option} {value}"

@@ -92,9 +92,8 @@ def readable(path: Path) -> Iterator[None]:
     except Exception as error:
         if not is_disappointment(error):
             raise
-        guess = (
-            f"It is {kind}" if (kind := kind_by_its_start(path)) else "Is it damaged, truncated, or of another kind?"
-        )
+        kind = kind_by_its_start(path)
+        guess = f"It is {kind}." if kind else "Is it damaged, truncated, or of another kind?"
         raise BadData(f"{plain(path)} cannot be read: {shortened(error)}. {guess}") from None
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import BadData, MissingPart, listed
+from mercer.sources.claims import claimed_batches, largest_pages
 from mercer.sources.rows import Array
 from mercer.sources.stored import FileRows, float_type, readable
 
@@ -72,9 +73,13 @@ class ParquetRows(TableRows):
 
     def _count(self) -> int:
         state = arrow("parquet").read_metadata(self.path)
-        groups = [state.row_group(i).total_byte_size for i in range(state.num_row_groups)]
-        self.overhead = min(PAGE * len(self.columns), 3 * max(groups, default=0))
-        return int(state.num_rows)
+        groups = [state.row_group(i) for i in range(state.num_row_groups)]
+        rows = sum(group.num_rows for group in groups)
+        if rows != state.num_rows:
+            raise BadData(f"{self.label} is damaged: {rows:,} rows lie in it, and it claims {state.num_rows:,}.")
+        usual = min(PAGE * len(self.columns), 3 * max((group.total_byte_size for group in groups), default=0))
+        self.overhead = max(usual, 3 * largest_pages(self.path, state, self.columns))
+        return rows
 
     def _batches(self) -> Iterator[Any]:
         with arrow("parquet").ParquetFile(self.path, buffer_size=WINDOW, pre_buffer=False) as file:
@@ -89,9 +94,9 @@ class ArrowRows(TableRows):
             return file.schema
 
     def _count(self) -> int:
-        sizes = [(batch.num_rows, batch.nbytes) for batch in self._batches()]
-        self.overhead = 4 * max((size for _, size in sizes), default=0)  # as it is read, decoded and chosen from
-        return sum(rows for rows, _ in sizes)
+        found = claimed_batches(self.path, self._schema(), self.columns)
+        self.overhead = 4 * found.largest + found.dictionaries  # as it is read, unpacked and chosen from
+        return found.rows
 
     def _batches(self) -> Iterator[Any]:
         ipc = arrow("ipc")
