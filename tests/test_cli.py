@@ -1,75 +1,17 @@
 """The real command in a real process: what it prints, where, and how it ends."""
 
-import io
 import os
 import signal
 import subprocess
 import sys
-import traceback
-import warnings
 from pathlib import Path
-from tempfile import TemporaryFile
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 import mercer
-import mercer.cli
-import mercer.jobs  # what commands import when they run: branches need not do it again
-import mercer.models.planning
-import mercer.report.gallery
-import mercer.report.html
-from mercer.__main__ import main
-
-
-def run(*arguments, env=None, code=None):
-    """A new process: a branch of this one, which has imported everything already, unless it has to begin anew."""
-    if env is None and code is None and hasattr(os, "fork"):
-        return branch(["mercer", *map(str, arguments)])
-    command = [sys.executable, "-c", code] if code else [sys.executable, "-m", "mercer"]
-    return subprocess.run(
-        [*command, *map(str, arguments)], capture_output=True, text=True, env={**os.environ, **(env or {})}
-    )
-
-
-def branch(argv):
-    """The command in a fork, with files for standard output and error."""
-    with TemporaryFile("w+") as out, TemporaryFile("w+") as err:
-        child = os.fork()
-        if not child:
-            become(argv, out.fileno(), err.fileno())
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        out.seek(0)
-        err.seek(0)
-        return subprocess.CompletedProcess(argv, code, out.read(), err.read())
-
-
-STREAMS = (0, "r"), (1, "w"), (2, "w")
-
-
-def become(argv, out, err):
-    """The command itself, in a process of its own; it ends without what pytest would do at its end."""
-    code = 1
-    try:
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os.dup2(out, 1)
-        os.dup2(err, 2)
-        sys.argv = argv
-        sys.stdin, sys.stdout, sys.stderr = (io.TextIOWrapper(io.FileIO(i, m), line_buffering=True) for i, m in STREAMS)
-        warnings.resetwarnings()
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        main()
-        code = 0
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        try:
-            sys.stdout.flush()
-        finally:
-            os._exit(code)
+from branches import run
 
 
 def test_version():

@@ -189,13 +189,17 @@ def _buffers(schema: Any, columns: Sequence[str]) -> set[int] | None:
 def _count(kind: Any) -> int | None:
     """Of how many buffers a column of this kind consists; None if that is not known here."""
     name = str(kind).partition("[")[0].partition("(")[0].partition("<")[0]
-    if name == "null":
-        return 0
-    if name in ("string", "binary", "large_string", "large_binary"):
-        return 3
-    if name in ("dictionary", "fixed_size_binary") or (hasattr(kind, "bit_width") and not kind.num_fields):
-        return 2
-    return None
+    known = {"null": 0, "string": 3, "binary": 3, "large_string": 3, "large_binary": 3, "dictionary": 2}
+    if name in known or kind.num_fields:
+        return known.get(name)
+    return 2 if is_fixed(kind) else None
+
+
+def is_fixed(kind: Any) -> bool:
+    try:
+        return bool(kind.bit_width)
+    except ValueError:
+        return False
 
 
 class Table:

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from mercer.errors import BadData
-from mercer.sources.faults import Fault, first_fault, records
+from mercer.sources.faults import Fault, first_fault
 from mercer.sources.rows import Array, all_finite
 from mercer.sources.stored import readable, refuse_irregular, shortened
 from mercer.sources.tables import TableRows, arrow
-from mercer.sources.text import GAPS, Dialect, sniff
+from mercer.sources.text import GAPS, Dialect, is_gap, sniff
 
 CSV_BLOCK = 1 << 20  # bytes of a text that are read at a time
 CSV_AHEAD = 48  # times the block: what Arrow's reader parses ahead, as numbers
@@ -33,11 +33,12 @@ class CsvRows(TableRows):
 
     def _schema(self) -> Any:
         """Of the first block: text is text from there on; what comes later is told by its line."""
+        self._refuse_open_quote()
         try:
             with self._open({}) as reader:
                 return reader.schema
         except arrow("lib").ArrowInvalid as error:
-            if all(False for _ in records(self.path, self.dialect)):
+            if "Empty CSV" in str(error) or "Could not skip" in str(error):
                 raise BadData(f"{self.label} has a header and no rows: there is nothing to fit.") from None
             raise self._blamed(error, ()) from None
 
@@ -58,8 +59,18 @@ class CsvRows(TableRows):
         fault = self._fault(columns)
         return BadData(fault.told(self.label) if fault else f"{self.label} cannot be read: {shortened(error)}.")
 
+    def _refuse_open_quote(self) -> None:
+        """It would swallow all that follows, in a column that may not even be read. It leaves an odd number of them."""
+        fault = self._fault(()) if self.dialect.quotes % 2 else None
+        if fault:
+            raise BadData(fault.told(self.label))
+
     def _refuse_text(self, bad: dict[str, str], first: str = "") -> None:
-        fault = self._fault(bad, gaps=False) if bad else None
+        if not bad:
+            return
+        fault = self._fault(bad, gaps=False) or self._fault(bad)
+        if fault and (fault.reason or is_gap(fault.text)):
+            raise BadData(fault.told(self.label))
         first = f"; the first such value is {fault.value} in {fault.place}. {fault.hint}".rstrip(". ") if fault else ""
         super()._refuse_text(bad, first)
 
@@ -84,6 +95,8 @@ class CsvRows(TableRows):
                 block_size=self.block,
                 use_threads=False,
             ),
-            parse_options=csv.ParseOptions(delimiter=self.dialect.delimiter, newlines_in_values=self.dialect.quoted),
+            parse_options=csv.ParseOptions(
+                delimiter=self.dialect.delimiter, newlines_in_values=self.dialect.quotes > 0
+            ),
             convert_options=csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=NULLS),
         )

@@ -18,7 +18,7 @@ HINTS = (
     (r"\d*,\d+", "A decimal comma? Write a point."),
     (
         r"[\d.eE+-]+([ \t]+[\d.eE+-]+)+",
-        f"Are columns separated by blanks? Known are {' '.join(map(repr, SEPARATORS))}.",
+        f"Separated by blanks? Known are {' '.join(map(repr, SEPARATORS))}.",
     ),
     (r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}.*", "A date? Write a number instead, such as days, or leave the column out."),
     (r"[$€£]?[\d.,]+\s*(%|€|\$|£|[a-zA-Z]{1,3})?", "Write the number without its unit."),
@@ -71,7 +71,8 @@ def first_fault(
 
     Read slowly, by Python, once a fast reader has found that there is one. None: nothing was found.
     """
-    places = {name: dialect.names.index(name) for name in columns}
+    number = {name: j for j, name in enumerate(dialect.names)}
+    places = {name: number[name] for name in columns}
     row, line = -1, dialect.skip
     try:
         for row, (line, fields) in enumerate(records(path, dialect)):

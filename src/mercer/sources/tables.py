@@ -13,6 +13,7 @@ from mercer.errors import BadData, MissingPart, listed
 from mercer.sources.claims import claimed_batches, largest_pages
 from mercer.sources.rows import Array
 from mercer.sources.stored import FileRows, float_type, readable
+from mercer.terminal import plain
 
 READ = 8192  # rows that Arrow hands over at a time
 PAGE = 3_000_000  # bytes that Parquet holds for each column while its pages are decoded
@@ -25,6 +26,7 @@ class TableRows(FileRows):
 
     def __init__(self, path: Path, columns: Sequence[str] | None, drop: Sequence[str]) -> None:
         super().__init__(path)
+        refuse_odd_name(path)
         with readable(path):
             schema = self._schema()
             self.columns = self.names = chosen(schema.names, columns, drop, self.label)
@@ -42,8 +44,8 @@ class TableRows(FileRows):
         out = np.empty((batch.num_rows, len(self.columns)), dtype=self.dtype)
         for j, name in enumerate(self.columns):
             column = batch.column(name)
-            plain = column.null_count == 0 and not arrow("types").is_decimal(column.type)
-            out[:, j] = (column if plain else column.cast("float64", safe=False)).to_numpy(zero_copy_only=False)
+            simple = column.null_count == 0 and not arrow("types").is_decimal(column.type)
+            out[:, j] = (column if simple else column.cast("float64", safe=False)).to_numpy(zero_copy_only=False)
         return out
 
     def _refuse_text(self, bad: dict[str, str], first: str = "") -> None:
@@ -108,6 +110,14 @@ class ArrowRows(TableRows):
                 batch = file.get_batch(i)
                 batch.validate()  # a damaged file may claim more rows than it has bytes for
                 yield batch.select(list(self.columns))
+
+
+def refuse_odd_name(path: Path) -> None:
+    """Arrow takes names as UTF-8, which bytes of a name need not be."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise BadData(f"{plain(path)}: the name of this file is no UTF-8; rename it.") from None
 
 
 def chosen(names: Sequence[str], columns: Sequence[str] | None, drop: Sequence[str], label: str) -> tuple[str, ...]:

@@ -1,0 +1,105 @@
+"""The command line in forks of the test's own process, which has imported everything already."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import traceback
+import warnings
+from pathlib import Path
+from tempfile import TemporaryDirectory, TemporaryFile
+
+import mercer.cli
+import mercer.jobs  # what commands import when they run: branches need not do it again
+import mercer.models.planning
+import mercer.report.gallery
+import mercer.report.html  # noqa: F401
+from mercer.__main__ import main
+
+
+def run(*arguments, env=None, code=None):
+    """A new process: a branch of this one, which has imported everything already, unless it has to begin anew."""
+    if env is None and code is None and hasattr(os, "fork"):
+        return branch(["mercer", *map(str, arguments)])
+    command = [sys.executable, "-c", code] if code else [sys.executable, "-m", "mercer"]
+    return subprocess.run(
+        [*command, *map(str, arguments)], capture_output=True, text=True, env={**os.environ, **(env or {})}
+    )
+
+
+def branch(argv, streams=None, before=lambda: None):
+    """The command in a fork, with files for standard output and error, or what `streams` says: a number, None: closed.
+
+    `before` is called in the fork.
+    """
+    with TemporaryFile("w+") as out, TemporaryFile("w+") as err:
+        child = os.fork()
+        if not child:
+            before()
+            os._exit(become(argv, {0: os.devnull, 1: out.fileno(), 2: err.fileno()} | (streams or {})))
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        return subprocess.CompletedProcess(argv, code, *map(text_of, (out, err)))
+
+
+def run_all(commands):
+    """Many commands one after the other in a single fork, which is quicker; if one ends the process, so do the rest."""
+    commands = list(commands)
+    with TemporaryDirectory() as folder:
+        child = os.fork()
+        if not child:
+            for i, argv in enumerate(commands):
+                with Path(folder, f"{i}.out").open("wb") as out, Path(folder, f"{i}.err").open("wb") as err:
+                    code = become(["mercer", *map(str, argv)], {0: os.devnull, 1: out.fileno(), 2: err.fileno()})
+                Path(folder, f"{i}.code").write_text(str(code))
+            os._exit(0)
+        crash = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        return [result(Path(folder), i, crash) for i in range(len(commands))]
+
+
+def result(folder, i, crash):
+    if not (folder / f"{i}.code").exists():
+        return subprocess.CompletedProcess([], crash, "", "the process ended here, or before")
+    out, err, code = ((folder / f"{i}.{kind}").read_text() for kind in ("out", "err", "code"))
+    return subprocess.CompletedProcess([], int(code), out, err)
+
+
+def text_of(file):
+    file.seek(0)
+    return file.read()
+
+
+def become(argv, streams):
+    """The command itself, and the code it ends with; nothing is done of what pytest would do at its end."""
+    code = 1
+    try:
+        for number, mode in ((0, "r"), (1, "w"), (2, "w")):
+            connect(number, mode, streams[number])
+        sys.argv = argv
+        warnings.resetwarnings()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        main()
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+    except BaseException:
+        traceback.print_exc()
+    try:
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            stream.flush()
+    except (OSError, ValueError):
+        code = 120  # as Python ends when it cannot flush
+    return code
+
+
+def connect(number, mode, target):
+    """A standard stream to a file, by its number or name; None: closed, as Python finds it then."""
+    name = ("stdin", "stdout", "stderr")[number]
+    if target is None:
+        os.close(number)
+        setattr(sys, name, None)
+        return
+    if not isinstance(target, int):
+        target = os.open(target, os.O_RDONLY if mode == "r" else os.O_WRONLY)
+    os.dup2(target, number)
+    setattr(sys, name, io.TextIOWrapper(io.FileIO(number, mode, closefd=False), line_buffering=True))
