@@ -18,7 +18,7 @@ test: .venv/.dev  ## run all tests, the linters among them
 test-all: .venv/.dev  ## the slow ones as well
 	$(BIN)/python -m pytest -m "" $(ARGS)
 
-attack: .venv/.dev  ## 3 000 hostile problems against every certificate; ARGS="--seed 1 --only FAMILY" (some minutes)
+attack: .venv/.dev  ## 4 000 hostile problems against every certificate; ARGS="--seed 1 --only FAMILY" (some minutes)
 	PYTHONPATH=tests $(BIN)/python -m attack $(ARGS)
 
 lint: .venv/.dev  ## ruff (lint and format) and mypy

@@ -244,6 +244,7 @@ def judge_landmarks(truth, certificate, values, captured, verdict):
         return
     claims = Claims(values, lower, upper, np.ones(len(values)), [], values, np.inf, 0, float(np.ldexp(c.rounding, e)))
     judge_values(truth, claims, verdict, single=False)
+    verdict.widths += list(((upper - lower) / upper)[upper > 0])
     total, slack = truth.total, truth.error * truth.size
     low, high = np.ldexp(c.total[0], e), np.ldexp(c.total[1], e)
     out = max(float((low - total).hi), float((total - high).hi)) - slack
