@@ -18,9 +18,7 @@ class SymmetricOperator(ABC):
     n: int
     dtype: Any = np.float64
     at_hand: bool = True  # whether a product costs little: nothing is evaluated anew for it
-    underflow: float = (
-        1e-290  # eigenvalues below cannot be told from zero: what they are sums of has no digits any more
-    )
+    underflow: float = 1e-303  # eigenvalues below cannot be told from zero: they are sums of numbers without digits
     coarse: float = 0.0  # error of products beyond float64's rounding, relative to the largest eigenvalue
 
     @abstractmethod
