@@ -7,7 +7,7 @@ from sklearn.decomposition import PCA as Theirs
 
 from mercer import PCA as Ours
 
-OFFSETS = 0.0, 1e2, 1e4, 1e6, 1e8
+OFFSETS = 0.0, 1e2, 1e4, 1e6, 1e7, 1e8
 SYSTEMS = {
     "scikit-learn, default": lambda: Theirs(),
     'scikit-learn, `svd_solver="full"`': lambda: Theirs(svd_solver="full"),
@@ -16,11 +16,11 @@ SYSTEMS = {
 }
 
 
-def rows(digits):
-    """20 000 rows, 20 columns, standard deviations from 1 to 0.01; so rounded that adding an offset is exact."""
+def rows(digits, smallest=0.01):
+    """20 000 rows of 20 columns, so rounded that adding an offset is exact."""
     rng = np.random.default_rng(0)
     turned = np.linalg.qr(rng.normal(size=(20, 20)))[0]
-    X = (rng.normal(size=(20_000, 20)) * np.logspace(0, -2, 20)) @ turned
+    X = (rng.normal(size=(20_000, 20)) * np.geomspace(1, smallest, 20)) @ turned
     return np.round(X * 2**digits) / 2**digits
 
 
@@ -30,8 +30,8 @@ def worst_error(model, X, truth):
     return float(np.max(np.abs(found / truth[: len(found)] - 1)))
 
 
-def table(dtype, digits, offsets):
-    X = rows(digits)
+def table(dtype, digits, offsets, smallest=0.01):
+    X = rows(digits, smallest)
     truth = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2 / (len(X) - 1)
     lines = ["| mean of the columns | " + " | ".join(f"{offset:.0e}" for offset in offsets) + " |"]
     lines.append("|---" * (len(offsets) + 1) + "|")
@@ -47,13 +47,17 @@ def main():
 Largest relative error of a variance. {rows.__doc__} So the true variances are the same in every column of the table.
 Written by `benchmarks/offsets.py`.
 
-float64:
+float64, all standard deviations 1:
+
+{table(np.float64, 20, OFFSETS, smallest=1.0)}
+
+float64, standard deviations from 1 to 0.01, so that the largest error is that of the smallest variance:
 
 {table(np.float64, 20, OFFSETS)}
 
-float32 (whose rows have four digits after the point in binary, so that a mean of 1e6 can still be stored exactly):
+float32, standard deviations from 1 to 0.01 (rows have four digits after the point in binary, so that a mean of 1e6 can still be stored exactly):
 
-{table(np.float32, 4, OFFSETS[:-1])}
+{table(np.float32, 4, OFFSETS[:4])}
 """
     (Path(__file__).parent / "OFFSETS.md").write_text(text, encoding="utf-8")
     print(text)
