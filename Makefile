@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo attack test test-all lint bench bench-small bench-large bench-landmark bench-pca bench-lle test-cpus test-lowest test-next format clean
+.PHONY: help demo attack test test-all lint bench bench-small bench-large bench-landmark bench-pca bench-lle bench-plans test-cpus test-lowest test-next format clean
 
 help:  ## this list
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -46,6 +46,9 @@ bench-pca: .venv/.bench  ## linear PCA against scikit-learn, intelex and dask-ml
 
 bench-lle: .venv/.bench  ## locally linear embedding against scikit-learn and tapkee; writes benchmarks/LLE.md (about half an hour)
 	$(BIN)/python benchmarks/manifold.py $(ARGS)
+
+bench-plans: .venv/.dev  ## what plans promise against what fits take; writes benchmarks/PLANS.md (about five minutes)
+	$(BIN)/python benchmarks/plans.py $(ARGS)
 
 test-cpus: .venv/.dev  ## the numerical tests as other processors compute them, with a table at the end (about half an hour)
 	$(BIN)/python tools/cpus.py $(ARGS)

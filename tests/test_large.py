@@ -293,10 +293,10 @@ def test_the_plan_before_is_the_plan_after_but_for_the_time():
     assert before.seconds > 0
     after = model.fit(BLOBS).plan_
     assert (after.solver, after.memory, after.why) == (before.solver, before.memory, before.why)
-    assert KernelPCA(12).plan(BLOBS).seconds is None  # of explicit features: no tile to time
+    assert KernelPCA(12).plan(BLOBS).seconds > 0  # of explicit features, where there is no tile to time
 
 
 def test_a_share_that_takes_more_than_fits_is_told():
     noise = np.random.default_rng(0).normal(size=(2500, 40))
-    with pytest.raises(NoRoom, match=r"takes (some [0-9,]+ components|more than a tenth)"):
+    with pytest.raises(NoRoom, match=r"takes [0-9,]+ to [0-9,]+ components"):
         KernelPCA(0.9, kernel="rbf", gamma="median", memory_limit=LITTLE).fit(noise)

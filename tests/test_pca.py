@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -153,7 +154,7 @@ def test_where_the_fastest_way_does_not_fit_another_is_taken_or_all_is_refused_a
 def test_plan_touches_nothing_and_is_what_fit_does():
     model = PCA(2)
     plan = model.plan(TALL)
-    assert not hasattr(model, "components_") and plan == model.fit(TALL).plan_
+    assert not hasattr(model, "components_") and replace(plan, seconds=None) == model.fit(TALL).plan_
 
 
 # ---------------------------------------------------------------------------- digits

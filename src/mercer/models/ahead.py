@@ -1,8 +1,9 @@
-"""What a fit would do and take, said before it is done."""
+"""What a fit would do and take, said before it is done: the plan, with the time it may take on an idle machine."""
 
-import os
+from collections.abc import Callable
 from dataclasses import replace
-from time import perf_counter
+from mmap import mmap
+from time import get_clock_info, perf_counter, thread_time
 from typing import Any
 
 import numpy as np
@@ -10,68 +11,80 @@ import numpy as np
 from mercer.kernels import Kernel
 from mercer.limits import Limits
 from mercer.operators.tiles import STRIP
-from mercer.solvers.dense import Dense
-from mercer.solvers.krylov import BlockKrylov
-from mercer.solvers.landmarks import Landmarks
+from mercer.solvers.linear_plan import LinearProblem, choose_linear_plan
+from mercer.solvers.local_plan import LocalProblem, choose_local_plan
 from mercer.solvers.plan import Plan, Problem, choose_plan
-from mercer.solvers.warm import WarmKrylov
+from mercer.solvers.seconds import NOMINAL, Pace, kernel_work, linear_work
 from mercer.threads import one_blas_thread
 
-REPEATS = 3
+REPEATS, PATIENCE = 5, 0.1  # of a tile, and seconds after which it is not timed again
 WIDEST = 100_000  # columns: a tile of wider rows takes too long to be timed
+CORNER, PRODUCT = 32, 64  # rows of the first tile that is timed, and columns of the product
+PAGES = 2**23  # bytes of memory that are written for the first time
+# Of this thread alone: what others do on a busy machine does not count.
+_clock = thread_time if get_clock_info("thread_time").resolution < 1e-4 else perf_counter
 
 
 def plan_ahead(problem: Problem, kernel: Kernel, rows: Any, limits: Limits) -> Plan:
-    """The plan with the time it may take, from one timed tile of these rows; the time decides nothing."""
+    """The plan for a kernel PCA, from timed tiles of these rows; the time decides nothing."""
     plan = choose_plan(problem, limits)
-    if plan.held not in ("gram", "recomputed", "landmarks") or problem.n <= STRIP or rows.shape[1] > WIDEST:
-        return plan
-    sample = rows[np.arange(STRIP) % rows.shape[0]]
-    with one_blas_thread(), np.errstate(all="ignore"):
-        return replace(plan, seconds=expected_seconds(plan, problem, kernel, sample, limits.threads))
+    if problem.share and problem.share.rows:
+        problem = replace(problem, k=problem.share.high)
+    pace = measured_pace()
+    if plan.held in ("gram", "recomputed", "landmarks") and rows.shape[1] <= WIDEST:
+        sample = rows[np.arange(STRIP) % rows.shape[0]]
+        with one_blas_thread(), np.errstate(all="ignore"):
+            double = _entry(kernel, sample, np.float64)
+            single = _entry(kernel, sample, np.float32) if kernel.has_single(0.0) else double
+        pace = replace(pace, double=double, single=single)
+    return replace(plan, seconds=kernel_work(plan, problem, pace).seconds(limits.threads))
 
 
-def expected_seconds(plan: Plan, problem: Problem, kernel: Kernel, sample: Any, threads: int) -> float:
-    """Filling or evaluating, multiplying, and factorisations, each by its measured pace."""
-    n, k = problem.n, problem.n if problem.k is None else min(problem.k, problem.n)
-    double, half = _entry(kernel, sample, np.float64), n**2 / 2
-    threads = min(threads, os.cpu_count() or 1)
-    inverse = half * double + n**3 / 3 * _flop(64) if problem.inverse else 0.0
-    if isinstance(plan.solver, Dense):
-        work = half * double + (4 / 3 if 4 * k < n else 9) * n**3 * _flop(64)
-    elif isinstance(plan.solver, Landmarks):
-        r, single = plan.solver.count, _entry(kernel, sample, np.float32) if kernel.has_single(0.0) else double
-        chosen = plan.solver.sample * r * (double + r * _flop(64))
-        swept = n * r * (single + double + 1.3 * r * _flop(256))  # half of the products are in single precision
-        work = chosen + swept + plan.solver.refine * half * (double + 4 * 32 * _flop(32))
-    elif isinstance(plan.solver, WarmKrylov):
-        rough, columns = plan.passes - 1, plan.solver.block
-        single = _entry(kernel, sample, np.float32) if kernel.has_single(0.0) else double
-        flops = 4 * half * columns * plan.passes + 6 * n * plan.solver.rank**2
-        work = half * (rough * single + double) + flops * _flop(columns)
-    else:
-        evaluations = plan.passes if plan.held == "recomputed" else 1
-        columns = plan.solver.block if isinstance(plan.solver, BlockKrylov) else 16
-        work = evaluations * half * double + (4 * half * columns * plan.passes + 10 * n * k**2) * _flop(columns)
-    return float(work + inverse) / threads
+def linear_plan_ahead(problem: LinearProblem, limits: Limits) -> Plan:
+    """The same for a PCA."""
+    plan = choose_linear_plan(problem, limits)
+    return replace(plan, seconds=linear_work(plan, problem, measured_pace()).seconds(limits.threads))
+
+
+def local_plan_ahead(problem: LocalProblem, limits: Limits) -> Plan:
+    """The same for a locally linear embedding, whose times are nominal ones."""
+    plan = choose_local_plan(problem, limits)
+    scale = measured_pace().flop / NOMINAL.flop
+    return replace(plan, seconds=None if plan.seconds is None else scale * plan.seconds)
+
+
+def measured_pace() -> Pace:
+    """How fast one thread of this machine multiplies, and writes to memory that it did not have before."""
+    A, B = np.ones((STRIP, STRIP)), np.ones((STRIP, PRODUCT))
+    with one_blas_thread():
+        product = _best(lambda: A @ B) / (2 * A.size * PRODUCT)
+    return Pace(flop=1e9 * product, fresh=1e9 * _best(_touch) / (PAGES / 8))
+
+
+def _touch() -> None:
+    pages = mmap(-1, PAGES)
+    numbers = np.frombuffer(pages)
+    numbers.fill(1.0)
+    del numbers
+    pages.close()
 
 
 def _entry(kernel: Kernel, rows: Any, dtype: Any) -> float:
-    """Seconds to evaluate one entry."""
-    tiles, out = kernel.prepare(rows, rows, dtype=dtype), np.empty((STRIP, STRIP), dtype=dtype)
-    return _best(lambda: tiles.fill(slice(0, STRIP), slice(0, STRIP), out)) / STRIP**2
+    """Nanoseconds to evaluate one entry: in a tile, or in a corner of it if that takes long enough."""
+    tiles, out, seconds, side = kernel.prepare(rows, rows, dtype=dtype), np.empty(STRIP**2, dtype=dtype), 0.0, 0
+    for side in (CORNER, STRIP):
+        part, tile = slice(0, side), out[: side**2].reshape(side, side)
+        seconds = _best(lambda part=part, tile=tile: tiles.fill(part, part, tile))  # type: ignore[misc]
+        if seconds * (STRIP / side) ** 2 > PATIENCE:
+            break
+    return 1e9 * seconds / side**2
 
 
-def _flop(columns: int) -> float:
-    """Seconds of one operation (a multiplication or an addition) in products with so many columns."""
-    A, B = np.ones((STRIP, STRIP)), np.ones((STRIP, columns))
-    return _best(lambda: A @ B) / (2 * STRIP**2 * columns)
-
-
-def _best(work: Any) -> float:
-    times = []
-    for _ in range(REPEATS):
-        start = perf_counter()
+def _best(work: Callable[[], Any]) -> float:
+    """Seconds of the fastest of a few runs."""
+    times: list[float] = []
+    while len(times) < REPEATS and sum(times) < PATIENCE:
+        start = _clock()
         work()
-        times.append(perf_counter() - start)
+        times.append(_clock() - start)
     return min(times)

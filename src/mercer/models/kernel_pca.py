@@ -18,6 +18,7 @@ from mercer.models.by_landmarks import find_by_landmarks
 from mercer.models.certified import find_certified
 from mercer.models.components import Components, Task
 from mercer.models.current import Current
+from mercer.models.foretold import with_share
 from mercer.models.problem import describe, which_solver
 from mercer.models.scale import divided, in_units, in_units_of_input, refuse_matrix, standardized
 from mercer.models.training import Training, check_rows, weigh
@@ -319,14 +320,16 @@ class KernelPCA(Model):
                 self._learn_inverse(task, found)
         return task.training.given if self._training is not None else task.training.all_rows
 
-    def _task(self, X: Any, sample_weight: Any) -> Task:
-        training = self._open(X, sample_weight)
+    def _task(self, X: Any, sample_weight: Any, look: bool = True) -> Task:
+        share = self.n_components is not None and not isinstance(self.n_components, Integral)  # its plan needs a scale
+        training, limits = self._open(X, sample_weight, look=look or share), self._limits()
         kernel = self._resolve_kernel(training.rows)
+        problem = describe(self, training.rows, kernel)
         return Task(
             training,
             kernel,
-            describe(self, training.rows, kernel),
-            self._limits(),
+            with_share(problem, kernel, training, self.n_components, limits, self._rng()),
+            limits,
             rng=self._rng,
             asked=self.n_components,
             landmarks=self.landmarks,
@@ -491,9 +494,8 @@ class KernelPCA(Model):
         return out.astype(self._dtype, copy=False)
 
     def _plan(self, X: Any, sample_weight: Any) -> Plan:
-        rows = self._open(X, sample_weight, look=False).rows
-        kernel = self._resolve_kernel(rows)
-        return plan_ahead(describe(self, rows, kernel), kernel, rows, self._limits())
+        task = self._task(X, sample_weight, look=False)
+        return plan_ahead(task.problem, task.kernel, task.training.rows, task.limits)
 
     def _scores(self, rows: Any, threads: int) -> Array:
         return self._finish(self._projection.now(self).scores(rows, threads))

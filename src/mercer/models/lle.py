@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.errors import BadData, tell
 from mercer.kernels.base import Kernel
+from mercer.models.ahead import local_plan_ahead
 from mercer.models.base import Model, all_or_nothing
 from mercer.models.embedding import Embedding, Recipe, about_graph, embed, embed_parts, nothing
 from mercer.models.local_task import given_distances, local_problem, refuse_negative, space_of
@@ -353,7 +354,7 @@ class LocallyLinearEmbedding(Model):
             )
 
     def _plan(self, X: Any, sample_weight: Any) -> Plan:
-        return choose_local_plan(self._open(X).problem, self._limits())
+        return local_plan_ahead(self._open(X).problem, self._limits())
 
     # ------------------------------------------------------------------ using
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from mercer.arrays import HERE, Home
 from mercer.errors import tell
+from mercer.models.ahead import linear_plan_ahead
 from mercer.models.axes import LinearTask
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.linear import LinearModel
@@ -261,7 +262,7 @@ class PCA(LinearModel):
 
     def _plan(self, X: Any, sample_weight: Any) -> Plan:
         task, _ = self._task(X, sample_weight)
-        return choose_linear_plan(task.problem, task.limits)
+        return linear_plan_ahead(task.problem, task.limits)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,21 +1,23 @@
 """A plan for data that need not exist yet."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from mercer.models.ahead import plan_ahead
+from mercer.errors import NoRoom
+from mercer.models.ahead import linear_plan_ahead, local_plan_ahead, plan_ahead
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.lle import LocallyLinearEmbedding
 from mercer.models.local_task import local_problem
 from mercer.models.pca import PCA, linear_problem, which_solver
 from mercer.models.problem import describe
+from mercer.models.spectrum import FIRST_GUESS
 from mercer.operators.tiles import STRIP
-from mercer.solvers.linear_plan import choose_linear_plan
-from mercer.solvers.local_plan import choose_local_plan
 from mercer.solvers.plan import Plan
+from mercer.solvers.share import Share
 
 
 def plan(
@@ -68,20 +70,38 @@ def _kernel_plan(n: int, d: int, k: Any, params: dict[str, Any]) -> Plan:
     resolved = model._resolve_kernel(made_up)
     problem = describe(model, made_up, resolved)
     problem = replace(problem, n=n, copied=problem.copied * n // len(made_up))
-    return plan_ahead(problem, resolved, made_up, model._limits())
+
+    def of(k: int | None) -> Plan:
+        return plan_ahead(replace(problem, k=k), resolved, made_up, model._limits())
+
+    return _of_any_number(k, min(n, problem.n_features or n), of) if isinstance(k, float) else of(problem.k)
 
 
 def _linear_plan(n: int, d: int, k: Any, params: dict[str, Any]) -> Plan:
     model = PCA(k, **params)
     model.check_params()
     which_solver(model, (n, d), is_sparse=False)
-    return choose_linear_plan(linear_problem(model, n, d), model._limits())
+    problem = linear_problem(model, n, d)
+
+    def of(k: int | None) -> Plan:
+        return linear_plan_ahead(replace(problem, k=k), model._limits())
+
+    return _of_any_number(k, min(n, d), of) if isinstance(k, float) else of(problem.k)
+
+
+def _of_any_number(share: float, most: int, plan_for: Callable[[int | None], Plan]) -> Plan:
+    """For a share of the variance of rows that nobody has seen: the plans for few components and for all of them."""
+    few, unknown = plan_for(min(FIRST_GUESS, most)), Share(share, 1, FIRST_GUESS, most)
+    try:
+        return replace(plan_for(None), few=few, components=unknown)
+    except NoRoom as error:
+        return replace(few, why=f"{few.why} {unknown}; this is for few of them, and nearly all would not do: {error}")
 
 
 def _local_plan(n: int, d: int, k: Any, params: dict[str, Any]) -> Plan:
     model = LocallyLinearEmbedding(n_components=k, **params)
     model.check_params()
-    return choose_local_plan(local_problem(model, (n, d)), model._limits())
+    return local_plan_ahead(local_problem(model, (n, d)), model._limits())
 
 
 _WAYS = {"kpca": _kernel_plan, "pca": _linear_plan, "lle": _local_plan}

@@ -12,7 +12,6 @@ from mercer.solvers.certificate import Certificate, certify
 from mercer.solvers.completeness import PROBES, Rest, explore, explore_by_products, in_words
 from mercer.solvers.dense import Dense
 from mercer.solvers.plan import Plan
-from mercer.solvers.warm import WarmKrylov
 from mercer.symmetric import Array
 
 FIRST_GUESS = 10  # components to begin with when a share of the variance is asked for
@@ -100,9 +99,10 @@ def grow_to_share(
 
     `strict`: more than the share, not just as much.
     """
-    k, start = first_guess(plan, matrix, share, rng), None
+    k, start = first_guess(plan, matrix), None
     while True:
-        plan = plan_for_share(plan, replan, k, share)
+        if k > planned_for(plan, matrix.n):
+            plan = plan_for_share(plan, replan, k, share)
         pairs = plan.solver.solve(matrix, k, rng, start)
         if matrix.trace <= matrix.floor:
             return plan, pairs.first(1)  # nothing to explain
@@ -110,13 +110,12 @@ def grow_to_share(
         reached = np.flatnonzero(explained > share if strict else explained >= share - 1e-12)
         if len(reached) or k == matrix.n:
             return plan, pairs.first(int(reached[0]) + 1 if len(reached) else k)
-        k, start = min(2 * k, matrix.n), pairs.vectors
+        planned = planned_for(plan, matrix.n)
+        k, start = min(planned if k < planned else 2 * k, matrix.n), pairs.vectors
 
 
 def plan_for_share(plan: Plan, replan: Callable[[int], Plan], k: int, share: float) -> Plan:
     """The plan for k components, if it goes on with the matrix at hand and keeps to the memory limit."""
-    if isinstance(plan.solver, Dense):
-        return plan
     try:
         grown = replan(k)
     except NoRoom as error:
@@ -124,16 +123,21 @@ def plan_for_share(plan: Plan, replan: Callable[[int], Plan], k: int, share: flo
         raise NoRoom(f"{many} {error}") from None
     if type(grown.solver) is not type(plan.solver) or grown.held != plan.held:
         raise TooMany
-    return grown
+    return replace(grown, components=plan.components)
 
 
-def first_guess(plan: Plan, matrix: Centered, share: float, rng: np.random.Generator) -> int:
-    """How many components to begin with: LAPACK finds all anyway, and a factor foretells the spectrum."""
+def first_guess(plan: Plan, matrix: Centered) -> int:
+    """How many components to begin with: as many as are likely to do, but more cost LAPACK little."""
     if isinstance(plan.solver, Dense):
-        return matrix.n
-    if isinstance(plan.solver, WarmKrylov):
-        return min(matrix.n, plan.solver.foretell(matrix, share, rng))
-    return min(FIRST_GUESS, matrix.n)
+        return planned_for(plan, matrix.n)
+    known = plan.components if plan.components and plan.components.rows else None
+    return min(known.likely if known else FIRST_GUESS, matrix.n)
+
+
+def planned_for(plan: Plan, n: int) -> int:
+    """So many components the plan has room for: the most that were foretold; all, where LAPACK finds all."""
+    high = plan.components.high if plan.components and plan.components.rows else 0
+    return n if isinstance(plan.solver, Dense) and not 0 < 4 * high < n else high
 
 
 def rule_out_missed(

@@ -111,6 +111,10 @@ class BlockKrylov(Solver):
             if not basis.extend(self._directions(ritz, open_pairs, precondition)):  # only fresh ones can show more
                 basis.extend(rng.standard_normal((basis.op.n, min(self.block, basis.room))))
 
+    def usual_passes(self, k: int) -> int:
+        """What k components take on ordinary spectra (blobs, rolls, digits, noise of many sizes): within a half."""
+        return min(10 + 5 * k // (2 * self.block), self.max_passes)
+
     def memory(self, n: int, k: int) -> int:
         """Bytes of Q, AQ and the vectors worked on."""
         return 8 * n * (2 * self._largest_basis(n, k) + 5 * (k + GUARD) + 6 * self.block)

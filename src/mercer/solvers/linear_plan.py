@@ -156,7 +156,7 @@ def products_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
     rows = _blocks(p) if p.sparse else min(rows, 8 * p.n * p.d) * (1 if p.held else 2)
     sums = 8 * p.d * BLOCK * (LANES + 2) + rows
     memory = BUFFERS + p.reading + solver.memory(p.d, p.wanted) + sums
-    return Plan(solver, "products", memory, why, solver.tol, passes=12)
+    return Plan(solver, "products", memory, why, solver.tol, solver.usual_passes(p.wanted))
 
 
 _BY_NAME: dict[str, Callable[[LinearProblem, Limits, str], Plan]] = {

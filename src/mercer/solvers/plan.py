@@ -11,6 +11,7 @@ from mercer.solvers.dense import Dense
 from mercer.solvers.factored import Factored
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.landmarks import Landmarks
+from mercer.solvers.share import Share
 from mercer.solvers.warm import WarmKrylov
 
 MOST_SPARSE_FEATURES = 2000
@@ -52,6 +53,7 @@ class Problem:
     max_passes: int | None = None
     n_landmarks: int | None = None  # None: as many as seem right
     refine: int = 0  # exact passes after landmarks
+    share: Share | None = None  # of the variance, if that was asked for: k is then the upper end of a range
 
 
 @dataclass(frozen=True)
@@ -64,8 +66,10 @@ class Plan:
     why: str
     tol: float = HELD_TOL
     passes: int = 1  # over the matrix, about
-    seconds: float | None = None  # expected, from one timed tile; shown, and decides nothing
+    seconds: float | None = None  # expected, scaled by timed tiles; shown, and decides nothing
     warning: str = ""
+    components: Share | None = None  # that a share of the variance is expected to take; the plan is for the most
+    few: "Plan | None" = None  # the plan if it takes few of them, where nothing is known
 
     @property
     def notice(self) -> str:
@@ -83,12 +87,22 @@ class Plan:
         return isinstance(self.solver, Landmarks) and not self.solver.refine
 
     def __str__(self) -> str:
-        time = "" if self.seconds is None else f", about {seconds_in_words(self.seconds)}"
+        if self.few:
+            return f"{self.components}. If few: {self.few} If nearly all: {replace(self, few=None, components=None)}"
+        time = "" if self.seconds is None else f", about {seconds_in_words(self.seconds)} on an idle machine"
         passes = f", about {self.passes} pass{'es' if self.passes > 1 else ''}"
         how = f"{self.solver!r} on {_HELD[self.held]}" + ("" if self.streams else passes)
-        return f"{how}{time}, {in_words(self.memory)} at the peak: {self.why}" + (
-            f" {self.warning}" if self.warning else ""
+        return (
+            f"{how}{time}, {in_words(self.memory)} at the peak: {self.why}"
+            + (f" {self.warning}" if self.warning else "")
+            + self._range
         )
+
+    @property
+    def _range(self) -> str:
+        if not self.components:
+            return ""
+        return f" {self.components}" + ("; time and memory are for the most." if self.components.rows else ".")
 
 
 _HELD = {
@@ -108,8 +122,26 @@ _HELD = {
 def choose_plan(problem: Problem, limits: Limits) -> Plan:
     """Sizes and the memory limit alone decide, no clock and no reading of free memory, so that runs repeat.
 
-    Landmarks are taken if they were asked for, and with a warning if nothing that is certified fits.
+    Landmarks are taken if they were asked for, and with a warning if nothing that is certified fits. For a share of the
+    variance, the plan is that for the most components it is expected to take, if that fits.
     """
+    if not problem.share:
+        return _choose(problem, limits)
+    share, ways = problem.share, (*_IN_MEMORY, _one_exact_pass, _no_pass_at_all, _recomputed)
+    known = share.rows and problem.eigen_solver != "landmark"
+    for k in dict.fromkeys((share.high, share.likely, share.low)) if known else ():
+        try:
+            return replace(_first(replace(problem, k=k), limits, ways), components=share)
+        except NoRoom:
+            continue
+    try:
+        return replace(_choose(problem, limits), components=share)
+    except NoRoom as error:
+        raise NoRoom(f"{share}. {error}") from None
+
+
+def _choose(problem: Problem, limits: Limits) -> Plan:
+    """For a number of components."""
     if problem.eigen_solver == "landmark":
         return _within(limits, _landmarks(problem, limits, "landmarks were asked for."), problem)
     try:
@@ -274,8 +306,8 @@ def _cold(p: Problem, limits: Limits, held: str, why: str) -> Plan:
         max_passes=p.max_passes or BlockKrylov.max_passes,
         threads=limits.threads,
     )
-    passes = min(12, solver.max_passes)
-    return Plan(solver, held, _matrix(p, held, limits) + solver.memory(p.n, k), why, solver.tol, passes)
+    memory = _matrix(p, held, limits) + solver.memory(p.n, k)
+    return Plan(solver, held, memory, why, solver.tol, solver.usual_passes(k))
 
 
 def _wanted(p: Problem) -> int:

@@ -67,12 +67,6 @@ class WarmKrylov(Solver):
         """Columns a pass for so many components."""
         return max(8, min(32, k))
 
-    def foretell(self, op: SymmetricOperator, share: float, rng: np.random.Generator) -> int:
-        """About how many components explain this share of the trace."""
-        guess = self._guess(op, rng)
-        total = float(guess.values.sum()) + guess.error
-        return 2 + int(np.searchsorted(np.cumsum(guess.values), share * total))
-
     def _guess(self, op: SymmetricOperator, rng: np.random.Generator) -> "Guess":
         """The factor is gone when this returns."""
         factor = pivoted_cholesky(op.uncentred, self.rank, rng, tol=0.1 * self.tol, threads=self.threads)

@@ -1,0 +1,206 @@
+"""How long a plan takes: operations, counted, at a pace that a few timed tiles tell.
+
+All times are shown and decide nothing. Whoever has to choose by cost takes the nominal pace, which is no measurement,
+so that runs repeat.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from mercer.limits import LANES
+from mercer.solvers.completeness import PROBES
+from mercer.solvers.dense import Dense
+from mercer.solvers.factored import Factored
+from mercer.solvers.krylov import GUARD, BlockKrylov
+from mercer.solvers.landmarks import Landmarks
+from mercer.solvers.linear_plan import LinearProblem
+from mercer.solvers.plan import Plan, Problem
+from mercer.solvers.warm import WarmKrylov, start_columns
+
+# In units of one addition or multiplication in a large product of double precision, as counted on one thread:
+VALUES, VECTORS, ALL_VECTORS = 3.6, 7.0, 9.5  # an eigenproblem: n³ for values, n²k for vectors; n³ with all of them
+SMALL_SIDE = 500.0  # n² of it: what LAPACK loses on small matrices
+SVD, QR = 24.0, 4.5  # m·d·min(m, d) of singular values with vectors, and m·d² of a triangle
+TALL = 1.8  # products of tall and narrow matrices, which wait for memory
+SINGLE = 0.65  # products in single precision
+NARROW = 8.0  # columns that a product with few of them costs on top
+READ, MOVE = 26.0, 85.0  # a number read from memory in a product; read, moved to the mean and written
+SPARSE = 10.0  # an operation on a sparse number
+# Of processors:
+START = 0.01  # seconds of any fit: checks, the certificate, words
+LAPACK_GAIN = 0.5  # what a further thread adds to LAPACK, of a thread
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Nanoseconds on one thread: nominal, until tiles are timed."""
+
+    flop: float = 0.021  # an addition or multiplication in a large product
+    fresh: float = 4.0  # a number of memory that is written for the first time
+    double: float | None = None  # an entry of the kernel; None: by its nominal cost
+    single: float | None = None  # the same in single precision, if it has that
+
+
+NOMINAL = Pace()
+
+
+class Work(NamedTuple):
+    """Nanoseconds on one thread: of tiles that all threads share, and of LAPACK."""
+
+    shared: float
+    lapack: float = 0.0
+
+    @property
+    def total(self) -> float:
+        return self.shared + self.lapack
+
+    def plus(self, other: "Work") -> "Work":
+        return Work(self.shared + other.shared, self.lapack + other.lapack)
+
+    def seconds(self, threads: int) -> float:
+        """On so many threads."""
+        return START + 1e-9 * (self.shared / threads + self.lapack / (1 + LAPACK_GAIN * (threads - 1)))
+
+
+# ---------------------------------------------------------------------- kernel PCA
+
+
+def kernel_work(plan: Plan, p: Problem, pace: Pace = NOMINAL) -> Work:
+    """Of the fit of a kernel PCA."""
+    k = p.n if p.k is None else min(p.k, p.n)
+    double = p.entry_cost if pace.double is None else pace.double
+    single = double if pace.single is None else pace.single
+    held = Work(p.n * p.d * (pace.fresh if p.copied else 0.0))
+    if p.inverse:
+        rows = plan.solver.count if isinstance(plan.solver, Landmarks) else p.n
+        held = held.plus(Work(rows**2 * (double + pace.fresh), rows**3 / 3 * 2 * pace.flop))
+    if isinstance(plan.solver, Landmarks):
+        return held.plus(_landmarks(plan.solver, p, k, pace, double, single))
+    if isinstance(plan.solver, WarmKrylov):
+        return held.plus(_warm(plan.solver, plan.passes, p.n, k, pace, double, single))
+    held = held.plus(_matrix(plan, p, pace, double))
+    if isinstance(plan.solver, Dense):
+        return held.plus(_dense(p.n, k, pace)).plus(Work(2 * p.n**2 * (pace.fresh + 2 * k * pace.flop)))
+    if isinstance(plan.solver, Factored):
+        D = p.n_features or 0
+        sums = p.n * D * (6 * MOVE + D + 8 * (k + NARROW)) * pace.flop
+        return held.plus(Work(sums + 4 * p.n * k * pace.fresh)).plus(_dense(D, k, pace))
+    assert isinstance(plan.solver, BlockKrylov)
+    a_pass = _pass(plan, p, plan.solver.block, pace, double)
+    return held.plus(Work(a_pass * plan.passes)).plus(_basis(plan.solver, plan.passes, p.n, k, pace))
+
+
+def _matrix(plan: Plan, p: Problem, pace: Pace, double: float) -> Work:
+    """Making what is held."""
+    if plan.held == "gram":
+        return Work(p.n**2 * (double / 2 + pace.fresh + READ * pace.flop))
+    if plan.held == "features" and not p.free_features and p.n_features:
+        return Work(p.n * p.n_features * pace.fresh)
+    return Work(0.0)
+
+
+def _pass(plan: Plan, p: Problem, columns: int, pace: Pace, double: float) -> float:
+    """One product of the matrix with so many columns."""
+    if plan.held == "recomputed":
+        return _tiles(p.n, columns, pace, double)
+    if plan.held == "features":
+        numbers = p.n * (p.n_features or 0) * (0.01 if p.sparse else 1.0)
+        return numbers * (2 * (MOVE + READ) + 4 * (columns + NARROW) * (SPARSE if p.sparse else 1.0)) * pace.flop
+    return p.n**2 * (READ + 2 * columns) * pace.flop
+
+
+def _tiles(n: int, columns: float, pace: Pace, entry: float) -> float:
+    """A pass over tiles that are evaluated and used twice."""
+    return n**2 / 2 * (entry + (READ + 4 * (columns + NARROW / 2)) * pace.flop)
+
+
+def _basis(solver: BlockKrylov, passes: int, n: int, k: int, pace: Pace) -> Work:
+    """Making a basis orthonormal and looking at its Ritz pairs."""
+    columns = min(passes * solver.block, 5 * k + 200, n)
+    rounds = max(1.0, passes * solver.block / columns)
+    tall = rounds * n * (4 * columns**2 + 8 * columns * (k + GUARD)) * TALL * pace.flop
+    return Work(tall, rounds * 2 * ALL_VECTORS * columns**3 * pace.flop)
+
+
+def _warm(s: WarmKrylov, passes: int, n: int, k: int, pace: Pace, double: float, single: float) -> Work:
+    """A factor, its eigenvectors, rough passes and an exact one."""
+    start = k + start_columns(k)
+    factor = n * s.rank * (double + pace.fresh + 5 * s.rank * TALL * pace.flop)
+    rough = max(0, passes - 1)
+    first = min(rough, 1) * _tiles(n, start, pace, single)
+    others = max(0, rough - 1) * _tiles(n, s.block, pace, single)
+    exact = _tiles(n, start + s.block + PROBES, pace, double)
+    return Work(factor + first + others + exact, 1.5 * ALL_VECTORS * s.rank**3 * pace.flop)
+
+
+def _landmarks(s: Landmarks, p: Problem, k: int, pace: Pace, double: float, single: float) -> Work:
+    """Drawing them, one sweep, their eigenproblem, and exact passes."""
+    r, n = s.count, p.n
+    drawn = s.sample * r * (double + pace.fresh + r * TALL * pace.flop)
+    swept = n * r * (single + double / 4 + 2 * r * SINGLE * pace.flop)
+    after = s.refine * _tiles(n, 2 * (k + start_columns(k)) + PROBES, pace, double)
+    after += n * r * (double + 2 * k * pace.flop) if s.refine else 0.0
+    return Work(drawn + swept + after, (6 + (1 + s.refine) * VALUES) * r**3 * pace.flop)
+
+
+# ---------------------------------------------------------------------- linear PCA
+
+
+def linear_work(plan: Plan, p: LinearProblem, pace: Pace = NOMINAL) -> Work:
+    """Of the fit of a PCA."""
+    numbers = p.n * p.d * (p.density if p.sparse else 1.0)
+    read = numbers * (MOVE * pace.flop + (0.0 if p.held else pace.fresh))
+    return _LINEAR[plan.held](plan, p, pace).plus(Work(read))
+
+
+def _scatter(plan: Plan, p: LinearProblem, pace: Pace) -> Work:
+    products = p.n * (p.d * p.density) ** 2 * SPARSE if p.sparse else p.n * p.d**2
+    return Work((products + LANES * p.d**2 * READ) * pace.flop).plus(_solved(plan, p, p.d, pace))
+
+
+def _gram(plan: Plan, p: LinearProblem, pace: Pace) -> Work:
+    back = p.d * (4 * p.n * p.wanted + 2 * p.wanted**2) + 2 * MOVE * p.n * p.d
+    return Work((p.n**2 * p.d + back) * pace.flop).plus(_solved(plan, p, p.n, pace))
+
+
+def _solved(plan: Plan, p: LinearProblem, n: int, pace: Pace) -> Work:
+    """The n×n eigenproblem; of a share, values first."""
+    if isinstance(plan.solver, BlockKrylov):
+        passes = plan.solver.usual_passes(p.wanted)
+        a_pass = n**2 * (READ + 2 * plan.solver.block) * pace.flop
+        return Work(a_pass * passes).plus(_basis(plan.solver, passes, n, p.wanted, pace))
+    counted = eigenvalue_work(n, pace) if p.share or p.whole else Work(0.0)
+    return _dense(n, p.wanted, pace).plus(counted)
+
+
+def _triangle(plan: Plan, p: LinearProblem, pace: Pace) -> Work:
+    return Work(QR * p.n * p.d**2 * pace.flop, SVD * p.d**3 * pace.flop)
+
+
+def _rows(plan: Plan, p: LinearProblem, pace: Pace) -> Work:
+    return Work(p.n * p.d * pace.fresh, SVD * p.n * p.d * p.all * pace.flop)
+
+
+def _products(plan: Plan, p: LinearProblem, pace: Pace) -> Work:
+    assert isinstance(plan.solver, BlockKrylov)
+    numbers, columns = p.n * p.d * (p.density if p.sparse else 1.0), plan.solver.block
+    a_pass = numbers * (MOVE + 4 * (columns + NARROW) * (SPARSE if p.sparse else 1.0)) * pace.flop
+    return Work(a_pass * plan.passes).plus(_basis(plan.solver, plan.passes, p.d, p.wanted, pace))
+
+
+_LINEAR = {"scatter": _scatter, "gram": _gram, "triangle": _triangle, "rows": _rows, "products": _products}
+
+
+# ---------------------------------------------------------------------- shared
+
+
+def eigenvalue_work(n: int, pace: Pace = NOMINAL) -> Work:
+    """LAPACK's eigenvalues of an n×n matrix, without vectors."""
+    return Work(0.0, (VALUES * n**3 + SMALL_SIDE * n**2) * pace.flop)
+
+
+def _dense(n: int, k: int, pace: Pace) -> Work:
+    """LAPACK's eigenpairs of an n×n matrix: some of them, or all."""
+    some = 4 * k < n
+    vectors = VALUES * n**3 + VECTORS * n**2 * k if some else ALL_VECTORS * n**3
+    return Work(0.0, (vectors + SMALL_SIDE * n**2) * pace.flop)
