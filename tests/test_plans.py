@@ -12,7 +12,7 @@ from mercer import PCA, KernelPCA, LocallyLinearEmbedding
 from mercer.errors import NoRoom
 from mercer.kernels import RBF
 from mercer.limits import Limits
-from mercer.models import ahead, certified, foretold
+from mercer.models import ahead, certified, foretold, linear_ways
 from mercer.solvers.dense import Dense
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.plan import Problem, choose_plan
@@ -106,7 +106,7 @@ def test_a_share_of_few_stays_with_products_and_its_plan_has_room_for_the_most()
 def test_where_the_sample_foretold_too_few_more_are_found(monkeypatch):
     wrong = foretell(0.9, (2.0, 2.0, 2.0), 256, 3000, 2999)
     monkeypatch.setattr(foretold, "foretell", lambda *given: wrong)
-    for X, params in ((ROLL[:1200], dict(gamma=0.05)), (NOISE[:700], dict(gamma="median"))):
+    for X, params in ((ROLL[:700], dict(gamma=0.05)), (NOISE[:600], dict(gamma="median"))):
         for solver in ("auto", "dense"):
             model = KernelPCA(0.9, kernel="rbf", eigen_solver=solver, **params).fit(X)
             assert len(model.eigenvalues_) > wrong.high
@@ -127,10 +127,9 @@ def test_samples_are_seeded():
 
 
 def test_the_sample_keeps_to_the_memory_limit():
-    sample = foretold._sample(RBF(0.1), BLOBS, None, Limits(20_000_000, 1), np.random.default_rng(0))
-    assert 4 * 8 * len(sample) ** 2 <= 20_000_000 / 8
-    wide = np.broadcast_to(np.ones(1), (2000, 500_000))
-    assert len(foretold._sample(RBF(0.1), wide, None, Limits(10**10, 1), np.random.default_rng(0))) <= 64
+    some = foretold.drawn((3000, 10), None, Limits(20_000_000, 1), np.random.default_rng(0))
+    assert 4 * 8 * len(some) ** 2 <= 20_000_000 / 8
+    assert len(foretold.drawn((2000, 500_000), None, Limits(10**10, 1), np.random.default_rng(0))) <= 64
 
 
 def test_of_products_alone_nothing_is_known_beforehand():
@@ -153,6 +152,48 @@ def test_landmarks_for_a_share_are_as_many_as_it_may_take():
         for gamma in ("median", 0.3)
     )
     assert few == 1000 < many
+
+
+# ---------------------------------------------------------------------------- linear PCA
+
+
+def spread(n, d, power):
+    """Rows of which the i-th column has the variance i^−power."""
+    return np.random.default_rng(0).normal(size=(n, d)) * np.arange(1, d + 1) ** (-power / 2)
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+@pytest.mark.parametrize(("n", "d", "power"), [(1000, 700, 1.0), (700, 1000, 0.5), (2000, 600, 2.0)])
+def test_the_number_of_axes_lies_in_the_range_that_the_plan_tells(n, d, power, standardize):
+    X = spread(n, d, power)
+    for share in (0.5, 0.9):
+        model = PCA(share, standardize=standardize)
+        told = model.plan(X).components
+        assert told.rows and told.low <= model.fit(X).n_components_ <= told.high
+
+
+def test_a_share_of_many_axes_is_summed_up_at_once_and_one_of_few_found_by_products(monkeypatch):
+    monkeypatch.setattr(linear_ways, "nearly_all", lambda *given: pytest.fail("planned anew, after work was done"))
+    few, many = spread(2000, 1600, 3.0), spread(2000, 1600, 0.0)
+    by_products = PCA(0.9).fit(few)
+    assert by_products.plan_.held == "products" and by_products.n_components_ <= by_products.plan_.components.high
+    model = PCA(0.5)
+    plan = model.plan(many)
+    assert plan.held == "scatter" and plan.memory > 6 * 8 * 1600**2
+    assert model.fit(many).plan_ == replace(plan, seconds=None)
+
+
+def test_a_file_is_not_read_for_a_range(tmp_path):
+    np.save(tmp_path / "rows.npy", spread(1000, 700, 1.0))
+    plan = PCA(0.9).plan(tmp_path / "rows.npy")
+    assert plan.components.rows == 0 and plan.memory > 6 * 8 * 700**2 and "not known beforehand" in str(plan)
+
+
+def test_a_share_of_rows_that_are_no_numbers_is_refused_in_the_usual_words():
+    X = spread(1000, 700, 1.0)
+    X[:, 3] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        PCA(0.9).fit(X)
 
 
 # ---------------------------------------------------------------------------- without rows

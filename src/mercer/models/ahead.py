@@ -28,8 +28,6 @@ _clock = thread_time if get_clock_info("thread_time").resolution < 1e-4 else per
 def plan_ahead(problem: Problem, kernel: Kernel, rows: Any, limits: Limits) -> Plan:
     """The plan for a kernel PCA, from timed tiles of these rows; the time decides nothing."""
     plan = choose_plan(problem, limits)
-    if problem.share and problem.share.rows:
-        problem = replace(problem, k=problem.share.high)
     pace = measured_pace()
     if plan.held in ("gram", "recomputed", "landmarks") and rows.shape[1] <= WIDEST:
         sample = rows[np.arange(STRIP) % rows.shape[0]]

@@ -1,5 +1,6 @@
 """The number of components that a share of the variance takes, before the fit: from spectra of a few of the rows."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
@@ -10,11 +11,13 @@ from scipy.sparse.linalg import LinearOperator
 
 from mercer.errors import NoRoom
 from mercer.kernels import Kernel, Precomputed
-from mercer.limits import Limits, rows_at_a_time
+from mercer.limits import MOST_FEATURES, Limits, rows_at_a_time
 from mercer.models.training import Training
+from mercer.solvers.linear_plan import TINY, LinearProblem, choose_linear_plan
 from mercer.solvers.plan import SMALL, Problem, choose_plan
-from mercer.solvers.seconds import eigenvalue_work, kernel_work
+from mercer.solvers.seconds import Work, eigenvalue_work, kernel_work, linear_work
 from mercer.solvers.share import Share, components_of, foretell
+from mercer.sources.rows import RowSource
 from mercer.symmetric import Array
 from mercer.threads import one_blas_thread
 
@@ -29,71 +32,133 @@ def with_share(
     """The problem of a plan for this share of the variance; as it is if a number of components was asked for."""
     if asked is None or isinstance(asked, Integral):
         return problem
-    share = float(asked)
     if problem.n <= SMALL and problem.eigen_solver != "krylov":
         return replace(problem, k=None)  # LAPACK finds all of them
-    unknown = replace(problem, share=Share(share, 1, problem.k or 1, problem.n))
-    if isinstance(training.rows, LinearOperator):
-        return unknown
-    most = min(problem.n - 1, problem.n_features or problem.n)
-    sample = _sample(kernel, training.rows, training.weights, limits, rng)
-    size, found = FEWEST if len(sample) >= FEWEST else max(4, len(sample) // 4 * 4), None
-    while size <= len(sample) and _worth(found, size, problem, limits):
-        K = sample.block(size)
-        if not np.isfinite(K).all():
-            return unknown  # the fit says in words what is wrong
-        with one_blas_thread():
-            counts = [_mean_count(K, size // parts, share) for parts in (4, 2, 1)]
-        found = foretell(share, (counts[0], counts[1], counts[2]), size, problem.n, most)
-        size *= 2
-    return unknown if found is None else replace(problem, k=found.high, share=found)
+    rows, share, found = training.rows, float(asked), None
+    if not isinstance(rows, LinearOperator):
+        indices = drawn(rows.shape, training.weights, limits, rng)
+        found = look(
+            _Kernel(kernel, rows, indices),
+            share,
+            problem.n,
+            min(problem.n - 1, problem.n_features or problem.n),
+            lambda k: kernel_work(choose_plan(p := replace(problem, k=k), limits), p),
+        )
+    if found is None:
+        return replace(problem, share=Share(share, 1, problem.k or 1, problem.n))
+    return replace(problem, k=found.high, share=found)
 
 
-class _Sample:
-    """Some rows, with their kernel matrix or parts of it."""
+def with_linear_share(
+    problem: LinearProblem,
+    rows: RowSource,
+    weights: Array | None,
+    asked: Any,
+    limits: Limits,
+    rng: np.random.Generator,
+    standardize: bool = False,
+) -> LinearProblem:
+    """The same for linear PCA. Files of few columns are not read for it: they are summed up in any case."""
+    if not problem.share or max(problem.n, problem.d) <= TINY:
+        return problem
+    unknown = Share(float(asked), 1, problem.k or 1, problem.all)
+    if not problem.held and problem.d <= MOST_FEATURES:
+        return replace(problem, k=None, foretold=unknown)
+    found = look(
+        _Products(rows, drawn(rows.shape, weights, limits, rng), standardize),
+        unknown.share,
+        problem.n,
+        problem.all,
+        lambda k: linear_work(choose_linear_plan(p := replace(problem, k=k), limits), p),
+    )
+    return replace(problem, foretold=unknown) if found is None else replace(problem, k=found.high, foretold=found)
 
-    def __init__(self, kernel: Kernel, rows: Any, indices: Array) -> None:
-        self.kernel, self.indices, self.given = kernel, indices, isinstance(kernel, Precomputed)
-        self.rows = rows[indices]
 
-    def __len__(self) -> int:
-        return len(self.indices)
-
-    def block(self, size: int) -> Array:
-        """The kernel matrix of the first of them."""
-        some = self.rows[:size]
-        with np.errstate(all="ignore"):
-            block: Any = some[:, self.indices[:size]] if self.given else self.kernel.block(some, some)
-        return np.asarray(block.toarray() if sparse.issparse(block) else block, dtype=np.float64)
+# ---------------------------------------------------------------------- looking
 
 
-def _sample(kernel: Kernel, rows: Any, weights: Array | None, limits: Limits, rng: np.random.Generator) -> _Sample:
-    """Rows drawn by their weights; no more than there is room for, and no more than a quarter of all."""
-    n, d = rows.shape
+def drawn(shape: tuple[int, int], weights: Array | None, limits: Limits, rng: np.random.Generator) -> Array:
+    """Numbers of rows, by their weights; no more than there is room for, and no more than a quarter of all."""
+    n, d = shape
     room = int((limits.memory / 8 / 32) ** 0.5)  # K, what is made of it, and LAPACK's copy: an eighth of the limit
     count = max(4, min(MOST, n // 4, room, rows_at_a_time(d)))
     if weights is None:
-        return _Sample(kernel, rows, rng.choice(n, size=count, replace=False))
+        return rng.choice(n, size=min(count, n), replace=False)
     chances = weights / weights.max()
     count = min(count, int(np.sum(chances > 0)))
-    return _Sample(kernel, rows, rng.choice(n, size=count, replace=False, p=chances / chances.sum()))
+    return rng.choice(n, size=count, replace=False, p=chances / chances.sum())
 
 
-def _worth(found: Share | None, size: int, problem: Problem, limits: Limits) -> bool:
-    """Whether a sample of this size may be looked at: the first always, others if they are cheap against the fit."""
-    if found is None:
-        return True
+def look(sample: "_Sample", share: float, n: int, most: int, fit: Callable[[int], Work]) -> Share | None:
+    """What the sample foretells for n rows; None if its numbers are none, of which the fit tells in words.
+
+    It is looked at in part, and then in larger parts as long as that is cheap against the fit.
+    """
+    size, found = FEWEST if len(sample) >= FEWEST else len(sample) // 4 * 4, None
+    while 4 <= size <= len(sample) and (found is None or _worth(found, size, sample.entry_cost, fit)):
+        with one_blas_thread(), np.errstate(all="ignore"):
+            K = sample.block(size)
+            if not np.isfinite(K).all():
+                return None
+            quarter, half, whole = (_mean_count(K, size // parts, share) for parts in (4, 2, 1))
+        found = foretell(share, (quarter, half, whole), size, n, most)
+        size *= 2
+    return found
+
+
+def _worth(found: Share, size: int, entry_cost: float, fit: Callable[[int], Work]) -> bool:
+    """Whether a larger sample tells more, for little."""
     if found.high <= NARROW * found.low + 2:
         return False
-    least = replace(problem, k=found.low)
     try:
-        fit = kernel_work(choose_plan(least, limits), least).total
+        cost = fit(found.low).total
     except NoRoom:
         return False
-    return 1.4 * eigenvalue_work(size).total + problem.entry_cost * size**2 <= SHARE_OF_FIT * fit
+    return 1.4 * eigenvalue_work(size).total + entry_cost * size**2 <= SHARE_OF_FIT * cost
 
 
 def _mean_count(K: Array, size: int, share: float) -> float:
     """Of parts of this size, how many components each takes, on average."""
     starts = range(0, len(K) - size + 1, size)
     return float(np.mean([components_of(K[i : i + size, i : i + size], share) for i in starts]))
+
+
+class _Sample:
+    """Some rows, and the matrix of the first of them."""
+
+    entry_cost: float  # nominal nanoseconds
+    rows: Any
+
+    def __len__(self) -> int:
+        return int(self.rows.shape[0])
+
+    def block(self, size: int) -> Array:
+        raise NotImplementedError
+
+
+class _Kernel(_Sample):
+    def __init__(self, kernel: Kernel, rows: Any, indices: Array) -> None:
+        self.kernel, self.indices, self.rows = kernel, indices, rows[indices]
+        self.given = isinstance(kernel, Precomputed)
+        self.entry_cost = 1.0 if self.given else kernel.entry_cost(rows.shape[1])
+
+    def block(self, size: int) -> Array:
+        some = self.rows[:size]
+        block: Any = some[:, self.indices[:size]] if self.given else self.kernel.block(some, some)
+        return np.asarray(block.toarray() if sparse.issparse(block) else block, dtype=np.float64)
+
+
+class _Products(_Sample):
+    """Of the rows themselves, moved to their mean and in units of their columns' deviations, if that is asked for."""
+
+    def __init__(self, rows: RowSource, indices: Array, standardize: bool) -> None:
+        some: Any = rows[indices]
+        some = np.asarray(some.toarray() if sparse.issparse(some) else some, dtype=np.float64)
+        with np.errstate(all="ignore"):
+            some = some - some.mean(axis=0)
+            deviations = some.std(axis=0)
+            self.rows = some / np.where(deviations > 0, deviations, 1.0) if standardize else some
+        self.entry_cost = 0.05 * rows.shape[1]
+
+    def block(self, size: int) -> Array:
+        return np.asarray(self.rows[:size] @ self.rows[:size].T)

@@ -9,6 +9,7 @@ from sklearn.utils import metadata_routing
 
 from mercer.errors import NoRoom
 from mercer.limits import MOST_FEATURES, in_words
+from mercer.models.ahead import linear_plan_ahead
 from mercer.models.axes import LinearTask, about_digits, refuse_overflow, summed
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.linear import Exact, LinearModel
@@ -260,7 +261,7 @@ class IncrementalPCA(LinearModel):
         rows, weights, n = self._checked(X, sample_weight, reset=True)
         self._set_number(n, rows.shape[1], first=True)
         task = self._task(rows, weights, n, rows.shape[1])
-        return choose_linear_plan(task.problem, task.limits)
+        return linear_plan_ahead(task.problem, task.limits)
 
     # ------------------------------------------------------------------ batches
 

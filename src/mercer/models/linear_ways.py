@@ -222,11 +222,11 @@ def by_products(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
 
 def replanned(task: LinearTask, k: int) -> Plan:
     """The plan for k components; another way, if those are so many that it is faster."""
-    return choose_linear_plan(replace(task.problem, k=k), task.limits)
+    return choose_linear_plan(replace(task.problem, k=k, foretold=None), task.limits)
 
 
 def nearly_all(task: LinearTask, on_pass: Any) -> Axes:
-    problem = replace(task.problem, k=None)
+    problem = replace(task.problem, k=None, foretold=None)
     plan = choose_linear_plan(problem, task.limits)
     if plan.held == "products":
         many = f"n_components={task.asked} takes more than a tenth of the {problem.all:,} components there are"

@@ -11,6 +11,7 @@ from mercer.errors import tell
 from mercer.models.ahead import linear_plan_ahead
 from mercer.models.axes import LinearTask
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
+from mercer.models.foretold import with_linear_share
 from mercer.models.linear import LinearModel
 from mercer.models.linear_ways import find_axes
 from mercer.models.training import check_rows, weigh
@@ -240,11 +241,14 @@ class PCA(LinearModel):
         rows = as_source(training.rows)
         self._dtype = np.float32 if X.dtype == np.float32 else np.float64
         self._fit_svd_solver = which_solver(self, (training.count, X.shape[1]), rows.sparse)
+        problem, limits = linear_problem(self, training.count, X.shape[1], rows), self._limits()
         task = LinearTask(
             rows,
             training.weights,
-            linear_problem(self, training.count, X.shape[1], rows),
-            self._limits(),
+            with_linear_share(
+                problem, rows, training.weights, self.n_components, limits, self._rng(), self.standardize
+            ),
+            limits,
             self._rng,
             self.n_components,
             self.standardize,

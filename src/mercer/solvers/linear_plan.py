@@ -9,6 +9,7 @@ from mercer.solvers.base import Solver
 from mercer.solvers.dense import Dense
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.plan import BUFFERS, HELD_TOL, Plan
+from mercer.solvers.share import Share
 from mercer.solvers.svd import Svd
 
 TINY = 500  # rows and columns up to which LAPACK takes the rows themselves: no digit is lost, and no time
@@ -36,6 +37,7 @@ class LinearProblem:
     reading: int = 0  # bytes that reading them takes, beyond the blocks
     solver: str = "auto"
     tol: float = 0.0
+    foretold: Share | None = None  # how many components a share is expected to take: k is then the upper end
 
     @property
     def all(self) -> int:
@@ -48,7 +50,23 @@ class LinearProblem:
 
 
 def choose_linear_plan(p: LinearProblem, limits: Limits) -> Plan:
-    """Sizes, what was asked for and the memory limit decide; no clock, so that runs repeat."""
+    """Sizes, what was asked for and the memory limit decide; no clock, so that runs repeat.
+
+    For a share of the variance, the plan is that for the most components it is expected to take, if that fits.
+    """
+    if not p.foretold:
+        return _choose(p, limits)
+    share = p.foretold
+    for k in dict.fromkeys((share.high, share.likely, share.low)) if share.rows else ():
+        try:
+            return replace(_choose(replace(p, k=k), limits), components=share)
+        except NoRoom:
+            continue
+    return replace(_choose(p, limits), components=share)
+
+
+def _choose(p: LinearProblem, limits: Limits) -> Plan:
+    """For a number of components."""
     asked = _BY_NAME.get(p.solver)
     if asked:
         return _within(limits, asked(p, limits, f'svd_solver="{p.solver}" was asked for.'))
