@@ -890,6 +890,7 @@ def bridged():
     return np.concatenate([*groups, [[0.0, 0.0]]])
 
 
+@pytest.mark.filterwarnings("ignore:Column 0 has 99.9% of the summed variance")
 def test_groups_that_nobody_leaves_are_told_though_the_graph_hangs_together():
     X = bridged()
     near = naive.nearest(naive.exact_distances(X), 6)

@@ -1,18 +1,22 @@
 """Columns in different units: what standardizing does, and what is said without it."""
 
+import warnings
+
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 from sklearn.decomposition import PCA as TheirPCA
 from sklearn.decomposition import KernelPCA as Theirs
+from sklearn.metrics.pairwise import rbf_kernel
 
 import mercer
 from mercer import KernelPCA, LocallyLinearEmbedding, locally_linear_embedding
 from mercer.errors import BadData, MercerWarning
-from mercer.kernels import Matern
+from mercer.kernels import RBF, Laplacian, Matern
 
 WINE = load_wine().data
 DEVIATIONS = WINE.std(axis=0, ddof=1)
@@ -202,3 +206,142 @@ def test_lle_as_a_function_standardizes_too():
     Y, _ = locally_linear_embedding(WINE, n_neighbors=12, n_components=2, standardize=True)
     other, _ = locally_linear_embedding(WINE / DEVIATIONS, n_neighbors=12, n_components=2)
     assert_allclose(Y, other, atol=1e-6)
+
+
+# ---------------------------------------------------------------------- what is said without it
+
+# Arrests per 100,000 people and per cent of people in towns: a table of four units, as everybody has one.
+CRIME = np.column_stack(
+    [
+        np.clip(RNG.normal(7.8, 4.4, size=60), 0.8, None).round(1),
+        RNG.normal(171, 83, size=60).round(),
+        RNG.normal(66, 14, size=60).round(),
+        np.clip(RNG.normal(21, 9.4, size=60), 7, None).round(1),
+    ]
+)
+
+
+def told(model, X, **params):
+    """What a fit warns of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, **params)
+    return [str(one.message) for one in caught if "The direction of component" not in str(one.message)]
+
+
+FRAME = pd.DataFrame(CRIME, columns=["murder", "assault", "urban", "rape"])
+ASSAULT = f"{CRIME[:, 1].var() / CRIME.var(axis=0).sum():.1%}"
+
+
+@pytest.mark.parametrize("params", [{}, dict(eigen_solver="krylov")], ids=str)
+def test_rows_that_are_alone_are_told_in_one_warning_with_the_column_and_what_to_try(params):
+    (message,) = told(KernelPCA(2, kernel="rbf", **params), FRAME)
+    assert message.startswith("Every row is alone to this kernel")
+    assert f"Column 'assault' has {ASSAULT} of the summed variance of all 4 columns" in message
+    assert message.endswith('Try standardize=True or gamma="median".')
+    assert not told(KernelPCA(2, kernel="rbf", standardize=True, **params), FRAME)
+
+
+@pytest.mark.parametrize("limit", [None, "40MB"])  # the matrix held, and computed anew
+def test_the_company_of_a_typical_row_is_what_the_formula_says(limit):
+    X = RNG.normal(size=(2500, 3))
+    weights = RNG.integers(1, 4, size=2500) / 7
+    for gamma, w in ((90.0, None), (150.0, weights)):
+        K = rbf_kernel(X, gamma=gamma) * (1.0 if w is None else w / w.mean())
+        company = np.median(K.sum(axis=1) - np.diag(K))
+        assert 1e-3 < company < 0.25
+        model = KernelPCA(2, kernel="rbf", gamma=gamma, memory_limit=limit, eigen_solver="krylov", tol=1e-2)
+        (message,) = told(model, X, sample_weight=w)
+        assert f"sum up to {company:.2g}, against 1" in message
+        assert f"gamma={gamma:g} is far too large" in message
+        assert model.plan_.held == ("gram" if limit is None else "recomputed")
+
+
+@pytest.mark.parametrize(
+    "kernel", [Matern(1.5, 1e-3), Laplacian(1e3), 3.0 * RBF(1e6), RBF(1e3) * Matern(0.5, 1e-3)], ids=repr
+)
+def test_every_kernel_that_falls_with_distance_is_looked_at(kernel):
+    (message,) = told(KernelPCA(2, kernel=kernel), CRIME)
+    assert "Every row is alone" in message and "Column 1" in message and "standardize=True" in message
+    (message,) = told(KernelPCA(2, kernel=kernel, standardize=True), CRIME)
+    assert "Every row is alone" in message and ("too narrow" in message or "too large" in message)
+    assert "standardize" not in message
+
+
+@pytest.mark.parametrize("kernel", [Matern(1.5, 1e5), Laplacian(1e-6), 3.0 * RBF(1e-8)], ids=repr)
+@pytest.mark.parametrize("params", [{}, dict(n_landmarks=50)], ids=str)
+def test_rows_that_look_nearly_the_same_are_told(kernel, params):
+    apart = 1 - kernel.block(CRIME, CRIME).mean() / kernel.diag(CRIME[:1])[0]
+    assert 0 < apart < 1e-3
+    (message,) = told(KernelPCA(1, kernel=kernel, **params), CRIME)
+    assert (
+        f"All rows look nearly the same to this kernel: on average the similarity of two of them is 1 − {apart:.1g}"
+        in message
+    )
+    assert "for the scale of the data. Try standardize=True" in message
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, pd.DataFrame])
+@pytest.mark.parametrize(
+    "model",
+    [
+        KernelPCA(2, kernel="rbf", gamma="median"),
+        KernelPCA(2, kernel="rbf", gamma=1e-3, n_landmarks=50),
+        LocallyLinearEmbedding(n_neighbors=10),
+        LocallyLinearEmbedding(n_neighbors=10, metric=RBF(1e-5)),
+    ],
+    ids=str,
+)
+def test_a_column_that_decides_alone_is_told(model, kind):
+    (message,) = told(clone(model), kind(CRIME))
+    assert "Column 1 has 9" in message and message.endswith("try standardize=True.")
+    assert not told(clone(model).set_params(standardize=True), kind(CRIME))
+
+
+def test_two_columns_of_thirty_that_decide_alone_are_told():
+    X = load_breast_cancer(as_frame=True).data
+    share = (X["worst area"].var() + X["mean area"].var()) / X.var().sum()
+    (message,) = told(KernelPCA(2, kernel="rbf", gamma="median"), X)
+    assert message.startswith(f"Columns 'worst area' and 'mean area' have {share:.1%} of the summed variance")
+
+
+@pytest.mark.parametrize("load", [load_iris, load_diabetes, load_digits])
+@pytest.mark.parametrize(
+    "model", [KernelPCA(2, kernel="rbf", gamma="median"), KernelPCA(3, kernel="rbf", standardize=True)], ids=str
+)
+def test_ordinary_data_are_not_complained_about(load, model):
+    said = told(clone(model), load().data)
+    assert [message for message in said if "columns are constant" not in message] == []
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly", "cosine", "sigmoid"])
+def test_pca_of_raw_units_is_nobody_elses_business(kernel):
+    for message in told(KernelPCA(2, kernel=kernel, gamma=1e-6), CRIME):
+        assert "standardize" not in message
+
+
+def test_one_column_that_varies_beside_constant_ones_is_no_matter_of_units():
+    X = np.column_stack([RNG.normal(size=50), np.full(50, 1e6), np.full(50, 0.1)])
+    assert not told(KernelPCA(1, kernel="rbf", gamma=0.5), X)
+
+
+def test_landmarks_that_see_little_are_told_once():
+    (message,) = told(KernelPCA(2, n_landmarks=30), np.eye(300))
+    assert "The 30 landmarks see only 1" in message and "Give more n_landmarks or refine=1." in message
+    X = RNG.uniform(size=(600, 6))
+    model = KernelPCA(2, kernel="rbf", gamma=10.0, n_landmarks=30)
+    (message,) = told(model, X)
+    captured = model.certificate_.captured
+    assert captured < 0.25 and f"The 30 landmarks see only {captured:.1%} of the variance for certain" in message
+    assert "Give more n_landmarks, refine=1 or a smaller gamma." in message
+
+
+def test_landmarks_of_many_small_heaps_are_not_alone():
+    """Landmarks far from each other, each with nine rows on top of it: they see everything."""
+    X = np.repeat(100 * RNG.normal(size=(60, 3)), 10, axis=0) + 1e-3 * RNG.normal(size=(600, 3))
+    assert not [m for m in told(KernelPCA(2, kernel="rbf", n_landmarks=60), X) if "alone" in m or "see only" in m]
+    assert "Every row is alone" in told(KernelPCA(2, kernel="rbf", n_landmarks=60), 1e6 * X)[0]
+
+
+def test_no_warning_about_scale_is_given_of_so_few_rows_that_nothing_is_known():
+    assert not told(KernelPCA(2, kernel="rbf"), 100 * RNG.normal(size=(10, 3)))

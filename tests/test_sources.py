@@ -531,6 +531,7 @@ def numbered(X):
     return pa.table({f"x{j}": X[:, j] for j in range(X.shape[1])})
 
 
+@pytest.mark.filterwarnings("ignore:The .* landmarks see only")
 def test_rows_that_do_not_fit_are_streamed_with_a_warning(tmp_path):
     rows = np.random.default_rng(0).normal(size=(60_000, 60))  # 29 MB
     path = write_wide(tmp_path / "wide.npy", rows)

@@ -67,6 +67,11 @@ class Kernel(ABC):
         """Whether every Gram matrix is known to be positive semi-definite."""
         return False
 
+    @property
+    def by_distance(self) -> bool:
+        """Whether k falls with the distance of x and y, from one k(x, x) for all x, and never below zero."""
+        return False
+
     def entry_cost(self, d: int) -> float:
         """Nominal nanoseconds to evaluate k for rows of d numbers, for plans; a fixed figure, not a measurement."""
         return 20.0 + d
@@ -200,6 +205,10 @@ class Scaled(Kernel):
     def mercer(self) -> bool:
         return self.kernel.mercer
 
+    @property
+    def by_distance(self) -> bool:
+        return self.kernel.by_distance
+
     def rounding(self, X: Rows, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
         inner = self.kernel.rounding(X, weights) + gamma(1) * summed(np.abs(self.kernel.diag(X)), weights)
         return self.factor * inner + after_shift(X, weights, shift)
@@ -235,6 +244,10 @@ class _Pair(Kernel):
     @property
     def mercer(self) -> bool:
         return self.left.mercer and self.right.mercer
+
+    @property
+    def by_distance(self) -> bool:
+        return self.left.by_distance and self.right.by_distance
 
     def resolved(self, X: Rows, rng: np.random.Generator) -> Kernel:
         return type(self)(self.left.resolved(X, rng), self.right.resolved(X, rng))

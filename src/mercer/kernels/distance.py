@@ -29,6 +29,10 @@ class EuclideanKernel(Kernel):
         return True
 
     @property
+    def by_distance(self) -> bool:
+        return True
+
+    @property
     @abstractmethod
     def scale(self) -> float: ...
 
@@ -280,6 +284,10 @@ class Laplacian(Kernel):
 
     @property
     def mercer(self) -> bool:
+        return True
+
+    @property
+    def by_distance(self) -> bool:
         return True
 
     def __post_init__(self) -> None:

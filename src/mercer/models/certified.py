@@ -8,6 +8,7 @@ from mercer.errors import NoRoom
 from mercer.models.components import Components, Task
 from mercer.models.matrix import build_matrix
 from mercer.models.problem import wanted_components
+from mercer.models.scale import company
 from mercer.models.spectrum import Spectrum, TooMany, find_spectrum
 from mercer.operators.centering import Centered
 from mercer.operators.projection import Centring, projection
@@ -57,6 +58,7 @@ def components_of(task: Task, matrix: Centered, spectrum: Spectrum) -> Component
         vectors=spectrum.vectors,
         rows=rows,
         indefinite=spectrum.indefinite,
+        company=company(task.kernel, matrix),
         warnings=spectrum.warnings,
     )
 

@@ -50,6 +50,7 @@ class Components:
     landmarks: Any = None
     landmark_indices: Array | None = None
     indefinite: bool = False
+    company: float | None = None  # of a typical row: its similarities to all others, against that to itself
     warnings: list[str] = field(default_factory=list)
 
     def per_degree_of_freedom(self) -> float:

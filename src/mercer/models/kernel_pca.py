@@ -20,7 +20,7 @@ from mercer.models.components import Components, Task
 from mercer.models.current import Current
 from mercer.models.foretold import with_share
 from mercer.models.problem import describe, which_solver
-from mercer.models.scale import divided, in_units, in_units_of_input, refuse_matrix, standardized
+from mercer.models.scale import divided, in_units, in_units_of_input, refuse_matrix, sense_of_scale, standardized
 from mercer.models.training import Training, check_rows, weigh
 from mercer.operators.centering import refuse_non_finite
 from mercer.readings.preimage import apply_inverse, learn_inverse
@@ -315,7 +315,8 @@ class KernelPCA(Model):
             if not plan.streams:
                 task = replace(task, training=task.training.in_memory())
             found = find_by_landmarks(task, plan) if plan.held == "landmarks" else find_certified(task, plan)
-            self._keep(found, task.training)
+            warnings = sense_of_scale(found, task.kernel, self, getattr(self, "feature_names_in_", None))
+            self._keep(replace(found, warnings=warnings), task.training)
             if self.fit_inverse_transform:
                 self._learn_inverse(task, found)
         return task.training.given if self._training is not None else task.training.all_rows

@@ -19,11 +19,11 @@ from mercer.models.embedding import Embedding, Recipe, about_graph, embed, embed
 from mercer.models.local_task import given_distances, local_problem, refuse_negative, space_of
 from mercer.models.neighborhoods import Neighborhoods, find_neighborhoods
 from mercer.models.placing import Placement, place
-from mercer.models.scale import in_units, refuse_matrix, standardized
+from mercer.models.scale import about_units, in_units, refuse_matrix, standardized
 from mercer.models.training import Training, check_rows
 from mercer.operators import local
 from mercer.operators.alignment import over_blocks
-from mercer.operators.points import SparsePoints
+from mercer.operators.points import Points, SparsePoints
 from mercer.operators.spaces import KernelRows, Space
 from mercer.progress import reporting
 from mercer.solvers.gaps import GapCertificate, PartsCertificate
@@ -344,7 +344,7 @@ class LocallyLinearEmbedding(Model):
         self.reconstruction_error_ = found.error
         self.certificate_, self.plan_ = found.certificate, plan
         self.part_labels_, self.n_parts_ = hoods.all_rows(labels), int(labels.max()) + 1
-        for message in filter(None, [*opened.notes, hoods.note, *found.warnings]):
+        for message in filter(None, [*opened.notes, hoods.note, *self._about_units(hoods.space), *found.warnings]):
             tell(message)
         if not found.certificate.converged:
             tell(
@@ -352,6 +352,13 @@ class LocallyLinearEmbedding(Model):
                 "max_iter or tol.",
                 ConvergenceWarning,
             )
+
+    def _about_units(self, space: Space) -> list[str]:
+        """Whether one column decides alone who is near, where that is a matter of its unit."""
+        by_distance = self.metric.by_distance if isinstance(self.metric, Kernel) else self.metric == "euclidean"
+        if self.standardize or not by_distance or not isinstance(space, (Points, KernelRows)):
+            return []
+        return about_units(space.rows, getattr(self, "feature_names_in_", None))
 
     def _plan(self, X: Any, sample_weight: Any) -> Plan:
         return local_plan_ahead(self._open(X).problem, self._limits())

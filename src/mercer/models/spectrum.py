@@ -209,8 +209,8 @@ def observations(
         )
     if matrix.n >= FLAT_ROWS and 0 < values[:1].sum() * (matrix.n - 1) < 1.01 * matrix.trace and not indefinite:
         return [
-            "Every row is alone to this kernel: all eigenvalues are nearly the same, so no direction stands out and "
-            "the components are arbitrary. If it has a bandwidth, gamma is far too large for the scale of the data."
+            "No direction stands out to this kernel: all eigenvalues are nearly the same, as if every row were equally "
+            "far from every other, and the components are arbitrary."
         ]
     if indefinite:
         said.append(
