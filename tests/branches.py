@@ -34,12 +34,22 @@ def branch(argv, streams=None, before=lambda: None):
     `before` is called in the fork.
     """
     with TemporaryFile("w+") as out, TemporaryFile("w+") as err:
-        child = os.fork()
-        if not child:
-            before()
-            os._exit(become(argv, {0: os.devnull, 1: out.fileno(), 2: err.fileno()} | (streams or {})))
+        child = start(argv, {0: os.devnull, 1: out.fileno(), 2: err.fileno()} | (streams or {}), before)
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         return subprocess.CompletedProcess(argv, code, *map(text_of, (out, err)))
+
+
+def start(argv, streams, before):
+    """The command in a fork, the number of which is given back."""
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            before()
+            code = become(argv, streams)
+        finally:
+            os._exit(code)
+    return child
 
 
 def run_all(commands):

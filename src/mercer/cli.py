@@ -45,6 +45,20 @@ def _count(text: str) -> int:
     return int(number)
 
 
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a whole number.") from None
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a number.") from None
+
+
 Components = Annotated[
     str | None,
     typer.Option(
@@ -55,10 +69,10 @@ Components = Annotated[
     ),
 ]
 Method = Annotated[str, typer.Option(help="kpca (kernel PCA), pca or lle (locally linear embedding).")]
-Neighbors = Annotated[int | None, typer.Option(help="Of lle: how many describe a row; 5 if left out.")]
+Neighbors = Annotated[int | None, typer.Option(parser=_whole, help="Of lle: how many describe a row; 5 if left out.")]
 Kernel = Annotated[str | None, typer.Option(help="linear, poly, rbf (if left out), sigmoid or cosine.")]
 Memory = Annotated[str | None, typer.Option(help='Memory limit, such as "2GB"; half the machine if left out.')]
-Jobs = Annotated[int | None, typer.Option(help="Threads; all if left out.")]
+Jobs = Annotated[int | None, typer.Option(parser=_whole, help="Threads; all if left out.")]
 
 
 def _components(text: str | None, method: str) -> Any:
@@ -92,7 +106,9 @@ def fit(
     variant: Annotated[
         str | None, typer.Option(help="Of lle: standard (if left out), modified, hessian or ltsa.")
     ] = None,
-    reg: Annotated[float | None, typer.Option(help="Of lle: regularisation of weights; 0.001 if left out.")] = None,
+    reg: Annotated[
+        float | None, typer.Option(parser=_number, help="Of lle: regularisation of weights; 0.001 if left out.")
+    ] = None,
     metric: Annotated[str | None, typer.Option(help="Of lle: euclidean (if left out) or cosine.")] = None,
     on_disconnected: Annotated[
         str | None,
@@ -100,8 +116,8 @@ def fit(
     ] = None,
     kernel: Kernel = None,
     gamma: Annotated[str | None, typer.Option(help='A number, or "median"; 1/columns if left out.')] = None,
-    degree: Annotated[float | None, typer.Option(help="Of poly; 3 if left out.")] = None,
-    coef0: Annotated[float | None, typer.Option(help="Of poly and sigmoid; 1 if left out.")] = None,
+    degree: Annotated[float | None, typer.Option(parser=_number, help="Of poly; 3 if left out.")] = None,
+    coef0: Annotated[float | None, typer.Option(parser=_number, help="Of poly and sigmoid; 1 if left out.")] = None,
     solver: Annotated[
         str | None,
         typer.Option(
@@ -109,8 +125,10 @@ def fit(
             "arpack, dense."
         ),
     ] = None,
-    landmarks: Annotated[int | None, typer.Option(help="How many landmarks; implies --solver landmark.")] = None,
-    refine: Annotated[int | None, typer.Option(help="Exact passes after landmarks.")] = None,
+    landmarks: Annotated[
+        int | None, typer.Option(parser=_whole, help="How many landmarks; implies --solver landmark.")
+    ] = None,
+    refine: Annotated[int | None, typer.Option(parser=_whole, help="Exact passes after landmarks.")] = None,
     columns: Annotated[str | None, typer.Option(help="Names of the columns to use, separated by commas.")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="Name of a column to leave out; may be repeated.")] = None,
     header: Annotated[
@@ -119,7 +137,7 @@ def fit(
     weights: Annotated[str | None, typer.Option(help="Name of a column of weights: how often each row counts.")] = None,
     memory: Memory = None,
     jobs: Jobs = None,
-    seed: Annotated[int | None, typer.Option(help="Random seed; fixed if left out.")] = None,
+    seed: Annotated[int | None, typer.Option(parser=_whole, help="Random seed; fixed if left out.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop.")] = False,
 ) -> None:
     """PCA, kernel PCA or locally linear embedding of a file: the plan, the scores, and a certificate.
@@ -213,7 +231,9 @@ def plan(
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="The folder to write index.html into; made if need be.")] = Path("gallery"),
-    only: Annotated[list[int] | None, typer.Option(help="Number of a figure to draw; may be repeated.")] = None,
+    only: Annotated[
+        list[int] | None, typer.Option(parser=_whole, help="Number of a figure to draw; may be repeated.")
+    ] = None,
 ) -> None:
     """Draw the gallery: sixteen figures of the lectures, as one page that opens offline."""
     try:

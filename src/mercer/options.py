@@ -52,6 +52,7 @@ _BOTH = re.compile(r"(?:in Python )?mercer\.open_rows\(path, [^)]*\), on the com
 _PYTHON = (
     (" (SimpleImputer)", ""),
     ("StandardScaler", "--standardize"),
+    ("(--out on the command line)", "(--out)"),
 )
 
 
@@ -76,8 +77,11 @@ def _as_choice(choice: str) -> str:
     if choice.startswith(("an instance of", "a callable", "None", "an array-like")):
         return ""
     if choice.startswith("a str among"):
-        return "one of " + ", ".join(sorted(set(re.findall(r"'([^']*)'", choice)) - {"precomputed"}))
-    return choice.replace("an int", "a whole number").replace("a float", "a number")
+        words = sorted(set(re.findall(r"'([^']*)'", choice)) - {"precomputed"})
+        return ("one of " if len(words) > 1 else "") + ", ".join(words)
+    choice = choice.replace("an int", "a whole number").replace("a float", "a number")
+    choice = re.sub(r"in the range \[([\d.]+), inf\)", r"of at least \1", choice)
+    return re.sub(r"in the range \(([\d.]+), inf\)", r"above \1", choice)
 
 
 def _as_option(found: re.Match[str]) -> str:

@@ -35,7 +35,7 @@ def outlet(path: Path | None, names: Sequence[str], n_rows: int, dtype: Any = np
             yield _guarded(write, path)
             fed = True
     except OSError as error:
-        if not fed:  # whoever fed it has failed, not the file
+        if not fed and not isinstance(error.__context__, CannotWrite):  # whoever fed it has failed, not the file
             raise
         raise CannotWrite(path, error) from None
 

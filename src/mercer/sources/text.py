@@ -80,6 +80,8 @@ def first_record(path: Path) -> tuple[str, int, int, int]:
         record, taken = record + b"\n" + lines[before + taken], taken + 1
     if len(lines) == 1 and len(head) >= HEAD:
         raise BadData(f"The first line of {plain(path)} does not end within {HEAD:,} bytes: is it a table?")
+    if b"\0" in record:
+        raise BadData(f"{plain(path)} is no text: there are NUL bytes in its first line.")
     try:
         return record.decode("utf-8"), before, taken, max(map(len, lines[: before + taken + 1]))
     except UnicodeDecodeError:
@@ -96,9 +98,15 @@ def first_bytes(path: Path) -> bytes:
             head += more
             if len(LINE_END.split(head.strip(), 2)) > 2:
                 break
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff") or head.count(b"\0") > len(head) // 4:
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff") or has_every_other_byte_zero(head):
         raise BadData(f"{plain(path)} is UTF-16; save it as UTF-8.")
     return head.removeprefix(b"\xef\xbb\xbf")
+
+
+def has_every_other_byte_zero(head: bytes) -> bool:
+    """As UTF-16 has where letters are Latin, with or without its mark."""
+    zeros = [part.count(0) for part in (head[::2], head[1::2])]
+    return max(zeros) > len(head) // 4 and min(zeros) == 0
 
 
 def count_quotes(path: Path) -> int:
