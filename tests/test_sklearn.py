@@ -1,11 +1,10 @@
-"""scikit-learn as examiner: its estimator checks, those it does not run by itself, and its own test files."""
+"""scikit-learn as examiner: its estimator checks, and those it does not run by itself (its files: test_swapped.py)."""
 
 import inspect
 import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from sklearn.base import clone
@@ -85,20 +84,6 @@ def test_checks_that_are_not_in_the_generator(name, model):
     getattr(estimator_checks, name)(type(model).__name__, clone(model))
 
 
-SETTINGS = {"SCIPY_ARRAY_API": "1", "SKLEARN_RUN_FLOAT32_TESTS": "1"}
-
-
-def passed(module, *options):
-    """How many tests of scikit-learn's own file pass with our classes; the array-API ones among them."""
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "sklearn_swap", "-p", "no:cacheprovider", "-c", "/dev/null",
-         "--pyargs", f"sklearn.{module}", *options],
-        capture_output=True, text=True, cwd=Path(__file__).parent, env=os.environ | SETTINGS,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
-    return int(re.search(r"(\d+) passed", done.stdout).group(1))
-
-
 def test_array_api_checks_pass():
     """Those checks that are skipped unless scipy was told, before it was imported, to look for other arrays."""
     done = subprocess.run(
@@ -108,25 +93,6 @@ def test_array_api_checks_pass():
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:]
     assert int(re.search(r"(\d+) passed", done.stdout).group(1)) >= 5
-
-
-# Deviations, each with its reason.
-SPARSE_BATCHES = "not test_incremental_pca_sparse"  # it wants partial_fit to refuse sparse rows; ours takes them
-LONG = "not test_pca_sparse"  # 220 combinations of one question; some are in test_pca.py, all in `make test-all`
-
-
-@pytest.mark.parametrize(
-    ("module", "choice", "least"),
-    [
-        ("decomposition.tests.test_kernel_pca", "", 30),
-        ("decomposition.tests.test_pca", LONG, 180),
-        ("decomposition.tests.test_incremental_pca", SPARSE_BATCHES, 21),
-        ("manifold.tests.test_locally_linear", "", 24),
-        pytest.param("decomposition.tests.test_pca", "", 400, marks=pytest.mark.slow),
-    ],
-)
-def test_scikit_learns_own_files_pass_with_our_classes(module, choice, least):
-    assert passed(module, "-k", choice) >= least
 
 
 @pytest.mark.parametrize("ours", [KernelPCA, PCA, IncrementalPCA, LocallyLinearEmbedding])

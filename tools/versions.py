@@ -20,13 +20,21 @@ TESTS = {
         "test_solvers.py",
         "test_kernel_pca.py",
         "test_sklearn.py",
+        "test_swapped.py",
         "test_landmarks.py",
         "test_lle.py",
         "test_quality.py",
         "test_sources.py",
         "test_gallery.py",
     ],
-    "next": ["test_sklearn.py", "test_substitute.py", "test_kernel_pca.py", "test_pca.py", "test_lle.py"],
+    "next": [
+        "test_sklearn.py",
+        "test_swapped.py",
+        "test_substitute.py",
+        "test_kernel_pca.py",
+        "test_pca.py",
+        "test_lle.py",
+    ],
 }
 TOOLS = {
     "lowest": ["pytest>=8,<9"],  # scikit-learn 1.6 hands pytest a generator, which pytest 9 refuses
