@@ -47,7 +47,7 @@ def claims(c):
 
 
 def draw(c):
-    figure, axes = panels(1, 2, width=9, height=3.7)
+    figure, axes = panels(1, 2, width=7.8, height=3.2)
     for i, ax in enumerate(axes):
         filled = field(ax, c.grid, c.fields[:, i])
         scatter(ax, c.X, color=paper(), edgecolors=ink(), s=12)

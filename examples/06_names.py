@@ -5,6 +5,7 @@ has a place. Families stay together: five Simpsons span the first axis, three Fl
 "-son", Smithers and Chalmers towards "-ers". Names that were not there at the start land beside their relatives.
 """
 
+from itertools import cycle
 from types import SimpleNamespace
 
 import numpy as np
@@ -43,8 +44,8 @@ def draw(c):
     figure, (named, placed) = panels(1, 2, width=13, height=5.2, width_ratios=[2.4, 1.35])
     families = np.array([family(name) for name in VOC])
     relatives = [name for name in np.unique(families) if np.sum(families == name) > 1]
-    colour = dict.fromkeys(families, ink()) | dict(zip(relatives, COLOURS, strict=True))
-    marker = dict.fromkeys(families, ".") | dict(zip(relatives, MARKERS, strict=True))
+    colour = dict.fromkeys([*families, *map(family, OOV)], ink()) | dict(zip(relatives, cycle(COLOURS), strict=False))
+    marker = dict.fromkeys([*families, *map(family, OOV)], ".") | dict(zip(relatives, cycle(MARKERS), strict=False))
     for ax in (named, placed):
         for name in np.unique(families):
             look = {"color": colour[name], "marker": marker[name], "label": name if name in relatives else None}
@@ -57,7 +58,7 @@ def draw(c):
             alpha = 1 if families[i] in relatives else 0.65
             named.plot([c.known[i, 0], x], [c.known[i, 1], y], color=colour[families[i]], lw=0.8, alpha=0.6 * alpha)
             named.text(x, y, f" {VOC[i]} ", ha=align, va="center", fontsize=9, alpha=alpha)
-    for name, z, offset in zip(OOV, c.new, [(60, -24), (-20, -40), (64, -44)], strict=True):
+    for name, z, offset in zip(OOV, c.new, cycle([(60, -24), (-20, -40), (64, -44)]), strict=False):
         own = {"color": colour[family(name)], "marker": marker[family(name)]}
         scatter(placed, z[None], s=90, edgecolors=ink(), linewidths=1.2, **own)
         line = {"arrowstyle": "-", "color": ink()}

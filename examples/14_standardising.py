@@ -53,7 +53,7 @@ def claims(c):
 
 
 def draw(c):
-    figure, axes = panels(1, 2, width=9, height=4.4)
+    figure, axes = panels(1, 2, width=7.8, height=3.9)
     cases = [("as measured", c.X, c.raw, c.U, 18), ("standardised", c.Z, c.scaled, c.V, 3.6)]
     for ax, (name, points, values, W, reach) in zip(axes, cases, strict=True):
         scatter(ax, points, color=SKY, s=12)

@@ -4,15 +4,20 @@ import re
 import unicodedata
 import warnings
 
+import numpy as np
+import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from bad_input import parameters, tables
+from bad_input import parameters, tables, uses
+from bad_input.parameters import BENT
+from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding
 from mercer.errors import MercerError
 
-CASES = [*tables.CASES, *parameters.CASES]
+CASES = [*tables.CASES, *parameters.CASES, *uses.CASES]
 INTERNAL = re.compile(
-    r"\b_(?!_init__\(\) got)\w+|validate_data|check_array|object at 0x|mercer\.models|numpy\.\w+Error|Traceback"
+    r"\b_(?!_init__\(\) got)\w+|validate_data|check_array| at 0x|mercer\.models|numpy\.\w+Error|Traceback"
 )
 
 
@@ -49,3 +54,70 @@ def assert_one_clear_sentence(text):
     assert 20 < len(text) < 600, f"{len(text)} characters: {text[:700]}"
     assert not any(unicodedata.category(letter) == "Cc" for letter in text), repr(text)
     assert not INTERNAL.search(text), text
+
+
+# ---------------------------------------------------------------------- a refused fit leaves the model as it was
+
+REFUSALS = {
+    "other columns with NaN": (np.full((20, 3), np.nan), {}),
+    "a text": ("rows.csv", {}),
+    "dates": (np.ones((20, 3)).astype("datetime64[D]"), {}),
+    "no rows": (pd.DataFrame({"a": [], "b": []}), {}),
+    "text in a frame with other names": (pd.DataFrame({"u": [1.0, 2.0], "v": ["x", "y"]}), {}),
+    "a parameter": (BENT, {"n_components": -1}),
+    "too many components": (BENT[:, :3], {"n_components": 10**6}),
+    "no memory": (np.ones((50, 7)), {"memory_limit": 1}),
+    "weights": (BENT[:, :3], {"sample_weight": -np.ones(30)}),
+    "squares that overflow": (1e300 * BENT[:, :3], {}),
+    "stopped": (BENT[:, :3], {"progress": lambda state: 1 / 0}),
+}
+
+
+@pytest.mark.parametrize("method", ["fit", "fit_transform"])
+@pytest.mark.parametrize("reason", REFUSALS)
+@pytest.mark.parametrize(
+    "model",
+    [
+        PCA(2),
+        PCA(2, svd_solver="krylov"),
+        IncrementalPCA(2),
+        IncrementalPCA(2, forget=0.9),
+        KernelPCA(2, kernel="rbf", fit_inverse_transform=True),
+        KernelPCA(2, kernel="rbf", n_landmarks=20),
+        LocallyLinearEmbedding(n_neighbors=8),
+    ],
+    ids=str,
+)
+def test_a_refused_fit_leaves_the_model_as_it_was(model, reason, method):
+    X, changes = REFUSALS[reason]
+    model = clone(model).fit(pd.DataFrame(BENT, columns=list("abcd")))
+    scores = model.transform(pd.DataFrame(BENT, columns=list("abcd")))
+    weights = {name: value for name, value in changes.items() if name == "sample_weight"}
+    params = {name: value for name, value in changes.items() if name != "sample_weight"}
+    old = {name: getattr(model, name) for name in params}
+    model.set_params(**params)
+    before = dict(vars(model))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            getattr(model, method)(X, **weights)
+        except (ValueError, TypeError, MercerError, ZeroDivisionError):
+            assert vars(model).keys() == before.keys()
+            assert all(vars(model)[name] is before[name] for name in before)
+            model.set_params(**old)
+            assert np.array_equal(model.transform(pd.DataFrame(BENT, columns=list("abcd"))), scores)
+        else:
+            assert (type(model), reason) in TAKEN
+
+
+TAKEN = {(KernelPCA, "too many components"), (KernelPCA, "stopped"), (LocallyLinearEmbedding, "squares that overflow")}
+
+
+@pytest.mark.parametrize("model", [PCA(2), KernelPCA(2), LocallyLinearEmbedding()], ids=str)
+def test_a_message_about_thousands_of_columns_is_short(model):
+    wide = pd.DataFrame(np.full((5, 5000), "x"), columns=[f"a rather long name of column {j}" for j in range(5000)])
+    with pytest.raises(ValueError, match=r"'a rather long name of column 0' holds text, first 'x' at row index 0"):
+        model.fit(wide)
+    with pytest.raises(TypeError, match=r"column 4' \(datetime64.* and 4,995 more\. Leave them out") as refused:
+        model.fit(pd.DataFrame(np.zeros((5, 5000), dtype="datetime64[s]"), columns=wide.columns))
+    assert_one_clear_sentence(str(refused.value))

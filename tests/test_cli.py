@@ -26,7 +26,7 @@ def test_help_names_the_command_and_the_exit_codes():
 
 def test_demo_writes_one_page_and_prints_only_its_path(tmp_path):
     done = run("demo", "--only", 13, "--out", tmp_path / "new" / "folder")
-    page = tmp_path / "new" / "folder" / "index.html"
+    page = tmp_path / "new" / "folder" / "figure_13.html"
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{page}\n", "")  # no terminal, no progress bar
     assert page.stat().st_size > 50_000 and list(page.parent.iterdir()) == [page]
 
@@ -71,9 +71,11 @@ def test_a_full_standard_output_is_told(tmp_path):
 
 
 def test_numbers_are_those_of_the_figures_and_each_is_drawn_once(tmp_path):
+    (tmp_path / "index.html").write_text("the full gallery")
     run("demo", "--only", 13, "--only", 13, "--out", tmp_path)
-    page = (tmp_path / "index.html").read_text()
+    page = (tmp_path / "figure_13.html").read_text()
     assert page.count("<article") == 1 and '<span class="number">13</span>' in page
+    assert (tmp_path / "index.html").read_text() == "the full gallery"
 
 
 def test_a_device_without_room_is_told_and_leaves_nothing_behind(tmp_path):
@@ -110,7 +112,7 @@ def test_a_claim_that_does_not_hold_is_told_by_the_exit_code(tmp_path):
     )
     done = run("demo", "--only", 13, "--out", tmp_path, code=code)
     assert done.returncode == 4 and "the moon is a kernel" in done.stderr
-    assert 'class="failed"' in (tmp_path / "index.html").read_text()
+    assert 'class="failed"' in (tmp_path / "figure_13.html").read_text()
 
 
 def test_interrupt_has_its_exit_code_and_leaves_nothing_behind(tmp_path):
@@ -135,7 +137,7 @@ def test_progress_is_shown_on_a_terminal(tmp_path):
     )  # fmt: skip
     os.close(there)
     assert b"drawing" in os.read(here, 100_000)
-    assert done.stdout.decode() == f"{tmp_path / 'index.html'}\n"
+    assert done.stdout.decode() == f"{tmp_path / 'figure_13.html'}\n"
 
 
 def test_plan_says_what_a_fit_would_take():

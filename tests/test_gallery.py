@@ -102,3 +102,14 @@ def test_scripts_can_be_chosen_by_number():
     assert [path.name[:2] for path in gallery.scripts([8, 4])] == ["08", "04"]
     with pytest.raises(WrongUse, match="no figure 99; its figures are 1 to 16"):
         gallery.scripts([99])
+
+
+@pytest.mark.parametrize("families", [1, 3, 7, 12])
+def test_names_are_drawn_with_any_number_of_families(families, monkeypatch):
+    [path] = gallery.scripts([6])
+    script = gallery.load(path)
+    names = [f"{stem * 3} {first}" for stem in "abcdefghijkl"[:families] for first in ("anna", "otto")]
+    monkeypatch.setattr(script, "VOC", [*names, "cher"])
+    monkeypatch.setattr(script, "OOV", ["aaa ida", "zorro"])
+    results = script.compute()
+    assert as_png(lambda: script.draw(results)).startswith(b"\x89PNG") and len(script.claims(results)) == 4

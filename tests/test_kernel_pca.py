@@ -395,7 +395,7 @@ def test_max_iter_that_does_not_suffice_is_told():
         (dict(memory_limit="9" * 400), X, ValueError, 'write bytes or a text such as "2GB"'),
         (dict(memory_limit=float("inf")), X, ValueError, "memory_limit"),
         (dict(), 1e200 * X, BadData, "not finite"),
-        (dict(kernel=lambda x, y: float("nan")), X, BadData, "values that are not finite, first for row 0"),
+        (dict(kernel=lambda x, y: float("nan")), X, BadData, "values that are not finite, first for row index 0"),
         (dict(kernel=lambda x, y: x), X, ValueError, "array of shape (4,) for one pair of rows"),
         (dict(kernel="rbf"), 1e200 * X, BadData, "an overflow"),
         (dict(kernel="poly"), 1e150 * X, BadData, "an overflow"),

@@ -1102,7 +1102,7 @@ def test_far_rows_are_told():
     X = cloud(70, 3)
     model = LocallyLinearEmbedding(n_neighbors=9).fit(X)
     new = np.concatenate([X[:3] + 0.01, [[100.0, 0, 0], [0, 5000.0, 0]]])
-    with pytest.warns(MercerWarning, match=r"2 of 5 rows are farther .*row 4 is 5e\+03 away"):
+    with pytest.warns(MercerWarning, match=r"2 of 5 rows are farther .*row index 4 is 5e\+03 away"):
         Y = model.transform(new)
     assert np.isfinite(Y).all()
     assert np.array_equal(model.place(new).far, [False, False, False, True, True])
@@ -1215,7 +1215,9 @@ def test_far_rows_of_a_file_are_told_once_with_their_numbers(tmp_path):
     np.save(tmp_path / "new.npy", new)
     with pytest.warns(MercerWarning) as told:
         LocallyLinearEmbedding(n_neighbors=9).fit(X).transform(tmp_path / "new.npy")
-    assert len(told) == 1 and "1 of 21,000 rows" in str(told[0].message) and "row 20000 is" in str(told[0].message)
+    assert (
+        len(told) == 1 and "1 of 21,000 rows" in str(told[0].message) and "row index 20000 is" in str(told[0].message)
+    )
 
 
 @quiet

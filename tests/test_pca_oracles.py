@@ -282,6 +282,7 @@ def test_scores_do_not_see_the_offset(offset, solver):
 @pytest.mark.parametrize("offset", OFFSETS)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("batch", [7, 100, 600])
+@pytest.mark.filterwarnings("ignore:Numbers of column")  # of float32 at 1e8: true, and the answer is exact
 def test_batches_do_not_see_the_offset(batch, dtype, offset):
     X, values = steps(600, 4)
     model = IncrementalPCA(4)

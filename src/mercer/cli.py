@@ -232,7 +232,7 @@ def plan(
 def demo(
     out: Annotated[Path, typer.Option(help="The folder to write index.html into; made if need be.")] = Path("gallery"),
     only: Annotated[
-        list[int] | None, typer.Option(parser=_whole, help="Number of a figure to draw; may be repeated.")
+        list[int] | None, typer.Option(parser=_whole, help="A figure to draw, into figure_N.html; may be repeated.")
     ] = None,
 ) -> None:
     """Draw the gallery: sixteen figures of the lectures, as one page that opens offline."""
@@ -244,7 +244,8 @@ def demo(
     from mercer.threads import one_blas_thread
 
     scripts = gallery.scripts(only or ())
-    page = html.prepare(out / "index.html")  # an unwritable folder is said before the work, not after it
+    name = "_".join(["figure", *(str(int(script.name[:2])) for script in scripts)]) if only else "index"
+    page = html.prepare(out / f"{name}.html")  # an unwritable folder is said before the work, not after it
     with one_blas_thread():  # small matrices all of them: threads would only wait for each other
         entries = [gallery.make_entry(script) for script in track(scripts, "drawing")]
     html.write(page, html.gallery_page(entries))

@@ -30,8 +30,8 @@ OOV = ["flanders maude", "simpson abe", "van houten kirk"]
 
 def family(name: str) -> str:
     """The family name: the first word, or the first two after "van"."""
-    first, second, *_ = name.split()
-    return f"{first} {second}" if first == "van" else first
+    first, *others = name.split()
+    return " ".join([first, *others[:1]]) if first == "van" else first
 
 
 def correlated_cloud(n: int = 200, *, seed: Seed = 0) -> Array:

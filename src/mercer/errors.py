@@ -5,6 +5,7 @@ The command line turns them into exit codes: 0 done, 1 a defect of ours, 2 wrong
 143 terminated.
 """
 
+import re
 import sys
 import warnings
 from collections.abc import Iterable
@@ -77,8 +78,8 @@ def listed(items: Iterable[object], most: int = 5, total: int | None = None) -> 
 
 
 def in_short(value: object, most: int = 60) -> str:
-    """A value as it is written in Python, without line breaks, and cut if it is long."""
-    return shortened(" ".join(repr(value).split()), most)
+    """A value as it is written in Python, without line breaks and addresses, and cut if it is long."""
+    return shortened(re.sub(r" at 0x[0-9a-f]+", "", " ".join(repr(value).split())), most)
 
 
 def shortened(text: str, most: int) -> str:

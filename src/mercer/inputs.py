@@ -23,6 +23,8 @@ TEMPORAL = re.compile(r"date|time|duration|period|interval|month", re.IGNORECASE
 MOMENTS = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 AS_NUMBERS = "Leave them out, or turn them into numbers first, such as days since the first."
 LONGEST = 560  # characters of a message
+ENOUGH = 1000  # steps of rounding that rows should differ by, at least
+SOME, ENTRIES = 1000, 10**6  # rows, and numbers, that are looked at for it
 
 
 def table(X: Any, label: str = "X") -> Any:
@@ -166,6 +168,44 @@ def columns_of(X: Any) -> list[tuple[Any, Any]]:
     if hasattr(X, "column_names") and hasattr(X, "schema"):
         return list(zip(X.column_names, X.schema.types, strict=False))
     return []
+
+
+# ---------------------------------------------------------------------- numbers that are there, but say little
+
+
+def about_steps(X: Any) -> str:
+    """Where a large constant has left the numbers few digits, by some of the rows; nothing if they have enough."""
+    if not isinstance(X, np.ndarray) or X.dtype.kind not in "fiu" or 0 in X.shape:
+        return ""
+    some = X[:: max(1, len(X) // max(2, min(SOME, ENTRIES // X.shape[1])))]
+    kind = X.dtype.type if X.dtype.kind == "f" else np.float64  # whole numbers become these
+    low, high = some.min(axis=0).astype(kind), some.max(axis=0).astype(kind)
+    with np.errstate(over="ignore", invalid="ignore"):
+        spreads, sizes = high - low, np.maximum(np.abs(low), np.abs(high))
+        if not spreads.max() < ENOUGH * np.spacing(sizes.max()):  # nearly always
+            return ""
+    exact = (sizes <= 2**53) if X.dtype.kind != "f" else np.zeros(len(sizes), dtype=bool)
+    steps = np.where((spreads > 0) & ~exact, np.spacing(sizes), 0)
+    j, spread = int(np.argmax(steps)), float(spreads.max())
+    if not spread < ENOUGH * float(steps[j]):
+        return ""
+    digits = max(0, int(np.log10(spread / float(steps[j]))))
+    return (
+        f"Numbers of column {j} are around {float(sizes[j]):.3g}, where {np.dtype(kind)} has steps of "
+        f"{float(steps[j]):.2g}, and rows differ by {spread:.2g} at most: what tells them apart has about "
+        f"{digits} digit{'s' * (digits != 1)}. Subtract the constant part where the numbers come from."
+    )
+
+
+def refuse_diagonal(matrix: Any) -> None:
+    """An item is at distance zero from itself, up to rounding; a matrix of similarities says otherwise."""
+    own, largest = np.diagonal(matrix), float(matrix.max())
+    if own.max() > 1e-6 * largest:
+        i = int(own.argmax())
+        raise BadData(
+            f"The distance of an item to itself has to be zero, and that of row index {i} is {own[i]:.3g}, against a "
+            f"largest of {largest:.3g}. Are these similarities? Turn them into distances first."
+        )
 
 
 # ---------------------------------------------------------------------- where

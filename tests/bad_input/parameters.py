@@ -52,6 +52,7 @@ COMPONENTS = [
     *refused_parameter("n_components", [0], models=("IncrementalPCA", "KernelPCA", "LocallyLinearEmbedding")),
     *refused_parameter("n_components", ["mle", "bic"], models=("IncrementalPCA", *KERNEL, *LOCAL)),
     *refused_parameter("n_components", [0.9, None, 5, 10**6], models=LOCAL, what="n_components|dimension"),
+    *refused_parameter("n_components", [10**400]),
     *refused_parameter("n_components", [5, 10**30], models=LINEAR, what="n_components=.*4|n_features=4"),
     *[
         Case(f"{model}(n_components={k!r})", fit(model, n_components=k), right=lambda m, k=k: widths(m) == 2)
@@ -138,6 +139,22 @@ KERNELS = [
         ],
         "landmark",
         KERNEL,
+    ),
+    *refused_parameter("gamma", [10**400], "gamma", KERNEL),
+    *refused_parameter("alpha", [10**400], "alpha", KERNEL, fit_inverse_transform=True),
+    *refused_parameter("landmarks", [[[1.0, 2.0], [3.0]]], "landmarks is ragged", KERNEL),
+    *[
+        refused(
+            f"a kernel function that returns {value!r}",
+            lambda value=value: KernelPCA(2, kernel=lambda x, y: value).fit(BENT),
+            "The kernel function returned .* no number|shape|function that returns nan",
+        )
+        for value in ("a", None, {}, [1, 2], 1j)
+    ],
+    refused(
+        "blocks of text",
+        lambda: KernelPCA(2, kernel=kernels.Blockwise(lambda X, Y: [["a"] * len(Y)] * len(X))).fit(BENT),
+        "The kernel function returned .* no number",
     ),
     refused("landmarks and their number", fit("KernelPCA", n_landmarks=3, landmarks=[1, 2]), "not both"),
     refused("landmarks and LAPACK", fit("KernelPCA", n_landmarks=3, eigen_solver="dense"), "n_landmarks is for"),
@@ -253,8 +270,13 @@ HOODS = [
         refused(f"LLE(n_neighbors={k!r})", fit("LocallyLinearEmbedding", n_neighbors=k), "n_neighbors")
         for k in (0, -1, 2.5, 30, 31, 10**9, 10**30, "all", None, True, np.nan, [5])
     ],
-    *refused_parameter("reg", [-1, np.nan, np.inf, "a", None, True], models=LOCAL),
+    *refused_parameter("reg", [10**400, -1, np.nan, np.inf, "a", None, True], models=LOCAL),
     *refused_parameter("method", ["mlle", None, 1], models=LOCAL),
+    refused(
+        "a metric that overflows",
+        fit("LocallyLinearEmbedding", metric=kernels.Polynomial(degree=900)),
+        "Distances between rows are not finite: an overflow",
+    ),
     *refused_parameter("metric", ["manhattan", None, 1, min], models=LOCAL),
     *refused_parameter("on_disconnected", ["join", None, True], models=LOCAL),
     *refused_parameter("neighbors_algorithm", ["annoy", None], models=LOCAL),
@@ -310,7 +332,7 @@ OTHERS = [
     *refused_parameter("batch_size", [0, -1, 2.5, "all", True], models=("IncrementalPCA",)),
     *refused_parameter("forget", [0, -0.5, 1.5, np.nan, "a", None, True], models=("IncrementalPCA",)),
     refused("PCA('mle') with fewer rows than columns", fit("PCA", X=BENT[:3], n_components="mle"), "mle"),
-    Case("PCA of one row", fit("PCA", X=BENT[:1]), warns="one row"),
+    Case("PCA of one row", fit("PCA", X=BENT[:1]), warns="All rows are the same"),
     refused("LLE of one row", fit("LocallyLinearEmbedding", X=BENT[:1]), "n_neighbors < n_samples"),
     refused("LLE of two rows", fit("LocallyLinearEmbedding", X=BENT[:2]), "n_neighbors < n_samples"),
 ]

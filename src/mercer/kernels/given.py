@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.errors import in_short
 from mercer.kernels.base import Array, Kernel, Rows, n_rows
 
 
@@ -42,7 +43,7 @@ class Pairwise(Kernel):
                 f"The kernel function returned an array of shape {np.shape(value)} for one pair of rows; it must "
                 "return one number. A function of two blocks of rows is given as mercer.kernels.Blockwise(function)."
             )
-        return float(np.asarray(value).item())
+        return float(numbers_of(value).item())
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,18 @@ class Blockwise(Kernel):
     params: dict[str, Any] = field(default_factory=dict)
 
     def block(self, X: Rows, Y: Rows) -> Array:
-        tile = np.asarray(self.function(X, Y, **self.params), dtype=np.float64)
+        tile = numbers_of(self.function(X, Y, **self.params))
         if tile.shape != (n_rows(X), n_rows(Y)):
             raise ValueError(
                 f"The kernel function returned shape {tile.shape} for blocks of {n_rows(X)} and {n_rows(Y)} rows; "
                 f"it must return ({n_rows(X)}, {n_rows(Y)}). A function of one pair of rows is given as it is."
             )
         return tile
+
+
+def numbers_of(value: Any) -> Array:
+    """What a user's function returned, as numbers."""
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"The kernel function returned {in_short(value)}, which is no number.") from None

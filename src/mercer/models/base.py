@@ -1,6 +1,7 @@
 """What all models share: limits, randomness, and rows in blocks."""
 
 import re
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -12,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 
-from mercer.errors import shortened
+from mercer.errors import in_short, shortened
 from mercer.limits import Limits, count_threads, rows_at_a_time
 from mercer.progress import reporting
 from mercer.solvers.plan import Plan
@@ -197,6 +198,8 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
         for name, value in self.get_params(deep=False).items():
             if isinstance(value, (bool, np.bool_)) and "boolean" not in self._parameter_constraints.get(name, ()):
                 raise ValueError(f"The {name!r} parameter of {type(self).__name__} cannot be {value}: give a number.")
+            if isinstance(value, Integral) and abs(int(value)) > sys.float_info.max:
+                raise ValueError(f"The {name!r} parameter of {type(self).__name__} is too large: {in_short(value)}.")
 
     def _limits(self) -> Limits:
         return Limits.of(self.memory_limit, self.n_jobs)

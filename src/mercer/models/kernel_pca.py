@@ -11,6 +11,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.errors import tell
+from mercer.inputs import table, told_where
 from mercer.kernels import Kernel, Precomputed, resolve_kernel
 from mercer.models.ahead import plan_ahead
 from mercer.models.base import WEIGHTS_ON_REQUEST, Model, all_or_nothing
@@ -477,7 +478,9 @@ class KernelPCA(Model):
                 "transform is not available."
             )
         check_is_fitted(self)
-        scores = check_array(X, dtype=np.float64)
+        X = table(X)
+        with told_where(X):
+            scores = check_array(X, input_name="X", dtype=np.float64)
         expected = self.X_transformed_fit_.shape[1]
         if scores.shape[1] != expected:
             raise ValueError(

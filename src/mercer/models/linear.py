@@ -8,8 +8,9 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import HERE, Home, to_numpy
+from mercer.arrays import HERE, Home, is_foreign, to_numpy
 from mercer.errors import BadData, tell
+from mercer.inputs import table, told_where
 from mercer.models.axes import Axes
 from mercer.models.base import Model
 from mercer.models.components import per_degree_of_freedom
@@ -130,7 +131,9 @@ class LinearModel(Model):
             In the units of the rows of the fit.
         """
         home = self._home_of_new(X, "inverse_transform")
-        scores = check_array(to_numpy(X), input_name="X", dtype=[np.float64, np.float32])
+        X = table(to_numpy(X) if is_foreign(X) else X)
+        with told_where(X):
+            scores = check_array(X, input_name="X", dtype=[np.float64, np.float32])
         axes = self._number("components_")
         if scores.shape[1] != len(axes):
             raise ValueError(
@@ -341,7 +344,9 @@ class LinearModel(Model):
 
 
 def as_narrow(array: Array, dtype: Any) -> Array:
-    """In this precision, if all of it is still a number there."""
-    with np.errstate(over="ignore"):
+    """In this precision, if all of it is still a number there, and the largest keeps its digits."""
+    with np.errstate(over="ignore", under="ignore"):
         narrow = array.astype(dtype)
-    return narrow if np.isfinite(narrow).all() or not np.isfinite(array).all() else array
+    size, least = np.abs(array).max(initial=0.0), np.finfo(dtype).tiny / np.finfo(dtype).eps
+    there = np.isfinite(narrow).all() and not 0 < size < least
+    return narrow if there or not np.isfinite(array).all() else array

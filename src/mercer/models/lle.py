@@ -274,7 +274,8 @@ class LocallyLinearEmbedding(Model):
     def _fit(self, X: Any) -> None:
         """From rows to fitted names."""
         limits, rng = self._limits(), self._rng()
-        with self._within_limits(), reporting(self.progress, STAGES, "neighbourhoods") as on_pass:
+        quiet = np.errstate(over="ignore", invalid="ignore")  # what overflows is told in words
+        with quiet, self._within_limits(), reporting(self.progress, STAGES, "neighbourhoods") as on_pass:
             opened = self._open(X)
             space, problem = opened.space, opened.problem
             plan = choose_local_plan(problem, limits)
@@ -427,7 +428,7 @@ class LocallyLinearEmbedding(Model):
         if far:
             tell(
                 f"{far:,} of {start:,} rows are farther from the training rows than those are from their own "
-                f"neighbours (row {farthest} is {distance:.3g} away): there the embedding is a guess."
+                f"neighbours (row index {farthest} is {distance:.3g} away): there the embedding is a guess."
             )
 
     def _placed(self, rows: Any, threads: int) -> Placement:

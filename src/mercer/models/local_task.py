@@ -8,6 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.errors import tell
+from mercer.inputs import refuse_diagonal
 from mercer.kernels.base import Kernel
 from mercer.models.neighborhoods import probe_fill
 from mercer.operators.points import Points, SparsePoints, some_of
@@ -126,17 +127,6 @@ def checked_distances(matrix: Any) -> Array:
             "neighbours the mean of both is used."
         )
     return matrix
-
-
-def refuse_diagonal(matrix: Array) -> None:
-    """An item is at distance zero from itself, up to rounding; a matrix of similarities says otherwise."""
-    own, largest = np.diagonal(matrix), float(matrix.max())
-    if own.max() > 1e-6 * largest:
-        i = int(own.argmax())
-        raise ValueError(
-            f"The distance of an item to itself has to be zero, and that of row index {i} is {own[i]:.3g}, against a "
-            f"largest of {largest:.3g}. Are these similarities? Turn them into distances first."
-        )
 
 
 def refuse_negative(matrix: Array) -> None:

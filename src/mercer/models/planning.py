@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.errors import NoRoom
+from mercer.errors import NoRoom, in_short
 from mercer.models.ahead import linear_plan_ahead, local_plan_ahead, plan_ahead
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.lle import LocallyLinearEmbedding
@@ -58,8 +58,8 @@ def plan(
     ('recomputed', True)
     """
     n, d = _whole(n_rows, "n_rows", 10**12), _whole(n_features, "n_features", 10**7)
-    if method not in _WAYS:
-        raise ValueError(f"method={method!r} is none of {', '.join(_WAYS)}.")
+    if not isinstance(method, str) or method not in _WAYS:
+        raise ValueError(f"method={in_short(method)} is none of {', '.join(_WAYS)}.")
     return _WAYS[method](n, d, n_components, dict(memory_limit=memory_limit, n_jobs=n_jobs, **params))
 
 

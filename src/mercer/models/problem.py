@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.errors import tell
+from mercer.inputs import table
 from mercer.kernels import Kernel, Precomputed
 from mercer.models.spectrum import FIRST_GUESS
 from mercer.solvers.factored import Factored
@@ -48,7 +49,7 @@ def which_solver(model: Any) -> str:
     said = [name for name in said if name != "refine" or model.refine]
     if {"n_landmarks", "landmarks"} <= set(said):
         raise ValueError("Give n_landmarks or the landmarks themselves, not both.")
-    if model.landmarks is not None and np.ndim(model.landmarks) == 0 and not sparse.issparse(model.landmarks):
+    if model.landmarks is not None and table(model.landmarks, "landmarks").ndim == 0:
         raise ValueError(f"landmarks must be numbers of rows, or rows; got {model.landmarks!r}.")
     if said and model.eigen_solver in ("dense", "krylov"):
         raise ValueError(f'{said[0]} is for eigen_solver="landmark"; eigen_solver={model.eigen_solver!r} has none.')

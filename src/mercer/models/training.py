@@ -13,7 +13,8 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import assert_all_finite, check_non_negative, validate_data
 
 from mercer.arrays import is_foreign, to_numpy
-from mercer.inputs import table, told_where
+from mercer.errors import tell
+from mercer.inputs import about_steps, table, told_where
 from mercer.sources.files import open_rows
 from mercer.sources.rows import MappedRows, RowSource
 from mercer.symmetric import Array
@@ -93,6 +94,8 @@ def check_rows(
         X = table(X)
         with told_where(X):
             X = numbers(validate_data(model, X, accept_sparse="csr", reset=reset, ensure_all_finite=finite))
+        if reset and not square and (steps := about_steps(X)):
+            tell(steps)
     if reset and square and X.shape[0] != X.shape[1]:
         raise ValueError(f"Precomputed {matrix} must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
     return X

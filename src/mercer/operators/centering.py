@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.errors import BadData
+from mercer.errors import BadData, in_short
 from mercer.rounding import SUM_ROUNDINGS, gamma
 from mercer.symmetric import Array, SymmetricOperator
 
@@ -172,9 +172,9 @@ def refuse_non_finite(values: Array, kernel: Any) -> None:
     if not len(bad):
         return
     raise BadData(
-        f"The kernel {'' if kernel is None else repr(kernel) + ' '}gave values that are not finite, first for row "
-        f"{bad[0]} ({len(bad)} of {len(values)} rows): an overflow, or a kernel function that returns nan. Scale the "
-        "data down (StandardScaler) or check the function with mercer.kernels.check_kernel."
+        f"The kernel {'' if kernel is None else in_short(kernel, 120) + ' '}gave values that are not finite, first for "
+        f"row index {bad[0]} ({len(bad)} of {len(values)} rows): an overflow, or a kernel function that returns nan. "
+        "Scale the data down (StandardScaler) or check the function with mercer.kernels.check_kernel."
     )
 
 

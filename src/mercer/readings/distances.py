@@ -9,6 +9,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from mercer.errors import BadData
+from mercer.inputs import refuse_diagonal
 from mercer.kernels.dot import Cosine, dot, squared_norms
 from mercer.sources.rows import some_rows
 from mercer.symmetric import Array
@@ -139,6 +140,7 @@ def _precomputed(D: Any) -> Given:
         raise ValueError(f'With metric="precomputed" X has to be a square matrix of distances; its shape is {D.shape}.')
     if D.min() < 0:
         raise BadData(f'With metric="precomputed" X has to hold distances; its smallest number is {D.min():.3g}.')
+    refuse_diagonal(D)
     return Given(D)
 
 

@@ -368,17 +368,19 @@ def _draw(n: int, sample: int | None, random_state: Any) -> Array:
     m = (n if n <= ALL_ROWS else SOME_ROWS) if sample is None else _whole(sample, "sample")
     if not 2 <= m <= n:
         raise ValueError(f"sample ({m}) should be from 2 to the number of rows ({n:,}).")
-    return np.arange(n) if m == n else np.sort(_generator(random_state).choice(n, size=m, replace=False))
+    rng = _generator(random_state)
+    return np.arange(n) if m == n else np.sort(rng.choice(n, size=m, replace=False))
 
 
 def _generator(random_state: Any) -> np.random.Generator:
-    from sklearn.utils import check_random_state
-
     if isinstance(random_state, np.random.Generator):
         return random_state
-    if random_state is None or isinstance(random_state, Integral):
-        return np.random.default_rng(int(random_state or 0))
-    return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31 - 1))
+    whole = isinstance(random_state, Integral) and not isinstance(random_state, bool)
+    if random_state is not None and not (whole and random_state >= 0):
+        raise ValueError(f"random_state has to be a whole number from 0 on, or a generator; got {random_state!r:.60}.")
+    return np.random.default_rng(int(random_state or 0))
 
 
 def _whole(value: Any, name: str) -> int:

@@ -1,8 +1,9 @@
 """Rows in files: .npy, Parquet, Arrow and Feather, CSV. Read block by block, checked as they are read."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from mercer.errors import BadData
 from mercer.sources.delimited import CsvRows
@@ -23,8 +24,8 @@ TEXTS = (".csv", ".tsv", ".txt")
 
 def open_rows(
     path: str | os.PathLike[str],
-    columns: Sequence[str] | None = None,
-    drop: Sequence[str] = (),
+    columns: Sequence[str] | str | None = None,
+    drop: Sequence[str] | str = (),
     header: bool | None = None,
 ) -> RowSource:
     """The rows of a file, for `fit` and `transform`: opened and looked over, not read.
@@ -33,9 +34,9 @@ def open_rows(
     ----------
     path : path
         A .npy, .parquet, .arrow, .feather, .csv or .tsv file.
-    columns : sequence of str, default=None
-        The columns to use. None: all.
-    drop : sequence of str, default=()
+    columns : sequence of str, or str, default=None
+        The columns to use, or the only one. None: all.
+    drop : sequence of str, or str, default=()
         Columns to leave out, such as text.
     header : bool, default=None
         Whether the first line of a text file names its columns. None: if not all of its fields are numbers or gaps.
@@ -57,6 +58,7 @@ def open_rows(
     if kind not in (".npy", *TABLES, *TEXTS):
         known = ", ".join([".npy", *TABLES, *TEXTS])
         raise BadData(f"{plain(path)}: files of this kind cannot be read; known are {known}.")
+    columns, drop = named(columns, "columns"), named(drop, "drop") or ()
     if kind == ".npy" and (columns is not None or drop):
         raise BadData(f"{plain(path)} has no column names to choose by; slice the array, or store it as Parquet.")
     if kind == ".npy":
@@ -68,3 +70,12 @@ def open_rows(
     if rows.shape[0] < 1 or rows.shape[1] < 1:
         raise BadData(f"{plain(path)} has {rows.shape[0]} rows and {rows.shape[1]} columns: there is nothing to fit.")
     return rows
+
+
+def named(columns: Any, name: str) -> tuple[Any, ...] | None:
+    """Names of columns: a text is one of them, not one for each of its letters."""
+    if columns is None or isinstance(columns, str):
+        return None if columns is None else (columns,)
+    if not isinstance(columns, Iterable):
+        raise BadData(f"{name} has to be a list of names of columns; got {columns!r:.60}.")
+    return tuple(columns)
