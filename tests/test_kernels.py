@@ -24,6 +24,7 @@ from mercer.kernels import (
     check_kernel,
     resolve_kernel,
 )
+from mercer.kernels.dot import raise_to
 from registry import ALL_KERNELS, MERCER_KERNELS, SPARSE_KERNELS
 
 rng = np.random.default_rng(0)
@@ -206,3 +207,19 @@ def test_check_kernel_gives_its_verdict_in_words(kernel, words):
 def test_precomputed_says_that_it_has_no_formula():
     with pytest.raises(TypeError, match="no formula"):
         Precomputed().block(X, Y)
+
+
+@pytest.mark.parametrize("power", [1, 2, 3, 4, 5, 7, 8, 15, 31, 63, 100, 255, 999, 1000])
+def test_whole_powers_by_squaring_have_a_rounding_for_every_factor_but_one(power):
+    values = np.random.default_rng(power).uniform(0.5, 1.5, size=1000) ** (3 / power)
+    exact = values.astype(np.longdouble) ** power
+    raise_to(values, power)
+    assert np.abs(values / exact - 1).max() <= max(power - 1, 0) * np.finfo(float).eps / 2 + 1e-18 * power
+
+
+def test_powers_that_are_not_whole_are_those_of_numpy():
+    values = np.random.default_rng(0).uniform(0.1, 3, size=100)
+    for power in (0, 0.5, 2.5):
+        raised = values.copy()
+        raise_to(raised, power)
+        assert np.array_equal(raised, values**power)
