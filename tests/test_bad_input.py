@@ -110,6 +110,17 @@ def test_a_refused_fit_leaves_the_model_as_it_was(model, reason, method):
             assert (type(model), reason) in TAKEN
 
 
+def test_a_refused_batch_leaves_the_sums_as_they_were():
+    model = IncrementalPCA(2).partial_fit(BENT)
+    variances, seen = model.explained_variance_, model.n_samples_seen_
+    for batch in (BENT - 1e154, BENT * np.nan, BENT[:, :3], 1e200 * BENT, "rows"):
+        with pytest.raises(ValueError, match=r"far too large|contains NaN|3 features|is a text"):
+            model.partial_fit(batch)
+        assert model.n_samples_seen_ == seen and np.array_equal(model.explained_variance_, variances)
+    both = IncrementalPCA(2).partial_fit(BENT).partial_fit(BENT[:9])
+    assert np.array_equal(model.partial_fit(BENT[:9]).explained_variance_, both.explained_variance_)
+
+
 TAKEN = {(KernelPCA, "too many components"), (KernelPCA, "stopped"), (LocallyLinearEmbedding, "squares that overflow")}
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from mercer.errors import BadData, in_short, listed
+from mercer.errors import BadData, in_short, listed, shortened
 
 ARRAYS = ("__array__", "__array_interface__", "__dlpack__", "__dataframe__", "__arrow_c_stream__")
 FRAMES = ("columns", "column_names", "dtypes", "__dataframe__")
@@ -52,7 +52,7 @@ def told_where(X: Any, label: str = "") -> Iterator[None]:
         kind = TypeError if isinstance(error, TypeError) else BadData
         words = in_one_line(str(error), X)
         which = f"{label}: " if label and label not in words else ""
-        raise kind(f"{which}{words} {what_is_wrong_with(X)}".strip()[:LONGEST]) from None
+        raise kind(shortened(f"{which}{words} {what_is_wrong_with(X)}".strip(), LONGEST)) from None
 
 
 def in_one_line(text: str, X: Any) -> str:
@@ -75,7 +75,7 @@ def refuse_other_things(X: Any, label: str) -> None:
         raise BadData(f"{label} is a text, {short!r}. If it is the name of a file, give pathlib.Path({short!r}).")
     if X is None:
         raise BadData(f"{label} is None; a table of rows and columns is needed.")
-    if hasattr(X, "X") and hasattr(X, "obs"):
+    if hasattr(X, "X") and hasattr(X, "obs") and not hasattr(X, "columns"):
         raise TypeError(
             f"{label} is a {type(X).__name__} object, which holds several tables: give the one that is meant, such as "
             'adata.X or adata.obsm["X_pca"].'

@@ -5,6 +5,8 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import polars as pl
 from scipy import sparse
 from scipy.sparse.linalg import aslinearoperator
 from scipy.spatial.distance import cdist
@@ -153,6 +155,15 @@ NUMBERS = [
         "KernelPCA of numbers whose squares overflow", lambda: KernelPCA(2, kernel="rbf").fit(scaled(1e200)), "scale"
     ),
     refused("quality of numbers whose squares overflow", lambda: quality(scaled(1e200), FLAT), "scale"),
+    *[
+        Case(
+            f"PCA of {kind.__name__} columns called {names}",
+            lambda kind=kind, names=names: PCA(2).fit(kind({name: BENT[:, j] for j, name in enumerate(names)})),
+            right=lambda m: near(m.explained_variance_, spread(), 1e-9),
+        )
+        for kind in (pd.DataFrame, pl.DataFrame)
+        for names in (["X", "obs", "a", "b"], ["shape", "dtype", "columns", "T"], ["date", "time", "day", "hour"])
+    ],
     Case("PCA of one value", lambda: PCA(2).fit(np.full((30, 4), 3.0)), warns="All rows are the same"),
     Case(
         "KernelPCA of one value", lambda: KernelPCA(2, kernel="rbf").fit(np.full((30, 4), 3.0)), warns="look the same"
@@ -241,6 +252,7 @@ USED = [
     refused("a kernel of several numbers", lambda: KernelPCA(2, kernel=lambda x, y: x * y).fit(BENT), r"shape \(4,\)"),
     refused("a kernel that is NaN", lambda: KernelPCA(2, kernel=lambda x, y: np.nan).fit(BENT), "finite|NaN|nan"),
     refused("a second batch of three columns", lambda: two_batches(BENT[:, :3]), "3 features"),
+    refused("a second batch too far away", lambda: two_batches(BENT - 1e154), "squares of the data.*far too large"),
     refused("a second batch of NaN", lambda: two_batches(BENT * np.nan), "contains NaN"),
     refused("a first batch of one row", lambda: IncrementalPCA(2).partial_fit(BENT[:1]), "n_components=2.*samples 1"),
     refused(

@@ -79,6 +79,14 @@ def refuse_overflow(scatter: Scatter) -> None:
         raise BadData(OVERFLOW)
 
 
+def refuse_far_apart(scatter: Scatter, other: Scatter) -> None:
+    """Before they are merged in place: squares around the mean of both, of which one batch may be too far away."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        gap = scatter.weight * (other.weight / (scatter.weight + other.weight)) * (other.mean - scatter.mean) ** 2
+        if not np.isfinite(scatter.squares + other.squares + gap).all():
+            raise BadData(OVERFLOW)
+
+
 def finite(scatter: Scatter) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(scatter.offset).all() and np.isfinite(scatter.squares).all())

@@ -10,7 +10,7 @@ from sklearn.utils import metadata_routing
 from mercer.errors import NoRoom
 from mercer.limits import MOST_FEATURES, in_words
 from mercer.models.ahead import linear_plan_ahead
-from mercer.models.axes import LinearTask, about_digits, refuse_overflow, summed
+from mercer.models.axes import LinearTask, about_digits, refuse_far_apart, refuse_overflow, summed
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.linear import Exact, LinearModel
 from mercer.models.linear_ways import find_axes, from_square, with_enough_digits
@@ -252,6 +252,7 @@ class IncrementalPCA(LinearModel):
         if self._scatter is None:
             self._scatter = batch
         else:
+            refuse_far_apart(self._scatter, batch)
             self._scatter.forget(self.forget)
             self._scatter.merge(batch)
         self._seen()
