@@ -55,7 +55,8 @@ float64, standard deviations from 1 to 0.01, so that the largest error is that o
 
 {table(np.float64, 20, OFFSETS)}
 
-float32, standard deviations from 1 to 0.01 (rows have four digits after the point in binary, so that a mean of 1e6 can still be stored exactly):
+float32, standard deviations from 1 to 0.01 (rows have four digits after the point in
+binary, so that a mean of 1e6 can still be stored exactly):
 
 {table(np.float32, 4, OFFSETS[:4])}
 """
