@@ -15,7 +15,7 @@ import sklearn
 from scipy import sparse
 from sklearn import decomposition
 from sklearn.base import clone
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_circles
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -24,7 +24,7 @@ import mercer
 from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding
 from mercer.datasets import rings
 from mercer.kernels import RBF
-from registry import minimum
+from registry import ALL_KERNELS, MERCER_KERNELS, minimum
 
 QUIET = pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
 SOURCE = Path(__file__).parent.parent / "src" / "mercer"
@@ -423,3 +423,56 @@ def test_reconstruction_errors_as_pyod_computes_them(params):
 
     for ours, theirs in zip(errors(KernelPCA), errors(decomposition.KernelPCA), strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-8 * np.abs(theirs).max())
+
+
+# ---------------------------------------------------------------------- transform and fit_transform agree
+
+
+def differences(model, X, K, weights=None):
+    """Of fit_transform and transform of the same rows: relative to each component's own deviation, and its bound.
+
+    A score is a sum of n terms k(x, xᵢ)vᵢ/√λ, rounded by γₙ·√n·max|k|/√λ at most, and its deviation is √(λ/n).
+    """
+    fitted = model.fit_transform(X, sample_weight=weights)
+    values, n = model.eigenvalues_, len(K)
+    there = values > 0
+    found = np.abs(fitted - model.transform(X)).max(axis=0) / np.where(there, np.sqrt(values / n), 1.0)
+    bound = n * np.finfo(float).eps * n * np.abs(K).max() / np.where(there, values, 1.0)
+    return found, np.where(there, bound, 0.0)
+
+
+@pytest.mark.parametrize("weights", [None, np.tile([1.0, 2.0, 0.5], 20)], ids=["alike", "weighted"])
+@pytest.mark.parametrize("kernel", ALL_KERNELS, ids=lambda k: repr(k)[:50])
+@QUIET
+def test_transform_gives_the_training_rows_their_scores_in_every_component(kernel, weights):
+    X = sample()
+    model = KernelPCA(kernel=kernel)
+    found, bound = differences(model, X, kernel.resolved(X, np.random.default_rng(0)).block(X, X), weights)
+    assert (found <= bound).all(), (found / bound).max()
+
+
+@pytest.mark.parametrize("weights", [None, np.tile([1.0, 2.0, 0.5], 20)], ids=["alike", "weighted"])
+@pytest.mark.parametrize("kernel", [RBF(gamma=0.02), MERCER_KERNELS[2]], ids=repr)
+@QUIET
+def test_transform_gives_the_items_of_a_matrix_their_scores_in_every_component(kernel, weights):
+    K = kernel.block(sample(), sample())
+    found, bound = differences(KernelPCA(kernel="precomputed"), K, K, weights)
+    assert (found <= bound).all(), (found / bound).max()
+
+
+@pytest.mark.parametrize("kernel", [RBF(gamma=0.02), MERCER_KERNELS[2]], ids=repr)
+@QUIET
+def test_transform_gives_the_training_rows_their_scores_by_landmarks(kernel):
+    X = sample()
+    model = KernelPCA(kernel=kernel, n_landmarks=40)
+    np.testing.assert_array_equal(model.fit_transform(X), model.transform(X))
+
+
+@QUIET
+def test_reconstructions_from_all_components_are_those_of_scikit_learn():
+    """Its example of kernel PCA as a denoiser: all components, a narrow kernel, and the way back."""
+    X = make_circles(n_samples=300, factor=0.3, noise=0.05, random_state=0)[0]
+    params = dict(n_components=None, kernel="rbf", gamma=10, fit_inverse_transform=True, alpha=0.1)
+    ours, theirs = KernelPCA(**params).fit(X), decomposition.KernelPCA(**params).fit(X)
+    errors = [np.sqrt(np.mean((m.inverse_transform(m.transform(X)) - X) ** 2)) for m in (ours, theirs)]
+    assert errors[0] == pytest.approx(errors[1], rel=1e-3)
