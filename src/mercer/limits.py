@@ -14,6 +14,8 @@ PIECE = 1024  # rows of such a block that one thread works on
 LANES = 8
 NARROW = 1000  # columns up to which every lane has a d×d matrix of its own; wider rows all go to one
 SPARSE_ENTRIES = 500_000  # of sparse rows that are worked on at a time
+COLUMN_TERMS = 128  # of a column of theirs, which are added up one after the other
+CACHED_ENTRIES = 160_000  # of few columns: twice as many rows stay at hand
 LANE_ENTRIES, WIDE_ENTRIES, LANE_ROWS = 1_000_000, 8_000_000, (16, 2048)  # of rows that a lane takes in at a time
 
 TILE_ENTRIES, TILE_ROWS = 4_000_000, (16, 512)  # of distances held by a thread
@@ -75,8 +77,7 @@ def lane_rows(d: int, held: bool, narrow: bool = True) -> int:
     """How many rows a lane takes in at a time; fewer where they have to be read first."""
     least, most = LANE_ROWS
     entries = (LANE_ENTRIES if narrow else WIDE_ENTRIES) // (1 if held else 4)
-    rows = min(max(entries // d, least), most)
-    return rows - 1 if rows >= 64 else rows  # one more is added to them, and BLAS likes round numbers
+    return min(max(entries // d, least), max(most, min(CACHED_ENTRIES // d, 2 * most)))
 
 
 def hoods_at_a_time(neighbors: int, width: int) -> int:
@@ -95,9 +96,10 @@ def tile_bytes(n: int, double: bool) -> int:
     return tile_rows(n) * n * (28 if double else 6)
 
 
-def sparse_rows(entries: float) -> int:
-    """How many sparse rows of so many entries each are added or multiplied at a time."""
-    return int(min(max(SPARSE_ENTRIES / max(entries, 1e-9), 64), 32_768))
+def sparse_rows(d: int, density: float) -> int:
+    """How many sparse rows are added or multiplied at a time: no column should add up many more than COLUMN_TERMS."""
+    density = max(density, 1e-9)
+    return int(min(max(SPARSE_ENTRIES / (d * density), 64), max(COLUMN_TERMS / density, 1024), 32_768))
 
 
 @cache

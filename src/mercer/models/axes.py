@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import BadData, NoRoom, listed
-from mercer.limits import LANE_ROWS, Limits
+from mercer.limits import Limits
 from mercer.models.spectrum import about_directions
 from mercer.operators.scatter import Scatter
 from mercer.operators.sweeps import sweep
 from mercer.readings.components import bic, components_for_share, minka_evidence
+from mercer.rounding import UNIT
 from mercer.solvers.base import signs_by
 from mercer.solvers.certificate import Certificate
 from mercer.solvers.linear_plan import LinearProblem
@@ -100,13 +101,7 @@ def column_scales(task: LinearTask, scatter: Scatter) -> Array | None:
 def deviations(scatter: Scatter) -> Array:
     """The standard deviations of the columns, and 1 for those that have none."""
     degrees = scatter.weight - 1 if scatter.weight > 1 else scatter.weight
-    return np.where(is_constant(scatter), 1.0, np.sqrt(scatter.squares / degrees))
-
-
-def is_constant(scatter: Scatter) -> Array:
-    """Which columns vary by no more than rounding does."""
-    eps = np.finfo(float).eps
-    return scatter.squares <= 8 * eps * scatter.cancelled + scatter.weight * (4 * eps * scatter.mean) ** 2
+    return np.where(scatter.constant, 1.0, np.sqrt(scatter.squares / degrees))
 
 
 def number_of_axes(task: LinearTask, spectrum: Callable[[], Array] | None, total: float, n: float) -> int:
@@ -130,13 +125,9 @@ def number_of_axes(task: LinearTask, spectrum: Callable[[], Array] | None, total
 
 
 def rounding_in(scatter: Scatter, scale: Array | None, total: float) -> float:
-    """How far rounding can move the eigenvalues of a scatter matrix: that of the sums, and of what was cancelled.
-
-    Sums in single precision are over so many rows that their errors, if not of random sign, add up.
-    """
-    cancelled = scatter.cancelled if scale is None else scatter.cancelled / scale**2
-    terms = 8 if scatter.rounding <= np.finfo(float).eps else np.sqrt(LANE_ROWS[1])
-    return float(terms * scatter.rounding * (total + float(cancelled.sum())))
+    """How far rounding can move the eigenvalues of a scatter matrix: as its sums say, and what is done with them."""
+    noise = scatter.noise if scale is None else scatter.noise / scale**2
+    return float(noise.sum()) + scatter.noise_of_scaling(scale) + 4 * UNIT * total
 
 
 def lost(found: Axes, digits: float) -> bool:
@@ -176,7 +167,7 @@ def kept(
     rest: float | None = None,
 ) -> Axes:
     """Signs and zeros by convention, and what a user should be told; the rest is what is left if nobody knows it."""
-    values = np.where(values <= certificate.rounding, 0.0, values)
+    values = np.where(certificate.lower <= 0, 0.0, values)
     every = min(scatter.count, scatter.width)
     rest = max(total - float(values.sum()), 0.0) if rest is None else rest
     return Axes(
@@ -198,7 +189,7 @@ def kept(
 
 def about_columns(task: LinearTask, scatter: Scatter, total: float, noise: float) -> list[str]:
     """What is there to be said about columns that do not vary."""
-    if total <= noise:
+    if scatter.constant.all():
         return [
             "All rows are the same, so there is no direction in which they vary: all variances and scores are zero. "
             "(Or they differ by so little that its square is not a number any more: scale them up.)"
@@ -208,7 +199,7 @@ def about_columns(task: LinearTask, scatter: Scatter, total: float, noise: float
 
 def about_constant(scatter: Scatter, column_names: Any) -> list[str]:
     """Which columns could not be standardized."""
-    constant = np.flatnonzero(is_constant(scatter))
+    constant = np.flatnonzero(scatter.constant)
     if not len(constant):
         return []
     some = listed(str(j) if column_names is None else repr(column_names[j]) for j in constant)

@@ -22,16 +22,18 @@ from mercer.models.axes import (
 from mercer.models.spectrum import TooMany, grow_to_share, rule_out_missed
 from mercer.operators.held import Dilation, HeldMatrix
 from mercer.operators.products import ScatterProducts
-from mercer.operators.scatter import Scatter, Spread, Square, Triangle
+from mercer.operators.scatter import ENTRY, Scatter, Spread, Square, Triangle, add_square, mirror
 from mercer.operators.sweeps import squares_along
 from mercer.operators.tiles import cut
 from mercer.progress import reporting
-from mercer.solvers.base import Eigenpairs, rounding_floor, signs_by
+from mercer.rounding import gamma
+from mercer.solvers.base import Eigenpairs, measured_anew, rounding_floor, signs_by
 from mercer.solvers.certificate import certify
 from mercer.solvers.dense import Dense
 from mercer.solvers.linear_plan import COLUMN_ENTRIES, choose_linear_plan, rows_plan, triangle_plan
 from mercer.solvers.plan import Plan
 from mercer.solvers.svd import Svd
+from mercer.sums import chain, product
 from mercer.symmetric import Array
 from mercer.threads import blas_threads_for, one_blas_thread
 
@@ -95,7 +97,7 @@ def from_matrix(
         with one_blas_thread():
             pairs = plan.solver.solve(op, k, task.rng())
             pairs, bound, level = rule_out_missed(plan, op, pairs, task.rng())
-    certificate = certify(pairs, tol=plan.tol, bound=bound + noise, level=level, entries=noise)
+    certificate = certify(pairs, tol=plan.tol, bound=bound, level=level, entries=noise)
     return kept(task, plan, scatter, scale, pairs.values, pairs.vectors, total, certificate)
 
 
@@ -110,7 +112,7 @@ def beyond(pairs: Eigenpairs) -> float:
 def by_triangle(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
     """R of a QR factorisation, block after block, and its singular values."""
     scatter = summed(task, Triangle, on_pass, exact=True)
-    return from_factor(task, plan, scatter, scatter.R)
+    return from_factor(task, plan, scatter, scatter.R, scatter.slack)
 
 
 def by_rows(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
@@ -119,20 +121,22 @@ def by_rows(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
     centred = spread.centred(task.rows.load())
     if task.weights is not None:
         centred *= np.sqrt(task.weights)[:, None]
-    return from_factor(task, plan, spread, centred)
+    slack = np.sqrt(spread.weight) * spread.doubt + gamma(ENTRY) * np.sqrt(spread.squares)
+    return from_factor(task, plan, spread, centred, slack)
 
 
-def from_factor(task: LinearTask, plan: Plan, scatter: Scatter, factor: Array) -> Axes:
-    """From any matrix X with XᵀX = S."""
+def from_factor(task: LinearTask, plan: Plan, scatter: Scatter, factor: Array, slack: Array) -> Axes:
+    """From any matrix X with XᵀX = S, the columns of which are off by no more than `slack`."""
     scale = column_scales(task, scatter)
-    factor = factor if scale is None else factor / scale
+    if scale is not None:
+        factor, slack = factor / scale, slack / scale + scatter.scale_off(scale) * np.sqrt(scatter.squares) / scale
     size = float(np.linalg.norm(factor))
     most = min(factor.shape) if task.asked is None or isinstance(task.asked, (float, str)) else int(task.asked)
     pairs = Svd().solve(Dilation(factor), most, task.rng())
     k = number_of_axes(task, lambda: pairs.values**2, size**2, scatter.weight)
     pairs = pairs.first(k)
-    noise = 8 * float(np.finfo(float).eps) * size
-    certificate = certify(pairs, tol=plan.tol / 2, bound=beyond(pairs) + noise, level=COUNTED, entries=noise).squared()
+    noise = float(np.linalg.norm(slack))
+    certificate = certify(pairs, tol=plan.tol / 2, bound=beyond(pairs), level=COUNTED, entries=noise).squared()
     axes, rest = np.sqrt(2) * pairs.vectors[len(factor) :], float(np.sum(pairs.beyond**2))
     return kept(task, plan, scatter, scale, pairs.values**2, axes, size**2, certificate, rest)
 
@@ -175,17 +179,22 @@ def by_gram(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
 
     gram = np.zeros((len(X), len(X)))
     for columns in pieces:
-        Y = centred(columns)
-        with blas_threads_for(Y.size * len(Y)):
-            gram += Y @ Y.T
+        add_square(gram, np.ascontiguousarray(centred(columns).T), task.limits.threads)
+    mirror(gram)
     total = float(np.trace(gram))
-    found = from_matrix(task, plan, spread, scale, gram, total, rounding_in(spread, scale, total))
+    longest = chain(max(columns.stop - columns.start for columns in pieces)) + len(pieces) + ENTRY
+    off = float(np.linalg.norm(spread.doubt if scale is None else spread.doubt / scale))  # what the mean is off by
+    noise = gamma(longest) * total + spread.weight * off**2 + spread.noise_of_scaling(scale)
+    found = from_matrix(task, plan, spread, scale, gram, total, noise)
     U, sigma = found.axes.T, np.sqrt(np.maximum(found.values, np.finfo(float).tiny))
     axes = np.empty((X.shape[1], len(sigma)))
     for columns in pieces:
-        axes[columns] = centred(columns).T @ (U / sigma)
+        axes[columns] = product(centred(columns).T, U / sigma)
     axes = orthonormal(axes, found.values > 0)
-    found = replace(found, axes=np.ascontiguousarray((axes * signs_by(axes)).T))
+    # If u is off by ε/|λ − μ| towards the eigenvalue μ, then v = Xcᵀu/√λ is by √(μ/λ) of that: √2 of ε/δ at most,
+    # as the distance δ to all others includes that to zero.
+    certificate = replace(found.certificate, angles=np.minimum(np.sqrt(2) * found.certificate.angles, 1.0))
+    found = replace(found, axes=np.ascontiguousarray((axes * signs_by(axes)).T), certificate=certificate)
     return without_squares_if_need_be(task, found, spread, on_pass)
 
 
@@ -215,7 +224,9 @@ def by_products(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
         except TooMany:
             return nearly_all(task, on_pass)
         pairs, bound, level = rule_out_missed(plan, op, pairs, task.rng())
-        certificate = certify(pairs, tol=plan.tol, bound=bound + op.noise, level=level, entries=op.noise)
+        if task.rows.held:  # products of their own are better known than those turned from others
+            pairs = measured_anew(pairs, op)
+        certificate = certify(pairs, tol=plan.tol, bound=bound, level=level, entries=op.noise)
     found = kept(task, plan, spread, scale, pairs.values, pairs.vectors, op.trace, certificate)
     return without_squares_if_need_be(task, found, spread, on_pass)
 

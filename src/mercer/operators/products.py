@@ -8,12 +8,16 @@ import numpy as np
 from mercer.limits import LANES, lane_rows, sparse_rows
 from mercer.operators.scatter import Spread
 from mercer.operators.tiles import cut
+from mercer.rounding import UNIT, gamma
 from mercer.sources.rows import some_rows
+from mercer.sums import RunningSum, chain, product
 from mercer.symmetric import Array, SymmetricOperator
 from mercer.threads import run
 
 ENTRIES = 500_000  # of rows that are multiplied at once
 FAR = 1e4  # mean²/variance from which rows are moved to their mean before the product, not after it
+
+ROUNDINGS = 12  # beside the sums: x − mean twice, weights, scales, the mean's own product, and the last sum
 
 
 class ScatterProducts(SymmetricOperator):
@@ -37,13 +41,17 @@ class ScatterProducts(SymmetricOperator):
         self.off = (spread.origin - self.mean) + spread.offset  # what rounding took from the mean
         self.scale = np.ones(self.n) if scale is None else scale
         self.squares = spread.squares / self.scale**2
+        self._mean_off = float(np.sqrt(self.total_weight) * np.linalg.norm(spread.doubt / self.scale))
+        self._scaling_off = spread.noise_of_scaling(scale)
         far = np.any(self.total_weight * self.mean**2 > FAR * spread.squares)
         self.moved = bool(far) and not rows.sparse
+        self.size = sparse_rows(self.n, rows.density) if rows.sparse else self._few_rows()
+        self.chain = ROUNDINGS + (longest_sums(rows, self.size) if rows.sparse else chain(self.n) + chain(self.size))
 
     def matmat(self, B: Array) -> Array:
         inner = np.ascontiguousarray(B / self.scale[:, None])
-        out, left = self._sums(inner), self.off if self.moved else self.mean
-        out -= np.multiply.outer(self.total_weight * left, left @ inner)
+        out, left = self._sums(inner), self._left
+        out -= np.multiply.outer(self.total_weight * left, product(left[None], inner)[0])
         out /= self.scale[:, None]
         return out
 
@@ -56,13 +64,33 @@ class ScatterProducts(SymmetricOperator):
 
     @property
     def noise(self) -> float:
-        """Rounding in products: that of the sums, with the mean if it is subtracted from them."""
-        around = 0.0 if self.moved else self.total_weight * float(np.sum((self.mean / self.scale) ** 2))
-        return float(4 * np.finfo(float).eps * (self.trace + around))
+        """How far the matrix that is multiplied can be from the true one: by the mean's doubt, and the deviations'."""
+        return float((2 * self._mean_size + self._mean_off) * self._mean_off + self._scaling_off)
+
+    @property
+    def product_rounding(self) -> float:
+        """Of its sums over columns and rows.
+
+        ‖|X|ᵀ|X||b|‖ ≤ ‖X‖_F²: the trace, and the mean where it is subtracted afterwards.
+        """
+        return float(gamma(self.chain) * (self.trace + self._mean_size**2))
+
+    @property
+    def _mean_size(self) -> float:
+        """√W‖mean‖, of what is subtracted after the sums."""
+        return float(np.sqrt(self.total_weight) * np.linalg.norm(self._left / self.scale))
+
+    @property
+    def _left(self) -> Array:
+        """What is left of the mean, to be subtracted after the sums."""
+        return self.off if self.moved else self.mean
+
+    def _few_rows(self) -> int:
+        return min(lane_rows(self.n, self.rows.held), max(1, ENTRIES // self.n))
 
     @property
     def floor(self) -> float:
-        return self.noise
+        return 8 * UNIT * (self.trace + self._mean_size**2)
 
     def squared_norm(self, unit: float) -> None:
         """Not to be had without S."""
@@ -70,28 +98,37 @@ class ScatterProducts(SymmetricOperator):
     def _sums(self, B: Array) -> Array:
         """Σ w x(xᵀB), x moved to the mean or not; in lanes, so that it does not matter who computes what."""
         turned = np.ascontiguousarray(B.T)
-        sums = np.zeros((LANES, *turned.shape))
-        few = min(lane_rows(self.n, self.rows.held), max(1, ENTRIES // self.n))
-        size = sparse_rows(self.n * self.rows.density) if self.rows.sparse else few
-        start, n = 0, self.rows.shape[0]
+        sums = [RunningSum(turned.shape) for _ in range(LANES)]
+        size, start, n = self.size, 0, self.rows.shape[0]
         for block in self.rows.blocks_ahead(n if self.rows.held else LANES * size):
             pieces, first = cut(block.shape[0], min(size, -(-block.shape[0] // LANES))), start
 
             def work(i: int, block: Any = block, pieces: list[slice] = pieces, first: int = first) -> None:
                 for piece in pieces[i::LANES]:
                     w = None if self.weights is None else self.weights[first + piece.start : first + piece.stop]
-                    sums[i] += self._product(some_rows(block, piece.start, piece.stop), w, turned)
+                    sums[i].add(self._product(some_rows(block, piece.start, piece.stop), w, turned))
 
             run(work, range(LANES), self.threads)
             start += block.shape[0]
             if self.on_pass:
                 self.on_pass(start / n)
-        return sums.sum(axis=0).T
+        for lane in sums[1:]:
+            sums[0].add_sum(lane)
+        return sums[0].settle().T
 
     def _product(self, X: Any, weights: Array | None, turned: Array) -> Any:
         """(Σ w x(xᵀB))ᵀ: the way round that BLAS is fastest with."""
         X = X - self.mean if self.moved else X.astype(np.float64, copy=False)
-        C = (X @ turned.T).T if self.rows.sparse else turned @ X.T
+        C = (X @ turned.T).T if self.rows.sparse else product(turned, X.T)
         if weights is not None:
             C = C * weights
-        return (X.T @ C.T).T if self.rows.sparse else C @ X
+        return (X.T @ C.T).T if self.rows.sparse else product(C, X)
+
+
+def longest_sums(rows: Any, size: int) -> int:
+    """Entries of the longest row, and of the longest column of a block: what products of sparse rows add up."""
+    wide = tall = 0
+    for block in rows.blocks(size):
+        wide = max(wide, int(np.diff(block.indptr).max(initial=0)))
+        tall = max(tall, int(np.bincount(block.indices, minlength=1).max()))
+    return wide + tall

@@ -10,6 +10,7 @@ from mercer.limits import LANES, lane_rows, sparse_rows
 from mercer.operators.scatter import Scatter
 from mercer.operators.tiles import cut
 from mercer.sources.rows import some_rows
+from mercer.sums import product, weighted_sum
 from mercer.symmetric import Array
 from mercer.threads import run, threads_for
 
@@ -34,7 +35,7 @@ def sweep(
     n, d = rows.shape
     threads, exact = threads_for(n * d * d, threads), exact or n * d * d < WORTH_SINGLE
     narrow = d <= kind.narrow
-    size = sparse_rows(d * rows.density) if rows.sparse else lane_rows(d, rows.held, narrow)
+    size = sparse_rows(d, rows.density) if rows.sparse else lane_rows(d, rows.held, narrow)
     count = min(LANES if narrow else 1, -(-n // size))
     lanes: list[Scatter] = []
     start = 0
@@ -98,9 +99,9 @@ def squares_along(
             for piece in pieces[i::LANES]:
                 Y = scatter.centred(block[piece]) / unit
                 w = np.ones(len(Y)) if weights is None else weights[first + piece.start : first + piece.stop]
-                scores = Y @ turned
+                scores = product(Y, turned)
                 Y -= scores @ turned.T
-                sums[i, :-1] += w @ scores**2
+                sums[i, :-1] += weighted_sum(w, scores**2)
                 sums[i, -1] += w @ np.einsum("ij,ij->i", Y, Y)
 
         run(work, range(LANES), threads)

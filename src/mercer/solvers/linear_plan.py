@@ -135,10 +135,10 @@ def _spare(p: LinearProblem) -> list[Callable[[LinearProblem, Limits, str], Plan
 
 
 def scatter_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
-    lanes = (LANES if p.d <= NARROW else 1) * 8 * p.d**2
-    products = 24 * (limits.threads if p.d <= NARROW else 1) * p.d**2  # of sparse rows, entry by entry
-    summed = lanes + _blocks(p) + (products if p.sparse else lanes * p.itemsize / 8 if p.d <= NARROW else 0)
-    solved = 8 * p.d**2 * (4 if 4 * p.wanted < p.d else 7)
+    lanes = (LANES if p.d <= NARROW else 1) * 16 * p.d**2  # the sums, and what rounding took from them
+    products = (24 if p.sparse else 8) * (limits.threads if p.d <= NARROW else 1) * p.d**2  # sparse: entry by entry
+    summed = lanes + _blocks(p) + (products if p.sparse or p.d <= NARROW else 0)
+    solved = 8 * p.d**2 * (5 if 4 * p.wanted < p.d and not p.share else 8)
     return Plan(
         _solver(p, p.d, limits), "scatter", BUFFERS + p.reading + int(max(summed, solved)), why, p.tol or HELD_TOL
     )

@@ -1,0 +1,149 @@
+"""Sums in short chains, and sums that keep what rounding takes from them.
+
+An entry of a product over m rows is known to γ_m of the moduli, in whatever order BLAS adds them up. So products are
+taken over few rows at a time, and added up: γ_m becomes γ of `chain(m)`. Sums of many such products (blocks, lanes,
+batches) keep the remainder of every addition (Knuth's TwoSum): they are known to u, however many there are.
+docs/design/rounding.md has the derivation.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import blas
+
+from mercer.symmetric import Array
+
+SHORT = 64  # terms of a product that BLAS may add up as it likes
+FEW = 16  # terms of a sum that are added up at once
+LONG = 2048  # terms of which the products over SHORT are added up one after the other; beyond, two by two
+TOGETHER = 60_000  # entries of products that are held side by side: BLAS is called once for all of them
+
+
+def chain(terms: int) -> int:
+    """The most additions behind an entry of a sum or product over so many terms, as they are taken here."""
+    some = min(terms, LONG)
+    return min(some, SHORT) + -(-some // SHORT) + _halvings(terms)
+
+
+def _halvings(terms: int) -> int:
+    return max(-(-terms // LONG) - 1, 0).bit_length()
+
+
+def _half(terms: int) -> int:
+    """Where to cut more than LONG terms in two."""
+    return LONG << (_halvings(terms) - 1)
+
+
+def product(A: Any, B: Any) -> Array:
+    """A B of dense arrays in short chains."""
+    terms = A.shape[1]
+    if terms > LONG:
+        half = _half(terms)
+        out = product(A[:, :half], B[:half])
+        out += product(A[:, half:], B[half:])
+        return out
+    if terms <= SHORT:
+        return np.asarray(A @ B)
+    count = terms // SHORT
+    if count * A.shape[0] * B.shape[1] <= TOGETHER:
+        whole = count * SHORT
+        left = A[:, :whole].reshape(A.shape[0], count, SHORT).transpose(1, 0, 2)
+        out = (left @ B[:whole].reshape(count, SHORT, B.shape[1])).sum(axis=0)
+        return out + A[:, whole:] @ B[whole:] if whole < terms else out
+    out = A[:, :SHORT] @ B[:SHORT]
+    for first in range(SHORT, terms, SHORT):
+        out += A[:, first : first + SHORT] @ B[first : first + SHORT]
+    return np.asarray(out)
+
+
+def inner(A: Array, B: Array) -> Array:
+    """AᵀB of two tall arrays in short chains; of AᵀA, what is on and above the diagonal.
+
+    BLAS adds to what is there, so that short chains cost no time.
+    """
+    if len(A) > LONG:
+        half = _half(len(A))
+        upper, lower = A[:half], A[half:]
+        out = inner(upper, upper if A is B else B[:half])
+        out += inner(lower, lower if A is B else B[half:])
+        return out
+    if len(A) // SHORT * A.shape[1] * B.shape[1] <= TOGETHER:
+        return product(A.T, B)
+    out = np.zeros((B.shape[1], A.shape[1]), dtype=A.dtype, order="F")
+    syrk, gemm = blas.get_blas_funcs(("syrk", "gemm"), (out,))
+    for first in range(0, len(A), SHORT):
+        some = slice(first, first + SHORT)
+        if A is B:
+            out = syrk(1.0, A[some].T, beta=1.0, c=out, lower=1, overwrite_c=1)
+        else:
+            out = gemm(1.0, B[some].T, A[some].T, trans_b=1, beta=1.0, c=out, overwrite_c=1)
+    return out.T
+
+
+def weighted_sum(weights: Array, rows: Array) -> Array:
+    """Σ w·row: few at a time, then two by two."""
+    count = len(rows) // FEW
+    whole = count * FEW
+    parts = (weights[:whole].reshape(count, 1, FEW) @ rows[:whole].reshape(count, FEW, rows.shape[1]))[:, 0]
+    while len(parts) > 1:
+        half, odd = len(parts) // 2, parts[len(parts) - len(parts) % 2 :]
+        parts = np.concatenate([parts[:half] + parts[half : 2 * half], odd])
+    rest = weights[whole:] @ rows[whole:]
+    return np.asarray(parts[0] + rest if count else rest)
+
+
+def sum_chain(terms: int) -> int:
+    """The most additions behind such a sum."""
+    return FEW + (terms // FEW).bit_length() + 1
+
+
+def column_squares(Y: Array) -> Array:
+    """Σy² of every column in short chains."""
+    if len(Y) > LONG:
+        return column_squares(Y[: _half(len(Y))]) + column_squares(Y[_half(len(Y)) :])
+    whole = len(Y) // SHORT * SHORT
+    parts = Y[:whole].reshape(-1, SHORT, Y.shape[1])
+    squares = np.einsum("pij,pij->pj", parts, parts).sum(axis=0) if whole else 0.0
+    return squares + np.einsum("ij,ij->j", Y[whole:], Y[whole:])
+
+
+def two_sum(a: Any, b: Any) -> tuple[Any, Any]:
+    """a + b as it is rounded, and what that took away: exactly (Knuth)."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+class RunningSum:
+    """A sum of arrays of one shape that is known to u, however many there were: high + low."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.high, self.low = np.zeros(shape), np.zeros(shape)
+
+    def add(self, part: Any, where: Any = ...) -> None:
+        self.high[where], rest = two_sum(self.high[where], part)
+        self.low[where] += rest
+
+    def add_sum(self, other: "RunningSum", where: Any = ...) -> None:
+        self.add(other.high[where], where)
+        self.low[where] += other.low[where]
+
+    def scale(self, factor: float) -> None:
+        self.high *= factor
+        self.low *= factor
+
+    def settle(self, where: Any = ...) -> Array:
+        """The sum, rounded once, in the array that goes on accumulating."""
+        self.high[where], self.low[where] = two_sum(self.high[where], self.low[where])
+        return self.high
+
+
+def cross(a: Array, b: Array) -> Array:
+    """e with aᵢbⱼ + aⱼbᵢ ≤ √(eᵢeⱼ) for all i and j, and as small a sum as can be: 2‖a‖‖b‖.
+
+    By Cauchy and Schwarz for (a√t, b/√t) and (b/√t, a√t); t makes both as long.
+    """
+    long, wide = float(np.sqrt(a @ a)), float(np.sqrt(b @ b))
+    if not long or not wide:
+        return np.zeros(len(a))
+    return a**2 * (wide / long) + b**2 * (long / wide)
