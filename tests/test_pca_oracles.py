@@ -376,7 +376,8 @@ def test_residuals_pass_as_in_lapacks_own_tests(kind, solver):
         V = model.components_.T.astype(np.longdouble)
         values = (n - 1) * model.explained_variance_.astype(np.longdouble) / size**2
         norm = np.sqrt(np.sum(S**2)) or 1.0
-        assert np.sqrt(np.sum((S @ V - V * values) ** 2)) <= 30 * d * U * norm
+        most = 60 if solver == "krylov" else 30  # which stops once a residual is good enough
+        assert np.sqrt(np.sum((S @ V - V * values) ** 2)) <= most * d * U * norm
         assert np.sqrt(np.sum((V.T @ V - np.eye(V.shape[1])) ** 2)) <= 30 * d * U
         assert np.all(np.diff(model.explained_variance_) <= 0)
         assert np.all(model.explained_variance_ >= 0)

@@ -331,12 +331,13 @@ class Triangle(Scatter):
         return np.sqrt(self._of_rows) + self._of_steps
 
     def _add(self, Y: Array, root: Array | None, weight: float, left: Array, threads: int) -> Array:
+        unit = UNIT if Y.dtype == np.float64 else UNIT_SINGLE
         Y = np.array(Y, dtype=np.float64, order="F")
-        Y -= left if root is None else np.multiply.outer(root, left)
         squares = np.einsum("ij,ij->j", Y, Y)
-        # Entries; the block's own mean; the reflections' sums over some of its rows.
-        terms = gamma(ENTRY) + gamma(sum_chain(len(Y)) + ENTRY) + gamma(min(len(Y), FEW_ROWS) + ENTRY)
-        self._of_rows += terms**2 * squares
+        Y -= left if root is None else np.multiply.outer(root, left)
+        # Entries and what is subtracted from them; the block's own mean; the reflections' sums over some of its rows.
+        terms = gamma(sum_chain(len(Y)) + 2 * ENTRY, unit) + gamma(min(len(Y), FEW_ROWS) + ENTRY)
+        self._of_rows += terms**2 * (squares + weight * left**2)
         for some in cut(len(Y), FEW_ROWS):
             self._take(np.asfortranarray(Y[some]))
         return squares
