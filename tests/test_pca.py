@@ -701,3 +701,35 @@ def test_one_row_has_no_variance_but_a_mean(svd_solver):
     assert model.explained_variance_.tolist() == [0.0]
     assert model.transform([[1.0, 2.0, 3.0]]).tolist() == [[0.0]]
     np.testing.assert_allclose(np.linalg.norm(model.components_), 1.0)
+
+
+# ---------------------------------------------------------------------------- ties
+
+
+TIED = ["full", "covariance_eigh", "qr", "gram", "krylov"]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("solver", TIED)
+@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+def test_a_share_that_is_met_exactly_takes_one_more_component_as_in_scikit_learn(solver, dtype):
+    """1 200 ties: the share is one of another fit's cumulated ratios, whichever way that was made."""
+    wrong = []
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        X = (rng.normal(size=(30 + seed, 6)) * rng.uniform(0.3, 3, 6) + rng.choice([0.0, 10.0])).astype(dtype)
+        other = PCA(svd_solver=TIED[seed % len(TIED)]).fit(X).explained_variance_ratio_
+        for k, share in enumerate(np.cumsum(other)[:4], 1):
+            ties = {float(share), float(np.sum(other[:k])), float(np.sum(other[:k], dtype=np.float64))}
+            wrong += [(seed, k) for tie in ties if PCA(tie, svd_solver=solver).fit(X).n_components_ != k + 1]
+    assert wrong == []
+
+
+def test_ties_of_kernel_pca_and_landmarks_are_met_by_as_much():
+    from mercer.readings.components import components_for_share
+
+    values = np.random.default_rng(0).uniform(0.1, 1, (100, 9))
+    for row in -np.sort(-values, axis=1):
+        for k, share in enumerate(np.cumsum(row / row.sum())[:8], 1):
+            assert components_for_share(row, row.sum(), share, more=False) == k
+            assert components_for_share(row, row.sum(), share) == k + 1

@@ -230,7 +230,7 @@ def test_certificates_of_rows_that_drift_and_are_forgotten_hold_and_are_narrow(f
         rows.append(rng.normal(size=(5, 2)) + (jump if i < 3 else 0.0))
         model.partial_fit(rows[-1])
         weights = [w * Fraction(forget) for w in weights] + [Fraction(1)] * 5
-    mean, S = exact_scatter(np.concatenate(rows), weights)
+    _, S = exact_scatter(np.concatenate(rows), weights)
     values = exact_values(S)
     assert holds(model.certificate_, values)
     left = forget**37 * jump**2 / float(values[1]) + 1  # of the rows before the jump

@@ -40,6 +40,11 @@ class LinearTask:
     progress: Any = False
     look: Callable[[], Any] = lambda: None  # for numbers that are not finite, with words for them
 
+    @property
+    def dtype(self) -> Any:
+        """Of what the model keeps."""
+        return np.float32 if self.rows.dtype == np.float32 else np.float64
+
 
 @dataclass(frozen=True)
 class Axes:
@@ -104,7 +109,7 @@ def deviations(scatter: Scatter) -> Array:
     return np.where(scatter.constant, 1.0, np.sqrt(scatter.squares / degrees))
 
 
-def number_of_axes(task: LinearTask, spectrum: Callable[[], Array] | None, total: float, n: float) -> int:
+def number_of_axes(task: LinearTask, spectrum: Array | None = None, total: float = 0.0, n: float = 0.0) -> int:
     """How many to find: as said, or by a rule on the whole spectrum."""
     asked, most = task.asked, task.problem.all
     if asked is None:
@@ -113,9 +118,9 @@ def number_of_axes(task: LinearTask, spectrum: Callable[[], Array] | None, total
         return int(asked)
     if spectrum is None:
         raise NoRoom(f"n_components={asked!r} needs all {most:,} variances, and that does not fit.")
-    values = np.maximum(spectrum()[:most], 0.0)
+    values = np.maximum(spectrum[:most], 0.0)
     if isinstance(asked, float):
-        return components_for_share(values, total, asked) or most
+        return components_for_share(values, total, asked, dtype=task.dtype) or most
     if values[0] <= 0:
         return 1
     return int(np.argmax(minka_evidence(values, n)) if asked == "mle" else np.argmin(bic(values, n, task.problem.d)))

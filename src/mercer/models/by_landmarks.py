@@ -18,6 +18,7 @@ from mercer.operators.gram import RecomputedGram
 from mercer.operators.landmarks import LandmarkMap, Moments, sweep
 from mercer.operators.projection import ByKernel
 from mercer.progress import Tell, reporting, saying
+from mercer.readings.components import components_for_share
 from mercer.solvers.base import signs_by
 from mercer.solvers.dense import leading_eigenpairs
 from mercer.solvers.interval import certify_landmarks
@@ -186,9 +187,7 @@ def how_many(asked: int | float | None, values: Array, total: float, rounding: f
         if asked > len(values):
             tell(f"n_components={asked} is more than the {len(values)} landmarks that tell rows apart; all are kept.")
         return min(int(asked), len(values))
-    explained = np.cumsum(values) / total if total > rounding else np.ones(len(values))
-    reached = np.flatnonzero(explained >= asked - 1e-12)
-    return int(reached[0]) + 1 if len(reached) else len(values)
+    return components_for_share(values, total if total > rounding else 0.0, asked, more=False) or len(values)
 
 
 def observations(task: Task, kept: Array, values: Array, total: float, indefinite: bool) -> list[str]:

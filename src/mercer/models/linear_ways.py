@@ -88,14 +88,16 @@ def from_matrix(
 ) -> Axes:
     """The leading eigenvectors of S, or of a Gram matrix, by the solver of the plan."""
     with blas_threads_for(len(matrix) ** 3):
-        k = number_of_axes(task, lambda: np.linalg.eigvalsh(matrix)[::-1], total, scatter.weight)
-    op: Any = HeldMatrix(matrix, task.limits.threads)
+        op: Any = HeldMatrix(matrix, task.limits.threads)
     if isinstance(plan.solver, Dense):
-        pairs = plan.solver.solve(op, min(k, op.n), task.rng())
+        by_rule = isinstance(task.asked, (str, float))  # on the very values that are kept
+        pairs = plan.solver.solve(op, op.n if by_rule else min(number_of_axes(task), op.n), task.rng())
+        if by_rule:
+            pairs = pairs.first(number_of_axes(task, pairs.values, total, scatter.weight))
         bound, level = beyond(pairs), COUNTED
     else:
         with one_blas_thread():
-            pairs = plan.solver.solve(op, k, task.rng())
+            pairs = plan.solver.solve(op, number_of_axes(task), task.rng())
             pairs, bound, level = rule_out_missed(plan, op, pairs, task.rng())
     certificate = certify(pairs, tol=plan.tol, bound=bound, level=level, entries=noise)
     return kept(task, plan, scatter, scale, pairs.values, pairs.vectors, total, certificate)
@@ -133,8 +135,7 @@ def from_factor(task: LinearTask, plan: Plan, scatter: Scatter, factor: Array, s
     size = float(np.linalg.norm(factor))
     most = min(factor.shape) if task.asked is None or isinstance(task.asked, (float, str)) else int(task.asked)
     pairs = Svd().solve(Dilation(factor), most, task.rng())
-    k = number_of_axes(task, lambda: pairs.values**2, size**2, scatter.weight)
-    pairs = pairs.first(k)
+    pairs = pairs.first(number_of_axes(task, pairs.values**2, size**2, scatter.weight))
     noise = float(np.linalg.norm(slack))
     certificate = certify(pairs, tol=plan.tol / 2, bound=beyond(pairs), level=COUNTED, entries=noise).squared()
     axes, rest = np.sqrt(2) * pairs.vectors[len(factor) :], float(np.sum(pairs.beyond**2))
@@ -218,9 +219,11 @@ def by_products(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
         op: Any = ScatterProducts(task.rows, spread, scale, task.weights, task.limits.threads, on_pass)
         try:
             if isinstance(task.asked, float):
-                plan, pairs = grow_to_share(plan, op, task.asked, task.rng(), lambda k: replanned(task, k), strict=True)
+                plan, pairs = grow_to_share(
+                    plan, op, task.asked, task.rng(), lambda k: replanned(task, k), more=True, dtype=task.dtype
+                )
             else:
-                pairs = plan.solver.solve(op, number_of_axes(task, None, op.trace, spread.weight), task.rng())
+                pairs = plan.solver.solve(op, number_of_axes(task), task.rng())
         except TooMany:
             return nearly_all(task, on_pass)
         pairs, bound, level = rule_out_missed(plan, op, pairs, task.rng())

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from mercer.errors import NoRoom, listed
 from mercer.operators.centering import Centered
+from mercer.readings.components import components_for_share
 from mercer.solvers.base import Eigenpairs, clean_spectrum, measured_anew, rounding_floor, settle
 from mercer.solvers.certificate import Certificate, certify
 from mercer.solvers.completeness import PROBES, Rest, explore, explore_by_products, in_words
@@ -93,11 +95,12 @@ def grow_to_share(
     share: float,
     rng: np.random.Generator,
     replan: Callable[[int], Plan],
-    strict: bool = False,
+    more: bool = False,
+    dtype: Any = np.float64,
 ) -> tuple[Plan, Eigenpairs]:
     """More and more components, each time from those at hand, until they explain the share; also the plan it took.
 
-    `strict`: more than the share, not just as much.
+    `more`: more than the share, not just as much; as ratios of this dtype say.
     """
     k, start = first_guess(plan, matrix), None
     while True:
@@ -106,10 +109,9 @@ def grow_to_share(
         pairs = plan.solver.solve(matrix, k, rng, start)
         if matrix.trace <= matrix.floor:
             return plan, pairs.first(1)  # nothing to explain
-        explained = np.cumsum(np.maximum(pairs.values, 0.0)) / matrix.trace
-        reached = np.flatnonzero(explained > share if strict else explained >= share - 1e-12)
-        if len(reached) or k == matrix.n:
-            return plan, pairs.first(int(reached[0]) + 1 if len(reached) else k)
+        enough = components_for_share(pairs.values, matrix.trace, share, more=more, dtype=dtype)
+        if enough or k == matrix.n:
+            return plan, pairs.first(enough or k)
         planned = planned_for(plan, matrix.n)
         k, start = min(planned if k < planned else 2 * k, matrix.n), pairs.vectors
 

@@ -1,21 +1,30 @@
 """How many components: rules on a spectrum λ₁ ≥ λ₂ ≥ …, each the variance along one component."""
 
+from typing import Any
+
 import numpy as np
 from scipy.special import gammaln
 
 from mercer.symmetric import Array
 
 ROUNDING = 1e-15  # of the largest: variances below are none
+TIES = {8: 1e-12, 4: 2e-6}  # shares nearer than this are the same, by the bytes of a number
 
 
-def components_for_share(values: Array, total: float, share: float) -> int | None:
+def components_for_share(
+    values: Array, total: float, share: float, *, more: bool = True, dtype: Any = np.float64
+) -> int | None:
     """The smallest k that explains more than a share of the total, as scikit-learn has it; None: more than are given.
 
-    The notes ask for "at least" the share, which differs in exact ties alone.
+    With ``more=False`` as much is enough, as in the notes. That differs in exact ties alone, which must not be a matter
+    of rounding: whoever takes the share from ``explained_variance_ratio_.cumsum()`` of another fit gets these ratios,
+    cumulated in the same way and stored as `dtype`, but for their last digits. What is within those is a tie.
     """
     if total <= 0:
         return 1
-    reached = np.flatnonzero(np.cumsum(np.maximum(values, 0.0)) / total > share)
+    explained = np.cumsum((np.maximum(values, 0.0) / total).astype(dtype), dtype=dtype).astype(np.float64)
+    tie = TIES[np.dtype(dtype).itemsize]
+    reached = np.flatnonzero(explained > share + tie if more else explained >= share - tie)
     return int(reached[0]) + 1 if len(reached) else None
 
 
