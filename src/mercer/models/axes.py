@@ -21,6 +21,7 @@ from mercer.sources.rows import RowSource
 from mercer.symmetric import Array
 from mercer.threads import one_blas_thread
 
+RANGE = 1e-150, 1e150  # of sums of squares that nothing was lost of, and whose squares are numbers
 DIGITS, SINGLE_DIGITS = 1e-6, 1e-2  # error of a variance, relative to itself, from which another way is taken
 OVERFLOW = "The squares of the data are no numbers any more: the values are far too large. Scale them down first."
 
@@ -39,6 +40,7 @@ class LinearTask:
     names: Any = None  # of the columns
     progress: Any = False
     look: Callable[[], Any] = lambda: None  # for numbers that are not finite, with words for them
+    units: Array | None = None  # powers of two that the columns were divided by, as their squares were no numbers
 
     @property
     def dtype(self) -> Any:
@@ -62,6 +64,7 @@ class Axes:
     total: float  # of all eigenvalues
     rest: float  # of those that were not kept
     all: int  # how many there can be
+    unit: float = 1.0  # that rows were divided by: eigenvalues are to be multiplied by its square
     warnings: list[str] = field(default_factory=list)
 
 
@@ -76,8 +79,20 @@ def summed(task: LinearTask, kind: type[Scatter], on_pass: Any, exact: bool = Fa
             scatter = sweep(kind, task.rows, task.weights, task.limits.threads, on_pass, exact=True)
     if not finite(scatter):
         task.look()
+    if task.units is None and task.dtype == np.float64 and out_of_range(scatter, task.standardize):
+        raise OutOfRange
     refuse_overflow(scatter)
     return scatter
+
+
+class OutOfRange(Exception):
+    """The squares of these rows are no numbers, or so near to it that digits are lost: they need another unit."""
+
+
+def out_of_range(scatter: Scatter, every: bool = False) -> bool:
+    """Whether squares may have been lost: of the sum of all, or of every column."""
+    squares = scatter.squares if every else np.sum(scatter.squares)
+    return not finite(scatter) or bool(np.any((squares < RANGE[0]) | (squares > RANGE[1])))
 
 
 def refuse_overflow(scatter: Scatter) -> None:

@@ -10,19 +10,18 @@ from sklearn.utils import metadata_routing
 from mercer.errors import NoRoom
 from mercer.limits import MOST_FEATURES, in_words
 from mercer.models.ahead import linear_plan_ahead
-from mercer.models.axes import LinearTask, about_digits, refuse_far_apart, refuse_overflow, summed
+from mercer.models.axes import LinearTask, OutOfRange, about_digits, refuse_far_apart, summed
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.linear import Exact, LinearModel
 from mercer.models.linear_ways import find_axes, from_square, with_enough_digits
 from mercer.models.training import check_rows, weigh
+from mercer.models.units import in_their_own, in_units, squared_units
 from mercer.operators.scatter import Square
-from mercer.operators.sweeps import sweep
 from mercer.progress import reporting
 from mercer.solvers.linear_plan import LinearProblem, choose_linear_plan, scatter_plan
 from mercer.solvers.plan import Plan
 from mercer.sources.rows import ArrayRows, RowSource, as_source
 from mercer.symmetric import Array
-from mercer.threads import one_blas_thread
 from mercer.unpromised import Interval, fits
 
 SOLVED = {
@@ -146,6 +145,7 @@ class IncrementalPCA(LinearModel):
         "progress": ["boolean", callable],
     }
     _scatter: Any = None  # Square
+    _unit: float = 1.0  # a power of two that rows were divided by, if their squares are no numbers
     random_state = None  # of the certificate's probes: a fixed seed
 
     def __init__(
@@ -196,18 +196,22 @@ class IncrementalPCA(LinearModel):
         task = self._task(rows, weights, n, d)
         if self.forget < 1:
             self._refuse_too_wide(task)
-            self._scatter = self._in_batches(task)
+            self._in_batches(task)
             self._seen()
             self._solve()
             return self
         plan = choose_linear_plan(task.problem, task.limits)
         if plan.held != "scatter":
             found = find_axes(task, plan)
-            self.n_samples_seen_, self.var_ = found.count, (found.squares / found.weight).astype(self._dtype)
+            self.n_samples_seen_ = found.count
+            self.var_ = squared_units(found.squares / found.weight, found.unit).astype(self._dtype)
         else:
             quiet = np.errstate(over="ignore", invalid="ignore")  # what overflows is told in words
             with self._within_limits(), quiet, reporting(self.progress, 1, "rows") as on_pass:
-                found, self._scatter = with_enough_digits(task, plan, summed(task, Square, on_pass), on_pass)
+                task, scatter = summed_in_range(task, on_pass)
+                found, self._scatter = with_enough_digits(task, plan, scatter, on_pass)
+            found = in_their_own(found, task)
+            self._unit = found.unit
             self._seen()
         self._keep(found)
         return self
@@ -248,13 +252,7 @@ class IncrementalPCA(LinearModel):
         task = self._task(rows, weights, n, rows.shape[1])
         if first:
             self._refuse_too_wide(task)
-        batch = self._summed(task)
-        if self._scatter is None:
-            self._scatter = batch
-        else:
-            refuse_far_apart(self._scatter, batch)
-            self._scatter.forget(self.forget)
-            self._scatter.merge(batch)
+        self._take(task)
         self._seen()
         return self
 
@@ -313,27 +311,39 @@ class IncrementalPCA(LinearModel):
                 "fit(X) without forgetting finds the components of any number of columns by sweeps over the rows."
             )
 
-    def _in_batches(self, task: LinearTask) -> Square:
+    def _in_batches(self, task: LinearTask) -> None:
         """Batch after batch, each of which makes those before count less."""
-        scatter, start = Square(np.zeros(task.problem.d)), 0
+        start = 0
         with reporting(self.progress, 1, "rows") as on_pass:
             for block in task.rows.blocks(self.batch_size_):
                 stop = start + block.shape[0]
                 weights = None if task.weights is None else task.weights[start:stop]
-                batch = self._summed(replace(task, rows=ArrayRows(block), weights=weights))
-                scatter.forget(self.forget)
-                scatter.merge(batch)
+                self._take(replace(task, rows=ArrayRows(block), weights=weights))
                 start = stop
                 if on_pass:
                     on_pass(start / task.rows.shape[0])
-        return scatter
 
-    def _summed(self, task: LinearTask) -> Square:
-        """A batch; in double precision, as rows do not come twice."""
-        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-            batch: Square = sweep(Square, task.rows, task.weights, task.limits.threads, exact=True)
-        refuse_overflow(batch)
-        return batch
+    def _take(self, task: LinearTask) -> None:
+        """One more batch, in double precision, as its rows do not come twice; those before count less."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            task, batch = summed_in_range(task, exact=True)
+            unit = 1.0 if task.units is None else float(task.units[0])
+            if self._scatter is None:
+                self._scatter, self._unit = batch, unit
+                return
+            self._scatter.forget(self.forget)
+            self._share_unit(batch, unit)
+            self._scatter.merge(batch)
+
+    def _share_unit(self, batch: Square, unit: float) -> None:
+        """The same unit for all rows so far and a batch: the larger, of those that are not all zero."""
+        if unit == self._unit:
+            return
+        units = [u for u, rows in ((unit, batch), (self._unit, self._scatter)) if rows.squares.any() or rows.mean.any()]
+        larger = max(units, default=1.0)
+        batch.in_other_units(unit / larger)
+        self._scatter.in_other_units(self._unit / larger)
+        self._unit = larger
 
     def _seen(self) -> None:
         """What is known at once; the rest when somebody asks."""
@@ -341,9 +351,10 @@ class IncrementalPCA(LinearModel):
         for name in SOLVED:
             self.__dict__.pop(name, None)
         self.n_samples_seen_ = scatter.count
-        self._exact = Exact(scatter.mean)
-        self.mean_ = scatter.mean.astype(self._dtype)
-        self.var_ = (scatter.squares / scatter.weight).astype(self._dtype)
+        mean = scatter.mean * self._unit
+        self._exact = Exact(mean)
+        self.mean_ = mean.astype(self._dtype)
+        self.var_ = squared_units(scatter.squares / scatter.weight, self._unit).astype(self._dtype)
 
     def __getattr__(self, name: str) -> Any:
         """The names that follow from the sums."""
@@ -358,6 +369,7 @@ class IncrementalPCA(LinearModel):
         plan = scatter_plan(task.problem, task.limits, "batches are summed up, and nothing of them is lost.")
         with self._within_limits():
             found = from_square(task, plan, scatter)
+        found = replace(found, mean=found.mean * self._unit, unit=self._unit)
         already = {name: self.__dict__[name] for name in [*SOLVED, "mean_"] if name in self.__dict__}
         self._keep(replace(found, warnings=[*found.warnings, *about_digits(found)]))
         self.__dict__ |= already  # what somebody has set stays
@@ -385,3 +397,12 @@ class IncrementalPCA(LinearModel):
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def summed_in_range(task: LinearTask, on_pass: Any = None, exact: bool = False) -> tuple[LinearTask, Square]:
+    """How the rows scatter; in another unit if their squares are no numbers."""
+    try:
+        return task, summed(task, Square, on_pass, exact)
+    except OutOfRange:
+        task = in_units(task)
+        return task, summed(task, Square, on_pass, exact)

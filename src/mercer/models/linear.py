@@ -1,6 +1,6 @@
 """What PCA and IncrementalPCA share: scores and back, and the normal distribution that fits them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,9 @@ from mercer.models.axes import Axes
 from mercer.models.base import Model
 from mercer.models.components import per_degree_of_freedom
 from mercer.models.training import check_rows
+from mercer.models.units import about_range, certificate_in, squared_units
 from mercer.operators.tiles import cut
+from mercer.rounding import UNIT, UNIT_SINGLE
 from mercer.solvers.certificate import Certificate
 from mercer.solvers.plan import Plan
 from mercer.sources.rows import as_source
@@ -62,14 +64,14 @@ class LinearModel(Model):
     def _keep(self, found: Axes, home: Home = HERE) -> None:
         """All fitted names that follow from the axes."""
         per_degree = per_degree_of_freedom(found.weight, found.count)
-        variances = found.values * per_degree
-        rest = found.rest * per_degree
+        variances = squared_units(found.values * per_degree, found.unit)
+        rest = squared_units(found.rest * per_degree, found.unit)
         dropped = found.all - len(variances)
         arrays = {
             "components_": found.axes,
             "explained_variance_": variances,
             "explained_variance_ratio_": found.values / found.total if found.total > 0 else np.zeros(len(variances)),
-            "singular_values_": np.sqrt(found.values),
+            "singular_values_": np.sqrt(found.values) * found.unit,
             "mean_": found.mean,
         }
         for name, array in arrays.items():
@@ -78,12 +80,12 @@ class LinearModel(Model):
         if found.scale is not None:
             self.scale_ = home.bring(found.scale.astype(self._dtype))
         self.n_components_ = len(variances)
-        self.total_variance_ = found.total * per_degree
+        self.total_variance_ = squared_units(found.total * per_degree, found.unit)
         self.noise_variance_ = rest / dropped if dropped > 0 else 0.0
-        self.reconstruction_error_ = found.rest / found.weight
+        self.reconstruction_error_ = squared_units(found.rest / found.weight, found.unit)
         self._exact = Exact(found.mean)
-        self.plan_, self.certificate_ = found.plan, found.certificate
-        for message in found.warnings:
+        self.plan_, self.certificate_ = found.plan, stored(found, self._dtype)
+        for message in [*found.warnings, *about_range(found.values, variances)]:
             tell(message)
 
     @property
@@ -341,6 +343,13 @@ class LinearModel(Model):
     @property
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])
+
+
+def stored(found: Axes, dtype: Any) -> Certificate:
+    """The certificate of what the model keeps: in the unit of the rows, and of axes that were rounded to be stored."""
+    rounded = 4 * (UNIT_SINGLE if dtype == np.float32 else UNIT)
+    certificate = certificate_in(found.certificate, found.unit)
+    return replace(certificate, angles=np.minimum(certificate.angles + rounded, 1.0))
 
 
 def as_narrow(array: Array, dtype: Any) -> Array:

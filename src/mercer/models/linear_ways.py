@@ -11,6 +11,7 @@ from mercer.models.axes import (
     SINGLE_DIGITS,
     Axes,
     LinearTask,
+    OutOfRange,
     about_digits,
     column_scales,
     kept,
@@ -20,6 +21,7 @@ from mercer.models.axes import (
     summed,
 )
 from mercer.models.spectrum import TooMany, grow_to_share, rule_out_missed
+from mercer.models.units import in_their_own, in_units
 from mercer.operators.held import Dilation, HeldMatrix
 from mercer.operators.products import ScatterProducts
 from mercer.operators.scatter import ENTRY, Scatter, Spread, Square, Triangle, add_square, mirror
@@ -49,7 +51,11 @@ def find_axes(task: LinearTask, plan: Plan) -> Axes:
         one_blas_thread(task.limits.threads),
         reporting(task.progress, plan.passes, "sweeps over the rows") as on_pass,
     ):
-        return _WAYS[plan.held](task, plan, on_pass)
+        try:
+            return _WAYS[plan.held](task, plan, on_pass)
+        except OutOfRange:
+            task = in_units(task)
+            return in_their_own(_WAYS[plan.held](task, plan, on_pass), task)
 
 
 # ---------------------------------------------------------------------- by the scatter matrix

@@ -158,6 +158,13 @@ class Scatter(ABC):
         self.own_noise = share * self.own_noise + 2 * UNIT * self.squares
         self._scale(share)
 
+    def in_other_units(self, factor: float) -> None:
+        """Of the same rows times a power of two."""
+        self.origin, self.offset, self.doubt = factor * self.origin, factor * self.offset, factor * self.doubt
+        self.noise, self.own_noise = factor * (factor * self.noise), factor * (factor * self.own_noise)
+        self._scale(factor)
+        self._scale(factor)
+
     def trim(self) -> None:
         """Give back the room in which rows were worked on."""
         self._room = np.empty((0, 0))
