@@ -13,8 +13,10 @@ import pyarrow
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import estimator_checks
 
 from mercer import PCA, IncrementalPCA, textbook
 from mercer.errors import BadData, MercerWarning, NoRoom
@@ -589,8 +591,8 @@ def test_rows_of_weight_zero_in_a_file_do_not_count(tmp_path, model):
     weights = np.array([1, 0, 2, 0, 0, 1, 0, 3, 0, 0.0])
     from_file = model.fit(tmp_path / "x.npy", sample_weight=weights)
     assert_same(from_file, type(model)(2).fit(TALL[:10], sample_weight=weights))
-    with pytest.raises(ValueError, match="n_components=5"):
-        type(model)(5).fit(tmp_path / "x.npy", sample_weight=weights)
+    with pytest.raises(ValueError, match="n_components=8"):  # the weights count seven rows
+        type(model)(8).fit(tmp_path / "x.npy", sample_weight=weights)
 
 
 def test_gaps_are_refused_wherever_they_are():
@@ -733,3 +735,42 @@ def test_ties_of_kernel_pca_and_landmarks_are_met_by_as_much():
         for k, share in enumerate(np.cumsum(row / row.sum())[:8], 1):
             assert components_for_share(row, row.sum(), share, more=False) == k
             assert components_for_share(row, row.sum(), share) == k + 1
+
+
+# ---------------------------------------------------------------------------- weights are counts
+
+
+EVERY_WAY = [*(PCA(svd_solver=name) for name in [*TIED, "auto"]), IncrementalPCA()]
+
+
+@pytest.mark.parametrize("model", EVERY_WAY, ids=repr)
+@pytest.mark.parametrize("shape", [(6, 10), (12, 5), (4, 30)])
+@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+def test_weights_and_repeated_rows_give_the_same_components_however_few_rows_there_are(shape, model):
+    """All of them, those without variance too, and the same scores of rows that were not there."""
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=shape), np.arange(shape[0]) % 4 + 1
+    new = rng.normal(size=(5, shape[1]))
+    repeated = np.repeat(X, weights, axis=0)
+    first, second = clone(model).fit(repeated), clone(model).fit(X, sample_weight=weights)
+    assert first.n_components_ == second.n_components_ == min(len(repeated), shape[1])
+    assert_allclose(first.singular_values_, second.singular_values_, rtol=1e-9, atol=1e-12)
+    assert_allclose(first.transform(new), second.transform(new), rtol=1e-6, atol=1e-9)
+    assert_allclose(second.components_ @ second.components_.T, np.eye(second.n_components_), atol=1e-12)
+    assert_allclose(first.noise_variance_, second.noise_variance_, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("model", EVERY_WAY, ids=repr)
+@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+def test_scikit_learn_finds_weights_equivalent_to_repetitions(model, kind):
+    if kind == "sparse" and model.get_params().get("svd_solver") in ("full", "qr", "gram"):
+        pytest.skip("not a way for sparse rows")
+    check = getattr(estimator_checks, f"check_sample_weight_equivalence_on_{kind}_data")
+    check(type(model).__name__, model)
+
+
+def test_weights_that_are_no_counts_leave_the_number_of_rows():
+    X = np.random.default_rng(0).normal(size=(6, 10))
+    assert PCA().fit(X, sample_weight=np.full(6, 2.5)).n_components_ == 6
+    assert PCA().fit(X, sample_weight=np.full(6, 2.0)).n_components_ == 10

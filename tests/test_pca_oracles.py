@@ -964,7 +964,7 @@ def test_certificates_of_a_thousand_matrices_hold(solver):
 # ---------------------------------------------------------------------------- rows of any size
 
 
-SIZES = [-300, -170, -162, -158, -150, -120, -81, 85, 118, 150, 153, 200, 300]
+SIZES = [-300, -170, -162, -158, -150, -120, -81, 85, 118, 150, 153]
 
 
 @cache
@@ -990,7 +990,7 @@ def test_rows_of_any_size_are_right_and_what_is_no_number_is_told(power, solver)
     assert certificate.certified
     told = [message for message in said if "another unit" in str(message.message)]
     true = (sigma * unit) ** 2  # long double holds them
-    if not -154 < power < 154:
+    if power < -154:
         assert len(told) == 1
     else:
         assert told == []
@@ -1004,7 +1004,7 @@ def test_rows_of_any_size_are_right_and_what_is_no_number_is_told(power, solver)
     assert_allclose(np.linalg.norm(scores, axis=0), sigma[:3].astype(float), rtol=1e-11)
 
 
-@pytest.mark.parametrize("power", [-170, 200])
+@pytest.mark.parametrize("power", [-170, 150])
 @pytest.mark.parametrize("solver", ["full", "covariance_eigh", "qr", "gram", "krylov"])
 def test_columns_of_any_size_are_standardized(power, solver):
     X, weights = with_spectrum(40, 4, [4, 3, 2, 1], seed=9), np.arange(40) % 3 + 1.0
@@ -1018,7 +1018,7 @@ def test_columns_of_any_size_are_standardized(power, solver):
 @quiet
 def test_batches_of_any_sizes_meet():
     X = with_spectrum(40, 4, [4, 3, 2, 1], seed=9)
-    for first, second in ((1e-170, 1.0), (1.0, 1e-170), (1e-170, 1e200), (1e200, 1e-170)):
+    for first, second in ((1e-170, 1.0), (1.0, 1e-170), (1e-170, 1e150), (1e150, 1e-170)):
         model = IncrementalPCA(2).partial_fit(np.zeros((5, 4))).partial_fit(first * X).partial_fit(second * X)
         together = np.concatenate([np.zeros((5, 4)), first / max(first, second) * X, second / max(first, second) * X])
         expected = singular_values(centred(together))[:2].astype(float)
@@ -1026,5 +1026,8 @@ def test_batches_of_any_sizes_meet():
 
 
 def test_rows_that_no_unit_helps_are_refused():
-    with pytest.raises(BadData, match="Scale them down"):
-        PCA(2).fit(np.random.default_rng(0).choice([-1.7e308, 1.7e308], size=(40, 3)))
+    for size in (1e155, 1e200, 1.7e308):
+        X = size * np.random.default_rng(0).choice([-1.0, 1.0], size=(40, 3))
+        for model in (PCA(2), PCA(2, svd_solver="covariance_eigh"), IncrementalPCA(2)):
+            with pytest.raises(BadData, match="far too large"):
+                model.fit(X)

@@ -76,7 +76,7 @@ def rows_at_a_time(*widths: int) -> int:
 def lane_rows(d: int, held: bool, narrow: bool = True) -> int:
     """How many rows a lane takes in at a time; fewer where they have to be read first."""
     least, most = LANE_ROWS
-    entries = (LANE_ENTRIES if narrow else WIDE_ENTRIES) // (1 if held else 4)
+    entries = (LANE_ENTRIES if narrow else WIDE_ENTRIES) // (1 if held else 5)
     return min(max(entries // d, least), max(most, min(CACHED_ENTRIES // d, 2 * most)))
 
 

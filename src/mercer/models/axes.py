@@ -188,7 +188,7 @@ def kept(
 ) -> Axes:
     """Signs and zeros by convention, and what a user should be told; the rest is what is left if nobody knows it."""
     values = np.where(certificate.lower <= 0, 0.0, values)
-    every = min(scatter.count, scatter.width)
+    every = min(scatter.copies, scatter.width)
     rest = max(total - float(values.sum()), 0.0) if rest is None else rest
     return Axes(
         plan=plan,

@@ -15,7 +15,7 @@ from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.linear import Exact, LinearModel
 from mercer.models.linear_ways import find_axes, from_square, with_enough_digits
 from mercer.models.training import check_rows, weigh
-from mercer.models.units import in_their_own, in_units, squared_units
+from mercer.models.units import in_their_own, in_units, refuse_too_large, squared_units
 from mercer.operators.scatter import Square
 from mercer.progress import reporting
 from mercer.solvers.linear_plan import LinearProblem, choose_linear_plan, scatter_plan
@@ -273,12 +273,12 @@ class IncrementalPCA(LinearModel):
         return "n_samples_seen_" in vars(self) or "components_" in vars(self)
 
     def _checked(self, X: Any, sample_weight: Any, *, reset: bool) -> tuple[RowSource, Array | None, int]:
-        """The rows, their weights, and how many of them count."""
+        """The rows, their weights, and how many there are: of weight two, two."""
         X = check_rows(self, X, reset=reset, mapped=True)
         training = weigh(X, sample_weight, square=False)
         if reset:
             self._dtype = np.float32 if X.dtype == np.float32 else np.float64
-        return as_source(training.rows), training.weights, training.count
+        return as_source(training.rows), training.weights, training.copies
 
     def _set_number(self, n: int, d: int, first: bool) -> None:
         """How many components, by scikit-learn's rules."""
@@ -328,6 +328,7 @@ class IncrementalPCA(LinearModel):
         with np.errstate(over="ignore", invalid="ignore"):
             task, batch = summed_in_range(task, exact=True)
             unit = 1.0 if task.units is None else float(task.units[0])
+            refuse_too_large(batch.squares, unit)
             if self._scatter is None:
                 self._scatter, self._unit = batch, unit
                 return
@@ -365,7 +366,7 @@ class IncrementalPCA(LinearModel):
 
     def _solve(self) -> None:
         scatter = self._scatter
-        task = self._task(None, None, scatter.count, scatter.width)
+        task = self._task(None, None, scatter.copies, scatter.width)
         plan = scatter_plan(task.problem, task.limits, "batches are summed up, and nothing of them is lost.")
         with self._within_limits():
             found = from_square(task, plan, scatter)

@@ -18,6 +18,7 @@ from mercer.models.training import check_rows
 from mercer.models.units import about_range, certificate_in, squared_units
 from mercer.operators.tiles import cut
 from mercer.rounding import UNIT, UNIT_SINGLE
+from mercer.solvers.base import signs_by
 from mercer.solvers.certificate import Certificate
 from mercer.solvers.plan import Plan
 from mercer.sources.rows import as_source
@@ -68,7 +69,7 @@ class LinearModel(Model):
         rest = squared_units(found.rest * per_degree, found.unit)
         dropped = found.all - len(variances)
         arrays = {
-            "components_": found.axes,
+            "components_": completed(found.axes, found.values > 0),
             "explained_variance_": variances,
             "explained_variance_ratio_": found.values / found.total if found.total > 0 else np.zeros(len(variances)),
             "singular_values_": np.sqrt(found.values) * found.unit,
@@ -343,6 +344,23 @@ class LinearModel(Model):
     @property
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])
+
+
+def completed(axes: Array, there: Array) -> Array:
+    """Axes without variance are any at right angles to the others: always the same, whatever way they were found by.
+
+    So they depend on the others alone, and not on how often a row came, the processor or the solver.
+    """
+    if there.all():
+        return axes
+    kept = axes[there].T
+    fill = np.random.default_rng(0).standard_normal((axes.shape[1], int(np.sum(~there))))
+    for _ in range(2):
+        fill, R = np.linalg.qr(fill - kept @ (kept.T @ fill))
+        fill *= np.where(np.diag(R) < 0, -1.0, 1.0)
+    out = axes.copy()
+    out[~there] = (fill * signs_by(fill)).T
+    return out
 
 
 def stored(found: Axes, dtype: Any) -> Certificate:

@@ -138,6 +138,8 @@ def from_factor(task: LinearTask, plan: Plan, scatter: Scatter, factor: Array, s
     scale = column_scales(task, scatter)
     if scale is not None:
         factor, slack = factor / scale, slack / scale + scatter.scale_off(scale) * np.sqrt(scatter.squares) / scale
+    if len(factor) < task.problem.all:  # rows that stand for several: components beyond their number vary by nothing
+        factor = np.concatenate([factor, np.zeros((task.problem.all - len(factor), factor.shape[1]))])
     size = float(np.linalg.norm(factor))
     most = min(factor.shape) if task.asked is None or isinstance(task.asked, (float, str)) else int(task.asked)
     pairs = Svd().solve(Dilation(factor), most, task.rng())
@@ -184,16 +186,17 @@ def by_gram(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
         Y /= 1.0 if scale is None else scale[columns]
         return Y if root is None else Y * root
 
-    gram = np.zeros((len(X), len(X)))
+    side = max(len(X), task.problem.wanted)
+    gram = np.zeros((side, side))
     for columns in pieces:
-        add_square(gram, np.ascontiguousarray(centred(columns).T), task.limits.threads)
+        add_square(gram[: len(X), : len(X)], np.ascontiguousarray(centred(columns).T), task.limits.threads)
     mirror(gram)
     total = float(np.trace(gram))
     longest = chain(max(columns.stop - columns.start for columns in pieces)) + len(pieces) + ENTRY
     off = float(np.linalg.norm(spread.doubt if scale is None else spread.doubt / scale))  # what the mean is off by
     noise = gamma(longest) * total + spread.weight * off**2 + spread.noise_of_scaling(scale)
     found = from_matrix(task, plan, spread, scale, gram, total, noise)
-    U, sigma = found.axes.T, np.sqrt(np.maximum(found.values, np.finfo(float).tiny))
+    U, sigma = found.axes.T[: len(X)], np.sqrt(np.maximum(found.values, np.finfo(float).tiny))
     axes = np.empty((X.shape[1], len(sigma)))
     for columns in pieces:
         axes[columns] = product(centred(columns).T, U / sigma)

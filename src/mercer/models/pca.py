@@ -240,8 +240,8 @@ class PCA(LinearModel):
             check_rows(self, given, reset=False)
         rows = as_source(training.rows)
         self._dtype = np.float32 if X.dtype == np.float32 else np.float64
-        self._fit_svd_solver = which_solver(self, (training.count, X.shape[1]), rows.sparse)
-        problem, limits = linear_problem(self, training.count, X.shape[1], rows), self._limits()
+        self._fit_svd_solver = which_solver(self, (training.copies, X.shape[1]), rows.sparse)
+        problem, limits = linear_problem(self, training.count, X.shape[1], rows, training.copies), self._limits()
         task = LinearTask(
             rows,
             training.weights,
@@ -278,7 +278,7 @@ class PCA(LinearModel):
         return tags
 
 
-def linear_problem(model: PCA, n: int, d: int, rows: RowSource | None = None) -> LinearProblem:
+def linear_problem(model: PCA, n: int, d: int, rows: RowSource | None = None, copies: int = 0) -> LinearProblem:
     """The sizes on which a plan is based; of rows that need not exist yet."""
     asked: Any = model.n_components
     is_sparse = rows is not None and rows.sparse
@@ -287,7 +287,8 @@ def linear_problem(model: PCA, n: int, d: int, rows: RowSource | None = None) ->
     return LinearProblem(
         n=n,
         d=d,
-        k=min(n, d) - 1 if asked is None and fewer else k,
+        copies=copies,
+        k=min(max(n, copies), d) - 1 if asked is None and fewer else k,
         share=isinstance(asked, float),
         whole=isinstance(asked, str),
         sparse=is_sparse,

@@ -16,7 +16,7 @@ from mercer.arrays import is_foreign, to_numpy
 from mercer.errors import tell
 from mercer.inputs import about_steps, table, told_where
 from mercer.sources.files import open_rows
-from mercer.sources.rows import MappedRows, RowSource
+from mercer.sources.rows import MappedRows, RowSource, copies_of
 from mercer.symmetric import Array
 
 EXTREME = 1e-290, 1e290  # of weights: beyond them sums, or one over them, are no numbers
@@ -38,6 +38,11 @@ class Training:
     def count(self) -> int:
         """How many rows there are that count."""
         return self.rows.shape[0] if self.weights is None else int(np.sum(self.weights > 0))
+
+    @property
+    def copies(self) -> int:
+        """How many rows there would be if those of weight two came twice; rows of other weights are counted."""
+        return self.count if self.weights is None else copies_of(self.weights, self.count)
 
     def kept_rows(self, copy: bool) -> Any:
         """The rows for a model to keep, in an array that nobody else will change if `copy`."""

@@ -20,8 +20,7 @@ HUGE = float(np.finfo(float).max)
 def in_units(task: LinearTask) -> LinearTask:
     """The same rows divided by a power of two near the largest of them; of columns to be standardized, by one each."""
     peaks = reach(task.rows)
-    if not task.standardize:
-        peaks = np.full_like(peaks, peaks.max(initial=0.0))
+    peaks = peaks if task.standardize else np.full_like(peaks, peaks.max(initial=0.0))
     heaviest = 1.0 if task.weights is None else float(np.sqrt(task.weights.max()))
     units = power_of_two(peaks, heaviest)
     return replace(task, rows=ScaledRows(task.rows, units), units=units)
@@ -34,15 +33,17 @@ def power_of_two(peaks: Array, factor: float = 1.0) -> Array:
 
 
 def reach(rows: RowSource) -> Array:
-    """How far any row is from the first, in every column; from zero, if rows are sparse, all the same, or too far."""
-    peaks, tops, first = np.zeros(rows.shape[1]), np.zeros(rows.shape[1]), None
+    """How large the numbers of every column are, from the first row or from zero; 0 if it is the same in all rows."""
+    low, high, first = np.full(rows.shape[1], np.inf), np.full(rows.shape[1], -np.inf), None
     for block in rows.blocks(rows_at_a_time(rows.shape[1])):
         if sparse.issparse(block):
-            tops = np.maximum(tops, np.asarray(abs(block).max(axis=0).todense()).ravel())
-            continue
-        first = np.asarray(block[0], dtype=np.float64) if first is None else first
-        tops = np.maximum(tops, np.abs(block).max(axis=0))
-        peaks = np.maximum(peaks, np.abs(np.subtract(block, first, dtype=np.float64)).max(axis=0))
+            least, most = (np.asarray(end.todense()).ravel() for end in (block.min(axis=0), block.max(axis=0)))
+        else:
+            least, most = block.min(axis=0), block.max(axis=0)
+            first = np.asarray(block[0], dtype=np.float64) if first is None else first
+        low, high = np.minimum(low, least), np.maximum(high, most)
+    tops, start = np.maximum(np.abs(low), np.abs(high)), 0.0 if first is None else first
+    peaks = np.where(low < high, np.maximum(high - start, start - low) if first is not None else tops, 0.0)
     return peaks if peaks.any() and np.isfinite(peaks).all() else tops
 
 
@@ -53,9 +54,14 @@ def in_their_own(found: Axes, task: LinearTask) -> Axes:
     mean = found.mean * task.units
     if task.standardize and found.scale is not None:
         return replace(found, mean=mean, scale=found.scale * task.units)
-    if not np.isfinite(np.sqrt(found.values) * task.units[0]).all():
-        raise BadData(OVERFLOW)
+    refuse_too_large(found.squares, float(task.units[0]))
     return replace(found, mean=mean, unit=float(task.units[0]))
+
+
+def refuse_too_large(squares: Array, unit: float) -> None:
+    """Variances that no number can hold; those that are too small are told, as they may well be called zero."""
+    if not np.isfinite(squared_units(squares.sum(), unit)):
+        raise BadData(OVERFLOW)
 
 
 def squared_units(values: Any, unit: float) -> Any:
@@ -90,12 +96,11 @@ def certificate_in(certificate: Certificate, unit: float) -> Certificate:
 
 def about_range(values: Array, variances: Array) -> list[str]:
     """What to say if a variance is there, but no number."""
-    lost = (values > 0) & ~((variances >= TINY) & (variances <= HUGE))
+    lost = (values > 0) & (variances < TINY)
     if not lost.any():
         return []
-    size = "large" if np.any(variances[lost] > 1) else "small"
     return [
-        f"The squares of these rows are too {size} for a number of 64 bits, so {int(lost.sum())} of {len(values)} "
+        f"The squares of these rows are too small for a number of 64 bits, so {int(lost.sum())} of {len(values)} "
         "variances (explained_variance_, and what is made of it) are not right. singular_values_, "
         "explained_variance_ratio_, components and scores are. Give the rows in another unit for the rest."
     ]

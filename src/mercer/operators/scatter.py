@@ -19,6 +19,7 @@ from scipy.linalg import lapack
 from mercer.limits import NARROW
 from mercer.operators.tiles import cut
 from mercer.rounding import UNIT, UNIT_SINGLE, gamma
+from mercer.sources.rows import copies_of
 from mercer.sums import RunningSum, chain, column_squares, cross, inner, sum_chain, two_sum, weighted_sum
 from mercer.symmetric import Array
 from mercer.threads import run
@@ -38,6 +39,7 @@ class Scatter(ABC):
     def __init__(self, origin: Array) -> None:
         self.origin = np.array(origin, dtype=np.float64)
         self.count, self.weight, self.offset = 0, 0.0, np.zeros(len(self.origin))
+        self.copies = 0  # rows, each as often as its weight says, if weights are whole numbers
         self.rounding = 0.0  # the coarsest precision that was used
         self.noise = np.zeros(len(self.origin))  # of S: |δSᵢⱼ| ≤ √(eᵢeⱼ)
         self.own_noise = np.zeros(len(self.origin))  # of its diagonal, which sparse rows leave better known
@@ -67,6 +69,7 @@ class Scatter(ABC):
         if not rows.shape[0]:
             return
         self.count += rows.shape[0]
+        self.copies += rows.shape[0] if weights is None else copies_of(weights, rows.shape[0])
         if sparse.issparse(rows):
             self._add_sparse_rows(sparse.csr_array(rows, dtype=np.float64), weights)
         else:
@@ -120,6 +123,7 @@ class Scatter(ABC):
             return
         self._add_row(self._meet(other.weight, other.origin, other.offset, other.doubt, other.unsure))
         self.count += other.count
+        self.copies += other.copies
         self.noise = self.noise + other.noise
         self.own_noise = self.own_noise + other.own_noise
         self.rounding = max(self.rounding, other.rounding)

@@ -38,11 +38,12 @@ class LinearProblem:
     solver: str = "auto"
     tol: float = 0.0
     foretold: Share | None = None  # how many components a share is expected to take: k is then the upper end
+    copies: int = 0  # rows, each as often as its weight says, if weights are whole numbers
 
     @property
     def all(self) -> int:
         """How many components there can be."""
-        return min(self.n, self.d)
+        return min(max(self.n, self.copies), self.d)
 
     @property
     def wanted(self) -> int:

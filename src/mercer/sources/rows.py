@@ -158,6 +158,11 @@ def by_columns(operation: np.ufunc, rows: Any, numbers: Array) -> Any:
     return type(rows)((data, rows.indices, rows.indptr), shape=rows.shape)
 
 
+def copies_of(weights: Array, count: int) -> int:
+    """How many rows there would be if those of weight two came twice; of weights that are no counts, `count`."""
+    return int(weights.sum()) if np.array_equal(weights, np.floor(weights)) and weights.sum() < 2**53 else count
+
+
 def some_rows(rows: Any, start: int, stop: int) -> Any:
     """rows[start:stop] without a copy, of a CSR matrix too."""
     if not sparse.issparse(rows):
