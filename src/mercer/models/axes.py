@@ -100,11 +100,11 @@ def refuse_overflow(scatter: Scatter) -> None:
         raise BadData(OVERFLOW)
 
 
-def refuse_far_apart(scatter: Scatter, other: Scatter) -> None:
+def refuse_far_apart(scatter: Scatter, other: Scatter, unit: float = 1.0) -> None:
     """Before they are merged in place: squares around the mean of both, of which one batch may be too far away."""
     with np.errstate(over="ignore", invalid="ignore"):
         gap = scatter.weight * (other.weight / (scatter.weight + other.weight)) * (other.mean - scatter.mean) ** 2
-        if not np.isfinite(scatter.squares + other.squares + gap).all():
+        if not np.isfinite((scatter.squares + other.squares + gap) * unit * unit).all():
             raise BadData(OVERFLOW)
 
 

@@ -332,8 +332,9 @@ class IncrementalPCA(LinearModel):
             if self._scatter is None:
                 self._scatter, self._unit = batch, unit
                 return
-            self._scatter.forget(self.forget)
             self._share_unit(batch, unit)
+            refuse_far_apart(self._scatter, batch, self._unit)
+            self._scatter.forget(self.forget)
             self._scatter.merge(batch)
 
     def _share_unit(self, batch: Square, unit: float) -> None:
