@@ -155,6 +155,7 @@ print(status("VmHWM") - before, model.plan_.memory, model.plan_.held)
             pytest.param(*case, marks=pytest.mark.slow)
             for case in [
                 (5000, 20, 1e9, "", "gram"),
+                (5000, 0.9, 1e9, "", "gram"),
                 (9000, 20, 150e6, "", "recomputed"),
                 (9000, 50, 300e6, "", "recomputed"),
                 (14_000, 10, 120e6, "", "recomputed"),

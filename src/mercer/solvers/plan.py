@@ -335,7 +335,8 @@ def _feature_bytes(p: Problem, threads: int) -> int:
     """Of features that are not the rows themselves, with what making them takes, and of blocks moved to the mean."""
     D = p.n_features or 0
     made = 0 if p.free_features and p.d == D else 8 * p.n * D * (1 if p.d == D else 3)
-    return made + (0 if p.sparse else 8 * D * min(p.n, FEATURE_ROWS * threads))
+    pieces = -(-p.n // FEATURE_ROWS)
+    return made + (0 if p.sparse else 8 * D * -(-p.n // pieces) * min(pieces, threads))
 
 
 def _narrow(p: Problem) -> bool:

@@ -80,8 +80,8 @@ class WarmKrylov(Solver):
         return min(n, k + start_columns(k) + self.blocks * self.block)
 
     def memory(self, n: int, k: int) -> int:
-        """Bytes at the peak: of the factor while it is made, or of the basis next to the preconditioner."""
-        factor = n * (12 * self.rank + 3 * 8 * proposals(self.rank))
+        """Bytes at the peak: of the factor while it is made or turned, or of the basis next to the preconditioner."""
+        factor = n * max(8 * self.rank + 3 * 8 * proposals(self.rank), 12 * self.rank + 2 * 8 * 32)
         columns = k + start_columns(k) + self.block + PROBES + 1  # of the exact pass: the last step's directions too
         work = n * (16 * self._basis(n, k) + 36 * columns)  # Q and AQ; a block in about 4.5 copies
         return max(factor, 4 * n * self.rank + work)
