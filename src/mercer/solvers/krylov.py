@@ -113,7 +113,7 @@ class BlockKrylov(Solver):
 
     def usual_passes(self, k: int) -> int:
         """What k components take on ordinary spectra (blobs, rolls, digits, noise of many sizes): within a half."""
-        return min(10 + 5 * k // (2 * self.block), self.max_passes)
+        return min(12 + 5 * k // (2 * self.block), self.max_passes)
 
     def memory(self, n: int, k: int) -> int:
         """Bytes of Q, AQ and the vectors worked on."""

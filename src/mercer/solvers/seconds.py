@@ -16,6 +16,7 @@ from mercer.solvers.landmarks import Landmarks
 from mercer.solvers.linear_plan import LinearProblem
 from mercer.solvers.plan import Plan, Problem
 from mercer.solvers.warm import WarmKrylov, start_columns
+from mercer.threads import WORTH_BLAS_THREADS
 
 # In units of one addition or multiplication in a large product of double precision, as counted on one thread:
 VALUES, VECTORS, ALL_VECTORS = 3.6, 7.0, 9.5  # an eigenproblem: n³ for values, n²k for vectors; n³ with all of them
@@ -24,7 +25,7 @@ SVD, QR = 24.0, 4.5  # m·d·min(m, d) of singular values with vectors, and m·d
 TALL = 1.8  # products of tall and narrow matrices, which wait for memory
 SINGLE = 0.65  # products in single precision
 NARROW = 8.0  # columns that a product with few of them costs on top
-READ, MOVE = 26.0, 85.0  # a number read from memory in a product; read, moved to the mean and written
+READ, MOVE = 40.0, 85.0  # a number read from memory in a product; read, moved to the mean and written
 SPARSE = 10.0  # an operation on a sparse number
 # Of processors:
 START = 0.01  # seconds of any fit: checks, the certificate, words
@@ -45,21 +46,23 @@ NOMINAL = Pace()
 
 
 class Work(NamedTuple):
-    """Nanoseconds on one thread: of tiles that all threads share, and of LAPACK."""
+    """Nanoseconds on one thread: of tiles that all threads share, of LAPACK where it has threads, and where not."""
 
-    shared: float
+    shared: float = 0.0
     lapack: float = 0.0
+    alone: float = 0.0
 
     @property
     def total(self) -> float:
-        return self.shared + self.lapack
+        return sum(self)
 
     def plus(self, other: "Work") -> "Work":
-        return Work(self.shared + other.shared, self.lapack + other.lapack)
+        return Work(*(mine + its for mine, its in zip(self, other, strict=True)))
 
     def seconds(self, threads: int) -> float:
         """On so many threads."""
-        return START + 1e-9 * (self.shared / threads + self.lapack / (1 + LAPACK_GAIN * (threads - 1)))
+        lapack = self.lapack / (1 + LAPACK_GAIN * (threads - 1))
+        return START + 1e-9 * (self.shared / threads + lapack + self.alone)
 
 
 # ---------------------------------------------------------------------- kernel PCA
@@ -73,7 +76,7 @@ def kernel_work(plan: Plan, p: Problem, pace: Pace = NOMINAL) -> Work:
     held = Work(p.n * p.d * (pace.fresh if p.copied else 0.0))
     if p.inverse:
         rows = plan.solver.count if isinstance(plan.solver, Landmarks) else p.n
-        held = held.plus(Work(rows**2 * (double + pace.fresh), rows**3 / 3 * 2 * pace.flop))
+        held = held.plus(Work(rows**2 * (double + pace.fresh), alone=rows**3 / 3 * 2 * pace.flop))
     if isinstance(plan.solver, Landmarks):
         return held.plus(_landmarks(plan.solver, p, k, pace, double, single))
     if isinstance(plan.solver, WarmKrylov):
@@ -93,10 +96,10 @@ def kernel_work(plan: Plan, p: Problem, pace: Pace = NOMINAL) -> Work:
 def _matrix(plan: Plan, p: Problem, pace: Pace, double: float) -> Work:
     """Making what is held."""
     if plan.held == "gram":
-        return Work(p.n**2 * (double / 2 + pace.fresh + READ * pace.flop))
+        return Work(p.n**2 * (double / 2 + pace.fresh + 4 * READ * pace.flop))  # half of it is written across
     if plan.held == "features" and not p.free_features and p.n_features:
         return Work(p.n * p.n_features * pace.fresh)
-    return Work(0.0)
+    return Work()
 
 
 def _pass(plan: Plan, p: Problem, columns: int, pace: Pace, double: float) -> float:
@@ -119,7 +122,7 @@ def _basis(solver: BlockKrylov, passes: int, n: int, k: int, pace: Pace) -> Work
     columns = min(passes * solver.block, 5 * k + 200, n)
     rounds = max(1.0, passes * solver.block / columns)
     tall = rounds * n * (4 * columns**2 + 8 * columns * (k + GUARD)) * TALL * pace.flop
-    return Work(tall, rounds * 2 * ALL_VECTORS * columns**3 * pace.flop)
+    return Work(tall, alone=rounds * 2 * ALL_VECTORS * columns**3 * pace.flop)
 
 
 def _warm(s: WarmKrylov, passes: int, n: int, k: int, pace: Pace, double: float, single: float) -> Work:
@@ -130,7 +133,7 @@ def _warm(s: WarmKrylov, passes: int, n: int, k: int, pace: Pace, double: float,
     first = min(rough, 1) * _tiles(n, start, pace, single)
     others = max(0, rough - 1) * _tiles(n, s.block, pace, single)
     exact = _tiles(n, start + s.block + PROBES, pace, double)
-    return Work(factor + first + others + exact, 1.5 * ALL_VECTORS * s.rank**3 * pace.flop)
+    return Work(factor + first + others + exact, alone=1.5 * ALL_VECTORS * s.rank**3 * pace.flop)
 
 
 def _landmarks(s: Landmarks, p: Problem, k: int, pace: Pace, double: float, single: float) -> Work:
@@ -140,7 +143,7 @@ def _landmarks(s: Landmarks, p: Problem, k: int, pace: Pace, double: float, sing
     swept = n * r * (single + double / 4 + 2 * r * SINGLE * pace.flop)
     after = s.refine * _tiles(n, 2 * (k + start_columns(k)) + PROBES, pace, double)
     after += n * r * (double + 2 * k * pace.flop) if s.refine else 0.0
-    return Work(drawn + swept + after, (6 + (1 + s.refine) * VALUES) * r**3 * pace.flop)
+    return Work(drawn + swept + after, alone=(6 + (1 + s.refine) * VALUES) * r**3 * pace.flop)
 
 
 # ---------------------------------------------------------------------- linear PCA
@@ -169,16 +172,17 @@ def _solved(plan: Plan, p: LinearProblem, n: int, pace: Pace) -> Work:
         passes = plan.solver.usual_passes(p.wanted)
         a_pass = n**2 * (READ + 2 * plan.solver.block) * pace.flop
         return Work(a_pass * passes).plus(_basis(plan.solver, passes, n, p.wanted, pace))
-    counted = eigenvalue_work(n, pace) if p.share or p.whole else Work(0.0)
+    counted = eigenvalue_work(n, pace) if p.share or p.whole else Work()
     return _dense(n, p.wanted, pace).plus(counted)
 
 
 def _triangle(plan: Plan, p: LinearProblem, pace: Pace) -> Work:
-    return Work(QR * p.n * p.d**2 * pace.flop, SVD * p.d**3 * pace.flop)
+    return Work(QR * p.n * p.d**2 * pace.flop).plus(_lapack(SVD * p.d**3 * pace.flop, p.d**3))
 
 
 def _rows(plan: Plan, p: LinearProblem, pace: Pace) -> Work:
-    return Work(p.n * p.d * pace.fresh, SVD * p.n * p.d * p.all * pace.flop)
+    size = p.n * p.d * p.all
+    return Work(p.n * p.d * pace.fresh).plus(_lapack(SVD * size * pace.flop, size))
 
 
 def _products(plan: Plan, p: LinearProblem, pace: Pace) -> Work:
@@ -196,11 +200,16 @@ _LINEAR = {"scatter": _scatter, "gram": _gram, "triangle": _triangle, "rows": _r
 
 def eigenvalue_work(n: int, pace: Pace = NOMINAL) -> Work:
     """LAPACK's eigenvalues of an n×n matrix, without vectors."""
-    return Work(0.0, (VALUES * n**3 + SMALL_SIDE * n**2) * pace.flop)
+    return _lapack((VALUES * n**3 + SMALL_SIDE * n**2) * pace.flop, n**3)
 
 
 def _dense(n: int, k: int, pace: Pace) -> Work:
     """LAPACK's eigenpairs of an n×n matrix: some of them, or all."""
     some = 4 * k < n
     vectors = VALUES * n**3 + VECTORS * n**2 * k if some else ALL_VECTORS * n**3
-    return Work(0.0, (vectors + SMALL_SIDE * n**2) * pace.flop)
+    return _lapack((vectors + SMALL_SIDE * n**2) * pace.flop, n**3)
+
+
+def _lapack(time: float, multiplications: float) -> Work:
+    """Small problems have one thread."""
+    return Work(lapack=time) if multiplications >= WORTH_BLAS_THREADS else Work(alone=time)
