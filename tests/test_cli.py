@@ -396,6 +396,41 @@ def two_lumps(tmp_path_factory):
     return path
 
 
+@pytest.fixture(scope="module")
+def crime(tmp_path_factory):
+    """Arrests per 100,000 people in 60 counties, with the index that pandas writes and a column that is constant."""
+    rng = np.random.default_rng(7)
+    path = tmp_path_factory.mktemp("crime") / "crime.csv"
+    columns = rng.normal([7.8, 171, 66, 21], [4.4, 120, 14, 9.4], size=(60, 4)).round(1)
+    lines = [f"{i},county {i}," + ",".join(f"{x:g}" for x in row) + ",1973" for i, row in enumerate(columns)]
+    path.write_text("\n".join(["Unnamed: 0,county,murder,assault,urban,rape,year", *lines]) + "\n")
+    return path
+
+
+def test_raw_units_are_told_in_one_line_with_the_option_that_helps(crime, tmp_path):
+    options = ["--drop", "county", "--drop", "Unnamed: 0", "--drop", "year", "-d", 2, "-o", tmp_path / "scores.csv"]
+    done = run("fit", crime, *options)
+    said = [line for line in done.stderr.splitlines() if line.startswith("warning: ")]
+    assert done.returncode == 0 and len(said) == 1
+    assert said[0].startswith("warning: Every row is alone to this kernel")
+    assert "Column 'assault' has 9" in said[0] and said[0].endswith("Try --standardize or --gamma median.")
+    for method in ("kpca", "pca", "lle"):
+        done = run("fit", crime, *options, "--method", method, "--standardize")
+        assert done.returncode == 0 and "warning" not in done.stderr
+    done = run("fit", crime, *options, "--method", "pca")
+    said = [line for line in done.stderr.splitlines() if line.startswith("warning: ")]
+    assert len(said) == 1 and "Column 'assault' has 9" in said[0] and said[0].endswith("try --standardize.")
+
+
+def test_columns_that_are_no_features_are_told_with_the_option_that_leaves_them_out(crime, tmp_path):
+    for method in ("pca", "lle"):
+        done = run("fit", crime, "--drop", "county", "-d", 2, "--method", method, "-o", tmp_path / "scores.csv")
+        assert done.returncode == 0
+        assert done.stderr.count("Column 'Unnamed: 0' counts rows") == 1
+        assert "Leave it out: --drop 'Unnamed: 0'\n" in done.stderr
+        assert "warning: Column 'year' is constant: no use as a feature.\n" in done.stderr
+
+
 def test_fit_does_lle_too(two_lumps, tmp_path):
     from mercer import LocallyLinearEmbedding
 

@@ -14,9 +14,11 @@ from sklearn.decomposition import KernelPCA as Theirs
 from sklearn.metrics.pairwise import rbf_kernel
 
 import mercer
-from mercer import KernelPCA, LocallyLinearEmbedding, locally_linear_embedding
+from mercer import PCA, KernelPCA, LocallyLinearEmbedding, locally_linear_embedding
 from mercer.errors import BadData, MercerWarning
 from mercer.kernels import RBF, Laplacian, Matern
+from mercer.readings.columns import constant, counting
+from mercer.sources.rows import ArrayRows
 
 WINE = load_wine().data
 DEVIATIONS = WINE.std(axis=0, ddof=1)
@@ -345,3 +347,55 @@ def test_landmarks_of_many_small_heaps_are_not_alone():
 
 def test_no_warning_about_scale_is_given_of_so_few_rows_that_nothing_is_known():
     assert not told(KernelPCA(2, kernel="rbf"), 100 * RNG.normal(size=(10, 3)))
+
+
+# ---------------------------------------------------------------------- columns that are no features
+
+
+@pytest.mark.parametrize("name", ["Unnamed: 0", "id", "index", "ID"])
+@pytest.mark.parametrize(
+    "model", [PCA(2), KernelPCA(2, kernel="rbf", standardize=True), LocallyLinearEmbedding(standardize=True)], ids=str
+)
+def test_an_index_that_became_a_column_is_told(model, name, tmp_path):
+    frame = FRAME.copy()
+    frame.insert(0, name, np.arange(5, 65))
+    frame.to_csv(tmp_path / "crime.csv", index=False)
+    for X in (frame, tmp_path / "crime.csv"):
+        assert told(clone(model), X)[:1] == [
+            f"Column {name!r} counts rows: as a feature it says nothing but their order. Leave it out."
+        ]
+    assert not told(clone(model), frame.rename(columns={name: "day"}))  # which may be meant
+    frame[name] = RNG.permutation(60)
+    assert not told(clone(model), frame)
+
+
+@pytest.mark.parametrize(
+    ("column", "counts"),
+    [
+        (np.arange(40), True),
+        (np.arange(1, 41, dtype=np.float32), True),
+        (np.arange(-3, 37, dtype=np.int8), True),
+        (np.arange(40) + 0.5, False),
+        (np.arange(40)[::-1], False),
+        (2 * np.arange(40), False),
+        (np.arange(40) % 39, False),
+        (np.ones(40), False),
+        (np.arange(40) % 2 == 1, False),
+        (np.arange(1e16, 1e16 + 40), False),
+        (np.arange(10), False),
+    ],
+)
+def test_columns_that_count_rows(column, counts):
+    rows = np.column_stack([column, column])
+    assert counting(rows) == ([0, 1] if counts else [])
+
+
+def test_constant_columns_are_found_and_reading_ends_when_none_is_left(monkeypatch):
+    monkeypatch.setattr("mercer.readings.columns.rows_at_a_time", lambda width: 100)
+    X = RNG.normal(size=(1000, 4))
+    X[:, 1], X[:450, 2] = 3.0, 7.0
+    assert constant(ArrayRows(X)) == ([1], 1000)
+    assert constant(ArrayRows(X[:, [0, 2, 3]])) == ([], 500)
+    assert constant(ArrayRows(X[:, [0, 3]])) == ([], 100)
+    monkeypatch.setattr("mercer.readings.columns.MOST", 1000)
+    assert constant(ArrayRows(X)) == ([1, 2], 300)

@@ -1,5 +1,6 @@
 """What the commands do, with words on stderr around it."""
 
+import shlex
 import sys
 import tempfile
 import warnings
@@ -14,7 +15,9 @@ from mercer.errors import BadData, MercerError, NotVerified, WrongUse, listed
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.lle import LocallyLinearEmbedding
 from mercer.models.pca import PCA
+from mercer.models.scale import about_unit
 from mercer.options import in_options
+from mercer.readings.columns import about_index, constant, counting, first_rows
 from mercer.sources.files import open_rows
 from mercer.sources.outlets import refuse_same_file, refuse_unwritable
 from mercer.sources.rows import RowSource
@@ -50,11 +53,13 @@ def fit_file(
         say(f"{'standard input' if data == '-' else plain(path)}: {rows.shape[0]:,} rows, {rows.shape[1]:,} columns")
         if model.n_components is None:
             model.n_components = USUAL[method] if method == "kpca" else min(USUAL[method], *rows.shape)
+        known += _tell_of_row_numbers(rows)
         plan = model.plan(rows, weight)
         say(in_options(f"plan: {plan}"))
         if only_plan:
             return
         known.append(plan.notice)
+        _tell_of_columns(rows, model)
         model.fit_transform_to(rows, out, weight)
     _report(model, out)
 
@@ -125,6 +130,32 @@ def _rows(
     if weights is None:
         return open_rows(path, columns, drop, header), None
     return open_rows(path, columns, [*drop, weights], header), open_rows(path, [weights], (), header).load()[:, 0]
+
+
+def _tell_of_row_numbers(rows: RowSource) -> list[str]:
+    """Every column that counts rows, with the option that leaves it out; what the models would say of it otherwise."""
+    said = []
+    for j in counting(first_rows(rows)):
+        said.append(about_index(j if rows.names is None else rows.names[j]))
+        drop = "." if rows.names is None else f": --drop {shlex.quote(rows.names[j])}"
+        say(f"warning: {said[-1].removesuffix('.')}{drop}")
+    return said
+
+
+def _tell_of_columns(rows: RowSource, model: Any) -> None:
+    """Columns that say nothing, and one that says everything, where the model says nothing about them."""
+    if model.standardize:
+        return
+    same, looked = constant(rows)
+    if same:
+        some = listed(str(j) if rows.names is None else repr(rows.names[j]) for j in same)
+        where = "" if looked == rows.shape[0] else f" in the first {looked:,} rows"
+        which = f"Columns {some} are" if len(same) > 1 else f"Column {some} is"
+        say(f"warning: {which} constant{where}: no use as a feature.")
+    by_products = isinstance(model, PCA) or getattr(model, "kernel", None) in ("linear", "poly", "sigmoid")
+    unit = about_unit(first_rows(rows), rows.names) if by_products else ""
+    if unit:
+        say(f"warning: {unit}, so that the first component is little else. Unless that is meant, try --standardize.")
 
 
 def _report(model: Any, out: Path | None) -> None:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import assert_all_finite, check_non_negative, vali
 from mercer.arrays import is_foreign, to_numpy
 from mercer.errors import tell
 from mercer.inputs import about_steps, table, told_where
+from mercer.readings.columns import about_row_numbers
 from mercer.sources.files import open_rows
 from mercer.sources.rows import MappedRows, RowSource, copies_of
 from mercer.symmetric import Array
@@ -101,6 +102,8 @@ def check_rows(
             X = numbers(validate_data(model, X, accept_sparse="csr", reset=reset, ensure_all_finite=finite))
         if reset and not square and (steps := about_steps(X)):
             tell(steps)
+    if reset and not square:
+        tell_of_row_numbers(model, X)
     if reset and square and X.shape[0] != X.shape[1]:
         raise ValueError(f"Precomputed {matrix} must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
     return X
@@ -118,6 +121,7 @@ def check_source(model: BaseEstimator, X: Path | RowSource, *, reset: bool, squa
         model.__dict__.pop("feature_names_in_", None)
         if names is not None:
             model.feature_names_in_ = names
+        tell_of_row_numbers(model, rows)
         return rows
     if rows.shape[1] != model.n_features_in_:
         raise ValueError(
@@ -132,6 +136,12 @@ def check_source(model: BaseEstimator, X: Path | RowSource, *, reset: bool, squa
             f"{first} of {rows.label} is {names[first]!r}, and {known[first]!r} was there."
         )
     return rows
+
+
+def tell_of_row_numbers(model: BaseEstimator, rows: Any) -> None:
+    """An index that became a column is taken for a feature silently, if nobody says so."""
+    for message in about_row_numbers(rows, getattr(model, "feature_names_in_", None)):
+        tell(message)
 
 
 def numbers(rows: Any) -> Any:

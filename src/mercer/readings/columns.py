@@ -1,17 +1,22 @@
-"""What columns tell by themselves, whatever is fitted to them: whose unit decides about distances."""
+"""What columns tell, whatever is fitted to them: whose unit decides, which count rows, which are constant."""
 
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
+from mercer.limits import rows_at_a_time
 from mercer.operators.scatter import Spread
 from mercer.operators.sweeps import origin_of
+from mercer.sources.rows import RowSource
 from mercer.symmetric import Array
 
 SOME_ROWS, SOME_ENTRIES = 1000, 4_000_000  # of a sample that variances are taken of
 FEW_ROWS = 20  # tell nothing about variances
 FEW, FEW_OF = 3, 10  # columns at most, and one in so many at most: a few (one alone is always)
 NEARLY_ALL, FAR_ABOVE = 0.95, 50.0  # share of the summed variance; times the mean variance of the other columns
+INDEX = ("unnamed: 0", "index", "id", "row", "rownames", "row_id", "row_number")  # names of what is no feature
+MOST = 100_000_000  # numbers that are looked at to see whether a column is constant
 VARIES = 1e-12  # times its mean: what deviates less is constant to rounding
 
 
@@ -42,3 +47,49 @@ def sample_variances(rows: Any) -> Array:
         spread.add(sample, exact=True)
         variances = spread.squares / spread.weight
         return np.where(variances > (VARIES * spread.mean) ** 2, variances, 0.0)
+
+
+# ---------------------------------------------------------------------- columns that are no features
+
+
+def counting(rows: Array) -> list[int]:
+    """The columns that are 7, 8, 9 … : whole numbers, each one more than the last."""
+    if sparse.issparse(rows) or rows.shape[0] < FEW_ROWS:
+        return []
+    first, second = rows[:2].astype(np.float64)
+    likely = np.flatnonzero((second - first == 1) & (first == np.floor(first)))
+    return [int(j) for j in likely if (np.diff(rows[:, j].astype(np.float64)) == 1).all()]
+
+
+def about_row_numbers(rows: Any, names: Any) -> list[str]:
+    """Whether a column that has the name of an index is one."""
+    named = [] if names is None else [j for j, name in enumerate(names) if str(name).strip().lower() in INDEX]
+    if not named:
+        return []
+    return [about_index(names[named[j]]) for j in counting(first_rows(rows)[:, named])]
+
+
+def about_index(name: Any) -> str:
+    return f"Column {name!r} counts rows: as a feature it says nothing but their order. Leave it out."
+
+
+def first_rows(rows: Any) -> Any:
+    """A block of them."""
+    if isinstance(rows, RowSource):
+        return next(iter(rows.blocks(rows_at_a_time(rows.shape[1]))))
+    return rows[: rows_at_a_time(rows.shape[1])]
+
+
+def constant(rows: RowSource) -> tuple[list[int], int]:
+    """The columns that are the same in every row, as far as rows were looked at, and how many those are.
+
+    One block rules out nearly all of them; more are read only while some are left.
+    """
+    start, left, values = 0, np.arange(rows.shape[1]), None
+    for block in rows.blocks(rows_at_a_time(rows.shape[1])):
+        values = block[0] if values is None else values
+        left = left[(block[:, left] == values[left]).all(axis=0)]
+        start += len(block)
+        if not len(left) or start * rows.shape[1] > MOST:
+            break
+    return left.tolist(), start
