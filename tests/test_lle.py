@@ -16,10 +16,11 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 from scipy.linalg import block_diag, subspace_angles
 from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
 from scipy.stats import spearmanr
 from sklearn import manifold
 from sklearn.base import clone
-from sklearn.datasets import make_swiss_roll
+from sklearn.datasets import load_digits, make_swiss_roll
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.neighbors import NearestNeighbors
 
@@ -1537,3 +1538,32 @@ def test_the_plan_knows_what_memory_a_fit_takes(X, method, most):
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
     peak, planned = map(int, done.stdout.split())
     assert peak <= most and abs(peak - planned) <= max(0.25 * peak, 64e6)
+
+
+# ---------------------------------------------------------------------- ties
+
+
+def test_ties_among_neighbours_are_counted():
+    """Against all distances: of whole numbers, so that equal ones are equal."""
+    X = load_digits(n_class=6).data
+    squares = cdist(X, X, "sqeuclidean")
+    np.fill_diagonal(squares, np.inf)
+    squares.sort(axis=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MercerWarning)
+        for k in (5, 30):
+            assert (
+                LocallyLinearEmbedding(n_neighbors=k).fit(X).n_ties_ == np.sum(squares[:, k - 1] == squares[:, k]) > 0
+            )
+
+
+def test_rows_without_ties_have_none():
+    assert LocallyLinearEmbedding(n_neighbors=12, n_components=1).fit(spiral(300, 2)[0]).n_ties_ == 0
+
+
+def test_a_grid_where_the_order_of_rows_decides_is_warned_of():
+    """Inside a square grid a point has four nearest neighbours: with three of them, any is left out."""
+    X = np.stack(np.meshgrid(np.arange(12.0), np.arange(12.0)), axis=-1).reshape(-1, 2)
+    with pytest.warns(MercerWarning, match=r"\d+ of 144 rows have more than 3 equally near neighbours"):
+        model = LocallyLinearEmbedding(n_neighbors=3, n_components=1).fit(X)
+    assert model.n_ties_ == 100  # on the border a point has three or two at distance 1, and the next ones are alone

@@ -476,3 +476,13 @@ def test_reconstructions_from_all_components_are_those_of_scikit_learn():
     ours, theirs = KernelPCA(**params).fit(X), decomposition.KernelPCA(**params).fit(X)
     errors = [np.sqrt(np.mean((m.inverse_transform(m.transform(X)) - X) ** 2)) for m in (ours, theirs)]
     assert errors[0] == pytest.approx(errors[1], rel=1e-3)
+
+
+@pytest.mark.parametrize("kernel", [k for k in MERCER_KERNELS if k != RBF(gamma=1e-6)], ids=lambda k: repr(k)[:50])
+@QUIET
+def test_weights_and_repeated_rows_have_as_many_components(kernel):
+    counts = np.tile([1, 2, 3], 20)
+    weighted = KernelPCA(kernel=kernel).fit(sample(), sample_weight=counts)
+    repeated = KernelPCA(kernel=kernel).fit(np.repeat(sample(), counts, axis=0))
+    assert len(weighted.eigenvalues_) == len(repeated.eigenvalues_)
+    np.testing.assert_allclose(weighted.eigenvalues_, repeated.eigenvalues_, rtol=1e-6)

@@ -17,7 +17,7 @@ from mercer.models.ahead import local_plan_ahead
 from mercer.models.base import Model, all_or_nothing
 from mercer.models.embedding import Embedding, Recipe, about_graph, embed, embed_parts, nothing
 from mercer.models.local_task import given_distances, local_problem, refuse_negative, space_of
-from mercer.models.neighborhoods import Neighborhoods, find_neighborhoods
+from mercer.models.neighborhoods import Neighborhoods, about_ties, find_neighborhoods
 from mercer.models.placing import Placement, place
 from mercer.models.scale import about_units, in_units, refuse_matrix, standardized
 from mercer.models.training import Training, check_rows
@@ -119,6 +119,9 @@ class LocallyLinearEmbedding(Model):
         The part of the graph that each row is in; 0 is the largest.
     n_parts_ : int
         How many there are.
+    n_ties_ : int
+        Rows whose last neighbour is one of several that are equally near: the first of them was taken, so another order
+        of the rows would give them other neighbours. Warned of if most rows are so.
     residuals_ : ndarray of shape (n_samples,)
         Distance of every row from what its neighbours make of it, in the units of the input (of ``x/scale_``, if
         ``standardize``).
@@ -159,6 +162,7 @@ class LocallyLinearEmbedding(Model):
     plan_: Plan
     part_labels_: Array
     n_parts_: int
+    n_ties_: int
     scale_: Array
     n_features_in_: int
     feature_names_in_: Array
@@ -345,7 +349,9 @@ class LocallyLinearEmbedding(Model):
         self.reconstruction_error_ = found.error
         self.certificate_, self.plan_ = found.certificate, plan
         self.part_labels_, self.n_parts_ = hoods.all_rows(labels), int(labels.max()) + 1
-        for message in filter(None, [*opened.notes, hoods.note, *self._about_units(hoods.space), *found.warnings]):
+        self.n_ties_ = hoods.tied
+        of_rows = [*opened.notes, hoods.note, about_ties(hoods), *self._about_units(hoods.space)]
+        for message in filter(None, [*of_rows, *found.warnings]):
             tell(message)
         if not found.certificate.converged:
             tell(

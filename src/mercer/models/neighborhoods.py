@@ -8,6 +8,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from mercer.errors import BadData
+from mercer.operators.neighbors import Neighbors
 from mercer.operators.spaces import Space
 from mercer.progress import Tell
 from mercer.solvers.local_plan import Fill, foretell, measure_fill
@@ -16,6 +17,7 @@ from mercer.symmetric import Array
 SMALL, LARGE = 500, 2000  # items of two pieces whose factors foretell that of the whole …
 SHARES = 8, 3  # … or n divided by this, if that is less
 PLACES = 2  # to look at
+TIE = 16 * np.finfo(float).eps  # distances that differ by less are the same but for rounding
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class Neighborhoods:
     copies: Array | None = None  # which distinct item each given one is; None: they are the given ones
     n_distinct: int | None = None  # how many items are distinct, if that was looked at
     note: str = ""  # what a user should know about equal rows
+    tied: int = 0  # items whose last neighbour is one of several that are equally near
 
     @property
     def parts(self) -> Array:
@@ -71,16 +74,16 @@ class Neighborhoods:
 
 def find_neighborhoods(space: Space, k: int, threads: int, tell: Tell = None) -> Neighborhoods:
     """The k nearest of every item. If all k are equal to an item, equal ones are taken for one."""
-    found = space.nearest(k, threads, tell)
+    found, tied = nearest_and_ties(space, k, threads, tell)
     if not np.isfinite(found.distances).all():
         raise BadData("Distances between rows are not finite: an overflow. Scale the data down (StandardScaler).")
     if found.distances[:, -1].all():
-        return Neighborhoods(space, found.indices, found.distances)
+        return Neighborhoods(space, found.indices, found.distances, tied=tied)
     groups = space.groups()
     collapsed = int(np.sum((groups[found.indices] == groups[:, None]).all(axis=1)))
     if not collapsed:
         refuse_vanished(found.distances)
-        return Neighborhoods(space, found.indices, found.distances)
+        return Neighborhoods(space, found.indices, found.distances, tied=tied)
     first = np.unique(groups, return_index=True)[1]
     items = np.sort(first)
     number = np.empty(len(first), dtype=np.int64)
@@ -89,12 +92,34 @@ def find_neighborhoods(space: Space, k: int, threads: int, tell: Tell = None) ->
         note = few_distinct(len(items), space.n, k)
         return Neighborhoods(space, found.indices, found.distances, n_distinct=len(items), note=note)
     distinct = space.take(items)
-    found = distinct.nearest(k, threads, tell)
+    found, tied = nearest_and_ties(distinct, k, threads, tell)
     note = (
         f"{collapsed:,} of {space.n:,} rows have {k} neighbours that are all equal to themselves, so their "
         f"neighbourhoods say nothing. The {len(items):,} distinct rows were embedded, and equal rows share a place."
     )
-    return Neighborhoods(distinct, found.indices, found.distances, number[groups], len(items), note)
+    return Neighborhoods(distinct, found.indices, found.distances, number[groups], len(items), note, tied)
+
+
+def nearest_and_ties(space: Space, k: int, threads: int, tell: Tell) -> tuple[Neighbors, int]:
+    """The k nearest of every item; and for how many the next one is as near, so that the order of rows has decided."""
+    if k + 1 >= space.n:
+        return space.nearest(k, threads, tell), 0
+    found = space.nearest(k + 1, threads, tell)
+    last, beyond = found.distances[:, k - 1], found.distances[:, k]
+    tied = (beyond <= last * (1 + TIE)) & (last > 0)
+    return Neighbors(found.indices[:, :k].copy(), found.distances[:, :k].copy()), int(tied.sum())
+
+
+def about_ties(hoods: Neighborhoods) -> str:
+    """What a user should know where most neighbourhoods were a matter of order; of some, the count tells."""
+    if 2 * hoods.tied <= hoods.space.n:
+        return ""
+    k = hoods.indices.shape[1]
+    return (
+        f"{hoods.tied:,} of {hoods.space.n:,} rows have more than {k} equally near neighbours, and the first {k} were "
+        "taken: another order of the rows would give another embedding. Rows on a grid, or of few values, have such "
+        "ties; another n_neighbors, or a column that tells them apart, may break them."
+    )
 
 
 def refuse_vanished(distances: Array) -> None:
