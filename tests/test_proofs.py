@@ -16,10 +16,11 @@ from mercer.operators.held import HeldMatrix
 from mercer.solvers import dense, inverse
 from mercer.solvers.base import Eigenpairs
 from mercer.solvers.certificate import certify
+from mercer.solvers.completeness import explore, explore_by_products
 from mercer.solvers.factors import DenseFactor, SparseFactor, count_negative
 from mercer.solvers.gaps import certify_gaps
 from mercer.solvers.interval import certify_landmarks
-from mercer.solvers.inverse import BottomRitz, DenseBottom, bound_by_count
+from mercer.solvers.inverse import BottomRitz, DenseBottom, Inverse, ShiftInvert, bound_beyond, bound_by_count
 from mercer.solvers.plan import Plan
 
 EPS = np.finfo(float).eps
@@ -203,6 +204,24 @@ def test_a_bound_by_lapack_has_room_for_the_rounding_of_lapack_and_of_the_matrix
     assert bound >= pairs.beyond[0] + 0.01 + 8 * EPS / 2
 
 
+class Swallowed(HeldMatrix):
+    """A matrix that is 0.01·I, whose products are lost in their rounding."""
+
+    product_rounding = 0.01
+
+    def matmat(self, B):
+        return np.zeros_like(B)
+
+
+def test_probes_have_room_for_the_rounding_of_products():
+    """All that is left is 0.01, and every product with it is rounded to nothing: the bound says it may be there."""
+    op, U, rng = Swallowed(0.01 * np.eye(40)), np.eye(40)[:, :2], np.random.default_rng(0)
+    assert explore(op, U, rng).upper >= 0.01
+    probes = rng.normal(size=(40, 10))
+    came_along = explore_by_products(U, 0.01 * U, probes, np.zeros((40, 10)), rounding=op.product_rounding)
+    assert came_along.upper >= 0.01
+
+
 def test_of_fewer_pairs_the_others_are_beyond_and_a_bound_after_the_last_is_forgotten():
     op, Q = held(np.linspace(1, 0, 6))
     pairs = Eigenpairs(np.array([1.0, 0.8, 0.6]), Q[:, :3], np.full(3, 1e-9), op.matmat(Q[:, :3]), bound=0.4)
@@ -303,6 +322,17 @@ def test_a_pair_whose_residual_reaches_beyond_the_bound_is_not_complete():
     assert certify_gaps(near, tol=1e-6).n_complete == 1
 
 
+def test_a_pair_that_is_below_the_bound_by_less_than_rounding_is_not_complete():
+    """Eigenvalues 0 and 1.2, of which one is below 1.19; the other is found as 1.185, by rounding of 0.02.
+
+    Nobody may take 1.185 for it because 1.185 is below the bound.
+    """
+    _, vectors = with_spectrum(np.array([0.0, 1.2]))
+    u, size = vectors[:, 1:], 0.02 / inverse.rounding(1.0)
+    pairs = Eigenpairs(np.array([1.185]), u, np.zeros(1), 1.185 * u, size=size, bound=1.19)
+    assert certify_gaps(pairs, tol=1e-6).n_complete == 0
+
+
 @FACTORS
 def test_pivots_are_counted_against_the_pairs_that_were_found_and_the_constant_one(factor):
     """0.1, 0.2, 0.3, 1, …: between the second and the third are three eigenvalues below, that of 1 among them."""
@@ -378,6 +408,63 @@ def test_the_shift_is_part_of_what_is_inverted(kind):
     op, vectors = with_spectrum(np.linspace(0.1, 1, 9))
     solved = kind(op.sparse(), 0.5).solve(vectors[:, :3])
     assert_allclose(solved, vectors[:, :3] / (np.linspace(0.1, 1, 9)[:3] + 0.5), rtol=1e-10, atol=1e-12)
+
+
+def test_a_bound_by_probes_takes_the_shift_off_again():
+    """Of (M + σI)⁻¹ with σ = 10, the eigenvalue of 1 is 1/11: what is not found is at least 1, not at least 11."""
+    op, vectors = with_spectrum(np.array([0.1, 0.2, *np.linspace(1, 2, 9)]))
+    ritz = BottomRitz.of(op, vectors[:, :2])
+    bound, passes = bound_beyond(Inverse(op, 10.0, "dense", 1), ritz, 2, np.random.default_rng(0))
+    assert bound <= 1 and passes
+
+
+def test_a_bound_by_lapack_has_room_for_the_residual_of_what_it_saw_next(monkeypatch):
+    """A Ritz value is no smaller than its eigenvalue: θ₃ alone is no bound on what follows the second."""
+    op, vectors = with_spectrum(np.array([0.1, 0.2, 0.3, *np.linspace(1, 2, 9)]))
+    for error in (0.0, 0.01, 0.1):
+        spoiled = BottomRitz.of(op, vectors[:, :6] + error * np.random.default_rng(0).normal(size=(13, 6)))
+        with monkeypatch.context() as patch:
+            patch.setattr(BottomRitz, "of", lambda op, V, spoiled=spoiled: spoiled)
+            assert DenseBottom().solve(op, 2, np.random.default_rng(0)).bound < 0.3
+
+
+@FACTORS
+def test_eigenvalues_too_near_for_probes_are_told_apart_by_counting(factor):
+    values = np.array([0.1, 0.2, *np.linspace(0.21, 2, 40)])
+    op, _ = with_spectrum(values)
+    c = certify_gaps(ShiftInvert(factor).solve(op, 2, np.random.default_rng(0)), tol=1e-6)
+    assert c.n_complete == 2 and 0.2 < c.bound_beyond <= 0.21 and "negative pivots" in c.level
+
+
+@pytest.mark.parametrize("some", range(4))
+def test_certificates_of_the_smallest_hold_whatever_rounding_has_done(some):
+    """Pairs of a matrix that differs by a norm of ε = 0.02: as much as rounding may do to a matrix of that size."""
+    size = 0.02 / inverse.rounding(1.0)
+    for seed in range(100 * some, 100 * some + 100):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(6, 25))
+        k = int(rng.integers(1, 4))
+        op, Q = with_spectrum(np.sort(rng.uniform(0, 2, n - 1)), seed)
+        values, M = np.sort(np.linalg.eigvalsh(Q.T @ op.dense() @ Q)), op.dense()
+        _, Y = np.linalg.eigh(Q.T @ M @ Q)
+        vectors = Q @ Y
+        u, any_way = vectors[:, [int(rng.integers(0, k + 1))]], rng.normal(size=(n, n))
+        P = np.eye(n) - 1 / n
+        E = P @ [P, -P, u @ u.T, -u @ u.T, any_way + any_way.T][seed % 5] @ P
+        near = HeldMatrix(sparse.csc_array(M + 0.02 * E / np.linalg.norm(E, 2)))
+        start = np.linalg.eigh(Q.T @ near.dense() @ Q)[1][:, : k + 2]
+        error = float(rng.choice([0.0, 0.1]))
+        ritz = BottomRitz.of(near, Q @ (start + error * rng.normal(size=start.shape) / np.sqrt(n)))
+        pairs = Eigenpairs(**ritz.split(k), size=size, bound=float(values[k]))
+        c = certify_gaps(pairs, tol=1e-6)
+        assert np.all(values[:k] <= c.upper + 1e-12), seed
+        assert c.bound_beyond <= values[k] + 1e-12, seed
+        if c.n_complete == k:
+            assert np.all(values[:k] >= c.lower - 1e-12), seed
+        for i in range(c.n_complete):
+            assert c.gaps[i] <= np.abs(np.delete(values, i) - c.values[i]).min() + 1e-12, seed
+            sine = np.sqrt(max(1 - (vectors[:, i] @ ritz.U[:, i]) ** 2, 0.0))
+            assert sine <= c.angles[i] + 1e-7, seed
 
 
 # ---------------------------------------------------------------------- locally linear embedding: what is told of zeros

@@ -6,7 +6,8 @@ Next to zero, "small compared with the largest eigenvalue" says nothing: eigenva
   value      θᵢ − min(ρᵢ, ρᵢ²/δᵢ) − ε ≤ λᵢ ≤ θᵢ + ε
   direction  sin∠(uᵢ, vᵢ) ≤ (ρᵢ + ε)/δᵢ (Davis–Kahan)
 
-where the δᵢ hold if no pair was missed, which random probes of the inverse bound.
+where the δᵢ hold if no pair was missed: if θᵢ + ρᵢ + ε is below a bound on all others, from random probes of the inverse
+or a count of pivots.
 """
 
 from dataclasses import dataclass, field, fields
@@ -103,7 +104,7 @@ def certify_gaps(pairs: Eigenpairs, *, tol: float) -> GapCertificate:
     noise = rounding(pairs.size)
     every = np.append(theta, pairs.beyond)
     slack = np.append(rho, pairs.beyond_residuals) + noise
-    complete = int(np.sum(np.logical_and.accumulate(theta + rho < pairs.bound)))
+    complete = int(np.sum(np.logical_and.accumulate(theta + rho + noise < pairs.bound)))
     # A neighbour may be nearer by its own error; what was not found is no smaller than the bound.
     following = np.append(every[1:] - slack[1:], np.inf)
     following[:complete] = np.minimum(following[:complete], pairs.bound)
