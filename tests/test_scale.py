@@ -330,6 +330,10 @@ def test_one_column_that_varies_beside_constant_ones_is_no_matter_of_units():
 def test_landmarks_that_see_little_are_told_once():
     (message,) = told(KernelPCA(2, n_landmarks=30), np.eye(300))
     assert "The 30 landmarks see only 1" in message and "Give more n_landmarks or refine=1." in message
+    (message,) = told(
+        KernelPCA(2, kernel="rbf", gamma=1e-4, n_landmarks=30), np.eye(300)
+    )  # though K is nearly constant
+    assert "The 30 landmarks see only 1" in message
     X = RNG.uniform(size=(600, 6))
     model = KernelPCA(2, kernel="rbf", gamma=10.0, n_landmarks=30)
     (message,) = told(model, X)

@@ -108,17 +108,17 @@ def sense_of_scale(found: Components, kernel: Kernel, asked: Any, names: Any) ->
     rows = found.landmarks if found.rows is None else found.rows
     unit = about_unit(rows, names) if kernel.by_distance and not asked.standardize else ""
     if alone := about_company(found, kernel):
-        others = found.warnings if found.company is None else []  # those about directions that mean nothing
+        others = found.warnings if found.company is None else []  # of a certified fit, about directions: moot now
         return [
             f"Every row is alone to this kernel: {alone}. {unit or narrow(kernel)}. {remedy(kernel, asked)}",
             *others,
         ]
+    if sees_little(found.certificate) and not isinstance(asked.n_components, float):  # of a share it was said
+        return [about_little(found.certificate, kernel, unit), *found.warnings]
     if kernel.by_distance:
         apart = found.total / found.total_weight / own_similarity(kernel, rows)
         if apart < SAME:
             return [about_same(apart, kernel, asked), *found.warnings]
-    if sees_little(found.certificate) and not isinstance(asked.n_components, float):  # of a share it was said
-        return [about_little(found.certificate, kernel, unit), *found.warnings]
     return [*found.warnings, *about_units(rows, names)] if unit else found.warnings
 
 
