@@ -51,6 +51,7 @@ class Verdict:
     violations: list[Violation] = field(default_factory=list)
     widths: list[float] = field(default_factory=list)  # of intervals, relative to the eigenvalue
     sines: list[float] = field(default_factory=list)  # claimed of directions
+    used: float = 0.0  # the largest error of a reported value, as a part of what was claimed in that direction
     refused: str = ""
 
     def check(self, kind, wrong, component=-1, excess=0.0, norm=0.0, half=0.0, words=""):
@@ -131,6 +132,9 @@ def judge_values(truth, claims, verdict, single):
         verdict.check("below", short > 0, i, short, norm, half, f"true {every.hi[i]:.17g} < lower {low:.17g}")
         over = float((every[i] - high).hi) - truth.error
         verdict.check("above", over > 0, i, over, norm, half, f"true {every.hi[i]:.17g} > upper {high:.17g}")
+        error, allowed = float((every[i] - value).hi), high - value if every.hi[i] > value else value - low
+        if value > claims.rounding and allowed > max(truth.error, 8 * U * value):  # else reporting it rounds more
+            verdict.used = max(verdict.used, abs(error) / allowed)
         slack = (4 * SINGLE if single else 16 * U) * abs(value)
         out = max(low - value, value - high) - slack
         verdict.check("own", out > 0, i, out, norm, half, f"reported {value:.6g}, claimed [{low:.6g}, {high:.6g}]")

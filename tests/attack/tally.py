@@ -20,6 +20,7 @@ class Tally:
     violated: dict = field(default_factory=lambda: defaultdict(list))  # by family: (name, words, violations)
     widths: dict = field(default_factory=lambda: defaultdict(list))  # by family
     sines: dict = field(default_factory=lambda: defaultdict(list))
+    used: dict = field(default_factory=lambda: defaultdict(float))  # by family: of an interval, at most
 
     def add(self, family, name, words, verdict):
         self.problems[family] += 1
@@ -31,6 +32,7 @@ class Tally:
             self.violated[family].append((name, words, verdict.violations))
         self.widths[family] += verdict.widths
         self.sines[family] += verdict.sines
+        self.used[family] = max(self.used[family], verdict.used)
 
     @property
     def failures(self):
@@ -55,12 +57,13 @@ class Tally:
             yield f"{count} refused, {words}"
 
     def by_family(self):
-        yield f"{'family':<26} {'problems':>8} {'refused':>8} {'violated':>8} {'worst u‖A‖':>12} {'half widths':>12}"
+        names = f"{'problems':>8} {'refused':>8} {'used':>8} {'violated':>8} {'u‖A‖':>10} {'half widths':>12}"
+        yield f"{'family':<26} {names}"
         for family in sorted(self.problems):
             wrong = [v for _, _, violations in self.violated.get(family, []) for v in violations]
-            units = f"{max(v.units for v in wrong):12.3g} {max(v.halves for v in wrong):12.3g}" if wrong else ""
-            counts = self.problems[family], self.refused[family], len(self.violated.get(family, []))
-            yield f"{family:<26} {counts[0]:8d} {counts[1]:8d} {counts[2]:8d} {units}"
+            units = f"{max(v.units for v in wrong):10.3g} {max(v.halves for v in wrong):12.3g}" if wrong else ""
+            counts = f"{self.problems[family]:8d} {self.refused[family]:8d} {self.used[family]:8.3f}"
+            yield f"{family:<26} {counts} {len(self.violated.get(family, [])):8d} {units}".rstrip()
 
     def sharpness(self):
         yield f"{'ordinary rows':<26} {'median width':>13} {'worst':>10} {'median sine':>13}"
