@@ -21,7 +21,7 @@ FLOORS = {
     "symmetric": 1,
     "unpromised": 0,
     "threads": 1,
-    "sums": 2,
+    "sums": 1,
     "progress": 1,
     "sources": 2,
     "kernels": 2,

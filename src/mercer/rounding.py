@@ -19,28 +19,6 @@ def gamma(terms: float, unit: float = UNIT) -> float:
     return terms * unit / (1 - terms * unit) if terms * unit < 0.5 else np.inf
 
 
-def piece(terms: int) -> int:
-    """Of how many terms a long sum adds up pieces first: the chain of roundings is then short, and BLAS still busy."""
-    return 32 if terms <= 1024 else 128 if terms <= 4096 else 256
-
-
-def chain(terms: int, size: int | None = None) -> int:
-    """How many roundings a term goes through in a sum by such pieces: one product, its piece, the other pieces."""
-    size = size or piece(terms)
-    return min(terms, size) + -(-terms // size) + 1
-
-
-def product_by_pieces(A: Any, B: Any, out: Any = None, size: int | None = None) -> Any:
-    """A B, whose sums are made of pieces: `chain(m)` roundings behind every entry, for an inner length of m."""
-    m, size = len(B), size or piece(len(B))
-    out = np.empty((len(A), B.shape[1])) if out is None else out
-    np.matmul(A[:, :size], B[:size], out=out)
-    part = np.empty(out.shape) if m > size else out
-    for first in range(size, m, size):
-        out += np.matmul(A[:, first : first + size], B[first : first + size], out=part)
-    return out
-
-
 def lengths(V: Any) -> Any:
     """‖v‖ of every column, also where squares of its entries are no numbers: peak·‖v/peak‖."""
     peaks = np.abs(V).max(axis=0, initial=0.0)

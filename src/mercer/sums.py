@@ -9,20 +9,22 @@ docs/design/rounding.md has the derivation.
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import blas
 
-from mercer.symmetric import Array
+Array = NDArray[Any]
 
-SHORT = 64  # terms of a product that BLAS may add up as it likes
+SHORT = 64  # terms of a product that BLAS may add up as it likes …
+LESS_SHORT = 256  # … and where it would lose time with so few
 FEW = 16  # terms of a sum that are added up at once
 LONG = 2048  # terms of which the products over SHORT are added up one after the other; beyond, two by two
 TOGETHER = 60_000  # entries of products that are held side by side: BLAS is called once for all of them
 
 
-def chain(terms: int) -> int:
+def chain(terms: int, short: int = SHORT) -> int:
     """The most additions behind an entry of a sum or product over so many terms, as they are taken here."""
     some = min(terms, LONG)
-    return min(some, SHORT) + -(-some // SHORT) + _halvings(terms)
+    return min(some, short) + -(-some // short) + _halvings(terms)
 
 
 def _halvings(terms: int) -> int:
@@ -34,25 +36,27 @@ def _half(terms: int) -> int:
     return LONG << (_halvings(terms) - 1)
 
 
-def product(A: Any, B: Any) -> Array:
+def product(A: Any, B: Any, out: Array | None = None, short: int = SHORT) -> Array:
     """A B of dense arrays in short chains."""
     terms = A.shape[1]
     if terms > LONG:
         half = _half(terms)
-        out = product(A[:, :half], B[:half])
-        out += product(A[:, half:], B[half:])
+        out = product(A[:, :half], B[:half], out, short)
+        out += product(A[:, half:], B[half:], None, short)
         return out
-    if terms <= SHORT:
-        return np.asarray(A @ B)
-    count = terms // SHORT
+    if terms <= short:
+        return np.asarray(np.matmul(A, B, out=out))
+    count = terms // short
     if count * A.shape[0] * B.shape[1] <= TOGETHER:
-        whole = count * SHORT
-        left = A[:, :whole].reshape(A.shape[0], count, SHORT).transpose(1, 0, 2)
-        out = (left @ B[:whole].reshape(count, SHORT, B.shape[1])).sum(axis=0)
-        return out + A[:, whole:] @ B[whole:] if whole < terms else out
-    out = A[:, :SHORT] @ B[:SHORT]
-    for first in range(SHORT, terms, SHORT):
-        out += A[:, first : first + SHORT] @ B[first : first + SHORT]
+        whole = count * short
+        left = A[:, :whole].reshape(A.shape[0], count, short).transpose(1, 0, 2)
+        out = (left @ B[:whole].reshape(count, short, B.shape[1])).sum(axis=0, out=out)
+        out += A[:, whole:] @ B[whole:]
+        return out
+    out = np.matmul(A[:, :short], B[:short], out=out)
+    part = np.empty_like(out)
+    for first in range(short, terms, short):
+        out += np.matmul(A[:, first : first + short], B[first : first + short], out=part)
     return np.asarray(out)
 
 

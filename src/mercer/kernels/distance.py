@@ -11,8 +11,9 @@ from scipy.spatial.distance import cdist, pdist
 
 from mercer.errors import BadData, in_short
 from mercer.kernels.base import ROUNDINGS, Array, Kernel, Rows, Tiles, n_rows, require_positive, summed
-from mercer.kernels.dot import LONG, as_float, dot, product_chain, squared_norms
-from mercer.rounding import UNIT_SINGLE, gamma, product_by_pieces
+from mercer.kernels.dot import as_float, dot, product_chain, squared_norms
+from mercer.rounding import UNIT_SINGLE, gamma
+from mercer.sums import LESS_SHORT, product
 
 SAMPLE = 1000  # rows from which a bandwidth is guessed
 BLOCK_ROWS = 4096
@@ -159,7 +160,7 @@ class DistanceTiles(Tiles):
 
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
         if out.dtype == self.left.dtype == np.float64:
-            product_by_pieces(self.left[rows], self.right[columns].T, out, LONG)
+            product(self.left[rows], self.right[columns].T, out, LESS_SHORT)
         else:
             np.matmul(self.left[rows], self.right[columns].T, out=out, casting="same_kind")
         np.minimum(out, 0.0, out=out)

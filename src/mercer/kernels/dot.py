@@ -21,10 +21,10 @@ from mercer.kernels.base import (
     summed,
 )
 from mercer.limits import MOST_FEATURES
-from mercer.rounding import chain, gamma, product_by_pieces
+from mercer.rounding import gamma
+from mercer.sums import LESS_SHORT, chain, product
 
 HIGHEST = 1000  # degree of a polynomial
-LONG = 256  # columns of which a product is summed up at once: fewer roundings, hardly more time
 
 
 class DotKernel(Kernel):
@@ -269,18 +269,18 @@ def as_float(X: Rows) -> Rows:
 def dot(X: Rows, Y: Rows, out: Array | None = None) -> Any:
     """X Yᵀ as a dense float64 array."""
     if sparse.issparse(X) or sparse.issparse(Y):
-        product = as_float(X) @ as_float(Y).T
-        product = product.toarray() if sparse.issparse(product) else np.asarray(product)
+        entries = as_float(X) @ as_float(Y).T
+        entries = entries.toarray() if sparse.issparse(entries) else np.asarray(entries)
         if out is None:
-            return product
-        out[...] = product
+            return entries
+        out[...] = entries
         return out
-    return product_by_pieces(as_float(X), as_float(Y).T, out, LONG)
+    return product(as_float(X), as_float(Y).T, out, LESS_SHORT)
 
 
 def product_chain(X: Rows) -> int:
     """Roundings behind a scalar product of two rows."""
-    return X.shape[1] if sparse.issparse(X) else chain(X.shape[1], LONG)
+    return X.shape[1] if sparse.issparse(X) else chain(X.shape[1], LESS_SHORT) + 1
 
 
 def squared_norms(X: Rows) -> Array:

@@ -9,8 +9,9 @@ from mercer.limits import FEATURE_ROWS
 from mercer.operators.scatter import Square
 from mercer.operators.sweeps import sweep
 from mercer.operators.tiles import cut
-from mercer.rounding import chain, gamma, piece, product_by_pieces
+from mercer.rounding import gamma
 from mercer.sources.rows import ArrayRows
+from mercer.sums import SHORT, chain, inner, product
 from mercer.symmetric import Array, SymmetricOperator
 from mercer.threads import run
 
@@ -41,7 +42,7 @@ class FeatureGram(SymmetricOperator):
 
         def work(rows: slice) -> None:
             block = self._rows(rows, moved)
-            out[rows] = block @ W if sparse.issparse(block) else product_by_pieces(block, W)
+            out[rows] = block @ W if sparse.issparse(block) else product(block, W)
 
         run(work, self._pieces(), self.threads)
         return out
@@ -49,13 +50,10 @@ class FeatureGram(SymmetricOperator):
     def transposed_times(self, B: Array, moved: bool = False) -> Array:
         """Φᵀ B, or Ψᵀ B, by blocks of rows."""
         pieces = self._pieces()
-        parts = np.zeros((len(pieces), self.width, B.shape[1]))
+        parts = np.empty((len(pieces), self.width, B.shape[1]))
 
         def work(i: int) -> None:
-            block, own = self._rows(pieces[i], moved), B[pieces[i]]
-            size = piece(len(own))
-            for first in range(0, len(own), size):  # short sums first
-                parts[i] += block[first : first + size].T @ own[first : first + size]
+            parts[i] = self._inner(self._rows(pieces[i], moved), B[pieces[i]])
 
         run(work, range(len(pieces)), self.threads)
         return parts.sum(axis=0)
@@ -96,11 +94,17 @@ class FeatureGram(SymmetricOperator):
         """Roundings of Ψ(ΨᵀB): of the sums over rows, of those over features, and of the move to the origin, twice."""
         pieces = self._pieces()
         rows = chain(max(rows.stop - rows.start for rows in pieces)) + len(pieces)
-        return rows + (chain(self.width) if self.moved else self.width) + 4
+        return rows + (chain(self.width) if self.moved else self.width) + 6
 
     def shifted_moduli(self, weights: Array | None = None, sums: Array | None = None) -> float:
         """‖S|Ψ||Ψ|ᵀS‖ ≤ ‖SΨ‖_F²."""
         return _summed(self.shifted_diag(), weights)
+
+    def _inner(self, block: Any, B: Array) -> Array:
+        """Φᵀ B of some rows, in short chains."""
+        if not sparse.issparse(block):
+            return inner(block, B)
+        return sum((block[rows].T @ B[rows] for rows in cut(len(B), SHORT)), np.zeros((self.width, B.shape[1])))
 
     def _pieces(self) -> list[slice]:
         """Row blocks, whoever computes them, so that no bit depends on it; their float64 copies are small."""

@@ -12,10 +12,10 @@ from mercer.operators.tiles import (
     fill_rows,
     fill_symmetric,
     multiply_symmetric,
+    product_chain,
     strip_chain,
     symmetric_product,
 )
-from mercer.rounding import chain
 from mercer.symmetric import Array, SymmetricOperator
 
 SAMPLE = 64  # rows from which the mean of K is guessed, to decide on the shift
@@ -84,7 +84,7 @@ class HeldGram(Gram):
 
     @property
     def shifted_chain(self) -> int:  # type: ignore[override]
-        return chain(self.n)
+        return product_chain(self.n)
 
     def shifted_norm(self, weights: Array | None = None) -> float:
         return weighted_norm(self.values, weights)

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.operators.tiles import TILE, cut, symmetric_product
-from mercer.rounding import SUM_ROUNDINGS, chain, gamma, largest, product_by_pieces
+from mercer.operators.tiles import TILE, cut, product_chain, symmetric_product
+from mercer.rounding import SUM_ROUNDINGS, gamma, largest
+from mercer.sums import chain, product
 from mercer.symmetric import Array, SymmetricOperator
 
 
@@ -36,7 +37,7 @@ class HeldMatrix(SymmetricOperator):
     def shifted_chain(self) -> int:  # type: ignore[override]
         if sparse.issparse(self.matrix):
             return 1 + int(np.diff(sparse.csr_array(self.matrix).indptr).max(initial=0))
-        return chain(self.n)
+        return product_chain(self.n)
 
     def shifted_norm(self, weights: Array | None = None) -> float:
         return weighted_norm(self.matrix, weights)
@@ -107,11 +108,11 @@ class Dilation(SymmetricOperator):
 
     def matmat(self, B: Array) -> Array:
         upper, lower = np.split(B, [len(self.factor)])
-        return np.concatenate([product_by_pieces(self.factor, lower), product_by_pieces(self.factor.T, upper)])
+        return np.concatenate([product(self.factor, lower), product(self.factor.T, upper)])
 
     @property
     def product_rounding(self) -> float:
-        return gamma(max(chain(side) for side in self.factor.shape)) * largest(self.factor)
+        return gamma(max(chain(side) for side in self.factor.shape) + 1) * largest(self.factor)
 
     def diag(self) -> Array:
         return np.zeros(self.n)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.rounding import product_by_pieces
+from mercer.sums import LESS_SHORT, LONG, SHORT, chain, product
 from mercer.threads import run, threads_for
 
 Array = NDArray[Any]
@@ -57,7 +57,7 @@ def fill_symmetric(tiles: Fill, out: Array, threads: int) -> None:
 
 
 def symmetric_product(A: Array, B: Array, threads: int) -> Array:
-    """A B of a symmetric A, threads sharing its columns, with `chain(n)` roundings for each entry.
+    """A B of a symmetric A, threads sharing its columns, with `product_chain(n)` roundings for each entry.
 
     As (BᵀA)ᵀ: with few columns in B, BLAS reads A about 1.5 times faster from this side.
     """
@@ -65,10 +65,19 @@ def symmetric_product(A: Array, B: Array, threads: int) -> Array:
     out, Bt = np.empty((B.shape[1], n)), np.ascontiguousarray(B.T)
 
     def work(columns: slice) -> None:
-        product_by_pieces(Bt, A[:, columns], out[:, columns])
+        product(Bt, A[:, columns], out[:, columns], _short(n))
 
     run(work, cut(n, max(PRODUCT, -(-n // PRODUCTS))), threads_for(A.size * B.shape[1], threads))
     return out.T
+
+
+def product_chain(n: int) -> int:
+    """Roundings behind an entry of such a product."""
+    return chain(n, _short(n)) + 1
+
+
+def _short(n: int) -> int:
+    return SHORT if n <= LONG else LESS_SHORT
 
 
 def multiply_symmetric(
