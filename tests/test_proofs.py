@@ -20,7 +20,7 @@ from mercer.solvers.completeness import explore, explore_by_products
 from mercer.solvers.factors import DenseFactor, SparseFactor, count_negative
 from mercer.solvers.gaps import certify_gaps
 from mercer.solvers.interval import certify_landmarks
-from mercer.solvers.inverse import BottomRitz, DenseBottom, Inverse, ShiftInvert, bound_beyond, bound_by_count
+from mercer.solvers.inverse import BottomRitz, DenseBottom, ShiftInvert, bound_by_count
 from mercer.solvers.plan import Plan
 
 EPS = np.finfo(float).eps
@@ -410,14 +410,6 @@ def test_the_shift_is_part_of_what_is_inverted(kind):
     assert_allclose(solved, vectors[:, :3] / (np.linspace(0.1, 1, 9)[:3] + 0.5), rtol=1e-10, atol=1e-12)
 
 
-def test_a_bound_by_probes_takes_the_shift_off_again():
-    """Of (M + σI)⁻¹ with σ = 10, the eigenvalue of 1 is 1/11: what is not found is at least 1, not at least 11."""
-    op, vectors = with_spectrum(np.array([0.1, 0.2, *np.linspace(1, 2, 9)]))
-    ritz = BottomRitz.of(op, vectors[:, :2])
-    bound, passes = bound_beyond(Inverse(op, 10.0, "dense", 1), ritz, 2, np.random.default_rng(0))
-    assert bound <= 1 and passes
-
-
 def test_a_bound_by_lapack_has_room_for_the_residual_of_what_it_saw_next(monkeypatch):
     """A Ritz value is no smaller than its eigenvalue: θ₃ alone is no bound on what follows the second."""
     op, vectors = with_spectrum(np.array([0.1, 0.2, 0.3, *np.linspace(1, 2, 9)]))
@@ -442,7 +434,7 @@ def test_certificates_of_the_smallest_hold_whatever_rounding_has_done(some):
     size = 0.02 / inverse.rounding(1.0)
     for seed in range(100 * some, 100 * some + 100):
         rng = np.random.default_rng(seed)
-        n = int(rng.integers(6, 25))
+        n = int(rng.integers(7, 25))
         k = int(rng.integers(1, 4))
         op, Q = with_spectrum(np.sort(rng.uniform(0, 2, n - 1)), seed)
         values, M = np.sort(np.linalg.eigvalsh(Q.T @ op.dense() @ Q)), op.dense()
@@ -455,7 +447,7 @@ def test_certificates_of_the_smallest_hold_whatever_rounding_has_done(some):
         start = np.linalg.eigh(Q.T @ near.dense() @ Q)[1][:, : k + 2]
         error = float(rng.choice([0.0, 0.1]))
         ritz = BottomRitz.of(near, Q @ (start + error * rng.normal(size=start.shape) / np.sqrt(n)))
-        pairs = Eigenpairs(**ritz.split(k), size=size, bound=float(values[k]))
+        pairs = Eigenpairs(**ritz.split(k), size=size, bound=float(values[k + 2 * (seed % 2)]))
         c = certify_gaps(pairs, tol=1e-6)
         assert np.all(values[:k] <= c.upper + 1e-12), seed
         assert c.bound_beyond <= values[k] + 1e-12, seed

@@ -6,7 +6,7 @@ Next to zero, "small compared with the largest eigenvalue" says nothing: eigenva
   value      θᵢ − min(ρᵢ, ρᵢ²/δᵢ) − ε ≤ λᵢ ≤ θᵢ + ε
   direction  sin∠(uᵢ, vᵢ) ≤ (ρᵢ + ε)/δᵢ (Davis–Kahan)
 
-where the δᵢ hold if no pair was missed: if θᵢ + ρᵢ + ε is below a bound on all others, from random probes of the inverse
+where the δᵢ hold if no pair was missed: if θᵢ + ρᵢ + ε is below a bound on all others, by random probes of the inverse
 or a count of pivots.
 """
 
