@@ -113,6 +113,8 @@ def refuse_hidden(X: Any, label: str) -> None:
 
 def as_array(X: Any, label: str) -> Any:
     """A list of rows, or anything like an array, as one; which rows differ in length, if numpy cannot make it."""
+    if isinstance(X, Sequence) and len(X) and not isinstance(X[0], (str, bytes)) and X[0] is not None:
+        refuse_other_things(X[0], f"row index 0 of {label}")  # numpy would take it apart
     try:
         return np.asarray(X)
     except ValueError:
@@ -131,7 +133,7 @@ def same_length(one: Any, other: Any) -> bool:
 
 def entries(row: Any) -> str:
     if not hasattr(row, "__len__"):
-        return f"is {row!r:.40}"
+        return f"one ({in_short(row)})"
     return f"{len(row)} entr{'y' if len(row) == 1 else 'ies'}"
 
 

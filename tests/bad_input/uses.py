@@ -14,7 +14,7 @@ from scipy.spatial.distance import cdist
 import mercer
 from bad_input.cases import Case, local_model, near, oracle, rows
 from bad_input.parameters import BENT, DISTANCES, refused
-from mercer import PCA, IncrementalPCA, KernelPCA, co_ranking, open_rows, quality
+from mercer import PCA, IncrementalPCA, KernelPCA, co_ranking, kernels, open_rows, quality
 
 ONES = np.ones(30)
 FLAT = BENT[:, :2]
@@ -220,6 +220,7 @@ USED = [
     ],
     refused("LLE.place of NaN", lambda: model("LLE").place(BENT * np.nan), "contains NaN.*row index 0"),
     refused("LLE.place of three columns", lambda: model("LLE").place(BENT[:, :3]), "3 features"),
+    refused("PCA.score of numbers whose squares overflow", lambda: model("PCA").score(1e200 * BENT), "far too large"),
     refused("PCA.score of text", lambda: model("PCA").score(BENT.astype(str)), "text"),
     refused("PCA.score_samples of three columns", lambda: model("PCA").score_samples(BENT[:, :3]), "3 features"),
     refused("PCA.decorrelate with fewer components", lambda: model("PCA").decorrelate(BENT), "only 2 components"),
@@ -252,6 +253,11 @@ USED = [
     refused("a kernel of several numbers", lambda: KernelPCA(2, kernel=lambda x, y: x * y).fit(BENT), r"shape \(4,\)"),
     refused("a kernel that is NaN", lambda: KernelPCA(2, kernel=lambda x, y: np.nan).fit(BENT), "finite|NaN|nan"),
     refused("a second batch of three columns", lambda: two_batches(BENT[:, :3]), "3 features"),
+    refused(
+        "sparse rows and sums of moduli",
+        lambda: KernelPCA(2, kernel=kernels.Laplacian()).fit(sparse.csr_array(BENT)),
+        "takes dense rows only",
+    ),
     refused("a second batch too far away", lambda: two_batches(BENT - 1e154), "squares of the data.*far too large"),
     refused("a second batch of NaN", lambda: two_batches(BENT * np.nan), "contains NaN"),
     refused("a first batch of one row", lambda: IncrementalPCA(2).partial_fit(BENT[:1]), "n_components=2.*samples 1"),

@@ -296,6 +296,8 @@ class Laplacian(Kernel):
             require_positive(self.gamma, "gamma")
 
     def block(self, X: Rows, Y: Rows) -> Array:
+        if sparse.issparse(X) or sparse.issparse(Y):
+            raise BadData("The Laplacian kernel takes dense rows only: give X.toarray().")
         tile = cdist(as_float(X), as_float(Y), metric="cityblock")
         tile *= -float(self.gamma)  # type: ignore[arg-type]
         return np.exp(tile, out=tile)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import HERE, Home, is_foreign, to_numpy
 from mercer.errors import BadData, tell
 from mercer.inputs import table, told_where
-from mercer.models.axes import Axes
+from mercer.models.axes import OVERFLOW, Axes
 from mercer.models.base import Model
 from mercer.models.components import per_degree_of_freedom
 from mercer.models.training import check_rows
@@ -293,7 +293,10 @@ class LinearModel(Model):
             block = block.toarray() if sparse.issparse(block) else block
             moved = (block - self._mean()) / self._scales()
             scores = moved @ axes.T
-            distances = scores**2 @ (inverse - rest) + rest * np.einsum("ij,ij->i", moved, moved)
+            with np.errstate(over="ignore", invalid="ignore"):
+                distances = scores**2 @ (inverse - rest) + rest * np.einsum("ij,ij->i", moved, moved)
+            if not np.isfinite(distances).all():
+                raise BadData(OVERFLOW)
             return (constant - distances) / 2
 
         # By blocks, as every one is made dense.

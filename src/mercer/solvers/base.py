@@ -145,8 +145,9 @@ def clean_spectrum(values: Array) -> Array:
     if top < 0:
         raise ValueError(f"All eigenvalues are negative (maximum is {top:g}). {advice}")
     if bottom < -1e-5 * top and bottom < -1e-10:
+        share = f"{-bottom / top:g} of the maximum positive" if top > 0 else f"{bottom:g}, and none is positive"
         raise ValueError(
-            f"There are significant negative eigenvalues ({-bottom / top:g} of the maximum positive). {advice} "
+            f"There are significant negative eigenvalues ({share}). {advice} "
             f"Check it with mercer.kernels.check_kernel, or ask for fewer components."
         )
     return np.where(values > 1e-12 * top, values, 0.0)

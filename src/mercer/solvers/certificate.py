@@ -59,7 +59,8 @@ class Certificate:
     def relative_residuals(self) -> Array:
         """ρᵢ/θᵢ, the quantity that `tol` bounds; 0 where the residual is rounding noise."""
         noise = (self.residuals <= self.noise) | (self.lower <= self.rounding)
-        return np.where(noise, 0.0, self.residuals / np.maximum(np.abs(self.lower), np.finfo(float).tiny))
+        sizes = np.maximum(np.abs(self.lower), np.finfo(float).tiny)
+        return np.divide(self.residuals, sizes, out=np.zeros(len(sizes)), where=~noise)
 
     @property
     def certified(self) -> bool:
