@@ -100,11 +100,12 @@ def refuse_overflow(scatter: Scatter) -> None:
         raise BadData(OVERFLOW)
 
 
-def refuse_far_apart(scatter: Scatter, other: Scatter, unit: float = 1.0) -> None:
-    """Before they are merged in place: squares around the mean of both, of which one batch may be too far away."""
+def refuse_far_apart(scatter: Scatter, unit: float, other: Scatter, its_unit: float) -> None:
+    """Before anything changes in place: squares around the mean of both, of which one batch may be too far away."""
     with np.errstate(over="ignore", invalid="ignore"):
-        gap = scatter.weight * (other.weight / (scatter.weight + other.weight)) * (other.mean - scatter.mean) ** 2
-        if not np.isfinite((scatter.squares + other.squares + gap) * unit * unit).all():
+        gap = other.mean * its_unit - scatter.mean * unit
+        gap = scatter.weight * (other.weight / (scatter.weight + other.weight)) * gap**2
+        if not np.isfinite(scatter.squares * unit * unit + other.squares * its_unit * its_unit + gap).all():
             raise BadData(OVERFLOW)
 
 

@@ -332,8 +332,8 @@ class IncrementalPCA(LinearModel):
             if self._scatter is None:
                 self._scatter, self._unit = batch, unit
                 return
+            refuse_far_apart(self._scatter, self._unit, batch, unit)
             self._share_unit(batch, unit)
-            refuse_far_apart(self._scatter, batch, self._unit)
             self._scatter.forget(self.forget)
             self._scatter.merge(batch)
 
