@@ -2,7 +2,6 @@
 
 import os
 import re
-import resource
 import shlex
 import signal
 import stat
@@ -10,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -21,6 +21,8 @@ from mercer import terminal
 from mercer.sources import outlets
 from test_bad_files import refuse_raw_text
 
+resource = pytest.importorskip("resource")
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="forks as on Unix")
 X = np.random.default_rng(0).normal(size=(40, 3)) * [3, 2, 1]
 
 
@@ -128,6 +130,30 @@ def test_standard_input_that_is_closed_empty_or_no_text_is_told():
         end = branch(["mercer", "fit", "-"], streams={0: stdin})
         assert end.returncode == code and words in end.stderr, end.stderr
         refuse_raw_text(end)
+
+
+@pytest.fixture
+def open_folder():
+    """One that others may look into, as those of pytest are not."""
+    with TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become somebody else")
+def test_what_may_not_be_read_or_written_is_told(open_folder):
+    secret, taken = open_folder / "secret.csv", open_folder / "taken.csv"
+    for path in (secret, taken):
+        path.write_text("a,b\n1,2\n3,5\n4,4\n")
+    secret.chmod(0)
+    taken.chmod(0o444)
+    for arguments, code, words in [
+        ([secret], 3, "secret.csv cannot be read: Permission denied"),
+        ([taken, "-o", open_folder / "new.csv"], 5, "Cannot write .*new.csv: Permission denied"),
+        ([taken, "-o", secret], 5, "Cannot write .*secret.csv: it is read-only"),
+    ]:
+        end = branch(["mercer", "fit", *map(str, arguments)], before=lambda: os.setuid(65534))
+        assert end.returncode == code and re.search(words, end.stderr) and "Traceback" not in end.stderr, end.stderr
 
 
 # ---------------------------------------------------------------------------- outputs

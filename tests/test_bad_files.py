@@ -1,5 +1,6 @@
 """Files of every kind that go wrong: the right rows, a warning, or one clear sentence and an exit code."""
 
+import os
 import re
 import unicodedata
 import warnings
@@ -53,6 +54,8 @@ def test_a_file_gives_its_rows_or_one_sentence(files, i):
 @pytest.fixture(scope="module")
 def done(files):
     """What the command line made of each."""
+    if not hasattr(os, "fork"):
+        pytest.skip("forks as on Unix")
     return run_all(
         ["fit", *case.arguments, "--method", "pca", "-d", 1, "--jobs", 1, "-o", scores(case, path), "--", path]
         for case, path in zip(CASES, files, strict=True)

@@ -1,7 +1,6 @@
 """Files damaged at random places: rows, or one sentence; never a traceback, a crash, or memory without end."""
 
 import os
-import resource
 import warnings
 
 import numpy as np
@@ -13,6 +12,7 @@ import mercer
 from mercer.errors import BadData, NoRoom
 from registry import write_file
 
+resource = pytest.importorskip("resource")
 X = np.random.default_rng(0).normal(size=(200, 4)) * [1, 2, 3, 4]
 TABLE = pa.table({name: X[:, j] for j, name in enumerate("abcd")} | {"i": np.arange(200), "t": ["x", "y"] * 100})
 ROOM = 4 << 30  # bytes that a reader may ask for at once, whatever a file claims: beyond it is out of memory

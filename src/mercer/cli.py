@@ -94,7 +94,10 @@ def _components(text: str | None, method: str) -> Any:
 def fit(
     data: Annotated[str, typer.Argument(help="A .csv, .tsv, .parquet, .arrow, .feather or .npy file; - reads CSV.")],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Where to write scores (.csv, .parquet, .npy …); CSV to stdout.")
+        Path | None,
+        typer.Option(
+            "--out", "-o", readable=False, help="Where to write scores (.csv, .parquet, .npy …); CSV to stdout."
+        ),
     ] = None,
     method: Method = "kpca",
     components: Components = None,

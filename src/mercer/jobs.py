@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer.errors import BadData, MercerError, NotVerified, WrongUse, listed
+from mercer.errors import BadData, MercerError, NoRoom, NotVerified, WrongUse, listed
+from mercer.limits import in_words, parse_memory
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.lle import LocallyLinearEmbedding
 from mercer.models.pca import PCA
@@ -49,7 +50,8 @@ def fit_file(
         refuse_unwritable(out)
         refuse_same_file(Path(data), out)
     with _file(data) as path, _warnings_as_lines() as known, _as_bad_data(path, data):
-        rows, weight = _rows(path, columns, drop, weights, header)
+        rows = open_rows(path, columns, drop if weights is None else [*drop, weights], header)
+        weight = None if weights is None else _weights(open_rows(path, [weights], (), header), model.memory_limit)
         say(f"{'standard input' if data == '-' else plain(path)}: {rows.shape[0]:,} rows, {rows.shape[1]:,} columns")
         if model.n_components is None:
             model.n_components = USUAL[method] if method == "kpca" else min(USUAL[method], *rows.shape)
@@ -123,13 +125,15 @@ def _standard_input() -> Iterator[bytes]:
         raise BadData(f"Standard input cannot be read: {error.strerror}.") from None
 
 
-def _rows(
-    path: Path, columns: Sequence[str] | None, drop: Sequence[str], weights: str | None, header: bool | None
-) -> tuple[RowSource, Any]:
-    """The rows, and the column of weights if there is one."""
-    if weights is None:
-        return open_rows(path, columns, drop, header), None
-    return open_rows(path, columns, [*drop, weights], header), open_rows(path, [weights], (), header).load()[:, 0]
+def _weights(column: RowSource, memory: str | None) -> Any:
+    """The column of weights, which is held: not beyond the limit, whatever a file claims."""
+    need, limit = 16 * column.shape[0] + column.overhead, parse_memory(memory)
+    if need > limit:
+        raise NoRoom(
+            f"{column.shape[0]:,} weights need {in_words(need)} to be read, over the limit of {in_words(limit)}. "
+            "Give a larger memory_limit."
+        )
+    return column.load()[:, 0]
 
 
 def _tell_of_row_numbers(rows: RowSource) -> list[str]:
