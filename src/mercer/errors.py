@@ -1,7 +1,7 @@
 """Every exception of the package. A message says what, the numbers, and what to try.
 
 The command line turns them into exit codes: 0 done, 1 a defect of ours, 2 wrong use or a missing part,
-3 bad data, 4 not verified, 5 no room (memory, disk, permission), 130 interrupted,
+3 bad data, 4 not verified, 5 no room (memory, disk, permission), 129 hung up, 130 interrupted,
 143 terminated.
 """
 
