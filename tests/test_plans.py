@@ -151,7 +151,10 @@ def test_landmarks_for_a_share_are_as_many_as_it_may_take():
         KernelPCA(0.9, kernel="rbf", gamma=gamma, eigen_solver="landmark").plan(ROLL).solver.count
         for gamma in ("median", 0.3)
     )
-    assert few == 1000 < many
+    assert few == 1000 < many == 3000
+    model = KernelPCA(0.99, kernel="rbf", gamma=100.0, eigen_solver="landmark", memory_limit="20MB")
+    plan = model.plan(ROLL)  # of rows that are all alone: nearly every one would have to be a landmark
+    assert plan.components.likely > 1000 > plan.solver.count and plan.memory <= 20e6
 
 
 # ---------------------------------------------------------------------------- linear PCA

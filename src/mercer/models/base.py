@@ -142,7 +142,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
         return self._dtype
 
     def plan(self, X: Any, sample_weight: Any = None) -> Plan:
-        """Tell what `fit(X)` would do, and why, without doing it.
+        """Tell what `fit(X)` would do, in what time, and why, without doing it.
 
         Parameters
         ----------

@@ -37,7 +37,8 @@ def plan(
     n_rows, n_features : int
         The shape of the data, which need not exist yet.
     n_components : int, float or None, default=10
-        As in `KernelPCA`, `PCA` or `LocallyLinearEmbedding`.
+        As in `KernelPCA`, `PCA` or `LocallyLinearEmbedding`. How many components a share of the variance takes is not
+        known without rows: the plan is that for all of them, and ``plan.few`` the one for few.
     method : {"kpca", "pca", "lle"}, default="kpca"
         Which of them. Of LLE, rows on a surface are assumed; `LocallyLinearEmbedding.plan` looks at the rows.
     memory_limit, n_jobs

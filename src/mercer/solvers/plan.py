@@ -137,7 +137,7 @@ def choose_plan(problem: Problem, limits: Limits) -> Plan:
     try:
         return replace(_choose(problem, limits), components=share)
     except NoRoom as error:
-        raise NoRoom(f"{share}. {error}") from None
+        raise NoRoom(f"{share}. {error} A smaller share takes fewer.") from None
 
 
 def _choose(problem: Problem, limits: Limits) -> Plan:
@@ -265,6 +265,8 @@ def _may_approximate(p: Problem) -> bool:
 def _landmarks(p: Problem, limits: Limits, why: str) -> Plan:
     """From as large a sample as there is room for; with fewer landmarks only if nobody said how many."""
     k = _wanted(p) if p.k is not None else LANDMARKS
+    if p.share:  # landmarks explain what they can, and say so
+        k = min(k, MOST_LANDMARKS // 8)
     usual = max(8 * k + 100, BEFORE_A_PASS if p.refine else LANDMARKS)
     count = min(p.n_landmarks or min(max(usual, k + 1), max(MOST_LANDMARKS, k + 1)), p.n)
     sample = min(p.n, max(CHOSEN_FROM * count, min(CHOSEN_ENTRIES // count, MOST_CHOSEN_FROM)))
@@ -278,7 +280,7 @@ def _landmarks(p: Problem, limits: Limits, why: str) -> Plan:
     while memory(solver) > limits.memory and solver.sample > FEWEST_CHOSEN_FROM * solver.count:
         fewer = max(FEWEST_CHOSEN_FROM * solver.count, int(solver.sample * 0.8))
         solver = replace(solver, sample=fewer)
-    least = max(FEWEST_LANDMARKS, k + 1)
+    least = FEWEST_LANDMARKS if p.share else max(FEWEST_LANDMARKS, k + 1)
     while memory(solver) > limits.memory and p.n_landmarks is None and solver.count > least:
         count = max(least, int(solver.count * 0.8))
         solver = replace(solver, count=count, sample=min(p.n, FEWEST_CHOSEN_FROM * count))
@@ -373,7 +375,7 @@ def _fitted(solver: WarmKrylov, p: Problem, limits: Limits) -> WarmKrylov:
 
 def _within(limits: Limits, plan: Plan, p: Problem) -> Plan:
     rows = plan.solver.count if isinstance(plan.solver, Landmarks) else p.n
-    inverse = p.copied + p.loaded + 8 * rows * (rows + 3 * p.d + 3 * _wanted(p)) if p.inverse else 0
+    inverse = p.copied + p.loaded + 8 * rows * (rows + 3 * p.d + 3 * min(_wanted(p), rows)) if p.inverse else 0
     memory = max(plan.memory, inverse)
     if memory > limits.memory:
         what = "and the inverse transform " if p.inverse and memory > plan.memory else ""
