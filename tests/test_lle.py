@@ -1327,7 +1327,7 @@ def test_a_fit_that_does_not_fit_is_refused_at_once_with_a_number_of_rows_that_d
     for limit in ("35MB", "30MB", "20MB"):
         model = LocallyLinearEmbedding(n_neighbors=12, memory_limit=limit)
         with monkeypatch.context() as patch:
-            patch.setattr("mercer.models.lle.find_neighborhoods", never)
+            patch.setattr("mercer.models.local_model.find_neighborhoods", never)
             with pytest.raises(NoRoom, match=r"over the limit of .* rows would fit") as refused:
                 model.fit(X)
         rows = int(str(refused.value).split("About ")[1].split()[0].replace(",", ""))

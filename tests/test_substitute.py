@@ -253,6 +253,7 @@ def test_axes_without_variances_are_whitened_with_a_sentence():
         model.transform(NEW)
 
 
+@QUIET
 def test_a_float32_model_keeps_its_mean_in_double_precision_as_long_as_it_is_its_own():
     X = (sample() + 1e6).astype(np.float32)
     model = PCA(2).fit(X)

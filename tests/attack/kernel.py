@@ -38,7 +38,7 @@ def recomputed(problem, limits):
 def fitted(model, X, weights=None, anew=False):
     if not anew:
         return model.fit(X, sample_weight=weights)
-    with patch("mercer.models.kernel_pca.choose_plan", recomputed):
+    with patch("mercer.models.kernel_model.choose_plan", recomputed):
         return model.fit(X, sample_weight=weights)
 
 

@@ -1,38 +1,24 @@
 """Kernel PCA: scikit-learn's class, with explained variance and a proof."""
 
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.errors import tell
 from mercer.inputs import table, told_where
-from mercer.kernels import Kernel, Precomputed, resolve_kernel
-from mercer.models.ahead import plan_ahead
-from mercer.models.base import WEIGHTS_ON_REQUEST, Model, all_or_nothing
-from mercer.models.by_landmarks import find_by_landmarks
-from mercer.models.certified import find_certified
-from mercer.models.components import Components, Task
-from mercer.models.current import Current
-from mercer.models.foretold import with_share
-from mercer.models.problem import describe, which_solver
-from mercer.models.scale import divided, in_units, in_units_of_input, refuse_matrix, sense_of_scale, standardized
-from mercer.models.training import Training, check_rows, weigh
-from mercer.operators.centering import refuse_non_finite
-from mercer.readings.preimage import apply_inverse, learn_inverse
-from mercer.solvers.certificate import Certificate
-from mercer.solvers.interval import IntervalCertificate
-from mercer.solvers.plan import Plan, choose_plan
+from mercer.kernels import Kernel
+from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
+from mercer.models.kernel_model import KernelModel
+from mercer.models.problem import which_solver
+from mercer.readings.preimage import apply_inverse
 from mercer.symmetric import Array
 from mercer.unpromised import Interval, RealNotInt, StrOptions, fits
 
 
-class KernelPCA(Model):
+class KernelPCA(KernelModel):
     """Kernel principal component analysis, certified.
 
     Finds the leading eigenvectors of the centred kernel matrix, J K J v = η v, and with them coordinates
@@ -156,24 +142,6 @@ class KernelPCA(Model):
     >>> bool(model.certificate_.certified)
     True
     """
-
-    eigenvalues_: Array
-    eigenvectors_: Array
-    explained_variance_: Array
-    explained_variance_ratio_: Array
-    total_variance_: float
-    certificate_: Certificate | IntervalCertificate
-    plan_: Plan
-    kernel_: Kernel
-    gamma_: float
-    X_fit_: Any
-    scale_: Array
-    landmarks_: Any
-    landmark_indices_: Array
-    dual_coef_: Array
-    X_transformed_fit_: Array
-    n_features_in_: int
-    feature_names_in_: Array
 
     __metadata_request__fit: ClassVar[dict] = WEIGHTS_ON_REQUEST
 
@@ -300,126 +268,6 @@ class KernelPCA(Model):
         rows, scores = self._fit_for_scores(X, sample_weight)
         return self._by_blocks(rows) if scores is None else scores.astype(self._dtype, copy=True)
 
-    @all_or_nothing
-    @fits
-    def _fit_for_scores(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:
-        rows = self._fit(X, sample_weight)
-        if rows is None and self._training is not None:
-            return self._training, self._training
-        return self._of_items_that_count(rows), None
-
-    def _fit(self, X: Any, sample_weight: Any) -> Any:
-        """From rows to fitted names; what it returns are the rows to score, if they are not those that were fitted."""
-        with self._within_limits():
-            task = self._task(X, sample_weight)
-            plan = choose_plan(task.problem, task.limits)
-            if not plan.streams:
-                task = replace(task, training=task.training.in_memory())
-            found = find_by_landmarks(task, plan) if plan.held == "landmarks" else find_certified(task, plan)
-            warnings = sense_of_scale(found, task.kernel, self, getattr(self, "feature_names_in_", None))
-            self._keep(replace(found, warnings=warnings), task.training)
-            if self.fit_inverse_transform:
-                self._learn_inverse(task, found)
-        return task.training.given if self._training is not None else task.training.all_rows
-
-    def _task(self, X: Any, sample_weight: Any, look: bool = True) -> Task:
-        share = self.n_components is not None and not isinstance(self.n_components, Integral)  # its plan needs a scale
-        training, limits = self._open(X, sample_weight, look=look or share), self._limits()
-        kernel = self._resolve_kernel(training.rows)
-        problem = describe(self, training.rows, kernel)
-        return Task(
-            training,
-            kernel,
-            with_share(problem, kernel, training, self.n_components, limits, self._rng()),
-            limits,
-            rng=self._rng,
-            asked=self.n_components,
-            landmarks=self.landmarks,
-            by_modulus=self.eigen_solver == "randomized",
-            drop_zeros=self.remove_zero_eig or self.n_components is None,
-            copy=self.copy_X and not self._precomputed(),
-            progress=self.progress,
-        )
-
-    def _open(self, X: Any, sample_weight: Any = None, look: bool = True) -> Training:
-        """The rows, checked; their columns are looked at for a scale, unless it does not matter which."""
-        if self._precomputed():
-            refuse_matrix(self.standardize, "kernel")
-        if self.fit_inverse_transform and self._precomputed():
-            raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
-        if which_solver(self) == "landmark" and self._precomputed():
-            raise ValueError(
-                'eigen_solver="landmark" asks for a few columns of the kernel matrix, so it takes rows and a kernel, '
-                "not a precomputed matrix. A matrix that is too large to be computed is given as numbers of items, "
-                "np.arange(n)[:, None], and mercer.kernels.Blockwise(function), which is asked for those columns alone."
-            )
-        X = check_rows(self, X, reset=True, square=self._precomputed())
-        if self.fit_inverse_transform and sparse.issparse(X):
-            raise NotImplementedError("Inverse transform not implemented for sparse matrices!")
-        training = weigh(X, sample_weight, square=self._precomputed())
-        self._kept_items, self._dtype = training.kept, np.float32 if X.dtype == np.float32 else np.float64
-        if not self.standardize:
-            return training
-        names = getattr(self, "feature_names_in_", None)
-        return standardized(training, names, self._limits().threads) if look else divided(training, np.ones(X.shape[1]))
-
-    def _resolve_kernel(self, rows: Any) -> Kernel:
-        kernel = resolve_kernel(
-            self.kernel,
-            rows,
-            self._rng(),
-            gamma=self.gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-            params=self.kernel_params,
-        )
-        default: Any = 1.0 / rows.shape[1] if self.gamma in (None, "median") else self.gamma
-        self.kernel_, self.gamma_ = kernel, getattr(kernel, "gamma", default)
-        return kernel
-
-    def _keep(self, found: Components, training: Training) -> None:
-        """All fitted names, in one place; those that this fit does not have are forgotten."""
-        per_degree, scale = found.per_degree_of_freedom(), training.scale
-        names = {
-            "plan_": found.plan,
-            "certificate_": found.certificate,
-            "eigenvalues_": found.values,
-            "eigenvectors_": found.vectors,
-            "total_variance_": found.total * per_degree,
-            "explained_variance_": found.values * per_degree,
-            "explained_variance_ratio_": found.ratios,
-            "X_fit_": found.rows,
-            "scale_": None if scale is None else scale.astype(self._dtype),
-            "landmarks_": in_units_of_input(found.landmarks, scale),
-            "landmark_indices_": found.landmark_indices,
-            "dual_coef_": None,
-            "X_transformed_fit_": None,
-        }
-        for name, value in names.items():
-            self.__dict__.pop(name, None)
-            if value is not None:
-                setattr(self, name, value)
-        self._projection, self._training = Current.of(self, found.projection, found.centring), found.scores
-        for message in filter(None, [found.plan.notice, *training.notes, *found.warnings]):
-            tell(message)
-        if not found.certificate.converged and not found.plan.approximate:
-            tell(
-                f"The solver stopped after {found.certificate.passes} passes before every component met the "
-                "tolerance; see certificate_. Give a larger max_iter or tol.",
-                ConvergenceWarning,
-            )
-
-    def _learn_inverse(self, task: Task, found: Components) -> None:
-        """The way back from scores to rows: to those that were fitted, or to the landmarks, in the units of X."""
-        rows, weights, threads = task.training.rows, task.training.weights, task.limits.threads
-        scores: Any = self._training
-        if found.landmarks is not None:
-            rows, weights, scores = found.landmarks, None, found.projection.scores(found.landmarks, threads)
-        coefficients = learn_inverse(self.kernel_, scores, rows, self.alpha, weights, threads)
-        if task.training.scale is not None:
-            coefficients *= task.training.scale
-        self.X_transformed_fit_, self.dual_coef_ = scores.astype(self._dtype), coefficients.astype(self._dtype)
-
     # ------------------------------------------------------------------ using
 
     def transform(self, X: Any) -> Array:
@@ -497,31 +345,10 @@ class KernelPCA(Model):
             )
         return out.astype(self._dtype, copy=False)
 
-    def _plan(self, X: Any, sample_weight: Any) -> Plan:
-        task = self._task(X, sample_weight, look=False)
-        return plan_ahead(task.problem, task.kernel, task.training.rows, task.limits)
-
-    def _scores(self, rows: Any, threads: int) -> Array:
-        return self._finish(self._projection.now(self).scores(rows, threads))
-
     def check_params(self) -> None:
         """Raise ValueError for parameters that do not exist or contradict each other."""
         super().check_params()
         which_solver(self)
-
-    def _new_rows(self, X: Any) -> Any:
-        """The checked rows."""
-        check_is_fitted(self)
-        rows = check_rows(self, X, reset=False, square=self._precomputed())
-        return self._of_items_that_count(in_units(rows, getattr(self, "scale_", None)))
-
-    def _of_items_that_count(self, rows: Any) -> Any:
-        """Of a kernel matrix, the columns of items with a weight; rows of data as they are."""
-        return rows[:, self._kept_items] if self._precomputed() and self._kept_items is not None else rows
-
-    def _finish(self, scores: Array) -> Array:
-        refuse_non_finite(scores, self.kernel_)
-        return scores.astype(self._dtype, copy=False)
 
     # ------------------------------------------------------------------ scikit-learn's ways
 
@@ -548,27 +375,9 @@ class KernelPCA(Model):
             self.kernel = self.kernel.with_params(**inner)
         return self
 
-    @property
-    def _centerer(self) -> Any:
-        """scikit-learn's private name; PyOD reads it."""
-        from mercer.models.as_sklearn import centerer_of
-
-        return centerer_of(self)
-
-    def _get_kernel(self, X: Any, Y: Any = None) -> Array:
-        """Another one: the kernel between rows."""
-        return np.asarray(X) if self._precomputed() else self.kernel_.block(X, X if Y is None else Y)
-
-    def _precomputed(self) -> bool:
-        return isinstance(self.kernel, Precomputed) or (isinstance(self.kernel, str) and self.kernel == "precomputed")
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.pairwise = self._precomputed()
         return tags
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.eigenvalues_.shape[0]

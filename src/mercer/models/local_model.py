@@ -1,0 +1,208 @@
+"""Locally linear embedding from the inside: from rows to fitted names, and from new rows to places."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.errors import BadData, tell
+from mercer.kernels.base import Kernel
+from mercer.models.ahead import local_plan_ahead
+from mercer.models.base import Model, all_or_nothing
+from mercer.models.embedding import Embedding, Recipe, about_graph, embed, embed_parts, nothing
+from mercer.models.local_task import given_distances, local_problem, refuse_negative, space_of
+from mercer.models.neighborhoods import Neighborhoods, about_ties, find_neighborhoods
+from mercer.models.placing import Placement, place
+from mercer.models.scale import about_units, in_units, refuse_matrix, standardized
+from mercer.models.training import Training, check_rows
+from mercer.operators.points import Points
+from mercer.operators.spaces import KernelRows, Space
+from mercer.progress import reporting
+from mercer.solvers.gaps import GapCertificate, PartsCertificate
+from mercer.solvers.local_plan import LocalProblem, choose_local_plan, solver_for
+from mercer.solvers.plan import Plan
+from mercer.sources.rows import RowSource
+from mercer.symmetric import Array
+from mercer.unpromised import fits
+
+STAGES = 3  # of a fit: neighbours, neighbourhoods, eigenvectors
+SINGULAR = (
+    "Error in determining null-space with ARPACK. Error message: '{}'. Note that eigen_solver='arpack' can fail when "
+    "the weight matrix is singular or otherwise ill-behaved; eigen_solver='auto' warns instead."
+)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What a fit goes on with, and what it leaves behind."""
+
+    space: Space
+    problem: LocalProblem  # the sizes of the work
+    dtype: Any  # of the answer
+    scale: Array | None  # that columns were divided by
+    notes: tuple[str, ...]  # what a user should be told about the rows
+
+
+class LocalModel(Model):
+    """What `LocallyLinearEmbedding` does with its parameters."""
+
+    embedding_: Array
+    reconstruction_error_: float
+    certificate_: GapCertificate | PartsCertificate
+    plan_: Plan
+    part_labels_: Array
+    n_parts_: int
+    n_ties_: int
+    scale_: Array
+    n_features_in_: int
+    feature_names_in_: Array
+
+    # ------------------------------------------------------------------ fitting
+
+    @all_or_nothing
+    @fits
+    def _fit_for_scores(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:
+        if sample_weight is not None:
+            raise ValueError("Locally linear embedding has no weights of rows; leave out sample_weight.")
+        self._fit(X)
+        return self.embedding_, self.embedding_
+
+    def _fit(self, X: Any) -> None:
+        """From rows to fitted names."""
+        limits, rng = self._limits(), self._rng()
+        quiet = np.errstate(over="ignore", invalid="ignore")  # what overflows is told in words
+        with quiet, self._within_limits(), reporting(self.progress, STAGES, "neighbourhoods") as on_pass:
+            opened = self._open(X)
+            space, problem = opened.space, opened.problem
+            plan = choose_local_plan(problem, limits)
+            hoods = find_neighborhoods(space, problem.neighbors, limits.threads, on_pass)
+            found, labels = self._embed(hoods, plan, problem, rng, limits.threads, on_pass)
+        self._keep(hoods, found, labels, plan, opened)
+
+    def _open(self, X: Any) -> Opened:
+        """The rows, checked, in their space."""
+        if given_distances(self):
+            refuse_matrix(self.standardize, "distance")
+        rows = check_rows(self, X, reset=True, square=given_distances(self), matrix="distance")
+        loaded, shape, training = 0, rows.shape, Training(rows, own=False)
+        if isinstance(rows, RowSource) or (self.standardize and not sparse.issparse(rows)):
+            loaded = shape[0] * shape[1] * rows.dtype.itemsize
+            choose_local_plan(local_problem(self, shape, loaded=loaded), self._limits())  # may refuse before it reads
+        if self.standardize:
+            training = standardized(training, getattr(self, "feature_names_in_", None), self._limits().threads)
+        rows = training.in_memory().rows
+        space = space_of(self, rows)
+        dtype = np.float32 if rows.dtype == np.float32 else np.float64
+        return Opened(space, local_problem(self, shape, space, loaded), dtype, training.scale, training.notes)
+
+    def _embed(
+        self,
+        hoods: Neighborhoods,
+        plan: Plan,
+        problem: LocalProblem,
+        rng: np.random.Generator,
+        threads: int,
+        on_pass: Any,
+    ) -> tuple[Embedding, Array]:
+        """The embedding of all distinct items, with the part of the graph that each is in."""
+        if hoods.n_distinct == 1:
+            if self.eigen_solver == "arpack":
+                raise ValueError(SINGULAR.format(hoods.note))
+            return nothing(hoods.space.n, problem.k), np.zeros(hoods.space.n, dtype=np.int64)
+        recipe = Recipe(self.method, problem.k, self.reg, self.modified_tol, problem.tol)
+        factor = getattr(plan.solver, "factor", "lapack")
+
+        def one(part: Neighborhoods) -> Embedding:
+            return embed(
+                part, recipe, solver_for(part.space.n, factor, problem, threads, on_pass), rng, threads, on_pass
+            )
+
+        labels = hoods.parts
+        separate = self.on_disconnected == "separate" and labels.max() > 0
+        few = hoods.n_distinct is not None and hoods.copies is None  # said already, and why
+        complaints = [] if few else about_graph(hoods, labels, self.method, separate)
+        if complaints and self.on_disconnected == "raise":
+            raise BadData(complaints[0])
+        if separate and on_pass:
+            on_pass.expected = 1 + 2 * (int(labels.max()) + 1)
+        found = embed_parts(hoods, labels, one, problem.k) if separate else one(hoods)
+        others = found.warnings if separate or not (few or complaints) else []  # of zeros, the complaint said why
+        return replace(found, warnings=[*complaints, *others]), labels
+
+    def _keep(self, hoods: Neighborhoods, found: Embedding, labels: Array, plan: Plan, opened: Opened) -> None:
+        """All fitted names, in one place."""
+        dtype = opened.dtype
+        self.__dict__.pop("scale_", None)
+        if opened.scale is not None:
+            self.scale_ = opened.scale.astype(dtype)
+        self._dtype, self._hoods = dtype, hoods
+        self._apart = labels if isinstance(found.certificate, PartsCertificate) else None
+        self.embedding_ = hoods.all_rows(found.coordinates.astype(dtype, copy=False))
+        self.reconstruction_error_ = found.error
+        self.certificate_, self.plan_ = found.certificate, plan
+        self.part_labels_, self.n_parts_ = hoods.all_rows(labels), int(labels.max()) + 1
+        self.n_ties_ = hoods.tied
+        of_rows = [*opened.notes, hoods.note, about_ties(hoods), *self._about_units(hoods.space)]
+        for message in filter(None, [*of_rows, *found.warnings]):
+            tell(message)
+        if not found.certificate.converged:
+            tell(
+                "The solver stopped before every coordinate met the tolerance; see certificate_. Give a larger "
+                "max_iter or tol.",
+                ConvergenceWarning,
+            )
+
+    def _about_units(self, space: Space) -> list[str]:
+        """Whether one column decides alone who is near, where that is a matter of its unit."""
+        by_distance = self.metric.by_distance if isinstance(self.metric, Kernel) else self.metric == "euclidean"
+        if self.standardize or not by_distance or not isinstance(space, (Points, KernelRows)):
+            return []
+        return about_units(space.rows, getattr(self, "feature_names_in_", None))
+
+    def _plan(self, X: Any, sample_weight: Any) -> Plan:
+        return local_plan_ahead(self._open(X).problem, self._limits())
+
+    # ------------------------------------------------------------------ using
+
+    def _new_rows(self, X: Any) -> Any:
+        check_is_fitted(self)
+        rows = check_rows(self, X, reset=False, square=given_distances(self), matrix="distance")
+        if given_distances(self):
+            refuse_negative(rows)
+        return in_units(rows, getattr(self, "scale_", None))
+
+    def _scores(self, rows: Any, threads: int) -> Array:
+        return self._placed(rows, threads).embedding
+
+    def _scored(self, rows: Any, function: Any = None) -> Iterator[tuple[int, Array]]:
+        """Block after block of places; of rows that are far away, all are told of at the end."""
+        far, (farthest, distance), start = 0, (0, 0.0), 0
+
+        def watched(block: Any, threads: int) -> Array:
+            nonlocal far, farthest, distance, start
+            placed = self._placed(block, threads)
+            away = np.where(placed.far, placed.nearest, 0.0)
+            if away.max() > distance:
+                farthest, distance = start + int(away.argmax()), float(away.max())
+            far, start = far + int(placed.far.sum()), start + len(away)
+            return placed.embedding
+
+        yield from super()._scored(rows, watched)
+        if far:
+            tell(
+                f"{far:,} of {start:,} rows are farther from the training rows than those are from their own "
+                f"neighbours (row index {farthest} is {distance:.3g} away): there the embedding is a guess."
+            )
+
+    def _placed(self, rows: Any, threads: int) -> Placement:
+        with self._within_limits():
+            places = self._hoods.of_items(np.asarray(self.embedding_))
+            return place(self._hoods, places, self.reg, rows, threads, self._apart)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.embedding_.shape[1]
