@@ -28,6 +28,7 @@ MOST_OFF = 64  # corrections that are put off
 COLUMNS = 256  # of a tile of a square or a triangle
 PANEL = 32  # columns that the triangle takes up at a time
 FEW_ROWS = 128  # that the triangle takes up at a time: its sums are no longer than that
+DENSE_PRODUCT = 4  # products of sparse rows with a fourth of all entries are added up as a whole
 ENTRY = 8  # roundings of an entry: x − c, √w, their product, twice, and what is done with the sum
 
 
@@ -301,12 +302,18 @@ class Square(Scatter):
             self._settle()
 
     def _add_sparse(self, X: Any, mean: Array, squares: Array) -> None:
-        part = (X.T @ X).tocoo()
-        above = part.row < part.col
-        self._sum.add(part.data[above], (part.row[above], part.col[above]))
+        part, dense = X.T @ X, None
+        if DENSE_PRODUCT * part.nnz > self.width**2:
+            dense = part.toarray()
+        else:
+            part = part.tocoo()
+            above = part.row < part.col
+            self._sum.add(part.data[above], (part.row[above], part.col[above]))
         for tile in upper_tiles(self.width):
             rows, columns = tile
             outer = -np.multiply.outer(mean[rows], mean[columns])
+            if dense is not None:
+                outer += dense[tile]
             if rows == columns:
                 np.fill_diagonal(outer, squares[rows])
             self._sum.add(outer, tile)
