@@ -15,6 +15,7 @@ from mercer.solvers.share import Share
 from mercer.solvers.warm import WarmKrylov
 
 MOST_SPARSE_FEATURES = 2000
+FEATURE_PIECES = 8  # blocks of features that threads share
 TINY = 64  # rows up to which a block solver has nothing to iterate on
 SMALL = 500  # rows up to which LAPACK is as fast as anything
 HELD = 12_000  # rows up to which holding K is faster than evaluating it anew, whatever the memory
@@ -321,24 +322,25 @@ def _matrix(p: Problem, held: str, limits: Limits | None = None) -> int:
     threads = limits.threads if limits else 1
     prepared = 0 if p.sparse else 8 * p.n * (3 * p.d + 6)
     return (
-        p.copied
-        + p.loaded
+        p.loaded
         + {
-            "given": 0,
-            "gram": 8 * p.n**2 + prepared,
+            "given": p.copied,
+            "gram": p.copied + 8 * p.n**2 + prepared,
             # rows in double and in single precision
-            "recomputed": BUFFERS + threads * TILES + prepared + 8 * p.n * (p.d + 2),
+            "recomputed": p.copied + BUFFERS + threads * TILES + prepared + 8 * p.n * (p.d + 2),
             "features": _feature_bytes(p, threads),
         }[held]
     )
 
 
 def _feature_bytes(p: Problem, threads: int) -> int:
-    """Of features that are not the rows themselves, with what making them takes, and of blocks moved to the mean."""
+    """Of features that are not the rows themselves, with what making them takes, and of blocks moved to the mean; or of
+    the rows' copy, which is made when the blocks are gone."""
     D = p.n_features or 0
     made = 0 if p.free_features and p.d == D else 8 * p.n * D * (1 if p.d == D else 3)
-    pieces = -(-p.n // FEATURE_ROWS)
-    return made + (0 if p.sparse else 8 * D * -(-p.n // pieces) * min(pieces, threads))
+    whole = -(-p.n // -(-p.n // FEATURE_ROWS))  # rows of a block, all at once
+    moved = 8 * D * min(p.n, max(whole, threads * min(FEATURE_ROWS, -(-p.n // FEATURE_PIECES))))
+    return made + max(p.copied, 0 if p.sparse else moved)
 
 
 def _narrow(p: Problem) -> bool:
