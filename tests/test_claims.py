@@ -1,8 +1,10 @@
 """What a table says of itself, before any of it is unpacked: checked against what it unpacks to."""
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pytest
+from numpy.testing import assert_array_equal
 from pyarrow import ipc, parquet
 
 import mercer
@@ -63,6 +65,14 @@ def test_kinds_of_columns_that_are_not_known_count_with_all_others(tmp_path):
     assert found.rows == 5000 and found.largest > 5000 * (8 + 16)
 
 
+@pytest.mark.parametrize("codec", ["uncompressed", "snappy", "gzip", "zstd", "lz4", "brotli"])
+def test_pages_of_other_writers_are_read_too(tmp_path, codec):
+    path, frame = tmp_path / "x.parquet", pl.DataFrame({"a": X[:, 0], "b": np.round(X[:, 1])})
+    frame.write_parquet(path, compression=codec, row_group_size=2000, data_page_size=4000)
+    assert 4000 <= largest_pages(path, parquet.read_metadata(path), ["a", "b"]) <= 40_000
+    assert_array_equal(mercer.open_rows(path).load(), frame.to_numpy())
+
+
 def zeros(path, rows=6_000_000):
     """96 MB in some kilobytes."""
     table = pa.table({"a": np.zeros(rows), "w": np.zeros(rows)})
@@ -89,9 +99,10 @@ def test_a_small_file_that_unpacks_to_much_is_refused_by_the_limit(tmp_path, kin
     assert "6,000,000 weights need" in weights.stderr and "over the limit of 100 MB" in fit.stderr
 
 
-def test_a_page_that_claims_two_gigabytes_is_refused(tmp_path):
+def test_a_page_that_claims_far_more_than_its_column_is_refused(tmp_path):
     path = tmp_path / "x.parquet"
-    parquet.write_table(pa.table({"a": X[:, 0]}), path, use_dictionary=False, compression="zstd")
+    table, options = pa.table({"a": np.tile(X[:, 0], 40)}), {"use_dictionary": False, "compression": "zstd"}
+    parquet.write_table(table, path, data_page_size=1 << 30, max_rows_per_page=1 << 30, **options)
     data = bytearray(path.read_bytes())
     start = parquet.read_metadata(path).row_group(0).column(0).data_page_offset
     assert data[start : start + 3] == b"\x15\x00\x15"  # the kind of the page, and the mark of its unpacked size

@@ -11,19 +11,20 @@ from pathlib import Path
 from typing import Any
 
 MAGIC = b"ARROW1"
+CARELESS = 1 << 26  # bytes that a page may claim, whatever its writer says of the column: not all count alike
 LONGEST_HEADER = 1 << 20  # bytes of the header of a page: with statistics it can be long
 
 
 def largest_pages(path: Path, state: Any, columns: Sequence[str]) -> int:
     """Bytes of the largest page of each of these columns, all together, when they are unpacked."""
-    largest: dict[str, int] = {}
+    largest, wanted = dict[str, int](), set(columns)
     with path.open("rb") as file:
         for i in range(state.num_row_groups):
             group = state.row_group(i)
             for j in range(group.num_columns):
                 chunk = group.column(j)
                 name = chunk.path_in_schema
-                if name in columns and chunk.num_values:
+                if name in wanted and chunk.num_values:
                     largest[name] = max(largest.get(name, 0), *_pages(file, chunk))
     return sum(largest.values())
 
@@ -37,7 +38,7 @@ def _pages(file: Any, chunk: Any) -> Iterator[int]:
     yield 0
     while start < end and yielded < chunk.num_values + 1:
         unpacked, packed, length = _page_header(file, start)
-        if unpacked > max(chunk.total_uncompressed_size, 0):
+        if unpacked > max(chunk.total_uncompressed_size, CARELESS):
             raise ValueError(
                 f"a page of column {chunk.path_in_schema!r} claims {unpacked:,} bytes, and all of the column "
                 f"{chunk.total_uncompressed_size:,}"
@@ -176,11 +177,11 @@ def _unpacked(file: Any, start: int, size: int) -> int:
 
 def _buffers(schema: Any, columns: Sequence[str]) -> set[int] | None:
     """The numbers of the buffers of these columns; None where one of another kind stands before them."""
-    wanted, at = set[int](), 0
+    wanted, at, names = set[int](), 0, set(columns)
     for field in schema:
         if (count := _count(field.type)) is None:
             return None
-        if field.name in columns:
+        if field.name in names:
             wanted.update(range(at, at + count))
         at += count
     return wanted
