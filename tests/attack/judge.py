@@ -133,7 +133,7 @@ def judge_values(truth, claims, verdict, single):
         over = float((every[i] - high).hi) - truth.error
         verdict.check("above", over > 0, i, over, norm, half, f"true {every.hi[i]:.17g} > upper {high:.17g}")
         error, allowed = float((every[i] - value).hi), high - value if every.hi[i] > value else value - low
-        if value > claims.rounding and allowed > max(truth.error, 8 * U * value):  # else reporting it rounds more
+        if not single and value > claims.rounding and allowed > max(truth.error, 8 * U * value):  # else it is rounded
             verdict.used = max(verdict.used, abs(error) / allowed)
         slack = (4 * SINGLE if single else 16 * U) * abs(value)
         out = max(low - value, value - high) - slack
