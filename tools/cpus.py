@@ -25,6 +25,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # The numerical tests, in one place: whatever claims something about a rounded number.
 TESTS = [
+    "test_proofs.py",
+    "test_rounding.py",
+    "test_rounding_linear.py",
     "test_solvers.py",
     "test_pca.py",
     "test_pca_oracles.py",
@@ -38,6 +41,7 @@ TESTS = [
     "test_lle_theory.py",
     "test_operators.py",
     "test_quality.py",
+    "test_scale.py",
     "test_substitute.py",
     "test_sklearn.py",
     "attack",
@@ -173,8 +177,7 @@ def a_few() -> list[Configuration]:
 
 def run_tests(one: Configuration, options: list[str]) -> Outcome:
     """The tests in a process with these settings."""
-    tests = [str(path) for path in (ROOT / "tests" / name for name in TESTS) if path.exists()]
-    return run_pytest(one, [*tests, *options])
+    return run_pytest(one, [*(str(ROOT / "tests" / name) for name in TESTS), *options])
 
 
 def run_certificates(one: Configuration) -> Outcome:
