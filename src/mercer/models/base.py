@@ -195,8 +195,9 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
         except ValueError as error:
             text = re.sub(r" at 0x[0-9a-f]+", "", " ".join(str(error).split()))
             raise type(error)(shortened(text, 500)) from None
-        for name, value in self.get_params(deep=False).items():
-            if isinstance(value, (bool, np.bool_)) and "boolean" not in self._parameter_constraints.get(name, ()):
+        for name, allowed in self._parameter_constraints.items():
+            value = getattr(self, name)
+            if isinstance(value, (bool, np.bool_)) and "boolean" not in allowed:
                 raise ValueError(f"The {name!r} parameter of {type(self).__name__} cannot be {value}: give a number.")
             if isinstance(value, Integral) and abs(int(value)) > sys.float_info.max:
                 raise ValueError(f"The {name!r} parameter of {type(self).__name__} is too large: {in_short(value)}.")

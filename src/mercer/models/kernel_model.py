@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.errors import tell
 from mercer.kernels import Kernel, Precomputed, resolve_kernel
+from mercer.limits import Limits
 from mercer.models.ahead import plan_ahead
 from mercer.models.base import Model, all_or_nothing
 from mercer.models.by_landmarks import find_by_landmarks
@@ -27,6 +28,7 @@ from mercer.solvers.certificate import Certificate
 from mercer.solvers.interval import IntervalCertificate
 from mercer.solvers.plan import Plan, choose_plan
 from mercer.symmetric import Array
+from mercer.threads import one_blas_thread
 from mercer.unpromised import fits
 
 
@@ -63,8 +65,9 @@ class KernelModel(Model):
 
     def _fit(self, X: Any, sample_weight: Any) -> Any:
         """From rows to fitted names; what it returns are the rows to score, if they are not those that were fitted."""
-        with self._within_limits():
-            task = self._task(X, sample_weight)
+        limits = self._limits()
+        with one_blas_thread(limits.threads):
+            task = self._task(X, sample_weight, limits)
             plan = choose_plan(task.problem, task.limits)
             if not plan.streams:
                 task = replace(task, training=task.training.in_memory())
@@ -75,9 +78,9 @@ class KernelModel(Model):
                 self._learn_inverse(task, found)
         return task.training.given if self._training is not None else task.training.all_rows
 
-    def _task(self, X: Any, sample_weight: Any, look: bool = True) -> Task:
+    def _task(self, X: Any, sample_weight: Any, limits: Limits, look: bool = True) -> Task:
         share = self.n_components is not None and not isinstance(self.n_components, Integral)  # its plan needs a scale
-        training, limits = self._open(X, sample_weight, look=look or share), self._limits()
+        training = self._open(X, sample_weight, look=look or share)
         kernel = self._resolve_kernel(training.rows)
         problem = describe(self, training.rows, kernel)
         return Task(
@@ -176,7 +179,7 @@ class KernelModel(Model):
     # ------------------------------------------------------------------ using
 
     def _plan(self, X: Any, sample_weight: Any) -> Plan:
-        task = self._task(X, sample_weight, look=False)
+        task = self._task(X, sample_weight, self._limits(), look=False)
         return plan_ahead(task.problem, task.kernel, task.training.rows, task.limits)
 
     def _scores(self, rows: Any, threads: int) -> Array:
