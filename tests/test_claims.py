@@ -1,5 +1,7 @@
 """What a table says of itself, before any of it is unpacked: checked against what it unpacks to."""
 
+from inspect import signature
+
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -12,6 +14,9 @@ from branches import run_all
 from mercer.errors import BadData, NoRoom
 from mercer.sources.claims import claimed_batches, largest_pages
 
+ONE_PAGE = {"data_page_size": 1 << 30}
+if "max_rows_per_page" in signature(parquet.write_table).parameters:  # which older versions do not have, nor need
+    ONE_PAGE["max_rows_per_page"] = 1 << 30
 X = np.random.default_rng(0).normal(size=(5000, 3))
 TABLE = pa.table({"a": X[:, 0], "t": ["some text"] * 5000, "b": X[:, 1].astype(np.float32), "c": X[:, 2]})
 
@@ -21,7 +26,7 @@ TABLE = pa.table({"a": X[:, 0], "t": ["some text"] * 5000, "b": X[:, 1].astype(n
 def test_pages_of_parquet_are_as_large_as_their_headers_say(tmp_path, codec, version):
     path = tmp_path / "x.parquet"
     options = {"use_dictionary": False, "compression": codec, "data_page_version": version}
-    parquet.write_table(TABLE, path, data_page_size=1 << 30, max_rows_per_page=1 << 20, row_group_size=3000, **options)
+    parquet.write_table(TABLE, path, row_group_size=3000, **ONE_PAGE, **options)
     found = largest_pages(path, parquet.read_metadata(path), ["a", "b"])
     values = 3000 * (8 + 4)  # of the larger of two groups; beside them, which value belongs where, in a few bytes
     assert values <= found <= values + 100
@@ -77,8 +82,8 @@ def zeros(path, rows=6_000_000):
     """96 MB in some kilobytes."""
     table = pa.table({"a": np.zeros(rows), "w": np.zeros(rows)})
     if path.suffix == ".parquet":
-        options = {"use_dictionary": False, "compression": "zstd", "data_page_size": 1 << 30}
-        parquet.write_table(table, path, row_group_size=rows, max_rows_per_page=1 << 30, **options)
+        options = {"use_dictionary": False, "compression": "zstd", "row_group_size": rows}
+        parquet.write_table(table, path, **ONE_PAGE, **options)
     else:
         with ipc.new_file(path, table.schema, options=ipc.IpcWriteOptions(compression="zstd")) as file:
             file.write_table(table)
@@ -102,7 +107,7 @@ def test_a_small_file_that_unpacks_to_much_is_refused_by_the_limit(tmp_path, kin
 def test_a_page_that_claims_far_more_than_its_column_is_refused(tmp_path):
     path = tmp_path / "x.parquet"
     table, options = pa.table({"a": np.tile(X[:, 0], 40)}), {"use_dictionary": False, "compression": "zstd"}
-    parquet.write_table(table, path, data_page_size=1 << 30, max_rows_per_page=1 << 30, **options)
+    parquet.write_table(table, path, **ONE_PAGE, **options)
     data = bytearray(path.read_bytes())
     start = parquet.read_metadata(path).row_group(0).column(0).data_page_offset
     assert data[start : start + 3] == b"\x15\x00\x15"  # the kind of the page, and the mark of its unpacked size
