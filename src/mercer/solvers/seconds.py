@@ -26,6 +26,7 @@ TALL = 1.8  # products of tall and narrow matrices, which wait for memory
 SINGLE = 0.65  # products in single precision
 NARROW = 8.0  # columns that a product with few of them costs on top
 READ, MOVE = 40.0, 85.0  # a number read from memory in a product; read, moved to the mean and written
+SUMMED = 1.4  # squares of rows, which are summed up in short chains
 SPARSE = 10.0  # an operation on a sparse number
 # Of processors:
 START = 0.01  # seconds of any fit: checks, the certificate, words
@@ -157,13 +158,13 @@ def linear_work(plan: Plan, p: LinearProblem, pace: Pace = NOMINAL) -> Work:
 
 
 def _scatter(plan: Plan, p: LinearProblem, pace: Pace) -> Work:
-    products = p.n * (p.d * p.density) ** 2 * SPARSE if p.sparse else p.n * p.d**2
+    products = p.n * (p.d * p.density) ** 2 * SPARSE if p.sparse else SUMMED * p.n * p.d**2
     return Work((products + LANES * p.d**2 * READ) * pace.flop).plus(_solved(plan, p, p.d, pace))
 
 
 def _gram(plan: Plan, p: LinearProblem, pace: Pace) -> Work:
     back = p.d * (4 * p.n * p.wanted + 2 * p.wanted**2) + 2 * MOVE * p.n * p.d
-    return Work((p.n**2 * p.d + back) * pace.flop).plus(_solved(plan, p, p.n, pace))
+    return Work((SUMMED * p.n**2 * p.d + back) * pace.flop).plus(_solved(plan, p, p.n, pace))
 
 
 def _solved(plan: Plan, p: LinearProblem, n: int, pace: Pace) -> Work:
