@@ -102,9 +102,9 @@ def multiply_symmetric(
                 if columns == rows:  # rounding must not make the matrix asymmetric
                     tile = (tile + tile.T) / 2
                 norms[g] += float(np.einsum("ij,ij->i", tile, tile).sum()) * (1 if columns == rows else 2)
-                parts[g] += tile @ B[columns]
+                parts[g] += product(tile, B[columns])
                 if columns != rows:
-                    out[columns] += tile.T @ B[rows]
+                    out[columns] += product(tile.T, B[rows])
 
         run(work, range(len(groups)), threads)
         out[rows] += parts.sum(axis=0)
@@ -116,7 +116,7 @@ def multiply_symmetric(
 
 def strip_chain(n: int) -> int:
     """Roundings behind an entry of such a product: a tile's, one for each strip, and those of the groups."""
-    return STRIP + -(-n // STRIP) + GROUPS
+    return chain(STRIP) + -(-n // STRIP) + GROUPS + 1
 
 
 def _groups(strips: list[slice]) -> list[list[slice]]:
