@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 BIN    := .venv/bin
+TWO    := -n 2 --dist worksteal  # processes that share the tests
 
 .DEFAULT_GOAL := help
 .PHONY: help demo attack test test-all lint bench bench-small bench-large bench-landmark bench-pca bench-lle bench-plans test-cpus test-lowest test-next format clean
@@ -13,10 +14,10 @@ demo: .venv/.demo  ## draw the lectures' figures into gallery/index.html
 	$(BIN)/mercer demo
 
 test: .venv/.dev  ## run all tests, the linters among them
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest $(TWO) $(ARGS)
 
 test-all: .venv/.dev  ## the slow ones as well
-	$(BIN)/python -m pytest -m "" $(ARGS)
+	$(BIN)/python -m pytest $(TWO) -m "" $(ARGS)
 
 attack: .venv/.dev  ## 4 000 hostile problems against every certificate; ARGS="--seed 1 --only FAMILY" (some minutes)
 	PYTHONPATH=tests $(BIN)/python -m attack $(ARGS)

@@ -11,14 +11,14 @@ settings.register_profile("house", derandomize=True, deadline=None, max_examples
 settings.register_profile("thorough", derandomize=True, deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
 
-SMALL_MATRICES = ("theory", "linear_algebra", "exercises", "errata", "textbook", "gallery", "page", "datasets")
+ABOUT_POOLS = ("threads", "cpus")  # their tests look at how many threads BLAS has
 
 
 @pytest.fixture(scope="module", autouse=True)
-def small_matrices_on_one_thread(request):
-    """Threads on tiny products wait for each other: on a busy machine they take ten times as long."""
-    if any(word in request.module.__name__ for word in SMALL_MATRICES):
+def one_thread_of_blas(request):
+    """Threads on small products wait for each other: on a busy machine they take ten times as long."""
+    if any(word in request.module.__name__ for word in ABOUT_POOLS):
+        yield
+    else:
         with one_blas_thread():
             yield
-    else:
-        yield

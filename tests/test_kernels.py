@@ -25,7 +25,7 @@ from mercer.kernels import (
     resolve_kernel,
 )
 from mercer.kernels.dot import raise_to
-from registry import ALL_KERNELS, MERCER_KERNELS, SPARSE_KERNELS
+from registry import ALL_KERNELS, MERCER_KERNELS, SPARSE_KERNELS, minimum, minimum_of_blocks
 
 rng = np.random.default_rng(0)
 X, Y = rng.normal(size=(23, 4)), rng.normal(size=(11, 4))
@@ -93,10 +93,11 @@ def test_kernels_are_values(kernel):
         kernel.gamma = 3.0
 
 
-@pytest.mark.parametrize("kernel", [k for k in ALL_KERNELS if not isinstance(k, Pairwise | Blockwise)], ids=repr)
+@pytest.mark.parametrize("kernel", ALL_KERNELS, ids=repr)
 def test_repr_is_what_one_would_write(kernel):
     names = dict(RBF=RBF, Linear=Linear, Polynomial=Polynomial, Cosine=Cosine, Laplacian=Laplacian)
-    names |= dict(Matern=Matern, Sigmoid=Sigmoid, Constant=Constant)
+    names |= dict(Matern=Matern, Sigmoid=Sigmoid, Constant=Constant, Pairwise=Pairwise, Blockwise=Blockwise)
+    names |= dict(minimum=minimum, minimum_of_blocks=minimum_of_blocks)
     again = eval(repr(kernel), names)  # noqa: S307
     assert_allclose(again.block(X, Y), kernel.block(X, Y), rtol=1e-5)
 

@@ -346,7 +346,9 @@ CONVERTED = [
 ]
 
 
-@pytest.mark.parametrize(("model", "weights"), CONVERTED, ids=lambda v: "" if v is None else str(v)[:60])
+@pytest.mark.parametrize(
+    ("model", "weights"), CONVERTED, ids=lambda v: "" if v is None else str(v).partition(" at 0x")[0][:60]
+)
 @QUIET
 def test_scikit_learns_own_object_gives_the_same_scores(model, weights):
     X = sample()

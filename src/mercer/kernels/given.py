@@ -18,12 +18,20 @@ class Precomputed(Kernel):
         raise TypeError("A precomputed kernel matrix has no formula to evaluate on new rows.")
 
 
-@dataclass(frozen=True)
-class Pairwise(Kernel):
-    """k(x, y) = function(x, y, **params), called once a pair of rows. Slow: see Blockwise."""
-
-    function: Callable[..., float]
+@dataclass(frozen=True, repr=False)
+class _OfFunction(Kernel):
+    function: Callable[..., Any]
     params: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """By the function's name: an address would be another one in every run."""
+        name = getattr(self.function, "__name__", type(self.function).__name__)
+        return f"{type(self).__name__}({name}{', ' + repr(self.params) if self.params else ''})"
+
+
+@dataclass(frozen=True, repr=False)
+class Pairwise(_OfFunction):
+    """k(x, y) = function(x, y, **params), called once a pair of rows. Slow: see Blockwise."""
 
     def entry_cost(self, d: int) -> float:
         return 2000.0
@@ -46,12 +54,9 @@ class Pairwise(Kernel):
         return float(numbers_of(value).item())
 
 
-@dataclass(frozen=True)
-class Blockwise(Kernel):
+@dataclass(frozen=True, repr=False)
+class Blockwise(_OfFunction):
     """K(X, Y) = function(X, Y, **params), called on blocks of rows and returning a len(X)×len(Y) array."""
-
-    function: Callable[..., Array]
-    params: dict[str, Any] = field(default_factory=dict)
 
     def block(self, X: Rows, Y: Rows) -> Array:
         tile = numbers_of(self.function(X, Y, **self.params))
