@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -122,6 +123,21 @@ def test_a_refused_batch_leaves_the_sums_as_they_were():
 
 
 TAKEN = {(KernelPCA, "too many components"), (KernelPCA, "stopped"), (LocallyLinearEmbedding, "squares that overflow")}
+
+
+@pytest.mark.parametrize("model", [PCA(2), IncrementalPCA(2), KernelPCA(2), LocallyLinearEmbedding()], ids=str)
+def test_complex_numbers_are_refused_without_printing_them(model):
+    for X in (BENT * 1j, sparse.csr_array(BENT * 1j), pd.DataFrame({"a": BENT[:, 0], "b": BENT[:, 1] * 1j})):
+        with pytest.raises(ValueError, match=r"Complex data not supported: complex numbers in .*\. Give") as refused:
+            clone(model).fit(X)
+        assert len(str(refused.value)) < 150
+
+
+@pytest.mark.parametrize("model", [PCA(2), KernelPCA(2), LocallyLinearEmbedding()], ids=str)
+def test_a_column_of_text_is_told_in_whole_sentences(model):
+    frame = pd.DataFrame({"state": ["State00"] * len(BENT), "a": BENT[:, 0], "b": BENT[:, 1]})
+    with pytest.raises(ValueError, match=r"string to float: 'State00'\. Column 'state' holds text, first 'State00'"):
+        clone(model).fit(frame)
 
 
 @pytest.mark.parametrize("model", [PCA(2), KernelPCA(2), LocallyLinearEmbedding()], ids=str)

@@ -369,7 +369,7 @@ def test_few_columns_have_few_components_unless_more_are_asked_for(table):
     assert header == ",".join(f"pca{i}" for i in range(4))
     assert_allclose(np.std(np.loadtxt(rows, delimiter=","), axis=0, ddof=1), 1.0)
     done = run("fit", table, "--drop", "city", "--method", "pca", "--components", 99)
-    assert done.returncode == 3 and "must be between 0 and min(rows, columns)=4" in done.stderr
+    assert done.returncode == 3 and "must be between 0 and 4, as there are no more rows or columns." in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -441,6 +441,18 @@ def test_columns_that_are_no_features_are_told_with_the_option_that_leaves_them_
         assert done.stderr.count("Column 'Unnamed: 0' counts rows") == 1
         assert "Leave it out: --drop 'Unnamed: 0'\n" in done.stderr
         assert "warning: Column 'year' is constant: no use as a feature.\n" in done.stderr
+
+
+def test_years_are_not_called_numbers_of_rows(tmp_path):
+    rng, data = np.random.default_rng(0), tmp_path / "years.csv"
+    lines = [f"{1970 + i},{i + 1},{rng.normal():.3f},{rng.normal():.3f}" for i in range(50)]
+    data.write_text("\n".join(["year,nr,a,b", *lines]) + "\n")
+    done = run("fit", data, "-d", 2, "--method", "pca", "-o", tmp_path / "scores.csv")
+    said = (
+        "Column 'year' goes up by one from row to row. If it does nothing but count them, leave it out: --drop year\n"
+    )
+    assert done.returncode == 0 and said in done.stderr and "'year' counts rows" not in done.stderr
+    assert "Column 'nr' counts rows" in done.stderr
 
 
 def test_fit_does_lle_too(two_lumps, tmp_path):

@@ -17,7 +17,8 @@ import mercer
 from mercer import PCA, KernelPCA, LocallyLinearEmbedding, locally_linear_embedding
 from mercer.errors import BadData, MercerWarning
 from mercer.kernels import RBF, Laplacian, Matern
-from mercer.readings.columns import constant, counting
+from mercer.models.scale import about_unit, about_units
+from mercer.readings.columns import constant, counting, dominating
 from mercer.sources.rows import ArrayRows
 
 WINE = load_wine().data
@@ -392,6 +393,26 @@ def test_an_index_that_became_a_column_is_told(model, name, tmp_path):
 def test_columns_that_count_rows(column, counts):
     rows = np.column_stack([column, column])
     assert counting(rows) == ([0, 1] if counts else [])
+
+
+@pytest.mark.parametrize("n", [60, 3000])
+def test_a_column_that_counts_rows_does_not_hide_the_one_whose_unit_decides(n):
+    """Among ids of variance n²/12 it has too little of the sum, and beyond some number of rows hardly any."""
+    columns = np.random.default_rng(3).normal([7.8, 171, 66, 21], [4.4, 120, 14, 9.4], size=(n, 4))
+    rows = np.column_stack([np.arange(n), columns])
+    share = f"{rows[:, 2].var() / rows[:, 1:].var(axis=0).sum():.1%}"
+    assert dominating(rows).columns.tolist() == [2]
+    if n <= 1000:  # all of them are looked at
+        assert about_unit(rows, list("iabcd")) == (
+            f"Column 'b' has {share} of the summed variance of the 4 columns that do not count rows"
+        )
+    assert dominating(np.column_stack([np.arange(n), columns[:, 3] / 100])).columns.tolist() == [0]
+
+
+def test_several_columns_decide_in_the_plural():
+    X = RNG.normal(size=(60, 30)) * np.where(np.arange(30) < 2, 1e4, 1.0)
+    (words,) = about_units(X, None)
+    assert words.startswith("Columns ") and "which decide alone who is near. Unless their sizes are meant" in words
 
 
 def test_constant_columns_are_found_and_reading_ends_when_none_is_left(monkeypatch):

@@ -24,6 +24,7 @@ import mercer
 from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding
 from mercer.datasets import rings
 from mercer.kernels import RBF
+from mercer.models.current import ENTRIES
 from registry import ALL_KERNELS, MERCER_KERNELS, minimum
 
 QUIET = pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
@@ -297,6 +298,26 @@ def test_kernel_pca_follows_vectors_that_are_changed_in_place():
     np.testing.assert_allclose(model.transform(NEW), other.transform(NEW), atol=1e-10)
 
 
+@pytest.mark.parametrize("change", [np.negative, lambda v: v[::-1].copy(), lambda v: v + 1e-9], ids=str)
+def test_changes_in_place_between_the_entries_that_are_kept_of_large_arrays_are_seen(change):
+    model = KernelPCA(30, kernel="linear").fit(np.random.default_rng(0).normal(size=(2400, 40)))
+    row = 2301
+    assert model.eigenvectors_.size > ENTRIES and row % -(-model.eigenvectors_.size // ENTRIES)  # none of those kept
+    before = model._projection.traces["eigenvectors_"]
+    assert before.fits(model.eigenvectors_.copy()) and before.fits(model.eigenvectors_)
+    model.eigenvectors_[row] = change(model.eigenvectors_[row])
+    assert not before.fits(model.eigenvectors_)
+
+
+def test_kernel_pca_follows_one_entry_of_a_large_array():
+    X = np.random.default_rng(0).normal(size=(2400, 40))
+    model = KernelPCA(30, kernel="rbf", gamma=0.01).fit(X)
+    before = model.transform(X[:3])
+    model.eigenvectors_[2301] += 1.0
+    added = model._centerer.transform(model._get_kernel(X[:3], X))[:, [2301]] / np.sqrt(model.eigenvalues_)
+    np.testing.assert_allclose(model.transform(X[:3]) - before, added, atol=1e-9)
+
+
 def test_vectors_of_the_wrong_shape_are_refused_with_a_sentence():
     model = KernelPCA(3, kernel="rbf").fit(sample())
     model.eigenvectors_ = model.eigenvectors_[:, :2]
@@ -426,6 +447,22 @@ def test_reconstruction_errors_as_pyod_computes_them(params):
 
     for ours, theirs in zip(errors(KernelPCA), errors(decomposition.KernelPCA), strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-8 * np.abs(theirs).max())
+
+
+@pytest.mark.parametrize("params", KERNELS, ids=lambda p: p["kernel"])
+@QUIET
+def test_kernels_between_rows_in_their_own_units_are_those_of_divided_rows(params):
+    model = KernelPCA(3, standardize=True, **params).fit(sample())
+    divided, new = sample() / sample().std(axis=0, ddof=1), NEW / sample().std(axis=0, ddof=1)
+    theirs = decomposition.KernelPCA(3, eigen_solver="dense", **params).fit(divided)
+    for X, Y, expected in (
+        (NEW, model.X_fit_, theirs._get_kernel(new, theirs.X_fit_)),
+        (NEW, model.X_fit_[:7], theirs._get_kernel(new, theirs.X_fit_[:7])),
+        (NEW, sample(), theirs._get_kernel(new, theirs.X_fit_)),
+        (NEW, None, theirs._get_kernel(new)),
+        (model.X_fit_, None, theirs._get_kernel(theirs.X_fit_)),
+    ):
+        np.testing.assert_allclose(model._get_kernel(X, Y), expected, rtol=1e-10, atol=1e-12)
 
 
 # ---------------------------------------------------------------------- transform and fit_transform agree

@@ -30,7 +30,7 @@ def test_what_a_terminal_would_obey_is_written_out(text, shown):
 @pytest.mark.parametrize(
     ("message", "line"),
     [
-        ("n_components=3 must be less than n_samples=2.", "--components 3 must be less than rows=2."),
+        ("n_components=3 must be less than n_samples=2.", "--components 3 is too many for 2 rows."),
         ('Give a larger memory_limit, or eigen_solver="krylov".', "Give a larger --memory, or --solver krylov."),
         ("The fit needs standardize=True.", "The fit needs --standardize."),
         ("Scale the data down (StandardScaler).", "Scale the data down (--standardize)."),

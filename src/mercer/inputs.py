@@ -35,6 +35,7 @@ def table(X: Any, label: str = "X") -> Any:
         X = X.data
     if not (isinstance(X, np.ndarray) or sparse.issparse(X) or any(hasattr(X, name) for name in FRAMES)):
         X = as_array(X, label)
+    refuse_complex(X, label)
     refuse_moments(X, label)
     refuse_texts(X, label)
     return X
@@ -52,7 +53,9 @@ def told_where(X: Any, label: str = "") -> Iterator[None]:
         kind = TypeError if isinstance(error, TypeError) else BadData
         words = in_one_line(str(error), X)
         which = f"{label}: " if label and label not in words else ""
-        raise kind(shortened(f"{which}{words} {what_is_wrong_with(X)}".strip(), LONGEST)) from None
+        wrong = what_is_wrong_with(X)
+        stop = "." * (bool(wrong) and words[-1:] not in ".:;!?")
+        raise kind(shortened(f"{which}{words}{stop} {wrong}".strip(), LONGEST)) from None
 
 
 def in_one_line(text: str, X: Any) -> str:
@@ -77,8 +80,8 @@ def refuse_other_things(X: Any, label: str) -> None:
         raise BadData(f"{label} is None; a table of rows and columns is needed.")
     if hasattr(X, "X") and hasattr(X, "obs") and not hasattr(X, "columns"):
         raise TypeError(
-            f"{label} is a {type(X).__name__} object, which holds several tables: give the one that is meant, such as "
-            'adata.X or adata.obsm["X_pca"].'
+            f"{label} is {a_or_an(type(X).__name__)} object, which holds several tables: give the one that is meant, "
+            'such as adata.X or adata.obsm["X_pca"].'
         )
     if isinstance(X, LinearOperator):
         raise TypeError(f"{label} is a LinearOperator, whose rows cannot be read; only a kernel matrix may be one.")
@@ -147,6 +150,16 @@ def refuse_texts(X: Any, label: str) -> None:
         raise BadData(f"{label} is an array of texts, and dtype='numeric' is not compatible with them. {how}")
     if hasattr(X, "columns") and np.shape(X)[1:] == (0,):
         raise BadData(f"Found array with 0 feature(s) (shape={np.shape(X)}) while a minimum of 1 is required.")
+
+
+def refuse_complex(X: Any, label: str) -> None:
+    """scikit-learn prints the numbers after its words."""
+    bad = [f"column {in_short(name)}" for name, kind in columns_of(X) if str(kind).startswith("complex")]
+    if bad or getattr(getattr(X, "dtype", None), "kind", "") == "c":
+        where = listed(bad) if bad else label
+        raise BadData(
+            f"Complex data not supported: complex numbers in {where}. Give their real and imaginary parts as columns."
+        )
 
 
 def refuse_moments(X: Any, label: str) -> None:

@@ -18,7 +18,7 @@ from mercer.models.lle import LocallyLinearEmbedding
 from mercer.models.pca import PCA
 from mercer.models.scale import about_unit
 from mercer.options import in_options
-from mercer.readings.columns import about_index, constant, counting, first_rows
+from mercer.readings.columns import about_index, about_steps_of_one, constant, counting, first_rows, is_index
 from mercer.sources.files import open_rows
 from mercer.sources.outlets import refuse_same_file, refuse_unwritable
 from mercer.sources.rows import RowSource
@@ -138,9 +138,10 @@ def _weights(column: RowSource, memory: str | None) -> Any:
 
 def _tell_of_row_numbers(rows: RowSource) -> list[str]:
     """Every column that counts rows, with the option that leaves it out; what the models would say of it otherwise."""
-    said = []
-    for j in counting(first_rows(rows)):
-        said.append(about_index(j if rows.names is None else rows.names[j]))
+    said, block = list[str](), first_rows(rows)
+    for j in counting(block):
+        name = j if rows.names is None else rows.names[j]
+        said.append(about_index(name) if is_index(block[0, j], name) else about_steps_of_one(name))
         drop = "." if rows.names is None else f": --drop {shlex.quote(rows.names[j])}"
         say(f"warning: {said[-1].removesuffix('.')}{drop}")
     return said
@@ -159,7 +160,8 @@ def _tell_of_columns(rows: RowSource, model: Any) -> None:
     by_products = isinstance(model, PCA) or getattr(model, "kernel", None) in ("linear", "poly", "sigmoid")
     unit = about_unit(first_rows(rows), rows.names) if by_products else ""
     if unit:
-        say(f"warning: {unit}, so that the first component is little else. Unless that is meant, try --standardize.")
+        first = "the first components are" if unit.startswith("Columns ") else "the first component is"
+        say(f"warning: {unit}, so that {first} little else. Unless that is meant, try --standardize.")
 
 
 def _report(model: Any, out: Path | None) -> None:

@@ -49,6 +49,38 @@ _VALUE = r"\"[^\"]*\"|'[^']*'|[^\s,;:)]*[^\s,;:).]"
 _SET = re.compile(rf"(?<![\w'\"/-])({'|'.join(OPTION_OF)})(?: = |=)({_VALUE})")
 _NAME = re.compile(_ALONE.format("|".join(PROSE)))
 _BOTH = re.compile(r"(?:in Python )?mercer\.open_rows\(path, [^)]*\), on the command line ")
+# What scikit-learn's tests want to read, and what there is to say.
+_SENTENCES = tuple(
+    (re.compile(pattern), sentence)
+    for pattern, sentence in (
+        (
+            r"Expected n_neighbors < n_samples, but n_samples = (\d+), n_neighbors = (\d+)",
+            r"--neighbors \2 is too many: there are \1 rows, and a row is no neighbour of itself.",
+        ),
+        (
+            r"for method='hessian', n_neighbors must be greater than .*: n_neighbors=(\d+), and (\d+)",
+            r"--neighbors \1 is too few for --variant hessian and so many --components: give more than \2.",
+        ),
+        (
+            r"for method='ltsa', n_neighbors=(\d+) must be greater than n_components \+ 1 = (\d+)",
+            r"--neighbors \1 is too few for --variant ltsa and so many --components, give more than \2",
+        ),
+        (
+            r"modified LLE requires n_neighbors >= n_components: (\d+) and (\d+)",
+            r"--neighbors \1 is too few for --variant modified and --components \2: give at least \2.",
+        ),
+        (
+            r"output dimension must be less than or equal to input dimension: n_components=(\d+), n_features=(\d+)",
+            r"--components \1 is too many: the rows have no more than \2 columns.",
+        ),
+        (
+            r"n_components=(\d+) must be between ([01]) and min\(n_samples, n_features\)=(\d+) with svd_solver='\w+'",
+            r"--components \1 must be between \2 and \3, as there are no more rows or columns.",
+        ),
+        (r"n_components=(\d+) must be less than n_samples=(\d+)\.", r"--components \1 is too many for \2 rows."),
+        (r"give 1, 2, …, −1 for all, or None\.", "give 1, 2, … or -1 for all."),
+    )
+)
 _PYTHON = (
     (" (SimpleImputer)", ""),
     ("StandardScaler", "--standardize"),
@@ -59,6 +91,8 @@ _PYTHON = (
 def in_options(message: str) -> str:
     """A message of the library, for someone who sees options and not parameters."""
     message = _BOTH.sub("", message)
+    for pattern, sentence in _SENTENCES:
+        message = pattern.sub(sentence, message)
     message = _PARAMETER.sub(_as_sentence, message)
     message = _SET.sub(_as_option, message)
     message = _NAME.sub(lambda found: PROSE[found[0]], message)

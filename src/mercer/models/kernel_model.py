@@ -27,6 +27,7 @@ from mercer.readings.preimage import learn_inverse
 from mercer.solvers.certificate import Certificate
 from mercer.solvers.interval import IntervalCertificate
 from mercer.solvers.plan import Plan, choose_plan
+from mercer.sources.rows import by_columns
 from mercer.symmetric import Array
 from mercer.threads import one_blas_thread
 from mercer.unpromised import fits
@@ -209,8 +210,20 @@ class KernelModel(Model):
         return centerer_of(self)
 
     def _get_kernel(self, X: Any, Y: Any = None) -> Array:
-        """Another one: the kernel between rows."""
-        return np.asarray(X) if self._precomputed() else self.kernel_.block(X, X if Y is None else Y)
+        """Another one: the kernel between rows in the units of the input, or of X_fit_, which is divided already."""
+        if self._precomputed():
+            return np.asarray(X)
+        X, Y = self._as_fitted(X), self._as_fitted(X if Y is None else Y)
+        return self.kernel_.block(X, Y)
+
+    def _as_fitted(self, rows: Any) -> Any:
+        """Rows in memory with their columns divided; X_fit_, and views of it, as they are."""
+        scale, fitted = getattr(self, "scale_", None), getattr(self, "X_fit_", None)
+        if scale is None or rows is fitted:
+            return rows
+        rows = rows if sparse.issparse(rows) else np.asarray(rows)
+        dense = isinstance(rows, np.ndarray) and isinstance(fitted, np.ndarray)
+        return rows if dense and np.may_share_memory(rows, fitted) else by_columns(np.divide, rows, scale)
 
     def _precomputed(self) -> bool:
         return isinstance(self.kernel, Precomputed) or (isinstance(self.kernel, str) and self.kernel == "precomputed")

@@ -166,7 +166,9 @@ def sees_little(certificate: Any) -> bool:
 def about_units(rows: Any, names: Any) -> list[str]:
     """Whether distances are those of one column, or of a few."""
     unit = about_unit(rows, names)
-    return [f"{unit}, which decides alone who is near. Unless its size is meant, try standardize=True."] if unit else []
+    one, few = "decides alone who is near. Unless its size is", "decide alone who is near. Unless their sizes are"
+    what = few if unit.startswith("Columns ") else one
+    return [f"{unit}, which {what} meant, try standardize=True."] if unit else []
 
 
 def about_unit(rows: Any, names: Any) -> str:
@@ -174,10 +176,12 @@ def about_unit(rows: Any, names: Any) -> str:
     found = dominating(rows)
     if found is None:
         return ""
-    columns, share = found
+    columns, share, counters = found
     named = [str(j) if names is None else repr(names[j]) for j in columns]
     which = f"Column {named[0]} has" if len(named) == 1 else f"Columns {', '.join(named[:-1])} and {named[-1]} have"
-    return f"{which} {share:.1%} of the summed variance of all {rows.shape[1]} columns"
+    d = rows.shape[1]
+    of = f"the {d - counters} columns that do not count rows" if counters else f"all {d} columns"
+    return f"{which} {share:.1%} of the summed variance of {of}"
 
 
 def narrow(kernel: Kernel) -> str:

@@ -1,6 +1,6 @@
 """What columns tell, whatever is fitted to them: whose unit decides, which count rows, which are constant."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -20,15 +20,32 @@ MOST = 100_000_000  # numbers that are looked at to see whether a column is cons
 VARIES = 1e-12  # times its mean: what deviates less is constant to rounding
 
 
-def dominating(rows: Any) -> tuple[Array, float] | None:
+class Dominating(NamedTuple):
+    columns: Array
+    share: float  # of the summed variance
+    counters: int  # columns that count rows, whose variance was left out
+
+
+def dominating(rows: Any) -> Dominating | None:
     """The column, or the few, with nearly all of the summed variance, and their share; None if there are none.
 
     Squared distances add up over columns, and on average a column adds twice its variance: those with nearly all of it
-    decide alone who is near. Seen on a sample of the rows.
+    decide alone who is near. Seen on a sample of the rows. A column that counts rows would hide the others, so it is
+    left out at first.
     """
     if rows.shape[0] < FEW_ROWS:
         return None
-    variances = sample_variances(rows)
+    variances, counters = sample_variances(rows), counting(first_rows(rows))
+    if counters:
+        others = variances.copy()
+        others[counters] = 0.0
+        if found := _dominating(others):
+            return Dominating(*found, len(counters))
+    found = _dominating(variances)
+    return found and Dominating(*found, 0)
+
+
+def _dominating(variances: Array) -> tuple[Array, float] | None:
     total, varying = variances.sum(), int(np.sum(variances > 0))
     order = np.argsort(-variances, kind="stable")
     for few in range(1, min(FEW, max(1, varying // FEW_OF), varying - 1) + 1):
@@ -67,6 +84,15 @@ def about_row_numbers(rows: Any, names: Any) -> list[str]:
     if not named:
         return []
     return [about_index(names[named[j]]) for j in counting(first_rows(rows)[:, named])]
+
+
+def is_index(first: float, name: Any) -> bool:
+    """Whether a column that goes up by one counts rows, and not, say, years."""
+    return first in (0, 1) or str(name).strip().lower() in INDEX
+
+
+def about_steps_of_one(name: Any) -> str:
+    return f"Column {name!r} goes up by one from row to row. If it does nothing but count them, leave it out."
 
 
 def about_index(name: Any) -> str:

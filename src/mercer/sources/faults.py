@@ -14,6 +14,8 @@ LONGEST = 40  # characters of a value that are shown
 LEAVE_OUT = "Leave it out (mercer.open_rows(path, drop=[…]), on the command line --drop NAME), or correct the value."
 FILL_IN = "Leave out or fill in such rows first (SimpleImputer)."
 HINTS = (
+    (r"0+,\d+", "A decimal comma? Write a point."),
+    (r"\d{1,3},\d{3}", "A decimal comma? Write a point. Thousands set apart? Write the digits alone."),
     (r"\d{1,3}([ ,.']\d{3})+", "Thousands are set apart: write the digits alone."),
     (r"\d*,\d+", "A decimal comma? Write a point."),
     (
