@@ -1,5 +1,6 @@
 """What a table says of itself, before any of it is unpacked: checked against what it unpacks to."""
 
+import struct
 from inspect import signature
 
 import numpy as np
@@ -12,7 +13,7 @@ from pyarrow import ipc, parquet
 import mercer
 from branches import run_all
 from mercer.errors import BadData, NoRoom
-from mercer.sources.claims import claimed_batches, largest_pages
+from mercer.sources.claims import _blocks, claimed_batches, largest_pages
 
 ONE_PAGE = {"data_page_size": 1 << 30}
 if "max_rows_per_page" in signature(parquet.write_table).parameters:  # which older versions do not have, nor need
@@ -50,6 +51,24 @@ def test_batches_of_arrow_are_as_large_as_their_metadata_say(tmp_path, codec):
     found = claimed_batches(path, TABLE.schema, ["a", "b"])
     assert found.rows == 5000 and found.dictionaries == 0
     assert 3000 * 12 <= found.largest <= 3000 * 12 + 200
+
+
+@pytest.mark.parametrize("offset", [2**63 - 1, 2**62, -(2**40)])
+@pytest.mark.parametrize("codec", [None, "zstd"])
+def test_batches_that_lie_nowhere_in_the_file_are_damaged(tmp_path, codec, offset):
+    path = tmp_path / "x.arrow"
+    with ipc.new_file(path, TABLE.schema, options=ipc.IpcWriteOptions(compression=codec)) as file:
+        file.write_table(TABLE)
+    with path.open("rb") as file:
+        _, ((place, length),) = _blocks(file)
+    data, block = path.read_bytes(), struct.pack("<qi", place, length)
+    assert data.count(block) == 1
+    path.write_bytes(data.replace(block, struct.pack("<qi", offset, length)))
+    with pytest.raises(ValueError, match="what it says of its batches is damaged"):
+        claimed_batches(path, TABLE.schema, ["a", "b"])
+    path.write_bytes(b"ARROW1")
+    with pytest.raises(ValueError, match="what it says of its batches is damaged"):
+        claimed_batches(path, TABLE.schema, ["a", "b"])
 
 
 def test_dictionaries_of_arrow_count_whoever_asks(tmp_path):

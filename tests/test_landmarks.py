@@ -539,3 +539,10 @@ def test_what_stops_the_drawing_of_landmarks_stops_the_fit_and_leaves_blas_as_it
     with pytest.raises(KeyboardInterrupt):
         landmark(3, kernel="rbf", gamma=0.05, progress=stop).fit(BLOBS)
     assert [pool["num_threads"] for pool in threadpool_info()] == before
+
+
+def test_more_landmarks_are_advised_only_where_they_would_see_more():
+    rows = np.random.default_rng(0).normal(size=(120, 4))
+    for kernel, count, advised in (("rbf", 30, True), ("rbf", 120, False), ("linear", 30, False)):
+        model = KernelPCA(2, kernel=kernel, n_landmarks=count, eigen_solver="landmark").fit(rows)
+        assert ("Give more n_landmarks" in str(model.certificate_)) == advised

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 import sklearn
+from sklearn.utils import parse_version
 
-NEWEST = sklearn.__version__ >= "1.9"  # older ones have fewer tests
+NEWEST = parse_version(sklearn.__version__) >= parse_version("1.9.dev0")  # older ones have fewer tests
 SETTINGS = {"SCIPY_ARRAY_API": "1", "SKLEARN_RUN_FLOAT32_TESTS": "1"}
 
 # Tests that do not pass, and why not.

@@ -14,7 +14,7 @@ from mercer.operators.tiles import STRIP
 from mercer.solvers.linear_plan import LinearProblem, choose_linear_plan
 from mercer.solvers.local_plan import LocalProblem, choose_local_plan
 from mercer.solvers.plan import Plan, Problem, choose_plan
-from mercer.solvers.seconds import NOMINAL, Pace, kernel_work, linear_work
+from mercer.solvers.seconds import NOMINAL, START, Pace, kernel_work, linear_work
 from mercer.threads import one_blas_thread
 
 REPEATS, PATIENCE = 5, 0.1  # of a tile, and seconds after which it is not timed again
@@ -45,10 +45,10 @@ def linear_plan_ahead(problem: LinearProblem, limits: Limits) -> Plan:
 
 
 def local_plan_ahead(problem: LocalProblem, limits: Limits) -> Plan:
-    """The same for a locally linear embedding, whose times are nominal ones."""
+    """The same for a locally linear embedding: nominal times by the pace of this machine, and what any fit takes."""
     plan = choose_local_plan(problem, limits)
     scale = measured_pace().flop / NOMINAL.flop
-    return replace(plan, seconds=None if plan.seconds is None else scale * plan.seconds)
+    return replace(plan, seconds=None if plan.seconds is None else START + scale * plan.seconds)
 
 
 def measured_pace() -> Pace:

@@ -17,6 +17,7 @@ import numpy as np
 from mercer.symmetric import Array
 
 Interval = tuple[float, float]
+ROUNDED = 4.0  # times the rounding: what is left, with the rounding in it, if landmarks see everything
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,5 +123,6 @@ def _sentences(c: IntervalCertificate) -> list[str]:
         if sharp
         else f"Eigenvalues: none is known to 10 %; the first lies between {c.lower[0]:.4g} and {c.upper[0]:.4g}."
     )
-    lines.append("Give more n_landmarks for a narrower interval, or refine=1 for one exact pass with residuals.")
+    if c.left > ROUNDED * c.rounding:  # otherwise there is nothing more to see
+        lines.append("Give more n_landmarks for a narrower interval, or refine=1 for one exact pass with residuals.")
     return lines

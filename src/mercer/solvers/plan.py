@@ -89,7 +89,9 @@ class Plan:
 
     def __str__(self) -> str:
         if self.few:
-            return f"{self.components}. If few: {self.few} If nearly all: {replace(self, few=None, components=None)}"
+            most = replace(self, few=None, components=None)
+            ways = f"In any case: {most}" if most.is_like(self.few) else f"If few: {self.few} If nearly all: {most}"
+            return f"{self.components}. {ways}"
         time = "" if self.seconds is None else f", about {seconds_in_words(self.seconds)} on an idle machine"
         passes = f", about {self.passes} pass{'es' if self.passes > 1 else ''}"
         how = f"{self.solver!r} on {_HELD[self.held]}" + ("" if self.streams else passes)
@@ -98,6 +100,12 @@ class Plan:
             + (f" {self.warning}" if self.warning else "")
             + self._range
         )
+
+    def is_like(self, other: "Plan") -> bool:
+        """Whether both are told in the same words; their times are measured each for itself, and differ a little."""
+        mine, its = self.seconds or 0.0, other.seconds or 0.0
+        alike = max(mine, its) <= 2 * min(mine, its)
+        return alike and str(replace(self, seconds=None)) == str(replace(other, seconds=None))
 
     @property
     def _range(self) -> str:

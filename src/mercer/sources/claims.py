@@ -126,14 +126,14 @@ class Batches:
 
 def claimed_batches(path: Path, schema: Any, columns: Sequence[str]) -> Batches:
     """From the metadata in front of every batch."""
-    try:
-        with path.open("rb") as file:
+    with path.open("rb") as file:
+        try:
             dictionaries, blocks = _blocks(file)
             wanted = _buffers(schema, columns)
             held = sum(sum(_batch(file, block, inner=True)[1]) for block in dictionaries)
             sizes = [_batch(file, block) for block in blocks]
-    except (struct.error, IndexError):
-        raise ValueError("what it says of its batches is damaged") from None
+        except (struct.error, IndexError, OverflowError, OSError):  # places that no file has
+            raise ValueError("what it says of its batches is damaged") from None
     largest = max(
         (sum(each for i, each in enumerate(buffers) if wanted is None or i in wanted) for _, buffers in sizes),
         default=0,
@@ -170,7 +170,7 @@ def _unpacked(file: Any, start: int, size: int) -> int:
     """A compressed buffer begins with its length; −1 says that it is stored as it is."""
     if size < 8:
         return 0
-    file.seek(start)
+    file.seek(max(start, 0))
     claimed = struct.unpack("<q", file.read(8))[0]
     return size if claimed < 0 else claimed
 
