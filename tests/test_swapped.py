@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 import sklearn
-from sklearn.utils import parse_version
+from packaging.version import Version
 
-NEWEST = parse_version(sklearn.__version__) >= parse_version("1.9.dev0")  # older ones have fewer tests
+NEWEST = Version(sklearn.__version__) >= Version("1.9.dev0")  # older ones have fewer tests
 SETTINGS = {"SCIPY_ARRAY_API": "1", "SKLEARN_RUN_FLOAT32_TESTS": "1"}
 
 # Tests that do not pass, and why not.

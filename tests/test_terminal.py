@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from mercer import progress
+from mercer.jobs import _size
 from mercer.options import in_options
 from mercer.terminal import forgiving, hold_standard_streams, plain, put, say
 
@@ -91,3 +92,11 @@ def test_a_bar_goes_on_when_its_terminal_is_gone(monkeypatch):
     assert forgiving(Gone()).write("abc") == 3
     monkeypatch.setattr(sys, "stderr", Gone())
     assert list(progress.track([1, 2, 3], "working")) == [1, 2, 3]
+
+
+def test_one_row_and_one_column_are_no_plurals():
+    assert (_size(1, 1), _size(1000, 2), _size(0, 1)) == (
+        "1 row, 1 column",
+        "1,000 rows, 2 columns",
+        "0 rows, 1 column",
+    )

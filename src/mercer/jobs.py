@@ -52,7 +52,7 @@ def fit_file(
     with _file(data) as path, _warnings_as_lines() as known, _as_bad_data(path, data):
         rows = open_rows(path, columns, drop if weights is None else [*drop, weights], header)
         weight = None if weights is None else _weights(open_rows(path, [weights], (), header), model.memory_limit)
-        say(f"{'standard input' if data == '-' else plain(path)}: {rows.shape[0]:,} rows, {rows.shape[1]:,} columns")
+        say(f"{'standard input' if data == '-' else plain(path)}: {_size(*rows.shape)}")
         if model.n_components is None:
             model.n_components = USUAL[method] if method == "kpca" else min(USUAL[method], *rows.shape)
         known += _tell_of_row_numbers(rows)
@@ -64,6 +64,10 @@ def fit_file(
         _tell_of_columns(rows, model)
         model.fit_transform_to(rows, out, weight)
     _report(model, out)
+
+
+def _size(n: int, d: int) -> str:
+    return f"{n:,} row{'s' * (n != 1)}, {d:,} column{'s' * (d != 1)}"
 
 
 def _model(method: str, params: dict[str, Any]) -> Any:
