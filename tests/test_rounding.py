@@ -1,5 +1,6 @@
 """What rounding can do: every bound against numbers of 106 bits, on rows with structure, where errors add up."""
 
+import mpmath
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -7,13 +8,14 @@ from scipy import linalg, sparse
 
 from attack.kernels import kernel_matrix
 from attack.precise import DD
+from mercer import PCA, KernelPCA
 from mercer.kernels import RBF, Cosine, Laplacian, Linear, Matern, Polynomial, Sigmoid
 from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.held import Dilation, HeldMatrix
 from mercer.operators.landmarks import LandmarkMap
-from mercer.rounding import UNIT, gamma, largest, lengths
+from mercer.rounding import UNIT, frobenius, gamma, lengths
 from mercer.solvers import dense
 from mercer.solvers.dense import leading_eigenpairs
 from mercer.sums import LESS_SHORT, SHORT, chain, product
@@ -164,7 +166,7 @@ def test_centred_products_are_off_by_no_more_than_entries_and_sums_allow(rows, h
     exact = product - DD(s.hi[:, None], s.lo[:, None]) * (DD(s.hi[None], s.lo[None]) @ product)
     off = np.linalg.norm(np.abs((DD(op.matmat(B)) - exact).hi), axis=0).max()
     doubt = 1e-20 * float(w @ np.sum(X**2, axis=1))
-    assert off <= op.noise + op.product_rounding + doubt + 4 * UNIT * largest(op.matmat(B))
+    assert off <= op.noise + op.product_rounding + doubt + 4 * UNIT * frobenius(op.matmat(B))
 
 
 def test_the_inverse_of_landmarks_is_off_by_no_more_than_it_says():
@@ -192,9 +194,9 @@ def forward_substitution(L, B):
 def test_lengths_of_huge_and_tiny_vectors(size):
     V = rng.normal(size=(50, 3))
     assert_allclose(lengths(size * V), size * np.linalg.norm(V, axis=0), rtol=1e-14)
-    assert_allclose(largest(size * V), size * np.linalg.norm(V), rtol=1e-14)
+    assert_allclose(frobenius(size * V), size * np.linalg.norm(V), rtol=1e-14)
     assert_array_equal(lengths(np.zeros((4, 2))), 0.0)
-    assert lengths(np.empty((0, 2))).shape == (2,) and largest(np.empty((0, 2))) == 0.0
+    assert lengths(np.empty((0, 2))).shape == (2,) and frobenius(np.empty((0, 2))) == 0.0
 
 
 # ---------------------------------------------------------------------------- pairs are counted
@@ -227,3 +229,65 @@ def test_where_lapack_loses_pairs_all_are_computed(answer, monkeypatch):
     values, vectors = leading_eigenpairs(X + X.T, 5)
     assert_allclose(values[:5], np.linalg.eigvalsh(X + X.T)[::-1][:5], atol=1e-12)
     assert_allclose((X + X.T) @ vectors, vectors * values, atol=1e-11)
+
+
+# ---------------------------------------------------------------------------- what once went wrong
+
+
+def certified_interval(model, X, **fit):
+    c = model.fit(X, **fit).certificate_
+    return c.lower[0], c.upper[0]
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize(
+    "kernel", [Polynomial(4, 1 / (60_000 * 1.7**2), 1.0), RBF(1 / (4 * 60_000 * 1.7**2))], ids=repr
+)
+def test_long_sums_of_equal_numbers_lie_in_their_intervals_however_rows_lie_in_memory(kernel, order):
+    """Two points, twice each: the eigenvalue is 2(k(x, x) − k(x, y)), of sums of 60 000 equal numbers."""
+    z = 1.7
+    X = np.array(np.repeat([[z] * 60_000, [-z] * 60_000], 2, axis=0), order=order)
+    truth, doubt = kernel_matrix(kernel, X[[0, 2]])
+    exact = 2 * float((truth[0:1, 0:1] - truth[0:1, 1:2]).hi[0, 0])
+    lower, upper = certified_interval(KernelPCA(1, kernel=kernel), X)
+    assert lower - 4 * doubt <= exact <= upper + 4 * doubt
+
+
+@pytest.mark.parametrize("size", [1e-320, 1e-170, 1e-160, 1e160, 1e300])
+@pytest.mark.parametrize("hold", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_cosines_of_huge_and_tiny_rows_are_those_of_ordinary_ones(size, hold):
+    X = rng.integers(-9, 10, size=(30, 4)).astype(float)
+    X[0] = 0
+    assert_allclose(
+        KernelPCA(2, kernel="cosine").fit(hold(X * size)).eigenvalues_,
+        KernelPCA(2, kernel="cosine").fit(hold(X if size > 1e-300 else (X * size) / size)).eigenvalues_,
+        rtol=1e-12,
+    )
+
+
+def test_roots_as_a_kernel_are_steep_at_zero_and_the_interval_knows():
+    X = np.array([[3.0], [-1 / 3]] * 4)
+    with mpmath.workdps(50):
+        x, y = mpmath.mpf(3), mpmath.mpf(float(-1 / 3))
+        k = [mpmath.sqrt(a * b + 1) for a, b in ((x, x), (x, y), (y, y))]
+        exact = float(2 * (k[0] - 2 * k[1] + k[2]))
+    lower, upper = certified_interval(KernelPCA(1, kernel=Polynomial(0.5, 1.0, 1.0)), X)
+    assert lower <= exact <= upper
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_numbers_without_digits_make_no_proofs():
+    X, weights = np.random.default_rng(0).random((40, 3)), np.full(40, 1e100)
+    exact = KernelPCA(2, kernel="linear").fit(X).eigenvalues_ * 1e-220
+    tiny = KernelPCA(2, kernel="linear", n_landmarks=5, random_state=0).fit(1e-160 * X, sample_weight=weights)
+    assert np.all(tiny.certificate_.lower <= exact * (1 + 1e-9))
+    plain = KernelPCA(2, kernel=Polynomial(4, 1.0, 0.0)).fit(X).eigenvalues_ * 1e-220
+    c = KernelPCA(2, kernel=Polynomial(4, 1.0, 0.0)).fit(1e-40 * X, sample_weight=weights).certificate_
+    assert np.all(c.lower <= plain * (1 + 1e-9)) and np.all(plain <= c.upper * (1 + 1e-9))
+
+
+def test_a_heavy_row_does_not_make_all_rows_the_same():
+    X = np.random.default_rng(0).normal(size=(30, 3)) + 5
+    model = PCA(2).fit(X, sample_weight=np.r_[1e40, np.ones(29)])  # no warning
+    spread = X[1:] - X[0]  # the mean is the heavy row
+    assert_allclose(model.singular_values_, np.linalg.svd(spread, compute_uv=False)[:2], rtol=1e-9)

@@ -26,7 +26,7 @@ def lengths(V: Any) -> Any:
     return safe * np.linalg.norm(V / safe, axis=0)
 
 
-def largest(V: Any) -> float:
+def frobenius(V: Any) -> float:
     """‖V‖_F of a whole array, by the same rule."""
     flat = np.asarray(V).reshape(-1)
     peak = float(np.abs(flat).max(initial=0.0))

@@ -101,6 +101,18 @@ def sum_chain(terms: int) -> int:
     return FEW + (terms // FEW).bit_length() + 1
 
 
+def row_squares(X: Array, short: int = LESS_SHORT) -> Array:
+    """Σx² of every row in short chains, however the array lies in memory."""
+    if X.shape[1] > LONG:
+        half = _half(X.shape[1])
+        return np.asarray(row_squares(X[:, :half], short) + row_squares(X[:, half:], short))
+    out = np.zeros(len(X), dtype=X.dtype)
+    for first in range(0, X.shape[1], short):
+        some = X[:, first : first + short]
+        out += np.einsum("ij,ij->i", some, some)
+    return out
+
+
 def column_squares(Y: Array) -> Array:
     """Σy² of every column in short chains."""
     if len(Y) > LONG:

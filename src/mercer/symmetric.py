@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+UNDERFLOW = 1e-303  # eigenvalues below cannot be told from zero: they are sums of numbers without digits
 
 
 class SymmetricOperator(ABC):
@@ -18,7 +19,7 @@ class SymmetricOperator(ABC):
     n: int
     dtype: Any = np.float64
     at_hand: bool = True  # whether a product costs little: nothing is evaluated anew for it
-    underflow: float = 1e-303  # eigenvalues below cannot be told from zero: they are sums of numbers without digits
+    underflow: float = UNDERFLOW
     coarse: float = 0.0  # error of products beyond float64's rounding, relative to the largest eigenvalue
 
     @abstractmethod

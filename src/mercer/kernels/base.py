@@ -52,11 +52,15 @@ class Kernel(ABC):
         `times` gives products of K, where they cost little: sums over its rows make the bound sharper. A function of
         the user's is what it returns, but for a few roundings. docs/design/rounding.md has the others.
         """
-        return gamma(ROUNDINGS) * summed(np.abs(self.diag(X)), weights)
+        return gamma(ROUNDINGS) * summed(self.sizes(X), weights)
+
+    def sizes(self, X: Rows) -> Array:
+        """sᵢ with |k(xᵢ, xⱼ)| ≤ √(sᵢsⱼ): of a Mercer kernel the diagonal."""
+        return np.abs(self.diag(X))
 
     def entry_rounding(self, X: Rows, Y: Rows, dtype: Any = np.float64) -> float:
         """How far any one entry of tiles of k(X, Y) can be off."""
-        return gamma(ROUNDINGS) * largest_entry(np.abs(self.diag(X)), np.abs(self.diag(Y)))
+        return gamma(ROUNDINGS) * largest_entry(self.sizes(X), self.sizes(Y))
 
     def feature_roundings(self, X: Rows) -> int:
         """How many roundings are behind an entry of `features(X)`, relative to its own size."""
@@ -201,6 +205,9 @@ class Scaled(Kernel):
     def diag(self, X: Rows) -> Array:
         return self.factor * self.kernel.diag(X)
 
+    def sizes(self, X: Rows) -> Array:
+        return self.factor * self.kernel.sizes(X)
+
     @property
     def mercer(self) -> bool:
         return self.kernel.mercer
@@ -210,7 +217,7 @@ class Scaled(Kernel):
         return self.kernel.by_distance
 
     def rounding(self, X: Rows, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
-        inner = self.kernel.rounding(X, weights) + gamma(1) * summed(np.abs(self.kernel.diag(X)), weights)
+        inner = self.kernel.rounding(X, weights) + gamma(1) * summed(self.kernel.sizes(X), weights)
         return self.factor * inner + after_shift(X, weights, shift)
 
     def entry_rounding(self, X: Rows, Y: Rows, dtype: Any = np.float64) -> float:
@@ -263,10 +270,12 @@ class Sum(_Pair):
     def diag(self, X: Rows) -> Array:
         return self.left.diag(X) + self.right.diag(X)
 
+    def sizes(self, X: Rows) -> Array:
+        return self.left.sizes(X) + self.right.sizes(X)
+
     def rounding(self, X: Rows, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
         parts = self.left.rounding(X, weights) + self.right.rounding(X, weights)
-        sizes = np.abs(self.left.diag(X)) + np.abs(self.right.diag(X))
-        return parts + gamma(1) * summed(sizes, weights) + after_shift(X, weights, shift)
+        return parts + gamma(1) * summed(self.sizes(X), weights) + after_shift(X, weights, shift)
 
     def entry_rounding(self, X: Rows, Y: Rows, dtype: Any = np.float64) -> float:
         return self.left.entry_rounding(X, Y) + self.right.entry_rounding(X, Y) + super().entry_rounding(X, Y)
@@ -295,16 +304,19 @@ class Product(_Pair):
     def diag(self, X: Rows) -> Array:
         return self.left.diag(X) * self.right.diag(X)
 
+    def sizes(self, X: Rows) -> Array:
+        return self.left.sizes(X) * self.right.sizes(X)
+
     def rounding(self, X: Rows, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
         """|k₁|δ₂ + |k₂|δ₁, where |k(x, y)| ≤ max k(x, x) of a Mercer kernel."""
-        left, right = np.abs(self.left.diag(X)), np.abs(self.right.diag(X))
+        left, right = self.left.sizes(X), self.right.sizes(X)
         parts = left.max(initial=0.0) * self.right.rounding(X, weights)
         parts += right.max(initial=0.0) * self.left.rounding(X, weights)
         return float(parts) + gamma(2) * summed(left * right, weights) + after_shift(X, weights, shift)
 
     def entry_rounding(self, X: Rows, Y: Rows, dtype: Any = np.float64) -> float:
-        left = largest_entry(np.abs(self.left.diag(X)), np.abs(self.left.diag(Y)))
-        right = largest_entry(np.abs(self.right.diag(X)), np.abs(self.right.diag(Y)))
+        left = largest_entry(self.left.sizes(X), self.left.sizes(Y))
+        right = largest_entry(self.right.sizes(X), self.right.sizes(Y))
         parts = left * self.right.entry_rounding(X, Y) + right * self.left.entry_rounding(X, Y)
         return parts + super().entry_rounding(X, Y)
 

@@ -17,7 +17,6 @@ from mercer.sums import LESS_SHORT, product
 
 SAMPLE = 1000  # rows from which a bandwidth is guessed
 BLOCK_ROWS = 4096
-PAIRWISE = 160  # roundings of a pairwise sum of any length: numpy's leaves have up to 128 terms
 
 
 class EuclideanKernel(Kernel):
@@ -80,7 +79,7 @@ class EuclideanKernel(Kernel):
         halves = self.halves(X) if self.smooth or sparse.issparse(X) else np.full(n, np.inf)
         if halves.max(initial=0.0) > self.FAR and not sparse.issparse(X):
             return float((0.4 * gamma(d + 8) + gamma(ROUNDINGS)) * w.sum())
-        exponent = gamma(2 * product_chain(X) + min(d, PAIRWISE) + 24)
+        exponent = gamma(exponent_roundings(X))
         exact = self.exact_shift and shift == self.top  # entries of k − 1 are then known to themselves, not to 1
         # k ≤ 1, and ‖h + h'‖ over all pairs is at most 2W·rms(h).
         spread = 2 * float(np.sqrt((w @ halves**2) * w.sum()))
@@ -102,7 +101,7 @@ class EuclideanKernel(Kernel):
             return 0.4 * gamma(X.shape[1] + 8) + gamma(ROUNDINGS)
         centre = None if sparse_rows else as_float(Y).mean(axis=0)
         far = float(self.halves(X, centre).max(initial=0.0) + self.halves(Y, centre).max(initial=0.0))
-        terms = 2 * product_chain(X) + min(X.shape[1], PAIRWISE) + 24
+        terms = exponent_roundings(X)
         if dtype == np.float32:
             return float(4 * np.sqrt(terms) * UNIT_SINGLE * far + ROUNDINGS * UNIT_SINGLE)
         return gamma(terms) * far + gamma(ROUNDINGS)
@@ -132,6 +131,11 @@ class EuclideanKernel(Kernel):
         return DistanceTiles(self, X, X if Y is None else Y, shift, dtype)
 
 
+def exponent_roundings(X: Rows) -> int:
+    """c with |δx| ≤ γ_c(h + h'): the product counts twice, as its moduli are up to 2(h + h'), and so do h and h'."""
+    return 3 * product_chain(X) + 24
+
+
 def blocks(X: Array) -> list[Array]:
     """Some rows after the other, so that what is made of them stays small."""
     return [X[first : first + BLOCK_ROWS] for first in range(0, max(len(X), 1), BLOCK_ROWS)]
@@ -151,7 +155,7 @@ class DistanceTiles(Tiles):
         centre, factor = as_float(Y).mean(axis=0), np.sqrt(2 * kernel.scale)  # Y: the training rows, if they differ
         Z = factor * (as_float(X) - centre)
         W = Z if Y is X else factor * (as_float(Y) - centre)
-        h, g = 0.5 * (Z * Z).sum(axis=1), 0.5 * (W * W).sum(axis=1)  # pairwise sums
+        h, g = 0.5 * squared_norms(Z), 0.5 * squared_norms(W)
         # Two arrays even for X against itself: numpy would send X @ X.T to a slower routine.
         dtype = dtype if max(h.max(initial=0.0), g.max(initial=0.0)) <= self.FAR else np.float64
         self.left = np.column_stack([Z, -h, np.ones(len(h))]).astype(dtype, copy=False)
@@ -254,6 +258,8 @@ class Matern(EuclideanKernel):
 
     def __post_init__(self) -> None:
         require_positive(self.length_scale, "length_scale")
+        if not 1e-150 < self.length_scale < 1e150:
+            raise ValueError(f"length_scale must lie between 1e-150 and 1e150; got {in_short(self.length_scale)}.")
         if not isinstance(self.nu, Real) or self.nu not in (0.5, 1.5, 2.5):
             raise ValueError(f"nu must be 0.5, 1.5 or 2.5; got {in_short(self.nu)}. (For nu → ∞ take RBF.)")
 

@@ -22,7 +22,7 @@ from mercer.kernels.base import (
 )
 from mercer.limits import MOST_FEATURES
 from mercer.rounding import gamma
-from mercer.sums import LESS_SHORT, chain, product
+from mercer.sums import LESS_SHORT, chain, product, row_squares
 
 HIGHEST = 1000  # degree of a polynomial
 
@@ -124,11 +124,16 @@ class Cosine(DotKernel):
         pass
 
     def rows(self, X: Rows) -> Rows:
+        """By a power of two first, which is exact: squares of huge and tiny numbers are none."""
         X = as_float(X)
         if sparse.issparse(X):
-            lengths = np.sqrt(squared_norms(X))
-            return sparse.diags_array(_inverse(lengths)).tocsr() @ X
-        X = X * _inverse(np.abs(X).max(axis=1, initial=0.0))[:, None]  # squares of huge and tiny numbers are none
+            X = sparse.csr_array(X)
+            each = np.diff(X.indptr)
+            peaks = np.zeros(len(each))
+            np.maximum.at(peaks, np.repeat(np.arange(len(each)), each), np.abs(X.data))
+            X = sparse.csr_array((np.ldexp(X.data, np.repeat(-np.frexp(peaks)[1], each)), X.indices, X.indptr), X.shape)
+            return sparse.diags_array(_inverse(np.sqrt(squared_norms(X)))).tocsr() @ X
+        X = np.ldexp(X, -np.frexp(np.abs(X).max(axis=1, initial=0.0))[1][:, None])
         X *= _inverse(np.sqrt(squared_norms(X)))[:, None]
         return X
 
@@ -137,7 +142,7 @@ class Cosine(DotKernel):
 
     def feature_roundings(self, X: Rows) -> int:
         """Of a length: half of those of its square, a root, and two divisions."""
-        return X.shape[1] // 2 + 6
+        return product_chain(X) // 2 + 6
 
     def features(self, X: Rows) -> Rows:
         return self.rows(X)
@@ -187,6 +192,18 @@ class Polynomial(_ScaledDot):
 
     def sizes(self, X: Rows) -> Array:
         return np.power(self.gamma * squared_norms(X) + abs(self.coef0), self.degree)
+
+    def rounding(self, X: Rows, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
+        if not 0 < self.degree < 1:
+            return super().rounding(X, weights, shift, times)
+        return self.entry_rounding(X, X) * summed(np.ones(X.shape[0]), weights)
+
+    def entry_rounding(self, X: Rows, Y: Rows, dtype: Any = np.float64) -> float:
+        """A power p below one is infinitely steep at zero, but |s^p − t^p| ≤ |s − t|^p."""
+        if not 0 < self.degree < 1:
+            return super().entry_rounding(X, Y, dtype)
+        largest = largest_entry(self.sizes(X), self.sizes(Y))
+        return float(gamma(product_chain(X) + 4) ** self.degree + gamma(ROUNDINGS)) * largest
 
     def feature_roundings(self, X: Rows) -> int:
         """Each of the factors has three, the product one for each, and the root of how often it occurs two."""
@@ -284,8 +301,8 @@ def product_chain(X: Rows) -> int:
 
 
 def squared_norms(X: Rows) -> Array:
-    """‖x‖² of every row, in float64."""
+    """‖x‖² of every row, in float64: with as many roundings as a scalar product of two rows."""
     X = as_float(X)
     if sparse.issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-    return np.einsum("ij,ij->i", X, X)
+    return row_squares(X)

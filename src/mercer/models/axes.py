@@ -204,11 +204,11 @@ def kept(
         total=total,
         rest=rest if len(values) < every else 0.0,
         all=every,
-        warnings=[*about_columns(task, scatter, total, certificate.rounding), *about_directions(certificate, values)],
+        warnings=[*about_columns(task, scatter), *about_directions(certificate, values)],
     )
 
 
-def about_columns(task: LinearTask, scatter: Scatter, total: float, noise: float) -> list[str]:
+def about_columns(task: LinearTask, scatter: Scatter) -> list[str]:
     """What is there to be said about columns that do not vary."""
     if scatter.constant.all():
         return [

@@ -30,7 +30,7 @@ from mercer.operators.tiles import cut
 from mercer.progress import reporting
 from mercer.rounding import gamma
 from mercer.solvers.base import Eigenpairs, measured_anew, rounding_floor, signs_by
-from mercer.solvers.certificate import certify
+from mercer.solvers.certificate import Certificate, certify
 from mercer.solvers.dense import Dense
 from mercer.solvers.linear_plan import COLUMN_ENTRIES, choose_linear_plan, rows_plan, triangle_plan
 from mercer.solvers.plan import Plan
@@ -40,7 +40,7 @@ from mercer.symmetric import Array
 from mercer.threads import blas_threads_for, one_blas_thread
 
 TOO_FEW = "squares of the data leave the smallest variance too few digits."
-COUNTED = "LAPACK counts them"
+COUNTED = "all eigenvalues were computed or counted"
 
 
 def find_axes(task: LinearTask, plan: Plan) -> Axes:
@@ -146,8 +146,14 @@ def from_factor(task: LinearTask, plan: Plan, scatter: Scatter, factor: Array, s
     pairs = pairs.first(number_of_axes(task, pairs.values**2, size**2, scatter.weight))
     noise = float(np.linalg.norm(slack))
     certificate = certify(pairs, tol=plan.tol / 2, bound=beyond(pairs), level=COUNTED, entries=noise).squared()
+    certificate = of_one_half(certificate)
     axes, rest = np.sqrt(2) * pairs.vectors[len(factor) :], float(np.sum(pairs.beyond**2))
     return kept(task, plan, scatter, scale, pairs.values**2, axes, size**2, certificate, rest)
+
+
+def of_one_half(certificate: Certificate) -> Certificate:
+    """Directions of v where u, or [u; v]/√2, was measured: off by up to √2 of it."""
+    return replace(certificate, angles=np.minimum(np.sqrt(2) * certificate.angles, 1.0))
 
 
 def without_squares_if_need_be(task: LinearTask, found: Axes, scatter: Scatter, on_pass: Any) -> Axes:
@@ -203,7 +209,7 @@ def by_gram(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
     axes = orthonormal(axes, found.values > 0)
     # If u is off by ε/|λ − μ| towards the eigenvalue μ, then v = Xcᵀu/√λ is by √(μ/λ) of that: √2 of ε/δ at most,
     # as the distance δ to all others includes that to zero.
-    certificate = replace(found.certificate, angles=np.minimum(np.sqrt(2) * found.certificate.angles, 1.0))
+    certificate = of_one_half(found.certificate)
     found = replace(found, axes=np.ascontiguousarray((axes * signs_by(axes)).T), certificate=certificate)
     return without_squares_if_need_be(task, found, spread, on_pass)
 

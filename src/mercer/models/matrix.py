@@ -14,6 +14,7 @@ from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.held import BlackBox, HeldMatrix
 from mercer.operators.tiles import TILE, cut
+from mercer.rounding import UNIT
 from mercer.solvers.plan import Plan
 from mercer.symmetric import Array, SymmetricOperator
 
@@ -70,4 +71,5 @@ def symmetric_part(K: Any) -> tuple[Any, float]:
         f"The precomputed kernel matrix is not symmetric (entries differ by up to {difference:.3g}); "
         "its symmetric part (K + Kᵀ)/2 is used."
     )
-    return (K + K.T) / 2, 0.0
+    K = (K + K.T) / 2
+    return K, UNIT * float(abs(K).max())

@@ -31,12 +31,17 @@ class Centered(SymmetricOperator):
     @cached_property
     def floor(self) -> float:
         """Eigenvalues up to this are likely to be rounding: what is constant to the kernel stays constant."""
-        return max(self.total_weight * self.base.shifted_floor(self.mean), self.base.underflow)
+        return max(self.total_weight * self.base.shifted_floor(self.mean), self._underflow)
+
+    @property
+    def _underflow(self) -> float:
+        """Numbers without digits, times weights."""
+        return self.base.underflow * (1.0 if self.weights is None else max(1.0, float(self.weights.max())))
 
     @cached_property
     def noise(self) -> float:
         """How far rounding in the entries of K can move an eigenvalue (‖SδKS‖, Weyl)."""
-        return self.base.entry_rounding(self.weights) + self.base.underflow
+        return self.base.entry_rounding(self.weights) + self._underflow
 
     @cached_property
     def product_rounding(self) -> float:

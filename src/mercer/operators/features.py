@@ -93,8 +93,10 @@ class FeatureGram(SymmetricOperator):
     def shifted_chain(self) -> int:  # type: ignore[override]
         """Roundings of Ψ(ΨᵀB): of the sums over rows, of those over features, and of the move to the origin, twice."""
         pieces = self._pieces()
-        rows = chain(max(rows.stop - rows.start for rows in pieces)) + len(pieces)
-        return rows + (chain(self.width) if self.moved else self.width) + 6
+        longest = max(rows.stop - rows.start for rows in pieces)
+        if self.moved:
+            return chain(longest) + len(pieces) + chain(self.width) + 6
+        return SHORT + -(-longest // SHORT) + len(pieces) + self.width + 6
 
     def shifted_moduli(self, weights: Array | None = None, sums: Array | None = None) -> float:
         """‖S|Ψ||Ψ|ᵀS‖ ≤ ‖SΨ‖_F²."""

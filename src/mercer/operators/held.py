@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.operators.tiles import TILE, cut, product_chain, symmetric_product
-from mercer.rounding import SUM_ROUNDINGS, gamma, largest
+from mercer.rounding import SUM_ROUNDINGS, frobenius, gamma
 from mercer.sums import chain, product
 from mercer.symmetric import Array, SymmetricOperator
 
@@ -33,7 +33,7 @@ class HeldMatrix(SymmetricOperator):
     def sparse(self) -> Any:
         return self.matrix
 
-    @property
+    @cached_property
     def shifted_chain(self) -> int:  # type: ignore[override]
         if sparse.issparse(self.matrix):
             return 1 + int(np.diff(sparse.csr_array(self.matrix).indptr).max(initial=0))
@@ -112,7 +112,7 @@ class Dilation(SymmetricOperator):
 
     @property
     def product_rounding(self) -> float:
-        return gamma(max(chain(side) for side in self.factor.shape) + 1) * largest(self.factor)
+        return gamma(max(chain(side) for side in self.factor.shape) + 1) * frobenius(self.factor)
 
     def diag(self) -> Array:
         return np.zeros(self.n)

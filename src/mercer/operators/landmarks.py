@@ -11,8 +11,8 @@ from mercer.limits import PIECE, rows_at_a_time
 from mercer.operators.centering import refuse_non_finite
 from mercer.operators.scatter import COLUMNS, add_square
 from mercer.operators.tiles import cut
-from mercer.rounding import SUM_ROUNDINGS, UNIT, UNIT_SINGLE, gamma, largest
-from mercer.symmetric import Array
+from mercer.rounding import SUM_ROUNDINGS, UNIT, UNIT_SINGLE, frobenius, gamma
+from mercer.symmetric import UNDERFLOW, Array
 from mercer.threads import run
 
 DISTINCT = 1e-5  # what a landmark adds, against the mean of the diagonal: with less, single precision is noise
@@ -170,8 +170,8 @@ def sweep(
 def how_inexact(inverse: Array, L: Array) -> float:
     """φ̂ = X·k with X ≈ L⁻¹ and k = Lφ is off by (XL − I)φ, which is measured, and by the rounding of both products."""
     X = inverse.T
-    off = largest(X @ L - np.eye(len(L)))
-    return off + 2 * gamma(len(L) + 2) * largest(np.abs(X) @ np.abs(L))
+    off = frobenius(X @ L - np.eye(len(L)))
+    return off + 2 * gamma(len(L) + 2) * frobenius(np.abs(X) @ np.abs(L))
 
 
 def with_rounding(moments: Moments, features: LandmarkMap, dtype: Any, entry: float, chain: int) -> Moments:
@@ -191,11 +191,13 @@ def with_rounding(moments: Moments, features: LandmarkMap, dtype: Any, entry: fl
     entries = 2 * entry * np.sqrt((r if double else 1) * W * alphas)
     sums = 2 * (gamma(chain + r) + unit + features.inexact) * diagonal + entry * W
     exact = features.kernel.entry_rounding(features.rows, features.rows)  # K_SS is in double precision always
-    cholesky = r * (exact + gamma(r + 1) * diagonal / W) * alphas
+    cholesky = (r * exact + gamma(r + 1) * frobenius(features.own) ** 2) * alphas
     eps = 2 * (UNIT if double else UNIT_SINGLE)
     likely = eps * (8 * diagonal + 2 * np.sqrt(alphas / W * (r if double else 1)) * diagonal)
     likely += 2 * UNIT * r * diagonal / W * alphas
-    return replace(moments, floor=float(likely), rounding=float(max(sums + entries + cholesky, likely)))
+    underflow = W * r * UNDERFLOW
+    rounding = max(sums + entries + cholesky, likely) + underflow
+    return replace(moments, floor=float(likely + underflow), rounding=float(rounding))
 
 
 def fill_moved(out: Array, features: LandmarkMap, X: Any, origin: Array, threads: int) -> tuple[Array, Array]:

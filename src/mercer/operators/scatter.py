@@ -147,7 +147,7 @@ class Scatter(ABC):
     @property
     def constant(self) -> Array:
         """Which columns vary by no more than rounding does."""
-        return self.squares <= self.own_noise + self.weight * (8 * UNIT * self.mean) ** 2
+        return self.squares <= self.own_noise + self.weight * self.doubt**2
 
     def _scaled(self, scale: Array) -> Array:
         return np.sqrt(self.squares) / scale

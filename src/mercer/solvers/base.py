@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from mercer.rounding import UNIT, largest, lengths
+from mercer.rounding import UNIT, frobenius, lengths
 from mercer.symmetric import Array, SymmetricOperator
 
 NOT_FINITE = (
@@ -59,12 +59,12 @@ class Eigenpairs:
     @property
     def tilt(self) -> float:
         """‖Uᵀ(AU − UΘ)‖_F: how far the values are from Ritz values of their own vectors."""
-        return largest(self.vectors.T @ (self.products - self.vectors * self.values))
+        return frobenius(self.vectors.T @ (self.products - self.vectors * self.values))
 
     @property
     def product_noise(self) -> float:
-        """How far the products can be off: m of them, each off by `rounding`, make up a column of unit length."""
-        return self.rounding * float(np.sqrt(self.turned))
+        """How far the products can be off, all together: k columns, each off by `rounding`, or made of m such ones."""
+        return self.rounding * float(np.sqrt(max(self.turned, len(self))))
 
     @property
     def converged(self) -> bool:
