@@ -62,8 +62,13 @@ class Eigenpairs:
         return frobenius(self.vectors.T @ (self.products - self.vectors * self.values))
 
     @property
+    def column_noise(self) -> float:
+        """How far one product can be off: itself by `rounding`, or as a combination of m that are."""
+        return self.rounding * float(np.sqrt(self.turned))
+
+    @property
     def product_noise(self) -> float:
-        """How far the products can be off, all together: k columns, each off by `rounding`, or made of m such ones."""
+        """How far the products can be off, all together: ‖E‖₂ of k columns."""
         return self.rounding * float(np.sqrt(max(self.turned, len(self))))
 
     @property

@@ -5,6 +5,7 @@ Let A have the found pairs (θᵢ, uᵢ), U their matrix, R = AU − UΘ, and B 
 
   below      λᵢ ≥ θᵢ − ‖UᵀR‖ (Cauchy; UᵀR = 0 for exact Ritz values)
   above      λᵢ ≤ max(θᵢ, Λ) + ‖R‖ (Weyl), and for g = θᵢ − Λ > 0 even λᵢ ≤ θᵢ + 2‖R‖²/(g + √(g² + 4‖R‖²)) (Li and Li)
+  each       |λᵢ − θᵢ| ≤ ρᵢ, where these intervals keep clear of each other and of Λ: k of them, k eigenvalues
   direction  sin∠(uᵢ, vᵢ) ≤ ρᵢ/δᵢ, δᵢ the distance of θᵢ to all other eigenvalues (Davis–Kahan)
 
 Those with θᵢ > Λ are *complete*: no pair was missed among them. Below Λ the statements about directions hold if the
@@ -114,15 +115,16 @@ def certify(pairs: Eigenpairs, *, tol: float, bound: float, level: str, entries:
     gap = theta - bound
     quadratic = 2 * size * (size / (np.maximum(gap, 0) + np.hypot(np.maximum(gap, 0), 2 * size) + TINY))
     upper = np.where(gap > 0, theta + quadratic, max(bound, 0.0) + size) + tilt
+    lower, upper = _each_by_itself(theta, rho + floor + pairs.column_noise + entries, theta - tilt, upper, bound)
     complete = k if pairs.complete else int(np.sum(np.logical_and.accumulate(gap > 0)))
     clusters = _clusters(theta, rho + noise)
-    angles, unresolved = _angles(pairs, theta - tilt, upper, clusters, bound, complete, noise)
+    angles, unresolved = _angles(pairs, lower, upper, clusters, bound, complete, noise)
     rounding = 7 * floor + noise
     return Certificate(
         n_components=k,
         tol=tol,
         residuals=rho,
-        lower=theta - tilt,
+        lower=lower,
         upper=upper,
         angles=angles,
         clusters=tuple(c for c in clusters if c[1] - c[0] > 1),
@@ -136,6 +138,20 @@ def certify(pairs: Eigenpairs, *, tol: float, bound: float, level: str, entries:
         rounding=rounding,
         noise=np.full(k, rounding),
     )
+
+
+def _each_by_itself(theta: Array, radius: Array, lower: Array, upper: Array, bound: float) -> tuple[Array, Array]:
+    """Narrower intervals where every eigenvalue is known by its own residual.
+
+    Within ρ of θ there is an eigenvalue. If the first m of these intervals are disjoint and whatever comes after them
+    lies below, there are no more than m eigenvalues for them: the i-th is in the i-th.
+    """
+    low, high = theta - radius, theta + radius
+    clear = np.append(low[:-1] > high[1:], True)[: len(theta)]
+    closed = low > np.maximum(np.append(upper[1:], -np.inf)[: len(theta)], bound)
+    ends = np.flatnonzero(np.logical_and.accumulate(np.append(True, clear[:-1])[: len(theta)]) & closed)
+    own = np.arange(len(theta)) <= (ends[-1] if len(ends) else -1)
+    return np.where(own, np.maximum(lower, low), lower), np.where(own, np.minimum(upper, high), upper)
 
 
 def _clusters(theta: Array, rho: Array) -> list[tuple[int, int]]:
