@@ -21,12 +21,13 @@ from mercer.threads import WORTH_BLAS_THREADS
 # In units of one addition or multiplication in a large product of double precision, as counted on one thread:
 VALUES, VECTORS, ALL_VECTORS = 3.6, 7.0, 9.5  # an eigenproblem: n³ for values, n²k for vectors; n³ with all of them
 SMALL_SIDE = 500.0  # n² of it: what LAPACK loses on small matrices
-SVD, QR = 24.0, 4.5  # m·d·min(m, d) of singular values with vectors, and m·d² of a triangle
+SVD, QR = 24.0, 8.0  # m·d·min(m, d) of singular values with vectors, and m·d² of a triangle
 TALL = 1.8  # products of tall and narrow matrices, which wait for memory
 SINGLE = 0.65  # products in single precision
 NARROW = 8.0  # columns that a product with few of them costs on top
-READ, MOVE = 40.0, 85.0  # a number read from memory in a product; read, moved to the mean and written
-SUMMED = 1.4  # squares of rows, which are summed up in short chains
+READ, MOVE = 40.0, 140.0  # a number read from memory in a product; read, moved to the mean and written
+SUMMED = 1.9  # squares of rows, which are summed up in short chains
+SWEPT = 1.6  # a sweep for landmarks: features, their errors, and sums in short chains
 SPARSE = 10.0  # an operation on a sparse number
 # Of processors:
 START = 0.01  # seconds of any fit: checks, the certificate, words
@@ -141,7 +142,7 @@ def _landmarks(s: Landmarks, p: Problem, k: int, pace: Pace, double: float, sing
     """Drawing them, one sweep, their eigenproblem, and exact passes."""
     r, n = s.count, p.n
     drawn = s.sample * r * (double + pace.fresh + r * TALL * pace.flop)
-    swept = n * r * (single + double / 4 + 2 * r * SINGLE * pace.flop)
+    swept = SWEPT * n * r * (single + double / 4 + 2 * r * SINGLE * pace.flop)
     after = s.refine * _tiles(n, 2 * (k + start_columns(k)) + PROBES, pace, double)
     after += n * r * (double + 2 * k * pace.flop) if s.refine else 0.0
     return Work(drawn + swept + after, alone=(6 + (1 + s.refine) * VALUES) * r**3 * pace.flop)
