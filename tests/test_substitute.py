@@ -298,7 +298,9 @@ def test_kernel_pca_follows_vectors_that_are_changed_in_place():
     np.testing.assert_allclose(model.transform(NEW), other.transform(NEW), atol=1e-10)
 
 
-@pytest.mark.parametrize("change", [np.negative, lambda v: v[::-1].copy(), lambda v: v + 1e-9], ids=str)
+@pytest.mark.parametrize(
+    "change", [np.negative, lambda v: v[::-1].copy(), lambda v: v + 1e-9], ids=["negative", "turned", "moved"]
+)
 def test_changes_in_place_between_the_entries_that_are_kept_of_large_arrays_are_seen(change):
     model = KernelPCA(30, kernel="linear").fit(np.random.default_rng(0).normal(size=(2400, 40)))
     row = 2301
