@@ -63,7 +63,7 @@ def product(A: Any, B: Any, out: Array | None = None, short: int = SHORT) -> Arr
 def inner(A: Array, B: Array) -> Array:
     """AᵀB of two tall arrays in short chains; of AᵀA, what is on and above the diagonal.
 
-    BLAS adds to what is there, so that short chains cost no time.
+    BLAS adds to what is there, so that no part is written and read again.
     """
     if len(A) > LONG:
         half = _half(len(A))

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer.kernels.base import summed
 from mercer.limits import FEATURE_ROWS
 from mercer.operators.scatter import Square
 from mercer.operators.sweeps import sweep
@@ -86,8 +87,8 @@ class FeatureGram(SymmetricOperator):
         """
         if not self.roundings:
             return 0.0
-        off = gamma(self.roundings) * np.sqrt(_summed(self.diag(), weights))
-        return float(off * (2 * np.sqrt(_summed(self.shifted_diag(), weights)) + off))
+        off = gamma(self.roundings) * np.sqrt(summed(self.diag(), weights))
+        return float(off * (2 * np.sqrt(summed(self.shifted_diag(), weights)) + off))
 
     @property
     def shifted_chain(self) -> int:  # type: ignore[override]
@@ -100,7 +101,7 @@ class FeatureGram(SymmetricOperator):
 
     def shifted_moduli(self, weights: Array | None = None, sums: Array | None = None) -> float:
         """‖S|Ψ||Ψ|ᵀS‖ ≤ ‖SΨ‖_F²."""
-        return _summed(self.shifted_diag(), weights)
+        return summed(self.shifted_diag(), weights)
 
     def _inner(self, block: Any, B: Array) -> Array:
         """Φᵀ B of some rows, in short chains."""
@@ -115,10 +116,6 @@ class FeatureGram(SymmetricOperator):
     def _rows(self, rows: slice, moved: bool = False) -> Any:
         block = self.factor[rows].astype(np.float64, copy=False)
         return block if sparse.issparse(block) or not moved else block - self.origin
-
-
-def _summed(squares: Array, weights: Array | None) -> float:
-    return float(squares.sum() if weights is None else weights @ squares)
 
 
 def _dense(block: Any) -> Array:
