@@ -16,6 +16,7 @@ FLOORS = {
     "options": 0,
     "terminal": 0,
     "rounding": 0,
+    "blas": 0,
     "arrays": 1,
     "inputs": 1,
     "symmetric": 1,

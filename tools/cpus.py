@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # The numerical tests, in one place: whatever claims something about a rounded number.
 TESTS = [
     "test_proofs.py",
+    "test_blas.py",
     "test_rounding.py",
     "test_rounding_linear.py",
     "test_solvers.py",

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import blas
+
+from mercer.blas import add_products, add_squares
 
 Array = NDArray[Any]
 
@@ -48,16 +49,22 @@ def product(A: Any, B: Any, out: Array | None = None, short: int = SHORT) -> Arr
         return np.asarray(np.matmul(A, B, out=out))
     count = terms // short
     if count * A.shape[0] * B.shape[1] <= TOGETHER:
-        whole = count * short
-        left = A[:, :whole].reshape(A.shape[0], count, short).transpose(1, 0, 2)
-        out = (left @ B[:whole].reshape(count, short, B.shape[1])).sum(axis=0, out=out)
-        out += A[:, whole:] @ B[whole:]
-        return out
+        return side_by_side(A, B, short, out)
     out = np.matmul(A[:, :short], B[:short], out=out)
     part = np.empty_like(out)
     for first in range(short, terms, short):
         out += np.matmul(A[:, first : first + short], B[first : first + short], out=part)
     return np.asarray(out)
+
+
+def side_by_side(A: Any, B: Any, short: int, out: Array | None = None) -> Array:
+    """A B of up to LONG terms: all products of short chains in one call, and their sum."""
+    count = A.shape[1] // short
+    whole = count * short
+    left = A[:, :whole].reshape(A.shape[0], count, short).transpose(1, 0, 2)
+    total = (left @ B[:whole].reshape(count, short, B.shape[1])).sum(axis=0, out=out)
+    total += A[:, whole:] @ B[whole:]
+    return np.asarray(total)
 
 
 def inner(A: Array, B: Array) -> Array:
@@ -71,17 +78,14 @@ def inner(A: Array, B: Array) -> Array:
         out = inner(upper, upper if A is B else B[:half])
         out += inner(lower, lower if A is B else B[half:])
         return out
-    if len(A) // SHORT * A.shape[1] * B.shape[1] <= TOGETHER:
-        return product(A.T, B)
-    out = np.zeros((B.shape[1], A.shape[1]), dtype=A.dtype, order="F")
-    syrk, gemm = blas.get_blas_funcs(("syrk", "gemm"), (out,))
-    for first in range(0, len(A), SHORT):
-        some = slice(first, first + SHORT)
-        if A is B:
-            out = syrk(1.0, A[some].T, beta=1.0, c=out, lower=1, overwrite_c=1)
-        else:
-            out = gemm(1.0, B[some].T, A[some].T, trans_b=1, beta=1.0, c=out, overwrite_c=1)
-    return out.T
+    if len(A) // SHORT * A.shape[1] * B.shape[1] <= 5 * TOGETHER:  # where calls cost more than sums do
+        return side_by_side(A.T, B, SHORT)
+    out = np.zeros((A.shape[1], B.shape[1]), dtype=A.dtype)
+    if A is B:
+        add_squares(out, A, SHORT)
+    else:
+        add_products(out, A, B, SHORT)
+    return out
 
 
 def weighted_sum(weights: Array, rows: Array) -> Array:

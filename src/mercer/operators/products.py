@@ -5,16 +5,18 @@ from typing import Any
 
 import numpy as np
 
+from mercer.blas import add_products
 from mercer.limits import LANES, lane_rows, sparse_rows
 from mercer.operators.scatter import Spread
 from mercer.operators.tiles import cut
 from mercer.rounding import UNIT, gamma
 from mercer.sources.rows import some_rows
-from mercer.sums import RunningSum, chain, product
+from mercer.sums import SHORT, RunningSum, chain, product
 from mercer.symmetric import Array, SymmetricOperator
 from mercer.threads import run
 
 ENTRIES = 500_000  # of rows that are multiplied at once
+AT_ONCE = 16  # pieces of dense rows that are added up before what rounding takes is kept
 FAR = 1e4  # mean²/variance from which rows are moved to their mean before the product, not after it
 
 ROUNDINGS = 12  # beside the sums: x − mean twice, weights, scales, the mean's own product, and the last sum
@@ -46,7 +48,7 @@ class ScatterProducts(SymmetricOperator):
         far = np.any(self.total_weight * self.mean**2 > FAR * spread.squares)
         self.moved = bool(far) and not rows.sparse
         self.size = sparse_rows(self.n, rows.density) if rows.sparse else self._few_rows()
-        self.chain = ROUNDINGS + (longest_sums(rows, self.size) if rows.sparse else chain(self.n) + chain(self.size))
+        self.chain = ROUNDINGS + (longest_sums(rows, self.size) if rows.sparse else chain(self.n) + self._row_chain)
 
     def matmat(self, B: Array) -> Array:
         inner = np.ascontiguousarray(B / self.scale[:, None])
@@ -86,7 +88,13 @@ class ScatterProducts(SymmetricOperator):
         return self.off if self.moved else self.mean
 
     def _few_rows(self) -> int:
-        return min(lane_rows(self.n, self.rows.held), max(1, ENTRIES // self.n))
+        some = min(lane_rows(self.n, self.rows.held), max(1, ENTRIES // self.n))
+        return some if some < SHORT else some // SHORT * SHORT
+
+    @property
+    def _row_chain(self) -> int:
+        """The most additions behind a sum over dense rows, until what rounding takes from it is kept."""
+        return min(SHORT, self.size) + AT_ONCE * -(-self.size // SHORT)
 
     @property
     def floor(self) -> float:
@@ -104,9 +112,13 @@ class ScatterProducts(SymmetricOperator):
             pieces, first = cut(block.shape[0], min(size, -(-block.shape[0] // LANES))), start
 
             def work(i: int, block: Any = block, pieces: list[slice] = pieces, first: int = first) -> None:
-                for piece in pieces[i::LANES]:
-                    w = None if self.weights is None else self.weights[first + piece.start : first + piece.stop]
-                    sums[i].add(self._product(some_rows(block, piece.start, piece.stop), w, turned))
+                own, together = pieces[i::LANES], 1 if self.rows.sparse else AT_ONCE
+                for some in range(0, len(own), together):
+                    part = None
+                    for piece in own[some : some + together]:
+                        w = None if self.weights is None else self.weights[first + piece.start : first + piece.stop]
+                        part = self._product(some_rows(block, piece.start, piece.stop), w, turned, part)
+                    sums[i].add(part)
 
             run(work, range(LANES), self.threads)
             start += block.shape[0]
@@ -116,13 +128,17 @@ class ScatterProducts(SymmetricOperator):
             sums[0].add_sum(lane)
         return sums[0].settle().T
 
-    def _product(self, X: Any, weights: Array | None, turned: Array) -> Any:
-        """(Σ w x(xᵀB))ᵀ: the way round that BLAS is fastest with."""
+    def _product(self, X: Any, weights: Array | None, turned: Array, part: Array | None) -> Any:
+        """(Σ w x(xᵀB))ᵀ: the way round that BLAS is fastest with; of dense rows, added to the part."""
         X = X - self.mean if self.moved else X.astype(np.float64, copy=False)
         C = (X @ turned.T).T if self.rows.sparse else product(turned, X.T)
         if weights is not None:
             C = C * weights
-        return (X.T @ C.T).T if self.rows.sparse else product(C, X)
+        if self.rows.sparse:
+            return (X.T @ C.T).T
+        part = np.zeros(turned.shape) if part is None else part
+        add_products(part, C.T, X, SHORT)
+        return part
 
 
 def longest_sums(rows: Any, size: int) -> int:
