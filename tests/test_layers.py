@@ -13,6 +13,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "mercer"
 FLOORS = {
     "errors": 0,
     "limits": 0,
+    "blocks": 0,
     "options": 0,
     "terminal": 0,
     "rounding": 0,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.errors import in_short
+from mercer.errors import BadData, in_short
 from mercer.inputs import table, told_where
 from mercer.kernels.base import Array, Kernel, Rows, n_rows
 from mercer.kernels.given import Blockwise, Pairwise, Precomputed
@@ -101,3 +101,15 @@ def part_of(K: Any, items: Array) -> tuple[Kernel, Rows]:
     part = K[items][:, items]
     part = part.toarray() if sparse.issparse(part) else part
     return Blockwise(lambda one, other: part[np.ix_(one[:, 0], other[:, 0])]), np.arange(len(items))[:, None]
+
+
+def refuse_non_finite(values: Array, kernel: Any) -> None:
+    """One sentence for a kernel that left the numbers behind: values (n, …) of so many rows."""
+    bad = np.flatnonzero(~np.isfinite(values).reshape(len(values), -1).all(axis=1))
+    if not len(bad):
+        return
+    raise BadData(
+        f"The kernel {'' if kernel is None else in_short(kernel, 120) + ' '}gave values that are not finite, first for "
+        f"row index {bad[0]} ({len(bad)} of {len(values)} rows): an overflow, or a kernel function that returns nan. "
+        "Scale the data down (StandardScaler) or check the function with mercer.kernels.check_kernel."
+    )

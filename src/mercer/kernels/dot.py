@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from mercer.blocks import MOST_FEATURES
 from mercer.errors import in_short
 from mercer.kernels.base import (
     ROUNDINGS,
@@ -20,7 +21,6 @@ from mercer.kernels.base import (
     require_positive,
     summed,
 )
-from mercer.limits import MOST_FEATURES
 from mercer.rounding import gamma
 from mercer.sums import LESS_SHORT, chain, product, row_squares
 

@@ -13,8 +13,9 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 
+from mercer.blocks import rows_at_a_time
 from mercer.errors import in_short, shortened
-from mercer.limits import Limits, count_threads, rows_at_a_time
+from mercer.limits import Limits, count_threads
 from mercer.progress import reporting
 from mercer.solvers.plan import Plan
 from mercer.sources.outlets import outlet, refuse_same_file, refuse_unwritable

@@ -9,9 +9,10 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
+from mercer.blocks import MOST_FEATURES, rows_at_a_time
 from mercer.errors import NoRoom
 from mercer.kernels import Kernel, Precomputed
-from mercer.limits import MOST_FEATURES, Limits, rows_at_a_time
+from mercer.limits import Limits
 from mercer.models.training import Training
 from mercer.solvers.linear_plan import TINY, LinearProblem, choose_linear_plan
 from mercer.solvers.plan import SMALL, Problem, choose_plan

@@ -7,8 +7,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import metadata_routing
 
+from mercer.blocks import MOST_FEATURES
 from mercer.errors import NoRoom
-from mercer.limits import MOST_FEATURES, in_words
+from mercer.limits import in_words
 from mercer.models.ahead import linear_plan_ahead
 from mercer.models.axes import LinearTask, OutOfRange, about_digits, refuse_far_apart, summed
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing

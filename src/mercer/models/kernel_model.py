@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.errors import tell
 from mercer.kernels import Kernel, Precomputed, resolve_kernel
+from mercer.kernels.check import refuse_non_finite
 from mercer.limits import Limits
 from mercer.models.ahead import plan_ahead
 from mercer.models.base import Model, all_or_nothing
@@ -22,7 +23,6 @@ from mercer.models.foretold import with_share
 from mercer.models.problem import describe, which_solver
 from mercer.models.scale import divided, in_units, in_units_of_input, refuse_matrix, sense_of_scale, standardized
 from mercer.models.training import Training, check_rows, weigh
-from mercer.operators.centering import refuse_non_finite
 from mercer.readings.preimage import learn_inverse
 from mercer.solvers.certificate import Certificate
 from mercer.solvers.interval import IntervalCertificate

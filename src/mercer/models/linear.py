@@ -9,6 +9,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import HERE, Home, is_foreign, to_numpy
+from mercer.blocks import cut
 from mercer.errors import BadData, tell
 from mercer.inputs import table, told_where
 from mercer.models.axes import OVERFLOW, Axes
@@ -16,7 +17,6 @@ from mercer.models.base import Model
 from mercer.models.components import per_degree_of_freedom
 from mercer.models.training import check_rows
 from mercer.models.units import about_range, certificate_in, squared_units
-from mercer.operators.tiles import cut
 from mercer.rounding import UNIT, UNIT_SINGLE
 from mercer.solvers.base import signs_by
 from mercer.solvers.certificate import Certificate

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.blocks import cut
 from mercer.errors import NoRoom
 from mercer.models.axes import (
     DIGITS,
@@ -26,7 +27,6 @@ from mercer.operators.held import Dilation, HeldMatrix
 from mercer.operators.products import ScatterProducts
 from mercer.operators.scatter import ENTRY, Scatter, Spread, Square, Triangle, add_square, mirror
 from mercer.operators.sweeps import squares_along
-from mercer.operators.tiles import cut
 from mercer.progress import reporting
 from mercer.rounding import gamma
 from mercer.solvers.base import Eigenpairs, measured_anew, rounding_floor, signs_by

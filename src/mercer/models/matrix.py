@@ -7,13 +7,14 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
+from mercer.blocks import cut
 from mercer.errors import BadData, tell
 from mercer.kernels import Kernel
 from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.held import BlackBox, HeldMatrix
-from mercer.operators.tiles import TILE, cut
+from mercer.operators.tiles import TILE
 from mercer.rounding import UNIT
 from mercer.solvers.plan import Plan
 from mercer.symmetric import Array, SymmetricOperator

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.limits import hoods_at_a_time, rows_at_a_time
+from mercer.blocks import hoods_at_a_time, rows_at_a_time
 from mercer.models.neighborhoods import Neighborhoods
 from mercer.operators import local
 from mercer.symmetric import Array

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer.blocks import rows_at_a_time
 from mercer.errors import BadData
-from mercer.limits import rows_at_a_time
 from mercer.models.axes import OVERFLOW, Axes, LinearTask
 from mercer.rounding import TINY
 from mercer.solvers.certificate import Certificate

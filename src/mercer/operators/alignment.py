@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.limits import hoods_at_a_time
+from mercer.blocks import hoods_at_a_time
 from mercer.operators import local
 from mercer.operators.spaces import Space
 from mercer.progress import Tell

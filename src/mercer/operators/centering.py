@@ -1,11 +1,10 @@
 """JKJ, never formed: centring around the mean of the features, with weights if rows count differently."""
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from mercer.errors import BadData, in_short
+from mercer.kernels.check import refuse_non_finite
 from mercer.rounding import SUM_ROUNDINGS, gamma
 from mercer.symmetric import Array, SymmetricOperator
 
@@ -169,18 +168,6 @@ class Weighted(SymmetricOperator):
 
     def block(self, rows: Array, columns: Array) -> Array:
         return self.root[rows][:, None] * self.base.block(rows, columns) * self.root[columns]
-
-
-def refuse_non_finite(values: Array, kernel: Any) -> None:
-    """One sentence for a kernel that left the numbers behind: values (n, …) of so many rows."""
-    bad = np.flatnonzero(~np.isfinite(values).reshape(len(values), -1).all(axis=1))
-    if not len(bad):
-        return
-    raise BadData(
-        f"The kernel {'' if kernel is None else in_short(kernel, 120) + ' '}gave values that are not finite, first for "
-        f"row index {bad[0]} ({len(bad)} of {len(values)} rows): an overflow, or a kernel function that returns nan. "
-        "Scale the data down (StandardScaler) or check the function with mercer.kernels.check_kernel."
-    )
 
 
 def inverse_root(values: Array) -> Array:

@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer.blocks import FEATURE_ROWS, cut
 from mercer.kernels.base import summed
-from mercer.limits import FEATURE_ROWS
 from mercer.operators.scatter import Square
 from mercer.operators.sweeps import sweep
-from mercer.operators.tiles import cut
 from mercer.rounding import gamma
 from mercer.sources.rows import ArrayRows
 from mercer.sums import SHORT, chain, inner, product

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.operators.tiles import TILE, cut, product_chain, symmetric_product
+from mercer.blocks import cut
+from mercer.operators.tiles import TILE, product_chain, symmetric_product
 from mercer.rounding import SUM_ROUNDINGS, frobenius, gamma
 from mercer.sums import chain, product
 from mercer.symmetric import Array, SymmetricOperator

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
-from mercer.limits import PIECE, rows_at_a_time
-from mercer.operators.centering import refuse_non_finite
+from mercer.blocks import PIECE, cut, rows_at_a_time
+from mercer.kernels.check import refuse_non_finite
 from mercer.operators.scatter import COLUMNS, add_square
-from mercer.operators.tiles import cut
 from mercer.rounding import SUM_ROUNDINGS, UNIT, UNIT_SINGLE, frobenius, gamma
 from mercer.symmetric import UNDERFLOW, Array
 from mercer.threads import run

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
-from mercer.limits import tile_rows
+from mercer.blocks import tile_rows
 from mercer.progress import Tell
 from mercer.symmetric import Array
 from mercer.threads import run

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from mercer.blas import add_products
-from mercer.limits import LANES, lane_rows, sparse_rows
+from mercer.blocks import LANES, cut, lane_rows, sparse_rows
 from mercer.operators.scatter import Spread
-from mercer.operators.tiles import cut
 from mercer.rounding import UNIT, gamma
 from mercer.sources.rows import some_rows
 from mercer.sums import SHORT, RunningSum, chain, product

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from mercer.limits import FEATURE_ROWS, PIECE, rows_at_a_time
+from mercer.blocks import FEATURE_ROWS, PIECE, cut, rows_at_a_time
 from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import Gram
-from mercer.operators.tiles import apply, cut
+from mercer.operators.tiles import apply
 from mercer.symmetric import Array, SymmetricOperator
 from mercer.threads import run
 

@@ -16,8 +16,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
 
-from mercer.limits import NARROW
-from mercer.operators.tiles import cut
+from mercer.blocks import NARROW, cut
 from mercer.rounding import UNIT, UNIT_SINGLE, gamma
 from mercer.sources.rows import copies_of
 from mercer.sums import RunningSum, chain, column_squares, cross, inner, sum_chain, two_sum, weighted_sum

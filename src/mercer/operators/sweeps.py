@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.limits import LANES, lane_rows, sparse_rows
+from mercer.blocks import LANES, cut, lane_rows, sparse_rows
 from mercer.operators.scatter import Scatter
-from mercer.operators.tiles import cut
 from mercer.sources.rows import some_rows
 from mercer.sums import product, weighted_sum
 from mercer.symmetric import Array

@@ -1,13 +1,13 @@
 """Tiles of a matrix: a plan that is pure arithmetic, and the two things done with them, filling and applying."""
 
 from collections.abc import Callable
-from itertools import pairwise
 from threading import local
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.blocks import cut
 from mercer.sums import LESS_SHORT, LONG, SHORT, chain, product
 from mercer.threads import run, threads_for
 
@@ -20,13 +20,6 @@ TILE = 256  # a float64 tile of this side takes 0.5 MB: it stays in one core's c
 STRIP = 512  # rows and columns of a tile that is evaluated and used at once
 GROUPS = 16  # so many parts of a strip are shared out
 PRODUCT, PRODUCTS = 512, 4  # columns of a product that is shared out, at least; how many of them, at most
-
-
-def cut(n: int, size: int) -> list[slice]:
-    """0 … n in slices of nearly equal length, at most `size` long."""
-    pieces = max(1, -(-n // size))
-    edges = [n * i // pieces for i in range(pieces + 1)]
-    return [slice(a, b) for a, b in pairwise(edges)]
 
 
 def plan_symmetric(n: int) -> list[tuple[slice, slice]]:

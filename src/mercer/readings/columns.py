@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from mercer.limits import rows_at_a_time
+from mercer.blocks import rows_at_a_time
 from mercer.operators.scatter import Spread
 from mercer.operators.sweeps import origin_of
 from mercer.sources.rows import RowSource

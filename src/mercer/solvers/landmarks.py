@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from mercer.limits import PIECE
+from mercer.blocks import PIECE
 from mercer.progress import Tell
 from mercer.solvers.base import Eigenpairs, Solver
 from mercer.solvers.pivoted import pivoted_cholesky, proposals

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from mercer.blocks import LANES, MOST_FEATURES, NARROW, SPARSE_ENTRIES, lane_rows
 from mercer.errors import NoRoom
-from mercer.limits import LANES, MOST_FEATURES, NARROW, SPARSE_ENTRIES, Limits, in_words, lane_rows
+from mercer.limits import Limits, in_words
 from mercer.solvers.base import Solver
 from mercer.solvers.dense import Dense
 from mercer.solvers.krylov import BlockKrylov

@@ -6,8 +6,9 @@ from math import log
 import numpy as np
 from scipy import sparse
 
+from mercer.blocks import hoods_at_a_time, tile_bytes, tile_rows
 from mercer.errors import NoRoom
-from mercer.limits import Limits, hoods_at_a_time, in_words, tile_bytes, tile_rows
+from mercer.limits import Limits, in_words
 from mercer.progress import Tell
 from mercer.solvers.base import Solver
 from mercer.solvers.factors import symmetric_lu

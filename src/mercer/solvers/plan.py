@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import isqrt
 
+from mercer.blocks import FEATURE_ROWS, MOST_FEATURES, rows_at_a_time
 from mercer.errors import NoRoom
-from mercer.limits import FEATURE_ROWS, MOST_FEATURES, Limits, in_words, rows_at_a_time
+from mercer.limits import Limits, in_words
 from mercer.solvers.base import Solver
 from mercer.solvers.dense import Dense
 from mercer.solvers.factored import Factored

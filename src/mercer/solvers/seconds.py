@@ -7,7 +7,7 @@ so that runs repeat.
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from mercer.limits import LANES
+from mercer.blocks import LANES
 from mercer.solvers.completeness import PROBES
 from mercer.solvers.dense import Dense
 from mercer.solvers.factored import Factored

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from mercer.blocks import rows_at_a_time
 from mercer.errors import BadData
-from mercer.limits import rows_at_a_time
 
 Array = NDArray[Any]
 
