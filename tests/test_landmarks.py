@@ -17,10 +17,10 @@ from sklearn.decomposition import PCA
 import mercer.operators.landmarks
 import mercer.solvers.plan
 from mercer import KernelPCA
+from mercer.certificates.intervals import water_level
 from mercer.errors import BadData, MercerWarning, NoRoom
 from mercer.kernels import RBF, Blockwise, Laplacian, Linear, Matern, Polynomial
 from mercer.operators.landmarks import LandmarkMap, sweep
-from mercer.solvers.interval import water_level
 from mercer.sources.rows import ArrayRows
 from mercer.threads import one_blas_thread
 

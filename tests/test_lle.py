@@ -27,6 +27,7 @@ from sklearn.neighbors import NearestNeighbors
 import mercer
 import naive
 from mercer import KernelPCA, LocallyLinearEmbedding, locally_linear_embedding, textbook
+from mercer.certificates.gaps import certify_gaps
 from mercer.datasets import spiral
 from mercer.errors import BadData, MercerWarning, NoRoom
 from mercer.kernels import RBF, Cosine, Linear, Sigmoid
@@ -36,7 +37,6 @@ from mercer.operators.held import HeldMatrix
 from mercer.operators.neighbors import by_tiles, by_tree, smallest
 from mercer.operators.points import Points
 from mercer.operators.spaces import Distances, KernelRows
-from mercer.solvers.gaps import certify_gaps
 from mercer.solvers.inverse import BottomRitz, DenseBottom, Inverse, ShiftInvert, bound_beyond
 from mercer.threads import one_blas_thread
 from registry import BOTTOM_SOLVERS as SOLVERS

@@ -16,6 +16,7 @@ from sklearn import datasets, decomposition
 from sklearn.decomposition._pca import _assess_dimension
 
 from mercer import PCA, IncrementalPCA
+from mercer.certificates.residuals import certify
 from mercer.datasets import us_arrests
 from mercer.errors import BadData
 from mercer.operators.products import FAR
@@ -23,7 +24,6 @@ from mercer.operators.scatter import Spread, Square, Triangle
 from mercer.operators.sweeps import origin_of, sweep
 from mercer.readings.components import bic, components_for_share, minka_evidence
 from mercer.solvers.base import Eigenpairs
-from mercer.solvers.certificate import certify
 from mercer.sources.rows import ArrayRows
 from mercer.threads import one_blas_thread
 from strategies import seeds, tall_tables

@@ -10,16 +10,16 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 from scipy.linalg import subspace_angles
 
+from mercer.certificates.gaps import certify_gaps
+from mercer.certificates.intervals import certify_landmarks
+from mercer.certificates.residuals import certify
 from mercer.models import spectrum
 from mercer.models.embedding import about
 from mercer.operators.held import HeldMatrix
 from mercer.solvers import dense, inverse
 from mercer.solvers.base import Eigenpairs
-from mercer.solvers.certificate import certify
 from mercer.solvers.completeness import explore, explore_by_products
 from mercer.solvers.factors import DenseFactor, SparseFactor, count_negative
-from mercer.solvers.gaps import certify_gaps
-from mercer.solvers.interval import certify_landmarks
 from mercer.solvers.inverse import BottomRitz, DenseBottom, ShiftInvert, bound_by_count
 from mercer.solvers.plan import Plan
 

@@ -8,6 +8,7 @@ from scipy.linalg import subspace_angles
 from sklearn.datasets import make_blobs, make_swiss_roll
 from sklearn.utils.validation import _check_psd_eigenvalues
 
+from mercer.certificates.residuals import certify
 from mercer.kernels import RBF
 from mercer.limits import Limits
 from mercer.models.spectrum import bound_by_count, find_spectrum, rule_out_missed
@@ -16,7 +17,6 @@ from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.held import HeldMatrix
 from mercer.solvers.base import Eigenpairs, clean_spectrum, rounding_floor, settle
-from mercer.solvers.certificate import certify
 from mercer.solvers.completeness import explore, explore_by_products
 from mercer.solvers.factored import Factored
 from mercer.solvers.krylov import BlockKrylov

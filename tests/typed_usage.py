@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, locally_linear_embedding
-from mercer.solvers.certificate import Certificate
-from mercer.solvers.interval import IntervalCertificate
+from mercer.certificates.intervals import IntervalCertificate
+from mercer.certificates.residuals import Certificate
 from mercer.solvers.plan import Plan
 
 Array = NDArray[Any]

@@ -12,8 +12,8 @@ from attack.problems import Problem, try_problem
 from attack.tally import Tally
 from attack.truth import kernel_truth, linear_truth
 from mercer import PCA, KernelPCA
+from mercer.certificates import residuals
 from mercer.kernels import RBF
-from mercer.solvers import certificate
 
 ROWS = np.random.default_rng(0).normal(size=(40, 5)) * [5, 4, 3, 2, 1]
 
@@ -75,7 +75,7 @@ def test_a_dropped_pair_is_caught_as_missed():
 
 def test_a_certificate_that_forgets_rounding_is_caught(monkeypatch):
     def without(pairs, **claims):
-        found = certificate.certify(pairs, **claims | {"entries": 0.0})
+        found = residuals.certify(pairs, **claims | {"entries": 0.0})
         return replace(found, lower=pairs.values, upper=pairs.values + (found.upper - found.lower) / 1e3)
 
     monkeypatch.setattr("mercer.models.linear_ways.certify", without)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.certificates.residuals import Certificate
 from mercer.errors import BadData, NoRoom, listed
 from mercer.limits import Limits
 from mercer.models.spectrum import about_directions
@@ -14,7 +15,6 @@ from mercer.operators.sweeps import sweep
 from mercer.readings.components import bic, components_for_share, minka_evidence
 from mercer.rounding import UNIT
 from mercer.solvers.base import signs_by
-from mercer.solvers.certificate import Certificate
 from mercer.solvers.linear_plan import LinearProblem
 from mercer.solvers.plan import Plan
 from mercer.sources.rows import RowSource

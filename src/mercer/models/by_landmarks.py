@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer.certificates.intervals import certify_landmarks
 from mercer.errors import BadData, tell
 from mercer.inputs import table
 from mercer.models.certified import components_of
@@ -21,7 +22,6 @@ from mercer.progress import Tell, reporting, saying
 from mercer.readings.components import components_for_share
 from mercer.solvers.base import signs_by
 from mercer.solvers.dense import leading_eigenpairs
-from mercer.solvers.interval import certify_landmarks
 from mercer.solvers.landmarks import Landmarks
 from mercer.solvers.plan import Plan
 from mercer.solvers.warm import start_columns

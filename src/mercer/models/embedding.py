@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from mercer.certificates.gaps import GapCertificate, PartsCertificate, certify_gaps
+from mercer.certificates.residuals import ANGLE
 from mercer.errors import BadData, listed
 from mercer.models.neighborhoods import Neighborhoods, sizes_in_words
 from mercer.operators.alignment import align
 from mercer.operators.held import HeldMatrix
 from mercer.progress import Tell
 from mercer.solvers.base import Eigenpairs, Solver, signs_by
-from mercer.solvers.certificate import ANGLE
-from mercer.solvers.gaps import GapCertificate, PartsCertificate, certify_gaps
 from mercer.symmetric import Array
 
 

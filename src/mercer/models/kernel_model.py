@@ -9,6 +9,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.certificates.intervals import IntervalCertificate
+from mercer.certificates.residuals import Certificate
 from mercer.errors import tell
 from mercer.kernels import Kernel, Precomputed, resolve_kernel
 from mercer.kernels.check import refuse_non_finite
@@ -24,8 +26,6 @@ from mercer.models.problem import describe, which_solver
 from mercer.models.scale import divided, in_units, in_units_of_input, refuse_matrix, sense_of_scale, standardized
 from mercer.models.training import Training, check_rows, weigh
 from mercer.readings.preimage import learn_inverse
-from mercer.solvers.certificate import Certificate
-from mercer.solvers.interval import IntervalCertificate
 from mercer.solvers.plan import Plan, choose_plan
 from mercer.sources.rows import by_columns
 from mercer.symmetric import Array

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import HERE, Home, is_foreign, to_numpy
 from mercer.blocks import cut
+from mercer.certificates.residuals import Certificate
 from mercer.errors import BadData, tell
 from mercer.inputs import table, told_where
 from mercer.models.axes import OVERFLOW, Axes
@@ -19,7 +20,6 @@ from mercer.models.training import check_rows
 from mercer.models.units import about_range, certificate_in, squared_units
 from mercer.rounding import UNIT, UNIT_SINGLE
 from mercer.solvers.base import signs_by
-from mercer.solvers.certificate import Certificate
 from mercer.solvers.plan import Plan
 from mercer.sources.rows import as_source
 from mercer.symmetric import Array

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mercer.blocks import cut
+from mercer.certificates.residuals import Certificate, certify
 from mercer.errors import NoRoom
 from mercer.models.axes import (
     DIGITS,
@@ -30,7 +31,6 @@ from mercer.operators.sweeps import squares_along
 from mercer.progress import reporting
 from mercer.rounding import gamma
 from mercer.solvers.base import Eigenpairs, measured_anew, rounding_floor, signs_by
-from mercer.solvers.certificate import Certificate, certify
 from mercer.solvers.dense import Dense
 from mercer.solvers.linear_plan import COLUMN_ENTRIES, choose_linear_plan, rows_plan, triangle_plan
 from mercer.solvers.plan import Plan

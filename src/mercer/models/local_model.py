@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.certificates.gaps import GapCertificate, PartsCertificate
 from mercer.errors import BadData, tell
 from mercer.kernels.base import Kernel
 from mercer.models.ahead import local_plan_ahead
@@ -22,7 +23,6 @@ from mercer.models.training import Training, check_rows
 from mercer.operators.points import Points
 from mercer.operators.spaces import KernelRows, Space
 from mercer.progress import reporting
-from mercer.solvers.gaps import GapCertificate, PartsCertificate
 from mercer.solvers.local_plan import LocalProblem, choose_local_plan, solver_for
 from mercer.solvers.plan import Plan
 from mercer.sources.rows import RowSource

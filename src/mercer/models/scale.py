@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer.certificates.intervals import IntervalCertificate
 from mercer.kernels import RBF, Kernel, Laplacian
 from mercer.models.axes import about_constant, deviations, refuse_overflow
 from mercer.models.components import Components
@@ -15,7 +16,6 @@ from mercer.operators.gram import Gram
 from mercer.operators.scatter import Spread
 from mercer.operators.sweeps import sweep
 from mercer.readings.columns import dominating
-from mercer.solvers.interval import IntervalCertificate
 from mercer.sources.rows import ScaledRows, as_source, by_columns
 from mercer.symmetric import Array
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
+from mercer.certificates.residuals import ANGLE
 from mercer.errors import listed
 from mercer.solvers.base import Eigenpairs
-from mercer.solvers.certificate import ANGLE
 from mercer.solvers.inverse import gaps, rounding
 from mercer.symmetric import Array
 
