@@ -15,7 +15,7 @@ from sklearn.datasets import make_blobs, make_swiss_roll
 from sklearn.decomposition import PCA
 
 import mercer.operators.landmarks
-import mercer.solvers.plan
+import mercer.plans.kernel
 from mercer import KernelPCA
 from mercer.certificates.intervals import water_level
 from mercer.errors import BadData, MercerWarning, NoRoom
@@ -464,8 +464,8 @@ def test_float32_rows_give_float32_scores():
 
 
 def test_a_small_sample_to_choose_from_does(monkeypatch):
-    monkeypatch.setattr(mercer.solvers.plan, "CHOSEN_FROM", 3)
-    monkeypatch.setattr(mercer.solvers.plan, "CHOSEN_ENTRIES", 0)
+    monkeypatch.setattr(mercer.plans.kernel, "CHOSEN_FROM", 3)
+    monkeypatch.setattr(mercer.plans.kernel, "CHOSEN_ENTRIES", 0)
     model = landmark(3, kernel="rbf", gamma=0.05, n_landmarks=30).fit(BLOBS)
     assert model.plan_.solver.sample == 90
     assert_array_equal(model.landmarks_, BLOBS[model.landmark_indices_])
@@ -486,12 +486,12 @@ def test_landmarks_come_with_a_warning_where_nothing_certified_fits():
 
 def test_one_exact_pass_where_a_few_would_take_too_long(monkeypatch):
     X = make_blobs(3000, 4, centers=5, random_state=0)[0]
-    monkeypatch.setattr(mercer.solvers.plan, "HELD", 100)
-    monkeypatch.setattr(mercer.solvers.plan, "BUDGET", 0.06)
+    monkeypatch.setattr(mercer.plans.kernel, "HELD", 100)
+    monkeypatch.setattr(mercer.plans.kernel, "BUDGET", 0.06)
     with pytest.warns(MercerWarning, match="so there is only one"):
         model = KernelPCA(5, kernel="rbf", gamma=0.05, n_jobs=1).fit(X)
     assert model.plan_.solver.refine == 1 and model.certificate_.passes == 1
-    monkeypatch.setattr(mercer.solvers.plan, "BUDGET", 0.001)
+    monkeypatch.setattr(mercer.plans.kernel, "BUDGET", 0.001)
     with pytest.warns(MercerWarning, match="Give max_iter for exact passes"):
         model = KernelPCA(5, kernel="rbf", gamma=0.05, n_jobs=1).fit(X)
     assert model.plan_.streams

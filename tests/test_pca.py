@@ -23,7 +23,7 @@ from mercer.errors import BadData, MercerWarning, NoRoom
 from mercer.limits import Limits
 from mercer.operators.scatter import Spread, Square, Triangle
 from mercer.operators.sweeps import sweep
-from mercer.solvers.linear_plan import LinearProblem, choose_linear_plan
+from mercer.plans.linear import LinearProblem, choose_linear_plan
 from mercer.sources.rows import ArrayRows
 from registry import ALL_FILES, write_file
 

@@ -12,12 +12,13 @@ from mercer import PCA, KernelPCA, LocallyLinearEmbedding
 from mercer.errors import NoRoom
 from mercer.kernels import RBF
 from mercer.limits import Limits
-from mercer.models import ahead, certified, foretold, linear_ways
+from mercer.models import certified, foretold, linear_ways
+from mercer.plans import pace
+from mercer.plans.kernel import Problem, choose_plan
+from mercer.plans.seconds import START, Work, kernel_work
+from mercer.plans.share import components_of, foretell
 from mercer.solvers.dense import Dense
 from mercer.solvers.krylov import BlockKrylov
-from mercer.solvers.plan import Problem, choose_plan
-from mercer.solvers.seconds import START, Work, kernel_work
-from mercer.solvers.share import components_of, foretell
 
 DIGITS = load_digits().data
 BLOBS = make_blobs(3000, 10, centers=6, random_state=0)[0]
@@ -248,7 +249,7 @@ def test_every_plan_tells_a_time(model):
 def test_the_clock_decides_nothing_but_the_seconds(monkeypatch):
     model = KernelPCA(0.9, kernel="rbf", gamma="median")
     before = model.plan(DIGITS)
-    monkeypatch.setattr(ahead, "_best", lambda work: 1000.0)
+    monkeypatch.setattr(pace, "_best", lambda work: 1000.0)
     slow = model.plan(DIGITS)
     assert slow.seconds > 100 * before.seconds and replace(slow, seconds=before.seconds) == before
 

@@ -16,12 +16,12 @@ from mercer.certificates.residuals import certify
 from mercer.models import spectrum
 from mercer.models.embedding import about
 from mercer.operators.held import HeldMatrix
+from mercer.plans.kernel import Plan
 from mercer.solvers import dense, inverse
 from mercer.solvers.base import Eigenpairs
 from mercer.solvers.completeness import explore, explore_by_products
 from mercer.solvers.factors import DenseFactor, SparseFactor, count_negative
 from mercer.solvers.inverse import BottomRitz, DenseBottom, ShiftInvert, bound_by_count
-from mercer.solvers.plan import Plan
 
 EPS = np.finfo(float).eps
 FACTORS = pytest.mark.parametrize("factor", ["sparse", "dense"])

@@ -18,12 +18,12 @@ from mercer.operators.centering import Weighted, inverse_root
 from mercer.operators.gram import RecomputedGram
 from mercer.operators.landmarks import LandmarkMap, Moments, sweep
 from mercer.operators.projection import ByKernel
+from mercer.plans.kernel import Plan
 from mercer.progress import Tell, reporting, saying
 from mercer.readings.components import components_for_share
 from mercer.solvers.base import signs_by
 from mercer.solvers.dense import leading_eigenpairs
 from mercer.solvers.landmarks import Landmarks
-from mercer.solvers.plan import Plan
 from mercer.solvers.warm import start_columns
 from mercer.sources.rows import RowSource, as_source, by_columns
 from mercer.symmetric import Array

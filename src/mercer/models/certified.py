@@ -12,8 +12,8 @@ from mercer.models.scale import company
 from mercer.models.spectrum import Spectrum, TooMany, find_spectrum
 from mercer.operators.centering import Centered
 from mercer.operators.projection import Centring, projection
+from mercer.plans.kernel import Plan, certified_plan
 from mercer.progress import reporting
-from mercer.solvers.plan import Plan, certified_plan
 
 
 def find_certified(task: Task, plan: Plan) -> Components:

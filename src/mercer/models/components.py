@@ -11,7 +11,7 @@ from mercer.kernels import Kernel
 from mercer.limits import Limits
 from mercer.models.training import Training
 from mercer.operators.projection import Centring
-from mercer.solvers.plan import Plan, Problem
+from mercer.plans.kernel import Plan, Problem
 from mercer.symmetric import Array
 
 

@@ -14,10 +14,10 @@ from mercer.errors import NoRoom
 from mercer.kernels import Kernel, Precomputed
 from mercer.limits import Limits
 from mercer.models.training import Training
-from mercer.solvers.linear_plan import TINY, LinearProblem, choose_linear_plan
-from mercer.solvers.plan import SMALL, Problem, choose_plan
-from mercer.solvers.seconds import Work, eigenvalue_work, kernel_work, linear_work
-from mercer.solvers.share import Share, components_of, foretell
+from mercer.plans.kernel import SMALL, Problem, choose_plan
+from mercer.plans.linear import TINY, LinearProblem, choose_linear_plan
+from mercer.plans.seconds import Work, eigenvalue_work, kernel_work, linear_work
+from mercer.plans.share import Share, components_of, foretell
 from mercer.sources.rows import RowSource
 from mercer.symmetric import Array
 from mercer.threads import one_blas_thread

@@ -10,7 +10,6 @@ from sklearn.utils import metadata_routing
 from mercer.blocks import MOST_FEATURES
 from mercer.errors import NoRoom
 from mercer.limits import in_words
-from mercer.models.ahead import linear_plan_ahead
 from mercer.models.axes import LinearTask, OutOfRange, about_digits, refuse_far_apart, summed
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.linear import Exact, LinearModel
@@ -18,9 +17,10 @@ from mercer.models.linear_ways import find_axes, from_square, with_enough_digits
 from mercer.models.training import check_rows, weigh
 from mercer.models.units import in_their_own, in_units, refuse_too_large, squared_units
 from mercer.operators.scatter import Square
+from mercer.plans.kernel import Plan
+from mercer.plans.linear import LinearProblem, choose_linear_plan, scatter_plan
+from mercer.plans.pace import linear_plan_ahead
 from mercer.progress import reporting
-from mercer.solvers.linear_plan import LinearProblem, choose_linear_plan, scatter_plan
-from mercer.solvers.plan import Plan
 from mercer.sources.rows import ArrayRows, RowSource, as_source
 from mercer.symmetric import Array
 from mercer.unpromised import Interval, fits

@@ -15,7 +15,6 @@ from mercer.errors import tell
 from mercer.kernels import Kernel, Precomputed, resolve_kernel
 from mercer.kernels.check import refuse_non_finite
 from mercer.limits import Limits
-from mercer.models.ahead import plan_ahead
 from mercer.models.base import Model, all_or_nothing
 from mercer.models.by_landmarks import find_by_landmarks
 from mercer.models.certified import find_certified
@@ -25,8 +24,9 @@ from mercer.models.foretold import with_share
 from mercer.models.problem import describe, which_solver
 from mercer.models.scale import divided, in_units, in_units_of_input, refuse_matrix, sense_of_scale, standardized
 from mercer.models.training import Training, check_rows, weigh
+from mercer.plans.kernel import Plan, choose_plan
+from mercer.plans.pace import plan_ahead
 from mercer.readings.preimage import learn_inverse
-from mercer.solvers.plan import Plan, choose_plan
 from mercer.sources.rows import by_columns
 from mercer.symmetric import Array
 from mercer.threads import one_blas_thread

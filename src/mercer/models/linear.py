@@ -18,9 +18,9 @@ from mercer.models.base import Model
 from mercer.models.components import per_degree_of_freedom
 from mercer.models.training import check_rows
 from mercer.models.units import about_range, certificate_in, squared_units
+from mercer.plans.kernel import Plan
 from mercer.rounding import UNIT, UNIT_SINGLE
 from mercer.solvers.base import signs_by
-from mercer.solvers.plan import Plan
 from mercer.sources.rows import as_source
 from mercer.symmetric import Array
 from mercer.threads import blas_threads_for, run

@@ -28,12 +28,12 @@ from mercer.operators.held import Dilation, HeldMatrix
 from mercer.operators.products import ScatterProducts
 from mercer.operators.scatter import ENTRY, Scatter, Spread, Square, Triangle, add_square, mirror
 from mercer.operators.sweeps import squares_along
+from mercer.plans.kernel import Plan
+from mercer.plans.linear import COLUMN_ENTRIES, choose_linear_plan, rows_plan, triangle_plan
 from mercer.progress import reporting
 from mercer.rounding import gamma
 from mercer.solvers.base import Eigenpairs, measured_anew, rounding_floor, signs_by
 from mercer.solvers.dense import Dense
-from mercer.solvers.linear_plan import COLUMN_ENTRIES, choose_linear_plan, rows_plan, triangle_plan
-from mercer.solvers.plan import Plan
 from mercer.solvers.svd import Svd
 from mercer.sums import chain, product
 from mercer.symmetric import Array

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.certificates.gaps import GapCertificate, PartsCertificate
 from mercer.errors import BadData, tell
 from mercer.kernels.base import Kernel
-from mercer.models.ahead import local_plan_ahead
 from mercer.models.base import Model, all_or_nothing
 from mercer.models.embedding import Embedding, Recipe, about_graph, embed, embed_parts, nothing
 from mercer.models.local_task import given_distances, local_problem, refuse_negative, space_of
@@ -22,9 +21,10 @@ from mercer.models.scale import about_units, in_units, refuse_matrix, standardiz
 from mercer.models.training import Training, check_rows
 from mercer.operators.points import Points
 from mercer.operators.spaces import KernelRows, Space
+from mercer.plans.kernel import Plan
+from mercer.plans.local import LocalProblem, choose_local_plan, solver_for
+from mercer.plans.pace import local_plan_ahead
 from mercer.progress import reporting
-from mercer.solvers.local_plan import LocalProblem, choose_local_plan, solver_for
-from mercer.solvers.plan import Plan
 from mercer.sources.rows import RowSource
 from mercer.symmetric import Array
 from mercer.unpromised import fits

@@ -14,7 +14,7 @@ from mercer.models.neighborhoods import probe_fill
 from mercer.operators.points import Points, SparsePoints, some_of
 from mercer.operators.spaces import Distances, KernelRows, Space
 from mercer.operators.tiles import plan_symmetric
-from mercer.solvers.local_plan import SMALL, LocalProblem
+from mercer.plans.local import SMALL, LocalProblem
 from mercer.symmetric import Array
 
 TOL = 1e-6

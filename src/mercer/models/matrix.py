@@ -15,8 +15,8 @@ from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.held import BlackBox, HeldMatrix
 from mercer.operators.tiles import TILE
+from mercer.plans.kernel import Plan
 from mercer.rounding import UNIT
-from mercer.solvers.plan import Plan
 from mercer.symmetric import Array, SymmetricOperator
 
 

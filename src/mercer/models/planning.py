@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import NoRoom, in_short
-from mercer.models.ahead import linear_plan_ahead, local_plan_ahead, plan_ahead
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.lle import LocallyLinearEmbedding
 from mercer.models.local_task import local_problem
@@ -16,8 +15,9 @@ from mercer.models.pca import PCA, linear_problem, which_solver
 from mercer.models.problem import describe
 from mercer.models.spectrum import FIRST_GUESS
 from mercer.operators.tiles import STRIP
-from mercer.solvers.plan import Plan
-from mercer.solvers.share import Share
+from mercer.plans.kernel import Plan
+from mercer.plans.pace import linear_plan_ahead, local_plan_ahead, plan_ahead
+from mercer.plans.share import Share
 
 
 def plan(

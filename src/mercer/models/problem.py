@@ -10,8 +10,8 @@ from mercer.errors import tell
 from mercer.inputs import table
 from mercer.kernels import Kernel, Precomputed
 from mercer.models.spectrum import FIRST_GUESS
+from mercer.plans.kernel import Plan, Problem
 from mercer.solvers.factored import Factored
-from mercer.solvers.plan import Plan, Problem
 from mercer.sources.rows import RowSource
 
 SPARSE = 5  # times as dear as dense: an entry from sparse rows

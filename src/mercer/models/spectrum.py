@@ -9,11 +9,11 @@ import numpy as np
 from mercer.certificates.residuals import Certificate, certify
 from mercer.errors import NoRoom, listed
 from mercer.operators.centering import Centered
+from mercer.plans.kernel import Plan
 from mercer.readings.components import components_for_share
 from mercer.solvers.base import Eigenpairs, clean_spectrum, measured_anew, rounding_floor, settle
 from mercer.solvers.completeness import PROBES, Rest, explore, explore_by_products, in_words
 from mercer.solvers.dense import Dense
-from mercer.solvers.plan import Plan
 from mercer.symmetric import Array
 
 FIRST_GUESS = 10  # components to begin with when a share of the variance is asked for

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from mercer.blocks import LANES, MOST_FEATURES, NARROW, SPARSE_ENTRIES, lane_rows
 from mercer.errors import NoRoom
 from mercer.limits import Limits, in_words
+from mercer.plans.kernel import BUFFERS, HELD_TOL, Plan
+from mercer.plans.share import Share
 from mercer.solvers.base import Solver
 from mercer.solvers.dense import Dense
 from mercer.solvers.krylov import BlockKrylov
-from mercer.solvers.plan import BUFFERS, HELD_TOL, Plan
-from mercer.solvers.share import Share
 from mercer.solvers.svd import Svd
 
 TINY = 500  # rows and columns up to which LAPACK takes the rows themselves: no digit is lost, and no time

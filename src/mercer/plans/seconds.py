@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from mercer.blocks import LANES
+from mercer.plans.kernel import Plan, Problem
+from mercer.plans.linear import LinearProblem
 from mercer.solvers.completeness import PROBES
 from mercer.solvers.dense import Dense
 from mercer.solvers.factored import Factored
 from mercer.solvers.krylov import GUARD, BlockKrylov
 from mercer.solvers.landmarks import Landmarks
-from mercer.solvers.linear_plan import LinearProblem
-from mercer.solvers.plan import Plan, Problem
 from mercer.solvers.warm import WarmKrylov, start_columns
 from mercer.threads import WORTH_BLAS_THREADS
 

@@ -11,10 +11,10 @@ import numpy as np
 from mercer.kernels import Kernel
 from mercer.limits import Limits
 from mercer.operators.tiles import STRIP
-from mercer.solvers.linear_plan import LinearProblem, choose_linear_plan
-from mercer.solvers.local_plan import LocalProblem, choose_local_plan
-from mercer.solvers.plan import Plan, Problem, choose_plan
-from mercer.solvers.seconds import NOMINAL, START, Pace, kernel_work, linear_work
+from mercer.plans.kernel import Plan, Problem, choose_plan
+from mercer.plans.linear import LinearProblem, choose_linear_plan
+from mercer.plans.local import LocalProblem, choose_local_plan
+from mercer.plans.seconds import NOMINAL, START, Pace, kernel_work, linear_work
 from mercer.threads import one_blas_thread
 
 REPEATS, PATIENCE = 5, 0.1  # of a tile, and seconds after which it is not timed again

@@ -7,12 +7,12 @@ from math import isqrt
 from mercer.blocks import FEATURE_ROWS, MOST_FEATURES, rows_at_a_time
 from mercer.errors import NoRoom
 from mercer.limits import Limits, in_words
+from mercer.plans.share import Share
 from mercer.solvers.base import Solver
 from mercer.solvers.dense import Dense
 from mercer.solvers.factored import Factored
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.landmarks import Landmarks
-from mercer.solvers.share import Share
 from mercer.solvers.warm import WarmKrylov
 
 MOST_SPARSE_FEATURES = 2000
