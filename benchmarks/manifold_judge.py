@@ -16,8 +16,8 @@ from manifold_systems import ours, true_method
 from mercer.models.neighborhoods import find_neighborhoods
 from mercer.operators.alignment import align
 from mercer.operators.held import HeldMatrix
-from mercer.operators.points import Points
 from mercer.solvers.inverse import gaps, norm_of, rounding
+from mercer.spaces.points import Points
 
 THREADS = len(os.sched_getaffinity(0))
 REG = 1e-3

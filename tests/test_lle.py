@@ -34,10 +34,10 @@ from mercer.kernels import RBF, Cosine, Linear, Sigmoid
 from mercer.operators import local
 from mercer.operators.alignment import align, weight_matrix
 from mercer.operators.held import HeldMatrix
-from mercer.operators.neighbors import by_tiles, by_tree, smallest
-from mercer.operators.points import Points
-from mercer.operators.spaces import Distances, KernelRows
 from mercer.solvers.inverse import BottomRitz, DenseBottom, Inverse, ShiftInvert, bound_beyond
+from mercer.spaces.base import Distances, KernelRows
+from mercer.spaces.nearest import by_tiles, by_tree, smallest
+from mercer.spaces.points import Points
 from mercer.threads import one_blas_thread
 from registry import BOTTOM_SOLVERS as SOLVERS
 from registry import write_file

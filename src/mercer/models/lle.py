@@ -13,9 +13,9 @@ from mercer.models.local_task import given_distances
 from mercer.models.placing import Placement
 from mercer.operators import local
 from mercer.operators.alignment import over_blocks
-from mercer.operators.points import SparsePoints
-from mercer.operators.spaces import KernelRows
 from mercer.sources.rows import RowSource
+from mercer.spaces.base import KernelRows
+from mercer.spaces.points import SparsePoints
 from mercer.symmetric import Array
 from mercer.unpromised import Interval, StrOptions, fits
 

@@ -19,13 +19,13 @@ from mercer.models.neighborhoods import Neighborhoods, about_ties, find_neighbor
 from mercer.models.placing import Placement, place
 from mercer.models.scale import about_units, in_units, refuse_matrix, standardized
 from mercer.models.training import Training, check_rows
-from mercer.operators.points import Points
-from mercer.operators.spaces import KernelRows, Space
 from mercer.plans.kernel import Plan
 from mercer.plans.local import LocalProblem, choose_local_plan, solver_for
 from mercer.plans.pace import local_plan_ahead
 from mercer.progress import reporting
 from mercer.sources.rows import RowSource
+from mercer.spaces.base import KernelRows, Space
+from mercer.spaces.points import Points
 from mercer.symmetric import Array
 from mercer.unpromised import fits
 

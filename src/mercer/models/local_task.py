@@ -11,10 +11,10 @@ from mercer.errors import tell
 from mercer.inputs import refuse_diagonal
 from mercer.kernels.base import Kernel
 from mercer.models.neighborhoods import probe_fill
-from mercer.operators.points import Points, SparsePoints, some_of
-from mercer.operators.spaces import Distances, KernelRows, Space
 from mercer.operators.tiles import plan_symmetric
 from mercer.plans.local import SMALL, LocalProblem
+from mercer.spaces.base import Distances, KernelRows, Space
+from mercer.spaces.points import Points, SparsePoints, some_of
 from mercer.symmetric import Array
 
 TOL = 1e-6

@@ -8,10 +8,10 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from mercer.errors import BadData
-from mercer.operators.neighbors import Neighbors
-from mercer.operators.spaces import Space
 from mercer.plans.local import Fill, foretell, measure_fill
 from mercer.progress import Tell
+from mercer.spaces.base import Space
+from mercer.spaces.nearest import Neighbors
 from mercer.symmetric import Array
 
 SMALL, LARGE = 500, 2000  # items of two pieces whose factors foretell that of the whole …

@@ -8,8 +8,8 @@ from scipy import sparse
 
 from mercer.blocks import hoods_at_a_time
 from mercer.operators import local
-from mercer.operators.spaces import Space
 from mercer.progress import Tell
+from mercer.spaces.base import Space
 from mercer.symmetric import Array
 from mercer.threads import run
 

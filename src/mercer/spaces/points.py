@@ -7,9 +7,9 @@ from scipy import sparse
 from scipy.spatial import cKDTree
 
 from mercer.kernels.dot import Cosine, Linear
-from mercer.operators.neighbors import Neighbors, nearest
-from mercer.operators.spaces import KernelRows, Space, power_of_two
 from mercer.progress import Tell
+from mercer.spaces.base import KernelRows, Space, power_of_two
+from mercer.spaces.nearest import Neighbors, nearest
 from mercer.symmetric import Array
 
 SOME = 1000  # rows that medians are taken of
