@@ -14,14 +14,14 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_swiss_roll
 from sklearn.decomposition import PCA
 
-import mercer.operators.landmarks
 import mercer.plans.kernel
+import mercer.sweeps.landmarks
 from mercer import KernelPCA
 from mercer.certificates.intervals import water_level
 from mercer.errors import BadData, MercerWarning, NoRoom
 from mercer.kernels import RBF, Blockwise, Laplacian, Linear, Matern, Polynomial
-from mercer.operators.landmarks import LandmarkMap, sweep
 from mercer.sources.rows import ArrayRows
+from mercer.sweeps.landmarks import LandmarkMap, sweep
 from mercer.threads import one_blas_thread
 
 BLOBS = make_blobs(400, 4, centers=5, random_state=0)[0]
@@ -180,7 +180,7 @@ def test_the_truth_lies_in_the_intervals_of_landmarks_that_are_nearly_the_same(s
 @pytest.mark.parametrize("unit", [1e-50, 1e-20, 1e80, 1e280])
 @pytest.mark.parametrize("worth", [0, 10**9], ids=["single", "double"])
 def test_weights_of_any_size_only_scale_the_answer(monkeypatch, unit, worth):
-    monkeypatch.setattr(mercer.operators.landmarks, "WORTH_SINGLE", worth)
+    monkeypatch.setattr(mercer.sweeps.landmarks, "WORTH_SINGLE", worth)
     weights = np.random.default_rng(0).uniform(0.5, 2, size=len(BLOBS))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MercerWarning)  # weights that sum to less than 1 are no counts
@@ -195,7 +195,7 @@ def test_weights_of_any_size_only_scale_the_answer(monkeypatch, unit, worth):
 
 @pytest.mark.parametrize("scale", [1e-25, 1e7, 1e20])
 def test_rows_of_any_size_are_fitted_whatever_the_precision(monkeypatch, scale):
-    monkeypatch.setattr(mercer.operators.landmarks, "WORTH_SINGLE", 0)
+    monkeypatch.setattr(mercer.sweeps.landmarks, "WORTH_SINGLE", 0)
     model = landmark(3, kernel="linear", landmarks=np.arange(3)).fit(scale * BLOBS)
     usual = landmark(3, kernel="linear", landmarks=np.arange(3)).fit(BLOBS)
     assert_allclose(model.eigenvalues_, scale**2 * usual.eigenvalues_, rtol=1e-4)
@@ -210,7 +210,7 @@ def test_an_overflow_is_one_sentence():
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("gamma", [0.003, 0.03, 0.3])
 def test_single_precision_stays_inside_the_intervals(monkeypatch, gamma, weighted):
-    monkeypatch.setattr(mercer.operators.landmarks, "WORTH_SINGLE", 0)
+    monkeypatch.setattr(mercer.sweeps.landmarks, "WORTH_SINGLE", 0)
     weights = np.random.default_rng(0).uniform(0.5, 3, size=len(BLOBS)) if weighted else None
     kernel = RBF(gamma)
     for r in (5, 20, 100, 300):
@@ -224,7 +224,7 @@ def test_single_precision_stays_inside_the_intervals(monkeypatch, gamma, weighte
 
 
 def test_single_precision_is_for_landmarks_that_differ(monkeypatch):
-    monkeypatch.setattr(mercer.operators.landmarks, "WORTH_SINGLE", 0)
+    monkeypatch.setattr(mercer.sweeps.landmarks, "WORTH_SINGLE", 0)
     apart, together = LandmarkMap.of(RBF(0.3), BLOBS[:50])[0], LandmarkMap.of(RBF(1e-5), BLOBS[:50])[0]
     assert apart.single(400) and not together.single(400)
 

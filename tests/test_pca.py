@@ -21,10 +21,10 @@ from sklearn.utils import estimator_checks
 from mercer import PCA, IncrementalPCA, textbook
 from mercer.errors import BadData, MercerWarning, NoRoom
 from mercer.limits import Limits
-from mercer.operators.scatter import Spread, Square, Triangle
-from mercer.operators.sweeps import sweep
 from mercer.plans.linear import LinearProblem, choose_linear_plan
 from mercer.sources.rows import ArrayRows
+from mercer.sweeps.lanes import sweep
+from mercer.sweeps.scatter import Spread, Square, Triangle
 from registry import ALL_FILES, write_file
 
 SOLVERS = ["auto", "full", "covariance_eigh", "qr", "gram", "krylov", "arpack", "randomized"]

@@ -20,11 +20,11 @@ from mercer.certificates.residuals import certify
 from mercer.datasets import us_arrests
 from mercer.errors import BadData
 from mercer.operators.products import FAR
-from mercer.operators.scatter import Spread, Square, Triangle
-from mercer.operators.sweeps import origin_of, sweep
 from mercer.readings.components import bic, components_for_share, minka_evidence
 from mercer.solvers.base import Eigenpairs
 from mercer.sources.rows import ArrayRows
+from mercer.sweeps.lanes import origin_of, sweep
+from mercer.sweeps.scatter import Spread, Square, Triangle
 from mercer.threads import one_blas_thread
 from strategies import seeds, tall_tables
 

@@ -14,11 +14,11 @@ from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.held import Dilation, HeldMatrix
-from mercer.operators.landmarks import LandmarkMap
 from mercer.rounding import UNIT, frobenius, gamma, lengths
 from mercer.solvers import dense
 from mercer.solvers.dense import leading_eigenpairs
 from mercer.sums import LESS_SHORT, SHORT, chain, product
+from mercer.sweeps.landmarks import LandmarkMap
 from mercer.threads import one_blas_thread
 
 rng = np.random.default_rng(0)

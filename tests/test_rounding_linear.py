@@ -12,9 +12,9 @@ from scipy import sparse
 
 from mercer import PCA, IncrementalPCA
 from mercer.models import linear_ways
-from mercer.operators.scatter import Spread, Square, Triangle
 from mercer.rounding import UNIT, UNIT_SINGLE, gamma
 from mercer.sums import LONG, RunningSum, chain, column_squares, cross, inner, product, sum_chain, two_sum, weighted_sum
+from mercer.sweeps.scatter import Spread, Square, Triangle
 from strategies import seeds
 
 quiet = pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")

@@ -10,14 +10,14 @@ from mercer.certificates.residuals import Certificate
 from mercer.errors import BadData, NoRoom, listed
 from mercer.limits import Limits
 from mercer.models.spectrum import about_directions
-from mercer.operators.scatter import Scatter
-from mercer.operators.sweeps import sweep
 from mercer.plans.kernel import Plan
 from mercer.plans.linear import LinearProblem
 from mercer.readings.components import bic, components_for_share, minka_evidence
 from mercer.rounding import UNIT
 from mercer.solvers.base import signs_by
 from mercer.sources.rows import RowSource
+from mercer.sweeps.lanes import sweep
+from mercer.sweeps.scatter import Scatter
 from mercer.symmetric import Array
 from mercer.threads import one_blas_thread
 

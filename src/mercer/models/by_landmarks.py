@@ -16,7 +16,6 @@ from mercer.models.matrix import build_matrix
 from mercer.models.spectrum import find_spectrum
 from mercer.operators.centering import Weighted, inverse_root
 from mercer.operators.gram import RecomputedGram
-from mercer.operators.landmarks import LandmarkMap, Moments, sweep
 from mercer.operators.projection import ByKernel
 from mercer.plans.kernel import Plan
 from mercer.progress import Tell, reporting, saying
@@ -26,6 +25,7 @@ from mercer.solvers.dense import leading_eigenpairs
 from mercer.solvers.landmarks import Landmarks
 from mercer.solvers.warm import start_columns
 from mercer.sources.rows import RowSource, as_source, by_columns
+from mercer.sweeps.landmarks import LandmarkMap, Moments, sweep
 from mercer.symmetric import Array
 
 INDEFINITE = 1e-9  # of k(x, x): what is left of it may be so much below zero by rounding

@@ -16,12 +16,12 @@ from mercer.models.linear import Exact, LinearModel
 from mercer.models.linear_ways import find_axes, from_square, with_enough_digits
 from mercer.models.training import check_rows, weigh
 from mercer.models.units import in_their_own, in_units, refuse_too_large, squared_units
-from mercer.operators.scatter import Square
 from mercer.plans.kernel import Plan
 from mercer.plans.linear import LinearProblem, choose_linear_plan, scatter_plan
 from mercer.plans.pace import linear_plan_ahead
 from mercer.progress import reporting
 from mercer.sources.rows import ArrayRows, RowSource, as_source
+from mercer.sweeps.scatter import Square
 from mercer.symmetric import Array
 from mercer.unpromised import Interval, fits
 

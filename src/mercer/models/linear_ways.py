@@ -26,8 +26,6 @@ from mercer.models.spectrum import TooMany, grow_to_share, rule_out_missed
 from mercer.models.units import in_their_own, in_units
 from mercer.operators.held import Dilation, HeldMatrix
 from mercer.operators.products import ScatterProducts
-from mercer.operators.scatter import ENTRY, Scatter, Spread, Square, Triangle, add_square, mirror
-from mercer.operators.sweeps import squares_along
 from mercer.plans.kernel import Plan
 from mercer.plans.linear import COLUMN_ENTRIES, choose_linear_plan, rows_plan, triangle_plan
 from mercer.progress import reporting
@@ -36,6 +34,8 @@ from mercer.solvers.base import Eigenpairs, measured_anew, rounding_floor, signs
 from mercer.solvers.dense import Dense
 from mercer.solvers.svd import Svd
 from mercer.sums import chain, product
+from mercer.sweeps.lanes import squares_along
+from mercer.sweeps.scatter import ENTRY, Scatter, Spread, Square, Triangle, add_square, mirror
 from mercer.symmetric import Array
 from mercer.threads import blas_threads_for, one_blas_thread
 

@@ -13,10 +13,10 @@ from mercer.models.components import Components
 from mercer.models.training import Training
 from mercer.operators.centering import Centered
 from mercer.operators.gram import Gram
-from mercer.operators.scatter import Spread
-from mercer.operators.sweeps import sweep
 from mercer.readings.columns import dominating
 from mercer.sources.rows import ScaledRows, as_source, by_columns
+from mercer.sweeps.lanes import sweep
+from mercer.sweeps.scatter import Spread
 from mercer.symmetric import Array
 
 BY_GAMMA = (RBF, Laplacian)

@@ -7,11 +7,11 @@ from scipy import sparse
 
 from mercer.blocks import FEATURE_ROWS, cut
 from mercer.kernels.base import summed
-from mercer.operators.scatter import Square
-from mercer.operators.sweeps import sweep
 from mercer.rounding import gamma
 from mercer.sources.rows import ArrayRows
 from mercer.sums import SHORT, chain, inner, product
+from mercer.sweeps.lanes import sweep
+from mercer.sweeps.scatter import Square
 from mercer.symmetric import Array, SymmetricOperator
 from mercer.threads import run
 

@@ -7,10 +7,10 @@ import numpy as np
 
 from mercer.blas import add_products
 from mercer.blocks import LANES, cut, lane_rows, sparse_rows
-from mercer.operators.scatter import Spread
 from mercer.rounding import UNIT, gamma
 from mercer.sources.rows import some_rows
 from mercer.sums import SHORT, RunningSum, chain, product
+from mercer.sweeps.scatter import Spread
 from mercer.symmetric import Array, SymmetricOperator
 from mercer.threads import run
 

@@ -6,9 +6,9 @@ import numpy as np
 from scipy import sparse
 
 from mercer.blocks import rows_at_a_time
-from mercer.operators.scatter import Spread
-from mercer.operators.sweeps import origin_of
 from mercer.sources.rows import RowSource
+from mercer.sweeps.lanes import origin_of
+from mercer.sweeps.scatter import Spread
 from mercer.symmetric import Array
 
 SOME_ROWS, SOME_ENTRIES = 1000, 4_000_000  # of a sample that variances are taken of

@@ -9,8 +9,8 @@ from scipy.linalg import lapack, solve_triangular
 
 from mercer.blocks import PIECE, cut, rows_at_a_time
 from mercer.kernels.check import refuse_non_finite
-from mercer.operators.scatter import COLUMNS, add_square
 from mercer.rounding import SUM_ROUNDINGS, UNIT, UNIT_SINGLE, frobenius, gamma
+from mercer.sweeps.scatter import COLUMNS, add_square
 from mercer.symmetric import UNDERFLOW, Array
 from mercer.threads import run
 

@@ -7,9 +7,9 @@ import numpy as np
 from scipy import sparse
 
 from mercer.blocks import LANES, cut, lane_rows, sparse_rows
-from mercer.operators.scatter import Scatter
 from mercer.sources.rows import some_rows
 from mercer.sums import product, weighted_sum
+from mercer.sweeps.scatter import Scatter
 from mercer.symmetric import Array
 from mercer.threads import run, threads_for
 
