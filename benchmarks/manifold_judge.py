@@ -13,7 +13,7 @@ from scipy.stats import spearmanr
 
 from manifold_cases import CASES
 from manifold_systems import ours, true_method
-from mercer.models.neighborhoods import find_neighborhoods
+from mercer.fits.local.neighborhoods import find_neighborhoods
 from mercer.operators.alignment import align
 from mercer.operators.held import HeldMatrix
 from mercer.solvers.inverse import gaps, norm_of, rounding

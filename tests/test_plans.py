@@ -10,9 +10,11 @@ from sklearn.datasets import load_digits, make_blobs, make_swiss_roll
 import mercer
 from mercer import PCA, KernelPCA, LocallyLinearEmbedding
 from mercer.errors import NoRoom
+from mercer.fits import foretold
+from mercer.fits.kernel import certified
+from mercer.fits.linear import ways
 from mercer.kernels import RBF
 from mercer.limits import Limits
-from mercer.models import certified, foretold, linear_ways
 from mercer.plans import pace
 from mercer.plans.kernel import Problem, choose_plan
 from mercer.plans.seconds import START, Work, kernel_work
@@ -179,7 +181,7 @@ def test_the_number_of_axes_lies_in_the_range_that_the_plan_tells(n, d, power, s
 
 
 def test_a_share_of_many_axes_is_summed_up_at_once_and_one_of_few_found_by_products(monkeypatch):
-    monkeypatch.setattr(linear_ways, "nearly_all", lambda *given: pytest.fail("planned anew, after work was done"))
+    monkeypatch.setattr(ways, "nearly_all", lambda *given: pytest.fail("planned anew, after work was done"))
     few, many = spread(2000, 1600, 3.0), spread(2000, 1600, 0.0)
     by_products = PCA(0.9).fit(few)
     assert by_products.plan_.held == "products" and by_products.n_components_ <= by_products.plan_.components.high

@@ -13,8 +13,8 @@ from scipy.linalg import subspace_angles
 from mercer.certificates.gaps import certify_gaps
 from mercer.certificates.intervals import certify_landmarks
 from mercer.certificates.residuals import certify
-from mercer.models import spectrum
-from mercer.models.embedding import about
+from mercer.fits import spectrum
+from mercer.fits.local.embedding import about
 from mercer.operators.held import HeldMatrix
 from mercer.plans.kernel import Plan
 from mercer.solvers import dense, inverse

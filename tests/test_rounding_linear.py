@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from mercer import PCA, IncrementalPCA
-from mercer.models import linear_ways
+from mercer.fits.linear import ways
 from mercer.rounding import UNIT, UNIT_SINGLE, gamma
 from mercer.sums import LONG, RunningSum, chain, column_squares, cross, inner, product, sum_chain, two_sum, weighted_sum
 from mercer.sweeps.scatter import Spread, Square, Triangle
@@ -244,8 +244,8 @@ def test_certificates_of_rows_that_drift_and_are_forgotten_hold_and_are_narrow(f
 @quiet
 def test_certificates_are_told_what_rounding_does_to_rows_and_mean(solver, monkeypatch):
     said = []
-    certify = linear_ways.certify
-    monkeypatch.setattr(linear_ways, "certify", lambda *a, **k: said.append(k["entries"]) or certify(*a, **k))
+    certify = ways.certify
+    monkeypatch.setattr(ways, "certify", lambda *a, **k: said.append(k["entries"]) or certify(*a, **k))
     X = np.random.default_rng(0).normal(size=(300, 5)) + 3.3
     PCA(svd_solver=solver).fit(X)
     total = float(np.sum((X - X.mean(axis=0)) ** 2))

@@ -16,8 +16,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 import mercer
 from mercer import PCA, KernelPCA, LocallyLinearEmbedding, locally_linear_embedding
 from mercer.errors import BadData, MercerWarning
+from mercer.fits.scale import about_unit, about_units
 from mercer.kernels import RBF, Laplacian, Matern
-from mercer.models.scale import about_unit, about_units
 from mercer.readings.columns import constant, counting, dominating
 from mercer.sources.rows import ArrayRows
 

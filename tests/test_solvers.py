@@ -9,9 +9,9 @@ from sklearn.datasets import make_blobs, make_swiss_roll
 from sklearn.utils.validation import _check_psd_eigenvalues
 
 from mercer.certificates.residuals import certify
+from mercer.fits.spectrum import bound_by_count, find_spectrum, rule_out_missed
 from mercer.kernels import RBF
 from mercer.limits import Limits
-from mercer.models.spectrum import bound_by_count, find_spectrum, rule_out_missed
 from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram, RecomputedGram

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import BadData, MercerError, NoRoom, NotVerified, WrongUse, listed
+from mercer.fits.scale import about_unit
 from mercer.limits import in_words, parse_memory
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.lle import LocallyLinearEmbedding
 from mercer.models.pca import PCA
-from mercer.models.scale import about_unit
 from mercer.options import in_options
 from mercer.readings.columns import about_index, about_steps_of_one, constant, counting, first_rows, is_index
 from mercer.sources.files import open_rows

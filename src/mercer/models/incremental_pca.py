@@ -9,13 +9,13 @@ from sklearn.utils import metadata_routing
 
 from mercer.blocks import MOST_FEATURES
 from mercer.errors import NoRoom
+from mercer.fits.linear.task import LinearTask, OutOfRange, about_digits, refuse_far_apart, summed
+from mercer.fits.linear.units import in_their_own, in_units, refuse_too_large, squared_units
+from mercer.fits.linear.ways import find_axes, from_square, with_enough_digits
+from mercer.fits.training import check_rows, weigh
 from mercer.limits import in_words
-from mercer.models.axes import LinearTask, OutOfRange, about_digits, refuse_far_apart, summed
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.linear import Exact, LinearModel
-from mercer.models.linear_ways import find_axes, from_square, with_enough_digits
-from mercer.models.training import check_rows, weigh
-from mercer.models.units import in_their_own, in_units, refuse_too_large, squared_units
 from mercer.plans.kernel import Plan
 from mercer.plans.linear import LinearProblem, choose_linear_plan, scatter_plan
 from mercer.plans.pace import linear_plan_ahead

@@ -12,18 +12,18 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.certificates.intervals import IntervalCertificate
 from mercer.certificates.residuals import Certificate
 from mercer.errors import tell
+from mercer.fits.foretold import with_share
+from mercer.fits.kernel.certified import find_certified
+from mercer.fits.kernel.landmarks import find_by_landmarks
+from mercer.fits.kernel.sizes import describe, which_solver
+from mercer.fits.kernel.task import Components, Task
+from mercer.fits.scale import divided, in_units, in_units_of_input, refuse_matrix, sense_of_scale, standardized
+from mercer.fits.training import Training, check_rows, weigh
 from mercer.kernels import Kernel, Precomputed, resolve_kernel
 from mercer.kernels.check import refuse_non_finite
 from mercer.limits import Limits
 from mercer.models.base import Model, all_or_nothing
-from mercer.models.by_landmarks import find_by_landmarks
-from mercer.models.certified import find_certified
-from mercer.models.components import Components, Task
 from mercer.models.current import Current
-from mercer.models.foretold import with_share
-from mercer.models.problem import describe, which_solver
-from mercer.models.scale import divided, in_units, in_units_of_input, refuse_matrix, sense_of_scale, standardized
-from mercer.models.training import Training, check_rows, weigh
 from mercer.plans.kernel import Plan, choose_plan
 from mercer.plans.pace import plan_ahead
 from mercer.readings.preimage import learn_inverse

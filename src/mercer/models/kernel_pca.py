@@ -8,11 +8,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.fits.kernel.sizes import which_solver
 from mercer.inputs import table, told_where
 from mercer.kernels import Kernel
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.kernel_model import KernelModel
-from mercer.models.problem import which_solver
 from mercer.readings.preimage import apply_inverse
 from mercer.symmetric import Array
 from mercer.unpromised import Interval, RealNotInt, StrOptions, fits

@@ -12,12 +12,12 @@ from mercer.arrays import HERE, Home, is_foreign, to_numpy
 from mercer.blocks import cut
 from mercer.certificates.residuals import Certificate
 from mercer.errors import BadData, tell
+from mercer.fits.kernel.task import per_degree_of_freedom
+from mercer.fits.linear.task import OVERFLOW, Axes
+from mercer.fits.linear.units import about_range, certificate_in, squared_units
+from mercer.fits.training import check_rows
 from mercer.inputs import table, told_where
-from mercer.models.axes import OVERFLOW, Axes
 from mercer.models.base import Model
-from mercer.models.components import per_degree_of_freedom
-from mercer.models.training import check_rows
-from mercer.models.units import about_range, certificate_in, squared_units
 from mercer.plans.kernel import Plan
 from mercer.rounding import UNIT, UNIT_SINGLE
 from mercer.solvers.base import signs_by

@@ -6,11 +6,11 @@ from typing import Any, ClassVar, Self
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.fits.local.placing import Placement
+from mercer.fits.local.task import given_distances
 from mercer.kernels.base import Kernel
 from mercer.models.base import all_or_nothing
 from mercer.models.local_model import LocalModel
-from mercer.models.local_task import given_distances
-from mercer.models.placing import Placement
 from mercer.operators import local
 from mercer.operators.alignment import over_blocks
 from mercer.sources.rows import RowSource

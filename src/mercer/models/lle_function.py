@@ -5,8 +5,8 @@ from typing import Any
 
 from sklearn.neighbors import NearestNeighbors
 
+from mercer.fits.local.task import metric_of
 from mercer.models.lle import LocallyLinearEmbedding
-from mercer.models.local_task import metric_of
 from mercer.sources.rows import RowSource
 from mercer.symmetric import Array
 from mercer.unpromised import rows_of, validated

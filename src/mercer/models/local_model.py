@@ -11,14 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.certificates.gaps import GapCertificate, PartsCertificate
 from mercer.errors import BadData, tell
+from mercer.fits.local.embedding import Embedding, Recipe, about_graph, embed, embed_parts, nothing
+from mercer.fits.local.neighborhoods import Neighborhoods, about_ties, find_neighborhoods
+from mercer.fits.local.placing import Placement, place
+from mercer.fits.local.task import given_distances, local_problem, refuse_negative, space_of
+from mercer.fits.scale import about_units, in_units, refuse_matrix, standardized
+from mercer.fits.training import Training, check_rows
 from mercer.kernels.base import Kernel
 from mercer.models.base import Model, all_or_nothing
-from mercer.models.embedding import Embedding, Recipe, about_graph, embed, embed_parts, nothing
-from mercer.models.local_task import given_distances, local_problem, refuse_negative, space_of
-from mercer.models.neighborhoods import Neighborhoods, about_ties, find_neighborhoods
-from mercer.models.placing import Placement, place
-from mercer.models.scale import about_units, in_units, refuse_matrix, standardized
-from mercer.models.training import Training, check_rows
 from mercer.plans.kernel import Plan
 from mercer.plans.local import LocalProblem, choose_local_plan, solver_for
 from mercer.plans.pace import local_plan_ahead

@@ -8,12 +8,12 @@ import numpy as np
 
 from mercer.arrays import HERE, Home
 from mercer.errors import tell
-from mercer.models.axes import LinearTask
+from mercer.fits.foretold import with_linear_share
+from mercer.fits.linear.task import LinearTask
+from mercer.fits.linear.ways import find_axes
+from mercer.fits.training import check_rows, weigh
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
-from mercer.models.foretold import with_linear_share
 from mercer.models.linear import LinearModel
-from mercer.models.linear_ways import find_axes
-from mercer.models.training import check_rows, weigh
 from mercer.plans.kernel import Plan
 from mercer.plans.linear import LinearProblem, choose_linear_plan
 from mercer.plans.pace import linear_plan_ahead

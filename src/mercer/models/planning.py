@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import NoRoom, in_short
+from mercer.fits.kernel.sizes import describe
+from mercer.fits.local.task import local_problem
+from mercer.fits.spectrum import FIRST_GUESS
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.lle import LocallyLinearEmbedding
-from mercer.models.local_task import local_problem
 from mercer.models.pca import PCA, linear_problem, which_solver
-from mercer.models.problem import describe
-from mercer.models.spectrum import FIRST_GUESS
 from mercer.operators.tiles import STRIP
 from mercer.plans.kernel import Plan
 from mercer.plans.pace import linear_plan_ahead, local_plan_ahead, plan_ahead

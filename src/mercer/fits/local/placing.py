@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mercer.blocks import hoods_at_a_time, rows_at_a_time
-from mercer.models.neighborhoods import Neighborhoods
+from mercer.fits.local.neighborhoods import Neighborhoods
 from mercer.operators import local
 from mercer.symmetric import Array
 from mercer.threads import run

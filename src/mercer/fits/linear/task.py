@@ -8,8 +8,8 @@ import numpy as np
 
 from mercer.certificates.residuals import Certificate
 from mercer.errors import BadData, NoRoom, listed
+from mercer.fits.spectrum import about_directions
 from mercer.limits import Limits
-from mercer.models.spectrum import about_directions
 from mercer.plans.kernel import Plan
 from mercer.plans.linear import LinearProblem
 from mercer.readings.components import bic, components_for_share, minka_evidence

@@ -7,9 +7,9 @@ import numpy as np
 from scipy import sparse
 
 from mercer.errors import tell
+from mercer.fits.spectrum import FIRST_GUESS
 from mercer.inputs import table
 from mercer.kernels import Kernel, Precomputed
-from mercer.models.spectrum import FIRST_GUESS
 from mercer.plans.kernel import Plan, Problem
 from mercer.solvers.factored import Factored
 from mercer.sources.rows import RowSource

@@ -9,7 +9,7 @@ from scipy import sparse
 from mercer.blocks import rows_at_a_time
 from mercer.certificates.residuals import Certificate
 from mercer.errors import BadData
-from mercer.models.axes import OVERFLOW, Axes, LinearTask
+from mercer.fits.linear.task import OVERFLOW, Axes, LinearTask
 from mercer.rounding import TINY
 from mercer.sources.rows import RowSource, ScaledRows
 from mercer.symmetric import Array

@@ -8,9 +8,9 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.errors import tell
+from mercer.fits.local.neighborhoods import probe_fill
 from mercer.inputs import refuse_diagonal
 from mercer.kernels.base import Kernel
-from mercer.models.neighborhoods import probe_fill
 from mercer.operators.tiles import plan_symmetric
 from mercer.plans.local import SMALL, LocalProblem
 from mercer.spaces.base import Distances, KernelRows, Space

@@ -9,11 +9,11 @@ from scipy import sparse
 
 from mercer.certificates.intervals import certify_landmarks
 from mercer.errors import BadData, tell
+from mercer.fits.kernel.certified import components_of
+from mercer.fits.kernel.matrix import build_matrix
+from mercer.fits.kernel.task import Components, Task
+from mercer.fits.spectrum import find_spectrum
 from mercer.inputs import table
-from mercer.models.certified import components_of
-from mercer.models.components import Components, Task
-from mercer.models.matrix import build_matrix
-from mercer.models.spectrum import find_spectrum
 from mercer.operators.centering import Weighted, inverse_root
 from mercer.operators.gram import RecomputedGram
 from mercer.operators.projection import ByKernel

@@ -8,7 +8,7 @@ import numpy as np
 from mercer.blocks import cut
 from mercer.certificates.residuals import Certificate, certify
 from mercer.errors import NoRoom
-from mercer.models.axes import (
+from mercer.fits.linear.task import (
     DIGITS,
     SINGLE_DIGITS,
     Axes,
@@ -22,8 +22,8 @@ from mercer.models.axes import (
     rounding_in,
     summed,
 )
-from mercer.models.spectrum import TooMany, grow_to_share, rule_out_missed
-from mercer.models.units import in_their_own, in_units
+from mercer.fits.linear.units import in_their_own, in_units
+from mercer.fits.spectrum import TooMany, grow_to_share, rule_out_missed
 from mercer.operators.held import Dilation, HeldMatrix
 from mercer.operators.products import ScatterProducts
 from mercer.plans.kernel import Plan

@@ -7,10 +7,10 @@ import numpy as np
 from scipy import sparse
 
 from mercer.certificates.intervals import IntervalCertificate
+from mercer.fits.kernel.task import Components
+from mercer.fits.linear.task import about_constant, deviations, refuse_overflow
+from mercer.fits.training import Training
 from mercer.kernels import RBF, Kernel, Laplacian
-from mercer.models.axes import about_constant, deviations, refuse_overflow
-from mercer.models.components import Components
-from mercer.models.training import Training
 from mercer.operators.centering import Centered
 from mercer.operators.gram import Gram
 from mercer.readings.columns import dominating

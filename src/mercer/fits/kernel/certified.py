@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 
 from mercer.errors import NoRoom
-from mercer.models.components import Components, Task
-from mercer.models.matrix import build_matrix
-from mercer.models.problem import wanted_components
-from mercer.models.scale import company
-from mercer.models.spectrum import Spectrum, TooMany, find_spectrum
+from mercer.fits.kernel.matrix import build_matrix
+from mercer.fits.kernel.sizes import wanted_components
+from mercer.fits.kernel.task import Components, Task
+from mercer.fits.scale import company
+from mercer.fits.spectrum import Spectrum, TooMany, find_spectrum
 from mercer.operators.centering import Centered
 from mercer.operators.projection import Centring, projection
 from mercer.plans.kernel import Plan, certified_plan

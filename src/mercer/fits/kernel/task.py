@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import tell
+from mercer.fits.training import Training
 from mercer.kernels import Kernel
 from mercer.limits import Limits
-from mercer.models.training import Training
 from mercer.operators.projection import Centring
 from mercer.plans.kernel import Plan, Problem
 from mercer.symmetric import Array

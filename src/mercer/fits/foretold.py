@@ -11,9 +11,9 @@ from scipy.sparse.linalg import LinearOperator
 
 from mercer.blocks import MOST_FEATURES, rows_at_a_time
 from mercer.errors import NoRoom
+from mercer.fits.training import Training
 from mercer.kernels import Kernel, Precomputed
 from mercer.limits import Limits
-from mercer.models.training import Training
 from mercer.plans.kernel import SMALL, Problem, choose_plan
 from mercer.plans.linear import TINY, LinearProblem, choose_linear_plan
 from mercer.plans.seconds import Work, eigenvalue_work, kernel_work, linear_work

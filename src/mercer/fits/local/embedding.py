@@ -8,7 +8,7 @@ import numpy as np
 from mercer.certificates.gaps import GapCertificate, PartsCertificate, certify_gaps
 from mercer.certificates.residuals import ANGLE
 from mercer.errors import BadData, listed
-from mercer.models.neighborhoods import Neighborhoods, sizes_in_words
+from mercer.fits.local.neighborhoods import Neighborhoods, sizes_in_words
 from mercer.operators.alignment import align
 from mercer.operators.held import HeldMatrix
 from mercer.progress import Tell
