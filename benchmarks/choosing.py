@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from cases import GAMMA, far_cluster, median_gamma, twenty_features
 from mercer import KernelPCA
-from mercer.report import figures
+from mercer.report import look
 
 HERE = Path(__file__).parent
 N, K, SEEDS = 5_000, 10, 5
@@ -115,16 +115,16 @@ def table(results):
 
 
 def draw(rows, results):
-    figure, axes = figures.panels(2, 2, width=9, height=6.4, sharex=True, sharey=True)
-    colours = [figures.BLUE, figures.ORANGE, figures.GREEN, figures.PINK]
+    figure, axes = look.panels(2, 2, width=9, height=6.4, sharex=True, sharey=True)
+    colours = [look.BLUE, look.ORANGE, look.GREEN, look.PINK]
     for ax, (name, columns) in zip(axes.flat, results.items(), strict=True):
-        for system, colour, marker in zip(SYSTEMS, colours, figures.MARKERS, strict=False):
+        for system, colour, marker in zip(SYSTEMS, colours, look.MARKERS, strict=False):
             errors, front = columns[system], 3 if system == PIVOTS else 2
             ax.fill_between(COUNTS, errors.min(axis=1), errors.max(axis=1), color=colour, alpha=0.2, linewidth=0)
             ax.loglog(COUNTS, np.median(errors, axis=1), marker=marker, color=colour, label=system, zorder=front)
         picture = ax.inset_axes((0.02, 0.04, 0.2, 0.36), aspect="equal")
-        figures.scatter(picture, rows[name][:, :2], s=2, linewidths=0, color=figures.GREY)
-        figures.plain(picture)
+        look.scatter(picture, rows[name][:, :2], s=2, linewidths=0, color=look.GREY)
+        look.plain(picture)
         ax.set(title=name, xticks=COUNTS, xticklabels=COUNTS)
         ax.set_yticks([1, 1e-3, 1e-6, 1e-9, FLOOR], ["1", "10⁻³", "10⁻⁶", "10⁻⁹", "rounding"])
         ax.minorticks_off()
@@ -141,7 +141,7 @@ def main():
         warnings.simplefilter("ignore")
         results = {name: measure(rows[name], multiple) for name, (_, multiple) in DATA.items()}
     (HERE / "CHOOSING.md").write_text(table(results), encoding="utf-8")
-    (HERE.parent / "docs" / "landmarks.png").write_bytes(figures.as_png(lambda: draw(rows, results)))
+    (HERE.parent / "docs" / "landmarks.png").write_bytes(look.as_png(lambda: draw(rows, results)))
     print(table(results))
 
 

@@ -16,7 +16,7 @@ from manifold_systems import ours, true_method
 from mercer.fits.local.neighborhoods import find_neighborhoods
 from mercer.operators.alignment import align
 from mercer.operators.held import HeldMatrix
-from mercer.solvers.inverse import gaps, norm_of, rounding
+from mercer.solvers.shift_invert import gaps, norm_of, rounding
 from mercer.spaces.points import Points
 
 THREADS = len(os.sched_getaffinity(0))

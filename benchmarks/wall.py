@@ -8,7 +8,7 @@ Reads benchmarks/large.json, writes docs/wall.png.
 import json
 from pathlib import Path
 
-from mercer.report import figures
+from mercer.report import look
 
 HERE = Path(__file__).parent
 # Rows and minutes as reported in scikit-learn/scikit-learn#18013 (30 features, radial kernel); 50 000 rows were killed.
@@ -23,21 +23,21 @@ def of(results, system):
 
 def draw():
     results = json.loads((HERE / "large.json").read_text(encoding="utf-8"))
-    figure, (left, right) = figures.panels(1, 2, width=9, height=3.6)
+    figure, (left, right) = look.panels(1, 2, width=9, height=3.6)
     systems = {
-        "mercer": (figures.BLUE, "o", "mercer, certified"),
-        "scikit-learn arpack": (figures.ORANGE, "s", "scikit-learn, arpack"),
+        "mercer": (look.BLUE, "o", "mercer, certified"),
+        "scikit-learn arpack": (look.ORANGE, "s", "scikit-learn, arpack"),
     }
     for system, (colour, marker, label) in systems.items():
         n, seconds, memory = of(results, system)
         left.loglog(n, seconds, marker=marker, color=colour, label=label)
         right.loglog(n, memory, marker=marker, color=colour, label=label)
-    left.loglog(list(REPORTED), [60 * m for m in REPORTED.values()], "^", color=figures.RED, label="reported (#18013)")
+    left.loglog(list(REPORTED), [60 * m for m in REPORTED.values()], "^", color=look.RED, label="reported (#18013)")
     for n, words, side in ((50_000, "killed ", "right"), (80_000, " MemoryError\n (#19479)", "left")):
-        left.axvline(n, color=figures.faint(), zorder=0)
-        left.annotate(words, (n, 6000), ha=side, va="top", color=figures.RED, fontsize=8)
+        left.axvline(n, color=look.faint(), zorder=0)
+        left.annotate(words, (n, 6000), ha=side, va="top", color=look.RED, fontsize=8)
     sizes = [10_000, 20_000, 50_000, 100_000, 200_000]
-    right.loglog(sizes, [8 * n**2 / 1e9 for n in sizes], "--", color=figures.GREY, label="the kernel matrix")
+    right.loglog(sizes, [8 * n**2 / 1e9 for n in sizes], "--", color=look.GREY, label="the kernel matrix")
     left.set(title="time", ylabel="seconds", ylim=(1, 7000))
     right.set(title="peak memory beyond the data", ylabel="GB")
     for ax in (left, right):
@@ -53,5 +53,5 @@ def draw():
 
 if __name__ == "__main__":
     target = HERE.parent / "docs" / "wall.png"
-    target.write_bytes(figures.as_png(draw))
+    target.write_bytes(look.as_png(draw))
     print(target)

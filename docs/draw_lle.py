@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from mercer import LocallyLinearEmbedding, quality
 from mercer.datasets import spiral
 from mercer.errors import NoRoom
-from mercer.report.figures import BLUE, ORANGE, PINK, RED, as_png, faint, ink, panels, paper, plain, ramp
+from mercer.report.look import BLUE, ORANGE, PINK, RED, as_png, faint, ink, panels, paper, plain, ramp
 
 HERE = Path(__file__).parent
 ALONG = ramp(BLUE, PINK, ORANGE)  # colour is the place along the roll

@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer import PCA
 from mercer.datasets import correlated_cloud
-from mercer.report.figures import field, grid_over, ink, panels, paper, plain, scatter
+from mercer.report.look import field, grid_over, ink, panels, paper, plain, scatter
 from mercer.textbook import centre, pca_by_covariance, project
 
 SLIDES = "000 p. 44–45"

@@ -12,7 +12,7 @@ import numpy as np
 from mercer import KernelPCA
 from mercer.datasets import moons
 from mercer.kernels import RBF
-from mercer.report.figures import field, grid_over, ink, panels, paper, plain, scatter
+from mercer.report.look import field, grid_over, ink, panels, paper, plain, scatter
 from mercer.textbook import gram_matrix, kernel_pca, rbf_kernel_of_length, training_scores
 
 SLIDES = "000 p. 75–76"

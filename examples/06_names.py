@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from mercer.datasets import OOV, VOC, family
-from mercer.report.figures import COLOURS, MARKERS, ink, panels, scatter
+from mercer.report.look import COLOURS, MARKERS, ink, panels, scatter
 from mercer.textbook import gram_matrix, kernel_pca, ngram_kernel, normalised_kernel, scores, training_scores
 
 SLIDES = "000 p. 79–81"

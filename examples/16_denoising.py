@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from mercer import textbook as tb
-from mercer.report.figures import ink, panels, paper, plain, ramp
+from mercer.report.look import ink, panels, paper, plain, ramp
 
 SLIDES = "001, last page · 004 § 3.1.3"
 FORMULA = "Pφ(x) = Σᵢ cᵢφ(xᵢ),   z ← Σᵢ cᵢk(z, xᵢ)xᵢ / Σᵢ cᵢk(z, xᵢ),   or   x̂ = k_y(y)ᵀ(K_Y + αI)⁻¹X"

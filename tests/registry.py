@@ -23,9 +23,9 @@ from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.held import BlackBox, HeldMatrix
 from mercer.solvers.dense import Dense
-from mercer.solvers.inverse import DenseBottom, ShiftInvert
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.landmarks import Landmarks
+from mercer.solvers.shift_invert import DenseBottom, ShiftInvert
 from mercer.solvers.warm import WarmKrylov
 
 

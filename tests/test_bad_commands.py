@@ -17,8 +17,7 @@ import pytest
 import mercer
 from branches import branch, run_all, start
 from corpus.commands import COMMANDS
-from mercer import terminal
-from mercer.sources import outlets
+from mercer import outlets, terminal
 from test_bad_files import refuse_raw_text
 
 resource = pytest.importorskip("resource")

@@ -31,10 +31,10 @@ from mercer.certificates.gaps import certify_gaps
 from mercer.datasets import spiral
 from mercer.errors import BadData, MercerWarning, NoRoom
 from mercer.kernels import RBF, Cosine, Linear, Sigmoid
-from mercer.operators import local
+from mercer.operators import local_methods
 from mercer.operators.alignment import align, weight_matrix
 from mercer.operators.held import HeldMatrix
-from mercer.solvers.inverse import BottomRitz, DenseBottom, Inverse, ShiftInvert, bound_beyond
+from mercer.solvers.shift_invert import BottomRitz, DenseBottom, Inverse, ShiftInvert, bound_beyond
 from mercer.spaces.base import Distances, KernelRows
 from mercer.spaces.nearest import by_tiles, by_tree, smallest
 from mercer.spaces.points import Points
@@ -177,8 +177,8 @@ def test_without_a_ridge_a_neighbour_that_equals_the_point_takes_all_the_weight(
     Z = np.diag([1.0, 2.0, 3.0])
     Z[zero] = 0.0  # this neighbour is the point itself: w = e_zero has residual 0, the least there is
     G = (Z @ Z.T)[None]
-    w = local.weights(G, 0.0)
-    assert_allclose(local.residuals(G, w), 0, atol=1e-12)
+    w = local_methods.weights(G, 0.0)
+    assert_allclose(local_methods.residuals(G, w), 0, atol=1e-12)
     assert_allclose(w[0], np.eye(3)[zero], atol=1e-9)
 
 
@@ -642,7 +642,7 @@ def test_a_certificate_of_all_eigenvalues_says_nothing_about_infinity():
 
 @quiet
 def test_stopping_too_early_is_told(monkeypatch):
-    monkeypatch.setattr("mercer.solvers.inverse.POLISHING", 1)
+    monkeypatch.setattr("mercer.solvers.shift_invert.POLISHING", 1)
     model = LocallyLinearEmbedding(n_neighbors=12, max_iter=1, tol=0.0, n_components=20)
     with pytest.warns(ConvergenceWarning, match="before every coordinate met the tolerance"):
         model.fit(cloud(600, 25))

@@ -17,11 +17,11 @@ from mercer.fits import spectrum
 from mercer.fits.local.embedding import about
 from mercer.operators.held import HeldMatrix
 from mercer.plans.kernel import Plan
-from mercer.solvers import dense, inverse
+from mercer.solvers import dense, shift_invert
 from mercer.solvers.base import Eigenpairs
 from mercer.solvers.completeness import explore, explore_by_products
-from mercer.solvers.factors import DenseFactor, SparseFactor, count_negative
-from mercer.solvers.inverse import BottomRitz, DenseBottom, ShiftInvert, bound_by_count
+from mercer.solvers.factorisations import DenseFactor, SparseFactor, count_negative
+from mercer.solvers.shift_invert import BottomRitz, DenseBottom, ShiftInvert, bound_by_count
 
 EPS = np.finfo(float).eps
 FACTORS = pytest.mark.parametrize("factor", ["sparse", "dense"])
@@ -328,7 +328,7 @@ def test_a_pair_that_is_below_the_bound_by_less_than_rounding_is_not_complete():
     Nobody may take 1.185 for it because 1.185 is below the bound.
     """
     _, vectors = with_spectrum(np.array([0.0, 1.2]))
-    u, size = vectors[:, 1:], 0.02 / inverse.rounding(1.0)
+    u, size = vectors[:, 1:], 0.02 / shift_invert.rounding(1.0)
     pairs = Eigenpairs(np.array([1.185]), u, np.zeros(1), 1.185 * u, size=size, bound=1.19)
     assert certify_gaps(pairs, tol=1e-6).n_complete == 0
 
@@ -338,7 +338,7 @@ def test_pivots_are_counted_against_the_pairs_that_were_found_and_the_constant_o
     """0.1, 0.2, 0.3, 1, …: between the second and the third are three eigenvalues below, that of 1 among them."""
     values = np.array([0.1, 0.2, 0.3, *np.linspace(1, 2, 7)])
     op, vectors = with_spectrum(values)
-    size, rng = inverse.norm_of(op), np.random.default_rng(0)
+    size, rng = shift_invert.norm_of(op), np.random.default_rng(0)
     whole = BottomRitz.of(op, vectors[:, :5])
     for k in (1, 2, 3, 4):
         bound, _ = bound_by_count(op, whole, k, size, factor, rng)
@@ -355,16 +355,16 @@ def test_fewer_negative_pivots_than_pairs_were_found_prove_nothing(monkeypatch):
     """So few cannot be: something went wrong, and a bound from it would be none."""
     op, vectors = with_spectrum(np.array([0.1, 0.2, 0.3, 1.0, 2.0]))
     ritz = BottomRitz.of(op, vectors[:, :4])
-    monkeypatch.setattr(inverse, "count_negative", lambda M, shift, factor, rng: (2, 0.0))
-    assert bound_by_count(op, ritz, 2, inverse.norm_of(op), "dense", np.random.default_rng(0))[0] == -np.inf
+    monkeypatch.setattr(shift_invert, "count_negative", lambda M, shift, factor, rng: (2, 0.0))
+    assert bound_by_count(op, ritz, 2, shift_invert.norm_of(op), "dense", np.random.default_rng(0))[0] == -np.inf
 
 
 def test_what_a_factorisation_got_wrong_comes_off_the_bound_by_counting(monkeypatch):
     """The count is that of a matrix that differs by 0.03: the eigenvalues of M may be lower by as much (Weyl)."""
     op, vectors = with_spectrum(np.array([0.1, 0.2, 0.3, 1.0, 2.0]))
     ritz = BottomRitz.of(op, vectors[:, :4])
-    monkeypatch.setattr(inverse, "count_negative", lambda M, shift, factor, rng: (3, 0.03))
-    bound, _ = bound_by_count(op, ritz, 2, inverse.norm_of(op), "dense", np.random.default_rng(0))
+    monkeypatch.setattr(shift_invert, "count_negative", lambda M, shift, factor, rng: (3, 0.03))
+    bound, _ = bound_by_count(op, ritz, 2, shift_invert.norm_of(op), "dense", np.random.default_rng(0))
     assert_allclose(bound, 0.25 - 0.03, atol=1e-12)
 
 
@@ -431,7 +431,7 @@ def test_eigenvalues_too_near_for_probes_are_told_apart_by_counting(factor):
 @pytest.mark.parametrize("some", range(4))
 def test_certificates_of_the_smallest_hold_whatever_rounding_has_done(some):
     """Pairs of a matrix that differs by a norm of ε = 0.02: as much as rounding may do to a matrix of that size."""
-    size = 0.02 / inverse.rounding(1.0)
+    size = 0.02 / shift_invert.rounding(1.0)
     for seed in range(100 * some, 100 * some + 100):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(7, 25))

@@ -19,7 +19,7 @@ from mercer.operators.held import HeldMatrix
 from mercer.plans.kernel import Plan, Problem, choose_plan
 from mercer.solvers.base import Eigenpairs, clean_spectrum, rounding_floor, settle
 from mercer.solvers.completeness import explore, explore_by_products
-from mercer.solvers.factored import Factored
+from mercer.solvers.feature_side import Factored
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.warm import WarmKrylov
 from registry import ALL_OPERATORS, ALL_SOLVERS

@@ -19,7 +19,7 @@ from sklearn.utils.fixes import parse_version
 import mercer
 from mercer import KernelPCA
 from mercer.errors import BadData, CannotWrite, MercerWarning, NoRoom, WrongUse
-from mercer.sources.outlets import KINDS, outlet
+from mercer.outlets import KINDS, outlet
 from mercer.sources.rows import ArrayRows, regroup
 from registry import ALL_FILES, table, write_file
 

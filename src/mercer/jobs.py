@@ -18,9 +18,9 @@ from mercer.models.kernel_pca import KernelPCA
 from mercer.models.lle import LocallyLinearEmbedding
 from mercer.models.pca import PCA
 from mercer.options import in_options
+from mercer.outlets import refuse_same_file, refuse_unwritable
 from mercer.readings.columns import about_index, about_steps_of_one, constant, counting, first_rows, is_index
 from mercer.sources.files import open_rows
-from mercer.sources.outlets import refuse_same_file, refuse_unwritable
 from mercer.sources.rows import RowSource
 from mercer.terminal import plain, say
 

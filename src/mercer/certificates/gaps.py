@@ -17,7 +17,7 @@ import numpy as np
 from mercer.certificates.residuals import ANGLE
 from mercer.errors import listed
 from mercer.solvers.base import Eigenpairs
-from mercer.solvers.inverse import gaps, rounding
+from mercer.solvers.shift_invert import gaps, rounding
 from mercer.symmetric import Array
 
 SHOWN = 5  # parts that are spoken of one by one

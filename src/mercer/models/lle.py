@@ -11,7 +11,7 @@ from mercer.fits.local.task import given_distances
 from mercer.kernels.base import Kernel
 from mercer.models.base import all_or_nothing
 from mercer.models.local_model import LocalModel
-from mercer.operators import local
+from mercer.operators import local_methods
 from mercer.operators.alignment import over_blocks
 from mercer.sources.rows import RowSource
 from mercer.spaces.base import KernelRows
@@ -269,7 +269,7 @@ class LocallyLinearEmbedding(LocalModel):
         hoods = self._hoods
 
         def of(G: Array) -> Array:
-            return local.residuals(G, local.weights(G, self.reg))
+            return local_methods.residuals(G, local_methods.weights(G, self.reg))
 
         found = over_blocks(hoods.space, hoods.indices, of, self._limits().threads)
         return hoods.all_rows(found * hoods.space.scale)

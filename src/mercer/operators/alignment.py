@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.blocks import hoods_at_a_time
-from mercer.operators import local
+from mercer.operators import local_methods
 from mercer.progress import Tell
 from mercer.spaces.base import Space
 from mercer.symmetric import Array
@@ -33,11 +33,11 @@ def align(
         rest = sparse.eye_array(space.n, format="csr") - W
         return in_order(rest.T @ rest)
     if method == "modified":
-        eta = float(np.median(over_blocks(space, indices, lambda G: local.spill(G, n_components), threads)))
-        local_matrices: Callable[[Array], Array] = local.Modified(eta, reg, modified_tol)
+        eta = float(np.median(over_blocks(space, indices, lambda G: local_methods.spill(G, n_components), threads)))
+        local_matrices: Callable[[Array], Array] = local_methods.Modified(eta, reg, modified_tol)
         members = np.column_stack([np.arange(space.n, dtype=indices.dtype), indices])
     else:
-        function = {"ltsa": local.ltsa, "hessian": local.hessian}[method]
+        function = {"ltsa": local_methods.ltsa, "hessian": local_methods.hessian}[method]
         local_matrices, members = (lambda G: function(G, n_components)), indices
     return in_order(summed(patches(space, indices, members, local_matrices, threads, tell), space.n))
 
@@ -45,7 +45,7 @@ def align(
 def weight_matrix(space: Space, indices: Array, reg: float, threads: int, tell: Tell = None) -> Any:
     """W (n×n, CSR): row i has the weights by which its neighbours make up item i."""
     n, k = indices.shape
-    w = over_blocks(space, indices, lambda G: local.weights(G, reg), threads, k, tell)
+    w = over_blocks(space, indices, lambda G: local_methods.weights(G, reg), threads, k, tell)
     return sparse.csr_array((w.ravel(), indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
 
 

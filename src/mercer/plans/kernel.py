@@ -10,7 +10,7 @@ from mercer.limits import Limits, in_words
 from mercer.plans.share import Share
 from mercer.solvers.base import Solver
 from mercer.solvers.dense import Dense
-from mercer.solvers.factored import Factored
+from mercer.solvers.feature_side import Factored
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.landmarks import Landmarks
 from mercer.solvers.warm import WarmKrylov

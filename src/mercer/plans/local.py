@@ -12,8 +12,8 @@ from mercer.limits import Limits, in_words
 from mercer.plans.kernel import BUFFERS, Plan
 from mercer.progress import Tell
 from mercer.solvers.base import Solver
-from mercer.solvers.factors import symmetric_lu
-from mercer.solvers.inverse import DenseBottom, ShiftInvert
+from mercer.solvers.factorisations import symmetric_lu
+from mercer.solvers.shift_invert import DenseBottom, ShiftInvert
 
 SMALL = 300  # items up to which LAPACK takes the whole matrix
 SPARSE_RATE, DENSE_RATE = 3e9, 24e9  # multiplications a second by SuperLU, and by Cholesky on a thread: nominal

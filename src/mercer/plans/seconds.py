@@ -12,7 +12,7 @@ from mercer.plans.kernel import Plan, Problem
 from mercer.plans.linear import LinearProblem
 from mercer.solvers.completeness import PROBES
 from mercer.solvers.dense import Dense
-from mercer.solvers.factored import Factored
+from mercer.solvers.feature_side import Factored
 from mercer.solvers.krylov import GUARD, BlockKrylov
 from mercer.solvers.landmarks import Landmarks
 from mercer.solvers.warm import WarmKrylov, start_columns

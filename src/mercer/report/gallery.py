@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 
 from mercer.errors import WrongUse
-from mercer.report.figures import THEMES, as_png
+from mercer.report.look import THEMES, as_png
 
 PACKAGE = Path(__file__).resolve().parent.parent
 

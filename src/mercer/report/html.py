@@ -11,9 +11,9 @@ from string import Template
 
 from mercer import __version__
 from mercer.errors import CannotWrite
-from mercer.report.figures import DPI
+from mercer.outlets import whole_file
 from mercer.report.gallery import Entry
-from mercer.sources.outlets import whole_file
+from mercer.report.look import DPI
 
 
 def gallery_page(entries: list[Entry]) -> str:

@@ -8,7 +8,7 @@ from itertools import islice
 from math import isfinite
 from pathlib import Path
 
-from mercer.sources.text import INFINITY, NUMBER, SEPARATORS, Dialect, is_gap
+from mercer.sources.dialect import INFINITY, NUMBER, SEPARATORS, Dialect, is_gap
 
 LONGEST = 40  # characters of a value that are shown
 LEAVE_OUT = "Leave it out (mercer.open_rows(path, drop=[…]), on the command line --drop NAME), or correct the value."

@@ -11,7 +11,7 @@ from mercer.fits.spectrum import FIRST_GUESS
 from mercer.inputs import table
 from mercer.kernels import Kernel, Precomputed
 from mercer.plans.kernel import Plan, Problem
-from mercer.solvers.factored import Factored
+from mercer.solvers.feature_side import Factored
 from mercer.sources.rows import RowSource
 
 SPARSE = 5  # times as dear as dense: an entry from sparse rows

@@ -7,7 +7,7 @@ import numpy as np
 
 from mercer.blocks import hoods_at_a_time, rows_at_a_time
 from mercer.fits.local.neighborhoods import Neighborhoods
-from mercer.operators import local
+from mercer.operators import local_methods
 from mercer.symmetric import Array
 from mercer.threads import run
 
@@ -68,8 +68,8 @@ def place_some(hoods: Neighborhoods, places: Array, reg: float, new: Any, thread
 
     def work(some: slice) -> None:
         G = space.gram_at(new[some], near.indices[some])
-        w = local.weights(G, reg)
-        residuals[some] = local.residuals(G, w) * space.scale
+        w = local_methods.weights(G, reg)
+        residuals[some] = local_methods.residuals(G, w) * space.scale
         np.einsum("ij,ijl->il", w, places[near.indices[some]], out=out[some])
 
     size = hoods_at_a_time(k, space.width)

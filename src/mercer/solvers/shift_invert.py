@@ -15,7 +15,7 @@ import numpy as np
 from mercer.progress import Tell
 from mercer.solvers.base import Eigenpairs, Solver
 from mercer.solvers.completeness import PROBES, explore, in_words
-from mercer.solvers.factors import DenseFactor, SparseFactor, count_negative
+from mercer.solvers.factorisations import DenseFactor, SparseFactor, count_negative
 from mercer.solvers.krylov import BlockKrylov
 from mercer.symmetric import Array, SymmetricOperator
 from mercer.threads import blas_threads_for
