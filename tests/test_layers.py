@@ -11,31 +11,29 @@ SOURCE = Path(__file__).parent.parent / "src" / "mercer"
 
 # A module may import from lower floors and from its own room, nothing else.
 FLOORS = {
-    "errors": 0,
-    "limits": 0,
-    "blocks": 0,
-    "options": 0,
-    "terminal": 0,
-    "rounding": 0,
-    "blas": 0,
-    "arrays": 1,
-    "inputs": 1,
-    "symmetric": 1,
-    "unpromised": 0,
-    "threads": 1,
-    "sums": 1,
-    "progress": 1,
-    "sources": 2,
-    "kernels": 2,
-    "operators": 3,
-    "solvers": 3,
-    "readings": 4,
-    "models": 5,
-    "datasets": 6,
-    "report": 6,
-    "jobs": 7,
-    "cli": 8,
-    "__main__": 9,
+    room: floor
+    for floor, rooms in enumerate(
+        [
+            ["errors", "limits", "blocks", "options", "terminal", "unpromised"],
+            ["arrays"],
+            ["rounding", "blas", "inputs", "symmetric", "threads"],
+            ["sums", "progress", "outlets"],
+            ["sources"],
+            ["kernels"],
+            ["spaces", "sweeps"],
+            ["operators", "solvers"],
+            ["certificates"],
+            ["plans"],
+            ["readings"],
+            ["fits"],
+            ["models"],
+            ["datasets", "report"],
+            ["jobs"],
+            ["cli"],
+            ["__main__"],
+        ]
+    )
+    for room in rooms
 }
 TEXTBOOK = "textbook"  # numpy only, and imported by nobody in the package
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]  # of numpy; of which numbers, the function says
 
 
 @dataclass(frozen=True)
@@ -51,3 +54,15 @@ def to_numpy(array: Any) -> Any:
     from mercer.unpromised import moved_here
 
     return moved_here(array)
+
+
+def arrow(part: str) -> Any:
+    """pyarrow's module of this name, which comes with the extra `app`."""
+    from importlib import import_module
+
+    from mercer.errors import MissingPart
+
+    try:
+        return import_module(f"pyarrow.{part}")
+    except ModuleNotFoundError:
+        raise MissingPart("Reading tables", "pyarrow", "app") from None

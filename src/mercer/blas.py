@@ -11,11 +11,10 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import LowLevelCallable
 from scipy.linalg import blas, cython_blas
 
-Array = NDArray[Any]
+from mercer.arrays import Array
 
 # What the routines take: letters, whole numbers, and numbers of their own type. All are pointers, as in Fortran.
 ARGUMENTS = {"syrk": "cciinninni", "gemm": "cciiinnininni"}

@@ -4,12 +4,10 @@ Every generator takes `seed` (an integer or a `numpy.random.Generator`) and retu
 Where points have a known class or place, it comes second: `X, ring = rings()`.
 """
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from mercer.arrays import Array
+
 Seed = int | np.random.Generator
 
 #: The 35 names of 000 p. 79, family name first.

@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from mercer.arrays import Array, arrow
 from mercer.errors import CannotWrite, WrongUse
-from mercer.sources.rows import Array
-from mercer.sources.tables import arrow
 from mercer.terminal import end_quietly, plain
 
 Sink = Callable[[Array], None]

@@ -9,11 +9,9 @@ docs/design/rounding.md has the derivation.
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mercer.arrays import Array
 from mercer.blas import add_products, add_squares
-
-Array = NDArray[Any]
 
 SHORT = 64  # terms of a product that BLAS may add up as it likes …
 LESS_SHORT = 256  # … and where it would lose time with so few

@@ -4,9 +4,9 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from mercer.arrays import Array
+
 UNDERFLOW = 1e-303  # eigenvalues below cannot be told from zero: they are sums of numbers without digits
 
 

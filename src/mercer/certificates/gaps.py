@@ -14,11 +14,11 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.certificates.residuals import ANGLE
 from mercer.errors import listed
 from mercer.solvers.base import Eigenpairs
 from mercer.solvers.shift_invert import gaps, rounding
-from mercer.symmetric import Array
 
 SHOWN = 5  # parts that are spoken of one by one
 

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mercer.symmetric import Array
+from mercer.arrays import Array
 
 Interval = tuple[float, float]
 ROUNDED = 4.0  # times the rounding: what is left, with the rounding in it, if landmarks see everything

@@ -21,10 +21,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.errors import listed
 from mercer.rounding import TINY, lengths
 from mercer.solvers.base import Eigenpairs, rounding_floor
-from mercer.symmetric import Array
 
 ANGLE = 0.05  # a direction less certain than this is called unresolved
 

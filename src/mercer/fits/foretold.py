@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
+from mercer.arrays import Array
 from mercer.blocks import MOST_FEATURES, rows_at_a_time
 from mercer.errors import NoRoom
 from mercer.fits.training import Training
@@ -19,7 +20,6 @@ from mercer.plans.linear import TINY, LinearProblem, choose_linear_plan
 from mercer.plans.seconds import Work, eigenvalue_work, kernel_work, linear_work
 from mercer.plans.share import Share, components_of, foretell
 from mercer.sources.rows import RowSource
-from mercer.symmetric import Array
 from mercer.threads import one_blas_thread
 
 FEWEST, MOST = 128, 1024  # rows of a sample

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer.arrays import Array
 from mercer.certificates.intervals import IntervalCertificate
 from mercer.fits.kernel.task import Components
 from mercer.fits.linear.task import about_constant, deviations, refuse_overflow
@@ -17,7 +18,6 @@ from mercer.readings.columns import dominating
 from mercer.sources.rows import ScaledRows, as_source, by_columns
 from mercer.sweeps.lanes import sweep
 from mercer.sweeps.scatter import Spread
-from mercer.symmetric import Array
 
 BY_GAMMA = (RBF, Laplacian)
 FEW_ROWS = 20  # tell nothing about a scale

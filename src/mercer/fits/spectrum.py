@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.certificates.residuals import Certificate, certify
 from mercer.errors import NoRoom, listed
 from mercer.operators.centering import Centered
@@ -14,7 +15,6 @@ from mercer.readings.components import components_for_share
 from mercer.solvers.base import Eigenpairs, clean_spectrum, measured_anew, rounding_floor, settle
 from mercer.solvers.completeness import PROBES, Rest, explore, explore_by_products, in_words
 from mercer.solvers.dense import Dense
-from mercer.symmetric import Array
 
 FIRST_GUESS = 10  # components to begin with when a share of the variance is asked for
 FLAT_ROWS = 20  # from so many on, equal eigenvalues mean something

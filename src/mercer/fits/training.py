@@ -12,13 +12,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import assert_all_finite, check_non_negative, validate_data
 
-from mercer.arrays import is_foreign, to_numpy
+from mercer.arrays import Array, is_foreign, to_numpy
 from mercer.errors import tell
 from mercer.inputs import about_steps, table, told_where
 from mercer.readings.columns import about_row_numbers
 from mercer.sources.files import open_rows
 from mercer.sources.rows import MappedRows, RowSource, copies_of
-from mercer.symmetric import Array
 
 EXTREME = 1e-290, 1e290  # of weights: beyond them sums, or one over them, are no numbers
 

@@ -8,13 +8,12 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from mercer.arrays import Array
 from mercer.errors import in_short
 from mercer.rounding import gamma
 
-Array = NDArray[Any]
 LARGEST = sys.float_info.max
 Rows = Any  # a dense array, a CSR matrix or a sequence of items
 ROUNDINGS = 16  # of a formula that is evaluated in a few steps, with exp or tanh good to 4 ulp

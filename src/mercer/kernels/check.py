@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer.arrays import Array
 from mercer.errors import BadData, in_short
 from mercer.inputs import table, told_where
-from mercer.kernels.base import Array, Kernel, Rows, n_rows
+from mercer.kernels.base import Kernel, Rows, n_rows
 from mercer.kernels.given import Blockwise, Pairwise, Precomputed
 from mercer.kernels.resolve import resolve_kernel
 

@@ -9,8 +9,9 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist, pdist
 
+from mercer.arrays import Array
 from mercer.errors import BadData, in_short
-from mercer.kernels.base import ROUNDINGS, Array, Kernel, Rows, Tiles, n_rows, require_positive, summed
+from mercer.kernels.base import ROUNDINGS, Kernel, Rows, Tiles, n_rows, require_positive, summed
 from mercer.kernels.dot import as_float, dot, product_chain, squared_norms
 from mercer.rounding import UNIT_SINGLE, gamma
 from mercer.sums import LESS_SHORT, product

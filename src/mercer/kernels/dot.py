@@ -8,19 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from mercer.arrays import Array
 from mercer.blocks import MOST_FEATURES
 from mercer.errors import in_short
-from mercer.kernels.base import (
-    ROUNDINGS,
-    Array,
-    Kernel,
-    Rows,
-    Tiles,
-    largest_entry,
-    require_finite,
-    require_positive,
-    summed,
-)
+from mercer.kernels.base import ROUNDINGS, Kernel, Rows, Tiles, largest_entry, require_finite, require_positive, summed
 from mercer.rounding import gamma
 from mercer.sums import LESS_SHORT, chain, product, row_squares
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.errors import in_short
-from mercer.kernels.base import Array, Kernel, Rows, n_rows
+from mercer.kernels.base import Kernel, Rows, n_rows
 
 
 @dataclass(frozen=True)

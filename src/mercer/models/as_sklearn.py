@@ -12,9 +12,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import KernelCenterer, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import to_numpy
+from mercer.arrays import Array, to_numpy
 from mercer.kernels import RBF, Cosine, Kernel, Linear, Polynomial, Precomputed, Sigmoid
-from mercer.symmetric import Array
 
 THEIR_SOLVERS = {"auto", "full", "covariance_eigh", "arpack", "randomized", "dense"}
 THEIR_KERNELS: dict[Any, str] = {

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 
+from mercer.arrays import Array
 from mercer.blocks import rows_at_a_time
 from mercer.errors import in_short, shortened
 from mercer.limits import Limits, count_threads
@@ -21,7 +22,6 @@ from mercer.plans.kernel import Plan
 from mercer.progress import reporting
 from mercer.sources.rows import RowSource
 from mercer.sources.stored import FileRows
-from mercer.symmetric import Array
 from mercer.threads import one_blas_thread
 from mercer.unpromised import validate_parameters
 

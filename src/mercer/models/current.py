@@ -10,9 +10,9 @@ from zlib import crc32
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.errors import BadData
 from mercer.operators.projection import ByKernel, Centring
-from mercer.symmetric import Array
 
 ENTRIES = 2**16  # of an array that are kept and compared; all, of small ones
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import metadata_routing
 
+from mercer.arrays import Array
 from mercer.blocks import MOST_FEATURES
 from mercer.errors import NoRoom
 from mercer.fits.linear.task import LinearTask, OutOfRange, about_digits, refuse_far_apart, summed
@@ -22,7 +23,6 @@ from mercer.plans.pace import linear_plan_ahead
 from mercer.progress import reporting
 from mercer.sources.rows import ArrayRows, RowSource, as_source
 from mercer.sweeps.scatter import Square
-from mercer.symmetric import Array
 from mercer.unpromised import Interval, fits
 
 SOLVED = {

@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.arrays import Array
 from mercer.certificates.intervals import IntervalCertificate
 from mercer.certificates.residuals import Certificate
 from mercer.errors import tell
@@ -28,7 +29,6 @@ from mercer.plans.kernel import Plan, choose_plan
 from mercer.plans.pace import plan_ahead
 from mercer.readings.preimage import learn_inverse
 from mercer.sources.rows import by_columns
-from mercer.symmetric import Array
 from mercer.threads import one_blas_thread
 from mercer.unpromised import fits
 

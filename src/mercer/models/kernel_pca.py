@@ -8,13 +8,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.arrays import Array
 from mercer.fits.kernel.sizes import which_solver
 from mercer.inputs import table, told_where
 from mercer.kernels import Kernel
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.kernel_model import KernelModel
 from mercer.readings.preimage import apply_inverse
-from mercer.symmetric import Array
 from mercer.unpromised import Interval, RealNotInt, StrOptions, fits
 
 

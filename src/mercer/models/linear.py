@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import HERE, Home, is_foreign, to_numpy
+from mercer.arrays import HERE, Array, Home, is_foreign, to_numpy
 from mercer.blocks import cut
 from mercer.certificates.residuals import Certificate
 from mercer.errors import BadData, tell
@@ -22,7 +22,6 @@ from mercer.plans.kernel import Plan
 from mercer.rounding import UNIT, UNIT_SINGLE
 from mercer.solvers.base import signs_by
 from mercer.sources.rows import as_source
-from mercer.symmetric import Array
 from mercer.threads import blas_threads_for, run
 
 PIECE = 2048  # rows that are moved to the mean and multiplied at once

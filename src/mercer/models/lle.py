@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.arrays import Array
 from mercer.fits.local.placing import Placement
 from mercer.fits.local.task import given_distances
 from mercer.kernels.base import Kernel
@@ -16,7 +17,6 @@ from mercer.operators.alignment import over_blocks
 from mercer.sources.rows import RowSource
 from mercer.spaces.base import KernelRows
 from mercer.spaces.points import SparsePoints
-from mercer.symmetric import Array
 from mercer.unpromised import Interval, StrOptions, fits
 
 

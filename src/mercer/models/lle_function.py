@@ -5,10 +5,10 @@ from typing import Any
 
 from sklearn.neighbors import NearestNeighbors
 
+from mercer.arrays import Array
 from mercer.fits.local.task import metric_of
 from mercer.models.lle import LocallyLinearEmbedding
 from mercer.sources.rows import RowSource
-from mercer.symmetric import Array
 from mercer.unpromised import rows_of, validated
 
 ITS_OWN = ["n_neighbors", "n_components", "reg", "eigen_solver", "tol", "max_iter", "method"]

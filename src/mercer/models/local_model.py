@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.arrays import Array
 from mercer.certificates.gaps import GapCertificate, PartsCertificate
 from mercer.errors import BadData, tell
 from mercer.fits.local.embedding import Embedding, Recipe, about_graph, embed, embed_parts, nothing
@@ -26,7 +27,6 @@ from mercer.progress import reporting
 from mercer.sources.rows import RowSource
 from mercer.spaces.base import KernelRows, Space
 from mercer.spaces.points import Points
-from mercer.symmetric import Array
 from mercer.unpromised import fits
 
 STAGES = 3  # of a fit: neighbours, neighbourhoods, eigenvectors

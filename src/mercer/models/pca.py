@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mercer.arrays import HERE, Home
+from mercer.arrays import HERE, Array, Home
 from mercer.errors import tell
 from mercer.fits.foretold import with_linear_share
 from mercer.fits.linear.task import LinearTask
@@ -18,7 +18,6 @@ from mercer.plans.kernel import Plan
 from mercer.plans.linear import LinearProblem, choose_linear_plan
 from mercer.plans.pace import linear_plan_ahead
 from mercer.sources.rows import RowSource, as_source
-from mercer.symmetric import Array
 from mercer.unpromised import Interval, RealNotInt, StrOptions, fits
 
 FIRST_GUESS = 10  # components to begin with when a share of the variance is asked for

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer.arrays import Array
 from mercer.blocks import hoods_at_a_time
 from mercer.operators import local_methods
 from mercer.progress import Tell
 from mercer.spaces.base import Space
-from mercer.symmetric import Array
 from mercer.threads import run
 
 ROUND = 16  # such pieces before progress is told, and parts are added up

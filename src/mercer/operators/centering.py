@@ -4,9 +4,10 @@ from functools import cached_property
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.kernels.check import refuse_non_finite
 from mercer.rounding import SUM_ROUNDINGS, gamma
-from mercer.symmetric import Array, SymmetricOperator
+from mercer.symmetric import SymmetricOperator
 
 
 class Centered(SymmetricOperator):

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer.arrays import Array
 from mercer.blocks import FEATURE_ROWS, cut
 from mercer.kernels.base import summed
 from mercer.rounding import gamma
@@ -12,7 +13,7 @@ from mercer.sources.rows import ArrayRows
 from mercer.sums import SHORT, chain, inner, product
 from mercer.sweeps.lanes import sweep
 from mercer.sweeps.scatter import Square
-from mercer.symmetric import Array, SymmetricOperator
+from mercer.symmetric import SymmetricOperator
 from mercer.threads import run
 
 PIECES, PIECE_ROWS = 8, 256  # for threads to share: so many, of no fewer rows than this

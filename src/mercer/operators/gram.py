@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer.arrays import Array
 from mercer.operators.held import weighted_norm
 from mercer.operators.tiles import (
     fill_rows,
@@ -16,7 +17,7 @@ from mercer.operators.tiles import (
     strip_chain,
     symmetric_product,
 )
-from mercer.symmetric import Array, SymmetricOperator
+from mercer.symmetric import SymmetricOperator
 
 SAMPLE = 64  # rows from which the mean of K is guessed, to decide on the shift
 

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer.arrays import Array
 from mercer.blocks import cut
 from mercer.operators.tiles import TILE, product_chain, symmetric_product
 from mercer.rounding import SUM_ROUNDINGS, frobenius, gamma
 from mercer.sums import chain, product
-from mercer.symmetric import Array, SymmetricOperator
+from mercer.symmetric import SymmetricOperator
 
 
 class HeldMatrix(SymmetricOperator):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer.symmetric import Array
+from mercer.arrays import Array
 
 
 def weights(G: Array, reg: float) -> Array:

@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.blas import add_products
 from mercer.blocks import LANES, cut, lane_rows, sparse_rows
 from mercer.rounding import UNIT, gamma
 from mercer.sources.rows import some_rows
 from mercer.sums import SHORT, RunningSum, chain, product
 from mercer.sweeps.scatter import Spread
-from mercer.symmetric import Array, SymmetricOperator
+from mercer.symmetric import SymmetricOperator
 from mercer.threads import run
 
 ENTRIES = 500_000  # of rows that are multiplied at once

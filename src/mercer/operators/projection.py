@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.blocks import FEATURE_ROWS, PIECE, cut, rows_at_a_time
 from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import Gram
 from mercer.operators.tiles import apply
-from mercer.symmetric import Array, SymmetricOperator
+from mercer.symmetric import SymmetricOperator
 from mercer.threads import run
 
 FEW = 5000  # training rows up to which preparing the new ones is a part of the work that shows

@@ -5,13 +5,12 @@ from threading import local
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mercer.arrays import Array
 from mercer.blocks import cut
 from mercer.sums import LESS_SHORT, LONG, SHORT, chain, product
 from mercer.threads import run, threads_for
 
-Array = NDArray[Any]
 Fill = Any  # has fill(rows, columns, out): the tiles a kernel prepared
 
 TILE = 256  # a float64 tile of this side takes 0.5 MB: it stays in one core's cache while it is worked on

@@ -9,7 +9,7 @@ from math import ceil, log2
 
 import numpy as np
 
-from mercer.symmetric import Array
+from mercer.arrays import Array
 
 # From 36 spectra (digits, blobs, rolls, noise; shares of 0.5, 0.9 and 0.99), three samples of each: with 512 rows all
 # true numbers lay within this range, with 128 and 256 rows all but one in thirty.

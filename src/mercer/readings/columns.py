@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from mercer.arrays import Array
 from mercer.blocks import rows_at_a_time
 from mercer.sources.rows import RowSource
 from mercer.sweeps.lanes import origin_of
 from mercer.sweeps.scatter import Spread
-from mercer.symmetric import Array
 
 SOME_ROWS, SOME_ENTRIES = 1000, 4_000_000  # of a sample that variances are taken of
 FEW_ROWS = 20  # tell nothing about variances

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from mercer.symmetric import Array
+from mercer.arrays import Array
 
 ROUNDING = 1e-15  # of the largest: variances below are none
 TIES = {8: 1e-12, 4: 2e-6}  # shares nearer than this are the same, by the bytes of a number

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from mercer.arrays import Array
 from mercer.operators.tiles import apply, fill_symmetric
-from mercer.symmetric import Array
 from mercer.threads import blas_threads_for
 
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.inputs import table, told_where
 from mercer.limits import count_threads
 from mercer.readings.distances import Distances, distances_of, slices
-from mercer.symmetric import Array
 from mercer.threads import one_blas_thread, run, threads_for
 
 ALL_ROWS, SOME_ROWS = 5000, 2000  # up to so many rows all are looked at, of more than that so many

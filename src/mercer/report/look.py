@@ -12,9 +12,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from mercer.arrays import Array
 
 #: Okabe and Ito's colours (a grey for their yellow, which is hard to see on white), neighbours differing in lightness.
 BLUE, ORANGE, GREEN, PINK, SKY, RED, GREY = COLOURS = [

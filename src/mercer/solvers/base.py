@@ -5,8 +5,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.rounding import UNIT, frobenius, lengths
-from mercer.symmetric import Array, SymmetricOperator
+from mercer.symmetric import SymmetricOperator
 
 NOT_FINITE = (
     "The kernel matrix has entries that are not finite: an overflow in the kernel, or weights that are far too large. "

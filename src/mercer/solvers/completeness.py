@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.rounding import TINY, lengths
-from mercer.symmetric import Array, SymmetricOperator
+from mercer.symmetric import SymmetricOperator
 
 PROBES, PASSES = 10, 3
 OPTIMISM = 2.0  # the bound of three passes is hardly ever nearer than this factor to what the probes have seen

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import linalg
 
+from mercer.arrays import Array
 from mercer.errors import BadData
 from mercer.rounding import lengths
 from mercer.solvers.base import NOT_FINITE, Eigenpairs, Solver
-from mercer.symmetric import Array, SymmetricOperator
+from mercer.symmetric import SymmetricOperator
 from mercer.threads import blas_threads_for
 
 FEW = 64  # rows up to which all eigenvalues cost no more than some

@@ -7,9 +7,9 @@ from scipy import sparse
 from scipy.linalg import blas, lapack
 from scipy.sparse.linalg import splu
 
+from mercer.arrays import Array
 from mercer.errors import NotVerified
 from mercer.progress import Tell
-from mercer.symmetric import Array
 from mercer.threads import one_blas_thread, run
 
 PANEL = 384  # columns of a dense factor that are found at a time

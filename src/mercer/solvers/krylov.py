@@ -11,10 +11,11 @@ from typing import Protocol
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.rounding import lengths
 from mercer.solvers.base import Eigenpairs, Solver, rounding_floor
 from mercer.solvers.tall import tall_times, transposed_times
-from mercer.symmetric import Array, SymmetricOperator
+from mercer.symmetric import SymmetricOperator
 
 GUARD = 4  # Ritz pairs after the k-th that are followed too: they show the gap and speed up the last ones
 

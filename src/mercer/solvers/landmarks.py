@@ -4,12 +4,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.blocks import PIECE
 from mercer.progress import Tell
 from mercer.solvers.base import Eigenpairs, Solver
 from mercer.solvers.pivoted import pivoted_cholesky, proposals
 from mercer.solvers.warm import WarmKrylov, start_columns
-from mercer.symmetric import Array, SymmetricOperator
+from mercer.symmetric import SymmetricOperator
 
 ENOUGH = 1e-6  # share of the variance: more landmarks that see less than this cost time and tell nothing
 SAMPLE = 64  # rows from which the variance is guessed

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.progress import Tell
 from mercer.solvers.tall import tall_times
-from mercer.symmetric import Array, SymmetricOperator
+from mercer.symmetric import SymmetricOperator
 
 MOST_PROPOSED, FEWEST_PROPOSED = 64, 16
 

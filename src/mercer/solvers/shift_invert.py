@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.progress import Tell
 from mercer.solvers.base import Eigenpairs, Solver
 from mercer.solvers.completeness import PROBES, explore, in_words
 from mercer.solvers.factorisations import DenseFactor, SparseFactor, count_negative
 from mercer.solvers.krylov import BlockKrylov
-from mercer.symmetric import Array, SymmetricOperator
+from mercer.symmetric import SymmetricOperator
 from mercer.threads import blas_threads_for
 
 SHIFT = 1e-12  # σ, relative to ‖M‖₁

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from mercer.arrays import Array
 from mercer.errors import BadData
 from mercer.rounding import lengths
 from mercer.solvers.base import NOT_FINITE, Eigenpairs, Solver
-from mercer.symmetric import Array
 from mercer.threads import blas_threads_for
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.symmetric import Array
+from mercer.arrays import Array
 from mercer.threads import run, threads_for
 
 CAST_ROWS = 1024

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.solvers.base import Eigenpairs, Solver
 from mercer.solvers.completeness import PROBES
 from mercer.solvers.krylov import GUARD, BlockKrylov
 from mercer.solvers.pivoted import Factor, pivoted_cholesky, proposals
 from mercer.solvers.tall import tall_times, transposed_times
-from mercer.symmetric import Array, SymmetricOperator
+from mercer.symmetric import SymmetricOperator
 
 # By the guess's doubt (see there), from passes counted on real and made-up spectra: up to POOR the preconditioner saves
 # passes, up to HOPELESS the start alone does, and beyond it is only a better block for block Lanczos to begin with.

@@ -4,12 +4,13 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from mercer.arrays import Array, arrow
 from mercer.errors import BadData
 from mercer.sources.dialect import GAPS, Dialect, is_gap, sniff
 from mercer.sources.faults import Fault, first_fault
-from mercer.sources.rows import Array, all_finite
+from mercer.sources.rows import all_finite
 from mercer.sources.stored import readable, refuse_irregular, shortened
-from mercer.sources.tables import TableRows, arrow
+from mercer.sources.tables import TableRows
 
 CSV_BLOCK = 1 << 20  # bytes of a text that are read at a time
 CSV_AHEAD = 48  # times the block: what Arrow's reader parses ahead, as numbers

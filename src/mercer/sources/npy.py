@@ -6,8 +6,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.errors import BadData
-from mercer.sources.rows import Array
 from mercer.sources.stored import FileRows, float_type, kind_by_its_start, readable
 
 DAMAGED = "its header is damaged, or it is truncated"

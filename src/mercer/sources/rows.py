@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from mercer.arrays import Array
 from mercer.blocks import rows_at_a_time
 from mercer.errors import BadData
-
-Array = NDArray[Any]
 
 
 class RowSource(ABC):

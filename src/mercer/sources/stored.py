@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.errors import BadData, MissingPart, NoRoom
-from mercer.sources.rows import Array, RowSource, regroup
+from mercer.sources.rows import RowSource, regroup
 from mercer.terminal import plain
 
 LONGEST = 300  # characters of a reader's own words

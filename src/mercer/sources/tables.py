@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from mercer.errors import BadData, MissingPart, listed
+from mercer.arrays import Array, arrow
+from mercer.errors import BadData, listed
 from mercer.sources.claims import claimed_batches, largest_pages
-from mercer.sources.rows import Array
 from mercer.sources.stored import FileRows, float_type, readable
 from mercer.terminal import plain
 
@@ -149,13 +149,3 @@ def text_columns(kinds: dict[str, Any]) -> dict[str, str]:
 def sane_decimal(kind: Any) -> bool:
     """Whether its numbers can be told from 0 and infinity: no writer means 10⁻¹⁰⁰⁰, but a damaged file may."""
     return bool(arrow("types").is_decimal(kind)) and abs(kind.scale) <= MOST_DIGITS
-
-
-def arrow(part: str) -> Any:
-    """pyarrow's module of this name, which comes with the extra `app`."""
-    from importlib import import_module
-
-    try:
-        return import_module(f"pyarrow.{part}")
-    except ModuleNotFoundError:
-        raise MissingPart("Reading tables", "pyarrow", "app") from None

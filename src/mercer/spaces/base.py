@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer.arrays import Array
 from mercer.kernels.base import Kernel
 from mercer.progress import Tell
 from mercer.spaces.nearest import Neighbors, by_blocks
-from mercer.symmetric import Array
 
 TOGETHER = 8  # points whose neighbours a kernel compares at once: more than asked for, but in one call
 

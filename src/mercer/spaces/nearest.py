@@ -14,9 +14,9 @@ import numpy as np
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
+from mercer.arrays import Array
 from mercer.blocks import tile_rows
 from mercer.progress import Tell
-from mercer.symmetric import Array
 from mercer.threads import run
 
 TREE_COLUMNS, TREE_COLUMNS_OF_MANY, MANY = 8, 15, 50_000  # a tree pays up to so many columns, or with many points

@@ -6,11 +6,11 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial import cKDTree
 
+from mercer.arrays import Array
 from mercer.kernels.dot import Cosine, Linear
 from mercer.progress import Tell
 from mercer.spaces.base import KernelRows, Space, power_of_two
 from mercer.spaces.nearest import Neighbors, nearest
-from mercer.symmetric import Array
 
 SOME = 1000  # rows that medians are taken of
 FAR = 1e100  # times as far as the training rows reach, new rows are as good as infinitely far; squares would overflow

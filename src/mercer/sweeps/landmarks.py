@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
+from mercer.arrays import Array
 from mercer.blocks import PIECE, cut, rows_at_a_time
 from mercer.kernels.check import refuse_non_finite
 from mercer.rounding import SUM_ROUNDINGS, UNIT, UNIT_SINGLE, frobenius, gamma
 from mercer.sweeps.scatter import COLUMNS, add_square
-from mercer.symmetric import UNDERFLOW, Array
+from mercer.symmetric import UNDERFLOW
 from mercer.threads import run
 
 DISTINCT = 1e-5  # what a landmark adds, against the mean of the diagonal: with less, single precision is noise

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer.arrays import Array
 from mercer.blocks import LANES, cut, lane_rows, sparse_rows
 from mercer.sources.rows import some_rows
 from mercer.sums import product, weighted_sum
 from mercer.sweeps.scatter import Scatter
-from mercer.symmetric import Array
 from mercer.threads import run, threads_for
 
 AHEAD = 16  # pieces for each lane before lanes wait for each other, where rows are in memory

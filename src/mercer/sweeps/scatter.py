@@ -16,11 +16,11 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
 
+from mercer.arrays import Array
 from mercer.blocks import NARROW, cut
 from mercer.rounding import UNIT, UNIT_SINGLE, gamma
 from mercer.sources.rows import copies_of
 from mercer.sums import RunningSum, chain, column_squares, cross, inner, sum_chain, two_sum, weighted_sum
-from mercer.symmetric import Array
 from mercer.threads import run
 
 MOST_OFF = 64  # corrections that are put off

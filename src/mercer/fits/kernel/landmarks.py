@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer.arrays import Array
 from mercer.certificates.intervals import certify_landmarks
 from mercer.errors import BadData, tell
 from mercer.fits.kernel.certified import components_of
@@ -26,7 +27,6 @@ from mercer.solvers.landmarks import Landmarks
 from mercer.solvers.warm import start_columns
 from mercer.sources.rows import RowSource, as_source, by_columns
 from mercer.sweeps.landmarks import LandmarkMap, Moments, sweep
-from mercer.symmetric import Array
 
 INDEFINITE = 1e-9  # of k(x, x): what is left of it may be so much below zero by rounding
 

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
+from mercer.arrays import Array
 from mercer.blocks import cut
 from mercer.errors import BadData, tell
 from mercer.kernels import Kernel
@@ -17,7 +18,7 @@ from mercer.operators.held import BlackBox, HeldMatrix
 from mercer.operators.tiles import TILE
 from mercer.plans.kernel import Plan
 from mercer.rounding import UNIT
-from mercer.symmetric import Array, SymmetricOperator
+from mercer.symmetric import SymmetricOperator
 
 
 def build_matrix(

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.errors import tell
 from mercer.fits.training import Training
 from mercer.kernels import Kernel
 from mercer.limits import Limits
 from mercer.operators.projection import Centring
 from mercer.plans.kernel import Plan, Problem
-from mercer.symmetric import Array
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.certificates.residuals import Certificate
 from mercer.errors import BadData, NoRoom, listed
 from mercer.fits.spectrum import about_directions
@@ -18,7 +19,6 @@ from mercer.solvers.base import signs_by
 from mercer.sources.rows import RowSource
 from mercer.sweeps.lanes import sweep
 from mercer.sweeps.scatter import Scatter
-from mercer.symmetric import Array
 from mercer.threads import one_blas_thread
 
 RANGE = 1e-150, 1e150  # of sums of squares that nothing was lost of, and whose squares are numbers

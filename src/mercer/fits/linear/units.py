@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer.arrays import Array
 from mercer.blocks import rows_at_a_time
 from mercer.certificates.residuals import Certificate
 from mercer.errors import BadData
 from mercer.fits.linear.task import OVERFLOW, Axes, LinearTask
 from mercer.rounding import TINY
 from mercer.sources.rows import RowSource, ScaledRows
-from mercer.symmetric import Array
 
 HUGE = float(np.finfo(float).max)
 

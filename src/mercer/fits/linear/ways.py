@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.blocks import cut
 from mercer.certificates.residuals import Certificate, certify
 from mercer.errors import NoRoom
@@ -36,7 +37,6 @@ from mercer.solvers.svd import Svd
 from mercer.sums import chain, product
 from mercer.sweeps.lanes import squares_along
 from mercer.sweeps.scatter import ENTRY, Scatter, Spread, Square, Triangle, add_square, mirror
-from mercer.symmetric import Array
 from mercer.threads import blas_threads_for, one_blas_thread
 
 TOO_FEW = "squares of the data leave the smallest variance too few digits."

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.certificates.gaps import GapCertificate, PartsCertificate, certify_gaps
 from mercer.certificates.residuals import ANGLE
 from mercer.errors import BadData, listed
@@ -13,7 +14,6 @@ from mercer.operators.alignment import align
 from mercer.operators.held import HeldMatrix
 from mercer.progress import Tell
 from mercer.solvers.base import Eigenpairs, Solver, signs_by
-from mercer.symmetric import Array
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from mercer.arrays import Array
 from mercer.errors import BadData
 from mercer.plans.local import Fill, foretell, measure_fill
 from mercer.progress import Tell
 from mercer.spaces.base import Space
 from mercer.spaces.nearest import Neighbors
-from mercer.symmetric import Array
 
 SMALL, LARGE = 500, 2000  # items of two pieces whose factors foretell that of the whole …
 SHARES = 8, 3  # … or n divided by this, if that is less

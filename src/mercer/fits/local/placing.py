@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.blocks import hoods_at_a_time, rows_at_a_time
 from mercer.fits.local.neighborhoods import Neighborhoods
 from mercer.operators import local_methods
-from mercer.symmetric import Array
 from mercer.threads import run
 
 FAR = 1.25  # times as far from the training rows as those are from their own neighbours: no neighbour of theirs

@@ -7,6 +7,7 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.arrays import Array
 from mercer.errors import tell
 from mercer.fits.local.neighborhoods import probe_fill
 from mercer.inputs import refuse_diagonal
@@ -15,7 +16,6 @@ from mercer.operators.tiles import plan_symmetric
 from mercer.plans.local import SMALL, LocalProblem
 from mercer.spaces.base import Distances, KernelRows, Space
 from mercer.spaces.points import Points, SparsePoints, some_of
-from mercer.symmetric import Array
 
 TOL = 1e-6
 SPARSE_COST = 30.0  # nominal nanoseconds of a product of two sparse rows
