@@ -16,7 +16,7 @@ from mercer.certificates.residuals import certify
 from mercer.fits import spectrum
 from mercer.fits.local.embedding import about
 from mercer.operators.held import HeldMatrix
-from mercer.plans.kernel import Plan
+from mercer.plans.plan import Plan
 from mercer.solvers import dense, shift_invert
 from mercer.solvers.base import Eigenpairs
 from mercer.solvers.completeness import explore, explore_by_products

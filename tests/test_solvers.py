@@ -16,7 +16,8 @@ from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.held import HeldMatrix
-from mercer.plans.kernel import Plan, Problem, choose_plan
+from mercer.plans.kernel import Problem, choose_plan
+from mercer.plans.plan import Plan
 from mercer.solvers.base import Eigenpairs, clean_spectrum, rounding_floor, settle
 from mercer.solvers.completeness import explore, explore_by_products
 from mercer.solvers.feature_side import Factored

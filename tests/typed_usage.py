@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, locally_linear_embedding
 from mercer.certificates.intervals import IntervalCertificate
 from mercer.certificates.residuals import Certificate
-from mercer.plans.kernel import Plan
+from mercer.plans.plan import Plan
 
 Array = NDArray[Any]
 X = np.zeros((10, 3))

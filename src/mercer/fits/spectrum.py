@@ -10,7 +10,7 @@ from mercer.arrays import Array
 from mercer.certificates.residuals import Certificate, certify
 from mercer.errors import NoRoom, listed
 from mercer.operators.centering import Centered
-from mercer.plans.kernel import Plan
+from mercer.plans.plan import Plan
 from mercer.readings.components import components_for_share
 from mercer.solvers.base import Eigenpairs, clean_spectrum, measured_anew, rounding_floor, settle
 from mercer.solvers.completeness import PROBES, Rest, explore, explore_by_products, in_words

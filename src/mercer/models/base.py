@@ -18,7 +18,7 @@ from mercer.blocks import rows_at_a_time
 from mercer.errors import in_short, shortened
 from mercer.limits import Limits, count_threads
 from mercer.outlets import outlet, refuse_same_file, refuse_unwritable
-from mercer.plans.kernel import Plan
+from mercer.plans.plan import Plan
 from mercer.progress import reporting
 from mercer.sources.rows import RowSource
 from mercer.sources.stored import FileRows

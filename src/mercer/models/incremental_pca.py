@@ -17,9 +17,9 @@ from mercer.fits.training import check_rows, weigh
 from mercer.limits import in_words
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.linear import Exact, LinearModel
-from mercer.plans.kernel import Plan
 from mercer.plans.linear import LinearProblem, choose_linear_plan, scatter_plan
 from mercer.plans.pace import linear_plan_ahead
+from mercer.plans.plan import Plan
 from mercer.progress import reporting
 from mercer.sources.rows import ArrayRows, RowSource, as_source
 from mercer.sweeps.scatter import Square

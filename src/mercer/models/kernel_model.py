@@ -25,8 +25,9 @@ from mercer.kernels.check import refuse_non_finite
 from mercer.limits import Limits
 from mercer.models.base import Model, all_or_nothing
 from mercer.models.current import Current
-from mercer.plans.kernel import Plan, choose_plan
+from mercer.plans.kernel import choose_plan
 from mercer.plans.pace import plan_ahead
+from mercer.plans.plan import Plan
 from mercer.readings.preimage import learn_inverse
 from mercer.sources.rows import by_columns
 from mercer.threads import one_blas_thread

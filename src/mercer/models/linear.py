@@ -18,7 +18,7 @@ from mercer.fits.linear.units import about_range, certificate_in, squared_units
 from mercer.fits.training import check_rows
 from mercer.inputs import table, told_where
 from mercer.models.base import Model
-from mercer.plans.kernel import Plan
+from mercer.plans.plan import Plan
 from mercer.rounding import UNIT, UNIT_SINGLE
 from mercer.solvers.base import signs_by
 from mercer.sources.rows import as_source

@@ -20,9 +20,9 @@ from mercer.fits.scale import about_units, in_units, refuse_matrix, standardized
 from mercer.fits.training import Training, check_rows
 from mercer.kernels.base import Kernel
 from mercer.models.base import Model, all_or_nothing
-from mercer.plans.kernel import Plan
 from mercer.plans.local import LocalProblem, choose_local_plan, solver_for
 from mercer.plans.pace import local_plan_ahead
+from mercer.plans.plan import Plan
 from mercer.progress import reporting
 from mercer.sources.rows import RowSource
 from mercer.spaces.base import KernelRows, Space

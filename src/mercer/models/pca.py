@@ -14,9 +14,9 @@ from mercer.fits.linear.ways import find_axes
 from mercer.fits.training import check_rows, weigh
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.linear import LinearModel
-from mercer.plans.kernel import Plan
 from mercer.plans.linear import LinearProblem, choose_linear_plan
 from mercer.plans.pace import linear_plan_ahead
+from mercer.plans.plan import Plan
 from mercer.sources.rows import RowSource, as_source
 from mercer.unpromised import Interval, RealNotInt, StrOptions, fits
 

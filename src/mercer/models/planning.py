@@ -15,8 +15,8 @@ from mercer.models.kernel_pca import KernelPCA
 from mercer.models.lle import LocallyLinearEmbedding
 from mercer.models.pca import PCA, linear_problem, which_solver
 from mercer.operators.tiles import STRIP
-from mercer.plans.kernel import Plan
 from mercer.plans.pace import linear_plan_ahead, local_plan_ahead, plan_ahead
+from mercer.plans.plan import Plan
 from mercer.plans.share import Share
 
 

@@ -7,8 +7,8 @@ from math import isqrt
 from mercer.blocks import FEATURE_ROWS, MOST_FEATURES, rows_at_a_time
 from mercer.errors import NoRoom
 from mercer.limits import Limits, in_words
+from mercer.plans.plan import BUFFERS, HELD_TOL, Plan, seconds_in_words, within
 from mercer.plans.share import Share
-from mercer.solvers.base import Solver
 from mercer.solvers.dense import Dense
 from mercer.solvers.feature_side import Factored
 from mercer.solvers.krylov import BlockKrylov
@@ -22,11 +22,11 @@ SMALL = 500  # rows up to which LAPACK is as fast as anything
 HELD = 12_000  # rows up to which holding K is faster than evaluating it anew, whatever the memory
 DEAR = 15.0  # nanoseconds: entries that cost more are held if they fit
 SMALL_BLOCK, LARGE_BLOCK = 8, 16  # columns a pass over a held matrix, for few and for many components
-HELD_TOL, RECOMPUTED_TOL = 1e-8, WarmKrylov.tol
+RECOMPUTED_TOL = WarmKrylov.tol
 BUDGET = 600.0  # nominal seconds that all passes may take before one exact pass has to do
 WARM_PASSES = 4  # what a warm start usually takes
 FEWEST_PIVOTS = 50
-BUFFERS, TILES = 14_000_000, 5_000_000  # bytes of what the allocator keeps, and of the tiles a thread works on
+TILES = 5_000_000  # bytes of the tiles a thread works on
 LANDMARKS, MOST_LANDMARKS, FEWEST_LANDMARKS = 1000, 3000, 50
 BEFORE_A_PASS = 2000  # landmarks where one exact pass follows, which takes longer than they do
 CHOSEN_FROM, FEWEST_CHOSEN_FROM = 16, 2  # rows to choose a landmark from, at least, and if memory is short
@@ -56,77 +56,6 @@ class Problem:
     n_landmarks: int | None = None  # None: as many as seem right
     refine: int = 0  # exact passes after landmarks
     share: Share | None = None  # of the variance, if that was asked for: k is then the upper end of a range
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What will be done, with what, and why."""
-
-    solver: Solver
-    held: str  # how the matrix is held; a key of _HELD
-    memory: int  # bytes that fit allocates beyond X, at the peak
-    why: str
-    tol: float = HELD_TOL
-    passes: int = 1  # over the matrix, about
-    seconds: float | None = None  # expected, scaled by timed tiles; shown, and decides nothing
-    warning: str = ""
-    components: Share | None = None  # that a share of the variance is expected to take; the plan is for the most
-    few: "Plan | None" = None  # the plan if it takes few of them, where nothing is known
-
-    @property
-    def notice(self) -> str:
-        """What a user is told who did not ask for it; nothing if all is as asked."""
-        return self.warning and f"{self.why[0].upper()}{self.why[1:]} {self.warning}"
-
-    @property
-    def approximate(self) -> bool:
-        """Whether it does not even try to meet the tolerance, and says so beforehand."""
-        return isinstance(self.solver, Landmarks)
-
-    @property
-    def streams(self) -> bool:
-        """Whether rows are looked at block by block, and never all of them."""
-        return isinstance(self.solver, Landmarks) and not self.solver.refine
-
-    def __str__(self) -> str:
-        if self.few:
-            most = replace(self, few=None, components=None)
-            ways = f"In any case: {most}" if most.is_like(self.few) else f"If few: {self.few} If nearly all: {most}"
-            return f"{self.components}. {ways}"
-        time = "" if self.seconds is None else f", about {seconds_in_words(self.seconds)} on an idle machine"
-        passes = f", about {self.passes} pass{'es' if self.passes > 1 else ''}"
-        how = f"{self.solver!r} on {_HELD[self.held]}" + ("" if self.streams else passes)
-        return (
-            f"{how}{time}, {in_words(self.memory)} at the peak: {self.why}"
-            + (f" {self.warning}" if self.warning else "")
-            + self._range
-        )
-
-    def is_like(self, other: "Plan") -> bool:
-        """Whether both are told in the same words; their times are measured each for itself, and differ a little."""
-        mine, its = self.seconds or 0.0, other.seconds or 0.0
-        alike = max(mine, its) <= 2 * min(mine, its)
-        return alike and str(replace(self, seconds=None)) == str(replace(other, seconds=None))
-
-    @property
-    def _range(self) -> str:
-        if not self.components:
-            return ""
-        return f" {self.components}" + ("; time and memory are for the most." if self.components.rows else ".")
-
-
-_HELD = {
-    "gram": "the Gram matrix in memory",
-    "recomputed": "the Gram matrix evaluated anew in each pass",
-    "features": "explicit features",
-    "given": "the matrix given",
-    "landmarks": "what they see of the rows in one sweep",
-    "scatter": "the products of all columns, summed up in one sweep",
-    "triangle": "the triangle of a QR factorisation, from one sweep",
-    "rows": "the centred rows",
-    "products": "products with the rows",
-    "neighborhoods": "the sparse matrix of the neighbourhoods",
-}
 
 
 def choose_plan(problem: Problem, limits: Limits) -> Plan:
@@ -387,21 +316,7 @@ def _fitted(solver: WarmKrylov, p: Problem, limits: Limits) -> WarmKrylov:
 def _within(limits: Limits, plan: Plan, p: Problem) -> Plan:
     rows = plan.solver.count if isinstance(plan.solver, Landmarks) else p.n
     inverse = p.copied + p.loaded + 8 * rows * (rows + 3 * p.d + 3 * min(_wanted(p), rows)) if p.inverse else 0
-    memory = max(plan.memory, inverse)
-    if memory > limits.memory:
-        what = "and the inverse transform " if p.inverse and memory > plan.memory else ""
-        why, most = plan.why.rstrip("."), in_words(limits.memory)
-        fewer = "fewer rows, or (if many or all components were asked for) fewer n_components"
-        raise NoRoom(
-            f"The fit {what}needs {in_words(memory)} ({why}), over the limit of {most}. "
-            f"Give a larger memory_limit, {'fewer n_landmarks' if plan.streams else fewer}."
-        )
-    return replace(plan, memory=memory)
-
-
-def seconds_in_words(seconds: float) -> str:
-    """A time for people: "40 s", "3 min", "2.5 h"."""
-    for unit, size in (("s", 1), ("min", 60), ("h", 3600)):
-        if seconds < 99.5 * size or unit == "h":
-            break
-    return f"{seconds / size:.2g} {unit}" if seconds < 99.5 * size else f"{seconds / size:,.0f} {unit}"
+    what = "fit and the inverse transform" if inverse > plan.memory else "fit"
+    fewer = "fewer rows, or (if many or all components were asked for) fewer n_components"
+    advice = f"Give a larger memory_limit, {'fewer n_landmarks' if plan.streams else fewer}."
+    return within(limits, replace(plan, memory=max(plan.memory, inverse)), advice, what)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from mercer.blocks import LANES, MOST_FEATURES, NARROW, SPARSE_ENTRIES, lane_rows
 from mercer.errors import NoRoom
 from mercer.limits import Limits, in_words
-from mercer.plans.kernel import BUFFERS, HELD_TOL, Plan
+from mercer.plans.plan import BUFFERS, HELD_TOL, Plan, within
 from mercer.plans.share import Share
 from mercer.solvers.base import Solver
 from mercer.solvers.dense import Dense
@@ -220,9 +220,4 @@ def _blocks(p: LinearProblem) -> int:
 
 
 def _within(limits: Limits, plan: Plan) -> Plan:
-    if plan.memory > limits.memory:
-        raise NoRoom(
-            f"The fit needs {in_words(plan.memory)} ({plan.why.rstrip('.')}), over the limit of "
-            f"{in_words(limits.memory)}. Give a larger memory_limit, fewer n_components or fewer columns."
-        )
-    return plan
+    return within(limits, plan, "Give a larger memory_limit, fewer n_components or fewer columns.")

@@ -7,9 +7,8 @@ import numpy as np
 from scipy import sparse
 
 from mercer.blocks import hoods_at_a_time, tile_bytes, tile_rows
-from mercer.errors import NoRoom
-from mercer.limits import Limits, in_words
-from mercer.plans.kernel import BUFFERS, Plan
+from mercer.limits import Limits
+from mercer.plans.plan import BUFFERS, Plan, within
 from mercer.progress import Tell
 from mercer.solvers.base import Solver
 from mercer.solvers.factorisations import symmetric_lu
@@ -172,10 +171,7 @@ def _within(p: LocalProblem, fill: Fill, limits: Limits, ways: list[Plan]) -> Pl
         if rows > p.neighbors + 1
         else "Hardly anything fits into that: give a larger memory_limit."
     )
-    raise NoRoom(
-        f"The fit needs {in_words(least.memory)} ({least.why.rstrip('.')}), over the limit of "
-        f"{in_words(limits.memory)}. {advice}"
-    )
+    return within(limits, least, advice)
 
 
 def rows_that_fit(p: LocalProblem, fill: Fill, limits: Limits) -> int:

@@ -12,7 +12,8 @@ from mercer.fits.scale import company
 from mercer.fits.spectrum import Spectrum, TooMany, find_spectrum
 from mercer.operators.centering import Centered
 from mercer.operators.projection import Centring, projection
-from mercer.plans.kernel import Plan, certified_plan
+from mercer.plans.kernel import certified_plan
+from mercer.plans.plan import Plan
 from mercer.progress import reporting
 
 

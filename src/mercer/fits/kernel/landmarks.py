@@ -18,7 +18,7 @@ from mercer.inputs import table
 from mercer.operators.centering import Weighted, inverse_root
 from mercer.operators.gram import RecomputedGram
 from mercer.operators.projection import ByKernel
-from mercer.plans.kernel import Plan
+from mercer.plans.plan import Plan
 from mercer.progress import Tell, reporting, saying
 from mercer.readings.components import components_for_share
 from mercer.solvers.base import signs_by

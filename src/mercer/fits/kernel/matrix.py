@@ -16,7 +16,7 @@ from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.held import BlackBox, HeldMatrix
 from mercer.operators.tiles import TILE
-from mercer.plans.kernel import Plan
+from mercer.plans.plan import Plan
 from mercer.rounding import UNIT
 from mercer.symmetric import SymmetricOperator
 

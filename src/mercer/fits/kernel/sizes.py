@@ -10,7 +10,8 @@ from mercer.errors import tell
 from mercer.fits.spectrum import FIRST_GUESS
 from mercer.inputs import table
 from mercer.kernels import Kernel, Precomputed
-from mercer.plans.kernel import Plan, Problem
+from mercer.plans.kernel import Problem
+from mercer.plans.plan import Plan
 from mercer.solvers.feature_side import Factored
 from mercer.sources.rows import RowSource
 

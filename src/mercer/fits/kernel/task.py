@@ -12,7 +12,8 @@ from mercer.fits.training import Training
 from mercer.kernels import Kernel
 from mercer.limits import Limits
 from mercer.operators.projection import Centring
-from mercer.plans.kernel import Plan, Problem
+from mercer.plans.kernel import Problem
+from mercer.plans.plan import Plan
 
 
 @dataclass(frozen=True)

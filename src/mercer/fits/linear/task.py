@@ -11,8 +11,8 @@ from mercer.certificates.residuals import Certificate
 from mercer.errors import BadData, NoRoom, listed
 from mercer.fits.spectrum import about_directions
 from mercer.limits import Limits
-from mercer.plans.kernel import Plan
 from mercer.plans.linear import LinearProblem
+from mercer.plans.plan import Plan
 from mercer.readings.components import bic, components_for_share, minka_evidence
 from mercer.rounding import UNIT
 from mercer.solvers.base import signs_by

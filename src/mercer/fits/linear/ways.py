@@ -27,8 +27,8 @@ from mercer.fits.linear.units import in_their_own, in_units
 from mercer.fits.spectrum import TooMany, grow_to_share, rule_out_missed
 from mercer.operators.held import Dilation, HeldMatrix
 from mercer.operators.products import ScatterProducts
-from mercer.plans.kernel import Plan
 from mercer.plans.linear import COLUMN_ENTRIES, choose_linear_plan, rows_plan, triangle_plan
+from mercer.plans.plan import Plan
 from mercer.progress import reporting
 from mercer.rounding import gamma
 from mercer.solvers.base import Eigenpairs, measured_anew, rounding_floor, signs_by

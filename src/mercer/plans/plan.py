@@ -1,0 +1,99 @@
+"""A plan: what will be done, with what, and why; and whether it fits."""
+
+from dataclasses import dataclass, replace
+
+from mercer.errors import NoRoom
+from mercer.limits import Limits, in_words
+from mercer.plans.share import Share
+from mercer.solvers.base import Solver
+from mercer.solvers.landmarks import Landmarks
+
+HELD_TOL = 1e-8  # of residuals, where a product costs little
+BUFFERS = 14_000_000  # bytes of what the allocator keeps
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be done, with what, and why."""
+
+    solver: Solver
+    held: str  # how the matrix is held; a key of _HELD
+    memory: int  # bytes that fit allocates beyond X, at the peak
+    why: str
+    tol: float = HELD_TOL
+    passes: int = 1  # over the matrix, about
+    seconds: float | None = None  # expected, scaled by timed tiles; shown, and decides nothing
+    warning: str = ""
+    components: Share | None = None  # that a share of the variance is expected to take; the plan is for the most
+    few: "Plan | None" = None  # the plan if it takes few of them, where nothing is known
+
+    @property
+    def notice(self) -> str:
+        """What a user is told who did not ask for it; nothing if all is as asked."""
+        return self.warning and f"{self.why[0].upper()}{self.why[1:]} {self.warning}"
+
+    @property
+    def approximate(self) -> bool:
+        """Whether it does not even try to meet the tolerance, and says so beforehand."""
+        return isinstance(self.solver, Landmarks)
+
+    @property
+    def streams(self) -> bool:
+        """Whether rows are looked at block by block, and never all of them."""
+        return isinstance(self.solver, Landmarks) and not self.solver.refine
+
+    def __str__(self) -> str:
+        if self.few:
+            most = replace(self, few=None, components=None)
+            ways = f"In any case: {most}" if most.is_like(self.few) else f"If few: {self.few} If nearly all: {most}"
+            return f"{self.components}. {ways}"
+        time = "" if self.seconds is None else f", about {seconds_in_words(self.seconds)} on an idle machine"
+        passes = f", about {self.passes} pass{'es' if self.passes > 1 else ''}"
+        how = f"{self.solver!r} on {_HELD[self.held]}" + ("" if self.streams else passes)
+        return (
+            f"{how}{time}, {in_words(self.memory)} at the peak: {self.why}"
+            + (f" {self.warning}" if self.warning else "")
+            + self._range
+        )
+
+    def is_like(self, other: "Plan") -> bool:
+        """Whether both are told in the same words; their times are measured each for itself, and differ a little."""
+        mine, its = self.seconds or 0.0, other.seconds or 0.0
+        alike = max(mine, its) <= 2 * min(mine, its)
+        return alike and str(replace(self, seconds=None)) == str(replace(other, seconds=None))
+
+    @property
+    def _range(self) -> str:
+        if not self.components:
+            return ""
+        return f" {self.components}" + ("; time and memory are for the most." if self.components.rows else ".")
+
+
+_HELD = {
+    "gram": "the Gram matrix in memory",
+    "recomputed": "the Gram matrix evaluated anew in each pass",
+    "features": "explicit features",
+    "given": "the matrix given",
+    "landmarks": "what they see of the rows in one sweep",
+    "scatter": "the products of all columns, summed up in one sweep",
+    "triangle": "the triangle of a QR factorisation, from one sweep",
+    "rows": "the centred rows",
+    "products": "products with the rows",
+    "neighborhoods": "the sparse matrix of the neighbourhoods",
+}
+
+
+def within(limits: Limits, plan: Plan, advice: str, what: str = "fit") -> Plan:
+    """The plan, if it fits; a refusal with the numbers and what to try, if not."""
+    if plan.memory > limits.memory:
+        why, most = plan.why.rstrip("."), in_words(limits.memory)
+        raise NoRoom(f"The {what} needs {in_words(plan.memory)} ({why}), over the limit of {most}. {advice}")
+    return plan
+
+
+def seconds_in_words(seconds: float) -> str:
+    """A time for people: "40 s", "3 min", "2.5 h"."""
+    for unit, size in (("s", 1), ("min", 60), ("h", 3600)):
+        if seconds < 99.5 * size or unit == "h":
+            break
+    return f"{seconds / size:.2g} {unit}" if seconds < 99.5 * size else f"{seconds / size:,.0f} {unit}"
