@@ -23,8 +23,8 @@ from sklearn.pipeline import make_pipeline
 import mercer
 from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding
 from mercer.datasets import rings
+from mercer.drop_in.current import ENTRIES
 from mercer.kernels import RBF
-from mercer.models.current import ENTRIES
 from registry import ALL_KERNELS, MERCER_KERNELS, minimum
 
 QUIET = pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")

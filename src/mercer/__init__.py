@@ -3,12 +3,12 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mercer.functions.locally_linear_embedding import locally_linear_embedding
+    from mercer.functions.planning import plan
     from mercer.models.incremental_pca import IncrementalPCA
     from mercer.models.kernel_pca import KernelPCA
     from mercer.models.lle import LocallyLinearEmbedding
-    from mercer.models.lle_function import locally_linear_embedding
     from mercer.models.pca import PCA
-    from mercer.models.planning import plan
     from mercer.readings.quality import co_ranking, continuity, quality, trustworthiness
     from mercer.sources.files import open_rows
 
@@ -32,12 +32,12 @@ _HOMES = {
     "IncrementalPCA": "mercer.models.incremental_pca",
     "KernelPCA": "mercer.models.kernel_pca",
     "LocallyLinearEmbedding": "mercer.models.lle",
-    "locally_linear_embedding": "mercer.models.lle_function",
+    "locally_linear_embedding": "mercer.functions.locally_linear_embedding",
     "PCA": "mercer.models.pca",
     "co_ranking": "mercer.readings.quality",
     "continuity": "mercer.readings.quality",
     "open_rows": "mercer.sources.files",
-    "plan": "mercer.models.planning",
+    "plan": "mercer.functions.planning",
     "quality": "mercer.readings.quality",
     "trustworthiness": "mercer.readings.quality",
 }

@@ -212,7 +212,7 @@ def plan(
     jobs: Jobs = None,
 ) -> None:
     """Say what PCA, kernel PCA or LLE of so many rows would do, take and need, without doing it."""
-    from mercer.models.planning import plan as plan_ahead
+    from mercer.functions.planning import plan as plan_ahead
 
     said = {"--kernel": kernel, "--neighbors": neighbors}
     params = _params(method, {option: value for option, value in said.items() if value is not None})

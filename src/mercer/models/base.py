@@ -180,7 +180,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
         ValueError
             If scikit-learn has no such model: by landmarks, with kernels or metrics that it does not know.
         """
-        from mercer.models.as_sklearn import as_sklearn
+        from mercer.drop_in.as_sklearn import as_sklearn
 
         return as_sklearn(self)
 

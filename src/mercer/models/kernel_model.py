@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import Array
 from mercer.certificates.intervals import IntervalCertificate
 from mercer.certificates.residuals import Certificate
+from mercer.drop_in.current import Current
 from mercer.errors import tell
 from mercer.fits.foretold import with_share
 from mercer.fits.kernel.certified import find_certified
@@ -24,7 +25,6 @@ from mercer.kernels import Kernel, Precomputed, resolve_kernel
 from mercer.kernels.check import refuse_non_finite
 from mercer.limits import Limits
 from mercer.models.base import Model, all_or_nothing
-from mercer.models.current import Current
 from mercer.plans.kernel import choose_plan
 from mercer.plans.pace import plan_ahead
 from mercer.plans.plan import Plan
@@ -206,7 +206,7 @@ class KernelModel(Model):
     @property
     def _centerer(self) -> Any:
         """scikit-learn's private name; PyOD reads it."""
-        from mercer.models.as_sklearn import centerer_of
+        from mercer.drop_in.as_sklearn import centerer_of
 
         return centerer_of(self)
 
