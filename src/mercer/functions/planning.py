@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import NoRoom, in_short
-from mercer.fits.kernel.sizes import describe
+from mercer.fits.kernel.task import describe
 from mercer.fits.local.task import local_problem
 from mercer.fits.spectrum import FIRST_GUESS
 from mercer.models.kernel_pca import KernelPCA

@@ -17,8 +17,7 @@ from mercer.errors import tell
 from mercer.fits.foretold import with_share
 from mercer.fits.kernel.certified import find_certified
 from mercer.fits.kernel.landmarks import find_by_landmarks
-from mercer.fits.kernel.sizes import describe, which_solver
-from mercer.fits.kernel.task import Components, Task
+from mercer.fits.kernel.task import Components, Task, describe, which_solver
 from mercer.fits.scale import divided, in_units, in_units_of_input, refuse_matrix, sense_of_scale, standardized
 from mercer.fits.training import Training, check_rows, weigh
 from mercer.kernels import Kernel, Precomputed, resolve_kernel

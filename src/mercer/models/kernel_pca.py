@@ -9,7 +9,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
-from mercer.fits.kernel.sizes import which_solver
+from mercer.fits.kernel.task import which_solver
 from mercer.inputs import table, told_where
 from mercer.kernels import Kernel
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing

@@ -6,8 +6,7 @@ import numpy as np
 
 from mercer.errors import NoRoom
 from mercer.fits.kernel.matrix import build_matrix
-from mercer.fits.kernel.sizes import wanted_components
-from mercer.fits.kernel.task import Components, Task
+from mercer.fits.kernel.task import Components, Task, wanted_components
 from mercer.fits.scale import company
 from mercer.fits.spectrum import Spectrum, TooMany, find_spectrum
 from mercer.operators.centering import Centered
