@@ -9,7 +9,8 @@ from scipy import sparse
 from mercer.arrays import Array
 from mercer.certificates.intervals import IntervalCertificate
 from mercer.fits.kernel.task import Components
-from mercer.fits.linear.task import about_constant, deviations, refuse_overflow
+from mercer.fits.linear.answer import about_constant, deviations
+from mercer.fits.linear.digits import refuse_overflow
 from mercer.fits.training import Training
 from mercer.kernels import RBF, Kernel, Laplacian
 from mercer.operators.centering import Centered

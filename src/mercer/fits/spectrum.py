@@ -11,12 +11,12 @@ from mercer.certificates.residuals import Certificate, certify
 from mercer.errors import NoRoom, listed
 from mercer.operators.centering import Centered
 from mercer.plans.plan import Plan
+from mercer.plans.share import FIRST_GUESS
 from mercer.readings.components import components_for_share
 from mercer.solvers.base import Eigenpairs, clean_spectrum, measured_anew, rounding_floor, settle
 from mercer.solvers.completeness import PROBES, Rest, explore, explore_by_products, in_words
 from mercer.solvers.dense import Dense
 
-FIRST_GUESS = 10  # components to begin with when a share of the variance is asked for
 FLAT_ROWS = 20  # from so many on, equal eigenvalues mean something
 MOST_ROUNDS = 5  # how often a missed eigenvalue may send the solver back
 

@@ -9,15 +9,15 @@ import numpy as np
 
 from mercer.errors import NoRoom, in_short
 from mercer.fits.kernel.task import describe
+from mercer.fits.linear.task import linear_problem
 from mercer.fits.local.task import local_problem
-from mercer.fits.spectrum import FIRST_GUESS
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.lle import LocallyLinearEmbedding
-from mercer.models.pca import PCA, linear_problem, which_solver
+from mercer.models.pca import PCA, which_solver
 from mercer.operators.tiles import STRIP
 from mercer.plans.pace import linear_plan_ahead, local_plan_ahead, plan_ahead
 from mercer.plans.plan import Plan
-from mercer.plans.share import Share
+from mercer.plans.share import FIRST_GUESS, Share
 
 
 def plan(

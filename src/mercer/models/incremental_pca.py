@@ -10,7 +10,8 @@ from sklearn.utils import metadata_routing
 from mercer.arrays import Array
 from mercer.blocks import MOST_FEATURES
 from mercer.errors import NoRoom
-from mercer.fits.linear.task import LinearTask, OutOfRange, about_digits, refuse_far_apart, summed
+from mercer.fits.linear.digits import OutOfRange, about_digits, refuse_far_apart, summed
+from mercer.fits.linear.task import LinearTask
 from mercer.fits.linear.units import in_their_own, in_units, refuse_too_large, squared_units
 from mercer.fits.linear.ways import find_axes, from_square, with_enough_digits
 from mercer.fits.training import check_rows, weigh

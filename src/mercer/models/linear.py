@@ -13,7 +13,8 @@ from mercer.blocks import cut
 from mercer.certificates.residuals import Certificate
 from mercer.errors import BadData, tell
 from mercer.fits.kernel.task import per_degree_of_freedom
-from mercer.fits.linear.task import OVERFLOW, Axes
+from mercer.fits.linear.digits import OVERFLOW
+from mercer.fits.linear.task import Axes
 from mercer.fits.linear.units import about_range, certificate_in, squared_units
 from mercer.fits.training import check_rows
 from mercer.inputs import table, told_where

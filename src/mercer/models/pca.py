@@ -9,18 +9,16 @@ import numpy as np
 from mercer.arrays import HERE, Array, Home
 from mercer.errors import tell
 from mercer.fits.foretold import with_linear_share
-from mercer.fits.linear.task import LinearTask
+from mercer.fits.linear.task import LinearTask, linear_problem
 from mercer.fits.linear.ways import find_axes
 from mercer.fits.training import check_rows, weigh
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.linear import LinearModel
-from mercer.plans.linear import LinearProblem, choose_linear_plan
+from mercer.plans.linear import choose_linear_plan
 from mercer.plans.pace import linear_plan_ahead
 from mercer.plans.plan import Plan
 from mercer.sources.rows import RowSource, as_source
 from mercer.unpromised import Interval, RealNotInt, StrOptions, fits
-
-FIRST_GUESS = 10  # components to begin with when a share of the variance is asked for
 
 
 class PCA(LinearModel):
@@ -275,29 +273,6 @@ class PCA(LinearModel):
         )
         tags.input_tags.sparse = self.svd_solver not in ("full", "randomized", "qr", "gram")
         return tags
-
-
-def linear_problem(model: PCA, n: int, d: int, rows: RowSource | None = None, copies: int = 0) -> LinearProblem:
-    """The sizes on which a plan is based; of rows that need not exist yet."""
-    asked: Any = model.n_components
-    is_sparse = rows is not None and rows.sparse
-    fewer = (is_sparse and model.svd_solver == "auto") or model.svd_solver == "arpack"  # by scikit-learn's rule
-    k = int(asked) if isinstance(asked, Integral) else FIRST_GUESS if isinstance(asked, float) else None
-    return LinearProblem(
-        n=n,
-        d=d,
-        copies=copies,
-        k=min(max(n, copies), d) - 1 if asked is None and fewer else k,
-        share=isinstance(asked, float),
-        whole=isinstance(asked, str),
-        sparse=is_sparse,
-        density=1.0 if rows is None else rows.density,
-        held=rows is None or rows.held,
-        itemsize=8 if rows is None else rows.dtype.itemsize,
-        reading=0 if rows is None else rows.overhead,
-        solver=model.svd_solver,
-        tol=model.tol,
-    )
 
 
 # ---------------------------------------------------------------------- scikit-learn's rules

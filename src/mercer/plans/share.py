@@ -17,6 +17,8 @@ FASTER, SLOWER = 4.0, 0.5  # powers of q: how much faster, or more slowly, the g
 LEAST, MOST = 0.3, 0.9  # a q below the first, or above the second, is not believed
 NOISE = 0.07  # of k: what one sample differs from another
 
+FIRST_GUESS = 10  # components to begin with when a share of the variance is asked for
+
 
 @dataclass(frozen=True)
 class Share:

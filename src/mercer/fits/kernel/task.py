@@ -10,7 +10,6 @@ from scipy import sparse
 
 from mercer.arrays import Array
 from mercer.errors import tell
-from mercer.fits.spectrum import FIRST_GUESS
 from mercer.fits.training import Training
 from mercer.inputs import table
 from mercer.kernels import Kernel, Precomputed
@@ -18,6 +17,7 @@ from mercer.limits import Limits
 from mercer.operators.projection import Centring
 from mercer.plans.kernel import Problem
 from mercer.plans.plan import Plan
+from mercer.plans.share import FIRST_GUESS
 from mercer.solvers.feature_side import Factored
 from mercer.sources.rows import RowSource
 

@@ -10,7 +10,8 @@ from mercer.arrays import Array
 from mercer.blocks import rows_at_a_time
 from mercer.certificates.residuals import Certificate
 from mercer.errors import BadData
-from mercer.fits.linear.task import OVERFLOW, Axes, LinearTask
+from mercer.fits.linear.digits import OVERFLOW
+from mercer.fits.linear.task import Axes, LinearTask
 from mercer.rounding import TINY
 from mercer.sources.rows import RowSource, ScaledRows
 

@@ -9,20 +9,9 @@ from mercer.arrays import Array
 from mercer.blocks import cut
 from mercer.certificates.residuals import Certificate, certify
 from mercer.errors import NoRoom
-from mercer.fits.linear.task import (
-    DIGITS,
-    SINGLE_DIGITS,
-    Axes,
-    LinearTask,
-    OutOfRange,
-    about_digits,
-    column_scales,
-    kept,
-    lost,
-    number_of_axes,
-    rounding_in,
-    summed,
-)
+from mercer.fits.linear.answer import as_axes, column_scales
+from mercer.fits.linear.digits import DIGITS, SINGLE_DIGITS, OutOfRange, about_digits, lost_digits, rounding_in, summed
+from mercer.fits.linear.task import Axes, LinearTask, number_of_axes
 from mercer.fits.linear.units import in_their_own, in_units
 from mercer.fits.spectrum import TooMany, grow_to_share, rule_out_missed
 from mercer.operators.held import Dilation, HeldMatrix
@@ -70,7 +59,7 @@ def with_enough_digits(task: LinearTask, plan: Plan, scatter: Square, on_pass: A
     """The axes of S; anew in double precision, then without squares, where too many digits were lost."""
     found = from_square(task, plan, scatter)
     if scatter.rounding > np.finfo(float).eps:
-        if not lost(found, SINGLE_DIGITS):
+        if not lost_digits(found, SINGLE_DIGITS):
             return found, scatter
         scatter = summed(task, Square, on_pass, exact=True)
         found = from_square(task, plan, scatter)
@@ -106,7 +95,7 @@ def from_matrix(
             pairs = plan.solver.solve(op, number_of_axes(task), task.rng())
             pairs, bound, level = rule_out_missed(plan, op, pairs, task.rng())
     certificate = certify(pairs, tol=plan.tol, bound=bound, level=level, entries=noise)
-    return kept(task, plan, scatter, scale, pairs.values, pairs.vectors, total, certificate)
+    return as_axes(task, plan, scatter, scale, pairs.values, pairs.vectors, total, certificate)
 
 
 def beyond(pairs: Eigenpairs) -> float:
@@ -148,7 +137,7 @@ def from_factor(task: LinearTask, plan: Plan, scatter: Scatter, factor: Array, s
     certificate = certify(pairs, tol=plan.tol / 2, bound=beyond(pairs), level=COUNTED, entries=noise).squared()
     certificate = of_one_half(certificate)
     axes, rest = np.sqrt(2) * pairs.vectors[len(factor) :], float(np.sum(pairs.beyond**2))
-    return kept(task, plan, scatter, scale, pairs.values**2, axes, size**2, certificate, rest)
+    return as_axes(task, plan, scatter, scale, pairs.values**2, axes, size**2, certificate, rest)
 
 
 def of_one_half(certificate: Certificate) -> Certificate:
@@ -161,7 +150,7 @@ def without_squares_if_need_be(task: LinearTask, found: Axes, scatter: Scatter, 
 
     What looks like zero is looked at once more along its axis, as rows of less than full rank are no trouble at all.
     """
-    if not lost(found, DIGITS):
+    if not lost_digits(found, DIGITS):
         return found
     if not task.problem.sparse:
         with one_blas_thread():
@@ -245,7 +234,7 @@ def by_products(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
         if task.rows.held:  # products of their own are better known than those turned from others
             pairs = measured_anew(pairs, op)
         certificate = certify(pairs, tol=plan.tol, bound=bound, level=level, entries=op.noise)
-    found = kept(task, plan, spread, scale, pairs.values, pairs.vectors, op.trace, certificate)
+    found = as_axes(task, plan, spread, scale, pairs.values, pairs.vectors, op.trace, certificate)
     return without_squares_if_need_be(task, found, spread, on_pass)
 
 
