@@ -1265,7 +1265,7 @@ def test_negative_new_distances_are_refused():
 
 def test_a_file_that_does_not_fit_is_refused_before_it_is_read(tmp_path, monkeypatch):
     np.save(tmp_path / "rows.npy", np.zeros((3000, 1000)))
-    monkeypatch.setattr("mercer.sources.rows.RowSource.load", lambda *_: pytest.fail("it was read"))
+    monkeypatch.setattr("mercer.sources.items.Rows.load", lambda *_: pytest.fail("it was read"))
     with pytest.raises(NoRoom, match="over the limit of 20 MB"):
         LocallyLinearEmbedding(memory_limit="20MB").fit(tmp_path / "rows.npy")
 

@@ -22,7 +22,7 @@ from mercer.errors import BadData
 from mercer.operators.products import FAR
 from mercer.readings.components import bic, components_for_share, minka_evidence
 from mercer.solvers.base import Eigenpairs
-from mercer.sources.rows import ArrayRows
+from mercer.sources.held import HeldRows
 from mercer.sweeps.lanes import origin_of, sweep
 from mercer.sweeps.scatter import Spread, Square, Triangle
 from mercer.threads import one_blas_thread
@@ -782,7 +782,7 @@ def test_sweeps_on_any_number_of_threads_sum_up_to_the_scatter_matrix(kind, seed
     w = rng.integers(0, 3, len(X)).astype(float)
     if not w.any():
         w[0] = 1.0
-    scatter = sweep(kind, ArrayRows(X), w, threads)
+    scatter = sweep(kind, HeldRows(X), w, threads)
     C = centred(X, w)
     S = (C.T @ C).astype(float)
     expected = np.diag(np.diag(S)) if kind is Spread else S

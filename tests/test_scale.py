@@ -19,7 +19,7 @@ from mercer.errors import BadData, MercerWarning
 from mercer.fits.scale import about_unit, about_units
 from mercer.kernels import RBF, Laplacian, Matern
 from mercer.readings.columns import constant, counting, dominating
-from mercer.sources.rows import ArrayRows
+from mercer.sources.held import HeldRows
 
 WINE = load_wine().data
 DEVIATIONS = WINE.std(axis=0, ddof=1)
@@ -419,8 +419,8 @@ def test_constant_columns_are_found_and_reading_ends_when_none_is_left(monkeypat
     monkeypatch.setattr("mercer.readings.columns.rows_at_a_time", lambda width: 100)
     X = RNG.normal(size=(1000, 4))
     X[:, 1], X[:450, 2] = 3.0, 7.0
-    assert constant(ArrayRows(X)) == ([1], 1000)
-    assert constant(ArrayRows(X[:, [0, 2, 3]])) == ([], 500)
-    assert constant(ArrayRows(X[:, [0, 3]])) == ([], 100)
+    assert constant(HeldRows(X)) == ([1], 1000)
+    assert constant(HeldRows(X[:, [0, 2, 3]])) == ([], 500)
+    assert constant(HeldRows(X[:, [0, 3]])) == ([], 100)
     monkeypatch.setattr("mercer.readings.columns.MOST", 1000)
-    assert constant(ArrayRows(X)) == ([1, 2], 300)
+    assert constant(HeldRows(X)) == ([1, 2], 300)

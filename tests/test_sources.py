@@ -20,7 +20,8 @@ import mercer
 from mercer import KernelPCA
 from mercer.errors import BadData, CannotWrite, MercerWarning, NoRoom, WrongUse
 from mercer.outlets import KINDS, outlet
-from mercer.sources.rows import ArrayRows, regroup
+from mercer.sources.held import HeldRows
+from mercer.sources.items import regroup
 from registry import ALL_FILES, table, write_file
 
 X = np.random.default_rng(0).normal(size=(2000, 4)) * [1, 2, 3, 4]
@@ -140,7 +141,7 @@ def test_regrouping_keeps_every_row():
             blocks = list(regroup(iter(pieces), size))
             assert_array_equal(np.concatenate(blocks), np.arange(34).reshape(17, 2))
             assert all(len(block) == size for block in blocks[:-1]) and len(blocks[-1]) <= size
-    assert list(ArrayRows(X).blocks(1500))[1].shape == (500, 4)
+    assert list(HeldRows(X).blocks(1500))[1].shape == (500, 4)
 
 
 # ---------------------------------------------------------------------------- new rows

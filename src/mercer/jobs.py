@@ -21,7 +21,7 @@ from mercer.options import in_options
 from mercer.outlets import refuse_same_file, refuse_unwritable
 from mercer.readings.columns import about_index, about_steps_of_one, constant, counting, first_rows, is_index
 from mercer.sources.files import open_rows
-from mercer.sources.rows import RowSource
+from mercer.sources.items import Rows
 from mercer.terminal import plain, say
 
 USUAL = {"kpca": 10, "pca": 10, "lle": 2}  # components, if nothing is said
@@ -129,7 +129,7 @@ def _standard_input() -> Iterator[bytes]:
         raise BadData(f"Standard input cannot be read: {error.strerror}.") from None
 
 
-def _weights(column: RowSource, memory: str | None) -> Any:
+def _weights(column: Rows, memory: str | None) -> Any:
     """The column of weights, which is held: not beyond the limit, whatever a file claims."""
     need, limit = 16 * column.shape[0] + column.overhead, parse_memory(memory)
     if need > limit:
@@ -140,7 +140,7 @@ def _weights(column: RowSource, memory: str | None) -> Any:
     return column.load()[:, 0]
 
 
-def _tell_of_row_numbers(rows: RowSource) -> list[str]:
+def _tell_of_row_numbers(rows: Rows) -> list[str]:
     """Every column that counts rows, with the option that leaves it out; what the models would say of it otherwise."""
     said, block = list[str](), first_rows(rows)
     for j in counting(block):
@@ -151,7 +151,7 @@ def _tell_of_row_numbers(rows: RowSource) -> list[str]:
     return said
 
 
-def _tell_of_columns(rows: RowSource, model: Any) -> None:
+def _tell_of_columns(rows: Rows, model: Any) -> None:
     """Columns that say nothing, and one that says everything, where the model says nothing about them."""
     if model.standardize:
         return

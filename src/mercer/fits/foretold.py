@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator
 
 from mercer.arrays import Array
 from mercer.blocks import MOST_FEATURES, rows_at_a_time
@@ -19,7 +18,8 @@ from mercer.plans.kernel import SMALL, Problem, choose_plan
 from mercer.plans.linear import TINY, LinearProblem, choose_linear_plan
 from mercer.plans.seconds import Work, eigenvalue_work, kernel_work, linear_work
 from mercer.plans.share import Share, components_of, foretell
-from mercer.sources.rows import RowSource
+from mercer.sources.held import Given
+from mercer.sources.items import Items, Rows
 from mercer.threads import one_blas_thread
 
 FEWEST, MOST = 128, 1024  # rows of a sample
@@ -35,11 +35,11 @@ def with_share(
         return problem
     if problem.n <= SMALL and problem.eigen_solver != "krylov":
         return replace(problem, k=None)  # LAPACK finds all of them
-    rows, share, found = training.rows, float(asked), None
-    if not isinstance(rows, LinearOperator):
-        indices = drawn(rows.shape, training.weights, limits, rng)
+    items, share, found = training.items, float(asked), None
+    if not (isinstance(items, Given) and items.is_operator):
+        indices = drawn(len(items), items.width, training.weights, limits, rng)
         found = look(
-            _Kernel(kernel, rows, indices),
+            _Kernel(kernel, items, indices),
             share,
             problem.n,
             min(problem.n - 1, problem.n_features or problem.n),
@@ -52,7 +52,7 @@ def with_share(
 
 def with_linear_share(
     problem: LinearProblem,
-    rows: RowSource,
+    rows: Rows,
     weights: Array | None,
     asked: Any,
     limits: Limits,
@@ -66,7 +66,7 @@ def with_linear_share(
     if not problem.held and problem.d <= MOST_FEATURES:
         return replace(problem, k=None, foretold=unknown)
     found = look(
-        _Products(rows, drawn(rows.shape, weights, limits, rng), standardize),
+        _Products(rows, drawn(len(rows), rows.width, weights, limits, rng), standardize),
         unknown.share,
         problem.n,
         problem.all,
@@ -78,11 +78,10 @@ def with_linear_share(
 # ---------------------------------------------------------------------- looking
 
 
-def drawn(shape: tuple[int, int], weights: Array | None, limits: Limits, rng: np.random.Generator) -> Array:
-    """Numbers of rows, by their weights; no more than there is room for, and no more than a quarter of all."""
-    n, d = shape
+def drawn(n: int, width: int, weights: Array | None, limits: Limits, rng: np.random.Generator) -> Array:
+    """Numbers of items, by their weights; no more than there is room for, and no more than a quarter of all."""
     room = int((limits.memory / 8 / 32) ** 0.5)  # K, what is made of it, and LAPACK's copy: an eighth of the limit
-    count = max(4, min(MOST, n // 4, room, rows_at_a_time(d)))
+    count = max(4, min(MOST, n // 4, room, rows_at_a_time(width)))
     if weights is None:
         return rng.choice(n, size=min(count, n), replace=False)
     chances = weights / weights.max()
@@ -138,10 +137,10 @@ class _Sample:
 
 
 class _Kernel(_Sample):
-    def __init__(self, kernel: Kernel, rows: Any, indices: Array) -> None:
-        self.kernel, self.indices, self.rows = kernel, indices, rows[indices]
+    def __init__(self, kernel: Kernel, items: Items, indices: Array) -> None:
+        self.kernel, self.indices, self.rows = kernel, indices, items[indices]
         self.given = isinstance(kernel, Precomputed)
-        self.entry_cost = 1.0 if self.given else kernel.entry_cost(rows.shape[1])
+        self.entry_cost = 1.0 if self.given else kernel.entry_cost(items.width)
 
     def block(self, size: int) -> Array:
         some = self.rows[:size]
@@ -152,7 +151,7 @@ class _Kernel(_Sample):
 class _Products(_Sample):
     """Of the rows themselves, moved to their mean and in units of their columns' deviations, if that is asked for."""
 
-    def __init__(self, rows: RowSource, indices: Array, standardize: bool) -> None:
+    def __init__(self, rows: Rows, indices: Array, standardize: bool) -> None:
         some: Any = rows[indices]
         some = np.asarray(some.toarray() if sparse.issparse(some) else some, dtype=np.float64)
         with np.errstate(all="ignore"):

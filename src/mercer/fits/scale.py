@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from mercer.arrays import Array
 from mercer.certificates.intervals import IntervalCertificate
@@ -16,7 +15,7 @@ from mercer.kernels import RBF, Kernel, Laplacian
 from mercer.operators.centering import Centered
 from mercer.operators.gram import Gram
 from mercer.readings.columns import dominating
-from mercer.sources.rows import ScaledRows, as_source, by_columns
+from mercer.sources.held import HeldRows, ScaledRows, by_columns
 from mercer.sweeps.lanes import sweep
 from mercer.sweeps.scatter import Spread
 
@@ -38,7 +37,7 @@ def standardized(training: Training, names: Any, threads: int) -> Training:
     sparse. Dense rows are divided when they are read, after a plan was made.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        spread = sweep(Spread, as_source(training.rows), training.weights, threads, exact=True)
+        spread = sweep(Spread, training.items, training.weights, threads, exact=True)
     refuse_overflow(spread)
     return divided(training, deviations(spread), tuple(about_constant(spread, names)))
 
@@ -46,14 +45,14 @@ def standardized(training: Training, names: Any, threads: int) -> Training:
 def divided(training: Training, scale: Array, notes: tuple[str, ...] = ()) -> Training:
     """The rows with their columns divided by these numbers."""
     given = None if training.given is None else in_units(training.given, scale)
-    return replace(training, rows=in_units(training.rows, scale), given=given, scale=scale, notes=notes)
+    return replace(training, items=in_units(training.items, scale), given=given, scale=scale, notes=notes)
 
 
 def in_units(rows: Any, scale: Array | None) -> Any:
     """Rows as a model with this scale sees them: sparse ones at once, others when they are read."""
     if scale is None:
         return rows
-    return by_columns(np.divide, rows, scale) if sparse.issparse(rows) else ScaledRows(as_source(rows), scale)
+    return HeldRows(by_columns(np.divide, rows.load(), scale)) if rows.sparse and rows.held else ScaledRows(rows, scale)
 
 
 def in_units_of_input(rows: Any, scale: Array | None) -> Any:

@@ -8,7 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 from mercer.arrays import Array
 from mercer.fits.local.task import metric_of
 from mercer.models.lle import LocallyLinearEmbedding
-from mercer.sources.rows import RowSource
+from mercer.sources.items import Rows
 from mercer.unpromised import rows_of, validated
 
 ITS_OWN = ["n_neighbors", "n_components", "reg", "eigen_solver", "tol", "max_iter", "method"]
@@ -16,7 +16,7 @@ ITS_OWN += ["hessian_tol", "modified_tol", "random_state", "n_jobs"]  # paramete
 
 
 @validated(
-    X=["array-like", "sparse matrix", NearestNeighbors, Path, RowSource],
+    X=["array-like", "sparse matrix", NearestNeighbors, Path, Rows],
     **{name: LocallyLinearEmbedding._parameter_constraints[name] for name in ITS_OWN},
 )
 def locally_linear_embedding(

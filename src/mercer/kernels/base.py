@@ -15,7 +15,7 @@ from mercer.errors import in_short
 from mercer.rounding import gamma
 
 LARGEST = sys.float_info.max
-Rows = Any  # a dense array, a CSR matrix or a sequence of items
+Held = Any  # a dense array, a CSR matrix or a sequence of items
 ROUNDINGS = 16  # of a formula that is evaluated in a few steps, with exp or tanh good to 4 ulp
 
 
@@ -39,12 +39,12 @@ class Kernel(ABC):
         """Whether tiles of k − shift are cheaper in float32 and have nearly all of its digits."""
         return False
 
-    def reach(self, X: Rows) -> float:
+    def reach(self, X: Held) -> float:
         """The largest number that cancels in the evaluation of an entry, 0 if there is none."""
         return 0.0
 
     def rounding(
-        self, X: Rows, weights: Array | None = None, shift: float = 0.0, times: Callable[[Array], Array] | None = None
+        self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Callable[[Array], Array] | None = None
     ) -> float:
         """How far the entries of tiles of k(X, X) − shift can be off, all together: a bound on ‖SδKS‖, S = diag(√w).
 
@@ -53,15 +53,15 @@ class Kernel(ABC):
         """
         return gamma(ROUNDINGS) * summed(self.sizes(X), weights)
 
-    def sizes(self, X: Rows) -> Array:
+    def sizes(self, X: Held) -> Array:
         """sᵢ with |k(xᵢ, xⱼ)| ≤ √(sᵢsⱼ): of a Mercer kernel the diagonal."""
         return np.abs(self.diag(X))
 
-    def entry_rounding(self, X: Rows, Y: Rows, dtype: Any = np.float64) -> float:
+    def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
         """How far any one entry of tiles of k(X, Y) can be off."""
         return gamma(ROUNDINGS) * largest_entry(self.sizes(X), self.sizes(Y))
 
-    def feature_roundings(self, X: Rows) -> int:
+    def feature_roundings(self, X: Held) -> int:
         """How many roundings are behind an entry of `features(X)`, relative to its own size."""
         return 0
 
@@ -80,26 +80,26 @@ class Kernel(ABC):
         return 20.0 + d
 
     @abstractmethod
-    def block(self, X: Rows, Y: Rows) -> Array:
+    def block(self, X: Held, Y: Held) -> Array:
         """The matrix k(x, y) of all rows x of X and y of Y, in float64."""
 
-    def diag(self, X: Rows) -> Array:
+    def diag(self, X: Held) -> Array:
         """k(x, x) of every row of X."""
         return np.array([self.block(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(n_rows(X))])
 
-    def prepare(self, X: Rows, Y: Rows | None = None, shift: float = 0.0, dtype: Any = np.float64) -> "Tiles":
+    def prepare(self, X: Held, Y: Held | None = None, shift: float = 0.0, dtype: Any = np.float64) -> "Tiles":
         """Tiles of k(X, Y) − shift; of k(X, X) without Y. In float32 if asked, where that costs no digits of theirs."""
         return BlockTiles(self, X, X if Y is None else Y, shift)
 
-    def features(self, X: Rows) -> Any:
+    def features(self, X: Held) -> Any:
         """φ(X) with φ(x)ᵀφ(y) = k(x, y) exactly, dense or CSR, or None if there is no such map of moderate size."""
         return None
 
-    def n_features(self, X: Rows) -> int | None:
+    def n_features(self, X: Held) -> int | None:
         """The number of columns of `features(X)`, without computing them."""
         return None
 
-    def resolved(self, X: Rows, rng: np.random.Generator) -> "Kernel":
+    def resolved(self, X: Held, rng: np.random.Generator) -> "Kernel":
         """The kernel with every parameter that was left to the data (None, "median") as a number."""
         return self
 
@@ -152,7 +152,7 @@ class Tiles(ABC):
 class BlockTiles(Tiles):
     """The generic way: by `kernel.block`."""
 
-    def __init__(self, kernel: Kernel, X: Rows, Y: Rows, shift: float) -> None:
+    def __init__(self, kernel: Kernel, X: Held, Y: Held, shift: float) -> None:
         self.kernel, self.X, self.Y, self.shift = kernel, X, Y, shift
 
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
@@ -168,20 +168,20 @@ class Constant(Kernel):
     def __post_init__(self) -> None:
         require_positive(self.value, "value", zero=True)
 
-    def block(self, X: Rows, Y: Rows) -> Array:
+    def block(self, X: Held, Y: Held) -> Array:
         return np.full((n_rows(X), n_rows(Y)), self.value)
 
-    def diag(self, X: Rows) -> Array:
+    def diag(self, X: Held) -> Array:
         return np.full(n_rows(X), self.value)
 
     @property
     def mercer(self) -> bool:
         return True
 
-    def features(self, X: Rows) -> Array:
+    def features(self, X: Held) -> Array:
         return np.full((n_rows(X), 1), np.sqrt(self.value))
 
-    def n_features(self, X: Rows) -> int:
+    def n_features(self, X: Held) -> int:
         return 1
 
 
@@ -198,13 +198,13 @@ class Scaled(Kernel):
     def entry_cost(self, d: int) -> float:
         return 2.0 + self.kernel.entry_cost(d)
 
-    def block(self, X: Rows, Y: Rows) -> Array:
+    def block(self, X: Held, Y: Held) -> Array:
         return self.factor * self.kernel.block(X, Y)
 
-    def diag(self, X: Rows) -> Array:
+    def diag(self, X: Held) -> Array:
         return self.factor * self.kernel.diag(X)
 
-    def sizes(self, X: Rows) -> Array:
+    def sizes(self, X: Held) -> Array:
         return self.factor * self.kernel.sizes(X)
 
     @property
@@ -215,24 +215,24 @@ class Scaled(Kernel):
     def by_distance(self) -> bool:
         return self.kernel.by_distance
 
-    def rounding(self, X: Rows, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
+    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
         inner = self.kernel.rounding(X, weights) + gamma(1) * summed(self.kernel.sizes(X), weights)
         return self.factor * inner + after_shift(X, weights, shift)
 
-    def entry_rounding(self, X: Rows, Y: Rows, dtype: Any = np.float64) -> float:
+    def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
         return self.factor * self.kernel.entry_rounding(X, Y) + super().entry_rounding(X, Y)
 
-    def feature_roundings(self, X: Rows) -> int:
+    def feature_roundings(self, X: Held) -> int:
         return 3 + self.kernel.feature_roundings(X)
 
-    def features(self, X: Rows) -> Any:
+    def features(self, X: Held) -> Any:
         inner = self.kernel.features(X)
         return None if inner is None else inner * np.sqrt(self.factor)
 
-    def n_features(self, X: Rows) -> int | None:
+    def n_features(self, X: Held) -> int | None:
         return self.kernel.n_features(X)
 
-    def resolved(self, X: Rows, rng: np.random.Generator) -> Kernel:
+    def resolved(self, X: Held, rng: np.random.Generator) -> Kernel:
         return Scaled(self.factor, self.kernel.resolved(X, rng))
 
     def __repr__(self) -> str:
@@ -255,7 +255,7 @@ class _Pair(Kernel):
     def by_distance(self) -> bool:
         return self.left.by_distance and self.right.by_distance
 
-    def resolved(self, X: Rows, rng: np.random.Generator) -> Kernel:
+    def resolved(self, X: Held, rng: np.random.Generator) -> Kernel:
         return type(self)(self.left.resolved(X, rng), self.right.resolved(X, rng))
 
 
@@ -263,31 +263,31 @@ class _Pair(Kernel):
 class Sum(_Pair):
     """k(x, y) = k₁(x, y) + k₂(x, y)."""
 
-    def block(self, X: Rows, Y: Rows) -> Array:
+    def block(self, X: Held, Y: Held) -> Array:
         return self.left.block(X, Y) + self.right.block(X, Y)
 
-    def diag(self, X: Rows) -> Array:
+    def diag(self, X: Held) -> Array:
         return self.left.diag(X) + self.right.diag(X)
 
-    def sizes(self, X: Rows) -> Array:
+    def sizes(self, X: Held) -> Array:
         return self.left.sizes(X) + self.right.sizes(X)
 
-    def rounding(self, X: Rows, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
+    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
         parts = self.left.rounding(X, weights) + self.right.rounding(X, weights)
         return parts + gamma(1) * summed(self.sizes(X), weights) + after_shift(X, weights, shift)
 
-    def entry_rounding(self, X: Rows, Y: Rows, dtype: Any = np.float64) -> float:
+    def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
         return self.left.entry_rounding(X, Y) + self.right.entry_rounding(X, Y) + super().entry_rounding(X, Y)
 
-    def feature_roundings(self, X: Rows) -> int:
+    def feature_roundings(self, X: Held) -> int:
         return max(self.left.feature_roundings(X), self.right.feature_roundings(X))
 
-    def features(self, X: Rows) -> Any:
+    def features(self, X: Held) -> Any:
         return None if self.n_features(X) is None else np.hstack([self.left.features(X), self.right.features(X)])
 
-    def n_features(self, X: Rows) -> int | None:
+    def n_features(self, X: Held) -> int | None:
         parts = self.left.n_features(X), self.right.n_features(X)
-        return None if None in parts or sparse.issparse(X) else sum(parts)  # type: ignore[arg-type]
+        return None if None in parts or is_sparse(X) else sum(parts)  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
         return " + ".join(short(k.value) if isinstance(k, Constant) else repr(k) for k in (self.left, self.right))
@@ -297,23 +297,23 @@ class Sum(_Pair):
 class Product(_Pair):
     """k(x, y) = k₁(x, y) · k₂(x, y)."""
 
-    def block(self, X: Rows, Y: Rows) -> Array:
+    def block(self, X: Held, Y: Held) -> Array:
         return self.left.block(X, Y) * self.right.block(X, Y)
 
-    def diag(self, X: Rows) -> Array:
+    def diag(self, X: Held) -> Array:
         return self.left.diag(X) * self.right.diag(X)
 
-    def sizes(self, X: Rows) -> Array:
+    def sizes(self, X: Held) -> Array:
         return self.left.sizes(X) * self.right.sizes(X)
 
-    def rounding(self, X: Rows, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
+    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
         """|k₁|δ₂ + |k₂|δ₁, where |k(x, y)| ≤ max k(x, x) of a Mercer kernel."""
         left, right = self.left.sizes(X), self.right.sizes(X)
         parts = left.max(initial=0.0) * self.right.rounding(X, weights)
         parts += right.max(initial=0.0) * self.left.rounding(X, weights)
         return float(parts) + gamma(2) * summed(left * right, weights) + after_shift(X, weights, shift)
 
-    def entry_rounding(self, X: Rows, Y: Rows, dtype: Any = np.float64) -> float:
+    def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
         left = largest_entry(self.left.sizes(X), self.left.sizes(Y))
         right = largest_entry(self.right.sizes(X), self.right.sizes(Y))
         parts = left * self.right.entry_rounding(X, Y) + right * self.left.entry_rounding(X, Y)
@@ -333,7 +333,7 @@ def largest_entry(x: Array, y: Array) -> float:
     return float(np.sqrt(x.max(initial=0.0)) * np.sqrt(y.max(initial=0.0)))
 
 
-def after_shift(X: Rows, weights: Array | None, shift: float) -> float:
+def after_shift(X: Held, weights: Array | None, shift: float) -> float:
     """What rounding does to entries from which a shift is subtracted after they were rounded."""
     return gamma(1) * abs(shift) * summed(np.ones(n_rows(X)), weights)
 
@@ -356,8 +356,13 @@ def as_kernel(other: Any) -> Kernel:
     raise TypeError(f"A kernel can be combined with a kernel or a number, not with {other!r}.")
 
 
-def n_rows(X: Rows) -> int:
+def n_rows(X: Held) -> int:
     return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+def is_sparse(X: Any) -> bool:
+    """Of a matrix, or of items that say so themselves."""
+    return sparse.issparse(X) or getattr(X, "sparse", False) is True
 
 
 def require_positive(value: Any, name: str, zero: bool = False) -> None:

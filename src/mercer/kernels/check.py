@@ -10,7 +10,7 @@ from scipy import sparse
 from mercer.arrays import Array
 from mercer.errors import BadData, in_short
 from mercer.inputs import table, told_where
-from mercer.kernels.base import Kernel, Rows, n_rows
+from mercer.kernels.base import Held, Kernel, n_rows
 from mercer.kernels.given import Blockwise, Pairwise, Precomputed
 from mercer.kernels.resolve import resolve_kernel
 
@@ -51,7 +51,7 @@ class KernelVerdict:
         return f"{self.kernel} passes: symmetric and positive semi-definite, {spectrum}. A sample cannot prove more."
 
 
-def check_kernel(kernel: Any, X: Rows, *, n_sampled: int = 200, random_state: int = 0) -> KernelVerdict:
+def check_kernel(kernel: Any, X: Held, *, n_sampled: int = 200, random_state: int = 0) -> KernelVerdict:
     """Check a kernel on a sample of the rows of X: any kernel `KernelPCA` takes, a name or a function included.
 
     With "precomputed", X is the kernel matrix, and some of its rows and columns are looked at.
@@ -95,7 +95,7 @@ def checked(kernel: Any, X: Any) -> Any:
         return check_array(X, accept_sparse="csr")
 
 
-def part_of(K: Any, items: Array) -> tuple[Kernel, Rows]:
+def part_of(K: Any, items: Array) -> tuple[Kernel, Held]:
     """Some items of a kernel matrix, and the kernel that looks them up by their numbers."""
     if K.shape[0] != K.shape[1]:
         raise ValueError(f"A precomputed kernel matrix must be square; its shape is {K.shape}.")

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist, pdist
 
 from mercer.arrays import Array
 from mercer.errors import BadData, in_short
-from mercer.kernels.base import ROUNDINGS, Kernel, Rows, Tiles, n_rows, require_positive, summed
+from mercer.kernels.base import ROUNDINGS, Held, Kernel, Tiles, n_rows, require_positive, summed
 from mercer.kernels.dot import as_float, dot, product_chain, squared_norms
 from mercer.rounding import UNIT_SINGLE, gamma
 from mercer.sums import LESS_SHORT, product
@@ -44,7 +44,7 @@ class EuclideanKernel(Kernel):
 
     FAR: ClassVar[float] = 1e3  # beyond this reach the exponent loses so many digits that differences are worth it
 
-    def halves(self, X: Rows, centre: Array | None = None) -> Array:
+    def halves(self, X: Held, centre: Array | None = None) -> Array:
         """h = scale·‖x − centre‖² of every row, which the exponent is a difference of; of sparse rows scale·‖x‖².
 
         The centre is the mean unless another one is given.
@@ -62,14 +62,14 @@ class EuclideanKernel(Kernel):
             )
         return halves
 
-    def reach(self, X: Rows) -> float:
+    def reach(self, X: Held) -> float:
         """h of the row farthest out; ∞ if it is so far that differences are taken."""
         if not sparse.issparse(X) and not self.smooth:
             return 0.0
         far = float(self.halves(X).max(initial=0.0))
         return far if far <= self.FAR or sparse.issparse(X) else np.inf
 
-    def rounding(self, X: Rows, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
+    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
         """Of the exponent x = h + h' − zᵀz', whose moduli make no more than 2(h + h'), and of the shape.
 
         |δx| ≤ γ_c(h + h') and no shape is steeper than 1, so |δk| ≤ γ_c(h + h')k. By differences x is off by γ of
@@ -92,7 +92,7 @@ class EuclideanKernel(Kernel):
         shape = np.abs(w.sum() - sums) if exact else sums
         return float(min(plain, (exponent * (halves * sums + moments) + gamma(ROUNDINGS) * shape).max(initial=0.0)))
 
-    def entry_rounding(self, X: Rows, Y: Rows, dtype: Any = np.float64) -> float:
+    def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
         """The same for one entry of tiles between two sets of rows, which are moved to the mean of Y.
 
         In single precision, rounding errors of the exponent are taken to be of random sign: √ of as many, times 4.
@@ -116,15 +116,15 @@ class EuclideanKernel(Kernel):
     @abstractmethod
     def shape(self, minus_squares: Array, shift: float = 0.0) -> None: ...
 
-    def block(self, X: Rows, Y: Rows) -> Array:
+    def block(self, X: Held, Y: Held) -> Array:
         out = np.empty((n_rows(X), n_rows(Y)))
         self.prepare(X, Y).fill(slice(None), slice(None), out)
         return out
 
-    def diag(self, X: Rows) -> Array:
+    def diag(self, X: Held) -> Array:
         return np.full(n_rows(X), self.top)
 
-    def prepare(self, X: Rows, Y: Rows | None = None, shift: float = 0.0, dtype: Any = np.float64) -> Tiles:
+    def prepare(self, X: Held, Y: Held | None = None, shift: float = 0.0, dtype: Any = np.float64) -> Tiles:
         if sparse.issparse(X) or (Y is not None and sparse.issparse(Y)):
             return SparseDistanceTiles(self, X, X if Y is None else Y, shift)
         if not self.smooth or max(self.reach(X), 0.0 if Y is None else self.reach(Y)) > self.FAR:
@@ -132,7 +132,7 @@ class EuclideanKernel(Kernel):
         return DistanceTiles(self, X, X if Y is None else Y, shift, dtype)
 
 
-def exponent_roundings(X: Rows) -> int:
+def exponent_roundings(X: Held) -> int:
     """c with |δx| ≤ γ_c(h + h'): the product counts twice, as its moduli are up to 2(h + h'), and so do h and h'."""
     return 3 * product_chain(X) + 24
 
@@ -193,7 +193,7 @@ class DifferenceTiles(Tiles):
 class SparseDistanceTiles(Tiles):
     """The same for CSR rows, which cannot be moved to their mean without filling up."""
 
-    def __init__(self, kernel: EuclideanKernel, X: Rows, Y: Rows, shift: float) -> None:
+    def __init__(self, kernel: EuclideanKernel, X: Held, Y: Held, shift: float) -> None:
         self.kernel, self.shift = kernel, shift
         self.X, self.Y = X, Y
         self.x2, self.y2 = squared_norms(X), squared_norms(Y)
@@ -243,7 +243,7 @@ class RBF(EuclideanKernel):
         if shift:
             minus_squares -= shift
 
-    def resolved(self, X: Rows, rng: np.random.Generator) -> "RBF":
+    def resolved(self, X: Held, rng: np.random.Generator) -> "RBF":
         return replace(self, gamma=resolve_gamma(self.gamma, X, rng))
 
 
@@ -302,28 +302,28 @@ class Laplacian(Kernel):
         if self.gamma is not None:
             require_positive(self.gamma, "gamma")
 
-    def block(self, X: Rows, Y: Rows) -> Array:
+    def block(self, X: Held, Y: Held) -> Array:
         if sparse.issparse(X) or sparse.issparse(Y):
             raise BadData("The Laplacian kernel takes dense rows only: give X.toarray().")
         tile = cdist(as_float(X), as_float(Y), metric="cityblock")
         tile *= -float(self.gamma)  # type: ignore[arg-type]
         return np.exp(tile, out=tile)
 
-    def diag(self, X: Rows) -> Array:
+    def diag(self, X: Held) -> Array:
         return np.ones(n_rows(X))
 
-    def rounding(self, X: Rows, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
+    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
         """Differences, so the exponent x is off by γ of itself, and xe^−x ≤ 0.37."""
         return self.entry_rounding(X, X) * summed(np.ones(n_rows(X)), weights)
 
-    def entry_rounding(self, X: Rows, Y: Rows, dtype: Any = np.float64) -> float:
+    def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
         return 0.4 * gamma(X.shape[1] + 4) + gamma(ROUNDINGS)
 
-    def resolved(self, X: Rows, rng: np.random.Generator) -> "Laplacian":
+    def resolved(self, X: Held, rng: np.random.Generator) -> "Laplacian":
         return replace(self, gamma=1.0 / X.shape[1]) if self.gamma is None else self
 
 
-def resolve_gamma(gamma: Any, X: Rows, rng: np.random.Generator) -> float:
+def resolve_gamma(gamma: Any, X: Held, rng: np.random.Generator) -> float:
     """None: 1/d, as scikit-learn. "median": 1 / median‖x − y‖² over a sample of pairs of different points."""
     if gamma is None:
         return 1.0 / X.shape[1]

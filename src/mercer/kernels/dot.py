@@ -11,7 +11,17 @@ from scipy import sparse
 from mercer.arrays import Array
 from mercer.blocks import MOST_FEATURES
 from mercer.errors import in_short
-from mercer.kernels.base import ROUNDINGS, Kernel, Rows, Tiles, largest_entry, require_finite, require_positive, summed
+from mercer.kernels.base import (
+    ROUNDINGS,
+    Held,
+    Kernel,
+    Tiles,
+    is_sparse,
+    largest_entry,
+    require_finite,
+    require_positive,
+    summed,
+)
 from mercer.rounding import gamma
 from mercer.sums import LESS_SHORT, chain, product, row_squares
 
@@ -24,44 +34,44 @@ class DotKernel(Kernel):
     @abstractmethod
     def shape(self, products: Array) -> None: ...
 
-    def rows(self, X: Rows) -> Rows:
+    def rows(self, X: Held) -> Held:
         return X
 
     def entry_cost(self, d: int) -> float:
         return 3.0 + 0.06 * d
 
-    def block(self, X: Rows, Y: Rows) -> Array:
+    def block(self, X: Held, Y: Held) -> Array:
         tile = dot(self.rows(X), self.rows(Y))
         self.shape(tile)
         return tile
 
-    def diag(self, X: Rows) -> Array:
+    def diag(self, X: Held) -> Array:
         squares = squared_norms(self.rows(X))
         self.shape(squares)
         return squares
 
-    def rounding(self, X: Rows, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
+    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
         """γ of the scalar product, of length d, and of the shape, which multiplies relative errors by `power`."""
         return gamma(self._roundings(X)) * summed(self.sizes(X), weights)
 
-    def entry_rounding(self, X: Rows, Y: Rows, dtype: Any = np.float64) -> float:
+    def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
         return gamma(self._roundings(X)) * largest_entry(self.sizes(X), self.sizes(Y))
 
-    def _roundings(self, X: Rows) -> float:
+    def _roundings(self, X: Held) -> float:
         return self.power * (product_chain(X) + 3) + self.row_roundings(X) + ROUNDINGS
 
     #: By how much the shape multiplies relative errors of its argument.
     power: float = 1.0
 
-    def row_roundings(self, X: Rows) -> int:
+    def row_roundings(self, X: Held) -> int:
         """Roundings behind a row as it enters the product, twice."""
         return 0
 
-    def sizes(self, X: Rows) -> Array:
+    def sizes(self, X: Held) -> Array:
         """sᵢ with |k(xᵢ, xⱼ)| ≤ √(sᵢsⱼ), where moduli are taken before anything cancels."""
         return self.diag(X)
 
-    def prepare(self, X: Rows, Y: Rows | None = None, shift: float = 0.0, dtype: Any = np.float64) -> Tiles:
+    def prepare(self, X: Held, Y: Held | None = None, shift: float = 0.0, dtype: Any = np.float64) -> Tiles:
         # Always evaluated in float64: what a power or a large mean does to the digits of float32 is hard to foresee.
         prepared = as_float(self.rows(X))
         return DotTiles(self, prepared, prepared if Y is None else as_float(self.rows(Y)), shift)
@@ -70,7 +80,7 @@ class DotKernel(Kernel):
 class DotTiles(Tiles):
     """One matrix product a tile, then the shape in place."""
 
-    def __init__(self, kernel: DotKernel, X: Rows, Y: Rows, shift: float) -> None:
+    def __init__(self, kernel: DotKernel, X: Held, Y: Held, shift: float) -> None:
         self.kernel, self.X, self.Y, self.shift = kernel, X, Y, shift
 
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
@@ -96,10 +106,10 @@ class Linear(DotKernel):
     def shape(self, products: Array) -> None:
         pass
 
-    def features(self, X: Rows) -> Rows:
+    def features(self, X: Held) -> Held:
         return X
 
-    def n_features(self, X: Rows) -> int:
+    def n_features(self, X: Held) -> int:
         return X.shape[1]
 
 
@@ -114,7 +124,7 @@ class Cosine(DotKernel):
     def shape(self, products: Array) -> None:
         pass
 
-    def rows(self, X: Rows) -> Rows:
+    def rows(self, X: Held) -> Held:
         """By a power of two first, which is exact: squares of huge and tiny numbers are none."""
         X = as_float(X)
         if sparse.issparse(X):
@@ -128,17 +138,17 @@ class Cosine(DotKernel):
         X *= _inverse(np.sqrt(squared_norms(X)))[:, None]
         return X
 
-    def row_roundings(self, X: Rows) -> int:
+    def row_roundings(self, X: Held) -> int:
         return 2 * self.feature_roundings(X)
 
-    def feature_roundings(self, X: Rows) -> int:
+    def feature_roundings(self, X: Held) -> int:
         """Of a length: half of those of its square, a root, and two divisions."""
         return product_chain(X) // 2 + 6
 
-    def features(self, X: Rows) -> Rows:
+    def features(self, X: Held) -> Held:
         return self.rows(X)
 
-    def n_features(self, X: Rows) -> int:
+    def n_features(self, X: Held) -> int:
         return X.shape[1]
 
 
@@ -149,7 +159,7 @@ def _inverse(values: Array) -> Array:
 class _ScaledDot(DotKernel):
     gamma: float | None
 
-    def resolved(self, X: Rows, rng: np.random.Generator) -> Kernel:
+    def resolved(self, X: Held, rng: np.random.Generator) -> Kernel:
         return replace(self, gamma=1.0 / X.shape[1]) if self.gamma is None else self  # type: ignore[type-var]
 
 
@@ -181,22 +191,22 @@ class Polynomial(_ScaledDot):
     def power(self) -> float:  # type: ignore[override]
         return max(1.0, float(self.degree))
 
-    def sizes(self, X: Rows) -> Array:
+    def sizes(self, X: Held) -> Array:
         return np.power(self.gamma * squared_norms(X) + abs(self.coef0), self.degree)
 
-    def rounding(self, X: Rows, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
+    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
         if not 0 < self.degree < 1:
             return super().rounding(X, weights, shift, times)
         return self.entry_rounding(X, X) * summed(np.ones(X.shape[0]), weights)
 
-    def entry_rounding(self, X: Rows, Y: Rows, dtype: Any = np.float64) -> float:
+    def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
         """A power p below one is infinitely steep at zero, but |s^p − t^p| ≤ |s − t|^p."""
         if not 0 < self.degree < 1:
             return super().entry_rounding(X, Y, dtype)
         largest = largest_entry(self.sizes(X), self.sizes(Y))
         return float(gamma(product_chain(X) + 4) ** self.degree + gamma(ROUNDINGS)) * largest
 
-    def feature_roundings(self, X: Rows) -> int:
+    def feature_roundings(self, X: Held) -> int:
         """Each of the factors has three, the product one for each, and the root of how often it occurs two."""
         return 4 * int(self.degree) + 4
 
@@ -204,12 +214,12 @@ class Polynomial(_ScaledDot):
     def mercer(self) -> bool:
         return self.degree == int(self.degree) and self.coef0 >= 0
 
-    def n_features(self, X: Rows) -> int | None:
-        exact = self.degree in (1, 2, 3) and self.coef0 >= 0 and not sparse.issparse(X)
+    def n_features(self, X: Held) -> int | None:
+        exact = self.degree in (1, 2, 3) and self.coef0 >= 0 and not is_sparse(X)
         count = comb(X.shape[1] + int(self.degree), int(self.degree)) if exact else MOST_FEATURES + 1
         return count if count <= MOST_FEATURES else None
 
-    def features(self, X: Rows) -> Array | None:
+    def features(self, X: Held) -> Array | None:
         """All monomials up to the degree: append √(coef0/γ) as a coordinate, then expand (γ zᵀw)^degree."""
         if self.n_features(X) is None:
             return None
@@ -264,17 +274,17 @@ class Sigmoid(_ScaledDot):
         products += self.coef0
         np.tanh(products, out=products)
 
-    def sizes(self, X: Rows) -> Array:
+    def sizes(self, X: Held) -> Array:
         """tanh is nowhere steeper than 1: what its argument is off by, k is at most."""
         return self.gamma * squared_norms(X) + abs(self.coef0) + 1.0
 
 
-def as_float(X: Rows) -> Rows:
+def as_float(X: Held) -> Held:
     """In float64, without a copy if it is already."""
     return X.astype(np.float64, copy=False) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
 
 
-def dot(X: Rows, Y: Rows, out: Array | None = None) -> Any:
+def dot(X: Held, Y: Held, out: Array | None = None) -> Any:
     """X Yᵀ as a dense float64 array."""
     if sparse.issparse(X) or sparse.issparse(Y):
         entries = as_float(X) @ as_float(Y).T
@@ -286,12 +296,12 @@ def dot(X: Rows, Y: Rows, out: Array | None = None) -> Any:
     return product(as_float(X), as_float(Y).T, out, LESS_SHORT)
 
 
-def product_chain(X: Rows) -> int:
+def product_chain(X: Held) -> int:
     """Roundings behind a scalar product of two rows."""
     return X.shape[1] if sparse.issparse(X) else chain(X.shape[1], LESS_SHORT) + 1
 
 
-def squared_norms(X: Rows) -> Array:
+def squared_norms(X: Held) -> Array:
     """‖x‖² of every row, in float64: with as many roundings as a scalar product of two rows."""
     X = as_float(X)
     if sparse.issparse(X):

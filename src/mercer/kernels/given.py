@@ -8,14 +8,14 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import in_short
-from mercer.kernels.base import Kernel, Rows, n_rows
+from mercer.kernels.base import Held, Kernel, n_rows
 
 
 @dataclass(frozen=True)
 class Precomputed(Kernel):
     """The data are the kernel matrix: k(i, j) = K_ij. To `transform`, the kernel between new and training items."""
 
-    def block(self, X: Rows, Y: Rows) -> Array:
+    def block(self, X: Held, Y: Held) -> Array:
         raise TypeError("A precomputed kernel matrix has no formula to evaluate on new rows.")
 
 
@@ -37,7 +37,7 @@ class Pairwise(_OfFunction):
     def entry_cost(self, d: int) -> float:
         return 2000.0
 
-    def block(self, X: Rows, Y: Rows) -> Array:
+    def block(self, X: Held, Y: Held) -> Array:
         m, n = n_rows(X), n_rows(Y)
         tile = np.empty((m, n))
         for i in range(m):
@@ -59,7 +59,7 @@ class Pairwise(_OfFunction):
 class Blockwise(_OfFunction):
     """K(X, Y) = function(X, Y, **params), called on blocks of rows and returning a len(X)×len(Y) array."""
 
-    def block(self, X: Rows, Y: Rows) -> Array:
+    def block(self, X: Held, Y: Held) -> Array:
         tile = numbers_of(self.function(X, Y, **self.params))
         if tile.shape != (n_rows(X), n_rows(Y)):
             raise ValueError(

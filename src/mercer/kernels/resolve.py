@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import in_short
-from mercer.kernels.base import Kernel, Rows
+from mercer.kernels.base import Held, Kernel
 from mercer.kernels.distance import RBF, Laplacian, resolve_gamma
 from mercer.kernels.dot import Cosine, Linear, Polynomial, Sigmoid
 from mercer.kernels.given import Pairwise, Precomputed
@@ -15,7 +15,7 @@ NAMES = ("linear", "poly", "rbf", "sigmoid", "cosine", "precomputed")
 
 def resolve_kernel(
     kernel: Any,
-    X: Rows,
+    X: Held,
     rng: np.random.Generator,
     *,
     gamma: Any = None,

@@ -20,7 +20,7 @@ from mercer.limits import Limits, count_threads
 from mercer.outlets import outlet, refuse_same_file, refuse_unwritable
 from mercer.plans.plan import Plan
 from mercer.progress import reporting
-from mercer.sources.rows import RowSource
+from mercer.sources.items import Items
 from mercer.sources.stored import FileRows
 from mercer.threads import one_blas_thread
 from mercer.unpromised import validate_parameters
@@ -55,8 +55,8 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
     _dtype: Any  # of scores
 
     @abstractmethod
-    def _new_rows(self, X: Any) -> Any:
-        """The rows of X, checked against those of the fit."""
+    def _new_items(self, X: Any) -> Any:
+        """The items of X, checked against those of the fit."""
 
     @abstractmethod
     def _scores(self, rows: Any, threads: int) -> Array:
@@ -67,7 +67,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, pathlib.Path, RowSource}
+        X : {array-like, sparse matrix, pathlib.Path, Rows}
             The rows.
         path : path
             A .npy, .csv, .parquet, .arrow or .feather file. It appears when it is complete, or not at all.
@@ -77,8 +77,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
         path : pathlib.Path
             Where they are.
         """
-        rows = self._new_rows(X)
-        self._write(path, rows)
+        self._write(path, self._new_items(X))
         return Path(path)
 
     def fit_transform_to(self, X: Any, path: str | Path | None, sample_weight: Any = None) -> Path | None:
@@ -86,7 +85,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, pathlib.Path, RowSource}
+        X : {array-like, sparse matrix, pathlib.Path, Rows}
             The rows.
         path : path or None
             A file; None: standard output, as CSV.
@@ -102,44 +101,46 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
             refuse_unwritable(Path(path))
             if isinstance(X, (Path, FileRows)):
                 refuse_same_file(X if isinstance(X, Path) else X.path, Path(path))
-        self._write(path, *self._fit_for_scores(X, sample_weight))
+        self._write(path, self._fit_for_scores(X, sample_weight))
         return None if path is None else Path(path)
 
     @abstractmethod
-    def _fit_for_scores(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:
-        """Fit, with all checks; what it returns are the rows to score, and the scores if they are there already."""
+    def _fit_for_scores(self, X: Any, sample_weight: Any) -> Items | Array:
+        """Fit, with all checks; what it returns are the items to score, or their scores if they are there already."""
 
-    def _write(self, path: str | Path | None, rows: Any, scores: Array | None = None) -> None:
-        """The scores of rows, if they are not there yet, to a file or (None) as CSV to standard output."""
-        where, n_rows = None if path is None else Path(path), rows.shape[0]
-        if where is not None and isinstance(rows, RowSource) and rows.path is not None:
-            refuse_same_file(rows.path, where)
+    def _write(self, path: str | Path | None, found: Items | Array) -> None:
+        """Scores, or those of items, to a file or (None) as CSV to standard output."""
+        where, n_rows = None if path is None else Path(path), len(found)
+        if where is not None and isinstance(found, Items) and found.path is not None:
+            refuse_same_file(found.path, where)
         with (
-            outlet(where, self.get_feature_names_out(), n_rows, self._dtype_of_scores(rows)) as sink,
+            outlet(where, self.get_feature_names_out(), n_rows, self._dtype_of_scores(found)) as sink,
             reporting(self.progress, 1, "rows scored") as on_pass,
         ):
-            for start, block in self._scored(rows) if scores is None else [(0, scores)]:
+            for start, block in self._scored(found) if isinstance(found, Items) else [(0, found)]:
                 sink(block)
                 if on_pass:
                     on_pass((start + len(block)) / n_rows)
 
-    def _by_blocks(self, rows: Any, function: Callable[[Any, int], Array] | None = None) -> Array:
-        """The scores of all rows (or another function of rows, with as many columns) in one array."""
-        out = np.empty((rows.shape[0], len(self.get_feature_names_out())), dtype=self._dtype_of_scores(rows))
-        for start, scores in self._scored(rows, function):
+    def _by_blocks(self, items: Items, function: Callable[[Any, int], Array] | None = None) -> Array:
+        """The scores of all items (or another function of them, with as many columns) in one array."""
+        out = np.empty((len(items), len(self.get_feature_names_out())), dtype=self._dtype_of_scores(items))
+        for start, scores in self._scored(items, function):
             out[start : start + len(scores)] = scores
         return out
 
-    def _scored(self, rows: Any, function: Callable[[Any, int], Array] | None = None) -> Iterator[tuple[int, Array]]:
-        """Block after block of scores, each with the number of its first row."""
+    def _scored(
+        self, items: Items, function: Callable[[Any, int], Array] | None = None, whole: bool = True
+    ) -> Iterator[tuple[int, Array]]:
+        """Block after block of scores, each with the number of its first row; `whole`: those in memory all at once."""
         threads, start = self._limits().threads, 0
-        for block in rows.blocks(rows_at_a_time(rows.shape[1])) if isinstance(rows, RowSource) else [rows]:
+        for block in [items.load()] if whole and items.held else items.blocks(rows_at_a_time(items.width)):
             with one_blas_thread(threads):
                 scores = (function or self._scores)(block, threads)
             yield start, scores
             start += block.shape[0]
 
-    def _dtype_of_scores(self, rows: Any) -> Any:
+    def _dtype_of_scores(self, items: Any) -> Any:
         return self._dtype
 
     def plan(self, X: Any, sample_weight: Any = None) -> Plan:
@@ -147,7 +148,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, pathlib.Path, Rows} of shape (n_samples, n_features)
             The rows.
         sample_weight : array-like of shape (n_samples,), default=None
             As of `fit`.

@@ -10,11 +10,12 @@ from sklearn.utils import metadata_routing
 from mercer.arrays import Array
 from mercer.blocks import MOST_FEATURES
 from mercer.errors import NoRoom
+from mercer.fits.door import open_items
 from mercer.fits.linear.digits import OutOfRange, about_digits, refuse_far_apart, summed
 from mercer.fits.linear.task import LinearTask
 from mercer.fits.linear.units import in_their_own, in_units, refuse_too_large, squared_units
 from mercer.fits.linear.ways import find_axes, from_square, with_enough_digits
-from mercer.fits.training import check_rows, weigh
+from mercer.fits.training import weigh
 from mercer.limits import in_words
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.linear import Exact, LinearModel
@@ -22,7 +23,8 @@ from mercer.plans.linear import LinearProblem, choose_linear_plan, scatter_plan
 from mercer.plans.pace import linear_plan_ahead
 from mercer.plans.plan import Plan
 from mercer.progress import reporting
-from mercer.sources.rows import ArrayRows, RowSource, as_source
+from mercer.sources.held import HeldRows
+from mercer.sources.items import Items, Rows
 from mercer.sweeps.scatter import Square
 from mercer.unpromised import Interval, fits
 
@@ -178,7 +180,7 @@ class IncrementalPCA(LinearModel):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, pathlib.Path, Rows} of shape (n_samples, n_features)
             The rows; a file of rows, or what `mercer.open_rows` made of one; a memory-mapped array.
         y : Ignored
             Present for compatibility.
@@ -218,9 +220,9 @@ class IncrementalPCA(LinearModel):
         self._keep(found)
         return self
 
-    def _fit_for_scores(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:
+    def _fit_for_scores(self, X: Any, sample_weight: Any) -> Items:
         self.fit(X, sample_weight=sample_weight)
-        return self._new_rows(X), None
+        return self._new_items(X)
 
     @all_or_nothing
     @fits
@@ -229,7 +231,7 @@ class IncrementalPCA(LinearModel):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, pathlib.Path, Rows} of shape (n_samples, n_features)
             The batch; the first one has to have at least n_components rows.
         y : Ignored
             Present for compatibility.
@@ -274,13 +276,12 @@ class IncrementalPCA(LinearModel):
     def __sklearn_is_fitted__(self) -> bool:
         return "n_samples_seen_" in vars(self) or "components_" in vars(self)
 
-    def _checked(self, X: Any, sample_weight: Any, *, reset: bool) -> tuple[RowSource, Array | None, int]:
+    def _checked(self, X: Any, sample_weight: Any, *, reset: bool) -> tuple[Rows, Array | None, int]:
         """The rows, their weights, and how many there are: of weight two, two."""
-        X = check_rows(self, X, reset=reset, mapped=True)
-        training = weigh(X, sample_weight, square=False)
+        training = weigh(open_items(self, X, reset=reset, mapped=True), sample_weight)
         if reset:
-            self._dtype = np.float32 if X.dtype == np.float32 else np.float64
-        return as_source(training.rows), training.weights, training.copies
+            self._dtype = np.float32 if training.items.dtype == np.float32 else np.float64
+        return training.items, training.weights, training.copies
 
     def _set_number(self, n: int, d: int, first: bool) -> None:
         """How many components, by scikit-learn's rules."""
@@ -320,7 +321,7 @@ class IncrementalPCA(LinearModel):
             for block in task.rows.blocks(self.batch_size_):
                 stop = start + block.shape[0]
                 weights = None if task.weights is None else task.weights[start:stop]
-                self._take(replace(task, rows=ArrayRows(block), weights=weights))
+                self._take(replace(task, rows=HeldRows(block), weights=weights))
                 start = stop
                 if on_pass:
                     on_pass(start / task.rows.shape[0])

@@ -14,12 +14,13 @@ from mercer.certificates.intervals import IntervalCertificate
 from mercer.certificates.residuals import Certificate
 from mercer.drop_in.current import Current
 from mercer.errors import tell
+from mercer.fits.door import open_items
 from mercer.fits.foretold import with_share
 from mercer.fits.kernel.certified import find_certified
 from mercer.fits.kernel.landmarks import find_by_landmarks
 from mercer.fits.kernel.task import Components, Task, describe, which_solver
 from mercer.fits.scale import divided, in_units, in_units_of_input, refuse_matrix, sense_of_scale, standardized
-from mercer.fits.training import Training, check_rows, weigh
+from mercer.fits.training import Training, weigh
 from mercer.kernels import Kernel, Precomputed, resolve_kernel
 from mercer.kernels.check import refuse_non_finite
 from mercer.limits import Limits
@@ -28,7 +29,8 @@ from mercer.plans.kernel import choose_plan
 from mercer.plans.pace import plan_ahead
 from mercer.plans.plan import Plan
 from mercer.readings.preimage import learn_inverse
-from mercer.sources.rows import by_columns
+from mercer.sources.held import Given, by_columns
+from mercer.sources.items import Items
 from mercer.threads import one_blas_thread
 from mercer.unpromised import fits
 
@@ -58,14 +60,14 @@ class KernelModel(Model):
 
     @all_or_nothing
     @fits
-    def _fit_for_scores(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:
-        rows = self._fit(X, sample_weight)
-        if rows is None and self._training is not None:
-            return self._training, self._training
-        return self._of_items_that_count(rows), None
+    def _fit_for_scores(self, X: Any, sample_weight: Any) -> Items | Array:
+        training = self._fit(X, sample_weight)
+        if training.given is None and self._training is not None:
+            return self._training
+        return self._of_items_that_count(training.all_items)
 
-    def _fit(self, X: Any, sample_weight: Any) -> Any:
-        """From rows to fitted names; what it returns are the rows to score, if they are not those that were fitted."""
+    def _fit(self, X: Any, sample_weight: Any) -> Training:
+        """From items to fitted names; what it returns are those that were learned from."""
         limits = self._limits()
         with one_blas_thread(limits.threads):
             task = self._task(X, sample_weight, limits)
@@ -77,13 +79,13 @@ class KernelModel(Model):
             self._keep(replace(found, warnings=warnings), task.training)
             if self.fit_inverse_transform:
                 self._learn_inverse(task, found)
-        return task.training.given if self._training is not None else task.training.all_rows
+        return task.training
 
     def _task(self, X: Any, sample_weight: Any, limits: Limits, look: bool = True) -> Task:
         share = self.n_components is not None and not isinstance(self.n_components, Integral)  # its plan needs a scale
         training = self._open(X, sample_weight, look=look or share)
-        kernel = self._resolve_kernel(training.rows)
-        problem = describe(self, training.rows, kernel)
+        kernel = self._resolve_kernel(training.items)
+        problem = describe(self, training.items, kernel)
         return Task(
             training,
             kernel,
@@ -110,27 +112,29 @@ class KernelModel(Model):
                 "not a precomputed matrix. A matrix that is too large to be computed is given as numbers of items, "
                 "np.arange(n)[:, None], and mercer.kernels.Blockwise(function), which is asked for those columns alone."
             )
-        X = check_rows(self, X, reset=True, square=self._precomputed())
-        if self.fit_inverse_transform and sparse.issparse(X):
+        items = open_items(self, X, reset=True, square=self._precomputed())
+        if self.fit_inverse_transform and items.sparse:
             raise NotImplementedError("Inverse transform not implemented for sparse matrices!")
-        training = weigh(X, sample_weight, square=self._precomputed())
-        self._kept_items, self._dtype = training.kept, np.float32 if X.dtype == np.float32 else np.float64
+        training = weigh(items, sample_weight)
+        self._kept_items, self._dtype = training.kept, np.float32 if items.dtype == np.float32 else np.float64
         if not self.standardize:
             return training
         names = getattr(self, "feature_names_in_", None)
-        return standardized(training, names, self._limits().threads) if look else divided(training, np.ones(X.shape[1]))
+        return (
+            standardized(training, names, self._limits().threads) if look else divided(training, np.ones(items.width))
+        )
 
-    def _resolve_kernel(self, rows: Any) -> Kernel:
+    def _resolve_kernel(self, items: Items) -> Kernel:
         kernel = resolve_kernel(
             self.kernel,
-            rows,
+            items,
             self._rng(),
             gamma=self.gamma,
             degree=self.degree,
             coef0=self.coef0,
             params=self.kernel_params,
         )
-        default: Any = 1.0 / rows.shape[1] if self.gamma in (None, "median") else self.gamma
+        default: Any = 1.0 / items.width if self.gamma in (None, "median") else self.gamma
         self.kernel_, self.gamma_ = kernel, getattr(kernel, "gamma", default)
         return kernel
 
@@ -168,7 +172,7 @@ class KernelModel(Model):
 
     def _learn_inverse(self, task: Task, found: Components) -> None:
         """The way back from scores to rows: to those that were fitted, or to the landmarks, in the units of X."""
-        rows, weights, threads = task.training.rows, task.training.weights, task.limits.threads
+        rows, weights, threads = task.training.data, task.training.weights, task.limits.threads
         scores: Any = self._training
         if found.landmarks is not None:
             rows, weights, scores = found.landmarks, None, found.projection.scores(found.landmarks, threads)
@@ -181,20 +185,20 @@ class KernelModel(Model):
 
     def _plan(self, X: Any, sample_weight: Any) -> Plan:
         task = self._task(X, sample_weight, self._limits(), look=False)
-        return plan_ahead(task.problem, task.kernel, task.training.rows, task.limits)
+        return plan_ahead(task.problem, task.kernel, task.training.items, task.limits)
 
     def _scores(self, rows: Any, threads: int) -> Array:
         return self._finish(self._projection.now(self).scores(rows, threads))
 
-    def _new_rows(self, X: Any) -> Any:
-        """The checked rows."""
+    def _new_items(self, X: Any) -> Items:
         check_is_fitted(self)
-        rows = check_rows(self, X, reset=False, square=self._precomputed())
-        return self._of_items_that_count(in_units(rows, getattr(self, "scale_", None)))
+        items = open_items(self, X, reset=False, square=self._precomputed())
+        return self._of_items_that_count(in_units(items, getattr(self, "scale_", None)))
 
-    def _of_items_that_count(self, rows: Any) -> Any:
-        """Of a kernel matrix, the columns of items with a weight; rows of data as they are."""
-        return rows[:, self._kept_items] if self._precomputed() and self._kept_items is not None else rows
+    def _of_items_that_count(self, items: Any) -> Items:
+        """Of a kernel matrix, the columns of items with a weight; others as they are."""
+        given = isinstance(items, Given) and self._kept_items is not None
+        return items.columns(self._kept_items) if given else items
 
     def _finish(self, scores: Array) -> Array:
         refuse_non_finite(scores, self.kernel_)

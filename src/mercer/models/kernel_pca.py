@@ -15,6 +15,7 @@ from mercer.kernels import Kernel
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.kernel_model import KernelModel
 from mercer.readings.preimage import apply_inverse
+from mercer.sources.items import Items
 from mercer.unpromised import Interval, RealNotInt, StrOptions, fits
 
 
@@ -232,7 +233,7 @@ class KernelPCA(KernelModel):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, pathlib.Path, Rows} of shape (n_samples, n_features)
             The rows; a file of rows, or what `mercer.open_rows` made of one; the kernel matrix itself if
             ``kernel="precomputed"``, which may be a scipy LinearOperator.
         y : Ignored
@@ -253,7 +254,7 @@ class KernelPCA(KernelModel):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, pathlib.Path, Rows} of shape (n_samples, n_features)
             The rows.
         y : Ignored
             Present for compatibility.
@@ -265,8 +266,8 @@ class KernelPCA(KernelModel):
         scores : ndarray of shape (n_samples, n_components)
             One row for each row of X, also for those of weight zero.
         """
-        rows, scores = self._fit_for_scores(X, sample_weight)
-        return self._by_blocks(rows) if scores is None else scores.astype(self._dtype, copy=True)
+        found = self._fit_for_scores(X, sample_weight)
+        return self._by_blocks(found) if isinstance(found, Items) else found.astype(self._dtype, copy=True)
 
     # ------------------------------------------------------------------ using
 
@@ -278,7 +279,7 @@ class KernelPCA(KernelModel):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, pathlib.Path, Rows} of shape (n_samples, n_features)
             The rows; if ``kernel="precomputed"``, the kernel between them and the training items.
 
         Returns
@@ -286,7 +287,7 @@ class KernelPCA(KernelModel):
         scores : ndarray of shape (n_samples, n_components)
             In the precision of the rows of the fit.
         """
-        return self._by_blocks(self._new_rows(X))
+        return self._by_blocks(self._new_items(X))
 
     def component_functions(self, X: Any) -> Array:
         """The functions fᵢ(x) = k(x, ·)ᵀvᵢ/√ηᵢ without the training means, as on the slides that draw them as fields.
@@ -295,7 +296,7 @@ class KernelPCA(KernelModel):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, pathlib.Path, Rows} of shape (n_samples, n_features)
             The rows.
 
         Returns
@@ -304,7 +305,7 @@ class KernelPCA(KernelModel):
             Those of the functions.
         """
         return self._by_blocks(
-            self._new_rows(X), lambda rows, threads: self._finish(self._projection.now(self).functions(rows, threads))
+            self._new_items(X), lambda rows, threads: self._finish(self._projection.now(self).functions(rows, threads))
         )
 
     def inverse_transform(self, X: Any) -> Array:

@@ -12,17 +12,16 @@ from mercer.arrays import HERE, Array, Home, is_foreign, to_numpy
 from mercer.blocks import cut
 from mercer.certificates.residuals import Certificate
 from mercer.errors import BadData, tell
+from mercer.fits.door import open_items
 from mercer.fits.kernel.task import per_degree_of_freedom
 from mercer.fits.linear.digits import OVERFLOW
 from mercer.fits.linear.task import Axes
 from mercer.fits.linear.units import about_range, certificate_in, squared_units
-from mercer.fits.training import check_rows
 from mercer.inputs import table, told_where
 from mercer.models.base import Model
 from mercer.plans.plan import Plan
 from mercer.rounding import UNIT, UNIT_SINGLE
 from mercer.solvers.base import signs_by
-from mercer.sources.rows import as_source
 from mercer.threads import blas_threads_for, run
 
 PIECE = 2048  # rows that are moved to the mean and multiplied at once
@@ -109,7 +108,7 @@ class LinearModel(Model):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, pathlib.Path, Rows} of shape (n_samples, n_features)
             The rows.
 
         Returns
@@ -118,7 +117,7 @@ class LinearModel(Model):
             In single precision, if the rows and those of the fit are.
         """
         home = self._home_of_new(X, "transform")
-        return home.bring(self._by_blocks(self._new_rows(X)))
+        return home.bring(self._by_blocks(self._new_items(X)))
 
     def inverse_transform(self, X: Any) -> Array:
         """The rows with these scores in the plane of the axes: mean + scale·Wᵀz.
@@ -155,7 +154,7 @@ class LinearModel(Model):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, pathlib.Path, Rows} of shape (n_samples, n_features)
             The rows.
 
         Returns
@@ -169,7 +168,7 @@ class LinearModel(Model):
                 f"decorrelate turns all {self.n_features_in_} columns, but only {self.n_components_} components were "
                 "kept: fit with n_components=None, on at least as many rows as columns."
             )
-        return self._by_blocks(self._new_rows(X), lambda rows, threads: self._projected(rows, threads, False))
+        return self._by_blocks(self._new_items(X), lambda rows, threads: self._projected(rows, threads, False))
 
     def _home_of_new(self, X: Any, method: str) -> Home:
         """Where new rows are at home: with the same library as those of the fit."""
@@ -182,15 +181,15 @@ class LinearModel(Model):
             )
         return home
 
-    def _new_rows(self, X: Any) -> Any:
+    def _new_items(self, X: Any) -> Any:
         check_is_fitted(self)
-        return check_rows(self, X, reset=False, mapped=True)
+        return open_items(self, X, reset=False, mapped=True)
 
     def _scores(self, rows: Any, threads: int) -> Array:
         return self._projected(rows, threads, self.whiten)
 
-    def _dtype_of_scores(self, rows: Any) -> Any:
-        return np.float32 if rows.dtype == np.float32 and self._dtype == np.float32 else np.float64
+    def _dtype_of_scores(self, items: Any) -> Any:
+        return np.float32 if items.dtype == np.float32 and self._dtype == np.float32 else np.float64
 
     def _projected(self, rows: Any, threads: int, whiten: bool) -> Array:
         """Scores of rows in memory, by pieces."""
@@ -274,7 +273,7 @@ class LinearModel(Model):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, pathlib.Path, Rows} of shape (n_samples, n_features)
             The rows.
 
         Returns
@@ -283,7 +282,7 @@ class LinearModel(Model):
             Their logarithms.
         """
         home = self._home_of_new(X, "score_samples")
-        rows = self._new_rows(X)
+        rows = self._new_items(X)
         inverse, rest, axes = self._inverse_variances()
         factors = np.append(inverse, np.full(self.n_features_in_ - len(inverse), rest))
         there = factors > 0
@@ -300,7 +299,7 @@ class LinearModel(Model):
             return (constant - distances) / 2
 
         # By blocks, as every one is made dense.
-        parts = [scores for _, scores in self._scored(as_source(rows), likelihood)]
+        parts = [scores for _, scores in self._scored(rows, likelihood, whole=False)]
         return home.bring(np.concatenate(parts).astype(self._dtype, copy=False))
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -308,7 +307,7 @@ class LinearModel(Model):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, pathlib.Path, Rows} of shape (n_samples, n_features)
             The rows.
         y : Ignored
             Present for compatibility.

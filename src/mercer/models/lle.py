@@ -14,7 +14,6 @@ from mercer.models.base import all_or_nothing
 from mercer.models.local_model import LocalModel
 from mercer.operators import local_methods
 from mercer.operators.alignment import over_blocks
-from mercer.sources.rows import RowSource
 from mercer.spaces.base import KernelRows
 from mercer.spaces.points import SparsePoints
 from mercer.unpromised import Interval, StrOptions, fits
@@ -193,7 +192,7 @@ class LocallyLinearEmbedding(LocalModel):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, pathlib.Path, Rows} of shape (n_samples, n_features)
             The rows; a file of rows, or what `mercer.open_rows` made of one; distances between all items if
             ``metric="precomputed"``.
         y : Ignored
@@ -212,7 +211,7 @@ class LocallyLinearEmbedding(LocalModel):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, pathlib.Path, Rows} of shape (n_samples, n_features)
             The rows.
         y : Ignored
             Present for compatibility.
@@ -236,7 +235,7 @@ class LocallyLinearEmbedding(LocalModel):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, pathlib.Path, Rows} of shape (n_samples, n_features)
             The rows; if ``metric="precomputed"``, their distances to the training items.
 
         Returns
@@ -244,14 +243,14 @@ class LocallyLinearEmbedding(LocalModel):
         places : ndarray of shape (n_samples, n_components)
             In the coordinates of ``embedding_``.
         """
-        return self._by_blocks(self._new_rows(X))
+        return self._by_blocks(self._new_items(X))
 
     def place(self, X: Any) -> Placement:
         """Find places for new rows, with the local residual and the distance to the training rows of each.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, pathlib.Path, Rows} of shape (n_samples, n_features)
             The rows; if ``metric="precomputed"``, their distances to the training items.
 
         Returns
@@ -259,8 +258,7 @@ class LocallyLinearEmbedding(LocalModel):
         placement : Placement
             The places, and what is known of each.
         """
-        rows = self._new_rows(X)
-        return self._placed(rows.load() if isinstance(rows, RowSource) else rows, self._limits().threads)
+        return self._placed(self._new_items(X).load(), self._limits().threads)
 
     @property
     def residuals_(self) -> Array:

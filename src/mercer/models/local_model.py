@@ -5,26 +5,26 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.certificates.gaps import GapCertificate, PartsCertificate
 from mercer.errors import BadData, tell
+from mercer.fits.door import open_items
 from mercer.fits.local.embedding import Embedding, Recipe, about_graph, embed, embed_parts, nothing
 from mercer.fits.local.neighborhoods import Neighborhoods, about_ties, find_neighborhoods
 from mercer.fits.local.placing import Placement, place
 from mercer.fits.local.task import given_distances, local_problem, refuse_negative, space_of
 from mercer.fits.scale import about_units, in_units, refuse_matrix, standardized
-from mercer.fits.training import Training, check_rows
+from mercer.fits.training import Training
 from mercer.kernels.base import Kernel
 from mercer.models.base import Model, all_or_nothing
 from mercer.plans.local import LocalProblem, choose_local_plan, solver_for
 from mercer.plans.pace import local_plan_ahead
 from mercer.plans.plan import Plan
 from mercer.progress import reporting
-from mercer.sources.rows import RowSource
+from mercer.sources.items import Items
 from mercer.spaces.base import KernelRows, Space
 from mercer.spaces.points import Points
 from mercer.unpromised import fits
@@ -65,11 +65,11 @@ class LocalModel(Model):
 
     @all_or_nothing
     @fits
-    def _fit_for_scores(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:
+    def _fit_for_scores(self, X: Any, sample_weight: Any) -> Array:
         if sample_weight is not None:
             raise ValueError("Locally linear embedding has no weights of rows; leave out sample_weight.")
         self._fit(X)
-        return self.embedding_, self.embedding_
+        return self.embedding_
 
     def _fit(self, X: Any) -> None:
         """From rows to fitted names."""
@@ -87,16 +87,15 @@ class LocalModel(Model):
         """The rows, checked, in their space."""
         if given_distances(self):
             refuse_matrix(self.standardize, "distance")
-        rows = check_rows(self, X, reset=True, square=given_distances(self), matrix="distance")
-        loaded, shape, training = 0, rows.shape, Training(rows, own=False)
-        if isinstance(rows, RowSource) or (self.standardize and not sparse.issparse(rows)):
-            loaded = shape[0] * shape[1] * rows.dtype.itemsize
+        items = open_items(self, X, reset=True, square=given_distances(self), matrix="distance")
+        loaded, shape, training = 0, (len(items), items.width), Training(items, own=False)
+        if not items.held or (self.standardize and not items.sparse):
+            loaded = items.nbytes
             choose_local_plan(local_problem(self, shape, loaded=loaded), self._limits())  # may refuse before it reads
         if self.standardize:
             training = standardized(training, getattr(self, "feature_names_in_", None), self._limits().threads)
-        rows = training.in_memory().rows
-        space = space_of(self, rows)
-        dtype = np.float32 if rows.dtype == np.float32 else np.float64
+        space = space_of(self, training.in_memory().items)
+        dtype = np.float32 if items.dtype == np.float32 else np.float64
         return Opened(space, local_problem(self, shape, space, loaded), dtype, training.scale, training.notes)
 
     def _embed(
@@ -168,17 +167,17 @@ class LocalModel(Model):
 
     # ------------------------------------------------------------------ using
 
-    def _new_rows(self, X: Any) -> Any:
+    def _new_items(self, X: Any) -> Items:
         check_is_fitted(self)
-        rows = check_rows(self, X, reset=False, square=given_distances(self), matrix="distance")
+        items = open_items(self, X, reset=False, square=given_distances(self), matrix="distance")
         if given_distances(self):
-            refuse_negative(rows)
-        return in_units(rows, getattr(self, "scale_", None))
+            refuse_negative(items.load())
+        return in_units(items, getattr(self, "scale_", None))
 
     def _scores(self, rows: Any, threads: int) -> Array:
         return self._placed(rows, threads).embedding
 
-    def _scored(self, rows: Any, function: Any = None) -> Iterator[tuple[int, Array]]:
+    def _scored(self, items: Items, function: Any = None, whole: bool = True) -> Iterator[tuple[int, Array]]:
         """Block after block of places; of rows that are far away, all are told of at the end."""
         far, (farthest, distance), start = 0, (0, 0.0), 0
 
@@ -191,7 +190,7 @@ class LocalModel(Model):
             far, start = far + int(placed.far.sum()), start + len(away)
             return placed.embedding
 
-        yield from super()._scored(rows, watched)
+        yield from super()._scored(items, watched, whole)
         if far:
             tell(
                 f"{far:,} of {start:,} rows are farther from the training rows than those are from their own "

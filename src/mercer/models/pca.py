@@ -8,16 +8,17 @@ import numpy as np
 
 from mercer.arrays import HERE, Array, Home
 from mercer.errors import tell
+from mercer.fits.door import open_items
 from mercer.fits.foretold import with_linear_share
 from mercer.fits.linear.task import LinearTask, linear_problem
 from mercer.fits.linear.ways import find_axes
-from mercer.fits.training import check_rows, weigh
+from mercer.fits.training import weigh
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.linear import LinearModel
 from mercer.plans.linear import choose_linear_plan
 from mercer.plans.pace import linear_plan_ahead
 from mercer.plans.plan import Plan
-from mercer.sources.rows import RowSource, as_source
+from mercer.sources.items import Rows
 from mercer.unpromised import Interval, RealNotInt, StrOptions, fits
 
 
@@ -181,7 +182,7 @@ class PCA(LinearModel):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, pathlib.Path, Rows} of shape (n_samples, n_features)
             The rows; a file of rows, or what `mercer.open_rows` made of one.
         y : Ignored
             Present for compatibility.
@@ -201,7 +202,7 @@ class PCA(LinearModel):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, pathlib.Path, RowSource} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, pathlib.Path, Rows} of shape (n_samples, n_features)
             The rows.
         y : Ignored
             Present for compatibility.
@@ -213,15 +214,15 @@ class PCA(LinearModel):
         scores : ndarray of shape (n_samples, n_components)
             One row for each row of X, also for those of weight zero.
         """
-        scores = self._by_blocks(self._fit_for_scores(X, sample_weight)[0])
+        scores = self._by_blocks(self._fit_for_scores(X, sample_weight))
         return Home.of(self.components_).bring(scores)
 
     @all_or_nothing
     @fits
-    def _fit_for_scores(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:
-        return self._fit(X, sample_weight), None
+    def _fit_for_scores(self, X: Any, sample_weight: Any) -> Rows:
+        return self._fit(X, sample_weight)
 
-    def _fit(self, X: Any, sample_weight: Any) -> Any:
+    def _fit(self, X: Any, sample_weight: Any) -> Rows:
         """From rows to fitted names; returns the rows as they were given, checked."""
         home = self._home_of(X)
         task, given = self._task(X, sample_weight)
@@ -231,14 +232,13 @@ class PCA(LinearModel):
         return given
 
     def _task(self, X: Any, sample_weight: Any) -> tuple[LinearTask, Any]:
-        given, X = X, check_rows(self, X, reset=True, mapped=True, finite=False)
-        training = weigh(X, sample_weight, square=False)
+        training = weigh(open_items(self, X, reset=True, mapped=True, finite=False), sample_weight)
         if training.kept is not None:  # rows that are left out are scored all the same
-            check_rows(self, given, reset=False)
-        rows = as_source(training.rows)
-        self._dtype = np.float32 if X.dtype == np.float32 else np.float64
-        self._fit_svd_solver = which_solver(self, (training.copies, X.shape[1]), rows.sparse)
-        problem, limits = linear_problem(self, training.count, X.shape[1], rows, training.copies), self._limits()
+            open_items(self, X, reset=False)
+        rows = training.items
+        self._dtype = np.float32 if rows.dtype == np.float32 else np.float64
+        self._fit_svd_solver = which_solver(self, (training.copies, rows.width), rows.sparse)
+        problem, limits = linear_problem(self, training.count, rows.width, rows, training.copies), self._limits()
         task = LinearTask(
             rows,
             training.weights,
@@ -251,12 +251,12 @@ class PCA(LinearModel):
             self.standardize,
             getattr(self, "feature_names_in_", None),
             self.progress,
-            lambda: check_rows(self, given, reset=False),
+            lambda: open_items(self, X, reset=False),
         )
-        return task, training.all_rows
+        return task, training.all_items
 
     def _home_of(self, X: Any) -> Home:
-        home = HERE if isinstance(X, (Path, RowSource, str)) else Home.of(X)
+        home = HERE if isinstance(X, (Path, Rows, str)) else Home.of(X)
         if home.foreign:
             refuse_foreign(self)
         return home

@@ -9,7 +9,7 @@ from mercer.arrays import Array
 from mercer.blocks import FEATURE_ROWS, cut
 from mercer.kernels.base import summed
 from mercer.rounding import gamma
-from mercer.sources.rows import ArrayRows
+from mercer.sources.held import HeldRows
 from mercer.sums import SHORT, chain, inner, product
 from mercer.sweeps.lanes import sweep
 from mercer.sweeps.scatter import Square
@@ -61,7 +61,7 @@ class FeatureGram(SymmetricOperator):
 
     def scatter(self, weights: Array | None = None) -> Array:
         """Σ wᵢ(φᵢ − mean)(φᵢ − mean)ᵀ (D×D), in one sweep over the rows."""
-        return sweep(Square, ArrayRows(self.factor), weights, self.threads, exact=True).matrix
+        return sweep(Square, HeldRows(self.factor), weights, self.threads, exact=True).matrix
 
     def diag(self) -> Array:
         return np.concatenate([_square_sums(self._rows(rows)) for rows in cut(self.n, FEATURE_ROWS)])

@@ -9,7 +9,7 @@ from mercer.arrays import Array
 from mercer.blas import add_products
 from mercer.blocks import LANES, cut, lane_rows, sparse_rows
 from mercer.rounding import UNIT, gamma
-from mercer.sources.rows import some_rows
+from mercer.sources.held import some_rows
 from mercer.sums import SHORT, RunningSum, chain, product
 from mercer.sweeps.scatter import Spread
 from mercer.symmetric import SymmetricOperator

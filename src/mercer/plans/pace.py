@@ -16,6 +16,7 @@ from mercer.plans.linear import LinearProblem, choose_linear_plan
 from mercer.plans.local import LocalProblem, choose_local_plan
 from mercer.plans.plan import Plan
 from mercer.plans.seconds import NOMINAL, START, Pace, kernel_work, linear_work
+from mercer.sources.items import Items
 from mercer.threads import one_blas_thread
 
 REPEATS, PATIENCE = 5, 0.1  # of a tile, and seconds after which it is not timed again
@@ -26,12 +27,12 @@ PAGES = 2**23  # bytes of memory that are written for the first time
 _clock = thread_time if get_clock_info("thread_time").resolution < 1e-4 else perf_counter
 
 
-def plan_ahead(problem: Problem, kernel: Kernel, rows: Any, limits: Limits) -> Plan:
-    """The plan for a kernel PCA, from timed tiles of these rows; the time decides nothing."""
+def plan_ahead(problem: Problem, kernel: Kernel, items: Items, limits: Limits) -> Plan:
+    """The plan for a kernel PCA, from timed tiles of these items; the time decides nothing."""
     plan = choose_plan(problem, limits)
     pace = measured_pace()
-    if plan.held in ("gram", "recomputed", "landmarks") and rows.shape[1] <= WIDEST:
-        sample = rows[np.arange(STRIP) % rows.shape[0]]
+    if plan.held in ("gram", "recomputed", "landmarks") and items.width <= WIDEST:
+        sample = items[np.arange(STRIP) % len(items)]
         with one_blas_thread(), np.errstate(all="ignore"):
             double = _entry(kernel, sample, np.float64)
             single = _entry(kernel, sample, np.float32) if kernel.has_single(0.0) else double

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from mercer.arrays import Array
 from mercer.blocks import rows_at_a_time
-from mercer.sources.rows import RowSource
+from mercer.sources.items import Rows
 from mercer.sweeps.lanes import origin_of
 from mercer.sweeps.scatter import Spread
 
@@ -35,7 +35,7 @@ def dominating(rows: Any) -> Dominating | None:
     """
     if rows.shape[0] < FEW_ROWS:
         return None
-    variances, counters = sample_variances(rows), counting(first_rows(rows))
+    variances, counters = sample_variances(rows), counting(rows[: rows_at_a_time(rows.shape[1])])
     if counters:
         others = variances.copy()
         others[counters] = 0.0
@@ -78,7 +78,7 @@ def counting(rows: Array) -> list[int]:
     return [int(j) for j in likely if (np.diff(rows[:, j].astype(np.float64)) == 1).all()]
 
 
-def about_row_numbers(rows: Any, names: Any) -> list[str]:
+def about_row_numbers(rows: Rows, names: Any) -> list[str]:
     """Whether a column that has the name of an index is one."""
     named = [] if names is None else [j for j, name in enumerate(names) if str(name).strip().lower() in INDEX]
     if not named:
@@ -99,14 +99,12 @@ def about_index(name: Any) -> str:
     return f"Column {name!r} counts rows: as a feature it says nothing but their order. Leave it out."
 
 
-def first_rows(rows: Any) -> Any:
+def first_rows(rows: Rows) -> Any:
     """A block of them."""
-    if isinstance(rows, RowSource):
-        return next(iter(rows.blocks(rows_at_a_time(rows.shape[1]))))
-    return rows[: rows_at_a_time(rows.shape[1])]
+    return next(iter(rows.blocks(rows_at_a_time(rows.width))))
 
 
-def constant(rows: RowSource) -> tuple[list[int], int]:
+def constant(rows: Rows) -> tuple[list[int], int]:
     """The columns that are the same in every row, as far as rows were looked at, and how many those are.
 
     One block rules out nearly all of them; more are read only while some are left.

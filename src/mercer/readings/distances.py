@@ -12,7 +12,7 @@ from mercer.arrays import Array
 from mercer.errors import BadData
 from mercer.inputs import refuse_diagonal
 from mercer.kernels.dot import Cosine, dot, squared_norms
-from mercer.sources.rows import some_rows
+from mercer.sources.held import some_rows
 
 TILE, WIDTH = 1_000_000, 4096  # numbers, and rows at most, that one thread measures the distance to at a time
 FEW_COLUMNS = 8  # up to so many, differences are as fast as products

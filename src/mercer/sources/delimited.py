@@ -8,7 +8,7 @@ from mercer.arrays import Array, arrow
 from mercer.errors import BadData
 from mercer.sources.dialect import GAPS, Dialect, is_gap, sniff
 from mercer.sources.faults import Fault, first_fault
-from mercer.sources.rows import all_finite
+from mercer.sources.items import all_finite
 from mercer.sources.stored import readable, refuse_irregular, shortened
 from mercer.sources.tables import TableRows
 

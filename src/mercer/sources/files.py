@@ -7,8 +7,8 @@ from typing import Any
 
 from mercer.errors import BadData
 from mercer.sources.delimited import CsvRows
+from mercer.sources.items import Rows
 from mercer.sources.npy import NpyRows
-from mercer.sources.rows import RowSource
 from mercer.sources.stored import FileRows
 from mercer.sources.tables import ArrowRows, ParquetRows
 from mercer.terminal import plain
@@ -27,7 +27,7 @@ def open_rows(
     columns: Sequence[str] | str | None = None,
     drop: Sequence[str] | str = (),
     header: bool | None = None,
-) -> RowSource:
+) -> Rows:
     """The rows of a file, for `fit` and `transform`: opened and looked over, not read.
 
     Parameters
@@ -43,7 +43,7 @@ def open_rows(
 
     Returns
     -------
-    rows : RowSource
+    rows : Rows
 
     Examples
     --------
@@ -62,7 +62,7 @@ def open_rows(
     if kind == ".npy" and (columns is not None or drop):
         raise BadData(f"{plain(path)} has no column names to choose by; slice the array, or store it as Parquet.")
     if kind == ".npy":
-        rows: RowSource = NpyRows(path)
+        rows: Rows = NpyRows(path)
     elif kind in TEXTS:
         rows = CsvRows(path, columns, drop, header)
     else:

@@ -10,7 +10,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import BadData, MissingPart, NoRoom
-from mercer.sources.rows import RowSource, regroup
+from mercer.sources.items import Rows, regroup
 from mercer.terminal import plain
 
 LONGEST = 300  # characters of a reader's own words
@@ -33,7 +33,7 @@ MAGIC = {
 }  # how files of some kinds begin
 
 
-class FileRows(RowSource):
+class FileRows(Rows):
     """A file that is opened anew for every sweep, and must not change in between."""
 
     path: Path

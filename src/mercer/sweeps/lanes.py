@@ -8,7 +8,7 @@ from scipy import sparse
 
 from mercer.arrays import Array
 from mercer.blocks import LANES, cut, lane_rows, sparse_rows
-from mercer.sources.rows import some_rows
+from mercer.sources.held import some_rows
 from mercer.sums import product, weighted_sum
 from mercer.sweeps.scatter import Scatter
 from mercer.threads import run, threads_for

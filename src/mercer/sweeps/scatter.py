@@ -19,7 +19,7 @@ from scipy.linalg import lapack
 from mercer.arrays import Array
 from mercer.blocks import NARROW, cut
 from mercer.rounding import UNIT, UNIT_SINGLE, gamma
-from mercer.sources.rows import copies_of
+from mercer.sources.held import copies_of
 from mercer.sums import RunningSum, chain, column_squares, cross, inner, sum_chain, two_sum, weighted_sum
 from mercer.threads import run
 

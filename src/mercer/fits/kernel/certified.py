@@ -29,11 +29,11 @@ def _find(task: Task, plan: Plan) -> Components:
     training, kernel = task.training, task.kernel
     quiet = np.errstate(over="ignore", invalid="ignore")  # what overflows is told in words
     with quiet, reporting(task.progress, plan.passes, "passes over the kernel matrix") as on_pass:
-        matrix = build_matrix(plan, kernel, training.rows, training.weights, task.limits.threads, on_pass)
+        matrix = build_matrix(plan, kernel, training.data, training.weights, task.limits.threads, on_pass)
         spectrum = find_spectrum(
             plan,
             matrix,
-            wanted_components(task.asked, training.rows, kernel, plan),
+            wanted_components(task.asked, training.items, kernel, plan),
             task.rng(),
             by_modulus=task.by_modulus,
             drop_zeros=task.drop_zeros,
@@ -44,7 +44,7 @@ def _find(task: Task, plan: Plan) -> Components:
 
 def components_of(task: Task, matrix: Centered, spectrum: Spectrum) -> Components:
     """What a model keeps of a spectrum: the training rows as well, as new ones are compared with them."""
-    rows = task.training.kept_rows(task.copy)
+    rows = task.training.kept_data(task.copy)
     return Components(
         plan=spectrum.plan,
         certificate=spectrum.certificate,

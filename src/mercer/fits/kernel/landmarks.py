@@ -25,7 +25,8 @@ from mercer.solvers.base import signs_by
 from mercer.solvers.dense import leading_eigenpairs
 from mercer.solvers.landmarks import Landmarks
 from mercer.solvers.warm import start_columns
-from mercer.sources.rows import RowSource, as_source, by_columns
+from mercer.sources.held import by_columns
+from mercer.sources.items import Items
 from mercer.sweeps.landmarks import LandmarkMap, Moments, sweep
 
 INDEFINITE = 1e-9  # of k(x, x): what is left of it may be so much below zero by rounding
@@ -33,7 +34,7 @@ INDEFINITE = 1e-9  # of k(x, x): what is left of it may be so much below zero by
 
 def find_by_landmarks(task: Task, plan: Plan) -> Components:
     """Landmarks, one sweep for the moments of their features, and the eigenproblem of their side."""
-    source, settings, rng = as_source(task.training.rows), plan.solver, task.rng()
+    source, settings, rng = task.training.items, plan.solver, task.rng()
     assert isinstance(settings, Landmarks)
     with (
         np.errstate(over="ignore", invalid="ignore"),  # what overflows is told in words
@@ -64,14 +65,14 @@ def stages(task: Task, settings: Landmarks) -> int:
 
 
 def choose_rows(
-    task: Task, settings: Landmarks, source: RowSource, rng: np.random.Generator, tell: Tell = None
+    task: Task, settings: Landmarks, source: Items, rng: np.random.Generator, tell: Tell = None
 ) -> tuple[Any, Array | None]:
     """The landmarks, and their numbers among the rows as they were given."""
     training = task.training
     if task.landmarks is not None:
         rows = training.given if training.given is not None else source
         return given_landmarks(task.landmarks, rows, training.scale)
-    n, weights = source.shape[0], training.weights
+    n, weights = len(source), training.weights
     some = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
     if settings.sample < len(some):
         some = some[np.sort(rng.choice(len(some), size=settings.sample, replace=False))]
@@ -150,7 +151,7 @@ def from_moments(task: Task, plan: Plan, features: LandmarkMap, moments: Moments
     return Components(
         plan=plan,
         certificate=certificate,
-        n=task.training.rows.shape[0],
+        n=len(task.training.items),
         values=kept,
         total=max(most, 0.0),
         total_weight=moments.weight,
@@ -228,10 +229,10 @@ def refined(
     assert isinstance(settings, Landmarks)
     values, V = seen_components(moments.scatter, min(features.count, k + start_columns(k)))
     matrix = build_matrix(
-        replace(plan, held="recomputed"), task.kernel, training.rows, training.weights, settings.threads, on_pass
+        replace(plan, held="recomputed"), task.kernel, training.data, training.weights, settings.threads, on_pass
     )
     scores = ByKernel(task.kernel, features.rows, features.inverse @ V, moments.mean @ V, 0.0).scores(
-        training.rows, settings.threads
+        training.data, settings.threads
     )
     beyond = float(values[k]) if k < len(values) else 0.0
     spectrum = find_spectrum(

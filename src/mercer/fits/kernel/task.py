@@ -6,7 +6,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from mercer.arrays import Array
 from mercer.errors import tell
@@ -19,7 +18,7 @@ from mercer.plans.kernel import Problem
 from mercer.plans.plan import Plan
 from mercer.plans.share import FIRST_GUESS
 from mercer.solvers.feature_side import Factored
-from mercer.sources.rows import RowSource
+from mercer.sources.items import Items
 
 SPARSE = 5  # times as dear as dense: an entry from sparse rows
 
@@ -89,23 +88,23 @@ def per_degree_of_freedom(total_weight: float, n: int) -> float:
 # ---------------------------------------------------------------------- sizes, from a model's parameters and its rows
 
 
-def describe(model: Any, rows: Any, kernel: Kernel) -> Problem:
+def describe(model: Any, items: Items, kernel: Kernel) -> Problem:
     """The sizes on which a plan is based."""
-    asked, given, stored = model.n_components, isinstance(kernel, Precomputed), isinstance(rows, RowSource)
-    copies, (n, d) = model.copy_X or model.standardize, rows.shape
+    asked, given, d = model.n_components, isinstance(kernel, Precomputed), items.width
+    copies = (model.copy_X or model.standardize) and items.held and not (given or items.sparse)
     return Problem(
-        n=n,
+        n=len(items),
         d=d,
         k=None if asked is None else (int(asked) if isinstance(asked, Integral) else FIRST_GUESS),
-        n_features=None if given else kernel.n_features(rows),
+        n_features=None if given else kernel.n_features(items),
         free_features=kernel.features_are_rows,
-        sparse=sparse.issparse(rows),
+        sparse=items.sparse,
         given=given,
-        copied=rows.dtype.itemsize * n * d if copies and not (given or stored or sparse.issparse(rows)) else 0,
-        loaded=rows.dtype.itemsize * n * d if stored else 0,
-        reading=rows.overhead if stored else 0,
+        copied=items.nbytes if copies else 0,
+        loaded=0 if items.held else items.nbytes,
+        reading=items.overhead,
         psd=kernel.mercer,
-        entry_cost=kernel.entry_cost(d) * (SPARSE if sparse.issparse(rows) else 1),
+        entry_cost=kernel.entry_cost(d) * (SPARSE if items.sparse else 1),
         inverse=model.fit_inverse_transform,
         eigen_solver=which_solver(model),
         tol=model.tol,
@@ -128,11 +127,11 @@ def which_solver(model: Any) -> str:
     return "landmark" if said else str(model.eigen_solver)
 
 
-def wanted_components(asked: int | float | None, rows: Any, kernel: Kernel, plan: Plan) -> int | float:
+def wanted_components(asked: int | float | None, items: Items, kernel: Kernel, plan: Plan) -> int | float:
     """The number of components, or the share of variance, to find."""
-    n = rows.shape[0]
+    n = len(items)
     if asked is None:
-        return min(n, kernel.n_features(rows) or n) if isinstance(plan.solver, Factored) else n
+        return min(n, kernel.n_features(items) or n) if isinstance(plan.solver, Factored) else n
     if isinstance(asked, Real) and not isinstance(asked, Integral):
         return float(asked)
     if asked > n:

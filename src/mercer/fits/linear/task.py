@@ -15,14 +15,14 @@ from mercer.plans.linear import LinearProblem
 from mercer.plans.plan import Plan
 from mercer.plans.share import FIRST_GUESS
 from mercer.readings.components import bic, components_for_share, minka_evidence
-from mercer.sources.rows import RowSource
+from mercer.sources.items import Rows
 
 
 @dataclass(frozen=True)
 class LinearTask:
     """Rows and sizes of one fit, with those parameters of the model that steer it."""
 
-    rows: RowSource
+    rows: Rows
     weights: Array | None
     problem: LinearProblem
     limits: Limits
@@ -86,7 +86,7 @@ def number_of_axes(task: LinearTask, spectrum: Array | None = None, total: float
 # ---------------------------------------------------------------------- to what is kept
 
 
-def linear_problem(model: Any, n: int, d: int, rows: RowSource | None = None, copies: int = 0) -> LinearProblem:
+def linear_problem(model: Any, n: int, d: int, rows: Rows | None = None, copies: int = 0) -> LinearProblem:
     """The sizes on which a plan is based; of rows that need not exist yet."""
     asked: Any = model.n_components
     is_sparse = rows is not None and rows.sparse

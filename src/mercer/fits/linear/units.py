@@ -13,7 +13,8 @@ from mercer.errors import BadData
 from mercer.fits.linear.digits import OVERFLOW
 from mercer.fits.linear.task import Axes, LinearTask
 from mercer.rounding import TINY
-from mercer.sources.rows import RowSource, ScaledRows
+from mercer.sources.held import ScaledRows
+from mercer.sources.items import Rows
 
 HUGE = float(np.finfo(float).max)
 
@@ -33,7 +34,7 @@ def power_of_two(peaks: Array, factor: float = 1.0) -> Array:
     return np.where(peaks > 0, np.ldexp(1.0, np.clip(exponents, -1000, 1000)), 1.0)
 
 
-def reach(rows: RowSource) -> Array:
+def reach(rows: Rows) -> Array:
     """How large the numbers of every column are, from the first row or from zero; 0 if it is the same in all rows."""
     low, high, first = np.full(rows.shape[1], np.inf), np.full(rows.shape[1], -np.inf), None
     for block in rows.blocks(rows_at_a_time(rows.shape[1])):

@@ -14,6 +14,7 @@ from mercer.inputs import refuse_diagonal
 from mercer.kernels.base import Kernel
 from mercer.operators.tiles import plan_symmetric
 from mercer.plans.local import SMALL, LocalProblem
+from mercer.sources.items import Items
 from mercer.spaces.base import Distances, KernelRows, Space
 from mercer.spaces.points import Points, SparsePoints, some_of
 
@@ -25,13 +26,14 @@ def given_distances(model: Any) -> bool:
     return isinstance(model.metric, str) and model.metric == "precomputed"
 
 
-def space_of(model: Any, rows: Any) -> Space:
-    """Where the rows have their distances."""
+def space_of(model: Any, items: Items) -> Space:
+    """Where the items have their distances."""
+    rows = items.load()
     if given_distances(model):
         return Distances(checked_distances(rows))
     if isinstance(model.metric, Kernel):
         return KernelRows(rows.copy(), checked_kernel(model.metric.resolved(rows, model._rng()), rows))
-    if sparse.issparse(rows):
+    if items.sparse:
         return SparsePoints(rows, unit=model.metric == "cosine")
     way = {"auto": "auto", "brute": "tiles"}.get(model.neighbors_algorithm, "tree")
     return Points(rows, unit=model.metric == "cosine", way=way)

@@ -1,4 +1,4 @@
-"""Where rows come from: the contract, and rows that are already in memory."""
+"""What a model learns from: items, and rows of numbers, which most items are."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
@@ -7,34 +7,57 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from mercer.arrays import Array
 from mercer.blocks import rows_at_a_time
 from mercer.errors import BadData
 
 
-class RowSource(ABC):
-    """n rows of d numbers that can be read again and again, from the first to the last, a block at a time.
+class Items(ABC):
+    """n things that can be counted, cut into blocks, taken by their numbers and read again and again.
 
-    A file is opened anew by every sweep: nothing stays open, and nothing but a block is ever held.
+    What is taken out of them, all or some, is an array whose first axis counts: rows of numbers, a CSR matrix, or an
+    array of objects. That is what kernels compare. They also know how many bytes they take in memory, and how wide one
+    is while it is worked on.
     """
 
-    shape: tuple[int, int]
-    dtype: Any = np.dtype(np.float64)
-    names: tuple[str, ...] | None = None  # of the columns, if they have any
-    label: str = "X"  # what to call it in a message
+    label: str = "X"  # what to call them in a message
     path: Path | None = None  # of the file that is read
     overhead: int = 0  # bytes that reading takes beyond the blocks
+    held: bool = False  # whether they are in memory anyway: blocks cost nothing then
     sparse: bool = False
-    density: float = 1.0  # share of the numbers that are not zero
-    held: bool = False  # whether the rows are in memory anyway: blocks cost nothing then
 
     @abstractmethod
-    def blocks(self, size: int) -> Iterator[Array]:
-        """All rows in order, in blocks of exactly `size` rows but for the last."""
+    def __len__(self) -> int: ...
 
-    def blocks_ahead(self, size: int) -> Iterator[Array]:
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """Numbers that one item takes while it is worked on."""
+
+    @property
+    @abstractmethod
+    def nbytes(self) -> int:
+        """Bytes of all of them in memory."""
+
+    @property
+    @abstractmethod
+    def dtype(self) -> Any:
+        """Of what is taken out of them."""
+
+    @abstractmethod
+    def blocks(self, size: int) -> Iterator[Any]:
+        """All items in order, in blocks of exactly `size` but for the last."""
+
+    @abstractmethod
+    def __getitem__(self, indices: Array) -> Any:
+        """Those with these numbers, in this order."""
+
+    @abstractmethod
+    def load(self, kept: Array | None = None) -> Any:
+        """All of them, or those that `kept` marks, in one array."""
+
+    def blocks_ahead(self, size: int) -> Iterator[Any]:
         """The same, the next of which is read while the last is worked on."""
         blocks = self.blocks(size)
         if self.held:
@@ -46,8 +69,28 @@ class RowSource(ABC):
                 coming = reader.submit(next, blocks, None)
                 yield block
 
+
+class Rows(Items):
+    """n rows of d numbers, from the first to the last, a block at a time.
+
+    A file is opened anew by every sweep: nothing stays open, and nothing but a block is ever held.
+    """
+
+    shape: tuple[int, int]
+    dtype: Any = np.dtype(np.float64)  # type: ignore[assignment]
+    names: tuple[str, ...] | None = None  # of the columns, if they have any
+    density: float = 1.0  # share of the numbers that are not zero
+
     def __len__(self) -> int:
         return self.shape[0]
+
+    @property
+    def width(self) -> int:
+        return self.shape[1]
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.dtype.itemsize) * self.shape[0] * self.shape[1]
 
     def __getitem__(self, indices: Array) -> Array:
         """The rows with these numbers, in this order; in one sweep."""
@@ -86,88 +129,6 @@ class RowSource(ABC):
 
     def _refuse_gaps(self, block: Array, start: int) -> None:
         refuse_gaps(block, self.label, self.names, start)
-
-
-class ArrayRows(RowSource):
-    """A dense array or CSR matrix in memory, already checked."""
-
-    held = True
-
-    def __init__(self, rows: Any) -> None:
-        self.rows, self.shape, self.dtype = rows, rows.shape, rows.dtype
-        self.sparse = sparse.issparse(rows)
-        self.density = rows.nnz / (rows.shape[0] * rows.shape[1]) if self.sparse else 1.0
-
-    def blocks(self, size: int) -> Iterator[Any]:
-        for start in range(0, self.shape[0], size):
-            yield some_rows(self.rows, start, min(start + size, self.shape[0]))
-
-    def __getitem__(self, indices: Array) -> Any:
-        return self.rows[indices]
-
-    def load(self, kept: Array | None = None) -> Any:
-        return self.rows if kept is None else self.rows[kept]
-
-
-def as_source(rows: Any) -> RowSource:
-    return rows if isinstance(rows, RowSource) else ArrayRows(rows)
-
-
-class MappedRows(RowSource):
-    """A memory-mapped array: read and checked block by block, as a file is."""
-
-    def __init__(self, rows: Any) -> None:
-        self.rows, self.shape = rows, rows.shape
-        self.dtype = np.dtype(np.float32 if rows.dtype == np.float32 else np.float64)
-
-    def blocks(self, size: int) -> Iterator[Array]:
-        starts = range(0, self.shape[0], size)
-        yield from self.checked(np.array(self.rows[i : i + size], dtype=self.dtype) for i in starts)
-
-
-class ScaledRows(RowSource):
-    """The rows of another source, every column divided by a number of its own, block by block: no copy of them all."""
-
-    def __init__(self, rows: RowSource, scale: Array) -> None:
-        self.rows, self.scale, self.shape = rows, scale, rows.shape
-        self.names, self.label, self.path, self.overhead = rows.names, rows.label, rows.path, rows.overhead
-        self.sparse, self.density = rows.sparse, rows.density
-        self.dtype = np.dtype(np.float32 if rows.dtype == np.float32 else np.float64)
-
-    def blocks(self, size: int) -> Iterator[Any]:
-        yield from (by_columns(np.divide, block, self.scale) for block in self.rows.blocks(size))
-
-    def __getitem__(self, indices: Array) -> Any:
-        return by_columns(np.divide, self.rows[indices], self.scale)
-
-    def load(self, kept: Array | None = None) -> Any:
-        if self.rows.held:
-            return by_columns(np.divide, self.rows.load(kept), self.scale)
-        return super().load(kept)
-
-
-def by_columns(operation: np.ufunc, rows: Any, numbers: Array) -> Any:
-    """Rows times, or divided by, a number for every column: new ones, as narrow as they were, and as sparse."""
-    dtype = np.float32 if rows.dtype == np.float32 else np.float64
-    numbers = numbers.astype(dtype)
-    if not sparse.issparse(rows):
-        return operation(rows, numbers, dtype=dtype)
-    data = operation(rows.data, numbers[rows.indices], dtype=dtype)
-    return type(rows)((data, rows.indices, rows.indptr), shape=rows.shape)
-
-
-def copies_of(weights: Array, count: int) -> int:
-    """How many rows there would be if those of weight two came twice; of weights that are no counts, `count`."""
-    return int(weights.sum()) if np.array_equal(weights, np.floor(weights)) and weights.sum() < 2**53 else count
-
-
-def some_rows(rows: Any, start: int, stop: int) -> Any:
-    """rows[start:stop] without a copy, of a CSR matrix too."""
-    if not sparse.issparse(rows):
-        return rows[start:stop]
-    first, last = rows.indptr[start], rows.indptr[stop]
-    parts = rows.data[first:last], rows.indices[first:last], rows.indptr[start : stop + 1] - first
-    return sparse.csr_array(parts, shape=(stop - start, rows.shape[1]))
 
 
 def regroup(pieces: Iterable[Array], size: int) -> Iterator[Array]:

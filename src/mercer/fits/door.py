@@ -1,0 +1,108 @@
+"""The one door in: whatever X is, beyond it there are items."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import assert_all_finite, validate_data
+
+from mercer.arrays import is_foreign, to_numpy
+from mercer.errors import tell
+from mercer.inputs import about_steps, table, told_where
+from mercer.readings.columns import about_row_numbers
+from mercer.sources.files import open_rows
+from mercer.sources.held import Given, HeldRows, MappedRows
+from mercer.sources.items import Rows
+
+
+def open_items(
+    model: BaseEstimator,
+    X: Any,
+    *,
+    reset: bool,
+    square: bool = False,
+    matrix: str = "kernel",
+    mapped: bool = False,
+    finite: bool = True,
+) -> Any:
+    """The items of X, by scikit-learn's rules; a matrix between items may be a scipy LinearOperator.
+
+    A file is opened and looked over, and read later; a memory-mapped array too, if `mapped`. Who sums up the rows
+    anyway sees what is not finite, and need not have it looked for (`finite`).
+    """
+    X = to_numpy(X) if is_foreign(X) else X
+    if mapped and isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiub" and all(X.shape):
+        X = MappedRows(X)
+    if isinstance(X, (Path, Rows)):
+        return open_source(model, X, reset=reset, square=matrix if square else "")
+    if square and isinstance(X, LinearOperator):
+        if np.issubdtype(X.dtype, np.complexfloating):
+            raise ValueError("Complex data not supported: the LinearOperator has complex entries.")
+        if reset:
+            model.n_features_in_ = X.shape[1]
+        elif X.shape[1] != model.n_features_in_:
+            raise ValueError(
+                f"X has {X.shape[1]} features, but {type(model).__name__} is expecting {model.n_features_in_} features "
+                "as input: one for each training item."
+            )
+    else:
+        X = table(X)
+        with told_where(X):
+            X = numbers(validate_data(model, X, accept_sparse="csr", reset=reset, ensure_all_finite=finite))
+        if reset and not square and (steps := about_steps(X)):
+            tell(steps)
+    if reset and not square:
+        tell_of_row_numbers(model, HeldRows(X))
+    if reset and square and X.shape[0] != X.shape[1]:
+        raise ValueError(f"Precomputed {matrix} must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
+    return Given(X) if square else HeldRows(X)
+
+
+def open_source(model: BaseEstimator, X: Path | Rows, *, reset: bool, square: str) -> Rows:
+    """The rows of a file, with its columns held against those of the fit."""
+    rows = X if isinstance(X, Rows) else open_rows(X)
+    if square:
+        raise ValueError(f"{rows.label}: a precomputed {square} matrix is read with numpy.load, not given as a file.")
+    names = None if rows.names is None else np.array(rows.names, dtype=object)
+    name = type(model).__name__
+    if reset:
+        model.n_features_in_ = rows.shape[1]
+        model.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            model.feature_names_in_ = names
+        tell_of_row_numbers(model, rows)
+        return rows
+    if rows.shape[1] != model.n_features_in_:
+        raise ValueError(
+            f"{rows.label} has {rows.shape[1]} features, but {name} is expecting {model.n_features_in_} features as "
+            "input."
+        )
+    known = getattr(model, "feature_names_in_", None)
+    if known is not None and names is not None and list(known) != list(names):
+        first = next(i for i in range(len(names)) if known[i] != names[i])
+        raise ValueError(
+            "The feature names should match those that were passed during fit: column "
+            f"{first} of {rows.label} is {names[first]!r}, and {known[first]!r} was there."
+        )
+    return rows
+
+
+def tell_of_row_numbers(model: BaseEstimator, rows: Rows) -> None:
+    """An index that became a column is taken for a feature silently, if nobody says so."""
+    for message in about_row_numbers(rows, getattr(model, "feature_names_in_", None)):
+        tell(message)
+
+
+def numbers(rows: Any) -> Any:
+    """Rows as scikit-learn left them, as numbers, with one entry for every cell."""
+    if sparse.issparse(rows) and not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    if rows.dtype != object:
+        return rows
+    rows = rows.astype(np.float64)  # of a table with text or gaps, scikit-learn leaves a table of objects
+    assert_all_finite(rows, input_name="X")
+    return rows

@@ -1,0 +1,156 @@
+"""Items that are already in memory, or mapped into it, or seen through a scale."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
+
+from mercer.arrays import Array
+from mercer.sources.items import Items, Rows
+
+
+class HeldRows(Rows):
+    """A dense array or a CSR matrix in memory, already checked."""
+
+    held = True
+
+    def __init__(self, rows: Any) -> None:
+        self.rows, self.shape, self.dtype = rows, rows.shape, rows.dtype
+        self.sparse = sparse.issparse(rows)
+        self.density = rows.nnz / (rows.shape[0] * rows.shape[1]) if self.sparse else 1.0
+
+    @property
+    def nbytes(self) -> int:
+        rows = self.rows
+        return int(rows.data.nbytes + rows.indices.nbytes + rows.indptr.nbytes if self.sparse else rows.nbytes)
+
+    def blocks(self, size: int) -> Iterator[Any]:
+        for start in range(0, self.shape[0], size):
+            yield some_rows(self.rows, start, min(start + size, self.shape[0]))
+
+    def __getitem__(self, indices: Array) -> Any:
+        return self.rows[indices]
+
+    def load(self, kept: Array | None = None) -> Any:
+        return self.rows if kept is None else self.rows[kept]
+
+
+class HeldItems(Items):
+    """Things of any kind in memory: an array of objects, one for each."""
+
+    held = True
+    dtype = np.dtype(object)  # type: ignore[assignment]
+
+    def __init__(self, items: Any, width: int = 1) -> None:
+        self.items = np.empty(len(items), dtype=object)
+        self.items[:] = list(items)
+        self._width = width
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @property
+    def width(self) -> int:
+        return self._width
+
+    @property
+    def nbytes(self) -> int:
+        return 8 * len(self) * (1 + self.width)
+
+    def blocks(self, size: int) -> Iterator[Array]:
+        for start in range(0, len(self), size):
+            yield self.items[start : start + size]
+
+    def __getitem__(self, indices: Array) -> Array:
+        return np.asarray(self.items[indices])
+
+    def load(self, kept: Array | None = None) -> Array:
+        return self.items if kept is None else np.asarray(self.items[kept])
+
+
+class Given(HeldRows):
+    """Items that are known by a matrix between them alone: an array, or a scipy LinearOperator."""
+
+    def __init__(self, matrix: Any) -> None:
+        if isinstance(matrix, LinearOperator):
+            self.rows, self.shape, self.dtype = matrix, matrix.shape, np.dtype(matrix.dtype)
+        else:
+            super().__init__(matrix)
+
+    @property
+    def is_operator(self) -> bool:
+        """Whether the matrix is known by its products alone."""
+        return isinstance(self.rows, LinearOperator)
+
+    @property
+    def nbytes(self) -> int:
+        return 0 if self.is_operator else super().nbytes
+
+    def blocks(self, size: int) -> Iterator[Any]:
+        return iter([self.rows]) if self.is_operator else super().blocks(size)
+
+    def load(self, kept: Array | None = None) -> Any:
+        return self.rows if kept is None else self.rows[kept][:, kept]
+
+    def columns(self, kept: Array) -> "Given":
+        """New items, against those of the fit that are kept."""
+        return Given(self.rows[:, kept])
+
+
+class MappedRows(Rows):
+    """A memory-mapped array: read and checked block by block, as a file is."""
+
+    def __init__(self, rows: Any) -> None:
+        self.rows, self.shape = rows, rows.shape
+        self.dtype = np.dtype(np.float32 if rows.dtype == np.float32 else np.float64)
+
+    def blocks(self, size: int) -> Iterator[Array]:
+        starts = range(0, self.shape[0], size)
+        yield from self.checked(np.array(self.rows[i : i + size], dtype=self.dtype) for i in starts)
+
+
+class ScaledRows(Rows):
+    """The rows of another source, every column divided by a number of its own, block by block: no copy of them all."""
+
+    def __init__(self, rows: Rows, scale: Array) -> None:
+        self.rows, self.scale, self.shape = rows, scale, rows.shape
+        self.names, self.label, self.path, self.overhead = rows.names, rows.label, rows.path, rows.overhead
+        self.sparse, self.density = rows.sparse, rows.density
+        self.dtype = np.dtype(np.float32 if rows.dtype == np.float32 else np.float64)
+
+    def blocks(self, size: int) -> Iterator[Any]:
+        yield from (by_columns(np.divide, block, self.scale) for block in self.rows.blocks(size))
+
+    def __getitem__(self, indices: Array) -> Any:
+        return by_columns(np.divide, self.rows[indices], self.scale)
+
+    def load(self, kept: Array | None = None) -> Any:
+        if self.rows.held:
+            return by_columns(np.divide, self.rows.load(kept), self.scale)
+        return super().load(kept)
+
+
+def by_columns(operation: np.ufunc, rows: Any, numbers: Array) -> Any:
+    """Rows times, or divided by, a number for every column: new ones, as narrow as they were, and as sparse."""
+    dtype = np.float32 if rows.dtype == np.float32 else np.float64
+    numbers = numbers.astype(dtype)
+    if not sparse.issparse(rows):
+        return operation(rows, numbers, dtype=dtype)
+    data = operation(rows.data, numbers[rows.indices], dtype=dtype)
+    return type(rows)((data, rows.indices, rows.indptr), shape=rows.shape)
+
+
+def copies_of(weights: Array, count: int) -> int:
+    """How many rows there would be if those of weight two came twice; of weights that are no counts, `count`."""
+    return int(weights.sum()) if np.array_equal(weights, np.floor(weights)) and weights.sum() < 2**53 else count
+
+
+def some_rows(rows: Any, start: int, stop: int) -> Any:
+    """rows[start:stop] without a copy, of a CSR matrix too."""
+    if not sparse.issparse(rows):
+        return rows[start:stop]
+    first, last = rows.indptr[start], rows.indptr[stop]
+    parts = rows.data[first:last], rows.indices[first:last], rows.indptr[start : stop + 1] - first
+    return sparse.csr_array(parts, shape=(stop - start, rows.shape[1]))
