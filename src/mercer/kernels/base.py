@@ -12,6 +12,7 @@ from scipy import sparse
 
 from mercer.arrays import Array
 from mercer.errors import in_short
+from mercer.kernels.features import ByFormula, FeatureMap, Joined, Multiplied
 from mercer.rounding import gamma
 
 LARGEST = sys.float_info.max
@@ -98,6 +99,11 @@ class Kernel(ABC):
     def n_features(self, X: Held) -> int | None:
         """The number of columns of `features(X)`, without computing them."""
         return None
+
+    def feature_map(self, X: Held) -> FeatureMap | None:
+        """The map to these features, learned from X if there is anything to learn; None without exact features."""
+        count = self.n_features(X)
+        return None if count is None else ByFormula(self, count, self.feature_roundings(X))
 
     def resolved(self, X: Held, rng: np.random.Generator) -> "Kernel":
         """The kernel with every parameter that was left to the data (None, "median") as a number."""
@@ -222,12 +228,13 @@ class Scaled(Kernel):
     def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
         return self.factor * self.kernel.entry_rounding(X, Y) + super().entry_rounding(X, Y)
 
-    def feature_roundings(self, X: Held) -> int:
-        return 3 + self.kernel.feature_roundings(X)
+    def feature_map(self, X: Held) -> FeatureMap | None:
+        inner = self.kernel.feature_map(X)
+        return None if inner is None else Multiplied(inner, self.factor)
 
     def features(self, X: Held) -> Any:
-        inner = self.kernel.features(X)
-        return None if inner is None else inner * np.sqrt(self.factor)
+        learned = self.feature_map(X)
+        return None if learned is None else learned.features(X)
 
     def n_features(self, X: Held) -> int | None:
         return self.kernel.n_features(X)
@@ -279,11 +286,13 @@ class Sum(_Pair):
     def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
         return self.left.entry_rounding(X, Y) + self.right.entry_rounding(X, Y) + super().entry_rounding(X, Y)
 
-    def feature_roundings(self, X: Held) -> int:
-        return max(self.left.feature_roundings(X), self.right.feature_roundings(X))
+    def feature_map(self, X: Held) -> FeatureMap | None:
+        left, right = self.left.feature_map(X), self.right.feature_map(X)
+        return None if left is None or right is None or is_sparse(X) else Joined(left, right)
 
     def features(self, X: Held) -> Any:
-        return None if self.n_features(X) is None else np.hstack([self.left.features(X), self.right.features(X)])
+        learned = self.feature_map(X)
+        return None if learned is None else learned.features(X)
 
     def n_features(self, X: Held) -> int | None:
         parts = self.left.n_features(X), self.right.n_features(X)

@@ -8,6 +8,7 @@ from scipy import sparse
 from mercer.arrays import Array
 from mercer.blocks import FEATURE_ROWS, cut
 from mercer.kernels.base import summed
+from mercer.kernels.features import FeatureMap
 from mercer.rounding import gamma
 from mercer.sources.held import HeldRows
 from mercer.sums import SHORT, chain, inner, product
@@ -22,9 +23,9 @@ PIECES, PIECE_ROWS = 8, 256  # for threads to share: so many, of no fewer rows t
 class FeatureGram(SymmetricOperator):
     """The Gram matrix of the rows of Φ (n×D). `factor` lets a solver work on the D×D side."""
 
-    def __init__(self, features: Any, threads: int = 1, roundings: int = 0) -> None:
-        self.factor, self.threads = features, threads
-        self.roundings = roundings  # behind every feature
+    def __init__(self, features: Any, threads: int = 1, learned: FeatureMap | None = None) -> None:
+        self.factor, self.threads, self.map = features, threads, learned  # the map, for features of new items
+        self.roundings = 0 if learned is None else learned.roundings  # behind every feature
         self.n, self.width = features.shape
         # The mean row is what centring will remove; removed here first, large offsets do not cancel.
         self.moved = not sparse.issparse(features)

@@ -69,7 +69,7 @@ class ByMatrix:
 class ByFeatures:
     """y(x) = (φ(x) − origin) W − offset with W = Ψᵀα (D×k): no training row is looked at again."""
 
-    kernel: Any
+    map: Any  # FeatureMap
     origin: Array
     axes: Array
     offset: Array
@@ -89,7 +89,7 @@ class ByFeatures:
         """Expanded features are wider than rows: only so many at a time."""
         out = np.empty((X.shape[0], self.axes.shape[1]))
         for rows in cut(X.shape[0], FEATURE_ROWS):
-            out[rows] = values(self.kernel.features(X[rows]))
+            out[rows] = values(self.map.features(X[rows]))
         return out
 
 
@@ -98,7 +98,7 @@ def projection(kernel: Any, rows: Any, matrix: Centered, values: Array, vectors:
     alpha, offset = matrix.dual(values, vectors)
     base = matrix.base
     if isinstance(base, FeatureGram):
-        return ByFeatures(kernel, base.origin, base.transposed_times(alpha, moved=True), offset)
+        return ByFeatures(base.map, base.origin, base.transposed_times(alpha, moved=True), offset)
     if isinstance(base, Gram):
         return ByKernel(kernel, rows, alpha, offset, base.shift)
     return ByMatrix(alpha, offset)
@@ -123,7 +123,9 @@ class Centring:
     def projection(self, kernel: Any, rows: Any, values: Array, vectors: Array) -> Any:
         """As `projection` makes it of the matrix."""
         if self.held == "features":
-            return projection(kernel, rows, self._matrix(FeatureGram(kernel.features(rows))), values, vectors)
+            learned = kernel.feature_map(rows)
+            base = FeatureGram(learned.features(rows), learned=learned)
+            return projection(kernel, rows, self._matrix(base), values, vectors)
         alpha, offset = self.dual(values, vectors)
         return ByMatrix(alpha, offset) if self.held == "matrix" else ByKernel(kernel, rows, alpha, offset, self.shift)
 

@@ -10,6 +10,7 @@ from scipy.linalg import lapack, solve_triangular
 from mercer.arrays import Array
 from mercer.blocks import PIECE, cut, rows_at_a_time
 from mercer.kernels.check import refuse_non_finite
+from mercer.kernels.features import FeatureMap
 from mercer.rounding import SUM_ROUNDINGS, UNIT, UNIT_SINGLE, frobenius, gamma
 from mercer.sweeps.scatter import COLUMNS, add_square
 from mercer.symmetric import UNDERFLOW
@@ -21,7 +22,7 @@ SINGLE_SCALE = 1e-8, 1e8  # of k(x, x)
 
 
 @dataclass(frozen=True)
-class LandmarkMap:
+class LandmarkMap(FeatureMap):
     """φ(x) = L⁻¹k(S, x) with K_SS = LLᵀ, so that φ(x)ᵀφ(y) = k(x, S)K_SS⁻¹k(S, y): the part of k that S can see.
 
     On rows, Φ = K_nS L⁻ᵀ, and K − ΦΦᵀ is positive semi-definite: ΦΦᵀ is never more than the truth.

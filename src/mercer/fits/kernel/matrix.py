@@ -37,7 +37,9 @@ def _hold(
     plan: Plan, kernel: Kernel, rows: Any, threads: int, on_pass: Callable[[float], None] | None
 ) -> SymmetricOperator:
     if plan.held == "features":
-        return FeatureGram(kernel.features(rows), threads, kernel.feature_roundings(rows))
+        learned = kernel.feature_map(rows)
+        assert learned is not None
+        return FeatureGram(learned.features(rows), threads, learned)
     if plan.held == "given" and isinstance(rows, LinearOperator):
         return BlackBox(symmetric_operator(rows))
     if plan.held == "given":

@@ -1,0 +1,77 @@
+"""Feature maps: φ with k(x, y) = φ(x)ᵀφ(y), learned once from the items of a fit and the same for all others."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+
+class FeatureMap(ABC):
+    """What was learned from the items of a fit (a vocabulary, landmarks, or nothing at all), applied to any items."""
+
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """How many features there are."""
+
+    @property
+    def roundings(self) -> int:
+        """How many roundings are behind an entry of `features`, relative to its own size."""
+        return 0
+
+    @abstractmethod
+    def features(self, X: Any) -> Any:
+        """Φ (n×D) of some items in memory: a dense array or a CSR matrix."""
+
+
+@dataclass(frozen=True)
+class ByFormula(FeatureMap):
+    """The features of a kernel that has nothing to learn."""
+
+    kernel: Any
+    count: int  # type: ignore[assignment]
+    roundings: int  # type: ignore[assignment]
+
+    def features(self, X: Any) -> Any:
+        return self.kernel.features(X)
+
+
+@dataclass(frozen=True)
+class Multiplied(FeatureMap):
+    """√factor·φ(x): the features of factor·k."""
+
+    map: FeatureMap
+    factor: float
+
+    @property
+    def count(self) -> int:
+        return self.map.count
+
+    @property
+    def roundings(self) -> int:
+        return 3 + self.map.roundings
+
+    def features(self, X: Any) -> Any:
+        return self.map.features(X) * np.sqrt(self.factor)
+
+
+@dataclass(frozen=True)
+class Joined(FeatureMap):
+    """(φ₁(x), φ₂(x)): the features of k₁ + k₂."""
+
+    left: FeatureMap
+    right: FeatureMap
+
+    @property
+    def count(self) -> int:
+        return self.left.count + self.right.count
+
+    @property
+    def roundings(self) -> int:
+        return max(self.left.roundings, self.right.roundings)
+
+    def features(self, X: Any) -> Any:
+        parts = [self.left.features(X), self.right.features(X)]
+        return sparse.hstack(parts, format="csr") if any(map(sparse.issparse, parts)) else np.hstack(parts)
