@@ -101,13 +101,13 @@ def test_trace_and_norm_are_those_of_the_centred_matrix():
 
 
 @pytest.mark.parametrize(
-    "hold", [lambda: HeldGram(Polynomial(2, 0.1, 1.0), X), lambda: FeatureGram(Polynomial(2, 0.1, 1.0).features(X))]
+    "hold", [HeldGram, lambda kernel, X: FeatureGram(kernel.features(X), learned=kernel.feature_map(X))]
 )
 def test_projection_is_the_textbooks(hold):
     kernel, new = Polynomial(2, 0.1, 1.0), rng.normal(size=(7, 3)) + 5
     K, K_new = kernel.block(X, X), kernel.block(new, X)
     eta, V = textbook.kernel_pca(K, 3)
-    project = projection(kernel, X, Centered(hold()), eta, V * np.sqrt(eta))
+    project = projection(kernel, X, Centered(hold(kernel, X)), eta, V * np.sqrt(eta))
     assert_allclose(project.scores(new, 1), textbook.scores(K_new, K, V), atol=1e-8)
     assert_allclose(project.functions(new, 2), textbook.component_functions(K_new, V), rtol=1e-7, atol=1e-7)
 

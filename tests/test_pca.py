@@ -523,10 +523,10 @@ def test_signs_follow_the_loadings():
 @pytest.mark.parametrize("k", [5, 20])
 @pytest.mark.filterwarnings("ignore:The direction of component")
 def test_single_precision_rows_with_digits_enough_are_swept_over_once(monkeypatch, k):
-    from mercer.models import axes
+    from mercer.fits.linear import digits
 
     sweeps = []
-    monkeypatch.setattr(axes, "sweep", lambda kind, *rest: sweeps.append(kind) or sweep(kind, *rest))
+    monkeypatch.setattr(digits, "sweep", lambda kind, *rest: sweeps.append(kind) or sweep(kind, *rest))
     X = np.random.default_rng(0).normal(size=(30_000, 200)).astype(np.float32)[:, :200]
     PCA(10 * k).fit(X)
     assert sweeps == [Square]

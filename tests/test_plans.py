@@ -21,6 +21,7 @@ from mercer.plans.seconds import START, Work, kernel_work
 from mercer.plans.share import components_of, foretell
 from mercer.solvers.dense import Dense
 from mercer.solvers.krylov import BlockKrylov
+from mercer.sources.held import HeldRows
 
 DIGITS = load_digits().data
 BLOBS = make_blobs(3000, 10, centers=6, random_state=0)[0]
@@ -79,7 +80,7 @@ def test_no_more_components_are_foretold_than_there_are():
     ids=["digits", "narrow", "blobs", "roll", "noise", "linear"],
 )
 def test_the_number_of_components_lies_in_the_range_that_the_plan_tells(X, params):
-    K = KernelPCA(1, **params)._resolve_kernel(X).block(X, X)
+    K = KernelPCA(1, **params)._resolve_kernel(HeldRows(X)).block(X, X)
     J = np.eye(len(K)) - 1 / len(K)
     values = np.maximum(np.linalg.eigvalsh(J @ K @ J)[::-1], 0.0)
     for share in (0.5, 0.9, 0.99):
@@ -132,9 +133,9 @@ def test_samples_are_seeded():
 
 
 def test_the_sample_keeps_to_the_memory_limit():
-    some = foretold.drawn((3000, 10), None, Limits(20_000_000, 1), np.random.default_rng(0))
+    some = foretold.drawn(3000, 10, None, Limits(20_000_000, 1), np.random.default_rng(0))
     assert 4 * 8 * len(some) ** 2 <= 20_000_000 / 8
-    assert len(foretold.drawn((2000, 500_000), None, Limits(10**10, 1), np.random.default_rng(0))) <= 64
+    assert len(foretold.drawn(2000, 500_000, None, Limits(10**10, 1), np.random.default_rng(0))) <= 64
 
 
 def test_of_products_alone_nothing_is_known_beforehand():

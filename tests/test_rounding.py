@@ -95,7 +95,7 @@ def test_features_are_off_by_their_roundings(kernel, rows):
     Phi = kernel.features(X)
     off, doubt = errors(kernel, X, (DD(Phi) @ DD(Phi.T)).hi)
     sizes = np.sqrt(np.sum(Phi**2, axis=1))
-    allowed = (2 * gamma(kernel.feature_map(X).roundings) + 2 * UNIT) * np.multiply.outer(sizes, sizes)
+    allowed = (2 * gamma(kernel.feature_map(X).roundings()) + 2 * UNIT) * np.multiply.outer(sizes, sizes)
     assert np.all(off <= allowed + doubt)
 
 

@@ -12,7 +12,7 @@ from attack.problems import Problem, family
 from attack.truth import copied, kernel_truth, known, scaled_rows, truth_of
 from mercer import KernelPCA
 from mercer.kernels import RBF, Cosine, Laplacian, Linear, Matern, Polynomial, Sigmoid
-from mercer.solvers import plan as plans
+from mercer.plans import kernel as plans
 
 TINY = 66  # rows from which eigen_solver="krylov" is not served by LAPACK
 

@@ -18,6 +18,7 @@ from mercer.operators.tiles import STRIP
 from mercer.plans.pace import linear_plan_ahead, local_plan_ahead, plan_ahead
 from mercer.plans.plan import Plan
 from mercer.plans.share import FIRST_GUESS, Share
+from mercer.sources.held import HeldRows
 
 
 def plan(
@@ -67,7 +68,7 @@ def plan(
 def _kernel_plan(n: int, d: int, k: Any, params: dict[str, Any]) -> Plan:
     model = KernelPCA(k, **{"kernel": "rbf"} | params)
     model.check_params()
-    made_up = np.random.default_rng(0).standard_normal((max(2, min(STRIP, 10**7 // d)), d))
+    made_up = HeldRows(np.random.default_rng(0).standard_normal((max(2, min(STRIP, 10**7 // d)), d)))
     resolved = model._resolve_kernel(made_up)
     problem = describe(model, made_up, resolved)
     problem = replace(problem, n=n, copied=problem.copied * n // len(made_up))

@@ -102,8 +102,7 @@ class Kernel(ABC):
 
     def feature_map(self, X: Held) -> FeatureMap | None:
         """The map to these features, learned from X if there is anything to learn; None without exact features."""
-        count = self.n_features(X)
-        return None if count is None else ByFormula(self, count, self.feature_roundings(X))
+        return None if self.n_features(X) is None else ByFormula(self, self.feature_roundings(X))
 
     def resolved(self, X: Held, rng: np.random.Generator) -> "Kernel":
         """The kernel with every parameter that was left to the data (None, "median") as a number."""

@@ -11,19 +11,13 @@ from scipy import sparse
 class FeatureMap(ABC):
     """What was learned from the items of a fit (a vocabulary, landmarks, or nothing at all), applied to any items."""
 
-    @property
-    @abstractmethod
-    def count(self) -> int:
-        """How many features there are."""
-
-    @property
-    def roundings(self) -> int:
-        """How many roundings are behind an entry of `features`, relative to its own size."""
-        return 0
-
     @abstractmethod
     def features(self, X: Any) -> Any:
         """Φ (n×D) of some items in memory: a dense array or a CSR matrix."""
+
+    def roundings(self) -> int:
+        """How many roundings are behind an entry of `features`, relative to its own size."""
+        return 0
 
 
 @dataclass(frozen=True)
@@ -31,11 +25,13 @@ class ByFormula(FeatureMap):
     """The features of a kernel that has nothing to learn."""
 
     kernel: Any
-    count: int  # type: ignore[assignment]
-    roundings: int  # type: ignore[assignment]
+    behind: int  # roundings
 
     def features(self, X: Any) -> Any:
         return self.kernel.features(X)
+
+    def roundings(self) -> int:
+        return self.behind
 
 
 @dataclass(frozen=True)
@@ -45,16 +41,11 @@ class Multiplied(FeatureMap):
     map: FeatureMap
     factor: float
 
-    @property
-    def count(self) -> int:
-        return self.map.count
-
-    @property
-    def roundings(self) -> int:
-        return 3 + self.map.roundings
-
     def features(self, X: Any) -> Any:
         return self.map.features(X) * np.sqrt(self.factor)
+
+    def roundings(self) -> int:
+        return 3 + self.map.roundings()
 
 
 @dataclass(frozen=True)
@@ -64,14 +55,9 @@ class Joined(FeatureMap):
     left: FeatureMap
     right: FeatureMap
 
-    @property
-    def count(self) -> int:
-        return self.left.count + self.right.count
-
-    @property
-    def roundings(self) -> int:
-        return max(self.left.roundings, self.right.roundings)
-
     def features(self, X: Any) -> Any:
         parts = [self.left.features(X), self.right.features(X)]
         return sparse.hstack(parts, format="csr") if any(map(sparse.issparse, parts)) else np.hstack(parts)
+
+    def roundings(self) -> int:
+        return max(self.left.roundings(), self.right.roundings())

@@ -25,7 +25,7 @@ class FeatureGram(SymmetricOperator):
 
     def __init__(self, features: Any, threads: int = 1, learned: FeatureMap | None = None) -> None:
         self.factor, self.threads, self.map = features, threads, learned  # the map, for features of new items
-        self.roundings = 0 if learned is None else learned.roundings  # behind every feature
+        self.roundings = 0 if learned is None else learned.roundings()  # behind every feature
         self.n, self.width = features.shape
         # The mean row is what centring will remove; removed here first, large offsets do not cancel.
         self.moved = not sparse.issparse(features)

@@ -41,7 +41,7 @@ class HeldItems(Items):
     """Things of any kind in memory: an array of objects, one for each."""
 
     held = True
-    dtype = np.dtype(object)  # type: ignore[assignment]
+    dtype = np.dtype(object)
 
     def __init__(self, items: Any, width: int = 1) -> None:
         self.items = np.empty(len(items), dtype=object)

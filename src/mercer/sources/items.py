@@ -77,7 +77,7 @@ class Rows(Items):
     """
 
     shape: tuple[int, int]
-    dtype: Any = np.dtype(np.float64)  # type: ignore[assignment]
+    dtype: Any = np.dtype(np.float64)
     names: tuple[str, ...] | None = None  # of the columns, if they have any
     density: float = 1.0  # share of the numbers that are not zero
 
