@@ -13,13 +13,17 @@ import mercer
 from mercer import datasets, textbook
 
 ROOT = Path(__file__).parent.parent
-LECTURES = (ROOT / "docs" / "lectures.md").read_text(encoding="utf-8")
+DOCS = {
+    path.relative_to(ROOT / "docs").as_posix(): path.read_text(encoding="utf-8")
+    for path in sorted((ROOT / "docs").rglob("*.md"))
+}
+LECTURES, KERNEL_PCA = DOCS["lectures.md"], DOCS["guide/kernel_pca.md"]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def names_of_tests():
     """Every test function and test class of this suite."""
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "tests").glob("test_*.py")]
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "tests").rglob("test_*.py")]
     kinds = (ast.FunctionDef, ast.ClassDef)
     return {node.name for tree in trees for node in ast.walk(tree) if isinstance(node, kinds)}
 
@@ -98,18 +102,12 @@ def test_links_of_the_documents_lead_somewhere():
         ROOT / "README.md",
         ROOT / "CONTRIBUTING.md",
         ROOT / "CHANGELOG.md",
-        *(ROOT / "docs").glob("*.md"),
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "benchmarks").rglob("*.md"),
     ]:
         for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", document.read_text(encoding="utf-8")):
             if not target.startswith("http"):
                 assert (document.parent / target).exists(), f"{document.name} links to {target}"
-
-
-KERNEL_PCA = (ROOT / "docs" / "kernel_pca.md").read_text(encoding="utf-8")
-LANDMARKS = (ROOT / "docs" / "landmarks.md").read_text(encoding="utf-8")
-PCA = (ROOT / "docs" / "pca.md").read_text(encoding="utf-8")
-SCIKIT_LEARN = (ROOT / "docs" / "scikit_learn.md").read_text(encoding="utf-8")
-LLE, LLE_GOES_WRONG = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("lle.md", "lle_goes_wrong.md"))
 
 
 def blocks(language, page):
@@ -119,10 +117,7 @@ def blocks(language, page):
 # Every snippet of the README alone, and all of a page together, each with the texts that the page shows.
 SNIPPETS = [
     *((code, []) for code in blocks("python", README)),
-    *(
-        ("\n".join(blocks("python", page)), blocks("text", page))
-        for page in (KERNEL_PCA, LANDMARKS, PCA, LLE, LLE_GOES_WRONG, SCIKIT_LEARN)
-    ),
+    *(("\n".join(blocks("python", page)), blocks("text", page)) for page in DOCS.values() if blocks("python", page)),
 ]
 
 
@@ -140,11 +135,13 @@ def test_python_of_the_documents_runs(code, shown):
 
 @pytest.mark.slow
 def test_pictures_of_lle_still_show_what_they_claim(tmp_path):
-    done = subprocess.run([sys.executable, "docs/draw_lle.py", tmp_path], capture_output=True, text=True, cwd=ROOT)
+    script = ROOT / "docs" / "pictures" / "draw" / "lle.py"
+    done = subprocess.run([sys.executable, script, tmp_path], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     drawn = {path.name for path in tmp_path.iterdir()}
-    assert drawn == {path.name for path in (ROOT / "docs").glob("lle*.png")}
-    assert drawn == set(re.findall(r"\]\((lle\w*\.png)\)", LLE + LLE_GOES_WRONG))
+    assert drawn == {path.name for path in (ROOT / "docs" / "pictures").glob("lle*.png")}
+    shown = DOCS["guide/lle.md"] + DOCS["traps/lle.md"]
+    assert drawn == set(re.findall(r"\]\(\.\./pictures/(lle\w*\.png)\)", shown))
 
 
 def test_commands_of_the_readme_exist():

@@ -1,8 +1,8 @@
-"""The pictures of docs/lle.md and docs/lle_goes_wrong.md, each with what it claims checked while it is drawn.
+"""The pictures of docs/guide/lle.md and docs/traps/lle.md, each with what it claims checked while it is drawn.
 
-    python docs/draw_lle.py
+    python docs/pictures/draw/lle.py
 
-Writes docs/lle*.png, in about half a minute. A folder after the command takes them instead.
+Writes docs/pictures/lle*.png, in about half a minute. A folder after the command takes them instead.
 """
 
 import io
@@ -22,7 +22,7 @@ from mercer.datasets import spiral
 from mercer.errors import NoRoom
 from mercer.report.look import BLUE, ORANGE, PINK, RED, as_png, faint, ink, panels, paper, plain, ramp
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent.parent
 ALONG = ramp(BLUE, PINK, ORANGE)  # colour is the place along the roll
 AROUND = 12  # neighbours by which all embeddings are judged
 
@@ -80,7 +80,7 @@ def straight(Y, X):
     return LinearRegression().fit(X, Y).score(X, Y)
 
 
-# ---------------------------------------------------------------------------- docs/lle.md
+# ---------------------------------------------------------------------------- docs/guide/lle.md
 
 
 def methods():
@@ -95,7 +95,7 @@ def methods():
     return figure
 
 
-# ---------------------------------------------------------------------------- docs/lle_goes_wrong.md
+# ---------------------------------------------------------------------------- docs/traps/lle.md
 
 
 def parts():
@@ -344,7 +344,7 @@ def small(picture):
     return out.getvalue()
 
 
-def main(folder=HERE):
+def main(folder=FOLDER):
     for name, draw in PICTURES.items():
         (Path(folder) / f"{name}.png").write_bytes(small(as_png(draw)))
 
