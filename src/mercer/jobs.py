@@ -178,7 +178,7 @@ def _report(model: Any, out: Path | None) -> None:
     say(in_options(f"certificate: {model.certificate_}"))
     if out is not None:
         say(f"scores: {plain(out)}")
-    as_planned = model.plan_.approximate and model.kernel_.mercer
+    as_planned = model.plan_.approximate and model.kernel_.psd
     if not model.certificate_.converged and not as_planned:
         raise NotVerified("The scores were written, but they are not proven to be what was asked for; see above.")
 

@@ -5,7 +5,8 @@
 0.5 * Linear() + RBF(gamma=2.0)
 """
 
-from mercer.kernels.base import Constant, Kernel
+from mercer.kernels.algebra import Constant
+from mercer.kernels.base import Kernel
 from mercer.kernels.check import KernelVerdict, check_kernel
 from mercer.kernels.distance import RBF, Laplacian, Matern
 from mercer.kernels.dot import Cosine, Linear, Polynomial, Sigmoid

@@ -1,9 +1,9 @@
-"""What a kernel is: a frozen value with one formula, which can be added, multiplied, printed and compared."""
+"""What a kernel is: a frozen value with one formula, which can be printed, compared, added and multiplied."""
 
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ from scipy import sparse
 
 from mercer.arrays import Array
 from mercer.errors import in_short
-from mercer.kernels.features import ByFormula, FeatureMap, Joined, Multiplied
+from mercer.kernels.features import ByFormula, FeatureMap
 from mercer.rounding import gamma
 
 LARGEST = sys.float_info.max
@@ -23,74 +23,60 @@ ROUNDINGS = 16  # of a formula that is evaluated in a few steps, with exp or tan
 class Kernel(ABC):
     """A similarity k(x, y). Subclasses are frozen dataclasses whose fields are the parameters of the formula.
 
-    A subclass writes `block`, and `diag` if it can be had without the block. `prepare` returns an object that fills
-    tiles of the matrix between two sets of rows; families override it where preparing the rows once makes tiles cheap.
+    An author writes `block`, and says `psd = True` if that is proven:
+
+    >>> from dataclasses import dataclass
+    >>> from mercer.kernels import Kernel
+    >>> @dataclass(frozen=True)
+    ... class Cubes(Kernel):
+    ...     psd = True  # without an annotation: it is no parameter
+    ...     def block(self, X, Y):
+    ...         return X**3 @ (Y**3).T
+    >>> 2 * Cubes()
+    2 * Cubes()
+
+    All else has a default that holds for any formula. Overriding it makes a kernel faster, or its certificates true to
+    the digits that its own sums lose: by default a block is taken at its word, but for a few roundings.
     """
 
-    #: Largest value of k, if it is known: centring may subtract it first (see `choose_shift`).
-    top: ClassVar[float] = 0.0
-
-    #: Whether tiles of k − shift keep their digits however small they are, or are rounded before the shift.
-    exact_shift: ClassVar[bool] = False
-
-    #: Whether `features(X)` is X itself.
-    features_are_rows: ClassVar[bool] = False
-
-    def has_single(self, shift: float) -> bool:
-        """Whether tiles of k − shift are cheaper in float32 and have nearly all of its digits."""
-        return False
-
-    def reach(self, X: Held) -> float:
-        """The largest number that cancels in the evaluation of an entry, 0 if there is none."""
-        return 0.0
-
-    def rounding(
-        self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Callable[[Array], Array] | None = None
-    ) -> float:
-        """How far the entries of tiles of k(X, X) − shift can be off, all together: a bound on ‖SδKS‖, S = diag(√w).
-
-        `times` gives products of K, where they cost little: sums over its rows make the bound sharper. A function of
-        the user's is what it returns, but for a few roundings. docs/design/rounding.md has the others.
-        """
-        return gamma(ROUNDINGS) * summed(self.sizes(X), weights)
-
-    def sizes(self, X: Held) -> Array:
-        """sᵢ with |k(xᵢ, xⱼ)| ≤ √(sᵢsⱼ): of a Mercer kernel the diagonal."""
-        return np.abs(self.diag(X))
-
-    def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
-        """How far any one entry of tiles of k(X, Y) can be off."""
-        return gamma(ROUNDINGS) * largest_entry(self.sizes(X), self.sizes(Y))
-
-    def feature_roundings(self, X: Held) -> int:
-        """How many roundings are behind an entry of `features(X)`, relative to its own size."""
-        return 0
-
-    @property
-    def mercer(self) -> bool:
-        """Whether every Gram matrix is known to be positive semi-definite."""
-        return False
-
-    @property
-    def by_distance(self) -> bool:
-        """Whether k falls with the distance of x and y, from one k(x, x) for all x, and never below zero."""
-        return False
-
-    def entry_cost(self, d: int) -> float:
-        """Nominal nanoseconds to evaluate k for rows of d numbers, for plans; a fixed figure, not a measurement."""
-        return 20.0 + d
+    # ------------------------------------------------------------------ what an author says
 
     @abstractmethod
     def block(self, X: Held, Y: Held) -> Array:
         """The matrix k(x, y) of all rows x of X and y of Y, in float64."""
+
+    @property
+    def psd(self) -> bool:
+        """Whether every Gram matrix is known to be positive semi-definite."""
+        return False
+
+    def resolved(self, X: Held, rng: np.random.Generator) -> "Kernel":
+        """The kernel with every parameter that was left to the data (None, "median") as a number."""
+        return self
+
+    # ------------------------------------------------------------------ what makes it faster
 
     def diag(self, X: Held) -> Array:
         """k(x, x) of every row of X."""
         return np.array([self.block(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(n_rows(X))])
 
     def prepare(self, X: Held, Y: Held | None = None, shift: float = 0.0, dtype: Any = np.float64) -> "Tiles":
-        """Tiles of k(X, Y) − shift; of k(X, X) without Y. In float32 if asked, where that costs no digits of theirs."""
+        """Tiles of k(X, Y) − shift; of k(X, X) without Y. In float32 if asked, where that costs no digits of theirs.
+
+        Families override it where preparing the rows once makes tiles cheap.
+        """
         return BlockTiles(self, X, X if Y is None else Y, shift)
+
+    def has_single(self, shift: float) -> bool:
+        """Whether tiles of k − shift are cheaper in float32 and have nearly all of its digits."""
+        return False
+
+    def entry_cost(self, d: int) -> float:
+        """Nominal nanoseconds to evaluate k for rows of d numbers, for plans; a fixed figure, not a measurement."""
+        return 20.0 + d
+
+    #: Whether `features(X)` is X itself.
+    features_are_rows: ClassVar[bool] = False
 
     def features(self, X: Held) -> Any:
         """φ(X) with φ(x)ᵀφ(y) = k(x, y) exactly, dense or CSR, or None if there is no such map of moderate size."""
@@ -104,22 +90,65 @@ class Kernel(ABC):
         """The map to these features, learned from X if there is anything to learn; None without exact features."""
         return None if self.n_features(X) is None else ByFormula(self, self.feature_roundings(X))
 
-    def resolved(self, X: Held, rng: np.random.Generator) -> "Kernel":
-        """The kernel with every parameter that was left to the data (None, "median") as a number."""
-        return self
+    # ------------------------------------------------------------------ what is known of its values, and how well
 
-    # ------------------------------------------------------------------ algebra
+    @property
+    def by_distance(self) -> bool:
+        """Whether k falls with the distance of x and y, from one k(x, x) for all x, and never below zero."""
+        return False
+
+    #: Largest value of k, if it is known and k never below zero: centring may subtract it first (see `choose_shift`).
+    top: ClassVar[float] = 0.0
+
+    #: Whether tiles of k − shift keep their digits however small they are, or are rounded before the shift.
+    exact_shift: ClassVar[bool] = False
+
+    def reach(self, X: Held) -> float:
+        """The largest number that cancels in the evaluation of an entry, 0 if there is none."""
+        return 0.0
+
+    def sizes(self, X: Held) -> Array:
+        """sᵢ with |k(xᵢ, xⱼ)| ≤ √(sᵢsⱼ): of a Mercer kernel the diagonal."""
+        return np.abs(self.diag(X))
+
+    def rounding(
+        self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Callable[[Array], Array] | None = None
+    ) -> float:
+        """How far the entries of tiles of k(X, X) − shift can be off, all together: a bound on ‖SδKS‖, S = diag(√w).
+
+        `times` gives products of K, where they cost little: sums over its rows make the bound sharper. A function of
+        the user's is what it returns, but for a few roundings. docs/design/rounding.md has the others.
+        """
+        return gamma(ROUNDINGS) * summed(self.sizes(X), weights)
+
+    def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
+        """How far any one entry of tiles of k(X, Y) can be off."""
+        return gamma(ROUNDINGS) * largest_entry(self.sizes(X), self.sizes(Y))
+
+    def feature_roundings(self, X: Held) -> int:
+        """How many roundings are behind an entry of `features(X)`, relative to its own size."""
+        return 0
+
+    # ------------------------------------------------------------------ algebra, which stands on this module
 
     def __add__(self, other: "Kernel | float") -> "Kernel":
+        from mercer.kernels.algebra import Sum, as_kernel
+
         return Sum(self, as_kernel(other))
 
     def __radd__(self, other: float) -> "Kernel":
+        from mercer.kernels.algebra import Sum, as_kernel
+
         return Sum(as_kernel(other), self)
 
     def __mul__(self, other: "Kernel | float") -> "Kernel":
+        from mercer.kernels.algebra import Product, Scaled, as_kernel
+
         return Scaled(float(other), self) if isinstance(other, Real) else Product(self, as_kernel(other))
 
     def __rmul__(self, other: float) -> "Kernel":
+        from mercer.kernels.algebra import Scaled
+
         return Scaled(float(other), self)
 
     # ------------------------------------------------------------------ scikit-learn's grid search: kernel__gamma
@@ -164,173 +193,6 @@ class BlockTiles(Tiles):
         np.subtract(self.kernel.block(self.X[rows], self.Y[columns]), self.shift, out=out)
 
 
-@dataclass(frozen=True)
-class Constant(Kernel):
-    """k(x, y) = value."""
-
-    value: float = 1.0
-
-    def __post_init__(self) -> None:
-        require_positive(self.value, "value", zero=True)
-
-    def block(self, X: Held, Y: Held) -> Array:
-        return np.full((n_rows(X), n_rows(Y)), self.value)
-
-    def diag(self, X: Held) -> Array:
-        return np.full(n_rows(X), self.value)
-
-    @property
-    def mercer(self) -> bool:
-        return True
-
-    def features(self, X: Held) -> Array:
-        return np.full((n_rows(X), 1), np.sqrt(self.value))
-
-    def n_features(self, X: Held) -> int:
-        return 1
-
-
-@dataclass(frozen=True)
-class Scaled(Kernel):
-    """k(x, y) = factor · k₁(x, y)."""
-
-    factor: float
-    kernel: Kernel
-
-    def __post_init__(self) -> None:
-        require_positive(self.factor, "factor")
-
-    def entry_cost(self, d: int) -> float:
-        return 2.0 + self.kernel.entry_cost(d)
-
-    def block(self, X: Held, Y: Held) -> Array:
-        return self.factor * self.kernel.block(X, Y)
-
-    def diag(self, X: Held) -> Array:
-        return self.factor * self.kernel.diag(X)
-
-    def sizes(self, X: Held) -> Array:
-        return self.factor * self.kernel.sizes(X)
-
-    @property
-    def mercer(self) -> bool:
-        return self.kernel.mercer
-
-    @property
-    def by_distance(self) -> bool:
-        return self.kernel.by_distance
-
-    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
-        inner = self.kernel.rounding(X, weights) + gamma(1) * summed(self.kernel.sizes(X), weights)
-        return self.factor * inner + after_shift(X, weights, shift)
-
-    def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
-        return self.factor * self.kernel.entry_rounding(X, Y) + super().entry_rounding(X, Y)
-
-    def feature_map(self, X: Held) -> FeatureMap | None:
-        inner = self.kernel.feature_map(X)
-        return None if inner is None else Multiplied(inner, self.factor)
-
-    def features(self, X: Held) -> Any:
-        learned = self.feature_map(X)
-        return None if learned is None else learned.features(X)
-
-    def n_features(self, X: Held) -> int | None:
-        return self.kernel.n_features(X)
-
-    def resolved(self, X: Held, rng: np.random.Generator) -> Kernel:
-        return Scaled(self.factor, self.kernel.resolved(X, rng))
-
-    def __repr__(self) -> str:
-        return f"{short(self.factor)} * {in_brackets(self.kernel)}"
-
-
-@dataclass(frozen=True)
-class _Pair(Kernel):
-    left: Kernel
-    right: Kernel
-
-    def entry_cost(self, d: int) -> float:
-        return 2.0 + self.left.entry_cost(d) + self.right.entry_cost(d)
-
-    @property
-    def mercer(self) -> bool:
-        return self.left.mercer and self.right.mercer
-
-    @property
-    def by_distance(self) -> bool:
-        return self.left.by_distance and self.right.by_distance
-
-    def resolved(self, X: Held, rng: np.random.Generator) -> Kernel:
-        return type(self)(self.left.resolved(X, rng), self.right.resolved(X, rng))
-
-
-@dataclass(frozen=True, repr=False)
-class Sum(_Pair):
-    """k(x, y) = k₁(x, y) + k₂(x, y)."""
-
-    def block(self, X: Held, Y: Held) -> Array:
-        return self.left.block(X, Y) + self.right.block(X, Y)
-
-    def diag(self, X: Held) -> Array:
-        return self.left.diag(X) + self.right.diag(X)
-
-    def sizes(self, X: Held) -> Array:
-        return self.left.sizes(X) + self.right.sizes(X)
-
-    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
-        parts = self.left.rounding(X, weights) + self.right.rounding(X, weights)
-        return parts + gamma(1) * summed(self.sizes(X), weights) + after_shift(X, weights, shift)
-
-    def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
-        return self.left.entry_rounding(X, Y) + self.right.entry_rounding(X, Y) + super().entry_rounding(X, Y)
-
-    def feature_map(self, X: Held) -> FeatureMap | None:
-        left, right = self.left.feature_map(X), self.right.feature_map(X)
-        return None if left is None or right is None or is_sparse(X) else Joined(left, right)
-
-    def features(self, X: Held) -> Any:
-        learned = self.feature_map(X)
-        return None if learned is None else learned.features(X)
-
-    def n_features(self, X: Held) -> int | None:
-        parts = self.left.n_features(X), self.right.n_features(X)
-        return None if None in parts or is_sparse(X) else sum(parts)  # type: ignore[arg-type]
-
-    def __repr__(self) -> str:
-        return " + ".join(short(k.value) if isinstance(k, Constant) else repr(k) for k in (self.left, self.right))
-
-
-@dataclass(frozen=True, repr=False)
-class Product(_Pair):
-    """k(x, y) = k₁(x, y) · k₂(x, y)."""
-
-    def block(self, X: Held, Y: Held) -> Array:
-        return self.left.block(X, Y) * self.right.block(X, Y)
-
-    def diag(self, X: Held) -> Array:
-        return self.left.diag(X) * self.right.diag(X)
-
-    def sizes(self, X: Held) -> Array:
-        return self.left.sizes(X) * self.right.sizes(X)
-
-    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
-        """|k₁|δ₂ + |k₂|δ₁, where |k(x, y)| ≤ max k(x, x) of a Mercer kernel."""
-        left, right = self.left.sizes(X), self.right.sizes(X)
-        parts = left.max(initial=0.0) * self.right.rounding(X, weights)
-        parts += right.max(initial=0.0) * self.left.rounding(X, weights)
-        return float(parts) + gamma(2) * summed(left * right, weights) + after_shift(X, weights, shift)
-
-    def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
-        left = largest_entry(self.left.sizes(X), self.left.sizes(Y))
-        right = largest_entry(self.right.sizes(X), self.right.sizes(Y))
-        parts = left * self.right.entry_rounding(X, Y) + right * self.left.entry_rounding(X, Y)
-        return parts + super().entry_rounding(X, Y)
-
-    def __repr__(self) -> str:
-        return f"{in_brackets(self.left)} * {in_brackets(self.right)}"
-
-
 def summed(values: Array, weights: Array | None) -> float:
     """Σ wᵢvᵢ: of k(x, x) it bounds ‖SKS‖_F, as |k(x, y)|² ≤ k(x, x)k(y, y)."""
     return float(values.sum() if weights is None else weights @ values)
@@ -344,24 +206,6 @@ def largest_entry(x: Array, y: Array) -> float:
 def after_shift(X: Held, weights: Array | None, shift: float) -> float:
     """What rounding does to entries from which a shift is subtracted after they were rounded."""
     return gamma(1) * abs(shift) * summed(np.ones(n_rows(X)), weights)
-
-
-def short(number: float) -> str:
-    """With all its digits, and as few as that takes: 2, 0.1."""
-    return repr(int(number)) if number == int(number) and abs(number) < 1e15 else repr(float(number))
-
-
-def in_brackets(kernel: Kernel) -> str:
-    """As a factor: a sum needs brackets."""
-    return f"({kernel!r})" if isinstance(kernel, Sum) else repr(kernel)
-
-
-def as_kernel(other: Any) -> Kernel:
-    if isinstance(other, Kernel):
-        return other
-    if isinstance(other, Real):
-        return Constant(float(other))
-    raise TypeError(f"A kernel can be combined with a kernel or a number, not with {other!r}.")
 
 
 def n_rows(X: Held) -> int:

@@ -24,14 +24,8 @@ class EuclideanKernel(Kernel):
     """k(x, y) = shape(−scale·‖x − y‖²). A subclass says `scale` and writes `shape`, which works in place."""
 
     top: ClassVar[float] = 1.0
-
-    @property
-    def mercer(self) -> bool:
-        return True
-
-    @property
-    def by_distance(self) -> bool:
-        return True
+    psd = True
+    by_distance = True
 
     @property
     @abstractmethod
@@ -289,14 +283,8 @@ class Laplacian(Kernel):
 
     gamma: float | None = None
     top: ClassVar[float] = 1.0
-
-    @property
-    def mercer(self) -> bool:
-        return True
-
-    @property
-    def by_distance(self) -> bool:
-        return True
+    psd = True
+    by_distance = True
 
     def __post_init__(self) -> None:
         if self.gamma is not None:

@@ -98,10 +98,7 @@ class Linear(DotKernel):
     """k(x, y) = xᵀy: kernel PCA is PCA."""
 
     features_are_rows: ClassVar[bool] = True
-
-    @property
-    def mercer(self) -> bool:
-        return True
+    psd = True
 
     def shape(self, products: Array) -> None:
         pass
@@ -117,9 +114,7 @@ class Linear(DotKernel):
 class Cosine(DotKernel):
     """k(x, y) = xᵀy / (‖x‖‖y‖), and 0 if a row is zero."""
 
-    @property
-    def mercer(self) -> bool:
-        return True
+    psd = True
 
     def shape(self, products: Array) -> None:
         pass
@@ -211,7 +206,7 @@ class Polynomial(_ScaledDot):
         return 4 * int(self.degree) + 4
 
     @property
-    def mercer(self) -> bool:
+    def psd(self) -> bool:
         return self.degree == int(self.degree) and self.coef0 >= 0
 
     def n_features(self, X: Held) -> int | None:

@@ -145,7 +145,7 @@ def from_moments(task: Task, plan: Plan, features: LandmarkMap, moments: Moments
         left=moments.left,
         total=(least, most),
         rounding=moments.rounding,
-        standing="void" if indefinite else "proven" if task.kernel.mercer else "if",
+        standing="void" if indefinite else "proven" if task.kernel.psd else "if",
     )
     V = V * (kept > 0)  # what is zero has scores zero
     return Components(
@@ -170,7 +170,7 @@ def seen_components(scatter: Array, k: int) -> tuple[Array, Array]:
 def seen_indefinite(task: Task, moments: Moments) -> bool:
     """Whether more than rounding was left below zero: no kernel does that which is one."""
     rounding = 100 * moments.floor / max(moments.diagonal, np.finfo(float).tiny)
-    return not task.kernel.mercer and moments.least < -min(max(INDEFINITE, rounding), 0.5)
+    return not task.kernel.psd and moments.least < -min(max(INDEFINITE, rounding), 0.5)
 
 
 def how_far(task: Task, features: LandmarkMap) -> int:
@@ -241,7 +241,7 @@ def refined(
         k,
         rng,
         start=matrix.scale_rows(scores * inverse_root(values)),
-        bound=beyond + moments.left + 2 * moments.rounding if task.kernel.mercer else np.inf,
+        bound=beyond + moments.left + 2 * moments.rounding if task.kernel.psd else np.inf,
     )
     found = components_of(task, matrix, spectrum)
     return replace(found, warnings=[*answer.warnings, *found.warnings])

@@ -103,7 +103,7 @@ def describe(model: Any, items: Items, kernel: Kernel) -> Problem:
         copied=items.nbytes if copies else 0,
         loaded=0 if items.held else items.nbytes,
         reading=items.overhead,
-        psd=kernel.mercer,
+        psd=kernel.psd,
         entry_cost=kernel.entry_cost(d) * (SPARSE if items.sparse else 1),
         inverse=model.fit_inverse_transform,
         eigen_solver=which_solver(model),

@@ -92,7 +92,7 @@ def refuse_sizes(model: Any, n: int, d: int) -> None:
 
 def checked_kernel(kernel: Kernel, rows: Any) -> Kernel:
     """A kernel with a warning, if some rows show that its distances are none."""
-    if not kernel.mercer:
+    if not kernel.psd:
         some = some_of(rows)
         values = np.linalg.eigvalsh(kernel.block(some, some))
         if values[0] < -1e-8 * abs(values[-1]):

@@ -1,0 +1,195 @@
+"""Sums, products and multiples of kernels, and the number that stands among them."""
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.kernels.base import Held, Kernel, after_shift, is_sparse, largest_entry, n_rows, require_positive, summed
+from mercer.kernels.features import FeatureMap, Joined, Multiplied
+from mercer.rounding import gamma
+
+
+@dataclass(frozen=True)
+class Constant(Kernel):
+    """k(x, y) = value."""
+
+    value: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_positive(self.value, "value", zero=True)
+
+    def block(self, X: Held, Y: Held) -> Array:
+        return np.full((n_rows(X), n_rows(Y)), self.value)
+
+    def diag(self, X: Held) -> Array:
+        return np.full(n_rows(X), self.value)
+
+    psd = True
+
+    def features(self, X: Held) -> Array:
+        return np.full((n_rows(X), 1), np.sqrt(self.value))
+
+    def n_features(self, X: Held) -> int:
+        return 1
+
+
+@dataclass(frozen=True)
+class Scaled(Kernel):
+    """k(x, y) = factor · k₁(x, y)."""
+
+    factor: float
+    kernel: Kernel
+
+    def __post_init__(self) -> None:
+        require_positive(self.factor, "factor")
+
+    def entry_cost(self, d: int) -> float:
+        return 2.0 + self.kernel.entry_cost(d)
+
+    def block(self, X: Held, Y: Held) -> Array:
+        return self.factor * self.kernel.block(X, Y)
+
+    def diag(self, X: Held) -> Array:
+        return self.factor * self.kernel.diag(X)
+
+    def sizes(self, X: Held) -> Array:
+        return self.factor * self.kernel.sizes(X)
+
+    @property
+    def psd(self) -> bool:
+        return self.kernel.psd
+
+    @property
+    def by_distance(self) -> bool:
+        return self.kernel.by_distance
+
+    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
+        inner = self.kernel.rounding(X, weights) + gamma(1) * summed(self.kernel.sizes(X), weights)
+        return self.factor * inner + after_shift(X, weights, shift)
+
+    def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
+        return self.factor * self.kernel.entry_rounding(X, Y) + super().entry_rounding(X, Y)
+
+    def feature_map(self, X: Held) -> FeatureMap | None:
+        inner = self.kernel.feature_map(X)
+        return None if inner is None else Multiplied(inner, self.factor)
+
+    def features(self, X: Held) -> Any:
+        learned = self.feature_map(X)
+        return None if learned is None else learned.features(X)
+
+    def n_features(self, X: Held) -> int | None:
+        return self.kernel.n_features(X)
+
+    def resolved(self, X: Held, rng: np.random.Generator) -> Kernel:
+        return Scaled(self.factor, self.kernel.resolved(X, rng))
+
+    def __repr__(self) -> str:
+        return f"{short(self.factor)} * {in_brackets(self.kernel)}"
+
+
+@dataclass(frozen=True)
+class _Pair(Kernel):
+    left: Kernel
+    right: Kernel
+
+    def entry_cost(self, d: int) -> float:
+        return 2.0 + self.left.entry_cost(d) + self.right.entry_cost(d)
+
+    @property
+    def psd(self) -> bool:
+        return self.left.psd and self.right.psd
+
+    @property
+    def by_distance(self) -> bool:
+        return self.left.by_distance and self.right.by_distance
+
+    def resolved(self, X: Held, rng: np.random.Generator) -> Kernel:
+        return type(self)(self.left.resolved(X, rng), self.right.resolved(X, rng))
+
+
+@dataclass(frozen=True, repr=False)
+class Sum(_Pair):
+    """k(x, y) = k₁(x, y) + k₂(x, y)."""
+
+    def block(self, X: Held, Y: Held) -> Array:
+        return self.left.block(X, Y) + self.right.block(X, Y)
+
+    def diag(self, X: Held) -> Array:
+        return self.left.diag(X) + self.right.diag(X)
+
+    def sizes(self, X: Held) -> Array:
+        return self.left.sizes(X) + self.right.sizes(X)
+
+    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
+        parts = self.left.rounding(X, weights) + self.right.rounding(X, weights)
+        return parts + gamma(1) * summed(self.sizes(X), weights) + after_shift(X, weights, shift)
+
+    def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
+        return self.left.entry_rounding(X, Y) + self.right.entry_rounding(X, Y) + super().entry_rounding(X, Y)
+
+    def feature_map(self, X: Held) -> FeatureMap | None:
+        left, right = self.left.feature_map(X), self.right.feature_map(X)
+        return None if left is None or right is None or is_sparse(X) else Joined(left, right)
+
+    def features(self, X: Held) -> Any:
+        learned = self.feature_map(X)
+        return None if learned is None else learned.features(X)
+
+    def n_features(self, X: Held) -> int | None:
+        parts = self.left.n_features(X), self.right.n_features(X)
+        return None if None in parts or is_sparse(X) else sum(parts)  # type: ignore[arg-type]
+
+    def __repr__(self) -> str:
+        return " + ".join(short(k.value) if isinstance(k, Constant) else repr(k) for k in (self.left, self.right))
+
+
+@dataclass(frozen=True, repr=False)
+class Product(_Pair):
+    """k(x, y) = k₁(x, y) · k₂(x, y)."""
+
+    def block(self, X: Held, Y: Held) -> Array:
+        return self.left.block(X, Y) * self.right.block(X, Y)
+
+    def diag(self, X: Held) -> Array:
+        return self.left.diag(X) * self.right.diag(X)
+
+    def sizes(self, X: Held) -> Array:
+        return self.left.sizes(X) * self.right.sizes(X)
+
+    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
+        """|k₁|δ₂ + |k₂|δ₁, where |k(x, y)| ≤ max k(x, x) of a Mercer kernel."""
+        left, right = self.left.sizes(X), self.right.sizes(X)
+        parts = left.max(initial=0.0) * self.right.rounding(X, weights)
+        parts += right.max(initial=0.0) * self.left.rounding(X, weights)
+        return float(parts) + gamma(2) * summed(left * right, weights) + after_shift(X, weights, shift)
+
+    def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
+        left = largest_entry(self.left.sizes(X), self.left.sizes(Y))
+        right = largest_entry(self.right.sizes(X), self.right.sizes(Y))
+        parts = left * self.right.entry_rounding(X, Y) + right * self.left.entry_rounding(X, Y)
+        return parts + super().entry_rounding(X, Y)
+
+    def __repr__(self) -> str:
+        return f"{in_brackets(self.left)} * {in_brackets(self.right)}"
+
+
+def short(number: float) -> str:
+    """With all its digits, and as few as that takes: 2, 0.1."""
+    return repr(int(number)) if number == int(number) and abs(number) < 1e15 else repr(float(number))
+
+
+def in_brackets(kernel: Kernel) -> str:
+    """As a factor: a sum needs brackets."""
+    return f"({kernel!r})" if isinstance(kernel, Sum) else repr(kernel)
+
+
+def as_kernel(other: Any) -> Kernel:
+    if isinstance(other, Kernel):
+        return other
+    if isinstance(other, Real):
+        return Constant(float(other))
+    raise TypeError(f"A kernel can be combined with a kernel or a number, not with {other!r}.")
