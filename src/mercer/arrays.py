@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]  # of numpy; of which numbers, the function says
+Matrix = Any  # a dense array or a scipy sparse one
+Held = Any  # items in memory, whose first axis counts: a dense array, a CSR matrix or an array of objects
 
 
 @dataclass(frozen=True)

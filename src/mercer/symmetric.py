@@ -1,11 +1,11 @@
 """The contract between the matrix and its solver: what may be asked of a symmetric operator."""
 
 from abc import ABC, abstractmethod
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Matrix
 
 UNDERFLOW = 1e-303  # eigenvalues below cannot be told from zero: they are sums of numbers without digits
 
@@ -17,7 +17,7 @@ class SymmetricOperator(ABC):
     """
 
     n: int
-    dtype: Any = np.float64
+    dtype: DTypeLike = np.float64
     at_hand: bool = True  # whether a product costs little: nothing is evaluated anew for it
     underflow: float = UNDERFLOW
     coarse: float = 0.0  # error of products beyond float64's rounding, relative to the largest eigenvalue
@@ -44,7 +44,7 @@ class SymmetricOperator(ABC):
         """The whole matrix, in an array of its own."""
         return self.columns(np.arange(self.n))
 
-    def sparse(self) -> Any:
+    def sparse(self) -> Matrix:
         """The matrix as a sparse array, if it is held as one; else the whole of it."""
         return self.dense()
 
@@ -116,3 +116,39 @@ class SymmetricOperator(ABC):
 
     #: Roundings behind an entry of `shifted_matmat`.
     shifted_chain: int = 0
+
+    # What few matrices can answer, and only the solvers made for those ask.
+
+    def feature_scatter(self) -> Array:
+        """ΦᵀΦ (D×D) of a matrix ΦΦᵀ with few features."""
+        raise NotImplementedError(f"{type(self).__name__} has no features.")
+
+    def from_features(self, V: Array) -> Array:
+        """ΦV of the same matrix."""
+        raise NotImplementedError(f"{type(self).__name__} has no features.")
+
+    def dilated(self) -> Array:
+        """X, if the matrix is [[0, X], [Xᵀ, 0]]."""
+        raise NotImplementedError(f"{type(self).__name__} is no dilation.")
+
+
+class Measured(SymmetricOperator):
+    """A matrix that also knows its size: what the share of the variance, the search for missed pairs and the
+    certificate ask for, after a solver is done.
+
+    With `floor`, `coarse` and `product_rounding` these are all numbers that a statement about its eigenvalues rests on.
+    """
+
+    @property
+    @abstractmethod
+    def trace(self) -> float:
+        """The sum of all eigenvalues."""
+
+    @property
+    @abstractmethod
+    def noise(self) -> float:
+        """How far rounding in the entries can move an eigenvalue: a bound on ‖δA‖ (Weyl)."""
+
+    @abstractmethod
+    def squared_norm(self, unit: float) -> tuple[float, float] | None:
+        """‖A/unit‖_F² and a bound on its rounding error; None if it is not to be had."""

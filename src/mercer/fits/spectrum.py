@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer.arrays import Array
 from mercer.certificates.residuals import Certificate, certify
@@ -16,6 +16,7 @@ from mercer.readings.components import components_for_share
 from mercer.solvers.base import Eigenpairs, clean_spectrum, measured_anew, rounding_floor, settle
 from mercer.solvers.completeness import PROBES, Rest, explore, explore_by_products, in_words
 from mercer.solvers.dense import Dense
+from mercer.symmetric import Measured
 
 FLAT_ROWS = 20  # from so many on, equal eigenvalues mean something
 MOST_ROUNDS = 5  # how often a missed eigenvalue may send the solver back
@@ -65,7 +66,7 @@ def find_spectrum(
     if drop_zeros and len(pairs):
         pairs = pairs.first(int(np.sum(pairs.values > max(matrix.floor, 1e-12 * pairs.values[0]))))
     pairs, bound, level = rule_out_missed(plan, matrix, pairs, rng)
-    if matrix.base.at_hand:  # turned products are less certain than one more that costs little
+    if matrix.at_hand:  # turned products are less certain than one more that costs little
         pairs = measured_anew(pairs, matrix)
     return settled(plan, matrix, pairs, certify(pairs, tol=plan.tol, bound=bound, level=level, entries=matrix.noise))
 
@@ -91,12 +92,12 @@ def settled(plan: Plan, matrix: Centered, pairs: Eigenpairs, certificate: Certif
 
 def grow_to_share(
     plan: Plan,
-    matrix: Centered,
+    matrix: Measured,
     share: float,
     rng: np.random.Generator,
     replan: Callable[[int], Plan],
     more: bool = False,
-    dtype: Any = np.float64,
+    dtype: DTypeLike = np.float64,
 ) -> tuple[Plan, Eigenpairs]:
     """More and more components, each time from those at hand, until they explain the share; also the plan it took.
 
@@ -128,7 +129,7 @@ def plan_for_share(plan: Plan, replan: Callable[[int], Plan], k: int, share: flo
     return replace(grown, components=plan.components)
 
 
-def first_guess(plan: Plan, matrix: Centered) -> int:
+def first_guess(plan: Plan, matrix: Measured) -> int:
     """How many components to begin with: as many as are likely to do, but more cost LAPACK little."""
     if isinstance(plan.solver, Dense):
         return planned_for(plan, matrix.n)
@@ -143,7 +144,7 @@ def planned_for(plan: Plan, n: int) -> int:
 
 
 def rule_out_missed(
-    plan: Plan, matrix: Centered, pairs: Eigenpairs, rng: np.random.Generator
+    plan: Plan, matrix: Measured, pairs: Eigenpairs, rng: np.random.Generator
 ) -> tuple[Eigenpairs, float, str]:
     """Λ, a bound on every eigenvalue outside the found pairs; a missed one that shows itself sends the solver back."""
     k = len(pairs)
@@ -168,7 +169,7 @@ def rule_out_missed(
     return pairs, bounds[level], level
 
 
-def look_beyond(matrix: Centered, pairs: Eigenpairs, rng: np.random.Generator) -> tuple[Rest, Eigenpairs]:
+def look_beyond(matrix: Measured, pairs: Eigenpairs, rng: np.random.Generator) -> tuple[Rest, Eigenpairs]:
     """What probes say about the rest of the spectrum: those the solver brought along, else fresh ones."""
     if pairs.probes is not None and pairs.probed is not None:
         noise = pairs.product_noise
@@ -189,7 +190,7 @@ def bound_by_count(pairs: Eigenpairs) -> float:
     return pairs.bound + size if sure else float("inf")
 
 
-def bound_by_norm(matrix: Centered, pairs: Eigenpairs) -> float:
+def bound_by_norm(matrix: Measured, pairs: Eigenpairs) -> float:
     """λ² ≤ ‖A‖_F² − Σθᵢ² for every other eigenvalue, if the norm can be had."""
     unit = float(np.abs(pairs.values).max(initial=0.0)) or 1.0
     norm = matrix.squared_norm(unit)

@@ -11,12 +11,12 @@ import numpy as np
 from scipy import sparse
 
 from mercer.arrays import Array
+from mercer.arrays import Held as Held
 from mercer.errors import in_short
 from mercer.kernels.features import ByFormula, FeatureMap
 from mercer.rounding import gamma
 
 LARGEST = sys.float_info.max
-Held = Any  # a dense array, a CSR matrix or a sequence of items
 ROUNDINGS = 16  # of a formula that is evaluated in a few steps, with exp or tanh good to 4 ulp
 
 

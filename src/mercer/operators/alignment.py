@@ -1,12 +1,11 @@
 """From neighbourhoods to one sparse matrix: M = Σᵢ SᵢᵀBᵢSᵢ, whose bottom eigenvectors are the embedding."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Matrix
 from mercer.blocks import hoods_at_a_time
 from mercer.operators import local_methods
 from mercer.progress import Tell
@@ -26,7 +25,7 @@ def align(
     modified_tol: float,
     threads: int,
     tell: Tell = None,
-) -> Any:
+) -> Matrix:
     """M (n×n, CSC) of the neighbours (n×k) by one of the four methods."""
     if method == "standard":
         W = weight_matrix(space, indices, reg, threads, tell)
@@ -42,7 +41,7 @@ def align(
     return in_order(summed(patches(space, indices, members, local_matrices, threads, tell), space.n))
 
 
-def weight_matrix(space: Space, indices: Array, reg: float, threads: int, tell: Tell = None) -> Any:
+def weight_matrix(space: Space, indices: Array, reg: float, threads: int, tell: Tell = None) -> Matrix:
     """W (n×n, CSR): row i has the weights by which its neighbours make up item i."""
     n, k = indices.shape
     w = over_blocks(space, indices, lambda G: local_methods.weights(G, reg), threads, k, tell)
@@ -76,13 +75,13 @@ def rounds(space: Space, indices: Array) -> Iterator[list[slice]]:
 
 def patches(
     space: Space, indices: Array, members: Array, local_matrices: Callable[[Array], Array], threads: int, tell: Tell
-) -> Iterator[Any]:
+) -> Iterator[Matrix]:
     """The sums of SᵢᵀBᵢSᵢ over pieces of all items, as sparse matrices."""
     n, q = members.shape
     for pieces in rounds(space, indices):
-        parts: list[Any] = [None] * len(pieces)
+        parts: list[Matrix] = [None] * len(pieces)
 
-        def work(i: int, pieces: list[slice] = pieces, parts: list[Any] = parts) -> None:
+        def work(i: int, pieces: list[slice] = pieces, parts: list[Matrix] = parts) -> None:
             rows = pieces[i]
             B = local_matrices(space.gram(np.arange(rows.start, rows.stop), indices[rows]))
             where = members[rows]
@@ -95,9 +94,9 @@ def patches(
             tell(pieces[-1].stop / n)
 
 
-def summed(parts: Iterable[Any], n: int) -> Any:
+def summed(parts: Iterable[Matrix], n: int) -> Matrix:
     """Their sum, always of two that are sums of equally many, so that an entry is moved a few times only."""
-    waiting: list[tuple[int, Any]] = []
+    waiting: list[tuple[int, Matrix]] = []
     for part in parts:
         level, total = 0, part
         while waiting and waiting[-1][0] == level:
@@ -109,7 +108,7 @@ def summed(parts: Iterable[Any], n: int) -> Any:
     return total
 
 
-def in_order(M: Any) -> Any:
+def in_order(M: Matrix) -> Matrix:
     """A symmetric matrix in CSC form with sorted entries, the same above and below the diagonal."""
     M = sparse.csc_array((M + M.T) / 2)
     M.sort_indices()

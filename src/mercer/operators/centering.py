@@ -6,11 +6,12 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.kernels.check import refuse_non_finite
+from mercer.operators.features import FeatureGram
 from mercer.rounding import SUM_ROUNDINGS, gamma
-from mercer.symmetric import SymmetricOperator
+from mercer.symmetric import Measured, SymmetricOperator
 
 
-class Centered(SymmetricOperator):
+class Centered(Measured):
     """P S K S P with S = diag(√w) and P = I − ssᵀ, s = √w/‖√w‖; without weights S = I and P = J.
 
     Row i of weight wᵢ counts as wᵢ equal rows: the non-zero eigenvalues are those of the matrix with repeated rows, and
@@ -23,6 +24,10 @@ class Centered(SymmetricOperator):
         self.root = None if weights is None else np.sqrt(weights)
         self.total_weight = float(base.n if weights is None else weights.sum())
         self.null = (np.ones(self.n) if self.root is None else self.root) / np.sqrt(self.total_weight)
+
+    @property
+    def at_hand(self) -> bool:  # type: ignore[override]
+        return self.base.at_hand
 
     @property
     def coarse(self) -> float:  # type: ignore[override]
@@ -132,6 +137,17 @@ class Centered(SymmetricOperator):
         squares, constant = (norm / unit) ** 2, (self.total_weight * self.mean / unit) ** 2
         error = gamma(self.n + 4 * self.base.shifted_chain + SUM_ROUNDINGS) * (squares + crossed + constant)
         return max(0.0, squares - crossed + constant), error
+
+    def feature_scatter(self) -> Array:
+        return self._features.scatter(self.weights)
+
+    def from_features(self, V: Array) -> Array:
+        return self.project(self.scale_rows(self._features.times(V, moved=True)))
+
+    @property
+    def _features(self) -> FeatureGram:
+        assert isinstance(self.base, FeatureGram), "a plan for the side of the features has features"
+        return self.base
 
     def dual(self, values: Array, vectors: Array) -> tuple[Array, Array]:
         """α (n×k) and αᵀμ (k,): the scores of any point x are k(x, ·)α − αᵀμ, as α is orthogonal to 1.

@@ -1,11 +1,9 @@
 """K = ΦΦᵀ of explicit features, dense or CSR, never formed."""
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Matrix
 from mercer.blocks import FEATURE_ROWS, cut
 from mercer.kernels.base import summed
 from mercer.kernels.features import FeatureMap
@@ -23,7 +21,7 @@ PIECES, PIECE_ROWS = 8, 256  # for threads to share: so many, of no fewer rows t
 class FeatureGram(SymmetricOperator):
     """The Gram matrix of the rows of Φ (n×D). `factor` lets a solver work on the D×D side."""
 
-    def __init__(self, features: Any, threads: int = 1, learned: FeatureMap | None = None) -> None:
+    def __init__(self, features: Matrix, threads: int = 1, learned: FeatureMap | None = None) -> None:
         self.factor, self.threads, self.map = features, threads, learned  # the map, for features of new items
         self.roundings = 0 if learned is None else learned.roundings()  # behind every feature
         self.n, self.width = features.shape
@@ -104,7 +102,7 @@ class FeatureGram(SymmetricOperator):
         """‖S|Ψ||Ψ|ᵀS‖ ≤ ‖SΨ‖_F²."""
         return summed(self.shifted_diag(), weights)
 
-    def _inner(self, block: Any, B: Array) -> Array:
+    def _inner(self, block: Matrix, B: Array) -> Array:
         """Φᵀ B of some rows, in short chains."""
         if not sparse.issparse(block):
             return inner(block, B)
@@ -114,15 +112,15 @@ class FeatureGram(SymmetricOperator):
         """Row blocks, whoever computes them, so that no bit depends on it; their float64 copies are small."""
         return cut(self.n, min(FEATURE_ROWS, max(PIECE_ROWS, -(-self.n // PIECES))))
 
-    def _rows(self, rows: slice, moved: bool = False) -> Any:
+    def _rows(self, rows: slice, moved: bool = False) -> Matrix:
         block = self.factor[rows].astype(np.float64, copy=False)
         return block if sparse.issparse(block) or not moved else block - self.origin
 
 
-def _dense(block: Any) -> Array:
+def _dense(block: Matrix) -> Array:
     return (block.toarray() if sparse.issparse(block) else block).astype(np.float64, copy=False)
 
 
-def _square_sums(block: Any) -> Array:
+def _square_sums(block: Matrix) -> Array:
     squares = block.multiply(block) if sparse.issparse(block) else block * block
     return np.asarray(squares.sum(axis=1)).ravel()

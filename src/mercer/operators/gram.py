@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Held
+from mercer.kernels.base import Kernel, Tiles
 from mercer.operators.held import weighted_norm
 from mercer.operators.tiles import (
     fill_rows,
@@ -25,7 +26,7 @@ SAMPLE = 64  # rows from which the mean of K is guessed, to decide on the shift
 class Gram(SymmetricOperator):
     """k(xᵢ, xⱼ) of all rows. Centring is offered K − shift·11ᵀ, everybody else sees K."""
 
-    def __init__(self, kernel: Any, X: Any, threads: int = 1) -> None:
+    def __init__(self, kernel: Kernel, X: Held, threads: int = 1) -> None:
         self.kernel, self.X, self.n, self.threads = kernel, X, X.shape[0], threads
         self.shift = choose_shift(kernel, X)
 
@@ -68,7 +69,7 @@ class Gram(SymmetricOperator):
 class HeldGram(Gram):
     """All of it in memory, in float64."""
 
-    def __init__(self, kernel: Any, X: Any, threads: int = 1) -> None:
+    def __init__(self, kernel: Kernel, X: Held, threads: int = 1) -> None:
         super().__init__(kernel, X, threads)
         self.values = np.empty((self.n, self.n))
         fill_symmetric(kernel.prepare(X, shift=self.shift), self.values, threads)
@@ -112,10 +113,10 @@ class RecomputedGram(Gram):
 
     def __init__(
         self,
-        kernel: Any,
-        X: Any,
+        kernel: Kernel,
+        X: Held,
         threads: int = 1,
-        dtype: Any = np.float64,
+        dtype: DTypeLike = np.float64,
         on_pass: Callable[[float], None] | None = None,
     ) -> None:
         super().__init__(kernel, X, threads)
@@ -130,7 +131,7 @@ class RecomputedGram(Gram):
         return RecomputedGram(self.kernel, self.X, self.threads, np.float32, self.on_pass)
 
     @cached_property
-    def _tiles(self) -> Any:
+    def _tiles(self) -> Tiles:
         return self.kernel.prepare(self.X, shift=self.shift, dtype=self.entries)
 
     def shifted_matmat(self, B: Array) -> Array:
@@ -150,7 +151,7 @@ class RecomputedGram(Gram):
         return norm if norm is None or weights is None else norm * float(weights.max())
 
 
-def choose_shift(kernel: Any, X: Any) -> float:
+def choose_shift(kernel: Kernel, X: Held) -> float:
     """The largest value of the kernel if most of K is near it, else 0.
 
     Near the top, k = top − tiny: subtracting top before rounding keeps the digits that centring will leave over. Far

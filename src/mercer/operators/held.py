@@ -1,23 +1,23 @@
 """Matrices that are already there: dense, sparse, or a scipy LinearOperator."""
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Matrix
 from mercer.blocks import cut
 from mercer.operators.tiles import TILE, product_chain, symmetric_product
 from mercer.rounding import SUM_ROUNDINGS, frobenius, gamma
 from mercer.sums import chain, product
-from mercer.symmetric import SymmetricOperator
+from mercer.symmetric import Measured, SymmetricOperator
 
 
-class HeldMatrix(SymmetricOperator):
+class HeldMatrix(Measured):
     """A symmetric matrix given as a dense or sparse array; entries may differ from their mirror images by so much."""
 
-    def __init__(self, matrix: Any, threads: int = 1, asymmetry: float = 0.0) -> None:
+    def __init__(self, matrix: Matrix, threads: int = 1, asymmetry: float = 0.0) -> None:
         self.matrix, self.n, self.threads, self.asymmetry = matrix, matrix.shape[0], threads, asymmetry
 
     def matmat(self, B: Array) -> Array:
@@ -32,7 +32,7 @@ class HeldMatrix(SymmetricOperator):
         picked = self.matrix[:, indices]
         return np.asarray(picked.toarray() if sparse.issparse(picked) else picked, dtype=np.float64)
 
-    def sparse(self) -> Any:
+    def sparse(self) -> Matrix:
         return self.matrix
 
     @cached_property
@@ -52,8 +52,15 @@ class HeldMatrix(SymmetricOperator):
     def product_rounding(self) -> float:
         return gamma(self.shifted_chain) * self.norm
 
+    @cached_property
+    def trace(self) -> float:
+        return float(self.diag().sum())
+
+    @property
+    def noise(self) -> float:
+        return self.entry_rounding(None)
+
     def squared_norm(self, unit: float) -> tuple[float, float]:
-        """‖A/unit‖_F², and a bound on its rounding error."""
         squares = (self.norm / unit) ** 2
         return squares, gamma(self.n + SUM_ROUNDINGS) * squares
 
@@ -62,7 +69,7 @@ class HeldMatrix(SymmetricOperator):
         return self.asymmetry * float(self.n if weights is None else weights.sum())
 
 
-def weighted_norm(matrix: Any, weights: Array | None) -> float:
+def weighted_norm(matrix: Matrix, weights: Array | None) -> float:
     """‖SAS‖_F with S = diag(√w), row by row, so that no sum is longer than n; also of numbers without a square."""
     squares = _summed_squares(matrix, weights)
     if 1e-280 < squares < np.inf:
@@ -71,7 +78,7 @@ def weighted_norm(matrix: Any, weights: Array | None) -> float:
     return peak * float(np.sqrt(_summed_squares(matrix / peak, weights))) if 0 < peak < np.inf else peak
 
 
-def _summed_squares(matrix: Any, weights: Array | None) -> float:
+def _summed_squares(matrix: Matrix, weights: Array | None) -> float:
     if sparse.issparse(matrix):
         squares = matrix.multiply(matrix)
         rows = np.asarray(squares.sum(axis=1) if weights is None else squares @ weights).ravel()
@@ -89,7 +96,7 @@ class BlackBox(SymmetricOperator):
 
     at_hand = False
 
-    def __init__(self, operator: Any) -> None:
+    def __init__(self, operator: LinearOperator) -> None:
         self.operator, self.n = operator, operator.shape[0]
 
     def matmat(self, B: Array) -> Array:
@@ -118,3 +125,6 @@ class Dilation(SymmetricOperator):
 
     def diag(self) -> Array:
         return np.zeros(self.n)
+
+    def dilated(self) -> Array:
+        return self.factor

@@ -1,18 +1,18 @@
 """S = Σw(x − mean)(x − mean)ᵀ known by products alone: where d×d numbers are too many, or not worth it."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Matrix
 from mercer.blas import add_products
 from mercer.blocks import LANES, cut, lane_rows, sparse_rows
 from mercer.rounding import UNIT, gamma
 from mercer.sources.held import some_rows
+from mercer.sources.items import Rows
 from mercer.sums import SHORT, RunningSum, chain, product
 from mercer.sweeps.scatter import Spread
-from mercer.symmetric import SymmetricOperator
+from mercer.symmetric import Measured
 from mercer.threads import run
 
 ENTRIES = 500_000  # of rows that are multiplied at once
@@ -22,7 +22,7 @@ FAR = 1e4  # mean²/variance from which rows are moved to their mean before the 
 ROUNDINGS = 12  # beside the sums: x − mean twice, weights, scales, the mean's own product, and the last sum
 
 
-class ScatterProducts(SymmetricOperator):
+class ScatterProducts(Measured):
     """D⁻¹ S D⁻¹ (d×d) with D = diag(scale); every product is one sweep over the rows, which may be in a file.
 
     Sparse rows stay as they are: XcᵀXcB = XᵀXB − W·mean(meanᵀB). So do dense ones, unless that would cancel digits.
@@ -30,7 +30,7 @@ class ScatterProducts(SymmetricOperator):
 
     def __init__(
         self,
-        rows: Any,
+        rows: Rows,
         spread: Spread,
         scale: Array | None = None,
         weights: Array | None = None,
@@ -111,7 +111,7 @@ class ScatterProducts(SymmetricOperator):
         for block in self.rows.blocks_ahead(n if self.rows.held else LANES * size):
             pieces, first = cut(block.shape[0], min(size, -(-block.shape[0] // LANES))), start
 
-            def work(i: int, block: Any = block, pieces: list[slice] = pieces, first: int = first) -> None:
+            def work(i: int, block: Matrix = block, pieces: list[slice] = pieces, first: int = first) -> None:
                 own, together = pieces[i::LANES], 1 if self.rows.sparse else AT_ONCE
                 for some in range(0, len(own), together):
                     part = None
@@ -128,7 +128,7 @@ class ScatterProducts(SymmetricOperator):
             sums[0].add_sum(lane)
         return sums[0].settle().T
 
-    def _product(self, X: Any, weights: Array | None, turned: Array, part: Array | None) -> Any:
+    def _product(self, X: Matrix, weights: Array | None, turned: Array, part: Array | None) -> Array:
         """(Σ w x(xᵀB))ᵀ: the way round that BLAS is fastest with; of dense rows, added to the part."""
         X = X - self.mean if self.moved else X.astype(np.float64, copy=False)
         C = (X @ turned.T).T if self.rows.sparse else product(turned, X.T)
@@ -141,7 +141,7 @@ class ScatterProducts(SymmetricOperator):
         return part
 
 
-def longest_sums(rows: Any, size: int) -> int:
+def longest_sums(rows: Rows, size: int) -> int:
     """Entries of the longest row, and of the longest column of a block: what products of sparse rows add up."""
     wide = tall = 0
     for block in rows.blocks(size):

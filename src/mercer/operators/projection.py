@@ -1,13 +1,15 @@
 """Scores of new points from a fitted spectrum: by the kernel against the training rows, or by explicit features."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Held, Matrix
 from mercer.blocks import FEATURE_ROWS, PIECE, cut, rows_at_a_time
+from mercer.kernels.base import Kernel
+from mercer.kernels.features import FeatureMap
 from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import Gram
@@ -18,23 +20,35 @@ from mercer.threads import run
 FEW = 5000  # training rows up to which preparing the new ones is a part of the work that shows
 
 
+class Projection(ABC):
+    """From new items in memory to numbers, as many for each as there are components."""
+
+    @abstractmethod
+    def scores(self, X: Held, threads: int) -> Array:
+        """Where they lie along every component."""
+
+    @abstractmethod
+    def functions(self, X: Held, threads: int) -> Array:
+        """The component functions at these items: the scores before their mean is taken off."""
+
+
 @dataclass(frozen=True)
-class ByKernel:
+class ByKernel(Projection):
     """y(x) = (k(x, ·) − shift) α − offset, in tiles: no m×n matrix is held."""
 
-    kernel: Any
-    rows: Any
+    kernel: Kernel
+    rows: Held
     alpha: Array
     offset: Array
     shift: float
 
-    def scores(self, X: Any, threads: int) -> Array:
+    def scores(self, X: Held, threads: int) -> Array:
         return self._products(X, threads) - self.offset
 
-    def functions(self, X: Any, threads: int) -> Array:
+    def functions(self, X: Held, threads: int) -> Array:
         return self._products(X, threads) + self.shift * self.alpha.sum(axis=0)
 
-    def _products(self, X: Any, threads: int) -> Array:
+    def _products(self, X: Held, threads: int) -> Array:
         out = np.empty((X.shape[0], self.alpha.shape[1]))
 
         def block(some: slice, threads: int = 1) -> None:
@@ -52,40 +66,40 @@ class ByKernel:
 
 
 @dataclass(frozen=True)
-class ByMatrix:
+class ByMatrix(Projection):
     """The same when X is already the kernel between new and training items."""
 
     alpha: Array
     offset: Array
 
-    def scores(self, X: Any, threads: int) -> Array:
+    def scores(self, X: Held, threads: int) -> Array:
         return self.functions(X, threads) - self.offset
 
-    def functions(self, X: Any, threads: int) -> Array:
+    def functions(self, X: Held, threads: int) -> Array:
         return np.asarray(X @ self.alpha)
 
 
 @dataclass(frozen=True)
-class ByFeatures:
+class ByFeatures(Projection):
     """y(x) = (φ(x) − origin) W − offset with W = Ψᵀα (D×k): no training row is looked at again."""
 
-    map: Any  # FeatureMap
+    map: FeatureMap
     origin: Array
     axes: Array
     offset: Array
 
-    def scores(self, X: Any, threads: int) -> Array:
+    def scores(self, X: Held, threads: int) -> Array:
         return self._by_blocks(X, lambda features: self._from_origin(features) - self.offset)
 
-    def functions(self, X: Any, threads: int) -> Array:
+    def functions(self, X: Held, threads: int) -> Array:
         return self._by_blocks(X, lambda features: features @ self.axes)
 
-    def _from_origin(self, features: Any) -> Array:
+    def _from_origin(self, features: Matrix) -> Array:
         if isinstance(features, np.ndarray):  # subtract first: a large mean would cancel afterwards
             return (features - self.origin) @ self.axes
         return np.asarray(features @ self.axes) - self.origin @ self.axes
 
-    def _by_blocks(self, X: Any, values: Callable[[Any], Array]) -> Array:
+    def _by_blocks(self, X: Held, values: Callable[[Matrix], Array]) -> Array:
         """Expanded features are wider than rows: only so many at a time."""
         out = np.empty((X.shape[0], self.axes.shape[1]))
         for rows in cut(X.shape[0], FEATURE_ROWS):
@@ -93,11 +107,12 @@ class ByFeatures:
         return out
 
 
-def projection(kernel: Any, rows: Any, matrix: Centered, values: Array, vectors: Array) -> Any:
+def projection(kernel: Kernel, rows: Held, matrix: Centered, values: Array, vectors: Array) -> Projection:
     """The way from new points to scores that fits how the matrix was held."""
     alpha, offset = matrix.dual(values, vectors)
     base = matrix.base
     if isinstance(base, FeatureGram):
+        assert base.map is not None
         return ByFeatures(base.map, base.origin, base.transposed_times(alpha, moved=True), offset)
     if isinstance(base, Gram):
         return ByKernel(kernel, rows, alpha, offset, base.shift)
@@ -120,10 +135,11 @@ class Centring:
         held = "features" if isinstance(base, FeatureGram) else "kernel" if isinstance(base, Gram) else "matrix"
         return cls(held, matrix.means, matrix.mean, matrix.weights, getattr(matrix.base, "shift", 0.0))
 
-    def projection(self, kernel: Any, rows: Any, values: Array, vectors: Array) -> Any:
+    def projection(self, kernel: Kernel, rows: Held, values: Array, vectors: Array) -> Projection:
         """As `projection` makes it of the matrix."""
         if self.held == "features":
             learned = kernel.feature_map(rows)
+            assert learned is not None
             base = FeatureGram(learned.features(rows), learned=learned)
             return projection(kernel, rows, self._matrix(base), values, vectors)
         alpha, offset = self.dual(values, vectors)

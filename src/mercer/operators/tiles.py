@@ -2,16 +2,15 @@
 
 from collections.abc import Callable
 from threading import local
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer.arrays import Array
 from mercer.blocks import cut
+from mercer.kernels.base import Tiles
 from mercer.sums import LESS_SHORT, LONG, SHORT, chain, product
 from mercer.threads import run, threads_for
-
-Fill = Any  # has fill(rows, columns, out): the tiles a kernel prepared
 
 TILE = 256  # a float64 tile of this side takes 0.5 MB: it stays in one core's cache while it is worked on
 
@@ -27,7 +26,7 @@ def plan_symmetric(n: int) -> list[tuple[slice, slice]]:
     return [(rows, columns) for i, rows in enumerate(pieces) for columns in pieces[i:]]
 
 
-def fill_symmetric(tiles: Fill, out: Array, threads: int) -> None:
+def fill_symmetric(tiles: Tiles, out: Array, threads: int) -> None:
     """Evaluate each tile once, in a buffer of the thread's own, and write it and its mirror image into `out` (n×n)."""
     own = local()
 
@@ -73,7 +72,7 @@ def _short(n: int) -> int:
 
 
 def multiply_symmetric(
-    tiles: Fill, B: Array, threads: int, dtype: Any, on_pass: Callable[[float], None] | None = None
+    tiles: Tiles, B: Array, threads: int, dtype: DTypeLike, on_pass: Callable[[float], None] | None = None
 ) -> tuple[Array, float]:
     """A B (n×b) of the symmetric matrix A of `tiles`, and ‖A‖_F²: each tile is evaluated once and used twice.
 
@@ -88,7 +87,9 @@ def multiply_symmetric(
         groups = _groups(strips[i:])
         parts, norms = np.zeros((len(groups), rows.stop - rows.start, width)), np.zeros(len(groups))
 
-        def work(g: int, rows: slice = rows, groups: Any = groups, parts: Array = parts, norms: Array = norms) -> None:
+        def work(
+            g: int, rows: slice = rows, groups: list[list[slice]] = groups, parts: Array = parts, norms: Array = norms
+        ) -> None:
             for columns in groups[g]:
                 tile = _buffered(own, tiles, rows, columns, dtype)
                 if columns == rows:  # rounding must not make the matrix asymmetric
@@ -116,7 +117,7 @@ def _groups(strips: list[slice]) -> list[list[slice]]:
     return [strips[j : j + size] for j in range(0, len(strips), size)]
 
 
-def _buffered(own: Any, tiles: Fill, rows: slice, columns: slice, dtype: Any) -> Array:
+def _buffered(own: local, tiles: Tiles, rows: slice, columns: slice, dtype: DTypeLike) -> Array:
     """The tile in float64, evaluated in the given dtype, in buffers of this thread."""
     shape = rows.stop - rows.start, columns.stop - columns.start
     if not hasattr(own, "tile"):
@@ -131,12 +132,12 @@ def _buffered(own: Any, tiles: Fill, rows: slice, columns: slice, dtype: Any) ->
     return tile
 
 
-def fill_rows(tiles: Fill, out: Array, threads: int) -> None:
+def fill_rows(tiles: Tiles, out: Array, threads: int) -> None:
     """Evaluate all of the m×n matrix of `tiles` into `out`, strips of rows shared out."""
     run(lambda rows: tiles.fill(rows, slice(0, out.shape[1]), out[rows]), cut(len(out), 4 * TILE), threads)
 
 
-def apply(tiles: Fill, m: int, n: int, B: Array, out: Array, threads: int) -> None:
+def apply(tiles: Tiles, m: int, n: int, B: Array, out: Array, threads: int) -> None:
     """out (m×b) = the m×n matrix of `tiles` times B (n×b), of which no more than a tile a thread is ever held."""
     columns_plan, own = cut(n, 4 * TILE), local()
 

@@ -1,13 +1,11 @@
 """M + σI as a product of triangles, so that (M + σI)⁻¹ can be multiplied with: sparse by SuperLU, dense by Cholesky."""
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 from scipy.linalg import blas, lapack
-from scipy.sparse.linalg import splu
+from scipy.sparse.linalg import SuperLU, splu
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Matrix
 from mercer.errors import NotVerified
 from mercer.progress import Tell
 from mercer.threads import one_blas_thread, run
@@ -19,7 +17,7 @@ COLUMNS = 4  # that a thread solves for at a time, whatever their number: thread
 NOTHING = 1e-100  # entries of a factor below this are zero: far from the diagonal they fade to numbers that are slow
 
 
-def symmetric_lu(A: Any) -> Any:
+def symmetric_lu(A: Matrix) -> SuperLU:
     """SuperLU of a symmetric matrix, with pivots on the diagonal."""
     return splu(A, permc_spec=ORDER, diag_pivot_thresh=0.0, options={"SymmetricMode": True})
 
@@ -27,7 +25,7 @@ def symmetric_lu(A: Any) -> Any:
 class SparseFactor:
     """LU without pivoting, which a positive definite matrix does not need."""
 
-    def __init__(self, M: Any, shift: float, threads: int = 1) -> None:
+    def __init__(self, M: Matrix, shift: float, threads: int = 1) -> None:
         shifted = sparse.csc_array(M + shift * sparse.eye_array(M.shape[0], format="csc"))
         self.threads = threads
         self.lu = symmetric_lu(shifted)
@@ -46,7 +44,7 @@ class SparseFactor:
 class DenseFactor:
     """Cholesky in the lower triangle of one n×n array, panel by panel: threads share the rows, and Ctrl-C is heard."""
 
-    def __init__(self, M: Any, shift: float, threads: int = 1, tell: Tell = None) -> None:
+    def __init__(self, M: Matrix, shift: float, threads: int = 1, tell: Tell = None) -> None:
         A = M.toarray() if sparse.issparse(M) else np.array(M, dtype=np.float64)
         n = len(A)
         A.flat[:: n + 1] += shift
@@ -91,7 +89,7 @@ class DenseFactor:
         return X
 
 
-def count_negative(M: Any, shift: float, factor: str, rng: np.random.Generator) -> tuple[int, float]:
+def count_negative(M: Matrix, shift: float, factor: str, rng: np.random.Generator) -> tuple[int, float]:
     """How many pivots of M − shift·I are negative, and the error of that factorisation.
 
     Without pivots off the diagonal (sparse) it may be large, and random columns show it.

@@ -1,7 +1,6 @@
 """K = ΦΦᵀ with few features: the eigenproblem of the D×D side."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -9,19 +8,19 @@ from mercer.arrays import Array
 from mercer.errors import BadData
 from mercer.rounding import lengths
 from mercer.solvers.base import NOT_FINITE, Eigenpairs, Solver
+from mercer.symmetric import SymmetricOperator
 from mercer.threads import blas_threads_for
 
 
 @dataclass(frozen=True)
 class Factored(Solver):
-    """PCA by covariance: asks the centred operator for its features' `scatter`, never for anything n×n.
+    """PCA by covariance: asks `feature_scatter` and `from_features`, never for anything n×n.
 
     ΦcᵀΦc V = V Λ gives U = Φc V Λ^−½ with the same eigenvalues.
     """
 
-    def solve(self, op: Any, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
-        gram = op.base
-        square = gram.scatter(op.weights)
+    def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
+        square = op.feature_scatter()
         if not np.isfinite(square).all():
             raise BadData(NOT_FINITE)
         with blas_threads_for(len(square) ** 3):
@@ -29,7 +28,7 @@ class Factored(Solver):
         values, V = values[::-1], V[:, ::-1]
         rank = int(np.sum(values > np.finfo(float).eps * max(values[0], 0.0) * len(values)))
         kept = min(k, rank)
-        U = op.project(op.scale_rows(gram.times(V[:, :kept], moved=True))) / np.sqrt(values[:kept])
+        U = op.from_features(V[:, :kept]) / np.sqrt(values[:kept])
         U = np.linalg.qr(U)[0]  # a small eigenvalue's vector is orthogonal to the large ones' only to rounding
         theta = np.zeros(k)
         theta[:kept] = values[:kept]
@@ -52,7 +51,7 @@ class Factored(Solver):
         )
 
 
-def _complete(U: Array, op: Any, k: int, rng: np.random.Generator) -> Array:
+def _complete(U: Array, op: SymmetricOperator, k: int, rng: np.random.Generator) -> Array:
     """Append orthonormal columns up to k, orthogonal to U and (as far as there is room) to the null vector."""
     extra = op.project(rng.standard_normal((op.n, k - U.shape[1])))
     for _ in range(2):

@@ -1,7 +1,6 @@
 """Singular values and vectors by LAPACK: nothing is squared, so small ones keep their digits."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -10,18 +9,20 @@ from mercer.arrays import Array
 from mercer.errors import BadData
 from mercer.rounding import lengths
 from mercer.solvers.base import NOT_FINITE, Eigenpairs, Solver
+from mercer.symmetric import SymmetricOperator
 from mercer.threads import blas_threads_for
 
 
 @dataclass(frozen=True)
 class Svd(Solver):
-    """Asks a dilation for its `factor` X = UΣVᵀ (m×d); its eigenpairs are (σ, [u; v]/√2)."""
+    """Asks a dilation for `dilated`, X = UΣVᵀ (m×d); its eigenpairs are (σ, [u; v]/√2)."""
 
-    def solve(self, op: Any, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
-        if not np.isfinite(op.factor).all():
+    def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
+        X = op.dilated()
+        if not np.isfinite(X).all():
             raise BadData(NOT_FINITE)
-        with blas_threads_for(op.factor.size * min(op.factor.shape)):
-            U, sigma, Vt = svd(op.factor)
+        with blas_threads_for(X.size * min(X.shape)):
+            U, sigma, Vt = svd(X)
         vectors = np.concatenate([U[:, :k], Vt[:k].T]) / np.sqrt(2)
         products = op.matmat(vectors)
         return Eigenpairs(

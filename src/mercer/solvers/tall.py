@@ -1,8 +1,7 @@
 """Products of tall matrices, shared out by rows."""
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer.arrays import Array
 from mercer.threads import run, threads_for
@@ -12,7 +11,7 @@ PIECE_ROWS, MOST_PIECES = 2048, 32  # that threads share: at least so many rows 
 SUMMED_ROWS = 512  # whose products are summed up at once
 
 
-def tall_times(A: Array, B: Array, threads: int, dtype: Any = np.float64) -> Array:
+def tall_times(A: Array, B: Array, threads: int, dtype: DTypeLike = np.float64) -> Array:
     """A B with A tall (n×m) and B small (m×b): each thread has rows of its own.
 
     If the product is kept in another precision than it is computed in, by so few rows at a time that it never exists

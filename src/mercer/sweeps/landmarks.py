@@ -2,16 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.linalg import lapack, solve_triangular
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Held
 from mercer.blocks import PIECE, cut, rows_at_a_time
+from mercer.kernels.base import Kernel
 from mercer.kernels.check import refuse_non_finite
 from mercer.kernels.features import FeatureMap
 from mercer.rounding import SUM_ROUNDINGS, UNIT, UNIT_SINGLE, frobenius, gamma
+from mercer.sources.items import Items
 from mercer.sweeps.scatter import COLUMNS, add_square
 from mercer.symmetric import UNDERFLOW
 from mercer.threads import run
@@ -28,8 +30,8 @@ class LandmarkMap(FeatureMap):
     On rows, Φ = K_nS L⁻ᵀ, and K − ΦΦᵀ is positive semi-definite: ΦΦᵀ is never more than the truth.
     """
 
-    kernel: Any
-    rows: Any  # S, in the order of the pivots
+    kernel: Kernel
+    rows: Held  # S, in the order of the pivots
     inverse: Array  # L⁻ᵀ (r×r), upper triangular
     own: Array  # L (r×r): the features of the landmarks themselves
     diagonal: float  # mean of k(s, s)
@@ -38,7 +40,7 @@ class LandmarkMap(FeatureMap):
     )
 
     @classmethod
-    def of(cls, kernel: Any, rows: Any) -> tuple["LandmarkMap", Array]:
+    def of(cls, kernel: Kernel, rows: Held) -> tuple["LandmarkMap", Array]:
         """From rows of which some may depend on others; also which of them are left, most telling first."""
         K = kernel.block(rows, rows)
         refuse_non_finite(K, kernel)
@@ -61,11 +63,11 @@ class LandmarkMap(FeatureMap):
         in_reach = small <= self.diagonal <= large  # far from where float32 ends, squares of sums included
         return n * self.count >= WORTH_SINGLE and least >= DISTINCT * self.diagonal and in_reach
 
-    def rounded(self, dtype: Any) -> "LandmarkMap":
+    def rounded(self, dtype: DTypeLike) -> "LandmarkMap":
         """The same map, for features of this precision. The solve that led to the inverse was in float64."""
         return replace(self, inverse=self.inverse.astype(dtype, copy=False))
 
-    def features(self, X: Any) -> Array:
+    def features(self, X: Held) -> Array:
         """Φ of some rows, in the precision of the map."""
         dtype = self.inverse.dtype
         K = np.empty((X.shape[0], self.count), dtype=dtype if self.kernel.has_single(0.0) else np.float64)
@@ -125,7 +127,7 @@ class Moments:
 
 def sweep(
     features: LandmarkMap,
-    rows: Any,
+    rows: Items,
     weights: Array | None,
     threads: int,
     on_pass: Callable[[float], None] | None = None,
@@ -135,7 +137,7 @@ def sweep(
     Threads share the rows of a block while its features are made, and the tiles of the r×r sum afterwards: whoever
     computes what, the sums are the same to the last bit.
     """
-    n, r, size = rows.shape[0], features.count, rows_at_a_time(features.count, rows.shape[1])
+    n, r, size = len(rows), features.count, rows_at_a_time(features.count, rows.width)
     dtype = np.float32 if features.single(n) else np.float64
     unit = 1.0 if weights is None else float(weights.mean())  # weights of any size are sums of about n
     features = features.rounded(dtype)
@@ -175,7 +177,7 @@ def how_inexact(inverse: Array, L: Array) -> float:
     return off + 2 * gamma(len(L) + 2) * frobenius(np.abs(X) @ np.abs(L))
 
 
-def with_rounding(moments: Moments, features: LandmarkMap, dtype: Any, entry: float, chain: int) -> Moments:
+def with_rounding(moments: Moments, features: LandmarkMap, dtype: DTypeLike, entry: float, chain: int) -> Moments:
     """How far rounding moves eigenvalues and `left`: from the largest error of an entry k(x, y), and of sums over rows.
 
     ‖φ(x)‖² = k(S, x)ᵀα with α = K_SS⁻¹k(S, x). Errors δ in k(S, x) and Δ in K_SS change it by 2αᵀδ − αᵀΔα, so what
@@ -201,7 +203,7 @@ def with_rounding(moments: Moments, features: LandmarkMap, dtype: Any, entry: fl
     return replace(moments, floor=float(likely + underflow), rounding=float(rounding))
 
 
-def fill_moved(out: Array, features: LandmarkMap, X: Any, origin: Array, threads: int) -> tuple[Array, Array]:
+def fill_moved(out: Array, features: LandmarkMap, X: Held, origin: Array, threads: int) -> tuple[Array, Array]:
     """φ(x) − origin of every row into `out`; also k(x, x) and what is left of it."""
     diagonal = np.asarray(features.kernel.diag(X), dtype=np.float64)
     left, moved = diagonal.copy(), origin.astype(out.dtype)

@@ -1,14 +1,15 @@
 """Sweeps over all rows of a source: how they scatter, and how much of them lies along some axes."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import numpy as np
 from scipy import sparse
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Matrix
 from mercer.blocks import LANES, cut, lane_rows, sparse_rows
 from mercer.sources.held import some_rows
+from mercer.sources.items import Rows
 from mercer.sums import product, weighted_sum
 from mercer.sweeps.scatter import Scatter
 from mercer.threads import run, threads_for
@@ -18,15 +19,17 @@ SAMPLE = 128  # rows that tell where a block is, and how large its numbers are
 SINGLE = 1e-15, 1e15  # sizes that float32 can square
 WORTH_SINGLE = 1_000_000_000  # multiplications: with fewer, single precision saves no time worth the digits
 
+Kind = TypeVar("Kind", bound=Scatter)
+
 
 def sweep(
-    kind: type[Scatter],
-    rows: Any,
+    kind: type[Kind],
+    rows: Rows,
     weights: Array | None,
     threads: int,
     on_pass: Callable[[float], None] | None = None,
     exact: bool = False,
-) -> Any:
+) -> Kind:
     """How all rows of a source scatter.
 
     Piece after piece goes to lane after lane, so the sums are the same to the last bit on any number of threads.
@@ -36,7 +39,7 @@ def sweep(
     narrow = d <= kind.narrow
     size = sparse_rows(d, rows.density) if rows.sparse else lane_rows(d, rows.held, narrow)
     count = min(LANES if narrow else 1, -(-n // size))
-    lanes: list[Scatter] = []
+    lanes: list[Kind] = []
     start = 0
     for block in rows.blocks_ahead(count * size * (AHEAD if rows.held else 1)):
         lanes = lanes or [kind(origin_of(block)) for _ in range(count)]
@@ -52,7 +55,7 @@ def sweep(
 
 
 def add_block(
-    lanes: list[Any], block: Any, weights: Array | None, size: int, threads: int, exact: bool = False
+    lanes: Sequence[Scatter], block: Matrix, weights: Array | None, size: int, threads: int, exact: bool = False
 ) -> None:
     """The pieces of a block, dealt out to the lanes."""
     pieces, each = cut(block.shape[0], size), threads if len(lanes) == 1 else 1
@@ -66,14 +69,14 @@ def add_block(
     run(work, range(len(lanes)), threads)
 
 
-def origin_of(rows: Any) -> Array:
+def origin_of(rows: Matrix) -> Array:
     """A point near some rows; sparse rows stay where they are."""
     if sparse.issparse(rows):
         return np.zeros(rows.shape[1])
     return np.asarray(some_of(rows).mean(axis=0, dtype=np.float64))
 
 
-def some_of(rows: Any) -> Any:
+def some_of(rows: Matrix) -> Matrix:
     """A few rows from all over a block."""
     return rows[:: max(1, rows.shape[0] // SAMPLE)]
 
@@ -85,7 +88,7 @@ def fits_single(sample: Array) -> bool:
 
 
 def squares_along(
-    scatter: Scatter, rows: Any, axes: Array, scale: Array | None, weights: Array | None, threads: int
+    scatter: Scatter, rows: Rows, axes: Array, scale: Array | None, weights: Array | None, threads: int
 ) -> tuple[Array, float]:
     """Σw(vᵀx)² along every axis v (k×d), and Σw‖x − VVᵀx‖² beside them: of centred rows, which are never squared."""
     turned, unit = np.ascontiguousarray(axes.T), 1.0 if scale is None else scale
@@ -94,7 +97,7 @@ def squares_along(
     for block in rows.blocks(rows.shape[0] if rows.held else LANES * size):
         pieces, first = cut(block.shape[0], size), start
 
-        def work(i: int, block: Any = block, pieces: list[slice] = pieces, first: int = first) -> None:
+        def work(i: int, block: Matrix = block, pieces: list[slice] = pieces, first: int = first) -> None:
             for piece in pieces[i::LANES]:
                 Y = scatter.centred(block[piece]) / unit
                 w = np.ones(len(Y)) if weights is None else weights[first + piece.start : first + piece.stop]

@@ -10,13 +10,13 @@ The mean is kept as the number nearest to it and what is left (origin + offset),
 """
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Matrix
 from mercer.blocks import NARROW, cut
 from mercer.rounding import UNIT, UNIT_SINGLE, gamma
 from mercer.sources.held import copies_of
@@ -62,7 +62,7 @@ class Scatter(ABC):
         moved -= self.offset[columns]
         return moved
 
-    def add(self, rows: Any, weights: Array | None = None, threads: int = 1, exact: bool = False) -> None:
+    def add(self, rows: Matrix, weights: Array | None = None, threads: int = 1, exact: bool = False) -> None:
         """One more block; `exact` computes in float64 whatever the rows are."""
         if weights is not None and not weights.all():
             rows, weights = rows[weights > 0], weights[weights > 0]
@@ -90,7 +90,7 @@ class Scatter(ABC):
         self.own_noise += noise
         self._add_row(self._meet(weight, guess, left, off_by / np.sqrt(weight), unsure))
 
-    def _add_sparse_rows(self, X: Any, weights: Array | None) -> None:
+    def _add_sparse_rows(self, X: Matrix, weights: Array | None) -> None:
         """Sparse rows stay where they are, so their mean is subtracted from squares; on the diagonal, before them."""
         counts = np.ones(X.nnz) if weights is None else np.repeat(weights, np.diff(X.indptr))
         weight, unsure = weight_of(X, weights)
@@ -117,7 +117,7 @@ class Scatter(ABC):
             X = sparse.csr_array((np.sqrt(counts) * X.data, X.indices, X.indptr), shape=X.shape)
         self._add_sparse(X, np.sqrt(weight) * (mean + left), np.maximum(around - off**2, 0.0))
 
-    def merge(self, other: "Scatter") -> None:
+    def merge(self, other: Self) -> None:
         """All rows of another one, of the same kind."""
         if not other.weight:
             return
@@ -225,11 +225,11 @@ class Scatter(ABC):
         """Take in row·rowᵀ."""
 
     @abstractmethod
-    def _add_sparse(self, X: Any, mean: Array, squares: Array) -> None:
+    def _add_sparse(self, X: Matrix, mean: Array, squares: Array) -> None:
         """Take in XᵀX − mean·meanᵀ, the diagonal of which is known better."""
 
     @abstractmethod
-    def _merge(self, other: Any) -> None:
+    def _merge(self, other: Self) -> None:
         """Take in what another one keeps."""
 
     @abstractmethod
@@ -300,7 +300,7 @@ class Square(Scatter):
         if max(len(self._more), len(self._less)) == MOST_OFF:
             self._settle()
 
-    def _add_sparse(self, X: Any, mean: Array, squares: Array) -> None:
+    def _add_sparse(self, X: Matrix, mean: Array, squares: Array) -> None:
         part, dense = X.T @ X, None
         if DENSE_PRODUCT * part.nnz > self.width**2:
             dense = part.toarray()
@@ -317,7 +317,7 @@ class Square(Scatter):
                 np.fill_diagonal(outer, squares[rows])
             self._sum.add(outer, tile)
 
-    def _merge(self, other: "Square") -> None:
+    def _merge(self, other: Self) -> None:
         other._settle()
         for tile in upper_tiles(self.width):
             self._sum.add_sum(other._sum, tile)
@@ -362,10 +362,10 @@ class Triangle(Scatter):
     def _add_row(self, row: Array) -> None:
         self._take(np.asfortranarray(row[None]))
 
-    def _add_sparse(self, X: Any, mean: Array, squares: Array) -> None:
+    def _add_sparse(self, X: Matrix, mean: Array, squares: Array) -> None:
         raise TypeError("A triangle takes dense rows; sparse ones are summed up in a Square.")
 
-    def _merge(self, other: "Triangle") -> None:
+    def _merge(self, other: Self) -> None:
         self._of_rows += other._of_rows + gamma(self.width + ENTRY) ** 2 * other.squares
         self._of_steps += other._of_steps
         self._take(other.R.copy(order="F"))
@@ -407,17 +407,17 @@ class Spread(Scatter):
     def _add_row(self, row: Array) -> None:
         self._sum.add(row**2)
 
-    def _add_sparse(self, X: Any, mean: Array, squares: Array) -> None:
+    def _add_sparse(self, X: Matrix, mean: Array, squares: Array) -> None:
         self._sum.add(squares)
 
-    def _merge(self, other: "Spread") -> None:
+    def _merge(self, other: Self) -> None:
         self._sum.add_sum(other._sum)
 
     def _scale(self, factor: float) -> None:
         self._sum.scale(factor)
 
 
-def weight_of(rows: Any, weights: Array | None) -> tuple[float, float]:
+def weight_of(rows: Matrix, weights: Array | None) -> tuple[float, float]:
     """Σw, and how far off it can be, relative to it: whole rows are counted."""
     if weights is None:
         return float(rows.shape[0]), 0.0

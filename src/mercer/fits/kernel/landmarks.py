@@ -5,9 +5,10 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Held, Matrix
 from mercer.certificates.intervals import certify_landmarks
 from mercer.errors import BadData, tell
 from mercer.fits.kernel.certified import components_of
@@ -28,6 +29,7 @@ from mercer.solvers.warm import start_columns
 from mercer.sources.held import by_columns
 from mercer.sources.items import Items
 from mercer.sweeps.landmarks import LandmarkMap, Moments, sweep
+from mercer.symmetric import SymmetricOperator
 
 INDEFINITE = 1e-9  # of k(x, x): what is left of it may be so much below zero by rounding
 
@@ -66,7 +68,7 @@ def stages(task: Task, settings: Landmarks) -> int:
 
 def choose_rows(
     task: Task, settings: Landmarks, source: Items, rng: np.random.Generator, tell: Tell = None
-) -> tuple[Any, Array | None]:
+) -> tuple[Held, Array | None]:
     """The landmarks, and their numbers among the rows as they were given."""
     training = task.training
     if task.landmarks is not None:
@@ -77,7 +79,7 @@ def choose_rows(
     if settings.sample < len(some):
         some = some[np.sort(rng.choice(len(some), size=settings.sample, replace=False))]
     sample = source.load() if len(some) == n else source[some]
-    op: Any = RecomputedGram(task.kernel, sample, settings.threads)
+    op: SymmetricOperator = RecomputedGram(task.kernel, sample, settings.threads)
     if weights is not None:
         op = Weighted(op, np.sqrt(weights[some]))
     pivots = settings.choose(op, rng, tell)
@@ -87,7 +89,7 @@ def choose_rows(
     return sample[pivots], chosen if training.kept is None else np.flatnonzero(training.kept)[chosen]
 
 
-def given_landmarks(landmarks: Any, rows: Any, scale: Array | None) -> tuple[Any, Array | None]:
+def given_landmarks(landmarks: Any, rows: Any, scale: Array | None) -> tuple[Held, Array | None]:
     """Those of the user: numbers of rows if one-dimensional, rows in the units of X if two-dimensional."""
     n, d = rows.shape
     if sparse.issparse(landmarks) and landmarks.shape[1] == d:
@@ -110,7 +112,7 @@ def given_landmarks(landmarks: Any, rows: Any, scale: Array | None) -> tuple[Any
     return like_rows(landmarks, rows.dtype, scale), None
 
 
-def like_rows(landmarks: Any, dtype: Any, scale: Array | None) -> Any:
+def like_rows(landmarks: Matrix, dtype: DTypeLike, scale: Array | None) -> Matrix:
     landmarks = landmarks.astype(dtype, copy=False)
     return landmarks if scale is None else by_columns(np.divide, landmarks, scale)
 

@@ -1,13 +1,12 @@
 """The kernel matrix in the form a plan names, with words for matrices that are none."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Held, Matrix
 from mercer.blocks import cut
 from mercer.errors import BadData, tell
 from mercer.kernels import Kernel
@@ -24,7 +23,7 @@ from mercer.symmetric import SymmetricOperator
 def build_matrix(
     plan: Plan,
     kernel: Kernel,
-    rows: Any,
+    rows: Held,
     weights: Array | None,
     threads: int,
     on_pass: Callable[[float], None] | None = None,
@@ -34,7 +33,7 @@ def build_matrix(
 
 
 def _hold(
-    plan: Plan, kernel: Kernel, rows: Any, threads: int, on_pass: Callable[[float], None] | None
+    plan: Plan, kernel: Kernel, rows: Held, threads: int, on_pass: Callable[[float], None] | None
 ) -> SymmetricOperator:
     if plan.held == "features":
         learned = kernel.feature_map(rows)
@@ -64,7 +63,7 @@ def symmetric_operator(operator: LinearOperator) -> LinearOperator:
     return operator
 
 
-def symmetric_part(K: Any) -> tuple[Any, float]:
+def symmetric_part(K: Matrix) -> tuple[Matrix, float]:
     """K itself if it is symmetric but for rounding, and for how much; else (K + Kᵀ)/2 with a warning that says so."""
     K = K.astype(np.float64, copy=False)
     pieces = [slice(None)] if sparse.issparse(K) else cut(K.shape[0], TILE)  # by tiles: no second matrix is made

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Held
 from mercer.errors import tell
 from mercer.fits.training import Training
 from mercer.inputs import table
 from mercer.kernels import Kernel, Precomputed
 from mercer.limits import Limits
-from mercer.operators.projection import Centring
+from mercer.operators.projection import Centring, Projection
 from mercer.plans.kernel import Problem
 from mercer.plans.plan import Plan
 from mercer.plans.share import FIRST_GUESS
@@ -45,16 +45,16 @@ class Components:
     """All that a model keeps."""
 
     plan: Plan
-    certificate: Any
+    certificate: Any  # Certificate, or IntervalCertificate of landmarks
     n: int  # training rows
     values: Array
     total: float  # of all eigenvalues, found or not
     total_weight: float
-    projection: Any  # from new rows to scores
+    projection: Projection  # from new rows to scores
     centring: Centring | None = None  # for scores by other vectors, if there are vectors
     scores: Array | None = None  # of the training rows, if they were had along the way
     vectors: Array | None = None
-    rows: Any = None  # the training rows, if new ones are compared with them
+    rows: Held = None  # the training rows, if new ones are compared with them
     landmarks: Any = None
     landmark_indices: Array | None = None
     indefinite: bool = False

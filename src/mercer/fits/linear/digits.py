@@ -1,6 +1,7 @@
 """Digits: sums of squares that are numbers, what rounding did to them, and whether another way is needed."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 
@@ -13,15 +14,12 @@ from mercer.sweeps.scatter import Scatter
 from mercer.threads import one_blas_thread
 
 RANGE = 1e-150, 1e150  # of sums of squares that nothing was lost of, and whose squares are numbers
-
-
 DIGITS, SINGLE_DIGITS = 1e-6, 1e-2  # error of a variance, relative to itself, from which another way is taken
-
-
 OVERFLOW = "The squares of the data are no numbers any more: the values are far too large. Scale them down first."
+Kind = TypeVar("Kind", bound=Scatter)
 
 
-def summed(task: LinearTask, kind: type[Scatter], on_pass: Any, exact: bool = False) -> Any:
+def summed(task: LinearTask, kind: type[Kind], on_pass: Callable[[float], None] | None, exact: bool = False) -> Kind:
     """How all rows scatter; with words for data that cannot be summed up."""
     with one_blas_thread():
         scatter = sweep(kind, task.rows, task.weights, task.limits.threads, on_pass, exact)

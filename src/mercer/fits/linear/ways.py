@@ -83,7 +83,7 @@ def from_matrix(
 ) -> Axes:
     """The leading eigenvectors of S, or of a Gram matrix, by the solver of the plan."""
     with blas_threads_for(len(matrix) ** 3):
-        op: Any = HeldMatrix(matrix, task.limits.threads)
+        op = HeldMatrix(matrix, task.limits.threads)
     if isinstance(plan.solver, Dense):
         by_rule = isinstance(task.asked, (str, float))  # on the very values that are kept
         pairs = plan.solver.solve(op, op.n if by_rule else min(number_of_axes(task), op.n), task.rng())
@@ -220,7 +220,7 @@ def by_products(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
     spread = summed(task, Spread, on_pass, exact=True)
     scale = column_scales(task, spread)
     with one_blas_thread():
-        op: Any = ScatterProducts(task.rows, spread, scale, task.weights, task.limits.threads, on_pass)
+        op = ScatterProducts(task.rows, spread, scale, task.weights, task.limits.threads, on_pass)
         try:
             if isinstance(task.asked, float):
                 plan, pairs = grow_to_share(
