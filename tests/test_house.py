@@ -1,0 +1,67 @@
+"""The house as its measures and walks see it."""
+
+from itertools import pairwise
+
+from measures import MEASURES, House
+from test_layers import FLOORS
+from walk import CONTRACTS, STORY, Hop, Walk, walks
+
+SMALL_HOUSE = House(
+    {
+        "__init__.py": '__all__ = ["shown"]\n',
+        "models/one.py": 'LIMIT = 1\n\n\ndef shown(a):\n    """A docstring\n    of two lines."""\n    return a\n',
+        "fits/two.py": (
+            "LIMIT, OTHER = 1, 2\n\n\ndef hidden(a):\n    if issparse(a) or isinstance(a, HeldRows):\n        a = 1\n"
+            "    return a\n\n\ndef shown(a):\n    pass\n\n\ndef _own(a):\n    return sparse.issparse(a)\n"
+        ),
+        "kernels/three.py": "class Kernel:\n    def block(self, X):\n        return issparse(X)\n",
+    }
+)
+
+
+def test_measures_count_what_they_say():
+    found = {name: measure(SMALL_HOUSE) for name, measure in MEASURES.items()}
+    assert found == {
+        "files": 3,
+        "lines": 7 + 15 + 3,
+        "files in models/": 1,
+        "lines of a file, median": 7,
+        "lines of a file, at most": "15 (fits/two.py)",
+        "files over 400 lines": 0,
+        "lines of a function body, median": 1,
+        "lines of a function body, at most": "3 (fits/two.py:hidden)",
+        "function bodies over 60 lines": 0,
+        "functions and classes without an underscore": 4,
+        "… of which no `__all__` has the name": 2,
+        "homonyms: functions and classes": 1,
+        "homonyms: constants and aliases": 1,
+        "`isinstance(…, …Rows)` outside sources/, kernels/": 1,
+        "`issparse` outside sources/, kernels/": 2,
+    }
+
+
+def test_walks_come_through_every_room_from_sources_to_models():
+    floors = {room for room in FLOORS if FLOORS["sources"] <= FLOORS[room] <= FLOORS["models"]}
+    assert floors == STORY | CONTRACTS
+    assert {room for room in floors if FLOORS[room] >= FLOORS["plans"]} == STORY
+
+
+def test_only_coming_back_to_where_the_story_is_told_is_a_return():
+    steps = [("models/a.py", False), ("fits/b.py", False), ("kernels/c.py", False), ("fits/b.py", True)]
+    walk = Walk(
+        "fit", [Hop(file, ["f"], back) for file, back in [*steps, ("kernels/c.py", True), ("fits/d.py", False)]]
+    )
+    assert walk.files == ["models/a.py", "fits/b.py", "kernels/c.py", "fits/d.py"]
+    assert walk.returns == 1
+    assert str(walk).splitlines()[1:] == [
+        "models/a.py: f", "fits/b.py: f", "kernels/c.py: f", "↩ fits/b.py: f", "fits/d.py: f"
+    ]  # fmt: skip
+
+
+def test_walks_begin_at_the_model_and_know_where_they_have_been():
+    for walk in walks():
+        assert walk.files[0].startswith("models/")
+        assert {"fits/door.py", "fits/training.py"} <= set(walk.files)
+        seen = [hop.file for hop in walk.hops]
+        assert [hop.back for hop in walk.hops] == [file in seen[:i] for i, file in enumerate(seen)]
+        assert all(one != other for one, other in pairwise(seen))
