@@ -1,5 +1,6 @@
-"""Products that are added to what is there: the routines themselves, and scipy's functions where those are hidden."""
+"""Products that are added to what is there: the routines themselves, and numpy's products where those are hidden."""
 
+import ctypes
 import threading
 
 import numpy as np
@@ -15,13 +16,23 @@ LAYOUTS = {
     "every second column": lambda A: np.repeat(A, 2, axis=1)[:, ::2],
     "backwards": lambda A: A[::-1],
     "the same row": lambda A: np.broadcast_to(A[:1], A.shape),
+    "packed records": lambda A: packed(A),
+    "bytes from anywhere": lambda A: np.frombuffer(b"?" + A.tobytes(), A.dtype, A.size, 1).reshape(A.shape),
+    "the other end first": lambda A: A.astype(A.dtype.newbyteorder()),
 }
 SHAPES = [(2048, 90), (100, 3), (65, 1), (1, 4), (0, 4)]
 
 
-@pytest.fixture(params=["the routines", "scipy's functions"])
+def packed(A):
+    """Rows that lie an odd number of bytes apart."""
+    records = np.zeros(len(A), dtype=[("x", A.dtype, A.shape[1:]), ("flag", np.int8)])
+    records["x"] = A
+    return records["x"]
+
+
+@pytest.fixture(params=["the routines", "numpy's products"])
 def way(request, monkeypatch):
-    if request.param == "scipy's functions":
+    if request.param == "numpy's products":
         monkeypatch.setattr(blas, "routine_of", lambda name: None)
     return request.param
 
@@ -41,25 +52,37 @@ def test_added_to_what_is_there(layout, dtype, shape, way):
     rounding = gamma(len(A) + 40, np.finfo(dtype).eps / 2)
     off = np.abs(square - 1 - wide.T @ wide)
     assert (np.triu(off) <= np.triu(rounding * (1 + np.abs(wide).T @ np.abs(wide)))).all()
-    assert (np.tril(square, -1) == np.tril(np.ones_like(square), -1)).all()  # below the diagonal nothing is touched
     assert (np.abs(product - 1 - wide.T @ B) <= rounding * (1 + np.abs(wide).T @ np.abs(B))).all()
 
 
-def test_both_ways_have_the_same_bits(monkeypatch):
-    A, B = np.random.default_rng(1).normal(size=(2, 1000, 37))
-    answers = []
-    for way in (blas.routine_of, lambda name: None):
-        monkeypatch.setattr(blas, "routine_of", way)
-        square, product = np.zeros((2, 37, 37))
-        blas.add_squares(square, A, 64)
-        blas.add_products(product, A, B, 64)
-        answers.append((square, product))
-    assert np.array_equal(answers[0], answers[1])
+def test_rows_are_taken_in_the_precision_of_the_sum(way):
+    A, B = np.random.default_rng(1).normal(size=(2, 300, 9))
+    for first, second in ((np.float32, np.float64), (np.float64, np.float32)):
+        wanted = np.zeros((9, 9))
+        blas.add_products(wanted, A.astype(first).astype(np.float64), B.astype(second).astype(np.float64), 64)
+        found = np.zeros((9, 9))
+        blas.add_products(found, A.astype(first), B.astype(second), 64)
+        assert np.array_equal(found, wanted)
+
+
+@pytest.mark.parametrize(
+    "C",
+    [np.zeros((9, 8)), np.zeros((9, 9)).T[::-1], np.zeros((9, 9), order="F"), np.zeros((9, 9), int)],
+    ids=["a wrong shape", "backwards", "columns", "whole numbers"],
+)
+def test_nothing_is_written_where_there_is_no_room(C):
+    for add in (
+        lambda: blas.add_products(C, np.ones((4, 9)), np.ones((4, 9)), 64),
+        lambda: blas.add_squares(C, np.ones((4, 9)), 64),
+    ):
+        with pytest.raises(ValueError, match="cannot be added"):
+            add()
+    assert not C.any()
 
 
 @pytest.mark.parametrize("name", ["ssyrk", "dsyrk", "sgemm", "dgemm"])
 def test_the_routines_are_to_be_had_and_leave_the_lock(name):
-    """On the versions tested here; elsewhere scipy's functions are as right, and one thread at a time."""
+    """On the versions tested here; elsewhere numpy's products are as right, and take one more array."""
     assert blas.routine_of(name) is not None
     assert not type(blas.routine_of(name))._flags_ & 0x4  # PyDLL's flag: those hold it
 
@@ -71,11 +94,37 @@ def test_the_routines_are_to_be_had_and_leave_the_lock(name):
         ("void (char *, int const *, double *)", "ci?"),
         ("void (char *, npy_int64 *, __pyx_t_5scipy_6linalg_11cython_blas_d *)", "c?n"),
         ("void (char *, int *, __pyx_t_5scipy_6linalg_11cython_blas_s *)", "ci?"),
+        ("void (char *, __pyx_t_5scipy_6linalg_11cython_blas_blas_int *)", "c?"),
+        ("void (char *, int64_t *)", "c?"),
         ("", "?"),
     ],
 )
 def test_a_routine_that_looks_otherwise_is_not_called(signature, kinds):
     assert blas.arguments_of(signature, "d") == kinds
+
+
+def test_a_blas_that_adds_term_after_term_to_what_is_there_is_not_called():
+    """The reference BLAS: with it a chain would be as long as there are rows, and not 64 and their number over 64."""
+
+    def numbers(place, count):
+        return np.ctypeslib.as_array(ctypes.cast(place, ctypes.POINTER(ctypes.c_double)), (count,))
+
+    def whole(place):
+        return ctypes.cast(place, ctypes.POINTER(ctypes.c_int))[0]
+
+    def gemm(one, other, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc):
+        m, n, k = whole(m), whole(n), whole(k)
+        C, A, B = numbers(c, m * n).reshape(n, m), numbers(a, m * k).reshape(k, m), numbers(b, n * k).reshape(k, n)
+        for term in range(k):
+            C += np.multiply.outer(B[term], A[term])
+
+    kinds = [ctypes.c_char_p if kind == "c" else ctypes.c_void_p for kind in blas.ARGUMENTS["gemm"]]
+    term_after_term = ctypes.CFUNCTYPE(None, *kinds)(gemm)
+    A, B = np.random.default_rng(3).normal(size=(2, 100, 6))
+    C = np.zeros((6, 6))
+    blas.call_gemm(term_after_term, C, A, B, 64)
+    np.testing.assert_allclose(C, A.T @ B, atol=1e-12)
+    assert not blas.sums_up_first(term_after_term, "dgemm")
 
 
 def test_threads_do_not_get_into_each_others_way():

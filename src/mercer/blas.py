@@ -1,8 +1,8 @@
 """Products of BLAS that are added to what is there, while other threads go on.
 
 numpy's products start at zero, and scipy's functions hold Python's lock while they compute. So the routines are called
-where scipy offers them to compiled code (`scipy.linalg.cython_blas`); where they look otherwise than they do today,
-scipy's functions do the same with the lock held.
+where scipy offers them to compiled code (`scipy.linalg.cython_blas`). Where they look otherwise than they do today, or
+add term after term to what is there and not their sum, numpy's products are added up: one more array, the same chains.
 """
 
 import ctypes
@@ -12,56 +12,84 @@ from typing import Any
 
 import numpy as np
 from scipy import LowLevelCallable
-from scipy.linalg import blas, cython_blas
+from scipy.linalg import cython_blas
 
 from mercer.arrays import Array
 
 # What the routines take: letters, whole numbers, and numbers of their own type. All are pointers, as in Fortran.
 ARGUMENTS = {"syrk": "cciinninni", "gemm": "cciiinnininni"}
 NUMBERS = {"s": ctypes.c_float, "d": ctypes.c_double}
+LETTERS = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
+FARTHEST = 2**31 - 1  # that their whole numbers can tell
+PROBE_TERMS, PROBE_SIDES = (
+    64,
+    (5, 150),
+)  # of products that show how they are added: small ones may have ways of their own
 
 
 def add_squares(C: Array, rows: Array, short: int) -> None:
-    """C += rowsᵀ rows, on and above the diagonal, of so many rows after the other."""
-    letter, rows = rows.dtype.char.replace("f", "s"), lying_in_rows(rows)
-    routine = routine_of(f"{letter}syrk")
+    """C += rowsᵀ rows of so many rows after the other; below the diagonal, whatever comes."""
+    rows = lying_in_rows(rows, C)
+    refuse_mismatch(C, rows, rows)
+    routine = routine_of(LETTERS[C.dtype] + "syrk")
     if routine is None:
-        syrk = blas.get_blas_funcs("syrk", (C,))
-        for first in range(0, len(rows), short):
-            syrk(1.0, rows[first : first + short].T, beta=1.0, c=C.T, lower=1, overwrite_c=1)
-        return
-    one, out = ctypes.byref(NUMBERS[letter](1.0)), (C.ctypes.data, apart(C))
+        add_up(C, rows, rows, short)
+    else:
+        call_syrk(routine, C, rows, short)
+
+
+def add_products(C: Array, A: Array, B: Array, short: int) -> None:
+    """C += AᵀB of so many rows after the other."""
+    A, B = lying_in_rows(A, C), lying_in_rows(B, C)
+    refuse_mismatch(C, A, B)
+    routine = routine_of(LETTERS[C.dtype] + "gemm")
+    if routine is None:
+        add_up(C, A, B, short)
+    else:
+        call_gemm(routine, C, A, B, short)
+
+
+def add_up(C: Array, A: Array, B: Array, short: int) -> None:
+    """The same by numpy."""
+    for first in range(0, len(A), short):
+        C += A[first : first + short].T @ B[first : first + short]
+
+
+def call_syrk(routine: Callable[..., Any], C: Array, rows: Array, short: int) -> None:
+    one, out = unit(C), (C.ctypes.data, apart(C))
     place, between, columns = rows.ctypes.data, apart(rows), whole(len(C))
     for first in range(0, len(rows), short):
         some = whole(min(short, len(rows) - first))
         routine(b"L", b"N", columns, some, one, place + first * rows.strides[0], between, one, *out)
 
 
-def add_products(C: Array, A: Array, B: Array, short: int) -> None:
-    """C += AᵀB of so many rows after the other."""
-    letter, A, B = A.dtype.char.replace("f", "s"), lying_in_rows(A), lying_in_rows(B)
-    routine = routine_of(f"{letter}gemm")
-    if routine is None:
-        gemm = blas.get_blas_funcs("gemm", (C,))
-        for first in range(0, len(A), short):
-            some = slice(first, first + short)
-            gemm(1.0, B[some].T, A[some].T, trans_b=1, beta=1.0, c=C.T, overwrite_c=1)
-        return
-    one, out, shape = (
-        ctypes.byref(NUMBERS[letter](1.0)),
-        (C.ctypes.data, apart(C)),
-        (whole(C.shape[1]), whole(C.shape[0])),
-    )
+def call_gemm(routine: Callable[..., Any], C: Array, A: Array, B: Array, short: int) -> None:
+    one, out, shape = unit(C), (C.ctypes.data, apart(C)), (whole(C.shape[1]), whole(C.shape[0]))
     left, right, gaps = A.ctypes.data, B.ctypes.data, (apart(A), apart(B))
     for first in range(0, len(A), short):
         some, its, other = whole(min(short, len(A) - first)), first * A.strides[0], first * B.strides[0]
         routine(b"N", b"T", *shape, some, one, right + other, gaps[1], left + its, gaps[0], one, *out)
 
 
-def lying_in_rows(rows: Array) -> Array:
-    """With the numbers of a row side by side."""
-    beside = rows.strides[1] == rows.itemsize and rows.strides[0] >= rows.shape[1] * rows.itemsize
-    return rows if beside else np.ascontiguousarray(rows)
+# ---------------------------------------------------------------------- what the routines are given
+
+
+def lying_in_rows(rows: Array, like: Array) -> Array:
+    """In the precision of another array, each number where it belongs, and those of a row side by side.
+
+    A field of a packed record may lie at any byte, and rows any number of bytes apart.
+    """
+    size = rows.itemsize
+    beside = rows.strides[1] == size and rows.shape[1] * size <= rows.strides[0] <= FARTHEST * size
+    if beside and rows.dtype == like.dtype and rows.flags.aligned and rows.strides[0] % size == 0:
+        return rows
+    return np.array(rows, dtype=like.dtype, order="C")
+
+
+def refuse_mismatch(C: Array, A: Array, B: Array) -> None:
+    """The routines believe what they are told, and write there."""
+    if C.shape != (A.shape[1], B.shape[1]) or len(A) != len(B) or not (C.flags.carray and C.dtype in LETTERS):
+        raise ValueError(f"{A.shape}ᵀ{B.shape} cannot be added to an array of {C.shape}, {C.dtype}.")
 
 
 def apart(rows: Array) -> Any:
@@ -71,6 +99,13 @@ def apart(rows: Array) -> Any:
 
 def whole(number: int) -> Any:
     return ctypes.byref(ctypes.c_int(number))
+
+
+def unit(C: Array) -> Any:
+    return ctypes.byref(NUMBERS[LETTERS[C.dtype]](1.0))
+
+
+# ---------------------------------------------------------------------- where they are
 
 
 @cache
@@ -85,12 +120,32 @@ def routine_of(name: str) -> Callable[..., Any] | None:
         place = pointed_to(("PyCapsule_GetPointer", ctypes.pythonapi))(found.function, found.signature.encode())
     except (AttributeError, ValueError, TypeError):
         return None
-    return ctypes.CFUNCTYPE(None, *[ctypes.c_char_p if kind == "c" else ctypes.c_void_p for kind in kinds])(place)
+    routine = ctypes.CFUNCTYPE(None, *[ctypes.c_char_p if kind == "c" else ctypes.c_void_p for kind in kinds])(place)
+    return routine if sums_up_first(routine, name) else None
 
 
 def arguments_of(signature: str, letter: str) -> str:
     """The kinds of pointers in "void (char *, int *, …_d *)": c, i, n, or ? for one that is not known."""
-    words = {"char": "c", "int": "i", letter: "n"}
+    words = {"char": "c", "int": "i"}
     inside = signature.partition("(")[2].rstrip(")")
     types = [part.replace("const", "").strip().removesuffix("*").strip() for part in inside.split(",")]
-    return "".join(words.get(kind.rpartition("_")[2] if kind.startswith("__pyx_t_") else kind, "?") for kind in types)
+    own = [kind.startswith("__pyx_t_") and kind.endswith(f"_{letter}") for kind in types]
+    return "".join("n" if its else words.get(kind, "?") for kind, its in zip(types, own, strict=True))
+
+
+def sums_up_first(routine: Callable[..., Any], name: str) -> bool:
+    """Whether the terms of a call are added up before their sum is added to what is there: the reference BLAS does not.
+
+    Each term is too small to change what is there, and their sum is not.
+    """
+    dtype: Any = np.float32 if name[0] == "s" else np.float64
+    small = np.ldexp(1.0, -(np.finfo(dtype).nmant // 2 + 2))  # its square is below half a unit in the last place of 1
+    for side in PROBE_SIDES:
+        C, rows = np.ones((side, side), dtype), np.full((PROBE_TERMS, side), small, dtype)
+        if name[1:] == "syrk":
+            call_syrk(routine, C, rows, PROBE_TERMS)
+        else:
+            call_gemm(routine, C, rows, rows, PROBE_TERMS)
+        if not (np.triu(C) == np.triu(np.full_like(C, 1 + PROBE_TERMS * small**2))).all():
+            return False
+    return True
