@@ -11,8 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 
 import mercer.cli
+import mercer.commands.fitting  # what commands import when they run: branches need not do it again
 import mercer.functions.planning
-import mercer.jobs  # what commands import when they run: branches need not do it again
 import mercer.report.gallery
 import mercer.report.html  # noqa: F401
 from mercer.__main__ import main

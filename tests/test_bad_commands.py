@@ -131,6 +131,14 @@ def test_standard_input_that_is_closed_empty_or_no_text_is_told():
         refuse_raw_text(end)
 
 
+def test_a_warning_about_standard_input_calls_it_that(tmp_path):
+    table = tmp_path / "x.csv"
+    table.write_text("1970,1971,1972\n" + "".join(f"{i},{i * i % 7},{i * i % 5}\n" for i in range(30)))
+    end = branch(["mercer", "fit", "-", "--method", "pca", "-d", "1"], streams={0: str(table)})
+    assert "The first line of standard input is taken as" in end.stderr and "standard-input.csv" not in end.stderr
+    assert "standard input: 31 rows, 3 columns" in end.stderr
+
+
 @pytest.fixture
 def open_folder():
     """One that others may look into, as those of pytest are not."""

@@ -14,7 +14,7 @@ FLOORS = {
     room: floor
     for floor, rooms in enumerate(
         [
-            ["errors", "limits", "blocks", "options", "terminal", "unpromised"],
+            ["errors", "limits", "blocks", "terminal", "unpromised"],
             ["arrays"],
             ["rounding", "blas", "inputs", "symmetric", "threads"],
             ["sums", "progress", "outlets"],
@@ -29,7 +29,7 @@ FLOORS = {
             ["drop_in"],
             ["models"],
             ["datasets", "report", "functions"],
-            ["jobs"],
+            ["commands"],
             ["cli"],
             ["__main__"],
         ]

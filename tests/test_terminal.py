@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from mercer import progress
-from mercer.jobs import _size
-from mercer.options import in_options
+from mercer.commands.fitting import _size
+from mercer.commands.wording import in_options
 from mercer.terminal import forgiving, hold_standard_streams, plain, put, say
 
 

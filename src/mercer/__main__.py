@@ -5,7 +5,6 @@ import sys
 from typing import Any
 
 from mercer import errors, terminal
-from mercer.options import in_options
 
 
 def main() -> None:
@@ -17,8 +16,12 @@ def main() -> None:
             sys.stdout.flush()
     except BrokenPipeError:
         terminal.end_quietly()
-    except errors.MercerError as error:
+    except errors.MissingPart as error:  # perhaps of what knows the options
         _end(str(error), error.exit_code)
+    except errors.MercerError as error:
+        from mercer.commands.wording import in_options
+
+        _end(in_options(str(error)), error.exit_code)
     except OSError as error:  # a full disk behind standard output, say
         terminal.silence(1)
         _end(f"{error.strerror or error}.", errors.NO_ROOM)
@@ -28,7 +31,7 @@ def main() -> None:
 
 
 def _end(message: str, code: int) -> None:
-    terminal.say(f"mercer: {in_options(message)}")
+    terminal.say(f"mercer: {message}")
     sys.exit(code)
 
 

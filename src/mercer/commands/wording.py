@@ -1,38 +1,9 @@
-"""What parameters of the models are called on the command line, and messages in those words."""
+"""Messages of the library in the words of the command line: options instead of parameters."""
 
 import re
 
-OPTIONS = {
-    "kpca": {
-        "--kernel": "kernel",
-        "--gamma": "gamma",
-        "--degree": "degree",
-        "--coef0": "coef0",
-        "--solver": "eigen_solver",
-        "--landmarks": "n_landmarks",
-        "--refine": "refine",
-        "--standardize": "standardize",
-    },
-    "pca": {"--standardize": "standardize", "--whiten": "whiten", "--solver": "svd_solver"},
-    "lle": {
-        "--neighbors": "n_neighbors",
-        "--variant": "method",
-        "--reg": "reg",
-        "--metric": "metric",
-        "--on-disconnected": "on_disconnected",
-        "--solver": "eigen_solver",
-        "--standardize": "standardize",
-    },
-}  # those that only some methods have, and what they set
-COMMON = {
-    "--components": "n_components",
-    "--memory": "memory_limit",
-    "--jobs": "n_jobs",
-    "--seed": "random_state",
-    "--weights": "sample_weight",
-    "--header": "header",
-}
-OPTION_OF = {name: option for group in (*OPTIONS.values(), COMMON) for option, name in group.items()}
+from mercer.commands.arguments import OPTION_OF
+
 # Names that can be nothing else than Python's are replaced wherever they stand, others only where they are set.
 PROSE = {name: option for name, option in OPTION_OF.items() if "_" in name} | {
     "n_samples": "rows",

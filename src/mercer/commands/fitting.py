@@ -1,4 +1,4 @@
-"""What the commands do, with words on stderr around it."""
+"""What `mercer fit` does: plan, fit, scores, certificate, with words on standard error around it."""
 
 import shlex
 import sys
@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from mercer.commands.wording import in_options
 from mercer.errors import BadData, MercerError, NoRoom, NotVerified, WrongUse, listed
 from mercer.fits.scale import about_unit
 from mercer.limits import in_words, parse_memory
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.lle import LocallyLinearEmbedding
 from mercer.models.pca import PCA
-from mercer.options import in_options
 from mercer.outlets import refuse_same_file, refuse_unwritable
 from mercer.readings.columns import about_index, about_steps_of_one, constant, counting, first_rows, is_index
 from mercer.sources.files import open_rows
@@ -49,10 +49,10 @@ def fit_file(
     if out is not None:
         refuse_unwritable(out)
         refuse_same_file(Path(data), out)
-    with _file(data) as path, _warnings_as_lines() as known, _as_bad_data(path, data):
+    with _file(data) as (path, name), _warnings_as_lines(path, name) as known, _as_bad_data(path, name):
         rows = open_rows(path, columns, drop if weights is None else [*drop, weights], header)
         weight = None if weights is None else _weights(open_rows(path, [weights], (), header), model.memory_limit)
-        say(f"{'standard input' if data == '-' else plain(path)}: {_size(*rows.shape)}")
+        say(f"{name}: {_size(*rows.shape)}")
         if model.n_components is None:
             model.n_components = USUAL[method] if method == "kpca" else min(USUAL[method], *rows.shape)
         known += _tell_of_row_numbers(rows)
@@ -95,30 +95,38 @@ def _check(model: Any) -> None:
 
 
 @contextmanager
-def _as_bad_data(path: Path, data: str) -> Iterator[None]:
-    """What scikit-learn's checks and the numbers themselves object to; a copy of standard input is called that."""
+def _as_bad_data(path: Path, name: str) -> Iterator[None]:
+    """What scikit-learn's checks and the numbers themselves object to."""
     try:
         yield
-    except BadData as error:
-        raise BadData(str(error) if data != "-" else str(error).replace(str(path), "Standard input")) from None
-    except MercerError:
+    except MercerError as error:
+        error.args = (_called(str(error), path, name),)
         raise
     except ValueError as error:
-        raise BadData(str(error)) from None
+        raise BadData(_called(str(error), path, name)) from None
 
 
 @contextmanager
-def _file(data: str) -> Iterator[Path]:
-    """The file itself; standard input is copied into one first, as it can be read only once."""
+def _file(data: str) -> Iterator[tuple[Path, str]]:
+    """The file and its name for people; standard input is copied into one first, as it can be read only once."""
     if data != "-":
-        yield Path(data)
+        yield Path(data), plain(Path(data))
         return
     with tempfile.TemporaryDirectory(prefix="mercer-") as folder:
         copy = Path(folder) / "standard-input.csv"
         with copy.open("wb") as file:
             for piece in _standard_input():
                 file.write(piece)
-        yield copy
+        yield copy, "standard input"
+
+
+def _called(message: str, path: Path, name: str) -> str:
+    """A message in which the file has its name for people: nobody knows the copy of standard input."""
+    if name == plain(path):
+        return message
+    if message.startswith(plain(path)):
+        message = message.replace(plain(path), name.capitalize(), 1)
+    return message.replace(plain(path), name)
 
 
 def _standard_input() -> Iterator[bytes]:
@@ -184,13 +192,13 @@ def _report(model: Any, out: Path | None) -> None:
 
 
 @contextmanager
-def _warnings_as_lines() -> Iterator[list[str]]:
+def _warnings_as_lines(path: Path, name: str) -> Iterator[list[str]]:
     """Every warning as one line, but for those that are known already."""
     known = list[str]()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
         if str(message) not in known:
-            say(in_options(f"warning: {message}"))
+            say(in_options(f"warning: {_called(str(message), path, name)}"))
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")

@@ -1,0 +1,180 @@
+"""The options that commands share, each described once: its name, its help, and what it sets in Python."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+from mercer.errors import WrongUse
+
+METHODS = ("kpca", "pca", "lle")
+PARAMETERS: dict[str, dict[str, str]] = {}  # of an option: the parameter of each method's model that it sets
+OPTION_OF: dict[str, str] = {}  # of a name in Python: the option
+
+
+def _option(name: str, *short: str, help: str, python: str = "", **how: Any) -> Any:
+    """An option; `python` is the name for the same in messages of the library."""
+    if python:
+        OPTION_OF[python] = name.partition("/")[0]
+    return typer.Option(name, *short, help=help, **how)
+
+
+def _parameter(name: str, help: str, parser: Any = None, **parameters: str) -> Any:
+    """An option that sets a parameter, which each method may call differently, or not have."""
+    PARAMETERS[name] = parameters
+    OPTION_OF.update({parameter: name for parameter in parameters.values()})
+    return typer.Option(name, help=help, parser=parser)
+
+
+def _everywhere(parameter: str) -> dict[str, str]:
+    return dict.fromkeys(METHODS, parameter)
+
+
+# ---------------------------------------------------------------------- what is typed, as values
+
+
+def count(text: str) -> int:
+    """A number of rows as people write it: 80000, 80_000, 8e4."""
+    number_typed = number(text)
+    if not 1 <= number_typed < 1e15 or number_typed != int(number_typed):
+        raise typer.BadParameter(f"{text} is not a whole number of at least 1.")
+    return int(number_typed)
+
+
+def whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a whole number.") from None
+
+
+def number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a number.") from None
+
+
+def _number_or_median(text: str) -> float | str:
+    try:
+        return text if text == "median" else float(text)
+    except ValueError:
+        raise WrongUse(f'--gamma {text!r} is neither a number nor "median".') from None
+
+
+def number_of_components(text: str | None, method: str) -> Any:
+    """A whole number, a share below 1, None if nothing was said; of pca also the name of a rule."""
+    if text is None or (method == "pca" and text in ("mle", "bic")):
+        return text
+    try:
+        wanted = float(text)
+    except ValueError:
+        wanted = float("nan")
+    if wanted < 1:
+        return wanted
+    if not (wanted < 1e15 and wanted == int(wanted)):
+        words = ", and neither mle nor bic" if method == "pca" else ""
+        raise WrongUse(f"--components {text} is neither a whole number nor a share below 1{words}.")
+    return int(wanted)
+
+
+# ---------------------------------------------------------------------- what can be said to any command
+
+Method = Annotated[str, _option("--method", help="kpca (kernel PCA), pca or lle (locally linear embedding).")]
+Components = Annotated[
+    str | None,
+    _option(
+        "--components",
+        "-d",
+        help="Number of components (10 if left out, of lle 2), or a share of variance below 1 (not of lle); of pca "
+        "also mle or bic, which find the number.",
+        python="n_components",
+    ),
+]
+Memory = Annotated[
+    str | None,
+    _parameter("--memory", 'Memory limit, such as "2GB"; half the machine if left out.', **_everywhere("memory_limit")),
+]
+Jobs = Annotated[int | None, _parameter("--jobs", "Threads; all if left out.", whole, **_everywhere("n_jobs"))]
+Seed = Annotated[
+    int | None, _parameter("--seed", "Random seed; fixed if left out.", whole, **_everywhere("random_state"))
+]
+Standardize = Annotated[
+    bool,
+    _parameter("--standardize", "Divide columns by their standard deviations first.", **_everywhere("standardize")),
+]
+Solver = Annotated[
+    str | None,
+    _parameter(
+        "--solver",
+        "auto, dense, krylov or landmark; of pca auto, full, covariance_eigh, qr, krylov; of lle auto, arpack, dense.",
+        kpca="eigen_solver",
+        pca="svd_solver",
+        lle="eigen_solver",
+    ),
+]
+
+# ---------------------------------------------------------------------- of one method
+
+Kernel = Annotated[
+    str | None, _parameter("--kernel", "linear, poly, rbf (if left out), sigmoid or cosine.", kpca="kernel")
+]
+Gamma = Annotated[
+    str | None,
+    _parameter("--gamma", 'A number, or "median"; 1/columns if left out.', _number_or_median, kpca="gamma"),
+]
+Degree = Annotated[float | None, _parameter("--degree", "Of poly; 3 if left out.", number, kpca="degree")]
+Coef0 = Annotated[float | None, _parameter("--coef0", "Of poly and sigmoid; 1 if left out.", number, kpca="coef0")]
+Landmarks = Annotated[
+    int | None,
+    _parameter("--landmarks", "How many landmarks; implies --solver landmark.", whole, kpca="n_landmarks"),
+]
+Refine = Annotated[int | None, _parameter("--refine", "Exact passes after landmarks.", whole, kpca="refine")]
+Whiten = Annotated[bool, _parameter("--whiten", "Of pca: scores of variance one.", pca="whiten")]
+Neighbors = Annotated[
+    int | None, _parameter("--neighbors", "Of lle: how many describe a row; 5 if left out.", whole, lle="n_neighbors")
+]
+Variant = Annotated[
+    str | None, _parameter("--variant", "Of lle: standard (if left out), modified, hessian or ltsa.", lle="method")
+]
+Reg = Annotated[
+    float | None, _parameter("--reg", "Of lle: regularisation of weights; 0.001 if left out.", number, lle="reg")
+]
+Metric = Annotated[str | None, _parameter("--metric", "Of lle: euclidean (if left out) or cosine.", lle="metric")]
+OnDisconnected = Annotated[
+    str | None,
+    _parameter(
+        "--on-disconnected",
+        "Of lle, if the neighbours' graph falls apart: warn (if left out), separate or raise.",
+        lle="on_disconnected",
+    ),
+]
+
+# ---------------------------------------------------------------------- of files
+
+Columns = Annotated[str | None, _option("--columns", help="Names of the columns to use, separated by commas.")]
+Drop = Annotated[list[str] | None, _option("--drop", help="Name of a column to leave out; may be repeated.")]
+Header = Annotated[
+    bool | None,
+    _option("--header/--no-header", help="Whether the first line of a text file has names.", python="header"),
+]
+Weights = Annotated[
+    str | None,
+    _option("--weights", help="Name of a column of weights: how often each row counts.", python="sample_weight"),
+]
+
+
+def model_parameters(method: str, typed: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters of the method's model, from everything that was typed; what was not is None, or False."""
+    if method not in METHODS:
+        raise WrongUse(f"--method {method}: there is no such method; known are {', '.join(METHODS)}.")
+    options = {f"--{name.replace('_', '-')}": value for name, value in typed.items()}
+    said = {option: value for option, value in options.items() if option in PARAMETERS and _is_said(value)}
+    for option in said:
+        if method not in PARAMETERS[option]:
+            raise WrongUse(f"{option} is not for --method {method}, but for {', '.join(PARAMETERS[option])}.")
+    return {PARAMETERS[option][method]: value for option, value in said.items()}
+
+
+def _is_said(value: Any) -> bool:
+    return value is not None and value is not False  # 0 is something to say

@@ -1,0 +1,40 @@
+"""`mercer plan`: what a fit of so many rows would do, take and need."""
+
+from typing import Annotated
+
+import typer
+
+from mercer.commands import arguments as given
+from mercer.commands.arguments import count, model_parameters, number_of_components
+from mercer.commands.wording import in_options
+from mercer.errors import NoRoom, WrongUse
+from mercer.terminal import put
+
+
+def plan(
+    context: typer.Context,
+    rows: Annotated[list[int], typer.Option(parser=count, help="Number of rows; may be repeated.")],
+    features: Annotated[int, typer.Option(parser=count, help="Number of columns.")],
+    method: given.Method = "kpca",
+    components: given.Components = None,
+    kernel: given.Kernel = None,
+    neighbors: given.Neighbors = None,
+    memory: given.Memory = None,
+    jobs: given.Jobs = None,
+) -> None:
+    """Say what PCA, kernel PCA or LLE of so many rows would do, take and need, without doing it."""
+    params = model_parameters(method, context.params)
+    from mercer.functions.planning import plan as plan_ahead
+
+    for n in rows:
+        usual = {"kpca": 10, "pca": min(10, n, features), "lle": min(2, features)}[method]
+        wanted = usual if components is None else number_of_components(components, method)
+        try:
+            text = in_options(str(plan_ahead(n, features, wanted, method=method, **params)))
+        except NoRoom as error:
+            if len(rows) == 1:
+                raise
+            text = f"not possible: {in_options(str(error))}"
+        except ValueError as error:  # a kernel, a memory limit or a number that does not exist
+            raise WrongUse(str(error)) from None
+        put(f"{n:,} row{'s' if n > 1 else ''}: {text}")
