@@ -25,7 +25,7 @@ REG = 1e-3
 
 def reference(case, X, method):
     """M of a method; its smallest eigenvalues but that of constants, their gaps, and how small a gap is rounding."""
-    space, options = Points(X), case.options | {"method": method}
+    space, options = Points.of(X), case.options | {"method": method}
     near = find_neighborhoods(space, case.neighbors, THREADS).indices
     M = align(space, near, method, n_components=case.k, reg=REG, modified_tol=1e-12, threads=THREADS)
     op = HeldMatrix(M, THREADS)

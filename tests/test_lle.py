@@ -35,7 +35,8 @@ from mercer.operators import local_methods
 from mercer.operators.alignment import align, weight_matrix
 from mercer.operators.held import HeldMatrix
 from mercer.solvers.shift_invert import BottomRitz, DenseBottom, Inverse, ShiftInvert, bound_beyond
-from mercer.spaces.base import Distances, KernelRows
+from mercer.spaces.by_kernel import KernelRows
+from mercer.spaces.given import Distances
 from mercer.spaces.nearest import by_tiles, by_tree, smallest
 from mercer.spaces.points import Points
 from mercer.threads import one_blas_thread
@@ -107,7 +108,7 @@ def silently(call):
 def test_the_matrix_of_every_method_is_that_of_its_slow_twin(method, columns, k, seed):
     X = cloud(30, columns, seed)
     near = naive.nearest(naive.exact_distances(X), k)
-    M = M_of(Points(X), near, method, 2)
+    M = M_of(Points.of(X), near, method, 2)
     assert_allclose(M, naive.alignment(X, near, method, 2), atol=1e-10)
     assert_allclose(M @ np.ones(30), 0, atol=1e-12)
     assert np.linalg.eigvalsh(M)[0] > -1e-13 * np.abs(M).sum(axis=0).max()
@@ -118,13 +119,13 @@ def test_the_matrix_of_every_method_is_that_of_its_slow_twin(method, columns, k,
 def test_other_numbers_of_components_too(method, d):
     X = cloud(40, 5, 7)
     near = naive.nearest(naive.exact_distances(X), 11)
-    assert_allclose(M_of(Points(X), near, method, d), naive.alignment(X, near, method, d), atol=1e-10)
+    assert_allclose(M_of(Points.of(X), near, method, d), naive.alignment(X, near, method, d), atol=1e-10)
 
 
 @every_method
 def test_the_matrix_does_not_depend_on_how_many_threads_or_pieces(method, monkeypatch):
     X = cloud(90, 4)
-    space = Points(X)
+    space = Points.of(X)
     near = space.nearest(10, 1).indices
     expected = M_of(space, near, method, 2)
     assert np.array_equal(M_of(space, near, method, 2, threads=2), expected)
@@ -138,10 +139,10 @@ def test_the_matrix_does_not_depend_on_how_many_threads_or_pieces(method, monkey
 def test_the_matrix_is_the_same_from_coordinates_a_kernel_and_distances(method, columns):
     X = cloud(40, columns, 3)
     near = naive.nearest(naive.exact_distances(X), 9)
-    expected = M_of(Points(X), near, method, 2)
+    expected = M_of(Points.of(X), near, method, 2)
     for space in (
-        KernelRows(X, Linear()),
-        KernelRows(sparse.csr_array(X), Linear()),
+        KernelRows.seen_by(Linear(), X),
+        KernelRows.seen_by(Linear(), sparse.csr_array(X)),
         Distances(naive.euclidean_distances(X)),
     ):
         assert_allclose(M_of(space, near, method, 2), expected, atol=1e-7)
@@ -152,7 +153,7 @@ def test_weights_sum_to_one_and_nothing_is_better(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(20, 6))
     near = naive.nearest(naive.exact_distances(X), 4)
-    W = weight_matrix(Points(X), near, 1e-12, 1).toarray()
+    W = weight_matrix(Points.of(X), near, 1e-12, 1).toarray()
     assert_allclose(W.sum(axis=1), 1)
     assert_allclose(W, textbook.lle_weight_matrix(X, 4, reg=1e-12), atol=1e-7)
     for i in range(20):
@@ -168,7 +169,7 @@ def test_weights_are_those_of_the_lectures(seed):
     X = cloud(25, 3, seed)
     near = naive.nearest(naive.exact_distances(X), 6)
     for reg in (1e-3, 0.1):
-        W = weight_matrix(Points(X), near, reg, 1).toarray()
+        W = weight_matrix(Points.of(X), near, reg, 1).toarray()
         assert_allclose(W, textbook.lle_weight_matrix(X, 6, reg=reg), atol=1e-8)
 
 
@@ -210,7 +211,7 @@ def flat(n=80, seed=0):
 def test_flat_data_have_their_coordinates_in_the_null_space(method):
     X, plane = flat()
     near = naive.nearest(naive.exact_distances(X), 10)
-    M = M_of(Points(X), near, method, 2)
+    M = M_of(Points.of(X), near, method, 2)
     assert_allclose(M @ plane, 0, atol=1e-12)
     values = np.linalg.eigvalsh(M)
     assert_allclose(values[:3], 0, atol=1e-13)
@@ -222,7 +223,7 @@ def test_the_hessian_is_that_of_a_quadratic_function():
     X, plane = flat(60, 1)
     near = naive.nearest(naive.exact_distances(X), 12)
     f = plane[:, 0] ** 2 - 3 * plane[:, 0] * plane[:, 1]
-    M = M_of(Points(X), near, "hessian", 2)
+    M = M_of(Points.of(X), near, "hessian", 2)
     total = 0.0
     for some in near:
         linear = np.column_stack([np.ones(12), plane[some]])
@@ -271,7 +272,7 @@ def test_modified_weights_do_not_hang_on_the_last_digit(n):
         X = cloud(n, 5, seed)
         Q = np.linalg.qr(cloud(5, 5, seed + 100))[0]
         near = naive.nearest(naive.exact_distances(X), 7)
-        assert_allclose(M_of(Points(X @ Q), near, "modified", 2), M_of(Points(X), near, "modified", 2), atol=1e-8)
+        assert_allclose(M_of(Points.of(X @ Q), near, "modified", 2), M_of(Points.of(X), near, "modified", 2), atol=1e-8)
 
 
 # ---------------------------------------------------------------------------- who is near
@@ -305,7 +306,7 @@ def nasty(columns):
 def test_neighbours_are_the_nearest_in_nasty_data(columns, way, name):
     X = nasty(columns)[name]
     D = naive.exact_distances(X)
-    found = Points(X, way=way).nearest(6, 1)
+    found = Points.of(X, way=way).nearest(6, 1)
     expected = naive.nearest(D, 6)
     lengths = np.take_along_axis(D, expected, 1).astype(float)
     assert_allclose(np.take_along_axis(D, found.indices, 1).astype(float), lengths, rtol=1e-5)
@@ -332,7 +333,7 @@ def test_trees_and_tiles_find_the_same(n, threads):
 def test_equal_rows_are_neighbours_of_each_other_and_never_of_themselves(way, k):
     X = np.random.default_rng(0).integers(0, 3, size=(200, 3)).astype(float)  # 27 different rows, and many ties
     D = naive.exact_distances(X).astype(float)
-    found = Points(X, way=way).nearest(k, 1)
+    found = Points.of(X, way=way).nearest(k, 1)
     assert not np.any(found.indices == np.arange(200)[:, None])
     assert all(len(set(row)) == k for row in found.indices)
     assert_allclose(np.take_along_axis(D, found.indices, 1), np.take_along_axis(D, naive.nearest(D, k), 1), atol=1e-12)
@@ -356,13 +357,13 @@ def test_all_spaces_find_the_same(columns):
     expected = naive.nearest(naive.exact_distances(X), 7)
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
     for space, rows in [
-        (Points(X), X),
-        (KernelRows(X, Linear()), X),
-        (KernelRows(sparse.csr_array(X), Linear()), X),
-        (KernelRows(X, RBF(gamma=0.1)), X),
+        (Points.of(X), X),
+        (KernelRows.seen_by(Linear(), X), X),
+        (KernelRows.seen_by(Linear(), sparse.csr_array(X)), X),
+        (KernelRows.seen_by(RBF(gamma=0.1), X), X),
         (Distances(naive.euclidean_distances(X)), X),
-        (Points(X, unit=True), unit),
-        (KernelRows(X, Cosine()), unit),
+        (Points.of(X, unit=True), unit),
+        (KernelRows.seen_by(Cosine(), X), unit),
     ]:
         expected = naive.nearest(naive.exact_distances(rows), 7)
         for threads in (1, 2):
@@ -629,7 +630,7 @@ def test_a_certificate_speaks_plainly():
     text = str(model.certificate_)
     assert "2 components certified: each residual at most 1e-06 of the gap" in text
     assert "Nothing was missed" in text and "Directions: off by at most" in text
-    values = np.linalg.eigvalsh(M_of(Points(X), Points(X).nearest(12, 1).indices, "standard", 2))[1:]
+    values = np.linalg.eigvalsh(M_of(Points.of(X), Points.of(X).nearest(12, 1).indices, "standard", 2))[1:]
     assert_allclose(model.certificate_.values, values[:2], atol=1e-13)
     assert float(text.split("no other eigenvalue is below ")[1].split()[0]) <= 1.001 * values[2]
 
@@ -653,7 +654,7 @@ def test_stopping_too_early_is_told(monkeypatch):
 def test_eigenvalues_that_are_far_apart_are_not_said_to_be_nearly_equal(method):
     """Rows without structure: no eigenvalue is small, so bounds by the inverse are weak. That is no equality."""
     X = cloud(400, 40)
-    M = M_of(Points(X), Points(X).nearest(12, 1).indices, method, 1)
+    M = M_of(Points.of(X), Points.of(X).nearest(12, 1).indices, method, 1)
     values = naive.bottom(M, 2)[0]
     assert values[1] > 1.01 * values[0]  # a gap of 1 % and residuals of rounding: the direction is known very well
     with warnings.catch_warnings():
@@ -678,8 +679,8 @@ def test_equal_eigenvalues_are_no_failure_of_the_solver():
 @pytest.mark.parametrize("method", ["standard", "ltsa"])
 def test_every_way_finds_the_embedding_that_lapack_finds(eigen_solver, method):
     X, _ = roll(420)
-    near = Points(X).nearest(12, 1).indices
-    values, vectors = naive.bottom(M_of(Points(X), near, method, 2), 2)
+    near = Points.of(X).nearest(12, 1).indices
+    values, vectors = naive.bottom(M_of(Points.of(X), near, method, 2), 2)
     model = LocallyLinearEmbedding(n_neighbors=12, method=method, eigen_solver=eigen_solver).fit(X)
     assert_same_places(model.embedding_, vectors, atol=1e-4)
     assert_allclose(model.reconstruction_error_, values.sum(), rtol=1e-4)
@@ -721,7 +722,7 @@ def test_more_neighbours_than_the_pieces_that_are_looked_at_first():
     X, k = cloud(310, 5), 160
     model = LocallyLinearEmbedding(n_neighbors=k).fit(X)
     assert_same_places(
-        model.embedding_, naive.bottom(M_of(Points(X), Points(X).nearest(k, 1).indices, "standard", 2), 2)[1]
+        model.embedding_, naive.bottom(M_of(Points.of(X), Points.of(X).nearest(k, 1).indices, "standard", 2), 2)[1]
     )
 
 
@@ -932,10 +933,10 @@ def test_rows_that_nobody_looks_at_are_held_all_the_same(method):
     X = cloud(50, 3)
     near = naive.nearest(naive.exact_distances(X), 8)
     lonely = np.setdiff1d(np.arange(50), near)
-    assert len(lonely) == 1 and not M_of(Points(X), near, method, 2)[lonely].any()
+    assert len(lonely) == 1 and not M_of(Points.of(X), near, method, 2)[lonely].any()
     near[lonely, -1] = lonely  # so it is put among its own
     model = LocallyLinearEmbedding(n_neighbors=8, method=method).fit(X)
-    M = M_of(Points(X), near, method, 2)
+    M = M_of(Points.of(X), near, method, 2)
     assert M[lonely, lonely] > 0.01
     assert_same_places(model.embedding_, naive.bottom(M, 2)[1], atol=1e-6)
 

@@ -14,7 +14,7 @@ from mercer.models.base import all_or_nothing
 from mercer.models.local_model import LocalModel
 from mercer.operators import local_methods
 from mercer.operators.alignment import over_blocks
-from mercer.spaces.base import KernelRows
+from mercer.spaces.by_kernel import KernelRows
 from mercer.spaces.points import SparsePoints
 from mercer.unpromised import Interval, StrOptions, fits
 

@@ -25,7 +25,8 @@ from mercer.plans.pace import local_plan_ahead
 from mercer.plans.plan import Plan
 from mercer.progress import reporting
 from mercer.sources.items import Items
-from mercer.spaces.base import KernelRows, Space
+from mercer.spaces.base import Space
+from mercer.spaces.by_kernel import KernelRows
 from mercer.spaces.points import Points
 from mercer.unpromised import fits
 

@@ -7,7 +7,6 @@ precision may have, the row is searched again in double precision, and if need b
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from scipy.spatial.distance import cdist
 from mercer.arrays import Array
 from mercer.blocks import tile_rows
 from mercer.progress import Tell
+from mercer.spaces.base import Neighbors
 from mercer.threads import run
 
 TREE_COLUMNS, TREE_COLUMNS_OF_MANY, MANY = 8, 15, 50_000  # a tree pays up to so many columns, or with many points
@@ -26,43 +26,18 @@ GROUP = 16  # columns of a tile that are first compared among each other
 PIECES = 16  # tiles that are shared out before progress is told
 
 
-@dataclass(frozen=True)
-class Neighbors:
-    """The nearest points of every row, nearest first."""
-
-    indices: Array  # m×k
-    distances: Array  # m×k
+def tree_pays(n: int, d: int) -> bool:
+    """Whether a k-d tree finds the nearest of n points with d columns sooner than all distances do."""
+    return d <= TREE_COLUMNS or (d <= TREE_COLUMNS_OF_MANY and n > MANY)
 
 
-def nearest(
-    P: Array,
-    k: int,
-    Q: Array | None = None,
-    *,
-    way: str = "auto",
-    threads: int = 1,
-    tell: Tell = None,
-    tree: cKDTree | None = None,
-) -> tuple[Neighbors, cKDTree | None]:
-    """The k nearest rows of P (n×d, moved near the origin) to every row of Q; to those of P itself without Q.
-
-    A row of P is never its own neighbour. That is decided by its number, so rows that are given twice are neighbours
-    of each other. If a tree was planted it is returned as well, for the next time.
-    """
-    n, d = P.shape
-    if way == "tree" or (way == "auto" and (d <= TREE_COLUMNS or (d <= TREE_COLUMNS_OF_MANY and n > MANY))):
-        tree = tree or cKDTree(P)
-        found = by_tree(tree, k, Q, threads)
-        if tell:
-            tell(1.0)
-        return found, tree
-    if Q is None:
-        return by_tiles(P, k, P, np.arange(n), threads, tell), None
-    single = max(Q.max(initial=0.0), -Q.min(initial=0.0)) < IN_SINGLE
-    return by_tiles(P, k, Q, None, threads, tell, np.float32 if single else np.float64), None
+def precision_for(Q: Array) -> Any:
+    """In which distances of these rows are computed first: single, if their squares are numbers there."""
+    return np.float32 if max(Q.max(initial=0.0), -Q.min(initial=0.0)) < IN_SINGLE else np.float64
 
 
 def by_tree(tree: cKDTree, k: int, Q: Array | None, threads: int) -> Neighbors:
+    """The k nearest points of a tree to every row of Q; to those of the tree itself without Q, each but itself."""
     if Q is None:
         distances, indices = tree.query(tree.data, k + 1, workers=threads)
         return without_self(indices, distances)
@@ -89,8 +64,10 @@ def by_tiles(
     dtype: Any = np.float32,
     some: Array | None = None,
 ) -> Neighbors:
-    """All distances, in `dtype` first; `own` are the numbers that the rows of Q have in P, if they are from there.
+    """The k nearest rows of P (n×d, moved near the origin) to every row of Q: all distances, in `dtype` first.
 
+    `own` are the numbers that the rows of Q have in P, if they are from there. A row is never its own neighbour, and
+    that is decided by its number, so rows that are given twice are neighbours of each other.
     `some` are the numbers of those rows of Q that are looked at; None: all.
     """
     some = np.arange(len(Q)) if some is None else some

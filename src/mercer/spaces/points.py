@@ -1,5 +1,7 @@
 """Rows of numbers as points with Euclidean distances, dense or sparse."""
 
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,14 +11,17 @@ from scipy.spatial import cKDTree
 from mercer.arrays import Array
 from mercer.kernels.dot import Cosine, Linear
 from mercer.progress import Tell
-from mercer.spaces.base import KernelRows, Space, power_of_two
-from mercer.spaces.nearest import Neighbors, nearest
+from mercer.spaces.base import Neighbors, Space
+from mercer.spaces.by_kernel import KernelRows
+from mercer.spaces.given import power_of_two
+from mercer.spaces.nearest import by_tiles, by_tree, precision_for, tree_pays
 
 SOME = 1000  # rows that medians are taken of
 FAR = 1e100  # times as far as the training rows reach, new rows are as good as infinitely far; squares would overflow
 DIGITS = 13  # of a row of length one, to which parallel rows are equal
 
 
+@dataclass(frozen=True, eq=False)
 class Points(Space):
     """Rows of numbers, with Euclidean distances; `unit`: of rows scaled to length one, where ‖x − y‖² = 2 − 2cos.
 
@@ -25,36 +30,54 @@ class Points(Space):
     vanish, and large means cost no digits.
     """
 
-    def __init__(self, rows: Array, *, unit: bool = False, way: str = "auto") -> None:
-        self.unit, self.way, self.n = unit, way, len(rows)
-        self.centre, self.scale = np.zeros(rows.shape[1]), 1.0
-        self._tree: cKDTree | None = None
+    rows: Array  # x/scale − centre
+    centre: Array
+    scale: float = 1.0
+    unit: bool = False
+    way: str = "auto"  # to the nearest: "tree", "tiles", or what pays
+
+    @classmethod
+    def of(cls, rows: Array, *, unit: bool = False, way: str = "auto") -> "Points":
+        """Rows as they were given."""
         if unit:
-            self.rows = of_length_one(rows)
-            return
-        self.scale = power_of_two(rows)
-        scaled = np.divide(rows, self.scale, dtype=np.float64)
-        self.centre = np.median(some_of(scaled), axis=0)
-        scaled -= self.centre
+            return cls(of_length_one(rows), np.zeros(rows.shape[1]), unit=True, way=way)
+        scale = power_of_two(rows)
+        scaled = np.divide(rows, scale, dtype=np.float64)
+        centre = np.median(some_of(scaled), axis=0)
+        scaled -= centre
         finer = power_of_two(scaled)
         scaled /= finer
-        self.rows, self.centre, self.scale = scaled, self.centre / finer, self.scale * finer
+        return cls(scaled, centre / finer, scale * finer, way=way)
+
+    @property
+    def n(self) -> int:
+        return len(self.rows)
+
+    @cached_property
+    def _tree(self) -> cKDTree:
+        return cKDTree(self.rows)
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the tree: it is planted again when it is needed, and a saved model holds numbers alone."""
-        return self.__dict__ | {"_tree": None}
+        return {name: value for name, value in self.__dict__.items() if name != "_tree"}
 
     def nearest(self, k: int, threads: int, tell: Tell = None) -> Neighbors:
-        found, self._tree = nearest(self.rows, k, way=self.way, threads=threads, tell=tell)
+        if not self._by_tree:
+            return self._in_units(by_tiles(self.rows, k, self.rows, np.arange(self.n), threads, tell))
+        found = by_tree(self._tree, k, None, threads)
+        if tell:
+            tell(1.0)
         return self._in_units(found)
+
+    @property
+    def _by_tree(self) -> bool:
+        return self.way == "tree" or (self.way == "auto" and tree_pays(*self.rows.shape))
 
     def gram(self, items: Array, neighbors: Array) -> Array:
         return self.gram_at(self.rows[items], neighbors)
 
     def take(self, items: Array) -> "Points":
-        other = object.__new__(Points)
-        other.__dict__ |= self.__dict__ | {"rows": self.rows[items], "n": len(items), "_tree": None}
-        return other
+        return replace(self, rows=self.rows[items])
 
     def groups(self) -> Array:
         return np.unique(self.rows + 0.0, axis=0, return_inverse=True)[1].reshape(-1)  # −0 + 0 = 0
@@ -85,8 +108,9 @@ class Points(Space):
         return moved
 
     def nearest_to(self, new: Any, k: int, threads: int) -> Neighbors:
-        found, self._tree = nearest(self.rows, k, new, way=self.way, threads=threads, tree=self._tree)
-        return self._in_units(found)
+        if self._by_tree:
+            return self._in_units(by_tree(self._tree, k, new, threads))
+        return self._in_units(by_tiles(self.rows, k, new, None, threads, dtype=precision_for(new)))
 
     def gram_at(self, new: Any, neighbors: Array) -> Array:
         Z = self.rows[neighbors]
@@ -94,6 +118,7 @@ class Points(Space):
         return Z @ Z.transpose(0, 2, 1)
 
 
+@dataclass(frozen=True, eq=False)
 class SparsePoints(KernelRows):
     """Sparse rows with Euclidean distances, which are those of the linear kernel; `unit`: of rows of length one.
 
@@ -101,28 +126,44 @@ class SparsePoints(KernelRows):
     large number would leave no digits for their distance.
     """
 
-    def __init__(self, rows: Any, *, unit: bool = False) -> None:
-        self.unit, self.d, some = unit, rows.shape[1], some_of(rows)
+    columns: Array  # that are mostly filled
+    medians: Array  # of theirs
+    unit: bool = False
+
+    @classmethod
+    def of(cls, rows: Any, *, unit: bool = False) -> "SparsePoints":
+        """Rows as they were given."""
+        some = some_of(rows)
         filled = np.diff(sparse.csc_array(some).indptr)
-        self.columns = np.flatnonzero((2 * filled > some.shape[0]) & (not unit))
-        self.medians = np.median(some[:, self.columns].toarray(), axis=0)
-        super().__init__(self.prepare(rows), Linear())
+        columns = np.flatnonzero((2 * filled > some.shape[0]) & (not unit))
+        medians = np.median(some[:, columns].toarray(), axis=0)
+        moved = sparse_units(rows) if unit else without_medians(rows, columns, medians)
+        return cls(moved, Linear(), Linear().diag(moved), columns, medians, unit)
 
     def as_given(self) -> Any:
-        return sparse.csr_array(self.rows + self._offsets(self.n))
+        return sparse.csr_array(self.rows + offsets(self.rows.shape, self.columns, self.medians))
 
     def prepare(self, new: Any) -> Any:
-        new = sparse.csr_array(new, dtype=np.float64, copy=True)
-        if self.unit:
-            new = sparse.csr_array(Cosine().rows(new))
-            new.data = np.round(new.data, DIGITS)
-            return new
-        return sparse.csr_array(new - self._offsets(new.shape[0])) if len(self.columns) else new
+        return sparse_units(new) if self.unit else without_medians(new, self.columns, self.medians)
 
-    def _offsets(self, n: int) -> Any:
-        """The medians in their columns, n times."""
-        starts = len(self.columns) * np.arange(n + 1)
-        return sparse.csr_array((np.tile(self.medians, n), np.tile(self.columns, n), starts), shape=(n, self.d))
+
+def without_medians(rows: Any, columns: Array, medians: Array) -> Any:
+    rows = sparse.csr_array(rows, dtype=np.float64, copy=True)
+    return sparse.csr_array(rows - offsets(rows.shape, columns, medians)) if len(columns) else rows
+
+
+def offsets(shape: tuple[int, int], columns: Array, medians: Array) -> Any:
+    """The medians in their columns, in every row."""
+    n = shape[0]
+    starts = len(columns) * np.arange(n + 1)
+    return sparse.csr_array((np.tile(medians, n), np.tile(columns, n), starts), shape=shape)
+
+
+def sparse_units(rows: Any) -> Any:
+    """Sparse rows of length one, to so many digits."""
+    rows = sparse.csr_array(Cosine().rows(sparse.csr_array(rows, dtype=np.float64, copy=True)))
+    rows.data = np.round(rows.data, DIGITS)
+    return rows
 
 
 def some_of(rows: Any) -> Any:

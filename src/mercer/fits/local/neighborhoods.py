@@ -11,8 +11,7 @@ from mercer.arrays import Array
 from mercer.errors import BadData
 from mercer.plans.local import Fill, foretell, measure_fill
 from mercer.progress import Tell
-from mercer.spaces.base import Space
-from mercer.spaces.nearest import Neighbors
+from mercer.spaces.base import Neighbors, Space
 
 SMALL, LARGE = 500, 2000  # items of two pieces whose factors foretell that of the whole …
 SHARES = 8, 3  # … or n divided by this, if that is less

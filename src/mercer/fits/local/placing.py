@@ -55,7 +55,7 @@ def place_by_parts(hoods: Neighborhoods, places: Array, reg: float, new: Any, th
     for part in np.unique(chosen):
         members, some = np.flatnonzero(labels == part), np.flatnonzero(chosen == part)
         own = hoods.part(members)
-        found.append(place_some(own, places[members], reg, own.space.again(new[some]), threads))
+        found.append(place_some(own, places[members], reg, own.space.for_part(new[some]), threads))
         order.append(some)
     return Placement.joined(found, np.concatenate(order))
 

@@ -15,7 +15,9 @@ from mercer.kernels.base import Kernel
 from mercer.operators.tiles import plan_symmetric
 from mercer.plans.local import SMALL, LocalProblem
 from mercer.sources.items import Items
-from mercer.spaces.base import Distances, KernelRows, Space
+from mercer.spaces.base import Space
+from mercer.spaces.by_kernel import KernelRows
+from mercer.spaces.given import Distances
 from mercer.spaces.points import Points, SparsePoints, some_of
 
 TOL = 1e-6
@@ -32,11 +34,11 @@ def space_of(model: Any, items: Items) -> Space:
     if given_distances(model):
         return Distances(checked_distances(rows))
     if isinstance(model.metric, Kernel):
-        return KernelRows(rows.copy(), checked_kernel(model.metric.resolved(rows, model._rng()), rows))
+        return KernelRows.seen_by(checked_kernel(model.metric.resolved(rows, model._rng()), rows), rows.copy())
     if items.sparse:
-        return SparsePoints(rows, unit=model.metric == "cosine")
+        return SparsePoints.of(rows, unit=model.metric == "cosine")
     way = {"auto": "auto", "brute": "tiles"}.get(model.neighbors_algorithm, "tree")
-    return Points(rows, unit=model.metric == "cosine", way=way)
+    return Points.of(rows, unit=model.metric == "cosine", way=way)
 
 
 def local_problem(model: Any, shape: tuple[int, int], space: Space | None = None, loaded: int = 0) -> LocalProblem:

@@ -1,0 +1,105 @@
+"""Items with the distance of a kernel, in its feature space."""
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer.arrays import Array
+from mercer.kernels.base import Kernel
+from mercer.progress import Tell
+from mercer.spaces.base import Neighbors, Space
+from mercer.spaces.nearest import by_blocks
+
+TOGETHER = 8  # points whose neighbours a kernel compares at once: more than asked for, but in one call
+
+
+@dataclass(frozen=True, eq=False)
+class KernelRows(Space):
+    """Rows (dense, sparse or any items) with the distance of a kernel: ‖x − y‖² = k(x, x) + k(y, y) − 2k(x, y)."""
+
+    rows: Any
+    kernel: Kernel
+    diag: Array  # k(x, x) of every row
+
+    @classmethod
+    def seen_by(cls, kernel: Kernel, rows: Any) -> "KernelRows":
+        return cls(rows, kernel, np.asarray(kernel.diag(rows), dtype=np.float64))
+
+    @property
+    def n(self) -> int:
+        return int(self.rows.shape[0])
+
+    def nearest(self, k: int, threads: int, tell: Tell = None) -> Neighbors:
+        shape, own = (self.n, self.n), np.arange(self.n)
+        return by_blocks(lambda s: self._squared(self.rows[s], self.diag[s]), shape, k, own, threads, tell)
+
+    def gram(self, items: Array, neighbors: Array) -> Array:
+        return self.gram_at(self.rows[items], neighbors)
+
+    def take(self, items: Array) -> "KernelRows":
+        return replace(self, rows=self.rows[items], diag=self.diag[items])
+
+    def groups(self) -> Array:
+        if not sparse.issparse(self.rows):
+            return np.unique(np.asarray(self.rows) + 0, axis=0, return_inverse=True)[1].reshape(-1)  # −0 + 0 = 0
+        rows, known = self.rows.copy(), dict[bytes, int]()
+        rows.eliminate_zeros()
+        rows.sort_indices()
+        ends = rows.indptr
+        keys = (rows.indices[a:b].tobytes() + b"|" + rows.data[a:b].tobytes() for a, b in pairwise(ends))
+        return np.array([known.setdefault(key, len(known)) for key in keys])
+
+    def distances_from(self, item: int) -> Array:
+        return self._squared(self.rows[item : item + 1], self.diag[item : item + 1])[0]
+
+    def as_given(self) -> Any:
+        return self.rows
+
+    @property
+    def nbytes(self) -> int:
+        if sparse.issparse(self.rows):
+            return self.rows.data.nbytes + self.rows.indices.nbytes + self.rows.indptr.nbytes
+        return self.rows.nbytes
+
+    def prepare(self, new: Any) -> Any:
+        if sparse.issparse(self.rows):
+            return sparse.csr_array(new, dtype=np.float64)
+        return new.toarray() if sparse.issparse(new) else new
+
+    def nearest_to(self, new: Any, k: int, threads: int) -> Neighbors:
+        diag, shape = self.kernel.diag(new), (new.shape[0], self.n)
+        return by_blocks(lambda rows: self._squared(new[rows], diag[rows]), shape, k, None, threads)
+
+    def gram_at(self, new: Any, neighbors: Array) -> Array:
+        parts = [slice(i, i + TOGETHER) for i in range(0, len(neighbors), TOGETHER)]
+        return np.concatenate([self._gram_of_few(new[some], neighbors[some]) for some in parts])
+
+    def _gram_of_few(self, new: Any, neighbors: Array) -> Array:
+        """A kernel compares two sets of rows, not many pairs of sets: all are compared, and few of them are read."""
+        b, k = neighbors.shape
+        around = self.rows[neighbors.ravel()]
+        each = np.arange(b)
+        seen = self.kernel.block(new, around).reshape(b, b, k)[each, each]
+        between = self.kernel.block(around, around).reshape(b, k, b, k)[each, :, each]
+        return between - seen[:, :, None] - seen[:, None, :] + self.kernel.diag(new)[:, None, None]
+
+    def equal(self, new: Any, near: Neighbors) -> Array:
+        """A distance of zero may be rounding, or no distance at all: the rows themselves are compared."""
+        same = near.distances == 0
+        rows, columns = np.nonzero(same)
+        difference = new[rows] != self.rows[near.indices[rows, columns]]
+        same[rows, columns] = ~np.asarray(difference.sum(axis=1), dtype=bool).reshape(-1)
+        return same
+
+    def _squared(self, rows: Any, diag: Array) -> Array:
+        D = self.kernel.block(rows, self.rows)
+        D *= -2.0
+        D += self.diag
+        D += diag[:, None]
+        rounding = 16 * np.finfo(float).eps * float(np.abs(self.diag).max(initial=0.0))
+        if D.min() < rounding:  # equal items, but for rounding
+            D[16 * np.finfo(float).eps * (np.abs(diag)[:, None] + np.abs(self.diag)) > D] = 0.0
+        return D
