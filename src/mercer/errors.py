@@ -87,7 +87,7 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
 
 
-def tell(message: str, category: type[Warning] | None = None) -> None:
+def warn(message: str, category: type[Warning] | None = None) -> None:
     """Warn, pointing at the line of the user's that led here: the first one outside of us and scikit-learn."""
     depth, frame = 1, sys._getframe(1)
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("mercer", "sklearn"):

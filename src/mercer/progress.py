@@ -9,7 +9,7 @@ from typing import Any
 from mercer.errors import MissingPart
 from mercer.terminal import forgiving
 
-Tell = Callable[[float], Any] | None  # what long work calls with the share of it that is done
+OnPass = Callable[[float], None] | None  # what long work calls with the share of it, or of a pass, that is done
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import assert_all_finite, validate_data
 
 from mercer.arrays import is_foreign, to_numpy
-from mercer.errors import tell
+from mercer.errors import warn
 from mercer.inputs import about_steps, table, told_where
 from mercer.readings.columns import about_row_numbers
 from mercer.sources.files import open_rows
@@ -53,7 +53,7 @@ def open_items(
         with told_where(X):
             X = numbers(validate_data(model, X, accept_sparse="csr", reset=reset, ensure_all_finite=finite))
         if reset and not square and (steps := about_steps(X)):
-            tell(steps)
+            warn(steps)
     if reset and not square:
         tell_of_row_numbers(model, HeldRows(X))
     if reset and square and X.shape[0] != X.shape[1]:
@@ -93,7 +93,7 @@ def open_source(model: BaseEstimator, X: Path | Rows, *, reset: bool, square: st
 def tell_of_row_numbers(model: BaseEstimator, rows: Rows) -> None:
     """An index that became a column is taken for a feature silently, if nobody says so."""
     for message in about_row_numbers(rows, getattr(model, "feature_names_in_", None)):
-        tell(message)
+        warn(message)
 
 
 def numbers(rows: Any) -> Any:

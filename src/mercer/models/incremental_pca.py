@@ -22,7 +22,7 @@ from mercer.models.linear import Exact, LinearModel
 from mercer.plans.linear import LinearProblem, choose_linear_plan, scatter_plan
 from mercer.plans.pace import linear_plan_ahead
 from mercer.plans.plan import Plan
-from mercer.progress import reporting
+from mercer.progress import OnPass, reporting
 from mercer.sources.held import HeldRows
 from mercer.sources.items import Items, Rows
 from mercer.sweeps.scatter import Square
@@ -404,7 +404,7 @@ class IncrementalPCA(LinearModel):
         return tags
 
 
-def summed_in_range(task: LinearTask, on_pass: Any = None, exact: bool = False) -> tuple[LinearTask, Square]:
+def summed_in_range(task: LinearTask, on_pass: OnPass = None, exact: bool = False) -> tuple[LinearTask, Square]:
     """How the rows scatter; in another unit if their squares are no numbers."""
     try:
         return task, summed(task, Square, on_pass, exact)

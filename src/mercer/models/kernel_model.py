@@ -13,7 +13,7 @@ from mercer.arrays import Array
 from mercer.certificates.intervals import IntervalCertificate
 from mercer.certificates.residuals import Certificate
 from mercer.drop_in.current import Current
-from mercer.errors import tell
+from mercer.errors import warn
 from mercer.fits.door import open_items
 from mercer.fits.foretold import with_share
 from mercer.fits.kernel.certified import find_certified
@@ -162,9 +162,9 @@ class KernelModel(Model):
                 setattr(self, name, value)
         self._projection, self._training = Current.of(self, found.projection, found.centring), found.scores
         for message in filter(None, [found.plan.notice, *training.notes, *found.warnings]):
-            tell(message)
+            warn(message)
         if not found.certificate.converged and not found.plan.approximate:
-            tell(
+            warn(
                 f"The solver stopped after {found.certificate.passes} passes before every component met the "
                 "tolerance; see certificate_. Give a larger max_iter or tol.",
                 ConvergenceWarning,

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import HERE, Array, Home, is_foreign, to_numpy
 from mercer.blocks import cut
 from mercer.certificates.residuals import Certificate
-from mercer.errors import BadData, tell
+from mercer.errors import BadData, warn
 from mercer.fits.door import open_items
 from mercer.fits.kernel.task import per_degree_of_freedom
 from mercer.fits.linear.digits import OVERFLOW
@@ -86,7 +86,7 @@ class LinearModel(Model):
         self._exact = Exact(found.mean)
         self.plan_, self.certificate_ = found.plan, stored(found, self._dtype)
         for message in [*found.warnings, *about_range(found.values, variances)]:
-            tell(message)
+            warn(message)
 
     @property
     def loadings_(self) -> Array:
@@ -330,7 +330,7 @@ class LinearModel(Model):
         floor = np.finfo(float).eps * along.max(initial=noise)
         nothing = int(np.sum(along <= floor)) + (self.n_features_in_ - len(along) if noise <= floor else 0)
         if nothing:
-            tell(
+            warn(
                 f"The covariance is singular: {nothing} of {self.n_features_in_} directions have no variance. The "
                 "likelihood is that of the others; keep fewer components for a proper one."
             )

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.certificates.gaps import GapCertificate, PartsCertificate
-from mercer.errors import BadData, tell
+from mercer.errors import BadData, warn
 from mercer.fits.door import open_items
 from mercer.fits.local.embedding import Embedding, Recipe, about_graph, embed, embed_parts, nothing
 from mercer.fits.local.neighborhoods import Neighborhoods, about_ties, find_neighborhoods
@@ -23,7 +23,7 @@ from mercer.models.base import Model, all_or_nothing
 from mercer.plans.local import LocalProblem, choose_local_plan, solver_for
 from mercer.plans.pace import local_plan_ahead
 from mercer.plans.plan import Plan
-from mercer.progress import reporting
+from mercer.progress import PassCounter, reporting
 from mercer.sources.items import Items
 from mercer.spaces.base import Space
 from mercer.spaces.by_kernel import KernelRows
@@ -106,7 +106,7 @@ class LocalModel(Model):
         problem: LocalProblem,
         rng: np.random.Generator,
         threads: int,
-        on_pass: Any,
+        on_pass: PassCounter | None,
     ) -> tuple[Embedding, Array]:
         """The embedding of all distinct items, with the part of the graph that each is in."""
         if hoods.n_distinct == 1:
@@ -148,9 +148,9 @@ class LocalModel(Model):
         self.n_ties_ = hoods.tied
         of_rows = [*opened.notes, hoods.note, about_ties(hoods), *self._about_units(hoods.space)]
         for message in filter(None, [*of_rows, *found.warnings]):
-            tell(message)
+            warn(message)
         if not found.certificate.converged:
-            tell(
+            warn(
                 "The solver stopped before every coordinate met the tolerance; see certificate_. Give a larger "
                 "max_iter or tol.",
                 ConvergenceWarning,
@@ -193,7 +193,7 @@ class LocalModel(Model):
 
         yield from super()._scored(items, watched, whole)
         if far:
-            tell(
+            warn(
                 f"{far:,} of {start:,} rows are farther from the training rows than those are from their own "
                 f"neighbours (row index {farthest} is {distance:.3g} away): there the embedding is a guess."
             )

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer.arrays import HERE, Array, Home
-from mercer.errors import tell
+from mercer.errors import warn
 from mercer.fits.door import open_items
 from mercer.fits.foretold import with_linear_share
 from mercer.fits.linear.task import LinearTask, linear_problem
@@ -332,7 +332,7 @@ def refuse_foreign(model: PCA) -> None:
     if model.svd_solver == "randomized" and model.power_iteration_normalizer == "LU":
         raise ValueError("Array API does not support LU factorization. Set `power_iteration_normalizer='QR'` instead.")
     if model.svd_solver == "randomized" and model.power_iteration_normalizer == "auto":
-        tell(
+        warn(
             "Array API does not support LU factorization, falling back to QR instead. Set "
             "`power_iteration_normalizer='QR'` explicitly to silence this warning."
         )

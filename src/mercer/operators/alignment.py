@@ -8,11 +8,11 @@ from scipy import sparse
 from mercer.arrays import Array, Matrix
 from mercer.blocks import hoods_at_a_time
 from mercer.operators import local_methods
-from mercer.progress import Tell
+from mercer.progress import OnPass
 from mercer.spaces.base import Space
 from mercer.threads import run
 
-ROUND = 16  # such pieces before progress is told, and parts are added up
+ROUND = 16  # such pieces before progress is reported, and parts are added up
 
 
 def align(
@@ -24,11 +24,11 @@ def align(
     reg: float,
     modified_tol: float,
     threads: int,
-    tell: Tell = None,
+    on_pass: OnPass = None,
 ) -> Matrix:
     """M (n×n, CSC) of the neighbours (n×k) by one of the four methods."""
     if method == "standard":
-        W = weight_matrix(space, indices, reg, threads, tell)
+        W = weight_matrix(space, indices, reg, threads, on_pass)
         rest = sparse.eye_array(space.n, format="csr") - W
         return in_order(rest.T @ rest)
     if method == "modified":
@@ -38,18 +38,23 @@ def align(
     else:
         function = {"ltsa": local_methods.ltsa, "hessian": local_methods.hessian}[method]
         local_matrices, members = (lambda G: function(G, n_components)), indices
-    return in_order(summed(patches(space, indices, members, local_matrices, threads, tell), space.n))
+    return in_order(summed(patches(space, indices, members, local_matrices, threads, on_pass), space.n))
 
 
-def weight_matrix(space: Space, indices: Array, reg: float, threads: int, tell: Tell = None) -> Matrix:
+def weight_matrix(space: Space, indices: Array, reg: float, threads: int, on_pass: OnPass = None) -> Matrix:
     """W (n×n, CSR): row i has the weights by which its neighbours make up item i."""
     n, k = indices.shape
-    w = over_blocks(space, indices, lambda G: local_methods.weights(G, reg), threads, k, tell)
+    w = over_blocks(space, indices, lambda G: local_methods.weights(G, reg), threads, k, on_pass)
     return sparse.csr_array((w.ravel(), indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
 
 
 def over_blocks(
-    space: Space, indices: Array, function: Callable[[Array], Array], threads: int, width: int = 0, tell: Tell = None
+    space: Space,
+    indices: Array,
+    function: Callable[[Array], Array],
+    threads: int,
+    width: int = 0,
+    on_pass: OnPass = None,
 ) -> Array:
     """function(G) of all neighbourhoods: a number for each, or `width` of them."""
     out = np.empty((len(indices), width) if width else len(indices))
@@ -59,8 +64,8 @@ def over_blocks(
 
     for pieces in rounds(space, indices):
         run(work, pieces, threads)
-        if tell:
-            tell(pieces[-1].stop / len(indices))
+        if on_pass:
+            on_pass(pieces[-1].stop / len(indices))
     return out
 
 
@@ -74,7 +79,12 @@ def rounds(space: Space, indices: Array) -> Iterator[list[slice]]:
 
 
 def patches(
-    space: Space, indices: Array, members: Array, local_matrices: Callable[[Array], Array], threads: int, tell: Tell
+    space: Space,
+    indices: Array,
+    members: Array,
+    local_matrices: Callable[[Array], Array],
+    threads: int,
+    on_pass: OnPass,
 ) -> Iterator[Matrix]:
     """The sums of SᵢᵀBᵢSᵢ over pieces of all items, as sparse matrices."""
     n, q = members.shape
@@ -90,8 +100,8 @@ def patches(
 
         run(work, range(len(pieces)), threads)
         yield from parts
-        if tell:
-            tell(pieces[-1].stop / n)
+        if on_pass:
+            on_pass(pieces[-1].stop / n)
 
 
 def summed(parts: Iterable[Matrix], n: int) -> Matrix:

@@ -1,6 +1,5 @@
 """The kernel matrix of n rows: held in memory, or evaluated anew whenever it is multiplied."""
 
-from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -18,6 +17,7 @@ from mercer.operators.tiles import (
     strip_chain,
     symmetric_product,
 )
+from mercer.progress import OnPass
 from mercer.symmetric import SymmetricOperator
 
 SAMPLE = 64  # rows from which the mean of K is guessed, to decide on the shift
@@ -117,7 +117,7 @@ class RecomputedGram(Gram):
         X: Held,
         threads: int = 1,
         dtype: DTypeLike = np.float64,
-        on_pass: Callable[[float], None] | None = None,
+        on_pass: OnPass = None,
     ) -> None:
         super().__init__(kernel, X, threads)
         self.entries, self.on_pass = np.dtype(dtype), on_pass

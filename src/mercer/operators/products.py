@@ -1,12 +1,11 @@
 """S = Σw(x − mean)(x − mean)ᵀ known by products alone: where d×d numbers are too many, or not worth it."""
 
-from collections.abc import Callable
-
 import numpy as np
 
 from mercer.arrays import Array, Matrix
 from mercer.blas import add_products
 from mercer.blocks import LANES, cut, lane_rows, sparse_rows
+from mercer.progress import OnPass
 from mercer.rounding import UNIT, gamma
 from mercer.sources.held import some_rows
 from mercer.sources.items import Rows
@@ -35,7 +34,7 @@ class ScatterProducts(Measured):
         scale: Array | None = None,
         weights: Array | None = None,
         threads: int = 1,
-        on_pass: Callable[[float], None] | None = None,
+        on_pass: OnPass = None,
     ) -> None:
         self.rows, self.weights, self.threads, self.on_pass = rows, weights, threads, on_pass
         self.n = rows.shape[1]

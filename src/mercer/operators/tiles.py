@@ -1,6 +1,5 @@
 """Tiles of a matrix: a plan that is pure arithmetic, and the two things done with them, filling and applying."""
 
-from collections.abc import Callable
 from threading import local
 
 import numpy as np
@@ -9,6 +8,7 @@ from numpy.typing import DTypeLike
 from mercer.arrays import Array
 from mercer.blocks import cut
 from mercer.kernels.base import Tiles
+from mercer.progress import OnPass
 from mercer.sums import LESS_SHORT, LONG, SHORT, chain, product
 from mercer.threads import run, threads_for
 
@@ -72,7 +72,7 @@ def _short(n: int) -> int:
 
 
 def multiply_symmetric(
-    tiles: Tiles, B: Array, threads: int, dtype: DTypeLike, on_pass: Callable[[float], None] | None = None
+    tiles: Tiles, B: Array, threads: int, dtype: DTypeLike, on_pass: OnPass = None
 ) -> tuple[Array, float]:
     """A B (n×b) of the symmetric matrix A of `tiles`, and ‖A‖_F²: each tile is evaluated once and used twice.
 

@@ -9,7 +9,7 @@ from scipy import sparse
 from mercer.blocks import hoods_at_a_time, tile_bytes, tile_rows
 from mercer.limits import Limits
 from mercer.plans.plan import BUFFERS, Plan, within
-from mercer.progress import Tell
+from mercer.progress import OnPass
 from mercer.solvers.base import Solver
 from mercer.solvers.factorisations import symmetric_lu
 from mercer.solvers.shift_invert import DenseBottom, ShiftInvert
@@ -105,11 +105,11 @@ def choose_local_plan(p: LocalProblem, limits: Limits) -> Plan:
     return _within(p, fill, limits, ways)
 
 
-def solver_for(n: int, factor: str, p: LocalProblem, threads: int, tell: Tell = None) -> Solver:
+def solver_for(n: int, factor: str, p: LocalProblem, threads: int, on_pass: OnPass = None) -> Solver:
     """For so many items, which may be a part of all; of few, LAPACK."""
     if factor == "lapack" or (n <= SMALL and p.eigen_solver != "arpack"):
         return DenseBottom()
-    return ShiftInvert(factor, p.tol, max_passes=p.max_passes, threads=threads, tell=tell)
+    return ShiftInvert(factor, p.tol, max_passes=p.max_passes, threads=threads, on_pass=on_pass)
 
 
 def _plan(p: LocalProblem, fill: Fill, limits: Limits, factor: str, why: str) -> Plan:

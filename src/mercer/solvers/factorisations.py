@@ -7,7 +7,7 @@ from scipy.sparse.linalg import SuperLU, splu
 
 from mercer.arrays import Array, Matrix
 from mercer.errors import NotVerified
-from mercer.progress import Tell
+from mercer.progress import OnPass
 from mercer.threads import one_blas_thread, run
 
 PANEL = 384  # columns of a dense factor that are found at a time
@@ -44,7 +44,7 @@ class SparseFactor:
 class DenseFactor:
     """Cholesky in the lower triangle of one n×n array, panel by panel: threads share the rows, and Ctrl-C is heard."""
 
-    def __init__(self, M: Matrix, shift: float, threads: int = 1, tell: Tell = None) -> None:
+    def __init__(self, M: Matrix, shift: float, threads: int = 1, on_pass: OnPass = None) -> None:
         A = M.toarray() if sparse.issparse(M) else np.array(M, dtype=np.float64)
         n = len(A)
         A.flat[:: n + 1] += shift
@@ -53,8 +53,8 @@ class DenseFactor:
             for start in range(0, n, PANEL):
                 stop = min(start + PANEL, n)
                 self._panel(A, slice(start, stop), threads)
-                if tell:
-                    tell((stop / n) ** 3)
+                if on_pass:
+                    on_pass((stop / n) ** 3)
 
     def _panel(self, A: Array, columns: slice, threads: int) -> None:
         """Take what earlier columns explain from these ones, factor the square on the diagonal, divide by it."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.blocks import PIECE
-from mercer.progress import Tell
+from mercer.progress import OnPass
 from mercer.solvers.base import Eigenpairs, Solver
 from mercer.solvers.pivoted import pivoted_cholesky, proposals
 from mercer.solvers.warm import WarmKrylov, start_columns
@@ -50,7 +50,7 @@ class Landmarks(Solver):
         """Bytes of the exact passes at their peak, with the scores that start them."""
         return replace(self._after(k), rank=0).memory(n, k) + 24 * n * (k + start_columns(k))
 
-    def choose(self, op: SymmetricOperator, rng: np.random.Generator, tell: Tell = None) -> Array:
+    def choose(self, op: SymmetricOperator, rng: np.random.Generator, on_pass: OnPass = None) -> Array:
         """Rows drawn where the matrix is seen worst: asks `diag`, `columns` and `block`. The factor is gone again.
 
         They end once less than a share of the *variance* is left, of which the trace before centring may be a
@@ -60,7 +60,7 @@ class Landmarks(Solver):
         K = op.block(some, some)
         spread = 1 - float(K.mean()) / max(float(np.mean(np.diag(K))), np.finfo(float).tiny)
         enough = (self.tol or ENOUGH) * max(spread, 0.0)
-        return pivoted_cholesky(op, self.count, rng, tol=enough, threads=self.threads, tell=tell).pivots
+        return pivoted_cholesky(op, self.count, rng, tol=enough, threads=self.threads, on_pass=on_pass).pivots
 
     def memory(self, d: int, block_rows: int) -> int:
         """Bytes at the peak: of the factor while landmarks are chosen, or of the sweep and the eigenproblem."""

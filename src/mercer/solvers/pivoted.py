@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.progress import Tell
+from mercer.progress import OnPass
 from mercer.solvers.tall import tall_times
 from mercer.symmetric import SymmetricOperator
 
@@ -44,11 +44,11 @@ def pivoted_cholesky(
     tol: float = 0.0,
     proposed: int | None = None,
     threads: int = 1,
-    tell: Tell = None,
+    on_pass: OnPass = None,
 ) -> Factor:
     """A factor of at most so many columns; fewer once no more than the share `tol` of the trace is left.
 
-    Asks `diag`, `columns` and `block`. K has to be positive semi-definite. `tell` hears how much is done: a column
+    Asks `diag`, `columns` and `block`. K has to be positive semi-definite. `on_pass` hears how much is done: a column
     costs an evaluation and, the later it comes, the more products.
     """
     diagonal = np.maximum(op.diag(), 0.0)
@@ -70,10 +70,10 @@ def pivoted_cholesky(
         np.maximum(left, 0.0, out=left)
         left[chosen] = 0.0
         pivots = np.append(pivots, chosen)
-        if tell and len(pivots) < rank:
-            tell(len(pivots) / rank * (1 + len(pivots) / rank) / 2)
-    if tell:
-        tell(1.0)  # it may end early
+        if on_pass and len(pivots) < rank:
+            on_pass(len(pivots) / rank * (1 + len(pivots) / rank) / 2)
+    if on_pass:
+        on_pass(1.0)  # it may end early
     F = F[:, : len(pivots)]
     return Factor(F, pivots, np.maximum(diagonal - np.einsum("ij,ij->i", F, F), 0.0), trace)
 

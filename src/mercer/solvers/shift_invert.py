@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.progress import Tell
+from mercer.progress import OnPass
 from mercer.solvers.base import Eigenpairs, Solver
 from mercer.solvers.completeness import PROBES, explore, in_words
 from mercer.solvers.factorisations import DenseFactor, SparseFactor, count_negative
@@ -61,11 +61,11 @@ class ShiftInvert(Solver):
     tol: float = 1e-6
     max_passes: int = field(default=100, repr=False)
     threads: int = field(default=1, repr=False)
-    tell: Tell = field(default=None, repr=False, compare=False)  # how much of a dense factorisation is done
+    on_pass: OnPass = field(default=None, repr=False, compare=False)  # how much of a dense factorisation is done
 
     def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
         size = norm_of(op)
-        inverse = Inverse(op, SHIFT * size or 1.0, self.factor, self.threads, self.tell)
+        inverse = Inverse(op, SHIFT * size or 1.0, self.factor, self.threads, self.on_pass)
         wanted = min(k + GUARDS + k // GUARDED, op.n - 1)
         ritz, passes, columns = self._find(op, inverse, wanted, k, rng, size)
         bound, probing = bound_beyond(inverse, ritz, k, rng)
@@ -155,12 +155,12 @@ class BottomRitz:
 class Inverse(SymmetricOperator):
     """P(M + σI)⁻¹P, P the projection that takes means away."""
 
-    def __init__(self, op: SymmetricOperator, shift: float, factor: str, threads: int, tell: Tell = None) -> None:
+    def __init__(self, op: SymmetricOperator, shift: float, factor: str, threads: int, on_pass: OnPass = None) -> None:
         self.n, self.shift = op.n, shift
         self._factor: SparseFactor | DenseFactor = (
             SparseFactor(op.sparse(), shift, threads)
             if factor == "sparse"
-            else DenseFactor(op.sparse(), shift, threads, tell)
+            else DenseFactor(op.sparse(), shift, threads, on_pass)
         )
 
     @property

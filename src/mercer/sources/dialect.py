@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from mercer.errors import BadData, listed, tell
+from mercer.errors import BadData, listed, warn
 from mercer.sources.stored import kind_by_its_start, readable
 from mercer.terminal import plain
 
@@ -46,12 +46,12 @@ def guess_header(row: list[str], path: Path) -> bool:
     header = not all(is_number(field) for field in row)
     years = looks_like_years(numbers)
     if not header and years:
-        tell(
+        warn(
             f"The first line of {plain(path)} is taken as a row of numbers: {', '.join(row[:3])} … If they are the "
             "names of the columns, say so: mercer.open_rows(path, header=True), on the command line --header."
         )
     if header and numbers and not years:
-        tell(
+        warn(
             f"The first line of {plain(path)} is taken as names of columns, although some are numbers: "
             f"{listed(map(repr, row))}. If it is a row, say so: mercer.open_rows(path, header=False), on the command "
             "line --no-header."

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.progress import Tell
+from mercer.progress import OnPass
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Space(ABC):
         """How many."""
 
     @abstractmethod
-    def nearest(self, k: int, threads: int, tell: Tell = None) -> Neighbors:
+    def nearest(self, k: int, threads: int, on_pass: OnPass = None) -> Neighbors:
         """The k nearest other items of every item."""
 
     @abstractmethod

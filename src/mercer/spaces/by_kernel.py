@@ -9,7 +9,7 @@ from scipy import sparse
 
 from mercer.arrays import Array
 from mercer.kernels.base import Kernel
-from mercer.progress import Tell
+from mercer.progress import OnPass
 from mercer.spaces.base import Neighbors, Space
 from mercer.spaces.nearest import by_blocks
 
@@ -32,9 +32,9 @@ class KernelRows(Space):
     def n(self) -> int:
         return int(self.rows.shape[0])
 
-    def nearest(self, k: int, threads: int, tell: Tell = None) -> Neighbors:
+    def nearest(self, k: int, threads: int, on_pass: OnPass = None) -> Neighbors:
         shape, own = (self.n, self.n), np.arange(self.n)
-        return by_blocks(lambda s: self._squared(self.rows[s], self.diag[s]), shape, k, own, threads, tell)
+        return by_blocks(lambda s: self._squared(self.rows[s], self.diag[s]), shape, k, own, threads, on_pass)
 
     def gram(self, items: Array, neighbors: Array) -> Array:
         return self.gram_at(self.rows[items], neighbors)

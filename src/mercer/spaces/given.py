@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.progress import Tell
+from mercer.progress import OnPass
 from mercer.spaces.base import Neighbors, Space
 from mercer.spaces.nearest import by_blocks
 
@@ -21,9 +21,9 @@ class Distances(Space):
     def n(self) -> int:
         return len(self.matrix)
 
-    def nearest(self, k: int, threads: int, tell: Tell = None) -> Neighbors:
+    def nearest(self, k: int, threads: int, on_pass: OnPass = None) -> Neighbors:
         shape, own = (self.n, self.n), np.arange(self.n)
-        return self._in_units(by_blocks(lambda s: self._squared(self.matrix[s]), shape, k, own, threads, tell))
+        return self._in_units(by_blocks(lambda s: self._squared(self.matrix[s]), shape, k, own, threads, on_pass))
 
     def gram(self, items: Array, neighbors: Array) -> Array:
         return self._gram(self.matrix[items[:, None], neighbors], neighbors)

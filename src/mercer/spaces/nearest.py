@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 
 from mercer.arrays import Array
 from mercer.blocks import tile_rows
-from mercer.progress import Tell
+from mercer.progress import OnPass
 from mercer.spaces.base import Neighbors
 from mercer.threads import run
 
@@ -60,7 +60,7 @@ def by_tiles(
     Q: Array,
     own: Array | None,
     threads: int,
-    tell: Tell = None,
+    on_pass: OnPass = None,
     dtype: Any = np.float32,
     some: Array | None = None,
 ) -> Neighbors:
@@ -92,7 +92,7 @@ def by_tiles(
         if wanted < most:
             sure[rows] = found.distances[rows, -1] ** 2 <= least + lower_by(q, found.distances[rows, -1], dtype)
 
-    tiles(work, len(some), len(P), dtype, threads, tell)
+    tiles(work, len(some), len(P), dtype, threads, on_pass)
     again = np.flatnonzero(~sure)
     if len(again):
         rest = some[again]
@@ -127,7 +127,7 @@ def by_blocks(
     k: int,
     own: Array | None,
     threads: int,
-    tell: Tell = None,
+    on_pass: OnPass = None,
 ) -> Neighbors:
     """The k nearest by squared distances that come from elsewhere, for a slice of rows at a time."""
     found = Neighbors(np.empty((shape[0], k), dtype=np.int32), np.empty((shape[0], k)))
@@ -140,7 +140,7 @@ def by_blocks(
         found.indices[rows] = np.take_along_axis(near, order, 1)
         found.distances[rows] = np.sqrt(np.maximum(np.take_along_axis(values, order, 1), 0.0))
 
-    tiles(work, *shape, np.float64, threads, tell)
+    tiles(work, *shape, np.float64, threads, on_pass)
     return found
 
 
@@ -150,7 +150,7 @@ def without_own(out: Array, own: Array | None, rows: Array) -> Array:
     return out
 
 
-def tiles(work: Callable[[slice, Array], None], m: int, n: int, dtype: Any, threads: int, tell: Tell) -> None:
+def tiles(work: Callable[[slice, Array], None], m: int, n: int, dtype: Any, threads: int, on_pass: OnPass) -> None:
     """work(rows, out) for all of m rows, in pieces that do not depend on the threads, each with a tile of n columns."""
     size = tile_rows(n)
 
@@ -162,8 +162,8 @@ def tiles(work: Callable[[slice, Array], None], m: int, n: int, dtype: Any, thre
     for first in range(0, m, round_of):
         last = min(first + round_of, m)
         run(piece, range(first, last, size), threads)
-        if tell:
-            tell(last / m)
+        if on_pass:
+            on_pass(last / m)
 
 
 def smallest(D: Array, k: int) -> tuple[Array, Array]:

@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 
 from mercer.arrays import Array
 from mercer.kernels.dot import Cosine, Linear
-from mercer.progress import Tell
+from mercer.progress import OnPass
 from mercer.spaces.base import Neighbors, Space
 from mercer.spaces.by_kernel import KernelRows
 from mercer.spaces.given import power_of_two
@@ -61,12 +61,12 @@ class Points(Space):
         """All but the tree: it is planted again when it is needed, and a saved model holds numbers alone."""
         return {name: value for name, value in self.__dict__.items() if name != "_tree"}
 
-    def nearest(self, k: int, threads: int, tell: Tell = None) -> Neighbors:
+    def nearest(self, k: int, threads: int, on_pass: OnPass = None) -> Neighbors:
         if not self._by_tree:
-            return self._in_units(by_tiles(self.rows, k, self.rows, np.arange(self.n), threads, tell))
+            return self._in_units(by_tiles(self.rows, k, self.rows, np.arange(self.n), threads, on_pass))
         found = by_tree(self._tree, k, None, threads)
-        if tell:
-            tell(1.0)
+        if on_pass:
+            on_pass(1.0)
         return self._in_units(found)
 
     @property

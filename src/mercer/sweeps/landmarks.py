@@ -1,6 +1,5 @@
 """What a few rows, the landmarks, see of all others: a feature map, and its moments from one sweep over the rows."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,6 +11,7 @@ from mercer.blocks import PIECE, cut, rows_at_a_time
 from mercer.kernels.base import Kernel
 from mercer.kernels.check import refuse_non_finite
 from mercer.kernels.features import FeatureMap
+from mercer.progress import OnPass
 from mercer.rounding import SUM_ROUNDINGS, UNIT, UNIT_SINGLE, frobenius, gamma
 from mercer.sources.items import Items
 from mercer.sweeps.scatter import COLUMNS, add_square
@@ -130,7 +130,7 @@ def sweep(
     rows: Items,
     weights: Array | None,
     threads: int,
-    on_pass: Callable[[float], None] | None = None,
+    on_pass: OnPass = None,
 ) -> Moments:
     """The moments of all rows of a source, block by block.
 

@@ -1,6 +1,6 @@
 """Sweeps over all rows of a source: how they scatter, and how much of them lies along some axes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -8,6 +8,7 @@ from scipy import sparse
 
 from mercer.arrays import Array, Matrix
 from mercer.blocks import LANES, cut, lane_rows, sparse_rows
+from mercer.progress import OnPass
 from mercer.sources.held import some_rows
 from mercer.sources.items import Rows
 from mercer.sums import product, weighted_sum
@@ -27,7 +28,7 @@ def sweep(
     rows: Rows,
     weights: Array | None,
     threads: int,
-    on_pass: Callable[[float], None] | None = None,
+    on_pass: OnPass = None,
     exact: bool = False,
 ) -> Kind:
     """How all rows of a source scatter.

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from mercer.arrays import Array, Held, Matrix
 from mercer.certificates.intervals import certify_landmarks
-from mercer.errors import BadData, tell
+from mercer.errors import BadData, warn
 from mercer.fits.kernel.certified import components_of
 from mercer.fits.kernel.matrix import build_matrix
 from mercer.fits.kernel.task import Components, Task
@@ -20,7 +20,7 @@ from mercer.operators.centering import Weighted, inverse_root
 from mercer.operators.gram import RecomputedGram
 from mercer.operators.projection import ByKernel
 from mercer.plans.plan import Plan
-from mercer.progress import Tell, reporting, saying
+from mercer.progress import OnPass, reporting, saying
 from mercer.readings.components import components_for_share
 from mercer.solvers.base import signs_by
 from mercer.solvers.dense import leading_eigenpairs
@@ -67,7 +67,7 @@ def stages(task: Task, settings: Landmarks) -> int:
 
 
 def choose_rows(
-    task: Task, settings: Landmarks, source: Items, rng: np.random.Generator, tell: Tell = None
+    task: Task, settings: Landmarks, source: Items, rng: np.random.Generator, on_pass: OnPass = None
 ) -> tuple[Held, Array | None]:
     """The landmarks, and their numbers among the rows as they were given."""
     training = task.training
@@ -82,7 +82,7 @@ def choose_rows(
     op: SymmetricOperator = RecomputedGram(task.kernel, sample, settings.threads)
     if weights is not None:
         op = Weighted(op, np.sqrt(weights[some]))
-    pivots = settings.choose(op, rng, tell)
+    pivots = settings.choose(op, rng, on_pass)
     if not len(pivots):  # a kernel that is zero everywhere: any row sees as much as any other
         pivots = np.zeros(1, dtype=int)
     chosen = some[pivots]
@@ -188,7 +188,7 @@ def how_many(asked: int | float | None, values: Array, total: float, rounding: f
         return len(values)
     if isinstance(asked, Integral):
         if asked > len(values):
-            tell(f"n_components={asked} is more than the {len(values)} landmarks that tell rows apart; all are kept.")
+            warn(f"n_components={asked} is more than the {len(values)} landmarks that tell rows apart; all are kept.")
         return min(int(asked), len(values))
     return components_for_share(values, total if total > rounding else 0.0, asked, more=False) or len(values)
 
@@ -224,7 +224,7 @@ def refined(
     moments: Moments,
     answer: Components,
     rng: np.random.Generator,
-    on_pass: Any,
+    on_pass: OnPass,
 ) -> Components:
     """The same components after exact passes over the true matrix, with residuals; new rows are compared with all."""
     training, settings, k = task.training, plan.solver, len(answer.values)

@@ -1,14 +1,12 @@
 """The kernel matrix in the form a plan names, with words for matrices that are none."""
 
-from collections.abc import Callable
-
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from mercer.arrays import Array, Held, Matrix
 from mercer.blocks import cut
-from mercer.errors import BadData, tell
+from mercer.errors import BadData, warn
 from mercer.kernels import Kernel
 from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
@@ -16,6 +14,7 @@ from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.held import BlackBox, HeldMatrix
 from mercer.operators.tiles import TILE
 from mercer.plans.plan import Plan
+from mercer.progress import OnPass
 from mercer.rounding import UNIT
 from mercer.symmetric import SymmetricOperator
 
@@ -26,15 +25,13 @@ def build_matrix(
     rows: Held,
     weights: Array | None,
     threads: int,
-    on_pass: Callable[[float], None] | None = None,
+    on_pass: OnPass = None,
 ) -> Centered:
     """The centred kernel matrix of the rows, held as the plan says."""
     return Centered(_hold(plan, kernel, rows, threads, on_pass), weights)
 
 
-def _hold(
-    plan: Plan, kernel: Kernel, rows: Held, threads: int, on_pass: Callable[[float], None] | None
-) -> SymmetricOperator:
+def _hold(plan: Plan, kernel: Kernel, rows: Held, threads: int, on_pass: OnPass) -> SymmetricOperator:
     if plan.held == "features":
         learned = kernel.feature_map(rows)
         assert learned is not None
@@ -70,7 +67,7 @@ def symmetric_part(K: Matrix) -> tuple[Matrix, float]:
     difference = max(float(abs(K[rows] - K[:, rows].T).max()) for rows in pieces)
     if difference <= 1e-10 * max(float(abs(K[rows]).max()) for rows in pieces):
         return K, difference
-    tell(
+    warn(
         f"The precomputed kernel matrix is not symmetric (entries differ by up to {difference:.3g}); "
         "its symmetric part (K + Kᵀ)/2 is used."
     )

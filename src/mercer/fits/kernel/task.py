@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array, Held
-from mercer.errors import tell
+from mercer.errors import warn
 from mercer.fits.training import Training
 from mercer.inputs import table
 from mercer.kernels import Kernel, Precomputed
@@ -78,7 +78,7 @@ def per_degree_of_freedom(total_weight: float, n: int) -> float:
         return 1 / (total_weight - 1)
     if n == 1:
         return 0.0
-    tell(
+    warn(
         f"The sample weights sum to {total_weight:.3g}, but weights are counts (2 is the row twice): "
         "explained_variance_ is nan. Scale them up; explained_variance_ratio_ does not depend on their scale."
     )
@@ -135,5 +135,5 @@ def wanted_components(asked: int | float | None, items: Items, kernel: Kernel, p
     if isinstance(asked, Real) and not isinstance(asked, Integral):
         return float(asked)
     if asked > n:
-        tell(f"n_components={asked} is more than the {n} rows; {n} components are kept.")
+        warn(f"n_components={asked} is more than the {n} rows; {n} components are kept.")
     return min(int(asked), n)

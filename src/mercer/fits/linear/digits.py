@@ -1,6 +1,5 @@
 """Digits: sums of squares that are numbers, what rounding did to them, and whether another way is needed."""
 
-from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
@@ -8,6 +7,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.errors import BadData
 from mercer.fits.linear.task import Axes, LinearTask
+from mercer.progress import OnPass
 from mercer.rounding import UNIT
 from mercer.sweeps.lanes import sweep
 from mercer.sweeps.scatter import Scatter
@@ -19,7 +19,7 @@ OVERFLOW = "The squares of the data are no numbers any more: the values are far 
 Kind = TypeVar("Kind", bound=Scatter)
 
 
-def summed(task: LinearTask, kind: type[Kind], on_pass: Callable[[float], None] | None, exact: bool = False) -> Kind:
+def summed(task: LinearTask, kind: type[Kind], on_pass: OnPass, exact: bool = False) -> Kind:
     """How all rows scatter; with words for data that cannot be summed up."""
     with one_blas_thread():
         scatter = sweep(kind, task.rows, task.weights, task.limits.threads, on_pass, exact)

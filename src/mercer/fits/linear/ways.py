@@ -1,7 +1,6 @@
 """Principal axes by every way there is."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from mercer.operators.held import Dilation, HeldMatrix
 from mercer.operators.products import ScatterProducts
 from mercer.plans.linear import COLUMN_ENTRIES, choose_linear_plan, rows_plan, triangle_plan
 from mercer.plans.plan import Plan
-from mercer.progress import reporting
+from mercer.progress import OnPass, reporting
 from mercer.rounding import gamma
 from mercer.solvers.base import Eigenpairs, measured_anew, rounding_floor, signs_by
 from mercer.solvers.dense import Dense
@@ -50,12 +49,12 @@ def find_axes(task: LinearTask, plan: Plan) -> Axes:
 # ---------------------------------------------------------------------- by the scatter matrix
 
 
-def by_scatter(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
+def by_scatter(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
     """S summed up in one sweep."""
     return with_enough_digits(task, plan, summed(task, Square, on_pass), on_pass)[0]
 
 
-def with_enough_digits(task: LinearTask, plan: Plan, scatter: Square, on_pass: Any) -> tuple[Axes, Square]:
+def with_enough_digits(task: LinearTask, plan: Plan, scatter: Square, on_pass: OnPass) -> tuple[Axes, Square]:
     """The axes of S; anew in double precision, then without squares, where too many digits were lost."""
     found = from_square(task, plan, scatter)
     if scatter.rounding > np.finfo(float).eps:
@@ -106,13 +105,13 @@ def beyond(pairs: Eigenpairs) -> float:
 # ---------------------------------------------------------------------- without squares
 
 
-def by_triangle(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
+def by_triangle(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
     """R of a QR factorisation, block after block, and its singular values."""
     scatter = summed(task, Triangle, on_pass, exact=True)
     return from_factor(task, plan, scatter, scatter.R, scatter.slack)
 
 
-def by_rows(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
+def by_rows(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
     """The centred rows in memory, and their singular values."""
     spread = summed(task, Spread, on_pass, exact=True)
     centred = spread.centred(task.rows.load())
@@ -145,7 +144,7 @@ def of_one_half(certificate: Certificate) -> Certificate:
     return replace(certificate, angles=np.minimum(np.sqrt(2) * certificate.angles, 1.0))
 
 
-def without_squares_if_need_be(task: LinearTask, found: Axes, scatter: Scatter, on_pass: Any) -> Axes:
+def without_squares_if_need_be(task: LinearTask, found: Axes, scatter: Scatter, on_pass: OnPass) -> Axes:
     """The same axes, or those of the rows themselves where squares left too few digits of a variance that is there.
 
     What looks like zero is looked at once more along its axis, as rows of less than full rank are no trouble at all.
@@ -169,7 +168,7 @@ def without_squares_if_need_be(task: LinearTask, found: Axes, scatter: Scatter, 
 # ---------------------------------------------------------------------- by the Gram matrix
 
 
-def by_gram(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
+def by_gram(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
     """XcXcᵀ u = λu gives the axes v = Xcᵀu/√λ: for rows fewer than columns."""
     spread = summed(task, Spread, on_pass, exact=True)
     scale, X = column_scales(task, spread), task.rows.load()
@@ -215,7 +214,7 @@ def orthonormal(axes: Array, there: Array) -> Array:
 # ---------------------------------------------------------------------- by products
 
 
-def by_products(task: LinearTask, plan: Plan, on_pass: Any) -> Axes:
+def by_products(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
     """Block Krylov: every step is one sweep over the rows."""
     spread = summed(task, Spread, on_pass, exact=True)
     scale = column_scales(task, spread)
@@ -243,7 +242,7 @@ def replanned(task: LinearTask, k: int) -> Plan:
     return choose_linear_plan(replace(task.problem, k=k, foretold=None), task.limits)
 
 
-def nearly_all(task: LinearTask, on_pass: Any) -> Axes:
+def nearly_all(task: LinearTask, on_pass: OnPass) -> Axes:
     problem = replace(task.problem, k=None, foretold=None)
     plan = choose_linear_plan(problem, task.limits)
     if plan.held == "products":

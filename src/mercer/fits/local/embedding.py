@@ -12,7 +12,7 @@ from mercer.errors import BadData, listed
 from mercer.fits.local.neighborhoods import Neighborhoods, sizes_in_words
 from mercer.operators.alignment import align
 from mercer.operators.held import HeldMatrix
-from mercer.progress import Tell
+from mercer.progress import OnPass
 from mercer.solvers.base import Eigenpairs, Solver, signs_by
 
 
@@ -43,7 +43,7 @@ def embed(
     solver: Solver,
     rng: np.random.Generator,
     threads: int,
-    tell: Tell = None,
+    on_pass: OnPass = None,
 ) -> Embedding:
     """Bottom eigenvectors of M but 1, as unit columns, each with its largest entry positive."""
     M = align(
@@ -54,11 +54,11 @@ def embed(
         reg=recipe.reg,
         modified_tol=recipe.modified_tol,
         threads=threads,
-        tell=tell,
+        on_pass=on_pass,
     )
     pairs = solver.solve(HeldMatrix(M, threads), recipe.n_components, rng)
-    if tell:
-        tell(1.0)
+    if on_pass:
+        on_pass(1.0)
     certificate = certify_gaps(pairs, tol=recipe.tol)
     return Embedding(
         pairs.vectors * signs_by(pairs.vectors),

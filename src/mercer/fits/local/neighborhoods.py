@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from mercer.arrays import Array
 from mercer.errors import BadData
 from mercer.plans.local import Fill, foretell, measure_fill
-from mercer.progress import Tell
+from mercer.progress import OnPass
 from mercer.spaces.base import Neighbors, Space
 
 SMALL, LARGE = 500, 2000  # items of two pieces whose factors foretell that of the whole …
@@ -71,9 +71,9 @@ class Neighborhoods:
         return of_items if self.copies is None else of_items[self.copies]
 
 
-def find_neighborhoods(space: Space, k: int, threads: int, tell: Tell = None) -> Neighborhoods:
+def find_neighborhoods(space: Space, k: int, threads: int, on_pass: OnPass = None) -> Neighborhoods:
     """The k nearest of every item. If all k are equal to an item, equal ones are taken for one."""
-    found, tied = nearest_and_ties(space, k, threads, tell)
+    found, tied = nearest_and_ties(space, k, threads, on_pass)
     if not np.isfinite(found.distances).all():
         raise BadData("Distances between rows are not finite: an overflow. Scale the data down (StandardScaler).")
     if found.distances[:, -1].all():
@@ -91,7 +91,7 @@ def find_neighborhoods(space: Space, k: int, threads: int, tell: Tell = None) ->
         note = few_distinct(len(items), space.n, k)
         return Neighborhoods(space, found.indices, found.distances, n_distinct=len(items), note=note)
     distinct = space.take(items)
-    found, tied = nearest_and_ties(distinct, k, threads, tell)
+    found, tied = nearest_and_ties(distinct, k, threads, on_pass)
     note = (
         f"{collapsed:,} of {space.n:,} rows have {k} neighbours that are all equal to themselves, so their "
         f"neighbourhoods say nothing. The {len(items):,} distinct rows were embedded, and equal rows share a place."
@@ -99,11 +99,11 @@ def find_neighborhoods(space: Space, k: int, threads: int, tell: Tell = None) ->
     return Neighborhoods(distinct, found.indices, found.distances, number[groups], len(items), note, tied)
 
 
-def nearest_and_ties(space: Space, k: int, threads: int, tell: Tell) -> tuple[Neighbors, int]:
+def nearest_and_ties(space: Space, k: int, threads: int, on_pass: OnPass) -> tuple[Neighbors, int]:
     """The k nearest of every item; and for how many the next one is as near, so that the order of rows has decided."""
     if k + 1 >= space.n:
-        return space.nearest(k, threads, tell), 0
-    found = space.nearest(k + 1, threads, tell)
+        return space.nearest(k, threads, on_pass), 0
+    found = space.nearest(k + 1, threads, on_pass)
     last, beyond = found.distances[:, k - 1], found.distances[:, k]
     tied = (beyond <= last * (1 + TIE)) & (last > 0)
     return Neighbors(found.indices[:, :k].copy(), found.distances[:, :k].copy()), int(tied.sum())

@@ -8,7 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
-from mercer.errors import tell
+from mercer.errors import warn
 from mercer.fits.local.neighborhoods import probe_fill
 from mercer.inputs import refuse_diagonal
 from mercer.kernels.base import Kernel
@@ -98,7 +98,7 @@ def checked_kernel(kernel: Kernel, rows: Any) -> Kernel:
         some = some_of(rows)
         values = np.linalg.eigvalsh(kernel.block(some, some))
         if values[0] < -1e-8 * abs(values[-1]):
-            tell(
+            warn(
                 f"The kernel {kernel!r} is not positive semi-definite (some rows have an eigenvalue of {values[0]:.3g} "
                 f"against a largest of {values[-1]:.3g}): its distances are no distances, and neighbourhoods may mean "
                 "nothing."
@@ -126,7 +126,7 @@ def checked_distances(matrix: Any) -> Array:
     tiles = ((matrix[a, b], matrix[b, a].T) for a, b in plan_symmetric(len(matrix)))
     uneven = max(float(np.abs(np.subtract(one, other, dtype=np.float64)).max()) for one, other in tiles)
     if uneven > 1e-6 * float(matrix.max()):
-        tell(
+        warn(
             f"The distances are not symmetric, by up to {uneven:.3g}: neighbours are taken from the rows, and between "
             "neighbours the mean of both is used."
         )
