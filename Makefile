@@ -35,7 +35,7 @@ bench-small: .venv/.dev  ## small fits, alone and beside two busy processes; wri
 
 bench-large: .venv/.dev  ## the same from 10 000 to 200 000 rows; writes benchmarks/LARGE.md (about half an hour)
 	$(BIN)/python benchmarks/run.py --suite large $(ARGS)
-	$(BIN)/python benchmarks/passes.py
+	PYTHONPATH=tests $(BIN)/python benchmarks/passes.py
 	$(BIN)/python benchmarks/wall.py
 
 bench-landmark: .venv/.dev  ## landmarks up to a million rows; writes benchmarks/LANDMARK.md (about twenty minutes)

@@ -1,6 +1,6 @@
 """What a warm start and a preconditioner are worth: passes over the matrix, and time where it is evaluated anew.
 
-    python benchmarks/passes.py
+    PYTHONPATH=tests python benchmarks/passes.py
 
 Writes benchmarks/PASSES.md. *cold*: block Krylov from a random start. *warm*: from the eigenvectors of a randomly
 pivoted Cholesky factor. *preconditioned*: the same, with residuals corrected by the factor as well, where the solver
@@ -22,7 +22,7 @@ from mercer.operators.held import HeldMatrix
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.warm import WarmKrylov
 from mercer.threads import one_blas_thread
-from spectra import SPECTRA
+from support.spectra import SPECTRA
 
 ROWS = {
     "clusters, d = 50": lambda: clustered(3000),

@@ -15,25 +15,25 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = {
     "lowest": [
-        "test_kernels.py",
-        "test_operators.py",
-        "test_solvers.py",
-        "test_kernel_pca.py",
-        "test_sklearn.py",
-        "test_swapped.py",
-        "test_landmarks.py",
-        "test_lle.py",
-        "test_quality.py",
-        "test_sources.py",
-        "test_gallery.py",
+        "kernels/test_kernels.py",
+        "operators/test_operators.py",
+        "solvers/test_solvers.py",
+        "models/test_kernel_pca.py",
+        "house/test_sklearn.py",
+        "house/test_swapped.py",
+        "models/test_landmarks.py",
+        "models/test_lle.py",
+        "readings/test_quality.py",
+        "sources/test_sources.py",
+        "report/test_gallery.py",
     ],
     "next": [
-        "test_sklearn.py",
-        "test_swapped.py",
-        "test_substitute.py",
-        "test_kernel_pca.py",
-        "test_pca.py",
-        "test_lle.py",
+        "house/test_sklearn.py",
+        "house/test_swapped.py",
+        "house/test_substitute.py",
+        "models/test_kernel_pca.py",
+        "models/test_pca.py",
+        "models/test_lle.py",
     ],
 }
 TOOLS = {
@@ -54,7 +54,7 @@ def main(which: str, options: list[str]) -> None:
     failed = run_tests(python, which, options)
     if which == "next":
         print("the same without the private names of scikit-learn")
-        failed |= run_tests(python, which, ["-p", "sklearn_next", *options])
+        failed |= run_tests(python, which, ["-p", "support.sklearn_next", *options])
     sys.exit(failed)
 
 

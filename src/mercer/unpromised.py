@@ -1,7 +1,7 @@
 """Names of scikit-learn that it does not promise to keep, each with what does its work where it is gone.
 
-No other module imports a private name of scikit-learn. `tests/sklearn_next.py` takes every one of them away, as a later
-release may, and the models go on.
+No other module imports a private name of scikit-learn. `tests/support/sklearn_next.py` takes every one of them away,
+as a later release may, and the models go on.
 """
 
 from collections.abc import Callable

@@ -22,7 +22,7 @@ from mercer.textbook import (
     project,
     training_scores,
 )
-from strategies import seeds, tables, tall_tables
+from support.strategies import seeds, tables, tall_tables
 
 
 def random_points(seed, n=30, d=4):

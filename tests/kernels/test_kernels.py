@@ -25,7 +25,7 @@ from mercer.kernels import (
     resolve_kernel,
 )
 from mercer.kernels.dot import raise_to
-from registry import ALL_KERNELS, MERCER_KERNELS, SPARSE_KERNELS, minimum, minimum_of_blocks
+from support.registry import ALL_KERNELS, MERCER_KERNELS, SPARSE_KERNELS, minimum, minimum_of_blocks
 
 rng = np.random.default_rng(0)
 X, Y = rng.normal(size=(23, 4)), rng.normal(size=(11, 4))

@@ -1,6 +1,6 @@
 """The exercises of the notes, demonstrated in numbers; the arguments in words are in docs/lectures.md.
 
-Exercise 000 p. 32 (the claims on J) is tests/test_linear_algebra.py::TestNineClaimsOnJ.
+Exercise 000 p. 32 (the claims on J) is tests/theory/test_linear_algebra.py::TestNineClaimsOnJ.
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ from mercer.textbook import (
     standardise,
     training_scores,
 )
-from strategies import seeds, tall_tables, unit_vectors, wide_tables
+from support.strategies import seeds, tall_tables, unit_vectors, wide_tables
 
 
 @given(tall_tables)

@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mercer
-from branches import run
+from support.branches import run
 
 
 def test_version():

@@ -25,10 +25,10 @@ from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding
 from mercer.datasets import rings
 from mercer.drop_in.current import ENTRIES
 from mercer.kernels import RBF
-from registry import ALL_KERNELS, MERCER_KERNELS, minimum
+from support.registry import ALL_KERNELS, MERCER_KERNELS, minimum
 
 QUIET = pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
-SOURCE = Path(__file__).parent.parent / "src" / "mercer"
+SOURCE = Path(__file__).parents[2] / "src" / "mercer"
 
 
 # ---------------------------------------------------------------------- scikit-learn's private names
@@ -54,7 +54,7 @@ def test_private_names_of_scikit_learn_are_imported_in_one_module_alone():
 
 WITHOUT = """
 import sys; sys.path.insert(0, {tests!r})
-import sklearn_next
+import support.sklearn_next
 import numpy as np, sklearn, mercer, mercer.unpromised
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
@@ -88,7 +88,7 @@ print("done")
 
 
 def test_models_go_on_without_scikit_learns_private_names():
-    code = WITHOUT.format(tests=str(Path(__file__).parent))
+    code = WITHOUT.format(tests=str(SOURCE.parents[1] / "tests"))
     settings = os.environ | {"SCIPY_ARRAY_API": "1"}
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, env=settings)
     assert done.stdout.strip() == "done", done.stderr[-2000:]

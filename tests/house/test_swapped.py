@@ -1,4 +1,4 @@
-"""scikit-learn's own test files with our classes in the place of its own (`sklearn_swap.py`).
+"""scikit-learn's own test files with our classes in the place of its own (`support/sklearn_swap.py`).
 
 What they object to is listed here, each with its reason; all other tests pass.
 """
@@ -22,7 +22,7 @@ DEVIATIONS = {
     "test_incremental_pca_sparse": "wants partial_fit to refuse sparse rows; ours takes them",
     "test_get_fitted_attr_html": "counts the fitted names of PCA; ours has more of them",
 }
-LONG = "test_pca_sparse"  # 220 combinations of one question; some are in test_pca.py, all in `make test-all`
+LONG = "test_pca_sparse"  # 220 combinations of one question; some are in models/test_pca.py, all in `make test-all`
 OURS = "PCA or LocallyLinear or locally_linear"  # tests that are named after the models
 
 slow = pytest.mark.slow
@@ -33,9 +33,9 @@ def run(modules, choice):
     """What pytest says of scikit-learn's own files with our classes; the array-API tests among them."""
     there = [f"sklearn.{module}" for module in modules.split() if find_spec(f"sklearn.{module}")]
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "sklearn_swap", "-p", "no:cacheprovider", "-c", "/dev/null",
-         "--pyargs", *there, "-k", choice],
-        capture_output=True, text=True, cwd=Path(__file__).parent, env=os.environ | SETTINGS,
+        [sys.executable, "-m", "pytest", "-q", "-p", "support.sklearn_swap", "-p", "no:cacheprovider",
+         "-c", "/dev/null", "--pyargs", *there, "-k", choice],
+        capture_output=True, text=True, cwd=Path(__file__).parents[1], env=os.environ | SETTINGS,
     )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from mercer.errors import BadData, CannotWrite, MercerWarning, NoRoom, WrongUse
 from mercer.outlets import KINDS, outlet
 from mercer.sources.held import HeldRows
 from mercer.sources.items import regroup
-from registry import ALL_FILES, table, write_file
+from support.registry import ALL_FILES, table, write_file
 
 X = np.random.default_rng(0).normal(size=(2000, 4)) * [1, 2, 3, 4]
 

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import traceback
+import unicodedata
 import warnings
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
@@ -16,6 +17,8 @@ import mercer.functions.planning
 import mercer.report.gallery
 import mercer.report.html  # noqa: F401
 from mercer.__main__ import main
+
+LONGEST = 1500  # characters of a sentence with a name of a file in it
 
 
 def run(*arguments, env=None, code=None):
@@ -113,3 +116,11 @@ def connect(number, mode, target):
         target = os.open(target, os.O_RDONLY if mode == "r" else os.O_WRONLY)
     os.dup2(target, number)
     setattr(sys, name, io.TextIOWrapper(io.FileIO(number, mode, closefd=False), line_buffering=True))
+
+
+def refuse_raw_text(end):
+    """Nothing that a terminal would obey, no traceback, and not more than can be read."""
+    text = end.stdout + end.stderr
+    assert "Traceback" not in text and "╭" not in text, text
+    assert not [c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Cs") and c != "\n"], repr(text)
+    assert all(len(line) < LONGEST for line in end.stderr.splitlines()), end.stderr

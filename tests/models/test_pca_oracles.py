@@ -26,7 +26,7 @@ from mercer.sources.held import HeldRows
 from mercer.sweeps.lanes import origin_of, sweep
 from mercer.sweeps.scatter import Spread, Square, Triangle
 from mercer.threads import one_blas_thread
-from strategies import seeds, tall_tables
+from support.strategies import seeds, tall_tables
 
 U = 2.0**-53  # what rounding a float64 costs
 U32 = 2.0**-24

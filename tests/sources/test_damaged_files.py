@@ -10,7 +10,7 @@ from pyarrow import ipc, parquet
 
 import mercer
 from mercer.errors import BadData, NoRoom
-from registry import write_file
+from support.registry import write_file
 
 resource = pytest.importorskip("resource")
 X = np.random.default_rng(0).normal(size=(200, 4)) * [1, 2, 3, 4]

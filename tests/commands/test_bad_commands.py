@@ -15,10 +15,9 @@ import numpy as np
 import pytest
 
 import mercer
-from branches import branch, run_all, start
 from corpus.commands import COMMANDS
 from mercer import outlets, terminal
-from test_bad_files import refuse_raw_text
+from support.branches import branch, refuse_raw_text, run_all, start
 
 resource = pytest.importorskip("resource")
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="forks as on Unix")

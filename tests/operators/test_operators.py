@@ -11,7 +11,7 @@ from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.projection import projection
-from registry import ALL_KERNELS, ALL_OPERATORS
+from support.registry import ALL_KERNELS, ALL_OPERATORS
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(40, 3)) + 5.0

@@ -34,7 +34,7 @@ from mercer.textbook import (
     sum_of_projections,
     training_scores,
 )
-from strategies import seeds, tall_tables, wide_tables
+from support.strategies import seeds, tall_tables, wide_tables
 
 plane_points = st.builds(lambda n, seed: np.random.default_rng(seed).normal(size=(n, 2)), st.integers(4, 12), seeds)
 kernels_of_the_notes = pytest.mark.parametrize(

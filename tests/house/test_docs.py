@@ -12,7 +12,7 @@ import pytest
 import mercer
 from mercer import datasets, textbook
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 DOCS = {
     path.relative_to(ROOT / "docs").as_posix(): path.read_text(encoding="utf-8")
     for path in sorted((ROOT / "docs").rglob("*.md"))
@@ -72,7 +72,7 @@ def test_tests_named_in_the_lectures_exist():
 
 def test_every_exercise_and_every_erratum_is_in_the_lectures():
     for file in ("test_exercises.py", "test_errata.py"):
-        tree = ast.parse((ROOT / "tests" / file).read_text(encoding="utf-8"))
+        tree = ast.parse((ROOT / "tests" / "theory" / file).read_text(encoding="utf-8"))
         tests = {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")}
         assert tests - code_words(LECTURES) == set()
 

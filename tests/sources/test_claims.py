@@ -11,9 +11,9 @@ from numpy.testing import assert_array_equal
 from pyarrow import ipc, parquet
 
 import mercer
-from branches import run_all
 from mercer.errors import BadData, NoRoom
 from mercer.sources.claims import _blocks, claimed_batches, largest_pages
+from support.branches import run_all
 
 ONE_PAGE = {"data_page_size": 1 << 30}
 if "max_rows_per_page" in signature(parquet.write_table).parameters:  # which older versions do not have, nor need

@@ -26,7 +26,7 @@ from mercer.textbook import (
     whiten,
     with_signs,
 )
-from strategies import seeds, tables, tall_tables, unit_vectors, wide_tables
+from support.strategies import seeds, tables, tall_tables, unit_vectors, wide_tables
 
 
 def same_axes(U, V):

@@ -15,7 +15,7 @@ from mercer.fits.linear import ways
 from mercer.rounding import UNIT, UNIT_SINGLE, gamma
 from mercer.sums import LONG, RunningSum, chain, column_squares, cross, inner, product, sum_chain, two_sum, weighted_sum
 from mercer.sweeps.scatter import Spread, Square, Triangle
-from strategies import seeds
+from support.strategies import seeds
 
 quiet = pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
 few = settings(max_examples=25)

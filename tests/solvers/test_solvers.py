@@ -23,8 +23,8 @@ from mercer.solvers.completeness import explore, explore_by_products
 from mercer.solvers.feature_side import Factored
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.warm import WarmKrylov
-from registry import ALL_OPERATORS, ALL_SOLVERS
-from spectra import SPECTRA as SWEEP
+from support.registry import ALL_OPERATORS, ALL_SOLVERS
+from support.spectra import SPECTRA as SWEEP
 
 SPECTRA = {
     "geometric": lambda n, rng: 0.7 ** np.arange(n),

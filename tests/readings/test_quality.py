@@ -8,11 +8,11 @@ from scipy import sparse
 from sklearn import manifold
 from sklearn.metrics import pairwise_distances
 
-import naive
 from mercer.errors import BadData
 from mercer.readings import distances
 from mercer.readings import quality as module
 from mercer.readings.quality import co_ranking, continuity, nearest, quality, ranks, trustworthiness
+from support import naive
 
 rng = np.random.default_rng(0)
 WIDE = rng.normal(size=(60, 12))

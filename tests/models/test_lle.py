@@ -25,7 +25,6 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.neighbors import NearestNeighbors
 
 import mercer
-import naive
 from mercer import KernelPCA, LocallyLinearEmbedding, locally_linear_embedding, textbook
 from mercer.certificates.gaps import certify_gaps
 from mercer.datasets import spiral
@@ -40,9 +39,10 @@ from mercer.spaces.given import Distances
 from mercer.spaces.nearest import by_tiles, by_tree, smallest
 from mercer.spaces.points import Points
 from mercer.threads import one_blas_thread
-from registry import BOTTOM_SOLVERS as SOLVERS
-from registry import write_file
-from strategies import seeds
+from support import naive
+from support.registry import BOTTOM_SOLVERS as SOLVERS
+from support.registry import write_file
+from support.strategies import seeds
 
 METHODS = ["standard", "modified", "hessian", "ltsa"]
 EPS = np.finfo(float).eps

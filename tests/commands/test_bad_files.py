@@ -2,7 +2,6 @@
 
 import os
 import re
-import unicodedata
 import warnings
 
 import numpy as np
@@ -10,14 +9,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mercer
-from branches import run_all
 from corpus.arrays import ARRAY_CASES
 from corpus.tables import TABLE_CASES
 from corpus.texts import TEXT_CASES
 from mercer.errors import BadData, MercerWarning
+from support.branches import refuse_raw_text, run_all
 
 CASES = [*TEXT_CASES, *ARRAY_CASES, *TABLE_CASES]
-LONGEST = 1500  # characters of a sentence with a name of a file in it
 
 
 def test_there_are_many_cases_and_no_two_of_one_name():
@@ -80,14 +78,6 @@ def test_the_command_line_gives_scores_or_one_sentence(done, files, i):
         assert_allclose(np.abs(np.load(scores(case, path))), right, atol=1e-6 * np.abs(case.rows).max())
         assert bool(case.words) <= ("warning: " in end.stderr)
     assert not [each for each in scores(case, path).parent.iterdir() if each.suffix == ".part"]
-
-
-def refuse_raw_text(end):
-    """Nothing that a terminal would obey, no traceback, and not more than can be read."""
-    text = end.stdout + end.stderr
-    assert "Traceback" not in text and "╭" not in text, text
-    assert not [c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Cs") and c != "\n"], repr(text)
-    assert all(len(line) < LONGEST for line in end.stderr.splitlines()), end.stderr
 
 
 def first_scores(rows):

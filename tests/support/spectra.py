@@ -1,4 +1,4 @@
-"""Spectra on which solvers are compared, here and in the tests: easy, slow, clustered, short and flat ones."""
+"""Spectra on which tests and benchmarks compare solvers: easy, slow, clustered, short and flat ones."""
 
 import numpy as np
 

@@ -16,7 +16,7 @@ from mercer.textbook import (
     function_of_matrix,
     spectral_decomposition,
 )
-from strategies import seeds, symmetric_matrices, tables
+from support.strategies import seeds, symmetric_matrices, tables
 
 
 @given(symmetric_matrices())

@@ -25,7 +25,7 @@ from mercer.plans.linear import LinearProblem, choose_linear_plan
 from mercer.sources.held import HeldRows
 from mercer.sweeps.lanes import sweep
 from mercer.sweeps.scatter import Spread, Square, Triangle
-from registry import ALL_FILES, write_file
+from support.registry import ALL_FILES, write_file
 
 SOLVERS = ["auto", "full", "covariance_eigh", "qr", "gram", "krylov", "arpack", "randomized"]
 SPARSE_SOLVERS = ["auto", "covariance_eigh", "krylov", "arpack"]
