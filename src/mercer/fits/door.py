@@ -15,7 +15,7 @@ from mercer.inputs import about_steps, table, told_where
 from mercer.readings.columns import about_row_numbers
 from mercer.sources.files import open_rows
 from mercer.sources.held import Given, HeldRows, MappedRows
-from mercer.sources.items import Rows
+from mercer.sources.items import Items, Rows
 
 
 def open_items(
@@ -36,6 +36,8 @@ def open_items(
     X = to_numpy(X) if is_foreign(X) else X
     if mapped and isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiub" and all(X.shape):
         X = MappedRows(X)
+    if isinstance(X, Items) and not isinstance(X, Rows):
+        return X  # things of any kind: their kernel alone knows what they are
     if isinstance(X, (Path, Rows)):
         return open_source(model, X, reset=reset, square=matrix if square else "")
     if square and isinstance(X, LinearOperator):

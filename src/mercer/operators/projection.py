@@ -14,6 +14,7 @@ from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import Gram
 from mercer.operators.tiles import apply
+from mercer.sources.held import width_of
 from mercer.symmetric import SymmetricOperator
 from mercer.threads import run
 
@@ -55,7 +56,7 @@ class ByKernel(Projection):
             tiles = self.kernel.prepare(X[some], self.rows, shift=self.shift)
             apply(tiles, some.stop - some.start, self.rows.shape[0], self.alpha, out[some], threads)
 
-        size = rows_at_a_time(8 * X.shape[1])  # prepared rows are copies, so never of all of them
+        size = rows_at_a_time(8 * width_of(X))  # prepared rows are copies, so never of all of them
         with np.errstate(over="ignore", invalid="ignore"):
             if self.rows.shape[0] <= FEW:  # preparing takes time then: every thread does it for rows of its own
                 run(block, cut(X.shape[0], min(size, 4 * PIECE)), threads)

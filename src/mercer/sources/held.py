@@ -1,6 +1,7 @@
 """Items that are already in memory, or mapped into it, or seen through a scale."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -140,6 +141,39 @@ def by_columns(operation: np.ufunc, rows: Any, numbers: Array) -> Any:
         return operation(rows, numbers, dtype=dtype)
     data = operation(rows.data, numbers[rows.indices], dtype=dtype)
     return type(rows)((data, rows.indices, rows.indptr), shape=rows.shape)
+
+
+# ---------------------------------------------------------------------- of what is taken out of items
+
+
+def width_of(data: Any) -> int:
+    """Numbers that one item takes while it is worked on."""
+    return int(data.shape[1]) if data.ndim > 1 else 1
+
+
+def groups_of(data: Any) -> Array:
+    """A number for every item, the same for those that are equal."""
+    if sparse.issparse(data):
+        data = data.copy()
+        data.eliminate_zeros()
+        data.sort_indices()
+        pieces = pairwise(data.indptr)
+        return _numbered(data.indices[a:b].tobytes() + b"|" + data.data[a:b].tobytes() for a, b in pieces)
+    if data.ndim == 1:
+        return _numbered(data)
+    return np.unique(np.asarray(data) + 0, axis=0, return_inverse=True)[1].reshape(-1)  # −0 + 0 = 0
+
+
+def _numbered(keys: Iterable[Any]) -> Array:
+    known = dict[Any, int]()
+    return np.array([known.setdefault(key, len(known)) for key in keys])
+
+
+def same_items(some: Any, others: Any) -> Array:
+    """Which of them equal those with the same number among the others."""
+    if some.ndim == 1:
+        return np.array([one == other for one, other in zip(some, others, strict=True)], dtype=bool)
+    return ~np.asarray((some != others).sum(axis=1), dtype=bool).reshape(-1)
 
 
 def copies_of(weights: Array, count: int) -> int:

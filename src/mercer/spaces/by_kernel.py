@@ -1,7 +1,6 @@
 """Items with the distance of a kernel, in its feature space."""
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from scipy import sparse
 from mercer.arrays import Array
 from mercer.kernels.base import Kernel
 from mercer.progress import OnPass
+from mercer.sources.held import groups_of, same_items
 from mercer.spaces.base import Neighbors, Space
 from mercer.spaces.nearest import by_blocks
 
@@ -43,14 +43,7 @@ class KernelRows(Space):
         return replace(self, rows=self.rows[items], diag=self.diag[items])
 
     def groups(self) -> Array:
-        if not sparse.issparse(self.rows):
-            return np.unique(np.asarray(self.rows) + 0, axis=0, return_inverse=True)[1].reshape(-1)  # −0 + 0 = 0
-        rows, known = self.rows.copy(), dict[bytes, int]()
-        rows.eliminate_zeros()
-        rows.sort_indices()
-        ends = rows.indptr
-        keys = (rows.indices[a:b].tobytes() + b"|" + rows.data[a:b].tobytes() for a, b in pairwise(ends))
-        return np.array([known.setdefault(key, len(known)) for key in keys])
+        return groups_of(self.rows)
 
     def distances_from(self, item: int) -> Array:
         return self._squared(self.rows[item : item + 1], self.diag[item : item + 1])[0]
@@ -90,8 +83,7 @@ class KernelRows(Space):
         """A distance of zero may be rounding, or no distance at all: the rows themselves are compared."""
         same = near.distances == 0
         rows, columns = np.nonzero(same)
-        difference = new[rows] != self.rows[near.indices[rows, columns]]
-        same[rows, columns] = ~np.asarray(difference.sum(axis=1), dtype=bool).reshape(-1)
+        same[rows, columns] = same_items(new[rows], self.rows[near.indices[rows, columns]])
         return same
 
     def _squared(self, rows: Any, diag: Array) -> Array:

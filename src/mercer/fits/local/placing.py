@@ -9,6 +9,7 @@ from mercer.arrays import Array
 from mercer.blocks import hoods_at_a_time, rows_at_a_time
 from mercer.fits.local.neighborhoods import Neighborhoods
 from mercer.operators import local_methods
+from mercer.sources.held import width_of
 from mercer.threads import run
 
 FAR = 1.25  # times as far from the training rows as those are from their own neighbours: no neighbour of theirs
@@ -38,7 +39,7 @@ def place(
     With labels, places of different parts have nothing to do with each other: a row goes to the part that its nearest
     item is in, and looks at no other.
     """
-    size, parts = rows_at_a_time(rows.shape[1]), []
+    size, parts = rows_at_a_time(width_of(rows)), []
     for start in range(0, rows.shape[0], size):
         new = hoods.space.prepare(rows[start : start + size])
         parts.append(
