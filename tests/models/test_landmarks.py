@@ -21,6 +21,7 @@ from mercer.certificates.intervals import water_level
 from mercer.errors import BadData, MercerWarning, NoRoom
 from mercer.kernels import RBF, Blockwise, Laplacian, Linear, Matern, Polynomial
 from mercer.sources.held import HeldRows
+from mercer.sources.items import Rows
 from mercer.sweeps.landmarks import LandmarkMap, sweep
 from mercer.threads import one_blas_thread
 
@@ -427,6 +428,16 @@ def test_the_way_back_is_learned_on_the_landmarks():
         warnings.simplefilter("ignore", MercerWarning)
         refined = clone(model).set_params(refine=1).fit(BLOBS)
     assert refined.dual_coef_.shape == (len(refined.landmarks_), 4)  # no n×n matrix for this either
+
+
+def test_the_way_back_from_landmarks_reads_no_row_of_a_file_again(tmp_path, monkeypatch):
+    rows = np.random.default_rng(0).normal(size=(80_000, 60))
+    np.save(tmp_path / "rows.npy", rows)
+    model = landmark(3, kernel="rbf", n_landmarks=50, fit_inverse_transform=True, memory_limit="36 MB")
+    assert model.plan(tmp_path / "rows.npy").memory < rows.nbytes
+    monkeypatch.setattr(Rows, "load", lambda *_: pytest.fail("all rows were loaded"))
+    model.fit(tmp_path / "rows.npy")
+    assert model.dual_coef_.shape == (len(model.landmarks_), 60)
 
 
 def test_a_precomputed_matrix_is_refused_and_a_function_of_item_numbers_is_the_way_out():

@@ -172,9 +172,11 @@ class KernelModel(Model):
 
     def _learn_inverse(self, task: Task, found: Components) -> None:
         """The way back from scores to rows: to those that were fitted, or to the landmarks, in the units of X."""
-        rows, weights, threads = task.training.data, task.training.weights, task.limits.threads
+        threads = task.limits.threads
         scores: Any = self._training
-        if found.landmarks is not None:
+        if found.landmarks is None:
+            rows, weights = task.training.data, task.training.weights
+        else:  # of all the others, none is read again
             rows, weights, scores = found.landmarks, None, found.projection.scores(found.landmarks, threads)
         coefficients = learn_inverse(self.kernel_, scores, rows, self.alpha, weights, threads)
         if task.training.scale is not None:

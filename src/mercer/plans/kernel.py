@@ -315,7 +315,8 @@ def _fitted(solver: WarmKrylov, p: Problem, limits: Limits) -> WarmKrylov:
 
 def _within(limits: Limits, plan: Plan, p: Problem) -> Plan:
     rows = plan.solver.count if isinstance(plan.solver, Landmarks) else p.n
-    inverse = p.copied + p.loaded + 8 * rows * (rows + 3 * p.d + 3 * min(_wanted(p), rows)) if p.inverse else 0
+    held = p.reading if plan.streams else p.copied + p.loaded
+    inverse = held + 8 * rows * (rows + 3 * p.d + 3 * min(_wanted(p), rows)) if p.inverse else 0
     what = "fit and the inverse transform" if inverse > plan.memory else "fit"
     fewer = "fewer rows, or (if many or all components were asked for) fewer n_components"
     advice = f"Give a larger memory_limit, {'fewer n_landmarks' if plan.streams else fewer}."
