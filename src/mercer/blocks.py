@@ -4,6 +4,7 @@ Sizes depend on shapes alone, never on threads or the clock: the same rows are s
 """
 
 from itertools import pairwise
+from typing import Any
 
 MOST_FEATURES = 5000  # of an explicit feature map: beyond it the D×D side costs more than it saves
 FEATURE_ENTRIES, FEATURE_ROWS = 8_000_000, 8192  # of features that are made block by block: held at a time, at most
@@ -25,6 +26,16 @@ def cut(n: int, size: int) -> list[slice]:
     pieces = max(1, -(-n // size))
     edges = [n * i // pieces for i in range(pieces + 1)]
     return [slice(a, b) for a, b in pairwise(edges)]
+
+
+def steps(n: int, size: int) -> list[slice]:
+    """0 … n in slices of exactly `size`, but for the last."""
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def some_of(rows: Any, count: int) -> Any:
+    """About so many rows from all over: every so many-th."""
+    return rows[:: max(1, rows.shape[0] // count)]
 
 
 def rows_at_a_time(*widths: int) -> int:

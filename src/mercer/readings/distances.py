@@ -9,6 +9,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from mercer.arrays import Array
+from mercer.blocks import steps
 from mercer.errors import BadData
 from mercer.inputs import refuse_diagonal
 from mercer.kernels.dot import Cosine, dot, squared_norms
@@ -19,7 +20,7 @@ FEW_COLUMNS = 8  # up to so many, differences are as fast as products
 DIGITS = 1e-6  # to which the nearest distance has to be known, for products to be good enough
 
 
-class Distances(ABC):
+class RowDistances(ABC):
     """From some rows to all n, or anything that grows with them: only their order is read."""
 
     n: int
@@ -34,7 +35,7 @@ class Distances(ABC):
         distances[i] = np.inf
 
 
-class Given(Distances):
+class GivenDistances(RowDistances):
     """As they are."""
 
     def __init__(self, matrix: Array) -> None:
@@ -44,7 +45,7 @@ class Given(Distances):
         out[...] = self.matrix[rows, columns]
 
 
-class Dense(Distances):
+class DenseDistances(RowDistances):
     """‖x − y‖² from one matrix product: [−2z, h, 1]·[w, 1, h']ᵀ with z = x − centre and h = ‖z‖².
 
     What that costs in digits is made good where it shows: rows so near that the squares cancel are measured again by
@@ -79,7 +80,7 @@ class Dense(Distances):
         distances[i] = np.inf
         if self.by_products:
             near = np.flatnonzero(distances <= self.near[i])
-            for part in slices(len(near), self.width):
+            for part in steps(len(near), self.width):
                 distances[near[part]] = self._by_differences([i], near[part])[0]
 
     def _moved(self, rows: Any, extra: int = 0) -> Array:
@@ -94,7 +95,7 @@ class Dense(Distances):
         return cdist(self.X[rows], self.X[columns], metric="sqeuclidean")
 
     def _of_each(self, reduce: Callable[[Array], Array]) -> Array:
-        return np.concatenate([reduce(self._moved(part)) for part in slices(self.n, self.width)])
+        return np.concatenate([reduce(self._moved(part)) for part in steps(self.n, self.width)])
 
     def _first_of_equals(self) -> Array | None:
         """For every row the first that equals it; None if no two do. Equal rows have equal sums Σ √j·zⱼ."""
@@ -103,13 +104,13 @@ class Dense(Distances):
         _, index, group = np.unique(sums, return_index=True, return_inverse=True)
         first = index[group]
         suspects = np.flatnonzero(first != np.arange(self.n))
-        for part in slices(len(suspects), self.width):
+        for part in steps(len(suspects), self.width):
             i = suspects[part]
             first[i] = np.where((self.X[i] == self.X[first[i]]).all(axis=1), first[i], i)
         return first if (first[suspects] != suspects).any() else None
 
 
-class Sparse(Distances):
+class SparseDistances(RowDistances):
     """‖x − y‖² = ‖x‖² − 2xᵀy + ‖y‖² of CSR rows, which cannot be moved to a centre without filling up."""
 
     def __init__(self, X: Any, unit: bool = False) -> None:
@@ -123,17 +124,17 @@ class Sparse(Distances):
         out += self.norms[columns]
 
 
-def distances_of(X: Any, metric: str) -> Distances:
+def distances_of(X: Any, metric: str) -> RowDistances:
     if metric == "precomputed":
         return _precomputed(X)
     spread = float(X.max()) - float(X.min())
     if not (spread == 0 or 1e-120 < spread < 1e150):
         raise BadData(f"Numbers that spread over {spread:.1g} cannot be squared: scale the data (StandardScaler).")
-    kind = Sparse if sparse.issparse(X) else Dense
+    kind = SparseDistances if sparse.issparse(X) else DenseDistances
     return kind(Cosine().rows(X), unit=True) if metric == "cosine" else kind(X)
 
 
-def _precomputed(D: Any) -> Given:
+def _precomputed(D: Any) -> GivenDistances:
     if sparse.issparse(D):
         raise ValueError('With metric="precomputed" X has to be dense: a sparse matrix leaves out most distances.')
     if D.shape[0] != D.shape[1]:
@@ -141,8 +142,4 @@ def _precomputed(D: Any) -> Given:
     if D.min() < 0:
         raise BadData(f'With metric="precomputed" X has to hold distances; its smallest number is {D.min():.3g}.')
     refuse_diagonal(D)
-    return Given(D)
-
-
-def slices(n: int, step: int) -> list[slice]:
-    return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+    return GivenDistances(D)

@@ -5,9 +5,7 @@ count in the order of their indices, and i itself never counts, whatever lies on
 rows, from a block of rows at a time, so that no n×n array is ever held; with `sample`, from so many random rows.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from math import isqrt
 from numbers import Integral
 from threading import Lock
 from typing import Any
@@ -17,14 +15,10 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.inputs import table, told_where
 from mercer.limits import count_threads
-from mercer.readings.distances import Distances, distances_of, slices
-from mercer.threads import one_blas_thread, run, threads_for
+from mercer.readings.distances import distances_of
+from mercer.readings.ranks import Sweep, ranks, smallest_in_order
 
 ALL_ROWS, SOME_ROWS = 5000, 2000  # up to so many rows all are looked at, of more than that so many
-BLOCK = 64_000_000  # bytes of the distances that are held at a time, to X and to Y together
-# Up to so many ranks, and one for so many distances, are counted one by one; more are looked up in sorted distances.
-FEW_RANKS, SORTED_MEANWHILE = 32, 3000
-LONG = 30_000  # distances of a row: with fewer, threads wait for Python more than they work
 
 
 @dataclass(frozen=True)
@@ -157,7 +151,7 @@ def quality(
     found = np.empty((len(sweep.rows), 3))
 
     def look(position: int, by_x: Array, by_y: Array) -> None:
-        in_x, in_y = ranks(by_x, nearest(by_y, k)), ranks(by_y, nearest(by_x, k))
+        in_x, in_y = ranks(by_x, smallest_in_order(by_y, k)), ranks(by_y, smallest_in_order(by_x, k))
         found[position] = np.maximum(in_x - k, 0).sum(), np.maximum(in_y - k, 0).sum(), np.count_nonzero(in_x <= k)
 
     sweep.over(look)
@@ -248,8 +242,8 @@ def co_ranking(
 
     def look(_: int, by_x: Array, by_y: Array) -> None:
         rank = np.full(n, largest + 1)
-        rank[nearest(by_x, largest)] = k
-        later = np.maximum(rank[nearest(by_y, largest)], k)
+        rank[smallest_in_order(by_x, largest)] = k
+        later = np.maximum(rank[smallest_in_order(by_y, largest)], k)
         kept = np.cumsum(np.bincount(later, minlength=largest + 2)[1:-1])
         with lock:  # whole numbers: their sums do not depend on the order
             np.add(totals, kept, out=totals)
@@ -258,83 +252,6 @@ def co_ranking(
     sweep.over(look)
     variance = np.maximum(squares - totals / m * totals, 0.0) / (m - 1) / k**2
     return CoRanking(totals / (m * k), _standard_error(variance, m, n), rows=m, n=n)
-
-
-# ---------------------------------------------------------------------------- ranks of one row
-
-
-def nearest(distances: Array, k: int) -> Array:
-    """The indices of the k smallest in order, equal ones by index."""
-    # The k-th smallest of some is no less than that of all, and found at once: few are left to be sorted.
-    some = distances[:: max(1, isqrt(len(distances) // (4 * k)))]
-    near = np.flatnonzero(distances <= np.partition(some, k - 1)[k - 1])
-    found = distances[near]
-    order = np.argsort(found)
-    found = found[order]
-    if (found[1:] == found[:-1]).any():  # a stable sort takes four times as long, and is rarely needed
-        order = np.argsort(distances[near], kind="stable")
-    return near[order[:k]]
-
-
-def ranks(distances: Array, indices: Array) -> Array:
-    """1 + how many are smaller, or equal with a smaller index, for each of these indices."""
-    if len(indices) <= min(FEW_RANKS, len(distances) // SORTED_MEANWHILE):
-        return np.array([_rank(distances, j) for j in indices])
-    ordered, values = np.sort(distances), distances[indices]
-    found = np.searchsorted(ordered, values) + 1
-    tied = np.searchsorted(ordered, values, side="right") > found
-    found[tied] = [_rank(distances, j) for j in indices[tied]]
-    return found
-
-
-def _rank(distances: Array, j: int) -> int:
-    value = distances[j]
-    return 1 + int(np.count_nonzero(distances[:j] <= value) + np.count_nonzero(distances[j + 1 :] < value))
-
-
-# ---------------------------------------------------------------------------- some rows at a time
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """The distances of some rows to all rows, in X and in Y."""
-
-    in_x: Distances
-    in_y: Distances
-    rows: Array
-    threads: int
-
-    @property
-    def n(self) -> int:
-        return self.in_x.n
-
-    def over(self, look: Callable[[int, Array, Array], None]) -> None:
-        """look(position, distances in X, distances in Y) for every row, on several threads.
-
-        Blocks and tiles are cut without regard to the threads, so that these do not change a bit.
-        """
-        threads = threads_for(8 * len(self.rows) * self.n, self.threads)
-        with one_blas_thread():
-            step = min(max(1, BLOCK // (16 * self.n)), len(self.rows))
-            blocks = np.empty((2, step, self.n))
-            for part in slices(len(self.rows), step):
-                self._look_at(part, blocks, look, threads)
-
-    def _look_at(self, part: slice, blocks: Array, look: Callable[[int, Array, Array], None], threads: int) -> None:
-        rows = self.rows[part]
-        both = list(zip((self.in_x, self.in_y), blocks[:, : len(rows)], strict=True))
-
-        def fill(task: tuple[Distances, Array, slice]) -> None:
-            space, out, columns = task
-            space.fill(rows, columns, out[:, columns])
-
-        def settle_and_look(position: int) -> None:
-            for space, distances in both:
-                space.settle(rows[position], distances[position])
-            look(part.start + position, *(distances[position] for _, distances in both))
-
-        run(fill, [(space, out, columns) for space, out in both for columns in slices(self.n, space.width)], threads)
-        run(settle_and_look, range(len(rows)), threads if self.n >= LONG else 1)
 
 
 # ---------------------------------------------------------------------------- what comes in, and words

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.arrays import Array
+from mercer.blocks import steps
 from mercer.kernels.base import Kernel
 from mercer.progress import OnPass
 from mercer.sources.held import groups_of, same_items
@@ -67,7 +68,7 @@ class KernelRows(Space):
         return by_blocks(lambda rows: self._squared(new[rows], diag[rows]), shape, k, None, threads)
 
     def gram_at(self, new: Any, neighbors: Array) -> Array:
-        parts = [slice(i, i + TOGETHER) for i in range(0, len(neighbors), TOGETHER)]
+        parts = steps(len(neighbors), TOGETHER)
         return np.concatenate([self._gram_of_few(new[some], neighbors[some]) for some in parts])
 
     def _gram_of_few(self, new: Any, neighbors: Array) -> Array:

@@ -9,6 +9,7 @@ from scipy import sparse
 from scipy.spatial import cKDTree
 
 from mercer.arrays import Array
+from mercer.blocks import some_of
 from mercer.kernels.dot import Cosine, Linear
 from mercer.progress import OnPass
 from mercer.spaces.base import Neighbors, Space
@@ -43,7 +44,7 @@ class Points(Space):
             return cls(of_length_one(rows), np.zeros(rows.shape[1]), unit=True, way=way)
         scale = power_of_two(rows)
         scaled = np.divide(rows, scale, dtype=np.float64)
-        centre = np.median(some_of(scaled), axis=0)
+        centre = np.median(some_of(scaled, SOME), axis=0)
         scaled -= centre
         finer = power_of_two(scaled)
         scaled /= finer
@@ -133,7 +134,7 @@ class SparsePoints(KernelRows):
     @classmethod
     def of(cls, rows: Any, *, unit: bool = False) -> "SparsePoints":
         """Rows as they were given."""
-        some = some_of(rows)
+        some = some_of(rows, SOME)
         filled = np.diff(sparse.csc_array(some).indptr)
         columns = np.flatnonzero((2 * filled > some.shape[0]) & (not unit))
         medians = np.median(some[:, columns].toarray(), axis=0)
@@ -164,11 +165,6 @@ def sparse_units(rows: Any) -> Any:
     rows = sparse.csr_array(Cosine().rows(sparse.csr_array(rows, dtype=np.float64, copy=True)))
     rows.data = np.round(rows.data, DIGITS)
     return rows
-
-
-def some_of(rows: Any) -> Any:
-    """Rows that stand for all: every so many-th."""
-    return rows[:: max(1, rows.shape[0] // SOME)]
 
 
 def of_length_one(rows: Array) -> Array:

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.arrays import Array, Matrix
-from mercer.blocks import LANES, cut, lane_rows, sparse_rows
+from mercer.blocks import LANES, cut, lane_rows, some_of, sparse_rows
 from mercer.progress import OnPass
 from mercer.sources.held import some_rows
 from mercer.sources.items import Rows
@@ -60,7 +60,7 @@ def add_block(
 ) -> None:
     """The pieces of a block, dealt out to the lanes."""
     pieces, each = cut(block.shape[0], size), threads if len(lanes) == 1 else 1
-    exact = exact or block.dtype != np.float32 or sparse.issparse(block) or not fits_single(some_of(block))
+    exact = exact or block.dtype != np.float32 or sparse.issparse(block) or not fits_single(some_of(block, SAMPLE))
 
     def work(i: int) -> None:
         for piece in pieces[i :: len(lanes)]:
@@ -74,12 +74,7 @@ def origin_of(rows: Matrix) -> Array:
     """A point near some rows; sparse rows stay where they are."""
     if sparse.issparse(rows):
         return np.zeros(rows.shape[1])
-    return np.asarray(some_of(rows).mean(axis=0, dtype=np.float64))
-
-
-def some_of(rows: Matrix) -> Matrix:
-    """A few rows from all over a block."""
-    return rows[:: max(1, rows.shape[0] // SAMPLE)]
+    return np.asarray(some_of(rows, SAMPLE).mean(axis=0, dtype=np.float64))
 
 
 def fits_single(sample: Array) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.blocks import hoods_at_a_time, rows_at_a_time
+from mercer.blocks import hoods_at_a_time, rows_at_a_time, steps
 from mercer.fits.local.neighborhoods import Neighborhoods
 from mercer.operators import local_methods
 from mercer.sources.held import width_of
@@ -40,8 +40,8 @@ def place(
     item is in, and looks at no other.
     """
     size, parts = rows_at_a_time(width_of(rows)), []
-    for start in range(0, rows.shape[0], size):
-        new = hoods.space.prepare(rows[start : start + size])
+    for some in steps(rows.shape[0], size):
+        new = hoods.space.prepare(rows[some])
         parts.append(
             place_some(hoods, places, reg, new, threads)
             if labels is None
@@ -74,7 +74,7 @@ def place_some(hoods: Neighborhoods, places: Array, reg: float, new: Any, thread
         np.einsum("ij,ijl->il", w, places[near.indices[some]], out=out[some])
 
     size = hoods_at_a_time(k, space.width)
-    run(work, [slice(i, min(i + size, len(out))) for i in range(0, len(out), size)], threads)
+    run(work, steps(len(out), size), threads)
     equal = space.equal(new, near)
     same = equal.any(axis=1)
     first = np.where(equal, near.indices, len(places)).min(axis=1)  # of several that it equals

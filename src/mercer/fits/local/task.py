@@ -8,6 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
+from mercer.blocks import some_of
 from mercer.errors import warn
 from mercer.fits.local.neighborhoods import probe_fill
 from mercer.inputs import refuse_diagonal
@@ -18,7 +19,7 @@ from mercer.sources.items import Items
 from mercer.spaces.base import Space
 from mercer.spaces.by_kernel import KernelRows
 from mercer.spaces.given import Distances
-from mercer.spaces.points import Points, SparsePoints, some_of
+from mercer.spaces.points import SOME, Points, SparsePoints
 
 TOL = 1e-6
 SPARSE_COST = 30.0  # nominal nanoseconds of a product of two sparse rows
@@ -95,7 +96,7 @@ def refuse_sizes(model: Any, n: int, d: int) -> None:
 def checked_kernel(kernel: Kernel, rows: Any) -> Kernel:
     """A kernel with a warning, if some rows show that its distances are none."""
     if not kernel.psd:
-        some = some_of(rows)
+        some = some_of(rows, SOME)
         values = np.linalg.eigvalsh(kernel.block(some, some))
         if values[0] < -1e-8 * abs(values[-1]):
             warn(
