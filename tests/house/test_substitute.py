@@ -24,8 +24,8 @@ import mercer
 from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding
 from mercer.datasets import rings
 from mercer.drop_in.current import ENTRIES
-from mercer.kernels import RBF
-from support.registry import ALL_KERNELS, MERCER_KERNELS, minimum
+from mercer.kernels import RBF, Polynomial
+from support.registry import ALL_KERNELS, MERCER_KERNELS, for_each, minimum
 
 QUIET = pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
 SOURCE = Path(__file__).parents[2] / "src" / "mercer"
@@ -484,17 +484,17 @@ def differences(model, X, K, weights=None):
 
 
 @pytest.mark.parametrize("weights", [None, np.tile([1.0, 2.0, 0.5], 20)], ids=["alike", "weighted"])
-@pytest.mark.parametrize("kernel", ALL_KERNELS, ids=lambda k: repr(k)[:50])
+@for_each(ALL_KERNELS, sample)
 @QUIET
-def test_transform_gives_the_training_rows_their_scores_in_every_component(kernel, weights):
-    X = sample()
+def test_transform_gives_the_training_rows_their_scores_in_every_component(kernel, items, weights):
+    X = items(60)
     model = KernelPCA(kernel=kernel)
     found, bound = differences(model, X, kernel.resolved(X, np.random.default_rng(0)).block(X, X), weights)
     assert (found <= bound).all(), (found / bound).max()
 
 
 @pytest.mark.parametrize("weights", [None, np.tile([1.0, 2.0, 0.5], 20)], ids=["alike", "weighted"])
-@pytest.mark.parametrize("kernel", [RBF(gamma=0.02), MERCER_KERNELS[2]], ids=repr)
+@pytest.mark.parametrize("kernel", [RBF(gamma=0.02), Polynomial(degree=3, gamma=0.3, coef0=0.5)], ids=repr)
 @QUIET
 def test_transform_gives_the_items_of_a_matrix_their_scores_in_every_component(kernel, weights):
     K = kernel.block(sample(), sample())
@@ -502,7 +502,7 @@ def test_transform_gives_the_items_of_a_matrix_their_scores_in_every_component(k
     assert (found <= bound).all(), (found / bound).max()
 
 
-@pytest.mark.parametrize("kernel", [RBF(gamma=0.02), MERCER_KERNELS[2]], ids=repr)
+@pytest.mark.parametrize("kernel", [RBF(gamma=0.02), Polynomial(degree=3, gamma=0.3, coef0=0.5)], ids=repr)
 @QUIET
 def test_transform_gives_the_training_rows_their_scores_by_landmarks(kernel):
     X = sample()
@@ -520,11 +520,11 @@ def test_reconstructions_from_all_components_are_those_of_scikit_learn():
     assert errors[0] == pytest.approx(errors[1], rel=1e-3)
 
 
-@pytest.mark.parametrize("kernel", [k for k in MERCER_KERNELS if k != RBF(gamma=1e-6)], ids=lambda k: repr(k)[:50])
+@for_each([entry for entry in MERCER_KERNELS if entry[0] != RBF(gamma=1e-6)], sample)
 @QUIET
-def test_weights_and_repeated_rows_have_as_many_components(kernel):
-    counts = np.tile([1, 2, 3], 20)
-    weighted = KernelPCA(kernel=kernel).fit(sample(), sample_weight=counts)
-    repeated = KernelPCA(kernel=kernel).fit(np.repeat(sample(), counts, axis=0))
+def test_weights_and_repeated_rows_have_as_many_components(kernel, items):
+    X, counts = items(60), np.tile([1, 2, 3], 20)
+    weighted = KernelPCA(kernel=kernel).fit(X, sample_weight=counts)
+    repeated = KernelPCA(kernel=kernel).fit(np.repeat(X, counts, axis=0))
     assert len(weighted.eigenvalues_) == len(repeated.eigenvalues_)
     np.testing.assert_allclose(weighted.eigenvalues_, repeated.eigenvalues_, rtol=1e-6)

@@ -8,11 +8,10 @@ from sklearn.base import clone
 from sklearn.gaussian_process import kernels as gaussian_process
 from sklearn.metrics import pairwise
 
-from mercer import textbook
+from mercer import kernels, textbook
 from mercer.kernels import (
     RBF,
     Blockwise,
-    Constant,
     Cosine,
     Laplacian,
     Linear,
@@ -25,21 +24,24 @@ from mercer.kernels import (
     resolve_kernel,
 )
 from mercer.kernels.dot import raise_to
-from support.registry import ALL_KERNELS, MERCER_KERNELS, SPARSE_KERNELS, minimum, minimum_of_blocks
+from support import registry
+from support.registry import ALL_KERNELS, MERCER_KERNELS, SPARSE_KERNELS, for_each
 
 rng = np.random.default_rng(0)
 X, Y = rng.normal(size=(23, 4)), rng.normal(size=(11, 4))
-every_kernel = pytest.mark.parametrize("kernel", ALL_KERNELS, ids=repr)
+every_kernel = for_each(ALL_KERNELS)
 
 
 @every_kernel
-def test_block_is_made_of_pairs(kernel):
-    pairs = np.array([[kernel.block(x[None], y[None])[0, 0] for y in Y] for x in X])
+def test_block_is_made_of_pairs(kernel, items):
+    X, Y = items(23), items(11, 1)
+    pairs = [[kernel.block(X[i : i + 1], Y[j : j + 1])[0, 0] for j in range(11)] for i in range(23)]
     assert_allclose(kernel.block(X, Y), pairs, rtol=1e-10, atol=1e-12)
 
 
 @every_kernel
-def test_block_is_symmetric_and_its_diagonal_is_diag(kernel):
+def test_block_is_symmetric_and_its_diagonal_is_diag(kernel, items):
+    X = items(23)
     K = kernel.block(X, X)
     assert_allclose(K, K.T, rtol=1e-12, atol=1e-13)
     assert_allclose(kernel.diag(X), np.diag(K), rtol=1e-10, atol=1e-12)
@@ -47,7 +49,8 @@ def test_block_is_symmetric_and_its_diagonal_is_diag(kernel):
 
 @every_kernel
 @pytest.mark.parametrize("shift", [0.0, 1.0])
-def test_tiles_are_the_block_less_the_shift(kernel, shift):
+def test_tiles_are_the_block_less_the_shift(kernel, items, shift):
+    X, Y = items(23), items(11, 1)
     tiles = kernel.prepare(X, Y, shift=shift)
     out = np.empty((5, 4))
     tiles.fill(slice(3, 8), slice(2, 6), out)
@@ -57,15 +60,17 @@ def test_tiles_are_the_block_less_the_shift(kernel, shift):
     assert_allclose(own, kernel.block(X, X) - shift, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("kernel", MERCER_KERNELS, ids=repr)
-def test_gram_matrices_are_positive_semidefinite(kernel):
+@for_each(MERCER_KERNELS)
+def test_gram_matrices_are_positive_semidefinite(kernel, items):
+    X = items(23)
     eta = np.linalg.eigvalsh(kernel.block(X, X))
     assert eta[0] > -1e-10 * eta[-1]
     assert check_kernel(kernel, X)
 
 
 @every_kernel
-def test_explicit_features_give_the_kernel_exactly(kernel):
+def test_explicit_features_give_the_kernel_exactly(kernel, items):
+    X, Y = items(23), items(11, 1)
     features, count = kernel.features(X), kernel.n_features(X)
     assert (features is None) == (count is None)
     if features is not None:
@@ -73,9 +78,9 @@ def test_explicit_features_give_the_kernel_exactly(kernel):
         assert_allclose(features @ kernel.features(Y).T, kernel.block(X, Y), rtol=1e-11, atol=1e-12)
 
 
-@pytest.mark.parametrize("kernel", SPARSE_KERNELS, ids=repr)
-def test_sparse_rows_give_the_same(kernel):
-    mostly_zero = X * (np.abs(X) > 1)
+@for_each(SPARSE_KERNELS)
+def test_sparse_rows_give_the_same(kernel, items):
+    mostly_zero = items(23) * (np.abs(items(23)) > 1)
     for container in (sparse.csr_array, sparse.csr_matrix):
         S = container(mostly_zero)
         assert_allclose(kernel.block(S, S), kernel.block(mostly_zero, mostly_zero), rtol=1e-10, atol=1e-12)
@@ -86,19 +91,17 @@ def test_sparse_rows_give_the_same(kernel):
 
 
 @every_kernel
-def test_kernels_are_values(kernel):
+def test_kernels_are_values(kernel, items):
     assert clone(kernel) == kernel
     assert type(kernel).__name__ in repr(kernel) or any(sign in repr(kernel) for sign in "+*")
     with pytest.raises(AttributeError, match="gamma"):
         kernel.gamma = 3.0
 
 
-@pytest.mark.parametrize("kernel", ALL_KERNELS, ids=repr)
-def test_repr_is_what_one_would_write(kernel):
-    names = dict(RBF=RBF, Linear=Linear, Polynomial=Polynomial, Cosine=Cosine, Laplacian=Laplacian)
-    names |= dict(Matern=Matern, Sigmoid=Sigmoid, Constant=Constant, Pairwise=Pairwise, Blockwise=Blockwise)
-    names |= dict(minimum=minimum, minimum_of_blocks=minimum_of_blocks)
-    again = eval(repr(kernel), names)  # noqa: S307
+@every_kernel
+def test_repr_is_what_one_would_write(kernel, items):
+    X, Y = items(23), items(11, 1)
+    again = eval(repr(kernel), vars(kernels) | vars(registry))  # noqa: S307
     assert_allclose(again.block(X, Y), kernel.block(X, Y), rtol=1e-5)
 
 

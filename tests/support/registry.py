@@ -2,6 +2,7 @@
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from pyarrow import csv, feather, parquet
 from scipy import sparse
 from scipy.sparse.linalg import aslinearoperator
@@ -28,6 +29,17 @@ from mercer.solvers.landmarks import Landmarks
 from mercer.solvers.shift_invert import DenseBottom, ShiftInvert
 from mercer.solvers.warm import WarmKrylov
 
+# ---------------------------------------------------------------------- kernels, each with items it can compare
+
+
+def rows(n, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, 4))
+
+
+def non_negative_rows(n, seed=0):
+    """With zeros among them, as counts have."""
+    return np.maximum(rows(n, seed) + 0.5, 0.0)
+
 
 def minimum(x, y):
     return np.minimum(np.abs(x), np.abs(y)).sum()
@@ -37,34 +49,45 @@ def minimum_of_blocks(X, Y):
     return np.minimum(np.abs(X[:, None]), np.abs(Y[None])).sum(axis=2)
 
 
+# Entries (kernel, items): `items(n, seed)` makes n of whatever the kernel compares.
 MERCER_KERNELS = [
-    Linear(),
-    Polynomial(degree=2, gamma=0.5, coef0=1.0),
-    Polynomial(degree=3, gamma=0.3, coef0=0.5),
-    Polynomial(degree=5, gamma=0.1, coef0=1.0),
-    Cosine(),
-    RBF(gamma=0.4),
-    RBF(gamma=1e-6),
-    RBF.from_length_scale(0.7),
-    Laplacian(gamma=0.3),
-    Matern(nu=0.5),
-    Matern(nu=1.5, length_scale=2.0),
-    Matern(nu=2.5, length_scale=0.5),
-    Constant(2.0),
-    RBF(gamma=1.0) + 0.5 * Linear(),
-    RBF(gamma=0.2) * Polynomial(degree=2, gamma=0.1, coef0=1.0),
-    2.0 * (Linear() + 1.0),
-    Pairwise(minimum),
-    Blockwise(minimum_of_blocks),
+    (Linear(), rows),
+    (Polynomial(degree=2, gamma=0.5, coef0=1.0), rows),
+    (Polynomial(degree=3, gamma=0.3, coef0=0.5), rows),
+    (Polynomial(degree=5, gamma=0.1, coef0=1.0), rows),
+    (Polynomial(degree=2.5, gamma=0.5, coef0=1.0), non_negative_rows),
+    (Cosine(), rows),
+    (RBF(gamma=0.4), rows),
+    (RBF(gamma=1e-6), rows),
+    (RBF.from_length_scale(0.7), rows),
+    (Laplacian(gamma=0.3), rows),
+    (Matern(nu=0.5), rows),
+    (Matern(nu=1.5, length_scale=2.0), rows),
+    (Matern(nu=2.5, length_scale=0.5), rows),
+    (Constant(2.0), rows),
+    (RBF(gamma=1.0) + 0.5 * Linear(), rows),
+    (RBF(gamma=0.2) * Polynomial(degree=2, gamma=0.1, coef0=1.0), rows),
+    (2.0 * (Linear() + 1.0), rows),
+    (Pairwise(minimum), rows),
+    (Blockwise(minimum_of_blocks), rows),
 ]
-ALL_KERNELS = [*MERCER_KERNELS, Sigmoid(gamma=0.1, coef0=0.2)]
+ALL_KERNELS = [*MERCER_KERNELS, (Sigmoid(gamma=0.1, coef0=0.2), rows)]
 SPARSE_KERNELS = [
-    Linear(),
-    Polynomial(degree=3, gamma=0.3, coef0=0.5),
-    Cosine(),
-    RBF(gamma=0.4),
-    Sigmoid(gamma=0.1, coef0=0.2),
+    (Linear(), rows),
+    (Polynomial(degree=3, gamma=0.3, coef0=0.5), rows),
+    (Cosine(), rows),
+    (RBF(gamma=0.4), rows),
+    (Sigmoid(gamma=0.1, coef0=0.2), rows),
 ]
+
+
+def for_each(kernels, others=rows):
+    """A test of `kernel` and `items`, for every entry; with other rows, if they are given, where any rows will do."""
+    kernels = [(kernel, others if items is rows else items) for kernel, items in kernels]
+    return pytest.mark.parametrize(("kernel", "items"), kernels, ids=[repr(kernel) for kernel, _ in kernels])
+
+
+# ---------------------------------------------------------------------- operators, files, solvers
 
 # Makers of one and the same matrix, X Xᵀ, in every way it can be held.
 ALL_OPERATORS = {
