@@ -14,7 +14,8 @@ FLOORS = {
     room: floor
     for floor, rooms in enumerate(
         [
-            ["errors", "limits", "blocks", "terminal", "unpromised"],
+            ["terminal", "limits", "blocks", "unpromised"],
+            ["errors"],
             ["arrays"],
             ["rounding", "blas", "inputs", "symmetric", "threads"],
             ["sums", "progress", "outlets"],

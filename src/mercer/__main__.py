@@ -68,7 +68,7 @@ def _refuse_usage(error: Any) -> int:
         return errors.WRONG_USE
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "mercer"
-    message = error.format_message().strip().rstrip(".")
+    message = terminal.plain(error.format_message().strip().rstrip("."))
     raise errors.WrongUse(f"{message}. See: {command} --help")
 
 

@@ -10,6 +10,8 @@ import sys
 import warnings
 from collections.abc import Iterable
 
+from mercer.terminal import plain
+
 DEFECT, WRONG_USE, BAD_DATA, NOT_VERIFIED, NO_ROOM, INTERRUPTED = 1, 2, 3, 4, 5, 130
 
 
@@ -41,7 +43,7 @@ class CannotWrite(MercerError):
 
     def __init__(self, path: object, error: OSError) -> None:
         super().__init__(
-            f"Cannot write {path}: {error.strerror or error}. Try another folder (--out on the command line)."
+            f"Cannot write {plain(path)}: {error.strerror or error}. Try another folder (--out on the command line)."
         )
 
 
@@ -75,6 +77,12 @@ def listed(items: Iterable[object], most: int = 5, total: int | None = None) -> 
     shown = [str(item) for item in items[:most]]
     more = (len(items) if total is None else total) - len(shown)
     return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and its noun: "1 row", "2,000 rows", "0 passes"."""
+    plural = noun + ("es" if noun.endswith("s") else "s")
+    return f"{number:,} {noun if number == 1 else plural}"
 
 
 def in_short(value: object, most: int = 60) -> str:

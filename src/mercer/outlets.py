@@ -1,4 +1,4 @@
-"""Where rows go: a file that appears when it is complete, or not at all."""
+"""Where scores and pages go: a file that appears when it is complete, or not at all."""
 
 import os
 import secrets
@@ -20,6 +20,15 @@ from mercer.terminal import end_quietly, plain
 
 Sink = Callable[[Array], None]
 BINARY = getattr(os, "O_BINARY", 0)  # Windows would change line ends
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """What the system objects to, in one sentence with the name of the file."""
+    try:
+        yield
+    except OSError as error:
+        raise CannotWrite(path, error) from None
 
 
 @contextmanager
@@ -62,16 +71,20 @@ def whole_file(path: Path) -> Iterator[Any]:
         temporary.unlink(missing_ok=True)
 
 
+def write_whole(path: Path, content: bytes) -> None:
+    """All or nothing: a reader never meets half a file, and a failure leaves the old one."""
+    with _told(path), whole_file(path) as file:
+        file.write(content)
+
+
 def _opened(path: Path, wanted: Path, flags: int) -> Any:
     """Opened for writing; a file that is to replace another may be read by whom that could be read."""
     rights = stat.S_IMODE(wanted.stat().st_mode) if wanted.exists() and path != wanted else None
-    try:
+    with _told(wanted):
         file = os.open(path, flags, 0o666 if rights is None else 0o600)
         if rights is not None:
             path.chmod(rights)
         return os.fdopen(file, "wb")
-    except OSError as error:
-        raise CannotWrite(wanted, error) from None
 
 
 def is_special(path: Path) -> bool:
@@ -81,10 +94,8 @@ def is_special(path: Path) -> bool:
 
 def _guarded(write: Sink, path: Path) -> Sink:
     def sink(block: Array) -> None:
-        try:
+        with _told(path):
             write(block)
-        except OSError as error:
-            raise CannotWrite(path, error) from None
 
     return sink
 
@@ -100,20 +111,32 @@ def _to_standard_output(names: Sequence[str], n_rows: int, dtype: Any) -> Iterat
 
 
 def refuse_unwritable(path: Path) -> None:
-    """Say before the work, not after it, that a file of this name cannot be written."""
-    try:
-        if path.is_dir():
-            raise IsADirectoryError(EISDIR, "it is a folder")
-        kind_of(path)
-        if path.exists() and not os.access(path, os.W_OK):
-            raise PermissionError(EACCES, "it is read-only")
-        if path.is_block_device() or path.is_socket():
-            raise PermissionError(EACCES, "it is a disk or a socket")
-        if not is_special(path):
-            with tempfile.TemporaryFile(dir=path.resolve().parent):
-                pass
-    except OSError as error:
-        raise CannotWrite(path, error) from None
+    """Say before the work, not after it, that scores cannot be written to a file of this name."""
+    with _told(path):
+        if not path.is_dir():
+            kind_of(path)
+        _refuse_place(path)
+
+
+def make_place(path: Path) -> Path:
+    """Make the folder of a file that is to be, and say before the work that it cannot be written there."""
+    with _told(path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    with _told(path):
+        _refuse_place(path)
+    return path
+
+
+def _refuse_place(path: Path) -> None:
+    if path.is_dir():
+        raise IsADirectoryError(EISDIR, "it is a folder")
+    if path.exists() and not os.access(path, os.W_OK):
+        raise PermissionError(EACCES, "it is read-only")
+    if path.is_block_device() or path.is_socket():
+        raise PermissionError(EACCES, "it is a disk or a socket")
+    if not is_special(path):
+        with tempfile.TemporaryFile(dir=path.resolve().parent):
+            pass
 
 
 def refuse_same_file(source: Path, path: Path) -> None:

@@ -57,7 +57,7 @@ def test_an_unwritable_folder_is_told():
 def test_a_folder_in_the_place_of_the_page_is_told_before_the_work(tmp_path):
     (tmp_path / "index.html").mkdir()
     done = run("demo", "--out", tmp_path)
-    assert done.returncode == 5 and "folder of that name" in done.stderr
+    assert done.returncode == 5 and "index.html: it is a folder" in done.stderr
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device that is always full")

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from mercer.outlets import make_place, write_whole
 from mercer.report import gallery, html
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -17,8 +18,8 @@ def entries():
 
 @pytest.fixture(scope="module")
 def page_file(entries, tmp_path_factory):
-    path = html.prepare(tmp_path_factory.mktemp("gallery") / "index.html")
-    html.write(path, html.gallery_page(entries))
+    path = make_place(tmp_path_factory.mktemp("gallery") / "index.html")
+    write_whole(path, html.gallery_page(entries).encode())
     return path
 
 
@@ -98,7 +99,7 @@ def test_hostile_texts_stay_texts(browser, entries, tmp_path):
     )
     hostile = gallery.Entry(attack, attack, attack, attack, attack, {attack: False}, entries[0].pictures)
     path = tmp_path / "hostile.html"
-    html.write(path, html.gallery_page([hostile]))
+    write_whole(path, html.gallery_page([hostile]).encode())
     page = opened(browser, path)
     assert page.title() == "mercer: the lectures come alive"
     assert page.locator("script, article img[src='x']").count() == 0

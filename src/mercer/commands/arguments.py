@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from mercer.errors import WrongUse
+from mercer.terminal import plain
 
 METHODS = ("kpca", "pca", "lle")
 PARAMETERS: dict[str, dict[str, str]] = {}  # of an option: the parameter of each method's model that it sets
@@ -74,7 +75,7 @@ def number_of_components(text: str | None, method: str) -> Any:
         return wanted
     if not (wanted < 1e15 and wanted == int(wanted)):
         words = ", and neither mle nor bic" if method == "pca" else ""
-        raise WrongUse(f"--components {text} is neither a whole number nor a share below 1{words}.")
+        raise WrongUse(f"--components {plain(text)} is neither a whole number nor a share below 1{words}.")
     return int(wanted)
 
 
@@ -167,7 +168,7 @@ Weights = Annotated[
 def model_parameters(method: str, typed: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters of the method's model, from everything that was typed; what was not is None, or False."""
     if method not in METHODS:
-        raise WrongUse(f"--method {method}: there is no such method; known are {', '.join(METHODS)}.")
+        raise WrongUse(f"--method {plain(method)}: there is no such method; known are {', '.join(METHODS)}.")
     options = {f"--{name.replace('_', '-')}": value for name, value in typed.items()}
     said = {option: value for option, value in options.items() if option in PARAMETERS and _is_said(value)}
     for option in said:

@@ -21,15 +21,16 @@ def demo(
         from mercer.report import gallery, html
     except ModuleNotFoundError as missing:
         raise MissingPart("The gallery", missing.name or "matplotlib", "app") from None
+    from mercer.outlets import make_place, write_whole
     from mercer.progress import track
     from mercer.threads import one_blas_thread
 
     scripts = gallery.scripts(only or ())
     name = "_".join(["figure", *(str(int(script.name[:2])) for script in scripts)]) if only else "index"
-    page = html.prepare(out / f"{name}.html")  # an unwritable folder is said before the work, not after it
+    page = make_place(out / f"{name}.html")  # an unwritable folder is said before the work, not after it
     with one_blas_thread():  # small matrices all of them: threads would only wait for each other
         entries = [gallery.make_entry(script) for script in track(scripts, "drawing")]
-    html.write(page, html.gallery_page(entries))
+    write_whole(page, html.gallery_page(entries).encode())
     put(plain(page.resolve()))
     wrong = [f"figure {entry.name}: {claim}" for entry in entries for claim, holds in entry.claims.items() if not holds]
     if wrong:

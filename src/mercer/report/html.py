@@ -1,17 +1,12 @@
 """Entries of the gallery → one self-contained page: no script, no request, pictures inline, every text escaped."""
 
 import base64
-import errno
 import re
-import tempfile
 from html import escape
 from importlib import resources
-from pathlib import Path
 from string import Template
 
 from mercer import __version__
-from mercer.errors import CannotWrite
-from mercer.outlets import whole_file
 from mercer.report.gallery import Entry
 from mercer.report.look import DPI
 
@@ -28,28 +23,6 @@ def gallery_page(entries: list[Entry]) -> str:
         contents="\n".join(f'<li><a href="#{escape(e.name)}">{escape(e.title)}</a></li>' for e in entries),
         entries="\n".join(map(_figure, entries)),
     )
-
-
-def prepare(path: Path) -> Path:
-    """Make the folder of `path` and see that it can be written to."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, "there is a folder of that name")
-        with tempfile.TemporaryFile(dir=path.parent):
-            pass
-    except OSError as error:
-        raise CannotWrite(path.parent, error) from error
-    return path
-
-
-def write(path: Path, text: str) -> None:
-    """All or nothing: a reader never meets half a page, and a failure leaves the old one."""
-    try:
-        with whole_file(path) as file:
-            file.write(text.encode())
-    except OSError as error:
-        raise CannotWrite(path, error) from error
 
 
 def _figure(entry: Entry) -> str:
