@@ -104,7 +104,7 @@ def test_a_share_of_few_stays_with_products_and_its_plan_has_room_for_the_most()
     model = KernelPCA(0.9, kernel="rbf", gamma="median").fit(BLOBS)
     plan = model.plan_
     assert isinstance(plan.solver, BlockKrylov) and len(model.eigenvalues_) <= plan.components.high < 50
-    most = choose_plan(Problem(n=3000, k=plan.components.high, d=10, copied=8 * 30_000), Limits(10**10, 2))
+    most = choose_plan(Problem(n=3000, k=plan.components.high, width=10, copied=8 * 30_000), Limits(10**10, 2))
     assert plan.memory == most.memory
     assert f"{plan.components.low} to {plan.components.high} components" in str(plan)
 
@@ -260,7 +260,7 @@ def test_the_clock_decides_nothing_but_the_seconds(monkeypatch):
 def test_more_work_takes_longer_and_more_threads_less():
     limits = Limits(10**11, 1)
     for smaller, larger in ((dict(n=5000), dict(n=10_000)), (dict(n=20_000), dict(n=60_000))):
-        few, many = (Problem(d=20, k=10, **sizes) for sizes in (smaller, larger))
+        few, many = (Problem(width=20, k=10, **sizes) for sizes in (smaller, larger))
         few, many = (kernel_work(choose_plan(p, limits), p) for p in (few, many))
         assert many.seconds(1) > 3 * few.seconds(1) and many.seconds(2) < 0.7 * many.seconds(1)
     assert Work(1e9, 1e9).seconds(1) == pytest.approx(2.01)

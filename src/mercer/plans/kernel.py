@@ -39,7 +39,7 @@ class Problem:
 
     n: int
     k: int | None
-    d: int = 0
+    width: int = 0  # numbers that one item takes while it is worked on
     n_features: int | None = None  # of an exact feature map, if the kernel has one
     free_features: bool = True  # whether features of the width of the rows are the rows themselves
     copied: int = 0  # bytes of X that the model keeps a copy of
@@ -214,7 +214,7 @@ def _landmarks(p: Problem, limits: Limits, why: str) -> Plan:
     exact = _matrix(p, "recomputed", limits) + solver.exact(p.n, min(_wanted(p), count)) if p.refine else 0
 
     def memory(solver: Landmarks) -> int:  # one after the other: landmarks are gone when exact passes begin
-        return max(exact, rows + BUFFERS + solver.memory(p.d, min(rows_at_a_time(solver.count, p.d), p.n)))
+        return max(exact, rows + BUFFERS + solver.memory(p.width, min(rows_at_a_time(solver.count, p.width), p.n)))
 
     while memory(solver) > limits.memory and solver.sample > FEWEST_CHOSEN_FROM * solver.count:
         fewer = max(FEWEST_CHOSEN_FROM * solver.count, int(solver.sample * 0.8))
@@ -258,14 +258,14 @@ def _wanted(p: Problem) -> int:
 def _matrix(p: Problem, held: str, limits: Limits | None = None) -> int:
     """Bytes of the matrix as it is held, with the rows kept and prepared for it."""
     threads = limits.threads if limits else 1
-    prepared = 0 if p.sparse else 8 * p.n * (3 * p.d + 6)
+    prepared = 0 if p.sparse else 8 * p.n * (3 * p.width + 6)
     return (
         p.loaded
         + {
             "given": p.copied,
             "gram": p.copied + 8 * p.n**2 + prepared,
             # rows in double and in single precision
-            "recomputed": p.copied + BUFFERS + threads * TILES + prepared + 8 * p.n * (p.d + 2),
+            "recomputed": p.copied + BUFFERS + threads * TILES + prepared + 8 * p.n * (p.width + 2),
             "features": _feature_bytes(p, threads),
         }[held]
     )
@@ -275,7 +275,7 @@ def _feature_bytes(p: Problem, threads: int) -> int:
     """Of features that are not the rows themselves, with what making them takes, and of blocks moved to the mean; or of
     the rows' copy, which is made when the blocks are gone."""
     D = p.n_features or 0
-    made = 0 if p.free_features and p.d == D else 8 * p.n * D * (1 if p.d == D else 3)
+    made = 0 if p.free_features and p.width == D else 8 * p.n * D * (1 if p.width == D else 3)
     whole = -(-p.n // -(-p.n // FEATURE_ROWS))  # rows of a block, all at once
     moved = 8 * D * min(p.n, max(whole, threads * min(FEATURE_ROWS, -(-p.n // FEATURE_PIECES))))
     return made + max(p.copied, 0 if p.sparse else moved)
@@ -288,7 +288,7 @@ def _narrow(p: Problem) -> bool:
 
 def _no_wider_than_rows(p: Problem) -> bool:
     """Features that are the rows, or the rows scaled, cost little where K would cost more."""
-    return p.n_features is not None and p.n_features == p.d and (p.sparse or p.d > p.n)
+    return p.n_features is not None and p.n_features == p.width and (p.sparse or p.width > p.n)
 
 
 def nominal_pass(p: Problem, limits: Limits) -> float:
@@ -316,7 +316,7 @@ def _fitted(solver: WarmKrylov, p: Problem, limits: Limits) -> WarmKrylov:
 def _within(limits: Limits, plan: Plan, p: Problem) -> Plan:
     rows = plan.solver.count if isinstance(plan.solver, Landmarks) else p.n
     held = p.reading if plan.streams else p.copied + p.loaded
-    inverse = held + 8 * rows * (rows + 3 * p.d + 3 * min(_wanted(p), rows)) if p.inverse else 0
+    inverse = held + 8 * rows * (rows + 3 * p.width + 3 * min(_wanted(p), rows)) if p.inverse else 0
     what = "fit and the inverse transform" if inverse > plan.memory else "fit"
     fewer = "fewer rows, or (if many or all components were asked for) fewer n_components"
     advice = f"Give a larger memory_limit, {'fewer n_landmarks' if plan.streams else fewer}."

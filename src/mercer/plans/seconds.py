@@ -76,7 +76,7 @@ def kernel_work(plan: Plan, p: Problem, pace: Pace = NOMINAL) -> Work:
     k = p.n if p.k is None else min(p.k, p.n)
     double = p.entry_cost if pace.double is None else pace.double
     single = double if pace.single is None else pace.single
-    held = Work(p.n * p.d * (pace.fresh if p.copied else 0.0))
+    held = Work(p.n * p.width * (pace.fresh if p.copied else 0.0))
     if p.inverse:
         rows = plan.solver.count if isinstance(plan.solver, Landmarks) else p.n
         held = held.plus(Work(rows**2 * (double + pace.fresh), alone=rows**3 / 3 * 2 * pace.flop))

@@ -90,11 +90,11 @@ def per_degree_of_freedom(total_weight: float, n: int) -> float:
 
 def describe(model: Any, items: Items, kernel: Kernel) -> Problem:
     """The sizes on which a plan is based."""
-    asked, given, d = model.n_components, isinstance(kernel, Precomputed), items.width
+    asked, given = model.n_components, isinstance(kernel, Precomputed)
     copies = (model.copy_X or model.standardize) and items.held and not (given or items.sparse)
     return Problem(
         n=len(items),
-        d=d,
+        width=items.width,
         k=None if asked is None else (int(asked) if isinstance(asked, Integral) else FIRST_GUESS),
         n_features=None if given else kernel.n_features(items),
         free_features=kernel.features_are_rows,
@@ -104,7 +104,7 @@ def describe(model: Any, items: Items, kernel: Kernel) -> Problem:
         loaded=0 if items.held else items.nbytes,
         reading=items.overhead,
         psd=kernel.psd,
-        entry_cost=kernel.entry_cost(d) * (SPARSE if items.sparse else 1),
+        entry_cost=kernel.entry_cost(items.width) * (SPARSE if items.sparse else 1),
         inverse=model.fit_inverse_transform,
         eigen_solver=which_solver(model),
         tol=model.tol,
