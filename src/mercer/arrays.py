@@ -7,11 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 Array = NDArray[Any]  # of numpy; of which numbers, the function says
 Matrix = Any  # a dense array or a scipy sparse one
 Held = Any  # items in memory, whose first axis counts: a dense array, a CSR matrix or an array of objects
+
+
+def single_or_double(dtype: DTypeLike) -> type[np.float32] | type[np.float64]:
+    """What numbers of this kind are computed and kept in: float32 stays what it is, all others become float64."""
+    return np.float32 if dtype == np.float32 else np.float64
 
 
 @dataclass(frozen=True)

@@ -23,14 +23,18 @@ HOOD_ENTRIES, HOOD_ROWS = 2_000_000, 2048  # of neighbours' coordinates or Gram 
 
 def cut(n: int, size: int) -> list[slice]:
     """0 … n in slices of nearly equal length, at most `size` long."""
-    pieces = max(1, -(-n // size))
+    return share_out(n, max(1, -(-n // size)))
+
+
+def share_out(n: int, pieces: int) -> list[slice]:
+    """0 … n in so many slices of nearly equal length."""
     edges = [n * i // pieces for i in range(pieces + 1)]
     return [slice(a, b) for a, b in pairwise(edges)]
 
 
-def steps(n: int, size: int) -> list[slice]:
-    """0 … n in slices of exactly `size`, but for the last."""
-    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+def steps(n: int, size: int, start: int = 0) -> list[slice]:
+    """start … n in slices of exactly `size`, but for the last."""
+    return [slice(first, min(first + size, n)) for first in range(start, n, size)]
 
 
 def some_of(rows: Any, count: int) -> Any:

@@ -19,6 +19,10 @@ from mercer.solvers.dense import Dense
 from mercer.symmetric import Measured
 
 FLAT_ROWS = 20  # from so many on, equal eigenvalues mean something
+ALL_THE_SAME = (
+    "All rows look the same to this kernel, so there is no structure to find: the scores are zero. "
+    "Is the data constant, or is gamma far too small for its scale?"
+)
 MOST_ROUNDS = 5  # how often a missed eigenvalue may send the solver back
 
 
@@ -206,10 +210,7 @@ def observations(
     """What a user should be told about this answer."""
     said = []
     if matrix.n > 1 and not np.any(values > 0):
-        said.append(
-            "All rows look the same to this kernel, so there is no structure to find: the scores are zero. "
-            "Is the data constant, or is gamma far too small for its scale?"
-        )
+        said.append(ALL_THE_SAME)
     if matrix.n >= FLAT_ROWS and 0 < values[:1].sum() * (matrix.n - 1) < 1.01 * matrix.trace and not indefinite:
         return [
             "No direction stands out to this kernel: all eigenvalues are nearly the same, as if every row were equally "

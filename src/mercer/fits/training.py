@@ -9,6 +9,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_non_negative
 
 from mercer.arrays import Array, is_foreign, to_numpy
+from mercer.errors import warn
 from mercer.inputs import table, told_where
 from mercer.sources.held import Given, HeldRows, copies_of
 
@@ -106,3 +107,16 @@ def weigh(items: Any, sample_weight: Any) -> Training:
             "LinearOperator; give the operator of the items that count."
         )
     return Training(type(items)(items.load(kept)), weights[kept], kept, items)
+
+
+def per_degree_of_freedom(total_weight: float, n: int) -> float:
+    """1/(Σw − 1): weights are counts."""
+    if total_weight > 1:
+        return 1 / (total_weight - 1)
+    if n == 1:
+        return 0.0
+    warn(
+        f"The sample weights sum to {total_weight:.3g}, but weights are counts (2 is the row twice): "
+        "explained_variance_ is nan. Scale them up; explained_variance_ratio_ does not depend on their scale."
+    )
+    return float("nan")

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import metadata_routing
 
-from mercer.arrays import Array
+from mercer.arrays import Array, single_or_double
 from mercer.blocks import MOST_FEATURES
 from mercer.errors import NoRoom
 from mercer.fits.door import open_items
@@ -16,6 +16,7 @@ from mercer.fits.linear.task import LinearTask
 from mercer.fits.linear.units import in_their_own, in_units, refuse_too_large, squared_units
 from mercer.fits.linear.ways import find_axes, from_square, with_enough_digits
 from mercer.fits.training import weigh
+from mercer.fits.working import working
 from mercer.limits import in_words
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.linear import Exact, LinearModel
@@ -210,8 +211,7 @@ class IncrementalPCA(LinearModel):
             self.n_samples_seen_ = found.count
             self.var_ = squared_units(found.squares / found.weight, found.unit).astype(self._dtype)
         else:
-            quiet = np.errstate(over="ignore", invalid="ignore")  # what overflows is told in words
-            with self._within_limits(), quiet, reporting(self.progress, 1, "rows") as on_pass:
+            with working(self.progress, 1, "rows", threads=task.limits.threads) as on_pass:
                 task, scatter = summed_in_range(task, on_pass)
                 found, self._scatter = with_enough_digits(task, plan, scatter, on_pass)
             found = in_their_own(found, task)
@@ -280,7 +280,7 @@ class IncrementalPCA(LinearModel):
         """The rows, their weights, and how many there are: of weight two, two."""
         training = weigh(open_items(self, X, reset=reset, mapped=True), sample_weight)
         if reset:
-            self._dtype = np.float32 if training.items.dtype == np.float32 else np.float64
+            self._dtype = single_or_double(training.items.dtype)
         return training.items, training.weights, training.copies
 
     def _set_number(self, n: int, d: int, first: bool) -> None:

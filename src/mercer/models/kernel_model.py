@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array
+from mercer.arrays import Array, single_or_double
 from mercer.certificates.intervals import IntervalCertificate
 from mercer.certificates.residuals import Certificate
 from mercer.drop_in.current import Current
@@ -116,7 +116,7 @@ class KernelModel(Model):
         if self.fit_inverse_transform and items.sparse:
             raise NotImplementedError("Inverse transform not implemented for sparse matrices!")
         training = weigh(items, sample_weight)
-        self._kept_items, self._dtype = training.kept, np.float32 if items.dtype == np.float32 else np.float64
+        self._kept_items, self._dtype = training.kept, single_or_double(items.dtype)
         if not self.standardize:
             return training
         names = getattr(self, "feature_names_in_", None)

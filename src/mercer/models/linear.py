@@ -13,13 +13,14 @@ from mercer.blocks import cut
 from mercer.certificates.residuals import Certificate
 from mercer.errors import BadData, warn
 from mercer.fits.door import open_items
-from mercer.fits.kernel.task import per_degree_of_freedom
 from mercer.fits.linear.digits import OVERFLOW
 from mercer.fits.linear.task import Axes
 from mercer.fits.linear.units import about_range, certificate_in, squared_units
+from mercer.fits.training import per_degree_of_freedom
 from mercer.inputs import table, told_where
 from mercer.models.base import Model
 from mercer.plans.plan import Plan
+from mercer.readings.components import shares
 from mercer.rounding import UNIT, UNIT_SINGLE
 from mercer.solvers.base import signs_by
 from mercer.threads import blas_threads_for, run
@@ -70,7 +71,7 @@ class LinearModel(Model):
         arrays = {
             "components_": completed(found.axes, found.values > 0),
             "explained_variance_": variances,
-            "explained_variance_ratio_": found.values / found.total if found.total > 0 else np.zeros(len(variances)),
+            "explained_variance_ratio_": shares(found.values, found.total),
             "singular_values_": np.sqrt(found.values) * found.unit,
             "mean_": found.mean,
         }

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array
+from mercer.arrays import Array, single_or_double
 from mercer.certificates.gaps import GapCertificate, PartsCertificate
 from mercer.errors import BadData, warn
 from mercer.fits.door import open_items
@@ -18,12 +18,13 @@ from mercer.fits.local.placing import Placement, place
 from mercer.fits.local.task import given_distances, local_problem, refuse_negative, space_of
 from mercer.fits.scale import about_units, in_units, refuse_matrix, standardized
 from mercer.fits.training import Training
+from mercer.fits.working import working
 from mercer.kernels.base import Kernel
 from mercer.models.base import Model, all_or_nothing
 from mercer.plans.local import LocalProblem, choose_local_plan, solver_for
 from mercer.plans.pace import local_plan_ahead
 from mercer.plans.plan import Plan
-from mercer.progress import PassCounter, reporting
+from mercer.progress import PassCounter
 from mercer.sources.items import Items
 from mercer.spaces.base import Space
 from mercer.spaces.by_kernel import KernelRows
@@ -75,8 +76,7 @@ class LocalModel(Model):
     def _fit(self, X: Any) -> None:
         """From rows to fitted names."""
         limits, rng = self._limits(), self._rng()
-        quiet = np.errstate(over="ignore", invalid="ignore")  # what overflows is told in words
-        with quiet, self._within_limits(), reporting(self.progress, STAGES, "neighbourhoods") as on_pass:
+        with working(self.progress, STAGES, "neighbourhoods", threads=limits.threads) as on_pass:
             opened = self._open(X)
             space, problem = opened.space, opened.problem
             plan = choose_local_plan(problem, limits)
@@ -96,7 +96,7 @@ class LocalModel(Model):
         if self.standardize:
             training = standardized(training, getattr(self, "feature_names_in_", None), self._limits().threads)
         space = space_of(self, training.in_memory().items)
-        dtype = np.float32 if items.dtype == np.float32 else np.float64
+        dtype = single_or_double(items.dtype)
         return Opened(space, local_problem(self, shape, space, loaded), dtype, training.scale, training.notes)
 
     def _embed(

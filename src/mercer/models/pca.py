@@ -4,9 +4,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
-from mercer.arrays import HERE, Array, Home
+from mercer.arrays import HERE, Array, Home, single_or_double
 from mercer.errors import warn
 from mercer.fits.door import open_items
 from mercer.fits.foretold import with_linear_share
@@ -236,7 +234,7 @@ class PCA(LinearModel):
         if training.kept is not None:  # rows that are left out are scored all the same
             open_items(self, X, reset=False)
         rows = training.items
-        self._dtype = np.float32 if rows.dtype == np.float32 else np.float64
+        self._dtype = single_or_double(rows.dtype)
         self._fit_svd_solver = which_solver(self, (training.copies, rows.width), rows.sparse)
         problem, limits = linear_problem(self, training.count, rows.width, rows, training.copies), self._limits()
         task = LinearTask(

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.arrays import Array, Matrix
-from mercer.blocks import hoods_at_a_time
+from mercer.blocks import hoods_at_a_time, steps
 from mercer.operators import local_methods
 from mercer.progress import OnPass
 from mercer.spaces.base import Space
@@ -73,9 +73,8 @@ def rounds(space: Space, indices: Array) -> Iterator[list[slice]]:
     """All items in pieces that fit into a thread's memory, some of them at a time."""
     n, k = indices.shape
     size = hoods_at_a_time(k, space.width)
-    for first in range(0, n, ROUND * size):
-        last = min(first + ROUND * size, n)
-        yield [slice(start, min(start + size, last)) for start in range(first, last, size)]
+    for some in steps(n, ROUND * size):
+        yield steps(some.stop, size, some.start)
 
 
 def patches(

@@ -6,6 +6,7 @@ with every doubling of m: k is bounded by what all rows there could be would tak
 
 from dataclasses import dataclass
 from math import ceil, log2
+from numbers import Integral
 
 import numpy as np
 
@@ -18,6 +19,13 @@ LEAST, MOST = 0.3, 0.9  # a q below the first, or above the second, is not belie
 NOISE = 0.07  # of k: what one sample differs from another
 
 FIRST_GUESS = 10  # components to begin with when a share of the variance is asked for
+
+
+def number_to_plan_for(asked: int | float | str | None) -> int | None:
+    """Components: as many as were asked for, a first guess for a share of the variance, None for all of them."""
+    if isinstance(asked, Integral):
+        return int(asked)
+    return None if asked is None or isinstance(asked, str) else FIRST_GUESS
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """How many components: rules on a spectrum λ₁ ≥ λ₂ ≥ …, each the variance along one component."""
 
-from typing import Any
+from numbers import Integral
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.special import gammaln
 
 from mercer.arrays import Array
@@ -11,8 +12,35 @@ ROUNDING = 1e-15  # of the largest: variances below are none
 TIES = {8: 1e-12, 4: 2e-6}  # shares nearer than this are the same, by the bytes of a number
 
 
+def shares(values: Array, total: float) -> Array:
+    """Each variance's share of the total; 0 where there is none to share."""
+    return np.zeros(len(values)) if total <= 0 else values / total
+
+
+def number_to_keep(
+    asked: int | float | str | None,
+    values: Array,
+    total: float,
+    *,
+    n: float = 0.0,
+    d: int | None = None,
+    more: bool = True,
+    dtype: DTypeLike = np.float64,
+) -> int:
+    """How many of these variances: all, as many as were asked for, as explain a share, or by a rule, of n rows."""
+    if asked is None:
+        return len(values)
+    if isinstance(asked, Integral):
+        return min(int(asked), len(values))
+    if isinstance(asked, str):
+        if values[0] <= 0:
+            return 1
+        return int(np.argmax(minka_evidence(values, n)) if asked == "mle" else np.argmin(bic(values, n, d)))
+    return components_for_share(values, total, float(asked), more=more, dtype=dtype) or len(values)
+
+
 def components_for_share(
-    values: Array, total: float, share: float, *, more: bool = True, dtype: Any = np.float64
+    values: Array, total: float, share: float, *, more: bool = True, dtype: DTypeLike = np.float64
 ) -> int | None:
     """The smallest k that explains more than a share of the total, as scikit-learn has it; None: more than are given.
 
@@ -22,7 +50,7 @@ def components_for_share(
     """
     if total <= 0:
         return 1
-    explained = np.cumsum((np.maximum(values, 0.0) / total).astype(dtype), dtype=dtype).astype(np.float64)
+    explained = np.cumsum(shares(np.maximum(values, 0.0), total).astype(dtype), dtype=dtype).astype(np.float64)
     tie = TIES[np.dtype(dtype).itemsize]
     reached = np.flatnonzero(explained > share + tie if more else explained >= share - tie)
     return int(reached[0]) + 1 if len(reached) else None

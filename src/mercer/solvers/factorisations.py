@@ -6,6 +6,7 @@ from scipy.linalg import blas, lapack
 from scipy.sparse.linalg import SuperLU, splu
 
 from mercer.arrays import Array, Matrix
+from mercer.blocks import steps
 from mercer.errors import NotVerified
 from mercer.progress import OnPass
 from mercer.threads import one_blas_thread, run
@@ -33,11 +34,10 @@ class SparseFactor:
     def solve(self, B: Array) -> Array:
         out = np.empty(B.shape, order="F")
 
-        def work(start: int) -> None:
-            columns = slice(start, start + COLUMNS)
+        def work(columns: slice) -> None:
             out[:, columns] = self.lu.solve(np.asfortranarray(B[:, columns]))
 
-        run(work, range(0, B.shape[1], COLUMNS), self.threads)
+        run(work, steps(B.shape[1], COLUMNS), self.threads)
         return out
 
 
@@ -50,16 +50,15 @@ class DenseFactor:
         A.flat[:: n + 1] += shift
         self.L = A
         with one_blas_thread():
-            for start in range(0, n, PANEL):
-                stop = min(start + PANEL, n)
-                self._panel(A, slice(start, stop), threads)
+            for columns in steps(n, PANEL):
+                self._panel(A, columns, threads)
                 if on_pass:
-                    on_pass((stop / n) ** 3)
+                    on_pass((columns.stop / n) ** 3)
 
     def _panel(self, A: Array, columns: slice, threads: int) -> None:
         """Take what earlier columns explain from these ones, factor the square on the diagonal, divide by it."""
         j, n = columns.start, len(A)
-        pieces = [slice(a, min(a + PANEL, n)) for a in range(j, n, PANEL)]
+        pieces = steps(n, PANEL, start=j)
 
         def update(rows: slice) -> None:
             A[rows, columns] -= A[rows, :j] @ A[columns, :j].T
@@ -81,7 +80,7 @@ class DenseFactor:
     def solve(self, B: Array) -> Array:
         """LLᵀX = B, panel by panel: LAPACK's own way is several times slower for a few columns."""
         L, X, n = self.L, np.array(B, dtype=np.float64, order="C"), len(self.L)
-        panels = [slice(start, min(start + PANEL, n)) for start in range(0, n, PANEL)]
+        panels = steps(n, PANEL)
         for p in panels:
             X[p] = blas.dtrsm(1.0, L[p, p], X[p] - L[p, : p.start] @ X[: p.start], lower=1)
         for p in reversed(panels):

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from mercer.arrays import Array
+from mercer.blocks import share_out, steps
 from mercer.threads import run, threads_for
 
 CAST_ROWS = 1024
@@ -21,8 +22,7 @@ def tall_times(A: Array, B: Array, threads: int, dtype: DTypeLike = np.float64) 
     few = len(A) if np.result_type(A, B) == out.dtype else CAST_ROWS
 
     def work(rows: slice) -> None:
-        for first in range(rows.start, rows.stop, few):
-            some = slice(first, min(first + few, rows.stop))
+        for some in steps(rows.stop, few, rows.start):
             np.matmul(A[some], B, out=out[some], casting="same_kind")
 
     run(work, cut_rows(len(A)), threads_for(A.size * B.shape[1], threads))
@@ -35,8 +35,7 @@ def transposed_times(A: Array, B: Array, threads: int) -> Array:
     parts = np.zeros((len(pieces), A.shape[1], B.shape[1]), dtype=np.result_type(A, B))
 
     def work(i: int) -> None:
-        for first in range(pieces[i].start, pieces[i].stop, SUMMED_ROWS):
-            some = slice(first, min(first + SUMMED_ROWS, pieces[i].stop))
+        for some in steps(pieces[i].stop, SUMMED_ROWS, pieces[i].start):
             parts[i] += A[some].T @ B[some]
 
     run(work, range(len(pieces)), threads_for(A.size * B.shape[1], threads))
@@ -45,6 +44,4 @@ def transposed_times(A: Array, B: Array, threads: int) -> Array:
 
 def cut_rows(n: int) -> list[slice]:
     """Rows in pieces that do not depend on the number of threads, so that no bit of an answer does."""
-    count = min(MOST_PIECES, -(-n // PIECE_ROWS)) or 1
-    edges = [n * i // count for i in range(count + 1)]
-    return [slice(edges[i], edges[i + 1]) for i in range(count)]
+    return share_out(n, min(MOST_PIECES, -(-n // PIECE_ROWS)) or 1)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.blocks import steps
 from mercer.solvers.base import Eigenpairs, Solver
 from mercer.solvers.completeness import PROBES
 from mercer.solvers.krylov import GUARD, BlockKrylov
@@ -105,8 +106,8 @@ class Guess:
     def of(cls, op: SymmetricOperator, factor: Factor, threads: int = 1) -> "Guess":
         """From FcᵀFc V = V a: U = Fc V a^−½. F is used up, and U kept in float32, which is plenty for a guess."""
         F = factor.F
-        for some in range(0, F.shape[1], 32):
-            F[:, some : some + 32] = op.project(F[:, some : some + 32])
+        for some in steps(F.shape[1], 32):
+            F[:, some] = op.project(F[:, some])
         values, V = np.linalg.eigh(transposed_times(F, F, threads))
         least = max(F.shape[1], 1) * np.finfo(np.float32).eps ** 2 * values.max(initial=0.0)
         good = values > least

@@ -8,7 +8,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from mercer.arrays import Array
+from mercer.arrays import Array, single_or_double
+from mercer.blocks import steps
 from mercer.sources.items import Items, Rows
 
 
@@ -28,8 +29,8 @@ class HeldRows(Rows):
         return int(rows.data.nbytes + rows.indices.nbytes + rows.indptr.nbytes if self.sparse else rows.nbytes)
 
     def blocks(self, size: int) -> Iterator[Any]:
-        for start in range(0, self.shape[0], size):
-            yield some_rows(self.rows, start, min(start + size, self.shape[0]))
+        for some in steps(self.shape[0], size):
+            yield some_rows(self.rows, some.start, some.stop)
 
     def __getitem__(self, indices: Array) -> Any:
         return self.rows[indices]
@@ -61,8 +62,8 @@ class HeldItems(Items):
         return 8 * len(self) * (1 + self.width)
 
     def blocks(self, size: int) -> Iterator[Array]:
-        for start in range(0, len(self), size):
-            yield self.items[start : start + size]
+        for some in steps(len(self), size):
+            yield self.items[some]
 
     def __getitem__(self, indices: Array) -> Array:
         return np.asarray(self.items[indices])
@@ -105,11 +106,11 @@ class MappedRows(Rows):
 
     def __init__(self, rows: Any) -> None:
         self.rows, self.shape = rows, rows.shape
-        self.dtype = np.dtype(np.float32 if rows.dtype == np.float32 else np.float64)
+        self.dtype = np.dtype(single_or_double(rows.dtype))
 
     def blocks(self, size: int) -> Iterator[Array]:
-        starts = range(0, self.shape[0], size)
-        yield from self.checked(np.array(self.rows[i : i + size], dtype=self.dtype) for i in starts)
+        parts = steps(self.shape[0], size)
+        yield from self.checked(np.array(self.rows[some], dtype=self.dtype) for some in parts)
 
 
 class ScaledRows(Rows):
@@ -119,7 +120,7 @@ class ScaledRows(Rows):
         self.rows, self.scale, self.shape = rows, scale, rows.shape
         self.names, self.label, self.path, self.overhead = rows.names, rows.label, rows.path, rows.overhead
         self.sparse, self.density = rows.sparse, rows.density
-        self.dtype = np.dtype(np.float32 if rows.dtype == np.float32 else np.float64)
+        self.dtype = np.dtype(single_or_double(rows.dtype))
 
     def blocks(self, size: int) -> Iterator[Any]:
         yield from (by_columns(np.divide, block, self.scale) for block in self.rows.blocks(size))
@@ -135,7 +136,7 @@ class ScaledRows(Rows):
 
 def by_columns(operation: np.ufunc, rows: Any, numbers: Array) -> Any:
     """Rows times, or divided by, a number for every column: new ones, as narrow as they were, and as sparse."""
-    dtype = np.float32 if rows.dtype == np.float32 else np.float64
+    dtype = single_or_double(rows.dtype)
     numbers = numbers.astype(dtype)
     if not sparse.issparse(rows):
         return operation(rows, numbers, dtype=dtype)

@@ -14,7 +14,7 @@ from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
 from mercer.arrays import Array
-from mercer.blocks import tile_rows
+from mercer.blocks import steps, tile_rows
 from mercer.progress import OnPass
 from mercer.spaces.base import Neighbors
 from mercer.threads import run
@@ -154,16 +154,13 @@ def tiles(work: Callable[[slice, Array], None], m: int, n: int, dtype: Any, thre
     """work(rows, out) for all of m rows, in pieces that do not depend on the threads, each with a tile of n columns."""
     size = tile_rows(n)
 
-    def piece(start: int) -> None:
-        rows = slice(start, min(start + size, m))
-        work(rows, np.empty((rows.stop - start, n), dtype=dtype))
+    def piece(rows: slice) -> None:
+        work(rows, np.empty((rows.stop - rows.start, n), dtype=dtype))
 
-    round_of = PIECES * size
-    for first in range(0, m, round_of):
-        last = min(first + round_of, m)
-        run(piece, range(first, last, size), threads)
+    for some in steps(m, PIECES * size):
+        run(piece, steps(some.stop, size, some.start), threads)
         if on_pass:
-            on_pass(last / m)
+            on_pass(some.stop / m)
 
 
 def smallest(D: Array, k: int) -> tuple[Array, Array]:

@@ -2,18 +2,16 @@
 
 from dataclasses import replace
 
-import numpy as np
-
 from mercer.errors import NoRoom
 from mercer.fits.kernel.matrix import build_matrix
 from mercer.fits.kernel.task import Components, Task, wanted_components
 from mercer.fits.scale import company
 from mercer.fits.spectrum import Spectrum, TooMany, find_spectrum
+from mercer.fits.working import working
 from mercer.operators.centering import Centered
 from mercer.operators.projection import Centring, projection
 from mercer.plans.kernel import certified_plan
 from mercer.plans.plan import Plan
-from mercer.progress import reporting
 
 
 def find_certified(task: Task, plan: Plan) -> Components:
@@ -27,8 +25,7 @@ def find_certified(task: Task, plan: Plan) -> Components:
 def _find(task: Task, plan: Plan) -> Components:
     """The matrix lives in here alone: it is gone before an inverse is learned."""
     training, kernel = task.training, task.kernel
-    quiet = np.errstate(over="ignore", invalid="ignore")  # what overflows is told in words
-    with quiet, reporting(task.progress, plan.passes, "passes over the kernel matrix") as on_pass:
+    with working(task.progress, plan.passes, "passes over the kernel matrix") as on_pass:
         matrix = build_matrix(plan, kernel, training.data, training.weights, task.limits.threads, on_pass)
         spectrum = find_spectrum(
             plan,

@@ -14,14 +14,15 @@ from mercer.errors import BadData, warn
 from mercer.fits.kernel.certified import components_of
 from mercer.fits.kernel.matrix import build_matrix
 from mercer.fits.kernel.task import Components, Task
-from mercer.fits.spectrum import find_spectrum
+from mercer.fits.spectrum import ALL_THE_SAME, find_spectrum
+from mercer.fits.working import working
 from mercer.inputs import table
 from mercer.operators.centering import Weighted, inverse_root
 from mercer.operators.gram import RecomputedGram
 from mercer.operators.projection import ByKernel
 from mercer.plans.plan import Plan
-from mercer.progress import OnPass, reporting, saying
-from mercer.readings.components import components_for_share
+from mercer.progress import OnPass, saying
+from mercer.readings.components import components_for_share, number_to_keep, shares
 from mercer.solvers.base import signs_by
 from mercer.solvers.dense import leading_eigenpairs
 from mercer.solvers.landmarks import Landmarks
@@ -38,10 +39,7 @@ def find_by_landmarks(task: Task, plan: Plan) -> Components:
     """Landmarks, one sweep for the moments of their features, and the eigenproblem of their side."""
     source, settings, rng = task.training.items, plan.solver, task.rng()
     assert isinstance(settings, Landmarks)
-    with (
-        np.errstate(over="ignore", invalid="ignore"),  # what overflows is told in words
-        reporting(task.progress, stages(task, settings), "drawing landmarks") as on_pass,
-    ):
+    with working(task.progress, stages(task, settings), "drawing landmarks") as on_pass:
         rows, indices = choose_rows(task, settings, source, rng, on_pass)
         saying(on_pass, "one sweep over the rows")
         features, order = LandmarkMap.of(task.kernel, rows)
@@ -184,13 +182,9 @@ def how_far(task: Task, features: LandmarkMap) -> int:
 
 def how_many(asked: int | float | None, values: Array, total: float, rounding: float) -> int:
     """As many as were asked for, or as explain the share: λ̂ against the most that the total can be."""
-    if asked is None:
-        return len(values)
-    if isinstance(asked, Integral):
-        if asked > len(values):
-            warn(f"n_components={asked} is more than the {len(values)} landmarks that tell rows apart; all are kept.")
-        return min(int(asked), len(values))
-    return components_for_share(values, total if total > rounding else 0.0, asked, more=False) or len(values)
+    if isinstance(asked, Integral) and asked > len(values):
+        warn(f"n_components={asked} is more than the {len(values)} landmarks that tell rows apart; all are kept.")
+    return number_to_keep(asked, values, total if total > rounding else 0.0, more=False)
 
 
 def observations(task: Task, kept: Array, values: Array, total: float, indefinite: bool) -> list[str]:
@@ -201,14 +195,11 @@ def observations(task: Task, kept: Array, values: Array, total: float, indefinit
             'ratios mean anything; use eigen_solver="krylov".'
         ]
     if not np.any(kept > 0):
+        return [ALL_THE_SAME]
+    if isinstance(task.asked, float) and components_for_share(values, total, task.asked, more=False) is None:
+        seen = float(shares(values, total).sum())
         return [
-            "All rows look the same to this kernel, so there is no structure to find: the scores are zero. "
-            "Is the data constant, or is gamma far too small for its scale?"
-        ]
-    share = float(values.sum()) / total
-    if isinstance(task.asked, float) and share < task.asked - 1e-12:
-        return [
-            f"n_components={task.asked} of the variance was asked for, but the landmarks see only {share:.3g} of it; "
+            f"n_components={task.asked} of the variance was asked for, but the landmarks see only {seen:.3g} of it; "
             f"all {len(kept)} components of theirs are kept. Give more n_landmarks."
         ]
     return []

@@ -9,14 +9,15 @@ import numpy as np
 
 from mercer.arrays import Array, Held
 from mercer.errors import warn
-from mercer.fits.training import Training
+from mercer.fits.training import Training, per_degree_of_freedom
 from mercer.inputs import table
 from mercer.kernels import Kernel, Precomputed
 from mercer.limits import Limits
 from mercer.operators.projection import Centring, Projection
 from mercer.plans.kernel import Problem
 from mercer.plans.plan import Plan
-from mercer.plans.share import FIRST_GUESS
+from mercer.plans.share import number_to_plan_for
+from mercer.readings.components import shares
 from mercer.solvers.feature_side import Factored
 from mercer.sources.items import Items
 
@@ -67,22 +68,7 @@ class Components:
     @property
     def ratios(self) -> Array:
         """Each eigenvalue's share of the total."""
-        if self.indefinite or self.total <= 0:
-            return np.full(len(self.values), np.nan if self.indefinite else 0.0)
-        return self.values / self.total
-
-
-def per_degree_of_freedom(total_weight: float, n: int) -> float:
-    """1/(Σw − 1): weights are counts."""
-    if total_weight > 1:
-        return 1 / (total_weight - 1)
-    if n == 1:
-        return 0.0
-    warn(
-        f"The sample weights sum to {total_weight:.3g}, but weights are counts (2 is the row twice): "
-        "explained_variance_ is nan. Scale them up; explained_variance_ratio_ does not depend on their scale."
-    )
-    return float("nan")
+        return np.full(len(self.values), np.nan) if self.indefinite else shares(self.values, self.total)
 
 
 # ---------------------------------------------------------------------- sizes, from a model's parameters and its rows
@@ -95,7 +81,7 @@ def describe(model: Any, items: Items, kernel: Kernel) -> Problem:
     return Problem(
         n=len(items),
         width=items.width,
-        k=None if asked is None else (int(asked) if isinstance(asked, Integral) else FIRST_GUESS),
+        k=number_to_plan_for(asked),
         n_features=None if given else kernel.n_features(items),
         free_features=kernel.features_are_rows,
         sparse=items.sparse,

@@ -2,19 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, single_or_double
 from mercer.certificates.residuals import Certificate
 from mercer.errors import NoRoom
 from mercer.limits import Limits
 from mercer.plans.linear import LinearProblem
 from mercer.plans.plan import Plan
-from mercer.plans.share import FIRST_GUESS
-from mercer.readings.components import bic, components_for_share, minka_evidence
+from mercer.plans.share import number_to_plan_for
+from mercer.readings.components import number_to_keep
 from mercer.sources.items import Rows
 
 
@@ -37,7 +36,7 @@ class LinearTask:
     @property
     def dtype(self) -> Any:
         """Of what the model keeps."""
-        return np.float32 if self.rows.dtype == np.float32 else np.float64
+        return single_or_double(self.rows.dtype)
 
 
 @dataclass(frozen=True)
@@ -60,9 +59,6 @@ class Axes:
     warnings: list[str] = field(default_factory=list)
 
 
-# ---------------------------------------------------------------------- from rows
-
-
 def number_of_axes(task: LinearTask, spectrum: Array | None = None, total: float = 0.0, n: float = 0.0) -> int:
     """How many to find: as said, or by a rule on the whole spectrum."""
     asked, most = task.asked, task.problem.all
@@ -73,17 +69,7 @@ def number_of_axes(task: LinearTask, spectrum: Array | None = None, total: float
     if spectrum is None:
         raise NoRoom(f"n_components={asked!r} needs all {most:,} variances, and that does not fit.")
     values = np.maximum(spectrum[:most], 0.0)
-    if isinstance(asked, float):
-        return components_for_share(values, total, asked, dtype=task.dtype) or most
-    if values[0] <= 0:
-        return 1
-    return int(np.argmax(minka_evidence(values, n)) if asked == "mle" else np.argmin(bic(values, n, task.problem.d)))
-
-
-# ---------------------------------------------------------------------- digits
-
-
-# ---------------------------------------------------------------------- to what is kept
+    return number_to_keep(asked, values, total, n=n, d=task.problem.d, dtype=task.dtype)
 
 
 def linear_problem(model: Any, n: int, d: int, rows: Rows | None = None, copies: int = 0) -> LinearProblem:
@@ -91,7 +77,7 @@ def linear_problem(model: Any, n: int, d: int, rows: Rows | None = None, copies:
     asked: Any = model.n_components
     is_sparse = rows is not None and rows.sparse
     fewer = (is_sparse and model.svd_solver == "auto") or model.svd_solver == "arpack"  # by scikit-learn's rule
-    k = int(asked) if isinstance(asked, Integral) else FIRST_GUESS if isinstance(asked, float) else None
+    k = number_to_plan_for(asked)
     return LinearProblem(
         n=n,
         d=d,

@@ -13,11 +13,12 @@ from mercer.fits.linear.digits import DIGITS, SINGLE_DIGITS, OutOfRange, about_d
 from mercer.fits.linear.task import Axes, LinearTask, number_of_axes
 from mercer.fits.linear.units import in_their_own, in_units
 from mercer.fits.spectrum import TooMany, grow_to_share, rule_out_missed
+from mercer.fits.working import working
 from mercer.operators.held import Dilation, HeldMatrix
 from mercer.operators.products import ScatterProducts
 from mercer.plans.linear import COLUMN_ENTRIES, choose_linear_plan, rows_plan, triangle_plan
 from mercer.plans.plan import Plan
-from mercer.progress import OnPass, reporting
+from mercer.progress import OnPass
 from mercer.rounding import gamma
 from mercer.solvers.base import Eigenpairs, measured_anew, rounding_floor, signs_by
 from mercer.solvers.dense import Dense
@@ -33,12 +34,8 @@ COUNTED = "all eigenvalues were computed or counted"
 
 def find_axes(task: LinearTask, plan: Plan) -> Axes:
     """The way the plan names; if too few digits are left at its end, or too many components are needed, another."""
-    quiet = np.errstate(over="ignore", invalid="ignore", divide="ignore")  # what overflows is told in words
-    with (
-        quiet,
-        one_blas_thread(task.limits.threads),
-        reporting(task.progress, plan.passes, "sweeps over the rows") as on_pass,
-    ):
+    words, threads = "sweeps over the rows", task.limits.threads
+    with np.errstate(divide="ignore"), working(task.progress, plan.passes, words, threads=threads) as on_pass:
         try:
             return _WAYS[plan.held](task, plan, on_pass)
         except OutOfRange:
