@@ -22,7 +22,7 @@ TESTS = {
         "house/test_sklearn.py",
         "house/test_swapped.py",
         "models/test_landmarks.py",
-        "models/test_lle.py",
+        "models/lle",
         "readings/test_quality.py",
         "sources/test_sources.py",
         "report/test_gallery.py",
@@ -33,7 +33,7 @@ TESTS = {
         "house/test_substitute.py",
         "models/test_kernel_pca.py",
         "models/test_pca.py",
-        "models/test_lle.py",
+        "models/lle",
     ],
 }
 TOOLS = {

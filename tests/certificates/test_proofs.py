@@ -22,17 +22,15 @@ from mercer.solvers.base import Eigenpairs
 from mercer.solvers.completeness import explore, explore_by_products
 from mercer.solvers.factorisations import DenseFactor, SparseFactor, count_negative
 from mercer.solvers.shift_invert import BottomRitz, DenseBottom, ShiftInvert, bound_by_count
+from support.bottom import EPS, with_spectrum
 
-EPS = np.finfo(float).eps
 FACTORS = pytest.mark.parametrize("factor", ["sparse", "dense"])
 
 
-def with_spectrum(values, seed=0):
-    """A matrix that sends 1 to zero and has these eigenvalues besides, and their vectors."""
-    n, rng = len(values) + 1, np.random.default_rng(seed)
-    Q = np.linalg.qr(np.column_stack([np.ones(n), rng.normal(size=(n, n - 1))]))[0][:, 1:]
-    M = Q * values @ Q.T
-    return HeldMatrix(sparse.csc_array((M + M.T) / 2)), Q
+def held_with(values, seed=0):
+    """The matrix of `with_spectrum`, and its eigenvectors."""
+    M, Q = with_spectrum(values, seed)
+    return HeldMatrix(M), Q
 
 
 # ---------------------------------------------------------------------- the largest eigenpairs
@@ -311,7 +309,7 @@ def test_a_pair_whose_residual_reaches_beyond_the_bound_is_not_complete():
     Only one eigenvalue is below 1.19, and θ is too. But the eigenvalue within ρ of θ is the other one, 1.2 ≤ θ + ρ:
     λ₁ = 0 is below θ − ρ = 0.55, so nobody may take θ for λ₁ because θ is below the bound.
     """
-    op, vectors = with_spectrum(np.array([0.0, 1.2]))
+    op, vectors = held_with(np.array([0.0, 1.2]))
     mixture = np.sqrt(1 / 6) * vectors[:, :1] + np.sqrt(5 / 6) * vectors[:, 1:2]
     ritz = BottomRitz.of(op, mixture)
     assert_allclose([ritz.values[0], ritz.residuals[0]], [1.0, np.sqrt(0.2)], rtol=1e-12)
@@ -327,7 +325,7 @@ def test_a_pair_that_is_below_the_bound_by_less_than_rounding_is_not_complete():
 
     Nobody may take 1.185 for it because 1.185 is below the bound.
     """
-    _, vectors = with_spectrum(np.array([0.0, 1.2]))
+    _, vectors = held_with(np.array([0.0, 1.2]))
     u, size = vectors[:, 1:], 0.02 / shift_invert.rounding(1.0)
     pairs = Eigenpairs(np.array([1.185]), u, np.zeros(1), 1.185 * u, size=size, bound=1.19)
     assert certify_gaps(pairs, tol=1e-6).n_complete == 0
@@ -337,7 +335,7 @@ def test_a_pair_that_is_below_the_bound_by_less_than_rounding_is_not_complete():
 def test_pivots_are_counted_against_the_pairs_that_were_found_and_the_constant_one(factor):
     """0.1, 0.2, 0.3, 1, …: between the second and the third are three eigenvalues below, that of 1 among them."""
     values = np.array([0.1, 0.2, 0.3, *np.linspace(1, 2, 7)])
-    op, vectors = with_spectrum(values)
+    op, vectors = held_with(values)
     size, rng = shift_invert.norm_of(op), np.random.default_rng(0)
     whole = BottomRitz.of(op, vectors[:, :5])
     for k in (1, 2, 3, 4):
@@ -353,7 +351,7 @@ def test_pivots_are_counted_against_the_pairs_that_were_found_and_the_constant_o
 
 def test_fewer_negative_pivots_than_pairs_were_found_prove_nothing(monkeypatch):
     """So few cannot be: something went wrong, and a bound from it would be none."""
-    op, vectors = with_spectrum(np.array([0.1, 0.2, 0.3, 1.0, 2.0]))
+    op, vectors = held_with(np.array([0.1, 0.2, 0.3, 1.0, 2.0]))
     ritz = BottomRitz.of(op, vectors[:, :4])
     monkeypatch.setattr(shift_invert, "count_negative", lambda M, shift, factor, rng: (2, 0.0))
     assert bound_by_count(op, ritz, 2, shift_invert.norm_of(op), "dense", np.random.default_rng(0))[0] == -np.inf
@@ -361,7 +359,7 @@ def test_fewer_negative_pivots_than_pairs_were_found_prove_nothing(monkeypatch):
 
 def test_what_a_factorisation_got_wrong_comes_off_the_bound_by_counting(monkeypatch):
     """The count is that of a matrix that differs by 0.03: the eigenvalues of M may be lower by as much (Weyl)."""
-    op, vectors = with_spectrum(np.array([0.1, 0.2, 0.3, 1.0, 2.0]))
+    op, vectors = held_with(np.array([0.1, 0.2, 0.3, 1.0, 2.0]))
     ritz = BottomRitz.of(op, vectors[:, :4])
     monkeypatch.setattr(shift_invert, "count_negative", lambda M, shift, factor, rng: (3, 0.03))
     bound, _ = bound_by_count(op, ritz, 2, shift_invert.norm_of(op), "dense", np.random.default_rng(0))
@@ -373,7 +371,7 @@ def test_what_a_factorisation_got_wrong_comes_off_the_bound_by_counting(monkeypa
 def test_negative_pivots_are_as_many_as_eigenvalues_below(factor, seed):
     rng = np.random.default_rng(seed)
     values = np.sort(rng.uniform(-1, 1, size=30))
-    M = with_spectrum(values, seed)[0].sparse()
+    M = held_with(values, seed)[0].sparse()
     every = np.sort(np.append(values, 0.0))
     for below in (0, 1, 7, 15, 30, 31):
         edges = np.concatenate([[-2.0], every, [2.0]])
@@ -405,14 +403,14 @@ def test_the_error_of_a_factorisation_covers_what_it_got_wrong():
 
 @pytest.mark.parametrize("kind", [SparseFactor, DenseFactor])
 def test_the_shift_is_part_of_what_is_inverted(kind):
-    op, vectors = with_spectrum(np.linspace(0.1, 1, 9))
+    op, vectors = held_with(np.linspace(0.1, 1, 9))
     solved = kind(op.sparse(), 0.5).solve(vectors[:, :3])
     assert_allclose(solved, vectors[:, :3] / (np.linspace(0.1, 1, 9)[:3] + 0.5), rtol=1e-10, atol=1e-12)
 
 
 def test_a_bound_by_lapack_has_room_for_the_residual_of_what_it_saw_next(monkeypatch):
     """A Ritz value is no smaller than its eigenvalue: θ₃ alone is no bound on what follows the second."""
-    op, vectors = with_spectrum(np.array([0.1, 0.2, 0.3, *np.linspace(1, 2, 9)]))
+    op, vectors = held_with(np.array([0.1, 0.2, 0.3, *np.linspace(1, 2, 9)]))
     for error in (0.0, 0.01, 0.1):
         spoiled = BottomRitz.of(op, vectors[:, :6] + error * np.random.default_rng(0).normal(size=(13, 6)))
         with monkeypatch.context() as patch:
@@ -423,7 +421,7 @@ def test_a_bound_by_lapack_has_room_for_the_residual_of_what_it_saw_next(monkeyp
 @FACTORS
 def test_eigenvalues_too_near_for_probes_are_told_apart_by_counting(factor):
     values = np.array([0.1, 0.2, *np.linspace(0.21, 2, 40)])
-    op, _ = with_spectrum(values)
+    op, _ = held_with(values)
     c = certify_gaps(ShiftInvert(factor).solve(op, 2, np.random.default_rng(0)), tol=1e-6)
     assert c.n_complete == 2 and 0.2 < c.bound_beyond <= 0.21 and "negative pivots" in c.level
 
@@ -436,7 +434,7 @@ def test_certificates_of_the_smallest_hold_whatever_rounding_has_done(some):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(7, 25))
         k = int(rng.integers(1, 4))
-        op, Q = with_spectrum(np.sort(rng.uniform(0, 2, n - 1)), seed)
+        op, Q = held_with(np.sort(rng.uniform(0, 2, n - 1)), seed)
         values, M = np.sort(np.linalg.eigvalsh(Q.T @ op.dense() @ Q)), op.dense()
         _, Y = np.linalg.eigh(Q.T @ M @ Q)
         vectors = Q @ Y
@@ -464,7 +462,7 @@ def test_certificates_of_the_smallest_hold_whatever_rounding_has_done(some):
 
 def told(values, k):
     """What is said of the first k eigenvalues of a matrix with this spectrum."""
-    op, _ = with_spectrum(np.asarray(values, dtype=float))
+    op, _ = held_with(np.asarray(values, dtype=float))
     pairs = DenseBottom().solve(op, k, np.random.default_rng(0))
     return " ".join(about(certify_gaps(pairs, tol=1e-6)))
 

@@ -15,9 +15,9 @@ from mercer.fits.linear import ways
 from mercer.rounding import UNIT, UNIT_SINGLE, gamma
 from mercer.sums import LONG, RunningSum, chain, column_squares, cross, inner, product, sum_chain, two_sum, weighted_sum
 from mercer.sweeps.scatter import Spread, Square, Triangle
+from support.silence import quiet
 from support.strategies import seeds
 
-quiet = pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
 few = settings(max_examples=25)
 SOLVERS = ["full", "qr", "covariance_eigh", "gram", "krylov"]
 

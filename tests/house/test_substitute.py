@@ -26,8 +26,8 @@ from mercer.datasets import rings
 from mercer.drop_in.current import ENTRIES
 from mercer.kernels import RBF, Polynomial
 from support.registry import ALL_KERNELS, MERCER_KERNELS, for_each, minimum
+from support.silence import quiet
 
-QUIET = pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
 SOURCE = Path(__file__).parents[2] / "src" / "mercer"
 
 
@@ -176,21 +176,21 @@ def strangers(thing, place, seen):
 
 
 @pytest.mark.parametrize("model", FITTED, ids=str)
-@QUIET
+@quiet
 def test_fitted_models_hold_arrays_and_plain_values_so_that_any_format_can_save_them(model):
     fitted = clone(model).fit(load_iris().data)
     fitted.transform(load_iris().data)
     assert list(strangers(fitted, type(model).__name__, {})) == []
 
 
-@QUIET
+@quiet
 def test_the_search_for_strangers_finds_a_tree():
     space = LocallyLinearEmbedding().fit(rings(60)[0])._hoods.space
     assert "cKDTree" in str(list(strangers(vars(space), "", {})))
 
 
 @pytest.mark.parametrize("model", FITTED, ids=str)
-@QUIET
+@quiet
 def test_copies_of_a_fitted_model_give_the_same_scores(model, tmp_path):
     X = load_iris().data
     fitted = clone(model).fit(X)
@@ -254,7 +254,7 @@ def test_axes_without_variances_are_whitened_with_a_sentence():
         model.transform(NEW)
 
 
-@QUIET
+@quiet
 def test_a_float32_model_keeps_its_mean_in_double_precision_as_long_as_it_is_its_own():
     X = (sample() + 1e6).astype(np.float32)
     model = PCA(2).fit(X)
@@ -278,7 +278,7 @@ KERNELS = [
 
 
 @pytest.mark.parametrize("params", KERNELS, ids=lambda p: p["kernel"])
-@QUIET
+@quiet
 def test_kernel_pca_follows_the_arrays_that_are_set(params):
     ours, theirs = KernelPCA(3, **params), decomposition.KernelPCA(3, eigen_solver="dense", **params)
     for model in (ours.fit(sample()), theirs.fit(sample())):
@@ -372,7 +372,7 @@ CONVERTED = [
 @pytest.mark.parametrize(
     ("model", "weights"), CONVERTED, ids=lambda v: "" if v is None else str(v).partition(" at 0x")[0][:60]
 )
-@QUIET
+@quiet
 def test_scikit_learns_own_object_gives_the_same_scores(model, weights):
     X = sample()
     ours = clone(model).fit(X) if weights is None else clone(model).fit(X, sample_weight=weights)
@@ -388,7 +388,7 @@ def test_scikit_learns_own_object_gives_the_same_scores(model, weights):
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS + 1], ids=["alike", "weighted"])
-@QUIET
+@quiet
 def test_scikit_learns_own_object_of_a_kernel_matrix(weights):
     X = sample()
     ours = KernelPCA(3, kernel="precomputed").fit(np.tanh(X @ X.T / 1000), sample_weight=weights)
@@ -429,7 +429,7 @@ def test_a_model_that_is_not_fitted_has_no_object():
 
 
 @pytest.mark.parametrize("params", KERNELS, ids=lambda p: p["kernel"])
-@QUIET
+@quiet
 def test_reconstruction_errors_as_pyod_computes_them(params):
     """From a subclass, by the private names `_centerer` and `_get_kernel`."""
 
@@ -452,7 +452,7 @@ def test_reconstruction_errors_as_pyod_computes_them(params):
 
 
 @pytest.mark.parametrize("params", KERNELS, ids=lambda p: p["kernel"])
-@QUIET
+@quiet
 def test_kernels_between_rows_in_their_own_units_are_those_of_divided_rows(params):
     model = KernelPCA(3, standardize=True, **params).fit(sample())
     divided, new = sample() / sample().std(axis=0, ddof=1), NEW / sample().std(axis=0, ddof=1)
@@ -485,7 +485,7 @@ def differences(model, X, K, weights=None):
 
 @pytest.mark.parametrize("weights", [None, np.tile([1.0, 2.0, 0.5], 20)], ids=["alike", "weighted"])
 @for_each(ALL_KERNELS, sample)
-@QUIET
+@quiet
 def test_transform_gives_the_training_rows_their_scores_in_every_component(kernel, items, weights):
     X = items(60)
     model = KernelPCA(kernel=kernel)
@@ -495,7 +495,7 @@ def test_transform_gives_the_training_rows_their_scores_in_every_component(kerne
 
 @pytest.mark.parametrize("weights", [None, np.tile([1.0, 2.0, 0.5], 20)], ids=["alike", "weighted"])
 @pytest.mark.parametrize("kernel", [RBF(gamma=0.02), Polynomial(degree=3, gamma=0.3, coef0=0.5)], ids=repr)
-@QUIET
+@quiet
 def test_transform_gives_the_items_of_a_matrix_their_scores_in_every_component(kernel, weights):
     K = kernel.block(sample(), sample())
     found, bound = differences(KernelPCA(kernel="precomputed"), K, K, weights)
@@ -503,14 +503,14 @@ def test_transform_gives_the_items_of_a_matrix_their_scores_in_every_component(k
 
 
 @pytest.mark.parametrize("kernel", [RBF(gamma=0.02), Polynomial(degree=3, gamma=0.3, coef0=0.5)], ids=repr)
-@QUIET
+@quiet
 def test_transform_gives_the_training_rows_their_scores_by_landmarks(kernel):
     X = sample()
     model = KernelPCA(kernel=kernel, n_landmarks=40)
     np.testing.assert_array_equal(model.fit_transform(X), model.transform(X))
 
 
-@QUIET
+@quiet
 def test_reconstructions_from_all_components_are_those_of_scikit_learn():
     """Its example of kernel PCA as a denoiser: all components, a narrow kernel, and the way back."""
     X = make_circles(n_samples=300, factor=0.3, noise=0.05, random_state=0)[0]
@@ -521,7 +521,7 @@ def test_reconstructions_from_all_components_are_those_of_scikit_learn():
 
 
 @for_each([entry for entry in MERCER_KERNELS if entry[0] != RBF(gamma=1e-6)], sample)
-@QUIET
+@quiet
 def test_weights_and_repeated_rows_have_as_many_components(kernel, items):
     X, counts = items(60), np.tile([1, 2, 3], 20)
     weighted = KernelPCA(kernel=kernel).fit(X, sample_weight=counts)

@@ -1,0 +1,25 @@
+"""Matrices that send constants to zero, with a spectrum of one's choice besides."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from support.registry import BOTTOM_SOLVERS as SOLVERS
+
+EPS = np.finfo(float).eps
+every_solver = pytest.mark.parametrize("solver", SOLVERS)
+
+
+def with_spectrum(values, seed=0):
+    """A matrix that sends 1 to zero and has these eigenvalues besides, and their vectors."""
+    n, rng = len(values) + 1, np.random.default_rng(seed)
+    Q = np.linalg.qr(np.column_stack([np.ones(n), rng.normal(size=(n, n - 1))]))[0][:, 1:]
+    M = Q * values @ Q.T
+    return sparse.csc_array((M + M.T) / 2), Q
+
+
+def truth(M):
+    """All eigenvalues but that of 1, and their vectors."""
+    M = M.toarray()
+    values, vectors = np.linalg.eigh(M + 3 * np.abs(M).sum(axis=0).max() / len(M))
+    return values[:-1], vectors[:, :-1]
