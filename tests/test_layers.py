@@ -14,7 +14,7 @@ FLOORS = {
     room: floor
     for floor, rooms in enumerate(
         [
-            ["terminal", "limits", "blocks", "unpromised"],
+            ["terminal", "limits", "blocks", "unpromised", "kernel_names"],
             ["errors"],
             ["arrays"],
             ["rounding", "blas", "inputs", "symmetric", "threads"],

@@ -183,6 +183,15 @@ def test_every_public_name_is_explained():
         assert name in KERNEL_PCA or name in ("Kernel", "KernelVerdict", "Pairwise", "resolve_kernel")
 
 
+def test_the_guide_has_every_named_kernel_with_the_parameters_it_takes():
+    from mercer.kernel_names import NAMED
+
+    for entry in NAMED:
+        takes = ", ".join(f"`{name}`" for name in entry.takes)
+        row = re.compile(rf'^\| `{entry.kernel}` \| `"{entry.name}"` \| .* \| {takes and takes + " "}\|$', re.M)
+        assert row.search(KERNEL_PCA), f"docs/guide/kernel_pca.md has no row for {entry}"
+
+
 def sections(docstring):
     """The parts of a docstring in numpydoc's style: what stands before the first heading is its summary."""
     parts = re.split(r"^(\w[\w ]*)\n-+$", inspect.cleandoc(docstring), flags=re.M)

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.gaussian_process import kernels as gaussian_process
 from sklearn.metrics import pairwise
 
-from mercer import kernels, textbook
+from mercer import KernelPCA, kernel_names, kernels, textbook
 from mercer.kernels import (
     RBF,
     Blockwise,
@@ -160,6 +160,33 @@ def test_parameters_left_to_the_data_are_resolved_once():
     assert RBF("median").resolved(many, generator).gamma == pytest.approx(1 / (2 * 3 * 0.79), rel=0.1)  # χ²₃: 2.37·2
     with pytest.raises(ValueError, match="all rows of X are the same"):
         RBF("median").resolved(np.ones((5, 2)), generator)
+
+
+@pytest.mark.parametrize("entry", kernel_names.NAMED, ids=lambda entry: entry.name)
+def test_a_name_stands_for_a_kernel_with_those_parameters_that_it_takes(entry):
+    said = {"gamma": 0.5, "degree": 2, "coef0": 0.25}
+    made = [resolve_kernel(name, X, rng, **said) for name in (entry.name, *entry.aliases)]
+    assert set(made) == {getattr(kernels, entry.kernel)(**{name: said[name] for name in entry.takes})}
+    if "gamma" in entry.takes:
+        usual = {"1/columns": 1 / X.shape[1]}
+        left_out = resolve_kernel(entry.name, X, rng).gamma
+        assert left_out == usual.get(entry.usual_gamma) or left_out == float(entry.usual_gamma)
+
+
+@pytest.mark.filterwarnings("ignore:.*eigenvalue")  # of tanh
+@pytest.mark.parametrize("name", kernel_names.OF_ROWS)
+def test_models_and_checks_take_every_name(name):
+    positive = np.abs(X)
+    model = KernelPCA(2, kernel=name, gamma=0.5, coef0=0.0).fit(positive)
+    assert model.kernel_ == resolve_kernel(name, positive, rng, gamma=0.5, coef0=0.0)
+    assert check_kernel(name, positive).finite
+    assert name in kernel_names.in_words() and name in kernels.NAMES
+
+
+def test_the_median_is_that_of_the_distance_that_gamma_multiplies():
+    distances = textbook.gram_matrix(lambda x, y: np.abs(x - y).sum(), X)[np.triu_indices(23, 1)]
+    assert Laplacian("median").resolved(X, rng).gamma == pytest.approx(1 / np.median(distances))
+    assert Polynomial(gamma="median").resolved(X, rng).gamma == RBF("median").resolved(X, rng).gamma
 
 
 def test_small_distances_are_exact_where_it_matters():

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from mercer import kernel_names
 from mercer.errors import WrongUse
 from mercer.terminal import plain
 
@@ -117,12 +118,10 @@ Solver = Annotated[
 
 # ---------------------------------------------------------------------- of one method
 
-Kernel = Annotated[
-    str | None, _parameter("--kernel", "linear, poly, rbf (if left out), sigmoid or cosine.", kpca="kernel")
-]
+Kernel = Annotated[str | None, _parameter("--kernel", f"{kernel_names.in_words(usual='rbf')}.", kpca="kernel")]
 Gamma = Annotated[
     str | None,
-    _parameter("--gamma", 'A number, or "median"; 1/columns if left out.', _number_or_median, kpca="gamma"),
+    _parameter("--gamma", f'A number, or "median"; {kernel_names.usual_gamma()}.', _number_or_median, kpca="gamma"),
 ]
 Degree = Annotated[float | None, _parameter("--degree", "Of poly; 3 if left out.", number, kpca="degree")]
 Coef0 = Annotated[float | None, _parameter("--coef0", "Of poly and sigmoid; 1 if left out.", number, kpca="coef0")]

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer import kernel_names
 from mercer.commands.wording import in_options
 from mercer.errors import BadData, MercerError, NoRoom, NotVerified, WrongUse, listed
 from mercer.fits.scale import about_unit
@@ -72,7 +73,7 @@ def _size(n: int, d: int) -> str:
 
 def _model(method: str, params: dict[str, Any]) -> Any:
     if params.get("kernel") == "precomputed":
-        raise WrongUse("--kernel precomputed: a file holds rows; the kernels are linear, poly, rbf, sigmoid or cosine.")
+        raise WrongUse(f"--kernel precomputed: a file holds rows; the kernels are {kernel_names.in_words()}.")
     usual = {"kernel": "rbf"} if method == "kpca" else {}
     model = {"kpca": KernelPCA, "pca": PCA, "lle": LocallyLinearEmbedding}[method](progress=True, **usual | params)
     if method == "lle" and params.get("metric") == "precomputed":

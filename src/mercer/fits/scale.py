@@ -11,7 +11,8 @@ from mercer.fits.kernel.task import Components
 from mercer.fits.linear.answer import about_constant, deviations
 from mercer.fits.linear.digits import refuse_overflow
 from mercer.fits.training import Training
-from mercer.kernels import RBF, Kernel, Laplacian
+from mercer.kernels import Kernel
+from mercer.kernels.bandwidth import ByGamma
 from mercer.operators.centering import Centered
 from mercer.operators.gram import Gram
 from mercer.readings.columns import dominating
@@ -19,7 +20,6 @@ from mercer.sources.held import HeldRows, ScaledRows, by_columns
 from mercer.sweeps.lanes import sweep
 from mercer.sweeps.scatter import Spread
 
-BY_GAMMA = (RBF, Laplacian)
 FEW_ROWS = 20  # tell nothing about a scale
 ALONE = 0.25  # a typical row that has no more than a quarter of a row for company
 SAME = 1e-3  # mean of 1 − k(x, y)/k(x, x) up to which rows look the same
@@ -144,7 +144,7 @@ def about_same(apart: float, kernel: Kernel, asked: Any) -> str:
 
 def about_little(certificate: IntervalCertificate, kernel: Kernel, unit: str) -> str:
     ways = ["more n_landmarks", "refine=1"]
-    ways += ["a smaller gamma" if isinstance(kernel, BY_GAMMA) else "a wider kernel"] if kernel.by_distance else []
+    ways += ["a smaller gamma" if isinstance(kernel, ByGamma) else "a wider kernel"] if kernel.by_distance else []
     ways += ["standardize=True"] if unit else []
     return (
         f"The {certificate.n_landmarks:,} landmarks see only {certificate.captured:.1%} of the variance for certain: "
@@ -185,17 +185,17 @@ def about_unit(rows: Any, names: Any) -> str:
 
 
 def narrow(kernel: Kernel) -> str:
-    what = f"gamma={kernel.gamma:.3g} is far too large" if isinstance(kernel, BY_GAMMA) else f"{kernel!r} is too narrow"
+    what = f"gamma={kernel.gamma:.3g} is far too large" if isinstance(kernel, ByGamma) else f"{kernel!r} is too narrow"
     return f"{what} for the scale of the data"
 
 
 def wide(kernel: Kernel) -> str:
-    what = f"gamma={kernel.gamma:.3g} is far too small" if isinstance(kernel, BY_GAMMA) else f"{kernel!r} is too wide"
+    what = f"gamma={kernel.gamma:.3g} is far too small" if isinstance(kernel, ByGamma) else f"{kernel!r} is too wide"
     return f"{what} for the scale of the data"
 
 
 def remedy(kernel: Kernel, asked: Any) -> str:
     """What to try."""
     ways = [] if asked.standardize else ["standardize=True"]
-    ways += ['gamma="median"'] if isinstance(kernel, RBF) and asked.gamma != "median" else []
+    ways += ['gamma="median"'] if isinstance(kernel, ByGamma) and asked.gamma != "median" else []
     return f"Try {' or '.join(ways)}." if ways else "Try another bandwidth."

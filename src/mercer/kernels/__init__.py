@@ -5,6 +5,7 @@
 0.5 * Linear() + RBF(gamma=2.0)
 """
 
+from mercer.kernel_names import NAMES
 from mercer.kernels.algebra import Constant
 from mercer.kernels.base import Kernel
 from mercer.kernels.check import KernelVerdict, check_kernel
@@ -14,6 +15,7 @@ from mercer.kernels.given import Blockwise, Pairwise, Precomputed
 from mercer.kernels.resolve import resolve_kernel
 
 __all__ = [
+    "NAMES",
     "RBF",
     "Blockwise",
     "Constant",

@@ -1,7 +1,7 @@
 """Kernels that are a function of a distance between x and y."""
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -11,12 +11,12 @@ from scipy.spatial.distance import cdist, pdist
 
 from mercer.arrays import Array
 from mercer.errors import BadData, in_short
+from mercer.kernels.bandwidth import ByGamma
 from mercer.kernels.base import ROUNDINGS, Held, Kernel, Tiles, n_rows, require_positive, summed
 from mercer.kernels.dot import as_float, dot, product_chain, squared_norms
 from mercer.rounding import UNIT_SINGLE, gamma
 from mercer.sums import LESS_SHORT, product
 
-SAMPLE = 1000  # rows from which a bandwidth is guessed
 BLOCK_ROWS = 4096
 
 
@@ -204,15 +204,11 @@ class SparseDistanceTiles(Tiles):
 
 
 @dataclass(frozen=True)
-class RBF(EuclideanKernel):
+class RBF(ByGamma, EuclideanKernel):
     """k(x, y) = exp(−γ‖x − y‖²). γ = None is 1/d; "median" is one over the median squared distance of the data."""
 
     gamma: float | str | None = None
     exact_shift: ClassVar[bool] = True  # by expm1
-
-    def __post_init__(self) -> None:
-        if self.gamma is not None and not (isinstance(self.gamma, str) and self.gamma == "median"):
-            require_positive(self.gamma, "gamma")
 
     @classmethod
     def from_length_scale(cls, length_scale: float) -> "RBF":
@@ -223,7 +219,7 @@ class RBF(EuclideanKernel):
 
     @property
     def scale(self) -> float:
-        return float(self.gamma)  # type: ignore[arg-type]
+        return self.known_gamma
 
     def shape(self, minus_squares: Array, shift: float = 0.0) -> None:
         if shift == 1.0 and minus_squares.dtype == np.float32:  # numpy's own expm1 is four times slower
@@ -236,9 +232,6 @@ class RBF(EuclideanKernel):
         np.exp(minus_squares, out=minus_squares)
         if shift:
             minus_squares -= shift
-
-    def resolved(self, X: Held, rng: np.random.Generator) -> "RBF":
-        return replace(self, gamma=resolve_gamma(self.gamma, X, rng))
 
 
 @dataclass(frozen=True)
@@ -278,23 +271,22 @@ class Matern(EuclideanKernel):
 
 
 @dataclass(frozen=True)
-class Laplacian(Kernel):
-    """k(x, y) = exp(−γ Σᵢ|xᵢ − yᵢ|), with the L1 distance as in scikit-learn; γ = None is 1/d. Dense rows only."""
+class Laplacian(ByGamma):
+    """k(x, y) = exp(−γ Σᵢ|xᵢ − yᵢ|), with the L1 distance as in scikit-learn. Dense rows only.
 
-    gamma: float | None = None
+    γ = None is 1/d; "median" is one over the median L1 distance of the data.
+    """
+
+    gamma: float | str | None = None
     top: ClassVar[float] = 1.0
     psd = True
     by_distance = True
-
-    def __post_init__(self) -> None:
-        if self.gamma is not None:
-            require_positive(self.gamma, "gamma")
 
     def block(self, X: Held, Y: Held) -> Array:
         if sparse.issparse(X) or sparse.issparse(Y):
             raise BadData("The Laplacian kernel takes dense rows only: give X.toarray().")
         tile = cdist(as_float(X), as_float(Y), metric="cityblock")
-        tile *= -float(self.gamma)  # type: ignore[arg-type]
+        tile *= -self.known_gamma
         return np.exp(tile, out=tile)
 
     def diag(self, X: Held) -> Array:
@@ -307,20 +299,5 @@ class Laplacian(Kernel):
     def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
         return 0.4 * gamma(X.shape[1] + 4) + gamma(ROUNDINGS)
 
-    def resolved(self, X: Held, rng: np.random.Generator) -> "Laplacian":
-        return replace(self, gamma=1.0 / X.shape[1]) if self.gamma is None else self
-
-
-def resolve_gamma(gamma: Any, X: Held, rng: np.random.Generator) -> float:
-    """None: 1/d, as scikit-learn. "median": 1 / median‖x − y‖² over a sample of pairs of different points."""
-    if gamma is None:
-        return 1.0 / X.shape[1]
-    if gamma == "median":
-        n = n_rows(X)
-        rows = X[np.sort(rng.choice(n, size=SAMPLE, replace=False)) if n > SAMPLE else np.arange(n)]
-        squares = pdist(as_float(rows.toarray() if sparse.issparse(rows) else rows), metric="sqeuclidean")
-        squares = squares[squares > 0]
-        if not len(squares):
-            raise ValueError('gamma="median" needs two different rows, and all rows of X are the same.')
-        return float(1.0 / np.median(squares))
-    return float(gamma)
+    def distances(self, rows: Array) -> Array:
+        return pdist(rows, metric="cityblock")

@@ -1,7 +1,7 @@
 """Kernels that are a function of the scalar product xᵀy."""
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import comb
 from typing import Any, ClassVar
 
@@ -11,6 +11,7 @@ from scipy import sparse
 from mercer.arrays import Array
 from mercer.blocks import MOST_FEATURES
 from mercer.errors import in_short
+from mercer.kernels.bandwidth import ByGamma
 from mercer.kernels.base import (
     ROUNDINGS,
     Held,
@@ -151,19 +152,12 @@ def _inverse(values: Array) -> Array:
     return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
 
 
-class _ScaledDot(DotKernel):
-    gamma: float | None
-
-    def resolved(self, X: Held, rng: np.random.Generator) -> Kernel:
-        return replace(self, gamma=1.0 / X.shape[1]) if self.gamma is None else self  # type: ignore[type-var]
-
-
 @dataclass(frozen=True)
-class Polynomial(_ScaledDot):
-    """k(x, y) = (γ xᵀy + coef0)^degree; γ = None is 1/d."""
+class Polynomial(ByGamma, DotKernel):
+    """k(x, y) = (γ xᵀy + coef0)^degree; γ = None is 1/d, "median" as that of RBF."""
 
     degree: float = 3
-    gamma: float | None = None
+    gamma: float | str | None = None
     coef0: float = 1.0
 
     def __post_init__(self) -> None:
@@ -174,11 +168,10 @@ class Polynomial(_ScaledDot):
                 "overflow for nearly all rows; RBF is what it tends to."
             )
         require_finite(self.coef0, "coef0")
-        if self.gamma is not None:
-            require_positive(self.gamma, "gamma")
+        super().__post_init__()
 
     def shape(self, products: Array) -> None:
-        products *= self.gamma
+        products *= self.known_gamma
         products += self.coef0
         raise_to(products, self.degree)
 
@@ -187,7 +180,7 @@ class Polynomial(_ScaledDot):
         return max(1.0, float(self.degree))
 
     def sizes(self, X: Held) -> Array:
-        return np.power(self.gamma * squared_norms(X) + abs(self.coef0), self.degree)
+        return np.power(self.known_gamma * squared_norms(X) + abs(self.coef0), self.degree)
 
     def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
         if not 0 < self.degree < 1:
@@ -218,8 +211,7 @@ class Polynomial(_ScaledDot):
         """All monomials up to the degree: append √(coef0/γ) as a coordinate, then expand (γ zᵀw)^degree."""
         if self.n_features(X) is None:
             return None
-        assert self.gamma is not None
-        Z = np.column_stack([np.sqrt(self.gamma) * X, np.full(len(X), np.sqrt(self.coef0))])
+        Z = np.column_stack([np.sqrt(self.known_gamma) * X, np.full(len(X), np.sqrt(self.coef0))])
         return homogeneous_features(Z, int(self.degree))
 
 
@@ -253,25 +245,27 @@ def homogeneous_features(Z: Array, degree: int) -> Array:
 
 
 @dataclass(frozen=True)
-class Sigmoid(_ScaledDot):
-    """k(x, y) = tanh(γ xᵀy + coef0); γ = None is 1/d. Not a Mercer kernel: Gram matrices may be indefinite."""
+class Sigmoid(ByGamma, DotKernel):
+    """k(x, y) = tanh(γ xᵀy + coef0); γ = None is 1/d, "median" as that of RBF.
 
-    gamma: float | None = None
+    Not a Mercer kernel: Gram matrices may be indefinite.
+    """
+
+    gamma: float | str | None = None
     coef0: float = 1.0
 
     def __post_init__(self) -> None:
         require_finite(self.coef0, "coef0")
-        if self.gamma is not None:
-            require_positive(self.gamma, "gamma")
+        super().__post_init__()
 
     def shape(self, products: Array) -> None:
-        products *= self.gamma
+        products *= self.known_gamma
         products += self.coef0
         np.tanh(products, out=products)
 
     def sizes(self, X: Held) -> Array:
         """tanh is nowhere steeper than 1: what its argument is off by, k is at most."""
-        return self.gamma * squared_norms(X) + abs(self.coef0) + 1.0
+        return self.known_gamma * squared_norms(X) + abs(self.coef0) + 1.0
 
 
 def as_float(X: Held) -> Held:

@@ -4,13 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from mercer import kernels
 from mercer.errors import in_short
+from mercer.kernel_names import BY_NAME, NAMES
 from mercer.kernels.base import Held, Kernel
-from mercer.kernels.distance import RBF, Laplacian, resolve_gamma
-from mercer.kernels.dot import Cosine, Linear, Polynomial, Sigmoid
-from mercer.kernels.given import Pairwise, Precomputed
-
-NAMES = ("linear", "poly", "rbf", "sigmoid", "cosine", "precomputed")
+from mercer.kernels.given import Pairwise
 
 
 def resolve_kernel(
@@ -24,27 +22,23 @@ def resolve_kernel(
     params: dict[str, Any] | None = None,
 ) -> Kernel:
     """The kernel with every parameter resolved once, so that fit, transform and the inverse use the same."""
+    return as_said(kernel, gamma=gamma, degree=degree, coef0=coef0, params=params).resolved(X, rng)
+
+
+def as_said(
+    kernel: Any, *, gamma: Any = None, degree: float = 3, coef0: float = 1, params: dict[str, Any] | None = None
+) -> Kernel:
+    """The kernel that is meant, with what is left to the data left to it."""
     if isinstance(kernel, Kernel):
-        return kernel.resolved(X, rng)
+        return kernel
     if callable(kernel):
         return Pairwise(kernel, dict(params or {}))
-    if isinstance(kernel, str) and kernel in ("poly", "polynomial", "sigmoid", "rbf", "laplacian"):
-        gamma = resolve_gamma(gamma, X, rng)
-    match kernel:
-        case "linear":
-            return Linear()
-        case "poly" | "polynomial":
-            return Polynomial(degree=degree, gamma=gamma, coef0=coef0)
-        case "rbf":
-            return RBF(gamma=gamma)
-        case "laplacian":
-            return Laplacian(gamma=gamma)
-        case "sigmoid":
-            return Sigmoid(gamma=gamma, coef0=coef0)
-        case "cosine":
-            return Cosine()
-        case "precomputed":
-            return Precomputed()
-    raise ValueError(
-        f"Unknown kernel {in_short(kernel)}; choose one of {', '.join(NAMES)}, a mercer.kernels object or a function."
-    )
+    named = BY_NAME.get(kernel) if isinstance(kernel, str) else None
+    if named is None:
+        raise ValueError(
+            f"Unknown kernel {in_short(kernel)}; choose one of {', '.join(NAMES)}, a mercer.kernels object or a "
+            "function."
+        )
+    said = {"gamma": gamma, "degree": degree, "coef0": coef0}
+    made: Kernel = getattr(kernels, named.kernel)(**{name: said[name] for name in named.takes})
+    return made

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import Array
 from mercer.fits.kernel.task import which_solver
 from mercer.inputs import table, told_where
-from mercer.kernels import Kernel
+from mercer.kernels import NAMES, Kernel
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.kernel_model import KernelModel
 from mercer.readings.preimage import apply_inverse
@@ -32,11 +32,13 @@ class KernelPCA(KernelModel):
         How many components. A float in (0, 1): as many as explain this share of the total variance. None: all with a
         non-zero eigenvalue.
     kernel : str, mercer.kernels.Kernel or callable, default="linear"
-        "linear", "poly", "rbf", "sigmoid", "cosine", "precomputed"; a kernel object such as
-        ``RBF(gamma=2) + Linear()``, whose parameters a grid search reaches as ``kernel__gamma``; or a function of one
-        pair of rows.
+        "linear", "poly", "rbf", "sigmoid", "cosine" and "precomputed", as in scikit-learn, or another name of
+        ``mercer.kernels.NAMES``; a kernel object such as ``RBF(gamma=2) + Linear()``, whose parameters a grid
+        search reaches as ``kernel__gamma``; or a function of one pair of rows.
     gamma : float, "median" or None, default=None
-        Of "rbf", "poly" and "sigmoid". None: 1/n_features. "median": one over the median squared distance of the rows.
+        Of kernels by name that have one: "rbf", "poly", "sigmoid", …. None: 1/n_features, unless the kernel's class
+        says otherwise. "median": one over the median squared distance of the rows, or over that of the distance that
+        the kernel is made of.
     degree : float, default=3
         Of "poly".
     coef0 : float, default=1
@@ -111,7 +113,7 @@ class KernelPCA(KernelModel):
     kernel_ : Kernel
         The kernel with all parameters resolved.
     gamma_ : float
-        γ as used by "rbf", "poly" and "sigmoid".
+        γ as used by kernels that have one.
     X_fit_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
         The training rows (only those of positive weight), divided by ``scale_`` if ``standardize``.
     scale_ : ndarray of shape (n_features,)
@@ -152,7 +154,7 @@ class KernelPCA(KernelModel):
             Interval(RealNotInt, 0, 1, closed="neither"),
             None,
         ],
-        "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid", "cosine", "precomputed"}), Kernel, callable],
+        "kernel": [StrOptions(set(NAMES)), Kernel, callable],
         "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"median"}), None],
         "degree": [Interval(Real, 0, None, closed="left")],
         "coef0": [Interval(Real, None, None, closed="neither")],

@@ -1,0 +1,54 @@
+"""Kernels with a γ, which may be left to the data."""
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from scipy.spatial.distance import pdist
+
+from mercer.arrays import Array
+from mercer.kernels.base import Held, Kernel, n_rows, require_positive
+
+SAMPLE = 1000  # rows from which a bandwidth is guessed
+
+
+class ByGamma(Kernel):
+    """A kernel with a γ. None is 1/columns unless a class says `usual_gamma`; "median" is one over a median distance.
+
+    That of what γ multiplies: `distances`. The dataclass of a kernel has a field `gamma`.
+    """
+
+    gamma: Any  # a number once it is resolved
+    usual_gamma = None
+
+    def __post_init__(self) -> None:
+        if self.gamma is not None and not (isinstance(self.gamma, str) and self.gamma == "median"):
+            require_positive(self.gamma, "gamma")
+
+    @property
+    def known_gamma(self) -> float:
+        """γ once it is a number."""
+        return float(self.gamma)
+
+    def distances(self, rows: Array) -> Array:
+        """Those of all pairs of some dense rows in float64, in any order: squared, unless a class says otherwise."""
+        return pdist(rows, metric="sqeuclidean")
+
+    def resolved(self, X: Held, rng: np.random.Generator) -> Self:
+        return replace(self, gamma=self._number(X, rng))  # type: ignore[type-var]
+
+    def _number(self, X: Held, rng: np.random.Generator) -> float:
+        if self.gamma is None:
+            return 1.0 / X.shape[1] if self.usual_gamma is None else self.usual_gamma
+        return self._by_median(X, rng) if self.gamma == "median" else float(self.gamma)
+
+    def _by_median(self, X: Held, rng: np.random.Generator) -> float:
+        """Over a sample of pairs of different points."""
+        n = n_rows(X)
+        rows = X[np.sort(rng.choice(n, size=SAMPLE, replace=False)) if n > SAMPLE else np.arange(n)]
+        distances = self.distances(np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64))
+        distances = distances[distances > 0]
+        if not len(distances):
+            raise ValueError('gamma="median" needs two different rows, and all rows of X are the same.')
+        return float(1.0 / np.median(distances))
