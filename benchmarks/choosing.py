@@ -124,7 +124,7 @@ def draw(rows, results):
             ax.loglog(COUNTS, np.median(errors, axis=1), marker=marker, color=colour, label=system, zorder=front)
         picture = ax.inset_axes((0.02, 0.04, 0.2, 0.36), aspect="equal")
         look.scatter(picture, rows[name][:, :2], s=2, linewidths=0, color=look.GREY)
-        look.plain(picture)
+        look.without_axes(picture)
         ax.set(title=name, xticks=COUNTS, xticklabels=COUNTS)
         ax.set_yticks([1, 1e-3, 1e-6, 1e-9, FLOOR], ["1", "10⁻³", "10⁻⁶", "10⁻⁹", "rounding"])
         ax.minorticks_off()

@@ -16,7 +16,7 @@ from manifold_systems import ours, true_method
 from mercer.fits.local.neighborhoods import find_neighborhoods
 from mercer.operators.alignment import align
 from mercer.operators.held import HeldMatrix
-from mercer.solvers.shift_invert import gaps, norm_of, rounding
+from mercer.solvers.shift_invert import bottom_floor, gaps, norm_of
 from mercer.spaces.points import Points
 
 THREADS = len(os.sched_getaffinity(0))
@@ -30,7 +30,7 @@ def reference(case, X, method):
     M = align(space, near, method, n_components=case.k, reg=REG, modified_tol=1e-12, threads=THREADS)
     op = HeldMatrix(M, THREADS)
     pairs = ours(**options).plan(X).solver.solve(op, case.k, np.random.default_rng(0))
-    return M, gaps(np.append(pairs.values, pairs.beyond), np.inf)[: case.k], rounding(norm_of(op))
+    return M, gaps(np.append(pairs.values, pairs.beyond), np.inf)[: case.k], bottom_floor(norm_of(op))
 
 
 def worst_residual(M, gap, noise, Y):

@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer import PCA
 from mercer.datasets import correlated_cloud, three_layers
-from mercer.report.look import RED, SKY, ink, panels, plain, scatter
+from mercer.report.look import RED, SKY, ink, panels, scatter, without_axes
 from mercer.textbook import nearest_neighbours, pca_by_svd, project
 
 SLIDES = "000 p. 7–8"
@@ -61,7 +61,7 @@ def draw(c):
                 text = ax.annotate(f"${name}_{i + 1}$", (0, 0), 2.7 * tip, arrowprops=arrow, ha="center", va="center")
                 text.set(color=colour, fontsize=13)
         ax.set(title=title, xlim=(-3.1, 3.1), ylim=(-2.3, 2.9), aspect="equal")
-        plain(ax)
+        without_axes(ax)
     titles = ["a coordinate plane", "another", "the principal plane"]
     names = [("$x_1$", "$x_2$"), ("$x_2$", "$x_3$"), (r"$u_1^\top x$", r"$u_2^\top x$")]
     for ax, title, points, (x, y), mixed in zip(axes[1], titles, c.views, names, c.mixed.mean(axis=1), strict=True):

@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer import PCA
 from mercer.datasets import correlated_cloud
-from mercer.report.look import field, grid_over, ink, panels, paper, plain, scatter
+from mercer.report.look import field, grid_over, ink, panels, paper, scatter, without_axes
 from mercer.textbook import centre, pca_by_covariance, project
 
 SLIDES = "000 p. 44–45"
@@ -55,7 +55,7 @@ def draw(c):
         ax.annotate(f"$u_{i + 1}$", (0, 0), 2.75 * c.U[:, i], arrowprops=arrow, fontsize=14, ha="center", va="center")
         ax.set_title(f"$f_{i + 1}(x) = u_{i + 1}^\\top x$,  $\\lambda_{i + 1}$ = {c.values[i]:.2f}")
         figure.colorbar(filled, ax=ax, ticks=range(-4, 5, 2), shrink=0.9)
-        plain(ax)
+        without_axes(ax)
     return figure
 
 

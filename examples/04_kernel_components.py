@@ -12,7 +12,7 @@ import numpy as np
 from mercer import KernelPCA
 from mercer.datasets import moons
 from mercer.kernels import RBF
-from mercer.report.look import field, grid_over, ink, panels, paper, plain, scatter
+from mercer.report.look import field, grid_over, ink, panels, paper, scatter, without_axes
 from mercer.textbook import gram_matrix, kernel_pca, rbf_kernel_of_length, training_scores
 
 SLIDES = "000 p. 75–76"
@@ -52,7 +52,7 @@ def draw(c):
         field(ax, c.grid, c.fields[:, i])
         scatter(ax, c.X, c.moon, color=paper(), edgecolors=ink(), s=14)
         ax.set_title(f"$f_{i + 1}(x)$,  $\\eta_{i + 1}$ = {c.eta[i]:.1f}")
-        plain(ax)
+        without_axes(ax)
     return figure
 
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from mercer import KernelPCA
 from mercer.datasets import three_clusters
-from mercer.report.look import field, grid_over, ink, panels, paper, plain, scatter
+from mercer.report.look import field, grid_over, ink, panels, paper, scatter, without_axes
 from mercer.textbook import gram_matrix, kernel_pca, rbf_kernel, training_scores
 
 SLIDES = "001, kernel PCA on artificial data"
@@ -59,7 +59,7 @@ def draw(c):
         field(ax, c.grid, c.fields[:, i])
         scatter(ax, c.X, c.cluster, color=paper(), edgecolors=ink(), s=14)
         ax.set_title(f"$f_{i + 1}$,  eigenvalue = {c.eta[i]:.2f}")
-        plain(ax)
+        without_axes(ax)
     return figure
 
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from mercer import PCA
-from mercer.report.look import ink, panels, paper, plain, ramp
+from mercer.report.look import ink, panels, paper, ramp, without_axes
 from mercer.textbook import pca_by_svd, project, reconstruct
 
 SLIDES = "004 fig. 4"
@@ -55,7 +55,7 @@ def draw(c):
     for ax, title in zip(axes[1], ["digit", *(f"$k$ = {k}" for k in KS)], strict=True):
         ax.set_title(title)
     for ax in axes.flat:
-        plain(ax)
+        without_axes(ax)
     return figure
 
 

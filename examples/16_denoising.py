@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from mercer import textbook as tb
-from mercer.report.look import ink, panels, paper, plain, ramp
+from mercer.report.look import ink, panels, paper, ramp, without_axes
 
 SLIDES = "001, last page · 004 § 3.1.3"
 FORMULA = "Pφ(x) = Σᵢ cᵢφ(xᵢ),   z ← Σᵢ cᵢk(z, xᵢ)xᵢ / Σᵢ cᵢk(z, xᵢ),   or   x̂ = k_y(y)ᵀ(K_Y + αI)⁻¹X"
@@ -66,7 +66,7 @@ def draw(c):
         ax.imshow(strip, cmap=grey, vmin=0, vmax=1)
         label += "" if images is c.clean else f"\nerror {error(c, images):.2f}"
         ax.set_ylabel(label, rotation=0, ha="right", va="center", linespacing=1.4)
-        plain(ax)
+        without_axes(ax)
     return figure
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 MOST_FEATURES = 5000  # of an explicit feature map: beyond it the D×D side costs more than it saves
 FEATURE_ENTRIES, FEATURE_ROWS = 8_000_000, 8192  # of features that are made block by block: held at a time, at most
-PIECE = 1024  # rows of such a block that one thread works on
+THREAD_ROWS = 1024  # rows of such a block that one thread works on
 # Rows that are summed up go to so many groups, for any number of threads: sums do not depend on who computed what.
 LANES = 8
 NARROW = 1000  # columns up to which every lane has a d×d matrix of its own; wider rows all go to one

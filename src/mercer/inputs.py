@@ -243,8 +243,8 @@ def what_is_wrong_with(X: Any) -> str:
             value = cells[i, j]
             shown = f" {in_short(value)}" if isinstance(value, (str, bytes)) else ""
             return (
-                f"Column {named(names, j)} holds {words_for(value)}, first{shown} at row index {i}: leave it out, or "
-                "encode it as numbers."
+                f"Column {column_name(names, j)} holds {words_for(value)}, first{shown} at row index {i}: "
+                "leave it out, or encode it as numbers."
             )
     if cells.dtype.kind == "O":
         cells = np.array([[np.nan if is_gap(value) else float(value) for value in row] for row in cells])
@@ -256,7 +256,7 @@ def not_finite(count: int, rows: Any, columns: Any, names: list[Any] | None) -> 
     if not count:
         return ""
     many = f"{count:,} values are" if count > 1 else "One value is"
-    return f"{many} not finite, first at row index {rows[0]}, column {named(names, columns[0])}."
+    return f"{many} not finite, first at row index {rows[0]}, column {column_name(names, columns[0])}."
 
 
 def first_other(column: Any) -> int | None:
@@ -292,5 +292,5 @@ def is_gap(value: Any) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
-def named(names: list[Any] | None, j: int) -> str:
+def column_name(names: list[Any] | None, j: int) -> str:
     return str(j) if names is None else in_short(names[j])

@@ -78,7 +78,7 @@ def count_threads(threads: int | None) -> int:
     return min(max(1, joblib.effective_n_jobs(threads)), max(MOST_THREADS, os.cpu_count() or 1))
 
 
-def in_words(size: float) -> str:
+def bytes_in_words(size: float) -> str:
     """A number of bytes for people: "51.2 GB"."""
     for unit in ("B", "kB", "MB", "GB"):
         if abs(size) < 999.5:

@@ -15,7 +15,7 @@ from mercer.blas import add_products, add_squares
 
 SHORT = 64  # terms of a product that BLAS may add up as it likes …
 LESS_SHORT = 256  # … and where it would lose time with so few
-FEW = 16  # terms of a sum that are added up at once
+TERMS_AT_ONCE = 16  # terms of a sum that are added up at once
 LONG = 2048  # terms of which the products over SHORT are added up one after the other; beyond, two by two
 TOGETHER = 60_000  # entries of products that are held side by side: BLAS is called once for all of them
 
@@ -88,9 +88,11 @@ def inner(A: Array, B: Array) -> Array:
 
 def weighted_sum(weights: Array, rows: Array) -> Array:
     """Σ w·row: few at a time, then two by two."""
-    count = len(rows) // FEW
-    whole = count * FEW
-    parts = (weights[:whole].reshape(count, 1, FEW) @ rows[:whole].reshape(count, FEW, rows.shape[1]))[:, 0]
+    count = len(rows) // TERMS_AT_ONCE
+    whole = count * TERMS_AT_ONCE
+    parts = (
+        weights[:whole].reshape(count, 1, TERMS_AT_ONCE) @ rows[:whole].reshape(count, TERMS_AT_ONCE, rows.shape[1])
+    )[:, 0]
     while len(parts) > 1:
         half, odd = len(parts) // 2, parts[len(parts) - len(parts) % 2 :]
         parts = np.concatenate([parts[:half] + parts[half : 2 * half], odd])
@@ -100,7 +102,7 @@ def weighted_sum(weights: Array, rows: Array) -> Array:
 
 def sum_chain(terms: int) -> int:
     """The most additions behind such a sum."""
-    return FEW + (terms // FEW).bit_length() + 1
+    return TERMS_AT_ONCE + (terms // TERMS_AT_ONCE).bit_length() + 1
 
 
 def row_squares(X: Array, short: int = LESS_SHORT) -> Array:

@@ -80,7 +80,7 @@ except ImportError:
             allowed = constraints.get(name, ())
             if not allowed or any(meets(value, rule) for rule in allowed):
                 continue
-            words = [in_words(rule) for rule in allowed]
+            words = [rule_in_words(rule) for rule in allowed]
             text = f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0]
             raise InvalidParameterError(
                 f"The {name!r} parameter of {caller_name} must be {text}. Got {value!r} instead."
@@ -107,7 +107,7 @@ def meets(value: Any, rule: Any) -> bool:
     return isinstance(value, rule) if isclass(rule) else WORDS[rule][0](value)
 
 
-def in_words(rule: Any) -> str:
+def rule_in_words(rule: Any) -> str:
     if hasattr(rule, "is_satisfied_by"):
         return str(rule)
     return f"an instance of {rule.__name__!r}" if isclass(rule) else WORDS[rule][1]

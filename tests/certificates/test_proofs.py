@@ -14,14 +14,14 @@ from mercer.certificates.gaps import certify_gaps
 from mercer.certificates.intervals import certify_landmarks
 from mercer.certificates.residuals import certify
 from mercer.fits import spectrum
-from mercer.fits.local.embedding import about
+from mercer.fits.local.embedding import about_eigenvalues
 from mercer.operators.held import HeldMatrix
 from mercer.plans.plan import Plan
 from mercer.solvers import dense, shift_invert
 from mercer.solvers.base import Eigenpairs
 from mercer.solvers.completeness import explore, explore_by_products
 from mercer.solvers.factorisations import DenseFactor, SparseFactor, count_negative
-from mercer.solvers.shift_invert import BottomRitz, DenseBottom, ShiftInvert, bound_by_count
+from mercer.solvers.shift_invert import BottomRitz, DenseBottom, ShiftInvert, bound_by_inertia
 from support.bottom import EPS, with_spectrum
 
 FACTORS = pytest.mark.parametrize("factor", ["sparse", "dense"])
@@ -62,7 +62,7 @@ def blurred(seed):
     U, products = V @ Y[:, ::-1], products @ Y[:, ::-1]
     residuals = np.linalg.norm(products - U * theta[::-1], axis=0)
     outside = np.eye(n) - U @ U.T
-    pairs = Eigenpairs(theta[::-1], U, residuals, products, rounding=rounding, turned=k, size=float(values[0]))
+    pairs = Eigenpairs(theta[::-1], U, residuals, products, product_rounding=rounding, turned=k, size=float(values[0]))
     bound = float(np.linalg.eigvalsh(outside @ near @ outside)[-1])
     return A, pairs, bound, entries
 
@@ -95,7 +95,7 @@ def test_errors_of_products_that_all_point_one_way_add_up_when_they_are_turned()
     products = products @ turn
     theta = np.einsum("ij,ij->j", U, products)
     assert_allclose(theta, [4 - 2 * r, 3, 2, 1], rtol=1e-14)
-    pairs = Eigenpairs(theta, U, np.zeros(4), products, rounding=r, turned=4, size=4.0)
+    pairs = Eigenpairs(theta, U, np.zeros(4), products, product_rounding=r, turned=4, size=4.0)
     assert certify(pairs, tol=1e-8, bound=0.0, level="told").upper[0] >= 4
 
 
@@ -162,7 +162,7 @@ def test_a_bound_by_counting_has_room_for_the_residual():
         pairs = replace(mixture(op, Q, turn), bound=0.5)
         U, A = pairs.vectors, op.dense()
         outside = np.eye(5) - U @ U.T
-        bound = spectrum.bound_by_count(pairs)
+        bound = spectrum.bound_by_pivots(pairs)
         assert np.linalg.eigvalsh(outside @ A @ outside)[-1] <= bound + 1e-14
         assert (bound == np.inf) == (pairs.values[0] - pairs.residuals[0] <= 0.5)
         if np.isfinite(bound):
@@ -197,7 +197,7 @@ def test_a_bound_by_the_norm_holds_for_all_that_is_outside(seed, turn, error):
 def test_a_bound_by_lapack_has_room_for_the_rounding_of_lapack_and_of_the_matrix_it_was_given():
     op, _ = held(np.linspace(1, 0, 80))
     plan = Plan(dense.Dense(), "given", 0, "a test")
-    pairs = replace(plan.solver.solve(op, 3, np.random.default_rng(0)), rounding=0.01)
+    pairs = replace(plan.solver.solve(op, 3, np.random.default_rng(0)), product_rounding=0.01)
     _, bound, _ = spectrum.rule_out_missed(plan, op, pairs, np.random.default_rng(0))
     assert bound >= pairs.beyond[0] + 0.01 + 8 * EPS / 2
 
@@ -326,7 +326,7 @@ def test_a_pair_that_is_below_the_bound_by_less_than_rounding_is_not_complete():
     Nobody may take 1.185 for it because 1.185 is below the bound.
     """
     _, vectors = held_with(np.array([0.0, 1.2]))
-    u, size = vectors[:, 1:], 0.02 / shift_invert.rounding(1.0)
+    u, size = vectors[:, 1:], 0.02 / shift_invert.bottom_floor(1.0)
     pairs = Eigenpairs(np.array([1.185]), u, np.zeros(1), 1.185 * u, size=size, bound=1.19)
     assert certify_gaps(pairs, tol=1e-6).n_complete == 0
 
@@ -339,14 +339,14 @@ def test_pivots_are_counted_against_the_pairs_that_were_found_and_the_constant_o
     size, rng = shift_invert.norm_of(op), np.random.default_rng(0)
     whole = BottomRitz.of(op, vectors[:, :5])
     for k in (1, 2, 3, 4):
-        bound, _ = bound_by_count(op, whole, k, size, factor, rng)
+        bound, _ = bound_by_inertia(op, whole, k, size, factor, rng)
         assert_allclose(bound, (values[k - 1] + values[k]) / 2, atol=1e-9)
     without_one = BottomRitz.of(op, vectors[:, [0, 2, 3, 4]])  # 0.2 was missed: one eigenvalue too many is below
     for k in (2, 3):
-        assert bound_by_count(op, without_one, k, size, factor, rng)[0] == -np.inf
-    assert bound_by_count(op, without_one, 1, size, factor, rng)[0] <= 0.2  # half way from 0.1 to 0.3
+        assert bound_by_inertia(op, without_one, k, size, factor, rng)[0] == -np.inf
+    assert bound_by_inertia(op, without_one, 1, size, factor, rng)[0] <= 0.2  # half way from 0.1 to 0.3
     nothing_follows = BottomRitz.of(op, vectors[:, :2])
-    assert bound_by_count(op, nothing_follows, 2, size, factor, rng)[0] == -np.inf
+    assert bound_by_inertia(op, nothing_follows, 2, size, factor, rng)[0] == -np.inf
 
 
 def test_fewer_negative_pivots_than_pairs_were_found_prove_nothing(monkeypatch):
@@ -354,7 +354,7 @@ def test_fewer_negative_pivots_than_pairs_were_found_prove_nothing(monkeypatch):
     op, vectors = held_with(np.array([0.1, 0.2, 0.3, 1.0, 2.0]))
     ritz = BottomRitz.of(op, vectors[:, :4])
     monkeypatch.setattr(shift_invert, "count_negative", lambda M, shift, factor, rng: (2, 0.0))
-    assert bound_by_count(op, ritz, 2, shift_invert.norm_of(op), "dense", np.random.default_rng(0))[0] == -np.inf
+    assert bound_by_inertia(op, ritz, 2, shift_invert.norm_of(op), "dense", np.random.default_rng(0))[0] == -np.inf
 
 
 def test_what_a_factorisation_got_wrong_comes_off_the_bound_by_counting(monkeypatch):
@@ -362,7 +362,7 @@ def test_what_a_factorisation_got_wrong_comes_off_the_bound_by_counting(monkeypa
     op, vectors = held_with(np.array([0.1, 0.2, 0.3, 1.0, 2.0]))
     ritz = BottomRitz.of(op, vectors[:, :4])
     monkeypatch.setattr(shift_invert, "count_negative", lambda M, shift, factor, rng: (3, 0.03))
-    bound, _ = bound_by_count(op, ritz, 2, shift_invert.norm_of(op), "dense", np.random.default_rng(0))
+    bound, _ = bound_by_inertia(op, ritz, 2, shift_invert.norm_of(op), "dense", np.random.default_rng(0))
     assert_allclose(bound, 0.25 - 0.03, atol=1e-12)
 
 
@@ -429,7 +429,7 @@ def test_eigenvalues_too_near_for_probes_are_told_apart_by_counting(factor):
 @pytest.mark.parametrize("some", range(4))
 def test_certificates_of_the_smallest_hold_whatever_rounding_has_done(some):
     """Pairs of a matrix that differs by a norm of ε = 0.02: as much as rounding may do to a matrix of that size."""
-    size = 0.02 / shift_invert.rounding(1.0)
+    size = 0.02 / shift_invert.bottom_floor(1.0)
     for seed in range(100 * some, 100 * some + 100):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(7, 25))
@@ -464,7 +464,7 @@ def told(values, k):
     """What is said of the first k eigenvalues of a matrix with this spectrum."""
     op, _ = held_with(np.asarray(values, dtype=float))
     pairs = DenseBottom().solve(op, k, np.random.default_rng(0))
-    return " ".join(about(certify_gaps(pairs, tol=1e-6)))
+    return " ".join(about_eigenvalues(certify_gaps(pairs, tol=1e-6)))
 
 
 REST = np.linspace(0.5, 1.0, 12)

@@ -22,7 +22,7 @@ from mercer.errors import BadData, MercerWarning, NoRoom
 from mercer.kernels import RBF, Blockwise, Laplacian, Linear, Matern, Polynomial
 from mercer.sources.held import HeldRows
 from mercer.sources.items import Rows
-from mercer.sweeps.landmarks import LandmarkMap, sweep
+from mercer.sweeps.landmarks import LandmarkMap, sweep_moments
 from mercer.threads import one_blas_thread
 
 BLOBS = make_blobs(400, 4, centers=5, random_state=0)[0]
@@ -217,7 +217,7 @@ def test_single_precision_stays_inside_the_intervals(monkeypatch, gamma, weighte
     for r in (5, 20, 100, 300):
         features, _ = LandmarkMap.of(kernel, BLOBS[:r])
         model = landmark(8, kernel=kernel, landmarks=np.arange(r)).fit(BLOBS, sample_weight=weights) if r > 8 else None
-        moments = sweep(features, HeldRows(BLOBS), weights, 2)
+        moments = sweep_moments(features, HeldRows(BLOBS), weights, 2)
         if features.single(len(BLOBS)):
             assert moments.rounding > 1e-7 * moments.diagonal
         if model is not None:
@@ -234,7 +234,7 @@ def test_any_number_of_threads_gives_the_same_bits():
     features, _ = LandmarkMap.of(RBF(0.05), BLOBS[:80])
     rows = HeldRows(np.tile(BLOBS, (30, 1)))
     with one_blas_thread():  # as in every fit
-        one, two = sweep(features, rows, None, 1), sweep(features, rows, None, 2)
+        one, two = sweep_moments(features, rows, None, 1), sweep_moments(features, rows, None, 2)
     assert_array_equal(one.square, two.square)
     assert_array_equal(one.total, two.total)
     assert (one.left, one.diagonal, one.roots) == (two.left, two.diagonal, two.roots)

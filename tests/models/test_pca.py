@@ -23,7 +23,7 @@ from mercer.errors import BadData, MercerWarning, NoRoom
 from mercer.limits import Limits
 from mercer.plans.linear import LinearProblem, choose_linear_plan
 from mercer.sources.held import HeldRows
-from mercer.sweeps.lanes import sweep
+from mercer.sweeps.lanes import sweep_scatter
 from mercer.sweeps.scatter import Spread, Square, Triangle
 from support.registry import ALL_FILES, write_file
 
@@ -101,7 +101,7 @@ def test_a_share_by_products_grows_until_it_is_reached():
 @pytest.mark.parametrize("kind", [Square, Triangle, Spread])
 def test_threads_do_not_change_a_single_bit(kind):
     X = np.random.default_rng(0).normal(size=(30_000, 20))
-    one, three = (sweep(kind, HeldRows(X), None, threads) for threads in (1, 3))
+    one, three = (sweep_scatter(kind, HeldRows(X), None, threads) for threads in (1, 3))
     assert np.array_equal(one.mean, three.mean) and np.array_equal(one.squares, three.squares)
     fits = [PCA(3, n_jobs=jobs).fit(X) for jobs in (1, 2)]
     assert np.array_equal(fits[0].components_, fits[1].components_)
@@ -526,7 +526,7 @@ def test_single_precision_rows_with_digits_enough_are_swept_over_once(monkeypatc
     from mercer.fits.linear import digits
 
     sweeps = []
-    monkeypatch.setattr(digits, "sweep", lambda kind, *rest: sweeps.append(kind) or sweep(kind, *rest))
+    monkeypatch.setattr(digits, "sweep", lambda kind, *rest: sweeps.append(kind) or sweep_scatter(kind, *rest))
     X = np.random.default_rng(0).normal(size=(30_000, 200)).astype(np.float32)[:, :200]
     PCA(10 * k).fit(X)
     assert sweeps == [Square]

@@ -19,11 +19,11 @@ from mercer import PCA, IncrementalPCA
 from mercer.certificates.residuals import certify
 from mercer.datasets import us_arrests
 from mercer.errors import BadData
-from mercer.operators.products import FAR
+from mercer.operators.products import FAR_MEAN
 from mercer.readings.components import bic, components_for_share, minka_evidence
 from mercer.solvers.base import Eigenpairs
 from mercer.sources.held import HeldRows
-from mercer.sweeps.lanes import origin_of, sweep
+from mercer.sweeps.lanes import origin_of, sweep_scatter
 from mercer.sweeps.scatter import Spread, Square, Triangle
 from mercer.threads import one_blas_thread
 from support.strategies import seeds, tall_tables
@@ -161,7 +161,7 @@ def test_squares_cost_no_more_than_rounding_of_the_largest_variance(offset, name
         model = PCA(svd_solver=solver).fit(X)
         scale = float(values[0])
         if solver == "krylov":  # moves rows to their mean only if that is FAR off
-            scale += min(X.size * offset**2, FAR * float(sum(values)))
+            scale += min(X.size * offset**2, FAR_MEAN * float(sum(values)))
         found = (len(X) - 1) * model.explained_variance_
         assert far(found, values).max() <= 100 * np.sqrt(len(X)) * U * scale
         if solver != "krylov":  # goes over to a way without squares where they leave too little
@@ -782,7 +782,7 @@ def test_sweeps_on_any_number_of_threads_sum_up_to_the_scatter_matrix(kind, seed
     w = rng.integers(0, 3, len(X)).astype(float)
     if not w.any():
         w[0] = 1.0
-    scatter = sweep(kind, HeldRows(X), w, threads)
+    scatter = sweep_scatter(kind, HeldRows(X), w, threads)
     C = centred(X, w)
     S = (C.T @ C).astype(float)
     expected = np.diag(np.diag(S)) if kind is Spread else S

@@ -18,7 +18,7 @@ from mercer.limits import Limits
 from mercer.plans import pace
 from mercer.plans.kernel import Problem, choose_plan
 from mercer.plans.seconds import START, Work, kernel_work
-from mercer.plans.share import components_of, foretell
+from mercer.plans.share import components_explaining, foretell_share
 from mercer.solvers.dense import Dense
 from mercer.solvers.krylov import BlockKrylov
 from mercer.sources.held import HeldRows
@@ -37,18 +37,18 @@ def test_the_components_of_a_small_matrix_are_those_of_its_centred_spectrum():
     values = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2
     shares = np.cumsum(values) / values.sum()
     for k in range(1, 6):
-        assert components_of(X @ X.T, shares[k - 1]) == pytest.approx(k, abs=1e-6)
-    assert components_of(np.ones((5, 5)), 0.9) == 1
+        assert components_explaining(X @ X.T, shares[k - 1]) == pytest.approx(k, abs=1e-6)
+    assert components_explaining(np.ones((5, 5)), 0.9) == 1
 
 
 def test_what_grows_no_more_is_foretold_to_stay():
-    found = foretell(0.9, (7.0, 7.0, 7.0), 256, 10**6, 10**6)
+    found = foretell_share(0.9, (7.0, 7.0, 7.0), 256, 10**6, 10**6)
     assert found.low <= 7 <= found.high <= 9
 
 
 def test_what_grows_with_the_rows_is_foretold_to_go_on():
     """Of orthogonal rows, a share s takes s·(n − 1) components for every n."""
-    found = foretell(0.5, (32.0, 64.0, 128.0), 256, 4096, 4095)
+    found = foretell_share(0.5, (32.0, 64.0, 128.0), 256, 4096, 4095)
     assert found.low <= 2048 <= found.high and found.likely == pytest.approx(2048, rel=0.01)
 
 
@@ -56,12 +56,12 @@ def test_what_grows_with_the_rows_is_foretold_to_go_on():
 def test_a_power_of_the_rows_lies_within_the_range(power):
     """Of k = 10·m^power, or m^power itself where that would be more than there are rows."""
     factor = 10 if power < 0.7 else 1
-    found = foretell(0.9, tuple(factor * m**power for m in (64, 128, 256)), 256, 8000, 7999)
+    found = foretell_share(0.9, tuple(factor * m**power for m in (64, 128, 256)), 256, 8000, 7999)
     assert found.low <= factor * 8000**power <= found.high < 7999
 
 
 def test_no_more_components_are_foretold_than_there_are():
-    assert foretell(0.99, (30.0, 60.0, 120.0), 128, 10_000, 50).high == 50
+    assert foretell_share(0.99, (30.0, 60.0, 120.0), 128, 10_000, 50).high == 50
 
 
 # ---------------------------------------------------------------------------- on data
@@ -110,7 +110,7 @@ def test_a_share_of_few_stays_with_products_and_its_plan_has_room_for_the_most()
 
 
 def test_where_the_sample_foretold_too_few_more_are_found(monkeypatch):
-    wrong = foretell(0.9, (2.0, 2.0, 2.0), 256, 3000, 2999)
+    wrong = foretell_share(0.9, (2.0, 2.0, 2.0), 256, 3000, 2999)
     monkeypatch.setattr(foretold, "foretell", lambda *given: wrong)
     for X, params in ((ROLL[:700], dict(gamma=0.05)), (NOISE[:600], dict(gamma="median"))):
         for solver in ("auto", "dense"):

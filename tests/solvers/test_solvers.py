@@ -9,7 +9,7 @@ from sklearn.datasets import make_blobs, make_swiss_roll
 from sklearn.utils.validation import _check_psd_eigenvalues
 
 from mercer.certificates.residuals import certify
-from mercer.fits.spectrum import bound_by_count, find_spectrum, rule_out_missed
+from mercer.fits.spectrum import bound_by_pivots, find_spectrum, rule_out_missed
 from mercer.kernels import RBF
 from mercer.limits import Limits
 from mercer.operators.centering import Centered
@@ -493,7 +493,7 @@ def test_the_pivots_bound_says_nothing_about_a_pair_that_was_missed():
     right, wrong = ([0, 1, 2], [0, 2, 3])
     for found in (right, wrong):
         pairs = Eigenpairs(values[found], Q[:, found], np.zeros(3), A @ Q[:, found], bound=5.01)
-        assert bound_by_count(pairs) == (np.inf if found is wrong else pytest.approx(5.01))
+        assert bound_by_pivots(pairs) == (np.inf if found is wrong else pytest.approx(5.01))
         assert pairs.first(2).bound == np.inf
 
 

@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from mercer import LocallyLinearEmbedding, quality
 from mercer.datasets import spiral
 from mercer.errors import NoRoom
-from mercer.report.look import BLUE, ORANGE, PINK, RED, as_png, faint, ink, panels, paper, plain, ramp
+from mercer.report.look import BLUE, ORANGE, PINK, RED, as_png, faint, ink, panels, paper, ramp, without_axes
 
 FOLDER = Path(__file__).parent.parent
 ALONG = ramp(BLUE, PINK, ORANGE)  # colour is the place along the roll
@@ -47,13 +47,13 @@ def in_space(ax, X, place, title="the data"):
     order = np.argsort(-X[:, 1])
     ax.scatter(X[order, 0] + 0.3 * X[order, 1], X[order, 2] + 0.15 * X[order, 1], c=place[order], cmap=ALONG, s=4)
     ax.set(title=title, aspect="equal")
-    plain(ax)
+    without_axes(ax)
 
 
 def embedded(ax, Y, place, title, below=""):
     ax.scatter(*Y.T, c=place, cmap=ALONG, s=4)
     ax.set(title=title, xlabel=below)
-    plain(ax)
+    without_axes(ax)
     ax.set_box_aspect(1)
 
 
@@ -215,7 +215,7 @@ def turned():
     figure, axes = panels(1, 4, width=11, height=3.5)
     axes[0].scatter(*flat.T, c=side, cmap=ALONG, s=4)
     axes[0].set(title="a bowl, from above", aspect="equal")
-    plain(axes[0])
+    without_axes(axes[0])
     embedded(axes[1], whole, side, "all 600 rows", trusted(X, whole))
     for ax, kept, Y, row in zip(axes[2:], rows, found, (0, 100), strict=True):
         embedded(ax, Y, side[kept], f"without row {row}", trusted(X[kept], Y))

@@ -18,7 +18,7 @@ from mercer.arrays import Array
 from mercer.certificates.residuals import ANGLE
 from mercer.errors import listed
 from mercer.solvers.base import Eigenpairs
-from mercer.solvers.shift_invert import gaps, rounding
+from mercer.solvers.shift_invert import bottom_floor, gaps
 
 SHOWN = 5  # parts that are spoken of one by one
 
@@ -101,7 +101,7 @@ class PartsCertificate:
 def certify_gaps(pairs: Eigenpairs, *, tol: float) -> GapCertificate:
     """The certificate of these pairs."""
     theta, rho, k = pairs.values, pairs.residuals, len(pairs.values)
-    noise = rounding(pairs.size)
+    noise = bottom_floor(pairs.size)
     every = np.append(theta, pairs.beyond)
     slack = np.append(rho, pairs.beyond_residuals) + noise
     complete = int(np.sum(np.logical_and.accumulate(theta + rho + noise < pairs.bound)))

@@ -15,7 +15,7 @@ from mercer import kernel_names
 from mercer.commands.wording import in_options
 from mercer.errors import BadData, MercerError, NoRoom, NotVerified, WrongUse, listed
 from mercer.fits.scale import about_unit
-from mercer.limits import in_words, parse_memory
+from mercer.limits import bytes_in_words, parse_memory
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.lle import LocallyLinearEmbedding
 from mercer.models.pca import PCA
@@ -143,7 +143,8 @@ def _weights(column: Rows, memory: str | None) -> Any:
     need, limit = 16 * column.shape[0] + column.overhead, parse_memory(memory)
     if need > limit:
         raise NoRoom(
-            f"{column.shape[0]:,} weights need {in_words(need)} to be read, over the limit of {in_words(limit)}. "
+            f"{column.shape[0]:,} weights need {bytes_in_words(need)} to be read, over the limit of "
+            f"{bytes_in_words(limit)}. "
             "Give a larger memory_limit."
         )
     return column.load()[:, 0]

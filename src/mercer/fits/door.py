@@ -53,7 +53,7 @@ def open_items(
     else:
         X = table(X)
         with told_where(X):
-            X = numbers(validate_data(model, X, accept_sparse="csr", reset=reset, ensure_all_finite=finite))
+            X = as_numbers(validate_data(model, X, accept_sparse="csr", reset=reset, ensure_all_finite=finite))
         if reset and not square and (steps := about_steps(X)):
             warn(steps)
     if reset and not square:
@@ -98,7 +98,7 @@ def tell_of_row_numbers(model: BaseEstimator, rows: Rows) -> None:
         warn(message)
 
 
-def numbers(rows: Any) -> Any:
+def as_numbers(rows: Any) -> Any:
     """Rows as scikit-learn left them, as numbers, with one entry for every cell."""
     if sparse.issparse(rows) and not rows.has_canonical_format:
         rows = rows.copy()

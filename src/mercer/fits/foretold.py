@@ -14,17 +14,17 @@ from mercer.errors import NoRoom
 from mercer.fits.training import Training
 from mercer.kernels import Kernel, Precomputed
 from mercer.limits import Limits
-from mercer.plans.kernel import SMALL, Problem, choose_plan
-from mercer.plans.linear import TINY, LinearProblem, choose_linear_plan
+from mercer.plans.kernel import LAPACK_ROWS, Problem, choose_plan
+from mercer.plans.linear import LAPACK_SIDE, LinearProblem, choose_linear_plan
 from mercer.plans.seconds import Work, eigenvalue_work, kernel_work, linear_work
-from mercer.plans.share import Share, components_of, foretell
+from mercer.plans.share import Share, components_explaining, foretell_share
 from mercer.sources.held import Given
 from mercer.sources.items import Items, Rows
 from mercer.threads import one_blas_thread
 
 FEWEST, MOST = 128, 1024  # rows of a sample
 SHARE_OF_FIT = 0.01  # of the fit's nominal time: a larger sample than the smallest may take so much
-NARROW = 1.3  # a range from low to high·this needs no larger sample
+NARROW_RANGE = 1.3  # a range from low to high·this needs no larger sample
 
 
 def with_share(
@@ -33,7 +33,7 @@ def with_share(
     """The problem of a plan for this share of the variance; as it is if a number of components was asked for."""
     if asked is None or isinstance(asked, Integral):
         return problem
-    if problem.n <= SMALL and problem.eigen_solver != "krylov":
+    if problem.n <= LAPACK_ROWS and problem.eigen_solver != "krylov":
         return replace(problem, k=None)  # LAPACK finds all of them
     items, share, found = training.items, float(asked), None
     if not (isinstance(items, Given) and items.is_operator):
@@ -60,7 +60,7 @@ def with_linear_share(
     standardize: bool = False,
 ) -> LinearProblem:
     """The same for linear PCA. Files of few columns are not read for it: they are summed up in any case."""
-    if not problem.share or max(problem.n, problem.d) <= TINY:
+    if not problem.share or max(problem.n, problem.d) <= LAPACK_SIDE:
         return problem
     unknown = Share(float(asked), 1, problem.k or 1, problem.all)
     if not problem.held and problem.d <= MOST_FEATURES:
@@ -101,14 +101,14 @@ def look(sample: "_Sample", share: float, n: int, most: int, fit: Callable[[int]
             if not np.isfinite(K).all():
                 return None
             quarter, half, whole = (_mean_count(K, size // parts, share) for parts in (4, 2, 1))
-        found = foretell(share, (quarter, half, whole), size, n, most)
+        found = foretell_share(share, (quarter, half, whole), size, n, most)
         size *= 2
     return found
 
 
 def _worth(found: Share, size: int, entry_cost: float, fit: Callable[[int], Work]) -> bool:
     """Whether a larger sample tells more, for little."""
-    if found.high <= NARROW * found.low + 2:
+    if found.high <= NARROW_RANGE * found.low + 2:
         return False
     try:
         cost = fit(found.low).total
@@ -120,7 +120,7 @@ def _worth(found: Share, size: int, entry_cost: float, fit: Callable[[int], Work
 def _mean_count(K: Array, size: int, share: float) -> float:
     """Of parts of this size, how many components each takes, on average."""
     starts = range(0, len(K) - size + 1, size)
-    return float(np.mean([components_of(K[i : i + size, i : i + size], share) for i in starts]))
+    return float(np.mean([components_explaining(K[i : i + size, i : i + size], share) for i in starts]))
 
 
 class _Sample:

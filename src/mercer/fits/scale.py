@@ -15,12 +15,11 @@ from mercer.kernels import Kernel
 from mercer.kernels.bandwidth import ByGamma
 from mercer.operators.centering import Centered
 from mercer.operators.gram import Gram
-from mercer.readings.columns import dominating
+from mercer.readings.columns import FEW_ROWS, dominating
 from mercer.sources.held import HeldRows, ScaledRows, by_columns
-from mercer.sweeps.lanes import sweep
+from mercer.sweeps.lanes import sweep_scatter
 from mercer.sweeps.scatter import Spread
 
-FEW_ROWS = 20  # tell nothing about a scale
 ALONE = 0.25  # a typical row that has no more than a quarter of a row for company
 SAME = 1e-3  # mean of 1 − k(x, y)/k(x, x) up to which rows look the same
 THEMSELVES = 1.5  # times their share of the rows: landmarks that see no more of the variance see themselves
@@ -37,7 +36,7 @@ def standardized(training: Training, names: Any, threads: int) -> Training:
     sparse. Dense rows are divided when they are read, after a plan was made.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        spread = sweep(Spread, training.items, training.weights, threads, exact=True)
+        spread = sweep_scatter(Spread, training.items, training.weights, threads, exact=True)
     refuse_overflow(spread)
     return divided(training, deviations(spread), tuple(about_constant(spread, names)))
 

@@ -14,7 +14,7 @@ from mercer.plans.plan import Plan
 from mercer.plans.share import FIRST_GUESS
 from mercer.readings.components import components_for_share
 from mercer.solvers.base import Eigenpairs, clean_spectrum, measured_anew, rounding_floor, settle
-from mercer.solvers.completeness import PROBES, Rest, explore, explore_by_products, in_words
+from mercer.solvers.completeness import PROBES, Rest, explore, explore_by_products, probes_in_words
 from mercer.solvers.dense import Dense
 from mercer.symmetric import Measured
 
@@ -72,10 +72,12 @@ def find_spectrum(
     pairs, bound, level = rule_out_missed(plan, matrix, pairs, rng)
     if matrix.at_hand:  # turned products are less certain than one more that costs little
         pairs = measured_anew(pairs, matrix)
-    return settled(plan, matrix, pairs, certify(pairs, tol=plan.tol, bound=bound, level=level, entries=matrix.noise))
+    return as_spectrum(
+        plan, matrix, pairs, certify(pairs, tol=plan.tol, bound=bound, level=level, entries=matrix.noise)
+    )
 
 
-def settled(plan: Plan, matrix: Centered, pairs: Eigenpairs, certificate: Certificate) -> Spectrum:
+def as_spectrum(plan: Plan, matrix: Centered, pairs: Eigenpairs, certificate: Certificate) -> Spectrum:
     """Order, signs and zeros by convention, and what a user should be told."""
     found = np.where(np.abs(pairs.values) <= matrix.floor, 0.0, pairs.values)
     by = None if matrix.root is None else pairs.vectors / matrix.root[:, None]
@@ -90,7 +92,7 @@ def settled(plan: Plan, matrix: Centered, pairs: Eigenpairs, certificate: Certif
         certificate=certificate,
         indefinite=indefinite,
         plan=plan,
-        warnings=observations(matrix, values, certificate, pairs, indefinite),
+        warnings=about_spectrum(matrix, values, certificate, pairs, indefinite),
     )
 
 
@@ -154,7 +156,7 @@ def rule_out_missed(
     k = len(pairs)
     if pairs.complete:
         beyond = float(pairs.beyond[0]) if len(pairs.beyond) else 0.0
-        formed = pairs.rounding  # a matrix made dense for LAPACK has means in it, which are such products
+        formed = pairs.product_rounding  # a matrix made dense for LAPACK has means in it, which are such products
         return pairs, beyond + rounding_floor(matrix.n, pairs.size) + formed, "all eigenvalues were computed or counted"
     probing = 0
     for rounds in range(MOST_ROUNDS + 1):
@@ -166,7 +168,7 @@ def rule_out_missed(
         again = plan.solver.solve(matrix, k, rng, np.concatenate([pairs.vectors, rest.direction], axis=1))
         passes, columns = again.passes + pairs.passes, again.columns + pairs.columns
         pairs = replace(again, bound=pairs.bound, passes=passes, columns=columns)
-    bounds = {in_words(probing): rest.upper, "what the pivots leave of the trace": bound_by_count(pairs)}
+    bounds = {probes_in_words(probing): rest.upper, "what the pivots leave of the trace": bound_by_pivots(pairs)}
     if k and min(bounds.values()) >= pairs.values[-1]:  # it may read the whole matrix once more
         bounds["sum of all squared eigenvalues"] = bound_by_norm(matrix, pairs)
     level = min(bounds, key=lambda words: bounds[words])
@@ -183,7 +185,7 @@ def look_beyond(matrix: Measured, pairs: Eigenpairs, rng: np.random.Generator) -
     return rest, replace(pairs, passes=pairs.passes + rest.passes, columns=pairs.columns + rest.passes * PROBES)
 
 
-def bound_by_count(pairs: Eigenpairs) -> float:
+def bound_by_pivots(pairs: Eigenpairs) -> float:
     """From λ_{k+1}(A) ≤ β to what is outside the found pairs: β + ‖R‖, if they are the k largest beyond doubt.
 
     k eigenvalues of A lie within ‖R‖ of the θᵢ. If all of those exceed β they are the k largest, and nothing else can
@@ -204,7 +206,7 @@ def bound_by_norm(matrix: Measured, pairs: Eigenpairs) -> float:
     return unit * float(np.sqrt(max(left, 0.0) + norm[1]))
 
 
-def observations(
+def about_spectrum(
     matrix: Centered, values: Array, certificate: Certificate, pairs: Eigenpairs, indefinite: bool
 ) -> list[str]:
     """What a user should be told about this answer."""

@@ -13,7 +13,7 @@ from mercer.fits.linear.task import linear_problem
 from mercer.fits.local.task import local_problem
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.lle import LocallyLinearEmbedding
-from mercer.models.pca import PCA, which_solver
+from mercer.models.pca import PCA, resolve_svd_solver
 from mercer.operators.tiles import STRIP
 from mercer.plans.pace import linear_plan_ahead, local_plan_ahead, plan_ahead
 from mercer.plans.plan import Plan
@@ -73,22 +73,22 @@ def _kernel_plan(n: int, d: int, k: Any, params: dict[str, Any]) -> Plan:
     problem = describe(model, made_up, resolved)
     problem = replace(problem, n=n, copied=problem.copied * n // len(made_up))
 
-    def of(k: int | None) -> Plan:
+    def plan_for(k: int | None) -> Plan:
         return plan_ahead(replace(problem, k=k), resolved, made_up, model._limits())
 
-    return _of_any_number(k, min(n, problem.n_features or n), of) if isinstance(k, float) else of(problem.k)
+    return _of_any_number(k, min(n, problem.n_features or n), plan_for) if isinstance(k, float) else plan_for(problem.k)
 
 
 def _linear_plan(n: int, d: int, k: Any, params: dict[str, Any]) -> Plan:
     model = PCA(k, **params)
     model.check_params()
-    which_solver(model, (n, d), is_sparse=False)
+    resolve_svd_solver(model, (n, d), is_sparse=False)
     problem = linear_problem(model, n, d)
 
-    def of(k: int | None) -> Plan:
+    def plan_for(k: int | None) -> Plan:
         return linear_plan_ahead(replace(problem, k=k), model._limits())
 
-    return _of_any_number(k, min(n, d), of) if isinstance(k, float) else of(problem.k)
+    return _of_any_number(k, min(n, d), plan_for) if isinstance(k, float) else plan_for(problem.k)
 
 
 def _of_any_number(share: float, most: int, plan_for: Callable[[int | None], Plan]) -> Plan:

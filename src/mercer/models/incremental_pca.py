@@ -11,13 +11,13 @@ from mercer.arrays import Array, single_or_double
 from mercer.blocks import MOST_FEATURES
 from mercer.errors import NoRoom
 from mercer.fits.door import open_items
-from mercer.fits.linear.digits import OutOfRange, about_digits, refuse_far_apart, summed
+from mercer.fits.linear.digits import OutOfRange, about_digits, find_scatter, refuse_far_apart
 from mercer.fits.linear.task import LinearTask
-from mercer.fits.linear.units import in_their_own, in_units, refuse_too_large, squared_units
+from mercer.fits.linear.units import refuse_too_large, squared_units, with_units, without_units
 from mercer.fits.linear.ways import find_axes, from_square, with_enough_digits
 from mercer.fits.training import weigh
 from mercer.fits.working import working
-from mercer.limits import in_words
+from mercer.limits import bytes_in_words
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.linear import Exact, LinearModel
 from mercer.plans.linear import LinearProblem, choose_linear_plan, scatter_plan
@@ -212,9 +212,9 @@ class IncrementalPCA(LinearModel):
             self.var_ = squared_units(found.squares / found.weight, found.unit).astype(self._dtype)
         else:
             with working(self.progress, 1, "rows", threads=task.limits.threads) as on_pass:
-                task, scatter = summed_in_range(task, on_pass)
+                task, scatter = find_scatter_in_range(task, on_pass)
                 found, self._scatter = with_enough_digits(task, plan, scatter, on_pass)
-            found = in_their_own(found, task)
+            found = without_units(found, task)
             self._unit = found.unit
             self._seen()
         self._keep(found)
@@ -309,9 +309,10 @@ class IncrementalPCA(LinearModel):
         needed = scatter_plan(task.problem, task.limits, "").memory
         if needed > limit:
             raise NoRoom(
-                f"Batches are added to a {d:,}×{d:,} scatter matrix, which takes {in_words(needed)} with its "
-                f"eigenvectors, over the limit of {in_words(limit)}. Give a larger memory_limit or fewer columns; "
-                "fit(X) without forgetting finds the components of any number of columns by sweeps over the rows."
+                f"Batches are added to a {d:,}×{d:,} scatter matrix, which takes {bytes_in_words(needed)} with its "
+                f"eigenvectors, over the limit of {bytes_in_words(limit)}. Give a larger memory_limit or fewer "
+                "columns; fit(X) without forgetting finds the components of any number of columns by sweeps over the "
+                "rows."
             )
 
     def _in_batches(self, task: LinearTask) -> None:
@@ -329,7 +330,7 @@ class IncrementalPCA(LinearModel):
     def _take(self, task: LinearTask) -> None:
         """One more batch, in double precision, as its rows do not come twice; those before count less."""
         with np.errstate(over="ignore", invalid="ignore"):
-            task, batch = summed_in_range(task, exact=True)
+            task, batch = find_scatter_in_range(task, exact=True)
             unit = 1.0 if task.units is None else float(task.units[0])
             refuse_too_large(batch.squares, unit)
             if self._scatter is None:
@@ -404,10 +405,10 @@ class IncrementalPCA(LinearModel):
         return tags
 
 
-def summed_in_range(task: LinearTask, on_pass: OnPass = None, exact: bool = False) -> tuple[LinearTask, Square]:
+def find_scatter_in_range(task: LinearTask, on_pass: OnPass = None, exact: bool = False) -> tuple[LinearTask, Square]:
     """How the rows scatter; in another unit if their squares are no numbers."""
     try:
-        return task, summed(task, Square, on_pass, exact)
+        return task, find_scatter(task, Square, on_pass, exact)
     except OutOfRange:
-        task = in_units(task)
-        return task, summed(task, Square, on_pass, exact)
+        task = with_units(task)
+        return task, find_scatter(task, Square, on_pass, exact)

@@ -18,7 +18,7 @@ from mercer.fits.door import open_items
 from mercer.fits.foretold import with_share
 from mercer.fits.kernel.certified import find_certified
 from mercer.fits.kernel.landmarks import find_by_landmarks
-from mercer.fits.kernel.task import Components, Task, describe, which_solver
+from mercer.fits.kernel.task import Components, Task, asked_solver, describe
 from mercer.fits.scale import divided, in_units, in_units_of_input, refuse_matrix, sense_of_scale, standardized
 from mercer.fits.training import Training, weigh
 from mercer.kernels import Kernel, Precomputed, resolve_kernel
@@ -106,7 +106,7 @@ class KernelModel(Model):
             refuse_matrix(self.standardize, "kernel")
         if self.fit_inverse_transform and self._precomputed():
             raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
-        if which_solver(self) == "landmark" and self._precomputed():
+        if asked_solver(self) == "landmark" and self._precomputed():
             raise ValueError(
                 'eigen_solver="landmark" asks for a few columns of the kernel matrix, so it takes rows and a kernel, '
                 "not a precomputed matrix. A matrix that is too large to be computed is given as numbers of items, "

@@ -9,7 +9,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
-from mercer.fits.kernel.task import which_solver
+from mercer.fits.kernel.task import asked_solver
 from mercer.inputs import table, told_where
 from mercer.kernels import NAMES, Kernel
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
@@ -351,7 +351,7 @@ class KernelPCA(KernelModel):
     def check_params(self) -> None:
         """Raise ValueError for parameters that do not exist or contradict each other."""
         super().check_params()
-        which_solver(self)
+        asked_solver(self)
 
     # ------------------------------------------------------------------ scikit-learn's ways
 

@@ -25,7 +25,7 @@ from mercer.rounding import UNIT, UNIT_SINGLE
 from mercer.solvers.base import signs_by
 from mercer.threads import blas_threads_for, run
 
-PIECE = 2048  # rows that are moved to the mean and multiplied at once
+MOVED_ROWS = 2048  # rows that are moved to the mean and multiplied at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,7 +208,7 @@ class LinearModel(Model):
             np.subtract(rows[piece], mean, out=moved, casting="same_kind")
             np.matmul(moved, turned, out=out[piece])
 
-        run(work, cut(len(rows), PIECE), threads)
+        run(work, cut(len(rows), MOVED_ROWS), threads)
         return out
 
     def _product(self, A: Array, B: Array) -> Array:

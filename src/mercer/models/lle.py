@@ -266,10 +266,10 @@ class LocallyLinearEmbedding(LocalModel):
         check_is_fitted(self)
         hoods = self._hoods
 
-        def of(G: Array) -> Array:
+        def lengths(G: Array) -> Array:
             return local_methods.residuals(G, local_methods.weights(G, self.reg))
 
-        found = over_blocks(hoods.space, hoods.indices, of, self._limits().threads)
+        found = over_blocks(hoods.space, hoods.indices, lengths, self._limits().threads)
         return hoods.all_rows(found * hoods.space.scale)
 
     @property

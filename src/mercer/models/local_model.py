@@ -12,7 +12,7 @@ from mercer.arrays import Array, single_or_double
 from mercer.certificates.gaps import GapCertificate, PartsCertificate
 from mercer.errors import BadData, warn
 from mercer.fits.door import open_items
-from mercer.fits.local.embedding import Embedding, Recipe, about_graph, embed, embed_parts, nothing
+from mercer.fits.local.embedding import Embedding, Recipe, about_graph, embed, embed_parts, empty_embedding
 from mercer.fits.local.neighborhoods import Neighborhoods, about_ties, find_neighborhoods
 from mercer.fits.local.placing import Placement, place
 from mercer.fits.local.task import given_distances, local_problem, refuse_negative, space_of
@@ -112,11 +112,11 @@ class LocalModel(Model):
         if hoods.n_distinct == 1:
             if self.eigen_solver == "arpack":
                 raise ValueError(SINGULAR.format(hoods.note))
-            return nothing(hoods.space.n, problem.k), np.zeros(hoods.space.n, dtype=np.int64)
+            return empty_embedding(hoods.space.n, problem.k), np.zeros(hoods.space.n, dtype=np.int64)
         recipe = Recipe(self.method, problem.k, self.reg, self.modified_tol, problem.tol)
         factor = getattr(plan.solver, "factor", "lapack")
 
-        def one(part: Neighborhoods) -> Embedding:
+        def embed_one(part: Neighborhoods) -> Embedding:
             return embed(
                 part, recipe, solver_for(part.space.n, factor, problem, threads, on_pass), rng, threads, on_pass
             )
@@ -129,7 +129,7 @@ class LocalModel(Model):
             raise BadData(complaints[0])
         if separate and on_pass:
             on_pass.expected = 1 + 2 * (int(labels.max()) + 1)
-        found = embed_parts(hoods, labels, one, problem.k) if separate else one(hoods)
+        found = embed_parts(hoods, labels, embed_one, problem.k) if separate else embed_one(hoods)
         others = found.warnings if separate or not (few or complaints) else []  # of zeros, the complaint said why
         return replace(found, warnings=[*complaints, *others]), labels
 

@@ -235,7 +235,7 @@ class PCA(LinearModel):
             open_items(self, X, reset=False)
         rows = training.items
         self._dtype = single_or_double(rows.dtype)
-        self._fit_svd_solver = which_solver(self, (training.copies, rows.width), rows.sparse)
+        self._fit_svd_solver = resolve_svd_solver(self, (training.copies, rows.width), rows.sparse)
         problem, limits = linear_problem(self, training.count, rows.width, rows, training.copies), self._limits()
         task = LinearTask(
             rows,
@@ -276,7 +276,7 @@ class PCA(LinearModel):
 # ---------------------------------------------------------------------- scikit-learn's rules
 
 
-def which_solver(model: PCA, shape: tuple[int, int], is_sparse: bool) -> str:
+def resolve_svd_solver(model: PCA, shape: tuple[int, int], is_sparse: bool) -> str:
     """The solver that scikit-learn would name, whose rules for `n_components` hold; what is done is in ``plan_``."""
     asked, solver, (n, d) = model.n_components, model.svd_solver, shape
     if is_sparse and solver in ("full", "randomized", "qr", "gram"):

@@ -38,7 +38,7 @@ def align(
     else:
         function = {"ltsa": local_methods.ltsa, "hessian": local_methods.hessian}[method]
         local_matrices, members = (lambda G: function(G, n_components)), indices
-    return in_order(summed(patches(space, indices, members, local_matrices, threads, on_pass), space.n))
+    return in_order(pairwise_sum(patches(space, indices, members, local_matrices, threads, on_pass), space.n))
 
 
 def weight_matrix(space: Space, indices: Array, reg: float, threads: int, on_pass: OnPass = None) -> Matrix:
@@ -103,7 +103,7 @@ def patches(
             on_pass(pieces[-1].stop / n)
 
 
-def summed(parts: Iterable[Matrix], n: int) -> Matrix:
+def pairwise_sum(parts: Iterable[Matrix], n: int) -> Matrix:
     """Their sum, always of two that are sums of equally many, so that an entry is moved a few times only."""
     waiting: list[tuple[int, Matrix]] = []
     for part in parts:

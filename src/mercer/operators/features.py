@@ -10,7 +10,7 @@ from mercer.kernels.features import FeatureMap
 from mercer.rounding import gamma
 from mercer.sources.held import HeldRows
 from mercer.sums import SHORT, chain, inner, product
-from mercer.sweeps.lanes import sweep
+from mercer.sweeps.lanes import sweep_scatter
 from mercer.sweeps.scatter import Square
 from mercer.symmetric import SymmetricOperator
 from mercer.threads import run
@@ -60,7 +60,7 @@ class FeatureGram(SymmetricOperator):
 
     def scatter(self, weights: Array | None = None) -> Array:
         """Σ wᵢ(φᵢ − mean)(φᵢ − mean)ᵀ (D×D), in one sweep over the rows."""
-        return sweep(Square, HeldRows(self.factor), weights, self.threads, exact=True).matrix
+        return sweep_scatter(Square, HeldRows(self.factor), weights, self.threads, exact=True).matrix
 
     def diag(self) -> Array:
         return np.concatenate([_square_sums(self._rows(rows)) for rows in cut(self.n, FEATURE_ROWS)])

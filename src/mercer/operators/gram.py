@@ -13,8 +13,8 @@ from mercer.operators.tiles import (
     fill_rows,
     fill_symmetric,
     multiply_symmetric,
-    product_chain,
     strip_chain,
+    symmetric_chain,
     symmetric_product,
 )
 from mercer.progress import OnPass
@@ -86,7 +86,7 @@ class HeldGram(Gram):
 
     @property
     def shifted_chain(self) -> int:  # type: ignore[override]
-        return product_chain(self.n)
+        return symmetric_chain(self.n)
 
     def shifted_norm(self, weights: Array | None = None) -> float:
         return weighted_norm(self.values, weights)

@@ -8,7 +8,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from mercer.arrays import Array, Matrix
 from mercer.blocks import cut
-from mercer.operators.tiles import TILE, product_chain, symmetric_product
+from mercer.operators.tiles import TILE, symmetric_chain, symmetric_product
 from mercer.rounding import SUM_ROUNDINGS, frobenius, gamma
 from mercer.sums import chain, product
 from mercer.symmetric import Measured, SymmetricOperator
@@ -39,7 +39,7 @@ class HeldMatrix(Measured):
     def shifted_chain(self) -> int:  # type: ignore[override]
         if sparse.issparse(self.matrix):
             return 1 + int(np.diff(sparse.csr_array(self.matrix).indptr).max(initial=0))
-        return product_chain(self.n)
+        return symmetric_chain(self.n)
 
     def shifted_norm(self, weights: Array | None = None) -> float:
         return weighted_norm(self.matrix, weights)

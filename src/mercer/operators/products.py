@@ -16,7 +16,7 @@ from mercer.threads import run
 
 ENTRIES = 500_000  # of rows that are multiplied at once
 AT_ONCE = 16  # pieces of dense rows that are added up before what rounding takes is kept
-FAR = 1e4  # mean²/variance from which rows are moved to their mean before the product, not after it
+FAR_MEAN = 1e4  # mean²/variance from which rows are moved to their mean before the product, not after it
 
 ROUNDINGS = 12  # beside the sums: x − mean twice, weights, scales, the mean's own product, and the last sum
 
@@ -44,7 +44,7 @@ class ScatterProducts(Measured):
         self.squares = spread.squares / self.scale**2
         self._mean_off = float(np.sqrt(self.total_weight) * np.linalg.norm(spread.doubt / self.scale))
         self._scaling_off = spread.noise_of_scaling(scale)
-        far = np.any(self.total_weight * self.mean**2 > FAR * spread.squares)
+        far = np.any(self.total_weight * self.mean**2 > FAR_MEAN * spread.squares)
         self.moved = bool(far) and not rows.sparse
         self.size = sparse_rows(self.n, rows.density) if rows.sparse else self._few_rows()
         self.chain = ROUNDINGS + (longest_sums(rows, self.size) if rows.sparse else chain(self.n) + self._row_chain)

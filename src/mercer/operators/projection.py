@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer.arrays import Array, Held, Matrix
-from mercer.blocks import FEATURE_ROWS, PIECE, cut, rows_at_a_time
+from mercer.blocks import FEATURE_ROWS, THREAD_ROWS, cut, rows_at_a_time
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
 from mercer.operators.centering import Centered
@@ -18,7 +18,7 @@ from mercer.sources.held import width_of
 from mercer.symmetric import SymmetricOperator
 from mercer.threads import run
 
-FEW = 5000  # training rows up to which preparing the new ones is a part of the work that shows
+FEW_TRAINING_ROWS = 5000  # training rows up to which preparing the new ones is a part of the work that shows
 
 
 class Projection(ABC):
@@ -58,8 +58,10 @@ class ByKernel(Projection):
 
         size = rows_at_a_time(8 * width_of(X))  # prepared rows are copies, so never of all of them
         with np.errstate(over="ignore", invalid="ignore"):
-            if self.rows.shape[0] <= FEW:  # preparing takes time then: every thread does it for rows of its own
-                run(block, cut(X.shape[0], min(size, 4 * PIECE)), threads)
+            if (
+                self.rows.shape[0] <= FEW_TRAINING_ROWS
+            ):  # preparing takes time then: every thread does it for rows of its own
+                run(block, cut(X.shape[0], min(size, 4 * THREAD_ROWS)), threads)
             else:
                 for some in cut(X.shape[0], size):
                     block(some, threads)

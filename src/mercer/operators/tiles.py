@@ -48,7 +48,7 @@ def fill_symmetric(tiles: Tiles, out: Array, threads: int) -> None:
 
 
 def symmetric_product(A: Array, B: Array, threads: int) -> Array:
-    """A B of a symmetric A, threads sharing its columns, with `product_chain(n)` roundings for each entry.
+    """A B of a symmetric A, threads sharing its columns, with `symmetric_chain(n)` roundings for each entry.
 
     As (BᵀA)ᵀ: with few columns in B, BLAS reads A about 1.5 times faster from this side.
     """
@@ -62,7 +62,7 @@ def symmetric_product(A: Array, B: Array, threads: int) -> Array:
     return out.T
 
 
-def product_chain(n: int) -> int:
+def symmetric_chain(n: int) -> int:
     """Roundings behind an entry of such a product."""
     return chain(n, _short(n)) + 1
 

@@ -6,7 +6,7 @@ from math import isqrt
 
 from mercer.blocks import FEATURE_ROWS, MOST_FEATURES, rows_at_a_time
 from mercer.errors import NoRoom
-from mercer.limits import Limits, in_words
+from mercer.limits import Limits, bytes_in_words
 from mercer.plans.plan import BUFFERS, HELD_TOL, Plan, seconds_in_words, within
 from mercer.plans.share import Share
 from mercer.solvers.dense import Dense
@@ -17,8 +17,8 @@ from mercer.solvers.warm import WarmKrylov
 
 MOST_SPARSE_FEATURES = 2000
 FEATURE_PIECES = 8  # blocks of features that threads share
-TINY = 64  # rows up to which a block solver has nothing to iterate on
-SMALL = 500  # rows up to which LAPACK is as fast as anything
+FEWEST_TO_ITERATE = 64  # rows up to which a block solver has nothing to iterate on
+LAPACK_ROWS = 500  # rows up to which LAPACK is as fast as anything
 HELD = 12_000  # rows up to which holding K is faster than evaluating it anew, whatever the memory
 DEAR = 15.0  # nanoseconds: entries that cost more are held if they fit
 SMALL_BLOCK, LARGE_BLOCK = 8, 16  # columns a pass over a held matrix, for few and for many components
@@ -117,7 +117,7 @@ def _dense_if_asked(p: Problem, limits: Limits) -> Plan | None:
 def _feature_side(p: Problem, limits: Limits) -> Plan | None:
     """The D×D side: D so small that LAPACK takes no time, or so many components that nothing else pays."""
     D, k = p.n_features or 0, _wanted(p)
-    if p.given or not _narrow(p) or not (10 * k > D or D <= SMALL):
+    if p.given or not _narrow(p) or not (10 * k > D or D <= LAPACK_ROWS):
         return None
     memory = _matrix(p, "features", limits) + 8 * (4 * p.n * min(k, D) + 3 * D * D)
     why = f"the kernel has {D:,} exact features: a {D:,}×{D:,} problem."
@@ -126,7 +126,7 @@ def _feature_side(p: Problem, limits: Limits) -> Plan | None:
 
 def _small_or_nearly_all(p: Problem, limits: Limits) -> Plan | None:
     k, krylov = _wanted(p), p.eigen_solver == "krylov"
-    if p.n <= (TINY if krylov else SMALL):
+    if p.n <= (FEWEST_TO_ITERATE if krylov else LAPACK_ROWS):
         rows = f"{p.n:,} rows are" if p.n > 1 else "one row is"
         return _dense(p, f"{rows} few: LAPACK on the whole matrix.")
     if 10 * k <= p.n:
@@ -149,7 +149,7 @@ def _held(p: Problem, limits: Limits) -> Plan | None:
     worth = p.n <= HELD or 0 < p.tol < 1e-6 or p.entry_cost > DEAR or p.sparse
     if not (fits and worth):
         return None
-    return _cold(p, limits, "gram", f"K takes {in_words(size)} and fits into {in_words(limits.memory)}.")
+    return _cold(p, limits, "gram", f"K takes {bytes_in_words(size)} and fits into {bytes_in_words(limits.memory)}.")
 
 
 def _one_exact_pass(p: Problem, limits: Limits) -> Plan | None:
@@ -174,7 +174,7 @@ def _no_pass_at_all(p: Problem, limits: Limits) -> Plan | None:
 
 def _recomputed(p: Problem, limits: Limits) -> Plan:
     """K evaluated anew in every pass; the fewer passes, the better."""
-    size = f"K would take {in_words(8 * p.n**2)}"
+    size = f"K would take {bytes_in_words(8 * p.n**2)}"
     if not p.psd:
         why = f"{size}; the kernel is not known to be positive semi-definite, so there is no warm start."
         return _cold(p, limits, "recomputed", why)
@@ -188,7 +188,7 @@ def _recomputed(p: Problem, limits: Limits) -> Plan:
     solver = _fitted(solver, p, limits)
     memory = _matrix(p, "recomputed", limits) + solver.memory(p.n, _wanted(p))
     why = (
-        f"{size}, against a limit of {in_words(limits.memory)}."
+        f"{size}, against a limit of {bytes_in_words(limits.memory)}."
         if 16 * p.n**2 > limits.memory
         else (f"{size}; evaluating it a few times is faster than filling it once.")
     )
@@ -235,7 +235,7 @@ _IN_MEMORY = _dense_if_asked, _feature_side, _small_or_nearly_all, _features, _h
 def _dense(p: Problem, why: str) -> Plan:
     """The matrix, the centred matrix and LAPACK's copy; with all vectors, those, their products and LAPACK's work."""
     held = "given" if p.given else "features" if _narrow(p) or _no_wider_than_rows(p) else "gram"
-    squares = 2 if 4 * _wanted(p) < p.n and p.n > TINY else 6
+    squares = 2 if 4 * _wanted(p) < p.n and p.n > FEWEST_TO_ITERATE else 6
     return Plan(Dense(), held, _matrix(p, held) + 8 * squares * p.n**2, why, p.tol or HELD_TOL)
 
 

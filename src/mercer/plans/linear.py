@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from mercer.blocks import LANES, MOST_FEATURES, NARROW, SPARSE_ENTRIES, lane_rows
 from mercer.errors import NoRoom
-from mercer.limits import Limits, in_words
+from mercer.limits import Limits, bytes_in_words
 from mercer.plans.plan import BUFFERS, HELD_TOL, Plan, within
 from mercer.plans.share import Share
 from mercer.solvers.base import Solver
@@ -13,7 +13,7 @@ from mercer.solvers.dense import Dense
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.svd import Svd
 
-TINY = 500  # rows and columns up to which LAPACK takes the rows themselves: no digit is lost, and no time
+LAPACK_SIDE = 500  # rows and columns up to which LAPACK takes the rows themselves: no digit is lost, and no time
 PRODUCTS_FROM = 1500  # columns, or rows if those are fewer, from which few components are found by products
 MANY = 20  # columns for each component, or fewer: so many components that products do not pay
 WIDE_SPARSE, DENSE_ENOUGH = 3000, 0.01  # columns and density up to and from which sparse rows are squared
@@ -75,7 +75,7 @@ def _choose(p: LinearProblem, limits: Limits) -> Plan:
     first = next(plan for way in _WAYS if (plan := way(p, limits)) is not None)
     if first.memory <= limits.memory:
         return first
-    spare = [way(p, limits, f"the fastest way would need {in_words(first.memory)}.") for way in _spare(p)]
+    spare = [way(p, limits, f"the fastest way would need {bytes_in_words(first.memory)}.") for way in _spare(p)]
     plan = next((plan for plan in spare if plan.memory <= limits.memory), first)
     return _within(limits, plan)
 
@@ -84,7 +84,7 @@ def _choose(p: LinearProblem, limits: Limits) -> Plan:
 
 
 def _tiny(p: LinearProblem, limits: Limits) -> Plan | None:
-    if p.sparse or max(p.n, p.d) > TINY:
+    if p.sparse or max(p.n, p.d) > LAPACK_SIDE:
         return None
     return rows_plan(p, limits, f"{p.n:,}×{p.d:,} numbers are few: LAPACK on the rows themselves.")
 
@@ -93,7 +93,7 @@ def _sparse(p: LinearProblem, limits: Limits) -> Plan | None:
     if not p.sparse:
         return None
     squared = p.d <= WIDE_SPARSE and p.density >= DENSE_ENOUGH
-    if p.d <= TINY or squared or 2 * p.wanted > p.all:
+    if p.d <= LAPACK_SIDE or squared or 2 * p.wanted > p.all:
         return scatter_plan(p, limits, f"{p.d:,} columns are few: their products are summed up.")
     return products_plan(p, limits, "sparse rows are multiplied, never made dense.")
 
@@ -157,7 +157,7 @@ def triangle_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
 
 def rows_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
     memory = BUFFERS + _loaded(p) + _decomposed(p.n, p.d, _pairs(p))
-    if not p.held and p.d <= p.n and max(p.n, p.d) > TINY:
+    if not p.held and p.d <= p.n and max(p.n, p.d) > LAPACK_SIDE:
         return triangle_plan(p, limits, why)
     if memory > limits.memory and p.d <= p.n and not p.sparse:
         return triangle_plan(p, limits, why)

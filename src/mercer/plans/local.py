@@ -14,7 +14,7 @@ from mercer.solvers.base import Solver
 from mercer.solvers.factorisations import symmetric_lu
 from mercer.solvers.shift_invert import DenseBottom, ShiftInvert
 
-SMALL = 300  # items up to which LAPACK takes the whole matrix
+LAPACK_ITEMS = 300  # items up to which LAPACK takes the whole matrix
 SPARSE_RATE, DENSE_RATE = 3e9, 24e9  # multiplications a second by SuperLU, and by Cholesky on a thread: nominal
 SURFACE, SURFACE_WORK = 1.4, 1.65  # powers of n: entries that grow more slowly are those of a surface; its work
 PER_LOG = 0.35  # what a surface's factor gains a row, from one power of e to the next
@@ -60,7 +60,7 @@ def measure_fill(pattern: "sparse.csc_array") -> tuple[float, float]:
     return 2 * float(heights.sum()) - n, float(np.sum(heights**2))
 
 
-def foretell(n: int, small: Piece, large: Piece, row: float) -> Fill:
+def foretell_fill(n: int, small: Piece, large: Piece, row: float) -> Fill:
     """The factor of n items, from those of two pieces.
 
     On a surface, entries grow as n·log n and the work as n^1.5; in more dimensions as powers of n up to the second and
@@ -84,7 +84,7 @@ def surface(n: int, neighbors: int) -> Fill:
 def choose_local_plan(p: LocalProblem, limits: Limits) -> Plan:
     """Sizes, the fill and the memory limit decide; no clock, so that runs repeat."""
     fill = p.fill or surface(p.n, p.neighbors)
-    if p.n <= SMALL and p.eigen_solver != "arpack":
+    if p.n <= LAPACK_ITEMS and p.eigen_solver != "arpack":
         return _within(p, fill, limits, [_plan(p, fill, limits, "lapack", f"{p.n:,} rows are few: LAPACK.")])
     dense_first = _factor_seconds(p, fill, limits, "dense") < _factor_seconds(p, fill, limits, "sparse")
     share = fill.entries / p.n**2
@@ -107,7 +107,7 @@ def choose_local_plan(p: LocalProblem, limits: Limits) -> Plan:
 
 def solver_for(n: int, factor: str, p: LocalProblem, threads: int, on_pass: OnPass = None) -> Solver:
     """For so many items, which may be a part of all; of few, LAPACK."""
-    if factor == "lapack" or (n <= SMALL and p.eigen_solver != "arpack"):
+    if factor == "lapack" or (n <= LAPACK_ITEMS and p.eigen_solver != "arpack"):
         return DenseBottom()
     return ShiftInvert(factor, p.tol, max_passes=p.max_passes, threads=threads, on_pass=on_pass)
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from mercer.errors import NoRoom
-from mercer.limits import Limits, in_words
+from mercer.limits import Limits, bytes_in_words
 from mercer.plans.share import Share
 from mercer.solvers.base import Solver
 from mercer.solvers.landmarks import Landmarks
@@ -51,7 +51,7 @@ class Plan:
         passes = f", about {self.passes} pass{'es' if self.passes > 1 else ''}"
         how = f"{self.solver!r} on {_HELD[self.held]}" + ("" if self.streams else passes)
         return (
-            f"{how}{time}, {in_words(self.memory)} at the peak: {self.why}"
+            f"{how}{time}, {bytes_in_words(self.memory)} at the peak: {self.why}"
             + (f" {self.warning}" if self.warning else "")
             + self._range
         )
@@ -86,8 +86,8 @@ _HELD = {
 def within(limits: Limits, plan: Plan, advice: str, what: str = "fit") -> Plan:
     """The plan, if it fits; a refusal with the numbers and what to try, if not."""
     if plan.memory > limits.memory:
-        why, most = plan.why.rstrip("."), in_words(limits.memory)
-        raise NoRoom(f"The {what} needs {in_words(plan.memory)} ({why}), over the limit of {most}. {advice}")
+        why, most = plan.why.rstrip("."), bytes_in_words(limits.memory)
+        raise NoRoom(f"The {what} needs {bytes_in_words(plan.memory)} ({why}), over the limit of {most}. {advice}")
     return plan
 
 

@@ -25,7 +25,7 @@ SMALL_SIDE = 500.0  # n² of it: what LAPACK loses on small matrices
 SVD, QR = 24.0, 8.0  # m·d·min(m, d) of singular values with vectors, and m·d² of a triangle
 TALL = 1.8  # products of tall and narrow matrices, which wait for memory
 SINGLE = 0.65  # products in single precision
-NARROW = 8.0  # columns that a product with few of them costs on top
+FEW_COLUMNS_COST = 8.0  # columns that a product with few of them costs on top
 READ, MOVE = 40.0, 140.0  # a number read from memory in a product; read, moved to the mean and written
 SUMMED = 1.9  # squares of rows, which are summed up in short chains
 SWEPT = 1.6  # a sweep for landmarks: features, their errors, and sums in short chains
@@ -89,7 +89,7 @@ def kernel_work(plan: Plan, p: Problem, pace: Pace = NOMINAL) -> Work:
         return held.plus(_dense(p.n, k, pace)).plus(Work(2 * p.n**2 * (pace.fresh + 2 * k * pace.flop)))
     if isinstance(plan.solver, Factored):
         D = p.n_features or 0
-        sums = p.n * D * (6 * MOVE + D + 8 * (k + NARROW)) * pace.flop
+        sums = p.n * D * (6 * MOVE + D + 8 * (k + FEW_COLUMNS_COST)) * pace.flop
         return held.plus(Work(sums + 4 * p.n * k * pace.fresh)).plus(_dense(D, k, pace))
     assert isinstance(plan.solver, BlockKrylov)
     a_pass = _pass(plan, p, plan.solver.block, pace, double)
@@ -111,13 +111,15 @@ def _pass(plan: Plan, p: Problem, columns: int, pace: Pace, double: float) -> fl
         return _tiles(p.n, columns, pace, double)
     if plan.held == "features":
         numbers = p.n * (p.n_features or 0) * (0.01 if p.sparse else 1.0)
-        return numbers * (2 * (MOVE + READ) + 4 * (columns + NARROW) * (SPARSE if p.sparse else 1.0)) * pace.flop
+        return (
+            numbers * (2 * (MOVE + READ) + 4 * (columns + FEW_COLUMNS_COST) * (SPARSE if p.sparse else 1.0)) * pace.flop
+        )
     return p.n**2 * (READ + 2 * columns) * pace.flop
 
 
 def _tiles(n: int, columns: float, pace: Pace, entry: float) -> float:
     """A pass over tiles that are evaluated and used twice."""
-    return n**2 / 2 * (entry + (READ + 4 * (columns + NARROW / 2)) * pace.flop)
+    return n**2 / 2 * (entry + (READ + 4 * (columns + FEW_COLUMNS_COST / 2)) * pace.flop)
 
 
 def _basis(solver: BlockKrylov, passes: int, n: int, k: int, pace: Pace) -> Work:
@@ -191,7 +193,7 @@ def _rows(plan: Plan, p: LinearProblem, pace: Pace) -> Work:
 def _products(plan: Plan, p: LinearProblem, pace: Pace) -> Work:
     assert isinstance(plan.solver, BlockKrylov)
     numbers, columns = p.n * p.d * (p.density if p.sparse else 1.0), plan.solver.block
-    a_pass = numbers * (MOVE + 4 * (columns + NARROW) * (SPARSE if p.sparse else 1.0)) * pace.flop
+    a_pass = numbers * (MOVE + 4 * (columns + FEW_COLUMNS_COST) * (SPARSE if p.sparse else 1.0)) * pace.flop
     return Work(a_pass * plan.passes).plus(_basis(plan.solver, plan.passes, p.d, p.wanted, pace))
 
 

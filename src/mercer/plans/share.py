@@ -45,7 +45,7 @@ class Share:
         return f"{self.share:g} of the variance takes {some} components, by samples of up to {self.rows:,} rows"
 
 
-def components_of(matrix: Array, share: float) -> float:
+def components_explaining(matrix: Array, share: float) -> float:
     """How many of the largest eigenvalues of a small matrix explain this share of its centred trace; between two
     numbers, in proportion."""
     A = matrix - matrix.mean(axis=0)
@@ -58,7 +58,7 @@ def components_of(matrix: Array, share: float) -> float:
     return max(1.0, float(np.interp(share, reached, np.arange(len(reached)))))
 
 
-def foretell(share: float, counts: tuple[float, float, float], m: int, n: int, most: int) -> Share:
+def foretell_share(share: float, counts: tuple[float, float, float], m: int, n: int, most: int) -> Share:
     """Of n rows with no more than `most` components, from what m/4, m/2 and m of them take."""
     quarter, half, whole = counts
     before, now = _power(quarter, half), _power(half, whole)

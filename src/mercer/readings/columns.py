@@ -12,8 +12,8 @@ from mercer.sweeps.lanes import origin_of
 from mercer.sweeps.scatter import Spread
 
 SOME_ROWS, SOME_ENTRIES = 1000, 4_000_000  # of a sample that variances are taken of
-FEW_ROWS = 20  # tell nothing about variances
-FEW, FEW_OF = 3, 10  # columns at most, and one in so many at most: a few (one alone is always)
+FEW_ROWS = 20  # tell nothing about variances, nor about a scale
+FEW_COLUMNS, FEW_OF = 3, 10  # columns at most, and one in so many at most: a few (one alone is always)
 NEARLY_ALL, FAR_ABOVE = 0.95, 50.0  # share of the summed variance; times the mean variance of the other columns
 INDEX = ("unnamed: 0", "index", "id", "row", "rownames", "row_id", "row_number")  # names of what is no feature
 MOST = 100_000_000  # numbers that are looked at to see whether a column is constant
@@ -48,7 +48,7 @@ def dominating(rows: Any) -> Dominating | None:
 def _dominating(variances: Array) -> tuple[Array, float] | None:
     total, varying = variances.sum(), int(np.sum(variances > 0))
     order = np.argsort(-variances, kind="stable")
-    for few in range(1, min(FEW, max(1, varying // FEW_OF), varying - 1) + 1):
+    for few in range(1, min(FEW_COLUMNS, max(1, varying // FEW_OF), varying - 1) + 1):
         top = variances[order[:few]].sum()
         if top >= NEARLY_ALL * total and top / few >= FAR_ABOVE * (total - top) / (varying - few):
             return order[:few], float(top / total)

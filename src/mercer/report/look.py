@@ -101,7 +101,7 @@ def field(ax: Axes, grid: Array, values: Array) -> Any:
     return filled
 
 
-def plain(ax: Axes) -> None:
+def without_axes(ax: Axes) -> None:
     """Without ticks and frame: for panels in which only the shape matters."""
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_visible(False)

@@ -19,7 +19,7 @@ NOT_FINITE = (
 class Eigenpairs:
     """Approximate eigenpairs of a symmetric matrix A with what was measured of them, largest eigenvalue first.
 
-    Solvers for the other end of the spectrum (inverse.py) give the smallest first; `bound` and `beyond` mirror that.
+    Solvers for the other end of the spectrum (shift_invert.py) give the smallest first; `bound` and `beyond` mirror it.
 
     values θ (k,), vectors U (n×k, orthonormal), residuals ρᵢ = ‖Auᵢ − θᵢuᵢ‖ (k,).
     """
@@ -41,7 +41,7 @@ class Eigenpairs:
     probed: Array | None = field(default=None, repr=False)  # … and A Ω, which it brought along
     level: str = ""  # how the bound is known
     complete: bool = False  # whether the method itself excludes a missed pair (all were computed, or counted)
-    rounding: float = 0.0  # how far a product with a unit vector can be off (the operator's `product_rounding`)
+    product_rounding: float = 0.0  # how far a product with a unit vector can be off, as the operator says
     turned: int = 1  # columns of products that `products` are a combination of; 1: they were measured as they are
 
     def __len__(self) -> int:
@@ -64,13 +64,13 @@ class Eigenpairs:
 
     @property
     def column_noise(self) -> float:
-        """How far one product can be off: itself by `rounding`, or as a combination of m that are."""
-        return self.rounding * float(np.sqrt(self.turned))
+        """How far one product can be off: itself by `product_rounding`, or as a combination of m that are."""
+        return self.product_rounding * float(np.sqrt(self.turned))
 
     @property
     def product_noise(self) -> float:
         """How far the products can be off, all together: ‖E‖₂ of k columns."""
-        return self.rounding * float(np.sqrt(max(self.turned, len(self))))
+        return self.product_rounding * float(np.sqrt(max(self.turned, len(self))))
 
     @property
     def converged(self) -> bool:

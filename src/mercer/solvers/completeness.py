@@ -27,7 +27,7 @@ class Rest:
     passes: int
 
 
-def in_words(passes: int) -> str:
+def probes_in_words(passes: int) -> str:
     """How sure the bound is after so many passes, each of which might have been the wrong one."""
     count = f"{passes} pass{'es' if passes > 1 else ''}"
     return f"{PROBES} random probes, {count}, wrong once in {1 / (passes * FAILURE):.0e} times"

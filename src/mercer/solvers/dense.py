@@ -12,7 +12,7 @@ from mercer.solvers.base import NOT_FINITE, Eigenpairs, Solver
 from mercer.symmetric import SymmetricOperator
 from mercer.threads import blas_threads_for
 
-FEW = 64  # rows up to which all eigenvalues cost no more than some
+ALL_ARE_CHEAP = 64  # rows up to which all eigenvalues cost no more than some
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Dense(Solver):
             columns=n,
             passes=1,
             complete=len(values) >= wanted,
-            rounding=op.product_rounding,
+            product_rounding=op.product_rounding,
         )
 
 
@@ -57,7 +57,7 @@ def leading_eigenpairs(A: Array, k: int) -> tuple[Array, Array]:
     n = len(A)
     if not np.isfinite(A).all():
         raise BadData(NOT_FINITE)
-    if 4 * k < n and n > FEW:
+    if 4 * k < n and n > ALL_ARE_CHEAP:
         values, vectors = _some_of_the_largest(A, k)
         if len(values) == k:
             return values[::-1], np.ascontiguousarray(vectors[:, ::-1])

@@ -47,7 +47,7 @@ class Factored(Solver):
             columns=k,
             passes=2,
             complete=True,
-            rounding=op.product_rounding,
+            product_rounding=op.product_rounding,
         )
 
 

@@ -320,6 +320,6 @@ class Ritz:
             columns=basis.columns,
             passes=basis.passes,
             open=open_pairs[:k],
-            rounding=basis.op.product_rounding,
+            product_rounding=basis.op.product_rounding,
             turned=basis.m,
         )

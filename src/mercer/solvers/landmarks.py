@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.blocks import PIECE
+from mercer.blocks import THREAD_ROWS
 from mercer.progress import OnPass
 from mercer.solvers.base import Eigenpairs, Solver
 from mercer.solvers.pivoted import pivoted_cholesky, proposals
@@ -66,4 +66,4 @@ class Landmarks(Solver):
         """Bytes at the peak: of the factor while landmarks are chosen, or of the sweep and the eigenproblem."""
         chosen = self.sample * (self.count + 3 * proposals(self.count) + 4 * d)
         swept = self.count * (6 * self.count + 2 * d) + block_rows * (self.count + 3 * d)
-        return 8 * max(chosen, swept + self.threads * min(PIECE, block_rows) * (2 * self.count + 4 * d))
+        return 8 * max(chosen, swept + self.threads * min(THREAD_ROWS, block_rows) * (2 * self.count + 4 * d))

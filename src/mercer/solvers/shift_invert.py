@@ -15,7 +15,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.progress import OnPass
 from mercer.solvers.base import Eigenpairs, Solver
-from mercer.solvers.completeness import PROBES, explore, in_words
+from mercer.solvers.completeness import PROBES, explore, probes_in_words
 from mercer.solvers.factorisations import DenseFactor, SparseFactor, count_negative
 from mercer.solvers.krylov import BlockKrylov
 from mercer.symmetric import SymmetricOperator
@@ -42,7 +42,7 @@ class DenseBottom(Solver):
         return Eigenpairs(
             **ritz.split(k),
             size=size,
-            bound=float(ritz.values[k] - ritz.residuals[k] - rounding(size)) if k < len(M) - 1 else np.inf,
+            bound=float(ritz.values[k] - ritz.residuals[k] - bottom_floor(size)) if k < len(M) - 1 else np.inf,
             level="LAPACK counts eigenvalues",
             columns=len(M),
             passes=1,
@@ -69,10 +69,10 @@ class ShiftInvert(Solver):
         wanted = min(k + GUARDS + k // GUARDED, op.n - 1)
         ritz, passes, columns = self._find(op, inverse, wanted, k, rng, size)
         bound, probing = bound_beyond(inverse, ritz, k, rng)
-        level = in_words(probing) if probing else "all were found"
+        level = probes_in_words(probing) if probing else "all were found"
         if bound <= ritz.values[k - 1] + ritz.residuals[k - 1]:
             del inverse  # its factor gives room to another one
-            bound, level = max((bound, level), bound_by_count(op, ritz, k, size, self.factor, rng))
+            bound, level = max((bound, level), bound_by_inertia(op, ritz, k, size, self.factor, rng))
         return Eigenpairs(
             **ritz.split(k),
             size=size,
@@ -96,7 +96,7 @@ class ShiftInvert(Solver):
         first = krylov.solve(inverse, wanted, rng)
         ritz, steps = self._polish(op, inverse, first, k, size)
         passes, columns = first.passes + steps, first.columns + steps * wanted
-        if np.any(ritz.residuals[:k] > self._allowed(ritz, k, rounding(size))) and passes < self.max_passes:
+        if np.any(ritz.residuals[:k] > self._allowed(ritz, k, bottom_floor(size))) and passes < self.max_passes:
             finer = replace(krylov, tol=LAST_TOL, max_passes=self.max_passes - passes)
             last = finer.solve(inverse, wanted, rng, ritz.U)
             ritz, steps = self._polish(op, inverse, last, k, size)
@@ -110,7 +110,7 @@ class ShiftInvert(Solver):
         ritz = BottomRitz.of(op, found.products)
         for step in range(POLISHING):
             before = ritz.residuals[:k]
-            if np.all(before <= self._allowed(ritz, k, rounding(size) / 20)):
+            if np.all(before <= self._allowed(ritz, k, bottom_floor(size) / 20)):
                 return ritz, step
             ritz = BottomRitz.of(op, inverse.matmat(ritz.U))
             if np.all(ritz.residuals[:k] >= 0.5 * before):
@@ -195,7 +195,7 @@ def bound_beyond(inverse: Inverse, ritz: BottomRitz, k: int, rng: np.random.Gene
     return (1 / beta - inverse.shift if beta > 0 else np.inf), rest.passes
 
 
-def bound_by_count(
+def bound_by_inertia(
     op: SymmetricOperator, ritz: BottomRitz, k: int, size: float, factor: str, rng: np.random.Generator
 ) -> tuple[float, str]:
     """The same by Sylvester's law of inertia: M − μI = LDLᵀ has as many negative pivots as M has eigenvalues below μ.
@@ -206,7 +206,7 @@ def bound_by_count(
     level = "negative pivots were counted, less the error of that factorisation"
     seen = ritz.values[k] - ritz.residuals[k] if len(ritz.values) > k else np.inf
     mu = (ritz.values[k - 1] + ritz.residuals[k - 1] + seen) / 2
-    if not np.isfinite(mu) or seen - mu <= rounding(size):
+    if not np.isfinite(mu) or seen - mu <= bottom_floor(size):
         return -np.inf, level
     negative, error = count_negative(op.sparse(), float(mu), factor, rng)
     return (float(mu) - error, level) if negative == k + 1 else (-np.inf, level)  # 1 is one of them
@@ -238,7 +238,7 @@ def norm_of(op: SymmetricOperator) -> float:
     return float(abs(op.sparse()).sum(axis=0).max())
 
 
-def rounding(size: float) -> float:
+def bottom_floor(size: float) -> float:
     """Eigenvalues and gaps up to this are rounding: 20u‖M‖₁."""
     return float(10 * np.finfo(float).eps * size)
 

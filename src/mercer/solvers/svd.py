@@ -37,7 +37,7 @@ class Svd(Solver):
             columns=len(sigma),
             passes=1,
             complete=True,
-            rounding=op.product_rounding,
+            product_rounding=op.product_rounding,
         )
 
 

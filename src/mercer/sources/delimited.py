@@ -6,10 +6,10 @@ from typing import Any
 
 from mercer.arrays import Array, arrow
 from mercer.errors import BadData
-from mercer.sources.dialect import GAPS, Dialect, is_gap, sniff
+from mercer.sources.dialect import GAPS, Dialect, is_empty_field, sniff
 from mercer.sources.faults import Fault, first_fault
 from mercer.sources.items import all_finite
-from mercer.sources.stored import readable, refuse_irregular, shortened
+from mercer.sources.stored import error_in_short, readable, refuse_irregular
 from mercer.sources.tables import TableRows
 
 CSV_BLOCK = 1 << 20  # bytes of a text that are read at a time
@@ -58,7 +58,7 @@ class CsvRows(TableRows):
     def _blamed(self, error: Exception, columns: Collection[str]) -> BadData:
         """What Arrow could not read, with its place."""
         fault = self._fault(columns)
-        return BadData(fault.told(self.label) if fault else f"{self.label} cannot be read: {shortened(error)}.")
+        return BadData(fault.told(self.label) if fault else f"{self.label} cannot be read: {error_in_short(error)}.")
 
     def _refuse_open_quote(self) -> None:
         """It would swallow all that follows, in a column that may not even be read. It leaves an odd number of them."""
@@ -70,7 +70,7 @@ class CsvRows(TableRows):
         if not bad:
             return
         fault = self._fault(bad, gaps=False) or self._fault(bad)
-        if fault and (fault.reason or is_gap(fault.text)):
+        if fault and (fault.reason or is_empty_field(fault.text)):
             raise BadData(fault.told(self.label))
         first = f"; the first such value is {fault.value} in {fault.place}. {fault.hint}".rstrip(". ") if fault else ""
         super()._refuse_text(bad, first)

@@ -116,10 +116,10 @@ def count_quotes(path: Path) -> int:
 
 def is_number(field: str) -> bool:
     """Whether it is a number, or stands for a missing one."""
-    return bool(NUMBER.fullmatch(field) or INFINITY.fullmatch(field)) or is_gap(field)
+    return bool(NUMBER.fullmatch(field) or INFINITY.fullmatch(field)) or is_empty_field(field)
 
 
-def is_gap(field: str) -> bool:
+def is_empty_field(field: str) -> bool:
     return field.strip().lower() in GAPS
 
 

@@ -8,7 +8,7 @@ from itertools import islice
 from math import isfinite
 from pathlib import Path
 
-from mercer.sources.dialect import INFINITY, NUMBER, SEPARATORS, Dialect, is_gap
+from mercer.sources.dialect import INFINITY, NUMBER, SEPARATORS, Dialect, is_empty_field
 
 LONGEST = 40  # characters of a value that are shown
 LEAVE_OUT = "Leave it out (mercer.open_rows(path, drop=[…]), on the command line --drop NAME), or correct the value."
@@ -53,7 +53,7 @@ class Fault:
         if self.reason:
             return f"{label}, {self.place}: {self.reason}"
         place = f"{self.place}, column {self.column}"
-        if is_gap(self.text):
+        if is_empty_field(self.text):
             return f"{label} contains a missing value ({self.value}): {place}. {FILL_IN}"
         if INFINITY.fullmatch(self.text) or NUMBER.fullmatch(self.text):  # too large a number
             return f"{label} contains an infinite value ({self.value}): {place}. {FILL_IN}"
@@ -81,15 +81,15 @@ def first_fault(
             if len(fields) != len(dialect.names):
                 return Fault(line, row, reason=_wrong_length(len(fields), dialect))
             for name, j in places.items():
-                usable = is_finite(fields[j]) or (name in booleans and is_boolean(fields[j]))
-                if not usable and (gaps or not is_gap(fields[j])):
+                usable = is_finite_number(fields[j]) or (name in booleans and is_boolean(fields[j]))
+                if not usable and (gaps or not is_empty_field(fields[j])):
                     return Fault(line, row, repr(name) if dialect.header else str(j), fields[j])
     except csv.Error as error:
         return Fault(line + 1, row + 1, reason=f"{error}; is a quote left open?")
     return None
 
 
-def is_finite(field: str) -> bool:
+def is_finite_number(field: str) -> bool:
     return bool(NUMBER.fullmatch(field)) and isfinite(float(field))
 
 

@@ -58,7 +58,7 @@ def open_rows(
     if kind not in (".npy", *TABLES, *TEXTS):
         known = ", ".join([".npy", *TABLES, *TEXTS])
         raise BadData(f"{plain(path)}: files of this kind cannot be read; known are {known}.")
-    columns, drop = named(columns, "columns"), named(drop, "drop") or ()
+    columns, drop = as_names(columns, "columns"), as_names(drop, "drop") or ()
     if kind == ".npy" and (columns is not None or drop):
         raise BadData(f"{plain(path)} has no column names to choose by; slice the array, or store it as Parquet.")
     if kind == ".npy":
@@ -72,7 +72,7 @@ def open_rows(
     return rows
 
 
-def named(columns: Any, name: str) -> tuple[Any, ...] | None:
+def as_names(columns: Any, name: str) -> tuple[Any, ...] | None:
     """Names of columns: a text is one of them, not one for each of its letters."""
     if columns is None or isinstance(columns, str):
         return None if columns is None else (columns,)

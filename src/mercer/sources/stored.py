@@ -89,13 +89,13 @@ def readable(path: Path) -> Iterator[None]:
     except PermissionError as error:
         raise BadData(f"{plain(path)} cannot be read: {error.strerror}.") from None
     except MemoryError as error:
-        raise NoRoom(f"{plain(path)}: out of memory while reading ({shortened(error)}).") from None
+        raise NoRoom(f"{plain(path)}: out of memory while reading ({error_in_short(error)}).") from None
     except Exception as error:
         if not is_disappointment(error):
             raise
         kind = kind_by_its_start(path)
         guess = f"It is {kind}." if kind else "Is it damaged, truncated, or of another kind?"
-        raise BadData(f"{plain(path)} cannot be read: {shortened(error)}. {guess}") from None
+        raise BadData(f"{plain(path)} cannot be read: {error_in_short(error)}. {guess}") from None
 
 
 def is_disappointment(error: Exception) -> bool:
@@ -104,7 +104,7 @@ def is_disappointment(error: Exception) -> bool:
     return isinstance(error, usual) or any(kind.__name__ == "ArrowException" for kind in type(error).__mro__)
 
 
-def shortened(error: Exception) -> str:
+def error_in_short(error: Exception) -> str:
     """What a reader says, in one line without the bytes it stumbled over."""
     words = plain(" ".join(str(error).split())).rstrip(".")
     return words if len(words) <= LONGEST else words[:LONGEST] + " …"

@@ -15,7 +15,7 @@ class Distances(Space):
 
     def __init__(self, matrix: Array, columns: Array | None = None, part: Array | None = None) -> None:
         self.matrix, self.columns, self.part = matrix, columns, part
-        self.scale = power_of_two(matrix)
+        self.scale = nearby_power_of_two(matrix)
 
     @property
     def n(self) -> int:
@@ -68,7 +68,7 @@ class Distances(Space):
         return np.square(np.divide(distances, self.scale, dtype=np.float64))
 
 
-def power_of_two(rows: Array) -> float:
+def nearby_power_of_two(rows: Array) -> float:
     """Near the largest entry, so that dividing by it costs no digit; 1 if all are zero."""
     top = max(float(rows.max(initial=0)), -float(rows.min(initial=0)))
     return float(2.0 ** np.clip(np.ceil(np.log2(top)), -1000, 1000)) if top > 0 else 1.0

@@ -14,11 +14,13 @@ from mercer.kernels.dot import Cosine, Linear
 from mercer.progress import OnPass
 from mercer.spaces.base import Neighbors, Space
 from mercer.spaces.by_kernel import KernelRows
-from mercer.spaces.given import power_of_two
+from mercer.spaces.given import nearby_power_of_two
 from mercer.spaces.nearest import by_tiles, by_tree, precision_for, tree_pays
 
 SOME = 1000  # rows that medians are taken of
-FAR = 1e100  # times as far as the training rows reach, new rows are as good as infinitely far; squares would overflow
+INFINITELY_FAR = (
+    1e100  # times as far as the training rows reach, new rows are as good as infinitely far; squares would overflow
+)
 DIGITS = 13  # of a row of length one, to which parallel rows are equal
 
 
@@ -42,11 +44,11 @@ class Points(Space):
         """Rows as they were given."""
         if unit:
             return cls(of_length_one(rows), np.zeros(rows.shape[1]), unit=True, way=way)
-        scale = power_of_two(rows)
+        scale = nearby_power_of_two(rows)
         scaled = np.divide(rows, scale, dtype=np.float64)
         centre = np.median(some_of(scaled, SOME), axis=0)
         scaled -= centre
-        finer = power_of_two(scaled)
+        finer = nearby_power_of_two(scaled)
         scaled /= finer
         return cls(scaled, centre / finer, scale * finer, way=way)
 
@@ -104,8 +106,8 @@ class Points(Space):
         moved = np.divide(new, self.scale, dtype=np.float64)
         moved -= self.centre
         top = np.maximum(moved.max(axis=1), -moved.min(axis=1))
-        if top.max(initial=0.0) > FAR:
-            moved *= np.where(top > FAR, FAR / np.maximum(top, FAR), 1.0)[:, None]
+        if top.max(initial=0.0) > INFINITELY_FAR:
+            moved *= np.where(top > INFINITELY_FAR, INFINITELY_FAR / np.maximum(top, INFINITELY_FAR), 1.0)[:, None]
         return moved
 
     def nearest_to(self, new: Any, k: int, threads: int) -> Neighbors:

@@ -7,7 +7,7 @@ from numpy.typing import DTypeLike
 from scipy.linalg import lapack, solve_triangular
 
 from mercer.arrays import Array, Held
-from mercer.blocks import PIECE, cut, rows_at_a_time
+from mercer.blocks import THREAD_ROWS, cut, rows_at_a_time
 from mercer.kernels.base import Kernel
 from mercer.kernels.check import refuse_non_finite
 from mercer.kernels.features import FeatureMap
@@ -125,7 +125,7 @@ class Moments:
         )
 
 
-def sweep(
+def sweep_moments(
     features: LandmarkMap,
     rows: Items,
     weights: Array | None,
@@ -156,7 +156,7 @@ def sweep(
         root: Array = np.sqrt(w).astype(dtype)
         if weights is not None:
             Psi *= root[:, None]
-        for some in cut(len(Psi), PIECE):  # short sums first
+        for some in cut(len(Psi), THREAD_ROWS):  # short sums first
             total += root[some] @ Psi[some]
             add_square(square, Psi[some], threads)
         start = stop
@@ -166,7 +166,7 @@ def sweep(
     square[mirror[::-1]] = square[mirror]
     weight, diagonal, left, roots = map(float, sums)
     moments = Moments(origin, weight, total, square, diagonal, left, roots, least, 0.0, 0.0)
-    chain = PIECE + size // PIECE + -(-n // size) + SUM_ROUNDINGS
+    chain = THREAD_ROWS + size // THREAD_ROWS + -(-n // size) + SUM_ROUNDINGS
     return with_rounding(moments, features, dtype, entry, chain).in_units_of(unit)
 
 
@@ -190,7 +190,7 @@ def with_rounding(moments: Moments, features: LandmarkMap, dtype: DTypeLike, ent
     alphas = max(float(np.sum((features.inverse.astype(np.float64) @ M) * features.inverse)), 0.0)
     # In single precision errors are taken to be of random sign: m of them are off by √m, with room of 4.
     double = dtype == np.float64
-    unit = 0.0 if double else 4 * np.sqrt(PIECE + r) * UNIT_SINGLE
+    unit = 0.0 if double else 4 * np.sqrt(THREAD_ROWS + r) * UNIT_SINGLE
     entries = 2 * entry * np.sqrt((r if double else 1) * W * alphas)
     sums = 2 * (gamma(chain + r) + unit + features.inexact) * diagonal + entry * W
     exact = features.kernel.entry_rounding(features.rows, features.rows)  # K_SS is in double precision always
@@ -213,5 +213,5 @@ def fill_moved(out: Array, features: LandmarkMap, X: Held, origin: Array, thread
         left[piece] -= np.einsum("ij,ij->i", Phi, Phi)
         np.subtract(Phi, moved, out=out[piece])
 
-    run(work, cut(len(out), PIECE), threads)
+    run(work, cut(len(out), THREAD_ROWS), threads)
     return diagonal, left

@@ -23,7 +23,7 @@ WORTH_SINGLE = 1_000_000_000  # multiplications: with fewer, single precision sa
 Kind = TypeVar("Kind", bound=Scatter)
 
 
-def sweep(
+def sweep_scatter(
     kind: type[Kind],
     rows: Rows,
     weights: Array | None,

@@ -26,7 +26,7 @@ from mercer.threads import run
 MOST_OFF = 64  # corrections that are put off
 COLUMNS = 256  # of a tile of a square or a triangle
 PANEL = 32  # columns that the triangle takes up at a time
-FEW_ROWS = 128  # that the triangle takes up at a time: its sums are no longer than that
+TRIANGLE_ROWS = 128  # that the triangle takes up at a time: its sums are no longer than that
 DENSE_PRODUCT = 4  # products of sparse rows with a fourth of all entries are added up as a whole
 ENTRY = 8  # roundings of an entry: x − c, √w, their product, twice, and what is done with the sum
 
@@ -40,7 +40,7 @@ class Scatter(ABC):
         self.origin = np.array(origin, dtype=np.float64)
         self.count, self.weight, self.offset = 0, 0.0, np.zeros(len(self.origin))
         self.copies = 0  # rows, each as often as its weight says, if weights are whole numbers
-        self.rounding = 0.0  # the coarsest precision that was used
+        self.precision = 0.0  # the coarsest precision that was used
         self.noise = np.zeros(len(self.origin))  # of S: |δSᵢⱼ| ≤ √(eᵢeⱼ)
         self.own_noise = np.zeros(len(self.origin))  # of its diagonal, which sparse rows leave better known
         self.doubt = np.zeros(len(self.origin))  # how far off the mean can be
@@ -80,7 +80,7 @@ class Scatter(ABC):
         weight, unsure = weight_of(rows, weights)
         Y, guess, left = self._moved(rows, root, weight, exact)
         unit = UNIT if Y.dtype == np.float64 else UNIT_SINGLE
-        self.rounding = max(self.rounding, 2 * unit)
+        self.precision = max(self.precision, 2 * unit)
         squares = self._add(Y, root, weight, left, threads)
         off = np.sqrt(weight) * np.abs(left)
         off_by = gamma(sum_chain(len(Y)) + ENTRY, unit) * np.sqrt(squares) + (unsure + gamma(ENTRY)) * off
@@ -109,7 +109,7 @@ class Scatter(ABC):
         off_by = terms * np.sqrt(around) + (gamma(ENTRY) + miscounted) * size
         own = terms * around + miscounted * size**2 + cross_alone(off, off_by)
         whole = terms * sums(counts * X.data**2) + cross(size, off_by) + off_by**2 + gamma(ENTRY) * size**2
-        self.rounding = max(self.rounding, 2 * UNIT)
+        self.precision = max(self.precision, 2 * UNIT)
         self.noise += np.maximum(own, whole)
         self.own_noise += own
         self._add_row(self._meet(weight, mean, left, off_by / np.sqrt(weight), unsure))
@@ -126,7 +126,7 @@ class Scatter(ABC):
         self.copies += other.copies
         self.noise = self.noise + other.noise
         self.own_noise = self.own_noise + other.own_noise
-        self.rounding = max(self.rounding, other.rounding)
+        self.precision = max(self.precision, other.precision)
         self._merge(other)
 
     def noise_of_scaling(self, scale: Array | None) -> float:
@@ -280,7 +280,7 @@ class Square(Scatter):
         squares = np.empty(self.width)
 
         def work(tile: tuple[slice, slice]) -> None:
-            part = inner(*columns_of(Y, tile))
+            part = inner(*columns_behind(Y, tile))
             if tile[0] == tile[1]:
                 squares[tile[0]] = np.diag(part)
             self._sum.add(part, tile)
@@ -353,9 +353,9 @@ class Triangle(Scatter):
         squares = np.einsum("ij,ij->j", Y, Y)
         Y -= left if root is None else np.multiply.outer(root, left)
         # Entries and what is subtracted from them; the block's own mean; the reflections' sums over some of its rows.
-        terms = gamma(sum_chain(len(Y)) + 2 * ENTRY, unit) + gamma(min(len(Y), FEW_ROWS) + ENTRY)
+        terms = gamma(sum_chain(len(Y)) + 2 * ENTRY, unit) + gamma(min(len(Y), TRIANGLE_ROWS) + ENTRY)
         self._of_rows += terms**2 * (squares + weight * left**2)
-        for some in cut(len(Y), FEW_ROWS):
+        for some in cut(len(Y), TRIANGLE_ROWS):
             self._take(np.asfortranarray(Y[some]))
         return squares
 
@@ -434,7 +434,7 @@ def upper_tiles(width: int) -> list[tuple[slice, slice]]:
     return [(rows, columns) for i, rows in enumerate(pieces) for columns in pieces[i:]]
 
 
-def columns_of(Y: Array, tile: tuple[slice, slice]) -> tuple[Array, Array]:
+def columns_behind(Y: Array, tile: tuple[slice, slice]) -> tuple[Array, Array]:
     """The columns of Y behind a tile of YᵀY: the same array twice on the diagonal, which is half the work."""
     rows = np.ascontiguousarray(Y[:, tile[0]])
     return rows, rows if tile[0] == tile[1] else np.ascontiguousarray(Y[:, tile[1]])
@@ -444,7 +444,7 @@ def add_square(square: Array, Y: Array, threads: int) -> None:
     """square += YᵀY on and above the diagonal, in short chains, shared out by tiles."""
 
     def work(tile: tuple[slice, slice]) -> None:
-        square[tile] += inner(*columns_of(Y, tile))
+        square[tile] += inner(*columns_behind(Y, tile))
 
     run(work, upper_tiles(len(square)), threads)
 

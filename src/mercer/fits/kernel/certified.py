@@ -36,10 +36,10 @@ def _find(task: Task, plan: Plan) -> Components:
             drop_zeros=task.drop_zeros,
             replan=lambda k: certified_plan(replace(task.problem, k=k), task.limits),
         )
-        return components_of(task, matrix, spectrum)
+        return as_components(task, matrix, spectrum)
 
 
-def components_of(task: Task, matrix: Centered, spectrum: Spectrum) -> Components:
+def as_components(task: Task, matrix: Centered, spectrum: Spectrum) -> Components:
     """What a model keeps of a spectrum: the training rows as well, as new ones are compared with them."""
     rows = task.training.kept_data(task.copy)
     return Components(

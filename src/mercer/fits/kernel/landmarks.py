@@ -11,7 +11,7 @@ from scipy import sparse
 from mercer.arrays import Array, Held, Matrix
 from mercer.certificates.intervals import certify_landmarks
 from mercer.errors import BadData, warn
-from mercer.fits.kernel.certified import components_of
+from mercer.fits.kernel.certified import as_components
 from mercer.fits.kernel.matrix import build_matrix
 from mercer.fits.kernel.task import Components, Task
 from mercer.fits.spectrum import ALL_THE_SAME, find_spectrum
@@ -29,7 +29,7 @@ from mercer.solvers.landmarks import Landmarks
 from mercer.solvers.warm import start_columns
 from mercer.sources.held import by_columns
 from mercer.sources.items import Items
-from mercer.sweeps.landmarks import LandmarkMap, Moments, sweep
+from mercer.sweeps.landmarks import LandmarkMap, Moments, sweep_moments
 from mercer.symmetric import SymmetricOperator
 
 INDEFINITE = 1e-9  # of k(x, x): what is left of it may be so much below zero by rounding
@@ -43,7 +43,7 @@ def find_by_landmarks(task: Task, plan: Plan) -> Components:
         rows, indices = choose_rows(task, settings, source, rng, on_pass)
         saying(on_pass, "one sweep over the rows")
         features, order = LandmarkMap.of(task.kernel, rows)
-        moments = sweep(features, source, task.training.weights, settings.threads, on_pass)
+        moments = sweep_moments(features, source, task.training.weights, settings.threads, on_pass)
         answer = from_moments(task, plan, features, moments)
         if settings.refine:
             saying(on_pass, "passes over the kernel matrix")
@@ -157,7 +157,7 @@ def from_moments(task: Task, plan: Plan, features: LandmarkMap, moments: Moments
         total_weight=moments.weight,
         projection=ByKernel(task.kernel, features.rows, features.inverse @ V, moments.mean @ V, 0.0),
         indefinite=indefinite,
-        warnings=observations(task, kept, values, most, indefinite),
+        warnings=about_what_is_seen(task, kept, values, most, indefinite),
     )
 
 
@@ -187,7 +187,7 @@ def how_many(asked: int | float | None, values: Array, total: float, rounding: f
     return number_to_keep(asked, values, total if total > rounding else 0.0, more=False)
 
 
-def observations(task: Task, kept: Array, values: Array, total: float, indefinite: bool) -> list[str]:
+def about_what_is_seen(task: Task, kept: Array, values: Array, total: float, indefinite: bool) -> list[str]:
     """What a user should be told about this answer."""
     if indefinite:
         return [
@@ -236,5 +236,5 @@ def refined(
         start=matrix.scale_rows(scores * inverse_root(values)),
         bound=beyond + moments.left + 2 * moments.rounding if task.kernel.psd else np.inf,
     )
-    found = components_of(task, matrix, spectrum)
+    found = as_components(task, matrix, spectrum)
     return replace(found, warnings=[*answer.warnings, *found.warnings])

@@ -92,7 +92,7 @@ def describe(model: Any, items: Items, kernel: Kernel) -> Problem:
         psd=kernel.psd,
         entry_cost=kernel.entry_cost(items.width) * (SPARSE if items.sparse else 1),
         inverse=model.fit_inverse_transform,
-        eigen_solver=which_solver(model),
+        eigen_solver=asked_solver(model),
         tol=model.tol,
         max_passes=model.max_iter,
         n_landmarks=model.n_landmarks if model.landmarks is None else max(1, np.shape(model.landmarks)[0]),
@@ -100,7 +100,7 @@ def describe(model: Any, items: Items, kernel: Kernel) -> Problem:
     )
 
 
-def which_solver(model: Any) -> str:
+def asked_solver(model: Any) -> str:
     """The solver that was asked for: who says something about landmarks wants them."""
     said = [name for name in ("n_landmarks", "landmarks", "refine") if getattr(model, name) is not None]
     said = [name for name in said if name != "refine" or model.refine]

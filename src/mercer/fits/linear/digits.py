@@ -1,7 +1,5 @@
 """Digits: sums of squares that are numbers, what rounding did to them, and whether another way is needed."""
 
-from typing import TypeVar
-
 import numpy as np
 
 from mercer.arrays import Array
@@ -9,22 +7,21 @@ from mercer.errors import BadData
 from mercer.fits.linear.task import Axes, LinearTask
 from mercer.progress import OnPass
 from mercer.rounding import UNIT
-from mercer.sweeps.lanes import sweep
+from mercer.sweeps.lanes import Kind, sweep_scatter
 from mercer.sweeps.scatter import Scatter
 from mercer.threads import one_blas_thread
 
 RANGE = 1e-150, 1e150  # of sums of squares that nothing was lost of, and whose squares are numbers
 DIGITS, SINGLE_DIGITS = 1e-6, 1e-2  # error of a variance, relative to itself, from which another way is taken
 OVERFLOW = "The squares of the data are no numbers any more: the values are far too large. Scale them down first."
-Kind = TypeVar("Kind", bound=Scatter)
 
 
-def summed(task: LinearTask, kind: type[Kind], on_pass: OnPass, exact: bool = False) -> Kind:
+def find_scatter(task: LinearTask, kind: type[Kind], on_pass: OnPass, exact: bool = False) -> Kind:
     """How all rows scatter; with words for data that cannot be summed up."""
     with one_blas_thread():
-        scatter = sweep(kind, task.rows, task.weights, task.limits.threads, on_pass, exact)
-        if not finite(scatter) and scatter.rounding > np.finfo(float).eps:
-            scatter = sweep(kind, task.rows, task.weights, task.limits.threads, on_pass, exact=True)
+        scatter = sweep_scatter(kind, task.rows, task.weights, task.limits.threads, on_pass, exact)
+        if not finite(scatter) and scatter.precision > np.finfo(float).eps:
+            scatter = sweep_scatter(kind, task.rows, task.weights, task.limits.threads, on_pass, exact=True)
     if not finite(scatter):
         task.look()
     if task.units is None and task.dtype == np.float64 and out_of_range(scatter, task.standardize):
@@ -62,7 +59,7 @@ def finite(scatter: Scatter) -> bool:
         return bool(np.isfinite(scatter.offset).all() and np.isfinite(scatter.squares).all())
 
 
-def rounding_in(scatter: Scatter, scale: Array | None, total: float) -> float:
+def eigenvalue_rounding(scatter: Scatter, scale: Array | None, total: float) -> float:
     """How far rounding can move the eigenvalues of a scatter matrix: as its sums say, and what is done with them."""
     noise = scatter.noise if scale is None else scatter.noise / scale**2
     return float(noise.sum()) + scatter.noise_of_scaling(scale) + 4 * UNIT * total

@@ -19,7 +19,7 @@ from mercer.sources.items import Rows
 HUGE = float(np.finfo(float).max)
 
 
-def in_units(task: LinearTask) -> LinearTask:
+def with_units(task: LinearTask) -> LinearTask:
     """The same rows divided by a power of two near the largest of them; of columns to be standardized, by one each."""
     peaks = reach(task.rows)
     peaks = peaks if task.standardize else np.full_like(peaks, peaks.max(initial=0.0))
@@ -49,7 +49,7 @@ def reach(rows: Rows) -> Array:
     return peaks if peaks.any() and np.isfinite(peaks).all() else tops
 
 
-def in_their_own(found: Axes, task: LinearTask) -> Axes:
+def without_units(found: Axes, task: LinearTask) -> Axes:
     """What was found of divided rows, as a statement on the rows as they were given, but for `unit`."""
     if task.units is None:
         return found

@@ -9,9 +9,17 @@ from mercer.blocks import cut
 from mercer.certificates.residuals import Certificate, certify
 from mercer.errors import NoRoom
 from mercer.fits.linear.answer import as_axes, column_scales
-from mercer.fits.linear.digits import DIGITS, SINGLE_DIGITS, OutOfRange, about_digits, lost_digits, rounding_in, summed
+from mercer.fits.linear.digits import (
+    DIGITS,
+    SINGLE_DIGITS,
+    OutOfRange,
+    about_digits,
+    eigenvalue_rounding,
+    find_scatter,
+    lost_digits,
+)
 from mercer.fits.linear.task import Axes, LinearTask, number_of_axes
-from mercer.fits.linear.units import in_their_own, in_units
+from mercer.fits.linear.units import with_units, without_units
 from mercer.fits.spectrum import TooMany, grow_to_share, rule_out_missed
 from mercer.fits.working import working
 from mercer.operators.held import Dilation, HeldMatrix
@@ -39,8 +47,8 @@ def find_axes(task: LinearTask, plan: Plan) -> Axes:
         try:
             return _WAYS[plan.held](task, plan, on_pass)
         except OutOfRange:
-            task = in_units(task)
-            return in_their_own(_WAYS[plan.held](task, plan, on_pass), task)
+            task = with_units(task)
+            return without_units(_WAYS[plan.held](task, plan, on_pass), task)
 
 
 # ---------------------------------------------------------------------- by the scatter matrix
@@ -48,16 +56,16 @@ def find_axes(task: LinearTask, plan: Plan) -> Axes:
 
 def by_scatter(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
     """S summed up in one sweep."""
-    return with_enough_digits(task, plan, summed(task, Square, on_pass), on_pass)[0]
+    return with_enough_digits(task, plan, find_scatter(task, Square, on_pass), on_pass)[0]
 
 
 def with_enough_digits(task: LinearTask, plan: Plan, scatter: Square, on_pass: OnPass) -> tuple[Axes, Square]:
     """The axes of S; anew in double precision, then without squares, where too many digits were lost."""
     found = from_square(task, plan, scatter)
-    if scatter.rounding > np.finfo(float).eps:
+    if scatter.precision > np.finfo(float).eps:
         if not lost_digits(found, SINGLE_DIGITS):
             return found, scatter
-        scatter = summed(task, Square, on_pass, exact=True)
+        scatter = find_scatter(task, Square, on_pass, exact=True)
         found = from_square(task, plan, scatter)
     return without_squares_if_need_be(task, found, scatter, on_pass), scatter
 
@@ -70,7 +78,7 @@ def from_square(task: LinearTask, plan: Plan, scatter: Square) -> Axes:
         matrix = matrix / scale
         matrix /= scale[:, None]
     total = float(np.sum(scatter.squares if scale is None else scatter.squares / scale**2))
-    noise = rounding_in(scatter, scale, total)
+    noise = eigenvalue_rounding(scatter, scale, total)
     return from_matrix(task, plan, scatter, scale, matrix, total, noise)
 
 
@@ -85,7 +93,7 @@ def from_matrix(
         pairs = plan.solver.solve(op, op.n if by_rule else min(number_of_axes(task), op.n), task.rng())
         if by_rule:
             pairs = pairs.first(number_of_axes(task, pairs.values, total, scatter.weight))
-        bound, level = beyond(pairs), COUNTED
+        bound, level = bound_on_the_rest(pairs), COUNTED
     else:
         with one_blas_thread():
             pairs = plan.solver.solve(op, number_of_axes(task), task.rng())
@@ -94,7 +102,7 @@ def from_matrix(
     return as_axes(task, plan, scatter, scale, pairs.values, pairs.vectors, total, certificate)
 
 
-def beyond(pairs: Eigenpairs) -> float:
+def bound_on_the_rest(pairs: Eigenpairs) -> float:
     """A bound on what was not kept, where LAPACK found all there is."""
     return float(pairs.beyond.max(initial=0.0)) + rounding_floor(pairs.vectors.shape[0], pairs.size)
 
@@ -104,13 +112,13 @@ def beyond(pairs: Eigenpairs) -> float:
 
 def by_triangle(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
     """R of a QR factorisation, block after block, and its singular values."""
-    scatter = summed(task, Triangle, on_pass, exact=True)
+    scatter = find_scatter(task, Triangle, on_pass, exact=True)
     return from_factor(task, plan, scatter, scatter.R, scatter.slack)
 
 
 def by_rows(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
     """The centred rows in memory, and their singular values."""
-    spread = summed(task, Spread, on_pass, exact=True)
+    spread = find_scatter(task, Spread, on_pass, exact=True)
     centred = spread.centred(task.rows.load())
     if task.weights is not None:
         centred *= np.sqrt(task.weights)[:, None]
@@ -130,7 +138,9 @@ def from_factor(task: LinearTask, plan: Plan, scatter: Scatter, factor: Array, s
     pairs = Svd().solve(Dilation(factor), most, task.rng())
     pairs = pairs.first(number_of_axes(task, pairs.values**2, size**2, scatter.weight))
     noise = float(np.linalg.norm(slack))
-    certificate = certify(pairs, tol=plan.tol / 2, bound=beyond(pairs), level=COUNTED, entries=noise).squared()
+    certificate = certify(
+        pairs, tol=plan.tol / 2, bound=bound_on_the_rest(pairs), level=COUNTED, entries=noise
+    ).squared()
     certificate = of_one_half(certificate)
     axes, rest = np.sqrt(2) * pairs.vectors[len(factor) :], float(np.sum(pairs.beyond**2))
     return as_axes(task, plan, scatter, scale, pairs.values**2, axes, size**2, certificate, rest)
@@ -167,7 +177,7 @@ def without_squares_if_need_be(task: LinearTask, found: Axes, scatter: Scatter, 
 
 def by_gram(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
     """XcXcᵀ u = λu gives the axes v = Xcᵀu/√λ: for rows fewer than columns."""
-    spread = summed(task, Spread, on_pass, exact=True)
+    spread = find_scatter(task, Spread, on_pass, exact=True)
     scale, X = column_scales(task, spread), task.rows.load()
     pieces = cut(X.shape[1], max(1, COLUMN_ENTRIES // X.shape[0]))
     root = None if task.weights is None else np.sqrt(task.weights)[:, None]
@@ -213,7 +223,7 @@ def orthonormal(axes: Array, there: Array) -> Array:
 
 def by_products(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
     """Block Krylov: every step is one sweep over the rows."""
-    spread = summed(task, Spread, on_pass, exact=True)
+    spread = find_scatter(task, Spread, on_pass, exact=True)
     scale = column_scales(task, spread)
     with one_blas_thread():
         op = ScatterProducts(task.rows, spread, scale, task.weights, task.limits.threads, on_pass)

@@ -64,11 +64,11 @@ def embed(
         pairs.vectors * signs_by(pairs.vectors),
         float(np.maximum(pairs.values, 0.0).sum()),
         certificate,
-        about(certificate),
+        about_eigenvalues(certificate),
     )
 
 
-def nothing(n: int, n_components: int) -> Embedding:
+def empty_embedding(n: int, n_components: int) -> Embedding:
     """Of rows that are all the same: zeros, of which nothing is known."""
     zeros = np.zeros(n_components)
     none = np.empty((n, 0))
@@ -77,7 +77,7 @@ def nothing(n: int, n_components: int) -> Embedding:
 
 
 def embed_parts(
-    hoods: Neighborhoods, labels: Array, one: Callable[[Neighborhoods], Embedding], n_components: int
+    hoods: Neighborhoods, labels: Array, embed_one: Callable[[Neighborhoods], Embedding], n_components: int
 ) -> Embedding:
     """Every part of the graph on its own, all with the same variance; their places relative to each other mean nothing.
 
@@ -94,7 +94,7 @@ def embed_parts(
     order = np.argsort(labels, kind="stable")
     for part, (size, last) in enumerate(zip(sizes, np.cumsum(sizes), strict=True)):
         members = order[last - size : last]
-        found = one(hoods.part(members))
+        found = embed_one(hoods.part(members))
         coordinates[members] = found.coordinates * np.sqrt(size / n)
         error += found.error * size / n
         certificates.append(found.certificate)  # type: ignore[arg-type]
@@ -102,7 +102,7 @@ def embed_parts(
     return Embedding(coordinates, error, PartsCertificate(tuple(certificates), tuple(int(s) for s in sizes)), warnings)
 
 
-def about(certificate: GapCertificate) -> list[str]:
+def about_eigenvalues(certificate: GapCertificate) -> list[str]:
     """What a user should be told about the eigenvalues of a graph that hangs together."""
     c, said = certificate, list[str]()
     zeros = [i for i in c.unresolved if i < c.n_zero]

@@ -9,11 +9,11 @@ from scipy.sparse.csgraph import connected_components
 
 from mercer.arrays import Array
 from mercer.errors import BadData
-from mercer.plans.local import Fill, foretell, measure_fill
+from mercer.plans.local import Fill, foretell_fill, measure_fill
 from mercer.progress import OnPass
 from mercer.spaces.base import Neighbors, Space
 
-SMALL, LARGE = 500, 2000  # items of two pieces whose factors foretell that of the whole …
+SMALL_PIECE, LARGE_PIECE = 500, 2000  # items of two pieces whose factors foretell that of the whole …
 SHARES = 8, 3  # … or n divided by this, if that is less
 PLACES = 2  # to look at
 TIE = 16 * np.finfo(float).eps  # distances that differ by less are the same but for rounding
@@ -166,15 +166,15 @@ def sizes_in_words(sizes: Array) -> str:
 def probe_fill(space: Space, k: int, rng: np.random.Generator) -> Fill:
     """How a sparse factor fills in, from the neighbourhoods of small pieces: two places, and more of the worse."""
     n = space.n
-    small = min(max(min(SMALL, n // SHARES[0]), k + 2), n)
-    large = min(max(min(LARGE, n // SHARES[1]), 2 * small), n)
+    small = min(max(min(SMALL_PIECE, n // SHARES[0]), k + 2), n)
+    large = min(max(min(LARGE_PIECE, n // SHARES[1]), 2 * small), n)
     if small == large:  # nearly all are neighbours
         return Fill(entries=n**2, work=n**3 / 3, growth=2.0, row=n)
     places = [int(item) for item in rng.integers(n, size=PLACES)]
     first = [(small, *measure_fill(piece(space, item, small, k))) for item in places]
     worse = max(range(PLACES), key=lambda i: first[i][2])
     pattern = piece(space, places[worse], large, k)
-    return foretell(n, first[worse], (large, *measure_fill(pattern)), pattern.nnz / large)
+    return foretell_fill(n, first[worse], (large, *measure_fill(pattern)), pattern.nnz / large)
 
 
 def piece(space: Space, item: int, size: int, k: int) -> Any:

@@ -12,7 +12,7 @@ from mercer.operators import local_methods
 from mercer.sources.held import width_of
 from mercer.threads import run
 
-FAR = 1.25  # times as far from the training rows as those are from their own neighbours: no neighbour of theirs
+OUTLYING = 1.25  # times as far from the training rows as those are from their own neighbours: no neighbour of theirs
 
 
 @dataclass(frozen=True)
@@ -79,5 +79,5 @@ def place_some(hoods: Neighborhoods, places: Array, reg: float, new: Any, thread
     same = equal.any(axis=1)
     first = np.where(equal, near.indices, len(places)).min(axis=1)  # of several that it equals
     out[same], residuals[same] = places[first[same]], 0.0
-    nearest, reach = near.distances[:, 0], FAR * hoods.distances[near.indices, -1].max(axis=1)
+    nearest, reach = near.distances[:, 0], OUTLYING * hoods.distances[near.indices, -1].max(axis=1)
     return Placement(out.astype(places.dtype, copy=False), residuals, nearest, nearest > reach)

@@ -14,7 +14,7 @@ from mercer.fits.local.neighborhoods import probe_fill
 from mercer.inputs import refuse_diagonal
 from mercer.kernels.base import Kernel
 from mercer.operators.tiles import plan_symmetric
-from mercer.plans.local import SMALL, LocalProblem
+from mercer.plans.local import LAPACK_ITEMS, LocalProblem
 from mercer.sources.items import Items
 from mercer.spaces.base import Space
 from mercer.spaces.by_kernel import KernelRows
@@ -53,7 +53,9 @@ def local_problem(model: Any, shape: tuple[int, int], space: Space | None = None
         d=d,
         k=int(model.n_components),
         neighbors=int(model.n_neighbors),
-        fill=probe_fill(space, int(model.n_neighbors), model._rng()) if space is not None and n > SMALL else None,
+        fill=probe_fill(space, int(model.n_neighbors), model._rng())
+        if space is not None and n > LAPACK_ITEMS
+        else None,
         eigen_solver=model.eigen_solver,
         tol=tolerance(model),
         max_passes=model.max_iter,
