@@ -14,7 +14,9 @@ from mercer import PCA, IncrementalPCA
 from mercer.fits.linear import ways
 from mercer.rounding import UNIT, UNIT_SINGLE, gamma
 from mercer.sums import LONG, RunningSum, chain, column_squares, cross, inner, product, sum_chain, two_sum, weighted_sum
-from mercer.sweeps.scatter import Spread, Square, Triangle
+from mercer.sweeps.spread import Spread
+from mercer.sweeps.square import Square
+from mercer.sweeps.triangle import Triangle
 from support.silence import quiet
 from support.strategies import seeds
 

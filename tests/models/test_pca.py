@@ -24,7 +24,9 @@ from mercer.limits import Limits
 from mercer.plans.linear import LinearProblem, choose_linear_plan
 from mercer.sources.held import HeldRows
 from mercer.sweeps.lanes import sweep_scatter
-from mercer.sweeps.scatter import Spread, Square, Triangle
+from mercer.sweeps.spread import Spread
+from mercer.sweeps.square import Square
+from mercer.sweeps.triangle import Triangle
 from support.registry import ALL_FILES, write_file
 
 SOLVERS = ["auto", "full", "covariance_eigh", "qr", "gram", "krylov", "arpack", "randomized"]
@@ -526,7 +528,7 @@ def test_single_precision_rows_with_digits_enough_are_swept_over_once(monkeypatc
     from mercer.fits.linear import digits
 
     sweeps = []
-    monkeypatch.setattr(digits, "sweep", lambda kind, *rest: sweeps.append(kind) or sweep_scatter(kind, *rest))
+    monkeypatch.setattr(digits, "sweep_scatter", lambda kind, *rest: sweeps.append(kind) or sweep_scatter(kind, *rest))
     X = np.random.default_rng(0).normal(size=(30_000, 200)).astype(np.float32)[:, :200]
     PCA(10 * k).fit(X)
     assert sweeps == [Square]

@@ -24,7 +24,9 @@ from mercer.readings.components import bic, components_for_share, minka_evidence
 from mercer.solvers.base import Eigenpairs
 from mercer.sources.held import HeldRows
 from mercer.sweeps.lanes import origin_of, sweep_scatter
-from mercer.sweeps.scatter import Spread, Square, Triangle
+from mercer.sweeps.spread import Spread
+from mercer.sweeps.square import Square
+from mercer.sweeps.triangle import Triangle
 from mercer.threads import one_blas_thread
 from support.strategies import seeds, tall_tables
 

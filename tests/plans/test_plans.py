@@ -111,7 +111,7 @@ def test_a_share_of_few_stays_with_products_and_its_plan_has_room_for_the_most()
 
 def test_where_the_sample_foretold_too_few_more_are_found(monkeypatch):
     wrong = foretell_share(0.9, (2.0, 2.0, 2.0), 256, 3000, 2999)
-    monkeypatch.setattr(foretold, "foretell", lambda *given: wrong)
+    monkeypatch.setattr(foretold, "foretell_share", lambda *given: wrong)
     for X, params in ((ROLL[:700], dict(gamma=0.05)), (NOISE[:600], dict(gamma="median"))):
         for solver in ("auto", "dense"):
             model = KernelPCA(0.9, kernel="rbf", eigen_solver=solver, **params).fit(X)

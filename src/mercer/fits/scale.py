@@ -18,7 +18,7 @@ from mercer.operators.gram import Gram
 from mercer.readings.columns import FEW_ROWS, dominating
 from mercer.sources.held import HeldRows, ScaledRows, by_columns
 from mercer.sweeps.lanes import sweep_scatter
-from mercer.sweeps.scatter import Spread
+from mercer.sweeps.spread import Spread
 
 ALONE = 0.25  # a typical row that has no more than a quarter of a row for company
 SAME = 1e-3  # mean of 1 − k(x, y)/k(x, x) up to which rows look the same

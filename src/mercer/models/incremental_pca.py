@@ -11,22 +11,21 @@ from mercer.arrays import Array, single_or_double
 from mercer.blocks import MOST_FEATURES
 from mercer.errors import NoRoom
 from mercer.fits.door import open_items
-from mercer.fits.linear.digits import OutOfRange, about_digits, find_scatter, refuse_far_apart
+from mercer.fits.linear.digits import about_digits, refuse_far_apart
 from mercer.fits.linear.task import LinearTask
-from mercer.fits.linear.units import refuse_too_large, squared_units, with_units, without_units
+from mercer.fits.linear.units import find_scatter_in_range, refuse_too_large, squared_units, without_units
 from mercer.fits.linear.ways import find_axes, from_square, with_enough_digits
 from mercer.fits.training import weigh
 from mercer.fits.working import working
-from mercer.limits import bytes_in_words
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.linear import Exact, LinearModel
-from mercer.plans.linear import LinearProblem, choose_linear_plan, scatter_plan
+from mercer.plans.linear import LinearProblem, choose_linear_plan, refuse_too_wide, scatter_plan
 from mercer.plans.pace import linear_plan_ahead
 from mercer.plans.plan import Plan
-from mercer.progress import OnPass, reporting
+from mercer.progress import reporting
 from mercer.sources.held import HeldRows
 from mercer.sources.items import Items, Rows
-from mercer.sweeps.scatter import Square
+from mercer.sweeps.square import Square
 from mercer.unpromised import Interval, fits
 
 SOLVED = {
@@ -200,7 +199,7 @@ class IncrementalPCA(LinearModel):
         self._set_number(n, d, first=True)
         task = self._task(rows, weights, n, d)
         if self.forget < 1:
-            self._refuse_too_wide(task)
+            refuse_too_wide(task.problem, task.limits)
             self._in_batches(task)
             self._seen()
             self._solve()
@@ -255,7 +254,7 @@ class IncrementalPCA(LinearModel):
         self._set_number(n, rows.shape[1], first)
         task = self._task(rows, weights, n, rows.shape[1])
         if first:
-            self._refuse_too_wide(task)
+            refuse_too_wide(task.problem, task.limits)
         self._take(task)
         self._seen()
         return self
@@ -302,17 +301,6 @@ class IncrementalPCA(LinearModel):
             raise ValueError(
                 f"Number of input features has changed from {self.n_components_} to {k} between calls to partial_fit! "
                 "Try setting n_components to a fixed value."
-            )
-
-    def _refuse_too_wide(self, task: LinearTask) -> None:
-        d, limit = task.problem.d, task.limits.memory
-        needed = scatter_plan(task.problem, task.limits, "").memory
-        if needed > limit:
-            raise NoRoom(
-                f"Batches are added to a {d:,}×{d:,} scatter matrix, which takes {bytes_in_words(needed)} with its "
-                f"eigenvectors, over the limit of {bytes_in_words(limit)}. Give a larger memory_limit or fewer "
-                "columns; fit(X) without forgetting finds the components of any number of columns by sweeps over the "
-                "rows."
             )
 
     def _in_batches(self, task: LinearTask) -> None:
@@ -403,12 +391,3 @@ class IncrementalPCA(LinearModel):
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def find_scatter_in_range(task: LinearTask, on_pass: OnPass = None, exact: bool = False) -> tuple[LinearTask, Square]:
-    """How the rows scatter; in another unit if their squares are no numbers."""
-    try:
-        return task, find_scatter(task, Square, on_pass, exact)
-    except OutOfRange:
-        task = with_units(task)
-        return task, find_scatter(task, Square, on_pass, exact)

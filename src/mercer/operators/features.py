@@ -11,7 +11,7 @@ from mercer.rounding import gamma
 from mercer.sources.held import HeldRows
 from mercer.sums import SHORT, chain, inner, product
 from mercer.sweeps.lanes import sweep_scatter
-from mercer.sweeps.scatter import Square
+from mercer.sweeps.square import Square
 from mercer.symmetric import SymmetricOperator
 from mercer.threads import run
 

@@ -10,7 +10,7 @@ from mercer.rounding import UNIT, gamma
 from mercer.sources.held import some_rows
 from mercer.sources.items import Rows
 from mercer.sums import SHORT, RunningSum, chain, product
-from mercer.sweeps.scatter import Spread
+from mercer.sweeps.spread import Spread
 from mercer.symmetric import Measured
 from mercer.threads import run
 

@@ -146,6 +146,17 @@ def scatter_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
     )
 
 
+def refuse_too_wide(p: LinearProblem, limits: Limits) -> None:
+    """Batches whose scatter matrix has no room; said before the first is taken in."""
+    needed = scatter_plan(p, limits, "").memory
+    if needed > limits.memory:
+        raise NoRoom(
+            f"Batches are added to a {p.d:,}×{p.d:,} scatter matrix, which takes {bytes_in_words(needed)} with its "
+            f"eigenvectors, over the limit of {bytes_in_words(limits.memory)}. Give a larger memory_limit or fewer "
+            "columns; fit(X) without forgetting finds the components of any number of columns by sweeps over the rows."
+        )
+
+
 def triangle_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
     narrow = p.d <= NARROW
     lanes = (LANES if narrow else 1) * 8 * p.d**2

@@ -9,7 +9,7 @@ from mercer.arrays import Array
 from mercer.blocks import rows_at_a_time
 from mercer.sources.items import Rows
 from mercer.sweeps.lanes import origin_of
-from mercer.sweeps.scatter import Spread
+from mercer.sweeps.spread import Spread
 
 SOME_ROWS, SOME_ENTRIES = 1000, 4_000_000  # of a sample that variances are taken of
 FEW_ROWS = 20  # tell nothing about variances, nor about a scale

@@ -14,7 +14,7 @@ from mercer.kernels.features import FeatureMap
 from mercer.progress import OnPass
 from mercer.rounding import SUM_ROUNDINGS, UNIT, UNIT_SINGLE, frobenius, gamma
 from mercer.sources.items import Items
-from mercer.sweeps.scatter import COLUMNS, add_square
+from mercer.sweeps.square import COLUMNS, add_square
 from mercer.symmetric import UNDERFLOW
 from mercer.threads import run
 

@@ -14,20 +14,14 @@ from typing import ClassVar, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import lapack
 
 from mercer.arrays import Array, Matrix
-from mercer.blocks import NARROW, cut
+from mercer.blocks import NARROW
 from mercer.rounding import UNIT, UNIT_SINGLE, gamma
 from mercer.sources.held import copies_of
-from mercer.sums import RunningSum, chain, column_squares, cross, inner, sum_chain, two_sum, weighted_sum
-from mercer.threads import run
+from mercer.sums import chain, cross, sum_chain, two_sum, weighted_sum
 
 MOST_OFF = 64  # corrections that are put off
-COLUMNS = 256  # of a tile of a square or a triangle
-PANEL = 32  # columns that the triangle takes up at a time
-TRIANGLE_ROWS = 128  # that the triangle takes up at a time: its sums are no longer than that
-DENSE_PRODUCT = 4  # products of sparse rows with a fourth of all entries are added up as a whole
 ENTRY = 8  # roundings of an entry: x − c, √w, their product, twice, and what is done with the sum
 
 
@@ -242,181 +236,6 @@ class Scatter(ABC):
         """The diagonal of S (d,): every column's sum of squares around its mean."""
 
 
-class Square(Scatter):
-    """S itself (d×d), on and above the diagonal."""
-
-    def __init__(self, origin: Array) -> None:
-        super().__init__(origin)
-        self._sum = RunningSum((self.width, self.width))
-        self._more: list[Array] = []  # rows that are yet to be squared and added …
-        self._less: list[Array] = []  # … or subtracted
-
-    @property
-    def matrix(self) -> Array:
-        """S, in the array that goes on accumulating."""
-        self._settle()
-        for tile in upper_tiles(self.width):
-            self._sum.settle(tile)
-        mirror(self._sum.high)
-        return self._sum.high
-
-    @property
-    def squares(self) -> Array:
-        self._settle()
-        return np.maximum(np.diag(self._sum.high) + np.diag(self._sum.low), 0.0)
-
-    def _settle(self) -> None:
-        """Many small corrections at once."""
-        if not self._more and not self._less:
-            return
-        more, less = np.array(self._more or [np.zeros(self.width)]), np.array(self._less or [np.zeros(self.width)])
-        self._more, self._less = [], []
-        for tile in upper_tiles(self.width):
-            rows, columns = tile
-            self._sum.add(more[:, rows].T @ more[:, columns], tile)
-            self._sum.add(-(less[:, rows].T @ less[:, columns]), tile)
-
-    def _add(self, Y: Array, root: Array | None, weight: float, left: Array, threads: int) -> Array:
-        squares = np.empty(self.width)
-
-        def work(tile: tuple[slice, slice]) -> None:
-            part = inner(*columns_behind(Y, tile))
-            if tile[0] == tile[1]:
-                squares[tile[0]] = np.diag(part)
-            self._sum.add(part, tile)
-
-        if self.width > NARROW:
-            run(work, upper_tiles(self.width), threads)
-        else:
-            whole = inner(Y, Y)
-            squares[:] = np.diag(whole)
-            for tile in upper_tiles(self.width):
-                self._sum.add(whole[tile], tile)
-        self._less.append(np.sqrt(weight) * left)
-        return squares
-
-    def _add_row(self, row: Array) -> None:
-        self._more.append(row)
-        if max(len(self._more), len(self._less)) == MOST_OFF:
-            self._settle()
-
-    def _add_sparse(self, X: Matrix, mean: Array, squares: Array) -> None:
-        part, dense = X.T @ X, None
-        if DENSE_PRODUCT * part.nnz > self.width**2:
-            dense = part.toarray()
-        else:
-            part = part.tocoo()
-            above = part.row < part.col
-            self._sum.add(part.data[above], (part.row[above], part.col[above]))
-        for tile in upper_tiles(self.width):
-            rows, columns = tile
-            outer = -np.multiply.outer(mean[rows], mean[columns])
-            if dense is not None:
-                outer += dense[tile]
-            if rows == columns:
-                np.fill_diagonal(outer, squares[rows])
-            self._sum.add(outer, tile)
-
-    def _merge(self, other: Self) -> None:
-        other._settle()
-        for tile in upper_tiles(self.width):
-            self._sum.add_sum(other._sum, tile)
-
-    def _scale(self, factor: float) -> None:
-        self._settle()
-        self._sum.scale(factor)
-
-
-class Triangle(Scatter):
-    """R (d×d, upper triangular) with RᵀR = S: rows are never squared, so small variances keep all their digits.
-
-    What rounding does is a matter of the columns here: R is that of rows whose columns are off by no more than `slack`.
-    """
-
-    def __init__(self, origin: Array) -> None:
-        super().__init__(origin)
-        self.R = np.zeros((self.width, self.width), order="F")
-        self._of_rows = np.zeros(self.width)  # squared: errors in different rows are at right angles
-        self._of_steps = np.zeros(self.width)
-
-    @property
-    def squares(self) -> Array:
-        return np.einsum("ij,ij->j", self.R, self.R)
-
-    @property
-    def slack(self) -> Array:
-        return np.sqrt(self._of_rows) + self._of_steps
-
-    def _add(self, Y: Array, root: Array | None, weight: float, left: Array, threads: int) -> Array:
-        unit = UNIT if Y.dtype == np.float64 else UNIT_SINGLE
-        Y = np.array(Y, dtype=np.float64, order="F")
-        squares = np.einsum("ij,ij->j", Y, Y)
-        Y -= left if root is None else np.multiply.outer(root, left)
-        # Entries and what is subtracted from them; the block's own mean; the reflections' sums over some of its rows.
-        terms = gamma(sum_chain(len(Y)) + 2 * ENTRY, unit) + gamma(min(len(Y), TRIANGLE_ROWS) + ENTRY)
-        self._of_rows += terms**2 * (squares + weight * left**2)
-        for some in cut(len(Y), TRIANGLE_ROWS):
-            self._take(np.asfortranarray(Y[some]))
-        return squares
-
-    def _add_row(self, row: Array) -> None:
-        self._take(np.asfortranarray(row[None]))
-
-    def _add_sparse(self, X: Matrix, mean: Array, squares: Array) -> None:
-        raise TypeError("A triangle takes dense rows; sparse ones are summed up in a Square.")
-
-    def _merge(self, other: Self) -> None:
-        self._of_rows += other._of_rows + gamma(self.width + ENTRY) ** 2 * other.squares
-        self._of_steps += other._of_steps
-        self._take(other.R.copy(order="F"))
-
-    def _wrong_gap(self, gap: Array, wrong: Array) -> None:
-        super()._wrong_gap(gap, wrong)
-        self._of_rows += wrong**2
-
-    def _take(self, Y: Array) -> None:
-        """R of [R; Y], Householder reflections that leave the zeros of R alone."""
-        self.R = lapack.dtpqrt(0, min(PANEL, self.width), self.R, Y, overwrite_a=1, overwrite_b=1)[0]
-        self._of_steps += 4 * UNIT * np.sqrt(self.squares)
-
-    def _scale(self, factor: float) -> None:
-        self._of_rows *= factor
-        self._of_steps *= np.sqrt(factor)
-        self.R *= np.sqrt(factor)
-
-
-class Spread(Scatter):
-    """The diagonal of S alone: where means and variances will do."""
-
-    narrow = 10**9
-
-    def __init__(self, origin: Array) -> None:
-        super().__init__(origin)
-        self._sum = RunningSum((self.width,))
-
-    @property
-    def squares(self) -> Array:
-        return np.maximum(self._sum.high + self._sum.low, 0.0)
-
-    def _add(self, Y: Array, root: Array | None, weight: float, left: Array, threads: int) -> Array:
-        squares = column_squares(Y)
-        self._sum.add(squares)
-        self._sum.add(-weight * left**2)
-        return squares
-
-    def _add_row(self, row: Array) -> None:
-        self._sum.add(row**2)
-
-    def _add_sparse(self, X: Matrix, mean: Array, squares: Array) -> None:
-        self._sum.add(squares)
-
-    def _merge(self, other: Self) -> None:
-        self._sum.add_sum(other._sum)
-
-    def _scale(self, factor: float) -> None:
-        self._sum.scale(factor)
-
-
 def weight_of(rows: Matrix, weights: Array | None) -> tuple[float, float]:
     """Σw, and how far off it can be, relative to it: whole rows are counted."""
     if weights is None:
@@ -427,33 +246,3 @@ def weight_of(rows: Matrix, weights: Array | None) -> tuple[float, float]:
 def cross_alone(a: Array, b: Array) -> Array:
     """What a column is off by if a² was subtracted from its squares and a is off by b."""
     return 2 * a * b + b**2
-
-
-def upper_tiles(width: int) -> list[tuple[slice, slice]]:
-    pieces = cut(width, COLUMNS)
-    return [(rows, columns) for i, rows in enumerate(pieces) for columns in pieces[i:]]
-
-
-def columns_behind(Y: Array, tile: tuple[slice, slice]) -> tuple[Array, Array]:
-    """The columns of Y behind a tile of YᵀY: the same array twice on the diagonal, which is half the work."""
-    rows = np.ascontiguousarray(Y[:, tile[0]])
-    return rows, rows if tile[0] == tile[1] else np.ascontiguousarray(Y[:, tile[1]])
-
-
-def add_square(square: Array, Y: Array, threads: int) -> None:
-    """square += YᵀY on and above the diagonal, in short chains, shared out by tiles."""
-
-    def work(tile: tuple[slice, slice]) -> None:
-        square[tile] += inner(*columns_behind(Y, tile))
-
-    run(work, upper_tiles(len(square)), threads)
-
-
-def mirror(square: Array) -> None:
-    """What is above the diagonal, below it too."""
-    for rows, columns in upper_tiles(len(square)):
-        tile = square[rows, columns]
-        if rows == columns:
-            tile[...] = np.triu(tile) + np.triu(tile, 1).T
-        else:
-            square[columns, rows] = tile.T

@@ -10,11 +10,13 @@ from mercer.arrays import Array
 from mercer.blocks import rows_at_a_time
 from mercer.certificates.residuals import Certificate
 from mercer.errors import BadData
-from mercer.fits.linear.digits import OVERFLOW
+from mercer.fits.linear.digits import OVERFLOW, OutOfRange, find_scatter
 from mercer.fits.linear.task import Axes, LinearTask
+from mercer.progress import OnPass
 from mercer.rounding import TINY
 from mercer.sources.held import ScaledRows
 from mercer.sources.items import Rows
+from mercer.sweeps.square import Square
 
 HUGE = float(np.finfo(float).max)
 
@@ -106,3 +108,12 @@ def about_range(values: Array, variances: Array) -> list[str]:
         "variances (explained_variance_, and what is made of it) are not right. singular_values_, "
         "explained_variance_ratio_, components and scores are. Give the rows in another unit for the rest."
     ]
+
+
+def find_scatter_in_range(task: LinearTask, on_pass: OnPass = None, exact: bool = False) -> tuple[LinearTask, Square]:
+    """How the rows scatter; in another unit if their squares are no numbers."""
+    try:
+        return task, find_scatter(task, Square, on_pass, exact)
+    except OutOfRange:
+        task = with_units(task)
+        return task, find_scatter(task, Square, on_pass, exact)

@@ -33,7 +33,10 @@ from mercer.solvers.dense import Dense
 from mercer.solvers.svd import Svd
 from mercer.sums import chain, product
 from mercer.sweeps.lanes import squares_along
-from mercer.sweeps.scatter import ENTRY, Scatter, Spread, Square, Triangle, add_square, mirror
+from mercer.sweeps.scatter import ENTRY, Scatter
+from mercer.sweeps.spread import Spread
+from mercer.sweeps.square import Square, add_square, mirror
+from mercer.sweeps.triangle import Triangle
 from mercer.threads import blas_threads_for, one_blas_thread
 
 TOO_FEW = "squares of the data leave the smallest variance too few digits."
