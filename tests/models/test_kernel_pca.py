@@ -225,6 +225,8 @@ def test_a_scipy_operator_is_as_good_as_its_matrix():
         a.fit(aslinearoperator(K_new))
     with pytest.raises(ValueError, match="cannot be taken out of a LinearOperator"):
         a.fit(aslinearoperator(K), sample_weight=weights - 1)
+    some = KernelPCA(3, kernel="precomputed").fit(K, sample_weight=weights - 1)  # new items may come as an operator
+    assert_allclose(some.transform(aslinearoperator(K_new)), some.transform(K_new), atol=1e-12)
 
 
 def test_grid_search_reaches_into_kernel_objects():

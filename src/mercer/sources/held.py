@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from mercer.arrays import Array, single_or_double
 from mercer.blocks import steps
@@ -98,6 +98,8 @@ class Given(HeldRows):
 
     def columns(self, kept: Array) -> "Given":
         """New items, against those of the fit that are kept."""
+        if self.is_operator:
+            return Given(self.rows @ aslinearoperator(sparse.eye_array(len(kept), format="csc")[:, kept]))
         return Given(self.rows[:, kept])
 
 
