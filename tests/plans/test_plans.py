@@ -12,6 +12,7 @@ from mercer import PCA, KernelPCA, LocallyLinearEmbedding
 from mercer.errors import NoRoom
 from mercer.fits import foretold
 from mercer.fits.kernel import certified
+from mercer.fits.kernel.opening import kernel_for
 from mercer.fits.linear import ways
 from mercer.kernels import RBF
 from mercer.limits import Limits
@@ -80,7 +81,7 @@ def test_no_more_components_are_foretold_than_there_are():
     ids=["digits", "narrow", "blobs", "roll", "noise", "linear"],
 )
 def test_the_number_of_components_lies_in_the_range_that_the_plan_tells(X, params):
-    K = KernelPCA(1, **params)._resolve_kernel(HeldRows(X)).block(X, X)
+    K = kernel_for(KernelPCA(1, **params), HeldRows(X)).block(X, X)
     J = np.eye(len(K)) - 1 / len(K)
     values = np.maximum(np.linalg.eigvalsh(J @ K @ J)[::-1], 0.0)
     for share in (0.5, 0.9, 0.99):

@@ -13,6 +13,7 @@ from sklearn.preprocessing import KernelCenterer, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, to_numpy
+from mercer.fits.kernel.opening import is_precomputed
 from mercer.kernels import RBF, Cosine, Kernel, Linear, Polynomial, Precomputed, Sigmoid
 
 THEIR_SOLVERS = {"auto", "full", "covariance_eigh", "arpack", "randomized", "dense"}
@@ -90,7 +91,7 @@ def kernel_pca(model: Any) -> Any:
     """With weights, its ``eigenvectors_`` are √w times ours: so its formula for new rows gives our scores."""
     theirs = decomposition.KernelPCA(**parameters(model, decomposition.KernelPCA, **their_kernel(model)))
     centring = centring_of(model)
-    if model._precomputed() and (isinstance(model.X_fit_, LinearOperator) or model._kept_items is not None):
+    if is_precomputed(model) and (isinstance(model.X_fit_, LinearOperator) or model._kept_items is not None):
         raise no_object("of a LinearOperator, or of a kernel matrix with weights of zero")
     set_names(theirs, model, ["eigenvalues_", "gamma_", "X_fit_", "dual_coef_", "X_transformed_fit_"])
     values, vectors = np.asarray(model.eigenvalues_), np.asarray(model.eigenvectors_)

@@ -1,7 +1,6 @@
 """Kernel PCA from the inside: from rows to fitted names, and from new rows to scores."""
 
 from dataclasses import replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -9,21 +8,20 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array, single_or_double
+from mercer.arrays import Array
 from mercer.certificates.intervals import IntervalCertificate
 from mercer.certificates.residuals import Certificate
 from mercer.drop_in.current import Current
 from mercer.errors import warn
 from mercer.fits.door import open_items
-from mercer.fits.foretold import with_share
 from mercer.fits.kernel.certified import find_certified
 from mercer.fits.kernel.landmarks import find_by_landmarks
-from mercer.fits.kernel.task import Components, Task, asked_solver, describe
-from mercer.fits.scale import divided, in_units, in_units_of_input, refuse_matrix, sense_of_scale, standardized
-from mercer.fits.training import Training, weigh
-from mercer.kernels import Kernel, Precomputed, resolve_kernel
+from mercer.fits.kernel.opening import gamma_of, is_precomputed, open_task
+from mercer.fits.kernel.task import Components, Task
+from mercer.fits.scale import in_units, in_units_of_input, sense_of_scale
+from mercer.fits.training import Training
+from mercer.kernels import Kernel
 from mercer.kernels.check import refuse_non_finite
-from mercer.limits import Limits
 from mercer.models.base import Model, all_or_nothing
 from mercer.plans.kernel import choose_plan
 from mercer.plans.pace import plan_ahead
@@ -70,77 +68,22 @@ class KernelModel(Model):
         """From items to fitted names; what it returns are those that were learned from."""
         limits = self._limits()
         with one_blas_thread(limits.threads):
-            task = self._task(X, sample_weight, limits)
+            task = open_task(self, X, sample_weight, limits)
             plan = choose_plan(task.problem, task.limits)
             if not plan.streams:
                 task = replace(task, training=task.training.in_memory())
             found = find_by_landmarks(task, plan) if plan.held == "landmarks" else find_certified(task, plan)
             warnings = sense_of_scale(found, task.kernel, self, getattr(self, "feature_names_in_", None))
-            self._keep(replace(found, warnings=warnings), task.training)
+            self._keep(replace(found, warnings=warnings), task)
             if self.fit_inverse_transform:
                 self._learn_inverse(task, found)
         return task.training
 
-    def _task(self, X: Any, sample_weight: Any, limits: Limits, look: bool = True) -> Task:
-        share = self.n_components is not None and not isinstance(self.n_components, Integral)  # its plan needs a scale
-        training = self._open(X, sample_weight, look=look or share)
-        kernel = self._resolve_kernel(training.items)
-        problem = describe(self, training.items, kernel)
-        return Task(
-            training,
-            kernel,
-            with_share(problem, kernel, training, self.n_components, limits, self._rng()),
-            limits,
-            rng=self._rng,
-            asked=self.n_components,
-            landmarks=self.landmarks,
-            by_modulus=self.eigen_solver == "randomized",
-            drop_zeros=self.remove_zero_eig or self.n_components is None,
-            copy=self.copy_X and not self._precomputed(),
-            progress=self.progress,
-        )
-
-    def _open(self, X: Any, sample_weight: Any = None, look: bool = True) -> Training:
-        """The rows, checked; their columns are looked at for a scale, unless it does not matter which."""
-        if self._precomputed():
-            refuse_matrix(self.standardize, "kernel")
-        if self.fit_inverse_transform and self._precomputed():
-            raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
-        if asked_solver(self) == "landmark" and self._precomputed():
-            raise ValueError(
-                'eigen_solver="landmark" asks for a few columns of the kernel matrix, so it takes rows and a kernel, '
-                "not a precomputed matrix. A matrix that is too large to be computed is given as numbers of items, "
-                "np.arange(n)[:, None], and mercer.kernels.Blockwise(function), which is asked for those columns alone."
-            )
-        items = open_items(self, X, reset=True, square=self._precomputed())
-        if self.fit_inverse_transform and items.sparse:
-            raise NotImplementedError("Inverse transform not implemented for sparse matrices!")
-        training = weigh(items, sample_weight)
-        self._kept_items, self._dtype = training.kept, single_or_double(items.dtype)
-        if not self.standardize:
-            return training
-        names = getattr(self, "feature_names_in_", None)
-        return (
-            standardized(training, names, self._limits().threads) if look else divided(training, np.ones(items.width))
-        )
-
-    def _resolve_kernel(self, items: Items) -> Kernel:
-        kernel = resolve_kernel(
-            self.kernel,
-            items,
-            self._rng(),
-            gamma=self.gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-            params=self.kernel_params,
-        )
-        default: Any = 1.0 / items.width if self.gamma in (None, "median") else self.gamma
-        self.kernel_, self.gamma_ = kernel, getattr(kernel, "gamma", default)
-        return kernel
-
-    def _keep(self, found: Components, training: Training) -> None:
+    def _keep(self, found: Components, task: Task) -> None:
         """All fitted names, in one place; those that this fit does not have are forgotten."""
-        per_degree, scale = found.per_degree_of_freedom(), training.scale
+        training, per_degree = task.training, found.per_degree_of_freedom()
+        self.kernel_, self.gamma_, scale = task.kernel, gamma_of(self, task), training.scale
+        self._kept_items, self._dtype = training.kept, task.dtype
         names = {
             "plan_": found.plan,
             "certificate_": found.certificate,
@@ -186,7 +129,7 @@ class KernelModel(Model):
     # ------------------------------------------------------------------ using
 
     def _plan(self, X: Any, sample_weight: Any) -> Plan:
-        task = self._task(X, sample_weight, self._limits(), look=False)
+        task = open_task(self, X, sample_weight, self._limits(), look=False)
         return plan_ahead(task.problem, task.kernel, task.training.items, task.limits)
 
     def _scores(self, rows: Any, threads: int) -> Array:
@@ -194,7 +137,7 @@ class KernelModel(Model):
 
     def _new_items(self, X: Any) -> Items:
         check_is_fitted(self)
-        items = open_items(self, X, reset=False, square=self._precomputed())
+        items = open_items(self, X, reset=False, square=is_precomputed(self))
         return self._of_items_that_count(in_units(items, getattr(self, "scale_", None)))
 
     def _of_items_that_count(self, items: Any) -> Items:
@@ -217,7 +160,7 @@ class KernelModel(Model):
 
     def _get_kernel(self, X: Any, Y: Any = None) -> Array:
         """Another one: the kernel between rows in the units of the input, or of X_fit_, which is divided already."""
-        if self._precomputed():
+        if is_precomputed(self):
             return np.asarray(X)
         X, Y = self._as_fitted(X), self._as_fitted(X if Y is None else Y)
         return self.kernel_.block(X, Y)
@@ -230,9 +173,6 @@ class KernelModel(Model):
         rows = rows if sparse.issparse(rows) else np.asarray(rows)
         dense = isinstance(rows, np.ndarray) and isinstance(fitted, np.ndarray)
         return rows if dense and np.may_share_memory(rows, fitted) else by_columns(np.divide, rows, scale)
-
-    def _precomputed(self) -> bool:
-        return isinstance(self.kernel, Precomputed) or (isinstance(self.kernel, str) and self.kernel == "precomputed")
 
     @property
     def _n_features_out(self) -> int:

@@ -9,7 +9,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
-from mercer.fits.kernel.task import asked_solver
+from mercer.fits.kernel.opening import asked_solver, is_precomputed
 from mercer.inputs import table, told_where
 from mercer.kernels import NAMES, Kernel
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
@@ -382,5 +382,5 @@ class KernelPCA(KernelModel):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        tags.input_tags.pairwise = self._precomputed()
+        tags.input_tags.pairwise = is_precomputed(self)
         return tags

@@ -1,17 +1,21 @@
 """The certified way: eigenpairs of the centred kernel matrix, each with its residual."""
 
 from dataclasses import replace
+from numbers import Integral, Real
 
-from mercer.errors import NoRoom
+from mercer.errors import NoRoom, warn
 from mercer.fits.kernel.matrix import build_matrix
-from mercer.fits.kernel.task import Components, Task, wanted_components
+from mercer.fits.kernel.task import Components, Task
 from mercer.fits.scale import company
 from mercer.fits.spectrum import Spectrum, TooMany, find_spectrum
 from mercer.fits.working import working
+from mercer.kernels import Kernel
 from mercer.operators.centering import Centered
 from mercer.operators.projection import Centring, projection
 from mercer.plans.kernel import certified_plan
 from mercer.plans.plan import Plan
+from mercer.solvers.feature_side import Factored
+from mercer.sources.items import Items
 
 
 def find_certified(task: Task, plan: Plan) -> Components:
@@ -68,3 +72,15 @@ def _find_nearly_all(task: Task) -> Components:
     except NoRoom as error:
         many = f"n_components={task.asked} takes more than a tenth of the {problem.n:,} components there are."
         raise NoRoom(f"{many} {error}") from None
+
+
+def wanted_components(asked: int | float | None, items: Items, kernel: Kernel, plan: Plan) -> int | float:
+    """The number of components, or the share of variance, to find."""
+    n = len(items)
+    if asked is None:
+        return min(n, kernel.n_features(items) or n) if isinstance(plan.solver, Factored) else n
+    if isinstance(asked, Real) and not isinstance(asked, Integral):
+        return float(asked)
+    if asked > n:
+        warn(f"n_components={asked} is more than the {n} rows; {n} components are kept.")
+    return min(int(asked), n)

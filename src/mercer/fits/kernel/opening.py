@@ -1,0 +1,127 @@
+"""From a model's parameters and whatever X is to a task: items through the door, weights, scale, kernel, sizes."""
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from mercer.fits.door import open_items
+from mercer.fits.foretold import with_share
+from mercer.fits.kernel.task import Task
+from mercer.fits.scale import divided, refuse_matrix, standardized
+from mercer.fits.training import Training, weigh
+from mercer.inputs import table
+from mercer.kernels import Kernel, Precomputed, resolve_kernel
+from mercer.limits import Limits
+from mercer.plans.kernel import Problem
+from mercer.plans.share import number_to_plan_for
+from mercer.sources.items import Items
+
+SPARSE = 5  # times as dear as dense: an entry from sparse rows
+
+
+def open_task(model: Any, X: Any, sample_weight: Any, limits: Limits, look: bool = True) -> Task:
+    """What `model.fit(X)` is asked for; columns are looked at for a scale, unless it does not matter which."""
+    share = model.n_components is not None and not isinstance(model.n_components, Integral)  # its plan needs a scale
+    training = open_training(model, X, sample_weight, limits, look or share)
+    kernel = kernel_for(model, training.items)
+    problem = describe(model, training.items, kernel)
+    return Task(
+        training,
+        kernel,
+        with_share(problem, kernel, training, model.n_components, limits, model._rng()),
+        limits,
+        rng=model._rng,
+        asked=model.n_components,
+        landmarks=model.landmarks,
+        by_modulus=model.eigen_solver == "randomized",
+        drop_zeros=model.remove_zero_eig or model.n_components is None,
+        copy=model.copy_X and not is_precomputed(model),
+        progress=model.progress,
+    )
+
+
+def open_training(model: Any, X: Any, sample_weight: Any, limits: Limits, look: bool) -> Training:
+    """The items, checked and weighed, with their columns divided if that was asked for."""
+    given = is_precomputed(model)
+    if given:
+        refuse_matrix(model.standardize, "kernel")
+    if model.fit_inverse_transform and given:
+        raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
+    if asked_solver(model) == "landmark" and given:
+        raise ValueError(
+            'eigen_solver="landmark" asks for a few columns of the kernel matrix, so it takes rows and a kernel, '
+            "not a precomputed matrix. A matrix that is too large to be computed is given as numbers of items, "
+            "np.arange(n)[:, None], and mercer.kernels.Blockwise(function), which is asked for those columns alone."
+        )
+    items = open_items(model, X, reset=True, square=given)
+    if model.fit_inverse_transform and items.sparse:
+        raise NotImplementedError("Inverse transform not implemented for sparse matrices!")
+    training = weigh(items, sample_weight)
+    if not model.standardize:
+        return training
+    names = getattr(model, "feature_names_in_", None)
+    return standardized(training, names, limits.threads) if look else divided(training, np.ones(items.width))
+
+
+def is_precomputed(model: Any) -> bool:
+    """Whether X is the kernel matrix itself."""
+    return isinstance(model.kernel, Precomputed) or (isinstance(model.kernel, str) and model.kernel == "precomputed")
+
+
+def kernel_for(model: Any, items: Items) -> Kernel:
+    """The kernel that was asked for, with numbers in it."""
+    return resolve_kernel(
+        model.kernel,
+        items,
+        model._rng(),
+        gamma=model.gamma,
+        degree=model.degree,
+        coef0=model.coef0,
+        params=model.kernel_params,
+    )
+
+
+def gamma_of(model: Any, task: Task) -> Any:
+    """The γ of the kernel; of one that has none, what it would have been."""
+    default = 1.0 / task.training.items.width if model.gamma in (None, "median") else model.gamma
+    return getattr(task.kernel, "gamma", default)
+
+
+def describe(model: Any, items: Items, kernel: Kernel) -> Problem:
+    """The sizes on which a plan is based."""
+    asked, given = model.n_components, isinstance(kernel, Precomputed)
+    copies = (model.copy_X or model.standardize) and items.held and not (given or items.sparse)
+    return Problem(
+        n=len(items),
+        width=items.width,
+        k=number_to_plan_for(asked),
+        n_features=None if given else kernel.n_features(items),
+        free_features=kernel.features_are_rows,
+        sparse=items.sparse,
+        given=given,
+        copied=items.nbytes if copies else 0,
+        loaded=0 if items.held else items.nbytes,
+        reading=items.overhead,
+        psd=kernel.psd,
+        entry_cost=kernel.entry_cost(items.width) * (SPARSE if items.sparse else 1),
+        inverse=model.fit_inverse_transform,
+        eigen_solver=asked_solver(model),
+        tol=model.tol,
+        max_passes=model.max_iter,
+        n_landmarks=model.n_landmarks if model.landmarks is None else max(1, np.shape(model.landmarks)[0]),
+        refine=int(model.refine),
+    )
+
+
+def asked_solver(model: Any) -> str:
+    """The solver that was asked for: who says something about landmarks wants them."""
+    said = [name for name in ("n_landmarks", "landmarks", "refine") if getattr(model, name) is not None]
+    said = [name for name in said if name != "refine" or model.refine]
+    if {"n_landmarks", "landmarks"} <= set(said):
+        raise ValueError("Give n_landmarks or the landmarks themselves, not both.")
+    if model.landmarks is not None and table(model.landmarks, "landmarks").ndim == 0:
+        raise ValueError(f"landmarks must be numbers of rows, or rows; got {model.landmarks!r}.")
+    if said and model.eigen_solver in ("dense", "krylov"):
+        raise ValueError(f'{said[0]} is for eigen_solver="landmark"; eigen_solver={model.eigen_solver!r} has none.')
+    return "landmark" if said else str(model.eigen_solver)
