@@ -30,8 +30,7 @@ TESTS = [
     "certificates/test_rounding.py",
     "certificates/test_rounding_linear.py",
     "solvers/test_solvers.py",
-    "models/test_pca.py",
-    "models/test_pca_oracles.py",
+    "models/pca",
     "theory/test_pca_theory.py",
     "models/test_kernel_pca.py",
     "theory/test_kernel_pca_theory.py",
@@ -49,8 +48,8 @@ TESTS = [
 ]
 # Of those, what certificates claim against what is true: for `make test`, in a few seconds.
 CERTIFICATES = [
-    "models/test_pca_oracles.py::test_certificates_hold_in_fifty_digits",
-    "models/test_pca_oracles.py::test_certificates_of_sparse_rows_hold_wherever_they_are",
+    "models/pca/test_golden.py::test_certificates_hold_in_fifty_digits",
+    "models/pca/test_offsets.py::test_certificates_of_sparse_rows_hold_wherever_they_are",
     "models/test_kernel_pca.py::test_certificate_bounds_hold_for_models",
     "models/test_landmarks.py::test_the_truth_lies_in_the_intervals",
     "certificates/test_gaps.py::test_certificates_are_sound",

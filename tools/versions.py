@@ -32,7 +32,7 @@ TESTS = {
         "house/test_swapped.py",
         "house/test_substitute.py",
         "models/test_kernel_pca.py",
-        "models/test_pca.py",
+        "models/pca",
         "models/lle",
     ],
 }

@@ -22,7 +22,7 @@ DEVIATIONS = {
     "test_incremental_pca_sparse": "wants partial_fit to refuse sparse rows; ours takes them",
     "test_get_fitted_attr_html": "counts the fitted names of PCA; ours has more of them",
 }
-LONG = "test_pca_sparse"  # 220 combinations of one question; some are in models/test_pca.py, all in `make test-all`
+LONG = "test_pca_sparse"  # 220 combinations of one question; some are in models/pca, all in `make test-all`
 OURS = "PCA or LocallyLinear or locally_linear"  # tests that are named after the models
 
 slow = pytest.mark.slow
