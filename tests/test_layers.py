@@ -19,6 +19,7 @@ FLOORS = {
             ["arrays"],
             ["rounding", "blas", "inputs", "symmetric", "threads"],
             ["sums", "progress", "outlets"],
+            ["squares"],
             ["sources"],
             ["kernels"],
             ["spaces", "sweeps"],

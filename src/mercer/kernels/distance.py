@@ -15,7 +15,7 @@ from mercer.kernels.bandwidth import ByGamma
 from mercer.kernels.base import ROUNDINGS, Held, Kernel, Tiles, n_rows, require_positive, summed
 from mercer.kernels.dot import as_float, dot, product_chain, squared_norms
 from mercer.rounding import UNIT_SINGLE, gamma
-from mercer.sums import LESS_SHORT, product
+from mercer.squares import Moved, differences, from_products, multiply
 
 BLOCK_ROWS = 4096
 
@@ -48,7 +48,7 @@ class EuclideanKernel(Kernel):
         X, root = as_float(X), np.sqrt(self.scale)
         with np.errstate(over="ignore", invalid="ignore"):
             centre = X.mean(axis=0) if centre is None else centre
-            halves = np.concatenate([squared_norms(root * (some - centre)) for some in blocks(X)])
+            halves = np.concatenate([Moved(some, centre, root).squares for some in blocks(X)])
         if not np.isfinite(halves).all():
             raise BadData(
                 "Squared distances of these rows times gamma are an overflow: scale the data down (StandardScaler), or "
@@ -147,21 +147,18 @@ class DistanceTiles(Tiles):
     FAR = 10.0  # largest ½‖z‖² = scale·‖x − mean‖² for a product in float32
 
     def __init__(self, kernel: EuclideanKernel, X: Array, Y: Array, shift: float, dtype: Any = np.float64) -> None:
-        centre, factor = as_float(Y).mean(axis=0), np.sqrt(2 * kernel.scale)  # Y: the training rows, if they differ
-        Z = factor * (as_float(X) - centre)
-        W = Z if Y is X else factor * (as_float(Y) - centre)
-        h, g = 0.5 * squared_norms(Z), 0.5 * squared_norms(W)
+        centre, unit = as_float(Y).mean(axis=0), np.sqrt(2 * kernel.scale)  # Y: the training rows, if they differ
+        Z = Moved(as_float(X), centre, unit)
+        W = Z if Y is X else Moved(as_float(Y), centre, unit)
+        farthest = max(Z.squares.max(initial=0.0), W.squares.max(initial=0.0)) / 2
+        dtype = dtype if farthest <= self.FAR else np.float64
         # Two arrays even for X against itself: numpy would send X @ X.T to a slower routine.
-        dtype = dtype if max(h.max(initial=0.0), g.max(initial=0.0)) <= self.FAR else np.float64
-        self.left = np.column_stack([Z, -h, np.ones(len(h))]).astype(dtype, copy=False)
-        self.right = np.column_stack([W, np.ones(len(g)), -g]).astype(dtype, copy=False)
+        self.left = Z.left().astype(dtype, copy=False)
+        self.right = W.right().astype(dtype, copy=False)
         self.kernel, self.shift = kernel, shift
 
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
-        if out.dtype == self.left.dtype == np.float64:
-            product(self.left[rows], self.right[columns].T, out, LESS_SHORT)
-        else:
-            np.matmul(self.left[rows], self.right[columns].T, out=out, casting="same_kind")
+        multiply(self.left[rows], self.right[columns], out)
         np.minimum(out, 0.0, out=out)
         self.kernel.shape(out, self.shift)
 
@@ -179,8 +176,7 @@ class DifferenceTiles(Tiles):
         self.Y = self.X if Y is X else Y if unit == 1.0 else unit * Y
 
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
-        squares = cdist(self.X[rows], self.Y[columns], metric="sqeuclidean")
-        np.multiply(squares, -self.factor, out=out, casting="same_kind")
+        np.multiply(differences(self.X[rows], self.Y[columns]), -self.factor, out=out, casting="same_kind")
         self.kernel.shape(out, self.shift)
 
 
@@ -195,9 +191,7 @@ class SparseDistanceTiles(Tiles):
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
         tile = np.empty(out.shape)  # in float64 always: squares that far from their mean cancel
         dot(self.X[rows], self.Y[columns], tile)
-        tile *= 2.0
-        tile -= self.x2[rows][:, None]
-        tile -= self.y2[columns]
+        from_products(tile, self.x2[rows], self.y2[columns], times=-1.0)
         tile *= self.kernel.scale
         np.minimum(tile, 0.0, out=out, casting="same_kind")
         self.kernel.shape(out, self.shift)

@@ -13,6 +13,7 @@ from mercer.progress import OnPass
 from mercer.sources.held import groups_of, same_items
 from mercer.spaces.base import Neighbors, Space
 from mercer.spaces.nearest import by_blocks
+from mercer.squares import from_products
 
 TOGETHER = 8  # points whose neighbours a kernel compares at once: more than asked for, but in one call
 
@@ -89,9 +90,7 @@ class KernelRows(Space):
 
     def _squared(self, rows: Any, diag: Array) -> Array:
         D = self.kernel.block(rows, self.rows)
-        D *= -2.0
-        D += self.diag
-        D += diag[:, None]
+        from_products(D.T, self.diag, diag)
         rounding = 16 * np.finfo(float).eps * float(np.abs(self.diag).max(initial=0.0))
         if D.min() < rounding:  # equal items, but for rounding
             D[16 * np.finfo(float).eps * (np.abs(diag)[:, None] + np.abs(self.diag)) > D] = 0.0

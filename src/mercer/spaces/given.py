@@ -8,6 +8,7 @@ from mercer.arrays import Array
 from mercer.progress import OnPass
 from mercer.spaces.base import Neighbors, Space
 from mercer.spaces.nearest import by_blocks
+from mercer.squares import nearby_power_of_two
 
 
 class Distances(Space):
@@ -66,9 +67,3 @@ class Distances(Space):
     def _squared(self, distances: Array) -> Array:
         """In units of `scale`, so that they neither overflow nor vanish."""
         return np.square(np.divide(distances, self.scale, dtype=np.float64))
-
-
-def nearby_power_of_two(rows: Array) -> float:
-    """Near the largest entry, so that dividing by it costs no digit; 1 if all are zero."""
-    top = max(float(rows.max(initial=0)), -float(rows.min(initial=0)))
-    return float(2.0 ** np.clip(np.ceil(np.log2(top)), -1000, 1000)) if top > 0 else 1.0

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
-from scipy.spatial.distance import cdist
 
 from mercer.arrays import Array
 from mercer.blocks import steps, tile_rows
 from mercer.progress import OnPass
 from mercer.spaces.base import Neighbors
+from mercer.squares import differences, differences_to, own_at_least, squares_but_own
 from mercer.threads import run
 
 TREE_COLUMNS, TREE_COLUMNS_OF_MANY, MANY = 8, 15, 50_000  # a tree pays up to so many columns, or with many points
@@ -80,17 +80,14 @@ def by_tiles(
 
     def work(rows: slice, out: Array) -> None:
         q = Q[some[rows]]
-        np.matmul((-2 * q).astype(dtype), columns, out=out)
-        out += squares
+        squares_but_own(q, columns, squares, out)
         near, least = smallest(without_own(out, own, some[rows]), wanted)
-        differences = P[near]
-        differences -= q[:, None]
-        exact = np.einsum("ijk,ijk->ij", differences, differences)
+        exact = differences_to(q, P, near)
         order = np.argsort(exact, axis=1, kind="stable")[:, :k]
         found.indices[rows] = np.take_along_axis(near, order, 1)
         found.distances[rows] = np.sqrt(np.take_along_axis(exact, order, 1))
         if wanted < most:
-            sure[rows] = found.distances[rows, -1] ** 2 <= least + lower_by(q, found.distances[rows, -1], dtype)
+            sure[rows] = found.distances[rows, -1] ** 2 <= least + own_at_least(q, found.distances[rows, -1], dtype)
 
     tiles(work, len(some), len(P), dtype, threads, on_pass)
     again = np.flatnonzero(~sure)
@@ -108,17 +105,7 @@ def by_tiles(
 def by_differences(P: Array, k: int, Q: Array, own: Array | None, threads: int, some: Array) -> Neighbors:
     """The slow and certain way, for some rows of Q."""
     shape, own = (len(some), len(P)), None if own is None else own[some]
-    return by_blocks(lambda rows: cdist(Q[some[rows]], P, "sqeuclidean"), shape, k, own, threads)
-
-
-def lower_by(q: Array, radius: Array, dtype: Any) -> Array:
-    """What to add to ‖p‖² − 2qᵀp in this precision to get at most ‖q − p‖², for every p within the radius of q.
-
-    Its rounding is at most (d + 8)u(‖q‖ + ‖p‖)², and ‖p‖ ≤ ‖q‖ + radius; what is too small to have digits comes on top.
-    """
-    squares, d = np.einsum("ij,ij->i", q, q), q.shape[1] + 8
-    rounding = d * np.finfo(dtype).eps / 2 * (2 * np.sqrt(squares) + radius) ** 2
-    return squares - rounding - d * np.finfo(dtype).tiny
+    return by_blocks(lambda rows: differences(Q[some[rows]], P), shape, k, own, threads)
 
 
 def by_blocks(

@@ -12,15 +12,14 @@ from mercer.arrays import Array
 from mercer.blocks import some_of
 from mercer.kernels.dot import Cosine, Linear
 from mercer.progress import OnPass
+from mercer.sources.held import groups_of
 from mercer.spaces.base import Neighbors, Space
 from mercer.spaces.by_kernel import KernelRows
-from mercer.spaces.given import nearby_power_of_two
 from mercer.spaces.nearest import by_tiles, by_tree, precision_for, tree_pays
+from mercer.squares import SOME, medians, nearby_power_of_two
 
-SOME = 1000  # rows that medians are taken of
-INFINITELY_FAR = (
-    1e100  # times as far as the training rows reach, new rows are as good as infinitely far; squares would overflow
-)
+# Times as far as the training rows reach, new rows are as good as infinitely far; squares would overflow.
+INFINITELY_FAR = 1e100
 DIGITS = 13  # of a row of length one, to which parallel rows are equal
 
 
@@ -46,7 +45,7 @@ class Points(Space):
             return cls(of_length_one(rows), np.zeros(rows.shape[1]), unit=True, way=way)
         scale = nearby_power_of_two(rows)
         scaled = np.divide(rows, scale, dtype=np.float64)
-        centre = np.median(some_of(scaled, SOME), axis=0)
+        centre = medians(scaled)
         scaled -= centre
         finer = nearby_power_of_two(scaled)
         scaled /= finer
@@ -83,7 +82,7 @@ class Points(Space):
         return replace(self, rows=self.rows[items])
 
     def groups(self) -> Array:
-        return np.unique(self.rows + 0.0, axis=0, return_inverse=True)[1].reshape(-1)  # −0 + 0 = 0
+        return groups_of(self.rows)
 
     def distances_from(self, item: int) -> Array:
         return np.einsum("ij,ij->i", self.rows, self.rows) - 2 * (self.rows @ self.rows[item])

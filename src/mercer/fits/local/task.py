@@ -19,7 +19,8 @@ from mercer.sources.items import Items
 from mercer.spaces.base import Space
 from mercer.spaces.by_kernel import KernelRows
 from mercer.spaces.given import Distances
-from mercer.spaces.points import SOME, Points, SparsePoints
+from mercer.spaces.points import Points, SparsePoints
+from mercer.squares import SOME
 
 TOL = 1e-6
 SPARSE_COST = 30.0  # nominal nanoseconds of a product of two sparse rows
