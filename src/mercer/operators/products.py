@@ -1,10 +1,12 @@
 """S = Σw(x − mean)(x − mean)ᵀ known by products alone: where d×d numbers are too many, or not worth it."""
 
+from functools import partial
+
 import numpy as np
 
 from mercer.arrays import Array, Matrix
 from mercer.blas import add_products
-from mercer.blocks import LANES, cut, lane_rows, sparse_rows
+from mercer.blocks import LANES, cut, lane_rows, sparse_rows, steps
 from mercer.progress import OnPass
 from mercer.rounding import UNIT, gamma
 from mercer.sources.held import some_rows
@@ -107,20 +109,21 @@ class ScatterProducts(Measured):
         turned = np.ascontiguousarray(B.T)
         sums = [RunningSum(turned.shape) for _ in range(LANES)]
         size, start, n = self.size, 0, self.rows.shape[0]
+
+        def add(block: Matrix, weights: Array | None, i: int) -> None:
+            own = cut(block.shape[0], min(size, -(-block.shape[0] // LANES)))[i::LANES]
+            for some in steps(len(own), 1 if self.rows.sparse else AT_ONCE):
+                part = None
+                for piece in own[some]:
+                    w = None if weights is None else weights[piece]
+                    part = self._product(some_rows(block, piece.start, piece.stop), w, turned, part)
+                sums[i].add(part)
+
         for block in self.rows.blocks_ahead(n if self.rows.held else LANES * size):
-            pieces, first = cut(block.shape[0], min(size, -(-block.shape[0] // LANES))), start
-
-            def work(i: int, block: Matrix = block, pieces: list[slice] = pieces, first: int = first) -> None:
-                own, together = pieces[i::LANES], 1 if self.rows.sparse else AT_ONCE
-                for some in range(0, len(own), together):
-                    part = None
-                    for piece in own[some : some + together]:
-                        w = None if self.weights is None else self.weights[first + piece.start : first + piece.stop]
-                        part = self._product(some_rows(block, piece.start, piece.stop), w, turned, part)
-                    sums[i].add(part)
-
-            run(work, range(LANES), self.threads)
-            start += block.shape[0]
+            stop = start + block.shape[0]
+            weights = None if self.weights is None else self.weights[start:stop]
+            run(partial(add, block, weights), range(LANES), self.threads)
+            start = stop
             if self.on_pass:
                 self.on_pass(start / n)
         for lane in sums[1:]:
