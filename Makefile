@@ -5,7 +5,7 @@ BIN    := .venv/bin
 TWO    := -n 2 --dist worksteal  # processes that share the tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo attack test test-all lint bench bench-small bench-large bench-landmark bench-pca bench-lle bench-plans test-cpus test-lowest test-next format clean
+.PHONY: help demo attack test test-all lint bench pictures test-cpus test-lowest test-next format clean
 
 help:  ## this list
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -27,29 +27,14 @@ lint: .venv/.dev  ## ruff (lint and format) and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: .venv/.dev  ## us and scikit-learn side by side; writes benchmarks/RESULTS.md (about ten minutes)
-	$(BIN)/python benchmarks/run.py $(ARGS)
+bench: .venv/$(if $(filter pca lle,$(SUITE)),.bench,.dev)  ## SUITE=pca: us and others side by side; without a name: what there is, and how long it takes
+	$(BIN)/python -m benchmarks $(SUITE) $(ARGS)
 
-bench-small: .venv/.dev  ## small fits, alone and beside two busy processes; writes benchmarks/SMALL.md (under three minutes)
-	$(BIN)/python benchmarks/small_fits.py
+million.parquet: .venv/.dev
+	$(BIN)/python -m benchmarks.kernel_pca.million $@
 
-bench-large: .venv/.dev  ## the same from 10 000 to 200 000 rows; writes benchmarks/LARGE.md (about half an hour)
-	$(BIN)/python benchmarks/run.py --suite large $(ARGS)
-	PYTHONPATH=tests $(BIN)/python benchmarks/passes.py
-	$(BIN)/python benchmarks/wall.py
-
-bench-landmark: .venv/.dev  ## landmarks up to a million rows; writes benchmarks/LANDMARK.md (about twenty minutes)
-	$(BIN)/python benchmarks/run.py --suite landmark $(ARGS)
-	$(BIN)/python benchmarks/choosing.py
-
-bench-pca: .venv/.bench  ## linear PCA against scikit-learn, intelex and dask-ml; writes benchmarks/PCA.md (about twenty minutes)
-	$(BIN)/python benchmarks/linear.py $(ARGS)
-
-bench-lle: .venv/.bench  ## locally linear embedding against scikit-learn and tapkee; writes benchmarks/LLE.md (about half an hour)
-	$(BIN)/python benchmarks/manifold.py $(ARGS)
-
-bench-plans: .venv/.dev  ## what plans promise against what fits take; writes benchmarks/PLANS.md (about five minutes)
-	$(BIN)/python benchmarks/plans.py $(ARGS)
+pictures: .venv/.dev  ## the pictures of the documents, in about a minute
+	$(BIN)/python -m docs.pictures.draw $(ARGS)
 
 test-cpus: .venv/.dev  ## the numerical tests as other processors compute them, with a table at the end (about half an hour)
 	$(BIN)/python tools/cpus.py $(ARGS)

@@ -18,6 +18,7 @@ DOCS = {
     for path in sorted((ROOT / "docs").rglob("*.md"))
 }
 LECTURES, KERNEL_PCA = DOCS["lectures.md"], DOCS["guide/kernel_pca.md"]
+OTHERS = "CONTRIBUTING.md", "CHANGELOG.md"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -135,13 +136,31 @@ def test_python_of_the_documents_runs(code, shown):
 
 @pytest.mark.slow
 def test_pictures_of_lle_still_show_what_they_claim(tmp_path):
-    script = ROOT / "docs" / "pictures" / "draw" / "lle.py"
-    done = subprocess.run([sys.executable, script, tmp_path], capture_output=True, text=True, cwd=ROOT)
+    names = sorted(path.stem for path in (ROOT / "docs" / "pictures").glob("lle*.png"))
+    command = [sys.executable, "-m", "docs.pictures.draw", *names, "--to", tmp_path]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     drawn = {path.name for path in tmp_path.iterdir()}
-    assert drawn == {path.name for path in (ROOT / "docs" / "pictures").glob("lle*.png")}
+    assert drawn == {f"{name}.png" for name in names}
     shown = DOCS["guide/lle.md"] + DOCS["traps/lle.md"]
     assert drawn == set(re.findall(r"\]\(\.\./pictures/(lle\w*\.png)\)", shown))
+
+
+def test_every_picture_has_a_script_and_a_document():
+    from docs.pictures.draw.__main__ import PICTURES
+
+    pictures = {path.stem for path in (ROOT / "docs" / "pictures").glob("*.png")}
+    assert pictures == set(PICTURES)
+    assert pictures == set(re.findall(r"pictures/(\w+)\.png\)", README + "".join(DOCS.values())))
+
+
+def test_suites_named_in_the_documents_exist():
+    from benchmarks.index import SUITES
+
+    documents = [README, *DOCS.values(), *((ROOT / name).read_text(encoding="utf-8") for name in OTHERS)]
+    named = set(re.findall(r"SUITE=(\w+)", "".join(documents)))
+    assert "pca" in named
+    assert named <= set(SUITES)
 
 
 def test_commands_of_the_readme_exist():

@@ -1,14 +1,8 @@
-"""The pictures of docs/guide/lle.md and docs/traps/lle.md, each with what it claims checked while it is drawn.
-
-    python docs/pictures/draw/lle.py
-
-Writes docs/pictures/lle*.png, in about half a minute. A folder after the command takes them instead.
-"""
+"""The pictures of docs/guide/lle.md and docs/traps/lle.md, each with what it claims checked while it is drawn."""
 
 import io
-import sys
 import warnings
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 from PIL import Image
@@ -22,7 +16,6 @@ from mercer.datasets import spiral
 from mercer.errors import NoRoom
 from mercer.report.look import BLUE, ORANGE, PINK, RED, as_png, faint, ink, panels, paper, ramp, without_axes
 
-FOLDER = Path(__file__).parent.parent
 ALONG = ramp(BLUE, PINK, ORANGE)  # colour is the place along the roll
 AROUND = 12  # neighbours by which all embeddings are judged
 
@@ -318,7 +311,7 @@ def sample():
     return figure
 
 
-PICTURES = {
+DRAWN = {
     "lle": methods,
     "lle_parts": parts,
     "lle_groups": groups,
@@ -335,19 +328,13 @@ PICTURES = {
 }
 
 
-def small(picture):
-    """In few colours: a quarter of the bytes, and nothing to be seen of it."""
+def small(draw):
+    """The picture in few colours: a quarter of the bytes, and nothing to be seen of it."""
     out = io.BytesIO()
-    Image.open(io.BytesIO(picture)).convert("RGB").quantize(64, dither=Image.Dither.NONE).save(
+    Image.open(io.BytesIO(as_png(draw))).convert("RGB").quantize(64, dither=Image.Dither.NONE).save(
         out, "PNG", optimize=True
     )
     return out.getvalue()
 
 
-def main(folder=FOLDER):
-    for name, draw in PICTURES.items():
-        (Path(folder) / f"{name}.png").write_bytes(small(as_png(draw)))
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+PICTURES = {name: partial(small, draw) for name, draw in DRAWN.items()}

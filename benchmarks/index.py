@@ -1,0 +1,24 @@
+"""All suites, in the order of the README."""
+
+from benchmarks.every_model import plans, small_fits
+from benchmarks.kernel_pca import choosing_landmarks, warm_starts
+from benchmarks.kernel_pca.suites import HELD, LANDMARKS, LARGE
+from benchmarks.lle.suites import LLE
+from benchmarks.pca import large_means
+from benchmarks.pca.suites import PCA
+from benchmarks.shared.running import BENCHMARKS
+
+ALL = [
+    PCA, large_means.STUDY, HELD, LARGE, LANDMARKS, choosing_landmarks.STUDY, warm_starts.STUDY, LLE,
+    plans.SUITE, small_fits.STUDY,
+]  # fmt: skip
+SUITES = {suite.name: suite for suite in ALL}
+
+
+def table():
+    """Question, command, page and minutes of every suite, as the README has it."""
+    lines = ["| question | command | page | minutes |", "|---|---|---|---|"]
+    for suite in ALL:
+        page = suite.path.relative_to(BENCHMARKS)
+        lines.append(f"| {suite.question} | `make bench SUITE={suite.name}` | [{page}]({page}) | {suite.minutes} |")
+    return "\n".join(lines)
