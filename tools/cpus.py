@@ -25,24 +25,18 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # The numerical tests, in one place: whatever claims something about a rounded number.
 TESTS = [
-    "certificates/test_proofs.py",
+    "kernels",
+    "spaces",
+    "sweeps",
+    "operators",
+    "solvers",
+    "certificates",
+    "readings",
+    "fits",
+    "models",
+    "theory",
     "house/test_blas.py",
-    "certificates/test_rounding.py",
-    "certificates/test_rounding_linear.py",
-    "solvers/test_solvers.py",
-    "models/pca",
-    "theory/test_pca_theory.py",
-    "models/test_kernel_pca.py",
-    "theory/test_kernel_pca_theory.py",
-    "kernels/test_kernels.py",
-    "models/test_landmarks.py",
-    "solvers/test_pivoted.py",
-    "models/lle",
-    "theory/test_lle_theory.py",
-    "operators/test_operators.py",
-    "readings/test_quality.py",
-    "fits/test_scale.py",
-    "house/test_substitute.py",
+    "house/test_private_names.py",
     "house/test_sklearn.py",
     "attack",
 ]
@@ -50,10 +44,10 @@ TESTS = [
 CERTIFICATES = [
     "models/pca/test_golden.py::test_certificates_hold_in_fifty_digits",
     "models/pca/test_offsets.py::test_certificates_of_sparse_rows_hold_wherever_they_are",
-    "models/test_kernel_pca.py::test_certificate_bounds_hold_for_models",
-    "models/test_landmarks.py::test_the_truth_lies_in_the_intervals",
+    "models/kernel_pca/test_proof_and_plan.py::test_certificate_bounds_hold_for_models",
+    "models/kernel_pca/test_landmark_intervals.py::test_the_truth_lies_in_the_intervals",
     "certificates/test_gaps.py::test_certificates_are_sound",
-    "solvers/test_solvers.py::test_certificates_of_recomputed_matrices_hold",
+    "certificates/test_residuals.py::test_certificates_of_recomputed_matrices_hold",
 ]
 
 CORETYPES = ("SkylakeX", "Haswell", "Zen", "Sandybridge", "Nehalem", "Prescott")

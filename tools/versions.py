@@ -15,25 +15,24 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = {
     "lowest": [
-        "kernels/test_kernels.py",
-        "operators/test_operators.py",
-        "solvers/test_solvers.py",
-        "models/test_kernel_pca.py",
+        "kernels",
+        "spaces",
+        "operators",
+        "solvers",
+        "sources/test_sources.py",
+        "readings/test_quality.py",
+        "models/kernel_pca",
+        "models/lle",
+        "report/test_gallery.py",
         "house/test_sklearn.py",
         "house/test_swapped.py",
-        "models/test_landmarks.py",
-        "models/lle",
-        "readings/test_quality.py",
-        "sources/test_sources.py",
-        "report/test_gallery.py",
     ],
     "next": [
+        "models",
+        "drop_in",
+        "house/test_private_names.py",
         "house/test_sklearn.py",
         "house/test_swapped.py",
-        "house/test_substitute.py",
-        "models/test_kernel_pca.py",
-        "models/pca",
-        "models/lle",
     ],
 }
 TOOLS = {

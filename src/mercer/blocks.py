@@ -44,7 +44,7 @@ def some_of(rows: Any, count: int) -> Any:
 
 def rows_at_a_time(*widths: int) -> int:
     """How many rows of features or data of these widths are held at a time."""
-    return min(max(FEATURE_ENTRIES // max(*widths, 1, 1), 64), FEATURE_ROWS)
+    return min(max(FEATURE_ENTRIES // max(1, *widths), 64), FEATURE_ROWS)
 
 
 def lane_rows(d: int, held: bool, narrow: bool = True) -> int:

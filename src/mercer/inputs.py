@@ -235,7 +235,7 @@ def what_is_wrong_with(X: Any) -> str:
         X = sparse.coo_array(X)
         bad = ~np.isfinite(X.data) if X.dtype.kind == "f" else np.zeros(X.nnz, dtype=bool)
         first = np.lexsort((X.col[bad], X.row[bad]))[:1]
-        return not_finite(int(bad.sum()), *(X.row[bad][first], X.col[bad][first]), names)
+        return not_finite(int(bad.sum()), X.row[bad][first], X.col[bad][first], names)
     cells = np.asarray(X) if 1 <= np.ndim(X) <= 2 else np.empty((0, 0))
     cells = cells[:, None] if cells.ndim == 1 else cells
     for j in range(cells.shape[1]) if cells.dtype.kind in "OUS" else ():

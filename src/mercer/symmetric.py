@@ -20,6 +20,8 @@ class SymmetricOperator(ABC):
     dtype: DTypeLike = np.float64
     at_hand: bool = True  # whether a product costs little: nothing is evaluated anew for it
     underflow: float = UNDERFLOW
+    kernel: object = None  # whose matrix it is, for messages
+    shift: float = 0.0  # what centring need not see of every entry
     coarse: float = 0.0  # error of products beyond float64's rounding, relative to the largest eigenvalue
 
     @abstractmethod

@@ -12,8 +12,11 @@ from scipy import sparse
 
 from mercer import PCA, IncrementalPCA
 from mercer.fits.linear import ways
+from mercer.operators.products import ScatterProducts
 from mercer.rounding import UNIT, UNIT_SINGLE, gamma
+from mercer.sources.held import HeldRows
 from mercer.sums import LONG, RunningSum, chain, column_squares, cross, inner, product, sum_chain, two_sum, weighted_sum
+from mercer.sweeps.lanes import sweep_scatter
 from mercer.sweeps.spread import Spread
 from mercer.sweeps.square import Square
 from mercer.sweeps.triangle import Triangle
@@ -254,3 +257,20 @@ def test_certificates_are_told_what_rounding_does_to_rows_and_mean(solver, monke
     rows = {"full": UNIT * total**0.5, "qr": gamma(64) * total**0.5, "krylov": UNIT**2 * total}
     assert said[-1] >= rows.get(solver, gamma(chain(5) if solver == "gram" else chain(300)) * total)
     assert said[-1] <= 1000 * UNIT * (total**0.5 if solver in ("full", "qr") else total)
+
+
+def test_chains_of_sparse_products_are_those_of_the_pieces_that_are_multiplied(monkeypatch):
+    """However entries of a column lie among them: here side by side, where a block of another length would end."""
+    there = sparse.random_array((9000, 700), density=0.05, rng=np.random.default_rng(0), format="lil")
+    there[2250:3375, 0] = 1.0
+    rows, longest = HeldRows(sparse.csr_array(there)), [0]
+    op = ScatterProducts(rows, sweep_scatter(Spread, rows, None, 1, exact=True))
+    product = op._product
+
+    def watched(X, *others):
+        longest[0] = max(longest[0], int(np.diff(X.indptr).max() + np.bincount(X.indices).max()))
+        return product(X, *others)
+
+    monkeypatch.setattr(op, "_product", watched)
+    op.matmat(np.ones((700, 2)))
+    assert longest[0] >= 1125 and op.chain >= longest[0]

@@ -1,10 +1,6 @@
-"""Rows from files: the same model to the last bit, wherever the rows lie, and one sentence for every bad file."""
+"""Rows from files: the same model to the last bit, wherever the rows lie."""
 
 import os
-import subprocess
-import sys
-import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,22 +9,17 @@ import pyarrow as pa
 import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
-from pyarrow import csv, feather, parquet
+from pyarrow import parquet
 from sklearn.utils.fixes import parse_version
 
 import mercer
 from mercer import KernelPCA
-from mercer.errors import BadData, CannotWrite, MercerWarning, NoRoom, WrongUse
-from mercer.outlets import KINDS, outlet
+from mercer.errors import BadData, MercerWarning
+from mercer.outlets import KINDS
 from mercer.sources.held import HeldRows
 from mercer.sources.items import regroup
 from support.registry import ALL_FILES, table, write_file
-
-X = np.random.default_rng(0).normal(size=(2000, 4)) * [1, 2, 3, 4]
-
-
-def landmark(**params):
-    return KernelPCA(3, kernel="rbf", eigen_solver="landmark", n_landmarks=50, **params)
+from support.stored import X, landmark
 
 
 @pytest.fixture(params=ALL_FILES)
@@ -36,7 +27,7 @@ def file(request, tmp_path):
     return write_file(request.param, tmp_path, X)
 
 
-# ---------------------------------------------------------------------------- the contract
+# ---------------------------------------------------------------------- the contract
 
 
 def test_a_source_gives_its_rows_in_blocks_of_any_size(file):
@@ -144,7 +135,7 @@ def test_regrouping_keeps_every_row():
     assert list(HeldRows(X).blocks(1500))[1].shape == (500, 4)
 
 
-# ---------------------------------------------------------------------------- new rows
+# ---------------------------------------------------------------------- new rows
 
 
 def test_new_rows_have_the_columns_of_the_old_ones(tmp_path):
@@ -178,7 +169,7 @@ def test_scores_are_written_as_they_are(tmp_path, kind):
     assert sorted(path.suffix for path in tmp_path.iterdir()) == sorted([kind] * 3 + [".npy"])  # and nothing else
 
 
-# ---------------------------------------------------------------------------- odd files
+# ---------------------------------------------------------------------- odd files
 
 
 def test_rows_are_taken_by_numbers_that_exist(file):
@@ -261,299 +252,3 @@ def test_a_pipe_is_refused_before_it_is_opened(tmp_path):
     os.mkfifo(tmp_path / "x.csv")
     with pytest.raises(BadData, match="no regular file"):
         landmark().fit(tmp_path / "x.csv")
-
-
-# ---------------------------------------------------------------------------- bad files
-
-
-def cut_off(path, share=0.6):
-    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * share)])
-
-
-@pytest.mark.parametrize("kind", [".npy", ".parquet", ".arrow", ".feather"])
-def test_a_truncated_file_is_told(tmp_path, kind):
-    path = write_file(kind, tmp_path, X)
-    cut_off(path)
-    with pytest.raises(BadData, match=f"rows{kind}.*(truncated|cannot be read)"):
-        landmark().fit(path)
-
-
-@pytest.mark.parametrize("kind", [".npy", ".parquet", ".arrow", ".csv"])
-def test_an_empty_file_is_told(tmp_path, kind):
-    path = tmp_path / f"rows{kind}"
-    path.touch()
-    with pytest.raises(BadData, match=f"rows{kind}.*(cannot be read|is empty)"):
-        landmark().fit(path)
-    if kind != ".csv":
-        with pytest.raises(BadData, match="0 rows and 4 columns: there is nothing to fit"):
-            landmark().fit(write_file(kind, tmp_path, X[:0]))
-    else:
-        path.write_text("a,b\n")
-        with pytest.raises(BadData, match=r"rows.csv"):
-            landmark().fit(path)
-
-
-def test_text_columns_are_named_with_the_way_out(tmp_path):
-    mixed = table(X).append_column("city", pa.array(["Ulm"] * 2000))
-    parquet.write_table(mixed, tmp_path / "x.parquet")
-    csv.write_csv(mixed, tmp_path / "x.csv")
-    for name in ("x.parquet", "x.csv"):
-        with pytest.raises(BadData, match=r"no numbers: 'city' \(string\).*drop=\[…\].*--drop NAME"):
-            landmark().fit(tmp_path / name)
-        assert landmark().fit(mercer.open_rows(tmp_path / name, drop=["city"])).n_features_in_ == 4
-
-
-@pytest.mark.parametrize("kind", ALL_FILES)
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_a_gap_in_the_last_rows_is_told_with_its_place(tmp_path, kind, value):
-    rows = X.copy()
-    rows[1990, 2] = value
-    path = write_file(kind, tmp_path, rows)
-    with pytest.raises(BadData, match=r"rows\..* contains an? (missing|infinite) value .*row 1990.*, column ('c'|2)"):
-        landmark().fit(path)
-
-
-def test_a_missing_value_in_a_table_is_a_gap(tmp_path):
-    path = tmp_path / "x.parquet"
-    parquet.write_table(pa.table({"a": [1.0, None, 3.0], "b": pa.array([1, 2, None])}), path)
-    with pytest.raises(BadData, match=r"missing value .*: row 1, column 'a'"):
-        landmark().fit(path)
-    (tmp_path / "x.csv").write_text("a,b\n1,2\n3,\n5,6\n")
-    with pytest.raises(BadData, match=r"missing value \(''\): line 3 \(row 1, counted from 0\), column 'b'"):
-        landmark().fit(tmp_path / "x.csv")
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("a,b\n1,2\n3,4,5\n", r"line 3 \(row 1, counted from 0\): 3 fields, where the first line has 2"),
-        ("a,b\n1,2\n3\n", "line 3 .*: 1 field, where the first line has 2"),
-        ("a,b\n1,2\n3,x\n", "no numbers: 'b'"),
-        ("a,b\n" + "1,2\n" * 2_000_000 + "3,x\n", r"line 2000002 \(row 2000000, .*column 'b': 'x' is no number"),
-        ("a,a\n1,2\n3,4\n", "more than one column called 'a'"),
-        ("\n\n  \n", "is empty"),
-    ],
-    ids=["more fields", "fewer fields", "text", "text far down", "twice", "blank"],
-)
-def test_bad_text_tables_are_told(tmp_path, text, words):
-    path = tmp_path / "x.csv"
-    path.write_text(text)
-    with pytest.raises(BadData, match=rf"x\.csv.*{words}"):
-        landmark().fit(path)
-
-
-def test_other_encodings_are_told(tmp_path):
-    path = tmp_path / "x.csv"
-    path.write_bytes("größe,b\n1,2\n".encode("latin-1"))
-    with pytest.raises(BadData, match=r"x.csv is not UTF-8 \(line 1\)"):
-        landmark().fit(path)
-    path.write_bytes("a,b\n1,2\n".encode("utf-16"))
-    with pytest.raises(BadData, match="is UTF-16; save it as UTF-8"):
-        landmark().fit(path)
-    path.write_bytes(b"\xef\xbb\xbfa,b\n" + b"1,2\n3,5\n4,4\n5,1\n")
-    assert mercer.open_rows(path).names == ("a", "b")
-
-
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (lambda path: path.with_suffix(".npy"), "there is no such file"),
-        (lambda path: path.with_suffix(".csv"), "there is no such file"),
-        (lambda path: path.with_suffix(".xlsx"), "files of this kind cannot be read; known are .npy, .parquet"),
-        (lambda path: path.parent, "cannot be read|of this kind"),
-        (lambda path: np.save(path.with_suffix(".npy"), np.ones(5)) or path.with_suffix(".npy"), r"shape \(5,\)"),
-        (
-            lambda path: np.save(path.with_suffix(".npy"), np.ones((5, 2), complex)) or path.with_suffix(".npy"),
-            "complex",
-        ),
-        (
-            lambda path: np.save(path.with_suffix(".npy"), np.array([[{}]])) or path.with_suffix(".npy"),
-            "cannot be read|object",
-        ),
-    ],
-)
-def test_what_is_no_file_of_rows_is_told(tmp_path, make, words):
-    with pytest.raises(BadData, match=words):
-        mercer.open_rows(make(tmp_path / "x"))
-
-
-def test_a_file_that_vanishes_or_changes_during_the_fit_is_told(tmp_path):
-    path = write_file(".npy", tmp_path, X)
-    rows = mercer.open_rows(path)
-    path.unlink()
-    with pytest.raises(BadData, match="there is no such file"):
-        landmark().fit(rows)
-    path = write_file(".npy", tmp_path, X)
-    rows = mercer.open_rows(path)
-    np.save(path, X[:100])
-    with pytest.raises(BadData, match="has changed since it was opened"):
-        landmark().fit(rows)
-
-
-def test_a_file_is_deleted_while_a_sweep_goes_on(tmp_path):
-    path = write_file(".parquet", tmp_path, X)
-    gone = []
-
-    def on_progress(state):
-        if not gone:
-            gone.append(path.unlink())
-
-    with pytest.raises(BadData, match="there is no such file"):
-        landmark(progress=on_progress).fit_transform(path)
-
-
-def test_a_file_that_is_overwritten_during_a_sweep_is_told(tmp_path):
-    rows = mercer.open_rows(write_file(".npy", tmp_path, X))
-    with pytest.raises(BadData, match="has changed since it was opened"):
-        for i, _ in enumerate(rows.blocks(100)):
-            if i == 10:
-                with rows.path.open("r+b") as file:
-                    file.seek(-8, os.SEEK_END)
-                    file.write(b"12345678")
-
-
-def test_a_row_too_many_is_told(tmp_path, monkeypatch):
-    rows = mercer.open_rows(write_file(".parquet", tmp_path, X))
-    rows.shape = (1999, 4)
-    with pytest.raises(BadData, match="has 2,000 rows now, not 1,999"):
-        list(rows.blocks(500))
-
-
-# ---------------------------------------------------------------------------- bad outlets
-
-
-def test_an_outlet_leaves_the_old_file_and_nothing_else_if_it_fails(tmp_path):
-    path = tmp_path / "scores.csv"
-    path.write_text("old")
-    with pytest.raises(KeyboardInterrupt), outlet(path, ["a"], 3) as sink:
-        sink(np.ones((1, 1)))
-        raise KeyboardInterrupt
-    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
-
-
-def test_an_outlet_that_cannot_be_is_told_before_the_work(tmp_path):
-    model = landmark()
-    with pytest.raises(WrongUse, match=r"known are .npy, .csv"):
-        model.fit_transform_to(X, tmp_path / "scores.xlsx")
-    with pytest.raises(CannotWrite, match=r"Cannot write .*No such file or directory"):
-        model.fit_transform_to(X, tmp_path / "nowhere" / "scores.csv")
-    (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(CannotWrite, match="it is a folder"):
-        model.fit_transform_to(X, tmp_path / "folder.csv")
-    assert not hasattr(model, "eigenvalues_")
-
-
-@pytest.mark.skipif(os.name == "nt", reason="permissions as on Unix")
-def test_a_written_file_can_be_read_by_those_who_could_read_any_other(tmp_path):
-    with outlet(tmp_path / "scores.csv", ["a"], 1) as sink:
-        sink(np.ones((1, 1)))
-    (tmp_path / "usual").touch()
-    assert (tmp_path / "scores.csv").stat().st_mode == (tmp_path / "usual").stat().st_mode
-
-
-def test_scores_never_take_the_place_of_their_rows(tmp_path):
-    path = write_file(".csv", tmp_path, X)
-    before = path.read_bytes()
-    with pytest.raises(WrongUse, match="is the file that rows are read from"):
-        landmark().fit(X).transform_to(path, path)
-    assert path.read_bytes() == before
-
-
-@pytest.mark.skipif(os.name == "nt", reason="links as on Unix")
-def test_a_link_is_followed_and_long_names_are_as_good_as_short_ones(tmp_path):
-    (tmp_path / "target.csv").write_text("old")
-    (tmp_path / "link.csv").symlink_to(tmp_path / "target.csv")
-    landmark().fit(X).transform_to(X, tmp_path / "link.csv")
-    assert (tmp_path / "link.csv").is_symlink() and mercer.open_rows(tmp_path / "target.csv").shape == (2000, 3)
-    long = tmp_path / ("x" * 245 + ".npy")
-    assert landmark().fit_transform_to(X, long) == long and long.exists()
-
-
-def test_an_error_of_others_is_not_blamed_on_the_file(tmp_path):
-    with pytest.raises(ConnectionError, match="dashboard"), outlet(tmp_path / "s.npy", ["a"], 1):
-        raise ConnectionError("dashboard is gone")
-    assert not list(tmp_path.iterdir())
-
-
-# ---------------------------------------------------------------------------- memory
-
-PEAK = """
-import sys, numpy as np
-from pathlib import Path
-from mercer import KernelPCA
-def status(name):
-    return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith(name))
-path, r, limit = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-def model(r):
-    return KernelPCA(5, kernel="rbf", gamma="median", eigen_solver="landmark", n_landmarks=r, memory_limit=limit)
-small = path.parent / ("small" + path.suffix)
-model(20).fit_transform_to(small, path.parent / "scores.npy")
-before = status("VmRSS")
-Path("/proc/self/clear_refs").write_text("5")
-fitted = model(r)
-fitted.fit_transform_to(path, path.parent / "scores.npy")
-print(status("VmHWM") - before, fitted.plan_.memory)
-"""
-
-
-STORES = {
-    ".npy": np.save,
-    ".npy, Fortran order": lambda path, X: np.save(path, np.asfortranarray(X)),
-    ".parquet": lambda path, X: parquet.write_table(numbered(X), path, row_group_size=10_000),
-    ".feather": lambda path, X: feather.write_feather(numbered(X), str(path), chunksize=20_000),
-    ".csv": lambda path, X: csv.write_csv(numbered(X[:30_000].round(1)), path),
-}
-
-
-@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peak memory is read from Linux's /proc")
-@pytest.mark.parametrize(
-    ("kind", "r", "limit"),
-    [
-        (".npy", 100, 70e6),
-        pytest.param(".parquet", 400, 150e6, marks=pytest.mark.slow),
-        pytest.param(".npy, Fortran order", 100, 70e6, marks=pytest.mark.slow),
-        pytest.param(".npy", 400, 150e6, marks=pytest.mark.slow),
-        pytest.param(".feather", 100, 150e6, marks=pytest.mark.slow),
-        pytest.param(".csv", 100, 120e6, marks=pytest.mark.slow),
-    ],
-)
-def test_the_limit_is_kept_by_files_far_larger_than_it(tmp_path, kind, r, limit):
-    rows, suffix = np.random.default_rng(0).normal(size=(150_000, 100)), kind.partition(",")[0]
-    STORES[kind](tmp_path / f"small{suffix}", rows[:5000])
-    STORES[kind](tmp_path / f"large{suffix}", rows)
-    arguments = [str(tmp_path / f"large{suffix}"), str(r), str(int(limit))]
-    done = subprocess.run([sys.executable, "-c", PEAK, *arguments], capture_output=True, text=True, check=True)
-    peak, planned = map(int, done.stdout.split())
-    assert planned <= limit and peak <= limit
-    assert abs(peak - planned) <= max(0.25 * peak, 64e6)
-
-
-def numbered(X):
-    return pa.table({f"x{j}": X[:, j] for j in range(X.shape[1])})
-
-
-@pytest.mark.filterwarnings("ignore:The .* landmarks see only")
-def test_rows_that_do_not_fit_are_streamed_with_a_warning(tmp_path):
-    rows = np.random.default_rng(0).normal(size=(60_000, 60))  # 29 MB
-    path = write_wide(tmp_path / "wide.npy", rows)
-    with pytest.warns(MercerWarning, match="Landmarks are used instead"):
-        model = KernelPCA(3, kernel="rbf", memory_limit="45MB").fit(path)
-    assert model.plan_.streams
-    with pytest.raises(NoRoom, match="45 MB"):
-        KernelPCA(3, kernel="rbf", memory_limit="45MB", eigen_solver="krylov").fit(path)
-
-
-def write_wide(path, rows):
-    np.save(path, rows)
-    return path
-
-
-def test_a_plan_reads_little_of_a_file(tmp_path, monkeypatch):
-    rows = mercer.open_rows(write_file(".npy", tmp_path, np.tile(X, (20, 1))))
-    read = []
-    pieces = rows._pieces
-    monkeypatch.setattr(rows, "_pieces", lambda size: (read.append(1) or piece for piece in pieces(size)))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MercerWarning)
-        assert landmark().plan(rows).streams
-    assert len(read) <= 2 and Path(rows.path).exists()

@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from mercer.operators.held import HeldMatrix
+from mercer.solvers.base import Eigenpairs
 from support.registry import BOTTOM_SOLVERS as SOLVERS
 
 EPS = np.finfo(float).eps
+FACTORS = pytest.mark.parametrize("factor", ["sparse", "dense"])
 every_solver = pytest.mark.parametrize("solver", SOLVERS)
 
 
@@ -23,3 +26,16 @@ def truth(M):
     M = M.toarray()
     values, vectors = np.linalg.eigh(M + 3 * np.abs(M).sum(axis=0).max() / len(M))
     return values[:-1], vectors[:, :-1]
+
+
+def held_with(values, seed=0):
+    """The matrix of `with_spectrum`, and its eigenvectors."""
+    M, Q = with_spectrum(values, seed)
+    return HeldMatrix(M), Q
+
+
+def mixture(op, Q, turn):
+    """The pair of a vector between the first and the last but one eigenvector."""
+    u = np.cos(turn) * Q[:, :1] + np.sin(turn) * Q[:, -2:-1]
+    theta, products = (u.T @ op.matmat(u))[0], op.matmat(u)
+    return Eigenpairs(theta, u, np.linalg.norm(products - u * theta, axis=0), products, size=1.0)

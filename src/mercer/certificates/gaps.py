@@ -10,11 +10,12 @@ where the δᵢ hold if no pair was missed: if θᵢ + ρᵢ + ε is below a bou
 or a count of pivots.
 """
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.certificates.base import Proof
 from mercer.certificates.residuals import ANGLE
 from mercer.errors import listed
 from mercer.solvers.base import Eigenpairs
@@ -24,7 +25,7 @@ SHOWN = 5  # parts that are spoken of one by one
 
 
 @dataclass(frozen=True, eq=False)
-class GapCertificate:
+class GapCertificate(Proof):
     """What is proven about an embedding. Printed, it is a few English lines."""
 
     n_components: int
@@ -55,17 +56,8 @@ class GapCertificate:
         """ρᵢ/δᵢ, the quantity that counts."""
         return np.where(self.gaps > 0, self.residuals / np.where(self.gaps > 0, self.gaps, 1.0), np.inf)
 
-    def __str__(self) -> str:
-        return "\n".join(_sentences(self))
-
-    def __eq__(self, other: object) -> bool:
-        """Whether all statements are the same, to the last digit."""
-        if not isinstance(other, GapCertificate):
-            return NotImplemented
-        return all(np.array_equal(getattr(self, part.name), getattr(other, part.name)) for part in fields(self))
-
-    def __hash__(self) -> int:
-        return hash((self.n_components, self.tol, self.n_complete, self.bound_beyond, self.passes, self.columns))
+    def sentences(self) -> list[str]:
+        return _sentences(self)
 
 
 @dataclass(frozen=True)
@@ -146,8 +138,7 @@ def _sentences(c: GapCertificate) -> list[str]:
     measured = f"(worst {largest:.1e} of its gap, component {worst + 1})"
     if largest >= 1:
         measured = "(of equal eigenvalues, only the common span is determined)"
-    lines = [f"{count} {'certified' if c.certified else 'NOT certified: not'} {rule} {measured}."]
-    lines[0] = lines[0].replace("certified each", "certified: each")
+    lines = [f"{count} {'certified:' if c.certified else 'NOT certified: not'} {rule} {measured}."]
     if c.n_zero:
         lines.append(
             f"{c.n_zero} of them {'have eigenvalues' if c.n_zero > 1 else 'has an eigenvalue'} below working precision "

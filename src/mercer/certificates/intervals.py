@@ -9,19 +9,20 @@ for the eigenvalues λ of the centred K and λ̂ of the centred ΦΦᵀ, with e 
 The second line bounds the variance there is, so the share explained has an interval too.
 """
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.certificates.base import Proof
 
 Interval = tuple[float, float]
 ROUNDED = 4.0  # times the rounding: what is left, with the rounding in it, if landmarks see everything
 
 
 @dataclass(frozen=True, eq=False)
-class IntervalCertificate:
+class IntervalCertificate(Proof):
     """What is proven about a fit by landmarks. Printed, it is a few English lines.
 
     It rests on the kernel being positive semi-definite: `standing` is "proven" if that is known, "if" if it is the
@@ -47,17 +48,8 @@ class IntervalCertificate:
         """Whether anything can be said."""
         return self.standing != "void"
 
-    def __str__(self) -> str:
-        return "\n".join(_sentences(self))
-
-    def __eq__(self, other: object) -> bool:
-        """Whether all statements are the same, to the last digit."""
-        if not isinstance(other, IntervalCertificate):
-            return NotImplemented
-        return all(np.array_equal(getattr(self, part.name), getattr(other, part.name)) for part in fields(self))
-
-    def __hash__(self) -> int:
-        return hash((self.n_components, self.n_landmarks, self.total, self.left))
+    def sentences(self) -> list[str]:
+        return _sentences(self)
 
 
 def certify_landmarks(
@@ -65,8 +57,18 @@ def certify_landmarks(
 ) -> IntervalCertificate:
     """The intervals of the first λ̂ = values, largest first, of which all together make `seen`."""
     if standing == "void":
-        nothing = np.zeros(len(values)), np.full(len(values), np.inf), (0.0, np.inf), (0.0, 1.0)
-        return IntervalCertificate(len(values), landmarks, *nothing, 0.0, left, rounding, standing)
+        return IntervalCertificate(
+            n_components=len(values),
+            n_landmarks=landmarks,
+            lower=np.zeros(len(values)),
+            upper=np.full(len(values), np.inf),
+            total=(0.0, np.inf),
+            explained=(0.0, 1.0),
+            captured=0.0,
+            left=left,
+            rounding=rounding,
+            standing=standing,
+        )
     left = left + rounding
     top = max(total[1], 0.0) + rounding
     bottom = max(total[0] - rounding, 0.0)

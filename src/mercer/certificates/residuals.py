@@ -16,12 +16,13 @@ in LAPACK move an eigenvalue by no more than their sum (Weyl): `noise`, which is
 nowhere else. docs/design/rounding.md derives it.
 """
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.certificates.base import Proof
 from mercer.errors import listed
 from mercer.rounding import TINY, lengths
 from mercer.solvers.base import Eigenpairs, rounding_floor
@@ -30,7 +31,7 @@ ANGLE = 0.05  # a direction less certain than this is called unresolved
 
 
 @dataclass(frozen=True, eq=False)
-class Certificate:
+class Certificate(Proof):
     """What is proven about a fit. Printed, it is a few English lines."""
 
     n_components: int
@@ -90,17 +91,8 @@ class Certificate:
             noise=2 * sigma * self.noise + self.noise**2,
         )
 
-    def __str__(self) -> str:
-        return "\n".join(_sentences(self))
-
-    def __eq__(self, other: object) -> bool:
-        """Whether all statements are the same, to the last digit."""
-        if not isinstance(other, Certificate):
-            return NotImplemented
-        return all(np.array_equal(getattr(self, part.name), getattr(other, part.name)) for part in fields(self))
-
-    def __hash__(self) -> int:
-        return hash((self.n_components, self.tol, self.n_complete, self.bound_beyond, self.passes, self.columns))
+    def sentences(self) -> list[str]:
+        return _sentences(self)
 
 
 def certify(pairs: Eigenpairs, *, tol: float, bound: float, level: str, entries: float = 0.0) -> Certificate:

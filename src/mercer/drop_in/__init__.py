@@ -1,0 +1,5 @@
+"""What makes the models substitutes for scikit-learn's.
+
+`as_sklearn` turns a fitted model into theirs, and `current` notices arrays that somebody has set by hand. Nothing is
+computed here that a fit has not found. The models call it; it knows them by their fitted names alone.
+"""

@@ -1,0 +1,6 @@
+"""What users touch: estimators, and nothing else.
+
+`KernelPCA`, `PCA`, `IncrementalPCA` and `LocallyLinearEmbedding` hold parameters and fitted names, check the first and
+set the second in one place. How an answer is found is in `fits`. `base` writes scores to files and makes plans;
+`linear`, `kernel_model` and `local_model` are what a family does with its parameters.
+"""

@@ -21,7 +21,7 @@ from mercer.fits.training import Training
 from mercer.fits.working import working
 from mercer.kernels.base import Kernel
 from mercer.models.base import Model, all_or_nothing
-from mercer.plans.local import LocalProblem, choose_local_plan, solver_for
+from mercer.plans.local import LocalProblem, choose_local_plan, solver_for_part
 from mercer.plans.pace import local_plan_ahead
 from mercer.plans.plan import Plan
 from mercer.progress import PassCounter
@@ -114,12 +114,9 @@ class LocalModel(Model):
                 raise ValueError(SINGULAR.format(hoods.note))
             return empty_embedding(hoods.space.n, problem.k), np.zeros(hoods.space.n, dtype=np.int64)
         recipe = Recipe(self.method, problem.k, self.reg, self.modified_tol, problem.tol)
-        factor = getattr(plan.solver, "factor", "lapack")
 
         def embed_one(part: Neighborhoods) -> Embedding:
-            return embed(
-                part, recipe, solver_for(part.space.n, factor, problem, threads, on_pass), rng, threads, on_pass
-            )
+            return embed(part, recipe, solver_for_part(plan, part.space.n, problem), rng, threads, on_pass)
 
         labels = hoods.parts
         separate = self.on_disconnected == "separate" and labels.max() > 0

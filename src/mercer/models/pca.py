@@ -238,18 +238,18 @@ class PCA(LinearModel):
         self._fit_svd_solver = resolve_svd_solver(self, (training.copies, rows.width), rows.sparse)
         problem, limits = linear_problem(self, training.count, rows.width, rows, training.copies), self._limits()
         task = LinearTask(
-            rows,
-            training.weights,
-            with_linear_share(
+            rows=rows,
+            weights=training.weights,
+            problem=with_linear_share(
                 problem, rows, training.weights, self.n_components, limits, self._rng(), self.standardize
             ),
-            limits,
-            self._rng,
-            self.n_components,
-            self.standardize,
-            getattr(self, "feature_names_in_", None),
-            self.progress,
-            lambda: open_items(self, X, reset=False),
+            limits=limits,
+            rng=self._rng,
+            asked=self.n_components,
+            standardize=self.standardize,
+            names=getattr(self, "feature_names_in_", None),
+            progress=self.progress,
+            look=lambda: open_items(self, X, reset=False),
         )
         return task, training.all_items
 

@@ -87,18 +87,17 @@ def patches(
 ) -> Iterator[Matrix]:
     """The sums of SᵢᵀBᵢSᵢ over pieces of all items, as sparse matrices."""
     n, q = members.shape
+    parts: dict[int, Matrix] = {}  # by the first of their items
+
+    def work(rows: slice) -> None:
+        B = local_matrices(space.gram(np.arange(rows.start, rows.stop), indices[rows]))
+        where = members[rows]
+        entries = np.repeat(where, q, axis=1).ravel(), np.tile(where, (1, q)).ravel()
+        parts[rows.start] = sparse.coo_array((B.ravel(), entries), shape=(n, n)).tocsr()
+
     for pieces in rounds(space, indices):
-        parts: list[Matrix] = [None] * len(pieces)
-
-        def work(i: int, pieces: list[slice] = pieces, parts: list[Matrix] = parts) -> None:
-            rows = pieces[i]
-            B = local_matrices(space.gram(np.arange(rows.start, rows.stop), indices[rows]))
-            where = members[rows]
-            entries = np.repeat(where, q, axis=1).ravel(), np.tile(where, (1, q)).ravel()
-            parts[i] = sparse.coo_array((B.ravel(), entries), shape=(n, n)).tocsr()
-
-        run(work, range(len(pieces)), threads)
-        yield from parts
+        run(work, pieces, threads)
+        yield from (parts.pop(rows.start) for rows in pieces)
         if on_pass:
             on_pass(pieces[-1].stop / n)
 

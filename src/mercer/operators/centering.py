@@ -112,7 +112,7 @@ class Centered(Measured):
         return np.ones((self.n, 1)) if self.weights is None else self.weights[:, None]
 
     def _finite_means(self, sums: Array) -> Array:
-        refuse_non_finite(sums, getattr(self.base, "kernel", None))
+        refuse_non_finite(sums, self.base.kernel)
         return sums / self.total_weight
 
     @cached_property

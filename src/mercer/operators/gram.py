@@ -26,6 +26,8 @@ SAMPLE = 64  # rows from which the mean of K is guessed, to decide on the shift
 class Gram(SymmetricOperator):
     """k(xᵢ, xⱼ) of all rows. Centring is offered K − shift·11ᵀ, everybody else sees K."""
 
+    kernel: Kernel
+
     def __init__(self, kernel: Kernel, X: Held, threads: int = 1) -> None:
         self.kernel, self.X, self.n, self.threads = kernel, X, X.shape[0], threads
         self.shift = choose_shift(kernel, X)

@@ -1,10 +1,12 @@
 """S = Σw(x − mean)(x − mean)ᵀ known by products alone: where d×d numbers are too many, or not worth it."""
 
+from functools import partial
+
 import numpy as np
 
 from mercer.arrays import Array, Matrix
 from mercer.blas import add_products
-from mercer.blocks import LANES, cut, lane_rows, sparse_rows
+from mercer.blocks import LANES, cut, lane_rows, sparse_rows, steps
 from mercer.progress import OnPass
 from mercer.rounding import UNIT, gamma
 from mercer.sources.held import some_rows
@@ -47,7 +49,7 @@ class ScatterProducts(Measured):
         far = np.any(self.total_weight * self.mean**2 > FAR_MEAN * spread.squares)
         self.moved = bool(far) and not rows.sparse
         self.size = sparse_rows(self.n, rows.density) if rows.sparse else self._few_rows()
-        self.chain = ROUNDINGS + (longest_sums(rows, self.size) if rows.sparse else chain(self.n) + self._row_chain)
+        self.chain = ROUNDINGS + (self._longest_sums() if rows.sparse else chain(self.n) + self._row_chain)
 
     def matmat(self, B: Array) -> Array:
         inner = np.ascontiguousarray(B / self.scale[:, None])
@@ -91,6 +93,25 @@ class ScatterProducts(Measured):
         return some if some < SHORT else some // SHORT * SHORT
 
     @property
+    def _block_rows(self) -> int:
+        """Rows that all lanes share."""
+        return self.rows.shape[0] if self.rows.held else LANES * self.size
+
+    def _pieces(self, block: Matrix) -> list[slice]:
+        """Of a block: what is multiplied at once."""
+        return cut(block.shape[0], min(self.size, -(-block.shape[0] // LANES)))
+
+    def _longest_sums(self) -> int:
+        """Entries of the longest row, and of the longest column of a piece: what products of sparse rows add up."""
+        wide = tall = 0
+        for block in self.rows.blocks(self._block_rows):
+            for piece in self._pieces(block):
+                some = some_rows(block, piece.start, piece.stop)
+                wide = max(wide, int(np.diff(some.indptr).max(initial=0)))
+                tall = max(tall, int(np.bincount(some.indices, minlength=1).max()))
+        return wide + tall
+
+    @property
     def _row_chain(self) -> int:
         """The most additions behind a sum over dense rows, until what rounding takes from it is kept."""
         return min(SHORT, self.size) + AT_ONCE * -(-self.size // SHORT)
@@ -106,21 +127,22 @@ class ScatterProducts(Measured):
         """Σ w x(xᵀB), x moved to the mean or not; in lanes, so that it does not matter who computes what."""
         turned = np.ascontiguousarray(B.T)
         sums = [RunningSum(turned.shape) for _ in range(LANES)]
-        size, start, n = self.size, 0, self.rows.shape[0]
-        for block in self.rows.blocks_ahead(n if self.rows.held else LANES * size):
-            pieces, first = cut(block.shape[0], min(size, -(-block.shape[0] // LANES))), start
+        start, n = 0, self.rows.shape[0]
 
-            def work(i: int, block: Matrix = block, pieces: list[slice] = pieces, first: int = first) -> None:
-                own, together = pieces[i::LANES], 1 if self.rows.sparse else AT_ONCE
-                for some in range(0, len(own), together):
-                    part = None
-                    for piece in own[some : some + together]:
-                        w = None if self.weights is None else self.weights[first + piece.start : first + piece.stop]
-                        part = self._product(some_rows(block, piece.start, piece.stop), w, turned, part)
-                    sums[i].add(part)
+        def add(block: Matrix, weights: Array | None, i: int) -> None:
+            own = self._pieces(block)[i::LANES]
+            for some in steps(len(own), 1 if self.rows.sparse else AT_ONCE):
+                part = None
+                for piece in own[some]:
+                    w = None if weights is None else weights[piece]
+                    part = self._product(some_rows(block, piece.start, piece.stop), w, turned, part)
+                sums[i].add(part)
 
-            run(work, range(LANES), self.threads)
-            start += block.shape[0]
+        for block in self.rows.blocks_ahead(self._block_rows):
+            stop = start + block.shape[0]
+            weights = None if self.weights is None else self.weights[start:stop]
+            run(partial(add, block, weights), range(LANES), self.threads)
+            start = stop
             if self.on_pass:
                 self.on_pass(start / n)
         for lane in sums[1:]:
@@ -138,12 +160,3 @@ class ScatterProducts(Measured):
         part = np.zeros(turned.shape) if part is None else part
         add_products(part, C.T, X, SHORT)
         return part
-
-
-def longest_sums(rows: Rows, size: int) -> int:
-    """Entries of the longest row, and of the longest column of a block: what products of sparse rows add up."""
-    wide = tall = 0
-    for block in rows.blocks(size):
-        wide = max(wide, int(np.diff(block.indptr).max(initial=0)))
-        tall = max(tall, int(np.bincount(block.indices, minlength=1).max()))
-    return wide + tall

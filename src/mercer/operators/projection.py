@@ -136,7 +136,7 @@ class Centring:
     def of(cls, matrix: Centered) -> "Centring":
         base = matrix.base
         held = "features" if isinstance(base, FeatureGram) else "kernel" if isinstance(base, Gram) else "matrix"
-        return cls(held, matrix.means, matrix.mean, matrix.weights, getattr(matrix.base, "shift", 0.0))
+        return cls(held, matrix.means, matrix.mean, matrix.weights, matrix.base.shift)
 
     def projection(self, kernel: Kernel, rows: Held, values: Array, vectors: Array) -> Projection:
         """As `projection` makes it of the matrix."""

@@ -83,23 +83,22 @@ def multiply_symmetric(
     n, width = B.shape
     B, out, squares, own = np.ascontiguousarray(B), np.zeros((n, width)), 0.0, local()
     strips = cut(n, STRIP)
+
+    def work(rows: slice, group: list[slice], part: Array, norm: Array) -> None:
+        for columns in group:
+            tile = _buffered(own, tiles, rows, columns, dtype)
+            if columns == rows:  # rounding must not make the matrix asymmetric
+                tile = (tile + tile.T) / 2
+            norm += float(np.einsum("ij,ij->i", tile, tile).sum()) * (1 if columns == rows else 2)
+            part += product(tile, B[columns])
+            if columns != rows:
+                out[columns] += product(tile.T, B[rows])
+
     for i, rows in enumerate(strips):
         groups = _groups(strips[i:])
-        parts, norms = np.zeros((len(groups), rows.stop - rows.start, width)), np.zeros(len(groups))
-
-        def work(
-            g: int, rows: slice = rows, groups: list[list[slice]] = groups, parts: Array = parts, norms: Array = norms
-        ) -> None:
-            for columns in groups[g]:
-                tile = _buffered(own, tiles, rows, columns, dtype)
-                if columns == rows:  # rounding must not make the matrix asymmetric
-                    tile = (tile + tile.T) / 2
-                norms[g] += float(np.einsum("ij,ij->i", tile, tile).sum()) * (1 if columns == rows else 2)
-                parts[g] += product(tile, B[columns])
-                if columns != rows:
-                    out[columns] += product(tile.T, B[rows])
-
-        run(work, range(len(groups)), threads)
+        parts, norms = np.zeros((len(groups), rows.stop - rows.start, width)), np.zeros((len(groups), 1))
+        tasks = [(rows, group, parts[g], norms[g]) for g, group in enumerate(groups)]
+        run(lambda task: work(*task), tasks, threads)
         out[rows] += parts.sum(axis=0)
         squares += float(norms.sum())
         if on_pass:

@@ -190,7 +190,7 @@ def _recomputed(p: Problem, limits: Limits) -> Plan:
     why = (
         f"{size}, against a limit of {bytes_in_words(limits.memory)}."
         if 16 * p.n**2 > limits.memory
-        else (f"{size}; evaluating it a few times is faster than filling it once.")
+        else f"{size}; evaluating it a few times is faster than filling it once."
     )
     return Plan(solver, "recomputed", memory, why, solver.tol, min(WARM_PASSES, solver.max_passes))
 

@@ -9,10 +9,8 @@ from scipy import sparse
 from mercer.blocks import hoods_at_a_time, tile_bytes, tile_rows
 from mercer.limits import Limits
 from mercer.plans.plan import BUFFERS, Plan, within
-from mercer.progress import OnPass
-from mercer.solvers.base import Solver
 from mercer.solvers.factorisations import symmetric_lu
-from mercer.solvers.shift_invert import DenseBottom, ShiftInvert
+from mercer.solvers.shift_invert import BottomSolver, DenseBottom, ShiftInvert
 
 LAPACK_ITEMS = 300  # items up to which LAPACK takes the whole matrix
 SPARSE_RATE, DENSE_RATE = 3e9, 24e9  # multiplications a second by SuperLU, and by Cholesky on a thread: nominal
@@ -84,7 +82,7 @@ def surface(n: int, neighbors: int) -> Fill:
 def choose_local_plan(p: LocalProblem, limits: Limits) -> Plan:
     """Sizes, the fill and the memory limit decide; no clock, so that runs repeat."""
     fill = p.fill or surface(p.n, p.neighbors)
-    if p.n <= LAPACK_ITEMS and p.eigen_solver != "arpack":
+    if _by_lapack(p.n, p):
         return _within(p, fill, limits, [_plan(p, fill, limits, "lapack", f"{p.n:,} rows are few: LAPACK.")])
     dense_first = _factor_seconds(p, fill, limits, "dense") < _factor_seconds(p, fill, limits, "sparse")
     share = fill.entries / p.n**2
@@ -105,18 +103,23 @@ def choose_local_plan(p: LocalProblem, limits: Limits) -> Plan:
     return _within(p, fill, limits, ways)
 
 
-def solver_for(n: int, factor: str, p: LocalProblem, threads: int, on_pass: OnPass = None) -> Solver:
-    """For so many items, which may be a part of all; of few, LAPACK."""
-    if factor == "lapack" or (n <= LAPACK_ITEMS and p.eigen_solver != "arpack"):
-        return DenseBottom()
-    return ShiftInvert(factor, p.tol, max_passes=p.max_passes, threads=threads, on_pass=on_pass)
+def solver_for_part(plan: Plan, n: int, p: LocalProblem) -> BottomSolver:
+    """That of the plan, for so many of its items; of few, LAPACK."""
+    assert isinstance(plan.solver, BottomSolver)
+    return DenseBottom() if _by_lapack(n, p) else plan.solver
+
+
+def _by_lapack(n: int, p: LocalProblem) -> bool:
+    return n <= LAPACK_ITEMS and p.eigen_solver != "arpack"
 
 
 def _plan(p: LocalProblem, fill: Fill, limits: Limits, factor: str, why: str) -> Plan:
     solving = {"lapack": 0.0, "sparse": 70e-9 * fill.entries, "dense": 100e-9 * p.n**2}[factor]
     seconds = _factor_seconds(p, fill, limits, factor) + solving
     return Plan(
-        solver_for(p.n, factor, p, limits.threads),
+        DenseBottom()
+        if factor == "lapack"
+        else ShiftInvert(factor, p.tol, max_passes=p.max_passes, threads=limits.threads),
         "neighborhoods",
         int(min(_memory(p, fill, limits, factor), 2**62)),
         why,

@@ -6,6 +6,7 @@ singular, as M1 = 0. Constants are projected out of every vector, and never pick
 apart the null space is larger, and no vector of it that a solver happens to find is constant.
 """
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -28,11 +29,33 @@ FIRST_PASSES = 10  # are enough for that, unless rounding in the inverse is in t
 POLISHING = 12  # steps of that at most
 
 
+class BottomSolver(Solver):
+    """Finds the smallest eigenpairs but that of the constants."""
+
+    @abstractmethod
+    def solve(
+        self,
+        op: SymmetricOperator,
+        k: int,
+        rng: np.random.Generator,
+        start: Array | None = None,
+        on_pass: OnPass = None,
+    ) -> Eigenpairs:
+        """The k smallest eigenvalues of op with their vectors; `on_pass` hears of a long factorisation."""
+
+
 @dataclass(frozen=True)
-class DenseBottom(Solver):
+class DenseBottom(BottomSolver):
     """LAPACK on the whole matrix, with 1 sent to the other end of its spectrum: asks `dense`."""
 
-    def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
+    def solve(
+        self,
+        op: SymmetricOperator,
+        k: int,
+        rng: np.random.Generator,
+        start: Array | None = None,
+        on_pass: OnPass = None,
+    ) -> Eigenpairs:
         M, size = op.dense(), norm_of(op)
         wanted = min(k + GUARDS, len(M) - 1)
         with blas_threads_for(len(M) ** 3):
@@ -50,7 +73,7 @@ class DenseBottom(Solver):
 
 
 @dataclass(frozen=True)
-class ShiftInvert(Solver):
+class ShiftInvert(BottomSolver):
     """(M + σI)⁻¹ by a factorisation, sparse or dense: asks `sparse` or `dense`, and `matmat`.
 
     Block Krylov on the inverse finds the pairs; a few steps of inverse iteration with Rayleigh–Ritz on M itself polish
@@ -61,11 +84,17 @@ class ShiftInvert(Solver):
     tol: float = 1e-6
     max_passes: int = field(default=100, repr=False)
     threads: int = field(default=1, repr=False)
-    on_pass: OnPass = field(default=None, repr=False, compare=False)  # how much of a dense factorisation is done
 
-    def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
+    def solve(
+        self,
+        op: SymmetricOperator,
+        k: int,
+        rng: np.random.Generator,
+        start: Array | None = None,
+        on_pass: OnPass = None,
+    ) -> Eigenpairs:
         size = norm_of(op)
-        inverse = Inverse(op, SHIFT * size or 1.0, self.factor, self.threads, self.on_pass)
+        inverse = Inverse(op, SHIFT * size or 1.0, self.factor, self.threads, on_pass)
         wanted = min(k + GUARDS + k // GUARDED, op.n - 1)
         ritz, passes, columns = self._find(op, inverse, wanted, k, rng, size)
         bound, probing = bound_beyond(inverse, ritz, k, rng)

@@ -111,18 +111,8 @@ class Moments:
 
     def in_units_of(self, weight: float) -> "Moments":
         """The same for weights that are so many times as large."""
-        return Moments(
-            self.origin,
-            weight * self.weight,
-            weight * self.total,
-            weight * self.square,
-            weight * self.diagonal,
-            weight * self.left,
-            weight * self.roots,
-            self.least,
-            weight * self.floor,
-            weight * self.rounding,
-        )
+        grown = ("weight", "total", "square", "diagonal", "left", "roots", "floor", "rounding")
+        return replace(self, **{name: weight * getattr(self, name) for name in grown})
 
 
 def sweep_moments(

@@ -1,6 +1,7 @@
 """Sweeps over all rows of a source: how they scatter, and how much of them lies along some axes."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -90,19 +91,19 @@ def squares_along(
     turned, unit = np.ascontiguousarray(axes.T), 1.0 if scale is None else scale
     size, start = lane_rows(rows.shape[1], rows.held), 0
     sums = np.zeros((LANES, len(axes) + 1))
+
+    def add(block: Array, weights: Array | None, i: int) -> None:
+        for piece in cut(len(block), size)[i::LANES]:
+            Y = scatter.centred(block[piece]) / unit
+            w = np.ones(len(Y)) if weights is None else weights[piece]
+            scores = product(Y, turned)
+            Y -= scores @ turned.T
+            sums[i, :-1] += weighted_sum(w, scores**2)
+            sums[i, -1] += w @ np.einsum("ij,ij->i", Y, Y)
+
     for block in rows.blocks(rows.shape[0] if rows.held else LANES * size):
-        pieces, first = cut(block.shape[0], size), start
-
-        def work(i: int, block: Matrix = block, pieces: list[slice] = pieces, first: int = first) -> None:
-            for piece in pieces[i::LANES]:
-                Y = scatter.centred(block[piece]) / unit
-                w = np.ones(len(Y)) if weights is None else weights[first + piece.start : first + piece.stop]
-                scores = product(Y, turned)
-                Y -= scores @ turned.T
-                sums[i, :-1] += weighted_sum(w, scores**2)
-                sums[i, -1] += w @ np.einsum("ij,ij->i", Y, Y)
-
-        run(work, range(LANES), threads)
-        start += block.shape[0]
+        stop = start + block.shape[0]
+        run(partial(add, block, None if weights is None else weights[start:stop]), range(LANES), threads)
+        start = stop
     together = sums.sum(axis=0)
     return together[:-1], float(together[-1])

@@ -13,7 +13,8 @@ from mercer.fits.local.neighborhoods import Neighborhoods, sizes_in_words
 from mercer.operators.alignment import align
 from mercer.operators.held import HeldMatrix
 from mercer.progress import OnPass
-from mercer.solvers.base import Eigenpairs, Solver, signs_by
+from mercer.solvers.base import Eigenpairs, signs_by
+from mercer.solvers.shift_invert import BottomSolver
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Embedding:
 def embed(
     hoods: Neighborhoods,
     recipe: Recipe,
-    solver: Solver,
+    solver: BottomSolver,
     rng: np.random.Generator,
     threads: int,
     on_pass: OnPass = None,
@@ -56,7 +57,7 @@ def embed(
         threads=threads,
         on_pass=on_pass,
     )
-    pairs = solver.solve(HeldMatrix(M, threads), recipe.n_components, rng)
+    pairs = solver.solve(HeldMatrix(M, threads), recipe.n_components, rng, on_pass=on_pass)
     if on_pass:
         on_pass(1.0)
     certificate = certify_gaps(pairs, tol=recipe.tol)

@@ -1,0 +1,96 @@
+"""Files far larger than the memory they are read with."""
+
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv, feather, parquet
+
+import mercer
+from mercer import KernelPCA
+from mercer.errors import MercerWarning, NoRoom
+from support.registry import write_file
+from support.stored import X, landmark
+
+PEAK = """
+import sys, numpy as np
+from pathlib import Path
+from mercer import KernelPCA
+def status(name):
+    return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith(name))
+path, r, limit = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+def model(r):
+    return KernelPCA(5, kernel="rbf", gamma="median", eigen_solver="landmark", n_landmarks=r, memory_limit=limit)
+small = path.parent / ("small" + path.suffix)
+model(20).fit_transform_to(small, path.parent / "scores.npy")
+before = status("VmRSS")
+Path("/proc/self/clear_refs").write_text("5")
+fitted = model(r)
+fitted.fit_transform_to(path, path.parent / "scores.npy")
+print(status("VmHWM") - before, fitted.plan_.memory)
+"""
+STORES = {
+    ".npy": np.save,
+    ".npy, Fortran order": lambda path, X: np.save(path, np.asfortranarray(X)),
+    ".parquet": lambda path, X: parquet.write_table(numbered(X), path, row_group_size=10_000),
+    ".feather": lambda path, X: feather.write_feather(numbered(X), str(path), chunksize=20_000),
+    ".csv": lambda path, X: csv.write_csv(numbered(X[:30_000].round(1)), path),
+}
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peak memory is read from Linux's /proc")
+@pytest.mark.parametrize(
+    ("kind", "r", "limit"),
+    [
+        (".npy", 100, 70e6),
+        pytest.param(".parquet", 400, 150e6, marks=pytest.mark.slow),
+        pytest.param(".npy, Fortran order", 100, 70e6, marks=pytest.mark.slow),
+        pytest.param(".npy", 400, 150e6, marks=pytest.mark.slow),
+        pytest.param(".feather", 100, 150e6, marks=pytest.mark.slow),
+        pytest.param(".csv", 100, 120e6, marks=pytest.mark.slow),
+    ],
+)
+def test_the_limit_is_kept_by_files_far_larger_than_it(tmp_path, kind, r, limit):
+    rows, suffix = np.random.default_rng(0).normal(size=(150_000, 100)), kind.partition(",")[0]
+    STORES[kind](tmp_path / f"small{suffix}", rows[:5000])
+    STORES[kind](tmp_path / f"large{suffix}", rows)
+    arguments = [str(tmp_path / f"large{suffix}"), str(r), str(int(limit))]
+    done = subprocess.run([sys.executable, "-c", PEAK, *arguments], capture_output=True, text=True, check=True)
+    peak, planned = map(int, done.stdout.split())
+    assert planned <= limit and peak <= limit
+    assert abs(peak - planned) <= max(0.25 * peak, 64e6)
+
+
+def numbered(X):
+    return pa.table({f"x{j}": X[:, j] for j in range(X.shape[1])})
+
+
+@pytest.mark.filterwarnings("ignore:The .* landmarks see only")
+def test_rows_that_do_not_fit_are_streamed_with_a_warning(tmp_path):
+    rows = np.random.default_rng(0).normal(size=(60_000, 60))  # 29 MB
+    path = write_wide(tmp_path / "wide.npy", rows)
+    with pytest.warns(MercerWarning, match="Landmarks are used instead"):
+        model = KernelPCA(3, kernel="rbf", memory_limit="45MB").fit(path)
+    assert model.plan_.streams
+    with pytest.raises(NoRoom, match="45 MB"):
+        KernelPCA(3, kernel="rbf", memory_limit="45MB", eigen_solver="krylov").fit(path)
+
+
+def write_wide(path, rows):
+    np.save(path, rows)
+    return path
+
+
+def test_a_plan_reads_little_of_a_file(tmp_path, monkeypatch):
+    rows = mercer.open_rows(write_file(".npy", tmp_path, np.tile(X, (20, 1))))
+    read = []
+    pieces = rows._pieces
+    monkeypatch.setattr(rows, "_pieces", lambda size: (read.append(1) or piece for piece in pieces(size)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MercerWarning)
+        assert landmark().plan(rows).streams
+    assert len(read) <= 2 and Path(rows.path).exists()
