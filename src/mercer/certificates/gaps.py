@@ -21,7 +21,7 @@ from mercer.errors import listed
 from mercer.solvers.base import Eigenpairs
 from mercer.solvers.shift_invert import bottom_floor, gaps
 
-SHOWN = 5  # parts that are spoken of one by one
+_SHOWN = 5  # parts that are spoken of one by one
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,11 +82,11 @@ class PartsCertificate:
 
     def __str__(self) -> str:
         """All parts, or of many the first ones."""
-        shown = zip(self.sizes[:SHOWN], self.parts, strict=False)
+        shown = zip(self.sizes[:_SHOWN], self.parts, strict=False)
         lines = [f"Part {i} ({size:,} rows): {part}" for i, (size, part) in enumerate(shown, 1)]
-        if len(self.parts) > SHOWN:
-            good = sum(part.certified for part in self.parts[SHOWN:])
-            lines.append(f"{good:,} of {len(self.parts) - SHOWN:,} more parts are certified.")
+        if len(self.parts) > _SHOWN:
+            good = sum(part.certified for part in self.parts[_SHOWN:])
+            lines.append(f"{good:,} of {len(self.parts) - _SHOWN:,} more parts are certified.")
         return "\n".join(lines)
 
 

@@ -17,8 +17,8 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.certificates.base import Proof
 
-Interval = tuple[float, float]
-ROUNDED = 4.0  # times the rounding: what is left, with the rounding in it, if landmarks see everything
+_Interval = tuple[float, float]
+_ROUNDED = 4.0  # times the rounding: what is left, with the rounding in it, if landmarks see everything
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +33,8 @@ class IntervalCertificate(Proof):
     n_landmarks: int
     lower: Array = field(repr=False)  # λᵢ ≥ lower
     upper: Array = field(repr=False)  # λᵢ ≤ upper
-    total: Interval  # of the sum of all eigenvalues
-    explained: Interval  # of the share of it that the first n_components eigenvalues have
+    total: _Interval  # of the sum of all eigenvalues
+    explained: _Interval  # of the share of it that the first n_components eigenvalues have
     captured: float  # share of it that all landmarks together see for certain
     left: float  # tr(E)
     rounding: float  # in all of these
@@ -53,7 +53,7 @@ class IntervalCertificate(Proof):
 
 
 def certify_landmarks(
-    values: Array, *, landmarks: int, seen: float, left: float, total: Interval, rounding: float, standing: str
+    values: Array, *, landmarks: int, seen: float, left: float, total: _Interval, rounding: float, standing: str
 ) -> IntervalCertificate:
     """The intervals of the first λ̂ = values, largest first, of which all together make `seen`."""
     if standing == "void":
@@ -80,8 +80,8 @@ def certify_landmarks(
         lower=np.maximum(values - rounding, 0.0),
         upper=upper + rounding,
         total=(bottom, top),
-        explained=(share(kept - rounding, top), share(min(kept + left, top), bottom) if bottom > 0 else 1.0),
-        captured=share(seen - rounding, top),
+        explained=(_share(kept - rounding, top), _share(min(kept + left, top), bottom) if bottom > 0 else 1.0),
+        captured=_share(seen - rounding, top),
         left=left,
         rounding=rounding,
         standing=standing,
@@ -99,7 +99,7 @@ def water_level(values: Array, amount: float) -> float:
     return float(levels.min())
 
 
-def share(part: float, whole: float) -> float:
+def _share(part: float, whole: float) -> float:
     return float(np.clip(part / whole, 0.0, 1.0)) if whole > 0 else 0.0
 
 
@@ -125,6 +125,6 @@ def _sentences(c: IntervalCertificate) -> list[str]:
         if sharp
         else f"Eigenvalues: none is known to 10 %; the first lies between {c.lower[0]:.4g} and {c.upper[0]:.4g}."
     )
-    if c.left > ROUNDED * c.rounding:  # otherwise there is nothing more to see
+    if c.left > _ROUNDED * c.rounding:  # otherwise there is nothing more to see
         lines.append("Give more n_landmarks for a narrower interval, or refine=1 for one exact pass with residuals.")
     return lines

@@ -16,8 +16,8 @@ from mercer.arrays import Array, to_numpy
 from mercer.fits.kernel.opening import is_precomputed
 from mercer.kernels import RBF, Cosine, Kernel, Linear, Polynomial, Precomputed, Sigmoid
 
-THEIR_SOLVERS = {"auto", "full", "covariance_eigh", "arpack", "randomized", "dense"}
-THEIR_KERNELS: dict[Any, str] = {
+_THEIR_SOLVERS = {"auto", "full", "covariance_eigh", "arpack", "randomized", "dense"}
+_THEIR_KERNELS: dict[Any, str] = {
     Linear: "linear",
     Polynomial: "poly",
     RBF: "rbf",
@@ -25,38 +25,38 @@ THEIR_KERNELS: dict[Any, str] = {
     Cosine: "cosine",
     Precomputed: "precomputed",
 }
-LINEAR = ["components_", "explained_variance_", "explained_variance_ratio_", "singular_values_", "noise_variance_"]
-LINEAR += ["n_components_", "mean_"]
+_LINEAR = ["components_", "explained_variance_", "explained_variance_ratio_", "singular_values_", "noise_variance_"]
+_LINEAR += ["n_components_", "mean_"]
 
 
 def as_sklearn(model: Any) -> Any:
     """The fitted object; in a pipeline after a scaler, if columns were divided by their standard deviations."""
     check_is_fitted(model)
-    theirs = next(MAKERS[kind.__name__] for kind in type(model).__mro__ if kind.__name__ in MAKERS)(model)
+    theirs = next(_MAKERS[kind.__name__] for kind in type(model).__mro__ if kind.__name__ in _MAKERS)(model)
     for name in ("n_features_in_", "feature_names_in_"):
         if hasattr(model, name):
             setattr(theirs, name, getattr(model, name))
-    return theirs if getattr(model, "scale_", None) is None else after_scaler(model, theirs)
+    return theirs if getattr(model, "scale_", None) is None else _after_scaler(model, theirs)
 
 
-def parameters(model: Any, theirs: type, **others: Any) -> dict[str, Any]:
+def _parameters(model: Any, theirs: type, **others: Any) -> dict[str, Any]:
     """Those that both have, but for values that scikit-learn does not know."""
     known = signature(theirs.__init__).parameters  # type: ignore[misc]
     params = {name: value for name, value in model.get_params(deep=False).items() if name in known}
     for name in ("svd_solver", "eigen_solver"):
-        if params.get(name, "auto") not in THEIR_SOLVERS:
+        if params.get(name, "auto") not in _THEIR_SOLVERS:
             params[name] = "auto"
     return params | others
 
 
-def set_names(theirs: Any, model: Any, names: list[str]) -> Any:
+def _set_names(theirs: Any, model: Any, names: list[str]) -> Any:
     for name in names:
         if hasattr(model, name):
             setattr(theirs, name, getattr(model, name))
     return theirs
 
 
-def after_scaler(model: Any, theirs: Any) -> Pipeline:
+def _after_scaler(model: Any, theirs: Any) -> Pipeline:
     """x/scale first: the model's rows are divided ones."""
     scaler = StandardScaler(with_mean=False)
     scaler.scale_ = to_numpy(model.scale_).astype(np.float64)
@@ -74,26 +74,26 @@ def after_scaler(model: Any, theirs: Any) -> Pipeline:
 # ---------------------------------------------------------------------- one for each model
 
 
-def pca(model: Any) -> Any:
+def _pca(model: Any) -> Any:
     asked = model.n_components
     known = asked if asked is None or asked == "mle" or not isinstance(asked, str) else int(model.n_components_)
-    theirs = decomposition.PCA(**parameters(model, decomposition.PCA, n_components=known))
+    theirs = decomposition.PCA(**_parameters(model, decomposition.PCA, n_components=known))
     theirs._fit_svd_solver = getattr(model, "_fit_svd_solver", "full")
-    return set_names(theirs, model, [*LINEAR, "n_samples_"])
+    return _set_names(theirs, model, [*_LINEAR, "n_samples_"])
 
 
-def incremental_pca(model: Any) -> Any:
-    theirs = decomposition.IncrementalPCA(**parameters(model, decomposition.IncrementalPCA))
-    return set_names(theirs, model, [*LINEAR, "var_", "n_samples_seen_", "batch_size_"])
+def _incremental_pca(model: Any) -> Any:
+    theirs = decomposition.IncrementalPCA(**_parameters(model, decomposition.IncrementalPCA))
+    return _set_names(theirs, model, [*_LINEAR, "var_", "n_samples_seen_", "batch_size_"])
 
 
 def kernel_pca(model: Any) -> Any:
     """With weights, its ``eigenvectors_`` are √w times ours: so its formula for new rows gives our scores."""
-    theirs = decomposition.KernelPCA(**parameters(model, decomposition.KernelPCA, **their_kernel(model)))
-    centring = centring_of(model)
+    theirs = decomposition.KernelPCA(**_parameters(model, decomposition.KernelPCA, **_their_kernel(model)))
+    centring = _centring_of(model)
     if is_precomputed(model) and (isinstance(model.X_fit_, LinearOperator) or model._kept_items is not None):
-        raise no_object("of a LinearOperator, or of a kernel matrix with weights of zero")
-    set_names(theirs, model, ["eigenvalues_", "gamma_", "X_fit_", "dual_coef_", "X_transformed_fit_"])
+        raise _no_object("of a LinearOperator, or of a kernel matrix with weights of zero")
+    _set_names(theirs, model, ["eigenvalues_", "gamma_", "X_fit_", "dual_coef_", "X_transformed_fit_"])
     values, vectors = np.asarray(model.eigenvalues_), np.asarray(model.eigenvectors_)
     if centring.weights is not None:
         vectors = centring.dual(values, vectors)[0] * np.sqrt(values)
@@ -101,67 +101,69 @@ def kernel_pca(model: Any) -> Any:
     return theirs
 
 
-def their_kernel(model: Any) -> dict[str, Any]:
+def _their_kernel(model: Any) -> dict[str, Any]:
     """The parameters by which scikit-learn knows the kernel."""
     number = {"n_components": len(model.eigenvalues_)} if isinstance(model.n_components, float) else {}
     if callable(model.kernel) and not isinstance(model.kernel, Kernel):
         return number
-    name, kernel = THEIR_KERNELS.get(type(model.kernel_)), model.kernel_
+    name, kernel = _THEIR_KERNELS.get(type(model.kernel_)), model.kernel_
     if name is None:
-        raise no_object(f"with the kernel {kernel!r}: its kernels are {', '.join(sorted(THEIR_KERNELS.values()))}")
+        raise _no_object(f"with the kernel {kernel!r}: its kernels are {', '.join(sorted(_THEIR_KERNELS.values()))}")
     gamma = {} if name in ("linear", "cosine", "precomputed") else {"gamma": float(model.gamma_)}
     others = {name: getattr(kernel, name) for name in ("degree", "coef0") if hasattr(kernel, name)}
     return number | {"kernel": name} | gamma | others
 
 
-def locally_linear(model: Any) -> Any:
+def _locally_linear(model: Any) -> Any:
     """Its transform is ours but for rows that equal a training row, which keep their places here alone."""
     hoods = model._hoods
     if model.metric != "euclidean" or sparse.issparse(hoods.space.as_given()):
-        raise no_object(f"of sparse rows, or with metric={model.metric!r}: it takes dense rows and Euclidean distances")
+        raise _no_object(
+            f"of sparse rows, or with metric={model.metric!r}: it takes dense rows and Euclidean distances"
+        )
     if model._apart is not None:
-        raise no_object("of parts that were embedded one by one: it would mix them")
+        raise _no_object("of parts that were embedded one by one: it would mix them")
     if hoods.copies is not None:
-        raise no_object("of rows that are given more often than they have neighbours: it would take each for its own")
-    theirs = manifold.LocallyLinearEmbedding(**parameters(model, manifold.LocallyLinearEmbedding))
+        raise _no_object("of rows that are given more often than they have neighbours: it would take each for its own")
+    theirs = manifold.LocallyLinearEmbedding(**_parameters(model, manifold.LocallyLinearEmbedding))
     theirs._n_features_out = model.embedding_.shape[1]
-    return set_names(theirs, model, ["embedding_", "reconstruction_error_", "nbrs_"])
+    return _set_names(theirs, model, ["embedding_", "reconstruction_error_", "nbrs_"])
 
 
-MAKERS: dict[str, Callable[[Any], Any]] = {
-    "PCA": pca,
-    "IncrementalPCA": incremental_pca,
+_MAKERS: dict[str, Callable[[Any], Any]] = {
+    "PCA": _pca,
+    "IncrementalPCA": _incremental_pca,
     "KernelPCA": kernel_pca,
-    "LocallyLinearEmbedding": locally_linear,
+    "LocallyLinearEmbedding": _locally_linear,
 }
 
 
-def no_object(of_what: str) -> ValueError:
+def _no_object(of_what: str) -> ValueError:
     return ValueError(f"scikit-learn has no model {of_what}.")
 
 
 # ---------------------------------------------------------------------- the centring of a kernel
 
 
-def centring_of(model: Any) -> Any:
+def _centring_of(model: Any) -> Any:
     centring = model._projection.centring
     if centring is None:
-        raise no_object('by landmarks; eigen_solver="krylov" or "dense" finds one that it has')
+        raise _no_object('by landmarks; eigen_solver="krylov" or "dense" finds one that it has')
     return centring
 
 
 def centerer_of(model: Any) -> KernelCenterer:
     """scikit-learn's, with the means of the kernel matrix of the training rows."""
     check_is_fitted(model)
-    means, mean = true_means(model)
+    means, mean = _true_means(model)
     centerer = KernelCenterer()
     centerer.K_fit_rows_, centerer.K_fit_all_, centerer.n_features_in_ = means, mean, len(means)
     return centerer
 
 
-def true_means(model: Any) -> tuple[Array, float]:
+def _true_means(model: Any) -> tuple[Array, float]:
     """μ = Kw/Σw and m = wᵀμ/Σw; a fit knows those of a matrix that was shifted, or of features moved to their mean."""
-    centring = centring_of(model)
+    centring = _centring_of(model)
     if centring.held != "features":
         return centring.means + centring.shift, centring.mean + centring.shift
     features = model.kernel_.features(model.X_fit_)

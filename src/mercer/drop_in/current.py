@@ -18,7 +18,7 @@ ENTRIES = 2**16  # of an array that are kept and compared; all, of small ones
 
 
 @dataclass(frozen=True, eq=False)
-class Trace:
+class _Trace:
     """Enough of an array to tell whether it is still the same, in place or not."""
 
     shape: tuple[int, ...]
@@ -27,20 +27,20 @@ class Trace:
     checksum: int = 0
 
     @classmethod
-    def of(cls, array: Any, by_columns: bool | None = None) -> "Trace":
+    def of(cls, array: Any, by_columns: bool | None = None) -> "_Trace":
         array = np.asarray(array)
         by_columns = array.flags.fnc if by_columns is None else by_columns
         step = max(1, -(-array.size // ENTRIES))
         some = array[::step].copy() if array.ndim else array
-        return cls(array.shape, some, by_columns, checksum(array.T if by_columns else array) if step > 1 else 0)
+        return cls(array.shape, some, by_columns, _checksum(array.T if by_columns else array) if step > 1 else 0)
 
     def fits(self, array: Any) -> bool:
-        other = Trace.of(array, self.by_columns)
+        other = _Trace.of(array, self.by_columns)
         same = self.shape == other.shape and self.checksum == other.checksum
         return same and np.array_equal(self.some, other.some, equal_nan=True)
 
 
-def checksum(array: Array) -> int:
+def _checksum(array: Array) -> int:
     """Of all bytes, at gigabytes a second: little beside the kernel between one row and as many training rows."""
     return crc32(np.ascontiguousarray(array).data)
 
@@ -51,14 +51,14 @@ class Current:
 
     fitted: Any  # the projection; without the training rows, which are the model's
     centring: Centring | None  # None: by landmarks, where there are no vectors to set
-    traces: dict[str, Trace]
+    traces: dict[str, _Trace]
 
     @classmethod
     def of(cls, model: Any, projection: Any, centring: Centring | None) -> "Current":
         if centring is None:
             return cls(projection, None, {})
         names = ("eigenvalues_", "eigenvectors_", "gamma_")
-        return cls(without_rows(projection), centring, {name: Trace.of(getattr(model, name)) for name in names})
+        return cls(_without_rows(projection), centring, {name: _Trace.of(getattr(model, name)) for name in names})
 
     def now(self, model: Any) -> Any:
         if self.centring is None:
@@ -71,14 +71,14 @@ class Current:
                 f"eigenvectors_ is of shape {vectors.shape}, but there are {n:,} training rows and {len(values)} "
                 "eigenvalues_: set both names."
             )
-        return self.centring.projection(kernel_now(model), model.X_fit_, values, vectors)
+        return self.centring.projection(_kernel_now(model), model.X_fit_, values, vectors)
 
 
-def kernel_now(model: Any) -> Any:
+def _kernel_now(model: Any) -> Any:
     """The kernel, with γ as it is now."""
     kernel = model.kernel_
     return kernel if getattr(kernel, "gamma", model.gamma_) == model.gamma_ else kernel.with_params(gamma=model.gamma_)
 
 
-def without_rows(projection: Any) -> Any:
+def _without_rows(projection: Any) -> Any:
     return replace(projection, rows=None) if isinstance(projection, ByKernel) else projection

@@ -12,7 +12,7 @@ from mercer.progress import OnPass
 from mercer.spaces.base import Space
 from mercer.threads import run
 
-ROUND = 16  # such pieces before progress is reported, and parts are added up
+_ROUND = 16  # such pieces before progress is reported, and parts are added up
 
 
 def align(
@@ -30,7 +30,7 @@ def align(
     if method == "standard":
         W = weight_matrix(space, indices, reg, threads, on_pass)
         rest = sparse.eye_array(space.n, format="csr") - W
-        return in_order(rest.T @ rest)
+        return _in_order(rest.T @ rest)
     if method == "modified":
         eta = float(np.median(over_blocks(space, indices, lambda G: local_methods.spill(G, n_components), threads)))
         local_matrices: Callable[[Array], Array] = local_methods.Modified(eta, reg, modified_tol)
@@ -38,7 +38,7 @@ def align(
     else:
         function = {"ltsa": local_methods.ltsa, "hessian": local_methods.hessian}[method]
         local_matrices, members = (lambda G: function(G, n_components)), indices
-    return in_order(pairwise_sum(patches(space, indices, members, local_matrices, threads, on_pass), space.n))
+    return _in_order(_pairwise_sum(_patches(space, indices, members, local_matrices, threads, on_pass), space.n))
 
 
 def weight_matrix(space: Space, indices: Array, reg: float, threads: int, on_pass: OnPass = None) -> Matrix:
@@ -73,11 +73,11 @@ def rounds(space: Space, indices: Array) -> Iterator[list[slice]]:
     """All items in pieces that fit into a thread's memory, some of them at a time."""
     n, k = indices.shape
     size = hoods_at_a_time(k, space.width)
-    for some in steps(n, ROUND * size):
+    for some in steps(n, _ROUND * size):
         yield steps(some.stop, size, some.start)
 
 
-def patches(
+def _patches(
     space: Space,
     indices: Array,
     members: Array,
@@ -102,7 +102,7 @@ def patches(
             on_pass(pieces[-1].stop / n)
 
 
-def pairwise_sum(parts: Iterable[Matrix], n: int) -> Matrix:
+def _pairwise_sum(parts: Iterable[Matrix], n: int) -> Matrix:
     """Their sum, always of two that are sums of equally many, so that an entry is moved a few times only."""
     waiting: list[tuple[int, Matrix]] = []
     for part in parts:
@@ -116,7 +116,7 @@ def pairwise_sum(parts: Iterable[Matrix], n: int) -> Matrix:
     return total
 
 
-def in_order(M: Matrix) -> Matrix:
+def _in_order(M: Matrix) -> Matrix:
     """A symmetric matrix in CSC form with sorted entries, the same above and below the diagonal."""
     M = sparse.csc_array((M + M.T) / 2)
     M.sort_indices()

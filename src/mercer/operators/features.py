@@ -15,7 +15,7 @@ from mercer.sweeps.square import Square
 from mercer.symmetric import SymmetricOperator
 from mercer.threads import run
 
-PIECES, PIECE_ROWS = 8, 256  # for threads to share: so many, of no fewer rows than this
+_PIECES, _PIECE_ROWS = 8, 256  # for threads to share: so many, of no fewer rows than this
 
 
 class FeatureGram(SymmetricOperator):
@@ -110,7 +110,7 @@ class FeatureGram(SymmetricOperator):
 
     def _pieces(self) -> list[slice]:
         """Row blocks, whoever computes them, so that no bit depends on it; their float64 copies are small."""
-        return cut(self.n, min(FEATURE_ROWS, max(PIECE_ROWS, -(-self.n // PIECES))))
+        return cut(self.n, min(FEATURE_ROWS, max(_PIECE_ROWS, -(-self.n // _PIECES))))
 
     def _rows(self, rows: slice, moved: bool = False) -> Matrix:
         block = self.factor[rows].astype(np.float64, copy=False)

@@ -20,7 +20,7 @@ from mercer.operators.tiles import (
 from mercer.progress import OnPass
 from mercer.symmetric import SymmetricOperator
 
-SAMPLE = 64  # rows from which the mean of K is guessed, to decide on the shift
+_SAMPLE = 64  # rows from which the mean of K is guessed, to decide on the shift
 
 
 class Gram(SymmetricOperator):
@@ -30,7 +30,7 @@ class Gram(SymmetricOperator):
 
     def __init__(self, kernel: Kernel, X: Held, threads: int = 1) -> None:
         self.kernel, self.X, self.n, self.threads = kernel, X, X.shape[0], threads
-        self.shift = choose_shift(kernel, X)
+        self.shift = _choose_shift(kernel, X)
 
     def matmat(self, B: Array) -> Array:
         return self.shifted_matmat(B) + self.shift * B.sum(axis=0)
@@ -153,7 +153,7 @@ class RecomputedGram(Gram):
         return norm if norm is None or weights is None else norm * float(weights.max())
 
 
-def choose_shift(kernel: Kernel, X: Held) -> float:
+def _choose_shift(kernel: Kernel, X: Held) -> float:
     """The largest value of the kernel if most of K is near it, else 0.
 
     Near the top, k = top − tiny: subtracting top before rounding keeps the digits that centring will leave over. Far
@@ -162,5 +162,5 @@ def choose_shift(kernel: Kernel, X: Held) -> float:
     if not kernel.top:
         return 0.0
     n = X.shape[0]
-    sample = X[np.linspace(0, n - 1, min(n, SAMPLE)).astype(int)]
+    sample = X[np.linspace(0, n - 1, min(n, _SAMPLE)).astype(int)]
     return kernel.top if kernel.block(sample, sample).mean() > kernel.top / 2 else 0.0

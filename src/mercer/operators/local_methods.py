@@ -18,16 +18,16 @@ def weights(G: Array, reg: float) -> Array:
     With more neighbours than dimensions G is singular, and `reg` chooses among the many best w. Where all neighbours
     are the point itself, every w is as good and all get the same weight.
     """
-    ridge = regularised(G, reg)
+    ridge = _regularised(G, reg)
     ones = np.ones((*G.shape[:2], 1))
     try:
         w = np.linalg.solve(ridge, ones)[..., 0]
     except np.linalg.LinAlgError:  # without a ridge, a singular one among them spoils all
-        w = singular_weights(ridge)
-    return normalised(w)
+        w = _singular_weights(ridge)
+    return _normalised(w)
 
 
-def singular_weights(G: Array) -> Array:
+def _singular_weights(G: Array) -> Array:
     """The limit for a vanishing ridge: what G sends to zero costs nothing, so it gets all the weight if it has any."""
     values, V = np.linalg.eigh(G)
     k = G.shape[1]
@@ -37,7 +37,7 @@ def singular_weights(G: Array) -> Array:
     return (V @ (sums / np.maximum(values, np.maximum(zero, np.finfo(float).tiny)))[:, :, None])[..., 0]
 
 
-def regularised(G: Array, reg: float) -> Array:
+def _regularised(G: Array, reg: float) -> Array:
     trace = np.trace(G, axis1=1, axis2=2)
     k = G.shape[1]
     ridge = G.copy()
@@ -45,7 +45,7 @@ def regularised(G: Array, reg: float) -> Array:
     return ridge
 
 
-def normalised(w: Array) -> Array:
+def _normalised(w: Array) -> Array:
     """With sum one; a solution that cannot be scaled so (no ridge, and 1 outside the range of G) becomes the mean."""
     total = w.sum(axis=1, keepdims=True)
     usable = np.isfinite(total) & (np.abs(total) > 1e-12 * np.abs(w).sum(axis=1, keepdims=True))
@@ -63,11 +63,11 @@ def residuals(G: Array, w: Array) -> Array:
 def ltsa(G: Array, d: int) -> Array:
     """B = I − 11ᵀ/k − VVᵀ, V the d directions in which the neighbours spread most: what is not affine there costs."""
     k = G.shape[1]
-    V = tangents(G, d)
+    V = _tangents(G, d)
     return np.eye(k) - 1.0 / k - V @ V.transpose(0, 2, 1)
 
 
-def tangents(G: Array, d: int) -> Array:
+def _tangents(G: Array, d: int) -> Array:
     """The d leading left singular vectors (b×k×d) of the neighbours around their mean, all orthogonal to 1.
 
     1 is sent to the other end of the spectrum, so that it is never taken for a direction where the neighbours have
@@ -88,7 +88,7 @@ def hessian(G: Array, d: int) -> Array:
     H holds the last d(d + 1)/2 columns of Q in the reduced QR of [1, V, products V_a∘V_b]: the quadratic part of a
     polynomial of degree two, without what 1 and V explain.
     """
-    V = tangents(G, d)
+    V = _tangents(G, d)
     a, b = np.triu_indices(d)
     basis = np.concatenate([np.ones((*G.shape[:2], 1)), V, V[:, :, a] * V[:, :, b]], axis=2)
     H = np.linalg.qr(basis)[0][:, :, 1 + d :]
@@ -115,7 +115,7 @@ class Modified:
         values, V = np.linalg.eigh(G)
         values = np.maximum(values[:, ::-1], 0.0)  # largest first
         w = weights(G, self.reg)
-        spare = spare_directions(values, self.eta)
+        spare = _spare_directions(values, self.eta)
         b, k = w.shape
         B = np.empty((b, k + 1, k + 1))
         for s in np.unique(spare):
@@ -141,7 +141,7 @@ def spill(G: Array, d: int) -> Array:
     return np.where(inside > 0, outside / np.where(inside > 0, inside, 1.0), 0.0)
 
 
-def spare_directions(values: Array, eta: float) -> Array:
+def _spare_directions(values: Array, eta: float) -> Array:
     """How many of the smallest eigenvalues (largest first, b×k) hold together less than η of the rest; at least one.
 
     Those that are zero to rounding always count. η is the share of one of the points if their number is odd, and for

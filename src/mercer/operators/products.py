@@ -16,11 +16,11 @@ from mercer.sweeps.spread import Spread
 from mercer.symmetric import Measured
 from mercer.threads import run
 
-ENTRIES = 500_000  # of rows that are multiplied at once
-AT_ONCE = 16  # pieces of dense rows that are added up before what rounding takes is kept
+_ENTRIES = 500_000  # of rows that are multiplied at once
+_AT_ONCE = 16  # pieces of dense rows that are added up before what rounding takes is kept
 FAR_MEAN = 1e4  # mean²/variance from which rows are moved to their mean before the product, not after it
 
-ROUNDINGS = 12  # beside the sums: x − mean twice, weights, scales, the mean's own product, and the last sum
+_ROUNDINGS = 12  # beside the sums: x − mean twice, weights, scales, the mean's own product, and the last sum
 
 
 class ScatterProducts(Measured):
@@ -49,7 +49,7 @@ class ScatterProducts(Measured):
         far = np.any(self.total_weight * self.mean**2 > FAR_MEAN * spread.squares)
         self.moved = bool(far) and not rows.sparse
         self.size = sparse_rows(self.n, rows.density) if rows.sparse else self._few_rows()
-        self.chain = ROUNDINGS + (self._longest_sums() if rows.sparse else chain(self.n) + self._row_chain)
+        self.chain = _ROUNDINGS + (self._longest_sums() if rows.sparse else chain(self.n) + self._row_chain)
 
     def matmat(self, B: Array) -> Array:
         inner = np.ascontiguousarray(B / self.scale[:, None])
@@ -89,7 +89,7 @@ class ScatterProducts(Measured):
         return self.off if self.moved else self.mean
 
     def _few_rows(self) -> int:
-        some = min(lane_rows(self.n, self.rows.held), max(1, ENTRIES // self.n))
+        some = min(lane_rows(self.n, self.rows.held), max(1, _ENTRIES // self.n))
         return some if some < SHORT else some // SHORT * SHORT
 
     @property
@@ -114,7 +114,7 @@ class ScatterProducts(Measured):
     @property
     def _row_chain(self) -> int:
         """The most additions behind a sum over dense rows, until what rounding takes from it is kept."""
-        return min(SHORT, self.size) + AT_ONCE * -(-self.size // SHORT)
+        return min(SHORT, self.size) + _AT_ONCE * -(-self.size // SHORT)
 
     @property
     def floor(self) -> float:
@@ -131,7 +131,7 @@ class ScatterProducts(Measured):
 
         def add(block: Matrix, weights: Array | None, i: int) -> None:
             own = self._pieces(block)[i::LANES]
-            for some in steps(len(own), 1 if self.rows.sparse else AT_ONCE):
+            for some in steps(len(own), 1 if self.rows.sparse else _AT_ONCE):
                 part = None
                 for piece in own[some]:
                     w = None if weights is None else weights[piece]

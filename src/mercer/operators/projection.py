@@ -18,7 +18,7 @@ from mercer.sources.held import width_of
 from mercer.symmetric import SymmetricOperator
 from mercer.threads import run
 
-FEW_TRAINING_ROWS = 5000  # training rows up to which preparing the new ones is a part of the work that shows
+_FEW_TRAINING_ROWS = 5000  # training rows up to which preparing the new ones is a part of the work that shows
 
 
 class Projection(ABC):
@@ -59,7 +59,7 @@ class ByKernel(Projection):
         size = rows_at_a_time(8 * width_of(X))  # prepared rows are copies, so never of all of them
         with np.errstate(over="ignore", invalid="ignore"):
             if (
-                self.rows.shape[0] <= FEW_TRAINING_ROWS
+                self.rows.shape[0] <= _FEW_TRAINING_ROWS
             ):  # preparing takes time then: every thread does it for rows of its own
                 run(block, cut(X.shape[0], min(size, 4 * THREAD_ROWS)), threads)
             else:
@@ -69,7 +69,7 @@ class ByKernel(Projection):
 
 
 @dataclass(frozen=True)
-class ByMatrix(Projection):
+class _ByMatrix(Projection):
     """The same when X is already the kernel between new and training items."""
 
     alpha: Array
@@ -83,7 +83,7 @@ class ByMatrix(Projection):
 
 
 @dataclass(frozen=True)
-class ByFeatures(Projection):
+class _ByFeatures(Projection):
     """y(x) = (φ(x) − origin) W − offset with W = Ψᵀα (D×k): no training row is looked at again."""
 
     map: FeatureMap
@@ -116,10 +116,10 @@ def projection(kernel: Kernel, rows: Held, matrix: Centered, values: Array, vect
     base = matrix.base
     if isinstance(base, FeatureGram):
         assert base.map is not None
-        return ByFeatures(base.map, base.origin, base.transposed_times(alpha, moved=True), offset)
+        return _ByFeatures(base.map, base.origin, base.transposed_times(alpha, moved=True), offset)
     if isinstance(base, Gram):
         return ByKernel(kernel, rows, alpha, offset, base.shift)
-    return ByMatrix(alpha, offset)
+    return _ByMatrix(alpha, offset)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,11 +146,11 @@ class Centring:
             base = FeatureGram(learned.features(rows), learned=learned)
             return projection(kernel, rows, self._matrix(base), values, vectors)
         alpha, offset = self.dual(values, vectors)
-        return ByMatrix(alpha, offset) if self.held == "matrix" else ByKernel(kernel, rows, alpha, offset, self.shift)
+        return _ByMatrix(alpha, offset) if self.held == "matrix" else ByKernel(kernel, rows, alpha, offset, self.shift)
 
     def dual(self, values: Array, vectors: Array) -> tuple[Array, Array]:
         """α and αᵀμ, as `Centered.dual` has them."""
-        return self._matrix(Gone(len(self.means))).dual(values, vectors)
+        return self._matrix(_Gone(len(self.means))).dual(values, vectors)
 
     def _matrix(self, base: SymmetricOperator) -> Centered:
         matrix = Centered(base, self.weights)
@@ -158,7 +158,7 @@ class Centring:
         return matrix
 
 
-class Gone(SymmetricOperator):
+class _Gone(SymmetricOperator):
     """A matrix of which nothing is left but its size."""
 
     def __init__(self, n: int) -> None:

@@ -16,8 +16,8 @@ TILE = 256  # a float64 tile of this side takes 0.5 MB: it stays in one core's c
 
 
 STRIP = 512  # rows and columns of a tile that is evaluated and used at once
-GROUPS = 16  # so many parts of a strip are shared out
-PRODUCT, PRODUCTS = 512, 4  # columns of a product that is shared out, at least; how many of them, at most
+_GROUPS = 16  # so many parts of a strip are shared out
+_PRODUCT, _PRODUCTS = 512, 4  # columns of a product that is shared out, at least; how many of them, at most
 
 
 def plan_symmetric(n: int) -> list[tuple[slice, slice]]:
@@ -58,7 +58,7 @@ def symmetric_product(A: Array, B: Array, threads: int) -> Array:
     def work(columns: slice) -> None:
         product(Bt, A[:, columns], out[:, columns], _short(n))
 
-    run(work, cut(n, max(PRODUCT, -(-n // PRODUCTS))), threads_for(A.size * B.shape[1], threads))
+    run(work, cut(n, max(_PRODUCT, -(-n // _PRODUCTS))), threads_for(A.size * B.shape[1], threads))
     return out.T
 
 
@@ -108,11 +108,11 @@ def multiply_symmetric(
 
 def strip_chain(n: int) -> int:
     """Roundings behind an entry of such a product: a tile's, one for each strip, and those of the groups."""
-    return chain(STRIP) + -(-n // STRIP) + GROUPS + 1
+    return chain(STRIP) + -(-n // STRIP) + _GROUPS + 1
 
 
 def _groups(strips: list[slice]) -> list[list[slice]]:
-    size = -(-len(strips) // GROUPS)
+    size = -(-len(strips) // _GROUPS)
     return [strips[j : j + size] for j in range(0, len(strips), size)]
 
 

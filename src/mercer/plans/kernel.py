@@ -15,22 +15,25 @@ from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.landmarks import Landmarks
 from mercer.solvers.warm import WarmKrylov
 
-MOST_SPARSE_FEATURES = 2000
-FEATURE_PIECES = 8  # blocks of features that threads share
-FEWEST_TO_ITERATE = 64  # rows up to which a block solver has nothing to iterate on
+_MOST_SPARSE_FEATURES = 2000
+_FEATURE_PIECES = 8  # blocks of features that threads share
+_FEWEST_TO_ITERATE = 64  # rows up to which a block solver has nothing to iterate on
 LAPACK_ROWS = 500  # rows up to which LAPACK is as fast as anything
-HELD = 12_000  # rows up to which holding K is faster than evaluating it anew, whatever the memory
-DEAR = 15.0  # nanoseconds: entries that cost more are held if they fit
-SMALL_BLOCK, LARGE_BLOCK = 8, 16  # columns a pass over a held matrix, for few and for many components
-RECOMPUTED_TOL = WarmKrylov.tol
-BUDGET = 600.0  # nominal seconds that all passes may take before one exact pass has to do
-WARM_PASSES = 4  # what a warm start usually takes
-FEWEST_PIVOTS = 50
-TILES = 5_000_000  # bytes of the tiles a thread works on
-LANDMARKS, MOST_LANDMARKS, FEWEST_LANDMARKS = 1000, 3000, 50
-BEFORE_A_PASS = 2000  # landmarks where one exact pass follows, which takes longer than they do
-CHOSEN_FROM, FEWEST_CHOSEN_FROM = 16, 2  # rows to choose a landmark from, at least, and if memory is short
-MOST_CHOSEN_FROM, CHOSEN_ENTRIES = 100_000, 20_000_000  # rows to choose landmarks from, and entries looked at meanwhile
+_HELD = 12_000  # rows up to which holding K is faster than evaluating it anew, whatever the memory
+_DEAR = 15.0  # nanoseconds: entries that cost more are held if they fit
+_SMALL_BLOCK, _LARGE_BLOCK = 8, 16  # columns a pass over a held matrix, for few and for many components
+_RECOMPUTED_TOL = WarmKrylov.tol
+_BUDGET = 600.0  # nominal seconds that all passes may take before one exact pass has to do
+_WARM_PASSES = 4  # what a warm start usually takes
+_FEWEST_PIVOTS = 50
+_TILES = 5_000_000  # bytes of the tiles a thread works on
+_LANDMARKS, _MOST_LANDMARKS, _FEWEST_LANDMARKS = 1000, 3000, 50
+_BEFORE_A_PASS = 2000  # landmarks where one exact pass follows, which takes longer than they do
+_CHOSEN_FROM, _FEWEST_CHOSEN_FROM = 16, 2  # rows to choose a landmark from, at least, and if memory is short
+_MOST_CHOSEN_FROM, _CHOSEN_ENTRIES = (
+    100_000,
+    20_000_000,
+)  # rows to choose landmarks from, and entries looked at meanwhile
 
 
 @dataclass(frozen=True)
@@ -126,7 +129,7 @@ def _feature_side(p: Problem, limits: Limits) -> Plan | None:
 
 def _small_or_nearly_all(p: Problem, limits: Limits) -> Plan | None:
     k, krylov = _wanted(p), p.eigen_solver == "krylov"
-    if p.n <= (FEWEST_TO_ITERATE if krylov else LAPACK_ROWS):
+    if p.n <= (_FEWEST_TO_ITERATE if krylov else LAPACK_ROWS):
         rows = f"{p.n:,} rows are" if p.n > 1 else "one row is"
         return _dense(p, f"{rows} few: LAPACK on the whole matrix.")
     if 10 * k <= p.n:
@@ -145,8 +148,8 @@ def _held(p: Problem, limits: Limits) -> Plan | None:
     if p.given:
         return _cold(p, limits, "given", "the matrix is there.")
     size = 8 * p.n**2
-    fits = 2 * size <= limits.memory or (p.n <= HELD and _cold(p, limits, "gram", "").memory <= limits.memory)
-    worth = p.n <= HELD or 0 < p.tol < 1e-6 or p.entry_cost > DEAR or p.sparse
+    fits = 2 * size <= limits.memory or (p.n <= _HELD and _cold(p, limits, "gram", "").memory <= limits.memory)
+    worth = p.n <= _HELD or 0 < p.tol < 1e-6 or p.entry_cost > _DEAR or p.sparse
     if not (fits and worth):
         return None
     return _cold(p, limits, "gram", f"K takes {bytes_in_words(size)} and fits into {bytes_in_words(limits.memory)}.")
@@ -154,8 +157,8 @@ def _held(p: Problem, limits: Limits) -> Plan | None:
 
 def _one_exact_pass(p: Problem, limits: Limits) -> Plan | None:
     """Landmarks, and one pass over the true matrix for residuals: where a few passes would take too long."""
-    a_pass = nominal_pass(p, limits)
-    if not _may_approximate(p) or WARM_PASSES * a_pass <= BUDGET or a_pass > BUDGET:
+    a_pass = _nominal_pass(p, limits)
+    if not _may_approximate(p) or _WARM_PASSES * a_pass <= _BUDGET or a_pass > _BUDGET:
         return None
     why = f"a pass over the matrix takes about {seconds_in_words(a_pass)}, so there is only one."
     warning = "Components are as good as landmarks make them; the certificate says how good. Give max_iter for more."
@@ -164,8 +167,8 @@ def _one_exact_pass(p: Problem, limits: Limits) -> Plan | None:
 
 def _no_pass_at_all(p: Problem, limits: Limits) -> Plan | None:
     """Landmarks alone: where even one pass over the matrix would take too long."""
-    a_pass = nominal_pass(p, limits)
-    if not _may_approximate(p) or a_pass <= BUDGET:
+    a_pass = _nominal_pass(p, limits)
+    if not _may_approximate(p) or a_pass <= _BUDGET:
         return None
     why = f"a single pass over the matrix would take about {seconds_in_words(a_pass)}."
     warning = "Landmarks are used instead; the certificate says what they miss. Give max_iter for exact passes."
@@ -179,7 +182,7 @@ def _recomputed(p: Problem, limits: Limits) -> Plan:
         why = f"{size}; the kernel is not known to be positive semi-definite, so there is no warm start."
         return _cold(p, limits, "recomputed", why)
     solver = WarmKrylov(
-        tol=p.tol or RECOMPUTED_TOL,
+        tol=p.tol or _RECOMPUTED_TOL,
         block=WarmKrylov.block_for(_wanted(p)),
         rank=_rank(p),
         max_passes=p.max_passes or WarmKrylov.max_passes,
@@ -192,7 +195,7 @@ def _recomputed(p: Problem, limits: Limits) -> Plan:
         if 16 * p.n**2 > limits.memory
         else f"{size}; evaluating it a few times is faster than filling it once."
     )
-    return Plan(solver, "recomputed", memory, why, solver.tol, min(WARM_PASSES, solver.max_passes))
+    return Plan(solver, "recomputed", memory, why, solver.tol, min(_WARM_PASSES, solver.max_passes))
 
 
 def _may_approximate(p: Problem) -> bool:
@@ -203,12 +206,12 @@ def _may_approximate(p: Problem) -> bool:
 
 def _landmarks(p: Problem, limits: Limits, why: str) -> Plan:
     """From as large a sample as there is room for; with fewer landmarks only if nobody said how many."""
-    k = _wanted(p) if p.k is not None else LANDMARKS
+    k = _wanted(p) if p.k is not None else _LANDMARKS
     if p.share:  # landmarks explain what they can, and say so
-        k = min(k, MOST_LANDMARKS // 8)
-    usual = max(8 * k + 100, BEFORE_A_PASS if p.refine else LANDMARKS)
-    count = min(p.n_landmarks or min(max(usual, k + 1), max(MOST_LANDMARKS, k + 1)), p.n)
-    sample = min(p.n, max(CHOSEN_FROM * count, min(CHOSEN_ENTRIES // count, MOST_CHOSEN_FROM)))
+        k = min(k, _MOST_LANDMARKS // 8)
+    usual = max(8 * k + 100, _BEFORE_A_PASS if p.refine else _LANDMARKS)
+    count = min(p.n_landmarks or min(max(usual, k + 1), max(_MOST_LANDMARKS, k + 1)), p.n)
+    sample = min(p.n, max(_CHOSEN_FROM * count, min(_CHOSEN_ENTRIES // count, _MOST_CHOSEN_FROM)))
     solver = Landmarks(count, sample, p.refine, p.tol, limits.threads)
     rows = p.copied + p.loaded if p.refine else p.reading
     exact = _matrix(p, "recomputed", limits) + solver.exact(p.n, min(_wanted(p), count)) if p.refine else 0
@@ -216,14 +219,14 @@ def _landmarks(p: Problem, limits: Limits, why: str) -> Plan:
     def memory(solver: Landmarks) -> int:  # one after the other: landmarks are gone when exact passes begin
         return max(exact, rows + BUFFERS + solver.memory(p.width, min(rows_at_a_time(solver.count, p.width), p.n)))
 
-    while memory(solver) > limits.memory and solver.sample > FEWEST_CHOSEN_FROM * solver.count:
-        fewer = max(FEWEST_CHOSEN_FROM * solver.count, int(solver.sample * 0.8))
+    while memory(solver) > limits.memory and solver.sample > _FEWEST_CHOSEN_FROM * solver.count:
+        fewer = max(_FEWEST_CHOSEN_FROM * solver.count, int(solver.sample * 0.8))
         solver = replace(solver, sample=fewer)
-    least = FEWEST_LANDMARKS if p.share else max(FEWEST_LANDMARKS, k + 1)
+    least = _FEWEST_LANDMARKS if p.share else max(_FEWEST_LANDMARKS, k + 1)
     while memory(solver) > limits.memory and p.n_landmarks is None and solver.count > least:
         count = max(least, int(solver.count * 0.8))
-        solver = replace(solver, count=count, sample=min(p.n, FEWEST_CHOSEN_FROM * count))
-    return Plan(solver, "landmarks", memory(solver), why, p.tol or RECOMPUTED_TOL, max(1, p.refine))
+        solver = replace(solver, count=count, sample=min(p.n, _FEWEST_CHOSEN_FROM * count))
+    return Plan(solver, "landmarks", memory(solver), why, p.tol or _RECOMPUTED_TOL, max(1, p.refine))
 
 
 _IN_MEMORY = _dense_if_asked, _feature_side, _small_or_nearly_all, _features, _held
@@ -235,15 +238,15 @@ _IN_MEMORY = _dense_if_asked, _feature_side, _small_or_nearly_all, _features, _h
 def _dense(p: Problem, why: str) -> Plan:
     """The matrix, the centred matrix and LAPACK's copy; with all vectors, those, their products and LAPACK's work."""
     held = "given" if p.given else "features" if _narrow(p) or _no_wider_than_rows(p) else "gram"
-    squares = 2 if 4 * _wanted(p) < p.n and p.n > FEWEST_TO_ITERATE else 6
+    squares = 2 if 4 * _wanted(p) < p.n and p.n > _FEWEST_TO_ITERATE else 6
     return Plan(Dense(), held, _matrix(p, held) + 8 * squares * p.n**2, why, p.tol or HELD_TOL)
 
 
 def _cold(p: Problem, limits: Limits, held: str, why: str) -> Plan:
     k = _wanted(p)
     solver = BlockKrylov(
-        tol=p.tol or (RECOMPUTED_TOL if held == "recomputed" else HELD_TOL),
-        block=32 if held == "recomputed" else SMALL_BLOCK if k < 2 * SMALL_BLOCK else LARGE_BLOCK,
+        tol=p.tol or (_RECOMPUTED_TOL if held == "recomputed" else HELD_TOL),
+        block=32 if held == "recomputed" else _SMALL_BLOCK if k < 2 * _SMALL_BLOCK else _LARGE_BLOCK,
         max_passes=p.max_passes or BlockKrylov.max_passes,
         threads=limits.threads,
     )
@@ -265,7 +268,7 @@ def _matrix(p: Problem, held: str, limits: Limits | None = None) -> int:
             "given": p.copied,
             "gram": p.copied + 8 * p.n**2 + prepared,
             # rows in double and in single precision
-            "recomputed": p.copied + BUFFERS + threads * TILES + prepared + 8 * p.n * (p.width + 2),
+            "recomputed": p.copied + BUFFERS + threads * _TILES + prepared + 8 * p.n * (p.width + 2),
             "features": _feature_bytes(p, threads),
         }[held]
     )
@@ -277,12 +280,12 @@ def _feature_bytes(p: Problem, threads: int) -> int:
     D = p.n_features or 0
     made = 0 if p.free_features and p.width == D else 8 * p.n * D * (1 if p.width == D else 3)
     whole = -(-p.n // -(-p.n // FEATURE_ROWS))  # rows of a block, all at once
-    moved = 8 * D * min(p.n, max(whole, threads * min(FEATURE_ROWS, -(-p.n // FEATURE_PIECES))))
+    moved = 8 * D * min(p.n, max(whole, threads * min(FEATURE_ROWS, -(-p.n // _FEATURE_PIECES))))
     return made + max(p.copied, 0 if p.sparse else moved)
 
 
 def _narrow(p: Problem) -> bool:
-    most = MOST_SPARSE_FEATURES if p.sparse else MOST_FEATURES
+    most = _MOST_SPARSE_FEATURES if p.sparse else MOST_FEATURES
     return p.n_features is not None and p.n_features <= min(p.n, most)
 
 
@@ -291,7 +294,7 @@ def _no_wider_than_rows(p: Problem) -> bool:
     return p.n_features is not None and p.n_features == p.width and (p.sparse or p.width > p.n)
 
 
-def nominal_pass(p: Problem, limits: Limits) -> float:
+def _nominal_pass(p: Problem, limits: Limits) -> float:
     """Seconds of a pass by fixed costs: an entry evaluated, and used for some 32 columns twice."""
     return p.n**2 / 2 * (p.entry_cost + 3.0) * 1e-9 / limits.threads
 
@@ -306,8 +309,8 @@ def _fitted(solver: WarmKrylov, p: Problem, limits: Limits) -> WarmKrylov:
     k, room = _wanted(p), limits.memory - _matrix(p, "recomputed", limits)
     while solver.memory(p.n, k) > room and solver.blocks > 4:
         solver = replace(solver, blocks=solver.blocks - 1)
-    while solver.memory(p.n, k) > room and solver.rank > max(FEWEST_PIVOTS, k + 10):
-        solver = replace(solver, rank=max(FEWEST_PIVOTS, k + 10, int(solver.rank * 0.8)))
+    while solver.memory(p.n, k) > room and solver.rank > max(_FEWEST_PIVOTS, k + 10):
+        solver = replace(solver, rank=max(_FEWEST_PIVOTS, k + 10, int(solver.rank * 0.8)))
     while solver.memory(p.n, k) > room and solver.block > 4:
         solver = replace(solver, block=solver.block // 2)
     return solver

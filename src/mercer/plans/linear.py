@@ -14,11 +14,11 @@ from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.svd import Svd
 
 LAPACK_SIDE = 500  # rows and columns up to which LAPACK takes the rows themselves: no digit is lost, and no time
-PRODUCTS_FROM = 1500  # columns, or rows if those are fewer, from which few components are found by products
-MANY = 20  # columns for each component, or fewer: so many components that products do not pay
-WIDE_SPARSE, DENSE_ENOUGH = 3000, 0.01  # columns and density up to and from which sparse rows are squared
-PRODUCTS_TOL = 1e-6
-BLOCK = 16  # columns a sweep
+_PRODUCTS_FROM = 1500  # columns, or rows if those are fewer, from which few components are found by products
+_MANY = 20  # columns for each component, or fewer: so many components that products do not pay
+_WIDE_SPARSE, _DENSE_ENOUGH = 3000, 0.01  # columns and density up to and from which sparse rows are squared
+_PRODUCTS_TOL = 1e-6
+_BLOCK = 16  # columns a sweep
 COLUMN_ENTRIES = 2_000_000  # of centred columns at a time
 
 
@@ -92,26 +92,26 @@ def _tiny(p: LinearProblem, limits: Limits) -> Plan | None:
 def _sparse(p: LinearProblem, limits: Limits) -> Plan | None:
     if not p.sparse:
         return None
-    squared = p.d <= WIDE_SPARSE and p.density >= DENSE_ENOUGH
+    squared = p.d <= _WIDE_SPARSE and p.density >= _DENSE_ENOUGH
     if p.d <= LAPACK_SIDE or squared or 2 * p.wanted > p.all:
         return scatter_plan(p, limits, f"{p.d:,} columns are few: their products are summed up.")
-    return products_plan(p, limits, "sparse rows are multiplied, never made dense.")
+    return _products_plan(p, limits, "sparse rows are multiplied, never made dense.")
 
 
 def _tall(p: LinearProblem, limits: Limits) -> Plan | None:
     """d×d numbers from one sweep."""
-    if p.d > min(p.n, MOST_FEATURES) or (p.held and p.d > PRODUCTS_FROM and MANY * p.wanted < p.d):
+    if p.d > min(p.n, MOST_FEATURES) or (p.held and p.d > _PRODUCTS_FROM and _MANY * p.wanted < p.d):
         return None
     return scatter_plan(p, limits, f"{p.d:,} columns: one sweep sums up their {p.d:,}×{p.d:,} products.")
 
 
 def _wide(p: LinearProblem, limits: Limits) -> Plan | None:
     """n×n numbers: the Gram matrix of few but wide rows."""
-    if p.n > min(p.d, MOST_FEATURES) or (p.n > PRODUCTS_FROM and MANY * p.wanted < p.n):
+    if p.n > min(p.d, MOST_FEATURES) or (p.n > _PRODUCTS_FROM and _MANY * p.wanted < p.n):
         return None
     if 2 * p.wanted > p.n:
         return rows_plan(p, limits, f"nearly all of {p.n:,} components: LAPACK on the rows themselves.")
-    return gram_plan(p, limits, f"{p.n:,} rows are fewer than {p.d:,} columns: a {p.n:,}×{p.n:,} problem.")
+    return _gram_plan(p, limits, f"{p.n:,} rows are fewer than {p.d:,} columns: a {p.n:,}×{p.n:,} problem.")
 
 
 def _nearly_all(p: LinearProblem, limits: Limits) -> Plan | None:
@@ -122,7 +122,7 @@ def _nearly_all(p: LinearProblem, limits: Limits) -> Plan | None:
 
 
 def _large(p: LinearProblem, limits: Limits) -> Plan:
-    return products_plan(p, limits, f"{p.wanted:,} of {p.all:,} components: a few sweeps of products find them.")
+    return _products_plan(p, limits, f"{p.wanted:,} of {p.all:,} components: a few sweeps of products find them.")
 
 
 _WAYS = _tiny, _sparse, _tall, _wide, _nearly_all, _large
@@ -130,7 +130,7 @@ _WAYS = _tiny, _sparse, _tall, _wide, _nearly_all, _large
 
 def _spare(p: LinearProblem) -> list[Callable[[LinearProblem, Limits, str], Plan]]:
     """What may still fit."""
-    return [scatter_plan, products_plan] if p.d <= p.n or p.sparse else [products_plan]
+    return [scatter_plan, _products_plan] if p.d <= p.n or p.sparse else [_products_plan]
 
 
 # ---------------------------------------------------------------------- the plans themselves
@@ -175,17 +175,17 @@ def rows_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
     return Plan(Svd(), "rows", memory, why, p.tol or HELD_TOL)
 
 
-def gram_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
+def _gram_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
     memory = BUFFERS + _loaded(p) + 8 * (p.n**2 * (4 if 4 * p.wanted < p.n else 7) + 3 * COLUMN_ENTRIES)
     memory += 8 * 4 * p.d * p.wanted
     return Plan(_solver(p, p.n, limits), "gram", memory, why, p.tol or HELD_TOL)
 
 
-def products_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
-    solver = BlockKrylov(tol=p.tol or PRODUCTS_TOL, block=BLOCK, threads=limits.threads)
+def _products_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
+    solver = BlockKrylov(tol=p.tol or _PRODUCTS_TOL, block=_BLOCK, threads=limits.threads)
     rows = LANES * lane_rows(p.d, p.held) * p.d * 8  # for their means, and as they are read
     rows = _blocks(p) if p.sparse else min(rows, 8 * p.n * p.d) * (1 if p.held else 2)
-    sums = 8 * p.d * BLOCK * (LANES + 2) + rows
+    sums = 8 * p.d * _BLOCK * (LANES + 2) + rows
     memory = BUFFERS + p.reading + solver.memory(p.d, p.wanted) + sums
     return Plan(solver, "products", memory, why, solver.tol, solver.usual_passes(p.wanted))
 
@@ -194,14 +194,14 @@ _BY_NAME: dict[str, Callable[[LinearProblem, Limits, str], Plan]] = {
     "full": rows_plan,
     "covariance_eigh": scatter_plan,
     "qr": triangle_plan,
-    "gram": gram_plan,
-    "krylov": products_plan,
+    "gram": _gram_plan,
+    "krylov": _products_plan,
 }
 
 
 def _solver(p: LinearProblem, n: int, limits: Limits) -> Solver:
     """Of an n×n matrix: LAPACK, or products with it if few of many components are wanted."""
-    if n <= PRODUCTS_FROM or MANY * p.wanted >= n or p.share:
+    if n <= _PRODUCTS_FROM or _MANY * p.wanted >= n or p.share:
         return Dense(psd=True)
     return BlockKrylov(tol=p.tol or HELD_TOL, threads=limits.threads)
 

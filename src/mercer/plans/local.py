@@ -13,14 +13,14 @@ from mercer.solvers.factorisations import symmetric_lu
 from mercer.solvers.shift_invert import BottomSolver, DenseBottom, ShiftInvert
 
 LAPACK_ITEMS = 300  # items up to which LAPACK takes the whole matrix
-SPARSE_RATE, DENSE_RATE = 3e9, 24e9  # multiplications a second by SuperLU, and by Cholesky on a thread: nominal
-SURFACE, SURFACE_WORK = 1.4, 1.65  # powers of n: entries that grow more slowly are those of a surface; its work
-PER_LOG = 0.35  # what a surface's factor gains a row, from one power of e to the next
-PASSES = 10  # with the inverse, about
-MOST_ENTRIES = 2**32  # of L and U together: SuperLU counts each of them in 32 bits
+_SPARSE_RATE, _DENSE_RATE = 3e9, 24e9  # multiplications a second by SuperLU, and by Cholesky on a thread: nominal
+_SURFACE, _SURFACE_WORK = 1.4, 1.65  # powers of n: entries that grow more slowly are those of a surface; its work
+_PER_LOG = 0.35  # what a surface's factor gains a row, from one power of e to the next
+_PASSES = 10  # with the inverse, about
+_MOST_ENTRIES = 2**32  # of L and U together: SuperLU counts each of them in 32 bits
 
 
-Piece = tuple[int, float, float]  # items, entries of their factor, and its work
+_Piece = tuple[int, float, float]  # items, entries of their factor, and its work
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def measure_fill(pattern: "sparse.csc_array") -> tuple[float, float]:
     return 2 * float(heights.sum()) - n, float(np.sum(heights**2))
 
 
-def foretell_fill(n: int, small: Piece, large: Piece, row: float) -> Fill:
+def foretell_fill(n: int, small: _Piece, large: _Piece, row: float) -> Fill:
     """The factor of n items, from those of two pieces.
 
     On a surface, entries grow as n·log n and the work as n^1.5; in more dimensions as powers of n up to the second and
@@ -66,13 +66,13 @@ def foretell_fill(n: int, small: Piece, large: Piece, row: float) -> Fill:
     """
     (a, entries_a, work_a), (b, entries_b, work_b) = small, large
     growth = min(log(entries_b / entries_a) / log(b / a), 2.0)
-    more = min(max(log(work_b / work_a) / log(b / a), SURFACE_WORK), 3.0)
-    flat = growth < SURFACE
-    entries = entries_b * (n / b * (1 + PER_LOG * log(n / b)) if flat else (n / b) ** growth)
+    more = min(max(log(work_b / work_a) / log(b / a), _SURFACE_WORK), 3.0)
+    flat = growth < _SURFACE
+    entries = entries_b * (n / b * (1 + _PER_LOG * log(n / b)) if flat else (n / b) ** growth)
     return Fill(min(entries, float(n) ** 2), min(work_b * (n / b) ** more, n**3 / 3), 1.2 if flat else growth, row)
 
 
-def surface(n: int, neighbors: int) -> Fill:
+def _surface(n: int, neighbors: int) -> Fill:
     """What neighbourhoods on a surface have shown (swiss rolls of 2 000 to 100 000 points)."""
     row = 3.0 * neighbors
     per_row = max(5.5 + 1.9 * log(n / 10_000), 1.0) if n > 1000 else 2.0
@@ -81,7 +81,7 @@ def surface(n: int, neighbors: int) -> Fill:
 
 def choose_local_plan(p: LocalProblem, limits: Limits) -> Plan:
     """Sizes, the fill and the memory limit decide; no clock, so that runs repeat."""
-    fill = p.fill or surface(p.n, p.neighbors)
+    fill = p.fill or _surface(p.n, p.neighbors)
     if _by_lapack(p.n, p):
         return _within(p, fill, limits, [_plan(p, fill, limits, "lapack", f"{p.n:,} rows are few: LAPACK.")])
     dense_first = _factor_seconds(p, fill, limits, "dense") < _factor_seconds(p, fill, limits, "sparse")
@@ -124,15 +124,15 @@ def _plan(p: LocalProblem, fill: Fill, limits: Limits, factor: str, why: str) ->
         int(min(_memory(p, fill, limits, factor), 2**62)),
         why,
         p.tol,
-        passes=1 if factor == "lapack" else PASSES,
+        passes=1 if factor == "lapack" else _PASSES,
         seconds=seconds + 2e-6 * p.n * p.neighbors + _search_seconds(p, limits),
     )
 
 
 def _factor_seconds(p: LocalProblem, fill: Fill, limits: Limits, factor: str) -> float:
     """Of the factorisation alone, by nominal rates."""
-    dense = p.n**3 / DENSE_RATE
-    return {"lapack": 10 * dense, "sparse": fill.work / SPARSE_RATE, "dense": dense / 3 / limits.threads}[factor]
+    dense = p.n**3 / _DENSE_RATE
+    return {"lapack": 10 * dense, "sparse": fill.work / _SPARSE_RATE, "dense": dense / 3 / limits.threads}[factor]
 
 
 def _search_seconds(p: LocalProblem, limits: Limits) -> float:
@@ -153,7 +153,7 @@ def _memory(p: LocalProblem, fill: Fill, limits: Limits, factor: str) -> float:
     aligning = limits.threads * block + 36 * p.n * fill.row
     factored = {
         "lapack": 8 * 6 * p.n**2,
-        "sparse": 12.5 * fill.entries if fill.entries < MOST_ENTRIES else float("inf"),
+        "sparse": 12.5 * fill.entries if fill.entries < _MOST_ENTRIES else float("inf"),
         "dense": 8 * p.n**2,
     }[factor]
     basis = 8 * p.n * (8 * p.k + 70)
@@ -167,7 +167,7 @@ def _within(p: LocalProblem, fill: Fill, limits: Limits, ways: list[Plan]) -> Pl
         if plan.memory <= limits.memory:
             return plan
     least = min(ways, key=lambda plan: plan.memory)
-    rows = rows_that_fit(p, fill, limits)
+    rows = _rows_that_fit(p, fill, limits)
     advice = (
         f"About {rows:,} rows would fit: fit a sample of them and transform the rest, give fewer n_neighbors, or a "
         "larger memory_limit."
@@ -177,7 +177,7 @@ def _within(p: LocalProblem, fill: Fill, limits: Limits, ways: list[Plan]) -> Pl
     return within(limits, least, advice)
 
 
-def rows_that_fit(p: LocalProblem, fill: Fill, limits: Limits) -> int:
+def _rows_that_fit(p: LocalProblem, fill: Fill, limits: Limits) -> int:
     """How many rows of such data would fit, rounded down to one digit."""
     factors = {"arpack": ["sparse"], "dense": ["dense"]}.get(p.eigen_solver, ["sparse", "dense"])
 

@@ -19,10 +19,10 @@ from mercer.plans.seconds import NOMINAL, START, Pace, kernel_work, linear_work
 from mercer.sources.items import Items
 from mercer.threads import one_blas_thread
 
-REPEATS, PATIENCE = 5, 0.1  # of a tile, and seconds after which it is not timed again
-WIDEST = 100_000  # columns: a tile of wider rows takes too long to be timed
-CORNER, PRODUCT = 32, 64  # rows of the first tile that is timed, and columns of the product
-PAGES = 2**23  # bytes of memory that are written for the first time
+_REPEATS, _PATIENCE = 5, 0.1  # of a tile, and seconds after which it is not timed again
+_WIDEST = 100_000  # columns: a tile of wider rows takes too long to be timed
+_CORNER, _PRODUCT = 32, 64  # rows of the first tile that is timed, and columns of the product
+_PAGES = 2**23  # bytes of memory that are written for the first time
 # Of this thread alone: what others do on a busy machine does not count.
 _clock = thread_time if get_clock_info("thread_time").resolution < 1e-4 else perf_counter
 
@@ -30,8 +30,8 @@ _clock = thread_time if get_clock_info("thread_time").resolution < 1e-4 else per
 def plan_ahead(problem: Problem, kernel: Kernel, items: Items, limits: Limits) -> Plan:
     """The plan for a kernel PCA, from timed tiles of these items; the time decides nothing."""
     plan = choose_plan(problem, limits)
-    pace = measured_pace()
-    if plan.held in ("gram", "recomputed", "landmarks") and items.width <= WIDEST:
+    pace = _measured_pace()
+    if plan.held in ("gram", "recomputed", "landmarks") and items.width <= _WIDEST:
         sample = items[np.arange(STRIP) % len(items)]
         with one_blas_thread(), np.errstate(all="ignore"):
             double = _entry(kernel, sample, np.float64)
@@ -43,26 +43,26 @@ def plan_ahead(problem: Problem, kernel: Kernel, items: Items, limits: Limits) -
 def linear_plan_ahead(problem: LinearProblem, limits: Limits) -> Plan:
     """The same for a PCA."""
     plan = choose_linear_plan(problem, limits)
-    return replace(plan, seconds=linear_work(plan, problem, measured_pace()).seconds(limits.threads))
+    return replace(plan, seconds=linear_work(plan, problem, _measured_pace()).seconds(limits.threads))
 
 
 def local_plan_ahead(problem: LocalProblem, limits: Limits) -> Plan:
     """The same for a locally linear embedding: nominal times by the pace of this machine, and what any fit takes."""
     plan = choose_local_plan(problem, limits)
-    scale = measured_pace().flop / NOMINAL.flop
+    scale = _measured_pace().flop / NOMINAL.flop
     return replace(plan, seconds=None if plan.seconds is None else START + scale * plan.seconds)
 
 
-def measured_pace() -> Pace:
+def _measured_pace() -> Pace:
     """How fast one thread of this machine multiplies, and writes to memory that it did not have before."""
-    A, B = np.ones((STRIP, STRIP)), np.ones((STRIP, PRODUCT))
+    A, B = np.ones((STRIP, STRIP)), np.ones((STRIP, _PRODUCT))
     with one_blas_thread():
-        product = _best(lambda: A @ B) / (2 * A.size * PRODUCT)
-    return Pace(flop=1e9 * product, fresh=1e9 * _best(_touch) / (PAGES / 8))
+        product = _best(lambda: A @ B) / (2 * A.size * _PRODUCT)
+    return Pace(flop=1e9 * product, fresh=1e9 * _best(_touch) / (_PAGES / 8))
 
 
 def _touch() -> None:
-    pages = mmap(-1, PAGES)
+    pages = mmap(-1, _PAGES)
     numbers = np.frombuffer(pages)
     numbers.fill(1.0)
     del numbers
@@ -72,10 +72,10 @@ def _touch() -> None:
 def _entry(kernel: Kernel, rows: Any, dtype: Any) -> float:
     """Nanoseconds to evaluate one entry: in a tile, or in a corner of it if that takes long enough."""
     tiles, out, seconds, side = kernel.prepare(rows, rows, dtype=dtype), np.empty(STRIP**2, dtype=dtype), 0.0, 0
-    for side in (CORNER, STRIP):
+    for side in (_CORNER, STRIP):
         part, tile = slice(0, side), out[: side**2].reshape(side, side)
         seconds = _best(lambda part=part, tile=tile: tiles.fill(part, part, tile))  # type: ignore[misc]
-        if seconds * (STRIP / side) ** 2 > PATIENCE:
+        if seconds * (STRIP / side) ** 2 > _PATIENCE:
             break
     return 1e9 * seconds / side**2
 
@@ -83,7 +83,7 @@ def _entry(kernel: Kernel, rows: Any, dtype: Any) -> float:
 def _best(work: Callable[[], Any]) -> float:
     """Seconds of the fastest of a few runs."""
     times: list[float] = []
-    while len(times) < REPEATS and sum(times) < PATIENCE:
+    while len(times) < _REPEATS and sum(times) < _PATIENCE:
         start = _clock()
         work()
         times.append(_clock() - start)

@@ -20,19 +20,19 @@ from mercer.solvers.warm import WarmKrylov, start_columns
 from mercer.threads import WORTH_BLAS_THREADS
 
 # In units of one addition or multiplication in a large product of double precision, as counted on one thread:
-VALUES, VECTORS, ALL_VECTORS = 3.6, 7.0, 9.5  # an eigenproblem: n³ for values, n²k for vectors; n³ with all of them
-SMALL_SIDE = 500.0  # n² of it: what LAPACK loses on small matrices
-SVD, QR = 24.0, 8.0  # m·d·min(m, d) of singular values with vectors, and m·d² of a triangle
-TALL = 1.8  # products of tall and narrow matrices, which wait for memory
-SINGLE = 0.65  # products in single precision
-FEW_COLUMNS_COST = 8.0  # columns that a product with few of them costs on top
-READ, MOVE = 40.0, 140.0  # a number read from memory in a product; read, moved to the mean and written
-SUMMED = 1.9  # squares of rows, which are summed up in short chains
-SWEPT = 1.6  # a sweep for landmarks: features, their errors, and sums in short chains
-SPARSE = 10.0  # an operation on a sparse number
+_VALUES, _VECTORS, _ALL_VECTORS = 3.6, 7.0, 9.5  # an eigenproblem: n³ for values, n²k for vectors; n³ with all of them
+_SMALL_SIDE = 500.0  # n² of it: what LAPACK loses on small matrices
+_SVD, _QR = 24.0, 8.0  # m·d·min(m, d) of singular values with vectors, and m·d² of a triangle
+_TALL = 1.8  # products of tall and narrow matrices, which wait for memory
+_SINGLE = 0.65  # products in single precision
+_FEW_COLUMNS_COST = 8.0  # columns that a product with few of them costs on top
+_READ, _MOVE = 40.0, 140.0  # a number read from memory in a product; read, moved to the mean and written
+_SUMMED = 1.9  # squares of rows, which are summed up in short chains
+_SWEPT = 1.6  # a sweep for landmarks: features, their errors, and sums in short chains
+_SPARSE = 10.0  # an operation on a sparse number
 # Of processors:
 START = 0.01  # seconds of any fit: checks, the certificate, words
-LAPACK_GAIN = 0.5  # what a further thread adds to LAPACK, of a thread
+_LAPACK_GAIN = 0.5  # what a further thread adds to LAPACK, of a thread
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Work(NamedTuple):
 
     def seconds(self, threads: int) -> float:
         """On so many threads."""
-        lapack = self.lapack / (1 + LAPACK_GAIN * (threads - 1))
+        lapack = self.lapack / (1 + _LAPACK_GAIN * (threads - 1))
         return START + 1e-9 * (self.shared / threads + lapack + self.alone)
 
 
@@ -89,7 +89,7 @@ def kernel_work(plan: Plan, p: Problem, pace: Pace = NOMINAL) -> Work:
         return held.plus(_dense(p.n, k, pace)).plus(Work(2 * p.n**2 * (pace.fresh + 2 * k * pace.flop)))
     if isinstance(plan.solver, Factored):
         D = p.n_features or 0
-        sums = p.n * D * (6 * MOVE + D + 8 * (k + FEW_COLUMNS_COST)) * pace.flop
+        sums = p.n * D * (6 * _MOVE + D + 8 * (k + _FEW_COLUMNS_COST)) * pace.flop
         return held.plus(Work(sums + 4 * p.n * k * pace.fresh)).plus(_dense(D, k, pace))
     assert isinstance(plan.solver, BlockKrylov)
     a_pass = _pass(plan, p, plan.solver.block, pace, double)
@@ -99,7 +99,7 @@ def kernel_work(plan: Plan, p: Problem, pace: Pace = NOMINAL) -> Work:
 def _matrix(plan: Plan, p: Problem, pace: Pace, double: float) -> Work:
     """Making what is held."""
     if plan.held == "gram":
-        return Work(p.n**2 * (double / 2 + pace.fresh + 4 * READ * pace.flop))  # half of it is written across
+        return Work(p.n**2 * (double / 2 + pace.fresh + 4 * _READ * pace.flop))  # half of it is written across
     if plan.held == "features" and not p.free_features and p.n_features:
         return Work(p.n * p.n_features * pace.fresh)
     return Work()
@@ -112,43 +112,45 @@ def _pass(plan: Plan, p: Problem, columns: int, pace: Pace, double: float) -> fl
     if plan.held == "features":
         numbers = p.n * (p.n_features or 0) * (0.01 if p.sparse else 1.0)
         return (
-            numbers * (2 * (MOVE + READ) + 4 * (columns + FEW_COLUMNS_COST) * (SPARSE if p.sparse else 1.0)) * pace.flop
+            numbers
+            * (2 * (_MOVE + _READ) + 4 * (columns + _FEW_COLUMNS_COST) * (_SPARSE if p.sparse else 1.0))
+            * pace.flop
         )
-    return p.n**2 * (READ + 2 * columns) * pace.flop
+    return p.n**2 * (_READ + 2 * columns) * pace.flop
 
 
 def _tiles(n: int, columns: float, pace: Pace, entry: float) -> float:
     """A pass over tiles that are evaluated and used twice."""
-    return n**2 / 2 * (entry + (READ + 4 * (columns + FEW_COLUMNS_COST / 2)) * pace.flop)
+    return n**2 / 2 * (entry + (_READ + 4 * (columns + _FEW_COLUMNS_COST / 2)) * pace.flop)
 
 
 def _basis(solver: BlockKrylov, passes: int, n: int, k: int, pace: Pace) -> Work:
     """Making a basis orthonormal and looking at its Ritz pairs."""
     columns = min(passes * solver.block, 5 * k + 200, n)
     rounds = max(1.0, passes * solver.block / columns)
-    tall = rounds * n * (4 * columns**2 + 8 * columns * (k + GUARD)) * TALL * pace.flop
-    return Work(tall, alone=rounds * 2 * ALL_VECTORS * columns**3 * pace.flop)
+    tall = rounds * n * (4 * columns**2 + 8 * columns * (k + GUARD)) * _TALL * pace.flop
+    return Work(tall, alone=rounds * 2 * _ALL_VECTORS * columns**3 * pace.flop)
 
 
 def _warm(s: WarmKrylov, passes: int, n: int, k: int, pace: Pace, double: float, single: float) -> Work:
     """A factor, its eigenvectors, rough passes and an exact one."""
     start = k + start_columns(k)
-    factor = n * s.rank * (double + pace.fresh + 5 * s.rank * TALL * pace.flop)
+    factor = n * s.rank * (double + pace.fresh + 5 * s.rank * _TALL * pace.flop)
     rough = max(0, passes - 1)
     first = min(rough, 1) * _tiles(n, start, pace, single)
     others = max(0, rough - 1) * _tiles(n, s.block, pace, single)
     exact = _tiles(n, start + s.block + PROBES, pace, double)
-    return Work(factor + first + others + exact, alone=1.5 * ALL_VECTORS * s.rank**3 * pace.flop)
+    return Work(factor + first + others + exact, alone=1.5 * _ALL_VECTORS * s.rank**3 * pace.flop)
 
 
 def _landmarks(s: Landmarks, p: Problem, k: int, pace: Pace, double: float, single: float) -> Work:
     """Drawing them, one sweep, their eigenproblem, and exact passes."""
     r, n = s.count, p.n
-    drawn = s.sample * r * (double + pace.fresh + r * TALL * pace.flop)
-    swept = SWEPT * n * r * (single + double / 4 + 2 * r * SINGLE * pace.flop)
+    drawn = s.sample * r * (double + pace.fresh + r * _TALL * pace.flop)
+    swept = _SWEPT * n * r * (single + double / 4 + 2 * r * _SINGLE * pace.flop)
     after = s.refine * _tiles(n, 2 * (k + start_columns(k)) + PROBES, pace, double)
     after += n * r * (double + 2 * k * pace.flop) if s.refine else 0.0
-    return Work(drawn + swept + after, alone=(6 + (1 + s.refine) * VALUES) * r**3 * pace.flop)
+    return Work(drawn + swept + after, alone=(6 + (1 + s.refine) * _VALUES) * r**3 * pace.flop)
 
 
 # ---------------------------------------------------------------------- linear PCA
@@ -157,43 +159,43 @@ def _landmarks(s: Landmarks, p: Problem, k: int, pace: Pace, double: float, sing
 def linear_work(plan: Plan, p: LinearProblem, pace: Pace = NOMINAL) -> Work:
     """Of the fit of a PCA."""
     numbers = p.n * p.d * (p.density if p.sparse else 1.0)
-    read = numbers * (MOVE * pace.flop + (0.0 if p.held else pace.fresh))
+    read = numbers * (_MOVE * pace.flop + (0.0 if p.held else pace.fresh))
     return _LINEAR[plan.held](plan, p, pace).plus(Work(read))
 
 
 def _scatter(plan: Plan, p: LinearProblem, pace: Pace) -> Work:
-    products = p.n * (p.d * p.density) ** 2 * SPARSE if p.sparse else SUMMED * p.n * p.d**2
-    return Work((products + LANES * p.d**2 * READ) * pace.flop).plus(_solved(plan, p, p.d, pace))
+    products = p.n * (p.d * p.density) ** 2 * _SPARSE if p.sparse else _SUMMED * p.n * p.d**2
+    return Work((products + LANES * p.d**2 * _READ) * pace.flop).plus(_solved(plan, p, p.d, pace))
 
 
 def _gram(plan: Plan, p: LinearProblem, pace: Pace) -> Work:
-    back = p.d * (4 * p.n * p.wanted + 2 * p.wanted**2) + 2 * MOVE * p.n * p.d
-    return Work((SUMMED * p.n**2 * p.d + back) * pace.flop).plus(_solved(plan, p, p.n, pace))
+    back = p.d * (4 * p.n * p.wanted + 2 * p.wanted**2) + 2 * _MOVE * p.n * p.d
+    return Work((_SUMMED * p.n**2 * p.d + back) * pace.flop).plus(_solved(plan, p, p.n, pace))
 
 
 def _solved(plan: Plan, p: LinearProblem, n: int, pace: Pace) -> Work:
     """The n×n eigenproblem; of a share, values first."""
     if isinstance(plan.solver, BlockKrylov):
         passes = plan.solver.usual_passes(p.wanted)
-        a_pass = n**2 * (READ + 2 * plan.solver.block) * pace.flop
+        a_pass = n**2 * (_READ + 2 * plan.solver.block) * pace.flop
         return Work(a_pass * passes).plus(_basis(plan.solver, passes, n, p.wanted, pace))
     counted = eigenvalue_work(n, pace) if p.share or p.whole else Work()
     return _dense(n, p.wanted, pace).plus(counted)
 
 
 def _triangle(plan: Plan, p: LinearProblem, pace: Pace) -> Work:
-    return Work(QR * p.n * p.d**2 * pace.flop).plus(_lapack(SVD * p.d**3 * pace.flop, p.d**3))
+    return Work(_QR * p.n * p.d**2 * pace.flop).plus(_lapack(_SVD * p.d**3 * pace.flop, p.d**3))
 
 
 def _rows(plan: Plan, p: LinearProblem, pace: Pace) -> Work:
     size = p.n * p.d * p.all
-    return Work(p.n * p.d * pace.fresh).plus(_lapack(SVD * size * pace.flop, size))
+    return Work(p.n * p.d * pace.fresh).plus(_lapack(_SVD * size * pace.flop, size))
 
 
 def _products(plan: Plan, p: LinearProblem, pace: Pace) -> Work:
     assert isinstance(plan.solver, BlockKrylov)
     numbers, columns = p.n * p.d * (p.density if p.sparse else 1.0), plan.solver.block
-    a_pass = numbers * (MOVE + 4 * (columns + FEW_COLUMNS_COST) * (SPARSE if p.sparse else 1.0)) * pace.flop
+    a_pass = numbers * (_MOVE + 4 * (columns + _FEW_COLUMNS_COST) * (_SPARSE if p.sparse else 1.0)) * pace.flop
     return Work(a_pass * plan.passes).plus(_basis(plan.solver, plan.passes, p.d, p.wanted, pace))
 
 
@@ -205,14 +207,14 @@ _LINEAR = {"scatter": _scatter, "gram": _gram, "triangle": _triangle, "rows": _r
 
 def eigenvalue_work(n: int, pace: Pace = NOMINAL) -> Work:
     """LAPACK's eigenvalues of an n×n matrix, without vectors."""
-    return _lapack((VALUES * n**3 + SMALL_SIDE * n**2) * pace.flop, n**3)
+    return _lapack((_VALUES * n**3 + _SMALL_SIDE * n**2) * pace.flop, n**3)
 
 
 def _dense(n: int, k: int, pace: Pace) -> Work:
     """LAPACK's eigenpairs of an n×n matrix: some of them, or all."""
     some = 4 * k < n
-    vectors = VALUES * n**3 + VECTORS * n**2 * k if some else ALL_VECTORS * n**3
-    return _lapack((vectors + SMALL_SIDE * n**2) * pace.flop, n**3)
+    vectors = _VALUES * n**3 + _VECTORS * n**2 * k if some else _ALL_VECTORS * n**3
+    return _lapack((vectors + _SMALL_SIDE * n**2) * pace.flop, n**3)
 
 
 def _lapack(time: float, multiplications: float) -> Work:

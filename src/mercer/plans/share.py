@@ -14,9 +14,9 @@ from mercer.arrays import Array
 
 # From 36 spectra (digits, blobs, rolls, noise; shares of 0.5, 0.9 and 0.99), three samples of each: with 512 rows all
 # true numbers lay within this range, with 128 and 256 rows all but one in thirty.
-FASTER, SLOWER = 4.0, 0.5  # powers of q: how much faster, or more slowly, the growth may end than it seems to
-LEAST, MOST = 0.3, 0.9  # a q below the first, or above the second, is not believed
-NOISE = 0.07  # of k: what one sample differs from another
+_FASTER, _SLOWER = 4.0, 0.5  # powers of q: how much faster, or more slowly, the growth may end than it seems to
+_LEAST, _MOST = 0.3, 0.9  # a q below the first, or above the second, is not believed
+_NOISE = 0.07  # of k: what one sample differs from another
 
 FIRST_GUESS = 10  # components to begin with when a share of the variance is asked for
 
@@ -65,11 +65,11 @@ def foretell_share(share: float, counts: tuple[float, float, float], m: int, n: 
     q = min(now / before, 1.0) if before > 0 else 1.0
     doublings = log2(n / m)
     low, likely, high = (
-        whole * 2 ** _grown(now, ratio, doublings) for ratio in (min(q, MOST) ** FASTER, q, max(q, LEAST) ** SLOWER)
+        whole * 2 ** _grown(now, ratio, doublings) for ratio in (min(q, _MOST) ** _FASTER, q, max(q, _LEAST) ** _SLOWER)
     )
-    least = min(max(int(low * (1 - NOISE)) - 1, 1), most)
+    least = min(max(int(low * (1 - _NOISE)) - 1, 1), most)
     return Share(
-        share, least, min(max(ceil(likely), least), most), min(max(ceil(high * (1 + NOISE)) + 1, least), most), m
+        share, least, min(max(ceil(likely), least), most), min(max(ceil(high * (1 + _NOISE)) + 1, least), most), m
     )
 
 

@@ -12,9 +12,9 @@ from mercer.arrays import Array
 from mercer.rounding import TINY, lengths
 from mercer.symmetric import SymmetricOperator
 
-PROBES, PASSES = 10, 3
-OPTIMISM = 2.0  # the bound of three passes is hardly ever nearer than this factor to what the probes have seen
-FAILURE = 10.0**-PROBES  # chance that the bound of one pass is wrong
+PROBES, _PASSES = 10, 3
+_OPTIMISM = 2.0  # the bound of three passes is hardly ever nearer than this factor to what the probes have seen
+_FAILURE = 10.0**-PROBES  # chance that the bound of one pass is wrong
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Rest:
 def probes_in_words(passes: int) -> str:
     """How sure the bound is after so many passes, each of which might have been the wrong one."""
     count = f"{passes} pass{'es' if passes > 1 else ''}"
-    return f"{PROBES} random probes, {count}, wrong once in {1 / (passes * FAILURE):.0e} times"
+    return f"{PROBES} random probes, {count}, wrong once in {1 / (passes * _FAILURE):.0e} times"
 
 
 def explore(
@@ -52,7 +52,7 @@ def explore(
 
     chain, products = [deflate(rng.standard_normal((op.n, PROBES)))], list[Array]()
     log_size, off, upper, seen, direction = 0.0, 0.0, np.inf, 0.0, chain[0][:, :1]
-    while len(products) < PASSES:
+    while len(products) < _PASSES:
         products.append(deflate(op.matmat(chain[-1])))
         size = float(lengths(products[-1]).max())
         rounding = op.product_rounding * float(lengths(chain[-1]).max()) + (upper * off if off else 0.0)
@@ -62,7 +62,7 @@ def explore(
         seen, direction = _rayleigh_ritz(np.concatenate(chain, axis=1), np.concatenate(products, axis=1))
         chain.append(products[-1] / size)
         log_size, off = log_size + np.log(size), rounding / size
-        if enough is not None and (upper < enough or (len(products) > 1 and OPTIMISM * max(seen, known) > enough)):
+        if enough is not None and (upper < enough or (len(products) > 1 and _OPTIMISM * max(seen, known) > enough)):
             break
     return Rest(upper, seen, direction, len(products))
 

@@ -12,7 +12,7 @@ from mercer.solvers.base import NOT_FINITE, Eigenpairs, Solver
 from mercer.symmetric import SymmetricOperator
 from mercer.threads import blas_threads_for
 
-ALL_ARE_CHEAP = 64  # rows up to which all eigenvalues cost no more than some
+_ALL_ARE_CHEAP = 64  # rows up to which all eigenvalues cost no more than some
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Dense(Solver):
         wanted = min(n, k + 1)  # one more, to know the gap below the last
         with blas_threads_for(n**3):
             values, vectors = leading_eigenpairs(A, wanted)
-        lowest = float(values[-1]) if len(values) == n else 0.0 if self.psd else lowest_seen(A, rng)
+        lowest = float(values[-1]) if len(values) == n else 0.0 if self.psd else _lowest_seen(A, rng)
         kept, U = values[:k], vectors[:, :k]
         products = op.matmat(U)
         return Eigenpairs(
@@ -57,7 +57,7 @@ def leading_eigenpairs(A: Array, k: int) -> tuple[Array, Array]:
     n = len(A)
     if not np.isfinite(A).all():
         raise BadData(NOT_FINITE)
-    if 4 * k < n and n > ALL_ARE_CHEAP:
+    if 4 * k < n and n > _ALL_ARE_CHEAP:
         values, vectors = _some_of_the_largest(A, k)
         if len(values) == k:
             return values[::-1], np.ascontiguousarray(vectors[:, ::-1])
@@ -73,7 +73,7 @@ def _some_of_the_largest(A: Array, k: int) -> tuple[Array, Array]:
         return np.empty(0), np.empty((len(A), 0))
 
 
-def lowest_seen(A: Array, rng: np.random.Generator) -> float:
+def _lowest_seen(A: Array, rng: np.random.Generator) -> float:
     """The smallest Ritz value in a small Krylov space of A: no smaller than the smallest eigenvalue, and near it."""
     V = [rng.standard_normal((len(A), 8))]
     for _ in range(4):

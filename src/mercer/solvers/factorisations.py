@@ -11,16 +11,16 @@ from mercer.errors import NotVerified
 from mercer.progress import OnPass
 from mercer.threads import one_blas_thread, run
 
-PANEL = 384  # columns of a dense factor that are found at a time
-ORDER = "MMD_AT_PLUS_A"  # minimum degree on the pattern of M: 2.6 times faster here than scipy's default
-PROBES, ERRORS = 10, 8  # random columns that show the error of a factorisation, and how many times that it may be
-COLUMNS = 4  # that a thread solves for at a time, whatever their number: threads do not change a bit
-NOTHING = 1e-100  # entries of a factor below this are zero: far from the diagonal they fade to numbers that are slow
+_PANEL = 384  # columns of a dense factor that are found at a time
+_ORDER = "MMD_AT_PLUS_A"  # minimum degree on the pattern of M: 2.6 times faster here than scipy's default
+_PROBES, _ERRORS = 10, 8  # random columns that show the error of a factorisation, and how many times that it may be
+_COLUMNS = 4  # that a thread solves for at a time, whatever their number: threads do not change a bit
+_NOTHING = 1e-100  # entries of a factor below this are zero: far from the diagonal they fade to numbers that are slow
 
 
 def symmetric_lu(A: Matrix) -> SuperLU:
     """SuperLU of a symmetric matrix, with pivots on the diagonal."""
-    return splu(A, permc_spec=ORDER, diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    return splu(A, permc_spec=_ORDER, diag_pivot_thresh=0.0, options={"SymmetricMode": True})
 
 
 class SparseFactor:
@@ -37,7 +37,7 @@ class SparseFactor:
         def work(columns: slice) -> None:
             out[:, columns] = self.lu.solve(np.asfortranarray(B[:, columns]))
 
-        run(work, steps(B.shape[1], COLUMNS), self.threads)
+        run(work, steps(B.shape[1], _COLUMNS), self.threads)
         return out
 
 
@@ -50,7 +50,7 @@ class DenseFactor:
         A.flat[:: n + 1] += shift
         self.L = A
         with one_blas_thread():
-            for columns in steps(n, PANEL):
+            for columns in steps(n, _PANEL):
                 self._panel(A, columns, threads)
                 if on_pass:
                     on_pass((columns.stop / n) ** 3)
@@ -58,14 +58,14 @@ class DenseFactor:
     def _panel(self, A: Array, columns: slice, threads: int) -> None:
         """Take what earlier columns explain from these ones, factor the square on the diagonal, divide by it."""
         j, n = columns.start, len(A)
-        pieces = steps(n, PANEL, start=j)
+        pieces = steps(n, _PANEL, start=j)
 
         def update(rows: slice) -> None:
             A[rows, columns] -= A[rows, :j] @ A[columns, :j].T
 
         def divide(rows: slice) -> None:
             found = blas.dtrsm(1.0, corner, A[rows, columns].T, lower=1).T
-            A[rows, columns] = np.where(np.abs(found) < NOTHING, 0.0, found)
+            A[rows, columns] = np.where(np.abs(found) < _NOTHING, 0.0, found)
 
         run(update, pieces if j else [], threads)
         corner, failed = lapack.dpotrf(A[columns, columns], lower=1, clean=1)
@@ -80,7 +80,7 @@ class DenseFactor:
     def solve(self, B: Array) -> Array:
         """LLᵀX = B, panel by panel: LAPACK's own way is several times slower for a few columns."""
         L, X, n = self.L, np.array(B, dtype=np.float64, order="C"), len(self.L)
-        panels = steps(n, PANEL)
+        panels = steps(n, _PANEL)
         for p in panels:
             X[p] = blas.dtrsm(1.0, L[p, p], X[p] - L[p, : p.start] @ X[: p.start], lower=1)
         for p in reversed(panels):
@@ -103,18 +103,18 @@ def count_negative(M: Matrix, shift: float, factor: str, rng: np.random.Generato
             return -1, np.inf
         if not np.array_equal(lu.perm_r, lu.perm_c):  # a pivot was not on the diagonal
             return -1, np.inf
-        probes = rng.standard_normal((n, PROBES))
+        probes = rng.standard_normal((n, _PROBES))
         solved = lu.solve(probes)
         residual = np.linalg.norm(probes - (M @ solved - shift * solved), axis=0)
-        return int(np.sum(lu.U.diagonal() < 0)), float(ERRORS * (residual / np.linalg.norm(solved, axis=0)).max())
+        return int(np.sum(lu.U.diagonal() < 0)), float(_ERRORS * (residual / np.linalg.norm(solved, axis=0)).max())
     A = M.toarray(order="F") if sparse.issparse(M) else np.array(M, dtype=np.float64, order="F")
     A.flat[:: n + 1] -= shift
     error = n * np.finfo(float).eps * (float(abs(M).sum(axis=0).max()) + abs(shift))  # with its pivots it is stable
     A, pivots, failed = lapack.dsytrf(A, lower=1, overwrite_a=1)
-    return (-1, np.inf) if failed else (negative_pivots(A, pivots), error)
+    return (-1, np.inf) if failed else (_negative_pivots(A, pivots), error)
 
 
-def negative_pivots(A: Array, pivots: Array) -> int:
+def _negative_pivots(A: Array, pivots: Array) -> int:
     """In the block diagonal of dsytrf: single pivots, and blocks of two, which have one of each sign."""
     pairs = pivots < 0
     return int(np.sum(np.diagonal(A)[~pairs] < 0)) + int(pairs.sum()) // 2

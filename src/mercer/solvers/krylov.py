@@ -20,7 +20,7 @@ from mercer.symmetric import SymmetricOperator
 GUARD = 4  # Ritz pairs after the k-th that are followed too: they show the gap and speed up the last ones
 
 
-class Preconditioner(Protocol):
+class _Preconditioner(Protocol):
     """Turns residuals rᵢ into directions that correct their pairs better: about (θᵢ − A)⁻¹rᵢ."""
 
     def calibrate(self, Q: Array, AQ: Array) -> None:
@@ -51,16 +51,16 @@ class BlockKrylov(Solver):
         k: int,
         rng: np.random.Generator,
         start: Array | None = None,
-        precondition: Preconditioner | None = None,
+        precondition: _Preconditioner | None = None,
     ) -> Eigenpairs:
-        basis = Basis(op, self._largest_basis(op.n, k), self.threads)
+        basis = _Basis(op, self._largest_basis(op.n, k), self.threads)
         if start is None or self.grow:
             self._grow(basis, k, rng, start)
         else:
             basis.extend(np.concatenate([start, rng.standard_normal((op.n, min(GUARD, op.n)))], axis=1))
         return self._refine(basis, k, rng, precondition)
 
-    def _grow(self, basis: "Basis", k: int, rng: np.random.Generator, start: Array | None) -> None:
+    def _grow(self, basis: "_Basis", k: int, rng: np.random.Generator, start: Array | None) -> None:
         """Block Lanczos: each block is what the product of the last one adds, so no Ritz vector is formed on the way.
 
         Its recurrence tells the residuals almost for free; it only says when it is worth computing them.
@@ -79,14 +79,14 @@ class BlockKrylov(Solver):
                 if excess.max() <= 1:
                     return
                 looks.append((basis.passes, float(np.log(excess.max()))))
-                due = basis.passes + passes_to_wait(looks)
+                due = basis.passes + _passes_to_wait(looks)
             if basis.m + self.block > basis.most:
                 basis.restart(self._kept(k, basis.most))
             if not basis.extend_by_remainder(block):  # an invariant subspace
                 return
 
     def _refine(
-        self, basis: "Basis", k: int, rng: np.random.Generator, precondition: Preconditioner | None
+        self, basis: "_Basis", k: int, rng: np.random.Generator, precondition: _Preconditioner | None
     ) -> Eigenpairs:
         """Explicit residuals, and the worst of them as new directions, until every pair meets the rule."""
         worst: list[float] = []  # excess over what is allowed
@@ -105,7 +105,7 @@ class BlockKrylov(Solver):
             if basis.room <= 0 or spent or (basis.m >= k and not open_pairs.any()):
                 return ritz.pairs(basis, k, open_pairs)
             worst.append(float(excess.max()))
-            if self.hand_over and basis.m >= k and one_step_is_enough(worst):
+            if self.hand_over and basis.m >= k and _one_step_is_enough(worst):
                 return ritz.pairs(basis, k, open_pairs, self._directions(ritz, open_pairs, precondition))
             if basis.m + self.block > basis.most:
                 basis.restart(self._kept(k, basis.most))
@@ -120,12 +120,12 @@ class BlockKrylov(Solver):
         """Bytes of Q, AQ and the vectors worked on."""
         return 8 * n * (2 * self._largest_basis(n, k) + 5 * (k + GUARD) + 6 * self.block)
 
-    def _allowed(self, values: Array, basis: "Basis") -> Array:
+    def _allowed(self, values: Array, basis: "_Basis") -> Array:
         """ρᵢ up to this is converged."""
         floors = rounding_floor(basis.op.n, basis.size), basis.op.floor, basis.op.coarse * basis.size
         return np.maximum(self.tol * np.abs(values), max(*floors, np.finfo(float).tiny))
 
-    def _directions(self, ritz: "Ritz", open_pairs: Array, precondition: Preconditioner | None = None) -> Array:
+    def _directions(self, ritz: "_Ritz", open_pairs: Array, precondition: _Preconditioner | None = None) -> Array:
         """Residuals of the pairs that need it most, then of the guards: what the next block is made of."""
         floor = rounding_floor(len(ritz.R), ritz.size)
         useful = ritz.residuals > floor
@@ -146,7 +146,7 @@ class BlockKrylov(Solver):
         return min(k + max(self.block, k // 4), most - self.block)
 
 
-def passes_to_wait(looks: list[tuple[int, float]]) -> int:
+def _passes_to_wait(looks: list[tuple[int, float]]) -> int:
     """Convergence is about geometric, so two looks (passes, log of the worst excess) foretell the third."""
     if len(looks) < 2:
         return 2
@@ -155,7 +155,7 @@ def passes_to_wait(looks: list[tuple[int, float]]) -> int:
     return int(np.clip(0.8 * now / fall, 1, 8)) if fall > 0 else 4  # a little early: it gets faster on the way
 
 
-def one_step_is_enough(worst: list[float]) -> bool:
+def _one_step_is_enough(worst: list[float]) -> bool:
     """Whether the next step will bring the worst excess below 1, if it does half as well as the last one did.
 
     Before there is one, a step is taken to gain a factor of 4: warm starts have seldom gained less than 5.
@@ -163,7 +163,7 @@ def one_step_is_enough(worst: list[float]) -> bool:
     return 2 * worst[-1] ** 2 <= worst[-2] if len(worst) > 1 else worst[-1] <= 4
 
 
-class Basis:
+class _Basis:
     """Q, AQ and H in storage allocated once."""
 
     def __init__(self, op: SymmetricOperator, most: int, threads: int) -> None:
@@ -225,14 +225,14 @@ class Basis:
         gram = transposed_times(remainder / scale, remainder / scale, self.threads)
         return scale * np.sqrt(np.maximum(np.einsum("ij,ij->j", Y, gram @ Y), 0.0))
 
-    def ritz(self, count: int) -> "Ritz":
+    def ritz(self, count: int) -> "_Ritz":
         """The leading Ritz pairs with their residual vectors."""
         values, Y = self.spectrum
         some = np.ascontiguousarray(Y[:, :count])
         U, AU = tall_times(self.Q, some, self.threads), tall_times(self.AQ, some, self.threads)
         R = AU - U * values[:count]
         lowest = float(values.min(initial=np.inf))
-        return Ritz(values[:count], U, AU, R, lengths(R), self.size, lowest)
+        return _Ritz(values[:count], U, AU, R, lengths(R), self.size, lowest)
 
     def restart(self, kept: int) -> None:
         """Thick restart: keep the leading Ritz vectors and their products, which need no new pass.
@@ -294,7 +294,7 @@ class Basis:
 
 
 @dataclass(frozen=True)
-class Ritz:
+class _Ritz:
     """Some Ritz pairs: values θ, vectors U, products AU, residual vectors R and their lengths."""
 
     values: Array
@@ -305,7 +305,7 @@ class Ritz:
     size: float
     lowest: float
 
-    def pairs(self, basis: Basis, k: int, open_pairs: Array, directions: Array | None = None) -> Eigenpairs:
+    def pairs(self, basis: _Basis, k: int, open_pairs: Array, directions: Array | None = None) -> Eigenpairs:
         k = min(k, len(self.values))
         return Eigenpairs(
             values=self.values[:k],

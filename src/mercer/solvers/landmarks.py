@@ -12,8 +12,8 @@ from mercer.solvers.pivoted import pivoted_cholesky, proposals
 from mercer.solvers.warm import WarmKrylov, start_columns
 from mercer.symmetric import SymmetricOperator
 
-ENOUGH = 1e-6  # share of the variance: more landmarks that see less than this cost time and tell nothing
-SAMPLE = 64  # rows from which the variance is guessed
+_ENOUGH = 1e-6  # share of the variance: more landmarks that see less than this cost time and tell nothing
+_SAMPLE = 64  # rows from which the variance is guessed
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,10 @@ class Landmarks(Solver):
         They end once less than a share of the *variance* is left, of which the trace before centring may be a
         multiple.
         """
-        some = np.linspace(0, op.n - 1, min(op.n, SAMPLE)).astype(int)
+        some = np.linspace(0, op.n - 1, min(op.n, _SAMPLE)).astype(int)
         K = op.block(some, some)
         spread = 1 - float(K.mean()) / max(float(np.mean(np.diag(K))), np.finfo(float).tiny)
-        enough = (self.tol or ENOUGH) * max(spread, 0.0)
+        enough = (self.tol or _ENOUGH) * max(spread, 0.0)
         return pivoted_cholesky(op, self.count, rng, tol=enough, threads=self.threads, on_pass=on_pass).pivots
 
     def memory(self, d: int, block_rows: int) -> int:

@@ -18,7 +18,7 @@ from mercer.progress import OnPass
 from mercer.solvers.tall import tall_times
 from mercer.symmetric import SymmetricOperator
 
-MOST_PROPOSED, FEWEST_PROPOSED = 64, 16
+_MOST_PROPOSED, _FEWEST_PROPOSED = 64, 16
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def pivoted_cholesky(
 
 def proposals(rank: int) -> int:
     """How many rows are proposed at once."""
-    return int(np.clip(rank // 8, FEWEST_PROPOSED, MOST_PROPOSED))
+    return int(np.clip(rank // 8, _FEWEST_PROPOSED, _MOST_PROPOSED))
 
 
 def _accept(

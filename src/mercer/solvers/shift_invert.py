@@ -22,10 +22,10 @@ from mercer.solvers.krylov import BlockKrylov
 from mercer.symmetric import SymmetricOperator
 from mercer.threads import blas_threads_for
 
-SHIFT = 1e-12  # σ, relative to ‖M‖₁
-GUARDS, GUARDED = 4, 3  # pairs after the last one wanted, and one for every so many: what follows is easy to bound
-FIRST_TOL, LAST_TOL = 1e-2, 1e-9  # for the pairs of the inverse, before they are polished on M itself
-FIRST_PASSES = 10  # are enough for that, unless rounding in the inverse is in the way, and then more do not help
+_SHIFT = 1e-12  # σ, relative to ‖M‖₁
+_GUARDS, _GUARDED = 4, 3  # pairs after the last one wanted, and one for every so many: what follows is easy to bound
+_FIRST_TOL, _LAST_TOL = 1e-2, 1e-9  # for the pairs of the inverse, before they are polished on M itself
+_FIRST_PASSES = 10  # are enough for that, unless rounding in the inverse is in the way, and then more do not help
 POLISHING = 12  # steps of that at most
 
 
@@ -57,11 +57,11 @@ class DenseBottom(BottomSolver):
         on_pass: OnPass = None,
     ) -> Eigenpairs:
         M, size = op.dense(), norm_of(op)
-        wanted = min(k + GUARDS, len(M) - 1)
+        wanted = min(k + _GUARDS, len(M) - 1)
         with blas_threads_for(len(M) ** 3):
             U = np.linalg.eigh(M + (2 * size or 1.0) / len(M))[1][:, :wanted]
         # LAPACK's rounding is relative to the largest eigenvalue, so a step of inverse iteration follows.
-        ritz = BottomRitz.of(op, Inverse(op, SHIFT * size or 1.0, "dense", 1).matmat(U))
+        ritz = BottomRitz.of(op, Inverse(op, _SHIFT * size or 1.0, "dense", 1).matmat(U))
         return Eigenpairs(
             **ritz.split(k),
             size=size,
@@ -94,8 +94,8 @@ class ShiftInvert(BottomSolver):
         on_pass: OnPass = None,
     ) -> Eigenpairs:
         size = norm_of(op)
-        inverse = Inverse(op, SHIFT * size or 1.0, self.factor, self.threads, on_pass)
-        wanted = min(k + GUARDS + k // GUARDED, op.n - 1)
+        inverse = Inverse(op, _SHIFT * size or 1.0, self.factor, self.threads, on_pass)
+        wanted = min(k + _GUARDS + k // _GUARDED, op.n - 1)
         ritz, passes, columns = self._find(op, inverse, wanted, k, rng, size)
         bound, probing = bound_beyond(inverse, ritz, k, rng)
         level = probes_in_words(probing) if probing else "all were found"
@@ -120,13 +120,13 @@ class ShiftInvert(BottomSolver):
         polishing takes for ever, and Krylov goes on from there.
         """
         block = min(max(8, wanted), 16, inverse.dimension)
-        enough = min(self.max_passes, FIRST_PASSES + 2 * (wanted // block))
-        krylov = BlockKrylov(tol=FIRST_TOL, block=block, max_passes=enough, threads=self.threads)
+        enough = min(self.max_passes, _FIRST_PASSES + 2 * (wanted // block))
+        krylov = BlockKrylov(tol=_FIRST_TOL, block=block, max_passes=enough, threads=self.threads)
         first = krylov.solve(inverse, wanted, rng)
         ritz, steps = self._polish(op, inverse, first, k, size)
         passes, columns = first.passes + steps, first.columns + steps * wanted
         if np.any(ritz.residuals[:k] > self._allowed(ritz, k, bottom_floor(size))) and passes < self.max_passes:
-            finer = replace(krylov, tol=LAST_TOL, max_passes=self.max_passes - passes)
+            finer = replace(krylov, tol=_LAST_TOL, max_passes=self.max_passes - passes)
             last = finer.solve(inverse, wanted, rng, ritz.U)
             ritz, steps = self._polish(op, inverse, last, k, size)
             passes, columns = passes + last.passes + steps, columns + last.columns + steps * wanted
@@ -162,11 +162,11 @@ class BottomRitz:
 
     @classmethod
     def of(cls, op: SymmetricOperator, V: Array) -> "BottomRitz":
-        Q = np.linalg.qr(without_mean(V / np.linalg.norm(V, axis=0)))[0]
+        Q = np.linalg.qr(_without_mean(V / np.linalg.norm(V, axis=0)))[0]
         MQ = op.matmat(Q)
         H = Q.T @ MQ
         values, Y = np.linalg.eigh((H + H.T) / 2)
-        U, MU = without_mean(Q @ Y), MQ @ Y
+        U, MU = _without_mean(Q @ Y), MQ @ Y
         return cls(values, U, MU, np.linalg.norm(MU - U * values, axis=0))
 
     def split(self, k: int) -> dict[str, Any]:
@@ -197,10 +197,10 @@ class Inverse(SymmetricOperator):
         return self.n - 1
 
     def project(self, B: Array) -> Array:
-        return without_mean(B)
+        return _without_mean(B)
 
     def matmat(self, B: Array) -> Array:
-        return without_mean(self._factor.solve(without_mean(B)))
+        return _without_mean(self._factor.solve(_without_mean(B)))
 
     def diag(self) -> Array:
         return np.einsum("ii->i", self.dense())
@@ -220,7 +220,7 @@ def bound_beyond(inverse: Inverse, ritz: BottomRitz, k: int, rng: np.random.Gene
     rest = explore(inverse, ritz.U, rng, float(alpha[k - 1]), known=0.0)
     beta = rest.upper
     if beta >= alpha[-1]:  # some of the pairs have to be counted to the rest
-        beta = next((norm for j, norm in rest_norms(inverse, ritz, alpha, rest.upper) if norm < alpha[j - 1]), np.inf)
+        beta = next((norm for j, norm in _rest_norms(inverse, ritz, alpha, rest.upper) if norm < alpha[j - 1]), np.inf)
     return (1 / beta - inverse.shift if beta > 0 else np.inf), rest.passes
 
 
@@ -241,7 +241,7 @@ def bound_by_inertia(
     return (float(mu) - error, level) if negative == k + 1 else (-np.inf, level)  # 1 is one of them
 
 
-def rest_norms(inverse: Inverse, ritz: BottomRitz, alpha: Array, beta: float) -> Iterator[tuple[int, float]]:
+def _rest_norms(inverse: Inverse, ritz: BottomRitz, alpha: Array, beta: float) -> Iterator[tuple[int, float]]:
     """For j = count, count − 1, …, 1 a bound on the norm of A outside of the first j vectors.
 
     From the residuals r: Au = αu − αAr, so the vectors after the j-th have the products diag(α) + αRᵀARα among
@@ -272,5 +272,5 @@ def bottom_floor(size: float) -> float:
     return float(10 * np.finfo(float).eps * size)
 
 
-def without_mean(B: Array) -> Array:
+def _without_mean(B: Array) -> Array:
     return B - B.mean(axis=0)

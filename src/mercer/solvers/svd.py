@@ -22,7 +22,7 @@ class Svd(Solver):
         if not np.isfinite(X).all():
             raise BadData(NOT_FINITE)
         with blas_threads_for(X.size * min(X.shape)):
-            U, sigma, Vt = svd(X)
+            U, sigma, Vt = _svd(X)
         vectors = np.concatenate([U[:, :k], Vt[:k].T]) / np.sqrt(2)
         products = op.matmat(vectors)
         return Eigenpairs(
@@ -41,7 +41,7 @@ class Svd(Solver):
         )
 
 
-def svd(X: Array) -> tuple[Array, Array, Array]:
+def _svd(X: Array) -> tuple[Array, Array, Array]:
     """X = U diag(σ) Vᵀ; by LAPACK's slower way where its faster one gives up, which it does once in a blue moon."""
     try:
         return linalg.svd(X, full_matrices=False, check_finite=False)

@@ -7,9 +7,9 @@ from mercer.arrays import Array
 from mercer.blocks import share_out, steps
 from mercer.threads import run, threads_for
 
-CAST_ROWS = 1024
-PIECE_ROWS, MOST_PIECES = 2048, 32  # that threads share: at least so many rows in each, at most so many of them
-SUMMED_ROWS = 512  # whose products are summed up at once
+_CAST_ROWS = 1024
+_PIECE_ROWS, _MOST_PIECES = 2048, 32  # that threads share: at least so many rows in each, at most so many of them
+_SUMMED_ROWS = 512  # whose products are summed up at once
 
 
 def tall_times(A: Array, B: Array, threads: int, dtype: DTypeLike = np.float64) -> Array:
@@ -19,29 +19,29 @@ def tall_times(A: Array, B: Array, threads: int, dtype: DTypeLike = np.float64) 
     in both.
     """
     out = np.empty((len(A), B.shape[1]), dtype=dtype)
-    few = len(A) if np.result_type(A, B) == out.dtype else CAST_ROWS
+    few = len(A) if np.result_type(A, B) == out.dtype else _CAST_ROWS
 
     def work(rows: slice) -> None:
         for some in steps(rows.stop, few, rows.start):
             np.matmul(A[some], B, out=out[some], casting="same_kind")
 
-    run(work, cut_rows(len(A)), threads_for(A.size * B.shape[1], threads))
+    run(work, _cut_rows(len(A)), threads_for(A.size * B.shape[1], threads))
     return out
 
 
 def transposed_times(A: Array, B: Array, threads: int) -> Array:
     """AᵀB of two tall matrices: pieces of so many rows, whoever computes them, summed up in a fixed order."""
-    pieces = cut_rows(len(A))
+    pieces = _cut_rows(len(A))
     parts = np.zeros((len(pieces), A.shape[1], B.shape[1]), dtype=np.result_type(A, B))
 
     def work(i: int) -> None:
-        for some in steps(pieces[i].stop, SUMMED_ROWS, pieces[i].start):
+        for some in steps(pieces[i].stop, _SUMMED_ROWS, pieces[i].start):
             parts[i] += A[some].T @ B[some]
 
     run(work, range(len(pieces)), threads_for(A.size * B.shape[1], threads))
     return parts.sum(axis=0)
 
 
-def cut_rows(n: int) -> list[slice]:
+def _cut_rows(n: int) -> list[slice]:
     """Rows in pieces that do not depend on the number of threads, so that no bit of an answer does."""
-    return share_out(n, min(MOST_PIECES, -(-n // PIECE_ROWS)) or 1)
+    return share_out(n, min(_MOST_PIECES, -(-n // _PIECE_ROWS)) or 1)

@@ -21,8 +21,8 @@ from mercer.symmetric import SymmetricOperator
 
 # By the guess's doubt (see there), from passes counted on real and made-up spectra: up to POOR the preconditioner saves
 # passes, up to HOPELESS the start alone does, and beyond it is only a better block for block Lanczos to begin with.
-POOR, HOPELESS = 100.0, 200.0
-ROUGH_PASSES = 25  # what has not converged by then may not be the fault of the start
+_POOR, _HOPELESS = 100.0, 200.0
+_ROUGH_PASSES = 25  # what has not converged by then may not be the fault of the start
 
 
 @dataclass(frozen=True)
@@ -42,18 +42,18 @@ class WarmKrylov(Solver):
         if start is None:
             guess = self._guess(op, rng)
             start, bound, doubt = guess.start(k), guess.bound_beyond(k), guess.doubt(k)
-            precondition = guess if self.precondition and doubt < POOR else None
+            precondition = guess if self.precondition and doubt < _POOR else None
             # Growing takes passes to become as wide as k; with few of them the start has to do.
-            hopeless = doubt >= HOPELESS and self.max_passes * self.block > 4 * k
+            hopeless = doubt >= _HOPELESS and self.max_passes * self.block > 4 * k
             if op.rough is not op and self.max_passes > 1:
-                most = min(self.max_passes - 1, ROUGH_PASSES)
+                most = min(self.max_passes - 1, _ROUGH_PASSES)
                 roughly = replace(krylov, tol=0.5 * self.tol, max_passes=most, hand_over=True, grow=hopeless)
                 done = roughly.solve(op.rough, k, rng, start, precondition)
                 start = np.concatenate([done.vectors, done.spare], axis=1)
                 krylov = replace(krylov, max_passes=max(1, self.max_passes - done.passes))
             else:
                 krylov = replace(krylov, grow=hopeless)
-        carrier = Carrier(op, rng.standard_normal((op.n, PROBES)))
+        carrier = _Carrier(op, rng.standard_normal((op.n, PROBES)))
         pairs = krylov.solve(carrier, k, rng, start, precondition)
         return replace(
             pairs,
@@ -156,7 +156,7 @@ def _in_single(B: Array) -> tuple[Array, np.float64]:
     return (B / size).astype(np.float32), size
 
 
-class Carrier(SymmetricOperator):
+class _Carrier(SymmetricOperator):
     """An operator whose first product takes a few columns more with it: the entries are being evaluated anyway."""
 
     def __init__(self, op: SymmetricOperator, cargo: Array) -> None:

@@ -18,9 +18,9 @@ from mercer.sweeps.square import COLUMNS, add_square
 from mercer.symmetric import UNDERFLOW
 from mercer.threads import run
 
-DISTINCT = 1e-5  # what a landmark adds, against the mean of the diagonal: with less, single precision is noise
-WORTH_SINGLE = 20_000_000  # entries: with fewer, single precision saves no time worth the digits
-SINGLE_SCALE = 1e-8, 1e8  # of k(x, x)
+_DISTINCT = 1e-5  # what a landmark adds, against the mean of the diagonal: with less, single precision is noise
+_WORTH_SINGLE = 20_000_000  # entries: with fewer, single precision saves no time worth the digits
+_SINGLE_SCALE = 1e-8, 1e8  # of k(x, x)
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class LandmarkMap(FeatureMap):
             return cls(kernel, rows[:1], np.zeros((1, 1)), np.zeros((1, 1)), 0.0), np.zeros(1, dtype=int)
         order, L = order[:rank] - 1, np.tril(L[:rank, :rank])
         inverse = np.ascontiguousarray(solve_triangular(L, np.eye(rank), lower=True).T)
-        return cls(kernel, rows[order], inverse, L, float(np.mean(np.diag(K))), how_inexact(inverse, L)), order
+        return cls(kernel, rows[order], inverse, L, float(np.mean(np.diag(K))), _how_inexact(inverse, L)), order
 
     @property
     def count(self) -> int:
@@ -59,9 +59,9 @@ class LandmarkMap(FeatureMap):
     def single(self, n: int) -> bool:
         """Whether float32 will do: where there is much to do and every landmark adds more than its rounding."""
         least = float(np.min(np.diag(self.own)) ** 2)
-        small, large = SINGLE_SCALE
+        small, large = _SINGLE_SCALE
         in_reach = small <= self.diagonal <= large  # far from where float32 ends, squares of sums included
-        return n * self.count >= WORTH_SINGLE and least >= DISTINCT * self.diagonal and in_reach
+        return n * self.count >= _WORTH_SINGLE and least >= _DISTINCT * self.diagonal and in_reach
 
     def rounded(self, dtype: DTypeLike) -> "LandmarkMap":
         """The same map, for features of this precision. The solve that led to the inverse was in float64."""
@@ -138,7 +138,7 @@ def sweep_moments(
         stop = start + block.shape[0]
         w = np.ones(stop - start) if weights is None else weights[start:stop] / unit
         Psi = buffer[: stop - start]
-        whole, rest = fill_moved(Psi, features, block, origin, threads)
+        whole, rest = _fill_moved(Psi, features, block, origin, threads)
         least = min(least, float(np.min(rest / np.maximum(np.abs(whole), np.finfo(float).tiny))))
         np.maximum(rest, 0.0, out=rest)
         entry = max(entry, features.kernel.entry_rounding(block, features.rows, dtype))
@@ -157,17 +157,17 @@ def sweep_moments(
     weight, diagonal, left, roots = map(float, sums)
     moments = Moments(origin, weight, total, square, diagonal, left, roots, least, 0.0, 0.0)
     chain = THREAD_ROWS + size // THREAD_ROWS + -(-n // size) + SUM_ROUNDINGS
-    return with_rounding(moments, features, dtype, entry, chain).in_units_of(unit)
+    return _with_rounding(moments, features, dtype, entry, chain).in_units_of(unit)
 
 
-def how_inexact(inverse: Array, L: Array) -> float:
+def _how_inexact(inverse: Array, L: Array) -> float:
     """φ̂ = X·k with X ≈ L⁻¹ and k = Lφ is off by (XL − I)φ, which is measured, and by the rounding of both products."""
     X = inverse.T
     off = frobenius(X @ L - np.eye(len(L)))
     return off + 2 * gamma(len(L) + 2) * frobenius(np.abs(X) @ np.abs(L))
 
 
-def with_rounding(moments: Moments, features: LandmarkMap, dtype: DTypeLike, entry: float, chain: int) -> Moments:
+def _with_rounding(moments: Moments, features: LandmarkMap, dtype: DTypeLike, entry: float, chain: int) -> Moments:
     """How far rounding moves eigenvalues and `left`: from the largest error of an entry k(x, y), and of sums over rows.
 
     ‖φ(x)‖² = k(S, x)ᵀα with α = K_SS⁻¹k(S, x). Errors δ in k(S, x) and Δ in K_SS change it by 2αᵀδ − αᵀΔα, so what
@@ -193,7 +193,7 @@ def with_rounding(moments: Moments, features: LandmarkMap, dtype: DTypeLike, ent
     return replace(moments, floor=float(likely + underflow), rounding=float(rounding))
 
 
-def fill_moved(out: Array, features: LandmarkMap, X: Held, origin: Array, threads: int) -> tuple[Array, Array]:
+def _fill_moved(out: Array, features: LandmarkMap, X: Held, origin: Array, threads: int) -> tuple[Array, Array]:
     """φ(x) − origin of every row into `out`; also k(x, x) and what is left of it."""
     diagonal = np.asarray(features.kernel.diag(X), dtype=np.float64)
     left, moved = diagonal.copy(), origin.astype(out.dtype)

@@ -16,10 +16,10 @@ from mercer.sums import product, weighted_sum
 from mercer.sweeps.scatter import Scatter
 from mercer.threads import run, threads_for
 
-AHEAD = 16  # pieces for each lane before lanes wait for each other, where rows are in memory
-SAMPLE = 128  # rows that tell where a block is, and how large its numbers are
-SINGLE = 1e-15, 1e15  # sizes that float32 can square
-WORTH_SINGLE = 1_000_000_000  # multiplications: with fewer, single precision saves no time worth the digits
+_AHEAD = 16  # pieces for each lane before lanes wait for each other, where rows are in memory
+_SAMPLE = 128  # rows that tell where a block is, and how large its numbers are
+_SINGLE = 1e-15, 1e15  # sizes that float32 can square
+_WORTH_SINGLE = 1_000_000_000  # multiplications: with fewer, single precision saves no time worth the digits
 
 Kind = TypeVar("Kind", bound=Scatter)
 
@@ -37,16 +37,16 @@ def sweep_scatter(
     Piece after piece goes to lane after lane, so the sums are the same to the last bit on any number of threads.
     """
     n, d = rows.shape
-    threads, exact = threads_for(n * d * d, threads), exact or n * d * d < WORTH_SINGLE
+    threads, exact = threads_for(n * d * d, threads), exact or n * d * d < _WORTH_SINGLE
     narrow = d <= kind.narrow
     size = sparse_rows(d, rows.density) if rows.sparse else lane_rows(d, rows.held, narrow)
     count = min(LANES if narrow else 1, -(-n // size))
     lanes: list[Kind] = []
     start = 0
-    for block in rows.blocks_ahead(count * size * (AHEAD if rows.held else 1)):
+    for block in rows.blocks_ahead(count * size * (_AHEAD if rows.held else 1)):
         lanes = lanes or [kind(origin_of(block)) for _ in range(count)]
         stop = start + block.shape[0]
-        add_block(lanes, block, None if weights is None else weights[start:stop], size, threads, exact)
+        _add_block(lanes, block, None if weights is None else weights[start:stop], size, threads, exact)
         start = stop
         if on_pass:
             on_pass(start / n)
@@ -56,12 +56,12 @@ def sweep_scatter(
     return lanes[0]
 
 
-def add_block(
+def _add_block(
     lanes: Sequence[Scatter], block: Matrix, weights: Array | None, size: int, threads: int, exact: bool = False
 ) -> None:
     """The pieces of a block, dealt out to the lanes."""
     pieces, each = cut(block.shape[0], size), threads if len(lanes) == 1 else 1
-    exact = exact or block.dtype != np.float32 or sparse.issparse(block) or not fits_single(some_of(block, SAMPLE))
+    exact = exact or block.dtype != np.float32 or sparse.issparse(block) or not _fits_single(some_of(block, _SAMPLE))
 
     def work(i: int) -> None:
         for piece in pieces[i :: len(lanes)]:
@@ -75,13 +75,13 @@ def origin_of(rows: Matrix) -> Array:
     """A point near some rows; sparse rows stay where they are."""
     if sparse.issparse(rows):
         return np.zeros(rows.shape[1])
-    return np.asarray(some_of(rows, SAMPLE).mean(axis=0, dtype=np.float64))
+    return np.asarray(some_of(rows, _SAMPLE).mean(axis=0, dtype=np.float64))
 
 
-def fits_single(sample: Array) -> bool:
+def _fits_single(sample: Array) -> bool:
     """Whether squares of these rows around their mean are numbers in float32, in every column."""
     reach = np.ptp(sample.astype(np.float64), axis=0)
-    return bool(np.all((reach == 0) | ((reach > SINGLE[0]) & (reach < SINGLE[1]))))
+    return bool(np.all((reach == 0) | ((reach > _SINGLE[0]) & (reach < _SINGLE[1]))))
 
 
 def squares_along(

@@ -71,7 +71,7 @@ class Scatter(ABC):
 
     def _add_dense_rows(self, rows: Array, weights: Array | None, threads: int, exact: bool) -> None:
         root = None if weights is None else np.sqrt(weights)
-        weight, unsure = weight_of(rows, weights)
+        weight, unsure = _weight_of(rows, weights)
         Y, guess, left = self._moved(rows, root, weight, exact)
         unit = UNIT if Y.dtype == np.float64 else UNIT_SINGLE
         self.precision = max(self.precision, 2 * unit)
@@ -87,7 +87,7 @@ class Scatter(ABC):
     def _add_sparse_rows(self, X: Matrix, weights: Array | None) -> None:
         """Sparse rows stay where they are, so their mean is subtracted from squares; on the diagonal, before them."""
         counts = np.ones(X.nnz) if weights is None else np.repeat(weights, np.diff(X.indptr))
-        weight, unsure = weight_of(X, weights)
+        weight, unsure = _weight_of(X, weights)
 
         def sums(of: Array) -> Array:
             return np.bincount(X.indices, of, self.width)
@@ -101,7 +101,7 @@ class Scatter(ABC):
         size, off = np.sqrt(weight) * np.abs(mean), np.sqrt(weight) * np.abs(left)
         miscounted = 0.0 if weights is None else terms + unsure  # of the weights of zeros
         off_by = terms * np.sqrt(around) + (gamma(ENTRY) + miscounted) * size
-        own = terms * around + miscounted * size**2 + cross_alone(off, off_by)
+        own = terms * around + miscounted * size**2 + _cross_alone(off, off_by)
         whole = terms * sums(counts * X.data**2) + cross(size, off_by) + off_by**2 + gamma(ENTRY) * size**2
         self.precision = max(self.precision, 2 * UNIT)
         self.noise += np.maximum(own, whole)
@@ -236,13 +236,13 @@ class Scatter(ABC):
         """The diagonal of S (d,): every column's sum of squares around its mean."""
 
 
-def weight_of(rows: Matrix, weights: Array | None) -> tuple[float, float]:
+def _weight_of(rows: Matrix, weights: Array | None) -> tuple[float, float]:
     """Σw, and how far off it can be, relative to it: whole rows are counted."""
     if weights is None:
         return float(rows.shape[0]), 0.0
     return float(weighted_sum(np.ones(len(weights)), weights[:, None])[0]), gamma(sum_chain(len(weights)))
 
 
-def cross_alone(a: Array, b: Array) -> Array:
+def _cross_alone(a: Array, b: Array) -> Array:
     """What a column is off by if a² was subtracted from its squares and a is off by b."""
     return 2 * a * b + b**2

@@ -11,7 +11,7 @@ from mercer.sweeps.scatter import MOST_OFF, Scatter
 from mercer.threads import run
 
 COLUMNS = 256  # of a tile of a square or a triangle
-DENSE_PRODUCT = 4  # products of sparse rows with a fourth of all entries are added up as a whole
+_DENSE_PRODUCT = 4  # products of sparse rows with a fourth of all entries are added up as a whole
 
 
 class Square(Scatter):
@@ -27,7 +27,7 @@ class Square(Scatter):
     def matrix(self) -> Array:
         """S, in the array that goes on accumulating."""
         self._settle()
-        for tile in upper_tiles(self.width):
+        for tile in _upper_tiles(self.width):
             self._sum.settle(tile)
         mirror(self._sum.high)
         return self._sum.high
@@ -43,7 +43,7 @@ class Square(Scatter):
             return
         more, less = np.array(self._more or [np.zeros(self.width)]), np.array(self._less or [np.zeros(self.width)])
         self._more, self._less = [], []
-        for tile in upper_tiles(self.width):
+        for tile in _upper_tiles(self.width):
             rows, columns = tile
             self._sum.add(more[:, rows].T @ more[:, columns], tile)
             self._sum.add(-(less[:, rows].T @ less[:, columns]), tile)
@@ -52,17 +52,17 @@ class Square(Scatter):
         squares = np.empty(self.width)
 
         def work(tile: tuple[slice, slice]) -> None:
-            part = inner(*columns_behind(Y, tile))
+            part = inner(*_columns_behind(Y, tile))
             if tile[0] == tile[1]:
                 squares[tile[0]] = np.diag(part)
             self._sum.add(part, tile)
 
         if self.width > NARROW:
-            run(work, upper_tiles(self.width), threads)
+            run(work, _upper_tiles(self.width), threads)
         else:
             whole = inner(Y, Y)
             squares[:] = np.diag(whole)
-            for tile in upper_tiles(self.width):
+            for tile in _upper_tiles(self.width):
                 self._sum.add(whole[tile], tile)
         self._less.append(np.sqrt(weight) * left)
         return squares
@@ -74,13 +74,13 @@ class Square(Scatter):
 
     def _add_sparse(self, X: Matrix, mean: Array, squares: Array) -> None:
         part, dense = X.T @ X, None
-        if DENSE_PRODUCT * part.nnz > self.width**2:
+        if _DENSE_PRODUCT * part.nnz > self.width**2:
             dense = part.toarray()
         else:
             part = part.tocoo()
             above = part.row < part.col
             self._sum.add(part.data[above], (part.row[above], part.col[above]))
-        for tile in upper_tiles(self.width):
+        for tile in _upper_tiles(self.width):
             rows, columns = tile
             outer = -np.multiply.outer(mean[rows], mean[columns])
             if dense is not None:
@@ -91,7 +91,7 @@ class Square(Scatter):
 
     def _merge(self, other: Self) -> None:
         other._settle()
-        for tile in upper_tiles(self.width):
+        for tile in _upper_tiles(self.width):
             self._sum.add_sum(other._sum, tile)
 
     def _scale(self, factor: float) -> None:
@@ -99,12 +99,12 @@ class Square(Scatter):
         self._sum.scale(factor)
 
 
-def upper_tiles(width: int) -> list[tuple[slice, slice]]:
+def _upper_tiles(width: int) -> list[tuple[slice, slice]]:
     pieces = cut(width, COLUMNS)
     return [(rows, columns) for i, rows in enumerate(pieces) for columns in pieces[i:]]
 
 
-def columns_behind(Y: Array, tile: tuple[slice, slice]) -> tuple[Array, Array]:
+def _columns_behind(Y: Array, tile: tuple[slice, slice]) -> tuple[Array, Array]:
     """The columns of Y behind a tile of YᵀY: the same array twice on the diagonal, which is half the work."""
     rows = np.ascontiguousarray(Y[:, tile[0]])
     return rows, rows if tile[0] == tile[1] else np.ascontiguousarray(Y[:, tile[1]])
@@ -114,14 +114,14 @@ def add_square(square: Array, Y: Array, threads: int) -> None:
     """square += YᵀY on and above the diagonal, in short chains, shared out by tiles."""
 
     def work(tile: tuple[slice, slice]) -> None:
-        square[tile] += inner(*columns_behind(Y, tile))
+        square[tile] += inner(*_columns_behind(Y, tile))
 
-    run(work, upper_tiles(len(square)), threads)
+    run(work, _upper_tiles(len(square)), threads)
 
 
 def mirror(square: Array) -> None:
     """What is above the diagonal, below it too."""
-    for rows, columns in upper_tiles(len(square)):
+    for rows, columns in _upper_tiles(len(square)):
         tile = square[rows, columns]
         if rows == columns:
             tile[...] = np.triu(tile) + np.triu(tile, 1).T

@@ -11,10 +11,10 @@ from mercer.rounding import UNIT, UNIT_SINGLE, gamma
 from mercer.sums import sum_chain
 from mercer.sweeps.scatter import ENTRY, Scatter
 
-PANEL = 32  # columns that the triangle takes up at a time
+_PANEL = 32  # columns that the triangle takes up at a time
 
 
-TRIANGLE_ROWS = 128  # that the triangle takes up at a time: its sums are no longer than that
+_TRIANGLE_ROWS = 128  # that the triangle takes up at a time: its sums are no longer than that
 
 
 class Triangle(Scatter):
@@ -43,9 +43,9 @@ class Triangle(Scatter):
         squares = np.einsum("ij,ij->j", Y, Y)
         Y -= left if root is None else np.multiply.outer(root, left)
         # Entries and what is subtracted from them; the block's own mean; the reflections' sums over some of its rows.
-        terms = gamma(sum_chain(len(Y)) + 2 * ENTRY, unit) + gamma(min(len(Y), TRIANGLE_ROWS) + ENTRY)
+        terms = gamma(sum_chain(len(Y)) + 2 * ENTRY, unit) + gamma(min(len(Y), _TRIANGLE_ROWS) + ENTRY)
         self._of_rows += terms**2 * (squares + weight * left**2)
-        for some in cut(len(Y), TRIANGLE_ROWS):
+        for some in cut(len(Y), _TRIANGLE_ROWS):
             self._take(np.asfortranarray(Y[some]))
         return squares
 
@@ -66,7 +66,7 @@ class Triangle(Scatter):
 
     def _take(self, Y: Array) -> None:
         """R of [R; Y], Householder reflections that leave the zeros of R alone."""
-        self.R = lapack.dtpqrt(0, min(PANEL, self.width), self.R, Y, overwrite_a=1, overwrite_b=1)[0]
+        self.R = lapack.dtpqrt(0, min(_PANEL, self.width), self.R, Y, overwrite_a=1, overwrite_b=1)[0]
         self._of_steps += 4 * UNIT * np.sqrt(self.squares)
 
     def _scale(self, factor: float) -> None:
