@@ -8,6 +8,7 @@ from scipy.linalg import block_diag, subspace_angles
 
 from mercer.certificates.gaps import certify_gaps
 from mercer.operators.held import HeldMatrix
+from mercer.solvers.shift_invert import DenseBottom, ShiftInvert
 from support.bottom import EPS, every_solver, truth, with_spectrum
 from support.registry import BOTTOM_SOLVERS as SOLVERS
 
@@ -79,3 +80,18 @@ def test_blocks_that_do_not_touch_have_a_large_null_space_without_the_constant_v
     assert_allclose(pairs.vectors.T @ pairs.vectors, np.eye(parts + 1), atol=1e-12)
     certificate = certify_gaps(pairs, tol=1e-6)
     assert certificate.n_zero == parts - 1
+
+
+def test_a_dense_factorisation_says_how_far_it_is_and_the_solver_holds_settings_alone(monkeypatch):
+    monkeypatch.setattr("mercer.solvers.factorisations.PANEL", 20)
+    M, seen, solver = with_spectrum(np.logspace(-6, 0, 59), 0)[0], [], ShiftInvert("dense")
+    solver.solve(HeldMatrix(M), 2, np.random.default_rng(0), on_pass=seen.append)
+    assert seen == sorted(seen) and len(seen) >= 3 and seen[-1] == 1.0
+    assert solver == ShiftInvert("dense")
+
+
+def test_a_part_of_few_items_goes_to_lapack_unless_asked_otherwise():
+    assert ShiftInvert("dense", few=300).for_items(300) == DenseBottom()
+    assert ShiftInvert("dense", few=300).for_items(301) == ShiftInvert("dense", few=300)
+    assert ShiftInvert("sparse").for_items(5) == ShiftInvert("sparse")
+    assert DenseBottom().for_items(10**6) == DenseBottom()

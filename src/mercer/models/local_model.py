@@ -21,10 +21,11 @@ from mercer.fits.training import Training
 from mercer.fits.working import working
 from mercer.kernels.base import Kernel
 from mercer.models.base import Model, all_or_nothing
-from mercer.plans.local import LocalProblem, choose_local_plan, solver_for_part
+from mercer.plans.local import LocalProblem, choose_local_plan
 from mercer.plans.pace import local_plan_ahead
 from mercer.plans.plan import Plan
 from mercer.progress import PassCounter
+from mercer.solvers.shift_invert import BottomSolver
 from mercer.sources.items import Items
 from mercer.spaces.base import Space
 from mercer.spaces.by_kernel import KernelRows
@@ -114,10 +115,6 @@ class LocalModel(Model):
                 raise ValueError(SINGULAR.format(hoods.note))
             return empty_embedding(hoods.space.n, problem.k), np.zeros(hoods.space.n, dtype=np.int64)
         recipe = Recipe(self.method, problem.k, self.reg, self.modified_tol, problem.tol)
-
-        def embed_one(part: Neighborhoods) -> Embedding:
-            return embed(part, recipe, solver_for_part(plan, part.space.n, problem), rng, threads, on_pass)
-
         labels = hoods.parts
         separate = self.on_disconnected == "separate" and labels.max() > 0
         few = hoods.n_distinct is not None and hoods.copies is None  # said already, and why
@@ -126,7 +123,9 @@ class LocalModel(Model):
             raise BadData(complaints[0])
         if separate and on_pass:
             on_pass.expected = 1 + 2 * (int(labels.max()) + 1)
-        found = embed_parts(hoods, labels, embed_one, problem.k) if separate else embed_one(hoods)
+        assert isinstance(plan.solver, BottomSolver)
+        how = recipe, plan.solver, rng, threads, on_pass
+        found = embed_parts(hoods, labels, *how) if separate else embed(hoods, *how)
         others = found.warnings if separate or not (few or complaints) else []  # of zeros, the complaint said why
         return replace(found, warnings=[*complaints, *others]), labels
 

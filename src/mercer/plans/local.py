@@ -1,36 +1,17 @@
 """Which factorisation an embedding takes: a pure function of sizes, of the budget and of how a small piece fills in."""
 
 from dataclasses import dataclass, replace
-from math import log
-
-import numpy as np
-from scipy import sparse
 
 from mercer.blocks import hoods_at_a_time, tile_bytes, tile_rows
 from mercer.limits import Limits
+from mercer.plans.fill import Fill, surface
 from mercer.plans.plan import BUFFERS, Plan, within
-from mercer.solvers.factorisations import symmetric_lu
 from mercer.solvers.shift_invert import BottomSolver, DenseBottom, ShiftInvert
 
 LAPACK_ITEMS = 300  # items up to which LAPACK takes the whole matrix
 _SPARSE_RATE, _DENSE_RATE = 3e9, 24e9  # multiplications a second by SuperLU, and by Cholesky on a thread: nominal
-_SURFACE, _SURFACE_WORK = 1.4, 1.65  # powers of n: entries that grow more slowly are those of a surface; its work
-_PER_LOG = 0.35  # what a surface's factor gains a row, from one power of e to the next
 _PASSES = 10  # with the inverse, about
 _MOST_ENTRIES = 2**32  # of L and U together: SuperLU counts each of them in 32 bits
-
-
-_Piece = tuple[int, float, float]  # items, entries of their factor, and its work
-
-
-@dataclass(frozen=True)
-class Fill:
-    """What a sparse factor of n items will hold and cost, foretold from two small pieces: entries ∝ n^growth."""
-
-    entries: float  # of L and U together
-    work: float  # Σ over columns of (entries of the column of L)²
-    growth: float
-    row: float  # entries of M in a row
 
 
 @dataclass(frozen=True)
@@ -50,39 +31,10 @@ class LocalProblem:
     entry_cost: float = 0.0  # nominal nanoseconds of a distance, if it comes from a kernel or is given; 0: of points
 
 
-def measure_fill(pattern: "sparse.csc_array") -> tuple[float, float]:
-    """Entries and work of the factor of a symmetric matrix with this pattern."""
-    n = pattern.shape[0]
-    heavy = sparse.csc_array(pattern + n * n * sparse.eye_array(n, format="csc"))  # values play no part but this one
-    heights = np.diff(symmetric_lu(heavy).L.indptr).astype(float)
-    return 2 * float(heights.sum()) - n, float(np.sum(heights**2))
-
-
-def foretell_fill(n: int, small: _Piece, large: _Piece, row: float) -> Fill:
-    """The factor of n items, from those of two pieces.
-
-    On a surface, entries grow as n·log n and the work as n^1.5; in more dimensions as powers of n up to the second and
-    third, which the two pieces tell.
-    """
-    (a, entries_a, work_a), (b, entries_b, work_b) = small, large
-    growth = min(log(entries_b / entries_a) / log(b / a), 2.0)
-    more = min(max(log(work_b / work_a) / log(b / a), _SURFACE_WORK), 3.0)
-    flat = growth < _SURFACE
-    entries = entries_b * (n / b * (1 + _PER_LOG * log(n / b)) if flat else (n / b) ** growth)
-    return Fill(min(entries, float(n) ** 2), min(work_b * (n / b) ** more, n**3 / 3), 1.2 if flat else growth, row)
-
-
-def _surface(n: int, neighbors: int) -> Fill:
-    """What neighbourhoods on a surface have shown (swiss rolls of 2 000 to 100 000 points)."""
-    row = 3.0 * neighbors
-    per_row = max(5.5 + 1.9 * log(n / 10_000), 1.0) if n > 1000 else 2.0
-    return Fill(min(n * row * per_row, n**2), 1.4e8 * (n / 10_000) ** 1.7 * (neighbors / 12) ** 2, 1.2, row)
-
-
 def choose_local_plan(p: LocalProblem, limits: Limits) -> Plan:
     """Sizes, the fill and the memory limit decide; no clock, so that runs repeat."""
-    fill = p.fill or _surface(p.n, p.neighbors)
-    if _by_lapack(p.n, p):
+    fill = p.fill or surface(p.n, p.neighbors)
+    if p.n <= _few(p):
         return _within(p, fill, limits, [_plan(p, fill, limits, "lapack", f"{p.n:,} rows are few: LAPACK.")])
     dense_first = _factor_seconds(p, fill, limits, "dense") < _factor_seconds(p, fill, limits, "sparse")
     share = fill.entries / p.n**2
@@ -103,23 +55,22 @@ def choose_local_plan(p: LocalProblem, limits: Limits) -> Plan:
     return _within(p, fill, limits, ways)
 
 
-def solver_for_part(plan: Plan, n: int, p: LocalProblem) -> BottomSolver:
-    """That of the plan, for so many of its items; of few, LAPACK."""
-    assert isinstance(plan.solver, BottomSolver)
-    return DenseBottom() if _by_lapack(n, p) else plan.solver
+def _solver(p: LocalProblem, threads: int, factor: str) -> BottomSolver:
+    if factor == "lapack":
+        return DenseBottom()
+    return ShiftInvert(factor, p.tol, max_passes=p.max_passes, threads=threads, few=_few(p))
 
 
-def _by_lapack(n: int, p: LocalProblem) -> bool:
-    return n <= LAPACK_ITEMS and p.eigen_solver != "arpack"
+def _few(p: LocalProblem) -> int:
+    """Items up to which LAPACK takes the whole matrix, unless a sparse factorisation was asked for."""
+    return 0 if p.eigen_solver == "arpack" else LAPACK_ITEMS
 
 
 def _plan(p: LocalProblem, fill: Fill, limits: Limits, factor: str, why: str) -> Plan:
     solving = {"lapack": 0.0, "sparse": 70e-9 * fill.entries, "dense": 100e-9 * p.n**2}[factor]
     seconds = _factor_seconds(p, fill, limits, factor) + solving
     return Plan(
-        DenseBottom()
-        if factor == "lapack"
-        else ShiftInvert(factor, p.tol, max_passes=p.max_passes, threads=limits.threads),
+        _solver(p, limits.threads, factor),
         "neighborhoods",
         int(min(_memory(p, fill, limits, factor), 2**62)),
         why,

@@ -43,6 +43,10 @@ class BottomSolver(Solver):
     ) -> Eigenpairs:
         """The k smallest eigenvalues of op with their vectors; `on_pass` hears of a long factorisation."""
 
+    def for_items(self, n: int) -> "BottomSolver":
+        """The one for so many, which may be a part of those that it was chosen for."""
+        return self
+
 
 @dataclass(frozen=True)
 class DenseBottom(BottomSolver):
@@ -84,6 +88,10 @@ class ShiftInvert(BottomSolver):
     tol: float = 1e-6
     max_passes: int = field(default=100, repr=False)
     threads: int = field(default=1, repr=False)
+    few: int = field(default=0, repr=False)  # items up to which LAPACK takes the whole matrix
+
+    def for_items(self, n: int) -> BottomSolver:
+        return DenseBottom() if n <= self.few else self
 
     def solve(
         self,

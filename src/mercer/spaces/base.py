@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from mercer.arrays import Array
 from mercer.progress import OnPass
@@ -97,3 +98,9 @@ class Space(ABC):
     def _in_units(self, found: Neighbors) -> Neighbors:
         """Distances as the user knows them."""
         return Neighbors(found.indices, found.distances * self.scale)
+
+
+def graph_of(indices: Array) -> Any:
+    """A one for every neighbour (n×k) of every item, as a sparse matrix (n×n)."""
+    n, k = indices.shape
+    return sparse.csr_array((np.ones(n * k, dtype=np.int8), indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))

@@ -1,6 +1,5 @@
 """From neighbourhoods to a certified embedding: one matrix, its bottom eigenvectors, and what to tell about them."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -57,7 +56,7 @@ def embed(
         threads=threads,
         on_pass=on_pass,
     )
-    pairs = solver.solve(HeldMatrix(M, threads), recipe.n_components, rng, on_pass=on_pass)
+    pairs = solver.for_items(hoods.space.n).solve(HeldMatrix(M, threads), recipe.n_components, rng, on_pass=on_pass)
     if on_pass:
         on_pass(1.0)
     certificate = certify_gaps(pairs, tol=recipe.tol)
@@ -78,13 +77,19 @@ def empty_embedding(n: int, n_components: int) -> Embedding:
 
 
 def embed_parts(
-    hoods: Neighborhoods, labels: Array, embed_one: Callable[[Neighborhoods], Embedding], n_components: int
+    hoods: Neighborhoods,
+    labels: Array,
+    recipe: Recipe,
+    solver: BottomSolver,
+    rng: np.random.Generator,
+    threads: int,
+    on_pass: OnPass = None,
 ) -> Embedding:
     """Every part of the graph on its own, all with the same variance; their places relative to each other mean nothing.
 
     A part of m items has coordinates of variance 1/n, as the whole would have: √(m/n) times unit columns.
     """
-    n, sizes = len(labels), np.bincount(labels)
+    n, sizes, n_components = len(labels), np.bincount(labels), recipe.n_components
     if n_components >= sizes[-1]:
         raise BadData(
             f"The smallest of {len(sizes)} parts has {sizes[-1]:,} rows, too few for n_components={n_components}. "
@@ -95,7 +100,7 @@ def embed_parts(
     order = np.argsort(labels, kind="stable")
     for part, (size, last) in enumerate(zip(sizes, np.cumsum(sizes), strict=True)):
         members = order[last - size : last]
-        found = embed_one(hoods.part(members))
+        found = embed(hoods.part(members), recipe, solver, rng, threads, on_pass)
         coordinates[members] = found.coordinates * np.sqrt(size / n)
         error += found.error * size / n
         certificates.append(found.certificate)  # type: ignore[arg-type]

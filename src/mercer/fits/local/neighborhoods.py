@@ -1,21 +1,15 @@
 """The neighbourhoods of all items: who is near, what hangs together, and what is there more than once."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from mercer.arrays import Array
 from mercer.errors import BadData
-from mercer.plans.local import Fill, foretell_fill, measure_fill
 from mercer.progress import OnPass
-from mercer.spaces.base import Neighbors, Space
+from mercer.spaces.base import Neighbors, Space, graph_of
 
-SMALL_PIECE, LARGE_PIECE = 500, 2000  # items of two pieces whose factors foretell that of the whole …
-SHARES = 8, 3  # … or n divided by this, if that is less
-PLACES = 2  # to look at
 TIE = 16 * np.finfo(float).eps  # distances that differ by less are the same but for rounding
 
 
@@ -34,13 +28,13 @@ class Neighborhoods:
     @property
     def parts(self) -> Array:
         """The part of the graph that each item is in (n,); 0 is the largest."""
-        labels = connected_components(graph(self.indices), directed=True, connection="weak")[1]
+        labels = connected_components(graph_of(self.indices), directed=True, connection="weak")[1]
         return by_size(labels)
 
     @property
     def closed(self) -> Array:
         """Sizes of the groups that have all their neighbours among themselves and hang together, largest first."""
-        count, labels = connected_components(graph(self.indices), directed=True, connection="strong")
+        count, labels = connected_components(graph_of(self.indices), directed=True, connection="strong")
         leaving = (labels[self.indices] != labels[:, None]).any(axis=1)
         is_open = np.zeros(count, dtype=bool)
         is_open[labels[leaving]] = True
@@ -141,11 +135,6 @@ def few_distinct(distinct: int, n: int, k: int) -> str:
     )
 
 
-def graph(indices: Array) -> Any:
-    n, k = indices.shape
-    return sparse.csr_array((np.ones(n * k, dtype=np.int8), indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
-
-
 def by_size(labels: Array) -> Array:
     """The same groups, numbered from the largest on; of equal ones the one with the first item."""
     _, first, sizes = np.unique(labels, return_index=True, return_counts=True)
@@ -161,24 +150,3 @@ def sizes_in_words(sizes: Array) -> str:
     if more:
         return f"{', '.join(shown)} … rows ({more:,} more)"
     return f"{', '.join(shown[:-1])} and {shown[-1]} rows" if len(shown) > 1 else f"{shown[0]} rows"
-
-
-def probe_fill(space: Space, k: int, rng: np.random.Generator) -> Fill:
-    """How a sparse factor fills in, from the neighbourhoods of small pieces: two places, and more of the worse."""
-    n = space.n
-    small = min(max(min(SMALL_PIECE, n // SHARES[0]), k + 2), n)
-    large = min(max(min(LARGE_PIECE, n // SHARES[1]), 2 * small), n)
-    if small == large:  # nearly all are neighbours
-        return Fill(entries=n**2, work=n**3 / 3, growth=2.0, row=n)
-    places = [int(item) for item in rng.integers(n, size=PLACES)]
-    first = [(small, *measure_fill(piece(space, item, small, k))) for item in places]
-    worse = max(range(PLACES), key=lambda i: first[i][2])
-    pattern = piece(space, places[worse], large, k)
-    return foretell_fill(n, first[worse], (large, *measure_fill(pattern)), pattern.nnz / large)
-
-
-def piece(space: Space, item: int, size: int, k: int) -> Any:
-    """Where M would have entries if there were but some items around one: pairs with a common neighbour."""
-    indices = space.patch(item, size).nearest(k, 1).indices
-    reach = sparse.csr_array(graph(indices) + sparse.eye_array(size, dtype=np.int8, format="csr"), dtype=np.float64)
-    return sparse.csc_array(reach.T @ reach)

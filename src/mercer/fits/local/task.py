@@ -10,10 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import Array
 from mercer.blocks import some_of
 from mercer.errors import warn
-from mercer.fits.local.neighborhoods import probe_fill
 from mercer.inputs import refuse_diagonal
 from mercer.kernels.base import Kernel
 from mercer.operators.tiles import plan_symmetric
+from mercer.plans.fill import probe_fill
 from mercer.plans.local import LAPACK_ITEMS, LocalProblem
 from mercer.sources.items import Items
 from mercer.spaces.base import Space
