@@ -85,6 +85,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else plural}"
 
 
+def are(number: int) -> str:
+    """The verb after so many."""
+    return "is" if number == 1 else "are"
+
+
 def in_short(value: object, most: int = 60) -> str:
     """A value as it is written in Python, without line breaks and addresses, and cut if it is long."""
     return shortened(re.sub(r" at 0x[0-9a-f]+", "", " ".join(repr(value).split())), most)

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from mercer.errors import BadData, in_short, listed, shortened
+from mercer.errors import BadData, counted, in_short, listed, shortened
 
 ARRAYS = ("__array__", "__array_interface__", "__dlpack__", "__dataframe__", "__arrow_c_stream__")
 FRAMES = ("columns", "column_names", "dtypes", "__dataframe__")
@@ -208,7 +208,7 @@ def about_steps(X: Any) -> str:
     return (
         f"Numbers of column {j} are around {float(sizes[j]):.3g}, where {np.dtype(kind)} has steps of "
         f"{float(steps[j]):.2g}, and rows differ by {spread:.2g} at most: what tells them apart has about "
-        f"{digits} digit{'s' * (digits != 1)}. Subtract the constant part where the numbers come from."
+        f"{counted(digits, 'digit')}. Subtract the constant part where the numbers come from."
     )
 
 

@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from mercer import progress
-from mercer.commands.fitting import _size
 from mercer.commands.wording import in_options
+from mercer.errors import are, counted
 from mercer.terminal import forgiving, hold_standard_streams, plain, put, say
 
 
@@ -95,8 +95,6 @@ def test_a_bar_goes_on_when_its_terminal_is_gone(monkeypatch):
 
 
 def test_one_row_and_one_column_are_no_plurals():
-    assert (_size(1, 1), _size(1000, 2), _size(0, 1)) == (
-        "1 row, 1 column",
-        "1,000 rows, 2 columns",
-        "0 rows, 1 column",
-    )
+    assert [counted(n, "row") for n in (0, 1, 2, 1000)] == ["0 rows", "1 row", "2 rows", "1,000 rows"]
+    assert (counted(1, "pass"), counted(3, "pass")) == ("1 pass", "3 passes")
+    assert (are(0), are(1), are(2)) == ("are", "is", "are")

@@ -114,6 +114,8 @@ PLAN = [
     ("plan --rows 3 --features 3 --method lle", 2, "--neighbors"),
     ("plan --rows 100 --features 3 --neighbors 5", 2, "--neighbors is not for --method kpca"),
     ("plan --rows 100 --features 3", 0, "100 rows"),
+    ("plan --rows 1 --features 1 --method pca", 0, "^1 row: "),
+    ("plan --rows 1e6 --features 1 --method pca", 0, ": 1 column: one sweep"),
 ]
 OTHER = [
     ("", 2, "Usage"),

@@ -17,7 +17,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.certificates.base import Proof
 from mercer.certificates.residuals import ANGLE
-from mercer.errors import listed
+from mercer.errors import counted, listed
 from mercer.solvers.base import Eigenpairs
 from mercer.solvers.shift_invert import bottom_floor, gaps
 
@@ -83,7 +83,7 @@ class PartsCertificate:
     def __str__(self) -> str:
         """All parts, or of many the first ones."""
         shown = zip(self.sizes[:_SHOWN], self.parts, strict=False)
-        lines = [f"Part {i} ({size:,} rows): {part}" for i, (size, part) in enumerate(shown, 1)]
+        lines = [f"Part {i} ({counted(size, 'row')}): {part}" for i, (size, part) in enumerate(shown, 1)]
         if len(self.parts) > _SHOWN:
             good = sum(part.certified for part in self.parts[_SHOWN:])
             lines.append(f"{good:,} of {len(self.parts) - _SHOWN:,} more parts are certified.")
@@ -131,7 +131,7 @@ def _sentences(c: GapCertificate) -> list[str]:
         return ["No components: nothing to certify."]
     if not c.rounding:
         return [f"Nothing to certify: M is zero ({c.level})."]
-    count = f"{c.n_components} component{'s' if c.n_components > 1 else ''}"
+    count = counted(c.n_components, "component")
     rule = f"each residual at most {c.tol:.0e} of the gap around its eigenvalue, or rounding ({c.rounding:.1e})"
     worst = int(np.argmax(c.relative_residuals))
     largest = c.relative_residuals[worst]
@@ -162,5 +162,5 @@ def _sentences(c: GapCertificate) -> list[str]:
     if c.unresolved:
         names = listed((i + 1 for i in c.unresolved), 10)
         lines.append(f"Unresolved: the direction of component {names} is not determined to {ANGLE}.")
-    lines.append(f"Work: {c.passes} pass{'es' if c.passes != 1 else ''}, {c.columns} columns.")
+    lines.append(f"Work: {counted(c.passes, 'pass')}, {counted(c.columns, 'column')}.")
     return lines

@@ -16,6 +16,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.certificates.base import Proof
+from mercer.errors import counted
 
 _Interval = tuple[float, float]
 _ROUNDED = 4.0  # times the rounding: what is left, with the rounding in it, if landmarks see everything
@@ -107,7 +108,7 @@ def _sentences(c: IntervalCertificate) -> list[str]:
     if not c.n_components:
         return ["No components: nothing to certify."]
     low, high = c.explained
-    count = f"{c.n_components} component{'s' if c.n_components > 1 else ''} from {c.n_landmarks:,} landmarks"
+    count = f"{counted(c.n_components, 'component')} from {counted(c.n_landmarks, 'landmark')}"
     if c.standing == "void":
         return [f"{count}: NOTHING is proven about them, as the kernel is not positive semi-definite."]
     condition = "" if c.standing == "proven" else ", if the kernel is positive semi-definite"

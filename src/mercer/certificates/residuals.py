@@ -23,7 +23,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.certificates.base import Proof
-from mercer.errors import listed
+from mercer.errors import counted, listed
 from mercer.rounding import TINY, lengths
 from mercer.solvers.base import Eigenpairs, rounding_floor
 
@@ -191,7 +191,7 @@ def _sentences(c: Certificate) -> list[str]:
         return ["No components: nothing to certify."]
     worst = int(np.argmax(c.relative_residuals))
     rule = f"each residual at most {c.tol:.0e} of its own eigenvalue, or rounding"
-    count = f"{c.n_components} component{'s' if c.n_components > 1 else ''}"
+    count = counted(c.n_components, "component")
     largest = c.relative_residuals[worst]
     worst_is = f"(worst {largest:.1e}, component {worst + 1})" if largest else "(all down at rounding)"
     lines = [
@@ -225,5 +225,5 @@ def _sentences(c: Certificate) -> list[str]:
     if c.unresolved:
         names = listed((i + 1 for i in c.unresolved), 10)
         lines.append(f"Unresolved: the direction of component {names} is not determined by the data to {ANGLE}.")
-    lines.append(f"Work: {c.passes} pass{'es' if c.passes != 1 else ''} over the matrix, {c.columns} columns.")
+    lines.append(f"Work: {counted(c.passes, 'pass')} over the matrix, {counted(c.columns, 'column')}.")
     return lines

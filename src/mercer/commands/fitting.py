@@ -13,7 +13,7 @@ import numpy as np
 
 from mercer import kernel_names
 from mercer.commands.wording import in_options
-from mercer.errors import BadData, MercerError, NoRoom, NotVerified, WrongUse, listed
+from mercer.errors import BadData, MercerError, NoRoom, NotVerified, WrongUse, counted, listed
 from mercer.fits.scale import about_unit
 from mercer.limits import bytes_in_words, parse_memory
 from mercer.models.kernel_pca import KernelPCA
@@ -53,7 +53,8 @@ def fit_file(
     with _file(data) as (path, name), _warnings_as_lines(path, name) as known, _as_bad_data(path, name):
         rows = open_rows(path, columns, drop if weights is None else [*drop, weights], header)
         weight = None if weights is None else _weights(open_rows(path, [weights], (), header), model.memory_limit)
-        say(f"{name}: {_size(*rows.shape)}")
+        n, d = rows.shape
+        say(f"{name}: {counted(n, 'row')}, {counted(d, 'column')}")
         if model.n_components is None:
             model.n_components = USUAL[method] if method == "kpca" else min(USUAL[method], *rows.shape)
         known += _tell_of_row_numbers(rows)
@@ -65,10 +66,6 @@ def fit_file(
         _tell_of_columns(rows, model)
         model.fit_transform_to(rows, out, weight)
     _report(model, out)
-
-
-def _size(n: int, d: int) -> str:
-    return f"{n:,} row{'s' * (n != 1)}, {d:,} column{'s' * (d != 1)}"
 
 
 def _model(method: str, params: dict[str, Any]) -> Any:
@@ -168,7 +165,7 @@ def _tell_of_columns(rows: Rows, model: Any) -> None:
     same, looked = constant(rows)
     if same:
         some = listed(str(j) if rows.names is None else repr(rows.names[j]) for j in same)
-        where = "" if looked == rows.shape[0] else f" in the first {looked:,} rows"
+        where = "" if looked == rows.shape[0] else f" in the first {counted(looked, 'row')}"
         which = f"Columns {some} are" if len(same) > 1 else f"Column {some} is"
         say(f"warning: {which} constant{where}: no use as a feature.")
     by_products = isinstance(model, PCA) or getattr(model, "kernel", None) in ("linear", "poly", "sigmoid")

@@ -7,7 +7,7 @@ import typer
 from mercer.commands import arguments as given
 from mercer.commands.arguments import count, model_parameters, number_of_components
 from mercer.commands.wording import in_options
-from mercer.errors import NoRoom, WrongUse
+from mercer.errors import NoRoom, WrongUse, counted
 from mercer.terminal import put
 
 
@@ -37,4 +37,4 @@ def plan(
             text = f"not possible: {in_options(str(error))}"
         except ValueError as error:  # a kernel, a memory limit or a number that does not exist
             raise WrongUse(str(error)) from None
-        put(f"{n:,} row{'s' if n > 1 else ''}: {text}")
+        put(f"{counted(n, 'row')}: {text}")

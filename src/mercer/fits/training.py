@@ -9,7 +9,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_non_negative
 
 from mercer.arrays import Array, is_foreign, to_numpy
-from mercer.errors import warn
+from mercer.errors import counted, warn
 from mercer.inputs import table, told_where
 from mercer.sources.held import Given, HeldRows, copies_of
 
@@ -72,7 +72,8 @@ def check_weights(sample_weight: Any, n: int) -> Array:
         weights: Array = check_array(given, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight")
     if weights.ndim != 1:
         raise ValueError(
-            f"Sample weights must be 1D array or scalar, got {weights.ndim}D array: one number for each of {n:,} rows."
+            f"Sample weights must be 1D array or scalar, got {weights.ndim}D array: one number for each of "
+            f"{counted(n, 'row')}."
         )
     if weights.shape != (n,):
         raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n,)}!")

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.arrays import Array
-from mercer.errors import BadData, in_short
+from mercer.errors import BadData, counted, in_short
 from mercer.inputs import table, told_where
 from mercer.kernels.base import Held, Kernel, n_rows
 from mercer.kernels.given import Blockwise, Pairwise, Precomputed
@@ -35,7 +35,7 @@ class KernelVerdict:
         return self.positive_semidefinite and max(self.asymmetry, self.diagonal_error) < 1e-8
 
     def __str__(self) -> str:
-        rows = f"on {self.n_sampled} rows"
+        rows = f"on {counted(self.n_sampled, 'row')}"
         if not self.finite:
             return f"{self.kernel} is not a kernel: it returned values that are not finite {rows}."
         if self.asymmetry >= 1e-8:

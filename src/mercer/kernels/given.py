@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import in_short
+from mercer.errors import counted, in_short
 from mercer.kernels.base import Held, Kernel, n_rows
 
 
@@ -63,8 +63,9 @@ class Blockwise(_OfFunction):
         tile = numbers_of(self.function(X, Y, **self.params))
         if tile.shape != (n_rows(X), n_rows(Y)):
             raise ValueError(
-                f"The kernel function returned shape {tile.shape} for blocks of {n_rows(X)} and {n_rows(Y)} rows; "
-                f"it must return ({n_rows(X)}, {n_rows(Y)}). A function of one pair of rows is given as it is."
+                f"The kernel function returned shape {tile.shape} for blocks of {n_rows(X)} and "
+                f"{counted(n_rows(Y), 'row')}; it must return ({n_rows(X)}, {n_rows(Y)}). A function of one "
+                "pair of rows is given as it is."
             )
         return tile
 

@@ -9,7 +9,7 @@ from sklearn.utils import metadata_routing
 
 from mercer.arrays import Array, single_or_double
 from mercer.blocks import MOST_FEATURES
-from mercer.errors import NoRoom
+from mercer.errors import NoRoom, counted
 from mercer.fits.door import open_items
 from mercer.fits.linear.digits import about_digits, refuse_far_apart
 from mercer.fits.linear.task import LinearTask
@@ -247,8 +247,8 @@ class IncrementalPCA(LinearModel):
         first = not hasattr(self, "n_samples_seen_")
         if not first and self._scatter is None:
             raise NoRoom(
-                f"fit found the components of {self.n_features_in_:,} columns without a scatter matrix, so there is "
-                "none to go on from; begin with partial_fit."
+                f"fit found the components of {counted(self.n_features_in_, 'column')} without a scatter matrix, so "
+                "there is none to go on from; begin with partial_fit."
             )
         rows, weights, n = self._checked(X, sample_weight, reset=first)
         self._set_number(n, rows.shape[1], first)

@@ -12,7 +12,7 @@ from mercer.arrays import Array
 from mercer.certificates.intervals import IntervalCertificate
 from mercer.certificates.residuals import Certificate
 from mercer.drop_in.current import Current
-from mercer.errors import warn
+from mercer.errors import counted, warn
 from mercer.fits.door import open_items
 from mercer.fits.kernel.certified import find_certified
 from mercer.fits.kernel.landmarks import find_by_landmarks
@@ -108,7 +108,7 @@ class KernelModel(Model):
             warn(message)
         if not found.certificate.converged and not found.plan.approximate:
             warn(
-                f"The solver stopped after {found.certificate.passes} passes before every component met the "
+                f"The solver stopped after {counted(found.certificate.passes, 'pass')} before every component met the "
                 "tolerance; see certificate_. Give a larger max_iter or tol.",
                 ConvergenceWarning,
             )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from mercer.blocks import LANES, MOST_FEATURES, NARROW, SPARSE_ENTRIES, lane_rows
-from mercer.errors import NoRoom
+from mercer.errors import NoRoom, are, counted
 from mercer.limits import Limits, bytes_in_words
 from mercer.plans.plan import BUFFERS, HELD_TOL, Plan, within
 from mercer.plans.share import Share
@@ -94,7 +94,7 @@ def _sparse(p: LinearProblem, limits: Limits) -> Plan | None:
         return None
     squared = p.d <= _WIDE_SPARSE and p.density >= _DENSE_ENOUGH
     if p.d <= LAPACK_SIDE or squared or 2 * p.wanted > p.all:
-        return scatter_plan(p, limits, f"{p.d:,} columns are few: their products are summed up.")
+        return scatter_plan(p, limits, f"{counted(p.d, 'column')} {are(p.d)} few: their products are summed up.")
     return _products_plan(p, limits, "sparse rows are multiplied, never made dense.")
 
 
@@ -102,7 +102,7 @@ def _tall(p: LinearProblem, limits: Limits) -> Plan | None:
     """d×d numbers from one sweep."""
     if p.d > min(p.n, MOST_FEATURES) or (p.held and p.d > _PRODUCTS_FROM and _MANY * p.wanted < p.d):
         return None
-    return scatter_plan(p, limits, f"{p.d:,} columns: one sweep sums up their {p.d:,}×{p.d:,} products.")
+    return scatter_plan(p, limits, f"{counted(p.d, 'column')}: one sweep sums up their {p.d:,}×{p.d:,} products.")
 
 
 def _wide(p: LinearProblem, limits: Limits) -> Plan | None:
@@ -110,8 +110,10 @@ def _wide(p: LinearProblem, limits: Limits) -> Plan | None:
     if p.n > min(p.d, MOST_FEATURES) or (p.n > _PRODUCTS_FROM and _MANY * p.wanted < p.n):
         return None
     if 2 * p.wanted > p.n:
-        return rows_plan(p, limits, f"nearly all of {p.n:,} components: LAPACK on the rows themselves.")
-    return _gram_plan(p, limits, f"{p.n:,} rows are fewer than {p.d:,} columns: a {p.n:,}×{p.n:,} problem.")
+        return rows_plan(p, limits, f"nearly all of {counted(p.n, 'component')}: LAPACK on the rows themselves.")
+    return _gram_plan(
+        p, limits, f"{counted(p.n, 'row')} {are(p.n)} fewer than {counted(p.d, 'column')}: a {p.n:,}×{p.n:,} problem."
+    )
 
 
 def _nearly_all(p: LinearProblem, limits: Limits) -> Plan | None:

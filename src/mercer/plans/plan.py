@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from mercer.errors import NoRoom
+from mercer.errors import NoRoom, counted
 from mercer.limits import Limits, bytes_in_words
 from mercer.plans.share import Share
 from mercer.solvers.base import Solver
@@ -48,7 +48,7 @@ class Plan:
             ways = f"In any case: {most}" if most.is_like(self.few) else f"If few: {self.few} If nearly all: {most}"
             return f"{self.components}. {ways}"
         time = "" if self.seconds is None else f", about {seconds_in_words(self.seconds)} on an idle machine"
-        passes = f", about {self.passes} pass{'es' if self.passes > 1 else ''}"
+        passes = f", about {counted(self.passes, 'pass')}"
         how = f"{self.solver!r} on {_HELD[self.held]}" + ("" if self.streams else passes)
         return (
             f"{how}{time}, {bytes_in_words(self.memory)} at the peak: {self.why}"

@@ -11,6 +11,7 @@ from numbers import Integral
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.errors import counted
 
 # From 36 spectra (digits, blobs, rolls, noise; shares of 0.5, 0.9 and 0.99), three samples of each: with 512 rows all
 # true numbers lay within this range, with 128 and 256 rows all but one in thirty.
@@ -41,8 +42,9 @@ class Share:
     def __str__(self) -> str:
         if not self.rows:
             return f"How many of {self.high:,} components {self.share:g} of the variance takes is not known beforehand"
-        some = f"about {self.low:,}" if self.low == self.high else f"{self.low:,} to {self.high:,}"
-        return f"{self.share:g} of the variance takes {some} components, by samples of up to {self.rows:,} rows"
+        exact = f"about {counted(self.low, 'component')}"
+        some = exact if self.low == self.high else f"{self.low:,} to {counted(self.high, 'component')}"
+        return f"{self.share:g} of the variance takes {some}, by samples of up to {counted(self.rows, 'row')}"
 
 
 def components_explaining(matrix: Array, share: float) -> float:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.errors import counted
 from mercer.inputs import table, told_where
 from mercer.limits import count_threads
 from mercer.readings.distances import distances_of
@@ -264,9 +265,11 @@ def _open(X: Any, Y: Any, metric: str, sample: int | None, random_state: Any, n_
     X, Y = _numbers(X, "X"), _numbers(Y, "Y")
     n = X.shape[0]
     if Y.shape[0] != n:
-        raise ValueError(f"X has {n:,} rows and Y has {Y.shape[0]:,}: row i of Y has to be the image of row i of X.")
+        raise ValueError(
+            f"X has {counted(n, 'row')} and Y has {Y.shape[0]:,}: row i of Y has to be the image of row i of X."
+        )
     if n < 3:
-        raise ValueError(f"X has {n} row{'s' * (n != 1)}: neighbours can be compared from 3 rows on.")
+        raise ValueError(f"X has {counted(n, 'row')}: neighbours can be compared from 3 rows on.")
     rows = _draw(n, sample, random_state)
     return Sweep(distances_of(X, metric), distances_of(Y, "euclidean"), rows, count_threads(n_jobs))
 
@@ -312,7 +315,7 @@ def _standard_error(variance: Array, m: int, n: int) -> Array:
 
 
 def _neighbours(k: int) -> str:
-    return f"{k:,} neighbour{'s' * (k != 1)}"
+    return counted(k, "neighbour")
 
 
 def _rows_of(rows: int, n: int) -> str:

@@ -7,6 +7,7 @@ from importlib import resources
 from string import Template
 
 from mercer import __version__
+from mercer.errors import counted
 from mercer.report.gallery import Entry
 from mercer.report.look import DPI
 
@@ -17,7 +18,7 @@ def gallery_page(entries: list[Entry]) -> str:
     return _template("gallery.html").substitute(
         style=_page_file("style.css"),
         version=escape(__version__),
-        figures=f"{len(entries)} figure{'s' if len(entries) != 1 else ''}",
+        figures=counted(len(entries), "figure"),
         claims=len(claims),
         held=sum(map(bool, claims)),
         contents="\n".join(f'<li><a href="#{escape(e.name)}">{escape(e.title)}</a></li>' for e in entries),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.errors import counted
 from mercer.rounding import TINY, lengths
 from mercer.symmetric import SymmetricOperator
 
@@ -29,8 +30,7 @@ class Rest:
 
 def probes_in_words(passes: int) -> str:
     """How sure the bound is after so many passes, each of which might have been the wrong one."""
-    count = f"{passes} pass{'es' if passes > 1 else ''}"
-    return f"{PROBES} random probes, {count}, wrong once in {1 / (passes * _FAILURE):.0e} times"
+    return f"{PROBES} random probes, {counted(passes, 'pass')}, wrong once in {1 / (passes * _FAILURE):.0e} times"
 
 
 def explore(

@@ -47,7 +47,7 @@ def guess_header(row: list[str], path: Path) -> bool:
     years = looks_like_years(numbers)
     if not header and years:
         warn(
-            f"The first line of {plain(path)} is taken as a row of numbers: {', '.join(row[:3])} … If they are the "
+            f"The first line of {plain(path)} is taken as a row of numbers: {listed(row, 3)}. If they are the "
             "names of the columns, say so: mercer.open_rows(path, header=True), on the command line --header."
         )
     if header and numbers and not years:

@@ -8,6 +8,7 @@ from itertools import islice
 from math import isfinite
 from pathlib import Path
 
+from mercer.errors import counted, shortened
 from mercer.sources.dialect import INFINITY, NUMBER, SEPARATORS, Dialect, is_empty_field
 
 LONGEST = 40  # characters of a value that are shown
@@ -46,7 +47,7 @@ class Fault:
 
     @property
     def value(self) -> str:
-        return repr(self.text if len(self.text) <= LONGEST else self.text[:LONGEST] + "…")
+        return repr(shortened(self.text, LONGEST))
 
     def told(self, label: str) -> str:
         """In one sentence."""
@@ -111,6 +112,6 @@ def is_boolean(field: str) -> bool:
 
 def _wrong_length(count: int, dialect: Dialect) -> str:
     return (
-        f"{count:,} field{'s' if count > 1 else ''}, where the first line has {len(dialect.names):,} (separated by "
+        f"{counted(count, 'field')}, where the first line has {len(dialect.names):,} (separated by "
         f"{dialect.delimiter!r}). Is a separator missing or too many, or text with one in it not in quotes?"
     )

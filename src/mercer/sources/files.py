@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from mercer.errors import BadData
+from mercer.errors import BadData, counted
 from mercer.sources.delimited import CsvRows
 from mercer.sources.items import Rows
 from mercer.sources.npy import NpyRows
@@ -67,8 +67,9 @@ def open_rows(
         rows = CsvRows(path, columns, drop, header)
     else:
         rows = TABLES[kind](path, columns, drop)
-    if rows.shape[0] < 1 or rows.shape[1] < 1:
-        raise BadData(f"{plain(path)} has {rows.shape[0]} rows and {rows.shape[1]} columns: there is nothing to fit.")
+    n, d = rows.shape
+    if n < 1 or d < 1:
+        raise BadData(f"{plain(path)} has {counted(n, 'row')} and {counted(d, 'column')}: there is nothing to fit.")
     return rows
 
 

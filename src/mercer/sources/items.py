@@ -10,7 +10,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.blocks import rows_at_a_time
-from mercer.errors import BadData
+from mercer.errors import BadData, counted
 
 
 class Items(ABC):
@@ -165,5 +165,5 @@ def refuse_gaps(block: Array, label: str, names: tuple[str, ...] | None, start: 
     count = f"{len(bad):,} such values" if len(bad) > 1 else "one such value"
     raise BadData(
         f"{label} contains {what}: row {start + row}, column {name} (counted from 0; {count} in the block of "
-        f"{len(block):,} rows from row {start} on). Leave out or fill in those rows first (SimpleImputer)."
+        f"{counted(len(block), 'row')} from row {start} on). Leave out or fill in those rows first (SimpleImputer)."
     )

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import BadData
+from mercer.errors import BadData, counted
 from mercer.sources.stored import FileRows, float_type, kind_by_its_start, readable
 
 DAMAGED = "its header is damaged, or it is truncated"
@@ -72,5 +72,5 @@ class NpyRows(FileRows):
         file.seek(self.offset + first * self.stored.itemsize)
         values = np.fromfile(file, dtype=self.stored, count=count)
         if len(values) < count:
-            raise BadData(f"{self.label} ends after {first + len(values):,} values: it is truncated.")
+            raise BadData(f"{self.label} ends after {counted(first + len(values), 'value')}: it is truncated.")
         return values

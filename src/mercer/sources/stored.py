@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import BadData, MissingPart, NoRoom
+from mercer.errors import BadData, MissingPart, NoRoom, counted
 from mercer.sources.items import Rows, regroup
 from mercer.terminal import plain
 
@@ -50,7 +50,9 @@ class FileRows(Rows):
                 count += len(block)
                 yield block
         if count != self.shape[0]:
-            raise BadData(f"{self.label} has {count:,} rows now, not {self.shape[0]:,}: it changed while it was read.")
+            raise BadData(
+                f"{self.label} has {counted(count, 'row')} now, not {self.shape[0]:,}: it changed while it was read."
+            )
         self._refuse_change()
 
     def _refuse_change(self) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array, arrow
-from mercer.errors import BadData, listed
+from mercer.errors import BadData, counted, listed
 from mercer.sources.claims import claimed_batches, largest_pages
 from mercer.sources.stored import FileRows, float_type, readable
 from mercer.terminal import plain
@@ -78,7 +78,7 @@ class ParquetRows(TableRows):
         groups = [state.row_group(i) for i in range(state.num_row_groups)]
         rows = sum(group.num_rows for group in groups)
         if rows != state.num_rows:
-            raise BadData(f"{self.label} is damaged: {rows:,} rows lie in it, and it claims {state.num_rows:,}.")
+            raise BadData(f"{self.label} is damaged: it holds {counted(rows, 'row')} and claims {state.num_rows:,}.")
         usual = min(PAGE * len(self.columns), 3 * max((group.total_byte_size for group in groups), default=0))
         self.overhead = max(usual, 3 * largest_pages(self.path, state, self.columns))
         return rows

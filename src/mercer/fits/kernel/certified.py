@@ -3,7 +3,7 @@
 from dataclasses import replace
 from numbers import Integral, Real
 
-from mercer.errors import NoRoom, warn
+from mercer.errors import NoRoom, are, counted, warn
 from mercer.fits.kernel.matrix import build_matrix
 from mercer.fits.kernel.task import Components, Task
 from mercer.fits.scale import company
@@ -82,5 +82,5 @@ def wanted_components(asked: int | float | None, items: Items, kernel: Kernel, p
     if isinstance(asked, Real) and not isinstance(asked, Integral):
         return float(asked)
     if asked > n:
-        warn(f"n_components={asked} is more than the {n} rows; {n} components are kept.")
+        warn(f"n_components={asked} is more than the {counted(n, 'row')}; {counted(n, 'component')} {are(n)} kept.")
     return min(int(asked), n)

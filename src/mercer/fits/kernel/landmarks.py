@@ -10,7 +10,7 @@ from scipy import sparse
 
 from mercer.arrays import Array, Held, Matrix
 from mercer.certificates.intervals import certify_landmarks
-from mercer.errors import BadData, warn
+from mercer.errors import BadData, counted, warn
 from mercer.fits.kernel.certified import as_components
 from mercer.fits.kernel.matrix import build_matrix
 from mercer.fits.kernel.task import Components, Task
@@ -102,8 +102,8 @@ def given_landmarks(landmarks: Any, rows: Any, scale: Array | None) -> tuple[Hel
         return rows[landmarks], landmarks
     if landmarks.ndim != 2 or landmarks.shape[1] != d or not len(landmarks):
         raise BadData(
-            f"landmarks must be numbers of rows (one-dimensional) or rows of {d} columns like X; got an array of "
-            f"shape {landmarks.shape}."
+            f"landmarks must be numbers of rows (one-dimensional) or rows of {counted(d, 'column')} like X; got an "
+            f"array of shape {landmarks.shape}."
         )
     if landmarks.dtype.kind not in "fiub" or not np.isfinite(landmarks).all():
         raise BadData("landmarks must be finite numbers.")
@@ -183,7 +183,8 @@ def how_far(task: Task, features: LandmarkMap) -> int:
 def how_many(asked: int | float | None, values: Array, total: float, rounding: float) -> int:
     """As many as were asked for, or as explain the share: λ̂ against the most that the total can be."""
     if isinstance(asked, Integral) and asked > len(values):
-        warn(f"n_components={asked} is more than the {len(values)} landmarks that tell rows apart; all are kept.")
+        some = counted(len(values), "landmark")
+        warn(f"n_components={asked} is more than the {some} that tell rows apart; all are kept.")
     return number_to_keep(asked, values, total if total > rounding else 0.0, more=False)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.certificates.gaps import GapCertificate, PartsCertificate, certify_gaps
 from mercer.certificates.residuals import ANGLE
-from mercer.errors import BadData, listed
+from mercer.errors import BadData, counted, listed
 from mercer.fits.local.neighborhoods import Neighborhoods, sizes_in_words
 from mercer.operators.alignment import align
 from mercer.operators.held import HeldMatrix
@@ -92,7 +92,8 @@ def embed_parts(
     n, sizes, n_components = len(labels), np.bincount(labels), recipe.n_components
     if n_components >= sizes[-1]:
         raise BadData(
-            f"The smallest of {len(sizes)} parts has {sizes[-1]:,} rows, too few for n_components={n_components}. "
+            f"The smallest of {len(sizes)} parts has {counted(sizes[-1], 'row')}, too few for n_components="
+            f"{n_components}. "
             'Give fewer n_components, more n_neighbors, or on_disconnected="warn".'
         )
     coordinates, error = np.empty((n, n_components)), 0.0
@@ -104,7 +105,7 @@ def embed_parts(
         coordinates[members] = found.coordinates * np.sqrt(size / n)
         error += found.error * size / n
         certificates.append(found.certificate)  # type: ignore[arg-type]
-        warnings += [f"Part {part + 1} ({size:,} rows): {text}" for text in found.warnings]
+        warnings += [f"Part {part + 1} ({counted(size, 'row')}): {text}" for text in found.warnings]
     return Embedding(coordinates, error, PartsCertificate(tuple(certificates), tuple(int(s) for s in sizes)), warnings)
 
 
