@@ -24,7 +24,7 @@ from mercer.blocks import some_of, steps
 from mercer.sums import LESS_SHORT, product, row_squares
 
 SOME = 1000  # rows that medians are taken of
-AT_ONCE = 1_000_000  # numbers that are looked at for equal rows
+_AT_ONCE = 1_000_000  # numbers that are looked at for equal rows
 
 
 # ---------------------------------------------------------------------------- 1. centre
@@ -132,7 +132,7 @@ def first_of_equals(X: Array, centre: Array) -> Array | None:
 
     Equal rows have equal sums Σ √j·zⱼ, and hardly any others have: those are looked at one by one.
     """
-    roots, size = np.sqrt(np.arange(1, X.shape[1] + 1)), max(AT_ONCE // X.shape[1], 1)
+    roots, size = np.sqrt(np.arange(1, X.shape[1] + 1)), max(_AT_ONCE // X.shape[1], 1)
     sums = [np.einsum("ij,j->i", Moved(X[some], centre).rows, roots) for some in steps(len(X), size)]
     _, index, group = np.unique(np.concatenate(sums), return_index=True, return_inverse=True)
     first = index[group]

@@ -30,10 +30,10 @@ CLUSTERS = WIDE + 1e9 * np.repeat(np.eye(12)[:3], 20, axis=0)
 @pytest.fixture
 def small_steps(monkeypatch):
     """Blocks and tiles as of many rows."""
-    monkeypatch.setattr(ranking, "BLOCK", 16 * 60 * 7)
-    monkeypatch.setattr(distances, "WIDTH", 17)
+    monkeypatch.setattr(ranking, "_BLOCK", 16 * 60 * 7)
+    monkeypatch.setattr(distances, "_WIDTH", 17)
     monkeypatch.setattr(distances.RowDistances, "width", 17)
-    monkeypatch.setattr(ranking, "SORTED_MEANWHILE", 12)
+    monkeypatch.setattr(ranking, "_SORTED_MEANWHILE", 12)
 
 
 def assert_is_naive(D_x, D_y, found, curves, k):
@@ -107,8 +107,8 @@ def test_a_table_and_single_precision_are_welcome():
 
 @pytest.mark.parametrize("few", [0, 300])
 def test_ranks_and_nearest_of_equal_numbers(few, monkeypatch):
-    monkeypatch.setattr(ranking, "FEW_RANKS", few)
-    monkeypatch.setattr(ranking, "SORTED_MEANWHILE", 1)
+    monkeypatch.setattr(ranking, "_FEW_RANKS", few)
+    monkeypatch.setattr(ranking, "_SORTED_MEANWHILE", 1)
     d = np.random.default_rng(5).integers(0, 30, size=300).astype(float)
     order = sorted(range(300), key=lambda j: (d[j], j))
     for k in (1, 3, 70, 300):
@@ -198,8 +198,8 @@ def test_curves_of_a_sample_are_within_their_standard_errors():
 
 
 def test_many_rows_are_sampled_unless_asked_otherwise(monkeypatch):
-    monkeypatch.setattr(measures, "ALL_ROWS", 50)
-    monkeypatch.setattr(measures, "SOME_ROWS", 20)
+    monkeypatch.setattr(measures, "_ALL_ROWS", 50)
+    monkeypatch.setattr(measures, "_SOME_ROWS", 20)
     assert quality(WIDE, FLAT).rows == 20 and quality(WIDE[:50], FLAT[:50]).rows == 50
     assert quality(WIDE, FLAT, sample=60).rows == 60
     assert quality(WIDE, FLAT) == quality(WIDE, FLAT, random_state=None) != quality(WIDE, FLAT, random_state=1)
@@ -208,8 +208,8 @@ def test_many_rows_are_sampled_unless_asked_otherwise(monkeypatch):
 
 
 def test_threads_do_not_change_a_single_bit(monkeypatch):
-    monkeypatch.setattr(ranking, "LONG", 0)
-    monkeypatch.setattr(distances, "WIDTH", 1000)
+    monkeypatch.setattr(ranking, "_LONG", 0)
+    monkeypatch.setattr(distances, "_WIDTH", 1000)
     X = np.random.default_rng(8).normal(size=(6000, 20))
     one, three = (quality(X, X[:, :3], sample=100, n_jobs=jobs) for jobs in (1, 3))
     assert one == three

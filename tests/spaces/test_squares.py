@@ -115,7 +115,7 @@ def test_the_first_of_equals_is_found_among_rows_of_equal_sums():
 
 
 def test_equal_rows_are_found_piece_by_piece(monkeypatch):
-    monkeypatch.setattr("mercer.squares.AT_ONCE", 40)
+    monkeypatch.setattr("mercer.squares._AT_ONCE", 40)
     X = rng.integers(0, 2, size=(200, 5)) / 7
     expected = [next(j for j in range(200) if (X[j] == row).all()) for row in X]
     assert first_of_equals(X, medians(X)).tolist() == expected

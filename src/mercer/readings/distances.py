@@ -15,16 +15,16 @@ from mercer.sources.held import some_rows
 from mercer.squares import Moved, differences, first_of_equals, from_products, medians, multiply
 from mercer.sums import LONG
 
-TILE, WIDTH = 1_000_000, 4096  # numbers, and rows at most, that one thread measures the distance to at a time
-FEW_COLUMNS = 8  # up to so many, differences are as fast as products
-DIGITS = 1e-6  # to which the nearest distance has to be known, for products to be good enough
+_TILE, _WIDTH = 1_000_000, 4096  # numbers, and rows at most, that one thread measures the distance to at a time
+_FEW_COLUMNS = 8  # up to so many, differences are as fast as products
+_DIGITS = 1e-6  # to which the nearest distance has to be known, for products to be good enough
 
 
 class RowDistances(ABC):
     """From some rows to all n, or anything that grows with them: only their order is read."""
 
     n: int
-    width: int = WIDTH  # of a tile
+    width: int = _WIDTH  # of a tile
 
     @abstractmethod
     def fill(self, rows: Array, columns: slice, out: Array) -> None:
@@ -35,7 +35,7 @@ class RowDistances(ABC):
         distances[i] = np.inf
 
 
-class GivenDistances(RowDistances):
+class _GivenDistances(RowDistances):
     """As they are."""
 
     def __init__(self, matrix: Array) -> None:
@@ -45,7 +45,7 @@ class GivenDistances(RowDistances):
         out[...] = self.matrix[rows, columns]
 
 
-class DenseDistances(RowDistances):
+class _DenseDistances(RowDistances):
     """‖x − y‖² from one matrix product, of rows moved to their medians.
 
     What that costs in digits is made good where it shows: rows so near that the squares cancel are measured again by
@@ -56,12 +56,12 @@ class DenseDistances(RowDistances):
 
     def __init__(self, X: Array, unit: bool = False) -> None:
         self.X, (self.n, d) = X, X.shape
-        self.width = min(max(TILE // (d + 2), 1), WIDTH)
-        self.by_products = unit or d > FEW_COLUMNS
+        self.width = min(max(_TILE // (d + 2), 1), _WIDTH)
+        self.by_products = unit or d > _FEW_COLUMNS
         self.centre = np.zeros(d) if unit else medians(X)
         parts = [] if unit else [Moved(X[part], self.centre).squares for part in steps(self.n, self.width)]
         self.squares = np.ones(self.n) if unit else np.concatenate(parts)
-        self.near = 4 * (d + 2) * np.finfo(np.float64).eps / DIGITS * self.squares
+        self.near = 4 * (d + 2) * np.finfo(np.float64).eps / _DIGITS * self.squares
         self.first = first_of_equals(X, self.centre) if self.by_products else None
 
     def fill(self, rows: Array, columns: slice, out: Array) -> None:
@@ -84,7 +84,7 @@ class DenseDistances(RowDistances):
         return Moved(self.X[rows], self.centre, squares=self.squares[rows])
 
 
-class SparseDistances(RowDistances):
+class _SparseDistances(RowDistances):
     """‖x − y‖² = ‖x‖² − 2xᵀy + ‖y‖² of CSR rows, which cannot be moved to a centre without filling up."""
 
     def __init__(self, X: Any, unit: bool = False) -> None:
@@ -102,11 +102,11 @@ def distances_of(X: Any, metric: str) -> RowDistances:
     spread = float(X.max()) - float(X.min())
     if not (spread == 0 or 1e-120 < spread < 1e150):
         raise BadData(f"Numbers that spread over {spread:.1g} cannot be squared: scale the data (StandardScaler).")
-    kind = SparseDistances if sparse.issparse(X) else DenseDistances
+    kind = _SparseDistances if sparse.issparse(X) else _DenseDistances
     return kind(Cosine().rows(X), unit=True) if metric == "cosine" else kind(X)
 
 
-def _precomputed(D: Any) -> GivenDistances:
+def _precomputed(D: Any) -> _GivenDistances:
     if sparse.issparse(D):
         raise ValueError('With metric="precomputed" X has to be dense: a sparse matrix leaves out most distances.')
     if D.shape[0] != D.shape[1]:
@@ -114,4 +114,4 @@ def _precomputed(D: Any) -> GivenDistances:
     if D.min() < 0:
         raise BadData(f'With metric="precomputed" X has to hold distances; its smallest number is {D.min():.3g}.')
     refuse_diagonal(D)
-    return GivenDistances(D)
+    return _GivenDistances(D)

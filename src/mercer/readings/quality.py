@@ -19,7 +19,7 @@ from mercer.limits import count_threads
 from mercer.readings.distances import distances_of
 from mercer.readings.ranks import Sweep, ranks, smallest_in_order
 
-ALL_ROWS, SOME_ROWS = 5000, 2000  # up to so many rows all are looked at, of more than that so many
+_ALL_ROWS, _SOME_ROWS = 5000, 2000  # up to so many rows all are looked at, of more than that so many
 
 
 @dataclass(frozen=True)
@@ -285,7 +285,7 @@ def _numbers(X: Any, label: str) -> Any:
 
 def _draw(n: int, sample: int | None, random_state: Any) -> Array:
     """The rows to look at, in order."""
-    m = (n if n <= ALL_ROWS else SOME_ROWS) if sample is None else _whole(sample, "sample")
+    m = (n if n <= _ALL_ROWS else _SOME_ROWS) if sample is None else _whole(sample, "sample")
     if not 2 <= m <= n:
         raise ValueError(f"sample ({m}) should be from 2 to the number of rows ({n:,}).")
     rng = _generator(random_state)

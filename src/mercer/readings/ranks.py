@@ -14,10 +14,10 @@ from mercer.blocks import steps
 from mercer.readings.distances import RowDistances
 from mercer.threads import one_blas_thread, run, threads_for
 
-BLOCK = 64_000_000  # bytes of the distances that are held at a time, to X and to Y together
+_BLOCK = 64_000_000  # bytes of the distances that are held at a time, to X and to Y together
 # Up to so many ranks, and one for so many distances, are counted one by one; more are looked up in sorted distances.
-FEW_RANKS, SORTED_MEANWHILE = 32, 3000
-LONG = 30_000  # distances of a row: with fewer, threads wait for Python more than they work
+_FEW_RANKS, _SORTED_MEANWHILE = 32, 3000
+_LONG = 30_000  # distances of a row: with fewer, threads wait for Python more than they work
 
 
 def smallest_in_order(distances: Array, k: int) -> Array:
@@ -35,7 +35,7 @@ def smallest_in_order(distances: Array, k: int) -> Array:
 
 def ranks(distances: Array, indices: Array) -> Array:
     """1 + how many are smaller, or equal with a smaller index, for each of these indices."""
-    if len(indices) <= min(FEW_RANKS, len(distances) // SORTED_MEANWHILE):
+    if len(indices) <= min(_FEW_RANKS, len(distances) // _SORTED_MEANWHILE):
         return np.array([_rank(distances, j) for j in indices])
     ordered, values = np.sort(distances), distances[indices]
     found = np.searchsorted(ordered, values) + 1
@@ -69,7 +69,7 @@ class Sweep:
         """
         threads = threads_for(8 * len(self.rows) * self.n, self.threads)
         with one_blas_thread():
-            step = min(max(1, BLOCK // (16 * self.n)), len(self.rows))
+            step = min(max(1, _BLOCK // (16 * self.n)), len(self.rows))
             blocks = np.empty((2, step, self.n))
             for part in steps(len(self.rows), step):
                 self._look_at(part, blocks, look, threads)
@@ -88,4 +88,4 @@ class Sweep:
             look(part.start + position, *(distances[position] for _, distances in both))
 
         run(fill, [(space, out, columns) for space, out in both for columns in steps(self.n, space.width)], threads)
-        run(settle_and_look, range(len(rows)), threads if self.n >= LONG else 1)
+        run(settle_and_look, range(len(rows)), threads if self.n >= _LONG else 1)

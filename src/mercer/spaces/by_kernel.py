@@ -15,7 +15,7 @@ from mercer.spaces.base import Neighbors, Space
 from mercer.spaces.nearest import by_blocks
 from mercer.squares import from_products
 
-TOGETHER = 8  # points whose neighbours a kernel compares at once: more than asked for, but in one call
+_TOGETHER = 8  # points whose neighbours a kernel compares at once: more than asked for, but in one call
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class KernelRows(Space):
         return by_blocks(lambda rows: self._squared(new[rows], diag[rows]), shape, k, None, threads)
 
     def gram_at(self, new: Any, neighbors: Array) -> Array:
-        parts = steps(len(neighbors), TOGETHER)
+        parts = steps(len(neighbors), _TOGETHER)
         return np.concatenate([self._gram_of_few(new[some], neighbors[some]) for some in parts])
 
     def _gram_of_few(self, new: Any, neighbors: Array) -> Array:

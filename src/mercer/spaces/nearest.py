@@ -19,33 +19,33 @@ from mercer.spaces.base import Neighbors
 from mercer.squares import differences, differences_to, own_at_least, squares_but_own
 from mercer.threads import run
 
-TREE_COLUMNS, TREE_COLUMNS_OF_MANY, MANY = 8, 15, 50_000  # a tree pays up to so many columns, or with many points
-IN_SINGLE = 1e15  # numbers up to which squares fit into single precision
-EXTRA = 4  # candidates beyond k
-GROUP = 16  # columns of a tile that are first compared among each other
-PIECES = 16  # tiles that are shared out before progress is told
+_TREE_COLUMNS, _TREE_COLUMNS_OF_MANY, _MANY = 8, 15, 50_000  # a tree pays up to so many columns, or with many points
+_IN_SINGLE = 1e15  # numbers up to which squares fit into single precision
+_EXTRA = 4  # candidates beyond k
+_GROUP = 16  # columns of a tile that are first compared among each other
+_PIECES = 16  # tiles that are shared out before progress is told
 
 
 def tree_pays(n: int, d: int) -> bool:
     """Whether a k-d tree finds the nearest of n points with d columns sooner than all distances do."""
-    return d <= TREE_COLUMNS or (d <= TREE_COLUMNS_OF_MANY and n > MANY)
+    return d <= _TREE_COLUMNS or (d <= _TREE_COLUMNS_OF_MANY and n > _MANY)
 
 
 def precision_for(Q: Array) -> Any:
     """In which distances of these rows are computed first: single, if their squares are numbers there."""
-    return np.float32 if max(Q.max(initial=0.0), -Q.min(initial=0.0)) < IN_SINGLE else np.float64
+    return np.float32 if max(Q.max(initial=0.0), -Q.min(initial=0.0)) < _IN_SINGLE else np.float64
 
 
 def by_tree(tree: cKDTree, k: int, Q: Array | None, threads: int) -> Neighbors:
     """The k nearest points of a tree to every row of Q; to those of the tree itself without Q, each but itself."""
     if Q is None:
         distances, indices = tree.query(tree.data, k + 1, workers=threads)
-        return without_self(indices, distances)
+        return _without_self(indices, distances)
     distances, indices = tree.query(Q, [*range(1, k + 1)], workers=threads)
     return Neighbors(indices.astype(np.int32), distances)
 
 
-def without_self(indices: Array, distances: Array) -> Neighbors:
+def _without_self(indices: Array, distances: Array) -> Neighbors:
     """Of k + 1 neighbours of every row, those that are not the row itself; it need not be there among many equals."""
     own = indices == np.arange(len(indices))[:, None]
     left_out = np.where(own.any(axis=1), own.argmax(axis=1), indices.shape[1] - 1)
@@ -74,14 +74,14 @@ def by_tiles(
     columns = P.T if dtype is np.float64 else np.array(P.T, dtype=dtype, order="C")  # d×n
     squares = np.einsum("ij,ij->i", P, P).astype(dtype)
     most = len(P) - (own is not None)
-    wanted = min(k + EXTRA, most)
+    wanted = min(k + _EXTRA, most)
     found = Neighbors(np.empty((len(some), k), dtype=np.int32), np.empty((len(some), k)))
     sure = np.ones(len(some), dtype=bool)
 
     def work(rows: slice, out: Array) -> None:
         q = Q[some[rows]]
         squares_but_own(q, columns, squares, out)
-        near, least = smallest(without_own(out, own, some[rows]), wanted)
+        near, least = smallest(_without_own(out, own, some[rows]), wanted)
         exact = differences_to(q, P, near)
         order = np.argsort(exact, axis=1, kind="stable")[:, :k]
         found.indices[rows] = np.take_along_axis(near, order, 1)
@@ -89,20 +89,20 @@ def by_tiles(
         if wanted < most:
             sure[rows] = found.distances[rows, -1] ** 2 <= least + own_at_least(q, found.distances[rows, -1], dtype)
 
-    tiles(work, len(some), len(P), dtype, threads, on_pass)
+    _tiles(work, len(some), len(P), dtype, threads, on_pass)
     again = np.flatnonzero(~sure)
     if len(again):
         rest = some[again]
         better = (
             by_tiles(P, k, Q, own, threads, dtype=np.float64, some=rest)
             if dtype is np.float32
-            else by_differences(P, k, Q, own, threads, rest)
+            else _by_differences(P, k, Q, own, threads, rest)
         )
         found.indices[again], found.distances[again] = better.indices, better.distances
     return found
 
 
-def by_differences(P: Array, k: int, Q: Array, own: Array | None, threads: int, some: Array) -> Neighbors:
+def _by_differences(P: Array, k: int, Q: Array, own: Array | None, threads: int, some: Array) -> Neighbors:
     """The slow and certain way, for some rows of Q."""
     shape, own = (len(some), len(P)), None if own is None else own[some]
     return by_blocks(lambda rows: differences(Q[some[rows]], P), shape, k, own, threads)
@@ -121,30 +121,30 @@ def by_blocks(
 
     def work(rows: slice, out: Array) -> None:
         out[:] = squared(rows)
-        near = smallest(without_own(out, own, np.arange(rows.start, rows.stop)), k)[0]
+        near = smallest(_without_own(out, own, np.arange(rows.start, rows.stop)), k)[0]
         values = np.take_along_axis(out, near, 1)
         order = np.argsort(values, axis=1, kind="stable")
         found.indices[rows] = np.take_along_axis(near, order, 1)
         found.distances[rows] = np.sqrt(np.maximum(np.take_along_axis(values, order, 1), 0.0))
 
-    tiles(work, *shape, np.float64, threads, on_pass)
+    _tiles(work, *shape, np.float64, threads, on_pass)
     return found
 
 
-def without_own(out: Array, own: Array | None, rows: Array) -> Array:
+def _without_own(out: Array, own: Array | None, rows: Array) -> Array:
     if own is not None:
         out[np.arange(len(out)), own[rows]] = np.inf
     return out
 
 
-def tiles(work: Callable[[slice, Array], None], m: int, n: int, dtype: Any, threads: int, on_pass: OnPass) -> None:
+def _tiles(work: Callable[[slice, Array], None], m: int, n: int, dtype: Any, threads: int, on_pass: OnPass) -> None:
     """work(rows, out) for all of m rows, in pieces that do not depend on the threads, each with a tile of n columns."""
     size = tile_rows(n)
 
     def piece(rows: slice) -> None:
         work(rows, np.empty((rows.stop - rows.start, n), dtype=dtype))
 
-    for some in steps(m, PIECES * size):
+    for some in steps(m, _PIECES * size):
         run(piece, steps(some.stop, size, some.start), threads)
         if on_pass:
             on_pass(some.stop / m)
@@ -157,14 +157,14 @@ def smallest(D: Array, k: int) -> tuple[Array, Array]:
     are smallest, and finding those takes one sweep that processors are fast at.
     """
     rows, n = D.shape
-    m = n // GROUP
+    m = n // _GROUP
     if m < 2 * k:
         near = np.argpartition(D, k - 1, axis=1)[:, :k] if k < n else np.broadcast_to(np.arange(n), D.shape).copy()
         return near, np.take_along_axis(D, near, 1).max(axis=1)
-    winners = D[:, : m * GROUP].reshape(rows, GROUP, m).min(axis=1)
+    winners = D[:, : m * _GROUP].reshape(rows, _GROUP, m).min(axis=1)
     groups = np.argpartition(winners, k - 1, axis=1)[:, :k]
-    late = np.broadcast_to(np.arange(m * GROUP, n), (rows, n - m * GROUP))  # fewer than GROUP that had no group
-    candidates = np.concatenate([(groups[:, :, None] + m * np.arange(GROUP)).reshape(rows, -1), late], axis=1)
+    late = np.broadcast_to(np.arange(m * _GROUP, n), (rows, n - m * _GROUP))  # fewer than GROUP that had no group
+    candidates = np.concatenate([(groups[:, :, None] + m * np.arange(_GROUP)).reshape(rows, -1), late], axis=1)
     values = np.take_along_axis(D, candidates, 1)
     some = np.argpartition(values, k - 1, axis=1)[:, :k]
     return np.take_along_axis(candidates, some, 1), np.take_along_axis(values, some, 1).max(axis=1)

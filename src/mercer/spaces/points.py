@@ -19,8 +19,8 @@ from mercer.spaces.nearest import by_tiles, by_tree, precision_for, tree_pays
 from mercer.squares import SOME, medians, nearby_power_of_two
 
 # Times as far as the training rows reach, new rows are as good as infinitely far; squares would overflow.
-INFINITELY_FAR = 1e100
-DIGITS = 13  # of a row of length one, to which parallel rows are equal
+_INFINITELY_FAR = 1e100
+_DIGITS = 13  # of a row of length one, to which parallel rows are equal
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Points(Space):
     def of(cls, rows: Array, *, unit: bool = False, way: str = "auto") -> "Points":
         """Rows as they were given."""
         if unit:
-            return cls(of_length_one(rows), np.zeros(rows.shape[1]), unit=True, way=way)
+            return cls(_of_length_one(rows), np.zeros(rows.shape[1]), unit=True, way=way)
         scale = nearby_power_of_two(rows)
         scaled = np.divide(rows, scale, dtype=np.float64)
         centre = medians(scaled)
@@ -101,12 +101,12 @@ class Points(Space):
     def prepare(self, new: Any) -> Array:
         new = new.toarray() if sparse.issparse(new) else new
         if self.unit:
-            return of_length_one(new)
+            return _of_length_one(new)
         moved = np.divide(new, self.scale, dtype=np.float64)
         moved -= self.centre
         top = np.maximum(moved.max(axis=1), -moved.min(axis=1))
-        if top.max(initial=0.0) > INFINITELY_FAR:
-            moved *= np.where(top > INFINITELY_FAR, INFINITELY_FAR / np.maximum(top, INFINITELY_FAR), 1.0)[:, None]
+        if top.max(initial=0.0) > _INFINITELY_FAR:
+            moved *= np.where(top > _INFINITELY_FAR, _INFINITELY_FAR / np.maximum(top, _INFINITELY_FAR), 1.0)[:, None]
         return moved
 
     def nearest_to(self, new: Any, k: int, threads: int) -> Neighbors:
@@ -139,39 +139,39 @@ class SparsePoints(KernelRows):
         filled = np.diff(sparse.csc_array(some).indptr)
         columns = np.flatnonzero((2 * filled > some.shape[0]) & (not unit))
         medians = np.median(some[:, columns].toarray(), axis=0)
-        moved = sparse_units(rows) if unit else without_medians(rows, columns, medians)
+        moved = _sparse_units(rows) if unit else _without_medians(rows, columns, medians)
         return cls(moved, Linear(), Linear().diag(moved), columns, medians, unit)
 
     def as_given(self) -> Any:
-        return sparse.csr_array(self.rows + offsets(self.rows.shape, self.columns, self.medians))
+        return sparse.csr_array(self.rows + _offsets(self.rows.shape, self.columns, self.medians))
 
     def prepare(self, new: Any) -> Any:
-        return sparse_units(new) if self.unit else without_medians(new, self.columns, self.medians)
+        return _sparse_units(new) if self.unit else _without_medians(new, self.columns, self.medians)
 
 
-def without_medians(rows: Any, columns: Array, medians: Array) -> Any:
+def _without_medians(rows: Any, columns: Array, medians: Array) -> Any:
     rows = sparse.csr_array(rows, dtype=np.float64, copy=True)
-    return sparse.csr_array(rows - offsets(rows.shape, columns, medians)) if len(columns) else rows
+    return sparse.csr_array(rows - _offsets(rows.shape, columns, medians)) if len(columns) else rows
 
 
-def offsets(shape: tuple[int, int], columns: Array, medians: Array) -> Any:
+def _offsets(shape: tuple[int, int], columns: Array, medians: Array) -> Any:
     """The medians in their columns, in every row."""
     n = shape[0]
     starts = len(columns) * np.arange(n + 1)
     return sparse.csr_array((np.tile(medians, n), np.tile(columns, n), starts), shape=shape)
 
 
-def sparse_units(rows: Any) -> Any:
+def _sparse_units(rows: Any) -> Any:
     """Sparse rows of length one, to so many digits."""
     rows = sparse.csr_array(Cosine().rows(sparse.csr_array(rows, dtype=np.float64, copy=True)))
-    rows.data = np.round(rows.data, DIGITS)
+    rows.data = np.round(rows.data, _DIGITS)
     return rows
 
 
-def of_length_one(rows: Array) -> Array:
+def _of_length_one(rows: Array) -> Array:
     """Every row divided by its length, in an array of its own, to so many digits; a row of zeros stays."""
     top = np.maximum(rows.max(axis=1), -rows.min(axis=1).astype(np.float64))  # squares would overflow or vanish
     rows = np.divide(rows, np.where(top > 0, top, 1.0)[:, None], dtype=np.float64)
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     rows /= np.where(lengths > 0, lengths, 1.0)[:, None]
-    return np.round(rows, DIGITS, out=rows)
+    return np.round(rows, _DIGITS, out=rows)
