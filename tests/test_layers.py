@@ -70,6 +70,33 @@ def test_imports_flow_down(module):
         assert FLOORS[target] < FLOORS[room(module)], f"{module} imports upwards: {name}"
 
 
+ROOMS = sorted({path.parent for path in SOURCE.rglob("*.py")})
+
+
+@pytest.mark.parametrize("folder", ROOMS, ids=lambda folder: str(folder.relative_to(SOURCE.parent)))
+def test_every_room_says_at_its_door_what_is_inside(folder):
+    """What lives here, what it asks of others, what it never does; whatever is exported is said to be."""
+    door = folder / "__init__.py"
+    assert door.exists(), f"{folder} has modules and no __init__.py"
+    tree = ast.parse(door.read_text())
+    words = (ast.get_docstring(tree) or "").partition(">>>")[0]
+    assert words.partition("\n")[0].endswith((".", ":")), f"{door} does not begin with a sentence about the room"
+    if folder != SOURCE:
+        assert words.count(".") >= 3, f"{door} says too little about the room: {words!r}"
+    brought = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("mercer.")
+        for alias in node.names
+    }
+    said = [
+        ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    ]
+    assert brought == set(said[0] if said else ()) - {"__version__"}, f"{door}: __all__ is not what is imported"
+
+
 def test_textbook_needs_numpy_alone():
     allowed = {"numpy", "collections", "typing"}
     assert {name.split(".")[0] for name in imports(Path("textbook.py"))} <= allowed

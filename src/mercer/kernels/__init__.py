@@ -1,5 +1,9 @@
 """What similarity means: kernels as values, with one formula each.
 
+A kernel is asked for blocks of similarities, and says what it knows of itself: its diagonal, exact features, what an
+entry costs. It holds parameters and no data, and computes nothing that nobody asked for. Sums and products of kernels
+are kernels.
+
 >>> from mercer.kernels import RBF, Linear
 >>> 0.5 * Linear() + RBF(gamma=2.0)
 0.5 * Linear() + RBF(gamma=2.0)
