@@ -11,13 +11,11 @@ settings.register_profile("house", derandomize=True, deadline=None, max_examples
 settings.register_profile("thorough", derandomize=True, deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
 
-ABOUT_POOLS = ("threads", "cpus")  # their tests look at how many threads BLAS has
-
 
 @pytest.fixture(scope="module", autouse=True)
 def one_thread_of_blas(request):
-    """Threads on small products wait for each other: on a busy machine they take ten times as long."""
-    if any(word in request.module.__name__ for word in ABOUT_POOLS):
+    """Threads on small products wait for each other: on a busy machine they take ten times as long. Our own stay."""
+    if request.node.get_closest_marker("pools"):
         yield
     else:
         with one_blas_thread():

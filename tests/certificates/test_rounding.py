@@ -19,7 +19,6 @@ from mercer.solvers import dense
 from mercer.solvers.dense import leading_eigenpairs
 from mercer.sums import LESS_SHORT, SHORT, chain, product
 from mercer.sweeps.landmarks import LandmarkMap
-from mercer.threads import one_blas_thread
 
 rng = np.random.default_rng(0)
 ROWS = {
@@ -46,12 +45,6 @@ KERNELS = [
 ]
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 every_rows = pytest.mark.parametrize("rows", ROWS)
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    with one_blas_thread():
-        yield
 
 
 def errors(kernel, X, K, shift=0.0):

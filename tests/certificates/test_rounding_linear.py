@@ -20,6 +20,7 @@ from mercer.sweeps.lanes import sweep_scatter
 from mercer.sweeps.spread import Spread
 from mercer.sweeps.square import Square
 from mercer.sweeps.triangle import Triangle
+from support.registry import ALL_SCATTERS
 from support.silence import quiet
 from support.strategies import seeds
 
@@ -141,7 +142,7 @@ def a_block(rng, d, kind, place):
     return rows.astype(np.float32) if kind == "float32" else rows
 
 
-@pytest.mark.parametrize("kind", [Square, Spread, Triangle])
+@pytest.mark.parametrize("kind", ALL_SCATTERS)
 @given(seeds, st.booleans(), st.booleans())
 @settings(max_examples=40, deadline=None)
 def test_sums_and_means_are_no_farther_off_than_they_say(kind, seed, weighted, forgetting):

@@ -7,6 +7,7 @@ import pytest
 
 import cpus
 
+pytestmark = pytest.mark.pools
 PLAIN = cpus.Configuration("as it is", {}, 1)
 
 

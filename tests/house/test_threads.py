@@ -13,6 +13,7 @@ from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, threa
 from mercer.kernels import Blockwise
 from mercer.threads import blas_threads_for, one_blas_thread, run
 
+pytestmark = pytest.mark.pools
 LARGE, SMALL = threads.WORTH_BLAS_THREADS, threads.WORTH_BLAS_THREADS - 1
 
 

@@ -1,7 +1,5 @@
 """Files far larger than the memory they are read with."""
 
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 
@@ -13,25 +11,14 @@ from pyarrow import csv, feather, parquet
 import mercer
 from mercer import KernelPCA
 from mercer.errors import MercerWarning, NoRoom
+from support.peak import is_near, needs_peaks, peak_of
 from support.registry import write_file
 from support.stored import X, landmark
 
-PEAK = """
-import sys, numpy as np
-from pathlib import Path
+FIT = """
 from mercer import KernelPCA
-def status(name):
-    return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith(name))
-path, r, limit = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-def model(r):
-    return KernelPCA(5, kernel="rbf", gamma="median", eigen_solver="landmark", n_landmarks=r, memory_limit=limit)
-small = path.parent / ("small" + path.suffix)
-model(20).fit_transform_to(small, path.parent / "scores.npy")
-before = status("VmRSS")
-Path("/proc/self/clear_refs").write_text("5")
-fitted = model(r)
-fitted.fit_transform_to(path, path.parent / "scores.npy")
-print(status("VmHWM") - before, fitted.plan_.memory)
+model = KernelPCA(5, kernel="rbf", gamma="median", eigen_solver="landmark", n_landmarks={r}, memory_limit={limit})
+model.fit_transform_to(Path({path!r}), Path({path!r}).parent / "scores.npy")
 """
 STORES = {
     ".npy": np.save,
@@ -42,7 +29,7 @@ STORES = {
 }
 
 
-@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peak memory is read from Linux's /proc")
+@needs_peaks
 @pytest.mark.parametrize(
     ("kind", "r", "limit"),
     [
@@ -58,11 +45,13 @@ def test_the_limit_is_kept_by_files_far_larger_than_it(tmp_path, kind, r, limit)
     rows, suffix = np.random.default_rng(0).normal(size=(150_000, 100)), kind.partition(",")[0]
     STORES[kind](tmp_path / f"small{suffix}", rows[:5000])
     STORES[kind](tmp_path / f"large{suffix}", rows)
-    arguments = [str(tmp_path / f"large{suffix}"), str(r), str(int(limit))]
-    done = subprocess.run([sys.executable, "-c", PEAK, *arguments], capture_output=True, text=True, check=True)
-    peak, planned = map(int, done.stdout.split())
+    small, large = (
+        FIT.format(path=str(tmp_path / f"{name}{suffix}"), r=some, limit=int(limit))
+        for name, some in (("small", 20), ("large", r))
+    )
+    peak, planned = peak_of(large, before=small)
     assert planned <= limit and peak <= limit
-    assert abs(peak - planned) <= max(0.25 * peak, 64e6)
+    assert is_near(peak, planned)
 
 
 def numbered(X):

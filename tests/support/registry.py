@@ -28,6 +28,12 @@ from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.landmarks import Landmarks
 from mercer.solvers.shift_invert import DenseBottom, ShiftInvert
 from mercer.solvers.warm import WarmKrylov
+from mercer.spaces.by_kernel import KernelRows
+from mercer.spaces.given import Distances
+from mercer.spaces.points import Points, SparsePoints
+from mercer.sweeps.spread import Spread
+from mercer.sweeps.square import Square
+from mercer.sweeps.triangle import Triangle
 
 # ---------------------------------------------------------------------- kernels, each with items it can compare
 
@@ -87,7 +93,49 @@ def for_each(kernels, others=rows):
     return pytest.mark.parametrize(("kernel", "items"), kernels, ids=[repr(kernel) for kernel, _ in kernels])
 
 
-# ---------------------------------------------------------------------- operators, files, solvers
+# ---------------------------------------------------------------------- spaces, scatters, operators, files, solvers
+
+
+def alone(new, X):
+    return new
+
+
+def as_sparse(new, X):
+    return sparse.csr_array(new)
+
+
+def distances(new, X):
+    return np.sqrt(np.sum((new[:, None] - X) ** 2, axis=2))
+
+
+def directions(X):
+    return X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+def places_of(kernel, X):
+    """Rows whose scalar products are the kernel's: those of the root of its matrix."""
+    values, vectors = np.linalg.eigh(kernel.block(X, X))
+    return vectors * np.sqrt(np.maximum(values, 0.0))
+
+
+# Spaces of the same rows: how each is made, how it is given new rows, and places in a Euclidean space that are as far
+# apart as it says.
+ALL_SPACES = {
+    "points": (Points.of, alone, np.asarray),
+    "points, by a tree": (lambda X: Points.of(X, way="tree"), alone, np.asarray),
+    "points, by tiles": (lambda X: Points.of(X, way="tiles"), alone, np.asarray),
+    "sparse points": (lambda X: SparsePoints.of(sparse.csr_array(X)), as_sparse, np.asarray),
+    "linear": (lambda X: KernelRows.seen_by(Linear(), X), alone, np.asarray),
+    "linear, sparse": (lambda X: KernelRows.seen_by(Linear(), sparse.csr_array(X)), as_sparse, np.asarray),
+    "distances": (lambda X: Distances(distances(X, X)), distances, np.asarray),
+    "directions": (lambda X: Points.of(X, unit=True), alone, directions),
+    "directions, sparse": (lambda X: SparsePoints.of(sparse.csr_array(X), unit=True), as_sparse, directions),
+    "cosine": (lambda X: KernelRows.seen_by(Cosine(), X), alone, directions),
+    "rbf": (lambda X: KernelRows.seen_by(RBF(gamma=0.1), X), alone, lambda X: places_of(RBF(gamma=0.1), X)),
+}
+
+# What one pass over rows sums up.
+ALL_SCATTERS = [Square, Triangle, Spread]
 
 # Makers of one and the same matrix, X Xᵀ, in every way it can be held.
 ALL_OPERATORS = {

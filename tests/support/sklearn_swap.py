@@ -1,14 +1,17 @@
 """A pytest plugin that puts our classes into scikit-learn, so that its own test files examine them.
 
-Wherever scikit-learn has one of its own, under whatever name, ours takes its place.
+Wherever scikit-learn has one of its own, under whatever name, ours takes its place. BLAS has one thread, as in our own
+tests.
 """
 
 import sys
 
+import pytest
 import sklearn.decomposition
 import sklearn.manifold
 
 import mercer
+from mercer.threads import one_blas_thread
 
 OURS = {
     getattr(package, name): getattr(mercer, name)
@@ -28,3 +31,9 @@ for module in [module for name, module in sys.modules.items() if name.partition(
                 continue
             if ours is not None:
                 setattr(module, name, ours)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread_of_blas():
+    with one_blas_thread():
+        yield

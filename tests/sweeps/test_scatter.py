@@ -14,9 +14,8 @@ from mercer.sweeps.triangle import Triangle
 from support.batches import all_rows, groups, rounding_of
 from support.linear import U, few, very_few
 from support.long_double import centred
+from support.registry import ALL_SCATTERS
 from support.strategies import seeds, tall_tables
-
-KINDS = [Square, Triangle, Spread]
 
 
 def merged(kind, blocks, rng):
@@ -39,7 +38,7 @@ def matrix_of(scatter):
     return scatter.matrix if isinstance(scatter, Square) else scatter.R.T @ scatter.R
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ALL_SCATTERS)
 @given(data=st.data(), seed=seeds)
 @few
 def test_any_batches_in_any_order_and_tree_sum_up_to_the_scatter_matrix(kind, data, seed):
@@ -56,7 +55,7 @@ def test_any_batches_in_any_order_and_tree_sum_up_to_the_scatter_matrix(kind, da
     assert_allclose(matrix_of(scatter), expected, rtol=1e-13, atol=rounding_of(blocks))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ALL_SCATTERS)
 @given(seeds, st.integers(1, 5))
 @very_few
 def test_sweeps_on_any_number_of_threads_sum_up_to_the_scatter_matrix(kind, seed, threads):
@@ -72,7 +71,7 @@ def test_sweeps_on_any_number_of_threads_sum_up_to_the_scatter_matrix(kind, seed
     assert_allclose(matrix_of(scatter), expected, rtol=1e-12, atol=1e-12 * np.trace(S) + 1e-20)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ALL_SCATTERS)
 @given(tall_tables, st.floats(0.05, 1.0))
 @few
 def test_forgetting_scales_weights_and_nothing_else(kind, X, share):

@@ -1,9 +1,6 @@
 """Manners of the model: rows from anywhere, copies, progress, plans, and nothing that it should not touch."""
 
 import pickle
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pandas
@@ -22,6 +19,7 @@ from mercer.kernels import RBF
 from support import naive
 from support.alike import assert_same_places
 from support.local import apart, cloud, every_method, neighbours_of, roll
+from support.peak import is_near, needs_peaks, peak_of
 from support.registry import write_file
 from support.silence import quiet, silently
 
@@ -173,24 +171,16 @@ def test_the_swiss_roll_of_many_points_is_unrolled(method):
     assert model.certificate_.certified and abs(spearmanr(model.embedding_[:, 0], t)[0]) >= 0.99
 
 
-MEMORY = """
-from pathlib import Path
-import numpy as np
+SMALL_FIT = """
 from sklearn.datasets import make_swiss_roll
 from mercer import LocallyLinearEmbedding
-def status(name):
-    return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith(name))
 X = {X}
 LocallyLinearEmbedding(n_neighbors=12, n_jobs=2).fit(X[:400])
-before = status("VmRSS")
-Path("/proc/self/clear_refs").write_text("5")
-model = LocallyLinearEmbedding(n_neighbors=12, n_jobs=2, method={method!r}).fit(X)
-print(status("VmHWM") - before, model.plan_.memory)
 """
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peak memory is read from Linux's /proc")
+@needs_peaks
 @pytest.mark.parametrize(
     ("X", "method", "most"),
     [
@@ -201,7 +191,6 @@ print(status("VmHWM") - before, model.plan_.memory)
     ],
 )
 def test_the_plan_knows_what_memory_a_fit_takes(X, method, most):
-    code = MEMORY.format(X=X, method=method)
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
-    peak, planned = map(int, done.stdout.split())
-    assert peak <= most and abs(peak - planned) <= max(0.25 * peak, 64e6)
+    work = f"model = LocallyLinearEmbedding(n_neighbors=12, n_jobs=2, method={method!r}).fit(X)"
+    peak, planned = peak_of(work, SMALL_FIT.format(X=X))
+    assert peak <= most and is_near(peak, planned)

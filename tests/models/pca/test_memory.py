@@ -1,33 +1,12 @@
 """Memory of PCA: limits are kept, and plans know what a fit takes."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-# ---------------------------------------------------------------------- rows from anywhere
+from support.peak import is_near, needs_peaks, peak_of
 
 
-PEAK = """
-import sys, numpy as np
-from pathlib import Path
-from mercer import PCA
-def status(name):
-    return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith(name))
-path = Path(sys.argv[1])
-def model():
-    return {model}
-model().fit(path.parent / "small.npy")
-before = status("VmRSS")
-Path("/proc/self/clear_refs").write_text("5")
-fitted = model().fit(path)
-print(status("VmHWM") - before, fitted.plan_.memory, fitted.plan_.held)
-"""
-
-
-@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peak memory is read from Linux's /proc")
+@needs_peaks
 @pytest.mark.parametrize(
     ("shape", "model", "limit"),
     [
@@ -41,61 +20,40 @@ def test_files_larger_than_the_limit_are_a_normal_case(tmp_path, shape, model, l
     X = np.random.default_rng(0).normal(size=shape) * 0.9 ** np.arange(shape[1])
     np.save(tmp_path / "small.npy", X[:1100])
     np.save(tmp_path / "large.npy", X)
-    code = PEAK.format(model=model)
-    arguments = [sys.executable, "-W", "ignore", "-c", code, str(tmp_path / "large.npy")]
-    done = subprocess.run(arguments, capture_output=True, text=True, check=True)
-    peak, planned, _ = done.stdout.split()
-    assert int(peak) <= limit and int(planned) <= limit
-    assert abs(int(peak) - int(planned)) <= max(0.25 * int(peak), 64e6)
+    fit = f"from mercer import PCA; model = {model}.fit(Path({str(tmp_path)!r}) / %r)"
+    peak, planned = peak_of(fit % "large.npy", before=fit % "small.npy")
+    assert peak <= limit and planned <= limit
+    assert is_near(peak, planned)
 
 
-SPARSE_PEAK = """
-import numpy as np
-from pathlib import Path
+WIDE_AND_SPARSE = """
 from scipy import sparse
-from mercer import PCA, IncrementalPCA
-def status(name):
-    return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith(name))
+from mercer import PCA
 rng = np.random.default_rng(0)
 n, d, each = 100_000, 20_000, 5
 X = sparse.csr_array((rng.normal(size=n * each), np.sort(rng.integers(0, 40, (n, each)) * 500, axis=1).ravel(),
                       np.arange(n + 1) * each), shape=(n, d))
 PCA(3).fit(X[:2000])
-before = status("VmRSS")
-Path("/proc/self/clear_refs").write_text("5")
-PCA(3).fit(X).transform(X)
-print(status("VmHWM") - before)
 """
 
 
-@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peak memory is read from Linux's /proc")
+@needs_peaks
 def test_sparse_rows_are_never_made_dense():
-    done = subprocess.run([sys.executable, "-c", SPARSE_PEAK], capture_output=True, text=True, check=True)
-    assert int(done.stdout) < 300e6  # 16 GB if they were
+    (peak,) = peak_of("PCA(3).fit(X).transform(X)", WIDE_AND_SPARSE, told="")
+    assert peak < 300e6  # 16 GB if they were
 
 
-# ---------------------------------------------------------------------- what a review found
-
-
-MEMORY = """
-import sys, numpy as np
-from pathlib import Path
+SMALL_FIT = """
 from scipy import sparse
 from mercer import PCA
-def status(name):
-    return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith(name))
 rng = np.random.default_rng(0)
 X = {X}
 model = {model}
 model.fit(X[:300])
-before = status("VmRSS")
-Path("/proc/self/clear_refs").write_text("5")
-model.fit(X)
-print(status("VmHWM") - before, model.plan_.memory)
 """
 
 
-@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peak memory is read from Linux's /proc")
+@needs_peaks
 @pytest.mark.parametrize(
     ("X", "model"),
     [
@@ -116,7 +74,5 @@ print(status("VmHWM") - before, model.plan_.memory)
 )
 @pytest.mark.slow
 def test_the_plan_knows_what_memory_a_fit_takes(X, model):
-    code = MEMORY.format(X=X, model=model)
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
-    peak, planned = map(int, done.stdout.split())
-    assert abs(peak - planned) <= max(0.25 * peak, 64e6)
+    peak, planned = peak_of("model.fit(X)", SMALL_FIT.format(X=X, model=model))
+    assert is_near(peak, planned)

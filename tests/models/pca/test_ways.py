@@ -8,11 +8,9 @@ from numpy.testing import assert_allclose
 from mercer import PCA, textbook
 from mercer.sources.held import HeldRows
 from mercer.sweeps.lanes import sweep_scatter
-from mercer.sweeps.spread import Spread
-from mercer.sweeps.square import Square
-from mercer.sweeps.triangle import Triangle
 from support.alike import same_axes
 from support.linear import SOLVERS, SPARSE, SPARSE_SVD_SOLVERS, SVD_SOLVERS, TALL, WIDE, assert_same, few
+from support.registry import ALL_SCATTERS
 from support.silence import quiet
 from support.strategies import seeds, tall_tables
 
@@ -91,7 +89,7 @@ def test_a_share_by_products_grows_until_it_is_reached():
     assert_allclose(model.explained_variance_, full.explained_variance_, rtol=1e-8)
 
 
-@pytest.mark.parametrize("kind", [Square, Triangle, Spread])
+@pytest.mark.parametrize("kind", ALL_SCATTERS)
 def test_threads_do_not_change_a_single_bit(kind):
     X = np.random.default_rng(0).normal(size=(30_000, 20))
     one, three = (sweep_scatter(kind, HeldRows(X), None, threads) for threads in (1, 3))
