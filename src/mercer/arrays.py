@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+__all__ = ["HERE", "Array", "Held", "Home", "Matrix", "arrow", "is_foreign", "single_or_double", "to_numpy"]
+
 Array = NDArray[Any]  # of numpy; of which numbers, the function says
 Matrix = Any  # a dense array or a scipy sparse one
 Held = Any  # items in memory, whose first axis counts: a dense array, a CSR matrix or an array of objects

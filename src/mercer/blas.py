@@ -16,6 +16,8 @@ from scipy.linalg import cython_blas
 
 from mercer.arrays import Array
 
+__all__ = ["add_products", "add_squares"]
+
 # What the routines take: letters, whole numbers, and numbers of their own type. All are pointers, as in Fortran.
 ARGUMENTS = {"syrk": "cciinninni", "gemm": "cciiinnininni"}
 NUMBERS = {"s": ctypes.c_float, "d": ctypes.c_double}

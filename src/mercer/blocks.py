@@ -6,6 +6,25 @@ Sizes depend on shapes alone, never on threads or the clock: the same rows are s
 from itertools import pairwise
 from typing import Any
 
+__all__ = [
+    "FEATURE_ROWS",
+    "LANES",
+    "MOST_FEATURES",
+    "NARROW",
+    "SPARSE_ENTRIES",
+    "THREAD_ROWS",
+    "cut",
+    "hoods_at_a_time",
+    "lane_rows",
+    "rows_at_a_time",
+    "share_out",
+    "some_of",
+    "sparse_rows",
+    "steps",
+    "tile_bytes",
+    "tile_rows",
+]
+
 MOST_FEATURES = 5000  # of an explicit feature map: beyond it the D×D side costs more than it saves
 FEATURE_ENTRIES, FEATURE_ROWS = 8_000_000, 8192  # of features that are made block by block: held at a time, at most
 THREAD_ROWS = 1024  # rows of such a block that one thread works on

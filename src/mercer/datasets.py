@@ -8,6 +8,19 @@ import numpy as np
 
 from mercer.arrays import Array
 
+__all__ = [
+    "cities",
+    "correlated_cloud",
+    "family",
+    "moons",
+    "rings",
+    "spiral",
+    "three_clusters",
+    "three_layers",
+    "unequal_gaussian",
+    "us_arrests",
+]
+
 Seed = int | np.random.Generator
 
 #: The 35 names of 000 p. 79, family name first.

@@ -12,6 +12,25 @@ from collections.abc import Iterable
 
 from mercer.terminal import plain
 
+__all__ = [
+    "INTERRUPTED",
+    "NO_ROOM",
+    "WRONG_USE",
+    "BadData",
+    "CannotWrite",
+    "ClaimsFailed",
+    "MercerError",
+    "MercerWarning",
+    "MissingPart",
+    "NoRoom",
+    "NotVerified",
+    "WrongUse",
+    "in_short",
+    "listed",
+    "shortened",
+    "warn",
+]
+
 DEFECT, WRONG_USE, BAD_DATA, NOT_VERIFIED, NO_ROOM, INTERRUPTED = 1, 2, 3, 4, 5, 130
 
 

@@ -16,6 +16,8 @@ from scipy.sparse.linalg import LinearOperator
 
 from mercer.errors import BadData, counted, in_short, listed, shortened
 
+__all__ = ["about_steps", "refuse_diagonal", "table", "told_where"]
+
 ARRAYS = ("__array__", "__array_interface__", "__dlpack__", "__dataframe__", "__arrow_c_stream__")
 FRAMES = ("columns", "column_names", "dtypes", "__dataframe__")
 # How the types of columns of dates and times begin, in pandas, polars and Arrow.

@@ -5,6 +5,8 @@ It is plain data, so that a command line can be shown before numpy is loaded; `m
 
 from dataclasses import dataclass
 
+__all__ = ["BY_NAME", "NAMES", "in_words", "usual_gamma"]
+
 
 @dataclass(frozen=True)
 class Named:

@@ -7,6 +7,8 @@ from functools import cache
 from numbers import Integral
 from pathlib import Path
 
+__all__ = ["Limits", "bytes_in_words", "count_threads", "parse_memory"]
+
 MOST_THREADS = 64  # or as many as the machine has: more of them only take memory
 
 _UNITS = {

@@ -18,6 +18,8 @@ from mercer.arrays import Array, arrow
 from mercer.errors import CannotWrite, WrongUse
 from mercer.terminal import end_quietly, plain
 
+__all__ = ["make_place", "outlet", "refuse_same_file", "refuse_unwritable", "write_whole"]
+
 Sink = Callable[[Array], None]
 BINARY = getattr(os, "O_BINARY", 0)  # Windows would change line ends
 

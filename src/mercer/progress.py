@@ -9,6 +9,8 @@ from typing import Any
 from mercer.errors import MissingPart
 from mercer.terminal import forgiving
 
+__all__ = ["OnPass", "PassCounter", "Progress", "reporting", "saying", "track"]
+
 OnPass = Callable[[float], None] | None  # what long work calls with the share of it, or of a pass, that is done
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+__all__ = ["SUM_ROUNDINGS", "TINY", "UNIT", "UNIT_SINGLE", "frobenius", "gamma", "lengths"]
+
 UNIT = 2.0**-53  # u: a result of float64 arithmetic is off by no more than this share of itself
 UNIT_SINGLE = 2.0**-24
 SUM_ROUNDINGS = 64  # of numpy's pairwise sums over any number of terms, with what is done to the terms before

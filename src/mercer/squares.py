@@ -23,6 +23,20 @@ from mercer.arrays import Array
 from mercer.blocks import some_of, steps
 from mercer.sums import LESS_SHORT, product, row_squares
 
+__all__ = [
+    "SOME",
+    "Moved",
+    "differences",
+    "differences_to",
+    "first_of_equals",
+    "from_products",
+    "medians",
+    "multiply",
+    "nearby_power_of_two",
+    "own_at_least",
+    "squares_but_own",
+]
+
 SOME = 1000  # rows that medians are taken of
 _AT_ONCE = 1_000_000  # numbers that are looked at for equal rows
 

@@ -13,6 +13,22 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.blas import add_products, add_squares
 
+__all__ = [
+    "LESS_SHORT",
+    "LONG",
+    "SHORT",
+    "RunningSum",
+    "chain",
+    "column_squares",
+    "cross",
+    "inner",
+    "product",
+    "row_squares",
+    "sum_chain",
+    "two_sum",
+    "weighted_sum",
+]
+
 SHORT = 64  # terms of a product that BLAS may add up as it likes …
 LESS_SHORT = 256  # … and where it would lose time with so few
 TERMS_AT_ONCE = 16  # terms of a sum that are added up at once

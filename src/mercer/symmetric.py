@@ -7,6 +7,8 @@ from numpy.typing import DTypeLike
 
 from mercer.arrays import Array, Matrix
 
+__all__ = ["UNDERFLOW", "Measured", "SymmetricOperator"]
+
 UNDERFLOW = 1e-303  # eigenvalues below cannot be told from zero: they are sums of numbers without digits
 
 

@@ -6,6 +6,8 @@ import sys
 from contextlib import suppress
 from typing import Any
 
+__all__ = ["end_quietly", "forgiving", "hold_standard_streams", "plain", "put", "say", "silence"]
+
 
 def plain(text: object, keep: str = "") -> str:
     """The text with everything that cannot be printed written out: \\x1b instead of an escape."""

@@ -16,6 +16,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+__all__ = [
+    "centre", "centre_gram", "centre_gram_by_means", "centring_matrix", "component_functions",
+    "components_for_share", "covariance_by_centring", "covariance_by_moments", "covariance_by_sum", "decorrelate",
+    "function_of_matrix", "gram_matrix", "is_mercer", "kernel_pca", "linear_kernel", "lle_embedding",
+    "lle_new_point", "lle_weight_matrix", "lle_weights", "nearest_neighbours", "ngram_kernel", "normalised_kernel",
+    "pca_by_covariance", "pca_by_gram", "pca_by_svd", "polynomial_kernel", "ppca_log_likelihood", "ppca_scores",
+    "preimage_by_fixed_point", "preimage_by_ridge", "probabilistic_pca", "project", "projection_coefficients",
+    "projection_distance", "projection_spread", "proportion_of_variance", "quadratic_features", "rbf_kernel",
+    "rbf_kernel_of_length", "reconstruct", "reconstruction_error", "scores", "spectral_decomposition",
+    "standardise", "sum_of_projections", "training_scores", "whiten", "with_signs",
+]  # fmt: skip
+
 Array = NDArray[Any]
 Kernel = Callable[[Any, Any], float]
 

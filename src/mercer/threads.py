@@ -20,6 +20,8 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
+__all__ = ["WORTH_BLAS_THREADS", "blas_threads_for", "one_blas_thread", "run", "threads_for"]
+
 WORTH_A_THREAD = 4_000_000  # multiplications: below, handing work over costs more than it saves
 # Multiplications of one LAPACK call (n³ for n rows) from which its threads save time: measured idle on two cores they
 # gain nothing up to 700 rows, a fifth at 1000 to 1500, and half the time at 2000.

@@ -4,3 +4,18 @@
 them have in common. A certificate asks nobody anything: it is made of measured pairs and of bounds that are handed to
 it. Each module begins with the theorem it stands on.
 """
+
+from mercer.certificates.gaps import GapCertificate, PartsCertificate, certify_gaps
+from mercer.certificates.intervals import IntervalCertificate, certify_landmarks
+from mercer.certificates.residuals import ANGLE, Certificate, certify
+
+__all__ = [
+    "ANGLE",
+    "Certificate",
+    "GapCertificate",
+    "IntervalCertificate",
+    "PartsCertificate",
+    "certify",
+    "certify_gaps",
+    "certify_landmarks",
+]

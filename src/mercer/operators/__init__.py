@@ -4,3 +4,40 @@ Every operator answers the questions of `mercer.symmetric`, whether its entries 
 formed. Operators and solvers do not know each other. An operator holds data and no settings, and says how far rounding
 can have moved what it returns.
 """
+
+from mercer.operators.alignment import align, over_blocks
+from mercer.operators.centering import Centered, Weighted, inverse_root
+from mercer.operators.features import FeatureGram
+from mercer.operators.gram import Gram, HeldGram, RecomputedGram
+from mercer.operators.held import BlackBox, Dilation, HeldMatrix
+from mercer.operators.local_methods import residuals, weights
+from mercer.operators.products import ScatterProducts
+from mercer.operators.projection import ByKernel, Centring, Projection, projection
+from mercer.operators.tiles import STRIP, TILE, apply, fill_symmetric, plan_symmetric
+
+__all__ = [
+    "STRIP",
+    "TILE",
+    "BlackBox",
+    "ByKernel",
+    "Centered",
+    "Centring",
+    "Dilation",
+    "FeatureGram",
+    "Gram",
+    "HeldGram",
+    "HeldMatrix",
+    "Projection",
+    "RecomputedGram",
+    "ScatterProducts",
+    "Weighted",
+    "align",
+    "apply",
+    "fill_symmetric",
+    "inverse_root",
+    "over_blocks",
+    "plan_symmetric",
+    "projection",
+    "residuals",
+    "weights",
+]

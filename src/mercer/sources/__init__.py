@@ -4,3 +4,36 @@
 has those in memory, `npy`, `tables` and `delimited` read files block by block, and `files` opens whatever a path names.
 Whatever is wrong with a file is said in one sentence with its row and column.
 """
+
+from mercer.sources.files import open_rows
+from mercer.sources.held import (
+    Given,
+    HeldRows,
+    MappedRows,
+    ScaledRows,
+    by_columns,
+    copies_of,
+    groups_of,
+    same_items,
+    some_rows,
+    width_of,
+)
+from mercer.sources.items import Items, Rows
+from mercer.sources.stored import FileRows
+
+__all__ = [
+    "FileRows",
+    "Given",
+    "HeldRows",
+    "Items",
+    "MappedRows",
+    "Rows",
+    "ScaledRows",
+    "by_columns",
+    "copies_of",
+    "groups_of",
+    "open_rows",
+    "same_items",
+    "some_rows",
+    "width_of",
+]

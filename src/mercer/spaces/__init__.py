@@ -4,3 +4,10 @@
 distances. `nearest` finds neighbours rigorously: whom rounding might have misplaced is measured again. Neighbourhoods
 ask a space for Gram matrices, never for rows.
 """
+
+from mercer.spaces.base import Neighbors, Space, graph_of
+from mercer.spaces.by_kernel import KernelRows
+from mercer.spaces.given import Distances
+from mercer.spaces.points import Points, SparsePoints
+
+__all__ = ["Distances", "KernelRows", "Neighbors", "Points", "Space", "SparsePoints", "graph_of"]

@@ -4,3 +4,27 @@ An accumulator takes in blocks, and two of them merge into one that has seen the
 contract, and `square`, `triangle` and `spread` are what may be kept. `lanes` deals blocks out so that sums are the same
 to the last bit on any number of threads. `landmarks` sums up what a few rows see of all others.
 """
+
+from mercer.sweeps.landmarks import LandmarkMap, Moments, sweep_moments
+from mercer.sweeps.lanes import Kind, origin_of, squares_along, sweep_scatter
+from mercer.sweeps.scatter import ENTRY, Scatter
+from mercer.sweeps.spread import Spread
+from mercer.sweeps.square import Square, add_square, mirror
+from mercer.sweeps.triangle import Triangle
+
+__all__ = [
+    "ENTRY",
+    "Kind",
+    "LandmarkMap",
+    "Moments",
+    "Scatter",
+    "Spread",
+    "Square",
+    "Triangle",
+    "add_square",
+    "mirror",
+    "origin_of",
+    "squares_along",
+    "sweep_moments",
+    "sweep_scatter",
+]
