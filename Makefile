@@ -5,7 +5,7 @@ BIN    := .venv/bin
 TWO    := -n 2 --dist worksteal  # processes that share the tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo attack test test-all lint bench pictures test-cpus test-lowest test-next format clean
+.PHONY: help demo attack test test-all lint bench pictures reference test-cpus test-lowest test-next format clean
 
 help:  ## this list
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -32,6 +32,9 @@ bench: .venv/$(if $(filter pca lle,$(SUITE)),.bench,.dev)  ## SUITE=pca: us and 
 
 million.parquet: .venv/.dev
 	$(BIN)/python -m benchmarks.kernel_pca.million $@
+
+reference: .venv/.dev  ## docs/reference and the lists of docs/design/house.md, written from the code
+	$(BIN)/python tools/reference.py
 
 pictures: .venv/.dev  ## the pictures of the documents, in about a minute
 	$(BIN)/python -m docs.pictures.draw $(ARGS)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import mercer
+import reference
 from mercer import datasets, textbook
 
 ROOT = Path(__file__).parents[2]
@@ -98,17 +99,50 @@ def test_every_public_function_is_explained_and_cites_its_source(module):
     assert public_functions(module) - cited <= {"with_signs", "normalised_kernel", "ppca_log_likelihood", "family"}
 
 
+def anchors(page):
+    """Of the headings of a page, as browsers are given them: words in small letters with hyphens between."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", page, flags=re.S), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def test_links_of_the_documents_lead_somewhere():
-    for document in [
-        ROOT / "README.md",
-        ROOT / "CONTRIBUTING.md",
-        ROOT / "CHANGELOG.md",
-        *(ROOT / "docs").rglob("*.md"),
-        *(ROOT / "benchmarks").rglob("*.md"),
-    ]:
-        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", document.read_text(encoding="utf-8")):
-            if not target.startswith("http"):
-                assert (document.parent / target).exists(), f"{document.name} links to {target}"
+    documents = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "benchmarks").rglob("*.md")]
+    for document in [ROOT / "README.md", *(ROOT / name for name in OTHERS), *documents]:
+        text = document.read_text(encoding="utf-8")
+        for target, anchor in re.findall(r"\]\(([^)#\s]*)#?([^)\s]*)[^)]*\)", text):
+            if target.startswith("http"):
+                continue
+            path = document.parent / target if target else document
+            assert path.exists(), f"{document.name} links to {target}"
+            assert not anchor or anchor in anchors(path.read_text(encoding="utf-8")), f"{document.name}: #{anchor}"
+
+
+def test_every_page_can_be_reached_from_the_index():
+    reached, ahead = set(), ["index.md"]
+    while ahead:
+        page = ahead.pop()
+        if page not in reached:
+            reached.add(page)
+            targets = re.findall(r"\]\(([^)#\s]+\.md)[^)]*\)", DOCS[page])
+            paths = [(ROOT / "docs" / page).parent / target for target in targets if not target.startswith("http")]
+            inside = [path.resolve() for path in paths if path.resolve().is_relative_to(ROOT / "docs")]
+            ahead += [path.relative_to(ROOT / "docs").as_posix() for path in inside]
+    assert reached == set(DOCS)
+
+
+def test_letters_are_in_the_pages_that_are_said_to_introduce_them():
+    rows = re.findall(r"^\| (.+?) \| .+? \| (\[.+) \|$", DOCS["notation.md"], re.M)
+    assert len(rows) > 30
+    for letters, pages in rows:
+        for letter in letters.split(", "):
+            for page in re.findall(r"\(([^)#]+)", pages):
+                assert re.search(rf"(?<![A-Za-z]){letter}(?![A-Za-z])", DOCS[page]), f"{page} has no {letter}"
+
+
+@pytest.mark.parametrize("page", ["api", "cli", "errors"])
+def test_reference_is_what_the_code_says(page):
+    written = getattr(reference, page)()
+    assert DOCS[f"reference/{page}.md"] == written, "the code says something else by now: make reference"
 
 
 def blocks(language, page):

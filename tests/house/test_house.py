@@ -1,9 +1,11 @@
 """The house as its measures and walks see it."""
 
+import re
 from itertools import pairwise
 
+import reference
 from measures import MEASURES, House
-from test_layers import FLOORS
+from test_layers import FLOORS, SOURCE
 from walk import CONTRACTS, STORY, Hop, Walk, walks
 
 SMALL_HOUSE = House(
@@ -65,3 +67,32 @@ def test_walks_begin_at_the_model_and_know_where_they_have_been():
         seen = [hop.file for hop in walk.hops]
         assert [hop.back for hop in walk.hops] == [file in seen[:i] for i, file in enumerate(seen)]
         assert all(one != other for one, other in pairwise(seen))
+
+
+HOUSE_PAGE = reference.HOUSE.read_text(encoding="utf-8")
+
+
+def test_floors_of_the_page_are_those_of_the_house():
+    assert reference.house(with_walks=False) == HOUSE_PAGE, "the house has changed: make reference"
+    rooms = {path.stem for path in SOURCE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    named = set(re.findall(r"`(\w+)(?:/|\.py)`", HOUSE_PAGE))
+    assert rooms - {"__init__"} <= named
+
+
+def test_paths_of_the_page_exist():
+    paths = set(re.findall(r"`([\w/]+(?:\.py|\.md|/))`", HOUSE_PAGE)) | set(re.findall(r"`(tests/\w+)`", HOUSE_PAGE))
+    assert len(paths) > 60
+    root = SOURCE.parents[1]
+    missing = {path for path in paths if not (root / path).exists() and not (SOURCE / path).exists()}
+    assert missing == set()
+
+
+def test_walks_of_the_page_come_through_the_files_of_the_fits():
+    """The files; functions come and go, and are written anew by `make reference`."""
+    told = HOUSE_PAGE.partition("<!-- walks -->")[2].partition("<!-- end of walks -->")[0]
+    parts = re.split(r"^\*\*`(.+?)`\*\*.*$", told, flags=re.M)
+    pages = {
+        title: set(re.findall(r"^\d+\. (?:↩ )?`(.+?)`", part, re.M))
+        for title, part in zip(parts[1::2], parts[2::2], strict=True)
+    }
+    assert pages == {walk.title: set(walk.files) for walk in walks()}, "fits go another way by now: make reference"
