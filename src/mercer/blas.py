@@ -20,10 +20,10 @@ __all__ = ["add_products", "add_squares"]
 
 # What the routines take: letters, whole numbers, and numbers of their own type. All are pointers, as in Fortran.
 ARGUMENTS = {"syrk": "cciinninni", "gemm": "cciiinnininni"}
-NUMBERS = {"s": ctypes.c_float, "d": ctypes.c_double}
-LETTERS = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
-FARTHEST = 2**31 - 1  # that their whole numbers can tell
-PROBE_TERMS, PROBE_SIDES = (
+_NUMBERS = {"s": ctypes.c_float, "d": ctypes.c_double}
+_LETTERS = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
+_FARTHEST = 2**31 - 1  # that their whole numbers can tell
+_PROBE_TERMS, _PROBE_SIDES = (
     64,
     (5, 150),
 )  # of products that show how they are added: small ones may have ways of their own
@@ -31,80 +31,80 @@ PROBE_TERMS, PROBE_SIDES = (
 
 def add_squares(C: Array, rows: Array, short: int) -> None:
     """C += rowsᵀ rows of so many rows after the other; below the diagonal, whatever comes."""
-    rows = lying_in_rows(rows, C)
-    refuse_mismatch(C, rows, rows)
-    routine = routine_of(LETTERS[C.dtype] + "syrk")
+    rows = _lying_in_rows(rows, C)
+    _refuse_mismatch(C, rows, rows)
+    routine = routine_of(_LETTERS[C.dtype] + "syrk")
     if routine is None:
-        add_up(C, rows, rows, short)
+        _add_up(C, rows, rows, short)
     else:
-        call_syrk(routine, C, rows, short)
+        _call_syrk(routine, C, rows, short)
 
 
 def add_products(C: Array, A: Array, B: Array, short: int) -> None:
     """C += AᵀB of so many rows after the other."""
-    A, B = lying_in_rows(A, C), lying_in_rows(B, C)
-    refuse_mismatch(C, A, B)
-    routine = routine_of(LETTERS[C.dtype] + "gemm")
+    A, B = _lying_in_rows(A, C), _lying_in_rows(B, C)
+    _refuse_mismatch(C, A, B)
+    routine = routine_of(_LETTERS[C.dtype] + "gemm")
     if routine is None:
-        add_up(C, A, B, short)
+        _add_up(C, A, B, short)
     else:
         call_gemm(routine, C, A, B, short)
 
 
-def add_up(C: Array, A: Array, B: Array, short: int) -> None:
+def _add_up(C: Array, A: Array, B: Array, short: int) -> None:
     """The same by numpy."""
     for first in range(0, len(A), short):
         C += A[first : first + short].T @ B[first : first + short]
 
 
-def call_syrk(routine: Callable[..., Any], C: Array, rows: Array, short: int) -> None:
-    one, out = unit(C), (C.ctypes.data, apart(C))
-    place, between, columns = rows.ctypes.data, apart(rows), whole(len(C))
+def _call_syrk(routine: Callable[..., Any], C: Array, rows: Array, short: int) -> None:
+    one, out = _unit(C), (C.ctypes.data, _apart(C))
+    place, between, columns = rows.ctypes.data, _apart(rows), _whole(len(C))
     for first in range(0, len(rows), short):
-        some = whole(min(short, len(rows) - first))
+        some = _whole(min(short, len(rows) - first))
         routine(b"L", b"N", columns, some, one, place + first * rows.strides[0], between, one, *out)
 
 
 def call_gemm(routine: Callable[..., Any], C: Array, A: Array, B: Array, short: int) -> None:
-    one, out, shape = unit(C), (C.ctypes.data, apart(C)), (whole(C.shape[1]), whole(C.shape[0]))
-    left, right, gaps = A.ctypes.data, B.ctypes.data, (apart(A), apart(B))
+    one, out, shape = _unit(C), (C.ctypes.data, _apart(C)), (_whole(C.shape[1]), _whole(C.shape[0]))
+    left, right, gaps = A.ctypes.data, B.ctypes.data, (_apart(A), _apart(B))
     for first in range(0, len(A), short):
-        some, its, other = whole(min(short, len(A) - first)), first * A.strides[0], first * B.strides[0]
+        some, its, other = _whole(min(short, len(A) - first)), first * A.strides[0], first * B.strides[0]
         routine(b"N", b"T", *shape, some, one, right + other, gaps[1], left + its, gaps[0], one, *out)
 
 
 # ---------------------------------------------------------------------- what the routines are given
 
 
-def lying_in_rows(rows: Array, like: Array) -> Array:
+def _lying_in_rows(rows: Array, like: Array) -> Array:
     """In the precision of another array, each number where it belongs, and those of a row side by side.
 
     A field of a packed record may lie at any byte, and rows any number of bytes apart.
     """
     size = rows.itemsize
-    beside = rows.strides[1] == size and rows.shape[1] * size <= rows.strides[0] <= FARTHEST * size
+    beside = rows.strides[1] == size and rows.shape[1] * size <= rows.strides[0] <= _FARTHEST * size
     if beside and rows.dtype == like.dtype and rows.flags.aligned and rows.strides[0] % size == 0:
         return rows
     return np.array(rows, dtype=like.dtype, order="C")
 
 
-def refuse_mismatch(C: Array, A: Array, B: Array) -> None:
+def _refuse_mismatch(C: Array, A: Array, B: Array) -> None:
     """The routines believe what they are told, and write there."""
-    if C.shape != (A.shape[1], B.shape[1]) or len(A) != len(B) or not (C.flags.carray and C.dtype in LETTERS):
+    if C.shape != (A.shape[1], B.shape[1]) or len(A) != len(B) or not (C.flags.carray and C.dtype in _LETTERS):
         raise ValueError(f"{A.shape}ᵀ{B.shape} cannot be added to an array of {C.shape}, {C.dtype}.")
 
 
-def apart(rows: Array) -> Any:
+def _apart(rows: Array) -> Any:
     """How far it is from row to row, in numbers."""
-    return whole(max(rows.strides[0] // rows.itemsize, rows.shape[1], 1))
+    return _whole(max(rows.strides[0] // rows.itemsize, rows.shape[1], 1))
 
 
-def whole(number: int) -> Any:
+def _whole(number: int) -> Any:
     return ctypes.byref(ctypes.c_int(number))
 
 
-def unit(C: Array) -> Any:
-    return ctypes.byref(NUMBERS[LETTERS[C.dtype]](1.0))
+def _unit(C: Array) -> Any:
+    return ctypes.byref(_NUMBERS[_LETTERS[C.dtype]](1.0))
 
 
 # ---------------------------------------------------------------------- where they are
@@ -142,12 +142,12 @@ def sums_up_first(routine: Callable[..., Any], name: str) -> bool:
     """
     dtype: Any = np.float32 if name[0] == "s" else np.float64
     small = np.ldexp(1.0, -(np.finfo(dtype).nmant // 2 + 2))  # its square is below half a unit in the last place of 1
-    for side in PROBE_SIDES:
-        C, rows = np.ones((side, side), dtype), np.full((PROBE_TERMS, side), small, dtype)
+    for side in _PROBE_SIDES:
+        C, rows = np.ones((side, side), dtype), np.full((_PROBE_TERMS, side), small, dtype)
         if name[1:] == "syrk":
-            call_syrk(routine, C, rows, PROBE_TERMS)
+            _call_syrk(routine, C, rows, _PROBE_TERMS)
         else:
-            call_gemm(routine, C, rows, rows, PROBE_TERMS)
-        if not (np.triu(C) == np.triu(np.full_like(C, 1 + PROBE_TERMS * small**2))).all():
+            call_gemm(routine, C, rows, rows, _PROBE_TERMS)
+        if not (np.triu(C) == np.triu(np.full_like(C, 1 + _PROBE_TERMS * small**2))).all():
             return False
     return True

@@ -31,13 +31,13 @@ __all__ = [
     "warn",
 ]
 
-DEFECT, WRONG_USE, BAD_DATA, NOT_VERIFIED, NO_ROOM, INTERRUPTED = 1, 2, 3, 4, 5, 130
+_DEFECT, WRONG_USE, _BAD_DATA, _NOT_VERIFIED, NO_ROOM, INTERRUPTED = 1, 2, 3, 4, 5, 130
 
 
 class MercerError(Exception):
     """What went wrong, in one sentence for people; `exit_code` is the same for scripts."""
 
-    exit_code = DEFECT
+    exit_code = _DEFECT
 
 
 class WrongUse(MercerError):
@@ -69,13 +69,13 @@ class CannotWrite(MercerError):
 class ClaimsFailed(MercerError):
     """A figure was drawn, but something it claims did not hold."""
 
-    exit_code = NOT_VERIFIED
+    exit_code = _NOT_VERIFIED
 
 
 class NotVerified(MercerError):
     """An answer was given, but it is not as good as was asked for."""
 
-    exit_code = NOT_VERIFIED
+    exit_code = _NOT_VERIFIED
 
 
 class NoRoom(MercerError, MemoryError):
@@ -87,7 +87,7 @@ class NoRoom(MercerError, MemoryError):
 class BadData(MercerError, ValueError):
     """The data cannot be used as they are."""
 
-    exit_code = BAD_DATA
+    exit_code = _BAD_DATA
 
 
 def listed(items: Iterable[object], most: int = 5, total: int | None = None) -> str:

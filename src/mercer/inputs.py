@@ -18,28 +18,28 @@ from mercer.errors import BadData, counted, in_short, listed, shortened
 
 __all__ = ["about_steps", "refuse_diagonal", "table", "told_where"]
 
-ARRAYS = ("__array__", "__array_interface__", "__dlpack__", "__dataframe__", "__arrow_c_stream__")
-FRAMES = ("columns", "column_names", "dtypes", "__dataframe__")
+_ARRAYS = ("__array__", "__array_interface__", "__dlpack__", "__dataframe__", "__arrow_c_stream__")
+_FRAMES = ("columns", "column_names", "dtypes", "__dataframe__")
 # How the types of columns of dates and times begin, in pandas, polars and Arrow.
-TEMPORAL = re.compile(r"date|time|duration|period|interval|month", re.IGNORECASE)
-MOMENTS = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
-AS_NUMBERS = "Leave them out, or turn them into numbers first, such as days since the first."
-LONGEST = 560  # characters of a message
-ENOUGH = 1000  # steps of rounding that rows should differ by, at least
-SOME, ENTRIES = 1000, 10**6  # rows, and numbers, that are looked at for it
+_TEMPORAL = re.compile(r"date|time|duration|period|interval|month", re.IGNORECASE)
+_MOMENTS = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+_AS_NUMBERS = "Leave them out, or turn them into numbers first, such as days since the first."
+_LONGEST = 560  # characters of a message
+_ENOUGH = 1000  # steps of rounding that rows should differ by, at least
+_SOME, _ENTRIES = 1000, 10**6  # rows, and numbers, that are looked at for it
 
 
 def table(X: Any, label: str = "X") -> Any:
     """X, if it may be a table of numbers; lists as arrays, and without a mask that hides nothing."""
-    refuse_other_things(X, label)
+    _refuse_other_things(X, label)
     if isinstance(X, np.ma.MaskedArray):
-        refuse_hidden(X, label)
+        _refuse_hidden(X, label)
         X = X.data
-    if not (isinstance(X, np.ndarray) or sparse.issparse(X) or any(hasattr(X, name) for name in FRAMES)):
-        X = as_array(X, label)
-    refuse_complex(X, label)
-    refuse_moments(X, label)
-    refuse_texts(X, label)
+    if not (isinstance(X, np.ndarray) or sparse.issparse(X) or any(hasattr(X, name) for name in _FRAMES)):
+        X = _as_array(X, label)
+    _refuse_complex(X, label)
+    _refuse_moments(X, label)
+    _refuse_texts(X, label)
     return X
 
 
@@ -53,14 +53,14 @@ def told_where(X: Any, label: str = "") -> Iterator[None]:
         if "feature names" in str(error):
             raise  # scikit-learn's own words, which say it all
         kind = TypeError if isinstance(error, TypeError) else BadData
-        words = in_one_line(str(error), X)
+        words = _in_one_line(str(error), X)
         which = f"{label}: " if label and label not in words else ""
-        wrong = what_is_wrong_with(X)
+        wrong = _what_is_wrong_with(X)
         stop = "." * (bool(wrong) and words[-1:] not in ".:;!?")
-        raise kind(shortened(f"{which}{words}{stop} {wrong}".strip(), LONGEST)) from None
+        raise kind(shortened(f"{which}{words}{stop} {wrong}".strip(), _LONGEST)) from None
 
 
-def in_one_line(text: str, X: Any) -> str:
+def _in_one_line(text: str, X: Any) -> str:
     """A message without line breaks, printed arrays, and advice that is not for here."""
     if "contains NaN" in text or "contains infinity" in text:
         text = text.split("\n")[0]
@@ -73,7 +73,7 @@ def in_one_line(text: str, X: Any) -> str:
 # ---------------------------------------------------------------------- no table at all
 
 
-def refuse_other_things(X: Any, label: str) -> None:
+def _refuse_other_things(X: Any, label: str) -> None:
     """Objects that numpy would take apart piece by piece, for minutes, before it gives up."""
     if isinstance(X, str):
         short = X[:60]
@@ -82,16 +82,16 @@ def refuse_other_things(X: Any, label: str) -> None:
         raise BadData(f"{label} is None; a table of rows and columns is needed.")
     if hasattr(X, "X") and hasattr(X, "obs") and not hasattr(X, "columns"):
         raise TypeError(
-            f"{label} is {a_or_an(type(X).__name__)} object, which holds several tables: give the one that is meant, "
+            f"{label} is {_a_or_an(type(X).__name__)} object, which holds several tables: give the one that is meant, "
             'such as adata.X or adata.obsm["X_pca"].'
         )
     if isinstance(X, LinearOperator):
         raise TypeError(f"{label} is a LinearOperator, whose rows cannot be read; only a kernel matrix may be one.")
     known = isinstance(X, (np.ndarray, Number, np.generic, memoryview)) or sparse.issparse(X)
     known = known or (isinstance(X, Sequence) and not isinstance(X, (bytes, bytearray)))
-    if isinstance(X, type) or not (known or any(hasattr(X, name) for name in ARRAYS)):
+    if isinstance(X, type) or not (known or any(hasattr(X, name) for name in _ARRAYS)):
         raise TypeError(
-            f"{label} is {a_or_an(type(X).__name__)}, not a table of numbers: give an array, a list of rows, a "
+            f"{label} is {_a_or_an(type(X).__name__)}, not a table of numbers: give an array, a list of rows, a "
             "dataframe, a sparse matrix, or the pathlib.Path of a file."
         )
     if isinstance(X, np.ndarray) and X.dtype.names:
@@ -101,11 +101,11 @@ def refuse_other_things(X: Any, label: str) -> None:
         )
 
 
-def a_or_an(name: str) -> str:
+def _a_or_an(name: str) -> str:
     return f"a{'n' * (name[0] in 'aeiouAEIOU')} {name}"
 
 
-def refuse_hidden(X: Any, label: str) -> None:
+def _refuse_hidden(X: Any, label: str) -> None:
     """Entries behind a mask are not there; numbers that are must not stand in for them."""
     hidden = np.argwhere(np.ma.getmaskarray(X))
     if len(hidden):
@@ -116,27 +116,27 @@ def refuse_hidden(X: Any, label: str) -> None:
         )
 
 
-def as_array(X: Any, label: str) -> Any:
+def _as_array(X: Any, label: str) -> Any:
     """A list of rows, or anything like an array, as one; which rows differ in length, if numpy cannot make it."""
     if isinstance(X, Sequence) and len(X) and not isinstance(X[0], (str, bytes)) and X[0] is not None:
-        refuse_other_things(X[0], f"row index 0 of {label}")  # numpy would take it apart
+        _refuse_other_things(X[0], f"row index 0 of {label}")  # numpy would take it apart
     try:
         return np.asarray(X)
     except ValueError:
-        other = next((i for i, row in enumerate(X) if not same_length(row, X[0])), None)
+        other = next((i for i, row in enumerate(X) if not _same_length(row, X[0])), None)
         if other is None:
             raise BadData(f"{label} is a list of rows, and they are not all lists of numbers.") from None
         raise BadData(
-            f"{label} is ragged: row index 0 has {entries(X[0])} and row index {other} has {entries(X[other])}; all "
+            f"{label} is ragged: row index 0 has {_entries(X[0])} and row index {other} has {_entries(X[other])}; all "
             "rows need the same number of entries."
         ) from None
 
 
-def same_length(one: Any, other: Any) -> bool:
+def _same_length(one: Any, other: Any) -> bool:
     return hasattr(one, "__len__") and hasattr(other, "__len__") and len(one) == len(other)
 
 
-def entries(row: Any) -> str:
+def _entries(row: Any) -> str:
     if not hasattr(row, "__len__"):
         return f"one ({in_short(row)})"
     return f"{len(row)} entr{'y' if len(row) == 1 else 'ies'}"
@@ -145,18 +145,18 @@ def entries(row: Any) -> str:
 # ---------------------------------------------------------------------- dates, times and texts
 
 
-def refuse_texts(X: Any, label: str) -> None:
+def _refuse_texts(X: Any, label: str) -> None:
     """Arrays of texts, and of nothing at all: scikit-learn's words for them say neither where nor what to do."""
     if isinstance(X, np.ndarray) and X.dtype.kind in "US":
-        how = what_is_wrong_with(X) or "They are numbers written as text: convert them with X.astype(float)."
+        how = _what_is_wrong_with(X) or "They are numbers written as text: convert them with X.astype(float)."
         raise BadData(f"{label} is an array of texts, and dtype='numeric' is not compatible with them. {how}")
     if hasattr(X, "columns") and np.shape(X)[1:] == (0,):
         raise BadData(f"Found array with 0 feature(s) (shape={np.shape(X)}) while a minimum of 1 is required.")
 
 
-def refuse_complex(X: Any, label: str) -> None:
+def _refuse_complex(X: Any, label: str) -> None:
     """scikit-learn prints the numbers after its words."""
-    bad = [f"column {in_short(name)}" for name, kind in columns_of(X) if str(kind).startswith("complex")]
+    bad = [f"column {in_short(name)}" for name, kind in _columns_of(X) if str(kind).startswith("complex")]
     if bad or getattr(getattr(X, "dtype", None), "kind", "") == "c":
         where = listed(bad) if bad else label
         raise BadData(
@@ -164,21 +164,21 @@ def refuse_complex(X: Any, label: str) -> None:
         )
 
 
-def refuse_moments(X: Any, label: str) -> None:
+def _refuse_moments(X: Any, label: str) -> None:
     """Dates and durations, which numpy would count in days or nanoseconds without a word."""
-    bad = [f"{name!r} ({kind})" for name, kind in columns_of(X) if TEMPORAL.match(str(kind))]
+    bad = [f"{name!r} ({kind})" for name, kind in _columns_of(X) if _TEMPORAL.match(str(kind))]
     if bad:
-        raise TypeError(f"{label} has columns of dates or times, which are no numbers: {listed(bad)}. {AS_NUMBERS}")
+        raise TypeError(f"{label} has columns of dates or times, which are no numbers: {listed(bad)}. {_AS_NUMBERS}")
     if not isinstance(X, np.ndarray):
         return
     if X.dtype.kind in "mM":
         what = "dates" if X.dtype.kind == "M" else "durations"
-        raise TypeError(f"{label} holds {what} ({X.dtype}), which are no numbers. {AS_NUMBERS}")
-    if X.dtype.kind == "O" and X.ndim == 2 and any(issubclass(kind, MOMENTS) for kind in {type(v) for v in X.flat}):
-        raise TypeError(f"{label} holds dates or times. {what_is_wrong_with(X)}")
+        raise TypeError(f"{label} holds {what} ({X.dtype}), which are no numbers. {_AS_NUMBERS}")
+    if X.dtype.kind == "O" and X.ndim == 2 and any(issubclass(kind, _MOMENTS) for kind in {type(v) for v in X.flat}):
+        raise TypeError(f"{label} holds dates or times. {_what_is_wrong_with(X)}")
 
 
-def columns_of(X: Any) -> list[tuple[Any, Any]]:
+def _columns_of(X: Any) -> list[tuple[Any, Any]]:
     """Names and types of the columns of a dataframe or an Arrow table; none of anything else."""
     if hasattr(X, "columns") and hasattr(X, "dtypes") and not isinstance(X, np.ndarray):
         return list(zip(X.columns, X.dtypes, strict=False))
@@ -194,17 +194,17 @@ def about_steps(X: Any) -> str:
     """Where a large constant has left the numbers few digits, by some of the rows; nothing if they have enough."""
     if not isinstance(X, np.ndarray) or X.dtype.kind not in "fiu" or 0 in X.shape:
         return ""
-    some = X[:: max(1, len(X) // max(2, min(SOME, ENTRIES // X.shape[1])))]
+    some = X[:: max(1, len(X) // max(2, min(_SOME, _ENTRIES // X.shape[1])))]
     kind = X.dtype.type if X.dtype.kind == "f" else np.float64  # whole numbers become these
     low, high = some.min(axis=0).astype(kind), some.max(axis=0).astype(kind)
     with np.errstate(over="ignore", invalid="ignore"):
         spreads, sizes = high - low, np.maximum(np.abs(low), np.abs(high))
-        if not spreads.max() < ENOUGH * np.spacing(sizes.max()):  # nearly always
+        if not spreads.max() < _ENOUGH * np.spacing(sizes.max()):  # nearly always
             return ""
     exact = (sizes <= 2**53) if X.dtype.kind != "f" else np.zeros(len(sizes), dtype=bool)
     steps = np.where((spreads > 0) & ~exact, np.spacing(sizes), 0)
     j, spread = int(np.argmax(steps)), float(spreads.max())
-    if not spread < ENOUGH * float(steps[j]):
+    if not spread < _ENOUGH * float(steps[j]):
         return ""
     digits = max(0, int(np.log10(spread / float(steps[j]))))
     return (
@@ -228,7 +228,7 @@ def refuse_diagonal(matrix: Any) -> None:
 # ---------------------------------------------------------------------- where
 
 
-def what_is_wrong_with(X: Any) -> str:
+def _what_is_wrong_with(X: Any) -> str:
     """Where the values are that cannot be used: how many, and the first row and column; nothing if none is found."""
     names = list(getattr(X, "column_names", getattr(X, "columns", ()))) or None
     if sparse.issparse(X):
@@ -237,62 +237,62 @@ def what_is_wrong_with(X: Any) -> str:
         X = sparse.coo_array(X)
         bad = ~np.isfinite(X.data) if X.dtype.kind == "f" else np.zeros(X.nnz, dtype=bool)
         first = np.lexsort((X.col[bad], X.row[bad]))[:1]
-        return not_finite(int(bad.sum()), X.row[bad][first], X.col[bad][first], names)
+        return _not_finite(int(bad.sum()), X.row[bad][first], X.col[bad][first], names)
     cells = np.asarray(X) if 1 <= np.ndim(X) <= 2 else np.empty((0, 0))
     cells = cells[:, None] if cells.ndim == 1 else cells
     for j in range(cells.shape[1]) if cells.dtype.kind in "OUS" else ():
-        if (i := first_other(cells[:, j])) is not None:
+        if (i := _first_other(cells[:, j])) is not None:
             value = cells[i, j]
             shown = f" {in_short(value)}" if isinstance(value, (str, bytes)) else ""
             return (
-                f"Column {column_name(names, j)} holds {words_for(value)}, first{shown} at row index {i}: "
+                f"Column {_column_name(names, j)} holds {_words_for(value)}, first{shown} at row index {i}: "
                 "leave it out, or encode it as numbers."
             )
     if cells.dtype.kind == "O":
-        cells = np.array([[np.nan if is_gap(value) else float(value) for value in row] for row in cells])
+        cells = np.array([[np.nan if _is_gap(value) else float(value) for value in row] for row in cells])
     rows, columns = np.nonzero(~np.isfinite(cells)) if cells.dtype.kind == "f" else (np.empty(0), np.empty(0))
-    return not_finite(len(rows), rows, columns, names)
+    return _not_finite(len(rows), rows, columns, names)
 
 
-def not_finite(count: int, rows: Any, columns: Any, names: list[Any] | None) -> str:
+def _not_finite(count: int, rows: Any, columns: Any, names: list[Any] | None) -> str:
     if not count:
         return ""
     many = f"{count:,} values are" if count > 1 else "One value is"
-    return f"{many} not finite, first at row index {rows[0]}, column {column_name(names, columns[0])}."
+    return f"{many} not finite, first at row index {rows[0]}, column {_column_name(names, columns[0])}."
 
 
-def first_other(column: Any) -> int | None:
+def _first_other(column: Any) -> int | None:
     """The first entry that is no number, and no gap."""
     for i, value in enumerate(column):
         try:
             float(value)
         except (TypeError, ValueError, OverflowError):
-            if not is_gap(value):
+            if not _is_gap(value):
                 return i
         else:
-            if isinstance(value, MOMENTS):
+            if isinstance(value, _MOMENTS):
                 return i
     return None
 
 
-def words_for(value: Any) -> str:
+def _words_for(value: Any) -> str:
     """What an entry is that is no number."""
     kind = type(value)
     if isinstance(value, (str, bytes)):
         return "text"
     if isinstance(value, complex):
         return "complex numbers"
-    if isinstance(value, MOMENTS):
+    if isinstance(value, _MOMENTS):
         return f"dates or times ({kind.__name__})"
     if isinstance(value, Number):
         return "a number too large for a float"
     return f"entries of type {kind.__name__}"
 
 
-def is_gap(value: Any) -> bool:
+def _is_gap(value: Any) -> bool:
     """None, and what pandas has for it."""
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
-def column_name(names: list[Any] | None, j: int) -> str:
+def _column_name(names: list[Any] | None, j: int) -> str:
     return str(j) if names is None else in_short(names[j])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 __all__ = ["Limits", "bytes_in_words", "count_threads", "parse_memory"]
 
-MOST_THREADS = 64  # or as many as the machine has: more of them only take memory
+_MOST_THREADS = 64  # or as many as the machine has: more of them only take memory
 
 _UNITS = {
     "": 1,
@@ -41,7 +41,7 @@ class Limits:
 def parse_memory(memory: float | str | None) -> int:
     """Bytes from a number, a text such as "500 MB" or "2GiB", or None: half of what the machine or container has."""
     if memory is None:
-        return total_memory() // 2
+        return _total_memory() // 2
     if isinstance(memory, str):
         number = r"[0-9]{1,20}(?:\.[0-9]{1,20})?(?:e[0-9]{1,2})?"
         parts = re.fullmatch(rf"\s*({number})\s*([KMGT]?)(i?)(B?)\s*", memory, re.IGNORECASE)
@@ -57,7 +57,7 @@ def parse_memory(memory: float | str | None) -> int:
 
 
 @cache
-def total_memory() -> int:
+def _total_memory() -> int:
     """Bytes of the machine, or of the container if that has less. The total, not what is free: runs repeat."""
     sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")] if hasattr(os, "sysconf") else [8 * 2**30]
     for file in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
@@ -77,7 +77,7 @@ def count_threads(threads: int | None) -> int:
     if threads is None:
         said = [os.environ.get(name, "") for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")]
         return max(1, min([joblib.effective_n_jobs(-1), *(int(number) for number in said if number.isdigit())]))
-    return min(max(1, joblib.effective_n_jobs(threads)), max(MOST_THREADS, os.cpu_count() or 1))
+    return min(max(1, joblib.effective_n_jobs(threads)), max(_MOST_THREADS, os.cpu_count() or 1))
 
 
 def bytes_in_words(size: float) -> str:

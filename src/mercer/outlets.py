@@ -20,8 +20,8 @@ from mercer.terminal import end_quietly, plain
 
 __all__ = ["make_place", "outlet", "refuse_same_file", "refuse_unwritable", "write_whole"]
 
-Sink = Callable[[Array], None]
-BINARY = getattr(os, "O_BINARY", 0)  # Windows would change line ends
+_Sink = Callable[[Array], None]
+_BINARY = getattr(os, "O_BINARY", 0)  # Windows would change line ends
 
 
 @contextmanager
@@ -34,14 +34,14 @@ def _told(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def outlet(path: Path | None, names: Sequence[str], n_rows: int, dtype: Any = np.float64) -> Iterator[Sink]:
+def outlet(path: Path | None, names: Sequence[str], n_rows: int, dtype: Any = np.float64) -> Iterator[_Sink]:
     """A function that takes block after block; None writes CSV to standard output."""
     if path is None:
         yield from _to_standard_output(names, n_rows, dtype)
         return
     fed = False
     try:
-        with whole_file(path) as file, kind_of(path)(file, names, n_rows, dtype) as write:
+        with _whole_file(path) as file, _kind_of(path)(file, names, n_rows, dtype) as write:
             yield _guarded(write, path)
             fed = True
     except OSError as error:
@@ -51,14 +51,14 @@ def outlet(path: Path | None, names: Sequence[str], n_rows: int, dtype: Any = np
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[Any]:
+def _whole_file(path: Path) -> Iterator[Any]:
     """A file to write bytes to, which appears when it is complete, or not at all.
 
     It is written under another name next to its own and renamed at the end: an error or Ctrl-C leaves nothing, and an
     older file stays as it was. Who was allowed to read that may read the new one, and nobody else. Pipes and devices
     are written to as they are.
     """
-    if is_special(path):
+    if _is_special(path):
         with _opened(path, path, os.O_WRONLY) as file:
             yield file
         return
@@ -66,7 +66,7 @@ def whole_file(path: Path) -> Iterator[Any]:
     # Known before it exists, so that no signal can come between.
     temporary = path.parent / f".mercer-{secrets.token_hex(8)}.part"
     try:
-        with _opened(temporary, path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY) as file:
+        with _opened(temporary, path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY) as file:
             yield file
         temporary.replace(path)
     finally:
@@ -75,7 +75,7 @@ def whole_file(path: Path) -> Iterator[Any]:
 
 def write_whole(path: Path, content: bytes) -> None:
     """All or nothing: a reader never meets half a file, and a failure leaves the old one."""
-    with _told(path), whole_file(path) as file:
+    with _told(path), _whole_file(path) as file:
         file.write(content)
 
 
@@ -89,12 +89,12 @@ def _opened(path: Path, wanted: Path, flags: int) -> Any:
         return os.fdopen(file, "wb")
 
 
-def is_special(path: Path) -> bool:
+def _is_special(path: Path) -> bool:
     """Whether it is there and no regular file: a pipe, a terminal, /dev/null."""
     return path.exists() and not path.is_file()
 
 
-def _guarded(write: Sink, path: Path) -> Sink:
+def _guarded(write: _Sink, path: Path) -> _Sink:
     def sink(block: Array) -> None:
         with _told(path):
             write(block)
@@ -102,7 +102,7 @@ def _guarded(write: Sink, path: Path) -> Sink:
     return sink
 
 
-def _to_standard_output(names: Sequence[str], n_rows: int, dtype: Any) -> Iterator[Sink]:
+def _to_standard_output(names: Sequence[str], n_rows: int, dtype: Any) -> Iterator[_Sink]:
     """As CSV; who reads it may stop whenever they like."""
     try:
         with _csv(sys.stdout.buffer, names, n_rows, dtype) as sink:
@@ -116,7 +116,7 @@ def refuse_unwritable(path: Path) -> None:
     """Say before the work, not after it, that scores cannot be written to a file of this name."""
     with _told(path):
         if not path.is_dir():
-            kind_of(path)
+            _kind_of(path)
         _refuse_place(path)
 
 
@@ -136,7 +136,7 @@ def _refuse_place(path: Path) -> None:
         raise PermissionError(EACCES, "it is read-only")
     if path.is_block_device() or path.is_socket():
         raise PermissionError(EACCES, "it is a disk or a socket")
-    if not is_special(path):
+    if not _is_special(path):
         with tempfile.TemporaryFile(dir=path.resolve().parent):
             pass
 
@@ -147,9 +147,9 @@ def refuse_same_file(source: Path, path: Path) -> None:
         raise WrongUse(f"{plain(path)} is the file that rows are read from; write the scores to another one.")
 
 
-def kind_of(path: Path) -> Any:
+def _kind_of(path: Path) -> Any:
     """How to write a file of this name; pipes and devices, whose names say nothing, take CSV."""
-    if path.suffix == "" and is_special(path):
+    if path.suffix == "" and _is_special(path):
         return _csv
     if path.suffix.lower() not in KINDS:
         raise WrongUse(f"{plain(path)}: files of this kind cannot be written; known are {', '.join(KINDS)}.")
@@ -157,14 +157,14 @@ def kind_of(path: Path) -> Any:
 
 
 @contextmanager
-def _npy(file: Any, names: Sequence[str], n_rows: int, dtype: Any) -> Iterator[Sink]:
+def _npy(file: Any, names: Sequence[str], n_rows: int, dtype: Any) -> Iterator[_Sink]:
     header = {"descr": np.lib.format.dtype_to_descr(np.dtype(dtype)), "fortran_order": False}
     np.lib.format.write_array_header_1_0(file, header | {"shape": (n_rows, len(names))})
     yield lambda block: file.write(np.ascontiguousarray(block, dtype=dtype).data)
 
 
 @contextmanager
-def _csv(file: Any, names: Sequence[str], n_rows: int, dtype: Any, delimiter: str = ",") -> Iterator[Sink]:
+def _csv(file: Any, names: Sequence[str], n_rows: int, dtype: Any, delimiter: str = ",") -> Iterator[_Sink]:
     csv = arrow("csv")
     file.write((delimiter.join(names) + "\n").encode())  # Arrow would put every name into quotes
     options = csv.WriteOptions(include_header=False, delimiter=delimiter)
@@ -173,13 +173,13 @@ def _csv(file: Any, names: Sequence[str], n_rows: int, dtype: Any, delimiter: st
 
 
 @contextmanager
-def _parquet(file: Any, names: Sequence[str], n_rows: int, dtype: Any) -> Iterator[Sink]:
+def _parquet(file: Any, names: Sequence[str], n_rows: int, dtype: Any) -> Iterator[_Sink]:
     with arrow("parquet").ParquetWriter(file, _schema(names, dtype)) as writer:
         yield lambda block: writer.write_batch(_batch(block, names, dtype))
 
 
 @contextmanager
-def _ipc(file: Any, names: Sequence[str], n_rows: int, dtype: Any) -> Iterator[Sink]:
+def _ipc(file: Any, names: Sequence[str], n_rows: int, dtype: Any) -> Iterator[_Sink]:
     with arrow("ipc").new_file(file, _schema(names, dtype)) as writer:
         yield lambda block: writer.write_batch(_batch(block, names, dtype))
 

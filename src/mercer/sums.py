@@ -31,9 +31,9 @@ __all__ = [
 
 SHORT = 64  # terms of a product that BLAS may add up as it likes …
 LESS_SHORT = 256  # … and where it would lose time with so few
-TERMS_AT_ONCE = 16  # terms of a sum that are added up at once
+_TERMS_AT_ONCE = 16  # terms of a sum that are added up at once
 LONG = 2048  # terms of which the products over SHORT are added up one after the other; beyond, two by two
-TOGETHER = 60_000  # entries of products that are held side by side: BLAS is called once for all of them
+_TOGETHER = 60_000  # entries of products that are held side by side: BLAS is called once for all of them
 
 
 def chain(terms: int, short: int = SHORT) -> int:
@@ -62,8 +62,8 @@ def product(A: Any, B: Any, out: Array | None = None, short: int = SHORT) -> Arr
     if terms <= short:
         return np.asarray(np.matmul(A, B, out=out))
     count = terms // short
-    if count * A.shape[0] * B.shape[1] <= TOGETHER:
-        return side_by_side(A, B, short, out)
+    if count * A.shape[0] * B.shape[1] <= _TOGETHER:
+        return _side_by_side(A, B, short, out)
     out = np.matmul(A[:, :short], B[:short], out=out)
     part = np.empty_like(out)
     for first in range(short, terms, short):
@@ -71,7 +71,7 @@ def product(A: Any, B: Any, out: Array | None = None, short: int = SHORT) -> Arr
     return np.asarray(out)
 
 
-def side_by_side(A: Any, B: Any, short: int, out: Array | None = None) -> Array:
+def _side_by_side(A: Any, B: Any, short: int, out: Array | None = None) -> Array:
     """A B of up to LONG terms: all products of short chains in one call, and their sum."""
     count = A.shape[1] // short
     whole = count * short
@@ -92,8 +92,8 @@ def inner(A: Array, B: Array) -> Array:
         out = inner(upper, upper if A is B else B[:half])
         out += inner(lower, lower if A is B else B[half:])
         return out
-    if len(A) // SHORT * A.shape[1] * B.shape[1] <= 5 * TOGETHER:  # where calls cost more than sums do
-        return side_by_side(A.T, B, SHORT)
+    if len(A) // SHORT * A.shape[1] * B.shape[1] <= 5 * _TOGETHER:  # where calls cost more than sums do
+        return _side_by_side(A.T, B, SHORT)
     out = np.zeros((A.shape[1], B.shape[1]), dtype=A.dtype)
     if A is B:
         add_squares(out, A, SHORT)
@@ -104,10 +104,10 @@ def inner(A: Array, B: Array) -> Array:
 
 def weighted_sum(weights: Array, rows: Array) -> Array:
     """Σ w·row: few at a time, then two by two."""
-    count = len(rows) // TERMS_AT_ONCE
-    whole = count * TERMS_AT_ONCE
+    count = len(rows) // _TERMS_AT_ONCE
+    whole = count * _TERMS_AT_ONCE
     parts = (
-        weights[:whole].reshape(count, 1, TERMS_AT_ONCE) @ rows[:whole].reshape(count, TERMS_AT_ONCE, rows.shape[1])
+        weights[:whole].reshape(count, 1, _TERMS_AT_ONCE) @ rows[:whole].reshape(count, _TERMS_AT_ONCE, rows.shape[1])
     )[:, 0]
     while len(parts) > 1:
         half, odd = len(parts) // 2, parts[len(parts) - len(parts) % 2 :]
@@ -118,7 +118,7 @@ def weighted_sum(weights: Array, rows: Array) -> Array:
 
 def sum_chain(terms: int) -> int:
     """The most additions behind such a sum."""
-    return TERMS_AT_ONCE + (terms // TERMS_AT_ONCE).bit_length() + 1
+    return _TERMS_AT_ONCE + (terms // _TERMS_AT_ONCE).bit_length() + 1
 
 
 def row_squares(X: Array, short: int = LESS_SHORT) -> Array:

@@ -22,7 +22,7 @@ from threadpoolctl import ThreadpoolController
 
 __all__ = ["WORTH_BLAS_THREADS", "blas_threads_for", "one_blas_thread", "run", "threads_for"]
 
-WORTH_A_THREAD = 4_000_000  # multiplications: below, handing work over costs more than it saves
+_WORTH_A_THREAD = 4_000_000  # multiplications: below, handing work over costs more than it saves
 # Multiplications of one LAPACK call (n³ for n rows) from which its threads save time: measured idle on two cores they
 # gain nothing up to 700 rows, a fifth at 1000 to 1500, and half the time at 2000.
 WORTH_BLAS_THREADS = 2000**3
@@ -165,7 +165,7 @@ def run(work: Callable[[Any], None], tasks: Iterable[Any], threads: int) -> None
 
 def threads_for(multiplications: int, threads: int) -> int:
     """All of them if the work is worth it, else one."""
-    return threads if multiplications > WORTH_A_THREAD else 1
+    return threads if multiplications > _WORTH_A_THREAD else 1
 
 
 def _helpers() -> ThreadPoolExecutor:

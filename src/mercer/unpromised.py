@@ -18,7 +18,7 @@ from sklearn import config_context, get_config
 __all__ = ["Interval", "RealNotInt", "StrOptions", "fits", "moved_here", "namespace_of", "rows_of"]
 __all__ += ["validate_parameters", "validated"]
 
-F = TypeVar("F", bound=Callable[..., Any])
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 # ---------------------------------------------------------------------- what parameters may be
 
@@ -78,9 +78,9 @@ except ImportError:
         """Refuse a parameter that meets none of its constraints."""
         for name, value in params.items():
             allowed = constraints.get(name, ())
-            if not allowed or any(meets(value, rule) for rule in allowed):
+            if not allowed or any(_meets(value, rule) for rule in allowed):
                 continue
-            words = [rule_in_words(rule) for rule in allowed]
+            words = [_rule_in_words(rule) for rule in allowed]
             text = f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0]
             raise InvalidParameterError(
                 f"The {name!r} parameter of {caller_name} must be {text}. Got {value!r} instead."
@@ -88,7 +88,7 @@ except ImportError:
 
 
 # Of the constraints that are words, types or None: how each is met, and its name.
-WORDS: dict[Any, tuple[Callable[[Any], bool], str]] = {
+_WORDS: dict[Any, tuple[Callable[[Any], bool], str]] = {
     None: (lambda value: value is None, "None"),
     callable: (callable, "a callable"),
     "boolean": (lambda value: isinstance(value, (bool, np.bool_)), "an instance of 'bool'"),
@@ -101,16 +101,16 @@ WORDS: dict[Any, tuple[Callable[[Any], bool], str]] = {
 }
 
 
-def meets(value: Any, rule: Any) -> bool:
+def _meets(value: Any, rule: Any) -> bool:
     if hasattr(rule, "is_satisfied_by"):
         return bool(rule.is_satisfied_by(value))
-    return isinstance(value, rule) if isclass(rule) else WORDS[rule][0](value)
+    return isinstance(value, rule) if isclass(rule) else _WORDS[rule][0](value)
 
 
-def rule_in_words(rule: Any) -> str:
+def _rule_in_words(rule: Any) -> str:
     if hasattr(rule, "is_satisfied_by"):
         return str(rule)
-    return f"an instance of {rule.__name__!r}" if isclass(rule) else WORDS[rule][1]
+    return f"an instance of {rule.__name__!r}" if isclass(rule) else _WORDS[rule][1]
 
 
 def validate_parameters(model: Any) -> None:
@@ -124,10 +124,10 @@ try:
     from sklearn.base import _fit_context
 except ImportError:
 
-    def _fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[F], F]:
+    def _fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[_F], _F]:
         """Parameters are validated, and those of models inside are not again."""
 
-        def around(method: F) -> F:
+        def around(method: _F) -> _F:
             @wraps(method)
             def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
                 if not get_config()["skip_parameter_validation"]:
@@ -135,20 +135,20 @@ except ImportError:
                 with config_context(skip_parameter_validation=prefer_skip_nested_validation):
                     return method(self, *args, **kwargs)
 
-            return cast(F, fit)
+            return cast(_F, fit)
 
         return around
 
 
-def fits(method: F) -> F:
+def fits(method: _F) -> _F:
     """A method that fits: its parameters are validated first, and it has the type that it had."""
-    return cast(F, _fit_context(prefer_skip_nested_validation=True)(method))
+    return cast(_F, _fit_context(prefer_skip_nested_validation=True)(method))
 
 
-def validated(**constraints: Any) -> Callable[[F], F]:
+def validated(**constraints: Any) -> Callable[[_F], _F]:
     """A function whose arguments are validated as parameters of models are."""
 
-    def around(function: F) -> F:
+    def around(function: _F) -> _F:
         @wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             if not get_config()["skip_parameter_validation"]:
@@ -159,7 +159,7 @@ def validated(**constraints: Any) -> Callable[[F], F]:
             return function(*args, **kwargs)
 
         call._skl_parameter_constraints = constraints  # type: ignore[attr-defined]  # its tests ask for them
-        return cast(F, call)
+        return cast(_F, call)
 
     return around
 

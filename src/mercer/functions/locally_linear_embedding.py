@@ -11,13 +11,13 @@ from mercer.models.lle import LocallyLinearEmbedding
 from mercer.sources.items import Rows
 from mercer.unpromised import rows_of, validated
 
-ITS_OWN = ["n_neighbors", "n_components", "reg", "eigen_solver", "tol", "max_iter", "method"]
-ITS_OWN += ["hessian_tol", "modified_tol", "random_state", "n_jobs"]  # parameters; the class has more
+_ITS_OWN = ["n_neighbors", "n_components", "reg", "eigen_solver", "tol", "max_iter", "method"]
+_ITS_OWN += ["hessian_tol", "modified_tol", "random_state", "n_jobs"]  # parameters; the class has more
 
 
 @validated(
     X=["array-like", "sparse matrix", NearestNeighbors, Path, Rows],
-    **{name: LocallyLinearEmbedding._parameter_constraints[name] for name in ITS_OWN},
+    **{name: LocallyLinearEmbedding._parameter_constraints[name] for name in _ITS_OWN},
 )
 def locally_linear_embedding(
     X: Any,

@@ -29,10 +29,10 @@ from mercer.unpromised import validate_parameters
 # come here once `set_fit_request(sample_weight=True)` asks for them.
 WEIGHTS_ON_REQUEST = {"sample_weight": False}
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
-def all_or_nothing(fit: Method) -> Method:
+def all_or_nothing(fit: _Method) -> _Method:
     """A fit that is refused or stopped leaves the model as it was, down to the last fitted name."""
 
     @wraps(fit)

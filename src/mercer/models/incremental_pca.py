@@ -28,7 +28,7 @@ from mercer.sources.items import Items, Rows
 from mercer.sweeps.square import Square
 from mercer.unpromised import Interval, fits
 
-SOLVED = {
+_SOLVED = {
     "components_",
     "explained_variance_",
     "explained_variance_ratio_",
@@ -268,7 +268,7 @@ class IncrementalPCA(LinearModel):
     # ------------------------------------------------------------------ batches
 
     def _start_anew(self) -> None:
-        for name in [*SOLVED, "_scatter", "n_samples_seen_", "n_components_", "mean_", "var_"]:
+        for name in [*_SOLVED, "_scatter", "n_samples_seen_", "n_components_", "mean_", "var_"]:
             self.__dict__.pop(name, None)
         self._scatter = None
 
@@ -342,7 +342,7 @@ class IncrementalPCA(LinearModel):
     def _seen(self) -> None:
         """What is known at once; the rest when somebody asks."""
         scatter = self._scatter
-        for name in SOLVED:
+        for name in _SOLVED:
             self.__dict__.pop(name, None)
         self.n_samples_seen_ = scatter.count
         mean = scatter.mean * self._unit
@@ -352,7 +352,7 @@ class IncrementalPCA(LinearModel):
 
     def __getattr__(self, name: str) -> Any:
         """The names that follow from the sums."""
-        if name not in SOLVED or self.__dict__.get("_scatter") is None:
+        if name not in _SOLVED or self.__dict__.get("_scatter") is None:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         self._solve()
         return self.__dict__[name]
@@ -364,7 +364,7 @@ class IncrementalPCA(LinearModel):
         with self._within_limits():
             found = from_square(task, plan, scatter)
         found = replace(found, mean=found.mean * self._unit, unit=self._unit)
-        already = {name: self.__dict__[name] for name in [*SOLVED, "mean_"] if name in self.__dict__}
+        already = {name: self.__dict__[name] for name in [*_SOLVED, "mean_"] if name in self.__dict__}
         self._keep(replace(found, warnings=[*found.warnings, *about_digits(found)]))
         self.__dict__ |= already  # what somebody has set stays
 

@@ -25,7 +25,7 @@ from mercer.rounding import UNIT, UNIT_SINGLE
 from mercer.solvers.base import signs_by
 from mercer.threads import blas_threads_for, run
 
-MOVED_ROWS = 2048  # rows that are moved to the mean and multiplied at once
+_MOVED_ROWS = 2048  # rows that are moved to the mean and multiplied at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Exact:
 
     def mean_for(self, public: Array) -> Array:
         """The mean behind a fitted name; if somebody has set another since, that one."""
-        return self.mean if np.array_equal(as_narrow(self.mean, public.dtype), public) else public.astype(np.float64)
+        return self.mean if np.array_equal(_as_narrow(self.mean, public.dtype), public) else public.astype(np.float64)
 
 
 class LinearModel(Model):
@@ -69,14 +69,14 @@ class LinearModel(Model):
         rest = squared_units(found.rest * per_degree, found.unit)
         dropped = found.all - len(variances)
         arrays = {
-            "components_": completed(found.axes, found.values > 0),
+            "components_": _completed(found.axes, found.values > 0),
             "explained_variance_": variances,
             "explained_variance_ratio_": shares(found.values, found.total),
             "singular_values_": np.sqrt(found.values) * found.unit,
             "mean_": found.mean,
         }
         for name, array in arrays.items():
-            setattr(self, name, home.bring(as_narrow(array, self._dtype)))
+            setattr(self, name, home.bring(_as_narrow(array, self._dtype)))
         self.__dict__.pop("scale_", None)
         if found.scale is not None:
             self.scale_ = home.bring(found.scale.astype(self._dtype))
@@ -85,7 +85,7 @@ class LinearModel(Model):
         self.noise_variance_ = rest / dropped if dropped > 0 else 0.0
         self.reconstruction_error_ = squared_units(found.rest / found.weight, found.unit)
         self._exact = Exact(found.mean)
-        self.plan_, self.certificate_ = found.plan, stored(found, self._dtype)
+        self.plan_, self.certificate_ = found.plan, _stored(found, self._dtype)
         for message in [*found.warnings, *about_range(found.values, variances)]:
             warn(message)
 
@@ -208,7 +208,7 @@ class LinearModel(Model):
             np.subtract(rows[piece], mean, out=moved, casting="same_kind")
             np.matmul(moved, turned, out=out[piece])
 
-        run(work, cut(len(rows), MOVED_ROWS), threads)
+        run(work, cut(len(rows), _MOVED_ROWS), threads)
         return out
 
     def _product(self, A: Array, B: Array) -> Array:
@@ -349,7 +349,7 @@ class LinearModel(Model):
         return int(self.components_.shape[0])
 
 
-def completed(axes: Array, there: Array) -> Array:
+def _completed(axes: Array, there: Array) -> Array:
     """Axes without variance are any at right angles to the others: always the same, whatever way they were found by.
 
     So they depend on the others alone, and not on how often a row came, the processor or the solver.
@@ -366,14 +366,14 @@ def completed(axes: Array, there: Array) -> Array:
     return out
 
 
-def stored(found: Axes, dtype: Any) -> Certificate:
+def _stored(found: Axes, dtype: Any) -> Certificate:
     """The certificate of what the model keeps: in the unit of the rows, and of axes that were rounded to be stored."""
     rounded = 4 * (UNIT_SINGLE if dtype == np.float32 else UNIT)
     certificate = certificate_in(found.certificate, found.unit)
     return replace(certificate, angles=np.minimum(certificate.angles + rounded, 1.0))
 
 
-def as_narrow(array: Array, dtype: Any) -> Array:
+def _as_narrow(array: Array, dtype: Any) -> Array:
     """In this precision, if all of it is still a number there, and the largest keeps its digits."""
     with np.errstate(over="ignore", under="ignore"):
         narrow = array.astype(dtype)

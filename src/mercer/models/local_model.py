@@ -32,15 +32,15 @@ from mercer.spaces.by_kernel import KernelRows
 from mercer.spaces.points import Points
 from mercer.unpromised import fits
 
-STAGES = 3  # of a fit: neighbours, neighbourhoods, eigenvectors
-SINGULAR = (
+_STAGES = 3  # of a fit: neighbours, neighbourhoods, eigenvectors
+_SINGULAR = (
     "Error in determining null-space with ARPACK. Error message: '{}'. Note that eigen_solver='arpack' can fail when "
     "the weight matrix is singular or otherwise ill-behaved; eigen_solver='auto' warns instead."
 )
 
 
 @dataclass(frozen=True)
-class Opened:
+class _Opened:
     """What a fit goes on with, and what it leaves behind."""
 
     space: Space
@@ -77,7 +77,7 @@ class LocalModel(Model):
     def _fit(self, X: Any) -> None:
         """From rows to fitted names."""
         limits, rng = self._limits(), self._rng()
-        with working(self.progress, STAGES, "neighbourhoods", threads=limits.threads) as on_pass:
+        with working(self.progress, _STAGES, "neighbourhoods", threads=limits.threads) as on_pass:
             opened = self._open(X)
             space, problem = opened.space, opened.problem
             plan = choose_local_plan(problem, limits)
@@ -85,7 +85,7 @@ class LocalModel(Model):
             found, labels = self._embed(hoods, plan, problem, rng, limits.threads, on_pass)
         self._keep(hoods, found, labels, plan, opened)
 
-    def _open(self, X: Any) -> Opened:
+    def _open(self, X: Any) -> _Opened:
         """The rows, checked, in their space."""
         if given_distances(self):
             refuse_matrix(self.standardize, "distance")
@@ -98,7 +98,7 @@ class LocalModel(Model):
             training = standardized(training, getattr(self, "feature_names_in_", None), self._limits().threads)
         space = space_of(self, training.in_memory().items)
         dtype = single_or_double(items.dtype)
-        return Opened(space, local_problem(self, shape, space, loaded), dtype, training.scale, training.notes)
+        return _Opened(space, local_problem(self, shape, space, loaded), dtype, training.scale, training.notes)
 
     def _embed(
         self,
@@ -112,7 +112,7 @@ class LocalModel(Model):
         """The embedding of all distinct items, with the part of the graph that each is in."""
         if hoods.n_distinct == 1:
             if self.eigen_solver == "arpack":
-                raise ValueError(SINGULAR.format(hoods.note))
+                raise ValueError(_SINGULAR.format(hoods.note))
             return empty_embedding(hoods.space.n, problem.k), np.zeros(hoods.space.n, dtype=np.int64)
         recipe = Recipe(self.method, problem.k, self.reg, self.modified_tol, problem.tol)
         labels = hoods.parts
@@ -129,7 +129,7 @@ class LocalModel(Model):
         others = found.warnings if separate or not (few or complaints) else []  # of zeros, the complaint said why
         return replace(found, warnings=[*complaints, *others]), labels
 
-    def _keep(self, hoods: Neighborhoods, found: Embedding, labels: Array, plan: Plan, opened: Opened) -> None:
+    def _keep(self, hoods: Neighborhoods, found: Embedding, labels: Array, plan: Plan, opened: _Opened) -> None:
         """All fitted names, in one place."""
         dtype = opened.dtype
         self.__dict__.pop("scale_", None)

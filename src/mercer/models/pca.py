@@ -256,7 +256,7 @@ class PCA(LinearModel):
     def _home_of(self, X: Any) -> Home:
         home = HERE if isinstance(X, (Path, Rows, str)) else Home.of(X)
         if home.foreign:
-            refuse_foreign(self)
+            _refuse_foreign(self)
         return home
 
     def _plan(self, X: Any, sample_weight: Any) -> Plan:
@@ -285,9 +285,9 @@ def resolve_svd_solver(model: PCA, shape: tuple[int, int], is_sparse: bool) -> s
             'passed. svd_solver="auto" and "krylov" do too.'
         )
     if solver == "auto":
-        solver = "arpack" if is_sparse else usual_solver(asked, n, d)
+        solver = "arpack" if is_sparse else _usual_solver(asked, n, d)
     if solver in ("arpack", "randomized", "krylov"):
-        refuse_truncated(asked, min(n, d), solver)
+        _refuse_truncated(asked, min(n, d), solver)
     elif asked == "mle" and n < d:
         raise ValueError("n_components='mle' is only supported if n_samples >= n_features")
     elif not isinstance(asked, str) and asked is not None and not 0 <= asked <= min(n, d):
@@ -298,7 +298,7 @@ def resolve_svd_solver(model: PCA, shape: tuple[int, int], is_sparse: bool) -> s
     return solver
 
 
-def usual_solver(asked: Any, n: int, d: int) -> str:
+def _usual_solver(asked: Any, n: int, d: int) -> str:
     if d <= 1000 and n >= 10 * d:
         return "covariance_eigh"
     if max(n, d) <= 500 or isinstance(asked, str):
@@ -306,7 +306,7 @@ def usual_solver(asked: Any, n: int, d: int) -> str:
     return "randomized" if asked is not None and 1 <= asked < 0.8 * min(n, d) else "full"
 
 
-def refuse_truncated(asked: Any, most: int, solver: str) -> None:
+def _refuse_truncated(asked: Any, most: int, solver: str) -> None:
     if isinstance(asked, str):
         raise ValueError(f"n_components={asked!r} cannot be a string with svd_solver='{solver}'")
     if isinstance(asked, float) or asked is None:
@@ -323,7 +323,7 @@ def refuse_truncated(asked: Any, most: int, solver: str) -> None:
         )
 
 
-def refuse_foreign(model: PCA) -> None:
+def _refuse_foreign(model: PCA) -> None:
     """The limits that scikit-learn's tests set for arrays of other libraries."""
     if model.svd_solver == "arpack":
         raise ValueError("PCA with svd_solver='arpack' is not supported for Array API inputs.")

@@ -11,22 +11,22 @@ from mercer.sources.items import Rows
 from mercer.sweeps.lanes import origin_of
 from mercer.sweeps.spread import Spread
 
-SOME_ROWS, SOME_ENTRIES = 1000, 4_000_000  # of a sample that variances are taken of
+_SOME_ROWS, _SOME_ENTRIES = 1000, 4_000_000  # of a sample that variances are taken of
 FEW_ROWS = 20  # tell nothing about variances, nor about a scale
-FEW_COLUMNS, FEW_OF = 3, 10  # columns at most, and one in so many at most: a few (one alone is always)
-NEARLY_ALL, FAR_ABOVE = 0.95, 50.0  # share of the summed variance; times the mean variance of the other columns
-INDEX = ("unnamed: 0", "index", "id", "row", "rownames", "row_id", "row_number")  # names of what is no feature
+_FEW_COLUMNS, _FEW_OF = 3, 10  # columns at most, and one in so many at most: a few (one alone is always)
+_NEARLY_ALL, _FAR_ABOVE = 0.95, 50.0  # share of the summed variance; times the mean variance of the other columns
+_INDEX = ("unnamed: 0", "index", "id", "row", "rownames", "row_id", "row_number")  # names of what is no feature
 MOST = 100_000_000  # numbers that are looked at to see whether a column is constant
-VARIES = 1e-12  # times its mean: what deviates less is constant to rounding
+_VARIES = 1e-12  # times its mean: what deviates less is constant to rounding
 
 
-class Dominating(NamedTuple):
+class _Dominating(NamedTuple):
     columns: Array
     share: float  # of the summed variance
     counters: int  # columns that count rows, whose variance was left out
 
 
-def dominating(rows: Any) -> Dominating | None:
+def dominating(rows: Any) -> _Dominating | None:
     """The column, or the few, with nearly all of the summed variance, and their share; None if there are none.
 
     Squared distances add up over columns, and on average a column adds twice its variance: those with nearly all of it
@@ -35,35 +35,35 @@ def dominating(rows: Any) -> Dominating | None:
     """
     if rows.shape[0] < FEW_ROWS:
         return None
-    variances, counters = sample_variances(rows), counting(rows[: rows_at_a_time(rows.shape[1])])
+    variances, counters = _sample_variances(rows), counting(rows[: rows_at_a_time(rows.shape[1])])
     if counters:
         others = variances.copy()
         others[counters] = 0.0
         if found := _dominating(others):
-            return Dominating(*found, len(counters))
+            return _Dominating(*found, len(counters))
     found = _dominating(variances)
-    return found and Dominating(*found, 0)
+    return found and _Dominating(*found, 0)
 
 
 def _dominating(variances: Array) -> tuple[Array, float] | None:
     total, varying = variances.sum(), int(np.sum(variances > 0))
     order = np.argsort(-variances, kind="stable")
-    for few in range(1, min(FEW_COLUMNS, max(1, varying // FEW_OF), varying - 1) + 1):
+    for few in range(1, min(_FEW_COLUMNS, max(1, varying // _FEW_OF), varying - 1) + 1):
         top = variances[order[:few]].sum()
-        if top >= NEARLY_ALL * total and top / few >= FAR_ABOVE * (total - top) / (varying - few):
+        if top >= _NEARLY_ALL * total and top / few >= _FAR_ABOVE * (total - top) / (varying - few):
             return order[:few], float(top / total)
     return None
 
 
-def sample_variances(rows: Any) -> Array:
+def _sample_variances(rows: Any) -> Array:
     """Of every column, from rows all over; zero for those that are constant there."""
     n, d = rows.shape
-    sample = rows[:: max(1, n // max(FEW_ROWS, min(SOME_ROWS, SOME_ENTRIES // d)))]
+    sample = rows[:: max(1, n // max(FEW_ROWS, min(_SOME_ROWS, _SOME_ENTRIES // d)))]
     with np.errstate(over="ignore", invalid="ignore"):
         spread = Spread(origin_of(sample))
         spread.add(sample, exact=True)
         variances = spread.squares / spread.weight
-        return np.where(variances > (VARIES * spread.mean) ** 2, variances, 0.0)
+        return np.where(variances > (_VARIES * spread.mean) ** 2, variances, 0.0)
 
 
 # ---------------------------------------------------------------------- columns that are no features
@@ -80,7 +80,7 @@ def counting(rows: Array) -> list[int]:
 
 def about_row_numbers(rows: Rows, names: Any) -> list[str]:
     """Whether a column that has the name of an index is one."""
-    named = [] if names is None else [j for j, name in enumerate(names) if str(name).strip().lower() in INDEX]
+    named = [] if names is None else [j for j, name in enumerate(names) if str(name).strip().lower() in _INDEX]
     if not named:
         return []
     return [about_index(names[named[j]]) for j in counting(first_rows(rows)[:, named])]
@@ -88,7 +88,7 @@ def about_row_numbers(rows: Rows, names: Any) -> list[str]:
 
 def is_index(first: float, name: Any) -> bool:
     """Whether a column that goes up by one counts rows, and not, say, years."""
-    return first in (0, 1) or str(name).strip().lower() in INDEX
+    return first in (0, 1) or str(name).strip().lower() in _INDEX
 
 
 def about_steps_of_one(name: Any) -> str:

@@ -8,8 +8,8 @@ from scipy.special import gammaln
 
 from mercer.arrays import Array
 
-ROUNDING = 1e-15  # of the largest: variances below are none
-TIES = {8: 1e-12, 4: 2e-6}  # shares nearer than this are the same, by the bytes of a number
+_ROUNDING = 1e-15  # of the largest: variances below are none
+_TIES = {8: 1e-12, 4: 2e-6}  # shares nearer than this are the same, by the bytes of a number
 
 
 def shares(values: Array, total: float) -> Array:
@@ -51,7 +51,7 @@ def components_for_share(
     if total <= 0:
         return 1
     explained = np.cumsum(shares(np.maximum(values, 0.0), total).astype(dtype), dtype=dtype).astype(np.float64)
-    tie = TIES[np.dtype(dtype).itemsize]
+    tie = _TIES[np.dtype(dtype).itemsize]
     reached = np.flatnonzero(explained > share + tie if more else explained >= share - tie)
     return int(reached[0]) + 1 if len(reached) else None
 
@@ -64,7 +64,7 @@ def minka_evidence(values: Array, n: float) -> Array:
       log p(U) − n/2·Σ_{i≤k} log λᵢ − n(d − k)/2·log v + (m + k)/2·log 2π − ½·log|A| − k/2·log n,
       log|A| = Σ_{i≤k} Σ_{j>i} [log(1/λ̂ⱼ − 1/λ̂ᵢ) + log(λᵢ − λⱼ) + log n]
     """
-    d, floor = len(values), ROUNDING * float(values[0])
+    d, floor = len(values), _ROUNDING * float(values[0])
     values = np.maximum(values, floor)
     k = np.arange(1, d)
     dimensions = (d - k + 1) / 2
@@ -73,10 +73,10 @@ def minka_evidence(values: Array, n: float) -> Array:
     fit = -n / 2 * (np.cumsum(np.log(values))[:-1] + (d - k) * np.log(rest))
     m = d * k - k * (k + 1) / 2
     gaps = np.log(np.maximum(values[:, None] - values, floor))
-    curvatures = np.log(np.maximum(1 / values - 1 / values[:, None], ROUNDING / values[0]))
+    curvatures = np.log(np.maximum(1 / values - 1 / values[:, None], _ROUNDING / values[0]))
     among = np.cumsum(np.triu(gaps, 1).sum(axis=1))[:-1] + np.cumsum(np.triu(curvatures, 1).sum(axis=0))[:-1]
     beyond = [
-        (d - i) * np.log(np.maximum(1 / v - 1 / values[:i], ROUNDING / v)).sum() for i, v in zip(k, rest, strict=True)
+        (d - i) * np.log(np.maximum(1 / v - 1 / values[:i], _ROUNDING / v)).sum() for i, v in zip(k, rest, strict=True)
     ]
     volume = among + np.array(beyond) + m * np.log(n)
     evidence = prior + fit + (m + k) / 2 * np.log(2 * np.pi) - volume / 2 - k / 2 * np.log(n)
@@ -90,7 +90,7 @@ def bic(values: Array, n: float, d: int | None = None) -> Array:
     −2·log L + p·log n with log L = −n/2·[d·log 2π + Σ_{i≤k} log λᵢ + (d − k)·log v + d], the variances λ with 1/n, and
     p = dk − k(k − 1)/2 + 1 + d parameters: the axes with their variances, the noise and the mean.
     """
-    d, k, floor = d or len(values), np.arange(len(values)), ROUNDING * float(values[0])
+    d, k, floor = d or len(values), np.arange(len(values)), _ROUNDING * float(values[0])
     rest = np.cumsum(values[::-1])[::-1] / (d - k)
     values = np.maximum(values, floor)
     spread = np.append(0.0, np.cumsum(np.log(values))[:-1]) + (d - k) * np.log(np.maximum(rest, floor))

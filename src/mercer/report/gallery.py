@@ -18,7 +18,7 @@ from types import ModuleType
 from mercer.errors import WrongUse
 from mercer.report.look import THEMES, as_png
 
-PACKAGE = Path(__file__).resolve().parent.parent
+_PACKAGE = Path(__file__).resolve().parent.parent
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Entry:
 
 def scripts(only: Iterable[int] = ()) -> list[Path]:
     """The scripts of the gallery in order; with `only`, those of these numbers."""
-    installed, checkout = PACKAGE / "examples", PACKAGE.parent.parent / "examples"
+    installed, checkout = _PACKAGE / "examples", _PACKAGE.parent.parent / "examples"
     found = sorted((installed if installed.is_dir() else checkout).glob("[0-9][0-9]_*.py"))
     numbers = {int(path.name[:2]): path for path in found}
     unknown = [number for number in only if number not in numbers]

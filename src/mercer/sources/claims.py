@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-MAGIC = b"ARROW1"
-CARELESS = 1 << 26  # bytes that a page may claim, whatever its writer says of the column: not all count alike
-LONGEST_HEADER = 1 << 20  # bytes of the header of a page: with statistics it can be long
+_MAGIC = b"ARROW1"
+_CARELESS = 1 << 26  # bytes that a page may claim, whatever its writer says of the column: not all count alike
+_LONGEST_HEADER = 1 << 20  # bytes of the header of a page: with statistics it can be long
 
 
 def largest_pages(path: Path, state: Any, columns: Sequence[str]) -> int:
@@ -38,7 +38,7 @@ def _pages(file: Any, chunk: Any) -> Iterator[int]:
     yield 0
     while start < end and yielded < chunk.num_values + 1:
         unpacked, packed, length = _page_header(file, start)
-        if unpacked > max(chunk.total_uncompressed_size, CARELESS):
+        if unpacked > max(chunk.total_uncompressed_size, _CARELESS):
             raise ValueError(
                 f"a page of column {chunk.path_in_schema!r} claims {unpacked:,} bytes, and all of the column "
                 f"{chunk.total_uncompressed_size:,}"
@@ -54,10 +54,10 @@ def _page_header(file: Any, start: int) -> tuple[int, int, int]:
         file.seek(start)
         data = file.read(length)
         try:
-            fields, end = Compact(data).struct()
+            fields, end = _Compact(data).struct()
             break
         except IndexError:
-            if len(data) < length or length >= LONGEST_HEADER:
+            if len(data) < length or length >= _LONGEST_HEADER:
                 raise ValueError("a page of it has no header") from None
             length *= 8
     unpacked, packed = fields.get(2, -1), fields.get(3, -1)
@@ -66,7 +66,7 @@ def _page_header(file: Any, start: int) -> tuple[int, int, int]:
     return unpacked, packed, end
 
 
-class Compact:
+class _Compact:
     """Thrift's compact protocol, in which Parquet writes its headers: whole numbers are kept, the rest is skipped."""
 
     def __init__(self, data: bytes) -> None:
@@ -116,7 +116,7 @@ def _signed(value: int) -> int:
 
 
 @dataclass(frozen=True)
-class Batches:
+class _Batches:
     """What the batches of an Arrow file hold."""
 
     rows: int
@@ -124,7 +124,7 @@ class Batches:
     dictionaries: int  # bytes of all of them, unpacked; they are read whatever is asked for
 
 
-def claimed_batches(path: Path, schema: Any, columns: Sequence[str]) -> Batches:
+def claimed_batches(path: Path, schema: Any, columns: Sequence[str]) -> _Batches:
     """From the metadata in front of every batch."""
     with path.open("rb") as file:
         try:
@@ -138,7 +138,7 @@ def claimed_batches(path: Path, schema: Any, columns: Sequence[str]) -> Batches:
         (sum(each for i, each in enumerate(buffers) if wanted is None or i in wanted) for _, buffers in sizes),
         default=0,
     )
-    return Batches(sum(rows for rows, _ in sizes), largest, held)
+    return _Batches(sum(rows for rows, _ in sizes), largest, held)
 
 
 def _blocks(file: Any) -> list[list[tuple[int, int]]]:
@@ -146,10 +146,10 @@ def _blocks(file: Any) -> list[list[tuple[int, int]]]:
     file.seek(-10, 2)
     end = file.tell()
     length, magic = struct.unpack("<i6s", file.read(10))
-    if magic != MAGIC or not 0 < length <= end:
+    if magic != _MAGIC or not 0 < length <= end:
         raise ValueError("it does not end as an Arrow file does")
     file.seek(end - length)
-    footer = Table.root(file.read(length))
+    footer = _Table.root(file.read(length))
     return [[struct.unpack_from("<qi", footer.data, at) for at in footer.vector(field, 24)] for field in (2, 3)]
 
 
@@ -159,7 +159,7 @@ def _batch(file: Any, block: tuple[int, int], inner: bool = False) -> tuple[int,
     file.seek(max(offset, 0))
     data = file.read(max(length, 0))
     start = 8 if data[:4] == b"\xff\xff\xff\xff" else 4
-    batch = Table.root(data[start:]).table(2)
+    batch = _Table.root(data[start:]).table(2)
     batch = batch.table(1) if inner else batch
     body, compressed = offset + length, batch.has(3)
     buffers = [struct.unpack_from("<qq", batch.data, at) for at in batch.vector(2, 16)]
@@ -193,17 +193,17 @@ def _count(kind: Any) -> int | None:
     known = {"null": 0, "string": 3, "binary": 3, "large_string": 3, "large_binary": 3, "dictionary": 2}
     if name in known or kind.num_fields:
         return known.get(name)
-    return 2 if is_fixed(kind) else None
+    return 2 if _is_fixed(kind) else None
 
 
-def is_fixed(kind: Any) -> bool:
+def _is_fixed(kind: Any) -> bool:
     try:
         return bool(kind.bit_width)
     except ValueError:
         return False
 
 
-class Table:
+class _Table:
     """A table of a flatbuffer, in which Arrow writes its metadata."""
 
     def __init__(self, data: bytes, at: int) -> None:
@@ -211,7 +211,7 @@ class Table:
         self.fields = at - self._read("<i", at)
 
     @classmethod
-    def root(cls, data: bytes) -> "Table":
+    def root(cls, data: bytes) -> "_Table":
         return cls(data, struct.unpack_from("<I", data, 0)[0])
 
     def _read(self, form: str, at: int) -> int:
@@ -233,11 +233,11 @@ class Table:
         at = self._place(field)
         return self._read("<q", at) if at else 0
 
-    def table(self, field: int) -> "Table":
+    def table(self, field: int) -> "_Table":
         at = self._place(field)
         if not at:
             raise IndexError
-        return Table(self.data, at + self._read("<I", at))
+        return _Table(self.data, at + self._read("<I", at))
 
     def vector(self, field: int, size: int) -> range:
         """Where the entries of a list lie."""

@@ -12,9 +12,9 @@ from mercer.sources.items import all_finite
 from mercer.sources.stored import error_in_short, readable, refuse_irregular
 from mercer.sources.tables import TableRows
 
-CSV_BLOCK = 1 << 20  # bytes of a text that are read at a time
-CSV_AHEAD = 48  # times the block: what Arrow's reader parses ahead, as numbers
-NULLS = sorted({form(gap) for gap in GAPS for form in (str, str.upper, str.title, str.capitalize)} | {"NaN", "-NaN"})
+_CSV_BLOCK = 1 << 20  # bytes of a text that are read at a time
+_CSV_AHEAD = 48  # times the block: what Arrow's reader parses ahead, as numbers
+_NULLS = sorted({form(gap) for gap in GAPS for form in (str, str.upper, str.title, str.capitalize)} | {"NaN", "-NaN"})
 
 
 class CsvRows(TableRows):
@@ -26,8 +26,8 @@ class CsvRows(TableRows):
         with readable(path):
             refuse_irregular(path)
         self.dialect: Dialect = sniff(path, header)
-        self.block = max(CSV_BLOCK, 4 * self.dialect.width)
-        self.overhead = CSV_AHEAD * self.block
+        self.block = max(_CSV_BLOCK, 4 * self.dialect.width)
+        self.overhead = _CSV_AHEAD * self.block
         super().__init__(path, columns, drop)
         if not self.dialect.header:
             self.names = None  # made up, to tell the columns apart
@@ -99,5 +99,5 @@ class CsvRows(TableRows):
             parse_options=csv.ParseOptions(
                 delimiter=self.dialect.delimiter, newlines_in_values=self.dialect.quotes > 0
             ),
-            convert_options=csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=NULLS),
+            convert_options=csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=_NULLS),
         )

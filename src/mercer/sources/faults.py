@@ -11,10 +11,10 @@ from pathlib import Path
 from mercer.errors import counted, shortened
 from mercer.sources.dialect import INFINITY, NUMBER, SEPARATORS, Dialect, is_empty_field
 
-LONGEST = 40  # characters of a value that are shown
-LEAVE_OUT = "Leave it out (mercer.open_rows(path, drop=[…]), on the command line --drop NAME), or correct the value."
-FILL_IN = "Leave out or fill in such rows first (SimpleImputer)."
-HINTS = (
+_LONGEST = 40  # characters of a value that are shown
+_LEAVE_OUT = "Leave it out (mercer.open_rows(path, drop=[…]), on the command line --drop NAME), or correct the value."
+_FILL_IN = "Leave out or fill in such rows first (SimpleImputer)."
+_HINTS = (
     (r"0+,\d+", "A decimal comma? Write a point."),
     (r"\d{1,3},\d{3}", "A decimal comma? Write a point. Thousands set apart? Write the digits alone."),
     (r"\d{1,3}([ ,.']\d{3})+", "Thousands are set apart: write the digits alone."),
@@ -47,7 +47,7 @@ class Fault:
 
     @property
     def value(self) -> str:
-        return repr(shortened(self.text, LONGEST))
+        return repr(shortened(self.text, _LONGEST))
 
     def told(self, label: str) -> str:
         """In one sentence."""
@@ -55,16 +55,16 @@ class Fault:
             return f"{label}, {self.place}: {self.reason}"
         place = f"{self.place}, column {self.column}"
         if is_empty_field(self.text):
-            return f"{label} contains a missing value ({self.value}): {place}. {FILL_IN}"
+            return f"{label} contains a missing value ({self.value}): {place}. {_FILL_IN}"
         if INFINITY.fullmatch(self.text) or NUMBER.fullmatch(self.text):  # too large a number
-            return f"{label} contains an infinite value ({self.value}): {place}. {FILL_IN}"
-        return f"{label}, {place}: {self.value} is no number. {self.hint or LEAVE_OUT}"
+            return f"{label} contains an infinite value ({self.value}): {place}. {_FILL_IN}"
+        return f"{label}, {place}: {self.value} is no number. {self.hint or _LEAVE_OUT}"
 
     @property
     def hint(self) -> str:
         """What the text looks like, and what to do then."""
         number = self.text.strip().removeprefix("-").removeprefix("+")
-        return next((words for form, words in HINTS if re.fullmatch(form, number, re.DOTALL)), "")
+        return next((words for form, words in _HINTS if re.fullmatch(form, number, re.DOTALL)), "")
 
 
 def first_fault(
@@ -78,11 +78,11 @@ def first_fault(
     places = {name: number[name] for name in columns}
     row, line = -1, dialect.skip
     try:
-        for row, (line, fields) in enumerate(records(path, dialect)):
+        for row, (line, fields) in enumerate(_records(path, dialect)):
             if len(fields) != len(dialect.names):
                 return Fault(line, row, reason=_wrong_length(len(fields), dialect))
             for name, j in places.items():
-                usable = is_finite_number(fields[j]) or (name in booleans and is_boolean(fields[j]))
+                usable = _is_finite_number(fields[j]) or (name in booleans and _is_boolean(fields[j]))
                 if not usable and (gaps or not is_empty_field(fields[j])):
                     return Fault(line, row, repr(name) if dialect.header else str(j), fields[j])
     except csv.Error as error:
@@ -90,11 +90,11 @@ def first_fault(
     return None
 
 
-def is_finite_number(field: str) -> bool:
+def _is_finite_number(field: str) -> bool:
     return bool(NUMBER.fullmatch(field)) and isfinite(float(field))
 
 
-def records(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
+def _records(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
     """Every row as its fields, with the number of its first line; empty lines are none."""
     with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
         next(islice(file, dialect.skip, dialect.skip), None)
@@ -106,7 +106,7 @@ def records(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
             line = dialect.skip + reader.line_num + 1
 
 
-def is_boolean(field: str) -> bool:
+def _is_boolean(field: str) -> bool:
     return field.strip().lower() in ("true", "false", "0", "1")
 
 

@@ -13,13 +13,13 @@ from mercer.sources.stored import FileRows
 from mercer.sources.tables import ArrowRows, ParquetRows
 from mercer.terminal import plain
 
-TABLES: dict[str, Callable[..., FileRows]] = {
+_TABLES: dict[str, Callable[..., FileRows]] = {
     ".parquet": ParquetRows,
     ".pq": ParquetRows,
     ".arrow": ArrowRows,
     ".feather": ArrowRows,
 }
-TEXTS = (".csv", ".tsv", ".txt")
+_TEXTS = (".csv", ".tsv", ".txt")
 
 
 def open_rows(
@@ -55,25 +55,25 @@ def open_rows(
     """
     path = Path(path)
     kind = path.suffix.lower()
-    if kind not in (".npy", *TABLES, *TEXTS):
-        known = ", ".join([".npy", *TABLES, *TEXTS])
+    if kind not in (".npy", *_TABLES, *_TEXTS):
+        known = ", ".join([".npy", *_TABLES, *_TEXTS])
         raise BadData(f"{plain(path)}: files of this kind cannot be read; known are {known}.")
-    columns, drop = as_names(columns, "columns"), as_names(drop, "drop") or ()
+    columns, drop = _as_names(columns, "columns"), _as_names(drop, "drop") or ()
     if kind == ".npy" and (columns is not None or drop):
         raise BadData(f"{plain(path)} has no column names to choose by; slice the array, or store it as Parquet.")
     if kind == ".npy":
         rows: Rows = NpyRows(path)
-    elif kind in TEXTS:
+    elif kind in _TEXTS:
         rows = CsvRows(path, columns, drop, header)
     else:
-        rows = TABLES[kind](path, columns, drop)
+        rows = _TABLES[kind](path, columns, drop)
     n, d = rows.shape
     if n < 1 or d < 1:
         raise BadData(f"{plain(path)} has {counted(n, 'row')} and {counted(d, 'column')}: there is nothing to fit.")
     return rows
 
 
-def as_names(columns: Any, name: str) -> tuple[Any, ...] | None:
+def _as_names(columns: Any, name: str) -> tuple[Any, ...] | None:
     """Names of columns: a text is one of them, not one for each of its letters."""
     if columns is None or isinstance(columns, str):
         return None if columns is None else (columns,)

@@ -128,7 +128,7 @@ class Rows(Items):
             start += len(block)
 
     def _refuse_gaps(self, block: Array, start: int) -> None:
-        refuse_gaps(block, self.label, self.names, start)
+        _refuse_gap_in(block, self.label, self.names, start)
 
 
 def regroup(pieces: Iterable[Array], size: int) -> Iterator[Array]:
@@ -153,7 +153,7 @@ def all_finite(block: Array) -> bool:
         return bool(np.isfinite(block.sum()) or np.isfinite(block).all())  # the first is faster, nearly always enough
 
 
-def refuse_gaps(block: Array, label: str, names: tuple[str, ...] | None, start: int = 0) -> None:
+def _refuse_gap_in(block: Array, label: str, names: tuple[str, ...] | None, start: int = 0) -> None:
     """One sentence for a missing or infinite value: which file, row and column."""
     if all_finite(block):
         return

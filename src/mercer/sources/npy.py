@@ -10,7 +10,7 @@ from mercer.arrays import Array
 from mercer.errors import BadData, counted
 from mercer.sources.stored import FileRows, float_type, kind_by_its_start, readable
 
-DAMAGED = "its header is damaged, or it is truncated"
+_DAMAGED = "its header is damaged, or it is truncated"
 
 
 class NpyRows(FileRows):
@@ -46,7 +46,7 @@ class NpyRows(FileRows):
                 raise
             except Exception as error:  # its header is a Python expression, which can be wrong in every way
                 objects = "Python objects" in str(error)
-                self._refuse("it holds Python objects (a pickle), which are never read" if objects else DAMAGED)
+                self._refuse("it holds Python objects (a pickle), which are never read" if objects else _DAMAGED)
 
     def _refuse(self, why: str) -> NoReturn:
         raise BadData(f"{self.label} cannot be read as a matrix of numbers: {why}.") from None

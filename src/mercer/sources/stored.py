@@ -13,8 +13,8 @@ from mercer.errors import BadData, MissingPart, NoRoom, counted
 from mercer.sources.items import Rows, regroup
 from mercer.terminal import plain
 
-LONGEST = 300  # characters of a reader's own words
-MAGIC = {
+_LONGEST = 300  # characters of a reader's own words
+_MAGIC = {
     b"PAR1": "a Parquet file (.parquet)",
     b"ARROW1": "an Arrow file (.arrow)",
     b"\xff\xff\xff\xff": "an Arrow stream; save it as an Arrow file",
@@ -40,7 +40,7 @@ class FileRows(Rows):
 
     def __init__(self, path: Path) -> None:
         self.path, self.label = path, plain(path)
-        self.fingerprint = fingerprint(path)
+        self.fingerprint = _fingerprint(path)
 
     def blocks(self, size: int) -> Iterator[Array]:
         self._refuse_change()
@@ -56,7 +56,7 @@ class FileRows(Rows):
         self._refuse_change()
 
     def _refuse_change(self) -> None:
-        if fingerprint(self.path) != self.fingerprint:
+        if _fingerprint(self.path) != self.fingerprint:
             raise BadData(f"{self.label} has changed since it was opened; fit again when nothing writes to it.")
 
     @abstractmethod
@@ -64,7 +64,7 @@ class FileRows(Rows):
         """All rows in pieces of any length."""
 
 
-def fingerprint(path: Path) -> tuple[int, int, int]:
+def _fingerprint(path: Path) -> tuple[int, int, int]:
     """What changes when a file is written to or replaced."""
     with readable(path):
         refuse_irregular(path)
@@ -93,14 +93,14 @@ def readable(path: Path) -> Iterator[None]:
     except MemoryError as error:
         raise NoRoom(f"{plain(path)}: out of memory while reading ({error_in_short(error)}).") from None
     except Exception as error:
-        if not is_disappointment(error):
+        if not _is_disappointment(error):
             raise
         kind = kind_by_its_start(path)
         guess = f"It is {kind}." if kind else "Is it damaged, truncated, or of another kind?"
         raise BadData(f"{plain(path)} cannot be read: {error_in_short(error)}. {guess}") from None
 
 
-def is_disappointment(error: Exception) -> bool:
+def _is_disappointment(error: Exception) -> bool:
     """What readers raise for files: Python's and numpy's errors, and all of Arrow's, whatever they derive from."""
     usual = (OSError, ValueError, EOFError, OverflowError, KeyError)
     return isinstance(error, usual) or any(kind.__name__ == "ArrowException" for kind in type(error).__mro__)
@@ -109,7 +109,7 @@ def is_disappointment(error: Exception) -> bool:
 def error_in_short(error: Exception) -> str:
     """What a reader says, in one line without the bytes it stumbled over."""
     words = plain(" ".join(str(error).split())).rstrip(".")
-    return words if len(words) <= LONGEST else words[:LONGEST] + " …"
+    return words if len(words) <= _LONGEST else words[:_LONGEST] + " …"
 
 
 def kind_by_its_start(path: Path) -> str:
@@ -119,7 +119,7 @@ def kind_by_its_start(path: Path) -> str:
             start = file.read(16)
     except OSError:
         return ""
-    kind = next((kind for magic, kind in MAGIC.items() if start.startswith(magic)), "")
+    kind = next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), "")
     ending = ".arrow" if path.suffix.lower() == ".feather" else path.suffix.lower()
     return "" if ending and f"({ending})" in kind else kind
 

@@ -15,10 +15,10 @@ from mercer.sources.claims import claimed_batches, largest_pages
 from mercer.sources.stored import FileRows, float_type, readable
 from mercer.terminal import plain
 
-READ = 8192  # rows that Arrow hands over at a time
-PAGE = 3_000_000  # bytes that Parquet holds for each column while its pages are decoded
-MOST_DIGITS = 76  # of a decimal
-WINDOW = 1 << 16  # bytes of a Parquet column that are read at a time
+_READ = 8192  # rows that Arrow hands over at a time
+_PAGE = 3_000_000  # bytes that Parquet holds for each column while its pages are decoded
+_MOST_DIGITS = 76  # of a decimal
+_WINDOW = 1 << 16  # bytes of a Parquet column that are read at a time
 
 
 class TableRows(FileRows):
@@ -26,19 +26,19 @@ class TableRows(FileRows):
 
     def __init__(self, path: Path, columns: Sequence[str] | None, drop: Sequence[str]) -> None:
         super().__init__(path)
-        refuse_odd_name(path)
+        _refuse_odd_name(path)
         with readable(path):
             schema = self._schema()
-            self.columns = self.names = chosen(schema.names, columns, drop, self.label)
+            self.columns = self.names = _chosen(schema.names, columns, drop, self.label)
             self.kinds = {name: schema.field(name).type for name in self.columns}
-            self._refuse_text(text_columns(self.kinds))
+            self._refuse_text(_text_columns(self.kinds))
             self.dtype = float_type([kind.to_pandas_dtype() for kind in self.kinds.values()])
             self.shape = self._count(), len(self.columns)
 
     def _pieces(self, size: int) -> Iterator[Array]:
         for batch in self._batches():
-            for start in range(0, batch.num_rows, READ):
-                yield self._matrix(batch.slice(start, READ))
+            for start in range(0, batch.num_rows, _READ):
+                yield self._matrix(batch.slice(start, _READ))
 
     def _matrix(self, batch: Any) -> Array:
         out = np.empty((batch.num_rows, len(self.columns)), dtype=self.dtype)
@@ -79,13 +79,13 @@ class ParquetRows(TableRows):
         rows = sum(group.num_rows for group in groups)
         if rows != state.num_rows:
             raise BadData(f"{self.label} is damaged: it holds {counted(rows, 'row')} and claims {state.num_rows:,}.")
-        usual = min(PAGE * len(self.columns), 3 * max((group.total_byte_size for group in groups), default=0))
+        usual = min(_PAGE * len(self.columns), 3 * max((group.total_byte_size for group in groups), default=0))
         self.overhead = max(usual, 3 * largest_pages(self.path, state, self.columns))
         return rows
 
     def _batches(self) -> Iterator[Any]:
-        with arrow("parquet").ParquetFile(self.path, buffer_size=WINDOW, pre_buffer=False) as file:
-            yield from file.iter_batches(batch_size=READ, columns=list(self.columns), use_threads=False)
+        with arrow("parquet").ParquetFile(self.path, buffer_size=_WINDOW, pre_buffer=False) as file:
+            yield from file.iter_batches(batch_size=_READ, columns=list(self.columns), use_threads=False)
 
 
 class ArrowRows(TableRows):
@@ -112,7 +112,7 @@ class ArrowRows(TableRows):
                 yield batch.select(list(self.columns))
 
 
-def refuse_odd_name(path: Path) -> None:
+def _refuse_odd_name(path: Path) -> None:
     """Arrow takes names as UTF-8, which bytes of a name need not be."""
     try:
         str(path).encode()
@@ -120,7 +120,7 @@ def refuse_odd_name(path: Path) -> None:
         raise BadData(f"{plain(path)}: the name of this file is no UTF-8; rename it.") from None
 
 
-def chosen(names: Sequence[str], columns: Sequence[str] | None, drop: Sequence[str], label: str) -> tuple[str, ...]:
+def _chosen(names: Sequence[str], columns: Sequence[str] | None, drop: Sequence[str], label: str) -> tuple[str, ...]:
     """The columns to use, in the file's order if all, in the asked order else; never the row index of pandas."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
@@ -139,13 +139,13 @@ def chosen(names: Sequence[str], columns: Sequence[str] | None, drop: Sequence[s
     return tuple(name for name in (usual if columns is None else columns) if name not in set(drop))
 
 
-def text_columns(kinds: dict[str, Any]) -> dict[str, str]:
+def _text_columns(kinds: dict[str, Any]) -> dict[str, str]:
     """The columns that are no numbers, and what they are instead."""
     types = arrow("types")
-    number = (types.is_integer, types.is_floating, types.is_boolean, types.is_null, sane_decimal)
+    number = (types.is_integer, types.is_floating, types.is_boolean, types.is_null, _sane_decimal)
     return {name: str(kind) for name, kind in kinds.items() if not any(test(kind) for test in number)}
 
 
-def sane_decimal(kind: Any) -> bool:
+def _sane_decimal(kind: Any) -> bool:
     """Whether its numbers can be told from 0 and infinity: no writer means 10⁻¹⁰⁰⁰, but a damaged file may."""
-    return bool(arrow("types").is_decimal(kind)) and abs(kind.scale) <= MOST_DIGITS
+    return bool(arrow("types").is_decimal(kind)) and abs(kind.scale) <= _MOST_DIGITS
