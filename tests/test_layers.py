@@ -95,6 +95,9 @@ def test_every_room_says_at_its_door_what_is_inside(folder):
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
     ]
     assert brought == set(said[0] if said else ()) - {"__version__"}, f"{door}: __all__ is not what is imported"
+    if folder != SOURCE:
+        hidden = brought & {path.stem for path in folder.iterdir()}
+        assert not hidden, f"{door}: a name that is brought in hides the module {hidden}"
 
 
 def test_textbook_needs_numpy_alone():

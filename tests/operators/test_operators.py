@@ -10,7 +10,7 @@ from mercer.operators import tiles
 from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram, RecomputedGram
-from mercer.operators.projection import projection
+from mercer.operators.projection import as_projection
 from support.registry import ALL_KERNELS, ALL_OPERATORS, for_each
 
 
@@ -113,7 +113,7 @@ def test_projection_is_the_textbooks(hold):
     kernel, new = Polynomial(2, 0.1, 1.0), rng.normal(size=(7, 3)) + 5
     K, K_new = kernel.block(X, X), kernel.block(new, X)
     eta, V = textbook.kernel_pca(K, 3)
-    project = projection(kernel, X, Centered(hold(kernel, X)), eta, V * np.sqrt(eta))
+    project = as_projection(kernel, X, Centered(hold(kernel, X)), eta, V * np.sqrt(eta))
     assert_allclose(project.scores(new, 1), textbook.scores(K_new, K, V), atol=1e-8)
     assert_allclose(project.functions(new, 2), textbook.component_functions(K_new, V), rtol=1e-7, atol=1e-7)
 

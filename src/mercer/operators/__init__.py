@@ -12,7 +12,7 @@ from mercer.operators.gram import Gram, HeldGram, RecomputedGram
 from mercer.operators.held import BlackBox, Dilation, HeldMatrix
 from mercer.operators.local_methods import residuals, weights
 from mercer.operators.products import ScatterProducts
-from mercer.operators.projection import ByKernel, Centring, Projection, projection
+from mercer.operators.projection import ByKernel, Centring, Projection, as_projection
 from mercer.operators.tiles import STRIP, TILE, apply, fill_symmetric, plan_symmetric
 
 __all__ = [
@@ -33,11 +33,11 @@ __all__ = [
     "Weighted",
     "align",
     "apply",
+    "as_projection",
     "fill_symmetric",
     "inverse_root",
     "over_blocks",
     "plan_symmetric",
-    "projection",
     "residuals",
     "weights",
 ]

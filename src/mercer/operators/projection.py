@@ -110,7 +110,7 @@ class _ByFeatures(Projection):
         return out
 
 
-def projection(kernel: Kernel, rows: Held, matrix: Centered, values: Array, vectors: Array) -> Projection:
+def as_projection(kernel: Kernel, rows: Held, matrix: Centered, values: Array, vectors: Array) -> Projection:
     """The way from new points to scores that fits how the matrix was held."""
     alpha, offset = matrix.dual(values, vectors)
     base = matrix.base
@@ -139,12 +139,12 @@ class Centring:
         return cls(held, matrix.means, matrix.mean, matrix.weights, matrix.base.shift)
 
     def projection(self, kernel: Kernel, rows: Held, values: Array, vectors: Array) -> Projection:
-        """As `projection` makes it of the matrix."""
+        """As `as_projection` makes it of the matrix."""
         if self.held == "features":
             learned = kernel.feature_map(rows)
             assert learned is not None
             base = FeatureGram(learned.features(rows), learned=learned)
-            return projection(kernel, rows, self._matrix(base), values, vectors)
+            return as_projection(kernel, rows, self._matrix(base), values, vectors)
         alpha, offset = self.dual(values, vectors)
         return _ByMatrix(alpha, offset) if self.held == "matrix" else ByKernel(kernel, rows, alpha, offset, self.shift)
 

@@ -18,7 +18,7 @@ from mercer.readings.columns import (
 )
 from mercer.readings.components import components_for_share, number_to_keep, shares
 from mercer.readings.preimage import apply_inverse, learn_inverse
-from mercer.readings.quality import co_ranking, continuity, quality, trustworthiness
+from mercer.readings.quality import co_ranking, continuity, trustworthiness
 
 __all__ = [
     "FEW_ROWS",
@@ -36,7 +36,6 @@ __all__ = [
     "is_index",
     "learn_inverse",
     "number_to_keep",
-    "quality",
     "shares",
     "trustworthiness",
 ]

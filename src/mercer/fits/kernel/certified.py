@@ -11,7 +11,7 @@ from mercer.fits.spectrum import Spectrum, TooMany, find_spectrum
 from mercer.fits.working import working
 from mercer.kernels import Kernel
 from mercer.operators.centering import Centered
-from mercer.operators.projection import Centring, projection
+from mercer.operators.projection import Centring, as_projection
 from mercer.plans.kernel import certified_plan
 from mercer.plans.plan import Plan
 from mercer.solvers.feature_side import Factored
@@ -53,7 +53,7 @@ def as_components(task: Task, matrix: Centered, spectrum: Spectrum) -> Component
         values=spectrum.values,
         total=matrix.trace,
         total_weight=matrix.total_weight,
-        projection=projection(task.kernel, rows, matrix, spectrum.values, spectrum.vectors),
+        projection=as_projection(task.kernel, rows, matrix, spectrum.values, spectrum.vectors),
         centring=Centring.of(matrix),
         scores=spectrum.scores,
         vectors=spectrum.vectors,
