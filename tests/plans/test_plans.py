@@ -21,7 +21,12 @@ from mercer.plans.kernel import Problem, choose_plan
 from mercer.plans.seconds import START, Work, kernel_work
 from mercer.plans.share import components_explaining, foretell_share
 from mercer.solvers.dense import Dense
+from mercer.solvers.feature_side import Factored
 from mercer.solvers.krylov import BlockKrylov
+from mercer.solvers.landmarks import Landmarks
+from mercer.solvers.shift_invert import DenseBottom, ShiftInvert
+from mercer.solvers.svd import Svd
+from mercer.solvers.warm import WarmKrylov
 from mercer.sources.held import HeldRows
 
 DIGITS = load_digits().data
@@ -282,3 +287,37 @@ def test_a_slow_kernel_is_timed_in_a_corner():
 def test_even_the_smallest_fit_takes_what_any_fit_does():
     for method in ("kpca", "pca", "lle"):
         assert mercer.plan(50, 3, 2, method=method).seconds >= START
+
+
+# ---------------------------------------------------------------------------- told to people
+
+
+@pytest.mark.parametrize(
+    ("solver", "words"),
+    [
+        (Dense(), "LAPACK"),
+        (Factored(), "LAPACK"),
+        (Svd(), "LAPACK's SVD"),
+        (BlockKrylov(tol=1e-6, block=1), "Krylov steps of 1 column (residuals of 1e-06)"),
+        (
+            WarmKrylov(block=20, rank=1700),
+            "Krylov steps of 20 columns (residuals of 0.0001) from a guess of rank 1,700",
+        ),
+        (Landmarks(count=1000), "PCA by 1,000 landmarks"),
+        (Landmarks(count=1000, refine=1), "PCA by 1,000 landmarks and 1 exact pass"),
+        (DenseBottom(), "LAPACK"),
+        (ShiftInvert("dense"), "inverse iteration by a dense factor (residuals of 1e-06 of gaps)"),
+    ],
+    ids=repr,
+)
+def test_a_plan_names_its_solver_in_python_and_describes_it_to_people(solver, words):
+    plan = replace(mercer.plan(1000, 3, 2), solver=solver)
+    assert str(plan).startswith(f"{solver!r} on ") and plan.in_words.startswith(f"{words} on ")
+    assert str(plan).removeprefix(repr(solver)) == plan.in_words.removeprefix(words)
+
+
+def test_both_ways_of_a_share_are_described_to_people():
+    plan = replace(mercer.plan(3000, 30, 0.9), few=mercer.plan(3000, 30, 10))
+    assert repr(plan.solver) in str(plan) and repr(plan.few.solver) in str(plan)
+    assert plan.solver.words in plan.in_words and plan.few.solver.words in plan.in_words
+    assert "Krylov(" not in plan.in_words and "Dense()" not in plan.in_words

@@ -59,7 +59,7 @@ def fit_file(
             model.n_components = USUAL[method] if method == "kpca" else min(USUAL[method], *rows.shape)
         known += _tell_of_row_numbers(rows)
         plan = model.plan(rows, weight)
-        say(in_options(f"plan: {plan}"))
+        say(in_options(f"plan: {plan.in_words}"))
         if only_plan:
             return
         known.append(plan.notice)

@@ -30,7 +30,7 @@ def plan(
         usual = {"kpca": 10, "pca": min(10, n, features), "lle": min(2, features)}[method]
         wanted = usual if components is None else number_of_components(components, method)
         try:
-            text = in_options(str(plan_ahead(n, features, wanted, method=method, **params)))
+            text = in_options(plan_ahead(n, features, wanted, method=method, **params).in_words)
         except NoRoom as error:
             if len(rows) == 1:
                 raise

@@ -1,5 +1,6 @@
 """A plan: what will be done, with what, and why; and whether it fits."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from mercer.errors import NoRoom, counted
@@ -43,13 +44,22 @@ class Plan:
         return isinstance(self.solver, Landmarks) and not self.solver.refine
 
     def __str__(self) -> str:
+        return self._told(repr)
+
+    @property
+    def in_words(self) -> str:
+        """The same for people who do not write Python: solvers are described."""
+        return self._told(lambda solver: solver.words)
+
+    def _told(self, name: Callable[[Solver], str]) -> str:
         if self.few:
             most = replace(self, few=None, components=None)
-            ways = f"In any case: {most}" if most.is_like(self.few) else f"If few: {self.few} If nearly all: {most}"
+            always, few = most._told(name), self.few._told(name)
+            ways = f"In any case: {always}" if most.is_like(self.few) else f"If few: {few} If nearly all: {always}"
             return f"{self.components}. {ways}"
         time = "" if self.seconds is None else f", about {seconds_in_words(self.seconds)} on an idle machine"
         passes = f", about {counted(self.passes, 'pass')}"
-        how = f"{self.solver!r} on {_HELD[self.held]}" + ("" if self.streams else passes)
+        how = f"{name(self.solver)} on {_HELD[self.held]}" + ("" if self.streams else passes)
         return (
             f"{how}{time}, {bytes_in_words(self.memory)} at the peak: {self.why}"
             + (f" {self.warning}" if self.warning else "")

@@ -94,6 +94,11 @@ class Eigenpairs:
 class Solver(ABC):
     """Finds leading eigenpairs. Holds settings, no data; its docstring says which questions it asks the operator."""
 
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """What it is, for people who do not write Python."""
+
     @abstractmethod
     def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
         """The k largest eigenvalues of op with their vectors."""

@@ -22,6 +22,10 @@ class Dense(Solver):
 
     psd: bool = field(default=False, repr=False)  # known to have no negative eigenvalue, so nobody looks for one
 
+    @property
+    def words(self) -> str:
+        return "LAPACK"
+
     def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
         A = op.dense()
         n = len(A)

@@ -19,6 +19,10 @@ class Factored(Solver):
     ΦcᵀΦc V = V Λ gives U = Φc V Λ^−½ with the same eigenvalues.
     """
 
+    @property
+    def words(self) -> str:
+        return "LAPACK"
+
     def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
         square = op.feature_scatter()
         if not np.isfinite(square).all():

@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.errors import counted
 from mercer.rounding import lengths
 from mercer.solvers.base import Eigenpairs, Solver, rounding_floor
 from mercer.solvers.tall import tall_times, transposed_times
@@ -44,6 +45,10 @@ class BlockKrylov(Solver):
     grow: bool = field(default=False, repr=False)  # from a start too, if it is far from the answer
     hand_over: bool = field(default=False, repr=False)  # leave the last step to whoever goes on, with its directions
     basis: int | None = field(default=None, repr=False)  # columns before a restart; None: so many that none is needed
+
+    @property
+    def words(self) -> str:
+        return f"Krylov steps of {counted(self.block, 'column')} (residuals of {self.tol:g})"
 
     def solve(
         self,

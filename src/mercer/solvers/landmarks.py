@@ -6,6 +6,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.blocks import THREAD_ROWS
+from mercer.errors import counted
 from mercer.progress import OnPass
 from mercer.solvers.base import Eigenpairs, Solver
 from mercer.solvers.pivoted import pivoted_cholesky, proposals
@@ -29,6 +30,11 @@ class Landmarks(Solver):
     refine: int = 0
     tol: float = field(default=0.0, repr=False)  # 0: ENOUGH for the landmarks, WarmKrylov's for the passes after them
     threads: int = field(default=1, repr=False)
+
+    @property
+    def words(self) -> str:
+        passes = f" and {counted(self.refine, 'exact pass')}" if self.refine else ""
+        return f"PCA by {counted(self.count, 'landmark')}{passes}"
 
     def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
         """Exact passes, from the landmarks' vectors if they are there."""

@@ -52,6 +52,10 @@ class BottomSolver(Solver):
 class DenseBottom(BottomSolver):
     """LAPACK on the whole matrix, with 1 sent to the other end of its spectrum: asks `dense`."""
 
+    @property
+    def words(self) -> str:
+        return "LAPACK"
+
     def solve(
         self,
         op: SymmetricOperator,
@@ -89,6 +93,10 @@ class ShiftInvert(BottomSolver):
     max_passes: int = field(default=100, repr=False)
     threads: int = field(default=1, repr=False)
     few: int = field(default=0, repr=False)  # items up to which LAPACK takes the whole matrix
+
+    @property
+    def words(self) -> str:
+        return f"inverse iteration by a {self.factor} factor (residuals of {self.tol:g} of gaps)"
 
     def for_items(self, n: int) -> BottomSolver:
         return DenseBottom() if n <= self.few else self

@@ -17,6 +17,10 @@ from mercer.threads import blas_threads_for
 class Svd(Solver):
     """Asks a dilation for `dilated`, X = UΣVᵀ (m×d); its eigenpairs are (σ, [u; v]/√2)."""
 
+    @property
+    def words(self) -> str:
+        return "LAPACK's SVD"
+
     def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
         X = op.dilated()
         if not np.isfinite(X).all():

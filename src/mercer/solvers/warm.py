@@ -12,6 +12,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.blocks import steps
+from mercer.errors import counted
 from mercer.solvers.base import Eigenpairs, Solver
 from mercer.solvers.completeness import PROBES
 from mercer.solvers.krylov import GUARD, BlockKrylov
@@ -36,6 +37,11 @@ class WarmKrylov(Solver):
     precondition: bool = field(default=True, repr=False)
     threads: int = field(default=1, repr=False)
     blocks: int = field(default=10, repr=False)  # that the basis has room for before it is restarted
+
+    @property
+    def words(self) -> str:
+        steps = f"Krylov steps of {counted(self.block, 'column')} (residuals of {self.tol:g})"
+        return f"{steps} from a guess of rank {self.rank:,}"
 
     def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
         bound, done, precondition, krylov = np.inf, None, None, self._krylov(op.n, k)
