@@ -39,7 +39,7 @@ def open_items(
     if isinstance(X, Items) and not isinstance(X, Rows):
         return X  # things of any kind: their kernel alone knows what they are
     if isinstance(X, (Path, Rows)):
-        return open_source(model, X, reset=reset, square=matrix if square else "")
+        return _open_source(model, X, reset=reset, square=matrix if square else "")
     if square and isinstance(X, LinearOperator):
         if np.issubdtype(X.dtype, np.complexfloating):
             raise ValueError("Complex data not supported: the LinearOperator has complex entries.")
@@ -53,17 +53,17 @@ def open_items(
     else:
         X = table(X)
         with told_where(X):
-            X = as_numbers(validate_data(model, X, accept_sparse="csr", reset=reset, ensure_all_finite=finite))
+            X = _as_numbers(validate_data(model, X, accept_sparse="csr", reset=reset, ensure_all_finite=finite))
         if reset and not square and (steps := about_steps(X)):
             warn(steps)
     if reset and not square:
-        tell_of_row_numbers(model, HeldRows(X))
+        _warn_of_row_numbers(model, HeldRows(X))
     if reset and square and X.shape[0] != X.shape[1]:
         raise ValueError(f"Precomputed {matrix} must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
     return Given(X) if square else HeldRows(X)
 
 
-def open_source(model: BaseEstimator, X: Path | Rows, *, reset: bool, square: str) -> Rows:
+def _open_source(model: BaseEstimator, X: Path | Rows, *, reset: bool, square: str) -> Rows:
     """The rows of a file, with its columns held against those of the fit."""
     rows = X if isinstance(X, Rows) else open_rows(X)
     if square:
@@ -75,7 +75,7 @@ def open_source(model: BaseEstimator, X: Path | Rows, *, reset: bool, square: st
         model.__dict__.pop("feature_names_in_", None)
         if names is not None:
             model.feature_names_in_ = names
-        tell_of_row_numbers(model, rows)
+        _warn_of_row_numbers(model, rows)
         return rows
     if rows.shape[1] != model.n_features_in_:
         raise ValueError(
@@ -92,13 +92,13 @@ def open_source(model: BaseEstimator, X: Path | Rows, *, reset: bool, square: st
     return rows
 
 
-def tell_of_row_numbers(model: BaseEstimator, rows: Rows) -> None:
+def _warn_of_row_numbers(model: BaseEstimator, rows: Rows) -> None:
     """An index that became a column is taken for a feature silently, if nobody says so."""
     for message in about_row_numbers(rows, getattr(model, "feature_names_in_", None)):
         warn(message)
 
 
-def as_numbers(rows: Any) -> Any:
+def _as_numbers(rows: Any) -> Any:
     """Rows as scikit-learn left them, as numbers, with one entry for every cell."""
     if sparse.issparse(rows) and not rows.has_canonical_format:
         rows = rows.copy()

@@ -22,9 +22,9 @@ from mercer.sources.held import Given
 from mercer.sources.items import Items, Rows
 from mercer.threads import one_blas_thread
 
-FEWEST, MOST = 128, 1024  # rows of a sample
-SHARE_OF_FIT = 0.01  # of the fit's nominal time: a larger sample than the smallest may take so much
-NARROW_RANGE = 1.3  # a range from low to high·this needs no larger sample
+_FEWEST, _MOST = 128, 1024  # rows of a sample
+_SHARE_OF_FIT = 0.01  # of the fit's nominal time: a larger sample than the smallest may take so much
+_NARROW_RANGE = 1.3  # a range from low to high·this needs no larger sample
 
 
 def with_share(
@@ -38,7 +38,7 @@ def with_share(
     items, share, found = training.items, float(asked), None
     if not (isinstance(items, Given) and items.is_operator):
         indices = drawn(len(items), items.width, training.weights, limits, rng)
-        found = look(
+        found = _look(
             _Kernel(kernel, items, indices),
             share,
             problem.n,
@@ -65,7 +65,7 @@ def with_linear_share(
     unknown = Share(float(asked), 1, problem.k or 1, problem.all)
     if not problem.held and problem.d <= MOST_FEATURES:
         return replace(problem, k=None, foretold=unknown)
-    found = look(
+    found = _look(
         _Products(rows, drawn(len(rows), rows.width, weights, limits, rng), standardize),
         unknown.share,
         problem.n,
@@ -81,7 +81,7 @@ def with_linear_share(
 def drawn(n: int, width: int, weights: Array | None, limits: Limits, rng: np.random.Generator) -> Array:
     """Numbers of items, by their weights; no more than there is room for, and no more than a quarter of all."""
     room = int((limits.memory / 8 / 32) ** 0.5)  # K, what is made of it, and LAPACK's copy: an eighth of the limit
-    count = max(4, min(MOST, n // 4, room, rows_at_a_time(width)))
+    count = max(4, min(_MOST, n // 4, room, rows_at_a_time(width)))
     if weights is None:
         return rng.choice(n, size=min(count, n), replace=False)
     chances = weights / weights.max()
@@ -89,12 +89,12 @@ def drawn(n: int, width: int, weights: Array | None, limits: Limits, rng: np.ran
     return rng.choice(n, size=count, replace=False, p=chances / chances.sum())
 
 
-def look(sample: "_Sample", share: float, n: int, most: int, fit: Callable[[int], Work]) -> Share | None:
+def _look(sample: "_Sample", share: float, n: int, most: int, fit: Callable[[int], Work]) -> Share | None:
     """What the sample foretells for n rows; None if its numbers are none, of which the fit tells in words.
 
     It is looked at in part, and then in larger parts as long as that is cheap against the fit.
     """
-    size, found = FEWEST if len(sample) >= FEWEST else len(sample) // 4 * 4, None
+    size, found = _FEWEST if len(sample) >= _FEWEST else len(sample) // 4 * 4, None
     while 4 <= size <= len(sample) and (found is None or _worth(found, size, sample.entry_cost, fit)):
         with one_blas_thread(), np.errstate(all="ignore"):
             K = sample.block(size)
@@ -108,13 +108,13 @@ def look(sample: "_Sample", share: float, n: int, most: int, fit: Callable[[int]
 
 def _worth(found: Share, size: int, entry_cost: float, fit: Callable[[int], Work]) -> bool:
     """Whether a larger sample tells more, for little."""
-    if found.high <= NARROW_RANGE * found.low + 2:
+    if found.high <= _NARROW_RANGE * found.low + 2:
         return False
     try:
         cost = fit(found.low).total
     except NoRoom:
         return False
-    return 1.4 * eigenvalue_work(size).total + entry_cost * size**2 <= SHARE_OF_FIT * cost
+    return 1.4 * eigenvalue_work(size).total + entry_cost * size**2 <= _SHARE_OF_FIT * cost
 
 
 def _mean_count(K: Array, size: int, share: float) -> float:

@@ -18,12 +18,12 @@ from mercer.solvers.completeness import PROBES, Rest, explore, explore_by_produc
 from mercer.solvers.dense import Dense
 from mercer.symmetric import Measured
 
-FLAT_ROWS = 20  # from so many on, equal eigenvalues mean something
+_FLAT_ROWS = 20  # from so many on, equal eigenvalues mean something
 ALL_THE_SAME = (
     "All rows look the same to this kernel, so there is no structure to find: the scores are zero. "
     "Is the data constant, or is gamma far too small for its scale?"
 )
-MOST_ROUNDS = 5  # how often a missed eigenvalue may send the solver back
+_MOST_ROUNDS = 5  # how often a missed eigenvalue may send the solver back
 
 
 @dataclass(frozen=True)
@@ -72,12 +72,12 @@ def find_spectrum(
     pairs, bound, level = rule_out_missed(plan, matrix, pairs, rng)
     if matrix.at_hand:  # turned products are less certain than one more that costs little
         pairs = measured_anew(pairs, matrix)
-    return as_spectrum(
+    return _as_spectrum(
         plan, matrix, pairs, certify(pairs, tol=plan.tol, bound=bound, level=level, entries=matrix.noise)
     )
 
 
-def as_spectrum(plan: Plan, matrix: Centered, pairs: Eigenpairs, certificate: Certificate) -> Spectrum:
+def _as_spectrum(plan: Plan, matrix: Centered, pairs: Eigenpairs, certificate: Certificate) -> Spectrum:
     """Order, signs and zeros by convention, and what a user should be told."""
     found = np.where(np.abs(pairs.values) <= matrix.floor, 0.0, pairs.values)
     by = None if matrix.root is None else pairs.vectors / matrix.root[:, None]
@@ -92,7 +92,7 @@ def as_spectrum(plan: Plan, matrix: Centered, pairs: Eigenpairs, certificate: Ce
         certificate=certificate,
         indefinite=indefinite,
         plan=plan,
-        warnings=about_spectrum(matrix, values, certificate, pairs, indefinite),
+        warnings=_about_spectrum(matrix, values, certificate, pairs, indefinite),
     )
 
 
@@ -109,21 +109,21 @@ def grow_to_share(
 
     `more`: more than the share, not just as much; as ratios of this dtype say.
     """
-    k, start = first_guess(plan, matrix), None
+    k, start = _first_guess(plan, matrix), None
     while True:
-        if k > planned_for(plan, matrix.n):
-            plan = plan_for_share(plan, replan, k, share)
+        if k > _planned_for(plan, matrix.n):
+            plan = _plan_for_share(plan, replan, k, share)
         pairs = plan.solver.solve(matrix, k, rng, start)
         if matrix.trace <= matrix.floor:
             return plan, pairs.first(1)  # nothing to explain
         enough = components_for_share(pairs.values, matrix.trace, share, more=more, dtype=dtype)
         if enough or k == matrix.n:
             return plan, pairs.first(enough or k)
-        planned = planned_for(plan, matrix.n)
+        planned = _planned_for(plan, matrix.n)
         k, start = min(planned if k < planned else 2 * k, matrix.n), pairs.vectors
 
 
-def plan_for_share(plan: Plan, replan: Callable[[int], Plan], k: int, share: float) -> Plan:
+def _plan_for_share(plan: Plan, replan: Callable[[int], Plan], k: int, share: float) -> Plan:
     """The plan for k components, if it goes on with the matrix at hand and keeps to the memory limit."""
     try:
         grown = replan(k)
@@ -135,15 +135,15 @@ def plan_for_share(plan: Plan, replan: Callable[[int], Plan], k: int, share: flo
     return replace(grown, components=plan.components)
 
 
-def first_guess(plan: Plan, matrix: Measured) -> int:
+def _first_guess(plan: Plan, matrix: Measured) -> int:
     """How many components to begin with: as many as are likely to do, but more cost LAPACK little."""
     if isinstance(plan.solver, Dense):
-        return planned_for(plan, matrix.n)
+        return _planned_for(plan, matrix.n)
     known = plan.components if plan.components and plan.components.rows else None
     return min(known.likely if known else FIRST_GUESS, matrix.n)
 
 
-def planned_for(plan: Plan, n: int) -> int:
+def _planned_for(plan: Plan, n: int) -> int:
     """So many components the plan has room for: the most that were foretold; all, where LAPACK finds all."""
     high = plan.components.high if plan.components and plan.components.rows else 0
     return n if isinstance(plan.solver, Dense) and not 0 < 4 * high < n else high
@@ -159,11 +159,11 @@ def rule_out_missed(
         formed = pairs.product_rounding  # a matrix made dense for LAPACK has means in it, which are such products
         return pairs, beyond + rounding_floor(matrix.n, pairs.size) + formed, "all eigenvalues were computed or counted"
     probing = 0
-    for rounds in range(MOST_ROUNDS + 1):
-        rest, pairs = look_beyond(matrix, pairs, rng)
+    for rounds in range(_MOST_ROUNDS + 1):
+        rest, pairs = _look_beyond(matrix, pairs, rng)
         probing += rest.passes
         hidden = k and rest.seen > pairs.values[-1] + pairs.residuals[-1] + 1e-8 * abs(pairs.values[-1])
-        if not hidden or not pairs.converged or rounds == MOST_ROUNDS:
+        if not hidden or not pairs.converged or rounds == _MOST_ROUNDS:
             break
         again = plan.solver.solve(matrix, k, rng, np.concatenate([pairs.vectors, rest.direction], axis=1))
         passes, columns = again.passes + pairs.passes, again.columns + pairs.columns
@@ -175,7 +175,7 @@ def rule_out_missed(
     return pairs, bounds[level], level
 
 
-def look_beyond(matrix: Measured, pairs: Eigenpairs, rng: np.random.Generator) -> tuple[Rest, Eigenpairs]:
+def _look_beyond(matrix: Measured, pairs: Eigenpairs, rng: np.random.Generator) -> tuple[Rest, Eigenpairs]:
     """What probes say about the rest of the spectrum: those the solver brought along, else fresh ones."""
     if pairs.probes is not None and pairs.probed is not None:
         noise = pairs.product_noise
@@ -206,14 +206,14 @@ def bound_by_norm(matrix: Measured, pairs: Eigenpairs) -> float:
     return unit * float(np.sqrt(max(left, 0.0) + norm[1]))
 
 
-def about_spectrum(
+def _about_spectrum(
     matrix: Centered, values: Array, certificate: Certificate, pairs: Eigenpairs, indefinite: bool
 ) -> list[str]:
     """What a user should be told about this answer."""
     said = []
     if matrix.n > 1 and not np.any(values > 0):
         said.append(ALL_THE_SAME)
-    if matrix.n >= FLAT_ROWS and 0 < values[:1].sum() * (matrix.n - 1) < 1.01 * matrix.trace and not indefinite:
+    if matrix.n >= _FLAT_ROWS and 0 < values[:1].sum() * (matrix.n - 1) < 1.01 * matrix.trace and not indefinite:
         return [
             "No direction stands out to this kernel: all eigenvalues are nearly the same, as if every row were equally "
             "far from every other, and the components are arbitrary."

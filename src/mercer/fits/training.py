@@ -13,7 +13,7 @@ from mercer.errors import counted, warn
 from mercer.inputs import table, told_where
 from mercer.sources.held import Given, HeldRows, copies_of
 
-EXTREME = 1e-290, 1e290  # of weights: beyond them sums, or one over them, are no numbers
+_EXTREME = 1e-290, 1e290  # of weights: beyond them sums, or one over them, are no numbers
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Training:
         return replace(self, items=held, weights=self.weights[kept], kept=kept, given=self.items, own=True)
 
 
-def check_weights(sample_weight: Any, n: int) -> Array:
+def _check_weights(sample_weight: Any, n: int) -> Array:
     """One number for each of n rows, none below zero and not all of them zero; in scikit-learn's words."""
     if isinstance(sample_weight, Real):
         sample_weight = np.full(n, sample_weight, dtype=np.float64)
@@ -80,14 +80,14 @@ def check_weights(sample_weight: Any, n: int) -> Array:
     if not weights.any():
         raise ValueError("Sample weights must contain at least one non-zero number; no row is left to fit.")
     check_non_negative(weights, "`sample_weight`")
-    refuse_extreme(weights)
+    _refuse_extreme(weights)
     return weights
 
 
-def refuse_extreme(weights: Array) -> None:
+def _refuse_extreme(weights: Array) -> None:
     """Weights whose sums or roots are no numbers with all their digits."""
     least, most = float(weights[weights > 0].min()), float(weights.max())
-    if not EXTREME[0] < least <= most < EXTREME[1]:
+    if not _EXTREME[0] < least <= most < _EXTREME[1]:
         raise ValueError(
             f"Sample weights from {least:.3g} to {most:.3g} are too far from 1 to be added up: scale them. (Only "
             "explained_variance_ depends on their scale; 2 is the row twice.)"
@@ -98,7 +98,7 @@ def weigh(items: Any, sample_weight: Any) -> Training:
     """Items of weight zero are left out, where they are in memory; of a matrix between items, their columns too."""
     if sample_weight is None:
         return Training(items, own=False)
-    weights = check_weights(sample_weight, len(items))
+    weights = _check_weights(sample_weight, len(items))
     kept = weights > 0
     if not items.held or kept.all():
         return Training(items, weights, own=not items.held)

@@ -34,7 +34,7 @@ def _find(task: Task, plan: Plan) -> Components:
         spectrum = find_spectrum(
             plan,
             matrix,
-            wanted_components(task.asked, training.items, kernel, plan),
+            _wanted_components(task.asked, training.items, kernel, plan),
             task.rng(),
             by_modulus=task.by_modulus,
             drop_zeros=task.drop_zeros,
@@ -74,7 +74,7 @@ def _find_nearly_all(task: Task) -> Components:
         raise NoRoom(f"{many} {error}") from None
 
 
-def wanted_components(asked: int | float | None, items: Items, kernel: Kernel, plan: Plan) -> int | float:
+def _wanted_components(asked: int | float | None, items: Items, kernel: Kernel, plan: Plan) -> int | float:
     """The number of components, or the share of variance, to find."""
     n = len(items)
     if asked is None:

@@ -32,31 +32,31 @@ from mercer.sources.items import Items
 from mercer.sweeps.landmarks import LandmarkMap, Moments, sweep_moments
 from mercer.symmetric import SymmetricOperator
 
-INDEFINITE = 1e-9  # of k(x, x): what is left of it may be so much below zero by rounding
+_INDEFINITE = 1e-9  # of k(x, x): what is left of it may be so much below zero by rounding
 
 
 def find_by_landmarks(task: Task, plan: Plan) -> Components:
     """Landmarks, one sweep for the moments of their features, and the eigenproblem of their side."""
     source, settings, rng = task.training.items, plan.solver, task.rng()
     assert isinstance(settings, Landmarks)
-    with working(task.progress, stages(task, settings), "drawing landmarks") as on_pass:
-        rows, indices = choose_rows(task, settings, source, rng, on_pass)
+    with working(task.progress, _stages(task, settings), "drawing landmarks") as on_pass:
+        rows, indices = _choose_rows(task, settings, source, rng, on_pass)
         saying(on_pass, "one sweep over the rows")
         features, order = LandmarkMap.of(task.kernel, rows)
         moments = sweep_moments(features, source, task.training.weights, settings.threads, on_pass)
-        answer = from_moments(task, plan, features, moments)
+        answer = _from_moments(task, plan, features, moments)
         if settings.refine:
             saying(on_pass, "passes over the kernel matrix")
-            answer = refined(task, plan, features, moments, answer, rng, on_pass)
+            answer = _refined(task, plan, features, moments, answer, rng, on_pass)
         return replace(
             answer,
             landmarks=features.rows,
             landmark_indices=None if indices is None else indices[order],
-            warnings=[*answer.warnings, *about_landmarks(task, features, rows.shape[0])],
+            warnings=[*answer.warnings, *_about_landmarks(task, features, rows.shape[0])],
         )
 
 
-def stages(task: Task, settings: Landmarks) -> int:
+def _stages(task: Task, settings: Landmarks) -> int:
     """Drawing landmarks that nobody gave, one sweep, and exact passes."""
     return (task.landmarks is None) + 1 + settings.refine
 
@@ -64,14 +64,14 @@ def stages(task: Task, settings: Landmarks) -> int:
 # ---------------------------------------------------------------------- which rows
 
 
-def choose_rows(
+def _choose_rows(
     task: Task, settings: Landmarks, source: Items, rng: np.random.Generator, on_pass: OnPass = None
 ) -> tuple[Held, Array | None]:
     """The landmarks, and their numbers among the rows as they were given."""
     training = task.training
     if task.landmarks is not None:
         rows = training.given if training.given is not None else source
-        return given_landmarks(task.landmarks, rows, training.scale)
+        return _given_landmarks(task.landmarks, rows, training.scale)
     n, weights = len(source), training.weights
     some = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
     if settings.sample < len(some):
@@ -87,11 +87,11 @@ def choose_rows(
     return sample[pivots], chosen if training.kept is None else np.flatnonzero(training.kept)[chosen]
 
 
-def given_landmarks(landmarks: Any, rows: Any, scale: Array | None) -> tuple[Held, Array | None]:
+def _given_landmarks(landmarks: Any, rows: Any, scale: Array | None) -> tuple[Held, Array | None]:
     """Those of the user: numbers of rows if one-dimensional, rows in the units of X if two-dimensional."""
     n, d = rows.shape
     if sparse.issparse(landmarks) and landmarks.shape[1] == d:
-        return like_rows(landmarks.tocsr(), rows.dtype, scale), None
+        return _like_rows(landmarks.tocsr(), rows.dtype, scale), None
     landmarks = np.asarray(table(landmarks, "landmarks"))
     if landmarks.ndim == 1 and landmarks.size:
         if landmarks.dtype.kind not in "iu":
@@ -107,15 +107,15 @@ def given_landmarks(landmarks: Any, rows: Any, scale: Array | None) -> tuple[Hel
         )
     if landmarks.dtype.kind not in "fiub" or not np.isfinite(landmarks).all():
         raise BadData("landmarks must be finite numbers.")
-    return like_rows(landmarks, rows.dtype, scale), None
+    return _like_rows(landmarks, rows.dtype, scale), None
 
 
-def like_rows(landmarks: Matrix, dtype: DTypeLike, scale: Array | None) -> Matrix:
+def _like_rows(landmarks: Matrix, dtype: DTypeLike, scale: Array | None) -> Matrix:
     landmarks = landmarks.astype(dtype, copy=False)
     return landmarks if scale is None else by_columns(np.divide, landmarks, scale)
 
 
-def about_landmarks(task: Task, features: LandmarkMap, asked: int) -> list[str]:
+def _about_landmarks(task: Task, features: LandmarkMap, asked: int) -> list[str]:
     """What a user who named landmarks should be told."""
     if task.landmarks is None or features.count == asked:
         return []
@@ -128,16 +128,16 @@ def about_landmarks(task: Task, features: LandmarkMap, asked: int) -> list[str]:
 # ---------------------------------------------------------------------- from moments to components
 
 
-def from_moments(task: Task, plan: Plan, features: LandmarkMap, moments: Moments) -> Components:
+def _from_moments(task: Task, plan: Plan, features: LandmarkMap, moments: Moments) -> Components:
     """PCA of the features, as functions of new rows: y(x) = k(x, S) G − g₀ with G = L⁻ᵀV and g₀ = Vᵀ·mean."""
     (least, most), scatter = moments.variance, moments.scatter
-    values, V = seen_components(scatter, how_far(task, features))
-    k = how_many(task.asked, values, most, moments.floor)
+    values, V = _seen_components(scatter, _how_far(task, features))
+    k = _how_many(task.asked, values, most, moments.floor)
     if task.drop_zeros:
         k = min(k, max(1, int(np.sum(values > max(moments.floor, 1e-12 * values[0])))))
     V = V[:, :k] * signs_by((features.own - moments.mean) @ V[:, :k])
     kept = np.where(values[:k] > moments.floor, values[:k], 0.0)
-    indefinite = seen_indefinite(task, moments)
+    indefinite = _seen_indefinite(task, moments)
     certificate = certify_landmarks(
         kept,
         landmarks=features.count,
@@ -157,30 +157,30 @@ def from_moments(task: Task, plan: Plan, features: LandmarkMap, moments: Moments
         total_weight=moments.weight,
         projection=ByKernel(task.kernel, features.rows, features.inverse @ V, moments.mean @ V, 0.0),
         indefinite=indefinite,
-        warnings=about_what_is_seen(task, kept, values, most, indefinite),
+        warnings=_about_what_is_seen(task, kept, values, most, indefinite),
     )
 
 
-def seen_components(scatter: Array, k: int) -> tuple[Array, Array]:
+def _seen_components(scatter: Array, k: int) -> tuple[Array, Array]:
     """The k largest variances that the landmarks see, none below zero, with their directions."""
     values, V = leading_eigenpairs(scatter, k)
     return np.maximum(values[:k], 0.0), V[:, :k]
 
 
-def seen_indefinite(task: Task, moments: Moments) -> bool:
+def _seen_indefinite(task: Task, moments: Moments) -> bool:
     """Whether more than rounding was left below zero: no kernel does that which is one."""
     rounding = 100 * moments.floor / max(moments.diagonal, np.finfo(float).tiny)
-    return not task.kernel.psd and moments.least < -min(max(INDEFINITE, rounding), 0.5)
+    return not task.kernel.psd and moments.least < -min(max(_INDEFINITE, rounding), 0.5)
 
 
-def how_far(task: Task, features: LandmarkMap) -> int:
+def _how_far(task: Task, features: LandmarkMap) -> int:
     """So many eigenvalues are looked at: a share, or all, may take any number."""
     if not isinstance(task.asked, Integral):
         return features.count
     return min(features.count, int(task.asked) + start_columns(int(task.asked)) + 1)
 
 
-def how_many(asked: int | float | None, values: Array, total: float, rounding: float) -> int:
+def _how_many(asked: int | float | None, values: Array, total: float, rounding: float) -> int:
     """As many as were asked for, or as explain the share: λ̂ against the most that the total can be."""
     if isinstance(asked, Integral) and asked > len(values):
         some = counted(len(values), "landmark")
@@ -188,7 +188,7 @@ def how_many(asked: int | float | None, values: Array, total: float, rounding: f
     return number_to_keep(asked, values, total if total > rounding else 0.0, more=False)
 
 
-def about_what_is_seen(task: Task, kept: Array, values: Array, total: float, indefinite: bool) -> list[str]:
+def _about_what_is_seen(task: Task, kept: Array, values: Array, total: float, indefinite: bool) -> list[str]:
     """What a user should be told about this answer."""
     if indefinite:
         return [
@@ -209,7 +209,7 @@ def about_what_is_seen(task: Task, kept: Array, values: Array, total: float, ind
 # ---------------------------------------------------------------------- exact passes
 
 
-def refined(
+def _refined(
     task: Task,
     plan: Plan,
     features: LandmarkMap,
@@ -221,7 +221,7 @@ def refined(
     """The same components after exact passes over the true matrix, with residuals; new rows are compared with all."""
     training, settings, k = task.training, plan.solver, len(answer.values)
     assert isinstance(settings, Landmarks)
-    values, V = seen_components(moments.scatter, min(features.count, k + start_columns(k)))
+    values, V = _seen_components(moments.scatter, min(features.count, k + start_columns(k)))
     matrix = build_matrix(
         replace(plan, held="recomputed"), task.kernel, training.data, training.weights, settings.threads, on_pass
     )

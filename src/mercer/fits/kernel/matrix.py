@@ -37,16 +37,16 @@ def _hold(plan: Plan, kernel: Kernel, rows: Held, threads: int, on_pass: OnPass)
         assert learned is not None
         return FeatureGram(learned.features(rows), threads, learned)
     if plan.held == "given" and isinstance(rows, LinearOperator):
-        return BlackBox(symmetric_operator(rows))
+        return BlackBox(_symmetric_operator(rows))
     if plan.held == "given":
-        K, asymmetry = symmetric_part(rows)
+        K, asymmetry = _symmetric_part(rows)
         return HeldMatrix(K, threads, asymmetry)
     if plan.held == "recomputed":
         return RecomputedGram(kernel, rows, threads, on_pass=on_pass)
     return HeldGram(kernel, rows, threads)
 
 
-def symmetric_operator(operator: LinearOperator) -> LinearOperator:
+def _symmetric_operator(operator: LinearOperator) -> LinearOperator:
     """The operator, if xᵀAy = yᵀAx for two random vectors: there is no symmetric part to be had from products."""
     x, y = np.random.default_rng(0).standard_normal((2, operator.shape[0], 1))
     Ax, Ay = operator.matmat(x), operator.matmat(y)
@@ -60,7 +60,7 @@ def symmetric_operator(operator: LinearOperator) -> LinearOperator:
     return operator
 
 
-def symmetric_part(K: Matrix) -> tuple[Matrix, float]:
+def _symmetric_part(K: Matrix) -> tuple[Matrix, float]:
     """K itself if it is symmetric but for rounding, and for how much; else (K + Kᵀ)/2 with a warning that says so."""
     K = K.astype(np.float64, copy=False)
     pieces = [slice(None)] if sparse.issparse(K) else cut(K.shape[0], TILE)  # by tiles: no second matrix is made

@@ -53,11 +53,11 @@ def as_axes(
         total=total,
         rest=rest if len(values) < every else 0.0,
         all=every,
-        warnings=[*about_columns(task, scatter), *about_directions(certificate, values)],
+        warnings=[*_about_columns(task, scatter), *about_directions(certificate, values)],
     )
 
 
-def about_columns(task: LinearTask, scatter: Scatter) -> list[str]:
+def _about_columns(task: LinearTask, scatter: Scatter) -> list[str]:
     """What is there to be said about columns that do not vary."""
     if scatter.constant.all():
         return [

@@ -11,7 +11,7 @@ from mercer.sweeps.lanes import Kind, sweep_scatter
 from mercer.sweeps.scatter import Scatter
 from mercer.threads import one_blas_thread
 
-RANGE = 1e-150, 1e150  # of sums of squares that nothing was lost of, and whose squares are numbers
+_RANGE = 1e-150, 1e150  # of sums of squares that nothing was lost of, and whose squares are numbers
 DIGITS, SINGLE_DIGITS = 1e-6, 1e-2  # error of a variance, relative to itself, from which another way is taken
 OVERFLOW = "The squares of the data are no numbers any more: the values are far too large. Scale them down first."
 
@@ -20,11 +20,11 @@ def find_scatter(task: LinearTask, kind: type[Kind], on_pass: OnPass, exact: boo
     """How all rows scatter; with words for data that cannot be summed up."""
     with one_blas_thread():
         scatter = sweep_scatter(kind, task.rows, task.weights, task.limits.threads, on_pass, exact)
-        if not finite(scatter) and scatter.precision > np.finfo(float).eps:
+        if not _finite(scatter) and scatter.precision > np.finfo(float).eps:
             scatter = sweep_scatter(kind, task.rows, task.weights, task.limits.threads, on_pass, exact=True)
-    if not finite(scatter):
+    if not _finite(scatter):
         task.look()
-    if task.units is None and task.dtype == np.float64 and out_of_range(scatter, task.standardize):
+    if task.units is None and task.dtype == np.float64 and _out_of_range(scatter, task.standardize):
         raise OutOfRange
     refuse_overflow(scatter)
     return scatter
@@ -34,14 +34,14 @@ class OutOfRange(Exception):
     """The squares of these rows are no numbers, or so near to it that digits are lost: they need another unit."""
 
 
-def out_of_range(scatter: Scatter, every: bool = False) -> bool:
+def _out_of_range(scatter: Scatter, every: bool = False) -> bool:
     """Whether squares may have been lost: of the sum of all, or of every column."""
     squares = scatter.squares if every else np.sum(scatter.squares)
-    return not finite(scatter) or bool(np.any((squares < RANGE[0]) | (squares > RANGE[1])))
+    return not _finite(scatter) or bool(np.any((squares < _RANGE[0]) | (squares > _RANGE[1])))
 
 
 def refuse_overflow(scatter: Scatter) -> None:
-    if not finite(scatter):
+    if not _finite(scatter):
         raise BadData(OVERFLOW)
 
 
@@ -54,7 +54,7 @@ def refuse_far_apart(scatter: Scatter, unit: float, other: Scatter, its_unit: fl
             raise BadData(OVERFLOW)
 
 
-def finite(scatter: Scatter) -> bool:
+def _finite(scatter: Scatter) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(scatter.offset).all() and np.isfinite(scatter.squares).all())
 

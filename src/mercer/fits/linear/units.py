@@ -18,7 +18,7 @@ from mercer.sources.held import ScaledRows
 from mercer.sources.items import Rows
 from mercer.sweeps.square import Square
 
-HUGE = float(np.finfo(float).max)
+_HUGE = float(np.finfo(float).max)
 
 
 def with_units(task: LinearTask) -> LinearTask:
@@ -26,11 +26,11 @@ def with_units(task: LinearTask) -> LinearTask:
     peaks = reach(task.rows)
     peaks = peaks if task.standardize else np.full_like(peaks, peaks.max(initial=0.0))
     heaviest = 1.0 if task.weights is None else float(np.sqrt(task.weights.max()))
-    units = power_of_two(peaks, heaviest)
+    units = _power_of_two(peaks, heaviest)
     return replace(task, rows=ScaledRows(task.rows, units), units=units)
 
 
-def power_of_two(peaks: Array, factor: float = 1.0) -> Array:
+def _power_of_two(peaks: Array, factor: float = 1.0) -> Array:
     """Near peak·factor, and a number that can be divided by."""
     exponents = np.frexp(peaks)[1] + np.frexp(factor)[1]
     return np.where(peaks > 0, np.ldexp(1.0, np.clip(exponents, -1000, 1000)), 1.0)
@@ -81,7 +81,7 @@ def certificate_in(certificate: Certificate, unit: float) -> Certificate:
 
     def below(values: Any) -> Any:
         scaled = squared_units(values, unit)
-        return np.where(np.abs(scaled) < TINY, np.minimum(scaled, 0.0), np.clip(scaled, -HUGE, HUGE))
+        return np.where(np.abs(scaled) < TINY, np.minimum(scaled, 0.0), np.clip(scaled, -_HUGE, _HUGE))
 
     def above(values: Any) -> Any:
         scaled = squared_units(values, unit)

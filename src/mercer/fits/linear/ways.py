@@ -39,8 +39,8 @@ from mercer.sweeps.square import Square, add_square, mirror
 from mercer.sweeps.triangle import Triangle
 from mercer.threads import blas_threads_for, one_blas_thread
 
-TOO_FEW = "squares of the data leave the smallest variance too few digits."
-COUNTED = "all eigenvalues were computed or counted"
+_TOO_FEW = "squares of the data leave the smallest variance too few digits."
+_COUNTED = "all eigenvalues were computed or counted"
 
 
 def find_axes(task: LinearTask, plan: Plan) -> Axes:
@@ -57,7 +57,7 @@ def find_axes(task: LinearTask, plan: Plan) -> Axes:
 # ---------------------------------------------------------------------- by the scatter matrix
 
 
-def by_scatter(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
+def _by_scatter(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
     """S summed up in one sweep."""
     return with_enough_digits(task, plan, find_scatter(task, Square, on_pass), on_pass)[0]
 
@@ -70,7 +70,7 @@ def with_enough_digits(task: LinearTask, plan: Plan, scatter: Square, on_pass: O
             return found, scatter
         scatter = find_scatter(task, Square, on_pass, exact=True)
         found = from_square(task, plan, scatter)
-    return without_squares_if_need_be(task, found, scatter, on_pass), scatter
+    return _without_squares_if_need_be(task, found, scatter, on_pass), scatter
 
 
 def from_square(task: LinearTask, plan: Plan, scatter: Square) -> Axes:
@@ -82,10 +82,10 @@ def from_square(task: LinearTask, plan: Plan, scatter: Square) -> Axes:
         matrix /= scale[:, None]
     total = float(np.sum(scatter.squares if scale is None else scatter.squares / scale**2))
     noise = eigenvalue_rounding(scatter, scale, total)
-    return from_matrix(task, plan, scatter, scale, matrix, total, noise)
+    return _from_matrix(task, plan, scatter, scale, matrix, total, noise)
 
 
-def from_matrix(
+def _from_matrix(
     task: LinearTask, plan: Plan, scatter: Scatter, scale: Array | None, matrix: Array, total: float, noise: float
 ) -> Axes:
     """The leading eigenvectors of S, or of a Gram matrix, by the solver of the plan."""
@@ -96,7 +96,7 @@ def from_matrix(
         pairs = plan.solver.solve(op, op.n if by_rule else min(number_of_axes(task), op.n), task.rng())
         if by_rule:
             pairs = pairs.first(number_of_axes(task, pairs.values, total, scatter.weight))
-        bound, level = bound_on_the_rest(pairs), COUNTED
+        bound, level = _bound_on_the_rest(pairs), _COUNTED
     else:
         with one_blas_thread():
             pairs = plan.solver.solve(op, number_of_axes(task), task.rng())
@@ -105,7 +105,7 @@ def from_matrix(
     return as_axes(task, plan, scatter, scale, pairs.values, pairs.vectors, total, certificate)
 
 
-def bound_on_the_rest(pairs: Eigenpairs) -> float:
+def _bound_on_the_rest(pairs: Eigenpairs) -> float:
     """A bound on what was not kept, where LAPACK found all there is."""
     return float(pairs.beyond.max(initial=0.0)) + rounding_floor(pairs.vectors.shape[0], pairs.size)
 
@@ -113,23 +113,23 @@ def bound_on_the_rest(pairs: Eigenpairs) -> float:
 # ---------------------------------------------------------------------- without squares
 
 
-def by_triangle(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
+def _by_triangle(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
     """R of a QR factorisation, block after block, and its singular values."""
     scatter = find_scatter(task, Triangle, on_pass, exact=True)
-    return from_factor(task, plan, scatter, scatter.R, scatter.slack)
+    return _from_factor(task, plan, scatter, scatter.R, scatter.slack)
 
 
-def by_rows(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
+def _by_rows(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
     """The centred rows in memory, and their singular values."""
     spread = find_scatter(task, Spread, on_pass, exact=True)
     centred = spread.centred(task.rows.load())
     if task.weights is not None:
         centred *= np.sqrt(task.weights)[:, None]
     slack = np.sqrt(spread.weight) * spread.doubt + gamma(ENTRY) * np.sqrt(spread.squares)
-    return from_factor(task, plan, spread, centred, slack)
+    return _from_factor(task, plan, spread, centred, slack)
 
 
-def from_factor(task: LinearTask, plan: Plan, scatter: Scatter, factor: Array, slack: Array) -> Axes:
+def _from_factor(task: LinearTask, plan: Plan, scatter: Scatter, factor: Array, slack: Array) -> Axes:
     """From any matrix X with XᵀX = S, the columns of which are off by no more than `slack`."""
     scale = column_scales(task, scatter)
     if scale is not None:
@@ -142,19 +142,19 @@ def from_factor(task: LinearTask, plan: Plan, scatter: Scatter, factor: Array, s
     pairs = pairs.first(number_of_axes(task, pairs.values**2, size**2, scatter.weight))
     noise = float(np.linalg.norm(slack))
     certificate = certify(
-        pairs, tol=plan.tol / 2, bound=bound_on_the_rest(pairs), level=COUNTED, entries=noise
+        pairs, tol=plan.tol / 2, bound=_bound_on_the_rest(pairs), level=_COUNTED, entries=noise
     ).squared()
-    certificate = of_one_half(certificate)
+    certificate = _of_one_half(certificate)
     axes, rest = np.sqrt(2) * pairs.vectors[len(factor) :], float(np.sum(pairs.beyond**2))
     return as_axes(task, plan, scatter, scale, pairs.values**2, axes, size**2, certificate, rest)
 
 
-def of_one_half(certificate: Certificate) -> Certificate:
+def _of_one_half(certificate: Certificate) -> Certificate:
     """Directions of v where u, or [u; v]/√2, was measured: off by up to √2 of it."""
     return replace(certificate, angles=np.minimum(np.sqrt(2) * certificate.angles, 1.0))
 
 
-def without_squares_if_need_be(task: LinearTask, found: Axes, scatter: Scatter, on_pass: OnPass) -> Axes:
+def _without_squares_if_need_be(task: LinearTask, found: Axes, scatter: Scatter, on_pass: OnPass) -> Axes:
     """The same axes, or those of the rows themselves where squares left too few digits of a variance that is there.
 
     What looks like zero is looked at once more along its axis, as rows of less than full rank are no trouble at all.
@@ -169,7 +169,7 @@ def without_squares_if_need_be(task: LinearTask, found: Axes, scatter: Scatter, 
         found = replace(found, rest=rest if len(found.values) < found.all else 0.0)
         if not there:
             return found
-        plan = (triangle_plan if task.problem.d <= task.problem.n else rows_plan)(task.problem, task.limits, TOO_FEW)
+        plan = (triangle_plan if task.problem.d <= task.problem.n else rows_plan)(task.problem, task.limits, _TOO_FEW)
         if plan.memory <= task.limits.memory:
             return _WAYS[plan.held](task, plan, on_pass)
     return replace(found, warnings=[*found.warnings, *about_digits(found)])
@@ -178,7 +178,7 @@ def without_squares_if_need_be(task: LinearTask, found: Axes, scatter: Scatter, 
 # ---------------------------------------------------------------------- by the Gram matrix
 
 
-def by_gram(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
+def _by_gram(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
     """XcXcᵀ u = λu gives the axes v = Xcᵀu/√λ: for rows fewer than columns."""
     spread = find_scatter(task, Spread, on_pass, exact=True)
     scale, X = column_scales(task, spread), task.rows.load()
@@ -199,20 +199,20 @@ def by_gram(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
     longest = chain(max(columns.stop - columns.start for columns in pieces)) + len(pieces) + ENTRY
     off = float(np.linalg.norm(spread.doubt if scale is None else spread.doubt / scale))  # what the mean is off by
     noise = gamma(longest) * total + spread.weight * off**2 + spread.noise_of_scaling(scale)
-    found = from_matrix(task, plan, spread, scale, gram, total, noise)
+    found = _from_matrix(task, plan, spread, scale, gram, total, noise)
     U, sigma = found.axes.T[: len(X)], np.sqrt(np.maximum(found.values, np.finfo(float).tiny))
     axes = np.empty((X.shape[1], len(sigma)))
     for columns in pieces:
         axes[columns] = product(centred(columns).T, U / sigma)
-    axes = orthonormal(axes, found.values > 0)
+    axes = _orthonormal(axes, found.values > 0)
     # If u is off by ε/|λ − μ| towards the eigenvalue μ, then v = Xcᵀu/√λ is by √(μ/λ) of that: √2 of ε/δ at most,
     # as the distance δ to all others includes that to zero.
-    certificate = of_one_half(found.certificate)
+    certificate = _of_one_half(found.certificate)
     found = replace(found, axes=np.ascontiguousarray((axes * signs_by(axes)).T), certificate=certificate)
-    return without_squares_if_need_be(task, found, spread, on_pass)
+    return _without_squares_if_need_be(task, found, spread, on_pass)
 
 
-def orthonormal(axes: Array, there: Array) -> Array:
+def _orthonormal(axes: Array, there: Array) -> Array:
     """Columns of unit length at right angles, in the same directions; where there is no variance, any will do."""
     if not there.all():
         axes[:, ~there] = np.random.default_rng(0).standard_normal((len(axes), int(np.sum(~there))))
@@ -224,7 +224,7 @@ def orthonormal(axes: Array, there: Array) -> Array:
 # ---------------------------------------------------------------------- by products
 
 
-def by_products(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
+def _by_products(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
     """Block Krylov: every step is one sweep over the rows."""
     spread = find_scatter(task, Spread, on_pass, exact=True)
     scale = column_scales(task, spread)
@@ -233,7 +233,7 @@ def by_products(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
         try:
             if isinstance(task.asked, float):
                 plan, pairs = grow_to_share(
-                    plan, op, task.asked, task.rng(), lambda k: replanned(task, k), more=True, dtype=task.dtype
+                    plan, op, task.asked, task.rng(), lambda k: _replanned(task, k), more=True, dtype=task.dtype
                 )
             else:
                 pairs = plan.solver.solve(op, number_of_axes(task), task.rng())
@@ -244,10 +244,10 @@ def by_products(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
             pairs = measured_anew(pairs, op)
         certificate = certify(pairs, tol=plan.tol, bound=bound, level=level, entries=op.noise)
     found = as_axes(task, plan, spread, scale, pairs.values, pairs.vectors, op.trace, certificate)
-    return without_squares_if_need_be(task, found, spread, on_pass)
+    return _without_squares_if_need_be(task, found, spread, on_pass)
 
 
-def replanned(task: LinearTask, k: int) -> Plan:
+def _replanned(task: LinearTask, k: int) -> Plan:
     """The plan for k components; another way, if those are so many that it is faster."""
     return choose_linear_plan(replace(task.problem, k=k, foretold=None), task.limits)
 
@@ -262,9 +262,9 @@ def nearly_all(task: LinearTask, on_pass: OnPass) -> Axes:
 
 
 _WAYS = {
-    "scatter": by_scatter,
-    "triangle": by_triangle,
-    "rows": by_rows,
-    "gram": by_gram,
-    "products": by_products,
+    "scatter": _by_scatter,
+    "triangle": _by_triangle,
+    "rows": _by_rows,
+    "gram": _by_gram,
+    "products": _by_products,
 }

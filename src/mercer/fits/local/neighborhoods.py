@@ -10,7 +10,7 @@ from mercer.errors import BadData
 from mercer.progress import OnPass
 from mercer.spaces.base import Neighbors, Space, graph_of
 
-TIE = 16 * np.finfo(float).eps  # distances that differ by less are the same but for rounding
+_TIE = 16 * np.finfo(float).eps  # distances that differ by less are the same but for rounding
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Neighborhoods:
     def parts(self) -> Array:
         """The part of the graph that each item is in (n,); 0 is the largest."""
         labels = connected_components(graph_of(self.indices), directed=True, connection="weak")[1]
-        return by_size(labels)
+        return _by_size(labels)
 
     @property
     def closed(self) -> Array:
@@ -67,7 +67,7 @@ class Neighborhoods:
 
 def find_neighborhoods(space: Space, k: int, threads: int, on_pass: OnPass = None) -> Neighborhoods:
     """The k nearest of every item. If all k are equal to an item, equal ones are taken for one."""
-    found, tied = nearest_and_ties(space, k, threads, on_pass)
+    found, tied = _nearest_and_ties(space, k, threads, on_pass)
     if not np.isfinite(found.distances).all():
         raise BadData("Distances between rows are not finite: an overflow. Scale the data down (StandardScaler).")
     if found.distances[:, -1].all():
@@ -75,17 +75,17 @@ def find_neighborhoods(space: Space, k: int, threads: int, on_pass: OnPass = Non
     groups = space.groups()
     collapsed = int(np.sum((groups[found.indices] == groups[:, None]).all(axis=1)))
     if not collapsed:
-        refuse_vanished(found.distances)
+        _refuse_vanished(found.distances)
         return Neighborhoods(space, found.indices, found.distances, tied=tied)
     first = np.unique(groups, return_index=True)[1]
     items = np.sort(first)
     number = np.empty(len(first), dtype=np.int64)
     number[groups[items]] = np.arange(len(items))
     if len(items) <= k:
-        note = few_distinct(len(items), space.n, k)
+        note = _few_distinct(len(items), space.n, k)
         return Neighborhoods(space, found.indices, found.distances, n_distinct=len(items), note=note)
     distinct = space.take(items)
-    found, tied = nearest_and_ties(distinct, k, threads, on_pass)
+    found, tied = _nearest_and_ties(distinct, k, threads, on_pass)
     note = (
         f"{collapsed:,} of {space.n:,} rows have {k} neighbours that are all equal to themselves, so their "
         f"neighbourhoods say nothing. The {len(items):,} distinct rows were embedded, and equal rows share a place."
@@ -93,13 +93,13 @@ def find_neighborhoods(space: Space, k: int, threads: int, on_pass: OnPass = Non
     return Neighborhoods(distinct, found.indices, found.distances, number[groups], len(items), note, tied)
 
 
-def nearest_and_ties(space: Space, k: int, threads: int, on_pass: OnPass) -> tuple[Neighbors, int]:
+def _nearest_and_ties(space: Space, k: int, threads: int, on_pass: OnPass) -> tuple[Neighbors, int]:
     """The k nearest of every item; and for how many the next one is as near, so that the order of rows has decided."""
     if k + 1 >= space.n:
         return space.nearest(k, threads, on_pass), 0
     found = space.nearest(k + 1, threads, on_pass)
     last, beyond = found.distances[:, k - 1], found.distances[:, k]
-    tied = (beyond <= last * (1 + TIE)) & (last > 0)
+    tied = (beyond <= last * (1 + _TIE)) & (last > 0)
     return Neighbors(found.indices[:, :k].copy(), found.distances[:, :k].copy()), int(tied.sum())
 
 
@@ -115,7 +115,7 @@ def about_ties(hoods: Neighborhoods) -> str:
     )
 
 
-def refuse_vanished(distances: Array) -> None:
+def _refuse_vanished(distances: Array) -> None:
     """Rows that are not equal, but have no distance that double precision could tell from zero."""
     vanished = int(np.sum(distances[:, -1] == 0))
     if vanished:
@@ -126,7 +126,7 @@ def refuse_vanished(distances: Array) -> None:
         )
 
 
-def few_distinct(distinct: int, n: int, k: int) -> str:
+def _few_distinct(distinct: int, n: int, k: int) -> str:
     if distinct == 1:
         return f"All {n:,} rows are the same, so there is no structure to find: the embedding is zero."
     return (
@@ -135,7 +135,7 @@ def few_distinct(distinct: int, n: int, k: int) -> str:
     )
 
 
-def by_size(labels: Array) -> Array:
+def _by_size(labels: Array) -> Array:
     """The same groups, numbered from the largest on; of equal ones the one with the first item."""
     _, first, sizes = np.unique(labels, return_index=True, return_counts=True)
     rank = np.empty(len(sizes), dtype=np.int64)

@@ -12,7 +12,7 @@ from mercer.operators import local_methods
 from mercer.sources.held import width_of
 from mercer.threads import run
 
-OUTLYING = 1.25  # times as far from the training rows as those are from their own neighbours: no neighbour of theirs
+_OUTLYING = 1.25  # times as far from the training rows as those are from their own neighbours: no neighbour of theirs
 
 
 @dataclass(frozen=True)
@@ -43,25 +43,27 @@ def place(
     for some in steps(rows.shape[0], size):
         new = hoods.space.prepare(rows[some])
         parts.append(
-            place_some(hoods, places, reg, new, threads)
+            _place_some(hoods, places, reg, new, threads)
             if labels is None
-            else place_by_parts(hoods, places, reg, new, threads, labels)
+            else _place_by_parts(hoods, places, reg, new, threads, labels)
         )
     return Placement.joined(parts)
 
 
-def place_by_parts(hoods: Neighborhoods, places: Array, reg: float, new: Any, threads: int, labels: Array) -> Placement:
+def _place_by_parts(
+    hoods: Neighborhoods, places: Array, reg: float, new: Any, threads: int, labels: Array
+) -> Placement:
     chosen = labels[hoods.space.nearest_to(new, 1, threads).indices[:, 0]]
     found, order = [], []
     for part in np.unique(chosen):
         members, some = np.flatnonzero(labels == part), np.flatnonzero(chosen == part)
         own = hoods.part(members)
-        found.append(place_some(own, places[members], reg, own.space.for_part(new[some]), threads))
+        found.append(_place_some(own, places[members], reg, own.space.for_part(new[some]), threads))
         order.append(some)
     return Placement.joined(found, np.concatenate(order))
 
 
-def place_some(hoods: Neighborhoods, places: Array, reg: float, new: Any, threads: int) -> Placement:
+def _place_some(hoods: Neighborhoods, places: Array, reg: float, new: Any, threads: int) -> Placement:
     """The same for rows that the space has prepared."""
     space, k = hoods.space, hoods.indices.shape[1]
     near = space.nearest_to(new, k, threads)
@@ -79,5 +81,5 @@ def place_some(hoods: Neighborhoods, places: Array, reg: float, new: Any, thread
     same = equal.any(axis=1)
     first = np.where(equal, near.indices, len(places)).min(axis=1)  # of several that it equals
     out[same], residuals[same] = places[first[same]], 0.0
-    nearest, reach = near.distances[:, 0], OUTLYING * hoods.distances[near.indices, -1].max(axis=1)
+    nearest, reach = near.distances[:, 0], _OUTLYING * hoods.distances[near.indices, -1].max(axis=1)
     return Placement(out.astype(places.dtype, copy=False), residuals, nearest, nearest > reach)

@@ -22,8 +22,8 @@ from mercer.spaces.given import Distances
 from mercer.spaces.points import Points, SparsePoints
 from mercer.squares import SOME
 
-TOL = 1e-6
-SPARSE_COST = 30.0  # nominal nanoseconds of a product of two sparse rows
+_TOL = 1e-6
+_SPARSE_COST = 30.0  # nominal nanoseconds of a product of two sparse rows
 
 
 def given_distances(model: Any) -> bool:
@@ -34,9 +34,9 @@ def space_of(model: Any, items: Items) -> Space:
     """Where the items have their distances."""
     rows = items.load()
     if given_distances(model):
-        return Distances(checked_distances(rows))
+        return Distances(_checked_distances(rows))
     if isinstance(model.metric, Kernel):
-        return KernelRows.seen_by(checked_kernel(model.metric.resolved(rows, model._rng()), rows), rows.copy())
+        return KernelRows.seen_by(_checked_kernel(model.metric.resolved(rows, model._rng()), rows), rows.copy())
     if items.sparse:
         return SparsePoints.of(rows, unit=model.metric == "cosine")
     way = {"auto": "auto", "brute": "tiles"}.get(model.neighbors_algorithm, "tree")
@@ -46,7 +46,7 @@ def space_of(model: Any, items: Items) -> Space:
 def local_problem(model: Any, shape: tuple[int, int], space: Space | None = None, loaded: int = 0) -> LocalProblem:
     """The sizes on which a plan is based, and what a small piece of the data tells; of rows that need not exist yet."""
     n, d = shape
-    refuse_sizes(model, n, d)
+    _refuse_sizes(model, n, d)
     dense = 0 if given_distances(model) else 8 * n * d
     return LocalProblem(
         n=n,
@@ -57,7 +57,7 @@ def local_problem(model: Any, shape: tuple[int, int], space: Space | None = None
         if space is not None and n > LAPACK_ITEMS
         else None,
         eigen_solver=model.eigen_solver,
-        tol=tolerance(model),
+        tol=_tolerance(model),
         max_passes=model.max_iter,
         loaded=loaded,
         kept=dense if space is None else space.nbytes,
@@ -68,18 +68,18 @@ def local_problem(model: Any, shape: tuple[int, int], space: Space | None = None
 def entry_cost(model: Any, d: int, space: Space | None) -> float:
     """Nominal nanoseconds to find one distance, where no tree of points saves us most of them."""
     if isinstance(space, SparsePoints):
-        return SPARSE_COST
+        return _SPARSE_COST
     if isinstance(model.metric, Kernel):
         return model.metric.entry_cost(d)
     return 1.0 if given_distances(model) else 0.0
 
 
-def tolerance(model: Any) -> float:
+def _tolerance(model: Any) -> float:
     """Zero is the usual one."""
-    return float(model.tol or TOL)
+    return float(model.tol or _TOL)
 
 
-def refuse_sizes(model: Any, n: int, d: int) -> None:
+def _refuse_sizes(model: Any, n: int, d: int) -> None:
     """What cannot be, with scikit-learn's words where it has them."""
     k, wanted = int(model.n_neighbors), int(model.n_components)
     if model.metric in ("euclidean", "cosine") and wanted > d:
@@ -104,7 +104,7 @@ def refuse_sizes(model: Any, n: int, d: int) -> None:
         )
 
 
-def checked_kernel(kernel: Kernel, rows: Any) -> Kernel:
+def _checked_kernel(kernel: Kernel, rows: Any) -> Kernel:
     """A kernel with a warning, if some rows show that its distances are none."""
     if not kernel.psd:
         some = some_of(rows, SOME)
@@ -127,7 +127,7 @@ def metric_of(search: NearestNeighbors) -> str:
     raise ValueError(f"A search by metric={name!r} is not supported: euclidean, cosine and precomputed are.")
 
 
-def checked_distances(matrix: Any) -> Array:
+def _checked_distances(matrix: Any) -> Array:
     if sparse.issparse(matrix) or not isinstance(matrix, np.ndarray):
         raise ValueError(
             "Sparse distances are not supported: also those between the neighbours of an item are needed, so "
