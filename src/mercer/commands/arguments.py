@@ -1,6 +1,5 @@
 """The options that commands share, each described once: its name, its help, and what it sets in Python."""
 
-from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -164,12 +163,12 @@ Weights = Annotated[
 ]
 
 
-def model_parameters(method: str, typed: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters of the method's model, from everything that was typed; what was not is None, or False."""
+def model_parameters(method: str, context: typer.Context) -> dict[str, Any]:
+    """Parameters of the method's model, from the options that were typed."""
     if method not in METHODS:
         raise WrongUse(f"--method {plain(method)}: there is no such method; known are {', '.join(METHODS)}.")
-    options = {f"--{name.replace('_', '-')}": value for name, value in typed.items()}
-    said = {option: value for option, value in options.items() if option in PARAMETERS and _is_said(value)}
+    values = {option.opts[0]: context.params[option.name] for option in context.command.params if option.name}
+    said = {option: value for option, value in values.items() if option in PARAMETERS and _is_said(value)}
     for option in said:
         if method not in PARAMETERS[option]:
             raise WrongUse(f"{option} is not for --method {method}, but for {', '.join(PARAMETERS[option])}.")

@@ -47,7 +47,7 @@ def fit(
 
     Talk goes to stderr, scores to --out or stdout.
     """
-    params = model_parameters(method, context.params)
+    params = model_parameters(method, context)
     params["n_components"] = number_of_components(components, method)
     from mercer.commands.fitting import fit_file
 

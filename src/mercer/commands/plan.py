@@ -23,7 +23,7 @@ def plan(
     jobs: given.Jobs = None,
 ) -> None:
     """Say what PCA, kernel PCA or LLE of so many rows would do, take and need, without doing it."""
-    params = model_parameters(method, context.params)
+    params = model_parameters(method, context)
     from mercer.functions.planning import plan as plan_ahead
 
     for n in rows:

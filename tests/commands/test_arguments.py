@@ -1,0 +1,52 @@
+"""Options and what they set: said once, and not lost on the way."""
+
+import pytest
+import typer
+
+from mercer import PCA, KernelPCA, LocallyLinearEmbedding
+from mercer.cli import app
+from mercer.commands.arguments import METHODS, OPTION_OF, PARAMETERS, model_parameters
+from mercer.errors import WrongUse
+
+MODELS = {"kpca": KernelPCA, "pca": PCA, "lle": LocallyLinearEmbedding}
+COMMANDS = typer.main.get_command(app).commands
+
+
+def said(method, *typed):
+    """What `mercer fit data …` would give the model of this method."""
+    command = COMMANDS["fit"]
+    return model_parameters(method, command.make_context("fit", ["data.csv", "--method", method, *typed]))
+
+
+@pytest.mark.parametrize("option", PARAMETERS)
+def test_an_option_sets_a_parameter_that_the_model_has(option):
+    assert option in {name for parameter in COMMANDS["fit"].params for name in parameter.opts}
+    for method, parameter in PARAMETERS[option].items():
+        assert parameter in MODELS[method]().get_params() and OPTION_OF[parameter] == option
+
+
+def test_every_option_arrives_at_its_parameter():
+    texts = {"--gamma": "0.5", "--metric": "cosine", "--memory": "2GB"}
+    for method in METHODS:
+        for option, parameters in PARAMETERS.items():
+            if method not in parameters:
+                continue
+            flag = option in ("--standardize", "--whiten")
+            value = texts.get(option, "7")
+            [(name, found)] = said(method, option, *([] if flag else [value])).items()
+            assert name == parameters[method]
+            assert found is True if flag else str(found) in (value, f"{value}.0")
+
+
+def test_what_is_left_out_is_left_to_the_model_and_zero_is_something_to_say():
+    assert said("kpca") == said("pca") == said("lle") == {}
+    given = said("kpca", "--coef0", "0", "--refine", "0", "--seed", "0", "--gamma", "0")
+    assert given == {"coef0": 0.0, "refine": 0, "random_state": 0, "gamma": 0.0}
+
+
+def test_an_option_of_another_method_is_refused_with_the_methods_it_is_for():
+    for method in METHODS:
+        for option, parameters in PARAMETERS.items():
+            if method not in parameters:
+                with pytest.raises(WrongUse, match=f"^{option} is not for --method {method}, but for "):
+                    said(method, option, *([] if option == "--whiten" else ["7"]))
