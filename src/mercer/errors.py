@@ -25,11 +25,14 @@ __all__ = [
     "NoRoom",
     "NotVerified",
     "WrongUse",
+    "are",
+    "counted",
     "in_short",
     "listed",
     "shortened",
     "warn",
 ]
+
 
 _DEFECT, WRONG_USE, _BAD_DATA, _NOT_VERIFIED, NO_ROOM, INTERRUPTED = 1, 2, 3, 4, 5, 130
 

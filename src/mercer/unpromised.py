@@ -15,8 +15,17 @@ import numpy as np
 from scipy import sparse
 from sklearn import config_context, get_config
 
-__all__ = ["Interval", "RealNotInt", "StrOptions", "fits", "moved_here", "namespace_of", "rows_of"]
-__all__ += ["validate_parameters", "validated"]
+__all__ = [
+    "Interval",
+    "RealNotInt",
+    "StrOptions",
+    "fits",
+    "moved_here",
+    "namespace_of",
+    "rows_of",
+    "validate_parameters",
+    "validated",
+]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
