@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import NoRoom, in_short
-from mercer.fits.kernel.opening import describe, kernel_for
+from mercer.fits.kernel.opening import asked_kernel, describe, kernel_for
 from mercer.fits.linear.task import linear_problem
 from mercer.fits.local.task import local_problem
 from mercer.models.kernel_pca import KernelPCA
@@ -68,7 +68,8 @@ def plan(
 def _kernel_plan(n: int, d: int, k: Any, params: dict[str, Any]) -> Plan:
     model = KernelPCA(k, **{"kernel": "rbf"} | params)
     model.check_params()
-    made_up = HeldRows(np.random.default_rng(0).standard_normal((max(2, min(STRIP, 10**7 // d)), d)))
+    rows = np.random.default_rng(0).standard_normal((max(2, min(STRIP, 10**7 // d)), d))
+    made_up = HeldRows(np.abs(rows) if asked_kernel(model).non_negative else rows)
     resolved = kernel_for(model, made_up)
     problem = describe(model, made_up, resolved)
     problem = replace(problem, n=n, copied=problem.copied * n // len(made_up))

@@ -66,6 +66,10 @@ class Scaled(Kernel):
     def by_distance(self) -> bool:
         return self.kernel.by_distance
 
+    @property
+    def non_negative(self) -> bool:
+        return self.kernel.non_negative
+
     def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
         inner = self.kernel.rounding(X, weights) + gamma(1) * summed(self.kernel.sizes(X), weights)
         return self.factor * inner + after_shift(X, weights, shift)
@@ -106,6 +110,10 @@ class _Pair(Kernel):
     @property
     def by_distance(self) -> bool:
         return self.left.by_distance and self.right.by_distance
+
+    @property
+    def non_negative(self) -> bool:
+        return self.left.non_negative or self.right.non_negative
 
     def resolved(self, X: Held, rng: np.random.Generator) -> Kernel:
         return type(self)(self.left.resolved(X, rng), self.right.resolved(X, rng))

@@ -1,7 +1,7 @@
 """Kernels with a γ, which may be left to the data."""
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -20,7 +20,7 @@ class ByGamma(Kernel):
     """
 
     gamma: Any  # a number once it is resolved
-    usual_gamma = None
+    usual_gamma: ClassVar[float | None] = None
 
     def __post_init__(self) -> None:
         if self.gamma is not None and not (isinstance(self.gamma, str) and self.gamma == "median"):

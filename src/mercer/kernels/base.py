@@ -54,6 +54,11 @@ class Kernel(ABC):
         """The kernel with every parameter that was left to the data (None, "median") as a number."""
         return self
 
+    @property
+    def non_negative(self) -> bool:
+        """Whether it compares rows without negative numbers alone: models refuse others, with their place."""
+        return False
+
     # ------------------------------------------------------------------ what makes it faster
 
     def diag(self, X: Held) -> Array:
@@ -111,6 +116,10 @@ class Kernel(ABC):
         """sᵢ with |k(xᵢ, xⱼ)| ≤ √(sᵢsⱼ): of a Mercer kernel the diagonal."""
         return np.abs(self.diag(X))
 
+    def roundings(self, X: Held) -> float:
+        """How many roundings are behind an entry, relative to √(sᵢsⱼ): as many as its sums have terms, and some."""
+        return ROUNDINGS
+
     def rounding(
         self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Callable[[Array], Array] | None = None
     ) -> float:
@@ -119,11 +128,11 @@ class Kernel(ABC):
         `times` gives products of K, where they cost little: sums over its rows make the bound sharper. A function of
         the user's is what it returns, but for a few roundings. docs/design/rounding.md has the others.
         """
-        return gamma(ROUNDINGS) * summed(self.sizes(X), weights)
+        return gamma(self.roundings(X)) * summed(self.sizes(X), weights)
 
     def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
         """How far any one entry of tiles of k(X, Y) can be off."""
-        return gamma(ROUNDINGS) * largest_entry(self.sizes(X), self.sizes(Y))
+        return gamma(self.roundings(X)) * largest_entry(self.sizes(X), self.sizes(Y))
 
     def feature_roundings(self, X: Held) -> int:
         """How many roundings are behind an entry of `features(X)`, relative to its own size."""

@@ -51,14 +51,8 @@ class DotKernel(Kernel):
         self.shape(squares)
         return squares
 
-    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
-        """γ of the scalar product, of length d, and of the shape, which multiplies relative errors by `power`."""
-        return gamma(self._roundings(X)) * summed(self.sizes(X), weights)
-
-    def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
-        return gamma(self._roundings(X)) * largest_entry(self.sizes(X), self.sizes(Y))
-
-    def _roundings(self, X: Held) -> float:
+    def roundings(self, X: Held) -> float:
+        """Of the scalar product, of length d, and of the shape, which multiplies relative errors by `power`."""
         return self.power * (product_chain(X) + 3) + self.row_roundings(X) + ROUNDINGS
 
     #: By how much the shape multiplies relative errors of its argument.

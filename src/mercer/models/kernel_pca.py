@@ -1,5 +1,6 @@
 """Kernel PCA: scikit-learn's class, with explained variance and a proof."""
 
+from contextlib import suppress
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -9,7 +10,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
-from mercer.fits.kernel.opening import asked_solver, is_precomputed
+from mercer.fits.kernel.opening import asked_kernel, asked_solver, is_precomputed
 from mercer.inputs import table, told_where
 from mercer.kernels import NAMES, Kernel
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
@@ -383,4 +384,6 @@ class KernelPCA(KernelModel):
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.pairwise = is_precomputed(self)
+        with suppress(ValueError):  # of a kernel that does not exist, a fit will say so
+            tags.input_tags.positive_only = asked_kernel(self).non_negative
         return tags

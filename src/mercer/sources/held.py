@@ -1,6 +1,6 @@
 """Items that are already in memory, or mapped into it, or seen through a scale."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -115,14 +115,41 @@ class MappedRows(Rows):
         yield from self.checked(np.array(self.rows[some], dtype=self.dtype) for some in parts)
 
 
-class ScaledRows(Rows):
-    """The rows of another source, every column divided by a number of its own, block by block: no copy of them all."""
+class SeenRows(Rows):
+    """The rows of another source, seen through something, block by block: no copy of them all."""
 
-    def __init__(self, rows: Rows, scale: Array) -> None:
-        self.rows, self.scale, self.shape = rows, scale, rows.shape
+    def __init__(self, rows: Rows) -> None:
+        self.rows, self.shape, self.dtype = rows, rows.shape, rows.dtype
         self.names, self.label, self.path, self.overhead = rows.names, rows.label, rows.path, rows.overhead
         self.sparse, self.density = rows.sparse, rows.density
-        self.dtype = np.dtype(single_or_double(rows.dtype))
+
+
+class CheckedRows(SeenRows):
+    """The rows themselves, each block of which `check` may refuse: it is told the numbers of the rows as well."""
+
+    def __init__(self, rows: Rows, check: Callable[[Any, Array], None]) -> None:
+        super().__init__(rows)
+        self.check = check
+
+    def blocks(self, size: int) -> Iterator[Any]:
+        start = 0
+        for block in self.rows.blocks(size):
+            self.check(block, np.arange(start, start + block.shape[0]))
+            yield block
+            start += block.shape[0]
+
+    def __getitem__(self, indices: Array) -> Any:
+        some = self.rows[indices]
+        self.check(some, np.asarray(indices))
+        return some
+
+
+class ScaledRows(SeenRows):
+    """Every column divided by a number of its own."""
+
+    def __init__(self, rows: Rows, scale: Array) -> None:
+        super().__init__(rows)
+        self.scale, self.dtype = scale, np.dtype(single_or_double(rows.dtype))
 
     def blocks(self, size: int) -> Iterator[Any]:
         yield from (by_columns(np.divide, block, self.scale) for block in self.rows.blocks(size))

@@ -11,7 +11,9 @@ from mercer.fits.kernel.task import Task
 from mercer.fits.scale import divided, refuse_matrix, standardized
 from mercer.fits.training import Training, weigh
 from mercer.inputs import table
-from mercer.kernels import Kernel, Precomputed, resolve_kernel
+from mercer.kernels import Kernel, Precomputed
+from mercer.kernels.domain import refuse_inverse, within_domain
+from mercer.kernels.resolve import as_said
 from mercer.limits import Limits
 from mercer.plans.kernel import Problem
 from mercer.plans.share import number_to_plan_for
@@ -54,7 +56,10 @@ def open_training(model: Any, X: Any, sample_weight: Any, limits: Limits, look: 
             "not a precomputed matrix. A matrix that is too large to be computed is given as numbers of items, "
             "np.arange(n)[:, None], and mercer.kernels.Blockwise(function), which is asked for those columns alone."
         )
-    items = open_items(model, X, reset=True, square=given)
+    asked = asked_kernel(model)
+    if model.fit_inverse_transform:
+        refuse_inverse(asked)
+    items = within_domain(asked, open_items(model, X, reset=True, square=given), model)
     if model.fit_inverse_transform and items.sparse:
         raise NotImplementedError("Inverse transform not implemented for sparse matrices!")
     training = weigh(items, sample_weight)
@@ -69,17 +74,14 @@ def is_precomputed(model: Any) -> bool:
     return isinstance(model.kernel, Precomputed) or (isinstance(model.kernel, str) and model.kernel == "precomputed")
 
 
+def asked_kernel(model: Any) -> Kernel:
+    """The kernel that was asked for, with what is left to the data left to it."""
+    return as_said(model.kernel, gamma=model.gamma, degree=model.degree, coef0=model.coef0, params=model.kernel_params)
+
+
 def kernel_for(model: Any, items: Items) -> Kernel:
-    """The kernel that was asked for, with numbers in it."""
-    return resolve_kernel(
-        model.kernel,
-        items,
-        model._rng(),
-        gamma=model.gamma,
-        degree=model.degree,
-        coef0=model.coef0,
-        params=model.kernel_params,
-    )
+    """The same with numbers in it."""
+    return asked_kernel(model).resolved(items, model._rng())
 
 
 def gamma_of(model: Any, task: Task) -> Any:

@@ -1,0 +1,57 @@
+"""What a kernel compares: rows that it has no formula for are refused, with their place."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer.arrays import Array
+from mercer.errors import BadData, in_short
+from mercer.kernels.base import Held, Kernel
+from mercer.sources.held import CheckedRows, Given
+from mercer.sources.items import Items
+
+
+def within_domain(kernel: Any, items: Items, model: Any) -> Items:
+    """The items, looked over if the kernel asks for it: those in memory at once, others when they are read.
+
+    The model knows the names of the columns, if they have any.
+    """
+    if not isinstance(kernel, Kernel) or not kernel.non_negative or isinstance(items, Given):
+        return items
+
+    names = getattr(model, "feature_names_in_", None)
+
+    def check(rows: Any, numbers: Array) -> None:
+        refuse_negative(rows, kernel, items.label, names, numbers)
+
+    if items.held:
+        check(items.load(), np.arange(len(items)))
+        return items
+    return CheckedRows(items, check)  # type: ignore[arg-type]
+
+
+def refuse_negative(X: Held, kernel: Kernel, label: str = "X", names: Any = None, numbers: Array | None = None) -> None:
+    """One sentence for rows with a number below zero; `numbers` are those of the rows, if not 0, 1, 2, …."""
+    values = X.data if sparse.issparse(X) else X
+    if not values.size or values.min() >= 0:
+        return
+    rows, columns = np.nonzero(X < 0)
+    row, column = rows[0], columns[0]
+    number = row if numbers is None else numbers[row]
+    name = str(column) if names is None else repr(names[column])
+    others = f", the first of {len(rows):,}" if len(rows) > 1 else ""
+    raise BadData(
+        f"{label} has a negative number, {X[row, column]:.6g} at row index {number}, column {name}{others}, and "
+        f"{in_short(kernel)} compares rows without any (counts, shares, histograms). Leave out or move what is below "
+        "zero, or take a kernel of distances, such as RBF or Laplacian."
+    )
+
+
+def refuse_inverse(kernel: Kernel) -> None:
+    """The way back compares scores by the kernel, and some of them are negative."""
+    if kernel.non_negative:
+        raise ValueError(
+            f"fit_inverse_transform compares scores by the kernel, and about half of them are negative, which "
+            f"{in_short(kernel)} cannot compare. Leave it out, or take another kernel."
+        )
