@@ -26,6 +26,7 @@ NAMED = (
     Named("sigmoid", "Sigmoid", ("gamma", "coef0")),
     Named("cosine", "Cosine"),
     Named("laplacian", "Laplacian", ("gamma",)),
+    Named("chi2", "ChiSquared", ("gamma",), usual_gamma="1"),
     Named("precomputed", "Precomputed"),
 )
 NAMES = tuple(entry.name for entry in NAMED)

@@ -2,9 +2,15 @@
 
 import numpy as np
 
-from attack.precise import DD, UNIT, expm1, sqrt, tanh, where
+from attack.precise import DD, UNIT, expm1, log1p, sqrt, tanh, where
 
-SHIFTED = ("RBF", "Laplacian", "Matern")  # their formulas give K − 1, which has more digits where K is nearly one
+SHIFTED = (
+    "RBF",
+    "Laplacian",
+    "Matern",
+    "RationalQuadratic",
+    "ChiSquared",
+)  # their formulas give K − 1, which has more digits where K is nearly one
 
 
 def kernel_matrix(kernel, X, Y=None):
@@ -61,6 +67,50 @@ def matern(kernel, X, Y):
         return decay, 1.0
     factor = r + 1.0 if kernel.nu == 1.5 else r * r / 3.0 + r + 1.0
     return decay * factor + (factor - 1.0), 1.0 + min(float(factor.hi.max()), 1e4)
+
+
+def rational_quadratic(kernel, X, Y):
+    x = squared_distances(X, Y) * 0.5 / float(kernel.length_scale) / float(kernel.length_scale)
+    return expm1(log1p(x / float(kernel.alpha)) * -float(kernel.alpha)), 4.0
+
+
+def by_columns(term, X, Y):
+    total = DD(np.zeros((len(X), len(Y))))
+    for x, y in columns(X, Y):
+        total = total + term(DD(np.broadcast_to(x, total.shape)), DD(np.broadcast_to(y, total.shape)))
+    return total
+
+
+def share(part, whole, nothing):
+    """part/whole, and `nothing` where there is nothing."""
+    return where(whole.hi > 0, part / where(whole.hi > 0, whole, 1.0), nothing)
+
+
+def chi_squared(kernel, X, Y):
+    total = by_columns(lambda x, y: share((x - y) * (x - y), x + y, 0.0), X, Y)
+    return expm1(total * -float(kernel.gamma)), 1.0
+
+
+def additive_chi_squared(kernel, X, Y):
+    return by_columns(lambda x, y: share(x * y * 2.0, x + y, 0.0), X, Y), float(X.sum(axis=1).max())
+
+
+def smaller(x, y):
+    return where(x.hi < y.hi, x, y)
+
+
+def histogram_intersection(kernel, X, Y):
+    return by_columns(smaller, X, Y), float(X.sum(axis=1).max())
+
+
+def min_max(kernel, X, Y):
+    least = by_columns(smaller, X, Y)
+    return share(least, by_columns(lambda x, y: x + y - smaller(x, y), X, Y), 1.0), 4.0
+
+
+def tanimoto(kernel, X, Y):
+    both, x, y = products(X, Y), (DD(X) * X).sum(axis=1), (DD(Y) * Y).sum(axis=1)
+    return share(both, DD(x.hi[:, None], x.lo[:, None]) + DD(y.hi[None], y.lo[None]) - both, 1.0), 4.0
 
 
 def linear(kernel, X, Y):
@@ -125,6 +175,12 @@ FORMULAS = {
     "RBF": rbf,
     "Laplacian": laplacian,
     "Matern": matern,
+    "RationalQuadratic": rational_quadratic,
+    "ChiSquared": chi_squared,
+    "AdditiveChiSquared": additive_chi_squared,
+    "HistogramIntersection": histogram_intersection,
+    "MinMax": min_max,
+    "Tanimoto": tanimoto,
     "Linear": linear,
     "Polynomial": polynomial,
     "Cosine": cosine,

@@ -175,6 +175,19 @@ def exp(x):
     return expm1(x) + 1.0
 
 
+def log1p(x):
+    """Of x ≥ 0: roots until x is small, then Newton's step (1 + x)e^−y − 1 from what numpy says."""
+    x, halvings = as_dd(x), 0
+    while float(x.hi.max(initial=0.0)) > 0.5:
+        x, halvings = x / (sqrt(x + 1.0) + 1.0), halvings + 1
+    y = DD(np.log1p(x.hi))
+    for _ in range(2):
+        decay = expm1(-y)
+        rest = decay + x + decay * x
+        y = y + (rest - rest * rest * 0.5)
+    return y * 2.0**halvings
+
+
 def tanh(x):
     s = expm1(abs(x) * -2.0)  # 1 − e^−2|x| = −s
     value = -s / (s + 2.0)

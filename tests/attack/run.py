@@ -2,7 +2,7 @@
 
 from math import ceil
 
-from attack import batches, kernel, landmark, linear, local, precomputed  # noqa: F401 - they register their families
+from attack import batches, histograms, kernel, landmark, linear, local, precomputed  # noqa: F401 - they register
 from attack.problems import FAMILIES, try_problem
 
 

@@ -7,9 +7,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attack.kernels import kernel_matrix
-from attack.precise import DD, expm1, sqrt, tanh
+from attack.precise import DD, expm1, log1p, sqrt, tanh
 from attack.truth import copied, eigenpairs, kernel_truth, linear_truth
-from mercer.kernels import RBF, Cosine, Laplacian, Linear, Matern, Polynomial, Sigmoid
+from mercer.kernels import (
+    RBF,
+    AdditiveChiSquared,
+    ChiSquared,
+    Cosine,
+    HistogramIntersection,
+    Laplacian,
+    Linear,
+    Matern,
+    MinMax,
+    Polynomial,
+    RationalQuadratic,
+    Sigmoid,
+    Tanimoto,
+)
 
 SMALL = 1e-29
 
@@ -65,6 +79,14 @@ def test_functions_agree_with_mpmath_also_where_they_nearly_vanish(
         assert abs(exact(found)[0, i] / expected - 1) < SMALL
 
 
+@pytest.mark.parametrize("size", [1e-12, 1e-3, 1.0, 1e4, 1e12])
+def test_the_logarithm_agrees_with_mpmath_also_where_it_nearly_vanishes(size):
+    x = DD(np.abs(np.random.default_rng(0).normal(size=(1, 40))) * size)
+    found = exact(log1p(x))
+    for i in range(40):
+        assert abs(found[0, i] / mpmath.log1p(mpmath.mpf(float(x.hi[0, i]))) - 1) < SMALL
+
+
 def test_a_product_of_matrices_has_106_bits_whatever_the_sizes_of_its_rows():
     rng = np.random.default_rng(0)
     A = DD(rng.normal(size=(5, 40)) * 10.0 ** np.arange(-6, 4, 2)[:, None], rng.normal(size=(5, 40)) * 1e-24)
@@ -104,11 +126,20 @@ def test_eigenpairs_are_those_of_mpmath_also_where_they_nearly_coincide(gap):
         (Sigmoid(0.2, 0.1), lambda x, y: mpmath.tanh(mpmath.mpf(0.2) * mpmath.fdot(x, y) + mpmath.mpf(0.1))),
         (Matern(1.5, 2.0), lambda x, y: matern(x, y, 3, lambda r: 1 + r)),
         (Matern(2.5, 2.0), lambda x, y: matern(x, y, 5, lambda r: 1 + r + r * r / 3)),
+        (
+            RationalQuadratic(0.7, 2.0),
+            lambda x, y: (1 + over(x, y, lambda a, b: (a - b) ** 2) / (8 * mpmath.mpf(0.7))) ** -mpmath.mpf(0.7),
+        ),
+        (ChiSquared(0.3), lambda x, y: mpmath.exp(-mpmath.mpf(0.3) * over(x, y, lambda a, b: (a - b) ** 2 / (a + b)))),
+        (AdditiveChiSquared(), lambda x, y: over(x, y, lambda a, b: 2 * a * b / (a + b))),
+        (HistogramIntersection(), lambda x, y: over(x, y, min)),
+        (MinMax(), lambda x, y: over(x, y, min) / over(x, y, max)),
+        (Tanimoto(), lambda x, y: mpmath.fdot(x, y) / (over(x, y, lambda a, b: a * a + b * b - a * b))),
     ],
     ids=lambda value: type(value).__name__,
 )
 def test_kernels_and_their_centred_spectra_are_those_of_mpmath(kernel, formula):
-    X = np.random.default_rng(1).normal(size=(6, 3)) + 2
+    X = np.abs(np.random.default_rng(1).normal(size=(6, 3)) + 2)
     rows = [[mpmath.mpf(float(a)) for a in x] for x in X]
     K = mpmath.matrix([[formula(x, y) for y in rows] for x in rows])
     J = mpmath.eye(6) - mpmath.ones(6) / 6
@@ -116,6 +147,10 @@ def test_kernels_and_their_centred_spectra_are_those_of_mpmath(kernel, formula):
     truth = kernel_truth(*kernel_matrix(kernel, X))
     found = exact(DD(truth.values.hi[:, None], truth.values.lo[:, None]))
     assert max(abs(found[i] - expected[i]) for i in range(6)) <= truth.error <= 1e-22 * truth.norm
+
+
+def over(x, y, term):
+    return sum(term(a, b) for a, b in zip(x, y, strict=True))
 
 
 def matern(x, y, twice_nu, polynomial):

@@ -6,10 +6,24 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import linalg, sparse
 
-from attack.kernels import kernel_matrix
+from attack.kernels import SHIFTED, kernel_matrix
 from attack.precise import DD
 from mercer import PCA, KernelPCA
-from mercer.kernels import RBF, Cosine, Laplacian, Linear, Matern, Polynomial, Sigmoid
+from mercer.kernels import (
+    RBF,
+    AdditiveChiSquared,
+    ChiSquared,
+    Cosine,
+    HistogramIntersection,
+    Laplacian,
+    Linear,
+    Matern,
+    MinMax,
+    Polynomial,
+    RationalQuadratic,
+    Sigmoid,
+    Tanimoto,
+)
 from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram, RecomputedGram
@@ -42,15 +56,27 @@ KERNELS = [
     Matern(0.5, 2.0),
     Matern(1.5, 3.0),
     Matern(2.5, 1e4),
+    RationalQuadratic(0.5, 2.0),
+    RationalQuadratic(20.0, 1e4),
+    Tanimoto(),
+    ChiSquared(0.05),
+    ChiSquared(1e-9),
+    AdditiveChiSquared(),
+    HistogramIntersection(),
+    MinMax(),
 ]
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 every_rows = pytest.mark.parametrize("rows", ROWS)
 
 
+def rows_for(kernel, rows):
+    return np.abs(ROWS[rows]) if kernel.non_negative else ROWS[rows]
+
+
 def errors(kernel, X, K, shift=0.0):
     """|δK| of computed entries K of k − shift, and what the truth itself may be off by."""
     truth, doubt = kernel_matrix(kernel, X)
-    top = 1.0 if isinstance(kernel, (RBF, Laplacian, Matern)) else 0.0  # what the reference has subtracted
+    top = 1.0 if type(kernel).__name__ in SHIFTED else 0.0  # what the reference has subtracted
     off = DD(K) - truth + (shift - top)
     return np.abs(off.hi), doubt
 
@@ -58,7 +84,7 @@ def errors(kernel, X, K, shift=0.0):
 @every_kernel
 @every_rows
 def test_entries_are_off_by_no_more_than_the_kernel_says(kernel, rows):
-    X = ROWS[rows]
+    X = rows_for(kernel, rows)
     for op in (HeldGram(kernel, X), RecomputedGram(kernel, X)):
         off, doubt = errors(kernel, X, op.shifted_columns(np.arange(len(X))), op.shift)
         assert np.linalg.norm(off, 2) <= op.entry_rounding(None) + len(X) * doubt
@@ -73,7 +99,7 @@ def test_entries_are_off_by_no_more_than_the_kernel_says(kernel, rows):
 @every_rows
 def test_sharp_where_nothing_is_lost(kernel, rows):
     """Sums over rows make the bound no wider, and it is not absurd: a share of 1e-9 of what the moduli make up."""
-    X = ROWS[rows]
+    X = rows_for(kernel, rows)
     held, anew = HeldGram(kernel, X).entry_rounding(None), RecomputedGram(kernel, X).entry_rounding(None)
     assert held <= anew
     size = len(X) * np.abs(kernel.block(X, X)).max() + (len(X) if isinstance(kernel, Sigmoid) else 0)

@@ -2,6 +2,35 @@
 
 import numpy as np
 
+# ---------------------------------------------------------------------------- kernels of a pair of rows
+
+
+def chi_squared(x, y, gamma=1.0):
+    return np.exp(-gamma * sum((a - b) ** 2 / (a + b) for a, b in zip(x, y, strict=True) if a + b > 0))
+
+
+def additive_chi_squared(x, y):
+    return sum(2 * a * b / (a + b) for a, b in zip(x, y, strict=True) if a + b > 0)
+
+
+def histogram_intersection(x, y):
+    return sum(min(a, b) for a, b in zip(x, y, strict=True))
+
+
+def min_max(x, y):
+    largest = sum(max(a, b) for a, b in zip(x, y, strict=True))
+    return histogram_intersection(x, y) / largest if largest else 1.0
+
+
+def tanimoto(x, y):
+    either = x @ x + y @ y - x @ y
+    return x @ y / either if either else 1.0
+
+
+def rational_quadratic(x, y, alpha=1.0, length_scale=1.0):
+    return (1 + sum((a - b) ** 2 for a, b in zip(x, y, strict=True)) / (2 * alpha * length_scale**2)) ** -alpha
+
+
 # ---------------------------------------------------------------------------- how well neighbourhoods are kept
 
 

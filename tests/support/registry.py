@@ -9,15 +9,21 @@ from scipy.sparse.linalg import aslinearoperator
 
 from mercer.kernels import (
     RBF,
+    AdditiveChiSquared,
     Blockwise,
+    ChiSquared,
     Constant,
     Cosine,
+    HistogramIntersection,
     Laplacian,
     Linear,
     Matern,
+    MinMax,
     Pairwise,
     Polynomial,
+    RationalQuadratic,
     Sigmoid,
+    Tanimoto,
 )
 from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
@@ -61,7 +67,6 @@ MERCER_KERNELS = [
     (Polynomial(degree=2, gamma=0.5, coef0=1.0), rows),
     (Polynomial(degree=3, gamma=0.3, coef0=0.5), rows),
     (Polynomial(degree=5, gamma=0.1, coef0=1.0), rows),
-    (Polynomial(degree=2.5, gamma=0.5, coef0=1.0), non_negative_rows),
     (Cosine(), rows),
     (RBF(gamma=0.4), rows),
     (RBF(gamma=1e-6), rows),
@@ -70,20 +75,38 @@ MERCER_KERNELS = [
     (Matern(nu=0.5), rows),
     (Matern(nu=1.5, length_scale=2.0), rows),
     (Matern(nu=2.5, length_scale=0.5), rows),
+    (RationalQuadratic(alpha=0.7, length_scale=2.0), rows),
+    (ChiSquared(gamma=0.5), non_negative_rows),
+    (ChiSquared(gamma=1e-6), non_negative_rows),
+    (AdditiveChiSquared(), non_negative_rows),
+    (HistogramIntersection(), non_negative_rows),
+    (MinMax(), non_negative_rows),
+    (Tanimoto(), rows),
     (Constant(2.0), rows),
     (RBF(gamma=1.0) + 0.5 * Linear(), rows),
     (RBF(gamma=0.2) * Polynomial(degree=2, gamma=0.1, coef0=1.0), rows),
     (2.0 * (Linear() + 1.0), rows),
+    (2.0 * MinMax() + ChiSquared(gamma=0.5) * Tanimoto(), non_negative_rows),
     (Pairwise(minimum), rows),
     (Blockwise(minimum_of_blocks), rows),
 ]
-ALL_KERNELS = [*MERCER_KERNELS, (Sigmoid(gamma=0.1, coef0=0.2), rows)]
+ALL_KERNELS = [
+    *MERCER_KERNELS,
+    (Sigmoid(gamma=0.1, coef0=0.2), rows),
+    (Polynomial(degree=2.5, gamma=0.5, coef0=1.0), non_negative_rows),
+]
 SPARSE_KERNELS = [
     (Linear(), rows),
     (Polynomial(degree=3, gamma=0.3, coef0=0.5), rows),
     (Cosine(), rows),
     (RBF(gamma=0.4), rows),
     (Sigmoid(gamma=0.1, coef0=0.2), rows),
+    (RationalQuadratic(alpha=0.7, length_scale=2.0), rows),
+    (ChiSquared(gamma=0.5), non_negative_rows),
+    (AdditiveChiSquared(), non_negative_rows),
+    (HistogramIntersection(), non_negative_rows),
+    (MinMax(), non_negative_rows),
+    (Tanimoto(), rows),
 ]
 
 

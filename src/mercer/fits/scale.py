@@ -13,6 +13,7 @@ from mercer.fits.linear.digits import refuse_overflow
 from mercer.fits.training import Training
 from mercer.kernels import Kernel
 from mercer.kernels.bandwidth import ByGamma
+from mercer.kernels.euclidean import EuclideanKernel
 from mercer.operators.centering import Centered
 from mercer.operators.gram import Gram
 from mercer.readings.columns import FEW_ROWS, dominating
@@ -137,8 +138,14 @@ def about_company(found: Components, kernel: Kernel) -> str:
 def about_same(apart: float, kernel: Kernel, asked: Any) -> str:
     return (
         f"All rows look nearly the same to this kernel: on average the similarity of two of them is 1 − {apart:.1g}, "
-        f"and the components are those of PCA. {wide(kernel)}. {remedy(kernel, asked)}"
+        f"and the components are those of {what_is_left_of(kernel)}. {wide(kernel)}. {remedy(kernel, asked)}"
     )
+
+
+def what_is_left_of(kernel: Kernel) -> str:
+    """k ≈ 1 − x: of squared distances x that is PCA, of others what their inventor called scaling."""
+    squared = kernel.smooth if isinstance(kernel, EuclideanKernel) else not isinstance(kernel, ByGamma)
+    return "PCA" if squared else "classical scaling of its distances"
 
 
 def about_little(certificate: IntervalCertificate, kernel: Kernel, unit: str) -> str:

@@ -13,26 +13,34 @@ from mercer.kernel_names import NAMES
 from mercer.kernels.algebra import Constant
 from mercer.kernels.base import Kernel
 from mercer.kernels.check import KernelVerdict, check_kernel
-from mercer.kernels.distance import RBF, Laplacian, Matern
+from mercer.kernels.distance import RBF, Laplacian, Matern, RationalQuadratic
 from mercer.kernels.dot import Cosine, Linear, Polynomial, Sigmoid
 from mercer.kernels.given import Blockwise, Pairwise, Precomputed
+from mercer.kernels.histograms import AdditiveChiSquared, ChiSquared, HistogramIntersection, MinMax
 from mercer.kernels.resolve import resolve_kernel
+from mercer.kernels.tanimoto import Tanimoto
 
 __all__ = [
     "NAMES",
     "RBF",
+    "AdditiveChiSquared",
     "Blockwise",
+    "ChiSquared",
     "Constant",
     "Cosine",
+    "HistogramIntersection",
     "Kernel",
     "KernelVerdict",
     "Laplacian",
     "Linear",
     "Matern",
+    "MinMax",
     "Pairwise",
     "Polynomial",
     "Precomputed",
+    "RationalQuadratic",
     "Sigmoid",
+    "Tanimoto",
     "check_kernel",
     "resolve_kernel",
 ]

@@ -6,7 +6,7 @@ from sklearn import decomposition
 from sklearn.datasets import make_circles
 
 from mercer import KernelPCA
-from mercer.kernels import RBF, Polynomial
+from mercer.kernels import RBF, AdditiveChiSquared, ChiSquared, Polynomial
 from support.registry import ALL_KERNELS, MERCER_KERNELS, for_each
 from support.silence import quiet
 from support.substitute import sample
@@ -62,7 +62,11 @@ def test_reconstructions_from_all_components_are_those_of_scikit_learn():
     assert errors[0] == pytest.approx(errors[1], rel=1e-3)
 
 
-@for_each([entry for entry in MERCER_KERNELS if entry[0] != RBF(gamma=1e-6)], sample)
+# Spectra that fade away so slowly that rounding decides which eigenvalue is the last above 1e-12 of the first.
+FADING = RBF(gamma=1e-6), ChiSquared(gamma=1e-6), AdditiveChiSquared()
+
+
+@for_each([entry for entry in MERCER_KERNELS if entry[0] not in FADING], sample)
 @quiet
 def test_weights_and_repeated_rows_have_as_many_components(kernel, items):
     X, counts = items(60), np.tile([1, 2, 3], 20)

@@ -1,0 +1,240 @@
+"""Kernels of counts, shares and histograms: sums over columns of what two numbers that are not negative share."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from mercer.arrays import Array
+from mercer.blocks import cut, steps
+from mercer.kernels.bandwidth import ByGamma
+from mercer.kernels.base import ROUNDINGS, Held, Kernel, Tiles, after_shift, n_rows, summed
+from mercer.kernels.domain import refuse_negative
+from mercer.rounding import TINY, gamma
+from mercer.sums import SHORT
+
+CACHED = 1 << 15  # entries of a strip: its three buffers stay in a core's cache while columns are added up
+
+
+class HistogramKernel(Kernel):
+    """k(x, y) = shape(Σ term(xᵢ, yᵢ)) of rows without negative numbers. A subclass writes `term` and `shape`.
+
+    Terms are never negative, so that a sum is known to γ of itself: columns are added up one after the other, SHORT of
+    them at a time, however the rows lie in memory. Sparse rows are made dense for as many columns as that.
+    """
+
+    psd = True
+    non_negative = True
+    shared: ClassVar[bool] = True  # whether a term is zero where one of the two numbers is
+    term_cost: ClassVar[float] = 2.0  # nominal nanoseconds
+
+    @abstractmethod
+    def term(self, x: Array, y: Array, half: Array, out: Array, spare: Array) -> None:
+        """What a column says, into `out` (m×n): x is m×1 and y of length n; `half` is y/2, but never zero."""
+
+    def shape(self, sums: Array, X: Held, Y: Held, shift: float) -> Array:
+        """k − shift, in place if that is possible."""
+        return sums if not shift else np.subtract(sums, shift, out=sums)
+
+    def entry_cost(self, d: int) -> float:
+        return 5.0 + self.term_cost * d
+
+    def block(self, X: Held, Y: Held) -> Array:
+        refuse_negative(X, self)
+        refuse_negative(Y, self)
+        return self.tile(X, Y, 0.0)
+
+    def prepare(self, X: Held, Y: Held | None = None, shift: float = 0.0, dtype: Any = np.float64) -> Tiles:
+        refuse_negative(X, self)
+        if Y is not None:
+            refuse_negative(Y, self)
+        return HistogramTiles(self, X, X if Y is None else Y, shift)
+
+    def tile(self, X: Held, Y: Held, shift: float) -> Array:
+        return self.shape(self.sums(X, Y), X, Y, shift)
+
+    def sums(self, X: Held, Y: Held) -> Array:
+        m, n = n_rows(X), n_rows(Y)
+        size = min(m, max(1, CACHED // max(n, 1)))
+        out, buffers, strips = np.zeros((m, n)), np.empty((3, size, n)), steps(m, max(size, 1))
+        for x, y in zip(columns_of(X), columns_of(Y), strict=True):
+            some, other = x.any(axis=1), y.any(axis=1)
+            busy = np.flatnonzero(some & other if self.shared else some | other)
+            half = np.maximum(0.5 * y, TINY)  # which is nothing beside any x, and no zero to divide by if x is zero
+            for rows in strips:
+                total, term, spare = buffers[:, : rows.stop - rows.start]
+                total[...] = 0.0
+                for j in busy:
+                    self.term(x[j, rows, None], y[j], half[j], term, spare)
+                    total += term
+                out[rows] += total
+        return out
+
+    def roundings(self, X: Held) -> float:
+        return column_chain(X) + ROUNDINGS
+
+    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
+        """γ of every entry itself, so of ‖SKS‖: no more than its trace, nor than a sum over a row (Schur's test)."""
+        size = summed(self.sizes(X), weights)
+        if times is not None:
+            w = np.ones(n_rows(X)) if weights is None else weights
+            size = min(size, float(times(w[:, None]).max(initial=0.0)))
+        return gamma(self.roundings(X)) * size + after_shift(X, weights, shift)
+
+
+class HistogramTiles(Tiles):
+    """By the kernel's own sums, of rows that were looked over once."""
+
+    def __init__(self, kernel: HistogramKernel, X: Held, Y: Held, shift: float) -> None:
+        self.kernel, self.X, self.Y, self.shift = kernel, X, Y, shift
+
+    def fill(self, rows: slice, columns: slice, out: Array) -> None:
+        out[...] = self.kernel.tile(self.X[rows], self.Y[columns], self.shift)
+
+
+def columns_of(X: Held) -> Any:
+    """SHORT columns at a time, each as a row of a dense array in float64."""
+    X = sparse.csc_array(X) if sparse.issparse(X) else X
+    for some in cut(X.shape[1], SHORT):
+        part = X[:, some].toarray() if sparse.issparse(X) else X[:, some]
+        yield np.ascontiguousarray(part.T, dtype=np.float64)
+
+
+def column_chain(X: Held) -> int:
+    """The most additions behind a sum over the columns."""
+    return min(X.shape[1], SHORT) + -(-X.shape[1] // SHORT)
+
+
+def row_sums(X: Held) -> Array:
+    """Σx of every row, in the same order as `sums` adds up: of a row with itself, min(x, x) gives the same bits."""
+    out = np.zeros(n_rows(X))
+    for columns in columns_of(X):
+        part = np.zeros(len(out))
+        for column in columns:
+            part += column
+        out += part
+    return out
+
+
+@dataclass(frozen=True)
+class AdditiveChiSquared(HistogramKernel):
+    """k(x, y) = Σᵢ 2xᵢyᵢ/(xᵢ + yᵢ) of rows without negative numbers, 0 where both are 0.
+
+    scikit-learn's ``additive_chi2_kernel`` is −Σ(x − y)²/(x + y) = 2k(x, y) − Σx − Σy, which is no Mercer kernel. Once
+    the means are removed it is 2k: the same components, and eigenvalues that are twice as large.
+    """
+
+    # 2xy/(x + y) = 2∫ (x e^−tx)(y e^−ty) dt over t > 0: an integral of products, so positive semi-definite.
+
+    def term(self, x: Array, y: Array, half: Array, out: Array, spare: Array) -> None:
+        """By way of x/(x/2 + y/2) ≤ 2: no square of a huge or tiny number."""
+        np.add(0.5 * x, half, out=out)
+        np.divide(x, out, out=out)
+        np.multiply(out, y, out=out)
+
+    def diag(self, X: Held) -> Array:
+        refuse_negative(X, self)
+        return row_sums(X)
+
+
+@dataclass(frozen=True)
+class HistogramIntersection(HistogramKernel):
+    """k(x, y) = Σᵢ min(xᵢ, yᵢ) of rows without negative numbers: what two histograms have in common."""
+
+    term_cost: ClassVar[float] = 1.0
+
+    # min(x, y) is the length that [0, x] and [0, y] share: a scalar product of two indicators.
+
+    def term(self, x: Array, y: Array, half: Array, out: Array, spare: Array) -> None:
+        np.minimum(x, y, out=out)
+
+    def diag(self, X: Held) -> Array:
+        refuse_negative(X, self)
+        return row_sums(X)
+
+
+@dataclass(frozen=True)
+class MinMax(HistogramKernel):
+    """k(x, y) = Σᵢ min(xᵢ, yᵢ)/Σᵢ max(xᵢ, yᵢ) of rows without negative numbers, 1 if both rows are zero.
+
+    Ruzicka's similarity; of rows of 0 and 1 it is Jaccard's, and that of Tanimoto.
+    """
+
+    top: ClassVar[float] = 1.0
+    term_cost: ClassVar[float] = 1.0
+
+    # m/(s − m) = Σ (m/s)ⁿ over n ≥ 1 with s = Σx + Σy ≥ 2m: powers of m = Σmin and of 1/s = ∫ e^−tΣx e^−tΣy dt.
+
+    def term(self, x: Array, y: Array, half: Array, out: Array, spare: Array) -> None:
+        np.minimum(x, y, out=out)
+
+    def shape(self, sums: Array, X: Held, Y: Held, shift: float) -> Array:
+        """By Σmax = Σx + Σy − Σmin, of which at least a third is left."""
+        most = row_sums(X)[:, None] + row_sums(Y) - sums
+        empty = most == 0.0
+        np.divide(sums, most, out=sums, where=~empty)
+        sums[empty] = 1.0
+        return super().shape(sums, X, Y, shift)
+
+    def roundings(self, X: Held) -> float:
+        """Of Σmin once, and of Σmax three times: Σx + Σy + Σmin ≤ 3Σmax."""
+        return 4 * column_chain(X) + ROUNDINGS
+
+    def diag(self, X: Held) -> Array:
+        return np.ones(n_rows(X))
+
+
+@dataclass(frozen=True)
+class ChiSquared(ByGamma, HistogramKernel):
+    """k(x, y) = exp(−γ Σᵢ(xᵢ − yᵢ)²/(xᵢ + yᵢ)) of rows without negative numbers, as scikit-learn's ``chi2_kernel``.
+
+    A column where both are 0 adds nothing. γ = None is 1; "median" is one over the median of these sums in the data.
+    """
+
+    gamma: float | str | None = None
+    usual_gamma = 1.0
+    by_distance = True
+    top: ClassVar[float] = 1.0
+    exact_shift: ClassVar[bool] = True  # by expm1
+    shared: ClassVar[bool] = False
+
+    # The sum is Σx + Σy − 2k of the additive kernel, conditionally negative definite: Schoenberg's theorem.
+
+    def term(self, x: Array, y: Array, half: Array, out: Array, spare: Array) -> None:
+        """Twice that of the formula, by way of (x − y)/(x/2 + y/2) ≤ 2."""
+        np.subtract(x, y, out=spare)
+        np.add(0.5 * x, half, out=out)
+        np.divide(spare, out, out=out)
+        np.multiply(out, spare, out=out)
+
+    def shape(self, sums: Array, X: Held, Y: Held, shift: float) -> Array:
+        sums *= -0.5 * self.known_gamma
+        if shift == 1.0:
+            return np.expm1(sums, out=sums)
+        return super().shape(np.exp(sums, out=sums), X, Y, shift)
+
+    def distances(self, rows: Array) -> Array:
+        refuse_negative(rows, self)
+        return np.asarray(0.5 * self.sums(rows, rows)[np.triu_indices(len(rows), 1)])
+
+    def diag(self, X: Held) -> Array:
+        return np.ones(n_rows(X))
+
+    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
+        """The exponent x is off by γ of itself, and xe^−x ≤ 0.37; so is k − 1, as xe^−x ≤ 1 − e^−x.
+
+        1 − k is at most x ≤ γ(Σx + Σy), and ‖·‖ over all pairs at most 2W·rms(γΣx); a sum over a row, where K is held.
+        """
+        total = summed(np.ones(n_rows(X)), weights)
+        if shift != self.top:
+            return self.entry_rounding(X, X) * total + after_shift(X, weights, shift)
+        w = np.ones(n_rows(X)) if weights is None else weights
+        apart = min(total, 2 * float(np.sqrt(total * (w @ (self.known_gamma * row_sums(X)) ** 2))))
+        if times is not None:
+            apart = min(apart, float(np.abs(total - times(w[:, None])).max(initial=0.0)))
+        return gamma(self.roundings(X) + ROUNDINGS) * apart
+
+    def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
+        return 0.4 * gamma(self.roundings(X)) + gamma(ROUNDINGS)
