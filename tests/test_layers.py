@@ -14,9 +14,9 @@ FLOORS = {
     room: floor
     for floor, rooms in enumerate(
         [
-            ["terminal", "limits", "blocks", "unpromised", "kernel_names"],
+            ["terminal", "limits", "blocks", "unpromised"],
             ["errors"],
-            ["arrays"],
+            ["arrays", "kernel_names"],
             ["rounding", "blas", "inputs", "symmetric", "threads"],
             ["sums", "progress", "outlets"],
             ["squares"],

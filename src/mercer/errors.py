@@ -8,7 +8,7 @@ The command line turns them into exit codes: 0 done, 1 a defect of ours, 2 wrong
 import re
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from mercer.terminal import plain
 
@@ -28,6 +28,7 @@ __all__ = [
     "are",
     "counted",
     "in_short",
+    "joined",
     "listed",
     "shortened",
     "warn",
@@ -99,6 +100,11 @@ def listed(items: Iterable[object], most: int = 5, total: int | None = None) -> 
     shown = [str(item) for item in items[:most]]
     more = (len(items) if total is None else total) - len(shown)
     return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
+
+
+def joined(words: Sequence[str], last: str = "and") -> str:
+    """All of them: "a, b and c"."""
+    return f" {last} ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 def counted(number: int, noun: str) -> str:

@@ -5,6 +5,8 @@ It is plain data, so that a command line can be shown before numpy is loaded; `m
 
 from dataclasses import dataclass
 
+from mercer.errors import joined
+
 __all__ = ["BY_NAME", "NAMES", "in_words", "usual_gamma"]
 
 
@@ -37,7 +39,7 @@ BY_NAME = {name: entry for entry in NAMED for name in (entry.name, *entry.aliase
 def in_words(names: tuple[str, ...] = OF_ROWS, usual: str = "") -> str:
     """ "linear, rbf (if left out) or cosine"."""
     words = [f"{name} (if left out)" if name == usual else name for name in names]
-    return f"{', '.join(words[:-1])} or {words[-1]}"
+    return joined(words, "or")
 
 
 def usual_gamma() -> str:

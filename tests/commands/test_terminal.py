@@ -7,7 +7,7 @@ import pytest
 
 from mercer import progress
 from mercer.commands.wording import in_options
-from mercer.errors import are, counted
+from mercer.errors import are, counted, joined, listed
 from mercer.terminal import forgiving, hold_standard_streams, plain, put, say
 
 
@@ -92,6 +92,13 @@ def test_a_bar_goes_on_when_its_terminal_is_gone(monkeypatch):
     assert forgiving(Gone()).write("abc") == 3
     monkeypatch.setattr(sys, "stderr", Gone())
     assert list(progress.track([1, 2, 3], "working")) == [1, 2, 3]
+
+
+def test_lists_name_a_few_and_count_the_rest_or_name_all():
+    assert [listed("abcdefg"[:n], 3) for n in (0, 1, 3, 4)] == ["", "a", "a, b, c", "a, b, c and 1 more"]
+    assert listed("abc", 2, total=20_000) == "a, b and 19,998 more"
+    assert [joined("abc"[:n]) for n in (0, 1, 2, 3)] == ["", "a", "a and b", "a, b and c"]
+    assert joined(["kpca", "pca", "lle"], "or") == "kpca, pca or lle"
 
 
 def test_one_row_and_one_column_are_no_plurals():

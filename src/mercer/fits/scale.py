@@ -7,6 +7,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.certificates.intervals import IntervalCertificate
+from mercer.errors import joined
 from mercer.fits.kernel.task import Components
 from mercer.fits.linear.answer import about_constant, deviations
 from mercer.fits.linear.digits import refuse_overflow
@@ -155,7 +156,7 @@ def about_little(certificate: IntervalCertificate, kernel: Kernel, unit: str) ->
     return (
         f"The {certificate.n_landmarks:,} landmarks see only {certificate.captured:.1%} of the variance for certain: "
         "the data do not compress to so few rows, and the true components may be others. "
-        f"{unit + '. ' if unit else ''}Give {', '.join(ways[:-1])} or {ways[-1]}."
+        f"{unit + '. ' if unit else ''}Give {joined(ways, 'or')}."
     )
 
 
@@ -184,7 +185,7 @@ def about_unit(rows: Any, names: Any) -> str:
         return ""
     columns, share, counters = found
     named = [str(j) if names is None else repr(names[j]) for j in columns]
-    which = f"Column {named[0]} has" if len(named) == 1 else f"Columns {', '.join(named[:-1])} and {named[-1]} have"
+    which = f"Column {named[0]} has" if len(named) == 1 else f"Columns {joined(named)} have"
     d = rows.shape[1]
     of = f"the {d - counters} columns that do not count rows" if counters else f"all {d} columns"
     return f"{which} {share:.1%} of the summed variance of {of}"

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from mercer.arrays import Array
-from mercer.errors import BadData
+from mercer.errors import BadData, joined
 from mercer.progress import OnPass
 from mercer.spaces.base import Neighbors, Space, graph_of
 
@@ -149,4 +149,4 @@ def sizes_in_words(sizes: Array) -> str:
     more = len(sizes) - len(shown)
     if more:
         return f"{', '.join(shown)} … rows ({more:,} more)"
-    return f"{', '.join(shown[:-1])} and {shown[-1]} rows" if len(shown) > 1 else f"{shown[0]} rows"
+    return f"{joined(shown)} rows"
