@@ -7,7 +7,7 @@ import pytest
 
 import mercer
 from mercer.errors import CannotWrite, WrongUse
-from mercer.outlets import outlet
+from mercer.outlets import make_place, outlet, write_whole
 from support.registry import write_file
 from support.stored import X, landmark
 
@@ -63,3 +63,31 @@ def test_an_error_of_others_is_not_blamed_on_the_file(tmp_path):
     with pytest.raises(ConnectionError, match="dashboard"), outlet(tmp_path / "s.npy", ["a"], 1):
         raise ConnectionError("dashboard is gone")
     assert not list(tmp_path.iterdir())
+
+
+def test_bytes_are_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    page = make_place(tmp_path / "new" / "folder" / "page.html")
+    write_whole(page, b"first")
+    assert page.read_bytes() == b"first" and list(page.parent.iterdir()) == [page]
+    page.chmod(0o640)
+    write_whole(page, b"second")
+    assert page.read_bytes() == b"second" and page.stat().st_mode & 0o777 == 0o640
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(type(page), "replace", fail)
+    with pytest.raises(CannotWrite, match=r"page\.html: No space left on device"):
+        write_whole(page, b"third")
+    assert page.read_bytes() == b"second" and list(page.parent.iterdir()) == [page]
+
+
+def test_a_place_that_cannot_be_is_told_before_the_work_with_its_name_written_out(tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    with pytest.raises(CannotWrite, match="taken: File exists"):
+        make_place(tmp_path / "taken" / "page.html")
+    with pytest.raises(CannotWrite, match=r"taken/a\\nb: Not a directory"):
+        make_place(tmp_path / "taken" / "a\nb" / "page.html")
+    (tmp_path / "page.html").mkdir()
+    with pytest.raises(CannotWrite, match=r"page\.html: it is a folder"):
+        make_place(tmp_path / "page.html")
