@@ -8,17 +8,15 @@ from scipy import sparse
 from mercer.arrays import Array
 from mercer.errors import BadData, in_short
 from mercer.kernels.base import Held, Kernel
-from mercer.sources.held import CheckedRows, Given
+from mercer.sources.held import CheckedRows
 from mercer.sources.items import Items
 
 
-def within_domain(kernel: Any, items: Items, model: Any) -> Items:
-    """The items, looked over if the kernel asks for it: those in memory at once, others when they are read.
+def without_negative(items: Items, kernel: Kernel, model: Any) -> Items:
+    """The items, looked over: those in memory at once, others when they are read.
 
     The model knows the names of the columns, if they have any.
     """
-    if not isinstance(kernel, Kernel) or not kernel.non_negative or isinstance(items, Given):
-        return items
 
     names = getattr(model, "feature_names_in_", None)
 

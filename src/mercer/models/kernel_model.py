@@ -22,7 +22,7 @@ from mercer.fits.scale import in_units, in_units_of_input, sense_of_scale
 from mercer.fits.training import Training
 from mercer.kernels import Kernel
 from mercer.kernels.check import refuse_non_finite
-from mercer.kernels.domain import within_domain
+from mercer.kernels.domain import without_negative
 from mercer.models.base import Model, all_or_nothing
 from mercer.plans.kernel import choose_plan
 from mercer.plans.pace import plan_ahead
@@ -138,7 +138,9 @@ class KernelModel(Model):
 
     def _new_items(self, X: Any) -> Items:
         check_is_fitted(self)
-        items = within_domain(self.kernel_, open_items(self, X, reset=False, square=is_precomputed(self)), self)
+        items = open_items(self, X, reset=False, square=is_precomputed(self))
+        if self.kernel_.non_negative:
+            items = without_negative(items, self.kernel_, self)
         return self._of_items_that_count(in_units(items, getattr(self, "scale_", None)))
 
     def _of_items_that_count(self, items: Any) -> Items:

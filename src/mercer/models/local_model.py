@@ -20,7 +20,7 @@ from mercer.fits.scale import about_units, in_units, refuse_matrix, standardized
 from mercer.fits.training import Training
 from mercer.fits.working import working
 from mercer.kernels.base import Kernel
-from mercer.kernels.domain import within_domain
+from mercer.kernels.domain import without_negative
 from mercer.models.base import Model, all_or_nothing
 from mercer.plans.local import LocalProblem, choose_local_plan
 from mercer.plans.pace import local_plan_ahead
@@ -91,7 +91,8 @@ class LocalModel(Model):
         if given_distances(self):
             refuse_matrix(self.standardize, "distance")
         items = open_items(self, X, reset=True, square=given_distances(self), matrix="distance")
-        items = within_domain(self.metric, items, self)
+        if isinstance(self.metric, Kernel) and self.metric.non_negative:
+            items = without_negative(items, self.metric, self)
         loaded, shape, training = 0, (len(items), items.width), Training(items, own=False)
         if not items.held or (self.standardize and not items.sparse):
             loaded = items.nbytes
@@ -171,7 +172,8 @@ class LocalModel(Model):
         items = open_items(self, X, reset=False, square=given_distances(self), matrix="distance")
         if given_distances(self):
             refuse_negative(items.load())
-        items = within_domain(self.metric, items, self)
+        if isinstance(self.metric, Kernel) and self.metric.non_negative:
+            items = without_negative(items, self.metric, self)
         return in_units(items, getattr(self, "scale_", None))
 
     def _scores(self, rows: Any, threads: int) -> Array:

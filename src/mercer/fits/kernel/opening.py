@@ -12,7 +12,7 @@ from mercer.fits.scale import divided, refuse_matrix, standardized
 from mercer.fits.training import Training, weigh
 from mercer.inputs import table
 from mercer.kernels import Kernel, Precomputed
-from mercer.kernels.domain import refuse_inverse, within_domain
+from mercer.kernels.domain import refuse_inverse, without_negative
 from mercer.kernels.resolve import as_said
 from mercer.limits import Limits
 from mercer.plans.kernel import Problem
@@ -59,7 +59,9 @@ def open_training(model: Any, X: Any, sample_weight: Any, limits: Limits, look: 
     asked = asked_kernel(model)
     if model.fit_inverse_transform:
         refuse_inverse(asked)
-    items = within_domain(asked, open_items(model, X, reset=True, square=given), model)
+    items = open_items(model, X, reset=True, square=given)
+    if asked.non_negative:
+        items = without_negative(items, asked, model)
     if model.fit_inverse_transform and items.sparse:
         raise NotImplementedError("Inverse transform not implemented for sparse matrices!")
     training = weigh(items, sample_weight)
