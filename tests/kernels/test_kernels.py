@@ -71,11 +71,13 @@ def test_gram_matrices_are_positive_semidefinite(kernel, items):
 @every_kernel
 def test_explicit_features_give_the_kernel_exactly(kernel, items):
     X, Y = items(23), items(11, 1)
-    features, count = kernel.features(X), kernel.n_features(X)
-    assert (features is None) == (count is None)
+    features, count, learned = kernel.features(X), kernel.n_features(X), kernel.feature_map(X)
+    assert (features is None) == (count is None) == (learned is None)
     if features is not None:
-        assert features.shape == (23, count)
-        assert_allclose(features @ kernel.features(Y).T, kernel.block(X, Y), rtol=1e-11, atol=1e-12)
+        assert features.shape == learned.features(X).shape == (23, count)
+        product = learned.features(X) @ learned.features(Y).T  # of new items, what the map has learned to see
+        product = product.toarray() if sparse.issparse(product) else product
+        assert_allclose(product, kernel.block(X, Y), rtol=1e-11, atol=1e-12)
 
 
 @for_each(SPARSE_KERNELS)

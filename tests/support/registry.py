@@ -23,6 +23,7 @@ from mercer.kernels import (
     Polynomial,
     RationalQuadratic,
     Sigmoid,
+    Spectrum,
     Tanimoto,
 )
 from mercer.operators.centering import Centered
@@ -51,6 +52,12 @@ def rows(n, seed=0):
 def non_negative_rows(n, seed=0):
     """With zeros among them, as counts have."""
     return np.maximum(rows(n, seed) + 0.5, 0.0)
+
+
+def texts(n, seed=0):
+    """Short ones, some without a single gram of three letters."""
+    rng = np.random.default_rng(seed)
+    return np.array(["".join(rng.choice(list("abcd "), size=rng.integers(0, 14))) for _ in range(n)], dtype=object)
 
 
 def minimum(x, y):
@@ -89,6 +96,10 @@ MERCER_KERNELS = [
     (2.0 * MinMax() + ChiSquared(gamma=0.5) * Tanimoto(), non_negative_rows),
     (Pairwise(minimum), rows),
     (Blockwise(minimum_of_blocks), rows),
+    (Spectrum(3), texts),
+    (Spectrum(n=2, shortest=1, counts="min"), texts),
+    (Spectrum(n=2, by="words", counts="once", normalize=False), texts),
+    (0.5 * Spectrum(2) + Spectrum(4, shortest=3), texts),
 ]
 ALL_KERNELS = [
     *MERCER_KERNELS,

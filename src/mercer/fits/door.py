@@ -16,6 +16,7 @@ from mercer.readings.columns import about_row_numbers
 from mercer.sources.files import open_rows
 from mercer.sources.held import Given, HeldRows, MappedRows
 from mercer.sources.items import Items, Rows
+from mercer.sources.texts import Texts
 
 
 def open_items(
@@ -27,6 +28,7 @@ def open_items(
     matrix: str = "kernel",
     mapped: bool = False,
     finite: bool = True,
+    texts: bool = False,
 ) -> Any:
     """The items of X, by scikit-learn's rules; a matrix between items may be a scipy LinearOperator.
 
@@ -38,6 +40,8 @@ def open_items(
         X = MappedRows(X)
     if isinstance(X, Items) and not isinstance(X, Rows):
         return X  # things of any kind: their kernel alone knows what they are
+    if texts:
+        return _open_texts(model, X, reset=reset)
     if isinstance(X, (Path, Rows)):
         return _open_source(model, X, reset=reset, square=matrix if square else "")
     if square and isinstance(X, LinearOperator):
@@ -61,6 +65,15 @@ def open_items(
     if reset and square and X.shape[0] != X.shape[1]:
         raise ValueError(f"Precomputed {matrix} must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
     return Given(X) if square else HeldRows(X)
+
+
+def _open_texts(model: BaseEstimator, X: Any, *, reset: bool) -> Texts:
+    """Texts, one for each item: a table of one column."""
+    items = Texts(X)
+    if reset:
+        model.n_features_in_ = 1
+        model.__dict__.pop("feature_names_in_", None)
+    return items
 
 
 def _open_source(model: BaseEstimator, X: Path | Rows, *, reset: bool, square: str) -> Rows:

@@ -19,6 +19,7 @@ from mercer.kernels.given import Blockwise, Pairwise, Precomputed
 from mercer.kernels.histograms import AdditiveChiSquared, ChiSquared, HistogramIntersection, MinMax
 from mercer.kernels.resolve import resolve_kernel
 from mercer.kernels.tanimoto import Tanimoto
+from mercer.kernels.texts import Spectrum
 
 __all__ = [
     "NAMES",
@@ -40,6 +41,7 @@ __all__ = [
     "Precomputed",
     "RationalQuadratic",
     "Sigmoid",
+    "Spectrum",
     "Tanimoto",
     "check_kernel",
     "resolve_kernel",

@@ -21,6 +21,10 @@ class Constant(Kernel):
     def __post_init__(self) -> None:
         require_positive(self.value, "value", zero=True)
 
+    @property
+    def takes(self) -> str:
+        return "anything"
+
     def block(self, X: Held, Y: Held) -> Array:
         return np.full((n_rows(X), n_rows(Y)), self.value)
 
@@ -63,6 +67,14 @@ class Scaled(Kernel):
         return self.kernel.psd
 
     @property
+    def takes(self) -> str:
+        return self.kernel.takes
+
+    @property
+    def sparse_features(self) -> bool:
+        return self.kernel.sparse_features
+
+    @property
     def by_distance(self) -> bool:
         return self.kernel.by_distance
 
@@ -99,6 +111,21 @@ class Scaled(Kernel):
 class _Pair(Kernel):
     left: Kernel
     right: Kernel
+
+    def __post_init__(self) -> None:
+        if len({self.left.takes, self.right.takes} - {"anything"}) > 1:
+            raise ValueError(
+                f"{self.left!r} compares {self.left.takes} and {self.right!r} {self.right.takes}: kernels are "
+                "added and multiplied where they compare the same items."
+            )
+
+    @property
+    def takes(self) -> str:
+        return self.right.takes if self.left.takes == "anything" else self.left.takes
+
+    @property
+    def sparse_features(self) -> bool:
+        return self.left.sparse_features or self.right.sparse_features
 
     def entry_cost(self, d: int) -> float:
         return 2.0 + self.left.entry_cost(d) + self.right.entry_cost(d)

@@ -80,6 +80,16 @@ class Kernel(ABC):
         """Nominal nanoseconds to evaluate k for rows of d numbers, for plans; a fixed figure, not a measurement."""
         return 20.0 + d
 
+    @property
+    def takes(self) -> str:
+        """What is compared: "rows" of numbers (anything, by a function of the user's), "texts", or "anything"."""
+        return "rows"
+
+    @property
+    def sparse_features(self) -> bool:
+        """Whether `features(X)` is sparse, whatever X is."""
+        return False
+
     #: Whether `features(X)` is X itself.
     features_are_rows: ClassVar[bool] = False
 

@@ -13,6 +13,7 @@ from mercer.inputs import table, told_where
 from mercer.kernels.base import Held, Kernel, n_rows
 from mercer.kernels.given import Blockwise, Pairwise, Precomputed
 from mercer.kernels.resolve import resolve_kernel
+from mercer.sources.texts import Texts
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,9 @@ def check_kernel(kernel: Any, X: Held, *, n_sampled: int = 200, random_state: in
 
 
 def checked(kernel: Any, X: Any) -> Any:
-    """Rows of numbers; items of any kind for a function of pairs or blocks."""
+    """Rows of numbers; texts for a kernel of texts; items of any kind for a function of pairs or blocks."""
+    if getattr(kernel, "takes", "rows") == "texts":
+        return Texts(X).load()
     if isinstance(kernel, (Pairwise, Blockwise)) or (callable(kernel) and not isinstance(kernel, Kernel)):
         return np.asarray(X) if isinstance(X, list) else X
     from sklearn.utils import check_array

@@ -16,7 +16,7 @@ from mercer.errors import counted, warn
 from mercer.fits.door import open_items
 from mercer.fits.kernel.certified import find_certified
 from mercer.fits.kernel.landmarks import find_by_landmarks
-from mercer.fits.kernel.opening import gamma_of, is_precomputed, open_task
+from mercer.fits.kernel.opening import gamma_of, is_precomputed, open_task, takes_texts
 from mercer.fits.kernel.task import Components, Task
 from mercer.fits.scale import in_units, in_units_of_input, sense_of_scale
 from mercer.fits.training import Training
@@ -138,7 +138,7 @@ class KernelModel(Model):
 
     def _new_items(self, X: Any) -> Items:
         check_is_fitted(self)
-        items = open_items(self, X, reset=False, square=is_precomputed(self))
+        items = open_items(self, X, reset=False, square=is_precomputed(self), texts=takes_texts(self))
         if self.kernel_.non_negative:
             items = without_negative(items, self.kernel_, self)
         return self._of_items_that_count(in_units(items, getattr(self, "scale_", None)))

@@ -15,7 +15,7 @@ from mercer.fits.door import open_items
 from mercer.fits.local.embedding import Embedding, Recipe, about_graph, embed, embed_parts, empty_embedding
 from mercer.fits.local.neighborhoods import Neighborhoods, about_ties, find_neighborhoods
 from mercer.fits.local.placing import Placement, place
-from mercer.fits.local.task import given_distances, local_problem, refuse_negative, space_of
+from mercer.fits.local.task import given_distances, local_problem, refuse_negative, space_of, takes_texts
 from mercer.fits.scale import about_units, in_units, refuse_matrix, standardized
 from mercer.fits.training import Training
 from mercer.fits.working import working
@@ -90,7 +90,9 @@ class LocalModel(Model):
         """The rows, checked, in their space."""
         if given_distances(self):
             refuse_matrix(self.standardize, "distance")
-        items = open_items(self, X, reset=True, square=given_distances(self), matrix="distance")
+        items = open_items(
+            self, X, reset=True, square=given_distances(self), matrix="distance", texts=takes_texts(self)
+        )
         if isinstance(self.metric, Kernel) and self.metric.non_negative:
             items = without_negative(items, self.metric, self)
         loaded, shape, training = 0, (len(items), items.width), Training(items, own=False)
@@ -169,7 +171,9 @@ class LocalModel(Model):
 
     def _new_items(self, X: Any) -> Items:
         check_is_fitted(self)
-        items = open_items(self, X, reset=False, square=given_distances(self), matrix="distance")
+        items = open_items(
+            self, X, reset=False, square=given_distances(self), matrix="distance", texts=takes_texts(self)
+        )
         if given_distances(self):
             refuse_negative(items.load())
         if isinstance(self.metric, Kernel) and self.metric.non_negative:

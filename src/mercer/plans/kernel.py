@@ -49,6 +49,7 @@ class Problem:
     loaded: int = 0  # bytes of X that have to be read from a file first
     reading: int = 0  # bytes that reading it takes meanwhile
     sparse: bool = False
+    sparse_features: bool = False  # whether exact features are sparse, whatever the items are
     given: bool = False  # the matrix (or its products) came from the user: it costs nothing to hold
     psd: bool = True  # whether the kernel is known to be positive semi-definite
     entry_cost: float = 5.0  # nominal nanoseconds to evaluate an entry
@@ -139,7 +140,7 @@ def _small_or_nearly_all(p: Problem, limits: Limits) -> Plan | None:
 
 
 def _features(p: Problem, limits: Limits) -> Plan | None:
-    if p.given or not (_narrow(p) or _no_wider_than_rows(p)):
+    if p.given or not (_narrow(p) or _no_wider_than_rows(p) or p.sparse_features):
         return None
     return _cold(p, limits, "features", f"{p.n:,}×{p.n_features or 0:,} features are never multiplied out.")
 
@@ -278,6 +279,8 @@ def _feature_bytes(p: Problem, threads: int) -> int:
     """Of features that are not the rows themselves, with what making them takes, and of blocks moved to the mean; or of
     the rows' copy, which is made when the blocks are gone."""
     D = p.n_features or 0
+    if p.sparse_features:  # letters, their grams, and what counting them takes
+        return 100 * p.n * p.width + p.copied
     made = 0 if p.free_features and p.width == D else 8 * p.n * D * (1 if p.width == D else 3)
     whole = -(-p.n // -(-p.n // FEATURE_ROWS))  # rows of a block, all at once
     moved = 8 * D * min(p.n, max(whole, threads * min(FEATURE_ROWS, -(-p.n // _FEATURE_PIECES))))
@@ -285,7 +288,7 @@ def _feature_bytes(p: Problem, threads: int) -> int:
 
 
 def _narrow(p: Problem) -> bool:
-    most = _MOST_SPARSE_FEATURES if p.sparse else MOST_FEATURES
+    most = _MOST_SPARSE_FEATURES if p.sparse or p.sparse_features else MOST_FEATURES
     return p.n_features is not None and p.n_features <= min(p.n, most)
 
 

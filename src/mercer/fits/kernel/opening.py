@@ -59,7 +59,7 @@ def open_training(model: Any, X: Any, sample_weight: Any, limits: Limits, look: 
     asked = asked_kernel(model)
     if model.fit_inverse_transform:
         refuse_inverse(asked)
-    items = open_items(model, X, reset=True, square=given)
+    items = open_items(model, X, reset=True, square=given, texts=takes_texts(model))
     if asked.non_negative:
         items = without_negative(items, asked, model)
     if model.fit_inverse_transform and items.sparse:
@@ -69,6 +69,11 @@ def open_training(model: Any, X: Any, sample_weight: Any, limits: Limits, look: 
         return training
     names = getattr(model, "feature_names_in_", None)
     return standardized(training, names, limits.threads) if look else divided(training, np.ones(items.width))
+
+
+def takes_texts(model: Any) -> bool:
+    """Whether X is a list of texts."""
+    return getattr(model.kernel, "takes", "rows") == "texts"
 
 
 def is_precomputed(model: Any) -> bool:
@@ -103,6 +108,7 @@ def describe(model: Any, items: Items, kernel: Kernel) -> Problem:
         n_features=None if given else kernel.n_features(items),
         free_features=kernel.features_are_rows,
         sparse=items.sparse,
+        sparse_features=kernel.sparse_features,
         given=given,
         copied=items.nbytes if copies else 0,
         loaded=0 if items.held else items.nbytes,

@@ -1,0 +1,235 @@
+"""Kernels of texts against their definitions, and models that learn from texts."""
+
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from mercer import KernelPCA, LocallyLinearEmbedding
+from mercer.datasets import OOV, VOC, family
+from mercer.errors import BadData
+from mercer.kernels import RBF, Spectrum
+from mercer.kernels.grams import Letters, Vocabulary
+
+rng = np.random.default_rng(0)
+TEXTS = ["", "a", "ab", "abab abab", "bar", "bat", "car", "cat", "naïve", "😀😀x", "aaaaaaa", "the cat the cat sat"]
+TEXTS += ["".join(rng.choice(list("abc d"), size=rng.integers(0, 15))) for _ in range(12)]
+NEW = ["zzz", "catz", "aaaaaaaaaaaaab", "", "the dog sat", "naive"]
+
+
+def grams(text, kernel):
+    letters = text.split() if kernel.by == "words" else text
+    return Counter(tuple(letters[i : i + m]) for m in kernel.lengths for i in range(len(letters) - m + 1))
+
+
+def common(a, b, kernel):
+    if kernel.counts == "product":
+        return sum(count * b[gram] for gram, count in a.items())
+    return sum(min(count, b[gram]) if kernel.counts == "min" else gram in b for gram, count in a.items())
+
+
+def by_definition(kernel, some, others):
+    left, right = [grams(text, kernel) for text in some], [grams(text, kernel) for text in others]
+    K = np.array([[float(common(a, b, kernel)) for b in right] for a in left])
+    if kernel.normalize:
+        own = [np.array([common(a, a, kernel) for a in side]) for side in (left, right)]
+        K = np.divide(K, np.sqrt(np.outer(*own)), out=np.zeros_like(K), where=np.outer(*own) > 0)
+    return K
+
+
+SPECTRA = [
+    Spectrum(n, shortest, by, counts, normalize)
+    for n, shortest in ((1, None), (3, None), (3, 1), (5, 2))
+    for by in ("characters", "words")
+    for counts in ("product", "min", "once")
+    for normalize in (True, False)
+]
+
+
+@pytest.mark.parametrize("kernel", SPECTRA, ids=str)
+def test_spectrum_is_its_definition(kernel):
+    K = by_definition(kernel, TEXTS, TEXTS)
+    assert_allclose(kernel.block(TEXTS, TEXTS), K, rtol=1e-13, atol=1e-15)
+    assert_allclose(kernel.diag(TEXTS), np.diag(K), rtol=1e-13)
+    assert_allclose(kernel.block(NEW, TEXTS), by_definition(kernel, NEW, TEXTS), rtol=1e-13, atol=1e-15)
+    learned = kernel.feature_map(TEXTS)  # what new texts have that the others had not makes them longer, and no more
+    assert_allclose((learned.features(NEW) @ learned.features(TEXTS).T).toarray(), kernel.block(NEW, TEXTS), atol=1e-13)
+    assert learned.features(TEXTS).shape[1] == learned.count == kernel.n_features(TEXTS)
+
+
+def test_the_spectrum_of_the_textbook():
+    """2-spectrum of bar, bat, car and cat (Shawe-Taylor and Cristianini, chapter 11)."""
+    K = Spectrum(2, normalize=False).block(["bar", "bat", "car", "cat"], ["bar", "bat", "car", "cat"])
+    assert K.tolist() == [[2, 1, 1, 0], [1, 2, 0, 1], [1, 0, 2, 1], [0, 1, 1, 2]]
+
+
+def test_counts_are_those_of_scikit_learn():
+    theirs = CountVectorizer(analyzer="char", ngram_range=(2, 3), lowercase=False).fit_transform(VOC)
+    K = Spectrum(3, shortest=2, normalize=False).block(VOC, VOC)
+    assert np.array_equal(K, (theirs @ theirs.T).toarray())
+
+
+def test_no_two_grams_share_a_number():
+    """Where a hash of 20 bits would collide: all pairs of 2 000 letters, and long grams of far code points."""
+    letters = [chr(0x4E00 + i) for i in range(2000)]
+    texts = ["".join(pair) for pair in zip(letters, letters[1:] + letters[:1], strict=True)]
+    assert np.array_equal(Spectrum(2, normalize=False).block(texts, texts), np.eye(2000))
+    long = ["\U0010ffff" * 40 + tail for tail in "ab"]
+    assert Spectrum(40, normalize=False).block(long, long).tolist() == [[2, 1], [1, 2]]
+
+
+def test_bytes_are_texts_and_lone_surrogates_are_letters():
+    assert_allclose(Spectrum(2).block([b"ab\xff"], ["ab\xff"]), [[1.0]])
+    assert_allclose(Spectrum(1).block(["\ud800"], ["\ud800", "a"]), [[1.0, 0.0]])
+
+
+def test_grams_are_found_again_in_another_vocabulary():
+    mine, _ = Vocabulary.of(Letters.of(["abc", "xbc"]), 3)
+    its, numbers = Vocabulary.of(Letters.of(["zabcz"]), 3)
+    places = mine.in_terms_of(its)
+    assert places[2].tolist().count(-1) == 1  # xbc
+    assert places[2].max() == numbers[2][1]  # abc
+
+
+# ---------------------------------------------------------------------------- models
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_kernel_pca_of_texts_is_that_of_their_matrix(n):
+    kernel, K = Spectrum(n), by_definition(Spectrum(n), VOC, VOC)
+    for solver in ("auto", "krylov", "dense"):
+        model = KernelPCA(4, kernel=kernel, eigen_solver=solver).fit(VOC)
+        twin = KernelPCA(4, kernel="precomputed").fit(K)
+        assert_allclose(model.eigenvalues_, twin.eigenvalues_, rtol=1e-8)
+        new = by_definition(kernel, OOV, VOC)
+        assert_allclose(np.abs(model.transform(OOV)), np.abs(twin.transform(new)), atol=1e-6)
+        assert_allclose(model.fit_transform(VOC), model.transform(VOC), atol=1e-7)
+
+
+def test_many_texts_are_features_that_are_never_multiplied_out():
+    words = ["".join(rng.choice(list("abcdefghij"), size=rng.integers(3, 9))) for _ in range(1500)]
+    model = KernelPCA(3, kernel=Spectrum(3)).fit(words)
+    assert model.plan_.held == "features"
+    K = by_definition(Spectrum(3), words[:60], words)
+    assert_allclose(Spectrum(3).block(words[:60], words), K, atol=1e-13)
+    centred = Spectrum(3).block(words, words)
+    centred = centred - centred.mean(axis=0) - centred.mean(axis=1)[:, None] + centred.mean()
+    truth = np.linalg.eigvalsh(centred)[::-1][:3]
+    assert (model.certificate_.lower <= truth).all() and (truth <= model.certificate_.upper).all()
+
+
+def test_names_never_seen_lie_next_to_their_families():
+    model = KernelPCA(10, kernel=Spectrum(3)).fit(VOC)
+    places, new = model.transform(VOC), model.transform(OOV)
+    for name, place in zip(OOV, new, strict=True):
+        nearest = VOC[int(np.argmin(np.linalg.norm(places - place, axis=1)))]
+        assert family(nearest) == family(name)
+
+
+HOLDERS = {
+    "list": list,
+    "tuple": tuple,
+    "array": np.array,
+    "objects": lambda texts: np.array(texts, dtype=object),
+    "column": lambda texts: np.array(texts, dtype=object)[:, None],
+    "series": pd.Series,
+    "frame": lambda texts: pd.DataFrame({"name": texts}),
+    "polars": pl.Series,
+    "polars frame": lambda texts: pl.DataFrame({"name": texts}),
+    "pyarrow": pa.array,
+}
+
+
+@pytest.mark.parametrize("hold", HOLDERS)
+def test_texts_come_in_lists_arrays_and_columns(hold):
+    model = KernelPCA(2, kernel=Spectrum(2))
+    assert_allclose(model.fit(HOLDERS[hold](VOC)).transform(HOLDERS[hold](OOV)), model.fit(VOC).transform(OOV))
+
+
+def test_texts_in_pipelines_columns_and_clones():
+    model = clone(KernelPCA(2, kernel=Spectrum(2)).set_params(kernel__n=3))
+    assert model.kernel == Spectrum(3)
+    frame = pd.DataFrame({"name": VOC, "size": np.arange(len(VOC))})
+    both = ColumnTransformer([("text", model, "name"), ("number", StandardScaler(), ["size"])]).fit_transform(frame)
+    assert_allclose(both[:, :2], clone(model).fit_transform(VOC))
+    scaled = make_pipeline(clone(model), StandardScaler()).fit(VOC)
+    assert scaled.transform(OOV).shape == (3, 2)
+    assert model.fit(VOC).get_feature_names_out().tolist() == ["kernelpca0", "kernelpca1"]
+
+
+def test_weights_and_landmarks_of_texts():
+    weights = np.ones(len(VOC))
+    weights[3], weights[5] = 2.0, 0.0
+    model = KernelPCA(2, kernel=Spectrum(2)).fit(VOC, sample_weight=weights)
+    again = [name for name, weight in zip(VOC, weights, strict=True) for _ in range(int(weight))]
+    assert_allclose(model.eigenvalues_, KernelPCA(2, kernel=Spectrum(2)).fit(again).eigenvalues_, rtol=1e-9)
+    seen = KernelPCA(2, kernel=Spectrum(2), n_landmarks=len(VOC)).fit(VOC)
+    assert_allclose(seen.eigenvalues_, KernelPCA(2, kernel=Spectrum(2)).fit(VOC).eigenvalues_, rtol=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+def test_locally_linear_embedding_by_what_texts_have_in_common():
+    texts = ["".join(rng.choice(list("acgt"), size=60 + i)) for i in range(40)]
+    distances = np.sqrt(np.maximum(2 - 2 * by_definition(Spectrum(2), texts, texts), 0.0))
+    np.fill_diagonal(distances, 0.0)
+    model = LocallyLinearEmbedding(n_neighbors=20, metric=Spectrum(2)).fit(texts)
+    twin = LocallyLinearEmbedding(n_neighbors=20, metric="precomputed").fit(distances)
+    assert_allclose(model.reconstruction_error_, twin.reconstruction_error_, rtol=1e-6)
+
+
+# ---------------------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        ([1, 2, 3], "item 0 is 1, which is no text (3 of 3"),
+        (["a", None, "b"], "item 1 is missing (1 of 3"),
+        (["a", float("nan")], "item 1 is missing"),
+        ("abc", "X is one text, 'abc'; give a list"),
+        (np.array([["a", "b"], ["c", "d"]], dtype=object), "X has 2 columns"),
+        ([], "X has no texts"),
+        (5, "X is no list of texts: 5"),
+    ],
+    ids=str,
+)
+def test_what_is_no_list_of_texts_is_one_sentence(X, words):
+    with pytest.raises(BadData) as error:
+        KernelPCA(1, kernel=Spectrum(3)).fit(X)
+    assert words in str(error.value)
+
+
+def test_texts_without_a_single_gram_are_told():
+    with pytest.warns(UserWarning, match="All rows look the same"):
+        KernelPCA(1, kernel=Spectrum(3)).fit(["a", "b", "cc"])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        (dict(n=0), "n must be a whole number from 1 to 100; got 0"),
+        (dict(n=2.5), "n must be a whole number"),
+        (dict(n=2, shortest=3), "shortest=3 is longer than n=2"),
+        (dict(by="lines"), "by must be one of characters, words"),
+        (dict(counts="max"), "counts must be one of product, min, once"),
+    ],
+    ids=str,
+)
+def test_parameters_that_mean_nothing_are_refused(parameters, words):
+    with pytest.raises(ValueError, match=words):
+        Spectrum(**parameters)
+
+
+def test_kernels_of_texts_and_of_rows_do_not_add_up():
+    assert (Spectrum(2) + 1.0).takes == "texts"
+    with pytest.raises(ValueError, match="compares texts and RBF"):
+        Spectrum(2) + RBF(1.0)
