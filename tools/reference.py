@@ -35,13 +35,13 @@ def sections(docstring: str) -> dict[str, str]:
 def as_markdown(docstring: str) -> Iterator[str]:
     for name, text in sections(docstring).items():
         if name == "Summary":
-            yield from (_plain(text), "")
+            yield from (_fenced(_plain(text)), "")
         elif name == "Examples":
             yield from ("```pycon", text.strip(), "```", "")
         elif name in LISTED:
             yield from (f"*{name}*", "", *_entries(text), "")
         elif name in LATER:
-            yield from (f"*{name}*", "", _plain(text), "")
+            yield from (f"*{name}*", "", _fenced(_plain(text)), "")
 
 
 def _entries(text: str) -> Iterator[str]:
@@ -56,6 +56,12 @@ def _entries(text: str) -> Iterator[str]:
 
 def _plain(text: str) -> str:
     return text.replace("``", "`")
+
+
+def _fenced(text: str) -> str:
+    """Paragraphs that are examples, as code."""
+    parts = text.split("\n\n")
+    return "\n\n".join(f"```pycon\n{part}\n```" if part.startswith(">>>") else part for part in parts)
 
 
 # ---------------------------------------------------------------------- docs/reference/api.md
@@ -99,7 +105,7 @@ def api() -> str:
 
     lines = ["# Public names", "", NOTE, ""]
     for module in (mercer, kernels):
-        lines += [f"## {module.__name__}", "", _plain((module.__doc__ or "").strip()), ""]
+        lines += [f"## {module.__name__}", "", _fenced(_plain((module.__doc__ or "").strip())), ""]
         for name in sorted(module.__all__, key=str.lower):
             if callable(getattr(module, name)):
                 lines += described(module, name)

@@ -2,6 +2,7 @@
 
 import re
 from itertools import pairwise
+from statistics import median
 
 import reference
 from measures import MEASURES, House
@@ -40,6 +41,17 @@ def test_measures_count_what_they_say():
         "`isinstance(…, …Rows)` outside sources/, kernels/": 1,
         "`issparse` outside sources/, kernels/": 2,
     }
+
+
+def test_files_and_functions_stay_small_and_models_are_estimators_alone():
+    house = House.as_it_stands()
+    lengths = house.lengths()
+    assert sum(path.startswith("models/") for path in lengths) <= 8
+    assert median(lengths.values()) <= 130
+    assert {path for path, lines in lengths.items() if lines > 400} <= {
+        "textbook.py"
+    }  # a book, read formula by formula
+    assert [name for lines, name in house.bodies() if lines > 60] == []
 
 
 def test_walks_come_through_every_room_from_sources_to_models():

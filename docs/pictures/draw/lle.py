@@ -255,7 +255,7 @@ def repeated():
 def scales():
     X, place = roll()
     X = X * [1, 100, 1]
-    raw = fit(X, n_neighbors=12, method="modified").embedding_
+    raw = fit(X, "decides alone who is near", n_neighbors=12, method="modified").embedding_
     scaled = StandardScaler().fit_transform(X)
     found = fit(scaled, n_neighbors=12, method="modified").embedding_
     assert trust(scaled, found) > 0.99 and trust(scaled, raw) < 0.7
@@ -296,12 +296,12 @@ def far():
 def sample():
     X, place = roll(5000)
     try:
-        LocallyLinearEmbedding(n_neighbors=12, method="modified", memory_limit="30MB").fit(X)
+        LocallyLinearEmbedding(n_neighbors=12, method="modified", memory_limit="30MB", n_jobs=2).fit(X)
         raise AssertionError("It fitted.")
     except NoRoom as refused:
         assert "About 1,000 rows would fit" in str(refused)
     some = np.random.default_rng(0).choice(5000, 1000, replace=False)
-    model = fit(X[some], n_neighbors=12, method="modified", memory_limit="30MB")
+    model = fit(X[some], n_neighbors=12, method="modified", memory_limit="30MB", n_jobs=2)
     Y = model.transform(X)
     assert trust(X, Y) > 0.99
     figure, axes = panels(1, 3, width=9, height=3.5)
