@@ -117,6 +117,15 @@ def test_links_of_the_documents_lead_somewhere():
             assert not anchor or anchor in anchors(path.read_text(encoding="utf-8")), f"{document.name}: #{anchor}"
 
 
+def test_files_named_in_the_documents_exist():
+    """By their paths from the root, from src or from src/mercer."""
+    pages = {"README.md": README} | {name: (ROOT / name).read_text(encoding="utf-8") for name in OTHERS} | DOCS
+    named = {(page, file) for page, text in pages.items() for file in re.findall(r"`(\w+/[\w/]+\.(?:py|md))`", text)}
+    assert len(named) > 80
+    homes = ROOT, ROOT / "src", ROOT / "src" / "mercer"
+    assert {(page, file) for page, file in named if not any((home / file).exists() for home in homes)} == set()
+
+
 def test_every_page_can_be_reached_from_the_index():
     reached, ahead = set(), ["index.md"]
     while ahead:
