@@ -11,7 +11,7 @@ __all__ = ["BY_NAME", "NAMES", "in_words", "usual_gamma"]
 
 
 @dataclass(frozen=True)
-class Named:
+class _Named:
     """A name, the class of `mercer.kernels` that it stands for, and which parameters of KernelPCA it takes."""
 
     name: str
@@ -22,14 +22,14 @@ class Named:
 
 
 NAMED = (
-    Named("linear", "Linear"),
-    Named("poly", "Polynomial", ("gamma", "degree", "coef0"), aliases=("polynomial",)),
-    Named("rbf", "RBF", ("gamma",)),
-    Named("sigmoid", "Sigmoid", ("gamma", "coef0")),
-    Named("cosine", "Cosine"),
-    Named("laplacian", "Laplacian", ("gamma",)),
-    Named("chi2", "ChiSquared", ("gamma",), usual_gamma="1"),
-    Named("precomputed", "Precomputed"),
+    _Named("linear", "Linear"),
+    _Named("poly", "Polynomial", ("gamma", "degree", "coef0"), aliases=("polynomial",)),
+    _Named("rbf", "RBF", ("gamma",)),
+    _Named("sigmoid", "Sigmoid", ("gamma", "coef0")),
+    _Named("cosine", "Cosine"),
+    _Named("laplacian", "Laplacian", ("gamma",)),
+    _Named("chi2", "ChiSquared", ("gamma",), usual_gamma="1"),
+    _Named("precomputed", "Precomputed"),
 )
 NAMES = tuple(entry.name for entry in NAMED)
 OF_ROWS = tuple(name for name in NAMES if name != "precomputed")  # what a file holds

@@ -36,7 +36,7 @@ def _everywhere(parameter: str) -> dict[str, str]:
 
 def count(text: str) -> int:
     """A number of rows as people write it: 80000, 80_000, 8e4."""
-    number_typed = number(text)
+    number_typed = _number(text)
     if not 1 <= number_typed < 1e15 or number_typed != int(number_typed):
         raise typer.BadParameter(f"{text} is not a whole number of at least 1.")
     return int(number_typed)
@@ -49,7 +49,7 @@ def whole(text: str) -> int:
         raise typer.BadParameter(f"{text!r} is not a whole number.") from None
 
 
-def number(text: str) -> float:
+def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
@@ -122,8 +122,8 @@ Gamma = Annotated[
     str | None,
     _parameter("--gamma", f'A number, or "median"; {kernel_names.usual_gamma()}.', _number_or_median, kpca="gamma"),
 ]
-Degree = Annotated[float | None, _parameter("--degree", "Of poly; 3 if left out.", number, kpca="degree")]
-Coef0 = Annotated[float | None, _parameter("--coef0", "Of poly and sigmoid; 1 if left out.", number, kpca="coef0")]
+Degree = Annotated[float | None, _parameter("--degree", "Of poly; 3 if left out.", _number, kpca="degree")]
+Coef0 = Annotated[float | None, _parameter("--coef0", "Of poly and sigmoid; 1 if left out.", _number, kpca="coef0")]
 Landmarks = Annotated[
     int | None,
     _parameter("--landmarks", "How many landmarks; implies --solver landmark.", whole, kpca="n_landmarks"),
@@ -137,7 +137,7 @@ Variant = Annotated[
     str | None, _parameter("--variant", "Of lle: standard (if left out), modified, hessian or ltsa.", lle="method")
 ]
 Reg = Annotated[
-    float | None, _parameter("--reg", "Of lle: regularisation of weights; 0.001 if left out.", number, lle="reg")
+    float | None, _parameter("--reg", "Of lle: regularisation of weights; 0.001 if left out.", _number, lle="reg")
 ]
 Metric = Annotated[str | None, _parameter("--metric", "Of lle: euclidean (if left out) or cosine.", lle="metric")]
 OnDisconnected = Annotated[

@@ -25,7 +25,7 @@ from mercer.sources.files import open_rows
 from mercer.sources.items import Rows
 from mercer.terminal import plain, say
 
-USUAL = {"kpca": 10, "pca": 10, "lle": 2}  # components, if nothing is said
+_USUAL = {"kpca": 10, "pca": 10, "lle": 2}  # components, if nothing is said
 
 
 def fit_file(
@@ -56,7 +56,7 @@ def fit_file(
         n, d = rows.shape
         say(f"{name}: {counted(n, 'row')}, {counted(d, 'column')}")
         if model.n_components is None:
-            model.n_components = USUAL[method] if method == "kpca" else min(USUAL[method], *rows.shape)
+            model.n_components = _USUAL[method] if method == "kpca" else min(_USUAL[method], *rows.shape)
         known += _tell_of_row_numbers(rows)
         plan = model.plan(rows, weight)
         say(in_options(f"plan: {plan.in_words}"))

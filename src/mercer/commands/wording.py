@@ -5,7 +5,7 @@ import re
 from mercer.commands.arguments import OPTION_OF
 
 # Names that can be nothing else than Python's are replaced wherever they stand, others only where they are set.
-PROSE = {name: option for name, option in OPTION_OF.items() if "_" in name} | {
+_PROSE = {name: option for name, option in OPTION_OF.items() if "_" in name} | {
     "n_samples": "rows",
     "n_features": "columns",
     "max_iter": "max_iter (in Python)",
@@ -18,7 +18,7 @@ _PARAMETER = re.compile(
 _CHOICE = re.compile(r", (?=an? |None)| or (?=an? |None)")
 _VALUE = r"\"[^\"]*\"|'[^']*'|[^\s,;:)]*[^\s,;:).]"
 _SET = re.compile(rf"(?<![\w'\"/-])({'|'.join(OPTION_OF)})(?: = |=)({_VALUE})")
-_NAME = re.compile(_ALONE.format("|".join(PROSE)))
+_NAME = re.compile(_ALONE.format("|".join(_PROSE)))
 _BOTH = re.compile(r"(?:in Python )?mercer\.open_rows\(path, [^)]*\), on the command line ")
 # What scikit-learn's tests want to read, and what there is to say.
 _SENTENCES = tuple(
@@ -66,7 +66,7 @@ def in_options(message: str) -> str:
         message = pattern.sub(sentence, message)
     message = _PARAMETER.sub(_as_sentence, message)
     message = _SET.sub(_as_option, message)
-    message = _NAME.sub(lambda found: PROSE[found[0]], message)
+    message = _NAME.sub(lambda found: _PROSE[found[0]], message)
     for word, instead in _PYTHON:
         message = message.replace(word, instead)
     return message

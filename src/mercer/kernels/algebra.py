@@ -104,7 +104,7 @@ class Scaled(Kernel):
         return Scaled(self.factor, self.kernel.resolved(X, rng))
 
     def __repr__(self) -> str:
-        return f"{short(self.factor)} * {in_brackets(self.kernel)}"
+        return f"{_short(self.factor)} * {_in_brackets(self.kernel)}"
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ class Sum(_Pair):
         return None if None in parts or is_sparse(X) else sum(parts)  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
-        return " + ".join(short(k.value) if isinstance(k, Constant) else repr(k) for k in (self.left, self.right))
+        return " + ".join(_short(k.value) if isinstance(k, Constant) else repr(k) for k in (self.left, self.right))
 
 
 @dataclass(frozen=True, repr=False)
@@ -209,15 +209,15 @@ class Product(_Pair):
         return parts + super().entry_rounding(X, Y)
 
     def __repr__(self) -> str:
-        return f"{in_brackets(self.left)} * {in_brackets(self.right)}"
+        return f"{_in_brackets(self.left)} * {_in_brackets(self.right)}"
 
 
-def short(number: float) -> str:
+def _short(number: float) -> str:
     """With all its digits, and as few as that takes: 2, 0.1."""
     return repr(int(number)) if number == int(number) and abs(number) < 1e15 else repr(float(number))
 
 
-def in_brackets(kernel: Kernel) -> str:
+def _in_brackets(kernel: Kernel) -> str:
     """As a factor: a sum needs brackets."""
     return f"({kernel!r})" if isinstance(kernel, Sum) else repr(kernel)
 

@@ -10,7 +10,7 @@ from scipy.spatial.distance import pdist
 from mercer.arrays import Array
 from mercer.kernels.base import Held, Kernel, n_rows, require_positive
 
-SAMPLE = 1000  # rows from which a bandwidth is guessed
+_SAMPLE = 1000  # rows from which a bandwidth is guessed
 
 
 class ByGamma(Kernel):
@@ -46,7 +46,7 @@ class ByGamma(Kernel):
     def _by_median(self, X: Held, rng: np.random.Generator) -> float:
         """Over a sample of pairs of different points."""
         n = n_rows(X)
-        rows = X[np.sort(rng.choice(n, size=SAMPLE, replace=False)) if n > SAMPLE else np.arange(n)]
+        rows = X[np.sort(rng.choice(n, size=_SAMPLE, replace=False)) if n > _SAMPLE else np.arange(n)]
         distances = self.distances(np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64))
         distances = distances[distances > 0]
         if not len(distances):

@@ -16,7 +16,7 @@ from mercer.errors import in_short
 from mercer.kernels.features import ByFormula, FeatureMap
 from mercer.rounding import gamma
 
-LARGEST = sys.float_info.max
+_LARGEST = sys.float_info.max
 ROUNDINGS = 16  # of a formula that is evaluated in a few steps, with exp or tanh good to 4 ulp
 
 
@@ -70,7 +70,7 @@ class Kernel(ABC):
 
         Families override it where preparing the rows once makes tiles cheap.
         """
-        return BlockTiles(self, X, X if Y is None else Y, shift)
+        return _BlockTiles(self, X, X if Y is None else Y, shift)
 
     def has_single(self, shift: float) -> bool:
         """Whether tiles of k − shift are cheaper in float32 and have nearly all of its digits."""
@@ -202,7 +202,7 @@ class Tiles(ABC):
         """Write the tile into `out`."""
 
 
-class BlockTiles(Tiles):
+class _BlockTiles(Tiles):
     """The generic way: by `kernel.block`."""
 
     def __init__(self, kernel: Kernel, X: Held, Y: Held, shift: float) -> None:
@@ -238,16 +238,16 @@ def is_sparse(X: Any) -> bool:
 
 def require_positive(value: Any, name: str, zero: bool = False) -> None:
     """One sentence for a parameter of a formula that must be positive."""
-    if not (is_finite(value) and value >= 0 and (zero or value > 0)):
+    if not (_is_finite(value) and value >= 0 and (zero or value > 0)):
         raise ValueError(f"{name} must be a {'non-negative' if zero else 'positive'} number; got {in_short(value)}.")
 
 
 def require_finite(value: Any, name: str) -> None:
-    if not is_finite(value):
+    if not _is_finite(value):
         raise ValueError(f"{name} must be a finite number; got {in_short(value)}.")
 
 
-def is_finite(value: Any) -> bool:
+def _is_finite(value: Any) -> bool:
     """Whether it is a number that a float can hold; a truth value is none."""
     number: Any = value  # a whole number may be too large for float()
-    return isinstance(value, Real) and not isinstance(value, bool) and bool(-LARGEST <= number <= LARGEST)
+    return isinstance(value, Real) and not isinstance(value, bool) and bool(-_LARGEST <= number <= _LARGEST)

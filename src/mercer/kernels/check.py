@@ -61,13 +61,13 @@ def check_kernel(kernel: Any, X: Held, *, n_sampled: int = 200, random_state: in
         raise ValueError(f"n_sampled must be a whole number from 2 on; got {in_short(n_sampled)}.")
     if isinstance(random_state, bool) or not isinstance(random_state, Integral) or random_state < 0:
         raise ValueError(f"random_state must be a whole number from 0 on; got {in_short(random_state)}.")
-    rng, X = np.random.default_rng(int(random_state)), checked(kernel, X)
+    rng, X = np.random.default_rng(int(random_state)), _checked(kernel, X)
     resolved = resolve_kernel(kernel, X, rng)
     size = min(int(n_sampled), n_rows(X))
     if size < 2:
         raise ValueError(f"check_kernel needs at least two rows to compare; X has {n_rows(X)}.")
     chosen = np.sort(rng.choice(n_rows(X), size=size, replace=False))
-    resolved, rows = part_of(X, chosen) if isinstance(resolved, Precomputed) else (resolved, X[chosen])
+    resolved, rows = _part_of(X, chosen) if isinstance(resolved, Precomputed) else (resolved, X[chosen])
     half = size // 2
     K = resolved.block(rows, rows)
     finite = bool(np.isfinite(K).all())
@@ -85,7 +85,7 @@ def check_kernel(kernel: Any, X: Held, *, n_sampled: int = 200, random_state: in
     )
 
 
-def checked(kernel: Any, X: Any) -> Any:
+def _checked(kernel: Any, X: Any) -> Any:
     """Rows of numbers; texts for a kernel of texts; items of any kind for a function of pairs or blocks."""
     if getattr(kernel, "takes", "rows") == "texts":
         return Texts(X).load()
@@ -98,7 +98,7 @@ def checked(kernel: Any, X: Any) -> Any:
         return check_array(X, accept_sparse="csr")
 
 
-def part_of(K: Any, items: Array) -> tuple[Kernel, Held]:
+def _part_of(K: Any, items: Array) -> tuple[Kernel, Held]:
     """Some items of a kernel matrix, and the kernel that looks them up by their numbers."""
     if K.shape[0] != K.shape[1]:
         raise ValueError(f"A precomputed kernel matrix must be square; its shape is {K.shape}.")

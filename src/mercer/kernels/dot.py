@@ -26,10 +26,10 @@ from mercer.kernels.base import (
 from mercer.rounding import gamma
 from mercer.sums import LESS_SHORT, chain, product, row_squares
 
-HIGHEST = 1000  # degree of a polynomial
+_HIGHEST = 1000  # degree of a polynomial
 
 
-class DotKernel(Kernel):
+class _DotKernel(Kernel):
     """k(x, y) = shape(xᵀy). A subclass writes `shape`, which works in place, and `rows` if they are changed first."""
 
     @abstractmethod
@@ -69,13 +69,13 @@ class DotKernel(Kernel):
     def prepare(self, X: Held, Y: Held | None = None, shift: float = 0.0, dtype: Any = np.float64) -> Tiles:
         # Always evaluated in float64: what a power or a large mean does to the digits of float32 is hard to foresee.
         prepared = as_float(self.rows(X))
-        return DotTiles(self, prepared, prepared if Y is None else as_float(self.rows(Y)), shift)
+        return _DotTiles(self, prepared, prepared if Y is None else as_float(self.rows(Y)), shift)
 
 
-class DotTiles(Tiles):
+class _DotTiles(Tiles):
     """One matrix product a tile, then the shape in place."""
 
-    def __init__(self, kernel: DotKernel, X: Held, Y: Held, shift: float) -> None:
+    def __init__(self, kernel: _DotKernel, X: Held, Y: Held, shift: float) -> None:
         self.kernel, self.X, self.Y, self.shift = kernel, X, Y, shift
 
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
@@ -89,7 +89,7 @@ class DotTiles(Tiles):
 
 
 @dataclass(frozen=True)
-class Linear(DotKernel):
+class Linear(_DotKernel):
     """k(x, y) = xᵀy: kernel PCA is PCA."""
 
     features_are_rows: ClassVar[bool] = True
@@ -106,7 +106,7 @@ class Linear(DotKernel):
 
 
 @dataclass(frozen=True)
-class Cosine(DotKernel):
+class Cosine(_DotKernel):
     """k(x, y) = xᵀy / (‖x‖‖y‖), and 0 if a row is zero."""
 
     psd = True
@@ -147,7 +147,7 @@ def _inverse(values: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Polynomial(ByGamma, DotKernel):
+class Polynomial(ByGamma, _DotKernel):
     """k(x, y) = (γ xᵀy + coef0)^degree; γ = None is 1/d, "median" as that of RBF."""
 
     degree: float = 3
@@ -156,9 +156,9 @@ class Polynomial(ByGamma, DotKernel):
 
     def __post_init__(self) -> None:
         require_positive(self.degree, "degree", zero=True)
-        if self.degree > HIGHEST:
+        if self.degree > _HIGHEST:
             raise ValueError(
-                f"degree must be at most {HIGHEST:,}; got {in_short(self.degree)}. So high a power is zero or an "
+                f"degree must be at most {_HIGHEST:,}; got {in_short(self.degree)}. So high a power is zero or an "
                 "overflow for nearly all rows; RBF is what it tends to."
             )
         require_finite(self.coef0, "coef0")
@@ -206,7 +206,7 @@ class Polynomial(ByGamma, DotKernel):
         if self.n_features(X) is None:
             return None
         Z = np.column_stack([np.sqrt(self.known_gamma) * X, np.full(len(X), np.sqrt(self.coef0))])
-        return homogeneous_features(Z, int(self.degree))
+        return _homogeneous_features(Z, int(self.degree))
 
 
 def raise_to(values: Array, power: float) -> None:
@@ -221,7 +221,7 @@ def raise_to(values: Array, power: float) -> None:
             values *= base
 
 
-def homogeneous_features(Z: Array, degree: int) -> Array:
+def _homogeneous_features(Z: Array, degree: int) -> Array:
     """φ with φ(z)ᵀφ(w) = (zᵀw)^degree: each monomial once, times the root of how often it occurs."""
     if degree == 1:
         return Z
@@ -239,7 +239,7 @@ def homogeneous_features(Z: Array, degree: int) -> Array:
 
 
 @dataclass(frozen=True)
-class Sigmoid(ByGamma, DotKernel):
+class Sigmoid(ByGamma, _DotKernel):
     """k(x, y) = tanh(γ xᵀy + coef0); γ = None is 1/d, "median" as that of RBF.
 
     Not a Mercer kernel: Gram matrices may be indefinite.

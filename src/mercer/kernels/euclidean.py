@@ -13,7 +13,7 @@ from mercer.kernels.dot import as_float, dot, product_chain, squared_norms
 from mercer.rounding import UNIT_SINGLE, gamma
 from mercer.squares import Moved, differences, from_products, multiply
 
-BLOCK_ROWS = 4096
+_BLOCK_ROWS = 4096
 
 
 class EuclideanKernel(Kernel):
@@ -46,7 +46,7 @@ class EuclideanKernel(Kernel):
         X, root = as_float(X), np.sqrt(self.scale)
         with np.errstate(over="ignore", invalid="ignore"):
             centre = X.mean(axis=0) if centre is None else centre
-            halves = np.concatenate([Moved(some, centre, root).squares for some in blocks(X)])
+            halves = np.concatenate([Moved(some, centre, root).squares for some in _blocks(X)])
         if not np.isfinite(halves).all():
             raise BadData(
                 "Squared distances of these rows times gamma are an overflow: scale the data down (StandardScaler), or "
@@ -72,7 +72,7 @@ class EuclideanKernel(Kernel):
         halves = self.halves(X) if self.smooth or sparse.issparse(X) else np.full(n, np.inf)
         if halves.max(initial=0.0) > self.FAR and not sparse.issparse(X):
             return float((0.4 * gamma(d + 8) + gamma(self.shape_roundings)) * w.sum())
-        exponent = gamma(exponent_roundings(X))
+        exponent = gamma(_exponent_roundings(X))
         exact = self.exact_shift and shift == self.top  # entries of k − 1 are then known to themselves, not to 1
         # k ≤ 1, and ‖h + h'‖ over all pairs is at most 2W·rms(h).
         spread = 2 * float(np.sqrt((w @ halves**2) * w.sum()))
@@ -96,7 +96,7 @@ class EuclideanKernel(Kernel):
             return 0.4 * gamma(X.shape[1] + 8) + gamma(self.shape_roundings)
         centre = None if sparse_rows else as_float(Y).mean(axis=0)
         far = float(self.halves(X, centre).max(initial=0.0) + self.halves(Y, centre).max(initial=0.0))
-        terms = exponent_roundings(X)
+        terms = _exponent_roundings(X)
         if dtype == np.float32:
             return float(4 * np.sqrt(terms) * UNIT_SINGLE * far + self.shape_roundings * UNIT_SINGLE)
         return gamma(terms) * far + gamma(self.shape_roundings)
@@ -120,23 +120,23 @@ class EuclideanKernel(Kernel):
 
     def prepare(self, X: Held, Y: Held | None = None, shift: float = 0.0, dtype: Any = np.float64) -> Tiles:
         if sparse.issparse(X) or (Y is not None and sparse.issparse(Y)):
-            return SparseDistanceTiles(self, X, X if Y is None else Y, shift)
+            return _SparseDistanceTiles(self, X, X if Y is None else Y, shift)
         if not self.smooth or max(self.reach(X), 0.0 if Y is None else self.reach(Y)) > self.FAR:
-            return DifferenceTiles(self, X, X if Y is None else Y, shift)
-        return DistanceTiles(self, X, X if Y is None else Y, shift, dtype)
+            return _DifferenceTiles(self, X, X if Y is None else Y, shift)
+        return _DistanceTiles(self, X, X if Y is None else Y, shift, dtype)
 
 
-def exponent_roundings(X: Held) -> int:
+def _exponent_roundings(X: Held) -> int:
     """c with |δx| ≤ γ_c(h + h'): the product counts twice, as its moduli are up to 2(h + h'), and so do h and h'."""
     return 3 * product_chain(X) + 24
 
 
-def blocks(X: Array) -> list[Array]:
+def _blocks(X: Array) -> list[Array]:
     """Some rows after the other, so that what is made of them stays small."""
-    return [X[first : first + BLOCK_ROWS] for first in range(0, max(len(X), 1), BLOCK_ROWS)]
+    return [X[first : first + _BLOCK_ROWS] for first in range(0, max(len(X), 1), _BLOCK_ROWS)]
 
 
-class DistanceTiles(Tiles):
+class _DistanceTiles(Tiles):
     """The exponent from one matrix product: [z, −h, 1]·[w, 1, −h']ᵀ = −½‖z − w‖² with h = ½‖z‖².
 
     Rows are moved to their mean first, so that the squares cancel as little as possible, and scaled by √(2·scale).
@@ -163,7 +163,7 @@ class DistanceTiles(Tiles):
         self.kernel.shape(out, self.shift)
 
 
-class DifferenceTiles(Tiles):
+class _DifferenceTiles(Tiles):
     """Distances from differences, without cancellation: slower, for kernels with a kink at distance 0."""
 
     def __init__(self, kernel: EuclideanKernel, X: Array, Y: Array, shift: float) -> None:
@@ -180,7 +180,7 @@ class DifferenceTiles(Tiles):
         self.kernel.shape(out, self.shift)
 
 
-class SparseDistanceTiles(Tiles):
+class _SparseDistanceTiles(Tiles):
     """The same for CSR rows, which cannot be moved to their mean without filling up."""
 
     def __init__(self, kernel: EuclideanKernel, X: Held, Y: Held, shift: float) -> None:

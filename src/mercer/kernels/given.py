@@ -52,7 +52,7 @@ class Pairwise(_OfFunction):
                 f"The kernel function returned an array of shape {np.shape(value)} for one pair of rows; it must "
                 "return one number. A function of two blocks of rows is given as mercer.kernels.Blockwise(function)."
             )
-        return float(numbers_of(value).item())
+        return float(_numbers_of(value).item())
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,7 +60,7 @@ class Blockwise(_OfFunction):
     """K(X, Y) = function(X, Y, **params), called on blocks of rows and returning a len(X)×len(Y) array."""
 
     def block(self, X: Held, Y: Held) -> Array:
-        tile = numbers_of(self.function(X, Y, **self.params))
+        tile = _numbers_of(self.function(X, Y, **self.params))
         if tile.shape != (n_rows(X), n_rows(Y)):
             raise ValueError(
                 f"The kernel function returned shape {tile.shape} for blocks of {n_rows(X)} and "
@@ -70,7 +70,7 @@ class Blockwise(_OfFunction):
         return tile
 
 
-def numbers_of(value: Any) -> Array:
+def _numbers_of(value: Any) -> Array:
     """What a user's function returned, as numbers."""
     try:
         return np.asarray(value, dtype=np.float64)

@@ -48,7 +48,7 @@ class Letters:
 
 
 @dataclass(frozen=True, eq=False)
-class Level:
+class _Level:
     """The distinct grams of one length, sorted: each is a shorter gram and a letter, as one number."""
 
     keys: Array
@@ -65,20 +65,20 @@ class Level:
 class Vocabulary:
     """All grams of some texts, up to a length; level 0 has the letters."""
 
-    levels: tuple[Level, ...]
+    levels: tuple[_Level, ...]
 
     @classmethod
     def of(cls, letters: Letters, longest: int) -> tuple["Vocabulary", list[Array]]:
         """Also the number of the gram of every length that begins at every letter (where there is room for it)."""
         alphabet, numbers = np.unique(letters.codes, return_inverse=True)
-        first, levels, found = numbers.reshape(-1), [Level(alphabet)], [numbers.reshape(-1)]
+        first, levels, found = numbers.reshape(-1), [_Level(alphabet)], [numbers.reshape(-1)]
         for length in range(2, longest + 1):
             begin, _ = letters.starts(length)
             keys = found[-1][begin] * len(alphabet) + first[begin + length - 1]
             distinct, numbers = np.unique(keys, return_inverse=True)
             whole = np.full(len(letters.codes), UNKNOWN)
             whole[begin] = numbers.reshape(-1)
-            levels.append(Level(distinct))
+            levels.append(_Level(distinct))
             found.append(whole)
         return cls(tuple(levels)), found
 

@@ -15,7 +15,7 @@ from mercer.kernels.domain import refuse_negative
 from mercer.rounding import TINY, gamma
 from mercer.sums import SHORT
 
-CACHED = 1 << 15  # entries of a strip: its three buffers stay in a core's cache while columns are added up
+_CACHED = 1 << 15  # entries of a strip: its three buffers stay in a core's cache while columns are added up
 
 
 class HistogramKernel(Kernel):
@@ -50,14 +50,14 @@ class HistogramKernel(Kernel):
         refuse_negative(X, self)
         if Y is not None:
             refuse_negative(Y, self)
-        return HistogramTiles(self, X, X if Y is None else Y, shift)
+        return _HistogramTiles(self, X, X if Y is None else Y, shift)
 
     def tile(self, X: Held, Y: Held, shift: float) -> Array:
         return self.shape(self.sums(X, Y), X, Y, shift)
 
     def sums(self, X: Held, Y: Held) -> Array:
         m, n = n_rows(X), n_rows(Y)
-        size = min(m, max(1, CACHED // max(n, 1)))
+        size = min(m, max(1, _CACHED // max(n, 1)))
         out, buffers, strips = np.zeros((m, n)), np.empty((3, size, n)), steps(m, max(size, 1))
         for x, y in zip(columns_of(X), columns_of(Y), strict=True):
             some, other = x.any(axis=1), y.any(axis=1)
@@ -73,7 +73,7 @@ class HistogramKernel(Kernel):
         return out
 
     def roundings(self, X: Held) -> float:
-        return column_chain(X) + ROUNDINGS
+        return _column_chain(X) + ROUNDINGS
 
     def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
         """γ of every entry itself, so of ‖SKS‖: no more than its trace, nor than a sum over a row (Schur's test)."""
@@ -84,7 +84,7 @@ class HistogramKernel(Kernel):
         return gamma(self.roundings(X)) * size + after_shift(X, weights, shift)
 
 
-class HistogramTiles(Tiles):
+class _HistogramTiles(Tiles):
     """By the kernel's own sums, of rows that were looked over once."""
 
     def __init__(self, kernel: HistogramKernel, X: Held, Y: Held, shift: float) -> None:
@@ -102,12 +102,12 @@ def columns_of(X: Held) -> Any:
         yield np.ascontiguousarray(part.T, dtype=np.float64)
 
 
-def column_chain(X: Held) -> int:
+def _column_chain(X: Held) -> int:
     """The most additions behind a sum over the columns."""
     return min(X.shape[1], SHORT) + -(-X.shape[1] // SHORT)
 
 
-def row_sums(X: Held) -> Array:
+def _row_sums(X: Held) -> Array:
     """Σx of every row, in the same order as `sums` adds up: of a row with itself, min(x, x) gives the same bits."""
     out = np.zeros(n_rows(X))
     for columns in columns_of(X):
@@ -136,7 +136,7 @@ class AdditiveChiSquared(HistogramKernel):
 
     def diag(self, X: Held) -> Array:
         refuse_negative(X, self)
-        return row_sums(X)
+        return _row_sums(X)
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class HistogramIntersection(HistogramKernel):
 
     def diag(self, X: Held) -> Array:
         refuse_negative(X, self)
-        return row_sums(X)
+        return _row_sums(X)
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ class MinMax(HistogramKernel):
 
     def shape(self, sums: Array, X: Held, Y: Held, shift: float) -> Array:
         """By Σmax = Σx + Σy − Σmin, of which at least a third is left."""
-        most = row_sums(X)[:, None] + row_sums(Y) - sums
+        most = _row_sums(X)[:, None] + _row_sums(Y) - sums
         empty = most == 0.0
         np.divide(sums, most, out=sums, where=~empty)
         sums[empty] = 1.0
@@ -180,7 +180,7 @@ class MinMax(HistogramKernel):
 
     def roundings(self, X: Held) -> float:
         """Of Σmin once, and of Σmax three times: Σx + Σy + Σmin ≤ 3Σmax."""
-        return 4 * column_chain(X) + ROUNDINGS
+        return 4 * _column_chain(X) + ROUNDINGS
 
     def diag(self, X: Held) -> Array:
         return np.ones(n_rows(X))
@@ -231,7 +231,7 @@ class ChiSquared(ByGamma, HistogramKernel):
         if shift != self.top:
             return self.entry_rounding(X, X) * total + after_shift(X, weights, shift)
         w = np.ones(n_rows(X)) if weights is None else weights
-        apart = min(total, 2 * float(np.sqrt(total * (w @ (self.known_gamma * row_sums(X)) ** 2))))
+        apart = min(total, 2 * float(np.sqrt(total * (w @ (self.known_gamma * _row_sums(X)) ** 2))))
         if times is not None:
             apart = min(apart, float(np.abs(total - times(w[:, None])).max(initial=0.0)))
         return gamma(self.roundings(X) + ROUNDINGS) * apart

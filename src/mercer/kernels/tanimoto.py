@@ -11,8 +11,8 @@ from mercer.errors import BadData
 from mercer.kernels.base import ROUNDINGS, Held, Kernel, Tiles, n_rows
 from mercer.kernels.dot import as_float, dot, product_chain, squared_norms
 
-ORDINARY = 1e-70, 1e70  # of the largest number of a row: squares, and products of them, are numbers with all digits
-SMALLEST = 2.0**-480  # of that of the largest row
+_ORDINARY = 1e-70, 1e70  # of the largest number of a row: squares, and products of them, are numbers with all digits
+_SMALLEST = 2.0**-480  # of that of the largest row
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ class Tanimoto(Kernel):
 
     def prepare(self, X: Held, Y: Held | None = None, shift: float = 0.0, dtype: Any = np.float64) -> Tiles:
         X, Y = as_float(X), None if Y is None else as_float(Y)
-        unit = common_unit(row_peaks(X) if Y is None else np.concatenate([row_peaks(X), row_peaks(Y)]))
+        unit = _common_unit(_row_peaks(X) if Y is None else np.concatenate([_row_peaks(X), _row_peaks(Y)]))
         X = X if unit == 1.0 else X * unit
-        return TanimotoTiles(X, X if Y is None else Y if unit == 1.0 else Y * unit, shift)
+        return _TanimotoTiles(X, X if Y is None else Y if unit == 1.0 else Y * unit, shift)
 
 
-class TanimotoTiles(Tiles):
+class _TanimotoTiles(Tiles):
     """One matrix product a tile, and the squared lengths of the rows."""
 
     def __init__(self, X: Held, Y: Held, shift: float) -> None:
@@ -66,19 +66,19 @@ class TanimotoTiles(Tiles):
         np.subtract(tile, self.shift, out=out)
 
 
-def row_peaks(X: Held) -> Array:
+def _row_peaks(X: Held) -> Array:
     """The largest modulus of every row."""
     if not sparse.issparse(X):
         return np.asarray(np.abs(X).max(axis=1, initial=0.0))
     return np.asarray(abs(X).max(axis=1).toarray(), dtype=np.float64).ravel()
 
 
-def common_unit(peaks: Array) -> float:
+def _common_unit(peaks: Array) -> float:
     """A power of two that all rows are multiplied by, which changes no similarity: 1 for ordinary rows."""
     there = peaks[peaks > 0]
-    if not len(there) or (there.min() > ORDINARY[0] and there.max() < ORDINARY[1]):
+    if not len(there) or (there.min() > _ORDINARY[0] and there.max() < _ORDINARY[1]):
         return 1.0
-    if there.min() < SMALLEST * there.max():
+    if there.min() < _SMALLEST * there.max():
         raise BadData(
             f"Tanimoto compares squared lengths, and rows whose largest numbers go from {there.min():.2g} to "
             f"{there.max():.2g} have none that can be added up. Leave out the smallest, or take MinMax or Cosine."

@@ -15,9 +15,9 @@ from mercer.kernels.features import FeatureMap
 from mercer.kernels.grams import UNKNOWN, Letters, Vocabulary, ends_of
 from mercer.rounding import gamma
 
-LONGEST = 100  # letters of a gram
-COUNTS = ("product", "min", "once")
-BY = ("characters", "words")
+_LONGEST = 100  # letters of a gram
+_COUNTS = ("product", "min", "once")
+_BY = ("characters", "words")
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,11 @@ class Spectrum(Kernel):
             if name == "shortest" and value is None:
                 continue
             whole = isinstance(value, Integral) and not isinstance(value, bool)
-            if not whole or not 1 <= int(value) <= LONGEST:
-                raise ValueError(f"{name} must be a whole number from 1 to {LONGEST}; got {in_short(value)}.")
+            if not whole or not 1 <= int(value) <= _LONGEST:
+                raise ValueError(f"{name} must be a whole number from 1 to {_LONGEST}; got {in_short(value)}.")
         if self.shortest is not None and self.shortest > self.n:
             raise ValueError(f"shortest={self.shortest} is longer than n={self.n}.")
-        for name, known in (("by", BY), ("counts", COUNTS)):
+        for name, known in (("by", _BY), ("counts", _COUNTS)):
             if getattr(self, name) not in known:
                 raise ValueError(f"{name} must be one of {', '.join(known)}; got {in_short(getattr(self, name))}.")
 
@@ -67,8 +67,8 @@ class Spectrum(Kernel):
 
     # ------------------------------------------------------------------ features
 
-    def feature_map(self, X: Held) -> "GramMap":
-        return GramMap.of(self, texts_of(X))
+    def feature_map(self, X: Held) -> "_GramMap":
+        return _GramMap.of(self, _texts_of(X))
 
     def features(self, X: Held) -> Any:
         return self.feature_map(X).features(X)
@@ -81,7 +81,7 @@ class Spectrum(Kernel):
         return np.asarray((learned.features(X) @ learned.features(Y).T).toarray())
 
     def diag(self, X: Held) -> Array:
-        return GramMap.of(self, []).squares(texts_of(X))
+        return _GramMap.of(self, []).squares(_texts_of(X))
 
     def prepare(self, X: Held, Y: Held | None = None, shift: float = 0.0, dtype: Any = np.float64) -> Tiles:
         learned = self.feature_map(X if Y is None else Y)
@@ -101,7 +101,7 @@ class Spectrum(Kernel):
 
     def _chain(self, X: Held) -> int:
         """Grams of the longest text are added up in a product, and in the squares that it is divided by."""
-        longest = max((len(text) for text in texts_of(X)), default=0) * len(self.lengths)
+        longest = max((len(text) for text in _texts_of(X)), default=0) * len(self.lengths)
         return 2 * longest + 8
 
     def entry_cost(self, d: int) -> float:
@@ -109,7 +109,7 @@ class Spectrum(Kernel):
 
 
 @dataclass(frozen=True, eq=False)
-class GramMap(FeatureMap):
+class _GramMap(FeatureMap):
     """A column for every gram of the texts of a fit; grams that they did not have only make a text longer."""
 
     kernel: Spectrum
@@ -119,7 +119,7 @@ class GramMap(FeatureMap):
     longest: int  # grams of a text
 
     @classmethod
-    def of(cls, kernel: Spectrum, texts: Sequence[Any]) -> "GramMap":
+    def of(cls, kernel: Spectrum, texts: Sequence[Any]) -> "_GramMap":
         words = dict[Any, int]()
         letters = _letters(kernel, texts, words)
         vocabulary, numbers = Vocabulary.of(letters, kernel.n)
@@ -138,7 +138,7 @@ class GramMap(FeatureMap):
         return self.longest + 4 if self.kernel.normalize else 1
 
     def features(self, X: Held) -> Any:
-        texts = texts_of(X)
+        texts = _texts_of(X)
         known, squares = self._known(texts)
         known.resize((len(texts), self.count))
         if self.kernel.normalize:
@@ -175,7 +175,7 @@ class _SparseTiles(Tiles):
         np.subtract((self.left[rows] @ self.right[columns].T).toarray(), self.shift, out=out, casting="same_kind")
 
 
-def texts_of(X: Held) -> Sequence[Any]:
+def _texts_of(X: Held) -> Sequence[Any]:
     """The texts of items in memory, of items elsewhere or of a list."""
     return X.load() if hasattr(X, "load") else X
 

@@ -17,8 +17,9 @@ from mercer.fits.door import open_items
 from mercer.fits.kernel.certified import find_certified
 from mercer.fits.kernel.landmarks import find_by_landmarks
 from mercer.fits.kernel.opening import gamma_of, is_precomputed, open_task, takes_texts
+from mercer.fits.kernel.scale import sense_of_scale
 from mercer.fits.kernel.task import Components, Task
-from mercer.fits.scale import in_units, in_units_of_input, sense_of_scale
+from mercer.fits.scale import in_units, in_units_of_input
 from mercer.fits.training import Training
 from mercer.kernels import Kernel
 from mercer.kernels.check import refuse_non_finite

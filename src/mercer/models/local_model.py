@@ -15,7 +15,7 @@ from mercer.fits.door import open_items
 from mercer.fits.local.embedding import Embedding, Recipe, about_graph, embed, embed_parts, empty_embedding
 from mercer.fits.local.neighborhoods import Neighborhoods, about_ties, find_neighborhoods
 from mercer.fits.local.placing import Placement, place
-from mercer.fits.local.task import given_distances, local_problem, refuse_negative, space_of, takes_texts
+from mercer.fits.local.task import given_distances, local_problem, refuse_negative_distances, space_of, takes_texts
 from mercer.fits.scale import about_units, in_units, refuse_matrix, standardized
 from mercer.fits.training import Training
 from mercer.fits.working import working
@@ -175,7 +175,7 @@ class LocalModel(Model):
             self, X, reset=False, square=given_distances(self), matrix="distance", texts=takes_texts(self)
         )
         if given_distances(self):
-            refuse_negative(items.load())
+            refuse_negative_distances(items.load())
         if isinstance(self.metric, Kernel) and self.metric.non_negative:
             items = without_negative(items, self.metric, self)
         return in_units(items, getattr(self, "scale_", None))

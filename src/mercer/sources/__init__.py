@@ -7,6 +7,7 @@ Whatever is wrong with a file is said in one sentence with its row and column.
 
 from mercer.sources.files import open_rows
 from mercer.sources.held import (
+    CheckedRows,
     Given,
     HeldRows,
     MappedRows,
@@ -20,8 +21,10 @@ from mercer.sources.held import (
 )
 from mercer.sources.items import Items, Rows
 from mercer.sources.stored import FileRows
+from mercer.sources.texts import Texts
 
 __all__ = [
+    "CheckedRows",
     "FileRows",
     "Given",
     "HeldRows",
@@ -29,6 +32,7 @@ __all__ = [
     "MappedRows",
     "Rows",
     "ScaledRows",
+    "Texts",
     "by_columns",
     "copies_of",
     "groups_of",

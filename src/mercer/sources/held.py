@@ -115,7 +115,7 @@ class MappedRows(Rows):
         yield from self.checked(np.array(self.rows[some], dtype=self.dtype) for some in parts)
 
 
-class SeenRows(Rows):
+class _SeenRows(Rows):
     """The rows of another source, seen through something, block by block: no copy of them all."""
 
     def __init__(self, rows: Rows) -> None:
@@ -124,7 +124,7 @@ class SeenRows(Rows):
         self.sparse, self.density = rows.sparse, rows.density
 
 
-class CheckedRows(SeenRows):
+class CheckedRows(_SeenRows):
     """The rows themselves, each block of which `check` may refuse: it is told the numbers of the rows as well."""
 
     def __init__(self, rows: Rows, check: Callable[[Any, Array], None]) -> None:
@@ -144,7 +144,7 @@ class CheckedRows(SeenRows):
         return some
 
 
-class ScaledRows(SeenRows):
+class ScaledRows(_SeenRows):
     """Every column divided by a number of its own."""
 
     def __init__(self, rows: Rows, scale: Array) -> None:

@@ -1,5 +1,37 @@
 """Fits of a kernel: components of the centred kernel matrix.
 
-`task` says what is asked for and what is found, `matrix` holds the kernel matrix as the plan says. `certified` finds
-components each with its residual. `landmarks` finds what some rows see of all others.
+`task` says what is asked for and what is found, `opening` makes one of a model and its items, and `matrix` holds the
+kernel matrix as the plan says. `certified` finds components each with its residual, `landmarks` what some rows see of
+all others. `scale` has words for data that a kernel sees at the wrong scale.
 """
+
+from mercer.fits.kernel.certified import find_certified
+from mercer.fits.kernel.landmarks import find_by_landmarks
+from mercer.fits.kernel.opening import (
+    asked_kernel,
+    asked_solver,
+    describe,
+    gamma_of,
+    is_precomputed,
+    kernel_for,
+    open_task,
+    takes_texts,
+)
+from mercer.fits.kernel.scale import sense_of_scale
+from mercer.fits.kernel.task import Components, Task
+
+__all__ = [
+    "Components",
+    "Task",
+    "asked_kernel",
+    "asked_solver",
+    "describe",
+    "find_by_landmarks",
+    "find_certified",
+    "gamma_of",
+    "is_precomputed",
+    "kernel_for",
+    "open_task",
+    "sense_of_scale",
+    "takes_texts",
+]

@@ -5,8 +5,8 @@ from numbers import Integral, Real
 
 from mercer.errors import NoRoom, are, counted, warn
 from mercer.fits.kernel.matrix import build_matrix
+from mercer.fits.kernel.scale import company
 from mercer.fits.kernel.task import Components, Task
-from mercer.fits.scale import company
 from mercer.fits.spectrum import Spectrum, TooMany, find_spectrum
 from mercer.fits.working import working
 from mercer.kernels import Kernel

@@ -19,13 +19,13 @@ from mercer.plans.kernel import Problem
 from mercer.plans.share import number_to_plan_for
 from mercer.sources.items import Items
 
-SPARSE = 5  # times as dear as dense: an entry from sparse rows
+_SPARSE = 5  # times as dear as dense: an entry from sparse rows
 
 
 def open_task(model: Any, X: Any, sample_weight: Any, limits: Limits, look: bool = True) -> Task:
     """What `model.fit(X)` is asked for; columns are looked at for a scale, unless it does not matter which."""
     share = model.n_components is not None and not isinstance(model.n_components, Integral)  # its plan needs a scale
-    training = open_training(model, X, sample_weight, limits, look or share)
+    training = _open_training(model, X, sample_weight, limits, look or share)
     kernel = kernel_for(model, training.items)
     problem = describe(model, training.items, kernel)
     return Task(
@@ -43,7 +43,7 @@ def open_task(model: Any, X: Any, sample_weight: Any, limits: Limits, look: bool
     )
 
 
-def open_training(model: Any, X: Any, sample_weight: Any, limits: Limits, look: bool) -> Training:
+def _open_training(model: Any, X: Any, sample_weight: Any, limits: Limits, look: bool) -> Training:
     """The items, checked and weighed, with their columns divided if that was asked for."""
     given = is_precomputed(model)
     if given:
@@ -114,7 +114,7 @@ def describe(model: Any, items: Items, kernel: Kernel) -> Problem:
         loaded=0 if items.held else items.nbytes,
         reading=items.overhead,
         psd=kernel.psd,
-        entry_cost=kernel.entry_cost(items.width) * (SPARSE if items.sparse else 1),
+        entry_cost=kernel.entry_cost(items.width) * (_SPARSE if items.sparse else 1),
         inverse=model.fit_inverse_transform,
         eigen_solver=asked_solver(model),
         tol=model.tol,

@@ -4,3 +4,37 @@
 are summed up. `digits` looks after what rounding left of them, and `units` after rows whose squares are no numbers.
 `answer` turns eigenvectors into axes, with the conventions and the words that go with them.
 """
+
+from mercer.fits.linear.answer import about_constant, deviations
+from mercer.fits.linear.digits import OVERFLOW, about_digits, refuse_far_apart, refuse_overflow
+from mercer.fits.linear.task import Axes, LinearTask, linear_problem
+from mercer.fits.linear.units import (
+    about_range,
+    certificate_in,
+    find_scatter_in_range,
+    refuse_too_large,
+    squared_units,
+    without_units,
+)
+from mercer.fits.linear.ways import find_axes, from_square, with_enough_digits
+
+__all__ = [
+    "OVERFLOW",
+    "Axes",
+    "LinearTask",
+    "about_constant",
+    "about_digits",
+    "about_range",
+    "certificate_in",
+    "deviations",
+    "find_axes",
+    "find_scatter_in_range",
+    "from_square",
+    "linear_problem",
+    "refuse_far_apart",
+    "refuse_overflow",
+    "refuse_too_large",
+    "squared_units",
+    "with_enough_digits",
+    "without_units",
+]

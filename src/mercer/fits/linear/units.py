@@ -23,7 +23,7 @@ _HUGE = float(np.finfo(float).max)
 
 def with_units(task: LinearTask) -> LinearTask:
     """The same rows divided by a power of two near the largest of them; of columns to be standardized, by one each."""
-    peaks = reach(task.rows)
+    peaks = _reach(task.rows)
     peaks = peaks if task.standardize else np.full_like(peaks, peaks.max(initial=0.0))
     heaviest = 1.0 if task.weights is None else float(np.sqrt(task.weights.max()))
     units = _power_of_two(peaks, heaviest)
@@ -36,7 +36,7 @@ def _power_of_two(peaks: Array, factor: float = 1.0) -> Array:
     return np.where(peaks > 0, np.ldexp(1.0, np.clip(exponents, -1000, 1000)), 1.0)
 
 
-def reach(rows: Rows) -> Array:
+def _reach(rows: Rows) -> Array:
     """How large the numbers of every column are, from the first row or from zero; 0 if it is the same in all rows."""
     low, high, first = np.full(rows.shape[1], np.inf), np.full(rows.shape[1], -np.inf), None
     for block in rows.blocks(rows_at_a_time(rows.shape[1])):

@@ -66,11 +66,11 @@ def local_problem(model: Any, shape: tuple[int, int], space: Space | None = None
         max_passes=model.max_iter,
         loaded=loaded,
         kept=dense if space is None else space.nbytes,
-        entry_cost=entry_cost(model, d, space),
+        entry_cost=_entry_cost(model, d, space),
     )
 
 
-def entry_cost(model: Any, d: int, space: Space | None) -> float:
+def _entry_cost(model: Any, d: int, space: Space | None) -> float:
     """Nominal nanoseconds to find one distance, where no tree of points saves us most of them."""
     if isinstance(space, SparsePoints):
         return _SPARSE_COST
@@ -138,7 +138,7 @@ def _checked_distances(matrix: Any) -> Array:
             "Sparse distances are not supported: also those between the neighbours of an item are needed, so "
             'metric="precomputed" takes a dense matrix.'
         )
-    refuse_negative(matrix)
+    refuse_negative_distances(matrix)
     refuse_diagonal(matrix)
     tiles = ((matrix[a, b], matrix[b, a].T) for a, b in plan_symmetric(len(matrix)))
     uneven = max(float(np.abs(np.subtract(one, other, dtype=np.float64)).max()) for one, other in tiles)
@@ -150,6 +150,6 @@ def _checked_distances(matrix: Any) -> Array:
     return matrix
 
 
-def refuse_negative(matrix: Array) -> None:
+def refuse_negative_distances(matrix: Array) -> None:
     if matrix.min() < 0:
         raise ValueError(f"Negative values in data: distances cannot be negative; the smallest is {matrix.min():.3g}.")
