@@ -83,7 +83,7 @@ def test_blocks_that_do_not_touch_have_a_large_null_space_without_the_constant_v
 
 
 def test_a_dense_factorisation_says_how_far_it_is_and_the_solver_holds_settings_alone(monkeypatch):
-    monkeypatch.setattr("mercer.solvers.factorisations.PANEL", 20)
+    monkeypatch.setattr("mercer.solvers.factorisations._PANEL", 20)
     M, seen, solver = with_spectrum(np.logspace(-6, 0, 59), 0)[0], [], ShiftInvert("dense")
     solver.solve(HeldMatrix(M), 2, np.random.default_rng(0), on_pass=seen.append)
     assert seen == sorted(seen) and len(seen) >= 3 and seen[-1] == 1.0
