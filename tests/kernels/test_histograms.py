@@ -205,6 +205,18 @@ def test_rows_of_a_file_are_refused_when_they_are_read_with_the_name_of_the_colu
     assert not (tmp_path / "scores.npy").exists()
 
 
+def test_a_sample_of_a_file_that_has_a_row_twice_counts_nothing_twice(tmp_path):
+    np.save(tmp_path / "few.npy", below_zero(X))
+    with pytest.raises(BadData, match=r"few\.npy has a negative number, -0\.25 at row index 5, column 2, and"):
+        KernelPCA(2, kernel="chi2").plan(tmp_path / "few.npy")
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, np.ndarray.tolist])
+def test_landmarks_below_zero_are_called_landmarks(form):
+    with pytest.raises(BadData, match=r"^landmarks have a negative number, -0\.25 at row index 5, column 2"):
+        KernelPCA(2, kernel="chi2", landmarks=form(below_zero(X[:10])), standardize=True).fit(X)
+
+
 def test_there_is_no_way_back_from_scores_that_a_kernel_cannot_compare():
     with pytest.raises(ValueError, match="fit_inverse_transform compares scores by the kernel"):
         KernelPCA(2, kernel="chi2", fit_inverse_transform=True).fit(X)

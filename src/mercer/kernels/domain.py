@@ -17,20 +17,20 @@ def without_negative(items: Items, kernel: Kernel, model: Any) -> Items:
 
     The model knows the names of the columns, if they have any.
     """
-
     names = getattr(model, "feature_names_in_", None)
+
+    if items.held:
+        refuse_negative(items.load(), kernel, items.label, names)
+        return items
 
     def check(rows: Any, numbers: Array) -> None:
         refuse_negative(rows, kernel, items.label, names, numbers)
 
-    if items.held:
-        check(items.load(), np.arange(len(items)))
-        return items
     return CheckedRows(items, check)  # type: ignore[arg-type]
 
 
 def refuse_negative(X: Held, kernel: Kernel, label: str = "X", names: Any = None, numbers: Array | None = None) -> None:
-    """One sentence for rows with a number below zero; `numbers` are those of the rows, if not 0, 1, 2, …."""
+    """One sentence for rows with a number below zero; `numbers` are those of the rows, if these are not all of them."""
     values = X.data if sparse.issparse(X) else X
     if not values.size or values.min() >= 0:
         return
@@ -38,9 +38,10 @@ def refuse_negative(X: Held, kernel: Kernel, label: str = "X", names: Any = None
     row, column = rows[0], columns[0]
     number = row if numbers is None else numbers[row]
     name = str(column) if names is None else repr(names[column])
-    others = f", the first of {len(rows):,}" if len(rows) > 1 else ""
+    others = f", the first of {len(rows):,}" if len(rows) > 1 and numbers is None else ""
+    verb = "have" if label == "landmarks" else "has"
     raise BadData(
-        f"{label} has a negative number, {X[row, column]:.6g} at row index {number}, column {name}{others}, and "
+        f"{label} {verb} a negative number, {X[row, column]:.6g} at row index {number}, column {name}{others}, and "
         f"{in_short(kernel)} compares rows without any (counts, shares, histograms). Leave out or move what is below "
         "zero, or take a kernel of distances, such as RBF or Laplacian."
     )

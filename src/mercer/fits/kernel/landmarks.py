@@ -14,9 +14,11 @@ from mercer.errors import BadData, counted, warn
 from mercer.fits.kernel.certified import as_components
 from mercer.fits.kernel.matrix import build_matrix
 from mercer.fits.kernel.task import Components, Task
+from mercer.fits.scale import in_units_of_input
 from mercer.fits.spectrum import ALL_THE_SAME, find_spectrum
 from mercer.fits.working import working
 from mercer.inputs import table
+from mercer.kernels.domain import refuse_negative
 from mercer.operators.centering import Weighted, inverse_root
 from mercer.operators.gram import RecomputedGram
 from mercer.operators.projection import ByKernel
@@ -71,7 +73,10 @@ def _choose_rows(
     training = task.training
     if task.landmarks is not None:
         rows = training.given if training.given is not None else source
-        return _given_landmarks(task.landmarks, rows, training.scale)
+        chosen, numbers = _given_landmarks(task.landmarks, rows, training.scale)
+        if task.kernel.non_negative and numbers is None:
+            refuse_negative(in_units_of_input(chosen, training.scale), task.kernel, "landmarks")
+        return chosen, numbers
     n, weights = len(source), training.weights
     some = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
     if settings.sample < len(some):
