@@ -198,8 +198,8 @@ def test_float32_rows_give_float32_scores():
 
 
 def test_a_small_sample_to_choose_from_does(monkeypatch):
-    monkeypatch.setattr(mercer.plans.kernel, "CHOSEN_FROM", 3)
-    monkeypatch.setattr(mercer.plans.kernel, "CHOSEN_ENTRIES", 0)
+    monkeypatch.setattr(mercer.plans.kernel, "_CHOSEN_FROM", 3)
+    monkeypatch.setattr(mercer.plans.kernel, "_CHOSEN_ENTRIES", 0)
     model = landmark(3, kernel="rbf", gamma=0.05, n_landmarks=30).fit(BLOBS)
     assert model.plan_.solver.sample == 90
     assert_array_equal(model.landmarks_, BLOBS[model.landmark_indices_])
