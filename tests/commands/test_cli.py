@@ -288,7 +288,7 @@ def test_a_kernel_that_is_none_is_not_verified(table, tmp_path):
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell as on Unix")
 def test_whoever_reads_the_scores_may_stop_early(tmp_path):
-    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(60_000, 5)))
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(20_000, 5)))
     command = f"{sys.executable} -m mercer fit {tmp_path}/x.npy --landmarks 30 -d 5"
     done = subprocess.run(["sh", "-c", f"({command}; echo code $? >&2) | head -2"], capture_output=True, text=True)
     assert done.stdout.startswith("kernelpca0,kernelpca1") and "code 0" in done.stderr

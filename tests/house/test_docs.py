@@ -12,6 +12,7 @@ import pytest
 import mercer
 import reference
 from mercer import datasets, textbook
+from support.branches import run_code
 
 ROOT = Path(__file__).parents[2]
 DOCS = {
@@ -167,7 +168,7 @@ SNIPPETS = [
 
 @pytest.mark.parametrize(("code", "shown"), SNIPPETS)
 def test_python_of_the_documents_runs(code, shown):
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    done = run_code(code, ROOT)
     assert done.returncode == 0, done.stderr
     for printed in re.findall(r"# → (.*)", code):
         assert printed in done.stdout
