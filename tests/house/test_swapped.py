@@ -79,7 +79,10 @@ def run(modules, choice):
 )
 def test_scikit_learns_own_files_pass_with_our_classes(modules, choice, least):
     others = " and ".join(f"not {name}" for name in DEVIATIONS)
-    done = run(modules, f"{others} and ({choice})" if choice else others)
+    there = " ".join(
+        name for name in modules.split() if "_repr_html" not in name or find_spec("sklearn.utils._repr_html")
+    )
+    done = run(there, f"{others} and ({choice})" if choice else others)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
     if NEWEST:
         assert int(re.search(r"(\d+) passed", done.stdout).group(1)) >= least
