@@ -3,7 +3,8 @@
     python -m benchmarks [SUITE] [--only TEXT] [--scale 0.01] [--to FOLDER]
 
 Without a suite: a table of all. --only runs the cases whose name contains the text anew, and leaves the others as they
-were. --scale shrinks rows to try things out; figures and page go to a temporary folder then. Times on a shared machine
+were. --scale shrinks rows to try things out; figures and page go to a temporary folder then, as they do with --only
+where no figures of the others are kept. Times on a shared machine
 are unstable: compare ratios within a case, not seconds between runs.
 """
 
@@ -25,7 +26,8 @@ def main():
         print(table())
         return
     suite = SUITES[asked.suite]
-    folder = asked.to or (suite.path.parent if asked.scale == 1 else Path(mkdtemp()))
+    whole = asked.scale == 1 and (not asked.only or suite.path.with_suffix(".json").exists())
+    folder = asked.to or (suite.path.parent if whole else Path(mkdtemp()))
     print(suite.run(folder, asked.only, asked.scale))
 
 

@@ -6,7 +6,6 @@ processor, and the processor's seconds are compared, which say more then than th
 """
 
 import json
-import os
 import sys
 import time
 import warnings
@@ -17,12 +16,12 @@ from scipy import sparse
 from sklearn.datasets import make_blobs, make_swiss_roll
 
 from benchmarks.shared.peak import give_back
-from benchmarks.shared.running import run_alone, timed
+from benchmarks.shared.running import cores, run_alone, timed
 from benchmarks.shared.suites import Suite
 from mercer import PCA, KernelPCA, LocallyLinearEmbedding
 from mercer.kernels import Laplacian
 
-JOBS = len(os.sched_getaffinity(0))
+JOBS = cores()
 CLOCK = "cpu" if JOBS == 1 else "wall"
 FEWEST = 450  # rows below which --scale does not go
 TWICE, QUARTER, SLACK = 2.0, 1.25, 64e6  # times: how far time and memory may be off, and bytes that do not matter

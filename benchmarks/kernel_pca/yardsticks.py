@@ -1,6 +1,5 @@
 """Kernel PCA: fixed pieces of work in whose seconds times are told, so that machines can be compared."""
 
-import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -9,6 +8,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks.kernel_pca.cases import thirty_features
+from benchmarks.shared.running import cores
 
 ROWS = 20_000  # of the matrix that is evaluated anew; another number of rows takes (n / ROWS)² of it
 
@@ -41,11 +41,11 @@ def recomputed_pass(rows=ROWS, tile=500, columns=32):
     right = np.column_stack([Z, np.ones(rows), -h]).astype(np.float32)
     B = np.random.default_rng(0).normal(size=(rows, columns)).astype(np.float32)
     strips = [slice(i, i + tile) for i in range(0, rows, tile)]
-    cores = len(os.sched_getaffinity(0))
+    workers = cores()
 
     def share(worker):
         out, buffer = np.zeros((rows, columns)), np.empty((tile, tile), dtype=np.float32)
-        for i in range(worker, len(strips), cores):
+        for i in range(worker, len(strips), workers):
             for j in strips[i:]:
                 np.matmul(left[strips[i]], right[j].T, out=buffer)
                 np.exp(np.minimum(buffer, 0, out=buffer), out=buffer)
@@ -53,5 +53,5 @@ def recomputed_pass(rows=ROWS, tile=500, columns=32):
                 out[j] += buffer.T @ B[strips[i]]
         return out
 
-    with threadpool_limits(1), ThreadPoolExecutor(cores) as pool:
-        return best_of(3, lambda: list(pool.map(share, range(cores))))
+    with threadpool_limits(1), ThreadPoolExecutor(workers) as pool:
+        return best_of(3, lambda: list(pool.map(share, range(workers))))

@@ -1,7 +1,6 @@
 """Locally linear embedding: how exact the answers of all systems on one case are, by the same matrix, as JSON."""
 
 import json
-import os
 import sys
 import warnings
 from functools import cache
@@ -13,13 +12,14 @@ from scipy.stats import spearmanr
 
 from benchmarks.lle.cases import CASES
 from benchmarks.lle.systems import ours, true_method
+from benchmarks.shared.running import cores
 from mercer.fits.local.neighborhoods import find_neighborhoods
 from mercer.operators.alignment import align
 from mercer.operators.held import HeldMatrix
 from mercer.solvers.shift_invert import bottom_floor, gaps, norm_of
 from mercer.spaces.points import Points
 
-THREADS = len(os.sched_getaffinity(0))
+THREADS = cores()
 REG = 1e-3
 
 

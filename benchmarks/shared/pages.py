@@ -1,8 +1,9 @@
 """The pages of results: how a page came about, on which machine, and the lines of its table."""
 
-import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
+
+from benchmarks.shared.running import cores
 
 LIBRARIES = "numpy", "scipy", "scikit-learn"
 
@@ -28,8 +29,7 @@ def written_by(name):
 def machine(peers=()):
     """Processor, cores, and the versions of all that was measured."""
     libraries = [f"{name} {version(name)}" for name in LIBRARIES] + [_version(name) for name in peers]
-    cores = len(os.sched_getaffinity(0))
-    return f"{platform.machine()}, {cores} cores, Python {platform.python_version()}, {', '.join(libraries)}."
+    return f"{platform.machine()}, {cores()} cores, Python {platform.python_version()}, {', '.join(libraries)}."
 
 
 def _version(name):

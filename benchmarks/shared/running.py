@@ -1,6 +1,7 @@
 """What all suites share: a process of its own for every system, and its time and memory."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -9,6 +10,11 @@ from pathlib import Path
 from benchmarks.shared.peak import Resident
 
 BENCHMARKS = Path(__file__).parent.parent
+
+
+def cores():
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
 def run_alone(module, *what, limit=None):
