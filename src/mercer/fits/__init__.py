@@ -11,7 +11,7 @@ from mercer.fits.foretold import with_linear_share, with_share
 from mercer.fits.scale import about_unit, about_units, divided, in_units, in_units_of_input, refuse_matrix, standardized
 from mercer.fits.spectrum import (
     ALL_THE_SAME,
-    Spectrum,
+    MatrixSpectrum,
     TooMany,
     about_directions,
     find_spectrum,
@@ -22,7 +22,7 @@ from mercer.fits.training import Training, per_degree_of_freedom, weigh
 
 __all__ = [
     "ALL_THE_SAME",
-    "Spectrum",
+    "MatrixSpectrum",
     "TooMany",
     "Training",
     "about_directions",

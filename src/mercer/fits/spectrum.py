@@ -27,7 +27,7 @@ _MOST_ROUNDS = 5  # how often a missed eigenvalue may send the solver back
 
 
 @dataclass(frozen=True)
-class Spectrum:
+class MatrixSpectrum:
     """Eigenvalues, vectors and scores of the training rows after all conventions, with their certificate."""
 
     values: Array
@@ -54,7 +54,7 @@ def find_spectrum(
     replan: Callable[[int], Plan] | None = None,
     start: Array | None = None,
     bound: float = np.inf,
-) -> Spectrum:
+) -> MatrixSpectrum:
     """The leading components: so many, or as many as explain a share of the trace.
 
     `replan` makes the plan for another number of components. `start` and `bound` are what is known beforehand: vectors
@@ -77,7 +77,7 @@ def find_spectrum(
     )
 
 
-def _as_spectrum(plan: Plan, matrix: Centered, pairs: Eigenpairs, certificate: Certificate) -> Spectrum:
+def _as_spectrum(plan: Plan, matrix: Centered, pairs: Eigenpairs, certificate: Certificate) -> MatrixSpectrum:
     """Order, signs and zeros by convention, and what a user should be told."""
     found = np.where(np.abs(pairs.values) <= matrix.floor, 0.0, pairs.values)
     by = None if matrix.root is None else pairs.vectors / matrix.root[:, None]
@@ -85,7 +85,7 @@ def _as_spectrum(plan: Plan, matrix: Centered, pairs: Eigenpairs, certificate: C
     certificate = certificate.with_zeros(values == 0)
     signs = np.sign(np.sum(vectors * pairs.vectors, axis=0))
     indefinite = bool(pairs.lowest < -max(1e-5 * values.max(initial=0.0), 1e-10, matrix.floor))
-    return Spectrum(
+    return MatrixSpectrum(
         values=values,
         vectors=vectors,
         scores=matrix.training_scores(values, pairs.products * signs),

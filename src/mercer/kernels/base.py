@@ -231,6 +231,11 @@ def n_rows(X: Held) -> int:
     return X.shape[0] if hasattr(X, "shape") else len(X)
 
 
+def takes_texts(kernel: Any) -> bool:
+    """Whether this is a kernel, and of texts."""
+    return isinstance(kernel, Kernel) and kernel.takes == "texts"
+
+
 def is_sparse(X: Any) -> bool:
     """Of a matrix, or of items that say so themselves."""
     return sparse.issparse(X) or getattr(X, "sparse", False) is True

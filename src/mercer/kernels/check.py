@@ -10,7 +10,7 @@ from scipy import sparse
 from mercer.arrays import Array
 from mercer.errors import BadData, counted, in_short
 from mercer.inputs import table, told_where
-from mercer.kernels.base import Held, Kernel, n_rows
+from mercer.kernels.base import Held, Kernel, n_rows, takes_texts
 from mercer.kernels.given import Blockwise, Pairwise, Precomputed
 from mercer.kernels.resolve import resolve_kernel
 from mercer.sources.texts import Texts
@@ -87,7 +87,7 @@ def check_kernel(kernel: Any, X: Held, *, n_sampled: int = 200, random_state: in
 
 def _checked(kernel: Any, X: Any) -> Any:
     """Rows of numbers; texts for a kernel of texts; items of any kind for a function of pairs or blocks."""
-    if getattr(kernel, "takes", "rows") == "texts":
+    if takes_texts(kernel):
         return Texts(X).load()
     if isinstance(kernel, (Pairwise, Blockwise)) or (callable(kernel) and not isinstance(kernel, Kernel)):
         return np.asarray(X) if isinstance(X, list) else X

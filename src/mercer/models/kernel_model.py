@@ -16,12 +16,13 @@ from mercer.errors import counted, warn
 from mercer.fits.door import open_items
 from mercer.fits.kernel.certified import find_certified
 from mercer.fits.kernel.landmarks import find_by_landmarks
-from mercer.fits.kernel.opening import gamma_of, is_precomputed, open_task, takes_texts
+from mercer.fits.kernel.opening import gamma_of, is_precomputed, open_task
 from mercer.fits.kernel.scale import sense_of_scale
 from mercer.fits.kernel.task import Components, Task
 from mercer.fits.scale import in_units, in_units_of_input
 from mercer.fits.training import Training
 from mercer.kernels import Kernel
+from mercer.kernels.base import takes_texts
 from mercer.kernels.check import refuse_non_finite
 from mercer.kernels.domain import without_negative
 from mercer.models.base import Model, all_or_nothing
@@ -139,7 +140,7 @@ class KernelModel(Model):
 
     def _new_items(self, X: Any) -> Items:
         check_is_fitted(self)
-        items = open_items(self, X, reset=False, square=is_precomputed(self), texts=takes_texts(self))
+        items = open_items(self, X, reset=False, square=is_precomputed(self), texts=takes_texts(self.kernel))
         if self.kernel_.non_negative:
             items = without_negative(items, self.kernel_, self)
         return self._of_items_that_count(in_units(items, getattr(self, "scale_", None)))

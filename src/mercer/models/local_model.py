@@ -15,11 +15,11 @@ from mercer.fits.door import open_items
 from mercer.fits.local.embedding import Embedding, Recipe, about_graph, embed, embed_parts, empty_embedding
 from mercer.fits.local.neighborhoods import Neighborhoods, about_ties, find_neighborhoods
 from mercer.fits.local.placing import Placement, place
-from mercer.fits.local.task import given_distances, local_problem, refuse_negative_distances, space_of, takes_texts
+from mercer.fits.local.task import given_distances, local_problem, refuse_negative_distances, space_of
 from mercer.fits.scale import about_units, in_units, refuse_matrix, standardized
 from mercer.fits.training import Training
 from mercer.fits.working import working
-from mercer.kernels.base import Kernel
+from mercer.kernels.base import Kernel, takes_texts
 from mercer.kernels.domain import without_negative
 from mercer.models.base import Model, all_or_nothing
 from mercer.plans.local import LocalProblem, choose_local_plan
@@ -91,7 +91,7 @@ class LocalModel(Model):
         if given_distances(self):
             refuse_matrix(self.standardize, "distance")
         items = open_items(
-            self, X, reset=True, square=given_distances(self), matrix="distance", texts=takes_texts(self)
+            self, X, reset=True, square=given_distances(self), matrix="distance", texts=takes_texts(self.metric)
         )
         if isinstance(self.metric, Kernel) and self.metric.non_negative:
             items = without_negative(items, self.metric, self)
@@ -172,7 +172,7 @@ class LocalModel(Model):
     def _new_items(self, X: Any) -> Items:
         check_is_fitted(self)
         items = open_items(
-            self, X, reset=False, square=given_distances(self), matrix="distance", texts=takes_texts(self)
+            self, X, reset=False, square=given_distances(self), matrix="distance", texts=takes_texts(self.metric)
         )
         if given_distances(self):
             refuse_negative_distances(items.load())

@@ -15,7 +15,6 @@ from mercer.fits.kernel.opening import (
     is_precomputed,
     kernel_for,
     open_task,
-    takes_texts,
 )
 from mercer.fits.kernel.scale import sense_of_scale
 from mercer.fits.kernel.task import Components, Task
@@ -33,5 +32,4 @@ __all__ = [
     "kernel_for",
     "open_task",
     "sense_of_scale",
-    "takes_texts",
 ]

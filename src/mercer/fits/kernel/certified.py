@@ -7,7 +7,7 @@ from mercer.errors import NoRoom, are, counted, warn
 from mercer.fits.kernel.matrix import build_matrix
 from mercer.fits.kernel.scale import company
 from mercer.fits.kernel.task import Components, Task
-from mercer.fits.spectrum import Spectrum, TooMany, find_spectrum
+from mercer.fits.spectrum import MatrixSpectrum, TooMany, find_spectrum
 from mercer.fits.working import working
 from mercer.kernels import Kernel
 from mercer.operators.centering import Centered
@@ -43,7 +43,7 @@ def _find(task: Task, plan: Plan) -> Components:
         return as_components(task, matrix, spectrum)
 
 
-def as_components(task: Task, matrix: Centered, spectrum: Spectrum) -> Components:
+def as_components(task: Task, matrix: Centered, spectrum: MatrixSpectrum) -> Components:
     """What a model keeps of a spectrum: the training rows as well, as new ones are compared with them."""
     rows = task.training.kept_data(task.copy)
     return Components(

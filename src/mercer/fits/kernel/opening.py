@@ -12,6 +12,7 @@ from mercer.fits.scale import divided, refuse_matrix, standardized
 from mercer.fits.training import Training, weigh
 from mercer.inputs import table
 from mercer.kernels import Kernel, Precomputed
+from mercer.kernels.base import takes_texts
 from mercer.kernels.domain import refuse_inverse, without_negative
 from mercer.kernels.resolve import as_said
 from mercer.limits import Limits
@@ -59,7 +60,7 @@ def _open_training(model: Any, X: Any, sample_weight: Any, limits: Limits, look:
     asked = asked_kernel(model)
     if model.fit_inverse_transform:
         refuse_inverse(asked)
-    items = open_items(model, X, reset=True, square=given, texts=takes_texts(model))
+    items = open_items(model, X, reset=True, square=given, texts=takes_texts(model.kernel))
     if asked.non_negative:
         items = without_negative(items, asked, model)
     if model.fit_inverse_transform and items.sparse:
@@ -69,11 +70,6 @@ def _open_training(model: Any, X: Any, sample_weight: Any, limits: Limits, look:
         return training
     names = getattr(model, "feature_names_in_", None)
     return standardized(training, names, limits.threads) if look else divided(training, np.ones(items.width))
-
-
-def takes_texts(model: Any) -> bool:
-    """Whether X is a list of texts."""
-    return getattr(model.kernel, "takes", "rows") == "texts"
 
 
 def is_precomputed(model: Any) -> bool:

@@ -14,7 +14,6 @@ from mercer.fits.local.task import (
     metric_of,
     refuse_negative_distances,
     space_of,
-    takes_texts,
 )
 
 __all__ = [
@@ -34,5 +33,4 @@ __all__ = [
     "place",
     "refuse_negative_distances",
     "space_of",
-    "takes_texts",
 ]

@@ -30,11 +30,6 @@ def given_distances(model: Any) -> bool:
     return isinstance(model.metric, str) and model.metric == "precomputed"
 
 
-def takes_texts(model: Any) -> bool:
-    """Whether X is a list of texts."""
-    return getattr(model.metric, "takes", "rows") == "texts"
-
-
 def space_of(model: Any, items: Items) -> Space:
     """Where the items have their distances."""
     rows = items.load()
