@@ -88,7 +88,7 @@ class LocallyLinearEmbedding(LocalModel):
     n_parts_ : int
         How many there are.
     n_ties_ : int
-        Rows whose last neighbour is one of several that are equally near: the first of them was taken, so another order
+        Rows whose last neighbour is one of several that are equally near: one of them was taken, so another order
         of the rows would give them other neighbours. Warned of if most rows are so.
     residuals_ : ndarray of shape (n_samples,)
         Distance of every row from what its neighbours make of it, in the units of the input (of ``x/scale_``, if

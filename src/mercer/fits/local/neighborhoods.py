@@ -109,7 +109,7 @@ def about_ties(hoods: Neighborhoods) -> str:
         return ""
     k = hoods.indices.shape[1]
     return (
-        f"{hoods.tied:,} of {hoods.space.n:,} rows have more than {k} equally near neighbours, and the first {k} were "
+        f"{hoods.tied:,} of {hoods.space.n:,} rows have more than {k} equally near neighbours, of which {k} were "
         "taken: another order of the rows would give another embedding. Rows on a grid, or of few values, have such "
         "ties; another n_neighbors, or a column that tells them apart, may break them."
     )
