@@ -161,7 +161,7 @@ def errors() -> str:
 def floors() -> Iterator[str]:
     """Rooms from the roof to the ground, each with the first sentence at its door."""
     by_floor: dict[int, list[str]] = {}
-    for room, floor in runpy.run_path(str(ROOT / "tests" / "test_layers.py"))["FLOORS"].items():
+    for room, floor in runpy.run_path(str(ROOT / "tests" / "house" / "test_layers.py"))["FLOORS"].items():
         by_floor.setdefault(floor, []).append(room)
     yield from ("| floor | room | what it is |", "|---|---|---|")
     for floor in sorted(by_floor, reverse=True):

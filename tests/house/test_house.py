@@ -5,8 +5,8 @@ from itertools import pairwise
 from statistics import median
 
 import reference
+from house.test_layers import FLOORS, SOURCE
 from measures import MEASURES, House
-from test_layers import FLOORS, SOURCE
 from walk import CONTRACTS, STORY, Hop, Walk, walks
 
 SMALL_HOUSE = House(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parent.parent / "src" / "mercer"
+SOURCE = Path(__file__).parents[2] / "src" / "mercer"
 
 # A module may import from lower floors and from its own room, nothing else.
 FLOORS = {
