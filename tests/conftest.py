@@ -14,8 +14,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
 
 @pytest.fixture(scope="module", autouse=True)
 def one_thread_of_blas(request):
-    """Threads on small products wait for each other: on a busy machine they take ten times as long. Our own stay."""
-    if request.node.get_closest_marker("pools"):
+    """Threads on small products wait for each other: on a busy machine they take ten times as long. Our own stay.
+
+    Where more are asked for by name, as `make test-cpus` does, BLAS has them.
+    """
+    asked = os.environ.get("OPENBLAS_NUM_THREADS", "1")
+    if request.node.get_closest_marker("pools") or (asked.isdigit() and int(asked) > 1):
         yield
     else:
         with one_blas_thread():
