@@ -1,5 +1,6 @@
 """The number of components that a share of the variance takes, before the fit: from spectra of a few of the rows."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral
@@ -123,7 +124,7 @@ def _mean_count(K: Array, size: int, share: float) -> float:
     return float(np.mean([components_explaining(K[i : i + size, i : i + size], share) for i in starts]))
 
 
-class _Sample:
+class _Sample(ABC):
     """Some rows, and the matrix of the first of them."""
 
     entry_cost: float  # nominal nanoseconds
@@ -132,8 +133,9 @@ class _Sample:
     def __len__(self) -> int:
         return int(self.rows.shape[0])
 
+    @abstractmethod
     def block(self, size: int) -> Array:
-        raise NotImplementedError
+        """The matrix of the first so many."""
 
 
 class _Kernel(_Sample):
