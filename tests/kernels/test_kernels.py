@@ -75,6 +75,7 @@ def test_explicit_features_give_the_kernel_exactly(kernel, items):
     assert (features is None) == (count is None) == (learned is None)
     if features is not None:
         assert features.shape == learned.features(X).shape == (23, count)
+        assert learned.n_features() == count
         product = learned.features(X) @ learned.features(Y).T  # of new items, what the map has learned to see
         product = product.toarray() if sparse.issparse(product) else product
         assert_allclose(product, kernel.block(X, Y), rtol=1e-11, atol=1e-12)

@@ -63,7 +63,7 @@ def test_spectrum_is_its_definition(kernel):
     assert_allclose(kernel.block(NEW, TEXTS), by_definition(kernel, NEW, TEXTS), rtol=1e-13, atol=1e-15)
     learned = kernel.feature_map(TEXTS)  # what new texts have that the others had not makes them longer, and no more
     assert_allclose((learned.features(NEW) @ learned.features(TEXTS).T).toarray(), kernel.block(NEW, TEXTS), atol=1e-13)
-    assert learned.features(TEXTS).shape[1] == learned.count == kernel.n_features(TEXTS)
+    assert learned.features(TEXTS).shape[1] == learned.n_features() == kernel.n_features(TEXTS)
 
 
 def test_the_spectrum_of_the_textbook():

@@ -11,6 +11,8 @@ from sklearn.utils.validation import check_non_negative
 from mercer.arrays import Array, is_foreign, to_numpy
 from mercer.errors import counted, warn
 from mercer.inputs import table, told_where
+from mercer.kernels import Kernel
+from mercer.kernels.features import FeatureMap
 from mercer.sources.held import Given, HeldRows, copies_of
 
 _EXTREME = 1e-290, 1e290  # of weights: beyond them sums, or one over them, are no numbers
@@ -51,6 +53,11 @@ class Training:
     def all_items(self) -> Any:
         """The items as they were given."""
         return self.items if self.given is None else self.given
+
+    def learn_features(self, kernel: Kernel) -> FeatureMap | None:
+        """The map to exact features, learned once; of items that are not in memory, when they are."""
+        known = isinstance(self.items, Given) or not self.items.held
+        return None if known else kernel.feature_map(self.data)
 
     def in_memory(self) -> "Training":
         """The same with all rows in an array, which is read from a file if need be."""

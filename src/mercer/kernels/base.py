@@ -103,7 +103,8 @@ class Kernel(ABC):
 
     def feature_map(self, X: Held) -> FeatureMap | None:
         """The map to these features, learned from X if there is anything to learn; None without exact features."""
-        return None if self.n_features(X) is None else ByFormula(self, self.feature_roundings(X))
+        columns = self.n_features(X)
+        return None if columns is None else ByFormula(self, columns, self.feature_roundings(X))
 
     # ------------------------------------------------------------------ what is known of its values, and how well
 

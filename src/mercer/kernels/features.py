@@ -15,6 +15,10 @@ class FeatureMap(ABC):
     def features(self, X: Any) -> Any:
         """Φ (n×D) of some items in memory: a dense array or a CSR matrix."""
 
+    @abstractmethod
+    def n_features(self) -> int:
+        """D."""
+
     def roundings(self) -> int:
         """How many roundings are behind an entry of `features`, relative to its own size."""
         return 0
@@ -25,10 +29,14 @@ class ByFormula(FeatureMap):
     """The features of a kernel that has nothing to learn."""
 
     kernel: Any
+    columns: int
     behind: int  # roundings
 
     def features(self, X: Any) -> Any:
         return self.kernel.features(X)
+
+    def n_features(self) -> int:
+        return self.columns
 
     def roundings(self) -> int:
         return self.behind
@@ -44,6 +52,9 @@ class Multiplied(FeatureMap):
     def features(self, X: Any) -> Any:
         return self.map.features(X) * np.sqrt(self.factor)
 
+    def n_features(self) -> int:
+        return self.map.n_features()
+
     def roundings(self) -> int:
         return 3 + self.map.roundings()
 
@@ -58,6 +69,9 @@ class Joined(FeatureMap):
     def features(self, X: Any) -> Any:
         parts = [self.left.features(X), self.right.features(X)]
         return sparse.hstack(parts, format="csr") if any(map(sparse.issparse, parts)) else np.hstack(parts)
+
+    def n_features(self) -> int:
+        return self.left.n_features() + self.right.n_features()
 
     def roundings(self) -> int:
         return max(self.left.roundings(), self.right.roundings())

@@ -74,7 +74,7 @@ class Spectrum(Kernel):
         return self.feature_map(X).features(X)
 
     def n_features(self, X: Held) -> int:
-        return self.feature_map(X).count
+        return self.feature_map(X).n_features()
 
     def block(self, X: Held, Y: Held) -> Array:
         learned = self.feature_map(Y)
@@ -130,8 +130,7 @@ class _GramMap(FeatureMap):
             longest += int(np.diff(counted.indptr).max(initial=0))
         return cls(kernel, words, vocabulary, tuple(most), longest)
 
-    @property
-    def count(self) -> int:
+    def n_features(self) -> int:
         return max(1, int(sum(most.sum() for most in self.most)))  # of texts without grams, one that is always zero
 
     def roundings(self) -> int:
@@ -140,7 +139,7 @@ class _GramMap(FeatureMap):
     def features(self, X: Held) -> Any:
         texts = _texts_of(X)
         known, squares = self._known(texts)
-        known.resize((len(texts), self.count))
+        known.resize((len(texts), self.n_features()))
         if self.kernel.normalize:
             known = sparse.diags_array(_inverse_roots(squares)) @ known
         return sparse.csr_array(known)

@@ -56,6 +56,9 @@ class LandmarkMap(FeatureMap):
     def count(self) -> int:
         return len(self.own)
 
+    def n_features(self) -> int:
+        return self.count
+
     def single(self, n: int) -> bool:
         """Whether float32 will do: where there is much to do and every landmark adds more than its rounding."""
         least = float(np.min(np.diag(self.own)) ** 2)

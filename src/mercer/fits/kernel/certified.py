@@ -9,13 +9,11 @@ from mercer.fits.kernel.scale import company
 from mercer.fits.kernel.task import Components, Task
 from mercer.fits.spectrum import MatrixSpectrum, TooMany, find_spectrum
 from mercer.fits.working import working
-from mercer.kernels import Kernel
 from mercer.operators.centering import Centered
 from mercer.operators.projection import Centring, as_projection
 from mercer.plans.kernel import certified_plan
 from mercer.plans.plan import Plan
 from mercer.solvers.feature_side import Factored
-from mercer.sources.items import Items
 
 
 def find_certified(task: Task, plan: Plan) -> Components:
@@ -30,11 +28,11 @@ def _find(task: Task, plan: Plan) -> Components:
     """The matrix lives in here alone: it is gone before an inverse is learned."""
     training, kernel = task.training, task.kernel
     with working(task.progress, plan.passes, "passes over the kernel matrix") as on_pass:
-        matrix = build_matrix(plan, kernel, training.data, training.weights, task.limits.threads, on_pass)
+        matrix = build_matrix(plan, kernel, training.data, training.weights, task.limits.threads, on_pass, task.learned)
         spectrum = find_spectrum(
             plan,
             matrix,
-            _wanted_components(task.asked, training.items, kernel, plan),
+            _wanted_components(task, plan),
             task.rng(),
             by_modulus=task.by_modulus,
             drop_zeros=task.drop_zeros,
@@ -74,11 +72,11 @@ def _find_nearly_all(task: Task) -> Components:
         raise NoRoom(f"{many} {error}") from None
 
 
-def _wanted_components(asked: int | float | None, items: Items, kernel: Kernel, plan: Plan) -> int | float:
+def _wanted_components(task: Task, plan: Plan) -> int | float:
     """The number of components, or the share of variance, to find."""
-    n = len(items)
+    asked, n = task.asked, len(task.training.items)
     if asked is None:
-        return min(n, kernel.n_features(items) or n) if isinstance(plan.solver, Factored) else n
+        return min(n, task.problem.n_features or n) if isinstance(plan.solver, Factored) else n
     if isinstance(asked, Real) and not isinstance(asked, Integral):
         return float(asked)
     if asked > n:

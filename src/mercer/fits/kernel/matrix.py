@@ -8,6 +8,7 @@ from mercer.arrays import Array, Held, Matrix
 from mercer.blocks import cut
 from mercer.errors import BadData, warn
 from mercer.kernels import Kernel
+from mercer.kernels.features import FeatureMap
 from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram, RecomputedGram
@@ -26,14 +27,17 @@ def build_matrix(
     weights: Array | None,
     threads: int,
     on_pass: OnPass = None,
+    learned: FeatureMap | None = None,
 ) -> Centered:
-    """The centred kernel matrix of the rows, held as the plan says."""
-    return Centered(_hold(plan, kernel, rows, threads, on_pass), weights)
+    """The centred kernel matrix of the rows, held as the plan says; `learned` is the map to features, if there is one."""
+    return Centered(_hold(plan, kernel, rows, threads, on_pass, learned), weights)
 
 
-def _hold(plan: Plan, kernel: Kernel, rows: Held, threads: int, on_pass: OnPass) -> SymmetricOperator:
+def _hold(
+    plan: Plan, kernel: Kernel, rows: Held, threads: int, on_pass: OnPass, learned: FeatureMap | None
+) -> SymmetricOperator:
     if plan.held == "features":
-        learned = kernel.feature_map(rows)
+        learned = learned or kernel.feature_map(rows)
         assert learned is not None
         return FeatureGram(learned.features(rows), threads, learned)
     if plan.held == "given" and isinstance(rows, LinearOperator):

@@ -14,6 +14,7 @@ from mercer.inputs import table
 from mercer.kernels import Kernel, Precomputed
 from mercer.kernels.base import takes_texts
 from mercer.kernels.domain import refuse_inverse, without_negative
+from mercer.kernels.features import FeatureMap
 from mercer.kernels.resolve import as_said
 from mercer.limits import Limits
 from mercer.plans.kernel import Problem
@@ -28,7 +29,8 @@ def open_task(model: Any, X: Any, sample_weight: Any, limits: Limits, look: bool
     share = model.n_components is not None and not isinstance(model.n_components, Integral)  # its plan needs a scale
     training = _open_training(model, X, sample_weight, limits, look or share)
     kernel = kernel_for(model, training.items)
-    problem = describe(model, training.items, kernel)
+    learned = training.learn_features(kernel)
+    problem = describe(model, training.items, kernel, learned)
     return Task(
         training,
         kernel,
@@ -41,6 +43,7 @@ def open_task(model: Any, X: Any, sample_weight: Any, limits: Limits, look: bool
         drop_zeros=model.remove_zero_eig or model.n_components is None,
         copy=model.copy_X and not is_precomputed(model),
         progress=model.progress,
+        learned=learned,
     )
 
 
@@ -93,7 +96,7 @@ def gamma_of(model: Any, task: Task) -> Any:
     return getattr(task.kernel, "gamma", default)
 
 
-def describe(model: Any, items: Items, kernel: Kernel) -> Problem:
+def describe(model: Any, items: Items, kernel: Kernel, learned: FeatureMap | None = None) -> Problem:
     """The sizes on which a plan is based."""
     asked, given = model.n_components, isinstance(kernel, Precomputed)
     copies = (model.copy_X or model.standardize) and items.held and not (given or items.sparse)
@@ -101,7 +104,7 @@ def describe(model: Any, items: Items, kernel: Kernel) -> Problem:
         n=len(items),
         width=items.width,
         k=number_to_plan_for(asked),
-        n_features=None if given else kernel.n_features(items),
+        n_features=None if given else kernel.n_features(items) if learned is None else learned.n_features(),
         free_features=kernel.features_are_rows,
         sparse=items.sparse,
         sparse_features=kernel.sparse_features,

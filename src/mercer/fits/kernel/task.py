@@ -9,6 +9,7 @@ import numpy as np
 from mercer.arrays import Array, Held
 from mercer.fits.training import Training, per_degree_of_freedom
 from mercer.kernels import Kernel
+from mercer.kernels.features import FeatureMap
 from mercer.limits import Limits
 from mercer.operators.projection import Centring, Projection
 from mercer.plans.kernel import Problem
@@ -31,6 +32,7 @@ class Task:
     drop_zeros: bool = False
     copy: bool = True  # whether rows that are kept have to be an array of our own
     progress: Any = False
+    learned: FeatureMap | None = None  # the map to exact features, if the items were at hand to learn it from
 
     @property
     def dtype(self) -> Any:
