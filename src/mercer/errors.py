@@ -32,6 +32,7 @@ __all__ = [
     "listed",
     "shortened",
     "warn",
+    "warn_each",
 ]
 
 
@@ -134,6 +135,12 @@ def warn(message: str, category: type[Warning] | None = None) -> None:
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("mercer", "sklearn"):
         depth, frame = depth + 1, frame.f_back
     warnings.warn(message, category or MercerWarning, stacklevel=depth + 1)
+
+
+def warn_each(messages: Iterable[str]) -> None:
+    """The same for each; what is empty says nothing."""
+    for message in filter(None, messages):
+        warn(message)
 
 
 class MercerWarning(UserWarning):

@@ -2,14 +2,17 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from mercer.errors import MissingPart
 from mercer.terminal import forgiving
+from mercer.threads import one_blas_thread
 
-__all__ = ["OnPass", "PassCounter", "Progress", "reporting", "saying", "track"]
+__all__ = ["OnPass", "PassCounter", "Progress", "reporting", "saying", "track", "working"]
 
 OnPass = Callable[[float], None] | None  # what long work calls with the share of it, or of a pass, that is done
 
@@ -85,3 +88,17 @@ def _bar(words: str) -> Iterator[Callable[[float, str], None]]:
     with Bar(console=Console(file=forgiving(sys.stderr)), transient=True) as bar:
         task = bar.add_task(words, total=1.0)
         yield lambda share, now: bar.update(task, completed=share, description=now)
+
+
+@contextmanager
+def working(progress: Any, passes: int, words: str, *, threads: int | None = None) -> Iterator[PassCounter | None]:
+    """Long work in so many passes; gives what is to be called with the share of one that is done, if anybody listens.
+
+    numpy is quiet meanwhile, as what overflows is told in words. With `threads`, BLAS and LAPACK keep to one thread,
+    and to so many where they are called for something large.
+    """
+    with ExitStack() as stack:
+        stack.enter_context(np.errstate(over="ignore", invalid="ignore"))
+        if threads is not None:
+            stack.enter_context(one_blas_thread(threads))
+        yield stack.enter_context(reporting(progress, passes, words))

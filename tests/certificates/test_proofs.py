@@ -11,10 +11,9 @@ from scipy.linalg import subspace_angles
 
 from mercer.certificates.intervals import certify_landmarks
 from mercer.certificates.residuals import certify
-from mercer.fits import spectrum
 from mercer.operators.held import HeldMatrix
 from mercer.plans.plan import Plan
-from mercer.solvers import dense
+from mercer.solvers import completeness, dense
 from mercer.solvers.base import Eigenpairs
 from mercer.solvers.completeness import explore, explore_by_products
 from support.bottom import EPS, mixture
@@ -141,7 +140,7 @@ def test_a_bound_by_counting_has_room_for_the_residual():
         pairs = replace(mixture(op, Q, turn), bound=0.5)
         U, A = pairs.vectors, op.dense()
         outside = np.eye(5) - U @ U.T
-        bound = spectrum.bound_by_pivots(pairs)
+        bound = completeness.bound_by_pivots(pairs)
         assert np.linalg.eigvalsh(outside @ A @ outside)[-1] <= bound + 1e-14
         assert (bound == np.inf) == (pairs.values[0] - pairs.residuals[0] <= 0.5)
         if np.isfinite(bound):
@@ -166,7 +165,7 @@ def test_a_bound_by_the_norm_holds_for_all_that_is_outside(seed, turn, error):
     pairs = mixture(op, Q, turn)
     U, A = pairs.vectors, op.dense()
     outside = np.eye(6) - U @ U.T
-    bound = spectrum.bound_by_norm(WithNorm(A, error), pairs)
+    bound = completeness.bound_by_norm(WithNorm(A, error), pairs)
     assert np.abs(np.linalg.eigvalsh(outside @ A @ outside)).max() <= bound + 1e-12
     left = np.sum(values**2) - pairs.values[0] ** 2 - 2 * pairs.residuals[0] ** 2
     unit = abs(pairs.values[0]) or 1.0
@@ -177,7 +176,7 @@ def test_a_bound_by_lapack_has_room_for_the_rounding_of_lapack_and_of_the_matrix
     op, _ = held(np.linspace(1, 0, 80))
     plan = Plan(dense.Dense(), "given", 0, "a test")
     pairs = replace(plan.solver.solve(op, 3, np.random.default_rng(0)), product_rounding=0.01)
-    _, bound, _ = spectrum.rule_out_missed(plan, op, pairs, np.random.default_rng(0))
+    _, bound, _ = completeness.rule_out_missed(plan.solver, op, pairs, np.random.default_rng(0))
     assert bound >= pairs.beyond[0] + 0.01 + 8 * EPS / 2
 
 

@@ -7,14 +7,14 @@ from scipy.linalg import subspace_angles
 from sklearn.datasets import make_blobs, make_swiss_roll
 
 from mercer.certificates.residuals import certify
-from mercer.fits.spectrum import bound_by_pivots, find_spectrum, rule_out_missed
+from mercer.fits.spectrum import find_spectrum
 from mercer.kernels import RBF
 from mercer.operators.centering import Centered
 from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.held import HeldMatrix
 from mercer.plans.plan import Plan
 from mercer.solvers.base import Eigenpairs
-from mercer.solvers.completeness import explore, explore_by_products
+from mercer.solvers.completeness import bound_by_pivots, explore, explore_by_products, rule_out_missed
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.warm import WarmKrylov
 from support.matrices import Uncentred, every_spectrum, matrix_with
@@ -45,7 +45,7 @@ def test_certificate_holds_on_random_problems(spectrum, trial):
     tol = 10.0 ** -rng.integers(2, 9)
     plan = Plan(BlockKrylov(block=4, tol=tol), "given", 0, "a test")
     op = Uncentred(HeldMatrix(A))
-    pairs, bound, level = rule_out_missed(plan, op, plan.solver.solve(op, k, rng), rng)
+    pairs, bound, level = rule_out_missed(plan.solver, op, plan.solver.solve(op, k, rng), rng)
     bounds_hold(A, values, certify(pairs, tol=tol, bound=bound, level=level), pairs)
 
 
@@ -81,7 +81,7 @@ def test_a_missed_pair_that_shows_itself_is_fetched():
     plan = Plan(BlockKrylov(block=4), "given", 0, "a test")
     found = plan.solver.solve(op, 3, rng)
     wrong = type(found)(values=values[[0, 2, 3]], vectors=U, residuals=np.full(3, 1e-12), products=A @ U)
-    pairs, _, _ = rule_out_missed(plan, op, wrong, rng)
+    pairs, _, _ = rule_out_missed(plan.solver, op, wrong, rng)
     assert_allclose(pairs.values, values[:3], rtol=1e-10)
 
 

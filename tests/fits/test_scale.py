@@ -16,10 +16,10 @@ from sklearn.metrics.pairwise import rbf_kernel
 import mercer
 from mercer import PCA, KernelPCA, LocallyLinearEmbedding, locally_linear_embedding
 from mercer.errors import BadData, MercerWarning
-from mercer.fits.scale import about_unit, about_units
 from mercer.kernels import RBF, Laplacian, Matern
-from mercer.readings.columns import constant, counting, dominating
+from mercer.readings.columns import about_unit, about_units, constant, dominating
 from mercer.sources.held import HeldRows
+from mercer.sources.row_numbers import counting
 
 WINE = load_wine().data
 DEVIATIONS = WINE.std(axis=0, ddof=1)

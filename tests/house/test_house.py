@@ -75,7 +75,7 @@ def test_only_coming_back_to_where_the_story_is_told_is_a_return():
 def test_walks_begin_at_the_model_and_know_where_they_have_been():
     for walk in walks():
         assert walk.files[0].startswith("models/")
-        assert {"fits/door.py", "fits/training.py"} <= set(walk.files)
+        assert "fits/door.py" in walk.files
         seen = [hop.file for hop in walk.hops]
         assert [hop.back for hop in walk.hops] == [file in seen[:i] for i, file in enumerate(seen)]
         assert all(one != other for one, other in pairwise(seen))

@@ -7,7 +7,7 @@ it. Each module begins with the theorem it stands on.
 
 from mercer.certificates.gaps import GapCertificate, PartsCertificate, certify_gaps
 from mercer.certificates.intervals import IntervalCertificate, certify_landmarks
-from mercer.certificates.residuals import ANGLE, Certificate, certify
+from mercer.certificates.residuals import ANGLE, Certificate, about_directions, certify
 
 __all__ = [
     "ANGLE",
@@ -15,6 +15,7 @@ __all__ = [
     "GapCertificate",
     "IntervalCertificate",
     "PartsCertificate",
+    "about_directions",
     "certify",
     "certify_gaps",
     "certify_landmarks",

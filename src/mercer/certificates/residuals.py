@@ -227,3 +227,15 @@ def _sentences(c: Certificate) -> list[str]:
         lines.append(f"Unresolved: the direction of component {names} is not determined by the data to {ANGLE}.")
     lines.append(f"Work: {counted(c.passes, 'pass')} over the matrix, {counted(c.columns, 'column')}.")
     return lines
+
+
+def about_directions(certificate: Certificate, values: Array) -> list[str]:
+    """Which components have a variance but no direction of their own."""
+    unsettled = [i for i in certificate.unresolved if values[i] > 0]
+    if not unsettled:
+        return []
+    names = listed(i + 1 for i in unsettled)
+    return [
+        f"The direction of component {names} is not determined by the data (its eigenvalue is nearly that of the "
+        "next one, not kept, or its residual is too large); see certificate_. More components may settle it."
+    ]

@@ -14,15 +14,15 @@ import numpy as np
 from mercer import kernel_names
 from mercer.commands.wording import in_options
 from mercer.errors import BadData, MercerError, NoRoom, NotVerified, WrongUse, counted, listed
-from mercer.fits.scale import about_unit
 from mercer.limits import bytes_in_words, parse_memory
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.lle import LocallyLinearEmbedding
 from mercer.models.pca import PCA
 from mercer.outlets import refuse_same_file, refuse_unwritable
-from mercer.readings.columns import about_index, about_steps_of_one, constant, counting, first_rows, is_index
+from mercer.readings.columns import about_unit, constant
 from mercer.sources.files import open_rows
 from mercer.sources.items import Rows
+from mercer.sources.row_numbers import about_index, about_steps_of_one, counting, first_rows, is_index
 from mercer.terminal import plain, say
 
 _USUAL = {"kpca": 10, "pca": 10, "lle": 2}  # components, if nothing is said

@@ -1,5 +1,6 @@
 """The one door in: whatever X is, beyond it there are items."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import assert_all_finite, validate_data
 
 from mercer.arrays import is_foreign, to_numpy
-from mercer.errors import warn
+from mercer.errors import warn, warn_each
 from mercer.inputs import about_steps, table, told_where
-from mercer.readings.columns import about_row_numbers
 from mercer.sources.files import open_rows
 from mercer.sources.held import Given, HeldRows, MappedRows
 from mercer.sources.items import Items, Rows
-from mercer.sources.texts import Texts
+from mercer.sources.kinds import KINDS
+from mercer.sources.row_numbers import about_row_numbers
 
 
 def open_items(
@@ -28,7 +29,7 @@ def open_items(
     matrix: str = "kernel",
     mapped: bool = False,
     finite: bool = True,
-    texts: bool = False,
+    kind: str = "rows",
 ) -> Any:
     """The items of X, by scikit-learn's rules; a matrix between items may be a scipy LinearOperator.
 
@@ -40,8 +41,8 @@ def open_items(
         X = MappedRows(X)
     if isinstance(X, Items) and not isinstance(X, Rows):
         return X  # things of any kind: their kernel alone knows what they are
-    if texts:
-        return _open_texts(model, X, reset=reset)
+    if kind in KINDS:
+        return _open_things(model, X, KINDS[kind], reset=reset)
     if isinstance(X, (Path, Rows)):
         return _open_source(model, X, reset=reset, square=matrix if square else "")
     if square and isinstance(X, LinearOperator):
@@ -61,15 +62,15 @@ def open_items(
         if reset and not square and (steps := about_steps(X)):
             warn(steps)
     if reset and not square:
-        _warn_of_row_numbers(model, HeldRows(X))
+        warn_each(about_row_numbers(HeldRows(X), getattr(model, "feature_names_in_", None)))
     if reset and square and X.shape[0] != X.shape[1]:
         raise ValueError(f"Precomputed {matrix} must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
     return Given(X) if square else HeldRows(X)
 
 
-def _open_texts(model: BaseEstimator, X: Any, *, reset: bool) -> Texts:
-    """Texts, one for each item: a table of one column."""
-    items = Texts(X)
+def _open_things(model: BaseEstimator, X: Any, kind: Callable[[Any], Items], *, reset: bool) -> Items:
+    """Things of a kind that a kernel takes: a table of one column."""
+    items = kind(X)
     if reset:
         model.n_features_in_ = 1
         model.__dict__.pop("feature_names_in_", None)
@@ -88,7 +89,7 @@ def _open_source(model: BaseEstimator, X: Path | Rows, *, reset: bool, square: s
         model.__dict__.pop("feature_names_in_", None)
         if names is not None:
             model.feature_names_in_ = names
-        _warn_of_row_numbers(model, rows)
+        warn_each(about_row_numbers(rows, getattr(model, "feature_names_in_", None)))
         return rows
     if rows.shape[1] != model.n_features_in_:
         raise ValueError(
@@ -103,12 +104,6 @@ def _open_source(model: BaseEstimator, X: Path | Rows, *, reset: bool, square: s
             f"{first} of {rows.label} is {names[first]!r}, and {known[first]!r} was there."
         )
     return rows
-
-
-def _warn_of_row_numbers(model: BaseEstimator, rows: Rows) -> None:
-    """An index that became a column is taken for a feature silently, if nobody says so."""
-    for message in about_row_numbers(rows, getattr(model, "feature_names_in_", None)):
-        warn(message)
 
 
 def _as_numbers(rows: Any) -> Any:

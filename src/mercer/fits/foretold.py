@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -29,11 +28,9 @@ _NARROW_RANGE = 1.3  # a range from low to high·this needs no larger sample
 
 
 def with_share(
-    problem: Problem, kernel: Kernel, training: Training, asked: Any, limits: Limits, rng: np.random.Generator
+    problem: Problem, kernel: Kernel, training: Training, asked: float, limits: Limits, rng: np.random.Generator
 ) -> Problem:
-    """The problem of a plan for this share of the variance; as it is if a number of components was asked for."""
-    if asked is None or isinstance(asked, Integral):
-        return problem
+    """The problem of a plan for this share of the variance."""
     if problem.n <= LAPACK_ROWS and problem.eigen_solver != "krylov":
         return replace(problem, k=None)  # LAPACK finds all of them
     items, share, found = training.items, float(asked), None

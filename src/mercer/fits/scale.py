@@ -6,11 +6,9 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import joined
 from mercer.fits.linear.answer import about_constant, deviations
 from mercer.fits.linear.digits import refuse_overflow
 from mercer.fits.training import Training
-from mercer.readings.columns import dominating
 from mercer.sources.held import HeldRows, ScaledRows, by_columns
 from mercer.sweeps.lanes import sweep_scatter
 from mercer.sweeps.spread import Spread
@@ -58,24 +56,3 @@ def refuse_matrix(standardize: bool, matrix: str) -> None:
 
 
 # ---------------------------------------------------------------------- whether one unit decides
-
-
-def about_units(rows: Any, names: Any) -> list[str]:
-    """Whether distances are those of one column, or of a few."""
-    unit = about_unit(rows, names)
-    one, few = "decides alone who is near. Unless its size is", "decide alone who is near. Unless their sizes are"
-    what = few if unit.startswith("Columns ") else one
-    return [f"{unit}, which {what} meant, try standardize=True."] if unit else []
-
-
-def about_unit(rows: Any, names: Any) -> str:
-    """Which column has nearly all of the variance."""
-    found = dominating(rows)
-    if found is None:
-        return ""
-    columns, share, counters = found
-    named = [str(j) if names is None else repr(names[j]) for j in columns]
-    which = f"Column {named[0]} has" if len(named) == 1 else f"Columns {joined(named)} have"
-    d = rows.shape[1]
-    of = f"the {d - counters} columns that do not count rows" if counters else f"all {d} columns"
-    return f"{which} {share:.1%} of the summed variance of {of}"

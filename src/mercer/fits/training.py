@@ -1,21 +1,15 @@
 """The rows a model learns from: checked, weighted, and without those that do not count."""
 
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array
-from sklearn.utils.validation import check_non_negative
 
-from mercer.arrays import Array, is_foreign, to_numpy
-from mercer.errors import counted, warn
-from mercer.inputs import table, told_where
+from mercer.arrays import Array
 from mercer.kernels import Kernel
 from mercer.kernels.features import FeatureMap
-from mercer.sources.held import Given, HeldRows, copies_of
-
-_EXTREME = 1e-290, 1e290  # of weights: beyond them sums, or one over them, are no numbers
+from mercer.sources.held import Given, HeldRows
+from mercer.sources.weights import check_weights, copies_of
 
 
 @dataclass(frozen=True)
@@ -56,13 +50,13 @@ class Training:
 
     def learn_features(self, kernel: Kernel) -> FeatureMap | None:
         """The map to exact features, learned once; of items that are not in memory, when they are."""
-        known = isinstance(self.items, Given) or not self.items.held
-        return None if known else kernel.feature_map(self.data)
+        return None if isinstance(self.items, Given) or not self.items.held else kernel.feature_map(self.data)
 
     def in_memory(self) -> "Training":
         """The same with all rows in an array, which is read from a file if need be."""
-        if self.items.held:
-            return self
+        return self if self.items.held else self._read()
+
+    def _read(self) -> "Training":
         if self.weights is None or self.weights.all():
             return replace(self, items=HeldRows(self.items.load()), own=True)
         kept = self.weights > 0
@@ -70,42 +64,11 @@ class Training:
         return replace(self, items=held, weights=self.weights[kept], kept=kept, given=self.items, own=True)
 
 
-def _check_weights(sample_weight: Any, n: int) -> Array:
-    """One number for each of n rows, none below zero and not all of them zero; in scikit-learn's words."""
-    if isinstance(sample_weight, Real):
-        sample_weight = np.full(n, sample_weight, dtype=np.float64)
-    given = table(to_numpy(sample_weight) if is_foreign(sample_weight) else sample_weight, "sample_weight")
-    with told_where(given, "sample_weight"):
-        weights: Array = check_array(given, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight")
-    if weights.ndim != 1:
-        raise ValueError(
-            f"Sample weights must be 1D array or scalar, got {weights.ndim}D array: one number for each of "
-            f"{counted(n, 'row')}."
-        )
-    if weights.shape != (n,):
-        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n,)}!")
-    if not weights.any():
-        raise ValueError("Sample weights must contain at least one non-zero number; no row is left to fit.")
-    check_non_negative(weights, "`sample_weight`")
-    _refuse_extreme(weights)
-    return weights
-
-
-def _refuse_extreme(weights: Array) -> None:
-    """Weights whose sums or roots are no numbers with all their digits."""
-    least, most = float(weights[weights > 0].min()), float(weights.max())
-    if not _EXTREME[0] < least <= most < _EXTREME[1]:
-        raise ValueError(
-            f"Sample weights from {least:.3g} to {most:.3g} are too far from 1 to be added up: scale them. (Only "
-            "explained_variance_ depends on their scale; 2 is the row twice.)"
-        )
-
-
 def weigh(items: Any, sample_weight: Any) -> Training:
     """Items of weight zero are left out, where they are in memory; of a matrix between items, their columns too."""
     if sample_weight is None:
         return Training(items, own=False)
-    weights = _check_weights(sample_weight, len(items))
+    weights = check_weights(sample_weight, len(items))
     kept = weights > 0
     if not items.held or kept.all():
         return Training(items, weights, own=not items.held)
@@ -115,16 +78,3 @@ def weigh(items: Any, sample_weight: Any) -> Training:
             "LinearOperator; give the operator of the items that count."
         )
     return Training(type(items)(items.load(kept)), weights[kept], kept, items)
-
-
-def per_degree_of_freedom(total_weight: float, n: int) -> float:
-    """1/(Σw − 1): weights are counts."""
-    if total_weight > 1:
-        return 1 / (total_weight - 1)
-    if n == 1:
-        return 0.0
-    warn(
-        f"The sample weights sum to {total_weight:.3g}, but weights are counts (2 is the row twice): "
-        "explained_variance_ is nan. Scale them up; explained_variance_ratio_ does not depend on their scale."
-    )
-    return float("nan")

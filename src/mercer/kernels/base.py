@@ -232,9 +232,9 @@ def n_rows(X: Held) -> int:
     return X.shape[0] if hasattr(X, "shape") else len(X)
 
 
-def takes_texts(kernel: Any) -> bool:
-    """Whether this is a kernel, and of texts."""
-    return isinstance(kernel, Kernel) and kernel.takes == "texts"
+def kind_of_items(kernel: Any) -> str:
+    """What is compared, in the word of `Kernel.takes`; by what is no kernel, rows."""
+    return kernel.takes if isinstance(kernel, Kernel) else "rows"
 
 
 def is_sparse(X: Any) -> bool:

@@ -10,10 +10,10 @@ from scipy import sparse
 from mercer.arrays import Array
 from mercer.errors import BadData, counted, in_short
 from mercer.inputs import table, told_where
-from mercer.kernels.base import Held, Kernel, n_rows, takes_texts
+from mercer.kernels.base import Held, Kernel, kind_of_items, n_rows
 from mercer.kernels.given import Blockwise, Pairwise, Precomputed
 from mercer.kernels.resolve import resolve_kernel
-from mercer.sources.texts import Texts
+from mercer.sources.kinds import KINDS
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,9 @@ def check_kernel(kernel: Any, X: Held, *, n_sampled: int = 200, random_state: in
 
 
 def _checked(kernel: Any, X: Any) -> Any:
-    """Rows of numbers; texts for a kernel of texts; items of any kind for a function of pairs or blocks."""
-    if takes_texts(kernel):
-        return Texts(X).load()
+    """Rows of numbers; texts and the like, if the kernel takes them; items of any kind for a function of the user's."""
+    if (kind := kind_of_items(kernel)) in KINDS:
+        return KINDS[kind](X).load()
     if isinstance(kernel, (Pairwise, Blockwise)) or (callable(kernel) and not isinstance(kernel, Kernel)):
         return np.asarray(X) if isinstance(X, list) else X
     from sklearn.utils import check_array

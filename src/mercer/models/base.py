@@ -213,6 +213,8 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
 
     def _rng(self) -> np.random.Generator:
         """A generator from whatever random_state is; None is a fixed seed, so that runs repeat."""
-        if self.random_state is None or isinstance(self.random_state, Integral):
-            return np.random.default_rng(int(self.random_state or 0))
-        return np.random.default_rng(self.random_state.randint(2**31 - 1))
+        return np.random.default_rng(
+            int(self.random_state or 0)
+            if self.random_state is None or isinstance(self.random_state, Integral)
+            else self.random_state.randint(2**31 - 1)
+        )

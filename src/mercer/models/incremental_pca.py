@@ -16,13 +16,12 @@ from mercer.fits.linear.task import LinearTask
 from mercer.fits.linear.units import find_scatter_in_range, refuse_too_large, squared_units, without_units
 from mercer.fits.linear.ways import find_axes, from_square, with_enough_digits
 from mercer.fits.training import weigh
-from mercer.fits.working import working
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.linear import Exact, LinearModel
 from mercer.plans.linear import LinearProblem, choose_linear_plan, refuse_too_wide, scatter_plan
 from mercer.plans.pace import linear_plan_ahead
 from mercer.plans.plan import Plan
-from mercer.progress import reporting
+from mercer.progress import reporting, working
 from mercer.sources.held import HeldRows
 from mercer.sources.items import Items, Rows
 from mercer.sweeps.square import Square

@@ -12,7 +12,7 @@ from mercer.arrays import Array
 from mercer.certificates.intervals import IntervalCertificate
 from mercer.certificates.residuals import Certificate
 from mercer.drop_in.current import Current
-from mercer.errors import counted, warn
+from mercer.errors import counted, warn, warn_each
 from mercer.fits.door import open_items
 from mercer.fits.kernel.certified import find_certified
 from mercer.fits.kernel.landmarks import find_by_landmarks
@@ -22,7 +22,7 @@ from mercer.fits.kernel.task import Components, Task
 from mercer.fits.scale import in_units, in_units_of_input
 from mercer.fits.training import Training
 from mercer.kernels import Kernel
-from mercer.kernels.base import takes_texts
+from mercer.kernels.base import kind_of_items
 from mercer.kernels.check import refuse_non_finite
 from mercer.kernels.domain import without_negative
 from mercer.models.base import Model, all_or_nothing
@@ -107,8 +107,7 @@ class KernelModel(Model):
             if value is not None:
                 setattr(self, name, value)
         self._projection, self._training = Current.of(self, found.projection, found.centring), found.scores
-        for message in filter(None, [found.plan.notice, *training.notes, *found.warnings]):
-            warn(message)
+        warn_each([found.plan.notice, *training.notes, *found.warnings])
         if not found.certificate.converged and not found.plan.approximate:
             warn(
                 f"The solver stopped after {counted(found.certificate.passes, 'pass')} before every component met the "
@@ -140,7 +139,7 @@ class KernelModel(Model):
 
     def _new_items(self, X: Any) -> Items:
         check_is_fitted(self)
-        items = open_items(self, X, reset=False, square=is_precomputed(self), texts=takes_texts(self.kernel))
+        items = open_items(self, X, reset=False, square=is_precomputed(self), kind=kind_of_items(self.kernel))
         if self.kernel_.non_negative:
             items = without_negative(items, self.kernel_, self)
         return self._of_items_that_count(in_units(items, getattr(self, "scale_", None)))

@@ -11,18 +11,18 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import HERE, Array, Home, is_foreign, to_numpy
 from mercer.blocks import cut
 from mercer.certificates.residuals import Certificate
-from mercer.errors import BadData, warn
+from mercer.errors import BadData, warn, warn_each
 from mercer.fits.door import open_items
 from mercer.fits.linear.digits import OVERFLOW
 from mercer.fits.linear.task import Axes
 from mercer.fits.linear.units import about_range, certificate_in, squared_units
-from mercer.fits.training import per_degree_of_freedom
 from mercer.inputs import table, told_where
 from mercer.models.base import Model
 from mercer.plans.plan import Plan
 from mercer.readings.components import shares
 from mercer.rounding import UNIT, UNIT_SINGLE
 from mercer.solvers.base import signs_by
+from mercer.sources.weights import per_degree_of_freedom
 from mercer.threads import blas_threads_for, run
 
 _MOVED_ROWS = 2048  # rows that are moved to the mean and multiplied at once
@@ -86,8 +86,7 @@ class LinearModel(Model):
         self.reconstruction_error_ = squared_units(found.rest / found.weight, found.unit)
         self._exact = Exact(found.mean)
         self.plan_, self.certificate_ = found.plan, _stored(found, self._dtype)
-        for message in [*found.warnings, *about_range(found.values, variances)]:
-            warn(message)
+        warn_each([*found.warnings, *about_range(found.values, variances)])
 
     @property
     def loadings_(self) -> Array:

@@ -10,22 +10,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, single_or_double
 from mercer.certificates.gaps import GapCertificate, PartsCertificate
-from mercer.errors import BadData, warn
+from mercer.errors import BadData, warn, warn_each
 from mercer.fits.door import open_items
 from mercer.fits.local.embedding import Embedding, Recipe, about_graph, embed, embed_parts, empty_embedding
 from mercer.fits.local.neighborhoods import Neighborhoods, about_ties, find_neighborhoods
 from mercer.fits.local.placing import Placement, place
 from mercer.fits.local.task import given_distances, local_problem, refuse_negative_distances, space_of
-from mercer.fits.scale import about_units, in_units, refuse_matrix, standardized
+from mercer.fits.scale import in_units, refuse_matrix, standardized
 from mercer.fits.training import Training
-from mercer.fits.working import working
-from mercer.kernels.base import Kernel, takes_texts
+from mercer.kernels.base import Kernel, kind_of_items
 from mercer.kernels.domain import without_negative
 from mercer.models.base import Model, all_or_nothing
 from mercer.plans.local import LocalProblem, choose_local_plan
 from mercer.plans.pace import local_plan_ahead
 from mercer.plans.plan import Plan
-from mercer.progress import PassCounter
+from mercer.progress import PassCounter, working
+from mercer.readings.columns import about_units
 from mercer.solvers.shift_invert import BottomSolver
 from mercer.sources.items import Items
 from mercer.spaces.base import Space
@@ -91,7 +91,7 @@ class LocalModel(Model):
         if given_distances(self):
             refuse_matrix(self.standardize, "distance")
         items = open_items(
-            self, X, reset=True, square=given_distances(self), matrix="distance", texts=takes_texts(self.metric)
+            self, X, reset=True, square=given_distances(self), matrix="distance", kind=kind_of_items(self.metric)
         )
         if isinstance(self.metric, Kernel) and self.metric.non_negative:
             items = without_negative(items, self.metric, self)
@@ -148,8 +148,7 @@ class LocalModel(Model):
         self.part_labels_, self.n_parts_ = hoods.all_rows(labels), int(labels.max()) + 1
         self.n_ties_ = hoods.tied
         of_rows = [*opened.notes, hoods.note, about_ties(hoods), *self._about_units(hoods.space)]
-        for message in filter(None, [*of_rows, *found.warnings]):
-            warn(message)
+        warn_each([*of_rows, *found.warnings])
         if not found.certificate.converged:
             warn(
                 "The solver stopped before every coordinate met the tolerance; see certificate_. Give a larger "
@@ -172,7 +171,7 @@ class LocalModel(Model):
     def _new_items(self, X: Any) -> Items:
         check_is_fitted(self)
         items = open_items(
-            self, X, reset=False, square=given_distances(self), matrix="distance", texts=takes_texts(self.metric)
+            self, X, reset=False, square=given_distances(self), matrix="distance", kind=kind_of_items(self.metric)
         )
         if given_distances(self):
             refuse_negative_distances(items.load())

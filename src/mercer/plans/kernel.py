@@ -320,10 +320,18 @@ def _fitted(solver: WarmKrylov, p: Problem, limits: Limits) -> WarmKrylov:
 
 
 def _within(limits: Limits, plan: Plan, p: Problem) -> Plan:
+    return within(limits, plan, _advice(plan), _inverse_bytes(p, plan) if p.inverse else 0)
+
+
+def _advice(plan: Plan) -> str:
+    return (
+        "Give a larger memory_limit, fewer n_landmarks."
+        if plan.streams
+        else "Give a larger memory_limit, fewer rows, or (if many or all components were asked for) fewer n_components."
+    )
+
+
+def _inverse_bytes(p: Problem, plan: Plan) -> int:
     rows = plan.solver.count if isinstance(plan.solver, Landmarks) else p.n
     held = p.reading if plan.streams else p.copied + p.loaded
-    inverse = held + 8 * rows * (rows + 3 * p.width + 3 * min(_wanted(p), rows)) if p.inverse else 0
-    what = "fit and the inverse transform" if inverse > plan.memory else "fit"
-    fewer = "fewer rows, or (if many or all components were asked for) fewer n_components"
-    advice = f"Give a larger memory_limit, {'fewer n_landmarks' if plan.streams else fewer}."
-    return within(limits, replace(plan, memory=max(plan.memory, inverse)), advice, what)
+    return held + 8 * rows * (rows + 3 * p.width + 3 * min(_wanted(p), rows))

@@ -93,8 +93,10 @@ _HELD = {
 }
 
 
-def within(limits: Limits, plan: Plan, advice: str, what: str = "fit") -> Plan:
-    """The plan, if it fits; a refusal with the numbers and what to try, if not."""
+def within(limits: Limits, plan: Plan, advice: str, inverse: int = 0) -> Plan:
+    """The plan, if it fits with the bytes that learning the way back takes; a refusal with what to try, if not."""
+    what = "fit and the inverse transform" if inverse > plan.memory else "fit"
+    plan = replace(plan, memory=max(plan.memory, inverse))
     if plan.memory > limits.memory:
         why, most = plan.why.rstrip("."), bytes_in_words(limits.memory)
         raise NoRoom(f"The {what} needs {bytes_in_words(plan.memory)} ({why}), over the limit of {most}. {advice}")

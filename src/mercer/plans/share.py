@@ -24,9 +24,9 @@ FIRST_GUESS = 10  # components to begin with when a share of the variance is ask
 
 def number_to_plan_for(asked: int | float | str | None) -> int | None:
     """Components: as many as were asked for, a first guess for a share of the variance, None for all of them."""
-    if isinstance(asked, Integral):
-        return int(asked)
-    return None if asked is None or isinstance(asked, str) else FIRST_GUESS
+    return (
+        int(asked) if isinstance(asked, Integral) else None if asked is None or isinstance(asked, str) else FIRST_GUESS
+    )
 
 
 @dataclass(frozen=True)

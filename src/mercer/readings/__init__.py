@@ -5,35 +5,21 @@ neighbourhoods an embedding keeps (by `ranks` of `distances`), and `columns` wha
 changes nothing. It needs no model, and none of ours.
 """
 
-from mercer.readings.columns import (
-    FEW_ROWS,
-    about_index,
-    about_row_numbers,
-    about_steps_of_one,
-    constant,
-    counting,
-    dominating,
-    first_rows,
-    is_index,
-)
+from mercer.readings.columns import FEW_ROWS, about_unit, about_units, constant, dominating
 from mercer.readings.components import components_for_share, number_to_keep, shares
 from mercer.readings.preimage import apply_inverse, learn_inverse
 from mercer.readings.quality import co_ranking, continuity, trustworthiness
 
 __all__ = [
     "FEW_ROWS",
-    "about_index",
-    "about_row_numbers",
-    "about_steps_of_one",
+    "about_unit",
+    "about_units",
     "apply_inverse",
     "co_ranking",
     "components_for_share",
     "constant",
     "continuity",
-    "counting",
     "dominating",
-    "first_rows",
-    "is_index",
     "learn_inverse",
     "number_to_keep",
     "shares",

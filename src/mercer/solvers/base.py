@@ -140,6 +140,15 @@ def settle(values: Array, vectors: Array, *, by: Array | None = None) -> tuple[A
     return clean_spectrum(values), vectors * signs_by(by)
 
 
+def settle_pairs(pairs: Eigenpairs, floor: float, root: Array | None = None) -> Eigenpairs:
+    """The same for pairs with their products; what is below the floor is zero, signs are those of rows over `root`."""
+    found = np.where(np.abs(pairs.values) <= floor, 0.0, pairs.values)
+    by = None if root is None else pairs.vectors / root[:, None]
+    values, vectors = settle(found, pairs.vectors, by=by)
+    signs = np.sign(np.sum(vectors * pairs.vectors, axis=0))
+    return replace(pairs, values=values, vectors=vectors, products=pairs.products * signs)
+
+
 def signs_by(columns: Array) -> Array:
     """±1 for each column, which makes its largest entry positive."""
     count = columns.shape[1]

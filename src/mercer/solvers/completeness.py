@@ -4,14 +4,15 @@ U holds the pairs found. B = (I − UUᵀ)A(I − UUᵀ) is what A does to every
 ‖B‖. Fresh Gaussian probes, independent of U, bound it from above; the Krylov space they span shows what can be seen.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import counted
 from mercer.rounding import TINY, lengths
-from mercer.symmetric import SymmetricOperator
+from mercer.solvers.base import Eigenpairs, Solver, rounding_floor
+from mercer.symmetric import Measured, SymmetricOperator
 
 PROBES, _PASSES = 10, 3
 _OPTIMISM = 2.0  # the bound of three passes is hardly ever nearer than this factor to what the probes have seen
@@ -101,3 +102,63 @@ def _rayleigh_ritz(S: Array, BS: Array) -> tuple[float, Array]:
     H = (S @ T).T @ (BS @ T)
     values, Y = np.linalg.eigh((H + H.T) / 2)
     return float(values[-1]), S @ (T @ Y[:, -1:])
+
+
+_MOST_ROUNDS = 5  # how often a missed eigenvalue may send the solver back
+
+
+def rule_out_missed(
+    solver: Solver, matrix: Measured, pairs: Eigenpairs, rng: np.random.Generator
+) -> tuple[Eigenpairs, float, str]:
+    """Λ, a bound on every eigenvalue outside the found pairs; a missed one that shows itself sends the solver back."""
+    k = len(pairs)
+    if pairs.complete:
+        beyond = float(pairs.beyond[0]) if len(pairs.beyond) else 0.0
+        formed = pairs.product_rounding  # a matrix made dense for LAPACK has means in it, which are such products
+        return pairs, beyond + rounding_floor(matrix.n, pairs.size) + formed, "all eigenvalues were computed or counted"
+    probing = 0
+    for rounds in range(_MOST_ROUNDS + 1):
+        rest, pairs = _look_beyond(matrix, pairs, rng)
+        probing += rest.passes
+        hidden = k and rest.seen > pairs.values[-1] + pairs.residuals[-1] + 1e-8 * abs(pairs.values[-1])
+        if not hidden or not pairs.converged or rounds == _MOST_ROUNDS:
+            break
+        again = solver.solve(matrix, k, rng, np.concatenate([pairs.vectors, rest.direction], axis=1))
+        passes, columns = again.passes + pairs.passes, again.columns + pairs.columns
+        pairs = replace(again, bound=pairs.bound, passes=passes, columns=columns)
+    bounds = {probes_in_words(probing): rest.upper, "what the pivots leave of the trace": bound_by_pivots(pairs)}
+    if k and min(bounds.values()) >= pairs.values[-1]:  # it may read the whole matrix once more
+        bounds["sum of all squared eigenvalues"] = bound_by_norm(matrix, pairs)
+    level = min(bounds, key=lambda words: bounds[words])
+    return pairs, bounds[level], level
+
+
+def _look_beyond(matrix: Measured, pairs: Eigenpairs, rng: np.random.Generator) -> tuple[Rest, Eigenpairs]:
+    """What probes say about the rest of the spectrum: those the solver brought along, else fresh ones."""
+    if pairs.probes is not None and pairs.probed is not None:
+        noise = pairs.product_noise
+        return explore_by_products(pairs.vectors, pairs.products, pairs.probes, pairs.probed, noise), pairs
+    enough = float(pairs.values[-1]) if len(pairs) else None
+    rest = explore(matrix, pairs.vectors, rng, enough, known=float(pairs.beyond.max(initial=0.0)))
+    return rest, replace(pairs, passes=pairs.passes + rest.passes, columns=pairs.columns + rest.passes * PROBES)
+
+
+def bound_by_pivots(pairs: Eigenpairs) -> float:
+    """From λ_{k+1}(A) ≤ β to what is outside the found pairs: β + ‖R‖, if they are the k largest beyond doubt.
+
+    k eigenvalues of A lie within ‖R‖ of the θᵢ. If all of those exceed β they are the k largest, and nothing else can
+    be larger than β + ‖R‖. If not, an unfound eigenvalue may be among the k largest, and β says nothing about it.
+    """
+    size = pairs.residual_size
+    sure = len(pairs) and pairs.values[-1] - size > pairs.bound
+    return pairs.bound + size if sure else float("inf")
+
+
+def bound_by_norm(matrix: Measured, pairs: Eigenpairs) -> float:
+    """λ² ≤ ‖A‖_F² − Σθᵢ² for every other eigenvalue, if the norm can be had."""
+    unit = float(np.abs(pairs.values).max(initial=0.0)) or 1.0
+    norm = matrix.squared_norm(unit)
+    if norm is None:
+        return float("inf")
+    left = norm[0] - np.sum((pairs.values / unit) ** 2) - 2 * np.sum((pairs.residuals / unit) ** 2)
+    return unit * float(np.sqrt(max(left, 0.0) + norm[1]))

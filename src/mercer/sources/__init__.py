@@ -2,7 +2,8 @@
 
 `items` is the contract: n things that can be counted, cut into blocks, taken by number and read again and again. `held`
 has those in memory, `npy`, `tables` and `delimited` read files block by block, and `files` opens whatever a path names.
-Whatever is wrong with a file is said in one sentence with its row and column.
+`weights` are checked here, and `row_numbers` knows a column that counts rows. Whatever is wrong with a file is said in
+one sentence with its row and column.
 """
 
 from mercer.sources.files import open_rows
@@ -13,15 +14,23 @@ from mercer.sources.held import (
     MappedRows,
     ScaledRows,
     by_columns,
-    copies_of,
     groups_of,
     same_items,
     some_rows,
     width_of,
 )
 from mercer.sources.items import Items, Rows
+from mercer.sources.row_numbers import (
+    about_index,
+    about_row_numbers,
+    about_steps_of_one,
+    counting,
+    first_rows,
+    is_index,
+)
 from mercer.sources.stored import FileRows
 from mercer.sources.texts import Texts
+from mercer.sources.weights import check_weights, copies_of, per_degree_of_freedom
 
 __all__ = [
     "CheckedRows",
@@ -33,10 +42,18 @@ __all__ = [
     "Rows",
     "ScaledRows",
     "Texts",
+    "about_index",
+    "about_row_numbers",
+    "about_steps_of_one",
     "by_columns",
+    "check_weights",
     "copies_of",
+    "counting",
+    "first_rows",
     "groups_of",
+    "is_index",
     "open_rows",
+    "per_degree_of_freedom",
     "same_items",
     "some_rows",
     "width_of",

@@ -206,11 +206,6 @@ def same_items(some: Any, others: Any) -> Array:
     return ~np.asarray((some != others).sum(axis=1), dtype=bool).reshape(-1)
 
 
-def copies_of(weights: Array, count: int) -> int:
-    """How many rows there would be if those of weight two came twice; of weights that are no counts, `count`."""
-    return int(weights.sum()) if np.array_equal(weights, np.floor(weights)) and weights.sum() < 2**53 else count
-
-
 def some_rows(rows: Any, start: int, stop: int) -> Any:
     """rows[start:stop] without a copy, of a CSR matrix too."""
     if not sparse.issparse(rows):

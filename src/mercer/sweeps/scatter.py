@@ -18,7 +18,7 @@ from scipy import sparse
 from mercer.arrays import Array, Matrix
 from mercer.blocks import NARROW
 from mercer.rounding import UNIT, UNIT_SINGLE, gamma
-from mercer.sources.held import copies_of
+from mercer.sources.weights import copies_of
 from mercer.sums import chain, cross, sum_chain, two_sum, weighted_sum
 
 MOST_OFF = 64  # corrections that are put off

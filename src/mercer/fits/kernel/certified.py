@@ -3,17 +3,25 @@
 from dataclasses import replace
 from numbers import Integral, Real
 
+import numpy as np
+
+from mercer.certificates.residuals import about_directions
 from mercer.errors import NoRoom, are, counted, warn
 from mercer.fits.kernel.matrix import build_matrix
 from mercer.fits.kernel.scale import company
 from mercer.fits.kernel.task import Components, Task
 from mercer.fits.spectrum import MatrixSpectrum, TooMany, find_spectrum
-from mercer.fits.working import working
-from mercer.operators.centering import Centered
 from mercer.operators.projection import Centring, as_projection
 from mercer.plans.kernel import certified_plan
 from mercer.plans.plan import Plan
+from mercer.progress import working
 from mercer.solvers.feature_side import Factored
+
+_FLAT_ROWS = 20  # from so many on, equal eigenvalues mean something
+ALL_THE_SAME = (
+    "All rows look the same to this kernel, so there is no structure to find: the scores are zero. "
+    "Is the data constant, or is gamma far too small for its scale?"
+)
 
 
 def find_certified(task: Task, plan: Plan) -> Components:
@@ -26,24 +34,24 @@ def find_certified(task: Task, plan: Plan) -> Components:
 
 def _find(task: Task, plan: Plan) -> Components:
     """The matrix lives in here alone: it is gone before an inverse is learned."""
-    training, kernel = task.training, task.kernel
+    training, kernel, wanted = task.training, task.kernel, _wanted_components(task, plan)
     with working(task.progress, plan.passes, "passes over the kernel matrix") as on_pass:
         matrix = build_matrix(plan, kernel, training.data, training.weights, task.limits.threads, on_pass, task.learned)
         spectrum = find_spectrum(
             plan,
             matrix,
-            _wanted_components(task, plan),
+            wanted,
             task.rng(),
             by_modulus=task.by_modulus,
             drop_zeros=task.drop_zeros,
             replan=lambda k: certified_plan(replace(task.problem, k=k), task.limits),
         )
-        return as_components(task, matrix, spectrum)
+        return as_components(task, spectrum)
 
 
-def as_components(task: Task, matrix: Centered, spectrum: MatrixSpectrum) -> Components:
+def as_components(task: Task, spectrum: MatrixSpectrum) -> Components:
     """What a model keeps of a spectrum: the training rows as well, as new ones are compared with them."""
-    rows = task.training.kept_data(task.copy)
+    warnings, matrix, rows = _about_spectrum(spectrum), spectrum.matrix, task.training.kept_data(task.copy)
     return Components(
         plan=spectrum.plan,
         certificate=spectrum.certificate,
@@ -58,8 +66,28 @@ def as_components(task: Task, matrix: Centered, spectrum: MatrixSpectrum) -> Com
         rows=rows,
         indefinite=spectrum.indefinite,
         company=company(task.kernel, matrix),
-        warnings=spectrum.warnings,
+        warnings=warnings,
     )
+
+
+def _about_spectrum(spectrum: MatrixSpectrum) -> list[str]:
+    """What a user should be told about this answer."""
+    matrix, values, said = spectrum.matrix, spectrum.values, list[str]()
+    if matrix.n > 1 and not np.any(values > 0):
+        said.append(ALL_THE_SAME)
+    flat = 0 < values[:1].sum() * (matrix.n - 1) < 1.01 * matrix.trace
+    if matrix.n >= _FLAT_ROWS and flat and not spectrum.indefinite:
+        return [
+            "No direction stands out to this kernel: all eigenvalues are nearly the same, as if every row were "
+            "equally far from every other, and the components are arbitrary."
+        ]
+    if spectrum.indefinite:
+        said.append(
+            f"The kernel matrix is not positive semi-definite: it has an eigenvalue of at most "
+            f"{spectrum.pairs.lowest:.3g} against a largest of {values[0]:.3g}. Explained variance ratios have no "
+            "meaning here."
+        )
+    return said + about_directions(spectrum.certificate, values)
 
 
 def _find_nearly_all(task: Task) -> Components:

@@ -11,19 +11,18 @@ from scipy import sparse
 from mercer.arrays import Array, Held, Matrix
 from mercer.certificates.intervals import certify_landmarks
 from mercer.errors import BadData, counted, warn
-from mercer.fits.kernel.certified import as_components
+from mercer.fits.kernel.certified import ALL_THE_SAME, as_components
 from mercer.fits.kernel.matrix import build_matrix
 from mercer.fits.kernel.task import Components, Task
 from mercer.fits.scale import in_units_of_input
-from mercer.fits.spectrum import ALL_THE_SAME, find_spectrum
-from mercer.fits.working import working
+from mercer.fits.spectrum import find_spectrum
 from mercer.inputs import table
 from mercer.kernels.domain import refuse_negative
 from mercer.operators.centering import Weighted, inverse_root
 from mercer.operators.gram import RecomputedGram
 from mercer.operators.projection import ByKernel
 from mercer.plans.plan import Plan
-from mercer.progress import OnPass, saying
+from mercer.progress import OnPass, saying, working
 from mercer.readings.components import components_for_share, number_to_keep, shares
 from mercer.solvers.base import signs_by
 from mercer.solvers.dense import leading_eigenpairs
@@ -242,5 +241,5 @@ def _refined(
         start=matrix.scale_rows(scores * inverse_root(values)),
         bound=beyond + moments.left + 2 * moments.rounding if task.kernel.psd else np.inf,
     )
-    found = as_components(task, matrix, spectrum)
+    found = as_components(task, spectrum)
     return replace(found, warnings=[*answer.warnings, *found.warnings])

@@ -29,7 +29,7 @@ def build_matrix(
     on_pass: OnPass = None,
     learned: FeatureMap | None = None,
 ) -> Centered:
-    """The centred kernel matrix of the rows, held as the plan says; `learned` is the map to features, if there is one."""
+    """The centred kernel matrix of the rows, held as the plan says; `learned` maps to features, if it is there."""
     return Centered(_hold(plan, kernel, rows, threads, on_pass, learned), weights)
 
 

@@ -12,7 +12,7 @@ from mercer.fits.scale import divided, refuse_matrix, standardized
 from mercer.fits.training import Training, weigh
 from mercer.inputs import table
 from mercer.kernels import Kernel, Precomputed
-from mercer.kernels.base import takes_texts
+from mercer.kernels.base import kind_of_items
 from mercer.kernels.domain import refuse_inverse, without_negative
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.resolve import as_said
@@ -31,10 +31,12 @@ def open_task(model: Any, X: Any, sample_weight: Any, limits: Limits, look: bool
     kernel = kernel_for(model, training.items)
     learned = training.learn_features(kernel)
     problem = describe(model, training.items, kernel, learned)
+    if share:
+        problem = with_share(problem, kernel, training, model.n_components, limits, model._rng())
     return Task(
         training,
         kernel,
-        with_share(problem, kernel, training, model.n_components, limits, model._rng()),
+        problem,
         limits,
         rng=model._rng,
         asked=model.n_components,
@@ -63,7 +65,7 @@ def _open_training(model: Any, X: Any, sample_weight: Any, limits: Limits, look:
     asked = asked_kernel(model)
     if model.fit_inverse_transform:
         refuse_inverse(asked)
-    items = open_items(model, X, reset=True, square=given, texts=takes_texts(model.kernel))
+    items = open_items(model, X, reset=True, square=given, kind=kind_of_items(model.kernel))
     if asked.non_negative:
         items = without_negative(items, asked, model)
     if model.fit_inverse_transform and items.sparse:
@@ -92,8 +94,9 @@ def kernel_for(model: Any, items: Items) -> Kernel:
 
 def gamma_of(model: Any, task: Task) -> Any:
     """The γ of the kernel; of one that has none, what it would have been."""
-    default = 1.0 / task.training.items.width if model.gamma in (None, "median") else model.gamma
-    return getattr(task.kernel, "gamma", default)
+    return getattr(
+        task.kernel, "gamma", 1.0 / task.training.items.width if model.gamma in (None, "median") else model.gamma
+    )
 
 
 def describe(model: Any, items: Items, kernel: Kernel, learned: FeatureMap | None = None) -> Problem:

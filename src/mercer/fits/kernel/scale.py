@@ -7,13 +7,12 @@ import numpy as np
 from mercer.certificates.intervals import IntervalCertificate
 from mercer.errors import joined
 from mercer.fits.kernel.task import Components
-from mercer.fits.scale import about_unit, about_units
 from mercer.kernels import Kernel
 from mercer.kernels.bandwidth import ByGamma
 from mercer.kernels.euclidean import EuclideanKernel
 from mercer.operators.centering import Centered
 from mercer.operators.gram import Gram
-from mercer.readings.columns import FEW_ROWS
+from mercer.readings.columns import FEW_ROWS, about_unit, about_units
 
 _ALONE = 0.25  # a typical row that has no more than a quarter of a row for company
 _SAME = 1e-3  # mean of 1 − k(x, y)/k(x, x) up to which rows look the same
@@ -56,8 +55,9 @@ def sense_of_scale(found: Components, kernel: Kernel, asked: Any, names: Any) ->
     if found.n < FEW_ROWS or not np.any(found.values > 0):
         return found.warnings
     rows = found.landmarks if found.rows is None else found.rows
+    alone = _about_company(found, kernel)
     unit = about_unit(rows, names) if kernel.by_distance and not asked.standardize else ""
-    if alone := _about_company(found, kernel):
+    if alone:
         others = found.warnings if found.company is None else []  # of a certified fit, about directions: moot now
         return [
             f"Every row is alone to this kernel: {alone}. {unit or _narrow(kernel)}. {_remedy(kernel, asked)}",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array, Held
-from mercer.fits.training import Training, per_degree_of_freedom
+from mercer.fits.training import Training
 from mercer.kernels import Kernel
 from mercer.kernels.features import FeatureMap
 from mercer.limits import Limits
@@ -15,6 +15,7 @@ from mercer.operators.projection import Centring, Projection
 from mercer.plans.kernel import Problem
 from mercer.plans.plan import Plan
 from mercer.readings.components import shares
+from mercer.sources.weights import per_degree_of_freedom
 
 
 @dataclass(frozen=True)

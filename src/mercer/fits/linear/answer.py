@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.certificates.residuals import Certificate
+from mercer.certificates.residuals import Certificate, about_directions
 from mercer.errors import listed
 from mercer.fits.linear.task import Axes, LinearTask
-from mercer.fits.spectrum import about_directions
 from mercer.plans.plan import Plan
 from mercer.solvers.base import signs_by
 from mercer.sweeps.scatter import Scatter

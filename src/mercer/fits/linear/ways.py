@@ -20,15 +20,15 @@ from mercer.fits.linear.digits import (
 )
 from mercer.fits.linear.task import Axes, LinearTask, number_of_axes
 from mercer.fits.linear.units import with_units, without_units
-from mercer.fits.spectrum import TooMany, grow_to_share, rule_out_missed
-from mercer.fits.working import working
+from mercer.fits.spectrum import TooMany, grow_to_share
 from mercer.operators.held import Dilation, HeldMatrix
 from mercer.operators.products import ScatterProducts
 from mercer.plans.linear import COLUMN_ENTRIES, choose_linear_plan, rows_plan, triangle_plan
 from mercer.plans.plan import Plan
-from mercer.progress import OnPass
+from mercer.progress import OnPass, working
 from mercer.rounding import gamma
 from mercer.solvers.base import Eigenpairs, measured_anew, rounding_floor, signs_by
+from mercer.solvers.completeness import rule_out_missed
 from mercer.solvers.dense import Dense
 from mercer.solvers.svd import Svd
 from mercer.sums import chain, product
@@ -100,7 +100,7 @@ def _from_matrix(
     else:
         with one_blas_thread():
             pairs = plan.solver.solve(op, number_of_axes(task), task.rng())
-            pairs, bound, level = rule_out_missed(plan, op, pairs, task.rng())
+            pairs, bound, level = rule_out_missed(plan.solver, op, pairs, task.rng())
     certificate = certify(pairs, tol=plan.tol, bound=bound, level=level, entries=noise)
     return as_axes(task, plan, scatter, scale, pairs.values, pairs.vectors, total, certificate)
 
@@ -239,7 +239,7 @@ def _by_products(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
                 pairs = plan.solver.solve(op, number_of_axes(task), task.rng())
         except TooMany:
             return nearly_all(task, on_pass)
-        pairs, bound, level = rule_out_missed(plan, op, pairs, task.rng())
+        pairs, bound, level = rule_out_missed(plan.solver, op, pairs, task.rng())
         if task.rows.held:  # products of their own are better known than those turned from others
             pairs = measured_anew(pairs, op)
         certificate = certify(pairs, tol=plan.tol, bound=bound, level=level, entries=op.noise)
