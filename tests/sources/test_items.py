@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 from scipy.sparse.linalg import aslinearoperator
 
-from mercer import KernelPCA, LocallyLinearEmbedding
+from mercer import PCA, KernelPCA, LocallyLinearEmbedding
+from mercer.errors import BadData
 from mercer.kernels import Blockwise
 from mercer.sources.held import Given, HeldItems, HeldRows, MappedRows, ScaledRows, groups_of, same_items
 
@@ -55,6 +56,9 @@ def test_items_keep_their_contract(kind, tmp_path):
     kept = np.arange(len(items)) % 3 == 0
     rows = whole[kept][:, kept] if kind == "given" else whole[kept]
     assert np.array_equal(plain(items.load(kept)), rows)
+    held, left = items.in_memory(), items.in_memory(kept)
+    assert held.held and left.held and left.by_matrix == items.by_matrix and left.sparse == items.sparse
+    assert np.array_equal(plain(held.load()), whole) and np.array_equal(plain(left.load()), rows)
     assert items.dtype == whole.dtype and items.width >= 1
 
 
@@ -70,6 +74,38 @@ def test_a_given_operator_is_known_by_its_products_alone():
     items = Given(aslinearoperator(X @ X.T))
     assert items.is_operator and len(items) == 23 and items.nbytes == 0 and not items.sparse
     assert not Given(X @ X.T).is_operator
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_of_new_items_only_a_matrix_has_columns_of_the_others(kind, tmp_path):
+    items, kept = KINDS[kind](tmp_path), np.arange(23) % 2 == 0
+    if kind != "given":
+        assert items.against(kept) is items
+        return
+    assert np.array_equal(items.against(kept).load(), (X @ X.T)[:, kept])
+    operator = Given(aslinearoperator(X @ X.T)).against(kept)
+    assert operator.is_operator and np.array_equal(operator.load() @ np.eye(kept.sum()), (X @ X.T)[:, kept])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_who_needs_columns_gets_rows_or_one_sentence(kind, tmp_path):
+    items = KINDS[kind](tmp_path)
+    if kind != "objects":
+        assert items.as_rows() is items
+        return
+    with pytest.raises(BadData, match="X: rows of numbers are needed here, and these items have no columns"):
+        items.as_rows()
+    assert HeldItems(NAMES, width=7).in_memory(np.arange(len(NAMES)) < 3).width == 7
+
+
+@pytest.mark.parametrize(
+    "model",
+    [PCA(1), KernelPCA(1, kernel=Blockwise(str), standardize=True)],
+    ids=lambda model: type(model).__name__,
+)
+def test_models_of_columns_refuse_things_without_any(model):
+    with pytest.raises(BadData, match="no columns"):
+        model.fit(HeldItems(NAMES))
 
 
 @pytest.mark.parametrize("hold", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
@@ -127,6 +163,8 @@ def test_landmarks_see_texts_and_new_ones_are_placed():
     exact = KernelPCA(2, kernel=KERNEL).fit(HeldItems(NAMES))
     assert_allclose(model.eigenvalues_, exact.eigenvalues_, rtol=1e-8)
     assert set(model.landmarks_) <= set(NAMES)
+    chosen = KernelPCA(2, kernel=KERNEL, eigen_solver="landmark", landmarks=[4, 9, 17]).fit(HeldItems(NAMES))
+    assert {NAMES[i] for i in (4, 9, 17)} == set(chosen.landmarks_)
     assert_allclose(
         np.abs(model.transform(HeldItems(NAMES[:3]))), np.abs(exact.transform(HeldItems(NAMES[:3]))), atol=1e-7
     )

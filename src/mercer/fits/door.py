@@ -30,7 +30,7 @@ def open_items(
     mapped: bool = False,
     finite: bool = True,
     kind: str = "rows",
-) -> Any:
+) -> Items:
     """The items of X, by scikit-learn's rules; a matrix between items may be a scipy LinearOperator.
 
     A file is opened and looked over, and read later; a memory-mapped array too, if `mapped`. Who sums up the rows

@@ -18,7 +18,6 @@ from mercer.plans.kernel import LAPACK_ROWS, Problem, choose_plan
 from mercer.plans.linear import LAPACK_SIDE, LinearProblem, choose_linear_plan
 from mercer.plans.seconds import Work, eigenvalue_work, kernel_work, linear_work
 from mercer.plans.share import Share, components_explaining, foretell_share
-from mercer.sources.held import Given
 from mercer.sources.items import Items, Rows
 from mercer.threads import one_blas_thread
 
@@ -34,7 +33,7 @@ def with_share(
     if problem.n <= LAPACK_ROWS and problem.eigen_solver != "krylov":
         return replace(problem, k=None)  # LAPACK finds all of them
     items, share, found = training.items, float(asked), None
-    if not (isinstance(items, Given) and items.is_operator):
+    if not items.is_operator:
         indices = drawn(len(items), items.width, training.weights, limits, rng)
         found = _look(
             _Kernel(kernel, items, indices),

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Held
 from mercer.fits.linear.answer import about_constant, deviations
 from mercer.fits.linear.digits import refuse_overflow
 from mercer.fits.training import Training
 from mercer.sources.held import HeldRows, ScaledRows, by_columns
+from mercer.sources.items import Items
 from mercer.sweeps.lanes import sweep_scatter
 from mercer.sweeps.spread import Spread
 
@@ -23,7 +24,7 @@ def standardized(training: Training, names: Any, threads: int) -> Training:
     sparse. Dense rows are divided when they are read, after a plan was made.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        spread = sweep_scatter(Spread, training.items, training.weights, threads, exact=True)
+        spread = sweep_scatter(Spread, training.items.as_rows(), training.weights, threads, exact=True)
     refuse_overflow(spread)
     return divided(training, deviations(spread), tuple(about_constant(spread, names)))
 
@@ -34,14 +35,15 @@ def divided(training: Training, scale: Array, notes: tuple[str, ...] = ()) -> Tr
     return replace(training, items=in_units(training.items, scale), given=given, scale=scale, notes=notes)
 
 
-def in_units(rows: Any, scale: Array | None) -> Any:
+def in_units(items: Items, scale: Array | None) -> Items:
     """Rows as a model with this scale sees them: sparse ones at once, others when they are read."""
     if scale is None:
-        return rows
+        return items
+    rows = items.as_rows()
     return HeldRows(by_columns(np.divide, rows.load(), scale)) if rows.sparse and rows.held else ScaledRows(rows, scale)
 
 
-def in_units_of_input(rows: Any, scale: Array | None) -> Any:
+def in_units_of_input(rows: Held, scale: Array | None) -> Held:
     """The way back, of rows in memory, if there are any."""
     return rows if scale is None or rows is None else by_columns(np.multiply, rows, scale)
 

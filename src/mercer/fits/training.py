@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Held
 from mercer.kernels import Kernel
 from mercer.kernels.features import FeatureMap
-from mercer.sources.held import Given, HeldRows
+from mercer.sources.items import Items
 from mercer.sources.weights import check_weights, copies_of
 
 
@@ -16,10 +16,10 @@ from mercer.sources.weights import check_weights, copies_of
 class Training:
     """The rows of positive weight, and the way back to the rows as they were given."""
 
-    items: Any  # Items
+    items: Items
     weights: Array | None = None  # None: all count the same
     kept: Array | None = None  # which of the given ones are left; None: all
-    given: Any = None  # all of them, if some were left out
+    given: Items | None = None  # all of them, if some were left out
     own: bool = True  # whether they are in an array of ours
     scale: Array | None = None  # that their columns were divided by
     notes: tuple[str, ...] = ()  # what a user should be told about them
@@ -35,22 +35,22 @@ class Training:
         return self.count if self.weights is None else copies_of(self.weights, self.count)
 
     @property
-    def data(self) -> Any:
+    def data(self) -> Held:
         """All that count in one array, for kernels to compare."""
         return self.items.load()
 
-    def kept_data(self, copy: bool) -> Any:
+    def kept_data(self, copy: bool) -> Held:
         """The same for a model to keep, in an array that nobody else will change if `copy`."""
         return self.data.copy() if copy and not self.own else self.data
 
     @property
-    def all_items(self) -> Any:
+    def all_items(self) -> Items:
         """The items as they were given."""
         return self.items if self.given is None else self.given
 
     def learn_features(self, kernel: Kernel) -> FeatureMap | None:
         """The map to exact features, learned once; of items that are not in memory, when they are."""
-        return None if isinstance(self.items, Given) or not self.items.held else kernel.feature_map(self.data)
+        return None if self.items.by_matrix or not self.items.held else kernel.feature_map(self.data)
 
     def in_memory(self) -> "Training":
         """The same with all rows in an array, which is read from a file if need be."""
@@ -58,13 +58,13 @@ class Training:
 
     def _read(self) -> "Training":
         if self.weights is None or self.weights.all():
-            return replace(self, items=HeldRows(self.items.load()), own=True)
+            return replace(self, items=self.items.in_memory(), own=True)
         kept = self.weights > 0
-        held = HeldRows(self.items.load(kept))
+        held = self.items.in_memory(kept)
         return replace(self, items=held, weights=self.weights[kept], kept=kept, given=self.items, own=True)
 
 
-def weigh(items: Any, sample_weight: Any) -> Training:
+def weigh(items: Items, sample_weight: Any) -> Training:
     """Items of weight zero are left out, where they are in memory; of a matrix between items, their columns too."""
     if sample_weight is None:
         return Training(items, own=False)
@@ -72,9 +72,9 @@ def weigh(items: Any, sample_weight: Any) -> Training:
     kept = weights > 0
     if not items.held or kept.all():
         return Training(items, weights, own=not items.held)
-    if isinstance(items, Given) and items.is_operator:
+    if items.is_operator:
         raise ValueError(
             f"{np.sum(~kept)} of {len(kept)} sample weights are zero, and rows cannot be taken out of a "
             "LinearOperator; give the operator of the items that count."
         )
-    return Training(type(items)(items.load(kept)), weights[kept], kept, items)
+    return Training(items.in_memory(kept), weights[kept], kept, items)

@@ -26,7 +26,7 @@ def without_negative(items: Items, kernel: Kernel, model: Any) -> Items:
     def check(rows: Any, numbers: Array) -> None:
         refuse_negative(rows, kernel, items.label, names, numbers)
 
-    return CheckedRows(items, check)  # type: ignore[arg-type]
+    return CheckedRows(items.as_rows(), check)
 
 
 def refuse_negative(X: Held, kernel: Kernel, label: str = "X", names: Any = None, numbers: Array | None = None) -> None:

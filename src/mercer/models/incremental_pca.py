@@ -279,7 +279,7 @@ class IncrementalPCA(LinearModel):
         training = weigh(open_items(self, X, reset=reset, mapped=True), sample_weight)
         if reset:
             self._dtype = single_or_double(training.items.dtype)
-        return training.items, training.weights, training.copies
+        return training.items.as_rows(), training.weights, training.copies
 
     def _set_number(self, n: int, d: int, first: bool) -> None:
         """How many components, by scikit-learn's rules."""

@@ -30,7 +30,7 @@ from mercer.plans.kernel import choose_plan
 from mercer.plans.pace import plan_ahead
 from mercer.plans.plan import Plan
 from mercer.readings.preimage import learn_inverse
-from mercer.sources.held import Given, by_columns
+from mercer.sources.held import by_columns
 from mercer.sources.items import Items
 from mercer.threads import one_blas_thread
 from mercer.unpromised import fits
@@ -144,10 +144,9 @@ class KernelModel(Model):
             items = without_negative(items, self.kernel_, self)
         return self._of_items_that_count(in_units(items, getattr(self, "scale_", None)))
 
-    def _of_items_that_count(self, items: Any) -> Items:
+    def _of_items_that_count(self, items: Items) -> Items:
         """Of a kernel matrix, the columns of items with a weight; others as they are."""
-        given = isinstance(items, Given) and self._kept_items is not None
-        return items.columns(self._kept_items) if given else items
+        return items if self._kept_items is None else items.against(self._kept_items)
 
     def _finish(self, scores: Array) -> Array:
         refuse_non_finite(scores, self.kernel_)

@@ -233,7 +233,7 @@ class PCA(LinearModel):
         training = weigh(open_items(self, X, reset=True, mapped=True, finite=False), sample_weight)
         if training.kept is not None:  # rows that are left out are scored all the same
             open_items(self, X, reset=False)
-        rows = training.items
+        rows = training.items.as_rows()
         self._dtype = single_or_double(rows.dtype)
         self._fit_svd_solver = resolve_svd_solver(self, (training.copies, rows.width), rows.sparse)
         problem, limits = linear_problem(self, training.count, rows.width, rows, training.copies), self._limits()

@@ -1,6 +1,7 @@
 """Items that are already in memory, or mapped into it, or seen through a scale."""
 
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from itertools import pairwise
 from typing import Any
 
@@ -25,8 +26,7 @@ class HeldRows(Rows):
 
     @property
     def nbytes(self) -> int:
-        rows = self.rows
-        return int(rows.data.nbytes + rows.indices.nbytes + rows.indptr.nbytes if self.sparse else rows.nbytes)
+        return bytes_of(self.rows)
 
     def blocks(self, size: int) -> Iterator[Any]:
         for some in steps(self.shape[0], size):
@@ -37,6 +37,9 @@ class HeldRows(Rows):
 
     def load(self, kept: Array | None = None) -> Any:
         return self.rows if kept is None else self.rows[kept]
+
+    def in_memory(self, kept: Array | None = None) -> "HeldRows":
+        return self if kept is None else type(self)(self.load(kept))
 
 
 class HeldItems(Items):
@@ -71,20 +74,25 @@ class HeldItems(Items):
     def load(self, kept: Array | None = None) -> Array:
         return self.items if kept is None else np.asarray(self.items[kept])
 
+    def in_memory(self, kept: Array | None = None) -> "HeldItems":
+        if kept is None:
+            return self
+        some = copy(self)  # as wide as they were, and of the same kind
+        some.items = self.load(kept)
+        return some
+
 
 class Given(HeldRows):
     """Items that are known by a matrix between them alone: an array, or a scipy LinearOperator."""
 
+    by_matrix = True
+
     def __init__(self, matrix: Any) -> None:
-        if isinstance(matrix, LinearOperator):
+        self.is_operator = isinstance(matrix, LinearOperator)
+        if self.is_operator:
             self.rows, self.shape, self.dtype = matrix, matrix.shape, np.dtype(matrix.dtype)
         else:
             super().__init__(matrix)
-
-    @property
-    def is_operator(self) -> bool:
-        """Whether the matrix is known by its products alone."""
-        return isinstance(self.rows, LinearOperator)
 
     @property
     def nbytes(self) -> int:
@@ -96,8 +104,7 @@ class Given(HeldRows):
     def load(self, kept: Array | None = None) -> Any:
         return self.rows if kept is None else self.rows[kept][:, kept]
 
-    def columns(self, kept: Array) -> "Given":
-        """New items, against those of the fit that are kept."""
+    def against(self, kept: Array) -> "Given":
         if self.is_operator:
             return Given(self.rows @ aslinearoperator(sparse.eye_array(len(kept), format="csc")[:, kept]))
         return Given(self.rows[:, kept])
@@ -179,6 +186,12 @@ def by_columns(operation: np.ufunc, rows: Any, numbers: Array) -> Any:
 def width_of(data: Any) -> int:
     """Numbers that one item takes while it is worked on."""
     return int(data.shape[1]) if data.ndim > 1 else 1
+
+
+def bytes_of(data: Any) -> int:
+    """That all of them take in memory."""
+    arrays = (data.data, data.indices, data.indptr) if sparse.issparse(data) else (data,)
+    return sum(int(array.nbytes) for array in arrays)
 
 
 def groups_of(data: Any) -> Array:

@@ -26,6 +26,8 @@ class Items(ABC):
     overhead: int = 0  # bytes that reading takes beyond the blocks
     held: bool = False  # whether they are in memory anyway: blocks cost nothing then
     sparse: bool = False
+    by_matrix: bool = False  # whether a matrix between them is all that is known of them
+    is_operator: bool = False  # whether that matrix is known by its products alone
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -56,6 +58,20 @@ class Items(ABC):
     @abstractmethod
     def load(self, kept: Array | None = None) -> Any:
         """All of them, or those that `kept` marks, in one array."""
+
+    def in_memory(self, kept: Array | None = None) -> "Items":
+        """All of them, or those that `kept` marks, as items that are held."""
+        from mercer.sources.held import HeldItems
+
+        return HeldItems(self.load(kept), self.width)
+
+    def against(self, kept: Array) -> "Items":
+        """New items, compared with those of the fit that `kept` marks: only a matrix between them has others in it."""
+        return self
+
+    def as_rows(self) -> "Rows":
+        """The same, for who needs columns of numbers."""
+        raise BadData(f"{self.label}: rows of numbers are needed here, and these items have no columns.")
 
     def blocks_ahead(self, size: int) -> Iterator[Any]:
         """The same, the next of which is read while the last is worked on."""
@@ -118,6 +134,14 @@ class Rows(Items):
             out[done : done + len(rows)] = rows
             start, done = start + len(block), done + len(rows)
         return out
+
+    def in_memory(self, kept: Array | None = None) -> "Rows":
+        from mercer.sources.held import HeldRows
+
+        return HeldRows(self.load(kept))
+
+    def as_rows(self) -> "Rows":
+        return self
 
     def checked(self, blocks: Iterable[Array]) -> Iterator[Array]:
         """The blocks as they come, refused at the first number that is none."""

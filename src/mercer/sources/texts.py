@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.errors import BadData, in_short
 from mercer.sources.held import HeldItems
 
@@ -17,6 +18,9 @@ class Texts(HeldItems):
         texts = _one_column(X, label)
         _refuse_others(texts, label)
         super().__init__(texts, width=max(1, sum(map(len, texts)) // max(len(texts), 1)))
+
+    def in_memory(self, kept: Array | None = None) -> "Texts":
+        return self if kept is None else Texts(self.load(kept), self.label)  # as wide as those that are left
 
 
 def _one_column(X: Any, label: str) -> list[Any]:

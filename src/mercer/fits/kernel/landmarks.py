@@ -71,8 +71,7 @@ def _choose_rows(
     """The landmarks, and their numbers among the rows as they were given."""
     training = task.training
     if task.landmarks is not None:
-        rows = training.given if training.given is not None else source
-        chosen, numbers = _given_landmarks(task.landmarks, rows, training.scale)
+        chosen, numbers = _given_landmarks(task.landmarks, training.all_items, training.scale)
         if task.kernel.non_negative and numbers is None:
             refuse_negative(in_units_of_input(chosen, training.scale), task.kernel, "landmarks")
         return chosen, numbers
@@ -91,11 +90,11 @@ def _choose_rows(
     return sample[pivots], chosen if training.kept is None else np.flatnonzero(training.kept)[chosen]
 
 
-def _given_landmarks(landmarks: Any, rows: Any, scale: Array | None) -> tuple[Held, Array | None]:
-    """Those of the user: numbers of rows if one-dimensional, rows in the units of X if two-dimensional."""
-    n, d = rows.shape
-    if sparse.issparse(landmarks) and landmarks.shape[1] == d:
-        return _like_rows(landmarks.tocsr(), rows.dtype, scale), None
+def _given_landmarks(landmarks: Any, items: Items, scale: Array | None) -> tuple[Held, Array | None]:
+    """Those of the user: numbers of items if one-dimensional, rows in the units of X if two-dimensional."""
+    n = len(items)
+    if sparse.issparse(landmarks) and landmarks.shape[1] == items.width:
+        return _like_rows(landmarks.tocsr(), items.as_rows().dtype, scale), None
     landmarks = np.asarray(table(landmarks, "landmarks"))
     if landmarks.ndim == 1 and landmarks.size:
         if landmarks.dtype.kind not in "iu":
@@ -103,7 +102,9 @@ def _given_landmarks(landmarks: Any, rows: Any, scale: Array | None) -> tuple[He
         wrong = landmarks[(landmarks < 0) | (landmarks >= n)]
         if len(wrong):
             raise BadData(f"landmarks are numbers of rows from 0 to {n - 1:,}; {wrong[0]} is none of them.")
-        return rows[landmarks], landmarks
+        return items[landmarks], landmarks
+    rows = items.as_rows()
+    d = rows.width
     if landmarks.ndim != 2 or landmarks.shape[1] != d or not len(landmarks):
         raise BadData(
             f"landmarks must be numbers of rows (one-dimensional) or rows of {counted(d, 'column')} like X; got an "
