@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
+from scipy import sparse
 
-__all__ = ["HERE", "Array", "Held", "Home", "Matrix", "arrow", "is_foreign", "single_or_double", "to_numpy"]
+__all__ = ["HERE", "Array", "Held", "Home", "Matrix", "arrow", "dense", "is_foreign", "single_or_double", "to_numpy"]
 
 Array = NDArray[Any]  # of numpy; of which numbers, the function says
 Matrix = Any  # a dense array or a scipy sparse one
@@ -19,6 +20,11 @@ Held = Any  # items in memory, whose first axis counts: a dense array, a CSR mat
 def single_or_double(dtype: DTypeLike) -> type[np.float32] | type[np.float64]:
     """What numbers of this kind are computed and kept in: float32 stays what it is, all others become float64."""
     return np.float32 if dtype == np.float32 else np.float64
+
+
+def dense(block: Matrix, dtype: DTypeLike | None = None) -> Array:
+    """The same numbers in an array, without a copy if they are in one of this kind already."""
+    return np.asarray(block.toarray() if sparse.issparse(block) else block, dtype=dtype)
 
 
 @dataclass(frozen=True)

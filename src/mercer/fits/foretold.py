@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from mercer.arrays import Array
+from mercer.arrays import Array, dense
 from mercer.blocks import MOST_FEATURES, rows_at_a_time
 from mercer.errors import NoRoom
 from mercer.fits.training import Training
@@ -142,16 +141,15 @@ class _Kernel(_Sample):
 
     def block(self, size: int) -> Array:
         some = self.rows[:size]
-        block: Any = some[:, self.indices[:size]] if self.given else self.kernel.block(some, some)
-        return np.asarray(block.toarray() if sparse.issparse(block) else block, dtype=np.float64)
+        block = some[:, self.indices[:size]] if self.given else self.kernel.block(some, some)
+        return dense(block, np.float64)
 
 
 class _Products(_Sample):
     """Of the rows themselves, moved to their mean and in units of their columns' deviations, if that is asked for."""
 
     def __init__(self, rows: Rows, indices: Array, standardize: bool) -> None:
-        some: Any = rows[indices]
-        some = np.asarray(some.toarray() if sparse.issparse(some) else some, dtype=np.float64)
+        some = dense(rows[indices], np.float64)
         with np.errstate(all="ignore"):
             some = some - some.mean(axis=0)
             deviations = some.std(axis=0)

@@ -4,10 +4,9 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import sparse
 from scipy.spatial.distance import pdist
 
-from mercer.arrays import Array
+from mercer.arrays import Array, dense
 from mercer.kernels.base import Held, Kernel, n_rows, require_positive
 
 _SAMPLE = 1000  # rows from which a bandwidth is guessed
@@ -47,7 +46,7 @@ class ByGamma(Kernel):
         """Over a sample of pairs of different points."""
         n = n_rows(X)
         rows = X[np.sort(rng.choice(n, size=_SAMPLE, replace=False)) if n > _SAMPLE else np.arange(n)]
-        distances = self.distances(np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64))
+        distances = self.distances(dense(rows, np.float64))
         distances = distances[distances > 0]
         if not len(distances):
             raise ValueError('gamma="median" needs two different rows, and all rows of X are the same.')

@@ -5,9 +5,8 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from mercer.arrays import Array
+from mercer.arrays import Array, dense
 from mercer.errors import BadData, counted, in_short
 from mercer.inputs import table, told_where
 from mercer.kernels.base import Held, Kernel, kind_of_items, n_rows
@@ -102,8 +101,7 @@ def _part_of(K: Any, items: Array) -> tuple[Kernel, Held]:
     """Some items of a kernel matrix, and the kernel that looks them up by their numbers."""
     if K.shape[0] != K.shape[1]:
         raise ValueError(f"A precomputed kernel matrix must be square; its shape is {K.shape}.")
-    part = K[items][:, items]
-    part = part.toarray() if sparse.issparse(part) else part
+    part = dense(K[items][:, items])
     return Blockwise(lambda one, other: part[np.ix_(one[:, 0], other[:, 0])]), np.arange(len(items))[:, None]
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from mercer.arrays import Array
+from mercer.arrays import Array, dense
 from mercer.blocks import MOST_FEATURES
 from mercer.errors import in_short
 from mercer.kernels.bandwidth import ByGamma
@@ -270,8 +270,7 @@ def as_float(X: Held) -> Held:
 def dot(X: Held, Y: Held, out: Array | None = None) -> Any:
     """X Yᵀ as a dense float64 array."""
     if sparse.issparse(X) or sparse.issparse(Y):
-        entries = as_float(X) @ as_float(Y).T
-        entries = entries.toarray() if sparse.issparse(entries) else np.asarray(entries)
+        entries = dense(as_float(X) @ as_float(Y).T)
         if out is None:
             return entries
         out[...] = entries

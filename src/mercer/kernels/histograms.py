@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from mercer.arrays import Array
+from mercer.arrays import Array, dense
 from mercer.blocks import cut, steps
 from mercer.kernels.bandwidth import ByGamma
 from mercer.kernels.base import ROUNDINGS, Held, Kernel, Tiles, after_shift, n_rows, summed
@@ -98,8 +98,7 @@ def columns_of(X: Held) -> Any:
     """SHORT columns at a time, each as a row of a dense array in float64."""
     X = sparse.csc_array(X) if sparse.issparse(X) else X
     for some in cut(X.shape[1], SHORT):
-        part = X[:, some].toarray() if sparse.issparse(X) else X[:, some]
-        yield np.ascontiguousarray(part.T, dtype=np.float64)
+        yield np.ascontiguousarray(dense(X[:, some]).T, dtype=np.float64)
 
 
 def _column_chain(X: Held) -> int:

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from mercer.arrays import Array, Matrix
+from mercer.arrays import Array, Matrix, dense
 from mercer.blocks import FEATURE_ROWS, cut
 from mercer.kernels.base import summed
 from mercer.kernels.features import FeatureMap
@@ -26,7 +26,8 @@ class FeatureGram(SymmetricOperator):
         self.roundings = 0 if learned is None else learned.roundings()  # behind every feature
         self.n, self.width = features.shape
         # The mean row is what centring will remove; removed here first, large offsets do not cancel.
-        self.moved = not sparse.issparse(features)
+        self.is_sparse = sparse.issparse(features)
+        self.moved = not self.is_sparse
         self.origin = features.mean(axis=0, dtype=np.float64) if self.moved else np.zeros(self.width)
 
     def matmat(self, B: Array) -> Array:
@@ -42,7 +43,7 @@ class FeatureGram(SymmetricOperator):
 
         def work(rows: slice) -> None:
             block = self._rows(rows, moved)
-            out[rows] = block @ W if sparse.issparse(block) else product(block, W)
+            out[rows] = block @ W if self.is_sparse else product(block, W)
 
         run(work, self._pieces(), self.threads)
         return out
@@ -63,16 +64,16 @@ class FeatureGram(SymmetricOperator):
         return sweep_scatter(Square, HeldRows(self.factor), weights, self.threads, exact=True).matrix
 
     def diag(self) -> Array:
-        return np.concatenate([_square_sums(self._rows(rows)) for rows in cut(self.n, FEATURE_ROWS)])
+        return self._squares()
 
     def columns(self, indices: Array) -> Array:
-        return self.times(_dense(self.factor[indices]).T)
+        return self.times(dense(self.factor[indices], np.float64).T)
 
     def shifted_diag(self) -> Array:
-        return np.concatenate([_square_sums(self._rows(rows, moved=True)) for rows in cut(self.n, FEATURE_ROWS)])
+        return self._squares(moved=True)
 
     def shifted_columns(self, indices: Array) -> Array:
-        return self.times((_dense(self.factor[indices]) - self.origin).T, moved=True)
+        return self.times((dense(self.factor[indices], np.float64) - self.origin).T, moved=True)
 
     def shifted_floor(self, mean: float) -> float:
         """No entry is ever formed: only the rounding of the data themselves is left, if they were moved."""
@@ -104,7 +105,7 @@ class FeatureGram(SymmetricOperator):
 
     def _inner(self, block: Matrix, B: Array) -> Array:
         """Φᵀ B of some rows, in short chains."""
-        if not sparse.issparse(block):
+        if not self.is_sparse:
             return inner(block, B)
         return sum((block[rows].T @ B[rows] for rows in cut(len(B), SHORT)), np.zeros((self.width, B.shape[1])))
 
@@ -114,13 +115,10 @@ class FeatureGram(SymmetricOperator):
 
     def _rows(self, rows: slice, moved: bool = False) -> Matrix:
         block = self.factor[rows].astype(np.float64, copy=False)
-        return block if sparse.issparse(block) or not moved else block - self.origin
+        return block - self.origin if moved and self.moved else block
 
-
-def _dense(block: Matrix) -> Array:
-    return (block.toarray() if sparse.issparse(block) else block).astype(np.float64, copy=False)
-
-
-def _square_sums(block: Matrix) -> Array:
-    squares = block.multiply(block) if sparse.issparse(block) else block * block
-    return np.asarray(squares.sum(axis=1)).ravel()
+    def _squares(self, moved: bool = False) -> Array:
+        """Of every row: ‖φ‖², or ‖ψ‖²."""
+        blocks = (self._rows(rows, moved) for rows in cut(self.n, FEATURE_ROWS))
+        squares = (block.multiply(block) if self.is_sparse else block * block for block in blocks)
+        return np.concatenate([np.asarray(some.sum(axis=1)).ravel() for some in squares])

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from mercer.arrays import Array, Matrix
+from mercer.arrays import Array, Matrix, dense
 from mercer.blocks import cut
 from mercer.operators.tiles import TILE, symmetric_chain, symmetric_product
 from mercer.rounding import SUM_ROUNDINGS, frobenius, gamma
@@ -29,8 +29,7 @@ class HeldMatrix(Measured):
         return np.asarray(self.matrix.diagonal(), dtype=np.float64)
 
     def columns(self, indices: Array) -> Array:
-        picked = self.matrix[:, indices]
-        return np.asarray(picked.toarray() if sparse.issparse(picked) else picked, dtype=np.float64)
+        return dense(self.matrix[:, indices], np.float64)
 
     def sparse(self) -> Matrix:
         return self.matrix

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.arrays import Array
+from mercer.arrays import Array, dense
 from mercer.blocks import steps
 from mercer.kernels.base import Kernel
 from mercer.progress import OnPass
-from mercer.sources.held import groups_of, same_items
+from mercer.sources.held import bytes_of, groups_of, same_items
 from mercer.spaces.base import Neighbors, Space
 from mercer.spaces.nearest import by_blocks
 from mercer.squares import from_products
@@ -55,14 +55,12 @@ class KernelRows(Space):
 
     @property
     def nbytes(self) -> int:
-        if sparse.issparse(self.rows):
-            return self.rows.data.nbytes + self.rows.indices.nbytes + self.rows.indptr.nbytes
-        return self.rows.nbytes
+        return bytes_of(self.rows)
 
     def prepare(self, new: Any) -> Any:
         if sparse.issparse(self.rows):
             return sparse.csr_array(new, dtype=np.float64)
-        return new.toarray() if sparse.issparse(new) else new
+        return dense(new)
 
     def nearest_to(self, new: Any, k: int, threads: int) -> Neighbors:
         diag, shape = self.kernel.diag(new), (new.shape[0], self.n)

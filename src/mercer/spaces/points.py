@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial import cKDTree
 
-from mercer.arrays import Array
+from mercer.arrays import Array, dense
 from mercer.blocks import some_of
 from mercer.kernels.dot import Cosine, Linear
 from mercer.progress import OnPass
@@ -99,7 +99,7 @@ class Points(Space):
         return self.rows.nbytes
 
     def prepare(self, new: Any) -> Array:
-        new = new.toarray() if sparse.issparse(new) else new
+        new = dense(new)
         if self.unit:
             return _of_length_one(new)
         moved = np.divide(new, self.scale, dtype=np.float64)

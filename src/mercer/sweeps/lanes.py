@@ -37,7 +37,7 @@ def sweep_scatter(
     Piece after piece goes to lane after lane, so the sums are the same to the last bit on any number of threads.
     """
     n, d = rows.shape
-    threads, exact = threads_for(n * d * d, threads), exact or n * d * d < _WORTH_SINGLE
+    threads, exact = threads_for(n * d * d, threads), exact or rows.sparse or n * d * d < _WORTH_SINGLE
     narrow = d <= kind.narrow
     size = sparse_rows(d, rows.density) if rows.sparse else lane_rows(d, rows.held, narrow)
     count = min(LANES if narrow else 1, -(-n // size))
@@ -61,7 +61,7 @@ def _add_block(
 ) -> None:
     """The pieces of a block, dealt out to the lanes."""
     pieces, each = cut(block.shape[0], size), threads if len(lanes) == 1 else 1
-    exact = exact or block.dtype != np.float32 or sparse.issparse(block) or not _fits_single(some_of(block, _SAMPLE))
+    exact = exact or block.dtype != np.float32 or not _fits_single(some_of(block, _SAMPLE))
 
     def work(i: int) -> None:
         for piece in pieces[i :: len(lanes)]:

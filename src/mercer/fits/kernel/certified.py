@@ -36,7 +36,7 @@ def _find(task: Task, plan: Plan) -> Components:
     """The matrix lives in here alone: it is gone before an inverse is learned."""
     training, kernel, wanted = task.training, task.kernel, _wanted_components(task, plan)
     with working(task.progress, plan.passes, "passes over the kernel matrix") as on_pass:
-        matrix = build_matrix(plan, kernel, training.data, training.weights, task.limits.threads, on_pass, task.learned)
+        matrix = build_matrix(plan, kernel, training, task.limits.threads, on_pass, task.learned)
         spectrum = find_spectrum(
             plan,
             matrix,

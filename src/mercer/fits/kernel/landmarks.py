@@ -227,9 +227,7 @@ def _refined(
     training, settings, k = task.training, plan.solver, len(answer.values)
     assert isinstance(settings, Landmarks)
     values, V = _seen_components(moments.scatter, min(features.count, k + start_columns(k)))
-    matrix = build_matrix(
-        replace(plan, held="recomputed"), task.kernel, training.data, training.weights, settings.threads, on_pass
-    )
+    matrix = build_matrix(replace(plan, held="recomputed"), task.kernel, training, settings.threads, on_pass)
     scores = ByKernel(task.kernel, features.rows, features.inverse @ V, moments.mean @ V, 0.0).scores(
         training.data, settings.threads
     )

@@ -4,9 +4,10 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from mercer.arrays import Array, Held, Matrix
+from mercer.arrays import Matrix
 from mercer.blocks import cut
 from mercer.errors import BadData, warn
+from mercer.fits.training import Training
 from mercer.kernels import Kernel
 from mercer.kernels.features import FeatureMap
 from mercer.operators.centering import Centered
@@ -23,24 +24,24 @@ from mercer.symmetric import SymmetricOperator
 def build_matrix(
     plan: Plan,
     kernel: Kernel,
-    rows: Held,
-    weights: Array | None,
+    training: Training,
     threads: int,
     on_pass: OnPass = None,
     learned: FeatureMap | None = None,
 ) -> Centered:
     """The centred kernel matrix of the rows, held as the plan says; `learned` maps to features, if it is there."""
-    return Centered(_hold(plan, kernel, rows, threads, on_pass, learned), weights)
+    return Centered(_hold(plan, kernel, training, threads, on_pass, learned), training.weights)
 
 
 def _hold(
-    plan: Plan, kernel: Kernel, rows: Held, threads: int, on_pass: OnPass, learned: FeatureMap | None
+    plan: Plan, kernel: Kernel, training: Training, threads: int, on_pass: OnPass, learned: FeatureMap | None
 ) -> SymmetricOperator:
+    rows = training.data
     if plan.held == "features":
         learned = learned or kernel.feature_map(rows)
         assert learned is not None
         return FeatureGram(learned.features(rows), threads, learned)
-    if plan.held == "given" and isinstance(rows, LinearOperator):
+    if plan.held == "given" and training.items.is_operator:
         return BlackBox(_symmetric_operator(rows))
     if plan.held == "given":
         K, asymmetry = _symmetric_part(rows)
