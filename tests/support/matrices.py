@@ -33,6 +33,14 @@ def matrix_with(spectrum, n, rng):
     return (A + A.T) / 2, values
 
 
+def indefinite_matrix(n, rng):
+    """A matrix with the eigenvalues 9, 5 and 2, and −0.5 for all others, of which constants are one."""
+    values = np.concatenate([[-0.5, 9, 5, 2], np.full(n - 4, -0.5)])
+    Q = np.linalg.qr(np.column_stack([np.ones(n), rng.normal(size=(n, n - 1))]))[0]
+    K = Q * values @ Q.T
+    return (K + K.T) / 2
+
+
 class Uncentred(Centered):
     """A matrix as it is, in the clothes of a centred one."""
 

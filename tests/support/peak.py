@@ -6,17 +6,18 @@ from pathlib import Path
 
 import pytest
 
+ROOT = str(Path(__file__).parent.parent.parent)
 SCRIPT = """
 import sys
 from pathlib import Path
 import numpy as np
-def status(name):
-    return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith(name))
+sys.path.insert(0, {root!r})
+from benchmarks.shared.peak import forget_peak, memory
 {before}
-resting = status("VmRSS")
-Path("/proc/self/clear_refs").write_text("5")
+resting = memory("VmRSS")
+forget_peak()
 {work}
-print(status("VmHWM") - resting, {told})
+print(memory("VmHWM") - resting, {told})
 """
 
 needs_peaks = pytest.mark.skipif(
@@ -29,7 +30,7 @@ def peak_of(work, before="", told="model.plan_.memory"):
 
     `before` imports what it takes and does the same with little, so that nothing is loaded for the first time.
     """
-    code = SCRIPT.format(before=before, work=work, told=told)
+    code = SCRIPT.format(root=ROOT, before=before, work=work, told=told)
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     return [int(word) if word.isdigit() else word for word in done.stdout.split()]

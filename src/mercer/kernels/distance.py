@@ -40,12 +40,7 @@ class RBF(ByGamma, EuclideanKernel):
             np.tanh(minus_squares / 2, out=minus_squares)
             np.divide(2 * minus_squares, 1 - minus_squares, out=minus_squares)
             return
-        if shift == 1.0:
-            np.expm1(minus_squares, out=minus_squares)
-            return
-        np.exp(minus_squares, out=minus_squares)
-        if shift:
-            minus_squares -= shift
+        _exponential(minus_squares, shift)
 
 
 @dataclass(frozen=True)
@@ -59,9 +54,7 @@ class Matern(EuclideanKernel):
     length_scale: float = 1.0
 
     def __post_init__(self) -> None:
-        require_positive(self.length_scale, "length_scale")
-        if not 1e-150 < self.length_scale < 1e150:
-            raise ValueError(f"length_scale must lie between 1e-150 and 1e150; got {in_short(self.length_scale)}.")
+        _require_length(self.length_scale)
         if not isinstance(self.nu, Real) or self.nu not in (0.5, 1.5, 2.5):
             raise ValueError(f"nu must be 0.5, 1.5 or 2.5; got {in_short(self.nu)}. (For nu → ∞ take RBF.)")
 
@@ -100,9 +93,7 @@ class RationalQuadratic(EuclideanKernel):
 
     def __post_init__(self) -> None:
         require_positive(self.alpha, "alpha")
-        require_positive(self.length_scale, "length_scale")
-        if not 1e-150 < self.length_scale < 1e150:
-            raise ValueError(f"length_scale must lie between 1e-150 and 1e150; got {in_short(self.length_scale)}.")
+        _require_length(self.length_scale)
         if not 1e-6 <= self.alpha <= 1e6:
             raise ValueError(
                 f"alpha must lie between 1e-6 and 1e6; got {in_short(self.alpha)}. (Beyond the one all rows look the "
@@ -118,12 +109,7 @@ class RationalQuadratic(EuclideanKernel):
         minus_squares /= -self.alpha
         np.log1p(minus_squares, out=minus_squares)
         minus_squares *= -self.alpha
-        if shift == 1.0:
-            np.expm1(minus_squares, out=minus_squares)
-            return
-        np.exp(minus_squares, out=minus_squares)
-        if shift:
-            minus_squares -= shift
+        _exponential(minus_squares, shift)
 
     def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
         """k = e^−L, and the logarithm L is off by a few roundings of itself: in k by Le^−L ≤ 0.37 of as many.
@@ -165,3 +151,19 @@ class Laplacian(ByGamma):
 
     def distances(self, rows: Array) -> Array:
         return pdist(rows, metric="cityblock")
+
+
+def _exponential(exponents: Array, shift: float) -> None:
+    """e^x − shift in their place; without cancellation where that is e^x − 1."""
+    if shift == 1.0:
+        np.expm1(exponents, out=exponents)
+        return
+    np.exp(exponents, out=exponents)
+    if shift:
+        exponents -= shift
+
+
+def _require_length(length_scale: float) -> None:
+    require_positive(length_scale, "length_scale")
+    if not 1e-150 < length_scale < 1e150:
+        raise ValueError(f"length_scale must lie between 1e-150 and 1e150; got {in_short(length_scale)}.")

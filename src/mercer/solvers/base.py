@@ -113,6 +113,13 @@ def rounding_floor(n: int, size: float) -> float:
     return float(8 * UNIT * np.sqrt(n) * abs(size))
 
 
+def measured(op: SymmetricOperator, values: Array, vectors: Array) -> Eigenpairs:
+    """Pairs as they are, with their products and residuals; what else is known of them is for the solver to say."""
+    products = op.matmat(vectors)
+    residuals = lengths(products - vectors * values)
+    return Eigenpairs(values, vectors, residuals, products, product_rounding=op.product_rounding)
+
+
 def measured_anew(pairs: Eigenpairs, op: SymmetricOperator) -> Eigenpairs:
     """The same vectors with products of their own, not turned from those of others: their rounding is one product's."""
     if pairs.turned == 1 or not len(pairs):

@@ -1,14 +1,13 @@
 """LAPACK on the whole matrix."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import linalg
 
 from mercer.arrays import Array
 from mercer.errors import BadData
-from mercer.rounding import lengths
-from mercer.solvers.base import NOT_FINITE, Eigenpairs, Solver
+from mercer.solvers.base import NOT_FINITE, Eigenpairs, Solver, measured
 from mercer.symmetric import SymmetricOperator
 from mercer.threads import blas_threads_for
 
@@ -34,12 +33,8 @@ class Dense(Solver):
             values, vectors = leading_eigenpairs(A, wanted)
         lowest = float(values[-1]) if len(values) == n else 0.0 if self.psd else _lowest_seen(A, rng)
         kept, U = values[:k], vectors[:, :k]
-        products = op.matmat(U)
-        return Eigenpairs(
-            values=kept,
-            vectors=U,
-            residuals=lengths(products - U * kept),
-            products=products,
+        return replace(
+            measured(op, kept, U),
             beyond=values[k : k + 1],
             beyond_residuals=np.zeros(len(values[k : k + 1])),
             lowest=lowest,
@@ -47,7 +42,6 @@ class Dense(Solver):
             columns=n,
             passes=1,
             complete=len(values) >= wanted,
-            product_rounding=op.product_rounding,
         )
 
 

@@ -1,13 +1,12 @@
 """K = ΦΦᵀ with few features: the eigenproblem of the D×D side."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import BadData
-from mercer.rounding import lengths
-from mercer.solvers.base import NOT_FINITE, Eigenpairs, Solver
+from mercer.solvers.base import NOT_FINITE, Eigenpairs, Solver, measured
 from mercer.symmetric import SymmetricOperator
 from mercer.threads import blas_threads_for
 
@@ -38,12 +37,8 @@ class Factored(Solver):
         theta[:kept] = values[:kept]
         if kept < k:  # more components than the data have directions: the rest has eigenvalue zero
             U = _complete(U, op, k, rng)
-        products = op.matmat(U)
-        return Eigenpairs(
-            values=theta,
-            vectors=U,
-            residuals=lengths(products - U * theta),
-            products=products,
+        return replace(
+            measured(op, theta, U),
             beyond=np.maximum(values[kept : kept + 1], 0.0) if kept < len(values) else np.zeros(1),
             beyond_residuals=np.zeros(1),
             lowest=float(min(values[-1], 0.0)),
@@ -51,7 +46,6 @@ class Factored(Solver):
             columns=k,
             passes=2,
             complete=True,
-            product_rounding=op.product_rounding,
         )
 
 

@@ -1,14 +1,13 @@
 """Singular values and vectors by LAPACK: nothing is squared, so small ones keep their digits."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import linalg
 
 from mercer.arrays import Array
 from mercer.errors import BadData
-from mercer.rounding import lengths
-from mercer.solvers.base import NOT_FINITE, Eigenpairs, Solver
+from mercer.solvers.base import NOT_FINITE, Eigenpairs, Solver, measured
 from mercer.symmetric import SymmetricOperator
 from mercer.threads import blas_threads_for
 
@@ -28,12 +27,8 @@ class Svd(Solver):
         with blas_threads_for(X.size * min(X.shape)):
             U, sigma, Vt = _svd(X)
         vectors = np.concatenate([U[:, :k], Vt[:k].T]) / np.sqrt(2)
-        products = op.matmat(vectors)
-        return Eigenpairs(
-            values=sigma[:k],
-            vectors=vectors,
-            residuals=lengths(products - vectors * sigma[:k]),
-            products=products,
+        return replace(
+            measured(op, sigma[:k], vectors),
             beyond=sigma[k:],
             beyond_residuals=np.zeros(len(sigma[k:])),
             lowest=-float(sigma[0]) if len(sigma) else 0.0,
@@ -41,7 +36,6 @@ class Svd(Solver):
             columns=len(sigma),
             passes=1,
             complete=True,
-            product_rounding=op.product_rounding,
         )
 
 

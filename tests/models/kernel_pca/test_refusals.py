@@ -12,6 +12,7 @@ from mercer import KernelPCA
 from mercer.errors import BadData, MercerWarning
 from mercer.kernels import RBF, Polynomial
 from support.kernel import X
+from support.matrices import indefinite_matrix
 
 rng = np.random.default_rng(0)
 
@@ -107,11 +108,8 @@ def test_one_row_and_more_components_than_rows_are_told():
 
 
 def test_indefinite_matrices_are_solved_where_they_can_be_and_told():
-    values = np.concatenate([[9.0, 5, 2], np.full(57, -0.5)])
-    Q = np.linalg.qr(np.column_stack([np.ones(60), rng.normal(size=(60, 59))]))[0]
-    K = Q * np.roll(values, 1) @ Q.T
     with pytest.warns(MercerWarning, match="not positive semi-definite: it has an eigenvalue of at most -0.5"):
-        model = KernelPCA(3, kernel="precomputed").fit((K + K.T) / 2)
+        model = KernelPCA(3, kernel="precomputed").fit(indefinite_matrix(60, rng))
     assert_allclose(model.eigenvalues_, [9, 5, 2], rtol=1e-9)
     assert np.isnan(model.explained_variance_ratio_).all()
 

@@ -42,16 +42,24 @@ def golden(shape, name, offset):
         return X, [values[i] for i in order], [vectors[:, i] for i in order]
 
 
+def on_golden_rows(solvers):
+    """A test of all of them, wherever the rows lie, by every one of these solvers; what they tell is told elsewhere."""
+
+    def of(test):
+        for name, values in (("offset", WHERE), ("name", WIDE_RANGES), ("solver", solvers)):
+            test = pytest.mark.parametrize(name, values)(test)
+        return quiet(test)
+
+    return of
+
+
 def far(found, true):
     """|found − true| of numbers in 50 digits."""
     with mpmath.workdps(50):
         return np.array([float(abs(mpmath.mpf(f) - t)) for f, t in zip(found.tolist(), true, strict=True)])
 
 
-@pytest.mark.parametrize("solver", [*WITHOUT_SQUARES, "auto"])
-@pytest.mark.parametrize("name", WIDE_RANGES)
-@pytest.mark.parametrize("offset", WHERE)
-@quiet
+@on_golden_rows([*WITHOUT_SQUARES, "auto"])
 def test_singular_values_keep_their_digits_where_nothing_is_squared(offset, name, solver):
     for shape in SHAPES:
         X, values, _ = golden(shape, name, offset)
@@ -62,10 +70,7 @@ def test_singular_values_keep_their_digits_where_nothing_is_squared(offset, name
         assert far(np.sqrt((len(X) - 1) * model.explained_variance_), sigma).max() <= 30 * U * float(sigma[0])
 
 
-@pytest.mark.parametrize("solver", BY_SQUARES)
-@pytest.mark.parametrize("name", WIDE_RANGES)
-@pytest.mark.parametrize("offset", WHERE)
-@quiet
+@on_golden_rows(BY_SQUARES)
 def test_squares_cost_no_more_than_rounding_of_the_largest_variance(offset, name, solver):
     for shape in SHAPES:
         X, values, _ = golden(shape, name, offset)
@@ -80,10 +85,7 @@ def test_squares_cost_no_more_than_rounding_of_the_largest_variance(offset, name
             assert np.all(far(found, values)[there] <= 1e-6 * np.array(values, dtype=float)[there])
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("name", WIDE_RANGES)
-@pytest.mark.parametrize("offset", WHERE)
-@quiet
+@on_golden_rows(SOLVERS)
 def test_certificates_hold_in_fifty_digits(offset, name, solver):
     for shape in SHAPES:
         X, values, vectors = golden(shape, name, offset)
