@@ -1,7 +1,5 @@
 """Kernels of texts against their definitions, and models that learn from texts."""
 
-from collections import Counter
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -17,8 +15,10 @@ from sklearn.preprocessing import StandardScaler
 from mercer import KernelPCA, LocallyLinearEmbedding
 from mercer.datasets import OOV, VOC, family
 from mercer.errors import BadData
-from mercer.kernels import RBF, Spectrum
+from mercer.kernels import RBF, MinMax, Spectrum, Tanimoto
 from mercer.kernels.grams import Letters, Vocabulary
+from mercer.rounding import gamma
+from support.naive_texts import by_definition, exactly
 
 rng = np.random.default_rng(0)
 TEXTS = ["", "a", "ab", "abab abab", "bar", "bat", "car", "cat", "naïve", "😀😀x", "aaaaaaa", "the cat the cat sat"]
@@ -26,32 +26,17 @@ TEXTS += ["".join(rng.choice(list("abc d"), size=rng.integers(0, 15))) for _ in 
 NEW = ["zzz", "catz", "aaaaaaaaaaaaab", "", "the dog sat", "naive"]
 
 
-def grams(text, kernel):
-    letters = text.split() if kernel.by == "words" else text
-    return Counter(tuple(letters[i : i + m]) for m in kernel.lengths for i in range(len(letters) - m + 1))
-
-
-def common(a, b, kernel):
-    if kernel.counts == "product":
-        return sum(count * b[gram] for gram, count in a.items())
-    return sum(min(count, b[gram]) if kernel.counts == "min" else gram in b for gram, count in a.items())
-
-
-def by_definition(kernel, some, others):
-    left, right = [grams(text, kernel) for text in some], [grams(text, kernel) for text in others]
-    K = np.array([[float(common(a, b, kernel)) for b in right] for a in left])
-    if kernel.normalize:
-        own = [np.array([common(a, a, kernel) for a in side]) for side in (left, right)]
-        K = np.divide(K, np.sqrt(np.outer(*own)), out=np.zeros_like(K), where=np.outer(*own) > 0)
-    return K
-
-
 SPECTRA = [
     Spectrum(n, shortest, by, counts, normalize)
     for n, shortest in ((1, None), (3, None), (3, 1), (5, 2))
     for by in ("characters", "words")
     for counts in ("product", "min", "once")
-    for normalize in (True, False)
+    for normalize in (True, False, "dice", "jaccard")
+]
+SPECTRA += [
+    Spectrum(3, 1, counts=counts, normalize=normalize, weights=weights)
+    for counts, weights in (("product", (0.1, 0.0, 3.0)), ("min", (1.0, 2.0, 1e-9)), ("once", (0, 0, 1)))
+    for normalize in (True, False, "dice", "jaccard")
 ]
 
 
@@ -61,9 +46,35 @@ def test_spectrum_is_its_definition(kernel):
     assert_allclose(kernel.block(TEXTS, TEXTS), K, rtol=1e-13, atol=1e-15)
     assert_allclose(kernel.diag(TEXTS), np.diag(K), rtol=1e-13)
     assert_allclose(kernel.block(NEW, TEXTS), by_definition(kernel, NEW, TEXTS), rtol=1e-13, atol=1e-15)
+    if kernel.normalize in ("dice", "jaccard"):
+        assert kernel.feature_map(TEXTS) is kernel.features(TEXTS) is kernel.n_features(TEXTS) is None
+        return
     learned = kernel.feature_map(TEXTS)  # what new texts have that the others had not makes them longer, and no more
     assert_allclose((learned.features(NEW) @ learned.features(TEXTS).T).toarray(), kernel.block(NEW, TEXTS), atol=1e-13)
     assert learned.features(TEXTS).shape[1] == learned.n_features() == kernel.n_features(TEXTS)
+
+
+@pytest.mark.parametrize("kernel", SPECTRA, ids=str)
+def test_entries_and_features_are_off_by_no_more_than_the_kernel_says(kernel):
+    texts = [*TEXTS, "a" * 300, "ab" * 150 + "c" * 77]
+    exact, size = exactly(kernel, texts, texts), np.sqrt(np.outer(kernel.sizes(texts), kernel.sizes(texts)))
+    assert (errors(kernel.block(texts, texts), exact) <= gamma(kernel.roundings(texts)) * size).all()
+    learned = kernel.feature_map(texts)
+    if learned is not None:
+        product = gamma(texts_length(learned, texts)) * size  # of the sum that this test takes
+        phi = learned.features(texts)
+        off = errors((phi @ phi.T).toarray(), exact)
+        assert (off <= 2.001 * gamma(learned.roundings()) * size + product).all()
+
+
+def texts_length(learned, texts):
+    return int(np.diff(learned.features(texts).indptr).max()) + 2
+
+
+def errors(computed, exact):
+    return np.array(
+        [[abs(float(a - b)) for a, b in zip(*rows, strict=True)] for rows in zip(computed, exact, strict=True)]
+    )
 
 
 def test_the_spectrum_of_the_textbook():
@@ -78,6 +89,32 @@ def test_counts_are_those_of_scikit_learn():
     assert np.array_equal(K, (theirs @ theirs.T).toarray())
 
 
+def test_sets_of_grams_are_compared_as_fingerprints_are():
+    """Jaccard's coefficient is that of Tanimoto and MinMax on rows of counts, for texts that have any grams."""
+    rows = (
+        CountVectorizer(analyzer="char", ngram_range=(2, 2), lowercase=False).fit_transform(VOC).toarray().astype(float)
+    )
+    for counts, twin, seen in (
+        ("once", Tanimoto(), np.minimum(rows, 1.0)),
+        ("product", Tanimoto(), rows),
+        ("min", MinMax(), rows),
+    ):
+        K = Spectrum(2, counts=counts, normalize="jaccard").block(VOC, VOC)
+        assert_allclose(K, twin.block(seen, seen), rtol=1e-13)
+
+
+@pytest.mark.parametrize("normalize", ["dice", "jaccard"])
+@pytest.mark.parametrize("counts", ["product", "min", "once"])
+def test_dice_and_jaccard_are_positive_semidefinite_where_the_overlap_coefficient_is_not(counts, normalize):
+    """{a}, {b}, {a, b}: |A ∩ B|/min(|A|, |B|) has the eigenvalue 1 − √2."""
+    letters = ["".join(np.random.default_rng(seed).choice(list("abcde"), size=1 + seed % 7)) for seed in range(80)]
+    texts = ["a", "b", "ab", *dict.fromkeys(letters)]
+    K = Spectrum(1, counts=counts, normalize=normalize).block(texts, texts)
+    assert np.linalg.eigvalsh(K)[0] > -1e-12 * len(K)
+    overlap = np.array([[1, 0, 1], [0, 1, 1], [1, 1, 1]])
+    assert_allclose(np.linalg.eigvalsh(overlap)[0], 1 - np.sqrt(2))
+
+
 def test_no_two_grams_share_a_number():
     """Where a hash of 20 bits would collide: all pairs of 2 000 letters, and long grams of far code points."""
     letters = [chr(0x4E00 + i) for i in range(2000)]
@@ -89,6 +126,7 @@ def test_no_two_grams_share_a_number():
 
 def test_bytes_are_texts_and_lone_surrogates_are_letters():
     assert_allclose(Spectrum(2).block([b"ab\xff"], ["ab\xff"]), [[1.0]])
+    assert_allclose(Spectrum(1, by="words").block([b"ab cd"], ["cd ab"]), [[1.0]])
     assert_allclose(Spectrum(1).block(["\ud800"], ["\ud800", "a"]), [[1.0, 0.0]])
 
 
@@ -186,6 +224,19 @@ def test_locally_linear_embedding_by_what_texts_have_in_common():
     assert_allclose(model.reconstruction_error_, twin.reconstruction_error_, rtol=1e-6)
 
 
+@pytest.mark.parametrize(
+    "kernel",
+    [Spectrum(2, normalize="jaccard"), Spectrum(2, counts="once", normalize="dice"), Spectrum(2) * Spectrum(1)],
+)
+def test_kernels_without_features_are_evaluated(kernel):
+    words = ["".join(rng.choice(list("abcdefghij"), size=rng.integers(3, 9))) for _ in range(600)]
+    model, K = KernelPCA(3, kernel=kernel).fit(words), kernel.block(words, words)
+    assert model.plan_.held == "gram"
+    twin = KernelPCA(3, kernel="precomputed").fit(K)
+    assert_allclose(model.eigenvalues_, twin.eigenvalues_, rtol=1e-9)
+    assert_allclose(np.abs(model.transform(NEW)), np.abs(twin.transform(kernel.block(NEW, words))), atol=1e-8)
+
+
 # ---------------------------------------------------------------------------- what is refused
 
 
@@ -221,6 +272,12 @@ def test_texts_without_a_single_gram_are_told():
         (dict(n=2, shortest=3), "shortest=3 is longer than n=2"),
         (dict(by="lines"), "by must be one of characters, words"),
         (dict(counts="max"), "counts must be one of product, min, once"),
+        (dict(normalize="cosine"), "normalize must be True, False, 'dice' or 'jaccard'; got 'cosine'"),
+        (dict(normalize=1), "normalize must be True, False, 'dice' or 'jaccard'; got 1"),
+        (dict(weights=(1.0, 2.0)), "weights must be a tuple with a number for the length 3"),
+        (dict(shortest=2, weights=[1.0, 2.0]), "weights must be a tuple with a number for each length from 2 to 3"),
+        (dict(shortest=2, weights=(1.0, -2.0)), "every one of weights must be a non-negative number; got -2.0"),
+        (dict(shortest=2, weights=(0.0, 0.0)), "weights are all zero"),
     ],
     ids=str,
 )

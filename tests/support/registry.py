@@ -99,6 +99,8 @@ MERCER_KERNELS = [
     (Spectrum(3), texts),
     (Spectrum(n=2, shortest=1, counts="min"), texts),
     (Spectrum(n=2, by="words", counts="once", normalize=False), texts),
+    (Spectrum(n=2, counts="once", normalize="dice"), texts),
+    (Spectrum(n=3, shortest=1, counts="min", normalize="jaccard", weights=(0.5, 0.0, 3.0)), texts),
     (0.5 * Spectrum(2) + Spectrum(4, shortest=3), texts),
 ]
 ALL_KERNELS = [

@@ -7,8 +7,10 @@ of the next level. Nothing is hashed, so nothing collides, and the letters may b
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from mercer.arrays import Array
 
@@ -18,6 +20,11 @@ UNKNOWN = -1
 def ends_of(lengths: Sequence[int]) -> Array:
     """Where texts of these lengths begin and end, one after the other."""
     return np.concatenate([[0], np.cumsum(np.asarray(lengths, dtype=np.int64))])
+
+
+def plain(text: str | bytes) -> str:
+    """A text as letters; of bytes, each byte is one."""
+    return text if isinstance(text, str) else text.decode("latin-1")
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +37,8 @@ class Letters:
     @classmethod
     def of(cls, texts: Sequence[str | bytes]) -> "Letters":
         """Code points of texts; of bytes, the bytes."""
-        plain = [text if isinstance(text, str) else text.decode("latin-1") for text in texts]
-        lengths = [len(text) for text in plain]
-        codes = np.frombuffer("".join(plain).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+        lengths = [len(text) for text in texts]
+        codes = np.frombuffer("".join(map(plain, texts)).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
         return cls(codes.astype(np.int64), ends_of(lengths))
 
     @property
@@ -82,8 +88,27 @@ class Vocabulary:
             found.append(whole)
         return cls(tuple(levels)), found
 
+    @classmethod
+    def of_tuples(cls, alphabet: Array, tuples: Array) -> tuple["Vocabulary", Array]:
+        """Grams that are given letter by letter (N×m places in the alphabet), and the number of each."""
+        numbers, levels = tuples[:, 0], [_Level(alphabet)]
+        for letter in tuples.T[1:]:
+            distinct, numbers = np.unique(numbers * len(alphabet) + letter, return_inverse=True)
+            levels.append(_Level(distinct))
+            numbers = numbers.reshape(-1)
+        return cls(tuple(levels)), numbers
+
     def sizes(self) -> list[int]:
         return [len(level.keys) for level in self.levels]
+
+    def spelled(self, length: int) -> Array:
+        """The letters of every gram of a length (N×length places in the alphabet)."""
+        letters, count = np.empty((self.sizes()[length - 1], length), dtype=np.int64), len(self.levels[0].keys)
+        numbers = np.arange(len(letters))
+        for place in range(length - 1, 0, -1):
+            numbers, letters[:, place] = np.divmod(self.levels[place].keys[numbers], max(count, 1))
+        letters[:, 0] = numbers
+        return letters
 
     def in_terms_of(self, other: "Vocabulary") -> list[Array]:
         """For every level, the number that each gram of this vocabulary has in the other one, or UNKNOWN."""
@@ -95,3 +120,29 @@ class Vocabulary:
             there = (shorter != UNKNOWN) & (letter != UNKNOWN)
             found.append(np.where(there, known.find(np.where(there, shorter * its + letter, UNKNOWN)), UNKNOWN))
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """How often every gram of a vocabulary is in every text: a matrix (CSR) for each of the lengths that count."""
+
+    vocabulary: Vocabulary
+    lengths: dict[int, Any]
+
+
+def count_windows(letters: Letters, lengths: range) -> Counted:
+    """Grams are the letters in a row."""
+    vocabulary, numbers = Vocabulary.of(letters, lengths[-1])
+    sizes, matrices = vocabulary.sizes(), dict[int, Any]()
+    for length in lengths:
+        begin, texts = letters.starts(length)
+        shape = letters.count, sizes[length - 1]
+        matrices[length] = summed_up(texts, numbers[length - 1][begin], np.ones(len(begin)), shape)
+    return Counted(vocabulary, matrices)
+
+
+def summed_up(rows: Array, columns: Array, values: Array, shape: tuple[int, int]) -> Any:
+    """A CSR matrix of values that are added up where they fall on each other."""
+    matrix = sparse.coo_array((values, (rows, columns)), shape=shape).tocsr()
+    matrix.sum_duplicates()
+    return matrix

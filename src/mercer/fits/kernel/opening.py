@@ -102,15 +102,16 @@ def gamma_of(model: Any, task: Task) -> Any:
 def describe(model: Any, items: Items, kernel: Kernel, learned: FeatureMap | None = None) -> Problem:
     """The sizes on which a plan is based."""
     asked, given = model.n_components, isinstance(kernel, Precomputed)
+    columns = None if given else kernel.n_features(items) if learned is None else learned.n_features()
     copies = (model.copy_X or model.standardize) and items.held and not (given or items.sparse)
     return Problem(
         n=len(items),
         width=items.width,
         k=number_to_plan_for(asked),
-        n_features=None if given else kernel.n_features(items) if learned is None else learned.n_features(),
+        n_features=columns,
         free_features=kernel.features_are_rows,
         sparse=items.sparse,
-        sparse_features=kernel.sparse_features,
+        sparse_features=kernel.sparse_features and columns is not None,
         given=given,
         copied=items.nbytes if copies else 0,
         loaded=0 if items.held else items.nbytes,
