@@ -12,8 +12,9 @@ from mercer.errors import MissingPart
 from mercer.terminal import forgiving
 from mercer.threads import one_blas_thread
 
-__all__ = ["OnPass", "PassCounter", "Progress", "reporting", "saying", "track", "working"]
+__all__ = ["Listener", "OnPass", "PassCounter", "Progress", "reporting", "saying", "track", "working"]
 
+Listener = bool | Callable[["Progress"], object]  # what users give: a bar, or not, or a function that is told
 OnPass = Callable[[float], None] | None  # what long work calls with the share of it, or of a pass, that is done
 
 
@@ -31,7 +32,7 @@ class Progress:
 class PassCounter:
     """Turns the fractions of passes that an operator reports into `Progress`."""
 
-    def __init__(self, expected: int, words: str, report: Callable[[Progress], Any]) -> None:
+    def __init__(self, expected: int, words: str, report: Callable[[Progress], object]) -> None:
         self.expected, self.words, self.report, self.done, self.share = expected, words, report, 0, 0.0
 
     def __call__(self, fraction: float) -> None:
@@ -42,7 +43,7 @@ class PassCounter:
 
 
 @contextmanager
-def reporting(progress: Any, expected: int, words: str) -> Iterator[PassCounter | None]:
+def reporting(progress: Listener, expected: int, words: str) -> Iterator[PassCounter | None]:
     """What an operator is to call with the fraction of a pass: None, a user's function or a bar."""
     if callable(progress):
         yield PassCounter(expected, words, progress)
@@ -91,7 +92,7 @@ def _bar(words: str) -> Iterator[Callable[[float, str], None]]:
 
 
 @contextmanager
-def working(progress: Any, passes: int, words: str, *, threads: int | None = None) -> Iterator[PassCounter | None]:
+def working(progress: Listener, passes: int, words: str, *, threads: int | None = None) -> Iterator[PassCounter | None]:
     """Long work in so many passes; gives what is to be called with the share of one that is done, if anybody listens.
 
     numpy is quiet meanwhile, as what overflows is told in words. With `threads`, BLAS and LAPACK keep to one thread,

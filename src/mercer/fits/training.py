@@ -1,9 +1,9 @@
 """The rows a model learns from: checked, weighted, and without those that do not count."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.arrays import Array, Held
 from mercer.kernels import Kernel
@@ -64,7 +64,7 @@ class Training:
         return replace(self, items=held, weights=self.weights[kept], kept=kept, given=self.items, own=True)
 
 
-def weigh(items: Items, sample_weight: Any) -> Training:
+def weigh(items: Items, sample_weight: ArrayLike | None) -> Training:
     """Items of weight zero are left out, where they are in memory; of a matrix between items, their columns too."""
     if sample_weight is None:
         return Training(items, own=False)

@@ -108,9 +108,10 @@ class KernelModel(Model):
                 setattr(self, name, value)
         self._projection, self._training = Current.of(self, found.projection, found.centring), found.scores
         warn_each([found.plan.notice, *training.notes, *found.warnings])
-        if not found.certificate.converged and not found.plan.approximate:
+        certificate = found.certificate
+        if isinstance(certificate, Certificate) and not certificate.converged:
             warn(
-                f"The solver stopped after {counted(found.certificate.passes, 'pass')} before every component met the "
+                f"The solver stopped after {counted(certificate.passes, 'pass')} before every component met the "
                 "tolerance; see certificate_. Give a larger max_iter or tol.",
                 ConvergenceWarning,
             )

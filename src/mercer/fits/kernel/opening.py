@@ -4,10 +4,11 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.fits.door import open_items
 from mercer.fits.foretold import with_share
-from mercer.fits.kernel.task import Task
+from mercer.fits.kernel.task import Parameters, Task
 from mercer.fits.scale import divided, refuse_matrix, standardized
 from mercer.fits.training import Training, weigh
 from mercer.inputs import table
@@ -24,15 +25,16 @@ from mercer.sources.items import Items
 _SPARSE = 5  # times as dear as dense: an entry from sparse rows
 
 
-def open_task(model: Any, X: Any, sample_weight: Any, limits: Limits, look: bool = True) -> Task:
+def open_task(model: Parameters, X: Any, sample_weight: ArrayLike | None, limits: Limits, look: bool = True) -> Task:
     """What `model.fit(X)` is asked for; columns are looked at for a scale, unless it does not matter which."""
-    share = model.n_components is not None and not isinstance(model.n_components, Integral)  # its plan needs a scale
-    training = _open_training(model, X, sample_weight, limits, look or share)
+    asked = model.n_components
+    share = None if asked is None or isinstance(asked, Integral) else float(asked)
+    training = _open_training(model, X, sample_weight, limits, look or share is not None)  # its plan needs a scale
     kernel = kernel_for(model, training.items)
     learned = training.learn_features(kernel)
     problem = describe(model, training.items, kernel, learned)
-    if share:
-        problem = with_share(problem, kernel, training, model.n_components, limits, model._rng())
+    if share is not None:
+        problem = with_share(problem, kernel, training, share, limits, model._rng())
     return Task(
         training,
         kernel,
@@ -49,7 +51,7 @@ def open_task(model: Any, X: Any, sample_weight: Any, limits: Limits, look: bool
     )
 
 
-def _open_training(model: Any, X: Any, sample_weight: Any, limits: Limits, look: bool) -> Training:
+def _open_training(model: Parameters, X: Any, sample_weight: ArrayLike | None, limits: Limits, look: bool) -> Training:
     """The items, checked and weighed, with their columns divided if that was asked for."""
     given = is_precomputed(model)
     if given:
@@ -77,29 +79,28 @@ def _open_training(model: Any, X: Any, sample_weight: Any, limits: Limits, look:
     return standardized(training, names, limits.threads) if look else divided(training, np.ones(items.width))
 
 
-def is_precomputed(model: Any) -> bool:
+def is_precomputed(model: Parameters) -> bool:
     """Whether X is the kernel matrix itself."""
     return isinstance(model.kernel, Precomputed) or (isinstance(model.kernel, str) and model.kernel == "precomputed")
 
 
-def asked_kernel(model: Any) -> Kernel:
+def asked_kernel(model: Parameters) -> Kernel:
     """The kernel that was asked for, with what is left to the data left to it."""
     return as_said(model.kernel, gamma=model.gamma, degree=model.degree, coef0=model.coef0, params=model.kernel_params)
 
 
-def kernel_for(model: Any, items: Items) -> Kernel:
+def kernel_for(model: Parameters, items: Items) -> Kernel:
     """The same with numbers in it."""
     return asked_kernel(model).resolved(items, model._rng())
 
 
-def gamma_of(model: Any, task: Task) -> Any:
+def gamma_of(model: Parameters, task: Task) -> float:
     """The γ of the kernel; of one that has none, what it would have been."""
-    return getattr(
-        task.kernel, "gamma", 1.0 / task.training.items.width if model.gamma in (None, "median") else model.gamma
-    )
+    said = None if isinstance(model.gamma, str) else model.gamma
+    return getattr(task.kernel, "gamma", 1.0 / task.training.items.width if said is None else said)
 
 
-def describe(model: Any, items: Items, kernel: Kernel, learned: FeatureMap | None = None) -> Problem:
+def describe(model: Parameters, items: Items, kernel: Kernel, learned: FeatureMap | None = None) -> Problem:
     """The sizes on which a plan is based."""
     asked, given = model.n_components, isinstance(kernel, Precomputed)
     columns = None if given else kernel.n_features(items) if learned is None else learned.n_features()
@@ -127,7 +128,7 @@ def describe(model: Any, items: Items, kernel: Kernel, learned: FeatureMap | Non
     )
 
 
-def asked_solver(model: Any) -> str:
+def asked_solver(model: Parameters) -> str:
     """The solver that was asked for: who says something about landmarks wants them."""
     said = [name for name in ("n_landmarks", "landmarks", "refine") if getattr(model, name) is not None]
     said = [name for name in said if name != "refine" or model.refine]

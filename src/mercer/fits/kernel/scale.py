@@ -1,12 +1,14 @@
 """Whether a kernel sees the data at the right scale: who has company, who looks the same, and what to do about it."""
 
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
 
+from mercer.arrays import Array, Held
 from mercer.certificates.intervals import IntervalCertificate
+from mercer.certificates.residuals import Certificate
 from mercer.errors import joined
-from mercer.fits.kernel.task import Components
+from mercer.fits.kernel.task import Components, Parameters
 from mercer.kernels import Kernel
 from mercer.kernels.bandwidth import ByGamma
 from mercer.kernels.euclidean import EuclideanKernel
@@ -30,10 +32,10 @@ def company(kernel: Kernel, matrix: Centered) -> float | None:
     return float(np.median(matrix.n * (matrix.means + gram.shift) / _own_similarity(kernel, gram.X) - own))
 
 
-def _company_of_landmarks(found: Components, kernel: Kernel) -> float | None:
+def _company_of_landmarks(found: Components, certificate: IntervalCertificate, kernel: Kernel) -> float | None:
     """The same, guessed from landmarks that see hardly more of the rows than themselves."""
-    S, certificate = found.landmarks, found.certificate
-    if not kernel.by_distance or not isinstance(certificate, IntervalCertificate) or S.shape[0] < FEW_ROWS:
+    S = found.landmarks
+    if not kernel.by_distance or S.shape[0] < FEW_ROWS:
         return None
     if certificate.captured > _THEMSELVES * certificate.n_landmarks / found.n:
         return None
@@ -42,12 +44,12 @@ def _company_of_landmarks(found: Components, kernel: Kernel) -> float | None:
     return float(np.median(sums)) * found.n / some.shape[0]
 
 
-def _own_similarity(kernel: Kernel, rows: Any) -> float:
+def _own_similarity(kernel: Kernel, rows: Held) -> float:
     """k(x, x), the same for all x."""
     return float(kernel.diag(rows[:1])[0])
 
 
-def sense_of_scale(found: Components, kernel: Kernel, asked: Any, names: Any) -> list[str]:
+def sense_of_scale(found: Components, kernel: Kernel, asked: Parameters, names: Array | None) -> list[str]:
     """All that a user should be told about an answer, in one warning where the scale of the data is to blame.
 
     `asked` has the parameters of the model.
@@ -78,14 +80,16 @@ def _about_company(found: Components, kernel: Kernel) -> str:
     if found.company is not None and found.company < _ALONE:
         little = f"{found.company:.2g}" if found.company > 1e-3 else "less than 0.001"
         return f"the similarities of a typical row to all others sum up to {little}, against 1 to itself, so {nothing}"
-    near = _company_of_landmarks(found, kernel) if found.company is None else None
-    if near is not None and near < _ALONE:
-        count, captured = found.certificate.n_landmarks, found.certificate.captured
-        return f"the {count:,} landmarks see {captured:.1%} of the variance, hardly more than themselves, so {nothing}"
-    return ""
+    if found.company is not None or not isinstance(found.certificate, IntervalCertificate):
+        return ""
+    near = _company_of_landmarks(found, found.certificate, kernel)
+    if near is None or not near < _ALONE:
+        return ""
+    count, captured = found.certificate.n_landmarks, found.certificate.captured
+    return f"the {count:,} landmarks see {captured:.1%} of the variance, hardly more than themselves, so {nothing}"
 
 
-def _about_same(apart: float, kernel: Kernel, asked: Any) -> str:
+def _about_same(apart: float, kernel: Kernel, asked: Parameters) -> str:
     return (
         f"All rows look nearly the same to this kernel: on average the similarity of two of them is 1 − {apart:.1g}, "
         f"and the components are those of {_what_is_left_of(kernel)}. {_wide(kernel)}. {_remedy(kernel, asked)}"
@@ -109,7 +113,7 @@ def _about_little(certificate: IntervalCertificate, kernel: Kernel, unit: str) -
     )
 
 
-def _sees_little(certificate: Any) -> bool:
+def _sees_little(certificate: Certificate | IntervalCertificate) -> TypeGuard[IntervalCertificate]:
     """Whether landmarks saw so little that nothing worth knowing is proven."""
     return (
         isinstance(certificate, IntervalCertificate)
@@ -129,7 +133,7 @@ def _wide(kernel: Kernel) -> str:
     return f"{what} for the scale of the data"
 
 
-def _remedy(kernel: Kernel, asked: Any) -> str:
+def _remedy(kernel: Kernel, asked: Parameters) -> str:
     """What to try."""
     ways = [] if asked.standardize else ["standardize=True"]
     ways += ['gamma="median"'] if isinstance(kernel, ByGamma) and asked.gamma != "median" else []

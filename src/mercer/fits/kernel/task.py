@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from mercer.arrays import Array, Held
+from mercer.arrays import Array, Held, single_or_double
+from mercer.certificates.intervals import IntervalCertificate
+from mercer.certificates.residuals import Certificate
 from mercer.fits.training import Training
 from mercer.kernels import Kernel
 from mercer.kernels.features import FeatureMap
@@ -14,8 +17,33 @@ from mercer.limits import Limits
 from mercer.operators.projection import Centring, Projection
 from mercer.plans.kernel import Problem
 from mercer.plans.plan import Plan
+from mercer.progress import Listener
 from mercer.readings.components import shares
 from mercer.sources.weights import per_degree_of_freedom
+
+
+class Parameters(Protocol):
+    """What a fit asks of its model: parameters by their names, and where chance comes from."""
+
+    n_components: int | float | None
+    kernel: Any  # a name, a Kernel or a function of two rows
+    gamma: float | str | None
+    degree: float
+    coef0: float
+    kernel_params: dict[str, Any] | None
+    eigen_solver: str
+    tol: float
+    max_iter: int | None
+    n_landmarks: int | None
+    landmarks: ArrayLike | None  # or a sparse matrix
+    refine: int
+    standardize: bool
+    fit_inverse_transform: bool
+    remove_zero_eig: bool
+    copy_X: bool
+    progress: Listener
+
+    def _rng(self) -> np.random.Generator: ...
 
 
 @dataclass(frozen=True)
@@ -28,17 +56,17 @@ class Task:
     limits: Limits
     rng: Callable[[], np.random.Generator]  # the same one, anew, at every call
     asked: int | float | None  # n_components
-    landmarks: Any = None  # those given by the user, as indices or as rows
+    landmarks: ArrayLike | None = None  # those given by the user, as indices or as rows
     by_modulus: bool = False  # take |λ|, as scikit-learn's randomized solver does
     drop_zeros: bool = False
     copy: bool = True  # whether rows that are kept have to be an array of our own
-    progress: Any = False
+    progress: Listener = False
     learned: FeatureMap | None = None  # the map to exact features, if the items were at hand to learn it from
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> type[np.float32] | type[np.float64]:
         """Of what the model keeps."""
-        return np.float32 if self.training.items.dtype == np.float32 else np.float64
+        return single_or_double(self.training.items.dtype)
 
 
 @dataclass(frozen=True)
@@ -46,7 +74,7 @@ class Components:
     """All that a model keeps."""
 
     plan: Plan
-    certificate: Any  # Certificate, or IntervalCertificate of landmarks
+    certificate: Certificate | IntervalCertificate  # the latter of landmarks
     n: int  # training rows
     values: Array
     total: float  # of all eigenvalues, found or not
@@ -56,7 +84,7 @@ class Components:
     scores: Array | None = None  # of the training rows, if they were had along the way
     vectors: Array | None = None
     rows: Held = None  # the training rows, if new ones are compared with them
-    landmarks: Any = None
+    landmarks: Held = None
     landmark_indices: Array | None = None
     indefinite: bool = False
     company: float | None = None  # of a typical row: its similarities to all others, against that to itself
