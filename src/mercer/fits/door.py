@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import assert_all_finite, validate_data
 
-from mercer.arrays import is_foreign, to_numpy
+from mercer.arrays import Matrix, is_foreign, to_numpy
 from mercer.errors import warn, warn_each
 from mercer.inputs import about_steps, table, told_where
 from mercer.sources.files import open_rows
@@ -106,7 +106,7 @@ def _open_source(model: BaseEstimator, X: Path | Rows, *, reset: bool, square: s
     return rows
 
 
-def _as_numbers(rows: Any) -> Any:
+def _as_numbers(rows: Matrix) -> Matrix:
     """Rows as scikit-learn left them, as numbers, with one entry for every cell."""
     if sparse.issparse(rows) and not rows.has_canonical_format:
         rows = rows.copy()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, dense
+from mercer.arrays import Array, Held, dense
 from mercer.blocks import MOST_FEATURES, rows_at_a_time
 from mercer.errors import NoRoom
 from mercer.fits.training import Training
@@ -123,7 +123,7 @@ class _Sample(ABC):
     """Some rows, and the matrix of the first of them."""
 
     entry_cost: float  # nominal nanoseconds
-    rows: Any
+    rows: Held
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])

@@ -5,9 +5,20 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer.arrays import Array
-from mercer.kernels.base import Held, Kernel, after_shift, is_sparse, largest_entry, n_rows, require_positive, summed
+from mercer.kernels.base import (
+    Held,
+    Kernel,
+    Products,
+    after_shift,
+    is_sparse,
+    largest_entry,
+    n_rows,
+    require_positive,
+    summed,
+)
 from mercer.kernels.features import FeatureMap, Joined, Multiplied
 from mercer.rounding import gamma
 
@@ -82,11 +93,11 @@ class Scaled(Kernel):
     def non_negative(self) -> bool:
         return self.kernel.non_negative
 
-    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
+    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Products = None) -> float:
         inner = self.kernel.rounding(X, weights) + gamma(1) * summed(self.kernel.sizes(X), weights)
         return self.factor * inner + after_shift(X, weights, shift)
 
-    def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
+    def entry_rounding(self, X: Held, Y: Held, dtype: DTypeLike = np.float64) -> float:
         return self.factor * self.kernel.entry_rounding(X, Y) + super().entry_rounding(X, Y)
 
     def feature_map(self, X: Held) -> FeatureMap | None:
@@ -159,11 +170,11 @@ class Sum(_Pair):
     def sizes(self, X: Held) -> Array:
         return self.left.sizes(X) + self.right.sizes(X)
 
-    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
+    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Products = None) -> float:
         parts = self.left.rounding(X, weights) + self.right.rounding(X, weights)
         return parts + gamma(1) * summed(self.sizes(X), weights) + after_shift(X, weights, shift)
 
-    def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
+    def entry_rounding(self, X: Held, Y: Held, dtype: DTypeLike = np.float64) -> float:
         return self.left.entry_rounding(X, Y) + self.right.entry_rounding(X, Y) + super().entry_rounding(X, Y)
 
     def feature_map(self, X: Held) -> FeatureMap | None:
@@ -195,14 +206,14 @@ class Product(_Pair):
     def sizes(self, X: Held) -> Array:
         return self.left.sizes(X) * self.right.sizes(X)
 
-    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
+    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Products = None) -> float:
         """|k₁|δ₂ + |k₂|δ₁, where |k(x, y)| ≤ max k(x, x) of a Mercer kernel."""
         left, right = self.left.sizes(X), self.right.sizes(X)
         parts = left.max(initial=0.0) * self.right.rounding(X, weights)
         parts += right.max(initial=0.0) * self.left.rounding(X, weights)
         return float(parts) + gamma(2) * summed(left * right, weights) + after_shift(X, weights, shift)
 
-    def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
+    def entry_rounding(self, X: Held, Y: Held, dtype: DTypeLike = np.float64) -> float:
         left = largest_entry(self.left.sizes(X), self.left.sizes(Y))
         right = largest_entry(self.right.sizes(X), self.right.sizes(Y))
         parts = left * self.right.entry_rounding(X, Y) + right * self.left.entry_rounding(X, Y)

@@ -8,6 +8,7 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer.arrays import Array
@@ -17,6 +18,7 @@ from mercer.kernels.features import ByFormula, FeatureMap
 from mercer.rounding import gamma
 
 _LARGEST = sys.float_info.max
+Products = Callable[[Array], Array] | None  # gives K times columns, where that costs little
 ROUNDINGS = 16  # of a formula that is evaluated in a few steps, with exp or tanh good to 4 ulp
 
 
@@ -65,7 +67,7 @@ class Kernel(ABC):
         """k(x, x) of every row of X."""
         return np.array([self.block(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(n_rows(X))])
 
-    def prepare(self, X: Held, Y: Held | None = None, shift: float = 0.0, dtype: Any = np.float64) -> "Tiles":
+    def prepare(self, X: Held, Y: Held | None = None, shift: float = 0.0, dtype: DTypeLike = np.float64) -> "Tiles":
         """Tiles of k(X, Y) − shift; of k(X, X) without Y. In float32 if asked, where that costs no digits of theirs.
 
         Families override it where preparing the rows once makes tiles cheap.
@@ -131,9 +133,7 @@ class Kernel(ABC):
         """How many roundings are behind an entry, relative to √(sᵢsⱼ): as many as its sums have terms, and some."""
         return ROUNDINGS
 
-    def rounding(
-        self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Callable[[Array], Array] | None = None
-    ) -> float:
+    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Products = None) -> float:
         """How far the entries of tiles of k(X, X) − shift can be off, all together: a bound on ‖SδKS‖, S = diag(√w).
 
         `times` gives products of K, where they cost little: sums over its rows make the bound sharper. A function of
@@ -141,7 +141,7 @@ class Kernel(ABC):
         """
         return gamma(self.roundings(X)) * summed(self.sizes(X), weights)
 
-    def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
+    def entry_rounding(self, X: Held, Y: Held, dtype: DTypeLike = np.float64) -> float:
         """How far any one entry of tiles of k(X, Y) can be off."""
         return gamma(self.roundings(X)) * largest_entry(self.sizes(X), self.sizes(Y))
 

@@ -2,16 +2,17 @@
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 from scipy.spatial.distance import cdist, pdist
 
 from mercer.arrays import Array
 from mercer.errors import BadData, in_short
 from mercer.kernels.bandwidth import ByGamma
-from mercer.kernels.base import ROUNDINGS, Held, n_rows, require_positive, summed
+from mercer.kernels.base import ROUNDINGS, Held, Products, n_rows, require_positive, summed
 from mercer.kernels.dot import as_float
 from mercer.kernels.euclidean import EuclideanKernel
 from mercer.rounding import gamma
@@ -111,7 +112,7 @@ class RationalQuadratic(EuclideanKernel):
         minus_squares *= -self.alpha
         _exponential(minus_squares, shift)
 
-    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
+    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Products = None) -> float:
         """k = e^−L, and the logarithm L is off by a few roundings of itself: in k by Le^−L ≤ 0.37 of as many.
 
         Where k − 1 is evaluated that is less than as many of k − 1, as Le^−L ≤ 1 − e^−L.
@@ -142,11 +143,11 @@ class Laplacian(ByGamma):
     def diag(self, X: Held) -> Array:
         return np.ones(n_rows(X))
 
-    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
+    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Products = None) -> float:
         """Differences, so the exponent x is off by γ of itself, and xe^−x ≤ 0.37."""
         return self.entry_rounding(X, X) * summed(np.ones(n_rows(X)), weights)
 
-    def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
+    def entry_rounding(self, X: Held, Y: Held, dtype: DTypeLike = np.float64) -> float:
         return 0.4 * gamma(X.shape[1] + 4) + gamma(ROUNDINGS)
 
     def distances(self, rows: Array) -> Array:

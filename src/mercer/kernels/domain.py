@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Matrix
 from mercer.errors import BadData, in_short
 from mercer.kernels.base import Held, Kernel
 from mercer.sources.held import CheckedRows
@@ -23,7 +23,7 @@ def without_negative(items: Items, kernel: Kernel, model: Any) -> Items:
         refuse_negative(items.load(), kernel, items.label, names)
         return items
 
-    def check(rows: Any, numbers: Array) -> None:
+    def check(rows: Matrix, numbers: Array) -> None:
         refuse_negative(rows, kernel, items.label, names, numbers)
 
     return CheckedRows(items.as_rows(), check)

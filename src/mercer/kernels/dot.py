@@ -6,6 +6,7 @@ from math import comb
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer.arrays import Array, dense
@@ -16,6 +17,7 @@ from mercer.kernels.base import (
     ROUNDINGS,
     Held,
     Kernel,
+    Products,
     Tiles,
     is_sparse,
     largest_entry,
@@ -66,7 +68,7 @@ class _DotKernel(Kernel):
         """sᵢ with |k(xᵢ, xⱼ)| ≤ √(sᵢsⱼ), where moduli are taken before anything cancels."""
         return self.diag(X)
 
-    def prepare(self, X: Held, Y: Held | None = None, shift: float = 0.0, dtype: Any = np.float64) -> Tiles:
+    def prepare(self, X: Held, Y: Held | None = None, shift: float = 0.0, dtype: DTypeLike = np.float64) -> Tiles:
         # Always evaluated in float64: what a power or a large mean does to the digits of float32 is hard to foresee.
         prepared = as_float(self.rows(X))
         return _DotTiles(self, prepared, prepared if Y is None else as_float(self.rows(Y)), shift)
@@ -176,12 +178,12 @@ class Polynomial(ByGamma, _DotKernel):
     def sizes(self, X: Held) -> Array:
         return np.power(self.known_gamma * squared_norms(X) + abs(self.coef0), self.degree)
 
-    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
+    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Products = None) -> float:
         if not 0 < self.degree < 1:
             return super().rounding(X, weights, shift, times)
         return self.entry_rounding(X, X) * summed(np.ones(X.shape[0]), weights)
 
-    def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
+    def entry_rounding(self, X: Held, Y: Held, dtype: DTypeLike = np.float64) -> float:
         """A power p below one is infinitely steep at zero, but |s^p − t^p| ≤ |s − t|^p."""
         if not 0 < self.degree < 1:
             return super().entry_rounding(X, Y, dtype)

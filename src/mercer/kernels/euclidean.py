@@ -1,14 +1,15 @@
 """Functions of ‖x − y‖²: the exponent from one matrix product, or from differences where that would cost digits."""
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer.arrays import Array
 from mercer.errors import BadData
-from mercer.kernels.base import ROUNDINGS, Held, Kernel, Tiles, n_rows
+from mercer.kernels.base import ROUNDINGS, Held, Kernel, Products, Tiles, n_rows
 from mercer.kernels.dot import as_float, dot, product_chain, squared_norms
 from mercer.rounding import UNIT_SINGLE, gamma
 from mercer.squares import Moved, differences, from_products, multiply
@@ -61,7 +62,7 @@ class EuclideanKernel(Kernel):
         far = float(self.halves(X).max(initial=0.0))
         return far if far <= self.FAR or sparse.issparse(X) else np.inf
 
-    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
+    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Products = None) -> float:
         """Of the exponent x = h + h' − zᵀz', whose moduli make no more than 2(h + h'), and of the shape.
 
         |δx| ≤ γ_c(h + h') and no shape is steeper than 1, so |δk| ≤ γ_c(h + h')k. By differences x is off by γ of
@@ -86,7 +87,7 @@ class EuclideanKernel(Kernel):
             min(plain, (exponent * (halves * sums + moments) + gamma(self.shape_roundings) * shape).max(initial=0.0))
         )
 
-    def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
+    def entry_rounding(self, X: Held, Y: Held, dtype: DTypeLike = np.float64) -> float:
         """The same for one entry of tiles between two sets of rows, which are moved to the mean of Y.
 
         In single precision, rounding errors of the exponent are taken to be of random sign: √ of as many, times 4.
@@ -118,7 +119,7 @@ class EuclideanKernel(Kernel):
     def diag(self, X: Held) -> Array:
         return np.full(n_rows(X), self.top)
 
-    def prepare(self, X: Held, Y: Held | None = None, shift: float = 0.0, dtype: Any = np.float64) -> Tiles:
+    def prepare(self, X: Held, Y: Held | None = None, shift: float = 0.0, dtype: DTypeLike = np.float64) -> Tiles:
         if sparse.issparse(X) or (Y is not None and sparse.issparse(Y)):
             return _SparseDistanceTiles(self, X, X if Y is None else Y, shift)
         if not self.smooth or max(self.reach(X), 0.0 if Y is None else self.reach(Y)) > self.FAR:
@@ -146,7 +147,9 @@ class _DistanceTiles(Tiles):
 
     FAR = 10.0  # largest ½‖z‖² = scale·‖x − mean‖² for a product in float32
 
-    def __init__(self, kernel: EuclideanKernel, X: Array, Y: Array, shift: float, dtype: Any = np.float64) -> None:
+    def __init__(
+        self, kernel: EuclideanKernel, X: Array, Y: Array, shift: float, dtype: DTypeLike = np.float64
+    ) -> None:
         centre, unit = as_float(Y).mean(axis=0), np.sqrt(2 * kernel.scale)  # Y: the training rows, if they differ
         Z = Moved(as_float(X), centre, unit)
         W = Z if Y is X else Moved(as_float(Y), centre, unit)

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer.arrays import Held, Matrix
+
 
 class FeatureMap(ABC):
     """What was learned from the items of a fit (a vocabulary, landmarks, or nothing at all), applied to any items."""
 
     @abstractmethod
-    def features(self, X: Any) -> Any:
+    def features(self, X: Held) -> Matrix:
         """Φ (n×D) of some items in memory: a dense array or a CSR matrix."""
 
     @abstractmethod
@@ -32,7 +34,7 @@ class ByFormula(FeatureMap):
     columns: int
     behind: int  # roundings
 
-    def features(self, X: Any) -> Any:
+    def features(self, X: Held) -> Matrix:
         return self.kernel.features(X)
 
     def n_features(self) -> int:
@@ -49,7 +51,7 @@ class Multiplied(FeatureMap):
     map: FeatureMap
     factor: float
 
-    def features(self, X: Any) -> Any:
+    def features(self, X: Held) -> Matrix:
         return self.map.features(X) * np.sqrt(self.factor)
 
     def n_features(self) -> int:
@@ -66,7 +68,7 @@ class Joined(FeatureMap):
     left: FeatureMap
     right: FeatureMap
 
-    def features(self, X: Any) -> Any:
+    def features(self, X: Held) -> Matrix:
         parts = [self.left.features(X), self.right.features(X)]
         return sparse.hstack(parts, format="csr") if any(map(sparse.issparse, parts)) else np.hstack(parts)
 

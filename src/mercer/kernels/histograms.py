@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer.arrays import Array, dense
 from mercer.blocks import cut, steps
 from mercer.kernels.bandwidth import ByGamma
-from mercer.kernels.base import ROUNDINGS, Held, Kernel, Tiles, after_shift, n_rows, summed
+from mercer.kernels.base import ROUNDINGS, Held, Kernel, Products, Tiles, after_shift, n_rows, summed
 from mercer.kernels.domain import refuse_negative
 from mercer.rounding import TINY, gamma
 from mercer.sums import SHORT
@@ -46,7 +47,7 @@ class HistogramKernel(Kernel):
         refuse_negative(Y, self)
         return self.tile(X, Y, 0.0)
 
-    def prepare(self, X: Held, Y: Held | None = None, shift: float = 0.0, dtype: Any = np.float64) -> Tiles:
+    def prepare(self, X: Held, Y: Held | None = None, shift: float = 0.0, dtype: DTypeLike = np.float64) -> Tiles:
         refuse_negative(X, self)
         if Y is not None:
             refuse_negative(Y, self)
@@ -75,7 +76,7 @@ class HistogramKernel(Kernel):
     def roundings(self, X: Held) -> float:
         return _column_chain(X) + ROUNDINGS
 
-    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
+    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Products = None) -> float:
         """γ of every entry itself, so of ‖SKS‖: no more than its trace, nor than a sum over a row (Schur's test)."""
         size = summed(self.sizes(X), weights)
         if times is not None:
@@ -221,7 +222,7 @@ class ChiSquared(ByGamma, HistogramKernel):
     def diag(self, X: Held) -> Array:
         return np.ones(n_rows(X))
 
-    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
+    def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Products = None) -> float:
         """The exponent x is off by γ of itself, and xe^−x ≤ 0.37; so is k − 1, as xe^−x ≤ 1 − e^−x.
 
         1 − k is at most x ≤ γ(Σx + Σy), and ‖·‖ over all pairs at most 2W·rms(γΣx); a sum over a row, where K is held.
@@ -235,5 +236,5 @@ class ChiSquared(ByGamma, HistogramKernel):
             apart = min(apart, float(np.abs(total - times(w[:, None])).max(initial=0.0)))
         return gamma(self.roundings(X) + ROUNDINGS) * apart
 
-    def entry_rounding(self, X: Held, Y: Held, dtype: Any = np.float64) -> float:
+    def entry_rounding(self, X: Held, Y: Held, dtype: DTypeLike = np.float64) -> float:
         return 0.4 * gamma(self.roundings(X)) + gamma(ROUNDINGS)

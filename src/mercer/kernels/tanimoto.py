@@ -1,9 +1,9 @@
 """What two rows share of what either has: Tanimoto's similarity, of fingerprints and of any rows."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer.arrays import Array
@@ -41,7 +41,7 @@ class Tanimoto(Kernel):
         """Of xᵀy once, as |xᵀy| ≤ a/2 and a − xᵀy ≥ a/2; of a − xᵀy three times, as a + |xᵀy| ≤ 3(a − xᵀy)."""
         return 4 * product_chain(X) + ROUNDINGS
 
-    def prepare(self, X: Held, Y: Held | None = None, shift: float = 0.0, dtype: Any = np.float64) -> Tiles:
+    def prepare(self, X: Held, Y: Held | None = None, shift: float = 0.0, dtype: DTypeLike = np.float64) -> Tiles:
         X, Y = as_float(X), None if Y is None else as_float(Y)
         unit = _common_unit(_row_peaks(X) if Y is None else np.concatenate([_row_peaks(X), _row_peaks(Y)]))
         X = X if unit == 1.0 else X * unit

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 from math import log
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from mercer.arrays import Matrix
 from mercer.solvers.factorisations import symmetric_lu
 from mercer.spaces.base import Space, graph_of
 
@@ -43,14 +43,14 @@ def probe_fill(space: Space, k: int, rng: np.random.Generator) -> Fill:
     return _foretell_fill(n, first[worse], (large, *_measure_fill(pattern)), pattern.nnz / large)
 
 
-def _piece(space: Space, item: int, size: int, k: int) -> Any:
+def _piece(space: Space, item: int, size: int, k: int) -> Matrix:
     """Where M would have entries if there were but some items around one: pairs with a common neighbour."""
     indices = space.patch(item, size).nearest(k, 1).indices
     reach = sparse.csr_array(graph_of(indices) + sparse.eye_array(size, dtype=np.int8, format="csr"), dtype=np.float64)
     return sparse.csc_array(reach.T @ reach)
 
 
-def _measure_fill(pattern: "sparse.csc_array") -> tuple[float, float]:
+def _measure_fill(pattern: Matrix) -> tuple[float, float]:
     """Entries and work of the factor of a symmetric matrix with this pattern."""
     n = pattern.shape[0]
     heavy = sparse.csc_array(pattern + n * n * sparse.eye_array(n, format="csc"))  # values play no part but this one

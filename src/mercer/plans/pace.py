@@ -4,10 +4,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from mmap import mmap
 from time import get_clock_info, perf_counter, thread_time
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
+from mercer.arrays import Held
 from mercer.kernels import Kernel
 from mercer.limits import Limits
 from mercer.operators.tiles import STRIP
@@ -69,7 +70,7 @@ def _touch() -> None:
     pages.close()
 
 
-def _entry(kernel: Kernel, rows: Any, dtype: Any) -> float:
+def _entry(kernel: Kernel, rows: Held, dtype: DTypeLike) -> float:
     """Nanoseconds to evaluate one entry: in a tile, or in a corner of it if that takes long enough."""
     tiles, out, seconds, side = kernel.prepare(rows, rows, dtype=dtype), np.empty(STRIP**2, dtype=dtype), 0.0, 0
     for side in (_CORNER, STRIP):
@@ -80,7 +81,7 @@ def _entry(kernel: Kernel, rows: Any, dtype: Any) -> float:
     return 1e9 * seconds / side**2
 
 
-def _best(work: Callable[[], Any]) -> float:
+def _best(work: Callable[[], object]) -> float:
     """Seconds of the fastest of a few runs."""
     times: list[float] = []
     while len(times) < _REPEATS and sum(times) < _PATIENCE:

@@ -9,7 +9,6 @@ apart the null space is larger, and no vector of it that a solver happens to fin
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -70,8 +69,8 @@ class DenseBottom(BottomSolver):
             U = np.linalg.eigh(M + (2 * size or 1.0) / len(M))[1][:, :wanted]
         # LAPACK's rounding is relative to the largest eigenvalue, so a step of inverse iteration follows.
         ritz = BottomRitz.of(op, Inverse(op, _SHIFT * size or 1.0, "dense", 1).matmat(U))
-        return Eigenpairs(
-            **ritz.split(k),
+        return replace(
+            ritz.first(k),
             size=size,
             bound=float(ritz.values[k] - ritz.residuals[k] - bottom_floor(size)) if k < len(M) - 1 else np.inf,
             level="LAPACK counts eigenvalues",
@@ -118,8 +117,8 @@ class ShiftInvert(BottomSolver):
         if bound <= ritz.values[k - 1] + ritz.residuals[k - 1]:
             del inverse  # its factor gives room to another one
             bound, level = max((bound, level), bound_by_inertia(op, ritz, k, size, self.factor, rng))
-        return Eigenpairs(
-            **ritz.split(k),
+        return replace(
+            ritz.first(k),
             size=size,
             bound=bound,
             level=level,
@@ -185,16 +184,16 @@ class BottomRitz:
         U, MU = _without_mean(Q @ Y), MQ @ Y
         return cls(values, U, MU, np.linalg.norm(MU - U * values, axis=0))
 
-    def split(self, k: int) -> dict[str, Any]:
-        """The first k, and what was seen beyond them, by the names of `Eigenpairs`."""
-        return {
-            "values": self.values[:k],
-            "vectors": self.U[:, :k],
-            "residuals": self.residuals[:k],
-            "products": self.MU[:, :k],
-            "beyond": self.values[k:],
-            "beyond_residuals": self.residuals[k:],
-        }
+    def first(self, k: int) -> Eigenpairs:
+        """The first k, and what was seen beyond them."""
+        return Eigenpairs(
+            self.values[:k],
+            self.U[:, :k],
+            self.residuals[:k],
+            self.MU[:, :k],
+            beyond=self.values[k:],
+            beyond_residuals=self.residuals[k:],
+        )
 
 
 class Inverse(SymmetricOperator):

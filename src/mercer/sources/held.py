@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from mercer.arrays import Array, single_or_double
+from mercer.arrays import Array, Held, Matrix, single_or_double
 from mercer.blocks import steps
 from mercer.sources.items import Items, Rows
 
@@ -19,7 +19,7 @@ class HeldRows(Rows):
 
     held = True
 
-    def __init__(self, rows: Any) -> None:
+    def __init__(self, rows: Matrix) -> None:
         self.rows, self.shape, self.dtype = rows, rows.shape, rows.dtype
         self.sparse = sparse.issparse(rows)
         self.density = rows.nnz / (rows.shape[0] * rows.shape[1]) if self.sparse else 1.0
@@ -28,14 +28,14 @@ class HeldRows(Rows):
     def nbytes(self) -> int:
         return bytes_of(self.rows)
 
-    def blocks(self, size: int) -> Iterator[Any]:
+    def blocks(self, size: int) -> Iterator[Held]:
         for some in steps(self.shape[0], size):
             yield some_rows(self.rows, some.start, some.stop)
 
-    def __getitem__(self, indices: Array) -> Any:
+    def __getitem__(self, indices: Array) -> Held:
         return self.rows[indices]
 
-    def load(self, kept: Array | None = None) -> Any:
+    def load(self, kept: Array | None = None) -> Held:
         return self.rows if kept is None else self.rows[kept]
 
     def in_memory(self, kept: Array | None = None) -> "HeldRows":
@@ -98,10 +98,10 @@ class Given(HeldRows):
     def nbytes(self) -> int:
         return 0 if self.is_operator else super().nbytes
 
-    def blocks(self, size: int) -> Iterator[Any]:
+    def blocks(self, size: int) -> Iterator[Held]:
         return iter([self.rows]) if self.is_operator else super().blocks(size)
 
-    def load(self, kept: Array | None = None) -> Any:
+    def load(self, kept: Array | None = None) -> Held:
         return self.rows if kept is None else self.rows[kept][:, kept]
 
     def against(self, kept: Array) -> "Given":
@@ -113,7 +113,7 @@ class Given(HeldRows):
 class MappedRows(Rows):
     """A memory-mapped array: read and checked block by block, as a file is."""
 
-    def __init__(self, rows: Any) -> None:
+    def __init__(self, rows: Matrix) -> None:
         self.rows, self.shape = rows, rows.shape
         self.dtype = np.dtype(single_or_double(rows.dtype))
 
@@ -134,18 +134,18 @@ class _SeenRows(Rows):
 class CheckedRows(_SeenRows):
     """The rows themselves, each block of which `check` may refuse: it is told the numbers of the rows as well."""
 
-    def __init__(self, rows: Rows, check: Callable[[Any, Array], None]) -> None:
+    def __init__(self, rows: Rows, check: Callable[[Matrix, Array], None]) -> None:
         super().__init__(rows)
         self.check = check
 
-    def blocks(self, size: int) -> Iterator[Any]:
+    def blocks(self, size: int) -> Iterator[Held]:
         start = 0
         for block in self.rows.blocks(size):
             self.check(block, np.arange(start, start + block.shape[0]))
             yield block
             start += block.shape[0]
 
-    def __getitem__(self, indices: Array) -> Any:
+    def __getitem__(self, indices: Array) -> Held:
         some = self.rows[indices]
         self.check(some, np.asarray(indices))
         return some
@@ -158,19 +158,19 @@ class ScaledRows(_SeenRows):
         super().__init__(rows)
         self.scale, self.dtype = scale, np.dtype(single_or_double(rows.dtype))
 
-    def blocks(self, size: int) -> Iterator[Any]:
+    def blocks(self, size: int) -> Iterator[Held]:
         yield from (by_columns(np.divide, block, self.scale) for block in self.rows.blocks(size))
 
-    def __getitem__(self, indices: Array) -> Any:
+    def __getitem__(self, indices: Array) -> Held:
         return by_columns(np.divide, self.rows[indices], self.scale)
 
-    def load(self, kept: Array | None = None) -> Any:
+    def load(self, kept: Array | None = None) -> Held:
         if self.rows.held:
             return by_columns(np.divide, self.rows.load(kept), self.scale)
         return super().load(kept)
 
 
-def by_columns(operation: np.ufunc, rows: Any, numbers: Array) -> Any:
+def by_columns(operation: np.ufunc, rows: Matrix, numbers: Array) -> Matrix:
     """Rows times, or divided by, a number for every column: new ones, as narrow as they were, and as sparse."""
     dtype = single_or_double(rows.dtype)
     numbers = numbers.astype(dtype)
@@ -183,18 +183,18 @@ def by_columns(operation: np.ufunc, rows: Any, numbers: Array) -> Any:
 # ---------------------------------------------------------------------- of what is taken out of items
 
 
-def width_of(data: Any) -> int:
+def width_of(data: Held) -> int:
     """Numbers that one item takes while it is worked on."""
     return int(data.shape[1]) if data.ndim > 1 else 1
 
 
-def bytes_of(data: Any) -> int:
+def bytes_of(data: Held) -> int:
     """That all of them take in memory."""
     arrays = (data.data, data.indices, data.indptr) if sparse.issparse(data) else (data,)
     return sum(int(array.nbytes) for array in arrays)
 
 
-def groups_of(data: Any) -> Array:
+def groups_of(data: Held) -> Array:
     """A number for every item, the same for those that are equal."""
     if sparse.issparse(data):
         data = data.copy()
@@ -212,14 +212,14 @@ def _numbered(keys: Iterable[Any]) -> Array:
     return np.array([known.setdefault(key, len(known)) for key in keys])
 
 
-def same_items(some: Any, others: Any) -> Array:
+def same_items(some: Held, others: Held) -> Array:
     """Which of them equal those with the same number among the others."""
     if some.ndim == 1:
         return np.array([one == other for one, other in zip(some, others, strict=True)], dtype=bool)
     return ~np.asarray((some != others).sum(axis=1), dtype=bool).reshape(-1)
 
 
-def some_rows(rows: Any, start: int, stop: int) -> Any:
+def some_rows(rows: Matrix, start: int, stop: int) -> Matrix:
     """rows[start:stop] without a copy, of a CSR matrix too."""
     if not sparse.issparse(rows):
         return rows[start:stop]

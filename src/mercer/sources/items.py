@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Held
 from mercer.blocks import rows_at_a_time
 from mercer.errors import BadData, counted
 
@@ -48,15 +48,15 @@ class Items(ABC):
         """Of what is taken out of them."""
 
     @abstractmethod
-    def blocks(self, size: int) -> Iterator[Any]:
+    def blocks(self, size: int) -> Iterator[Held]:
         """All items in order, in blocks of exactly `size` but for the last."""
 
     @abstractmethod
-    def __getitem__(self, indices: Array) -> Any:
+    def __getitem__(self, indices: Array) -> Held:
         """Those with these numbers, in this order."""
 
     @abstractmethod
-    def load(self, kept: Array | None = None) -> Any:
+    def load(self, kept: Array | None = None) -> Held:
         """All of them, or those that `kept` marks, in one array."""
 
     def in_memory(self, kept: Array | None = None) -> "Items":
@@ -73,7 +73,7 @@ class Items(ABC):
         """The same, for who needs columns of numbers."""
         raise BadData(f"{self.label}: rows of numbers are needed here, and these items have no columns.")
 
-    def blocks_ahead(self, size: int) -> Iterator[Any]:
+    def blocks_ahead(self, size: int) -> Iterator[Held]:
         """The same, the next of which is read while the last is worked on."""
         blocks = self.blocks(size)
         if self.held:

@@ -7,12 +7,11 @@ G_jl = (‖η_j − x‖² + ‖η_l − x‖² − ‖η_j − η_l‖²)/2.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Held, Matrix
 from mercer.progress import OnPass
 
 
@@ -55,7 +54,7 @@ class Space(ABC):
         """To all items (n,), or something that grows with it."""
 
     @abstractmethod
-    def as_given(self) -> Any:
+    def as_given(self) -> Held:
         """The rows, or distances, as they were given; of length one, if only their directions count."""
 
     def patch(self, item: int, size: int) -> "Space":
@@ -76,22 +75,22 @@ class Space(ABC):
     # New rows, in the form that `prepare` gave them.
 
     @abstractmethod
-    def prepare(self, new: Any) -> Any:
+    def prepare(self, new: Held) -> Held:
         """New rows as the space computes with them."""
 
     @abstractmethod
-    def nearest_to(self, new: Any, k: int, threads: int) -> Neighbors:
+    def nearest_to(self, new: Held, k: int, threads: int) -> Neighbors:
         """The k nearest items of every new row."""
 
     @abstractmethod
-    def gram_at(self, new: Any, neighbors: Array) -> Array:
+    def gram_at(self, new: Held, neighbors: Array) -> Array:
         """G (b×k×k) of the neighbours (b×k) of new rows."""
 
-    def for_part(self, new: Any) -> Any:
+    def for_part(self, new: Held) -> Held:
         """Rows that a larger space has prepared, for this part of it."""
         return new
 
-    def equal(self, new: Any, near: Neighbors) -> Array:
+    def equal(self, new: Held, near: Neighbors) -> Array:
         """Which of its neighbours a new row equals (m×k)."""
         return near.distances == 0
 
@@ -100,7 +99,7 @@ class Space(ABC):
         return Neighbors(found.indices, found.distances * self.scale)
 
 
-def graph_of(indices: Array) -> Any:
+def graph_of(indices: Array) -> Matrix:
     """A one for every neighbour (n×k) of every item, as a sparse matrix (n×n)."""
     n, k = indices.shape
     return sparse.csr_array((np.ones(n * k, dtype=np.int8), indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))

@@ -1,12 +1,11 @@
 """Items with the distance of a kernel, in its feature space."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from mercer.arrays import Array, dense
+from mercer.arrays import Array, Held, dense
 from mercer.blocks import steps
 from mercer.kernels.base import Kernel
 from mercer.progress import OnPass
@@ -22,12 +21,12 @@ _TOGETHER = 8  # points whose neighbours a kernel compares at once: more than as
 class KernelRows(Space):
     """Rows (dense, sparse or any items) with the distance of a kernel: ‖x − y‖² = k(x, x) + k(y, y) − 2k(x, y)."""
 
-    rows: Any
+    rows: Held
     kernel: Kernel
     diag: Array  # k(x, x) of every row
 
     @classmethod
-    def seen_by(cls, kernel: Kernel, rows: Any) -> "KernelRows":
+    def seen_by(cls, kernel: Kernel, rows: Held) -> "KernelRows":
         return cls(rows, kernel, np.asarray(kernel.diag(rows), dtype=np.float64))
 
     @property
@@ -50,27 +49,27 @@ class KernelRows(Space):
     def distances_from(self, item: int) -> Array:
         return self._squared(self.rows[item : item + 1], self.diag[item : item + 1])[0]
 
-    def as_given(self) -> Any:
+    def as_given(self) -> Held:
         return self.rows
 
     @property
     def nbytes(self) -> int:
         return bytes_of(self.rows)
 
-    def prepare(self, new: Any) -> Any:
+    def prepare(self, new: Held) -> Held:
         if sparse.issparse(self.rows):
             return sparse.csr_array(new, dtype=np.float64)
         return dense(new)
 
-    def nearest_to(self, new: Any, k: int, threads: int) -> Neighbors:
+    def nearest_to(self, new: Held, k: int, threads: int) -> Neighbors:
         diag, shape = self.kernel.diag(new), (new.shape[0], self.n)
         return by_blocks(lambda rows: self._squared(new[rows], diag[rows]), shape, k, None, threads)
 
-    def gram_at(self, new: Any, neighbors: Array) -> Array:
+    def gram_at(self, new: Held, neighbors: Array) -> Array:
         parts = steps(len(neighbors), _TOGETHER)
         return np.concatenate([self._gram_of_few(new[some], neighbors[some]) for some in parts])
 
-    def _gram_of_few(self, new: Any, neighbors: Array) -> Array:
+    def _gram_of_few(self, new: Held, neighbors: Array) -> Array:
         """A kernel compares two sets of rows, not many pairs of sets: all are compared, and few of them are read."""
         b, k = neighbors.shape
         around = self.rows[neighbors.ravel()]
@@ -79,14 +78,14 @@ class KernelRows(Space):
         between = self.kernel.block(around, around).reshape(b, k, b, k)[each, :, each]
         return between - seen[:, :, None] - seen[:, None, :] + self.kernel.diag(new)[:, None, None]
 
-    def equal(self, new: Any, near: Neighbors) -> Array:
+    def equal(self, new: Held, near: Neighbors) -> Array:
         """A distance of zero may be rounding, or no distance at all: the rows themselves are compared."""
         same = near.distances == 0
         rows, columns = np.nonzero(same)
         same[rows, columns] = same_items(new[rows], self.rows[near.indices[rows, columns]])
         return same
 
-    def _squared(self, rows: Any, diag: Array) -> Array:
+    def _squared(self, rows: Held, diag: Array) -> Array:
         D = self.kernel.block(rows, self.rows)
         from_products(D.T, self.diag, diag)
         rounding = 16 * np.finfo(float).eps * float(np.abs(self.diag).max(initial=0.0))

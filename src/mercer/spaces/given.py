@@ -1,10 +1,8 @@
 """Items known by the distances between them, and by nothing else."""
 
-from typing import Any
-
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Held
 from mercer.progress import OnPass
 from mercer.spaces.base import Neighbors, Space
 from mercer.spaces.nearest import by_blocks
@@ -46,16 +44,16 @@ class Distances(Space):
     def as_given(self) -> Array:
         return self.matrix
 
-    def prepare(self, new: Any) -> Array:
+    def prepare(self, new: Held) -> Array:
         return new if self.columns is None else new[:, self.columns]
 
-    def for_part(self, new: Any) -> Array:
+    def for_part(self, new: Held) -> Array:
         return new if self.part is None else new[:, self.part]
 
-    def nearest_to(self, new: Any, k: int, threads: int) -> Neighbors:
+    def nearest_to(self, new: Held, k: int, threads: int) -> Neighbors:
         return self._in_units(by_blocks(lambda rows: self._squared(new[rows]), new.shape, k, None, threads))
 
-    def gram_at(self, new: Any, neighbors: Array) -> Array:
+    def gram_at(self, new: Held, neighbors: Array) -> Array:
         return self._gram(np.take_along_axis(new, neighbors, 1), neighbors)
 
     def _gram(self, seen: Array, neighbors: Array) -> Array:

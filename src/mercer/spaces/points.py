@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial import cKDTree
 
-from mercer.arrays import Array, dense
+from mercer.arrays import Array, Held, Matrix, dense
 from mercer.blocks import some_of
 from mercer.kernels.dot import Cosine, Linear
 from mercer.progress import OnPass
@@ -98,7 +98,7 @@ class Points(Space):
     def nbytes(self) -> int:
         return self.rows.nbytes
 
-    def prepare(self, new: Any) -> Array:
+    def prepare(self, new: Held) -> Array:
         new = dense(new)
         if self.unit:
             return _of_length_one(new)
@@ -109,12 +109,12 @@ class Points(Space):
             moved *= np.where(top > _INFINITELY_FAR, _INFINITELY_FAR / np.maximum(top, _INFINITELY_FAR), 1.0)[:, None]
         return moved
 
-    def nearest_to(self, new: Any, k: int, threads: int) -> Neighbors:
+    def nearest_to(self, new: Held, k: int, threads: int) -> Neighbors:
         if self._by_tree:
             return self._in_units(by_tree(self._tree, k, new, threads))
         return self._in_units(by_tiles(self.rows, k, new, None, threads, dtype=precision_for(new)))
 
-    def gram_at(self, new: Any, neighbors: Array) -> Array:
+    def gram_at(self, new: Held, neighbors: Array) -> Array:
         Z = self.rows[neighbors]
         Z -= new[:, None]
         return Z @ Z.transpose(0, 2, 1)
@@ -133,7 +133,7 @@ class SparsePoints(KernelRows):
     unit: bool = False
 
     @classmethod
-    def of(cls, rows: Any, *, unit: bool = False) -> "SparsePoints":
+    def of(cls, rows: Matrix, *, unit: bool = False) -> "SparsePoints":
         """Rows as they were given."""
         some = some_of(rows, SOME)
         filled = np.diff(sparse.csc_array(some).indptr)
@@ -142,26 +142,26 @@ class SparsePoints(KernelRows):
         moved = _sparse_units(rows) if unit else _without_medians(rows, columns, medians)
         return cls(moved, Linear(), Linear().diag(moved), columns, medians, unit)
 
-    def as_given(self) -> Any:
+    def as_given(self) -> Matrix:
         return sparse.csr_array(self.rows + _offsets(self.rows.shape, self.columns, self.medians))
 
-    def prepare(self, new: Any) -> Any:
+    def prepare(self, new: Held) -> Matrix:
         return _sparse_units(new) if self.unit else _without_medians(new, self.columns, self.medians)
 
 
-def _without_medians(rows: Any, columns: Array, medians: Array) -> Any:
+def _without_medians(rows: Matrix, columns: Array, medians: Array) -> Matrix:
     rows = sparse.csr_array(rows, dtype=np.float64, copy=True)
     return sparse.csr_array(rows - _offsets(rows.shape, columns, medians)) if len(columns) else rows
 
 
-def _offsets(shape: tuple[int, int], columns: Array, medians: Array) -> Any:
+def _offsets(shape: tuple[int, int], columns: Array, medians: Array) -> Matrix:
     """The medians in their columns, in every row."""
     n = shape[0]
     starts = len(columns) * np.arange(n + 1)
     return sparse.csr_array((np.tile(medians, n), np.tile(columns, n), starts), shape=shape)
 
 
-def _sparse_units(rows: Any) -> Any:
+def _sparse_units(rows: Matrix) -> Matrix:
     """Sparse rows of length one, to so many digits."""
     rows = sparse.csr_array(Cosine().rows(sparse.csr_array(rows, dtype=np.float64, copy=True)))
     rows.data = np.round(rows.data, _DIGITS)
