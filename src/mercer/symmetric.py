@@ -127,8 +127,16 @@ class SymmetricOperator(ABC):
         """ΦᵀΦ (D×D) of a matrix ΦΦᵀ with few features."""
         raise NotImplementedError(f"{type(self).__name__} has no features.")
 
+    def feature_products(self) -> "Measured":
+        """The same ΦᵀΦ known by products alone, where D×D numbers are too many."""
+        raise NotImplementedError(f"{type(self).__name__} has no features.")
+
     def from_features(self, V: Array) -> Array:
         """ΦV of the same matrix."""
+        raise NotImplementedError(f"{type(self).__name__} has no features.")
+
+    def to_features(self, U: Array) -> Array:
+        """ΦᵀU."""
         raise NotImplementedError(f"{type(self).__name__} has no features.")
 
     def dilated(self) -> Array:

@@ -167,11 +167,14 @@ def test_products_are_off_by_no_more_than_the_operator_says(rows):
 
 @every_rows
 @pytest.mark.parametrize(
-    "hold", [HeldGram, RecomputedGram, lambda kernel, X: FeatureGram(X)], ids=["held", "anew", "Φ"]
+    "hold",
+    [HeldGram, RecomputedGram, lambda kernel, X: FeatureGram(X), lambda kernel, X: FeatureGram(sparse.csr_array(X))],
+    ids=["held", "anew", "Φ", "sparse Φ"],
 )
 @pytest.mark.parametrize("weighted", [False, True])
-def test_centred_products_are_off_by_no_more_than_entries_and_sums_allow(rows, hold, weighted):
+def test_centred_products_are_off_by_no_more_than_entries_and_sums_allow(rows, hold, weighted, monkeypatch):
     """Against P S K S P in 106 bits: what a certificate rests on."""
+    monkeypatch.setattr("mercer.operators.features.sparse_rows", lambda width, density: 7)  # pieces, and lanes of them
     X = ROWS[rows]
     n, w = len(X), rng.integers(1, 9, size=len(X)).astype(float) if weighted else np.ones(len(X))
     op = Centered(hold(Linear(), X), w if weighted else None)

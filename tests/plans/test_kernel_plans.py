@@ -31,6 +31,27 @@ GB = 10**9
             "features",
             "30,000 features",
         ),
+        (
+            Problem(n=90_000, k=5, width=30_000, n_features=30_000, sparse=True),
+            GB,
+            "FactoredKrylov",
+            "features",
+            "a row for each of the 30,000 features, not for each of 90,000 items",
+        ),
+        (
+            Problem(n=10**6, k=10, width=7, n_features=50_000, sparse_features=True),
+            3 * GB,
+            "FactoredKrylov",
+            "features",
+            "1,000,000×50,000 features are never multiplied out",
+        ),
+        (
+            Problem(n=10**5, k=10, width=90, n_features=90_000, sparse_features=True),
+            3 * GB,
+            "BlockKrylov",
+            "features",
+            "100,000×90,000 features are never multiplied out",
+        ),
         (Problem(n=12_000, k=5, width=10), 4 * GB, "BlockKrylov", "gram", "K takes 1.15 GB and fits into 4 GB"),
         (
             Problem(n=12_000, k=5, width=10),

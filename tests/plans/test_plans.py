@@ -21,7 +21,7 @@ from mercer.plans.kernel import Problem, choose_plan
 from mercer.plans.seconds import START, Work, kernel_work
 from mercer.plans.share import components_explaining, foretell_share
 from mercer.solvers.dense import Dense
-from mercer.solvers.feature_side import Factored
+from mercer.solvers.feature_side import Factored, FactoredKrylov
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.landmarks import Landmarks
 from mercer.solvers.shift_invert import DenseBottom, ShiftInvert
@@ -297,6 +297,7 @@ def test_even_the_smallest_fit_takes_what_any_fit_does():
     [
         (Dense(), "LAPACK"),
         (Factored(), "LAPACK"),
+        (FactoredKrylov(BlockKrylov()), "Krylov steps of 16 columns (residuals of 1e-08)"),
         (Svd(), "LAPACK's SVD"),
         (BlockKrylov(tol=1e-6, block=1), "Krylov steps of 1 column (residuals of 1e-06)"),
         (

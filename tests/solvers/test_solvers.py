@@ -15,7 +15,7 @@ from mercer.operators.held import HeldMatrix
 from mercer.plans.plan import Plan
 from mercer.solvers.base import clean_spectrum, rounding_floor, settle
 from mercer.solvers.completeness import rule_out_missed
-from mercer.solvers.feature_side import Factored
+from mercer.solvers.feature_side import Factored, FactoredKrylov
 from mercer.solvers.krylov import BlockKrylov
 from support.matrices import Uncentred, every_spectrum, matrix_with
 from support.registry import ALL_OPERATORS, ALL_SOLVERS
@@ -37,11 +37,12 @@ def test_every_solver_solves_every_operator(solver, name):
 @pytest.mark.parametrize("weights", [None, np.arange(1.0, 61.0)], ids=["plain", "weighted"])
 @pytest.mark.parametrize("k", [4, 20, 35])
 @pytest.mark.parametrize("hold", [lambda X: X, sparse.csr_array], ids=["dense", "sparse"])
-def test_the_feature_side_has_the_same_eigenpairs(hold, k, weights):
+@pytest.mark.parametrize("solver", [Factored(), FactoredKrylov(BlockKrylov(tol=1e-11, block=4))], ids=repr)
+def test_the_feature_side_has_the_same_eigenpairs(solver, hold, k, weights):
     X = np.random.default_rng(0).normal(size=(60, 20)) * 0.8 ** np.arange(20)
     op = Centered(FeatureGram(hold(X)), weights)
     true_values, true_vectors = np.linalg.eigh(op.dense())
-    pairs = Factored().solve(op, k, np.random.default_rng(1))
+    pairs = solver.solve(op, k, np.random.default_rng(1))
     rank = min(k, 20)
     assert_allclose(pairs.values[:rank], true_values[::-1][:rank], rtol=1e-9)
     assert_allclose(pairs.values[rank:], 0, atol=1e-12)

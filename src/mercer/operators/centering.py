@@ -141,8 +141,14 @@ class Centered(Measured):
     def feature_scatter(self) -> Array:
         return self._features.scatter(self.weights)
 
+    def feature_products(self) -> Measured:
+        return self._features.products(self.weights)
+
     def from_features(self, V: Array) -> Array:
         return self.project(self.scale_rows(self._features.times(V, moved=True)))
+
+    def to_features(self, U: Array) -> Array:
+        return self._features.transposed_times(self.scale_rows(self.project(U)), moved=True)
 
     @property
     def _features(self) -> FeatureGram:

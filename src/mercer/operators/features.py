@@ -4,13 +4,15 @@ import numpy as np
 from scipy import sparse
 
 from mercer.arrays import Array, Matrix, dense
-from mercer.blocks import FEATURE_ROWS, cut
+from mercer.blocks import FEATURE_ROWS, LANES, cut, sparse_rows
 from mercer.kernels.base import summed
 from mercer.kernels.features import FeatureMap
+from mercer.operators.products import ScatterProducts, longest_sums
 from mercer.rounding import gamma
-from mercer.sources.held import HeldRows
-from mercer.sums import SHORT, chain, inner, product
+from mercer.sources.held import HeldRows, some_rows
+from mercer.sums import chain, inner, product
 from mercer.sweeps.lanes import sweep_scatter
+from mercer.sweeps.spread import Spread
 from mercer.sweeps.square import Square
 from mercer.symmetric import SymmetricOperator
 from mercer.threads import run
@@ -51,17 +53,24 @@ class FeatureGram(SymmetricOperator):
     def transposed_times(self, B: Array, moved: bool = False) -> Array:
         """Φᵀ B, or Ψᵀ B, by blocks of rows."""
         pieces = self._pieces()
-        parts = np.empty((len(pieces), self.width, B.shape[1]))
+        parts = np.zeros((min(LANES, len(pieces)), self.width, B.shape[1]))
 
         def work(i: int) -> None:
-            parts[i] = self._inner(self._rows(pieces[i], moved), B[pieces[i]])
+            for rows in pieces[i::LANES]:
+                parts[i] += self._inner(self._rows(rows, moved), B[rows])
 
-        run(work, range(len(pieces)), self.threads)
+        run(work, range(len(parts)), self.threads)
         return parts.sum(axis=0)
 
     def scatter(self, weights: Array | None = None) -> Array:
         """Σ wᵢ(φᵢ − mean)(φᵢ − mean)ᵀ (D×D), in one sweep over the rows."""
         return sweep_scatter(Square, HeldRows(self.factor), weights, self.threads, exact=True).matrix
+
+    def products(self, weights: Array | None = None) -> ScatterProducts:
+        """The same by products alone: each is one sweep over the rows, and D×D numbers are never held."""
+        rows = HeldRows(self.factor)
+        spread = sweep_scatter(Spread, rows, weights, self.threads, exact=True)
+        return ScatterProducts(rows, spread, None, weights, self.threads)
 
     def diag(self) -> Array:
         return self._squares()
@@ -94,27 +103,27 @@ class FeatureGram(SymmetricOperator):
     def shifted_chain(self) -> int:  # type: ignore[override]
         """Roundings of Ψ(ΨᵀB): of the sums over rows, of those over features, and of the move to the origin, twice."""
         pieces = self._pieces()
-        longest = max(rows.stop - rows.start for rows in pieces)
+        added = -(-len(pieces) // LANES) + min(LANES, len(pieces))
         if self.moved:
-            return chain(longest) + len(pieces) + chain(self.width) + 6
-        return SHORT + -(-longest // SHORT) + len(pieces) + self.width + 6
+            return chain(max(rows.stop - rows.start for rows in pieces)) + added + chain(self.width) + 6
+        return longest_sums(self.factor, pieces) + added + 6
 
     def shifted_moduli(self, weights: Array | None = None, sums: Array | None = None) -> float:
         """‖S|Ψ||Ψ|ᵀS‖ ≤ ‖SΨ‖_F²."""
         return summed(self.shifted_diag(), weights)
 
     def _inner(self, block: Matrix, B: Array) -> Array:
-        """Φᵀ B of some rows, in short chains."""
-        if not self.is_sparse:
-            return inner(block, B)
-        return sum((block[rows].T @ B[rows] for rows in cut(len(B), SHORT)), np.zeros((self.width, B.shape[1])))
+        """Φᵀ B of some rows, in short chains; of sparse rows, so few that they are."""
+        return np.asarray(block.T @ B) if self.is_sparse else inner(block, B)
 
     def _pieces(self) -> list[slice]:
         """Row blocks, whoever computes them, so that no bit depends on it; their float64 copies are small."""
+        if self.is_sparse:
+            return cut(self.n, sparse_rows(self.width, HeldRows(self.factor).density))
         return cut(self.n, min(FEATURE_ROWS, max(_PIECE_ROWS, -(-self.n // _PIECES))))
 
     def _rows(self, rows: slice, moved: bool = False) -> Matrix:
-        block = self.factor[rows].astype(np.float64, copy=False)
+        block = some_rows(self.factor, rows.start, rows.stop).astype(np.float64, copy=False)
         return block - self.origin if moved and self.moved else block
 
     def _squares(self, moved: bool = False) -> Array:

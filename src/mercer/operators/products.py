@@ -102,14 +102,7 @@ class ScatterProducts(Measured):
         return cut(block.shape[0], min(self.size, -(-block.shape[0] // LANES)))
 
     def _longest_sums(self) -> int:
-        """Entries of the longest row, and of the longest column of a piece: what products of sparse rows add up."""
-        wide = tall = 0
-        for block in self.rows.blocks(self._block_rows):
-            for piece in self._pieces(block):
-                some = some_rows(block, piece.start, piece.stop)
-                wide = max(wide, int(np.diff(some.indptr).max(initial=0)))
-                tall = max(tall, int(np.bincount(some.indices, minlength=1).max()))
-        return wide + tall
+        return max(longest_sums(block, self._pieces(block)) for block in self.rows.blocks(self._block_rows))
 
     @property
     def _row_chain(self) -> int:
@@ -160,3 +153,10 @@ class ScatterProducts(Measured):
         part = np.zeros(turned.shape) if part is None else part
         add_products(part, C.T, X, SHORT)
         return part
+
+
+def longest_sums(rows: Matrix, pieces: list[slice]) -> int:
+    """Entries of the longest row, and of the longest column of a piece: what products of sparse rows add up."""
+    wide = int(np.diff(rows.indptr).max(initial=0))
+    columns = (rows.indices[rows.indptr[piece.start] : rows.indptr[piece.stop]] for piece in pieces)
+    return wide + max((int(np.bincount(some, minlength=1).max()) for some in columns), default=0)

@@ -10,7 +10,7 @@ from mercer.limits import Limits, bytes_in_words
 from mercer.plans.plan import BUFFERS, HELD_TOL, Plan, seconds_in_words, within
 from mercer.plans.share import Share
 from mercer.solvers.dense import Dense
-from mercer.solvers.feature_side import Factored
+from mercer.solvers.feature_side import Factored, FactoredKrylov
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.landmarks import Landmarks
 from mercer.solvers.warm import WarmKrylov
@@ -142,7 +142,17 @@ def _small_or_nearly_all(p: Problem, limits: Limits) -> Plan | None:
 def _features(p: Problem, limits: Limits) -> Plan | None:
     if p.given or not (_narrow(p) or _no_wider_than_rows(p) or p.sparse_features):
         return None
-    return _cold(p, limits, "features", f"{p.n:,}×{p.n_features or 0:,} features are never multiplied out.")
+    why = f"{p.n:,}×{p.n_features or 0:,} features are never multiplied out."
+    return _among_features(p, limits, why) if _far_fewer_features(p) else _cold(p, limits, "features", why)
+
+
+def _among_features(p: Problem, limits: Limits, why: str) -> Plan:
+    """Krylov steps on the D×D side, which is not held either."""
+    k, D = _wanted(p), p.n_features or 0
+    solver = FactoredKrylov(_steps(p, limits, "features"))
+    memory = _matrix(p, "features", limits) + solver.memory(p.n, D, k)
+    why = f"{why} The basis has a row for each of the {D:,} features, not for each of {p.n:,} items."
+    return Plan(solver, "features", memory, why, solver.steps.tol, solver.steps.usual_passes(k))
 
 
 def _held(p: Problem, limits: Limits) -> Plan | None:
@@ -244,15 +254,19 @@ def _dense(p: Problem, why: str) -> Plan:
 
 
 def _cold(p: Problem, limits: Limits, held: str, why: str) -> Plan:
+    k, solver = _wanted(p), _steps(p, limits, held)
+    memory = _matrix(p, held, limits) + solver.memory(p.n, k)
+    return Plan(solver, held, memory, why, solver.tol, solver.usual_passes(k))
+
+
+def _steps(p: Problem, limits: Limits, held: str) -> BlockKrylov:
     k = _wanted(p)
-    solver = BlockKrylov(
+    return BlockKrylov(
         tol=p.tol or (_RECOMPUTED_TOL if held == "recomputed" else HELD_TOL),
         block=32 if held == "recomputed" else _SMALL_BLOCK if k < 2 * _SMALL_BLOCK else _LARGE_BLOCK,
         max_passes=p.max_passes or BlockKrylov.max_passes,
         threads=limits.threads,
     )
-    memory = _matrix(p, held, limits) + solver.memory(p.n, k)
-    return Plan(solver, held, memory, why, solver.tol, solver.usual_passes(k))
 
 
 def _wanted(p: Problem) -> int:
@@ -290,6 +304,11 @@ def _feature_bytes(p: Problem, threads: int) -> int:
 def _narrow(p: Problem) -> bool:
     most = _MOST_SPARSE_FEATURES if p.sparse or p.sparse_features else MOST_FEATURES
     return p.n_features is not None and p.n_features <= min(p.n, most)
+
+
+def _far_fewer_features(p: Problem) -> bool:
+    """Sparse features of which there are so few that the basis of a solver had better have a row for each of them."""
+    return (p.sparse or p.sparse_features) and 2 * (p.n_features or 0) <= p.n
 
 
 def _no_wider_than_rows(p: Problem) -> bool:

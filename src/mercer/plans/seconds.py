@@ -13,7 +13,7 @@ from mercer.plans.linear import LinearProblem
 from mercer.plans.plan import Plan
 from mercer.solvers.completeness import PROBES
 from mercer.solvers.dense import Dense
-from mercer.solvers.feature_side import Factored
+from mercer.solvers.feature_side import Factored, FactoredKrylov
 from mercer.solvers.krylov import GUARD, BlockKrylov
 from mercer.solvers.landmarks import Landmarks
 from mercer.solvers.warm import WarmKrylov, start_columns
@@ -91,9 +91,12 @@ def kernel_work(plan: Plan, p: Problem, pace: Pace = NOMINAL) -> Work:
         D = p.n_features or 0
         sums = p.n * D * (6 * _MOVE + D + 8 * (k + _FEW_COLUMNS_COST)) * pace.flop
         return held.plus(Work(sums + 4 * p.n * k * pace.fresh)).plus(_dense(D, k, pace))
-    assert isinstance(plan.solver, BlockKrylov)
-    a_pass = _pass(plan, p, plan.solver.block, pace, double)
-    return held.plus(Work(a_pass * plan.passes)).plus(_basis(plan.solver, plan.passes, p.n, k, pace))
+    steps, side = plan.solver, p.n
+    if isinstance(steps, FactoredKrylov):
+        steps, side = steps.steps, p.n_features or 0
+    assert isinstance(steps, BlockKrylov)
+    a_pass = _pass(plan, p, steps.block, pace, double)
+    return held.plus(Work(a_pass * plan.passes)).plus(_basis(steps, plan.passes, side, k, pace))
 
 
 def _matrix(plan: Plan, p: Problem, pace: Pace, double: float) -> Work:

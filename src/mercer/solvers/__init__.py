@@ -9,7 +9,7 @@ from mercer.solvers.base import Eigenpairs, Solver, clean_spectrum, measured_ane
 from mercer.solvers.completeness import PROBES, Rest, explore, explore_by_products, probes_in_words
 from mercer.solvers.dense import Dense, leading_eigenpairs
 from mercer.solvers.factorisations import symmetric_lu
-from mercer.solvers.feature_side import Factored
+from mercer.solvers.feature_side import Factored, FactoredKrylov
 from mercer.solvers.krylov import GUARD, BlockKrylov
 from mercer.solvers.landmarks import Landmarks
 from mercer.solvers.shift_invert import BottomSolver, DenseBottom, ShiftInvert, bottom_floor, gaps
@@ -25,6 +25,7 @@ __all__ = [
     "DenseBottom",
     "Eigenpairs",
     "Factored",
+    "FactoredKrylov",
     "Landmarks",
     "Rest",
     "ShiftInvert",

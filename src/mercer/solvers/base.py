@@ -39,7 +39,8 @@ class Eigenpairs:
     bound: float = np.inf  # on the eigenvalue after the k-th largest of A, if the method itself gives one
     probes: Array | None = field(default=None, repr=False)  # Gaussian columns Ω that the solver never looked at …
     probed: Array | None = field(default=None, repr=False)  # … and A Ω, which it brought along
-    level: str = ""  # how the bound is known
+    level: str = ""  # how the bound, or the rest, is known
+    rest: float = np.inf  # on every eigenvalue outside the found pairs, if the solver looked beyond them itself
     complete: bool = False  # whether the method itself excludes a missed pair (all were computed, or counted)
     product_rounding: float = 0.0  # how far a product with a unit vector can be off, as the operator says
     turned: int = 1  # columns of products that `products` are a combination of; 1: they were measured as they are
@@ -72,6 +73,12 @@ class Eigenpairs:
         """How far the products can be off, all together: ‖E‖₂ of k columns."""
         return self.product_rounding * float(np.sqrt(max(self.turned, len(self))))
 
+    def _rest_after(self, k: int) -> float:
+        """The same bound with pairs after the k-th outside too: the norm of [[Θ, E], [Eᵀ, B]] (Weyl)."""
+        if k >= len(self) or not np.isfinite(self.rest):
+            return self.rest
+        return max(self.rest, float(self.values[k])) + self.residual_size
+
     @property
     def converged(self) -> bool:
         return not self.open.any()
@@ -88,6 +95,7 @@ class Eigenpairs:
             beyond_residuals=np.append(self.residuals[k:], self.beyond_residuals),
             open=self.open[:k],
             bound=self.bound if k >= len(self) else np.inf,  # it was for what comes after all of them
+            rest=self._rest_after(k),
         )
 
 

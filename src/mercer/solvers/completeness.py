@@ -116,6 +116,8 @@ def rule_out_missed(
         beyond = float(pairs.beyond[0]) if len(pairs.beyond) else 0.0
         formed = pairs.product_rounding  # a matrix made dense for LAPACK has means in it, which are such products
         return pairs, beyond + rounding_floor(matrix.n, pairs.size) + formed, "all eigenvalues were computed or counted"
+    if np.isfinite(pairs.rest):
+        return pairs, pairs.rest, pairs.level
     probing = 0
     for rounds in range(_MOST_ROUNDS + 1):
         rest, pairs = _look_beyond(matrix, pairs, rng)

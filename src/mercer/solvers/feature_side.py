@@ -1,4 +1,7 @@
-"""K = ΦΦᵀ with few features: the eigenproblem of the D×D side."""
+"""K = ΦΦᵀ with fewer features than rows: the eigenproblem of the D×D side.
+
+ΦcᵀΦc V = V Λ gives U = Φc V Λ^−½ with the same eigenvalues; residuals are measured where the rows are.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -6,17 +9,16 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import BadData
-from mercer.solvers.base import NOT_FINITE, Eigenpairs, Solver, measured
-from mercer.symmetric import SymmetricOperator
+from mercer.solvers.base import NOT_FINITE, Eigenpairs, Solver, measured, rounding_floor
+from mercer.solvers.completeness import rule_out_missed
+from mercer.solvers.krylov import BlockKrylov
+from mercer.symmetric import Measured, SymmetricOperator
 from mercer.threads import blas_threads_for
 
 
 @dataclass(frozen=True)
 class Factored(Solver):
-    """PCA by covariance: asks `feature_scatter` and `from_features`, never for anything n×n.
-
-    ΦcᵀΦc V = V Λ gives U = Φc V Λ^−½ with the same eigenvalues.
-    """
+    """PCA by covariance: asks `feature_scatter` and `from_features`, never for anything n×n."""
 
     @property
     def words(self) -> str:
@@ -29,16 +31,9 @@ class Factored(Solver):
         with blas_threads_for(len(square) ** 3):
             values, V = np.linalg.eigh(square)
         values, V = values[::-1], V[:, ::-1]
-        rank = int(np.sum(values > np.finfo(float).eps * max(values[0], 0.0) * len(values)))
-        kept = min(k, rank)
-        U = op.from_features(V[:, :kept]) / np.sqrt(values[:kept])
-        U = np.linalg.qr(U)[0]  # a small eigenvalue's vector is orthogonal to the large ones' only to rounding
-        theta = np.zeros(k)
-        theta[:kept] = values[:kept]
-        if kept < k:  # more components than the data have directions: the rest has eigenvalue zero
-            U = _complete(U, op, k, rng)
+        kept = min(k, int(np.sum(values > _rounding(values))))
         return replace(
-            measured(op, theta, U),
+            _as_rows_see_them(op, values[:kept], V[:, :kept], k, rng),
             beyond=np.maximum(values[kept : kept + 1], 0.0) if kept < len(values) else np.zeros(1),
             beyond_residuals=np.zeros(1),
             lowest=float(min(values[-1], 0.0)),
@@ -47,6 +42,70 @@ class Factored(Solver):
             passes=2,
             complete=True,
         )
+
+
+@dataclass(frozen=True)
+class FactoredKrylov(Solver):
+    """The same where D×D numbers are too many: `feature_products` has the products, and the basis has D rows, not n."""
+
+    steps: BlockKrylov
+
+    @property
+    def words(self) -> str:
+        return self.steps.words
+
+    def solve(self, op: SymmetricOperator, k: int, rng: np.random.Generator, start: Array | None = None) -> Eigenpairs:
+        side = op.feature_products()
+        if not np.isfinite(side.trace):
+            raise BadData(NOT_FINITE)
+        known = None if start is None else op.to_features(start)
+        found = self.steps.solve(side, min(k, side.n), rng, known)
+        found, rest, level = rule_out_missed(self.steps, side, found, rng)
+        kept = int(np.sum(found.values > max(_rounding(found.values, side.n), side.floor)))
+        return replace(
+            _as_rows_see_them(op, found.values[:kept], found.vectors[:, :kept], k, rng),
+            beyond=np.append(found.values[kept:], found.beyond),
+            beyond_residuals=np.append(found.residuals[kept:], found.beyond_residuals),
+            lowest=found.lowest,
+            size=found.size,
+            columns=found.columns + k,
+            passes=found.passes + 2,
+            open=np.append(found.open, np.zeros(k - len(found), dtype=bool)),
+            level=level,
+            rest=_rest_of_rows(op, side, found, kept, rest),
+        )
+
+    def memory(self, n: int, D: int, k: int) -> int:
+        """Bytes of the basis, of what products of features take, and of vectors of n rows."""
+        return self.steps.memory(D, min(k, D)) + 8 * 20 * D * self.steps.block + 8 * n * (6 * k + 4)
+
+
+def _rest_of_rows(op: SymmetricOperator, side: Measured, found: Eigenpairs, kept: int, rest: float) -> float:
+    """From ‖ΦcV⊥‖² ≤ rest to ‖QΦc‖² with Q = I − UUᵀ: every eigenvalue outside the pairs as the rows see them.
+
+    QΦc = QΦcVVᵀ + QΦcV⊥V⊥ᵀ, so ‖QΦc‖² ≤ ‖QΦcV‖² + ‖ΦcV⊥‖². Of ΦcV, Q leaves what rounding did to it, squared (far less
+    than one product is off by), and the columns that were not kept, as no digit is left of them.
+    """
+    lost = np.abs(found.values[kept:]) + found.residuals[kept:] + found.column_noise
+    rounding = rounding_floor(op.n, found.size) + rounding_floor(side.n, found.size) + op.product_rounding
+    return float(rest + side.noise + lost.sum() + rounding)
+
+
+def _rounding(values: Array, size: int | None = None) -> float:
+    """Eigenvalues of a D×D matrix, largest first, are zero up to this."""
+    return float(np.finfo(float).eps * max(values[0], 0.0) * (size or len(values)))
+
+
+def _as_rows_see_them(op: SymmetricOperator, values: Array, V: Array, k: int, rng: np.random.Generator) -> Eigenpairs:
+    """k values with vectors of n rows, from vectors V of the features."""
+    U = op.from_features(V)
+    U /= np.sqrt(values)
+    U = np.linalg.qr(U)[0]  # a small eigenvalue's vector is orthogonal to the large ones' only to rounding
+    if len(values) < k:  # more components than the data have directions: the rest has eigenvalue zero
+        U = _complete(U, op, k, rng)
+    theta = np.zeros(k)
+    theta[: len(values)] = values
+    return measured(op, theta, U)
 
 
 def _complete(U: Array, op: SymmetricOperator, k: int, rng: np.random.Generator) -> Array:
