@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from mercer.models.lle import LocallyLinearEmbedding
     from mercer.models.pca import PCA
     from mercer.readings.quality import co_ranking, continuity, quality, trustworthiness
-    from mercer.sources.files import open_rows
+    from mercer.sources.files import open_rows, open_texts
 
 __version__ = "0.1.0"
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "continuity",
     "locally_linear_embedding",
     "open_rows",
+    "open_texts",
     "plan",
     "quality",
     "trustworthiness",
@@ -37,6 +38,7 @@ _HOMES = {
     "co_ranking": "mercer.readings.quality",
     "continuity": "mercer.readings.quality",
     "open_rows": "mercer.sources.files",
+    "open_texts": "mercer.sources.files",
     "plan": "mercer.functions.planning",
     "quality": "mercer.readings.quality",
     "trustworthiness": "mercer.readings.quality",

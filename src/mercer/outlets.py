@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from errno import EACCES, EISDIR
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,7 @@ from mercer.arrays import Array, arrow
 from mercer.errors import CannotWrite, WrongUse
 from mercer.terminal import end_quietly, plain
 
-__all__ = ["make_place", "outlet", "refuse_same_file", "refuse_unwritable", "write_whole"]
+__all__ = ["Labels", "make_place", "outlet", "refuse_same_file", "refuse_unwritable", "write_whole"]
 
 _Sink = Callable[[Array], None]
 _BINARY = getattr(os, "O_BINARY", 0)  # Windows would change line ends
@@ -33,15 +34,65 @@ def _told(path: Path) -> Iterator[None]:
         raise CannotWrite(path, error) from None
 
 
+@dataclass(frozen=True)
+class Labels:
+    """A first column that says what each row is; arrays of numbers (.npy) have no place for it."""
+
+    heading: str
+    texts: Sequence[Any]
+
+    def some(self, start: int, count: int) -> list[str]:
+        """As UTF-8 can hold them: half of a surrogate pair is written out."""
+        some = self.texts[start : start + count]
+        texts = (text if isinstance(text, str) else bytes(text).decode("latin-1") for text in some)
+        return [text.encode("utf-8", "backslashreplace").decode() for text in texts]
+
+
+@dataclass(frozen=True)
+class _Table:
+    """What is written: columns of one kind of numbers, so many rows, perhaps after labels."""
+
+    names: Sequence[str]
+    n_rows: int
+    dtype: Any
+    labels: Labels | None = None
+
+    @property
+    def columns(self) -> list[str]:
+        return [*([self.labels.heading] if self.labels else []), *self.names]
+
+    def schema(self) -> Any:
+        lib = arrow("lib")
+        kinds = [(name, lib.from_numpy_dtype(np.dtype(self.dtype))) for name in self.names]
+        return lib.schema([*([(self.labels.heading, lib.string())] if self.labels else []), *kinds])
+
+    def batches(self, write: Callable[[Any], None]) -> _Sink:
+        """Block after block, each with the labels of its rows."""
+        lib, start = arrow("lib"), 0
+
+        def sink(block: Array) -> None:
+            nonlocal start
+            columns = [lib.array(np.ascontiguousarray(block[:, j], dtype=self.dtype)) for j in range(len(self.names))]
+            if self.labels:
+                columns.insert(0, lib.array(self.labels.some(start, len(block)), lib.string()))
+            write(lib.RecordBatch.from_arrays(columns, names=self.columns))
+            start += len(block)
+
+        return sink
+
+
 @contextmanager
-def outlet(path: Path | None, names: Sequence[str], n_rows: int, dtype: Any = np.float64) -> Iterator[_Sink]:
+def outlet(
+    path: Path | None, names: Sequence[str], n_rows: int, dtype: Any = np.float64, labels: Labels | None = None
+) -> Iterator[_Sink]:
     """A function that takes block after block; None writes CSV to standard output."""
+    table = _Table(names, n_rows, dtype, labels)
     if path is None:
-        yield from _to_standard_output(names, n_rows, dtype)
+        yield from _to_standard_output(table)
         return
     fed = False
     try:
-        with _whole_file(path) as file, _kind_of(path)(file, names, n_rows, dtype) as write:
+        with _whole_file(path) as file, _kind_of(path)(file, table) as write:
             yield _guarded(write, path)
             fed = True
     except OSError as error:
@@ -102,10 +153,10 @@ def _guarded(write: _Sink, path: Path) -> _Sink:
     return sink
 
 
-def _to_standard_output(names: Sequence[str], n_rows: int, dtype: Any) -> Iterator[_Sink]:
+def _to_standard_output(table: _Table) -> Iterator[_Sink]:
     """As CSV; who reads it may stop whenever they like."""
     try:
-        with _csv(sys.stdout.buffer, names, n_rows, dtype) as sink:
+        with _csv(sys.stdout.buffer, table) as sink:
             yield sink
         sys.stdout.flush()
     except BrokenPipeError:
@@ -157,41 +208,37 @@ def _kind_of(path: Path) -> Any:
 
 
 @contextmanager
-def _npy(file: Any, names: Sequence[str], n_rows: int, dtype: Any) -> Iterator[_Sink]:
-    header = {"descr": np.lib.format.dtype_to_descr(np.dtype(dtype)), "fortran_order": False}
-    np.lib.format.write_array_header_1_0(file, header | {"shape": (n_rows, len(names))})
-    yield lambda block: file.write(np.ascontiguousarray(block, dtype=dtype).data)
+def _npy(file: Any, table: _Table) -> Iterator[_Sink]:
+    header = {"descr": np.lib.format.dtype_to_descr(np.dtype(table.dtype)), "fortran_order": False}
+    np.lib.format.write_array_header_1_0(file, header | {"shape": (table.n_rows, len(table.names))})
+    yield lambda block: file.write(np.ascontiguousarray(block, dtype=table.dtype).data)
 
 
 @contextmanager
-def _csv(file: Any, names: Sequence[str], n_rows: int, dtype: Any, delimiter: str = ",") -> Iterator[_Sink]:
+def _csv(file: Any, table: _Table, delimiter: str = ",") -> Iterator[_Sink]:
     csv = arrow("csv")
-    file.write((delimiter.join(names) + "\n").encode())  # Arrow would put every name into quotes
+    # Arrow would put every name into quotes.
+    file.write((delimiter.join(_quoted_if_need_be(name, delimiter) for name in table.columns) + "\n").encode())
     options = csv.WriteOptions(include_header=False, delimiter=delimiter)
-    with csv.CSVWriter(file, _schema(names, dtype), write_options=options) as writer:
-        yield lambda block: writer.write_batch(_batch(block, names, dtype))
+    with csv.CSVWriter(file, table.schema(), write_options=options) as writer:
+        yield table.batches(writer.write_batch)
+
+
+def _quoted_if_need_be(name: str, delimiter: str) -> str:
+    quoted = '"' + name.replace('"', '""') + '"'
+    return quoted if any(mark in name for mark in (delimiter, '"', "\n", "\r")) else name
 
 
 @contextmanager
-def _parquet(file: Any, names: Sequence[str], n_rows: int, dtype: Any) -> Iterator[_Sink]:
-    with arrow("parquet").ParquetWriter(file, _schema(names, dtype)) as writer:
-        yield lambda block: writer.write_batch(_batch(block, names, dtype))
+def _parquet(file: Any, table: _Table) -> Iterator[_Sink]:
+    with arrow("parquet").ParquetWriter(file, table.schema()) as writer:
+        yield table.batches(writer.write_batch)
 
 
 @contextmanager
-def _ipc(file: Any, names: Sequence[str], n_rows: int, dtype: Any) -> Iterator[_Sink]:
-    with arrow("ipc").new_file(file, _schema(names, dtype)) as writer:
-        yield lambda block: writer.write_batch(_batch(block, names, dtype))
-
-
-def _schema(names: Sequence[str], dtype: Any) -> Any:
-    lib = arrow("lib")
-    return lib.schema([(name, lib.from_numpy_dtype(np.dtype(dtype))) for name in names])
-
-
-def _batch(block: Array, names: Sequence[str], dtype: Any) -> Any:
-    columns = [np.ascontiguousarray(block[:, j], dtype=dtype) for j in range(len(names))]
-    return arrow("lib").RecordBatch.from_arrays([arrow("lib").array(c) for c in columns], names=list(names))
+def _ipc(file: Any, table: _Table) -> Iterator[_Sink]:
+    with arrow("ipc").new_file(file, table.schema()) as writer:
+        yield table.batches(writer.write_batch)
 
 
 KINDS = {

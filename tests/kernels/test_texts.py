@@ -2,8 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
@@ -14,7 +12,6 @@ from sklearn.preprocessing import StandardScaler
 
 from mercer import KernelPCA, LocallyLinearEmbedding
 from mercer.datasets import OOV, VOC, family
-from mercer.errors import BadData
 from mercer.kernels import RBF, MinMax, Spectrum, Tanimoto
 from mercer.kernels.grams import Letters, Vocabulary
 from mercer.rounding import gamma
@@ -173,26 +170,6 @@ def test_names_never_seen_lie_next_to_their_families():
         assert family(nearest) == family(name)
 
 
-HOLDERS = {
-    "list": list,
-    "tuple": tuple,
-    "array": np.array,
-    "objects": lambda texts: np.array(texts, dtype=object),
-    "column": lambda texts: np.array(texts, dtype=object)[:, None],
-    "series": pd.Series,
-    "frame": lambda texts: pd.DataFrame({"name": texts}),
-    "polars": pl.Series,
-    "polars frame": lambda texts: pl.DataFrame({"name": texts}),
-    "pyarrow": pa.array,
-}
-
-
-@pytest.mark.parametrize("hold", HOLDERS)
-def test_texts_come_in_lists_arrays_and_columns(hold):
-    model = KernelPCA(2, kernel=Spectrum(2))
-    assert_allclose(model.fit(HOLDERS[hold](VOC)).transform(HOLDERS[hold](OOV)), model.fit(VOC).transform(OOV))
-
-
 def test_texts_in_pipelines_columns_and_clones():
     model = clone(KernelPCA(2, kernel=Spectrum(2)).set_params(kernel__n=3))
     assert model.kernel == Spectrum(3)
@@ -238,25 +215,6 @@ def test_kernels_without_features_are_evaluated(kernel):
 
 
 # ---------------------------------------------------------------------------- what is refused
-
-
-@pytest.mark.parametrize(
-    ("X", "words"),
-    [
-        ([1, 2, 3], "item 0 is 1, which is no text (3 of 3"),
-        (["a", None, "b"], "item 1 is missing (1 of 3"),
-        (["a", float("nan")], "item 1 is missing"),
-        ("abc", "X is one text, 'abc'; give a list"),
-        (np.array([["a", "b"], ["c", "d"]], dtype=object), "X has 2 columns"),
-        ([], "X has no texts"),
-        (5, "X is no list of texts: 5"),
-    ],
-    ids=str,
-)
-def test_what_is_no_list_of_texts_is_one_sentence(X, words):
-    with pytest.raises(BadData) as error:
-        KernelPCA(1, kernel=Spectrum(3)).fit(X)
-    assert words in str(error.value)
 
 
 def test_texts_without_a_single_gram_are_told():

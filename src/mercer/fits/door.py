@@ -1,6 +1,7 @@
 """The one door in: whatever X is, beyond it there are items."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import assert_all_finite, validate_data
 
 from mercer.arrays import Matrix, is_foreign, to_numpy
-from mercer.errors import warn, warn_each
+from mercer.errors import BadData, warn, warn_each
 from mercer.inputs import about_steps, table, told_where
 from mercer.sources.files import open_rows
 from mercer.sources.held import Given, HeldRows, MappedRows
 from mercer.sources.items import Items, Rows
-from mercer.sources.kinds import KINDS
+from mercer.sources.kinds import KINDS, OPENERS
 from mercer.sources.row_numbers import about_row_numbers
 
 
@@ -39,10 +40,10 @@ def open_items(
     X = to_numpy(X) if is_foreign(X) else X
     if mapped and isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiub" and all(X.shape):
         X = MappedRows(X)
-    if isinstance(X, Items) and not isinstance(X, Rows):
-        return X  # things of any kind: their kernel alone knows what they are
-    if kind in KINDS:
-        return _open_things(model, X, KINDS[kind], reset=reset)
+    if isinstance(X, Items) and kind not in (X.kind, "anything") and X.kind != "anything":
+        raise BadData(f"{X.label} has {_words_for(X.kind)}, and the kernel compares {_words_for(kind)}.")
+    if kind in KINDS or (isinstance(X, Items) and not isinstance(X, Rows)):
+        return _open_things(model, X, kind, reset=reset)
     if isinstance(X, (Path, Rows)):
         return _open_source(model, X, reset=reset, square=matrix if square else "")
     if square and isinstance(X, LinearOperator):
@@ -56,8 +57,9 @@ def open_items(
                 "as input: one for each training item."
             )
     else:
-        X = table(X)
-        with told_where(X):
+        with _pointing_to_texts(model, X):
+            X = table(X)
+        with _pointing_to_texts(model, X), told_where(X):
             X = _as_numbers(validate_data(model, X, accept_sparse="csr", reset=reset, ensure_all_finite=finite))
         if reset and not square and (steps := about_steps(X)):
             warn(steps)
@@ -68,13 +70,63 @@ def open_items(
     return Given(X) if square else HeldRows(X)
 
 
-def _open_things(model: BaseEstimator, X: Any, kind: Callable[[Any], Items], *, reset: bool) -> Items:
-    """Things of a kind that a kernel takes: a table of one column."""
-    items = kind(X)
-    if reset:
-        model.n_features_in_ = 1
-        model.__dict__.pop("feature_names_in_", None)
+def _open_things(model: BaseEstimator, X: Any, kind: str, *, reset: bool) -> Items:
+    """Things of a kind that a kernel takes: a table of one column, which may have a name."""
+    if isinstance(X, Items):
+        items = X
+    elif isinstance(X, Path) and kind in OPENERS:
+        items = OPENERS[kind](X, memory_limit=model.memory_limit)
+    else:
+        items = KINDS[kind](X)
+    if not reset:
+        _refuse_another_name(model, X)
+        return items
+    model.n_features_in_ = 1
+    model.__dict__.pop("feature_names_in_", None)
+    if (names := _names_of(X)) is not None:
+        model.feature_names_in_ = names
     return items
+
+
+def _names_of(X: Any) -> Any:
+    """Names of the columns of a frame, if all of them are texts, as scikit-learn has them."""
+    names = list(X.columns) if hasattr(X, "columns") and hasattr(X, "dtypes") else []
+    return np.array(names, dtype=object) if names and all(isinstance(name, str) for name in names) else None
+
+
+def _refuse_another_name(model: BaseEstimator, X: Any) -> None:
+    known, names = getattr(model, "feature_names_in_", None), _names_of(X)
+    if known is not None and names is not None and list(known) != list(names):
+        raise ValueError(
+            "The feature names should match those that were passed during fit: the column is "
+            f"{names[0]!r}, and {known[0]!r} was there."
+        )
+
+
+@contextmanager
+def _pointing_to_texts(model: BaseEstimator, X: Any) -> Iterator[None]:
+    """Who gives a column of texts to a kernel of rows may want one of texts."""
+    try:
+        yield
+    except ValueError as error:
+        name = next((name for name in ("kernel", "metric") if hasattr(model, name)), "")
+        if name and _is_column_of_texts(X):
+            raise BadData(f"{error} To compare texts as they are: {name}=mercer.kernels.Spectrum(3).") from None
+        raise
+
+
+def _is_column_of_texts(X: Any) -> bool:
+    """By the first of them."""
+    try:
+        cells = np.asarray(X, dtype=object)
+    except (ValueError, TypeError):
+        return False
+    column = cells.ndim == 1 or (cells.ndim == 2 and cells.shape[1] == 1)
+    return column and cells.size > 0 and isinstance(cells.flat[0], (str, bytes))
+
+
+def _words_for(kind: str) -> str:
+    return {"rows": "rows of numbers"}.get(kind, kind)
 
 
 def _open_source(model: BaseEstimator, X: Path | Rows, *, reset: bool, square: str) -> Rows:

@@ -11,6 +11,7 @@ from mercer.fits.linear.digits import refuse_overflow
 from mercer.fits.training import Training
 from mercer.sources.held import HeldRows, ScaledRows, by_columns
 from mercer.sources.items import Items
+from mercer.sources.kinds import KINDS
 from mercer.sweeps.lanes import sweep_scatter
 from mercer.sweeps.spread import Spread
 
@@ -46,6 +47,12 @@ def in_units(items: Items, scale: Array | None) -> Items:
 def in_units_of_input(rows: Held, scale: Array | None) -> Held:
     """The way back, of rows in memory, if there are any."""
     return rows if scale is None or rows is None else by_columns(np.multiply, rows, scale)
+
+
+def refuse_things(standardize: bool, items: Items) -> None:
+    """Texts, and whatever else is no row of numbers, have no columns either."""
+    if standardize and items.kind in KINDS:
+        raise ValueError(f"standardize=True divides columns by their standard deviations, and {items.kind} have none.")
 
 
 def refuse_matrix(standardize: bool, matrix: str) -> None:

@@ -48,7 +48,12 @@ def refuse_negative(X: Held, kernel: Kernel, label: str = "X", names: Any = None
 
 
 def refuse_inverse(kernel: Kernel) -> None:
-    """The way back compares scores by the kernel, and some of them are negative."""
+    """The way back leads to rows of numbers, and compares scores by the kernel, some of which are negative."""
+    if kernel.takes not in ("rows", "anything"):
+        raise ValueError(
+            f"fit_inverse_transform finds rows of numbers, and {in_short(kernel)} compares {kernel.takes}: leave it "
+            "out."
+        )
     if kernel.non_negative:
         raise ValueError(
             f"fit_inverse_transform compares scores by the kernel, and about half of them are negative, which "

@@ -16,12 +16,13 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from mercer.arrays import Array
 from mercer.blocks import rows_at_a_time
 from mercer.errors import in_short, shortened
+from mercer.kernels.base import kind_of_items
 from mercer.limits import Limits, count_threads
-from mercer.outlets import outlet, refuse_same_file, refuse_unwritable
+from mercer.outlets import Labels, outlet, refuse_same_file, refuse_unwritable
 from mercer.plans.plan import Plan
 from mercer.progress import reporting
 from mercer.sources.items import Items
-from mercer.sources.stored import FileRows
+from mercer.sources.kinds import OPENERS
 from mercer.threads import one_blas_thread
 from mercer.unpromised import validate_parameters
 
@@ -77,7 +78,8 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
         path : pathlib.Path
             Where they are.
         """
-        self._write(path, self._new_items(X))
+        items = self._new_items(X)
+        self._write(path, items, items)
         return Path(path)
 
     def fit_transform_to(self, X: Any, path: str | Path | None, sample_weight: Any = None) -> Path | None:
@@ -99,22 +101,31 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
         """
         if path is not None:
             refuse_unwritable(Path(path))
-            if isinstance(X, (Path, FileRows)):
-                refuse_same_file(X if isinstance(X, Path) else X.path, Path(path))
-        self._write(path, self._fit_for_scores(X, sample_weight))
+            source = X.path if isinstance(X, Items) else X
+            if isinstance(source, Path):
+                refuse_same_file(source, Path(path))
+        X = self._with_names(X)
+        self._write(path, self._fit_for_scores(X, sample_weight), X)
         return None if path is None else Path(path)
 
     @abstractmethod
     def _fit_for_scores(self, X: Any, sample_weight: Any) -> Items | Array:
         """Fit, with all checks; what it returns are the items to score, or their scores if they are there already."""
 
-    def _write(self, path: str | Path | None, found: Items | Array) -> None:
-        """Scores, or those of items, to a file or (None) as CSV to standard output."""
+    def _with_names(self, X: Any) -> Any:
+        """X; a file of texts is opened at once, for the names that are written beside their scores."""
+        opener = OPENERS.get(kind_of_items(getattr(self, "kernel", getattr(self, "metric", None))))
+        return opener(X, memory_limit=self.memory_limit) if opener and isinstance(X, Path) else X
+
+    def _write(self, path: str | Path | None, found: Items | Array, items: Any) -> None:
+        """Scores, or those of items, to a file or (None) as CSV to standard output, with the names that items have."""
+        names = getattr(items, "row_names", None)
+        labels = None if names is None else Labels(items.heading, names)
         where, n_rows = None if path is None else Path(path), len(found)
         if where is not None and isinstance(found, Items) and found.path is not None:
             refuse_same_file(found.path, where)
         with (
-            outlet(where, self.get_feature_names_out(), n_rows, self._dtype_of_scores(found)) as sink,
+            outlet(where, self.get_feature_names_out(), n_rows, self._dtype_of_scores(found), labels) as sink,
             reporting(self.progress, 1, "rows scored") as on_pass,
         ):
             for start, block in self._scored(found) if isinstance(found, Items) else [(0, found)]:

@@ -16,7 +16,7 @@ from mercer.fits.local.embedding import Embedding, Recipe, about_graph, embed, e
 from mercer.fits.local.neighborhoods import Neighborhoods, about_ties, find_neighborhoods
 from mercer.fits.local.placing import Placement, place
 from mercer.fits.local.task import given_distances, local_problem, refuse_negative_distances, space_of
-from mercer.fits.scale import in_units, refuse_matrix, standardized
+from mercer.fits.scale import in_units, refuse_matrix, refuse_things, standardized
 from mercer.fits.training import Training
 from mercer.kernels.base import Kernel, kind_of_items
 from mercer.kernels.domain import without_negative
@@ -93,6 +93,7 @@ class LocalModel(Model):
         items = open_items(
             self, X, reset=True, square=given_distances(self), matrix="distance", kind=kind_of_items(self.metric)
         )
+        refuse_things(self.standardize, items)
         if isinstance(self.metric, Kernel) and self.metric.non_negative:
             items = without_negative(items, self.metric, self)
         loaded, shape, training = 0, (len(items), items.width), Training(items, own=False)

@@ -1,12 +1,13 @@
 """Where items come from: memory, files, tables.
 
 `items` is the contract: n things that can be counted, cut into blocks, taken by number and read again and again. `held`
-has those in memory, `npy`, `tables` and `delimited` read files block by block, and `files` opens whatever a path names.
+has those in memory, `npy`, `tables` and `delimited` read files block by block, `texts`, `lines` and `text_columns` have
+texts, and `files` opens whatever a path names.
 `weights` are checked here, and `row_numbers` knows a column that counts rows. Whatever is wrong with a file is said in
 one sentence with its row and column.
 """
 
-from mercer.sources.files import open_rows
+from mercer.sources.files import open_rows, open_texts
 from mercer.sources.held import (
     CheckedRows,
     Given,
@@ -53,6 +54,7 @@ __all__ = [
     "groups_of",
     "is_index",
     "open_rows",
+    "open_texts",
     "per_degree_of_freedom",
     "same_items",
     "some_rows",

@@ -1,16 +1,20 @@
-"""Rows in files: .npy, Parquet, Arrow and Feather, CSV. Read block by block, checked as they are read."""
+"""Whatever a path names: rows of numbers, which are read block by block, and texts, which are read at once."""
 
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from mercer.errors import BadData, counted
+from mercer.errors import BadData, counted, in_short
+from mercer.limits import parse_memory
 from mercer.sources.delimited import CsvRows
 from mercer.sources.items import Rows
+from mercer.sources.lines import FASTA, ending, read_fasta, read_lines
 from mercer.sources.npy import NpyRows
 from mercer.sources.stored import FileRows
 from mercer.sources.tables import ArrowRows, ParquetRows
+from mercer.sources.text_columns import TABLES, read_column
+from mercer.sources.texts import Texts
 from mercer.terminal import plain
 
 _TABLES: dict[str, Callable[..., FileRows]] = {
@@ -20,6 +24,7 @@ _TABLES: dict[str, Callable[..., FileRows]] = {
     ".feather": ArrowRows,
 }
 _TEXTS = (".csv", ".tsv", ".txt")
+_CASES: dict[str | None, Callable[[Any], Any]] = {"upper": str.upper, "lower": str.lower}
 
 
 def open_rows(
@@ -71,6 +76,62 @@ def open_rows(
     if n < 1 or d < 1:
         raise BadData(f"{plain(path)} has {counted(n, 'row')} and {counted(d, 'column')}: there is nothing to fit.")
     return rows
+
+
+def open_texts(
+    path: str | os.PathLike[str],
+    column: str | None = None,
+    *,
+    header: bool | None = None,
+    case: str | None = None,
+    memory_limit: int | str | None = None,
+) -> Texts:
+    """The texts of a file, for `fit` and `transform` of a model whose kernel compares texts: read at once, and held.
+
+    Parameters
+    ----------
+    path : path
+        A .csv, .tsv, .parquet, .arrow or .feather file has texts in a column. A .fa, .fasta, .fna or .faa file is
+        FASTA: a text for every record, over as many lines as it takes; lines that begin with ";" are comments. Any
+        other file has one text a line, in UTF-8; empty lines are empty texts. Lines and FASTA may be packed (.gz).
+    column : str, default=None
+        Name of the column of a table; None: the only one.
+    header : bool, default=None
+        Whether the first line of a .csv or .tsv file names its columns. None: it does.
+    case : {"upper", "lower", None}, default=None
+        Turn all letters into these. None: letters stay as they are, also those of soft-masked sequences.
+    memory_limit : int, str or None, default=None
+        Bytes, or a text such as "2GB", that the texts may take. None: half of the machine's or container's memory.
+
+    Returns
+    -------
+    texts : Texts
+        Each row of scores that is written to a file begins with the name of its record, or with its text.
+
+    Examples
+    --------
+    >>> import mercer, tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "names.txt"
+    >>> _ = path.write_text("homer simpson\\nned flanders\\n")
+    >>> len(mercer.open_texts(path))
+    2
+    """
+    path, most = Path(path), parse_memory(memory_limit)
+    if case not in (None, *_CASES):
+        raise ValueError(f"case must be upper, lower or None; got {in_short(case)}.")
+    if path.suffix.lower() == ".npy":
+        raise BadData(f"{plain(path)} holds an array of numbers, and texts are needed.")
+    if path.suffix.lower() in TABLES:
+        texts, heading = read_column(path, column, header, most)
+        names: Any = texts
+    elif column is not None or header is not None:
+        raise BadData(f"{plain(path)} has one text a line, or a record, and no columns to choose from.")
+    else:
+        fasta = ending(path) in FASTA
+        texts, names = (read_fasta if fasta else read_lines)(path, most)
+        heading = "name" if fasta else "text"
+    turned = list(map(_CASES[case], texts)) if case else texts
+    return Texts(turned, plain(path), names=names, heading=heading, path=path)
 
 
 def _as_names(columns: Any, name: str) -> tuple[Any, ...] | None:

@@ -1,7 +1,7 @@
 """What a model learns from: items, and rows of numbers, which most items are."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,9 @@ class Items(ABC):
     """
 
     label: str = "X"  # what to call them in a message
+    kind: str = "anything"  # in the word of `Kernel.takes`
+    row_names: Sequence[Any] | None = None  # what to call each of them where scores are written, if anything
+    heading: str = ""  # of those names
     path: Path | None = None  # of the file that is read
     overhead: int = 0  # bytes that reading takes beyond the blocks
     held: bool = False  # whether they are in memory anyway: blocks cost nothing then
@@ -92,6 +95,7 @@ class Rows(Items):
     A file is opened anew by every sweep: nothing stays open, and nothing but a block is ever held.
     """
 
+    kind = "rows"
     shape: tuple[int, int]
     dtype: Any = np.dtype(np.float64)
     names: tuple[str, ...] | None = None  # of the columns, if they have any

@@ -30,6 +30,7 @@ from mercer.solvers.landmarks import Landmarks
 from mercer.solvers.warm import start_columns
 from mercer.sources.held import by_columns
 from mercer.sources.items import Items
+from mercer.sources.kinds import KINDS
 from mercer.sweeps.landmarks import LandmarkMap, Moments, sweep_moments
 from mercer.symmetric import SymmetricOperator
 
@@ -91,8 +92,10 @@ def _choose_rows(
 
 
 def _given_landmarks(landmarks: Any, items: Items, scale: Array | None) -> tuple[Held, Array | None]:
-    """Those of the user: numbers of items if one-dimensional, rows in the units of X if two-dimensional."""
+    """Those of the user: numbers of items if one-dimensional, or items; rows are two-dimensional, in the units of X."""
     n = len(items)
+    if items.kind in KINDS and np.asarray(landmarks).dtype.kind not in "biu":
+        return KINDS[items.kind](landmarks, "landmarks").load(), None
     if sparse.issparse(landmarks) and landmarks.shape[1] == items.width:
         return _like_rows(landmarks.tocsr(), items.as_rows().dtype, scale), None
     landmarks = np.asarray(table(landmarks, "landmarks"))

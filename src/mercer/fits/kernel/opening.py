@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from mercer.fits.door import open_items
 from mercer.fits.foretold import with_share
 from mercer.fits.kernel.task import Parameters, Task
-from mercer.fits.scale import divided, refuse_matrix, standardized
+from mercer.fits.scale import divided, refuse_matrix, refuse_things, standardized
 from mercer.fits.training import Training, weigh
 from mercer.inputs import table
 from mercer.kernels import Kernel, Precomputed
@@ -21,6 +21,7 @@ from mercer.limits import Limits
 from mercer.plans.kernel import Problem
 from mercer.plans.share import number_to_plan_for
 from mercer.sources.items import Items
+from mercer.sources.kinds import KINDS
 
 _SPARSE = 5  # times as dear as dense: an entry from sparse rows
 
@@ -68,6 +69,7 @@ def _open_training(model: Parameters, X: Any, sample_weight: ArrayLike | None, l
     if model.fit_inverse_transform:
         refuse_inverse(asked)
     items = open_items(model, X, reset=True, square=given, kind=kind_of_items(model.kernel))
+    refuse_things(model.standardize, items)
     if asked.non_negative:
         items = without_negative(items, asked, model)
     if model.fit_inverse_transform and items.sparse:
@@ -134,7 +136,8 @@ def asked_solver(model: Parameters) -> str:
     said = [name for name in said if name != "refine" or model.refine]
     if {"n_landmarks", "landmarks"} <= set(said):
         raise ValueError("Give n_landmarks or the landmarks themselves, not both.")
-    if model.landmarks is not None and table(model.landmarks, "landmarks").ndim == 0:
+    rows = kind_of_items(model.kernel) not in KINDS
+    if model.landmarks is not None and np.ndim(table(model.landmarks, "landmarks") if rows else model.landmarks) == 0:
         raise ValueError(f"landmarks must be numbers of rows, or rows; got {model.landmarks!r}.")
     if said and model.eigen_solver in ("dense", "krylov"):
         raise ValueError(f'{said[0]} is for eigen_solver="landmark"; eigen_solver={model.eigen_solver!r} has none.')
