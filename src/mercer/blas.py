@@ -33,7 +33,7 @@ def add_squares(C: Array, rows: Array, short: int) -> None:
     """C += rowsᵀ rows of so many rows after the other; below the diagonal, whatever comes."""
     rows = _lying_in_rows(rows, C)
     _refuse_mismatch(C, rows, rows)
-    routine = routine_of(_LETTERS[C.dtype] + "syrk")
+    routine = _routine_of(_LETTERS[C.dtype] + "syrk")
     if routine is None:
         _add_up(C, rows, rows, short)
     else:
@@ -44,11 +44,11 @@ def add_products(C: Array, A: Array, B: Array, short: int) -> None:
     """C += AᵀB of so many rows after the other."""
     A, B = _lying_in_rows(A, C), _lying_in_rows(B, C)
     _refuse_mismatch(C, A, B)
-    routine = routine_of(_LETTERS[C.dtype] + "gemm")
+    routine = _routine_of(_LETTERS[C.dtype] + "gemm")
     if routine is None:
         _add_up(C, A, B, short)
     else:
-        call_gemm(routine, C, A, B, short)
+        _call_gemm(routine, C, A, B, short)
 
 
 def _add_up(C: Array, A: Array, B: Array, short: int) -> None:
@@ -65,7 +65,7 @@ def _call_syrk(routine: Callable[..., Any], C: Array, rows: Array, short: int) -
         routine(b"L", b"N", columns, some, one, place + first * rows.strides[0], between, one, *out)
 
 
-def call_gemm(routine: Callable[..., Any], C: Array, A: Array, B: Array, short: int) -> None:
+def _call_gemm(routine: Callable[..., Any], C: Array, A: Array, B: Array, short: int) -> None:
     one, out, shape = _unit(C), (C.ctypes.data, _apart(C)), (_whole(C.shape[1]), _whole(C.shape[0]))
     left, right, gaps = A.ctypes.data, B.ctypes.data, (_apart(A), _apart(B))
     for first in range(0, len(A), short):
@@ -111,22 +111,22 @@ def _unit(C: Array) -> Any:
 
 
 @cache
-def routine_of(name: str) -> Callable[..., Any] | None:
+def _routine_of(name: str) -> Callable[..., Any] | None:
     """The routine, or None where it is not to be had as it is known here."""
     kinds = ARGUMENTS[name[1:]]
     try:
         found = LowLevelCallable.from_cython(cython_blas, name)
-        if arguments_of(found.signature, name[0]) != kinds:
+        if _arguments_of(found.signature, name[0]) != kinds:
             return None
         pointed_to = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
         place = pointed_to(("PyCapsule_GetPointer", ctypes.pythonapi))(found.function, found.signature.encode())
     except (AttributeError, ValueError, TypeError):
         return None
     routine = ctypes.CFUNCTYPE(None, *[ctypes.c_char_p if kind == "c" else ctypes.c_void_p for kind in kinds])(place)
-    return routine if sums_up_first(routine, name) else None
+    return routine if _sums_up_first(routine, name) else None
 
 
-def arguments_of(signature: str, letter: str) -> str:
+def _arguments_of(signature: str, letter: str) -> str:
     """The kinds of pointers in "void (char *, int *, …_d *)": c, i, n, or ? for one that is not known."""
     words = {"char": "c", "int": "i"}
     inside = signature.partition("(")[2].rstrip(")")
@@ -135,7 +135,7 @@ def arguments_of(signature: str, letter: str) -> str:
     return "".join("n" if its else words.get(kind, "?") for kind, its in zip(types, own, strict=True))
 
 
-def sums_up_first(routine: Callable[..., Any], name: str) -> bool:
+def _sums_up_first(routine: Callable[..., Any], name: str) -> bool:
     """Whether the terms of a call are added up before their sum is added to what is there: the reference BLAS does not.
 
     Each term is too small to change what is there, and their sum is not.
@@ -147,7 +147,7 @@ def sums_up_first(routine: Callable[..., Any], name: str) -> bool:
         if name[1:] == "syrk":
             _call_syrk(routine, C, rows, _PROBE_TERMS)
         else:
-            call_gemm(routine, C, rows, rows, _PROBE_TERMS)
+            _call_gemm(routine, C, rows, rows, _PROBE_TERMS)
         if not (np.triu(C) == np.triu(np.full_like(C, 1 + _PROBE_TERMS * small**2))).all():
             return False
     return True

@@ -47,7 +47,7 @@ def reporting(progress: Listener, expected: int, words: str) -> Iterator[PassCou
     """What an operator is to call with the fraction of a pass: None, a user's function or a bar."""
     if callable(progress):
         yield PassCounter(expected, words, progress)
-    elif progress and on_terminal():
+    elif progress and _on_terminal():
         with _bar(words) as show:
             yield PassCounter(expected, words, lambda state: show(state.share, state.words))
     else:
@@ -63,7 +63,7 @@ def saying(on_pass: PassCounter | None, words: str) -> PassCounter | None:
 
 def track(items: list[Any], words: str) -> Iterator[Any]:
     """The items one after the other, with a bar if stderr is a terminal."""
-    if not on_terminal():
+    if not _on_terminal():
         yield from items
         return
     with _bar(words) as show:
@@ -72,7 +72,7 @@ def track(items: list[Any], words: str) -> Iterator[Any]:
             yield item
 
 
-def on_terminal() -> bool:
+def _on_terminal() -> bool:
     try:
         return sys.stderr is not None and sys.stderr.isatty()
     except ValueError:  # it is closed

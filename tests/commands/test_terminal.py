@@ -60,11 +60,11 @@ def test_messages_of_the_library_become_those_of_the_command_line(message, line)
 def test_nothing_is_said_to_streams_that_are_not_there(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stderr", None)
     say("nobody hears it")
-    assert not progress.on_terminal() and capsys.readouterr().out == ""
+    assert not progress._on_terminal() and capsys.readouterr().out == ""
     closed = io.StringIO()
     closed.close()
     monkeypatch.setattr(sys, "stderr", closed)
-    assert not progress.on_terminal()
+    assert not progress._on_terminal()
     monkeypatch.setattr(sys, "stdout", None)
     with pytest.raises(OSError, match="Standard output is closed"):
         put("nor this")

@@ -33,7 +33,7 @@ def packed(A):
 @pytest.fixture(params=["the routines", "numpy's products"])
 def way(request, monkeypatch):
     if request.param == "numpy's products":
-        monkeypatch.setattr(blas, "routine_of", lambda name: None)
+        monkeypatch.setattr(blas, "_routine_of", lambda name: None)
     return request.param
 
 
@@ -83,8 +83,8 @@ def test_nothing_is_written_where_there_is_no_room(C):
 @pytest.mark.parametrize("name", ["ssyrk", "dsyrk", "sgemm", "dgemm"])
 def test_the_routines_are_to_be_had_and_leave_the_lock(name):
     """On the versions tested here; elsewhere numpy's products are as right, and take one more array."""
-    assert blas.routine_of(name) is not None
-    assert not type(blas.routine_of(name))._flags_ & 0x4  # PyDLL's flag: those hold it
+    assert blas._routine_of(name) is not None
+    assert not type(blas._routine_of(name))._flags_ & 0x4  # PyDLL's flag: those hold it
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_the_routines_are_to_be_had_and_leave_the_lock(name):
     ],
 )
 def test_a_routine_that_looks_otherwise_is_not_called(signature, kinds):
-    assert blas.arguments_of(signature, "d") == kinds
+    assert blas._arguments_of(signature, "d") == kinds
 
 
 def test_a_blas_that_adds_term_after_term_to_what_is_there_is_not_called():
@@ -122,9 +122,9 @@ def test_a_blas_that_adds_term_after_term_to_what_is_there_is_not_called():
     term_after_term = ctypes.CFUNCTYPE(None, *kinds)(gemm)
     A, B = np.random.default_rng(3).normal(size=(2, 100, 6))
     C = np.zeros((6, 6))
-    blas.call_gemm(term_after_term, C, A, B, 64)
+    blas._call_gemm(term_after_term, C, A, B, 64)
     np.testing.assert_allclose(C, A.T @ B, atol=1e-12)
-    assert not blas.sums_up_first(term_after_term, "dgemm")
+    assert not blas._sums_up_first(term_after_term, "dgemm")
 
 
 def test_threads_do_not_get_into_each_others_way():

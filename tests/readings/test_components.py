@@ -10,7 +10,7 @@ from sklearn import decomposition
 from sklearn.decomposition._pca import _assess_dimension
 
 from mercer import PCA
-from mercer.readings.components import bic, components_for_share, minka_evidence
+from mercer.readings.components import bic, fewest_for_share, minka_evidence
 from support.linear import SOLVERS, few
 from support.long_double import centred, scatter_values
 from support.silence import quiet
@@ -61,7 +61,7 @@ def test_the_number_for_a_share_is_that_of_scikit_learn(share, solver):
         theirs = decomposition.PCA(share, svd_solver="full").fit(X)
         assert PCA(share, svd_solver=solver).fit(X).n_components_ == theirs.n_components_
         every = decomposition.PCA(svd_solver="full").fit(X).explained_variance_
-        assert components_for_share(every, every.sum(), share) == theirs.n_components_
+        assert fewest_for_share(every, every.sum(), share) == theirs.n_components_
 
 
 def bic_by_likelihood(X, most, weights=None):

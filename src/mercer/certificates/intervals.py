@@ -73,7 +73,9 @@ def certify_landmarks(
     left = left + rounding
     top = max(total[1], 0.0) + rounding
     bottom = max(total[0] - rounding, 0.0)
-    upper = np.minimum([water_level(values[: i + 1], left) for i in range(len(values))], top) if len(values) else values
+    upper = (
+        np.minimum([_water_level(values[: i + 1], left) for i in range(len(values))], top) if len(values) else values
+    )
     kept = float(values.sum())
     return IntervalCertificate(
         n_components=len(values),
@@ -89,7 +91,7 @@ def certify_landmarks(
     )
 
 
-def water_level(values: Array, amount: float) -> float:
+def _water_level(values: Array, amount: float) -> float:
     """The largest λ with Σⱼ max(λ − λ̂ⱼ, 0) ≤ amount over these j ≤ i: how high λᵢ can be.
 
     All of λ₁ … λᵢ are at least λᵢ, and together they exceed their λ̂ by no more than the amount.

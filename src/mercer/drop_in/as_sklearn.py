@@ -87,7 +87,7 @@ def _incremental_pca(model: Any) -> Any:
     return _set_names(theirs, model, [*_LINEAR, "var_", "n_samples_seen_", "batch_size_"])
 
 
-def kernel_pca(model: Any) -> Any:
+def _kernel_pca(model: Any) -> Any:
     """With weights, its ``eigenvectors_`` are √w times ours: so its formula for new rows gives our scores."""
     theirs = decomposition.KernelPCA(**_parameters(model, decomposition.KernelPCA, **_their_kernel(model)))
     centring = _centring_of(model)
@@ -133,7 +133,7 @@ def _locally_linear(model: Any) -> Any:
 _MAKERS: dict[str, Callable[[Any], Any]] = {
     "PCA": _pca,
     "IncrementalPCA": _incremental_pca,
-    "KernelPCA": kernel_pca,
+    "KernelPCA": _kernel_pca,
     "LocallyLinearEmbedding": _locally_linear,
 }
 

@@ -12,7 +12,7 @@ from mercer.errors import NoRoom
 from mercer.operators.centering import Centered
 from mercer.plans.plan import Plan
 from mercer.plans.share import FIRST_GUESS
-from mercer.readings.components import components_for_share
+from mercer.readings.components import fewest_for_share
 from mercer.solvers.base import Eigenpairs, clean_spectrum, measured_anew, settle_pairs
 from mercer.solvers.completeness import rule_out_missed
 from mercer.solvers.dense import Dense
@@ -105,7 +105,7 @@ def grow_to_share(
         pairs = plan.solver.solve(matrix, k, rng, start)
         if matrix.trace <= matrix.floor:
             return plan, pairs.first(1)  # nothing to explain
-        enough = components_for_share(pairs.values, matrix.trace, share, more=more, dtype=dtype)
+        enough = fewest_for_share(pairs.values, matrix.trace, share, more=more, dtype=dtype)
         if enough or k == matrix.n:
             return plan, pairs.first(enough or k)
         planned = _planned_for(plan, matrix.n)

@@ -169,7 +169,7 @@ class Polynomial(ByGamma, _DotKernel):
     def shape(self, products: Array) -> None:
         products *= self.known_gamma
         products += self.coef0
-        raise_to(products, self.degree)
+        _raise_to(products, self.degree)
 
     @property
     def power(self) -> float:  # type: ignore[override]
@@ -211,7 +211,7 @@ class Polynomial(ByGamma, _DotKernel):
         return _homogeneous_features(Z, int(self.degree))
 
 
-def raise_to(values: Array, power: float) -> None:
+def _raise_to(values: Array, power: float) -> None:
     """values^power in place: whole powers by squaring, many times faster than power(), with power − 1 roundings."""
     if power != int(power) or power == 0:
         np.power(values, power, out=values)

@@ -6,7 +6,7 @@ changes nothing. It needs no model, and none of ours.
 """
 
 from mercer.readings.columns import FEW_ROWS, about_unit, about_units, constant, dominating
-from mercer.readings.components import components_for_share, number_to_keep, shares
+from mercer.readings.components import fewest_for_share, number_to_keep, shares
 from mercer.readings.preimage import apply_inverse, learn_inverse
 from mercer.readings.quality import co_ranking, continuity, trustworthiness
 
@@ -16,10 +16,10 @@ __all__ = [
     "about_units",
     "apply_inverse",
     "co_ranking",
-    "components_for_share",
     "constant",
     "continuity",
     "dominating",
+    "fewest_for_share",
     "learn_inverse",
     "number_to_keep",
     "shares",

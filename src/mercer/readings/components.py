@@ -36,10 +36,10 @@ def number_to_keep(
         if values[0] <= 0:
             return 1
         return int(np.argmax(minka_evidence(values, n)) if asked == "mle" else np.argmin(bic(values, n, d)))
-    return components_for_share(values, total, float(asked), more=more, dtype=dtype) or len(values)
+    return fewest_for_share(values, total, float(asked), more=more, dtype=dtype) or len(values)
 
 
-def components_for_share(
+def fewest_for_share(
     values: Array, total: float, share: float, *, more: bool = True, dtype: DTypeLike = np.float64
 ) -> int | None:
     """The smallest k that explains more than a share of the total, as scikit-learn has it; None: more than are given.

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import mercer.plans.kernel
 import mercer.sweeps.landmarks
-from mercer.certificates.intervals import water_level
+from mercer.certificates.intervals import _water_level
 from mercer.errors import BadData, MercerWarning
 from mercer.kernels import RBF, Laplacian, Linear, Matern, Polynomial
 from mercer.sources.held import HeldRows
@@ -122,7 +122,7 @@ def test_any_number_of_threads_gives_the_same_bits():
 @given(values=st.lists(st.floats(0, 10), min_size=1, max_size=6), amount=st.floats(0, 20))
 def test_the_water_level_is_as_high_as_the_amount_allows(values, amount):
     values = np.sort(values)[::-1]
-    level = water_level(values, amount)
+    level = _water_level(values, amount)
     assert np.maximum(level - values, 0).sum() <= amount + 1e-9
     assert np.maximum(level + 1e-6 - values, 0).sum() > amount - 1e-9
 

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.utils import estimator_checks
 
 from mercer import PCA, IncrementalPCA
-from mercer.readings.components import components_for_share
+from mercer.readings.components import fewest_for_share
 from support.alike import same_axes
 from support.linear import SOLVERS, few
 from support.silence import quiet
@@ -64,8 +64,8 @@ def test_ties_of_kernel_pca_and_landmarks_are_met_by_as_much():
     values = np.random.default_rng(0).uniform(0.1, 1, (100, 9))
     for row in -np.sort(-values, axis=1):
         for k, share in enumerate(np.cumsum(row / row.sum())[:8], 1):
-            assert components_for_share(row, row.sum(), share, more=False) == k
-            assert components_for_share(row, row.sum(), share) == k + 1
+            assert fewest_for_share(row, row.sum(), share, more=False) == k
+            assert fewest_for_share(row, row.sum(), share) == k + 1
 
 
 # ---------------------------------------------------------------------- weights are counts

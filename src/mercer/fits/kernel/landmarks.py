@@ -23,7 +23,7 @@ from mercer.operators.gram import RecomputedGram
 from mercer.operators.projection import ByKernel
 from mercer.plans.plan import Plan
 from mercer.progress import OnPass, saying, working
-from mercer.readings.components import components_for_share, number_to_keep, shares
+from mercer.readings.components import fewest_for_share, number_to_keep, shares
 from mercer.solvers.base import signs_by
 from mercer.solvers.dense import leading_eigenpairs
 from mercer.solvers.landmarks import Landmarks
@@ -205,7 +205,7 @@ def _about_what_is_seen(task: Task, kept: Array, values: Array, total: float, in
         ]
     if not np.any(kept > 0):
         return [ALL_THE_SAME]
-    if isinstance(task.asked, float) and components_for_share(values, total, task.asked, more=False) is None:
+    if isinstance(task.asked, float) and fewest_for_share(values, total, task.asked, more=False) is None:
         seen = float(shares(values, total).sum())
         return [
             f"n_components={task.asked} of the variance was asked for, but the landmarks see only {seen:.3g} of it; "
