@@ -65,9 +65,14 @@ class Walk:
         return sum(hop.is_return for hop in self.hops)
 
     @property
+    def told(self) -> list[str]:
+        """The files of it in which the story is told."""
+        return [file for file in self.files if _room(Path(file)) in STORY]
+
+    @property
     def count(self) -> str:
-        told = sum(_room(Path(file)) in STORY for file in self.files)
-        return f"{len(self.files)} files ({told} of them in {', '.join(sorted(STORY))}), {self.returns} returns"
+        asked = len(self.files) - len(self.told)
+        return f"told in {len(self.told)} files with {self.returns} returns, and {asked} files are asked on the way"
 
     def __str__(self) -> str:
         shown = [str(hop) for hop in self.hops if hop.is_return or not hop.back]

@@ -78,7 +78,7 @@ def test_a_certificate_that_forgets_rounding_is_caught(monkeypatch):
         found = residuals.certify(pairs, **claims | {"entries": 0.0})
         return replace(found, lower=pairs.values, upper=pairs.values + (found.upper - found.lower) / 1e3)
 
-    monkeypatch.setattr("mercer.fits.linear.ways.certify", without)
+    monkeypatch.setattr("mercer.fits.linear.axes.certify", without)
     caught = [kinds(pca_problem(k=k)) for k in (1, 2, 3, 5)]
     assert any("below" in found or "above" in found for found in caught)
 

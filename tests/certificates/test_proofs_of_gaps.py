@@ -7,8 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from mercer.certificates.gaps import certify_gaps
-from mercer.fits.local.embedding import about_eigenvalues
+from mercer.certificates.gaps import about_eigenvalues, certify_gaps
 from mercer.operators.held import HeldMatrix
 from mercer.solvers import shift_invert
 from mercer.solvers.base import Eigenpairs

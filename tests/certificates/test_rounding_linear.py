@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from mercer import PCA, IncrementalPCA
-from mercer.fits.linear import ways
+from mercer.fits.linear import axes, ways
 from mercer.operators.products import ScatterProducts
 from mercer.rounding import UNIT, UNIT_SINGLE, gamma
 from mercer.sources.held import HeldRows
@@ -251,7 +251,8 @@ def test_certificates_of_rows_that_drift_and_are_forgotten_hold_and_are_narrow(f
 def test_certificates_are_told_what_rounding_does_to_rows_and_mean(solver, monkeypatch):
     said = []
     certify = ways.certify
-    monkeypatch.setattr(ways, "certify", lambda *a, **k: said.append(k["entries"]) or certify(*a, **k))
+    for module in (axes, ways):
+        monkeypatch.setattr(module, "certify", lambda *a, **k: said.append(k["entries"]) or certify(*a, **k))
     X = np.random.default_rng(0).normal(size=(300, 5)) + 3.3
     PCA(svd_solver=solver).fit(X)
     total = float(np.sum((X - X.mean(axis=0)) ** 2))

@@ -81,6 +81,12 @@ def test_walks_begin_at_the_model_and_know_where_they_have_been():
         assert all(one != other for one, other in pairwise(seen))
 
 
+def test_a_fit_is_told_in_fourteen_files_with_three_returns():
+    for walk in walks():
+        assert len(walk.told) <= 14, str(walk)
+        assert walk.returns <= 3, str(walk)
+
+
 HOUSE_PAGE = reference.HOUSE.read_text(encoding="utf-8")
 
 

@@ -164,3 +164,30 @@ def _sentences(c: GapCertificate) -> list[str]:
         lines.append(f"Unresolved: the direction of component {names} is not determined to {ANGLE}.")
     lines.append(f"Work: {counted(c.passes, 'pass')}, {counted(c.columns, 'column')}.")
     return lines
+
+
+def about_eigenvalues(certificate: GapCertificate) -> list[str]:
+    """What a user should be told about the eigenvalues of a graph that hangs together."""
+    c, said = certificate, list[str]()
+    zeros = [i for i in c.unresolved if i < c.n_zero]
+    if zeros:
+        have = "have eigenvalues" if len(zeros) > 1 else "has an eigenvalue"
+        zero = f"{len(zeros)} of {c.n_components} coordinates {have} below working precision ({c.rounding:.1e})"
+        following = c.lower[c.n_zero] if c.n_zero < c.n_components else c.bound_beyond
+        if c.rounding < ANGLE * (following - c.values[zeros[-1]]):
+            said.append(f"{zero}: what they span is determined, but any rotation among them is as good.")
+        elif following > c.rounding:
+            said.append(f"{zero}: any rotation among them is as good, and small eigenvalues next to them are mixed in.")
+        else:
+            said.append(
+                f"{zero}, and so have some that were not kept: any rotation among all of them is as good. Are there "
+                "pieces that hardly hang together? More n_neighbors, a larger reg or fewer rows may help."
+            )
+    others = [i for i in c.unresolved if i >= c.n_zero]
+    if others:
+        names = listed(i + 1 for i in others)
+        said.append(
+            f"The direction of coordinate {names} is not determined: an eigenvalue next to its own is nearly the same; "
+            "see certificate_. Another n_components may keep or leave out both."
+        )
+    return said

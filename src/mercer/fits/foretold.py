@@ -56,7 +56,7 @@ def with_linear_share(
     standardize: bool = False,
 ) -> LinearProblem:
     """The same for linear PCA. Files of few columns are not read for it: they are summed up in any case."""
-    if not problem.share or max(problem.n, problem.d) <= LAPACK_SIDE:
+    if max(problem.n, problem.d) <= LAPACK_SIDE:
         return problem
     unknown = Share(float(asked), 1, problem.k or 1, problem.all)
     if not problem.held and problem.d <= MOST_FEATURES:

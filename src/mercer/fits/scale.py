@@ -1,4 +1,4 @@
-"""A common scale for columns of different units, and words for columns whose unit decides alone."""
+"""A common scale for columns of different units."""
 
 from dataclasses import replace
 from typing import Any
@@ -6,16 +6,14 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array, Held
-from mercer.fits.linear.answer import about_constant, deviations
-from mercer.fits.linear.digits import refuse_overflow
+from mercer.fits.linear.axes import about_constant
+from mercer.fits.linear.summing import refuse_overflow
 from mercer.fits.training import Training
 from mercer.sources.held import HeldRows, ScaledRows, by_columns
 from mercer.sources.items import Items
 from mercer.sources.kinds import KINDS
 from mercer.sweeps.lanes import sweep_scatter
 from mercer.sweeps.spread import Spread
-
-# ---------------------------------------------------------------------- standardizing
 
 
 def standardized(training: Training, names: Any, threads: int) -> Training:
@@ -24,14 +22,16 @@ def standardized(training: Training, names: Any, threads: int) -> Training:
     A row counts by its weight: s_j² = Σw(x_j − mean_j)²/(Σw − 1). Nothing is subtracted, so that sparse rows stay
     sparse. Dense rows are divided when they are read, after a plan was made.
     """
+    _refuse_things(training.items)
     with np.errstate(over="ignore", invalid="ignore"):
         spread = sweep_scatter(Spread, training.items.as_rows(), training.weights, threads, exact=True)
     refuse_overflow(spread)
-    return divided(training, deviations(spread), tuple(about_constant(spread, names)))
+    return divided(training, spread.deviations, tuple(about_constant(spread, names)))
 
 
 def divided(training: Training, scale: Array, notes: tuple[str, ...] = ()) -> Training:
     """The rows with their columns divided by these numbers."""
+    _refuse_things(training.items)
     given = None if training.given is None else in_units(training.given, scale)
     return replace(training, items=in_units(training.items, scale), given=given, scale=scale, notes=notes)
 
@@ -49,9 +49,9 @@ def in_units_of_input(rows: Held, scale: Array | None) -> Held:
     return rows if scale is None or rows is None else by_columns(np.multiply, rows, scale)
 
 
-def refuse_things(standardize: bool, items: Items) -> None:
+def _refuse_things(items: Items) -> None:
     """Texts, and whatever else is no row of numbers, have no columns either."""
-    if standardize and items.kind in KINDS:
+    if items.kind in KINDS:
         raise ValueError(f"standardize=True divides columns by their standard deviations, and {items.kind} have none.")
 
 

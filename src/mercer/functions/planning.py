@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from mercer.drop_in.svd_solvers import resolve_svd_solver
 from mercer.errors import NoRoom, in_short
 from mercer.fits.kernel.opening import asked_kernel, describe, kernel_for
 from mercer.fits.linear.task import linear_problem
 from mercer.fits.local.task import local_problem
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.lle import LocallyLinearEmbedding
-from mercer.models.pca import PCA, resolve_svd_solver
+from mercer.models.pca import PCA
 from mercer.operators.tiles import STRIP
 from mercer.plans.pace import linear_plan_ahead, local_plan_ahead, plan_ahead
 from mercer.plans.plan import Plan

@@ -11,10 +11,12 @@ from mercer.arrays import Array, single_or_double
 from mercer.blocks import MOST_FEATURES
 from mercer.errors import NoRoom, counted
 from mercer.fits.door import open_items
-from mercer.fits.linear.digits import about_digits, refuse_far_apart
+from mercer.fits.linear.axes import from_square
+from mercer.fits.linear.digits import about_digits
+from mercer.fits.linear.summing import refuse_far_apart
 from mercer.fits.linear.task import LinearTask
 from mercer.fits.linear.units import find_scatter_in_range, refuse_too_large, squared_units, without_units
-from mercer.fits.linear.ways import find_axes, from_square, with_enough_digits
+from mercer.fits.linear.ways import find_axes, with_enough_digits
 from mercer.fits.training import weigh
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.linear import Exact, LinearModel
@@ -211,7 +213,7 @@ class IncrementalPCA(LinearModel):
         else:
             with working(self.progress, 1, "rows", threads=task.limits.threads) as on_pass:
                 task, scatter = find_scatter_in_range(task, on_pass)
-                found, self._scatter = with_enough_digits(task, plan, scatter, on_pass)
+                found, self._scatter = with_enough_digits(task, plan, on_pass, scatter)
             found = without_units(found, task)
             self._unit = found.unit
             self._seen()

@@ -13,7 +13,7 @@ from mercer.blocks import cut
 from mercer.certificates.residuals import Certificate
 from mercer.errors import BadData, warn, warn_each
 from mercer.fits.door import open_items
-from mercer.fits.linear.digits import OVERFLOW
+from mercer.fits.linear.summing import OVERFLOW
 from mercer.fits.linear.task import Axes
 from mercer.fits.linear.units import about_range, certificate_in, squared_units
 from mercer.inputs import table, told_where
@@ -22,7 +22,6 @@ from mercer.plans.plan import Plan
 from mercer.readings.components import shares
 from mercer.rounding import UNIT, UNIT_SINGLE
 from mercer.solvers.base import signs_by
-from mercer.sources.weights import per_degree_of_freedom
 from mercer.threads import blas_threads_for, run
 
 _MOVED_ROWS = 2048  # rows that are moved to the mean and multiplied at once
@@ -64,12 +63,12 @@ class LinearModel(Model):
 
     def _keep(self, found: Axes, home: Home = HERE) -> None:
         """All fitted names that follow from the axes."""
-        per_degree = per_degree_of_freedom(found.weight, found.count)
-        variances = squared_units(found.values * per_degree, found.unit)
-        rest = squared_units(found.rest * per_degree, found.unit)
+        self.components_ = home.bring(_as_narrow(_completed(found.axes, found.values > 0), self._dtype))
+        self.plan_, self.certificate_ = found.plan, _stored(found, self._dtype)
+        variances = squared_units(found.values * found.per_degree, found.unit)
+        rest = squared_units(found.rest * found.per_degree, found.unit)
         dropped = found.all - len(variances)
         arrays = {
-            "components_": _completed(found.axes, found.values > 0),
             "explained_variance_": variances,
             "explained_variance_ratio_": shares(found.values, found.total),
             "singular_values_": np.sqrt(found.values) * found.unit,
@@ -81,11 +80,10 @@ class LinearModel(Model):
         if found.scale is not None:
             self.scale_ = home.bring(found.scale.astype(self._dtype))
         self.n_components_ = len(variances)
-        self.total_variance_ = squared_units(found.total * per_degree, found.unit)
+        self.total_variance_ = squared_units(found.total * found.per_degree, found.unit)
         self.noise_variance_ = rest / dropped if dropped > 0 else 0.0
         self.reconstruction_error_ = squared_units(found.rest / found.weight, found.unit)
         self._exact = Exact(found.mean)
-        self.plan_, self.certificate_ = found.plan, _stored(found, self._dtype)
         warn_each([*found.warnings, *about_range(found.values, variances)])
 
     @property

@@ -1,7 +1,7 @@
 """Locally linear embedding from the inside: from rows to fitted names, and from new rows to places."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, single_or_double
 from mercer.certificates.gaps import GapCertificate, PartsCertificate
-from mercer.errors import BadData, warn, warn_each
+from mercer.errors import warn, warn_each
 from mercer.fits.door import open_items
-from mercer.fits.local.embedding import Embedding, Recipe, about_graph, embed, embed_parts, empty_embedding
-from mercer.fits.local.neighborhoods import Neighborhoods, about_ties, find_neighborhoods
+from mercer.fits.local.embedding import Embedding, Recipe, find_embedding
+from mercer.fits.local.neighborhoods import Graph, Neighborhoods, find_neighborhoods, look_at_graph
 from mercer.fits.local.placing import Placement, place
-from mercer.fits.local.task import given_distances, local_problem, refuse_negative_distances, space_of
-from mercer.fits.scale import in_units, refuse_matrix, refuse_things, standardized
+from mercer.fits.local.task import given_distances, local_problem, open_space, refuse_negative_distances
+from mercer.fits.scale import in_units, refuse_matrix, standardized
 from mercer.fits.training import Training
 from mercer.kernels.base import Kernel, kind_of_items
 from mercer.kernels.domain import without_negative
@@ -24,7 +24,7 @@ from mercer.models.base import Model, all_or_nothing
 from mercer.plans.local import LocalProblem, choose_local_plan
 from mercer.plans.pace import local_plan_ahead
 from mercer.plans.plan import Plan
-from mercer.progress import PassCounter, working
+from mercer.progress import working
 from mercer.readings.columns import about_units
 from mercer.solvers.shift_invert import BottomSolver
 from mercer.sources.items import Items
@@ -83,8 +83,13 @@ class LocalModel(Model):
             space, problem = opened.space, opened.problem
             plan = choose_local_plan(problem, limits)
             hoods = find_neighborhoods(space, problem.neighbors, limits.threads, on_pass)
-            found, labels = self._embed(hoods, plan, problem, rng, limits.threads, on_pass)
-        self._keep(hoods, found, labels, plan, opened)
+            if hoods.n_distinct == 1 and self.eigen_solver == "arpack":
+                raise ValueError(_SINGULAR.format(hoods.note))
+            graph = look_at_graph(hoods, self.method, self.on_disconnected)
+            recipe = Recipe(self.method, problem.k, self.reg, self.modified_tol, problem.tol)
+            assert isinstance(plan.solver, BottomSolver)
+            found = find_embedding(hoods, graph, recipe, plan.solver, rng, limits.threads, on_pass)
+        self._keep(hoods, graph, found, plan, opened)
 
     def _open(self, X: Any) -> _Opened:
         """The rows, checked, in their space."""
@@ -93,63 +98,31 @@ class LocalModel(Model):
         items = open_items(
             self, X, reset=True, square=given_distances(self), matrix="distance", kind=kind_of_items(self.metric)
         )
-        refuse_things(self.standardize, items)
         if isinstance(self.metric, Kernel) and self.metric.non_negative:
             items = without_negative(items, self.metric, self)
-        loaded, shape, training = 0, (len(items), items.width), Training(items, own=False)
+        loaded, training = 0, Training(items, own=False)
         if not items.held or (self.standardize and not items.sparse):
-            loaded = items.nbytes
+            loaded, shape = items.nbytes, (len(items), items.width)
             choose_local_plan(local_problem(self, shape, loaded=loaded), self._limits())  # may refuse before it reads
         if self.standardize:
             training = standardized(training, getattr(self, "feature_names_in_", None), self._limits().threads)
-        space = space_of(self, training.in_memory().items)
-        dtype = single_or_double(items.dtype)
-        return _Opened(space, local_problem(self, shape, space, loaded), dtype, training.scale, training.notes)
+        space, problem = open_space(self, training.in_memory().items, loaded)
+        return _Opened(space, problem, single_or_double(items.dtype), training.scale, training.notes)
 
-    def _embed(
-        self,
-        hoods: Neighborhoods,
-        plan: Plan,
-        problem: LocalProblem,
-        rng: np.random.Generator,
-        threads: int,
-        on_pass: PassCounter | None,
-    ) -> tuple[Embedding, Array]:
-        """The embedding of all distinct items, with the part of the graph that each is in."""
-        if hoods.n_distinct == 1:
-            if self.eigen_solver == "arpack":
-                raise ValueError(_SINGULAR.format(hoods.note))
-            return empty_embedding(hoods.space.n, problem.k), np.zeros(hoods.space.n, dtype=np.int64)
-        recipe = Recipe(self.method, problem.k, self.reg, self.modified_tol, problem.tol)
-        labels = hoods.parts
-        separate = self.on_disconnected == "separate" and labels.max() > 0
-        few = hoods.n_distinct is not None and hoods.copies is None  # said already, and why
-        complaints = [] if few else about_graph(hoods, labels, self.method, separate)
-        if complaints and self.on_disconnected == "raise":
-            raise BadData(complaints[0])
-        if separate and on_pass:
-            on_pass.expected = 1 + 2 * (int(labels.max()) + 1)
-        assert isinstance(plan.solver, BottomSolver)
-        how = recipe, plan.solver, rng, threads, on_pass
-        found = embed_parts(hoods, labels, *how) if separate else embed(hoods, *how)
-        others = found.warnings if separate or not (few or complaints) else []  # of zeros, the complaint said why
-        return replace(found, warnings=[*complaints, *others]), labels
-
-    def _keep(self, hoods: Neighborhoods, found: Embedding, labels: Array, plan: Plan, opened: _Opened) -> None:
+    def _keep(self, hoods: Neighborhoods, graph: Graph, found: Embedding, plan: Plan, opened: _Opened) -> None:
         """All fitted names, in one place."""
-        dtype = opened.dtype
+        dtype, about_rows = opened.dtype, [*opened.notes, *graph.notes, *self._about_units(hoods.space)]
         self.__dict__.pop("scale_", None)
         if opened.scale is not None:
             self.scale_ = opened.scale.astype(dtype)
         self._dtype, self._hoods = dtype, hoods
-        self._apart = labels if isinstance(found.certificate, PartsCertificate) else None
+        self._apart = graph.labels if isinstance(found.certificate, PartsCertificate) else None
         self.embedding_ = hoods.all_rows(found.coordinates.astype(dtype, copy=False))
         self.reconstruction_error_ = found.error
         self.certificate_, self.plan_ = found.certificate, plan
-        self.part_labels_, self.n_parts_ = hoods.all_rows(labels), int(labels.max()) + 1
+        self.part_labels_, self.n_parts_ = hoods.all_rows(graph.labels), graph.n_parts
         self.n_ties_ = hoods.tied
-        of_rows = [*opened.notes, hoods.note, about_ties(hoods), *self._about_units(hoods.space)]
-        warn_each([*of_rows, *found.warnings])
+        warn_each([*about_rows, *found.warnings])
         if not found.certificate.converged:
             warn(
                 "The solver stopped before every coordinate met the tolerance; see certificate_. Give a larger "

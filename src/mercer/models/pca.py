@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from mercer.arrays import HERE, Array, Home, single_or_double
-from mercer.errors import warn
+from mercer.drop_in.svd_solvers import refuse_foreign, resolve_svd_solver
 from mercer.fits.door import open_items
 from mercer.fits.foretold import with_linear_share
 from mercer.fits.linear.task import LinearTask, linear_problem
@@ -237,12 +237,14 @@ class PCA(LinearModel):
         self._dtype = single_or_double(rows.dtype)
         self._fit_svd_solver = resolve_svd_solver(self, (training.copies, rows.width), rows.sparse)
         problem, limits = linear_problem(self, training.count, rows.width, rows, training.copies), self._limits()
+        if problem.share:
+            problem = with_linear_share(
+                problem, rows, training.weights, self.n_components, limits, self._rng(), self.standardize
+            )
         task = LinearTask(
             rows=rows,
             weights=training.weights,
-            problem=with_linear_share(
-                problem, rows, training.weights, self.n_components, limits, self._rng(), self.standardize
-            ),
+            problem=problem,
             limits=limits,
             rng=self._rng,
             asked=self.n_components,
@@ -256,7 +258,7 @@ class PCA(LinearModel):
     def _home_of(self, X: Any) -> Home:
         home = HERE if isinstance(X, (Path, Rows, str)) else Home.of(X)
         if home.foreign:
-            _refuse_foreign(self)
+            refuse_foreign(self)
         return home
 
     def _plan(self, X: Any, sample_weight: Any) -> Plan:
@@ -274,63 +276,3 @@ class PCA(LinearModel):
 
 
 # ---------------------------------------------------------------------- scikit-learn's rules
-
-
-def resolve_svd_solver(model: PCA, shape: tuple[int, int], is_sparse: bool) -> str:
-    """The solver that scikit-learn would name, whose rules for `n_components` hold; what is done is in ``plan_``."""
-    asked, solver, (n, d) = model.n_components, model.svd_solver, shape
-    if is_sparse and solver in ("full", "randomized", "qr", "gram"):
-        raise TypeError(
-            f'PCA only support sparse inputs with the "arpack" and "covariance_eigh" solvers, while "{solver}" was '
-            'passed. svd_solver="auto" and "krylov" do too.'
-        )
-    if solver == "auto":
-        solver = "arpack" if is_sparse else _usual_solver(asked, n, d)
-    if solver in ("arpack", "randomized", "krylov"):
-        _refuse_truncated(asked, min(n, d), solver)
-    elif asked == "mle" and n < d:
-        raise ValueError("n_components='mle' is only supported if n_samples >= n_features")
-    elif not isinstance(asked, str) and asked is not None and not 0 <= asked <= min(n, d):
-        raise ValueError(
-            f"n_components={asked} must be between 0 and min(n_samples, n_features)={min(n, d)} with "
-            f"svd_solver={solver!r}"
-        )
-    return solver
-
-
-def _usual_solver(asked: Any, n: int, d: int) -> str:
-    if d <= 1000 and n >= 10 * d:
-        return "covariance_eigh"
-    if max(n, d) <= 500 or isinstance(asked, str):
-        return "full"
-    return "randomized" if asked is not None and 1 <= asked < 0.8 * min(n, d) else "full"
-
-
-def _refuse_truncated(asked: Any, most: int, solver: str) -> None:
-    if isinstance(asked, str):
-        raise ValueError(f"n_components={asked!r} cannot be a string with svd_solver='{solver}'")
-    if isinstance(asked, float) or asked is None:
-        return
-    if not 1 <= asked <= most:
-        raise ValueError(
-            f"n_components={asked!r} must be between 1 and min(n_samples, n_features)={most!r} with "
-            f"svd_solver='{solver}'"
-        )
-    if solver == "arpack" and asked == most:
-        raise ValueError(
-            f"n_components={asked!r} must be strictly less than min(n_samples, n_features)={most!r} with "
-            f"svd_solver='{solver}'"
-        )
-
-
-def _refuse_foreign(model: PCA) -> None:
-    """The limits that scikit-learn's tests set for arrays of other libraries."""
-    if model.svd_solver == "arpack":
-        raise ValueError("PCA with svd_solver='arpack' is not supported for Array API inputs.")
-    if model.svd_solver == "randomized" and model.power_iteration_normalizer == "LU":
-        raise ValueError("Array API does not support LU factorization. Set `power_iteration_normalizer='QR'` instead.")
-    if model.svd_solver == "randomized" and model.power_iteration_normalizer == "auto":
-        warn(
-            "Array API does not support LU factorization, falling back to QR instead. Set "
-            "`power_iteration_normalizer='QR'` explicitly to silence this warning."
-        )

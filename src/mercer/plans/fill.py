@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.arrays import Matrix
-from mercer.solvers.factorisations import symmetric_lu
+from mercer.solvers.factorisations import measure_fill
 from mercer.spaces.base import Space, graph_of
 
 _SMALL_PIECE, _LARGE_PIECE = 500, 2000  # items of two pieces whose factors foretell that of the whole …
@@ -37,10 +37,10 @@ def probe_fill(space: Space, k: int, rng: np.random.Generator) -> Fill:
     if small == large:  # nearly all are neighbours
         return Fill(entries=n**2, work=n**3 / 3, growth=2.0, row=n)
     places = [int(item) for item in rng.integers(n, size=_PLACES)]
-    first = [(small, *_measure_fill(_piece(space, item, small, k))) for item in places]
+    first = [(small, *measure_fill(_piece(space, item, small, k))) for item in places]
     worse = max(range(_PLACES), key=lambda i: first[i][2])
     pattern = _piece(space, places[worse], large, k)
-    return _foretell_fill(n, first[worse], (large, *_measure_fill(pattern)), pattern.nnz / large)
+    return _foretell_fill(n, first[worse], (large, *measure_fill(pattern)), pattern.nnz / large)
 
 
 def _piece(space: Space, item: int, size: int, k: int) -> Matrix:
@@ -48,14 +48,6 @@ def _piece(space: Space, item: int, size: int, k: int) -> Matrix:
     indices = space.patch(item, size).nearest(k, 1).indices
     reach = sparse.csr_array(graph_of(indices) + sparse.eye_array(size, dtype=np.int8, format="csr"), dtype=np.float64)
     return sparse.csc_array(reach.T @ reach)
-
-
-def _measure_fill(pattern: Matrix) -> tuple[float, float]:
-    """Entries and work of the factor of a symmetric matrix with this pattern."""
-    n = pattern.shape[0]
-    heavy = sparse.csc_array(pattern + n * n * sparse.eye_array(n, format="csc"))  # values play no part but this one
-    heights = np.diff(symmetric_lu(heavy).L.indptr).astype(float)
-    return 2 * float(heights.sum()) - n, float(np.sum(heights**2))
 
 
 def _foretell_fill(n: int, small: _Piece, large: _Piece, row: float) -> Fill:

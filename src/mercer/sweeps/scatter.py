@@ -23,6 +23,7 @@ from mercer.sums import chain, cross, sum_chain, two_sum, weighted_sum
 
 MOST_OFF = 64  # corrections that are put off
 ENTRY = 8  # roundings of an entry: x − c, √w, their product, twice, and what is done with the sum
+RANGE = 1e-150, 1e150  # of sums of squares that nothing was lost of, and whose squares are numbers
 
 
 class Scatter(ABC):
@@ -122,6 +123,28 @@ class Scatter(ABC):
         self.own_noise = self.own_noise + other.own_noise
         self.precision = max(self.precision, other.precision)
         self._merge(other)
+
+    @property
+    def finite(self) -> bool:
+        """Whether its sums are numbers."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return bool(np.isfinite(self.offset).all() and np.isfinite(self.squares).all())
+
+    def in_range(self, every: bool = False) -> bool:
+        """Whether no squares were lost, as too large or too small: of the sum of all, or of every column."""
+        squares = self.squares if every else np.sum(self.squares)
+        return self.finite and not bool(np.any((squares < RANGE[0]) | (squares > RANGE[1])))
+
+    @property
+    def deviations(self) -> Array:
+        """The standard deviations of the columns, and 1 for those that have none."""
+        degrees = self.weight - 1 if self.weight > 1 else self.weight
+        return np.where(self.constant, 1.0, np.sqrt(self.squares / degrees))
+
+    def eigenvalue_noise(self, scale: Array | None, total: float) -> float:
+        """How far rounding can move the eigenvalues of S, its columns divided: as its sums say, and that division."""
+        noise = self.noise if scale is None else self.noise / scale**2
+        return float(noise.sum()) + self.noise_of_scaling(scale) + 4 * UNIT * total
 
     def noise_of_scaling(self, scale: Array | None) -> float:
         """What dividing the columns by their deviations adds: those are as far off as their squares are.

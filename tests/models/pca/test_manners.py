@@ -61,10 +61,10 @@ def test_signs_follow_the_loadings():
 @pytest.mark.parametrize("k", [5, 20])
 @pytest.mark.filterwarnings("ignore:The direction of component")
 def test_single_precision_rows_with_digits_enough_are_swept_over_once(monkeypatch, k):
-    from mercer.fits.linear import digits
+    from mercer.fits.linear import summing
 
     sweeps = []
-    monkeypatch.setattr(digits, "sweep_scatter", lambda kind, *rest: sweeps.append(kind) or sweep_scatter(kind, *rest))
+    monkeypatch.setattr(summing, "sweep_scatter", lambda kind, *rest: sweeps.append(kind) or sweep_scatter(kind, *rest))
     X = np.random.default_rng(0).normal(size=(30_000, 200)).astype(np.float32)[:, :200]
     PCA(10 * k).fit(X)
     assert sweeps == [Square]

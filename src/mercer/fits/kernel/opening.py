@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from mercer.fits.door import open_items
 from mercer.fits.foretold import with_share
 from mercer.fits.kernel.task import Parameters, Task
-from mercer.fits.scale import divided, refuse_matrix, refuse_things, standardized
+from mercer.fits.scale import divided, refuse_matrix, standardized
 from mercer.fits.training import Training, weigh
 from mercer.inputs import table
 from mercer.kernels import Kernel, Precomputed
@@ -69,7 +69,6 @@ def _open_training(model: Parameters, X: Any, sample_weight: ArrayLike | None, l
     if model.fit_inverse_transform:
         refuse_inverse(asked)
     items = open_items(model, X, reset=True, square=given, kind=kind_of_items(model.kernel))
-    refuse_things(model.standardize, items)
     if asked.non_negative:
         items = without_negative(items, asked, model)
     if model.fit_inverse_transform and items.sparse:

@@ -1,12 +1,13 @@
 """Fits of rows of numbers: principal axes.
 
 `task` says what is asked for and what is found, `ways` are the ways to the axes, one for each form in which the rows
-are summed up. `digits` looks after what rounding left of them, and `units` after rows whose squares are no numbers.
-`answer` turns eigenvectors into axes, with the conventions and the words that go with them.
+are summed up, which `summing` does. `axes` solves for them, with the conventions and the words that go with them.
+`digits` looks after what rounding left, and `units` after rows whose squares are no numbers.
 """
 
-from mercer.fits.linear.answer import about_constant, deviations
-from mercer.fits.linear.digits import OVERFLOW, about_digits, refuse_far_apart, refuse_overflow
+from mercer.fits.linear.axes import about_constant, from_square
+from mercer.fits.linear.digits import about_digits
+from mercer.fits.linear.summing import OVERFLOW, refuse_far_apart, refuse_overflow
 from mercer.fits.linear.task import Axes, LinearTask, linear_problem
 from mercer.fits.linear.units import (
     about_range,
@@ -16,7 +17,7 @@ from mercer.fits.linear.units import (
     squared_units,
     without_units,
 )
-from mercer.fits.linear.ways import find_axes, from_square, with_enough_digits
+from mercer.fits.linear.ways import find_axes, with_enough_digits
 
 __all__ = [
     "OVERFLOW",
@@ -26,7 +27,6 @@ __all__ = [
     "about_digits",
     "about_range",
     "certificate_in",
-    "deviations",
     "find_axes",
     "find_scatter_in_range",
     "from_square",

@@ -8,12 +8,10 @@ import numpy as np
 
 from mercer.arrays import Array, single_or_double
 from mercer.certificates.residuals import Certificate
-from mercer.errors import NoRoom
 from mercer.limits import Limits
 from mercer.plans.linear import LinearProblem
 from mercer.plans.plan import Plan
 from mercer.plans.share import number_to_plan_for
-from mercer.readings.components import number_to_keep
 from mercer.sources.items import Rows
 
 
@@ -47,6 +45,7 @@ class Axes:
     certificate: Certificate
     count: int  # rows
     weight: float
+    per_degree: float  # 1/(Σw − 1): from eigenvalues to variances
     mean: Array
     squares: Array  # sums of squares of the columns around it
     scale: Array | None  # that columns were divided by
@@ -57,19 +56,6 @@ class Axes:
     all: int  # how many there can be
     unit: float = 1.0  # that rows were divided by: eigenvalues are to be multiplied by its square
     warnings: list[str] = field(default_factory=list)
-
-
-def number_of_axes(task: LinearTask, spectrum: Array | None = None, total: float = 0.0, n: float = 0.0) -> int:
-    """How many to find: as said, or by a rule on the whole spectrum."""
-    asked, most = task.asked, task.problem.all
-    if asked is None:
-        return most if task.problem.k is None else task.problem.k
-    if not isinstance(asked, (str, float)):
-        return int(asked)
-    if spectrum is None:
-        raise NoRoom(f"n_components={asked!r} needs all {most:,} variances, and that does not fit.")
-    values = np.maximum(spectrum[:most], 0.0)
-    return number_to_keep(asked, values, total, n=n, d=task.problem.d, dtype=task.dtype)
 
 
 def linear_problem(model: Any, n: int, d: int, rows: Rows | None = None, copies: int = 0) -> LinearProblem:

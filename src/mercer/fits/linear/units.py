@@ -10,7 +10,7 @@ from mercer.arrays import Array
 from mercer.blocks import rows_at_a_time
 from mercer.certificates.residuals import Certificate
 from mercer.errors import BadData
-from mercer.fits.linear.digits import OVERFLOW, OutOfRange, find_scatter
+from mercer.fits.linear.summing import OVERFLOW, OutOfRange, find_scatter
 from mercer.fits.linear.task import Axes, LinearTask
 from mercer.progress import OnPass
 from mercer.rounding import TINY

@@ -6,41 +6,38 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.blocks import cut
-from mercer.certificates.residuals import Certificate, certify
+from mercer.certificates.residuals import certify
 from mercer.errors import NoRoom
-from mercer.fits.linear.answer import as_axes, column_scales
-from mercer.fits.linear.digits import (
-    DIGITS,
-    SINGLE_DIGITS,
-    OutOfRange,
-    about_digits,
-    eigenvalue_rounding,
-    find_scatter,
-    lost_digits,
+from mercer.fits.linear.axes import (
+    as_axes,
+    column_scales,
+    from_factor,
+    from_matrix,
+    from_square,
+    number_of_axes,
+    of_one_half,
 )
-from mercer.fits.linear.task import Axes, LinearTask, number_of_axes
+from mercer.fits.linear.digits import DIGITS, SINGLE_DIGITS, about_digits, lost_digits
+from mercer.fits.linear.summing import OutOfRange, find_scatter
+from mercer.fits.linear.task import Axes, LinearTask
 from mercer.fits.linear.units import with_units, without_units
 from mercer.fits.spectrum import TooMany, grow_to_share
-from mercer.operators.held import Dilation, HeldMatrix
 from mercer.operators.products import ScatterProducts
 from mercer.plans.linear import COLUMN_ENTRIES, choose_linear_plan, rows_plan, triangle_plan
 from mercer.plans.plan import Plan
 from mercer.progress import OnPass, working
 from mercer.rounding import gamma
-from mercer.solvers.base import Eigenpairs, measured_anew, rounding_floor, signs_by
+from mercer.solvers.base import measured_anew, signs_by
 from mercer.solvers.completeness import rule_out_missed
-from mercer.solvers.dense import Dense
-from mercer.solvers.svd import Svd
 from mercer.sums import chain, product
 from mercer.sweeps.lanes import squares_along
 from mercer.sweeps.scatter import ENTRY, Scatter
 from mercer.sweeps.spread import Spread
 from mercer.sweeps.square import Square, add_square, mirror
 from mercer.sweeps.triangle import Triangle
-from mercer.threads import blas_threads_for, one_blas_thread
+from mercer.threads import one_blas_thread
 
 _TOO_FEW = "squares of the data leave the smallest variance too few digits."
-_COUNTED = "all eigenvalues were computed or counted"
 
 
 def find_axes(task: LinearTask, plan: Plan) -> Axes:
@@ -59,11 +56,14 @@ def find_axes(task: LinearTask, plan: Plan) -> Axes:
 
 def _by_scatter(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
     """S summed up in one sweep."""
-    return with_enough_digits(task, plan, find_scatter(task, Square, on_pass), on_pass)[0]
+    return with_enough_digits(task, plan, on_pass)[0]
 
 
-def with_enough_digits(task: LinearTask, plan: Plan, scatter: Square, on_pass: OnPass) -> tuple[Axes, Square]:
+def with_enough_digits(
+    task: LinearTask, plan: Plan, on_pass: OnPass, scatter: Square | None = None
+) -> tuple[Axes, Square]:
     """The axes of S; anew in double precision, then without squares, where too many digits were lost."""
+    scatter = find_scatter(task, Square, on_pass) if scatter is None else scatter
     found = from_square(task, plan, scatter)
     if scatter.precision > np.finfo(float).eps:
         if not lost_digits(found, SINGLE_DIGITS):
@@ -73,50 +73,13 @@ def with_enough_digits(task: LinearTask, plan: Plan, scatter: Square, on_pass: O
     return _without_squares_if_need_be(task, found, scatter, on_pass), scatter
 
 
-def from_square(task: LinearTask, plan: Plan, scatter: Square) -> Axes:
-    """The eigenproblem of S, which is left as it is."""
-    scale = column_scales(task, scatter)
-    matrix = scatter.matrix
-    if scale is not None:
-        matrix = matrix / scale
-        matrix /= scale[:, None]
-    total = float(np.sum(scatter.squares if scale is None else scatter.squares / scale**2))
-    noise = eigenvalue_rounding(scatter, scale, total)
-    return _from_matrix(task, plan, scatter, scale, matrix, total, noise)
-
-
-def _from_matrix(
-    task: LinearTask, plan: Plan, scatter: Scatter, scale: Array | None, matrix: Array, total: float, noise: float
-) -> Axes:
-    """The leading eigenvectors of S, or of a Gram matrix, by the solver of the plan."""
-    with blas_threads_for(len(matrix) ** 3):
-        op = HeldMatrix(matrix, task.limits.threads)
-    if isinstance(plan.solver, Dense):
-        by_rule = isinstance(task.asked, (str, float))  # on the very values that are kept
-        pairs = plan.solver.solve(op, op.n if by_rule else min(number_of_axes(task), op.n), task.rng())
-        if by_rule:
-            pairs = pairs.first(number_of_axes(task, pairs.values, total, scatter.weight))
-        bound, level = _bound_on_the_rest(pairs), _COUNTED
-    else:
-        with one_blas_thread():
-            pairs = plan.solver.solve(op, number_of_axes(task), task.rng())
-            pairs, bound, level = rule_out_missed(plan.solver, op, pairs, task.rng())
-    certificate = certify(pairs, tol=plan.tol, bound=bound, level=level, entries=noise)
-    return as_axes(task, plan, scatter, scale, pairs.values, pairs.vectors, total, certificate)
-
-
-def _bound_on_the_rest(pairs: Eigenpairs) -> float:
-    """A bound on what was not kept, where LAPACK found all there is."""
-    return float(pairs.beyond.max(initial=0.0)) + rounding_floor(pairs.vectors.shape[0], pairs.size)
-
-
 # ---------------------------------------------------------------------- without squares
 
 
 def _by_triangle(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
     """R of a QR factorisation, block after block, and its singular values."""
     scatter = find_scatter(task, Triangle, on_pass, exact=True)
-    return _from_factor(task, plan, scatter, scatter.R, scatter.slack)
+    return from_factor(task, plan, scatter, scatter.R, scatter.slack)
 
 
 def _by_rows(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
@@ -126,32 +89,7 @@ def _by_rows(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
     if task.weights is not None:
         centred *= np.sqrt(task.weights)[:, None]
     slack = np.sqrt(spread.weight) * spread.doubt + gamma(ENTRY) * np.sqrt(spread.squares)
-    return _from_factor(task, plan, spread, centred, slack)
-
-
-def _from_factor(task: LinearTask, plan: Plan, scatter: Scatter, factor: Array, slack: Array) -> Axes:
-    """From any matrix X with XᵀX = S, the columns of which are off by no more than `slack`."""
-    scale = column_scales(task, scatter)
-    if scale is not None:
-        factor, slack = factor / scale, slack / scale + scatter.scale_off(scale) * np.sqrt(scatter.squares) / scale
-    if len(factor) < task.problem.all:  # rows that stand for several: components beyond their number vary by nothing
-        factor = np.concatenate([factor, np.zeros((task.problem.all - len(factor), factor.shape[1]))])
-    size = float(np.linalg.norm(factor))
-    most = min(factor.shape) if task.asked is None or isinstance(task.asked, (float, str)) else int(task.asked)
-    pairs = Svd().solve(Dilation(factor), most, task.rng())
-    pairs = pairs.first(number_of_axes(task, pairs.values**2, size**2, scatter.weight))
-    noise = float(np.linalg.norm(slack))
-    certificate = certify(
-        pairs, tol=plan.tol / 2, bound=_bound_on_the_rest(pairs), level=_COUNTED, entries=noise
-    ).squared()
-    certificate = _of_one_half(certificate)
-    axes, rest = np.sqrt(2) * pairs.vectors[len(factor) :], float(np.sum(pairs.beyond**2))
-    return as_axes(task, plan, scatter, scale, pairs.values**2, axes, size**2, certificate, rest)
-
-
-def _of_one_half(certificate: Certificate) -> Certificate:
-    """Directions of v where u, or [u; v]/√2, was measured: off by up to √2 of it."""
-    return replace(certificate, angles=np.minimum(np.sqrt(2) * certificate.angles, 1.0))
+    return from_factor(task, plan, spread, centred, slack)
 
 
 def _without_squares_if_need_be(task: LinearTask, found: Axes, scatter: Scatter, on_pass: OnPass) -> Axes:
@@ -199,7 +137,7 @@ def _by_gram(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
     longest = chain(max(columns.stop - columns.start for columns in pieces)) + len(pieces) + ENTRY
     off = float(np.linalg.norm(spread.doubt if scale is None else spread.doubt / scale))  # what the mean is off by
     noise = gamma(longest) * total + spread.weight * off**2 + spread.noise_of_scaling(scale)
-    found = _from_matrix(task, plan, spread, scale, gram, total, noise)
+    found = from_matrix(task, plan, spread, scale, gram, total, noise)
     U, sigma = found.axes.T[: len(X)], np.sqrt(np.maximum(found.values, np.finfo(float).tiny))
     axes = np.empty((X.shape[1], len(sigma)))
     for columns in pieces:
@@ -207,7 +145,7 @@ def _by_gram(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
     axes = _orthonormal(axes, found.values > 0)
     # If u is off by ε/|λ − μ| towards the eigenvalue μ, then v = Xcᵀu/√λ is by √(μ/λ) of that: √2 of ε/δ at most,
     # as the distance δ to all others includes that to zero.
-    certificate = _of_one_half(found.certificate)
+    certificate = of_one_half(found.certificate)
     found = replace(found, axes=np.ascontiguousarray((axes * signs_by(axes)).T), certificate=certificate)
     return _without_squares_if_need_be(task, found, spread, on_pass)
 

@@ -5,32 +5,25 @@ certificate. `placing` finds the places of new items. The graph is looked at bef
 with it is said.
 """
 
-from mercer.fits.local.embedding import Embedding, Recipe, about_graph, embed, embed_parts, empty_embedding
-from mercer.fits.local.neighborhoods import Neighborhoods, about_ties, find_neighborhoods
+from mercer.fits.local.embedding import Embedding, Recipe, embed, find_embedding
+from mercer.fits.local.neighborhoods import Graph, Neighborhoods, find_neighborhoods, look_at_graph
 from mercer.fits.local.placing import Placement, place
-from mercer.fits.local.task import (
-    given_distances,
-    local_problem,
-    metric_of,
-    refuse_negative_distances,
-    space_of,
-)
+from mercer.fits.local.task import given_distances, local_problem, metric_of, open_space, refuse_negative_distances
 
 __all__ = [
     "Embedding",
+    "Graph",
     "Neighborhoods",
     "Placement",
     "Recipe",
-    "about_graph",
-    "about_ties",
     "embed",
-    "embed_parts",
-    "empty_embedding",
+    "find_embedding",
     "find_neighborhoods",
     "given_distances",
     "local_problem",
+    "look_at_graph",
     "metric_of",
+    "open_space",
     "place",
     "refuse_negative_distances",
-    "space_of",
 ]

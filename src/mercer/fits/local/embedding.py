@@ -1,17 +1,16 @@
 """From neighbourhoods to a certified embedding: one matrix, its bottom eigenvectors, and what to tell about them."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.certificates.gaps import GapCertificate, PartsCertificate, certify_gaps
-from mercer.certificates.residuals import ANGLE
-from mercer.errors import BadData, counted, listed
-from mercer.fits.local.neighborhoods import Neighborhoods, sizes_in_words
+from mercer.certificates.gaps import GapCertificate, PartsCertificate, about_eigenvalues, certify_gaps
+from mercer.errors import BadData, counted
+from mercer.fits.local.neighborhoods import Graph, Neighborhoods
 from mercer.operators.alignment import align
 from mercer.operators.held import HeldMatrix
-from mercer.progress import OnPass
+from mercer.progress import OnPass, PassCounter
 from mercer.solvers.base import Eigenpairs, signs_by
 from mercer.solvers.shift_invert import BottomSolver
 
@@ -35,6 +34,27 @@ class Embedding:
     error: float  # Σ of the eigenvalues: what the neighbourhoods object to
     certificate: GapCertificate | PartsCertificate
     warnings: list[str] = field(default_factory=list)
+
+
+def find_embedding(
+    hoods: Neighborhoods,
+    graph: Graph,
+    recipe: Recipe,
+    solver: BottomSolver,
+    rng: np.random.Generator,
+    threads: int,
+    on_pass: PassCounter | None = None,
+) -> Embedding:
+    """The embedding of all distinct items, or of every part of the graph on its own."""
+    if hoods.n_distinct == 1:
+        return _empty_embedding(hoods.space.n, recipe.n_components)
+    if graph.separate and on_pass:
+        on_pass.expected = 1 + 2 * graph.n_parts
+    how = recipe, solver, rng, threads, on_pass
+    found = _embed_parts(hoods, graph.labels, *how) if graph.separate else embed(hoods, *how)
+    said = graph.complaints or (hoods.n_distinct is not None and hoods.copies is None)  # of zeros, and why there are
+    others = found.warnings if graph.separate or not said else []
+    return replace(found, warnings=[*graph.complaints, *others])
 
 
 def embed(
@@ -68,7 +88,7 @@ def embed(
     )
 
 
-def empty_embedding(n: int, n_components: int) -> Embedding:
+def _empty_embedding(n: int, n_components: int) -> Embedding:
     """Of rows that are all the same: zeros, of which nothing is known."""
     zeros = np.zeros(n_components)
     none = np.empty((n, 0))
@@ -76,7 +96,7 @@ def empty_embedding(n: int, n_components: int) -> Embedding:
     return Embedding(np.zeros((n, n_components)), 0.0, certify_gaps(pairs, tol=0.0))
 
 
-def embed_parts(
+def _embed_parts(
     hoods: Neighborhoods,
     labels: Array,
     recipe: Recipe,
@@ -107,55 +127,3 @@ def embed_parts(
         certificates.append(found.certificate)  # type: ignore[arg-type]
         warnings += [f"Part {part + 1} ({counted(size, 'row')}): {text}" for text in found.warnings]
     return Embedding(coordinates, error, PartsCertificate(tuple(certificates), tuple(int(s) for s in sizes)), warnings)
-
-
-def about_eigenvalues(certificate: GapCertificate) -> list[str]:
-    """What a user should be told about the eigenvalues of a graph that hangs together."""
-    c, said = certificate, list[str]()
-    zeros = [i for i in c.unresolved if i < c.n_zero]
-    if zeros:
-        have = "have eigenvalues" if len(zeros) > 1 else "has an eigenvalue"
-        zero = f"{len(zeros)} of {c.n_components} coordinates {have} below working precision ({c.rounding:.1e})"
-        following = c.lower[c.n_zero] if c.n_zero < c.n_components else c.bound_beyond
-        if c.rounding < ANGLE * (following - c.values[zeros[-1]]):
-            said.append(f"{zero}: what they span is determined, but any rotation among them is as good.")
-        elif following > c.rounding:
-            said.append(f"{zero}: any rotation among them is as good, and small eigenvalues next to them are mixed in.")
-        else:
-            said.append(
-                f"{zero}, and so have some that were not kept: any rotation among all of them is as good. Are there "
-                "pieces that hardly hang together? More n_neighbors, a larger reg or fewer rows may help."
-            )
-    others = [i for i in c.unresolved if i >= c.n_zero]
-    if others:
-        names = listed(i + 1 for i in others)
-        said.append(
-            f"The direction of coordinate {names} is not determined: an eigenvalue next to its own is nearly the same; "
-            "see certificate_. Another n_components may keep or leave out both."
-        )
-    return said
-
-
-def about_graph(hoods: Neighborhoods, labels: Array, method: str, separate: bool) -> list[str]:
-    """What is wrong with the graph, if it does not hang together."""
-    k = hoods.indices.shape[1]
-    closed = hoods.closed if method == "standard" and not labels.any() else np.empty(0)
-    sizes = np.bincount(labels)
-    if len(sizes) > 1:
-        meaning = (
-            "Each was embedded on its own; where they lie relative to each other means nothing."
-            if separate
-            else 'The coordinates only tell the parts apart. Give more n_neighbors, or on_disconnected="separate" to '
-            "embed each on its own."
-        )
-        return [
-            f"The graph of the {k} nearest neighbours falls apart into {len(sizes):,} parts of "
-            f"{sizes_in_words(sizes)}. {meaning}"
-        ]
-    if len(closed) > 1:
-        return [
-            f"{len(closed):,} groups of rows ({sizes_in_words(closed)}) have all their {k} nearest neighbours among "
-            "themselves, though other rows look at several of them: the first coordinates only tell the groups apart. "
-            "Give more n_neighbors."
-        ]
-    return []

@@ -103,7 +103,35 @@ def _nearest_and_ties(space: Space, k: int, threads: int, on_pass: OnPass) -> tu
     return Neighbors(found.indices[:, :k].copy(), found.distances[:, :k].copy()), int(tied.sum())
 
 
-def about_ties(hoods: Neighborhoods) -> str:
+@dataclass(frozen=True)
+class Graph:
+    """What the graph of neighbours looks like, and what a user should be told about it."""
+
+    labels: Array  # the part that each distinct item is in; 0 is the largest
+    separate: bool = False  # whether parts are embedded each on its own
+    complaints: tuple[str, ...] = ()  # it does not hang together
+    notes: tuple[str, ...] = ()  # equal rows, and ties
+
+    @property
+    def n_parts(self) -> int:
+        return int(self.labels.max()) + 1
+
+
+def look_at_graph(hoods: Neighborhoods, method: str, on_disconnected: str) -> Graph:
+    """Whether it hangs together, as far as this method needs that."""
+    notes = hoods.note, _about_ties(hoods)
+    if hoods.n_distinct == 1:
+        return Graph(np.zeros(hoods.space.n, dtype=np.int64), notes=notes)
+    labels = hoods.parts
+    separate = on_disconnected == "separate" and labels.max() > 0
+    few = hoods.n_distinct is not None and hoods.copies is None  # said already, and why
+    complaints = [] if few else _about_graph(hoods, labels, method, separate)
+    if complaints and on_disconnected == "raise":
+        raise BadData(complaints[0])
+    return Graph(labels, separate, tuple(complaints), notes)
+
+
+def _about_ties(hoods: Neighborhoods) -> str:
     """What a user should know where most neighbourhoods were a matter of order; of some, the count tells."""
     if 2 * hoods.tied <= hoods.space.n:
         return ""
@@ -143,10 +171,35 @@ def _by_size(labels: Array) -> Array:
     return rank[labels]
 
 
-def sizes_in_words(sizes: Array) -> str:
+def _sizes_in_words(sizes: Array) -> str:
     """ "600, 300 and 100 rows"."""
     shown = [f"{size:,}" for size in sizes[:5]]
     more = len(sizes) - len(shown)
     if more:
         return f"{', '.join(shown)} … rows ({more:,} more)"
     return f"{joined(shown)} rows"
+
+
+def _about_graph(hoods: Neighborhoods, labels: Array, method: str, separate: bool) -> list[str]:
+    """What is wrong with the graph, if it does not hang together."""
+    k = hoods.indices.shape[1]
+    closed = hoods.closed if method == "standard" and not labels.any() else np.empty(0)
+    sizes = np.bincount(labels)
+    if len(sizes) > 1:
+        meaning = (
+            "Each was embedded on its own; where they lie relative to each other means nothing."
+            if separate
+            else 'The coordinates only tell the parts apart. Give more n_neighbors, or on_disconnected="separate" to '
+            "embed each on its own."
+        )
+        return [
+            f"The graph of the {k} nearest neighbours falls apart into {len(sizes):,} parts of "
+            f"{_sizes_in_words(sizes)}. {meaning}"
+        ]
+    if len(closed) > 1:
+        return [
+            f"{len(closed):,} groups of rows ({_sizes_in_words(closed)}) have all their {k} nearest neighbours among "
+            "themselves, though other rows look at several of them: the first coordinates only tell the groups apart. "
+            "Give more n_neighbors."
+        ]
+    return []

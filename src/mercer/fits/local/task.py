@@ -1,5 +1,6 @@
 """What locally linear embedding is asked: where rows live, whether their number will do, and the sizes of a plan."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ def given_distances(model: Any) -> bool:
     return isinstance(model.metric, str) and model.metric == "precomputed"
 
 
-def space_of(model: Any, items: Items) -> Space:
+def _space_of(model: Any, items: Items) -> Space:
     """Where the items have their distances."""
     rows = items.load()
     if given_distances(model):
@@ -43,35 +44,38 @@ def space_of(model: Any, items: Items) -> Space:
     return Points.of(rows, unit=model.metric == "cosine", way=way)
 
 
-def local_problem(model: Any, shape: tuple[int, int], space: Space | None = None, loaded: int = 0) -> LocalProblem:
-    """The sizes on which a plan is based, and what a small piece of the data tells; of rows that need not exist yet."""
+def open_space(model: Any, items: Items, loaded: int = 0) -> tuple[Space, LocalProblem]:
+    """The items where they have their distances, with the sizes of the work and what a small piece of it tells."""
+    problem = local_problem(model, (len(items), items.width), items.sparse, loaded)
+    space = _space_of(model, items)
+    probed = problem.n > LAPACK_ITEMS
+    fill = probe_fill(space, problem.neighbors, model._rng()) if probed else None
+    return space, replace(problem, fill=fill, kept=space.nbytes)
+
+
+def local_problem(model: Any, shape: tuple[int, int], is_sparse: bool = False, loaded: int = 0) -> LocalProblem:
+    """The sizes on which a plan is based; of rows that need not exist yet."""
     n, d = shape
     _refuse_sizes(model, n, d)
-    dense = 0 if given_distances(model) else 8 * n * d
     return LocalProblem(
         n=n,
         d=d,
         k=int(model.n_components),
         neighbors=int(model.n_neighbors),
-        fill=probe_fill(space, int(model.n_neighbors), model._rng())
-        if space is not None and n > LAPACK_ITEMS
-        else None,
         eigen_solver=model.eigen_solver,
         tol=_tolerance(model),
         max_passes=model.max_iter,
         loaded=loaded,
-        kept=dense if space is None else space.nbytes,
-        entry_cost=_entry_cost(model, d, space),
+        kept=0 if given_distances(model) else 8 * n * d,
+        entry_cost=_entry_cost(model, d, is_sparse),
     )
 
 
-def _entry_cost(model: Any, d: int, space: Space | None) -> float:
+def _entry_cost(model: Any, d: int, is_sparse: bool) -> float:
     """Nominal nanoseconds to find one distance, where no tree of points saves us most of them."""
-    if isinstance(space, SparsePoints):
-        return _SPARSE_COST
     if isinstance(model.metric, Kernel):
         return model.metric.entry_cost(d)
-    return 1.0 if given_distances(model) else 0.0
+    return _SPARSE_COST if is_sparse else 1.0 if given_distances(model) else 0.0
 
 
 def _tolerance(model: Any) -> float:
