@@ -108,8 +108,8 @@ class KernelModel(Model):
                 setattr(self, name, value)
         self._projection, self._training = Current.of(self, found.projection, found.centring), found.scores
         warn_each([found.plan.notice, *training.notes, *found.warnings])
-        certificate = found.certificate
-        if isinstance(certificate, Certificate) and not certificate.converged:
+        certificate, approximate = found.certificate, found.plan.approximate
+        if isinstance(certificate, Certificate) and not (certificate.converged or approximate):
             warn(
                 f"The solver stopped after {counted(certificate.passes, 'pass')} before every component met the "
                 "tolerance; see certificate_. Give a larger max_iter or tol.",
