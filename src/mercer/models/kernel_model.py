@@ -16,7 +16,7 @@ from mercer.errors import counted, warn, warn_each
 from mercer.fits.door import open_items
 from mercer.fits.kernel.certified import find_certified
 from mercer.fits.kernel.landmarks import find_by_landmarks
-from mercer.fits.kernel.opening import gamma_of, is_precomputed, open_task
+from mercer.fits.kernel.opening import is_precomputed, open_task
 from mercer.fits.kernel.scale import sense_of_scale
 from mercer.fits.kernel.task import Components, Task
 from mercer.fits.scale import in_units, in_units_of_input
@@ -85,7 +85,7 @@ class KernelModel(Model):
     def _keep(self, found: Components, task: Task) -> None:
         """All fitted names, in one place; those that this fit does not have are forgotten."""
         training, per_degree = task.training, found.per_degree_of_freedom()
-        self.kernel_, self.gamma_, scale = task.kernel, gamma_of(self, task), training.scale
+        self.kernel_, self.gamma_, scale = task.kernel, task.gamma, training.scale
         self._kept_items, self._dtype = training.kept, task.dtype
         names = {
             "plan_": found.plan,

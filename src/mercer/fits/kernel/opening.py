@@ -41,6 +41,7 @@ def open_task(model: Parameters, X: Any, sample_weight: ArrayLike | None, limits
         kernel,
         problem,
         limits,
+        gamma=_gamma_of(model, training.items, kernel),
         rng=model._rng,
         asked=model.n_components,
         landmarks=model.landmarks,
@@ -95,10 +96,10 @@ def kernel_for(model: Parameters, items: Items) -> Kernel:
     return asked_kernel(model).resolved(items, model._rng())
 
 
-def gamma_of(model: Parameters, task: Task) -> float:
+def _gamma_of(model: Parameters, items: Items, kernel: Kernel) -> float:
     """The γ of the kernel; of one that has none, what it would have been."""
     said = None if isinstance(model.gamma, str) else model.gamma
-    return getattr(task.kernel, "gamma", 1.0 / task.training.items.width if said is None else said)
+    return getattr(kernel, "gamma", 1.0 / items.width if said is None else said)
 
 
 def describe(model: Parameters, items: Items, kernel: Kernel, learned: FeatureMap | None = None) -> Problem:

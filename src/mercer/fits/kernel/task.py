@@ -54,6 +54,7 @@ class Task:
     kernel: Kernel
     problem: Problem
     limits: Limits
+    gamma: float  # of the kernel, or what it would have been
     rng: Callable[[], np.random.Generator]  # the same one, anew, at every call
     asked: int | float | None  # n_components
     landmarks: ArrayLike | None = None  # those given by the user, as indices or as rows
