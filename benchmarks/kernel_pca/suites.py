@@ -76,28 +76,23 @@ def passes_of(unit, results):
     return CERTIFIED.format(unit.format(base * 1000))
 
 
-HELD = Suite(
+Certified = partial(Suite, folder="kernel_pca", columns=COLUMNS, cells=certified_cells)
+HELD = Certified(
     name="kernel_pca",
-    folder="kernel_pca",
     question="How fast is kernel PCA where the matrix fits, up to 10 000 rows?",
     minutes=10,
     title="Benchmarks: kernel PCA, matrices that are held",
     cases=SUITES["kernel_pca"],
     measure=partial(measure, "kernel_pca", held),
-    columns=COLUMNS,
-    cells=certified_cells,
     meaning=partial(passes_of, "a fixed numpy product (5 000×5 000 by 64 columns), {:.0f} ms here"),
 )
-LARGE = Suite(
+LARGE = Certified(
     name="large",
-    folder="kernel_pca",
     question="And where it does not fit, up to 200 000 rows?",
     minutes=30,
     title="Benchmarks: kernel PCA, matrices that are not held",
     cases=SUITES["large"],
     measure=partial(measure, "large", recomputed),
-    columns=COLUMNS,
-    cells=certified_cells,
     meaning=partial(
         passes_of,
         "a fixed numpy pass over the same number of rows (30 features, float32 tiles of the upper triangle, 32 "

@@ -19,9 +19,10 @@ class HeldMatrix(Measured):
 
     def __init__(self, matrix: Matrix, threads: int = 1, asymmetry: float = 0.0) -> None:
         self.matrix, self.n, self.threads, self.asymmetry = matrix, matrix.shape[0], threads, asymmetry
+        self.is_sparse = sparse.issparse(matrix)
 
     def matmat(self, B: Array) -> Array:
-        if sparse.issparse(self.matrix):
+        if self.is_sparse:
             return np.asarray(self.matrix @ B)
         return symmetric_product(self.matrix, B, self.threads)
 
@@ -36,7 +37,7 @@ class HeldMatrix(Measured):
 
     @cached_property
     def shifted_chain(self) -> int:  # type: ignore[override]
-        if sparse.issparse(self.matrix):
+        if self.is_sparse:
             return 1 + int(np.diff(sparse.csr_array(self.matrix).indptr).max(initial=0))
         return symmetric_chain(self.n)
 

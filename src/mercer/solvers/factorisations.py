@@ -1,5 +1,7 @@
 """M + σI as a product of triangles, so that (M + σI)⁻¹ can be multiplied with: sparse by SuperLU, dense by Cholesky."""
 
+from typing import Literal
+
 import numpy as np
 from scipy import sparse
 from scipy.linalg import blas, lapack
@@ -45,7 +47,7 @@ class DenseFactor:
     """Cholesky in the lower triangle of one n×n array, panel by panel: threads share the rows, and Ctrl-C is heard."""
 
     def __init__(self, M: Matrix, shift: float, threads: int = 1, on_pass: OnPass = None) -> None:
-        A = M.toarray() if sparse.issparse(M) else np.array(M, dtype=np.float64)
+        A = _own_array(M, "C")
         n = len(A)
         A.flat[:: n + 1] += shift
         self.L = A
@@ -107,11 +109,16 @@ def count_negative(M: Matrix, shift: float, factor: str, rng: np.random.Generato
         solved = lu.solve(probes)
         residual = np.linalg.norm(probes - (M @ solved - shift * solved), axis=0)
         return int(np.sum(lu.U.diagonal() < 0)), float(_ERRORS * (residual / np.linalg.norm(solved, axis=0)).max())
-    A = M.toarray(order="F") if sparse.issparse(M) else np.array(M, dtype=np.float64, order="F")
+    A = _own_array(M, "F")
     A.flat[:: n + 1] -= shift
     error = n * np.finfo(float).eps * (float(abs(M).sum(axis=0).max()) + abs(shift))  # with its pivots it is stable
     A, pivots, failed = lapack.dsytrf(A, lower=1, overwrite_a=1)
     return (-1, np.inf) if failed else (_negative_pivots(A, pivots), error)
+
+
+def _own_array(M: Matrix, order: Literal["C", "F"]) -> Array:
+    """An array to write into."""
+    return np.asarray(M.toarray(order=order)) if sparse.issparse(M) else np.array(M, dtype=np.float64, order=order)
 
 
 def _negative_pivots(A: Array, pivots: Array) -> int:

@@ -1,7 +1,6 @@
 """The kernel matrix in the form a plan names, with words for matrices that are none."""
 
 import numpy as np
-from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from mercer.arrays import Matrix
@@ -44,7 +43,7 @@ def _hold(
     if plan.held == "given" and training.items.is_operator:
         return BlackBox(_symmetric_operator(rows))
     if plan.held == "given":
-        K, asymmetry = _symmetric_part(rows)
+        K, asymmetry = _symmetric_part(rows, training.items.sparse)
         return HeldMatrix(K, threads, asymmetry)
     if plan.held == "recomputed":
         return RecomputedGram(kernel, rows, threads, on_pass=on_pass)
@@ -65,10 +64,10 @@ def _symmetric_operator(operator: LinearOperator) -> LinearOperator:
     return operator
 
 
-def _symmetric_part(K: Matrix) -> tuple[Matrix, float]:
+def _symmetric_part(K: Matrix, is_sparse: bool) -> tuple[Matrix, float]:
     """K itself if it is symmetric but for rounding, and for how much; else (K + Kᵀ)/2 with a warning that says so."""
     K = K.astype(np.float64, copy=False)
-    pieces = [slice(None)] if sparse.issparse(K) else cut(K.shape[0], TILE)  # by tiles: no second matrix is made
+    pieces = [slice(None)] if is_sparse else cut(K.shape[0], TILE)  # by tiles: no second matrix is made
     difference = max(float(abs(K[rows] - K[:, rows].T).max()) for rows in pieces)
     if difference <= 1e-10 * max(float(abs(K[rows]).max()) for rows in pieces):
         return K, difference
