@@ -33,7 +33,7 @@ def open_task(model: Parameters, X: Any, sample_weight: ArrayLike | None, limits
     training = _open_training(model, X, sample_weight, limits, look or share is not None)  # its plan needs a scale
     kernel = kernel_for(model, training.items)
     learned = training.learn_features(kernel)
-    problem = describe(model, training.items, kernel, learned)
+    gamma, problem = _gamma_of(model, training.items, kernel), describe(model, training.items, kernel, learned)
     if share is not None:
         problem = with_share(problem, kernel, training, share, limits, model._rng())
     return Task(
@@ -41,7 +41,7 @@ def open_task(model: Parameters, X: Any, sample_weight: ArrayLike | None, limits
         kernel,
         problem,
         limits,
-        gamma=_gamma_of(model, training.items, kernel),
+        gamma=gamma,
         rng=model._rng,
         asked=model.n_components,
         landmarks=model.landmarks,
