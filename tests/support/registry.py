@@ -11,19 +11,25 @@ from mercer.kernels import (
     RBF,
     AdditiveChiSquared,
     Blockwise,
+    Category,
     ChiSquared,
     Constant,
     Cosine,
+    Date,
     HistogramIntersection,
     Laplacian,
     Linear,
     Matern,
     MinMax,
+    Numeric,
+    Ordinal,
     Pairwise,
     Polynomial,
     RationalQuadratic,
+    Sets,
     Sigmoid,
     Spectrum,
+    TableKernel,
     Tanimoto,
 )
 from mercer.operators.centering import Centered
@@ -35,6 +41,7 @@ from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.landmarks import Landmarks
 from mercer.solvers.shift_invert import DenseBottom, ShiftInvert
 from mercer.solvers.warm import WarmKrylov
+from mercer.sources.frames import as_columns
 from mercer.spaces.by_kernel import KernelRows
 from mercer.spaces.given import Distances
 from mercer.spaces.points import Points, SparsePoints
@@ -58,6 +65,40 @@ def texts(n, seed=0):
     """Short ones, some without a single gram of three letters."""
     rng = np.random.default_rng(seed)
     return np.array(["".join(rng.choice(list("abcd "), size=rng.integers(0, 14))) for _ in range(n)], dtype=object)
+
+
+def tables(n, seed=0):
+    """Columns of every kind, with gaps among them."""
+    rng = np.random.default_rng(seed)
+    some = [None, "red", "green", "blue", "violet"]
+    tags = [None, {"a"}, {"a", "b"}, {"b", "c", "d"}, set()]
+    columns = {
+        "mass": np.where(rng.random(n) < 0.1, np.nan, 3000 + 500 * rng.normal(size=n)),
+        "length": rng.integers(10, 60, size=n),
+        "color": [some[i] for i in rng.integers(0, 5, size=n)],
+        "size": [["S", "M", "L"][i] for i in rng.integers(0, 3, size=n)],
+        "day": np.datetime64("2024-01-01T06:00") + rng.integers(0, 10**6, size=n) * np.timedelta64(1, "m"),
+        "tags": [tags[i] for i in rng.integers(0, 5, size=n)],
+        "name": [text or None for text in texts(n, seed)],
+    }
+    return as_columns(columns)
+
+
+def learned(columns, **others):
+    """A kernel of these columns, with numbers from a table that is none of those in a test."""
+    return TableKernel(columns, **others).resolved(tables(100, 99), np.random.default_rng(0))
+
+
+NUMBERS = {"mass": Numeric(), "length": Numeric(Laplacian(0.5))}
+FAMD = {"mass": Numeric(), "length": Numeric(), "color": Category()}
+ALL_COLUMNS = {
+    "mass": Numeric(),
+    "color": Category(),
+    "size": Ordinal(["S", "M", "L"]),
+    "day": Date(["year", "week"]),
+    "tags": Sets(),
+    "name": Spectrum(2),
+}
 
 
 def minimum(x, y):
@@ -102,6 +143,10 @@ MERCER_KERNELS = [
     (Spectrum(n=2, counts="once", normalize="dice"), texts),
     (Spectrum(n=3, shortest=1, counts="min", normalize="jaccard", weights=(0.5, 0.0, 3.0)), texts),
     (0.5 * Spectrum(2) + Spectrum(4, shortest=3), texts),
+    (learned(FAMD, balanced=False), tables),
+    (learned(ALL_COLUMNS), tables),
+    (learned(NUMBERS), tables),
+    (learned({**ALL_COLUMNS, "length": RBF(0.1), "tags": Sets(Tanimoto())}, compose="product"), tables),
 ]
 ALL_KERNELS = [
     *MERCER_KERNELS,

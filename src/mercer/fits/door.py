@@ -15,6 +15,7 @@ from mercer.arrays import Matrix, is_foreign, to_numpy
 from mercer.errors import BadData, warn, warn_each
 from mercer.inputs import about_steps, table, told_where
 from mercer.sources.files import open_rows
+from mercer.sources.frames import Table
 from mercer.sources.held import Given, HeldRows, MappedRows
 from mercer.sources.items import Items, Rows
 from mercer.sources.kinds import KINDS, OPENERS
@@ -71,26 +72,31 @@ def open_items(
 
 
 def _open_things(model: BaseEstimator, X: Any, kind: str, *, reset: bool) -> Items:
-    """Things of a kind that a kernel takes: a table of one column, which may have a name."""
+    """Things of a kind that a kernel takes: a table of one column, which may have a name, or of many."""
     if isinstance(X, Items):
         items = X
     elif isinstance(X, Path) and kind in OPENERS:
         items = OPENERS[kind](X, memory_limit=model.memory_limit)
     else:
         items = KINDS[kind](X)
+    mixed = items.names if isinstance(items, Table) else None  # columns that are found by name, in any order
     if not reset:
-        _refuse_another_name(model, X)
+        if mixed is None:
+            _refuse_another_name(model, X)
         return items
-    model.n_features_in_ = 1
+    model.n_features_in_ = 1 if mixed is None else len(mixed)
     model.__dict__.pop("feature_names_in_", None)
-    if (names := _names_of(X)) is not None:
+    if (names := _names_of(X) if mixed is None else _texts_alone(mixed)) is not None:
         model.feature_names_in_ = names
     return items
 
 
 def _names_of(X: Any) -> Any:
     """Names of the columns of a frame, if all of them are texts, as scikit-learn has them."""
-    names = list(X.columns) if hasattr(X, "columns") and hasattr(X, "dtypes") else []
+    return _texts_alone(list(X.columns) if hasattr(X, "columns") and hasattr(X, "dtypes") else [])
+
+
+def _texts_alone(names: list[Any]) -> Any:
     return np.array(names, dtype=object) if names and all(isinstance(name, str) for name in names) else None
 
 

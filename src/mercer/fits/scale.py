@@ -52,7 +52,8 @@ def in_units_of_input(rows: Held, scale: Array | None) -> Held:
 def _refuse_things(items: Items) -> None:
     """Texts, and whatever else is no row of numbers, have no columns either."""
     if items.kind in KINDS:
-        raise ValueError(f"standardize=True divides columns by their standard deviations, and {items.kind} have none.")
+        why = "are brought to one scale by their kernel" if items.kind == "tables" else "have none"
+        raise ValueError(f"standardize=True divides columns by their standard deviations, and {items.kind} {why}.")
 
 
 def refuse_matrix(standardize: bool, matrix: str) -> None:

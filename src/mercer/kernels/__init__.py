@@ -18,6 +18,7 @@ from mercer.kernels.dot import Cosine, Linear, Polynomial, Sigmoid
 from mercer.kernels.given import Blockwise, Pairwise, Precomputed
 from mercer.kernels.histograms import AdditiveChiSquared, ChiSquared, HistogramIntersection, MinMax
 from mercer.kernels.resolve import resolve_kernel
+from mercer.kernels.tables import Category, Date, Numeric, Ordinal, Sets, TableKernel, Text
 from mercer.kernels.tanimoto import Tanimoto
 from mercer.kernels.texts import Spectrum
 
@@ -26,9 +27,11 @@ __all__ = [
     "RBF",
     "AdditiveChiSquared",
     "Blockwise",
+    "Category",
     "ChiSquared",
     "Constant",
     "Cosine",
+    "Date",
     "HistogramIntersection",
     "Kernel",
     "KernelVerdict",
@@ -36,13 +39,18 @@ __all__ = [
     "Linear",
     "Matern",
     "MinMax",
+    "Numeric",
+    "Ordinal",
     "Pairwise",
     "Polynomial",
     "Precomputed",
     "RationalQuadratic",
+    "Sets",
     "Sigmoid",
     "Spectrum",
+    "TableKernel",
     "Tanimoto",
+    "Text",
     "check_kernel",
     "resolve_kernel",
 ]

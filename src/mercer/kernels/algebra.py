@@ -114,6 +114,12 @@ class Scaled(Kernel):
     def resolved(self, X: Held, rng: np.random.Generator) -> Kernel:
         return Scaled(self.factor, self.kernel.resolved(X, rng))
 
+    def resolved_by(self, X: Held, rng: np.random.Generator, weights: Array | None) -> Kernel:
+        return Scaled(self.factor, self.kernel.resolved_by(X, rng, weights))
+
+    def admit(self, X: Any, label: str = "X") -> None:
+        self.kernel.admit(X, label)
+
     def __repr__(self) -> str:
         return f"{_short(self.factor)} * {_in_brackets(self.kernel)}"
 
@@ -155,6 +161,13 @@ class _Pair(Kernel):
 
     def resolved(self, X: Held, rng: np.random.Generator) -> Kernel:
         return type(self)(self.left.resolved(X, rng), self.right.resolved(X, rng))
+
+    def resolved_by(self, X: Held, rng: np.random.Generator, weights: Array | None) -> Kernel:
+        return type(self)(self.left.resolved_by(X, rng, weights), self.right.resolved_by(X, rng, weights))
+
+    def admit(self, X: Any, label: str = "X") -> None:
+        self.left.admit(X, label)
+        self.right.admit(X, label)
 
 
 @dataclass(frozen=True, repr=False)

@@ -56,6 +56,14 @@ class Kernel(ABC):
         """The kernel with every parameter that was left to the data (None, "median") as a number."""
         return self
 
+    def resolved_by(self, X: Held, rng: np.random.Generator, weights: Array | None) -> "Kernel":
+        """The same from items that count by their weights, which few kernels look at."""
+        return self.resolved(X, rng)
+
+    def admit(self, X: Any, label: str = "X") -> None:
+        """Refuse items that it has no formula for, and warn of some that it has not learned enough about."""
+        return None
+
     @property
     def non_negative(self) -> bool:
         """Whether it compares rows without negative numbers alone: models refuse others, with their place."""
@@ -84,7 +92,7 @@ class Kernel(ABC):
 
     @property
     def takes(self) -> str:
-        """What is compared: "rows" of numbers (anything, by a function of the user's), "texts", or "anything"."""
+        """What is compared: "rows" of numbers (anything, by a user's function), "texts", "tables", or "anything"."""
         return "rows"
 
     @property

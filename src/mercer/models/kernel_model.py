@@ -141,6 +141,7 @@ class KernelModel(Model):
     def _new_items(self, X: Any) -> Items:
         check_is_fitted(self)
         items = open_items(self, X, reset=False, square=is_precomputed(self), kind=kind_of_items(self.kernel))
+        self.kernel_.admit(items, items.label)
         if self.kernel_.non_negative:
             items = without_negative(items, self.kernel_, self)
         return self._of_items_that_count(in_units(items, getattr(self, "scale_", None)))

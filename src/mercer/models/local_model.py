@@ -98,6 +98,8 @@ class LocalModel(Model):
         items = open_items(
             self, X, reset=True, square=given_distances(self), matrix="distance", kind=kind_of_items(self.metric)
         )
+        if isinstance(self.metric, Kernel):
+            self.metric.admit(items, items.label)
         if isinstance(self.metric, Kernel) and self.metric.non_negative:
             items = without_negative(items, self.metric, self)
         loaded, training = 0, Training(items, own=False)
@@ -149,6 +151,8 @@ class LocalModel(Model):
         )
         if given_distances(self):
             refuse_negative_distances(items.load())
+        if isinstance(self._hoods.space, KernelRows):
+            self._hoods.space.kernel.admit(items, items.label)
         if isinstance(self.metric, Kernel) and self.metric.non_negative:
             items = without_negative(items, self.metric, self)
         return in_units(items, getattr(self, "scale_", None))

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 
 from mercer.sources.files import open_texts
+from mercer.sources.frames import Table, open_table
 from mercer.sources.items import Items
 from mercer.sources.texts import Texts
 
 __all__ = ["KINDS", "OPENERS"]
 
-KINDS: dict[str, Callable[..., Items]] = {"texts": Texts}  # of things in memory, and what to call them in messages
-OPENERS: dict[str, Callable[..., Items]] = {"texts": open_texts}  # those that are read from files
+KINDS: dict[str, Callable[..., Items]] = {"texts": Texts, "tables": Table}  # of things in memory, and their label
+OPENERS: dict[str, Callable[..., Items]] = {"texts": open_texts, "tables": open_table}  # those that are read from files

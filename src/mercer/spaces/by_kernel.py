@@ -59,7 +59,7 @@ class KernelRows(Space):
     def prepare(self, new: Held) -> Held:
         if sparse.issparse(self.rows):
             return sparse.csr_array(new, dtype=np.float64)
-        return dense(new)
+        return dense(new) if sparse.issparse(new) else new  # items of any kind
 
     def nearest_to(self, new: Held, k: int, threads: int) -> Neighbors:
         diag, shape = self.kernel.diag(new), (new.shape[0], self.n)

@@ -71,6 +71,6 @@ FADING = RBF(gamma=1e-6), ChiSquared(gamma=1e-6), AdditiveChiSquared()
 def test_weights_and_repeated_rows_have_as_many_components(kernel, items):
     X, counts = items(60), np.tile([1, 2, 3], 20)
     weighted = KernelPCA(kernel=kernel).fit(X, sample_weight=counts)
-    repeated = KernelPCA(kernel=kernel).fit(np.repeat(X, counts, axis=0))
+    repeated = KernelPCA(kernel=kernel).fit(X[np.repeat(np.arange(60), counts)])
     assert len(weighted.eigenvalues_) == len(repeated.eigenvalues_)
     np.testing.assert_allclose(weighted.eigenvalues_, repeated.eigenvalues_, rtol=1e-6)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mercer.arrays import Array
 from mercer.fits.door import open_items
 from mercer.fits.foretold import with_share
 from mercer.fits.kernel.task import Parameters, Task
@@ -31,7 +32,7 @@ def open_task(model: Parameters, X: Any, sample_weight: ArrayLike | None, limits
     asked = model.n_components
     share = None if asked is None or isinstance(asked, Integral) else float(asked)
     training = _open_training(model, X, sample_weight, limits, look or share is not None)  # its plan needs a scale
-    kernel = kernel_for(model, training.items)
+    kernel = kernel_for(model, training.items, training.weights)
     learned = training.learn_features(kernel)
     gamma, problem = _gamma_of(model, training.items, kernel), describe(model, training.items, kernel, learned)
     if share is not None:
@@ -70,6 +71,7 @@ def _open_training(model: Parameters, X: Any, sample_weight: ArrayLike | None, l
     if model.fit_inverse_transform:
         refuse_inverse(asked)
     items = open_items(model, X, reset=True, square=given, kind=kind_of_items(model.kernel))
+    asked.admit(items, items.label)
     if asked.non_negative:
         items = without_negative(items, asked, model)
     if model.fit_inverse_transform and items.sparse:
@@ -91,9 +93,9 @@ def asked_kernel(model: Parameters) -> Kernel:
     return as_said(model.kernel, gamma=model.gamma, degree=model.degree, coef0=model.coef0, params=model.kernel_params)
 
 
-def kernel_for(model: Parameters, items: Items) -> Kernel:
+def kernel_for(model: Parameters, items: Items, weights: Array | None = None) -> Kernel:
     """The same with numbers in it."""
-    return asked_kernel(model).resolved(items, model._rng())
+    return asked_kernel(model).resolved_by(items, model._rng(), weights)
 
 
 def _gamma_of(model: Parameters, items: Items, kernel: Kernel) -> float:

@@ -1,0 +1,172 @@
+"""Columns of categories, with and without an order."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.errors import BadData, in_short, listed
+from mercer.kernels.base import Kernel, require_positive
+from mercer.kernels.tables.base import Column, require_rows
+from mercer.kernels.tables.contrasts import contrasts, sum_chain
+from mercer.kernels.tables.numbers import standardized
+from mercer.sources.cells import Cells, Coded, present
+
+
+@dataclass(frozen=True, repr=False)
+class Category(Column):
+    """Categories, k(a, b) = δ_ab/p_a − 1, where p_a is the share of category a in the fit: rare ones tell more.
+
+    This is the coding of multiple correspondence analysis. `counts` are learned: how often every category was there. A
+    category that the fit has not seen is a gap.
+    """
+
+    counts: Mapping[Any, float] | None = None
+
+    takes: ClassVar[tuple[str, ...]] = ("text", "truth", "numbers", "dates")
+
+    def __post_init__(self) -> None:
+        for label, count in (self.counts or {}).items():
+            require_positive(count, f"the count of {label!r}")
+
+    def __hash__(self) -> int:
+        return hash(tuple((self.counts or {}).items()))
+
+    @property
+    def is_learned(self) -> bool:
+        return self.counts is not None
+
+    def learned(self, cells: Cells, weights: Array, name: Any) -> Self:
+        if self.counts is not None:
+            return self
+        codes, labels = _labelled(cells)
+        counts = np.bincount(codes[codes >= 0], weights[codes >= 0], len(labels))
+        return replace(self, counts={label: _short(c) for label, c in zip(labels, counts, strict=True) if c > 0})
+
+    def rows(self, cells: Cells) -> Any:
+        assert self.counts is not None
+        table = contrasts(tuple(self.counts.values()))  # of which the last row, of zeros, is that of a gap
+        places = self._places(cells)
+        return table[places] if self.width > _FEW else table.toarray()[places]
+
+    def there(self, cells: Cells) -> Array:
+        return self._places(cells) >= 0
+
+    @property
+    def width(self) -> int:
+        return max(1, len(self.counts or {}) - 1)
+
+    @property
+    def roundings(self) -> int:
+        """Of four sums of counts, which numpy adds in pieces, under a root."""
+        return 2 * sum_chain(len(self.counts or {})) + 4
+
+    def about_new(self, cells: Cells, name: Any) -> str:
+        return _about_unseen(cells, self._places(cells), name)
+
+    def _places(self, cells: Cells) -> Array:
+        codes, labels = _labelled(cells)
+        return _known(codes, labels, list(self.counts or {}))
+
+
+_FEW = 64  # numbers of a row up to which zeros among them are kept
+
+
+def _labelled(cells: Cells) -> tuple[Array, list[Any]]:
+    """Numbers of categories, −1 for gaps, and what they are called."""
+    if isinstance(cells, Coded):
+        return cells.codes, list(cells.values)
+    there = present(cells)
+    labels, inverse = np.unique(cells[there], return_inverse=True)
+    codes = np.full(len(cells), -1)
+    codes[there] = inverse
+    return codes, [_short(label) if isinstance(label, float) else label for label in labels.tolist()]
+
+
+def _known(codes: Array, labels: Sequence[Any], known: Sequence[Any]) -> Array:
+    """The numbers of the same categories in a list of known ones; −1 for others."""
+    places = {label: i for i, label in enumerate(known)}
+    return np.array([*(places.get(label, -1) for label in labels), -1])[codes]
+
+
+def _short(number: float) -> float:
+    """A whole number as one."""
+    return int(number) if number == int(number) else float(number)
+
+
+def _about_unseen(cells: Cells, places: Array, name: Any) -> str:
+    unseen = np.flatnonzero(present(cells) & (places < 0))
+    if not len(unseen):
+        return ""
+    codes, labels = _labelled(cells)
+    which = listed(map(in_short, dict.fromkeys(labels[code] for code in codes[unseen].tolist())))
+    cells_of = "One cell" if len(unseen) == 1 else f"{len(unseen):,} cells"
+    return (
+        f"{cells_of} of column {name!r} hold{'s' * (len(unseen) == 1)} what the fit has not seen ({which}): they count "
+        "as gaps."
+    )
+
+
+@dataclass(frozen=True, repr=False)
+class Ordinal(Column):
+    """Categories with an order, each by the mean rank of its cells in the fit, standardised as numbers are.
+
+    `order` names them from the lowest to the highest; numbers have one of their own.
+    """
+
+    order: Sequence[Any] | None = None
+    kernel: Kernel | None = None
+    counts: Sequence[float] | None = None
+
+    takes: ClassVar[tuple[str, ...]] = ("text", "truth", "numbers", "dates")
+
+    def __post_init__(self) -> None:
+        require_rows(self.kernel, "Ordinal")
+        if self.order is not None and len(set(self.order)) < max(1, len(self.order)):
+            raise ValueError(f"order has to name categories, each once; got {in_short(self.order)}.")
+
+    def __hash__(self) -> int:
+        return hash((tuple(self.order or ()), self.kernel, tuple(self.counts or ())))
+
+    @property
+    def is_learned(self) -> bool:
+        return self.counts is not None
+
+    def learned(self, cells: Cells, weights: Array, name: Any) -> Self:
+        codes, labels = _labelled(cells)
+        if self.order is None and isinstance(cells, Coded) and cells.kind == "text":
+            raise BadData(
+                f"Column {name!r} holds text: Ordinal([…]) needs its categories, from the lowest to the highest."
+            )
+        order = tuple(labels if self.order is None else self.order)
+        places = _known(codes, labels, order)
+        strange = np.flatnonzero((codes >= 0) & (places < 0))
+        if len(strange):
+            raise BadData(
+                f"Column {name!r} holds {in_short(labels[codes[strange[0]]])} at row index {strange[0]}, which is not "
+                f"in the order of its Ordinal: {listed(map(in_short, order), 10)}."
+            )
+        counts = np.bincount(places[places >= 0], weights[places >= 0], len(order))
+        return replace(self, order=order, counts=tuple(map(_short, counts.tolist())))
+
+    def rows(self, cells: Cells) -> Array:
+        return np.append(self._scores(), 0.0)[self._places(cells)][:, None]
+
+    def there(self, cells: Cells) -> Array:
+        return self._places(cells) >= 0
+
+    def about_new(self, cells: Cells, name: Any) -> str:
+        return _about_unseen(cells, self._places(cells), name)
+
+    def _places(self, cells: Cells) -> Array:
+        return _known(*_labelled(cells), self.order or ())
+
+    def _scores(self) -> Array:
+        """What is below, and half of what is beside; of mean 0 and variance 1."""
+        counts = np.array(self.counts, dtype=np.float64)
+        ranks = np.cumsum(counts) - counts / 2
+        mean = counts @ ranks / counts.sum()
+        scale = np.sqrt(counts @ (ranks - mean) ** 2 / counts.sum()) if np.sum(counts > 0) > 1 else 0.0
+        return standardized(ranks, float(mean), float(scale))

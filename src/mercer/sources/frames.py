@@ -1,0 +1,213 @@
+"""Tables whose columns stay columns: frames of pandas, polars and pyarrow, dicts of columns, and files of them."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array, arrow
+from mercer.blocks import steps
+from mercer.errors import BadData, MissingPart, NoRoom, counted, in_short, listed
+from mercer.limits import parse_memory
+from mercer.sources.cells import Cells, Coded, as_cells, things_of
+from mercer.sources.items import Items
+from mercer.sources.stored import readable
+from mercer.terminal import plain
+
+__all__ = ["Columns", "Table", "as_columns", "open_table"]
+
+_LETTERS = 8  # of a text that take as much work as a number
+
+
+class Columns:
+    """Some rows of a table: cells for every column, cut together along the first axis."""
+
+    ndim = 1
+    dtype = np.dtype(object)
+
+    def __init__(self, cells: Mapping[Any, Cells], count: int, orders: Mapping[Any, tuple[Any, ...] | None]) -> None:
+        self.cells, self.count = dict(cells), count
+        self.orders = dict(orders)  # of columns that the frame calls categories: their order, or None
+
+    @property
+    def shape(self) -> tuple[int]:
+        return (self.count,)
+
+    @property
+    def names(self) -> list[Any]:
+        return list(self.cells)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(int(cells.nbytes) for cells in self.cells.values())
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, some: Any) -> "Columns":
+        """Those of a slice, with these numbers, or that are marked."""
+        count = len(np.empty(self.count, dtype=bool)[some])
+        return Columns({name: cells[some] for name, cells in self.cells.items()}, count, self.orders)
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        """Row by row, as tuples that can be compared."""
+        return iter(zip(*(things_of(cells) for cells in self.cells.values()), strict=True))
+
+    def copy(self) -> "Columns":
+        return Columns({name: cells.copy() for name, cells in self.cells.items()}, self.count, self.orders)
+
+    def __repr__(self) -> str:
+        return f"<{counted(self.count, 'row')} of the columns {listed(map(repr, self.names))}>"
+
+
+class Table(Items):
+    """The rows of a frame in memory."""
+
+    held = True
+    kind = "tables"
+    dtype = np.dtype(object)
+
+    def __init__(self, X: Any, label: str = "X") -> None:
+        self.label = plain(X) if isinstance(X, Path) else label
+        self.columns = as_columns(X, self.label)
+        if not len(self.columns):
+            raise BadData(f"Found array with 0 sample(s): {self.label} has no rows.")
+
+    @property
+    def names(self) -> list[Any]:
+        """Of the columns."""
+        return self.columns.names
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    @property
+    def width(self) -> int:
+        """A number for every cell, and more for those that hold texts."""
+        return max(1, sum(map(_width_of, self.columns.cells.values())))
+
+    @property
+    def nbytes(self) -> int:
+        return self.columns.nbytes
+
+    def blocks(self, size: int) -> Iterator[Columns]:
+        for some in steps(len(self), size):
+            yield self.columns[some]
+
+    def __getitem__(self, indices: Array) -> Columns:
+        return self.columns[np.asarray(indices)]
+
+    def load(self, kept: Array | None = None) -> Columns:
+        return self.columns if kept is None else self.columns[kept]
+
+    def in_memory(self, kept: Array | None = None) -> "Table":
+        return self if kept is None else Table(self.columns[kept], self.label)
+
+
+def _width_of(cells: Cells) -> int:
+    if not isinstance(cells, Coded) or not len(cells.values) or cells.kind == "truth":
+        return 1
+    return 1 + sum(map(len, cells.values)) // (_LETTERS * len(cells.values))
+
+
+# ---------------------------------------------------------------------- from whatever comes
+
+
+def as_columns(X: Any, label: str = "X") -> Columns:
+    """The columns of a frame, of a dict of columns, or of the file at a path."""
+    if isinstance(X, Table):
+        return X.columns
+    if isinstance(X, Columns):
+        return X
+    if isinstance(X, Path):
+        X = _read(X)
+    if isinstance(X, np.ndarray) and X.dtype.names:
+        X = {name: X[name] for name in X.dtype.names}
+    if isinstance(X, Mapping):
+        return _of_columns({name: as_cells(_one(column, name, label)) for name, column in X.items()}, label)
+    if hasattr(X, "collect_schema") and hasattr(X, "collect"):
+        X = X.collect()  # a lazy frame
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    if names is None or isinstance(X, (str, bytes, np.ndarray)):
+        raise BadData(
+            f"{label} is {in_short(type(X).__name__)}, whose columns have no names: a kernel of tables takes a "
+            "dataframe (pandas, polars, pyarrow) or a dict of columns."
+        )
+    return _of_frame(X, names, label)
+
+
+def _of_frame(X: Any, names: Any, label: str) -> Columns:
+    """Through narwhals, which knows them all."""
+    _refuse_twice(names, label)
+    try:
+        import narwhals as nw
+    except ModuleNotFoundError:
+        raise MissingPart("A table of pandas, polars or pyarrow", "narwhals", "tables") from None
+    frame: Any = nw.from_native(X, eager_only=True)
+    cells, orders = dict[Any, Cells](), dict[Any, tuple[Any, ...] | None]()
+    for name in frame.columns:
+        series = frame[name]
+        cells[name] = as_cells(series.to_numpy())
+        if series.dtype == nw.Enum:
+            orders[name] = tuple(series.dtype.categories)
+        elif series.dtype == nw.Categorical:
+            orders[name] = None
+    return _of_columns(cells, label, orders)
+
+
+def _of_columns(cells: dict[Any, Cells], label: str, orders: Mapping[Any, Any] | None = None) -> Columns:
+    if not cells:
+        raise BadData(f"Found array with 0 feature(s): {label} has no columns.")
+    counts = {name: len(column) for name, column in cells.items()}
+    (first, count), *others = counts.items()
+    for name, other in others:
+        if other != count:
+            raise BadData(
+                f"{label} has columns of different lengths: {first!r} has {counted(count, 'row')} and {name!r} "
+                f"{other:,}."
+            )
+    return Columns(cells, count, orders or {})
+
+
+def _one(column: Any, name: Any, label: str) -> Any:
+    """A column that has one cell a row."""
+    if isinstance(column, (str, bytes)) or not hasattr(column, "__len__") or np.ndim(_shell(column)) > 1:
+        raise BadData(f"Column {name!r} of {label} is no list of cells: {in_short(column)}.")
+    return column
+
+
+def _shell(column: Any) -> Any:
+    """What has axes; lists, whose cells may be lists, have one."""
+    return column if hasattr(column, "ndim") else [None]
+
+
+def _refuse_twice(names: Any, label: str) -> None:
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise BadData(f"{label} has more than one column called {listed(map(repr, twice))}; rename them.")
+
+
+def open_table(path: Path, memory_limit: int | str | None = None) -> Table:
+    """The table of a file, read at once."""
+    most = parse_memory(memory_limit)
+    if path.exists() and path.stat().st_size > most:
+        raise NoRoom(f"{plain(path)} takes {path.stat().st_size:,} bytes, more than the memory limit of {most:,}.")
+    table = Table(path)
+    table.path = path
+    return table
+
+
+def _read(path: Path) -> Any:
+    """The table in a file, by Arrow."""
+    with readable(path):
+        if path.suffix == ".parquet":
+            return arrow("parquet").read_table(path)
+        if path.suffix in (".arrow", ".feather"):
+            return arrow("feather").read_table(path)
+        if path.suffix in (".csv", ".tsv", ".txt"):
+            csv = arrow("csv")
+            tabs = csv.ParseOptions(delimiter="\t" if path.suffix == ".tsv" else ",")
+            return csv.read_csv(path, parse_options=tabs, convert_options=csv.ConvertOptions(strings_can_be_null=True))
+    raise BadData(f"{plain(path)}: a table is read from a .csv, .tsv, .parquet, .arrow or .feather file.")
