@@ -2,7 +2,7 @@
 
 `items` is the contract: n things that can be counted, cut into blocks, taken by number and read again and again. `held`
 has those in memory, `npy`, `tables` and `delimited` read files block by block, `texts`, `lines` and `text_columns` have
-texts, and `files` opens whatever a path names.
+texts, `cells` and `frames` mixed tables, and `files` opens whatever a path names.
 `weights` are checked here, and `row_numbers` knows a column that counts rows. Whatever is wrong with a file is said in
 one sentence with its row and column.
 """
