@@ -11,14 +11,16 @@ SHIFTED = (
     "RationalQuadratic",
     "ChiSquared",
 )  # their formulas give K − 1, which has more digits where K is nearly one
+AT_ONCE = 10_000  # numbers of an array: it stays in the cache
 
 
 def kernel_matrix(kernel, X, Y=None):
     """K (DD, n×m) but for a constant, which does not matter once means are taken away; and every entry's error."""
     X = dense(X)
     Y = X if Y is None else dense(Y)
-    K, peak = FORMULAS[type(kernel).__name__](kernel, X, Y)
-    return K, 16 * (X.shape[1] + 32) * UNIT * peak
+    (rows, i), (others, j) = distinct(X), distinct(Y)
+    K, peak = FORMULAS[type(kernel).__name__](kernel, rows, others)
+    return K[np.ix_(i, j)], 16 * (X.shape[1] + 32) * UNIT * peak
 
 
 def whole_matrix(kernel, X, Y=None):
@@ -31,18 +33,29 @@ def dense(X):
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
 
 
-def columns(X, Y):
-    """Pairs of numbers x, y (n×1 and 1×m) of one column after the other."""
-    for j in range(X.shape[1]):
-        yield X[:, j, None], Y[None, :, j]
+def distinct(X):
+    """Every row once, copies left out; and which of them each row is."""
+    found = {}
+    which = np.array([found.setdefault(row.tobytes(), len(found)) for row in X], dtype=int)
+    return X[np.unique(which, return_index=True)[1]], which
+
+
+def over_columns(term, X, Y):
+    """Σ term(x, y) over pairs of numbers of one column, for all pairs of rows; some columns at a time."""
+    total = DD(np.zeros((len(X), len(Y))))
+    several = max(1, AT_ONCE // max(1, total.hi.size))
+    for j in range(0, X.shape[1], several):
+        x, y = X.T[j : j + several, :, None], Y.T[j : j + several, None, :]
+        total = total + term(DD(x), DD(y)).sum()
+    return total
 
 
 def squared_distances(X, Y):
-    total = DD(np.zeros((len(X), len(Y))))
-    for x, y in columns(X, Y):
-        difference = DD(x) - y
-        total = total + difference * difference
-    return total
+    return over_columns(lambda x, y: square(x - y), X, Y)
+
+
+def square(x):
+    return x * x
 
 
 def products(X, Y):
@@ -54,10 +67,7 @@ def rbf(kernel, X, Y):
 
 
 def laplacian(kernel, X, Y):
-    total = DD(np.zeros((len(X), len(Y))))
-    for x, y in columns(X, Y):
-        total = total + abs(DD(x) - y)
-    return expm1(total * -float(kernel.gamma)), 1.0
+    return expm1(over_columns(lambda x, y: abs(x - y), X, Y) * -float(kernel.gamma)), 1.0
 
 
 def matern(kernel, X, Y):
@@ -74,25 +84,18 @@ def rational_quadratic(kernel, X, Y):
     return expm1(log1p(x / float(kernel.alpha)) * -float(kernel.alpha)), 4.0
 
 
-def by_columns(term, X, Y):
-    total = DD(np.zeros((len(X), len(Y))))
-    for x, y in columns(X, Y):
-        total = total + term(DD(np.broadcast_to(x, total.shape)), DD(np.broadcast_to(y, total.shape)))
-    return total
-
-
 def share(part, whole, nothing):
     """part/whole, and `nothing` where there is nothing."""
     return where(whole.hi > 0, part / where(whole.hi > 0, whole, 1.0), nothing)
 
 
 def chi_squared(kernel, X, Y):
-    total = by_columns(lambda x, y: share((x - y) * (x - y), x + y, 0.0), X, Y)
+    total = over_columns(lambda x, y: share(square(x - y), x + y, 0.0), X, Y)
     return expm1(total * -float(kernel.gamma)), 1.0
 
 
 def additive_chi_squared(kernel, X, Y):
-    return by_columns(lambda x, y: share(x * y * 2.0, x + y, 0.0), X, Y), float(X.sum(axis=1).max())
+    return over_columns(lambda x, y: share(x * y * 2.0, x + y, 0.0), X, Y), float(X.sum(axis=1).max())
 
 
 def smaller(x, y):
@@ -100,12 +103,12 @@ def smaller(x, y):
 
 
 def histogram_intersection(kernel, X, Y):
-    return by_columns(smaller, X, Y), float(X.sum(axis=1).max())
+    return over_columns(smaller, X, Y), float(X.sum(axis=1).max())
 
 
 def min_max(kernel, X, Y):
-    least = by_columns(smaller, X, Y)
-    return share(least, by_columns(lambda x, y: x + y - smaller(x, y), X, Y), 1.0), 4.0
+    least = over_columns(smaller, X, Y)
+    return share(least, over_columns(lambda x, y: x + y - smaller(x, y), X, Y), 1.0), 4.0
 
 
 def tanimoto(kernel, X, Y):

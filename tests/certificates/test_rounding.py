@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import linalg, sparse
 
 from attack.kernels import SHIFTED, kernel_matrix
-from attack.precise import DD
+from attack.precise import DD, concatenate
 from mercer import PCA, KernelPCA
 from mercer.kernels import (
     RBF,
@@ -73,26 +73,25 @@ def rows_for(kernel, rows):
     return np.abs(ROWS[rows]) if kernel.non_negative else ROWS[rows]
 
 
-def errors(kernel, X, K, shift=0.0):
-    """|δK| of computed entries K of k − shift, and what the truth itself may be off by."""
+def errors_by(kernel, X):
+    """|δK| of computed entries K of k − shift, as a function of K and shift; and what the truth itself may be off by."""
     truth, doubt = kernel_matrix(kernel, X)
     top = 1.0 if type(kernel).__name__ in SHIFTED else 0.0  # what the reference has subtracted
-    off = DD(K) - truth + (shift - top)
-    return np.abs(off.hi), doubt
+    return lambda K, shift=0.0: np.abs((DD(K) - truth + (shift - top)).hi), doubt
 
 
 @every_kernel
 @every_rows
 def test_entries_are_off_by_no_more_than_the_kernel_says(kernel, rows):
     X = rows_for(kernel, rows)
+    errors, doubt = errors_by(kernel, X)
     for op in (HeldGram(kernel, X), RecomputedGram(kernel, X)):
-        off, doubt = errors(kernel, X, op.shifted_columns(np.arange(len(X))), op.shift)
+        off = errors(op.shifted_columns(np.arange(len(X))), op.shift)
         assert np.linalg.norm(off, 2) <= op.entry_rounding(None) + len(X) * doubt
         weights = rng.integers(1, 50, size=len(X)).astype(float)
         weighted = np.sqrt(weights)[:, None] * off * np.sqrt(weights)
         assert np.linalg.norm(weighted, 2) <= op.entry_rounding(weights) + weights.sum() * doubt
-    off, doubt = errors(kernel, X, kernel.block(X, X))
-    assert off.max() <= kernel.entry_rounding(X, X) + doubt
+    assert errors(kernel.block(X, X)).max() <= kernel.entry_rounding(X, X) + doubt
 
 
 @every_kernel
@@ -112,10 +111,10 @@ def test_features_are_off_by_their_roundings(kernel, rows):
     """Their Gram matrix, which is all that matters of them, against the kernel's."""
     X = ROWS[rows][:, :6]
     Phi = kernel.features(X)
-    off, doubt = errors(kernel, X, (DD(Phi) @ DD(Phi.T)).hi)
+    errors, doubt = errors_by(kernel, X)
     sizes = np.sqrt(np.sum(Phi**2, axis=1))
     allowed = (2 * gamma(kernel.feature_map(X).roundings()) + 2 * UNIT) * np.multiply.outer(sizes, sizes)
-    assert np.all(off <= allowed + doubt)
+    assert np.all(errors((DD(Phi) @ DD(Phi.T)).hi) <= allowed + doubt)
 
 
 def equal_numbers(m, b=3):
@@ -159,9 +158,8 @@ def test_products_are_off_by_no_more_than_the_operator_says(rows):
         assert np.linalg.norm(off, axis=0).max() <= op.product_rounding
     C = rng.normal(size=(sum(X.shape), 2))
     C /= np.linalg.norm(C, axis=0)
-    op, zero = Dilation(X), np.zeros
-    whole = np.block([[zero((n, n)), X], [X.T, zero((X.shape[1], X.shape[1]))]])
-    off = np.abs((DD(op.matmat(C)) - DD(whole) @ DD(C)).hi)
+    op, exact = Dilation(X), concatenate([DD(X) @ DD(C[n:]), DD(X.T) @ DD(C[:n])])  # [[0, X], [Xᵀ, 0]] C
+    off = np.abs((DD(op.matmat(C)) - exact).hi)
     assert np.linalg.norm(off, axis=0).max() <= op.product_rounding
 
 
