@@ -93,7 +93,7 @@ def test_a_device_without_room_is_told_and_leaves_nothing_behind(tmp_path):
 @pytest.mark.parametrize("package", ["typer", "rich", "matplotlib"])
 def test_a_missing_part_is_named_with_the_way_to_get_it(package, tmp_path):
     code = f"import sys; sys.modules[{package!r}] = None\nfrom mercer.__main__ import main; main()"
-    done = run("demo", "--out", tmp_path, code=code)
+    done = run("demo", "--out", tmp_path, code=code, anew=True)
     assert done.returncode == 2
     assert package in done.stderr and 'pip install "mercer[app]"' in done.stderr
     assert "Traceback" not in done.stderr

@@ -12,36 +12,40 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 
+import typer.main
+
 import mercer.cli
 import mercer.commands.fitting  # what commands import when they run: branches need not do it again
 import mercer.functions.planning
 import mercer.report.gallery
-import mercer.report.html  # noqa: F401
+import mercer.report.html
 from mercer.__main__ import main
 from mercer.plans import pace
 
+# The same for all branches, with all that is looked up at its first use: to make it takes longer than many a fit.
+COMMAND = typer.main.get_command(mercer.cli.app)
+COMMAND.commands["fit"].make_context("fit", ["-"])
 LONGEST = 1500  # characters of a sentence with a name of a file in it
 
 
-def run(*arguments, env=None, code=None):
-    """A new process: a branch of this one, which has imported everything already, unless it has to begin anew."""
-    if env is None and code is None and hasattr(os, "fork"):
-        return branch(["mercer", *map(str, arguments)])
+def run(*arguments, code=None, anew=False):
+    """The command, or lines of Python in its place: in a branch of this process, which has imported everything already,
+    unless it has to begin anew."""
+    if hasattr(os, "fork") and not anew:
+        return branch(["mercer", *map(str, arguments)], work=script(code) if code else main)
     command = [sys.executable, "-c", code] if code else [sys.executable, "-m", "mercer"]
-    return subprocess.run(
-        [*command, *map(str, arguments)], capture_output=True, text=True, env={**os.environ, **(env or {})}
-    )
+    return subprocess.run([*command, *map(str, arguments)], capture_output=True, text=True)
 
 
 def run_code(code, folder):
     """Lines of Python as a script of their own in this folder: in a branch, where there are any."""
     if not hasattr(os, "fork"):
         return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder)
+    return branch(["script"], before=lambda: os.chdir(folder), work=script(code))
 
-    def script():
-        exec(compile(code, "script", "exec"), {"__name__": "__main__"})  # noqa: S102
 
-    return branch(["script"], before=lambda: os.chdir(folder), work=script)
+def script(code):
+    return lambda: exec(compile(code, "script", "exec"), {"__name__": "__main__"})  # noqa: S102
 
 
 def branch(argv, streams=None, before=lambda: None, work=main):
@@ -103,6 +107,7 @@ def become(argv, streams, work=main):
         for number, mode in ((0, "r"), (1, "w"), (2, "w")):
             connect(number, mode, streams[number])
         sys.argv = argv
+        typer.main.get_command = lambda app: COMMAND
         warnings.resetwarnings()
         signal.signal(signal.SIGINT, signal.default_int_handler)
         work()
