@@ -2,6 +2,7 @@
 
 import ctypes
 import threading
+from functools import cache
 
 import numpy as np
 import pytest
@@ -48,11 +49,24 @@ def test_added_to_what_is_there(layout, dtype, shape, way):
     square, product = np.ones((shape[1], shape[1]), dtype), np.ones((shape[1], 7), dtype)
     blas.add_squares(square, A, 64)
     blas.add_products(product, A, B, 64)
-    wide = A.astype(np.longdouble)
     rounding = gamma(len(A) + 40, np.finfo(dtype).eps / 2)
-    off = np.abs(square - 1 - wide.T @ wide)
-    assert (np.triu(off) <= np.triu(rounding * (1 + np.abs(wide).T @ np.abs(wide)))).all()
-    assert (np.abs(product - 1 - wide.T @ B) <= rounding * (1 + np.abs(wide).T @ np.abs(B))).all()
+    squares, moduli = exact_products(*map(stored, (A, A)))
+    assert (np.triu(np.abs(square - 1 - squares)) <= np.triu(rounding * (1 + moduli))).all()
+    products, moduli = exact_products(*map(stored, (A, B)))
+    assert (np.abs(product - 1 - products) <= rounding * (1 + moduli)).all()
+
+
+def stored(A):
+    """The same numbers however they lie, as what can be looked up."""
+    A = np.ascontiguousarray(A, dtype=np.float64)
+    return A.shape, A.tobytes()
+
+
+@cache
+def exact_products(A, B):
+    """AᵀB and |A|ᵀ|B| in long double, once for all ways to lie in memory."""
+    A, B = (np.frombuffer(numbers).reshape(shape).astype(np.longdouble) for shape, numbers in (A, B))
+    return A.T @ B, np.abs(A).T @ np.abs(B)
 
 
 def test_rows_are_taken_in_the_precision_of_the_sum(way):
