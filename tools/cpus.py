@@ -18,6 +18,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -120,11 +121,11 @@ def coretypes(names: tuple[str, ...] = CORETYPES) -> tuple[dict[str, dict[str, s
     A name that OpenBLAS does not know is taken for this processor's own, so is one it replaces; some are reported by
     the name of others (Zen has Haswell's), or by a name that nobody gave (Prescott's), but then not by this one's.
     """
-    own = ask({})
-    if own is None or not own["kernels"]:
+    kernels = (ask_as_it_is() or {"kernels": []})["kernels"]
+    if not kernels:
         return {"as it is": {}}, ["BLAS is not OpenBLAS here: its kernels cannot be chosen."]
-    taken, said = {tuple(own["kernels"]): f"{'/'.join(own['kernels'])} (this processor)"}, []
-    found: dict[str, dict[str, str]] = {taken[tuple(own["kernels"])]: {}}
+    taken, said = {tuple(kernels): f"{'/'.join(kernels)} (this processor)"}, []
+    found: dict[str, dict[str, str]] = {taken[tuple(kernels)]: {}}
     for name in names:
         answer = ask({"OPENBLAS_CORETYPE": name})
         if answer is None:
@@ -140,7 +141,7 @@ def coretypes(names: tuple[str, ...] = CORETYPES) -> tuple[dict[str, dict[str, s
 def numpy_levels(names: tuple[str, ...] = tuple(WIDE)) -> tuple[dict[str, dict[str, str]], list[str]]:
     """numpy without its widest instructions, where it has them and lets them go."""
     found: dict[str, dict[str, str]] = {}
-    said, there = [], set((ask({}) or {"found": []})["found"])
+    said, there = [], set((ask_as_it_is() or {"found": []})["found"])
     for level in names:
         off = {name for name in there if name.startswith(WIDE[level])}
         settings = {"NPY_DISABLE_CPU_FEATURES": " ".join(sorted(off))}
@@ -158,6 +159,11 @@ def ask(settings: dict[str, str]) -> Any:
     child = Configuration("", settings, 1)
     done = subprocess.run([sys.executable, "-c", ASK], env=child.environment(), capture_output=True, text=True)
     return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else None
+
+
+@cache
+def ask_as_it_is() -> Any:
+    return ask({})
 
 
 def a_few() -> list[Configuration]:
