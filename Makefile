@@ -4,6 +4,9 @@ PYTHON ?= python3
 BIN    := .venv/bin
 TWO    := -n 2 --dist worksteal  # processes that share the tests
 
+# Python is compiled once, and not by each of the many processes of a run.
+export PYTHONDONTWRITEBYTECODE =
+
 .DEFAULT_GOAL := help
 .PHONY: help demo attack test test-all lint bench pictures reference test-cpus test-lowest test-next format clean
 

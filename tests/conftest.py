@@ -1,5 +1,6 @@
 """Hypothesis without a clock and without chance: the same examples on every machine."""
 
+import gc
 import os
 
 import pytest
@@ -10,6 +11,12 @@ from mercer.threads import one_blas_thread
 settings.register_profile("house", derandomize=True, deadline=None, max_examples=40)
 settings.register_profile("thorough", derandomize=True, deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
+
+
+def pytest_collection_finish():
+    """What was collected stays to the end: the garbage collector need not go through it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="module", autouse=True)

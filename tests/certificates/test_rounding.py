@@ -74,7 +74,7 @@ def rows_for(kernel, rows):
 
 
 def errors_by(kernel, X):
-    """|δK| of computed entries K of k − shift, as a function of K and shift; and what the truth itself may be off by."""
+    """|δK| of computed entries K of k − shift, by K and shift; and what the truth itself may be off by."""
     truth, doubt = kernel_matrix(kernel, X)
     top = 1.0 if type(kernel).__name__ in SHIFTED else 0.0  # what the reference has subtracted
     return lambda K, shift=0.0: np.abs((DD(K) - truth + (shift - top)).hi), doubt
