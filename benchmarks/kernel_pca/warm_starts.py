@@ -12,6 +12,7 @@ from sklearn.datasets import load_digits
 
 from benchmarks.kernel_pca.cases import LARGE_DATA, clustered, median_gamma, swiss_roll
 from benchmarks.shared.pages import head, written_by
+from benchmarks.shared.spectra import SPECTRA
 from benchmarks.shared.suites import Study
 from mercer.kernels import RBF
 from mercer.operators.centering import Centered
@@ -20,7 +21,6 @@ from mercer.operators.held import HeldMatrix
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.warm import WarmKrylov
 from mercer.threads import one_blas_thread
-from tests.support.spectra import SPECTRA
 
 MADE_UP, REAL, ANEW, FEWEST = 1_500, 3_000, 20_000, 600  # rows: made up, real, evaluated anew, for trying things out
 ROWS = {

@@ -5,13 +5,13 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import make_swiss_roll
 
+from benchmarks.shared.spectra import SPECTRA as SWEEP
 from mercer.kernels import RBF
 from mercer.operators.centering import Centered
 from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.held import HeldMatrix
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.warm import WarmKrylov
-from support.spectra import SPECTRA as SWEEP
 
 
 @pytest.mark.parametrize("precondition", [True, False], ids=["preconditioned", "plain"])
