@@ -7,18 +7,22 @@ from dataclasses import dataclass
 
 from mercer.errors import joined
 
-__all__ = ["BY_NAME", "NAMES", "in_words", "usual_gamma"]
+__all__ = ["BY_NAME", "NAMES", "OF_ROWS", "OF_TEXTS", "in_words", "takers", "usual_gamma"]
 
 
 @dataclass(frozen=True)
 class _Named:
-    """A name, the class of `mercer.kernels` that it stands for, and which parameters of KernelPCA it takes."""
+    """A name, the class of `mercer.kernels` that it stands for, and which parameters it takes.
+
+    Those of kernels of rows are parameters of KernelPCA; those of others are given as `kernel_params`, or as options.
+    """
 
     name: str
     kernel: str
     takes: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()  # that resolve_kernel and check_kernel know as well
     usual_gamma: str = "1/columns"  # if it takes a gamma and none is said
+    compares: str = "rows"  # in the word of `Kernel.takes`
 
 
 NAMED = (
@@ -30,9 +34,11 @@ NAMED = (
     _Named("laplacian", "Laplacian", ("gamma",)),
     _Named("chi2", "ChiSquared", ("gamma",), usual_gamma="1"),
     _Named("precomputed", "Precomputed"),
+    _Named("spectrum", "Spectrum", ("n", "shortest", "by", "counts", "normalize"), compares="texts"),
 )
 NAMES = tuple(entry.name for entry in NAMED)
-OF_ROWS = tuple(name for name in NAMES if name != "precomputed")  # what a file holds
+OF_ROWS = tuple(entry.name for entry in NAMED if entry.compares == "rows" and entry.name != "precomputed")
+OF_TEXTS = tuple(entry.name for entry in NAMED if entry.compares == "texts")
 BY_NAME = {name: entry for entry in NAMED for name in (entry.name, *entry.aliases)}
 
 
@@ -40,6 +46,11 @@ def in_words(names: tuple[str, ...] = OF_ROWS, usual: str = "") -> str:
     """ "linear, rbf (if left out) or cosine"."""
     words = [f"{name} (if left out)" if name == usual else name for name in names]
     return joined(words, "or")
+
+
+def takers(parameter: str) -> str:
+    """ "spectrum and mismatch": the kernels of texts that take a parameter of this name."""
+    return joined([entry.name for entry in NAMED if entry.compares == "texts" and parameter in entry.takes])
 
 
 def usual_gamma() -> str:

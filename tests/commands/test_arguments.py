@@ -1,12 +1,15 @@
 """Options and what they set: said once, and not lost on the way."""
 
+from dataclasses import fields
+
 import pytest
 import typer
 
-from mercer import PCA, KernelPCA, LocallyLinearEmbedding
+from mercer import PCA, KernelPCA, LocallyLinearEmbedding, kernels
 from mercer.cli import app
-from mercer.commands.arguments import METHODS, OPTION_OF, PARAMETERS, model_parameters
+from mercer.commands.arguments import METHODS, OF_KERNELS, OPTION_OF, PARAMETERS, kernel_parameters, model_parameters
 from mercer.errors import WrongUse
+from mercer.kernel_names import BY_NAME, OF_TEXTS
 
 MODELS = {"kpca": KernelPCA, "pca": PCA, "lle": LocallyLinearEmbedding}
 COMMANDS = typer.main.get_command(app).commands
@@ -50,3 +53,22 @@ def test_an_option_of_another_method_is_refused_with_the_methods_it_is_for():
             if method not in parameters:
                 with pytest.raises(WrongUse, match=f"^{option} is not for --method {method}, but for "):
                     said(method, option, *([] if option == "--whiten" else ["7"]))
+
+
+@pytest.mark.parametrize("name", OF_TEXTS)
+def test_every_parameter_of_a_kernel_of_texts_that_has_a_name_is_an_option(name):
+    """One line of the table of names is enough for the command line."""
+    takes = BY_NAME[name].takes
+    assert set(takes) <= {field.name for field in fields(getattr(kernels, BY_NAME[name].kernel))}
+    assert set(takes) <= set(OF_KERNELS.values())
+    options = {option: parameter for option, parameter in OF_KERNELS.items() if parameter in takes}
+    for command in ("fit", "plan"):
+        helps = {each.opts[0]: each.help for each in COMMANDS[command].params}
+        assert all(name in helps[option] for option in options)
+
+
+def test_options_of_kernels_arrive_and_others_are_left_out():
+    typed = ["data.txt", "--kernel", "spectrum", "--n", "4", "--by", "words", "--normalize", "no"]
+    context = COMMANDS["fit"].make_context("fit", typed)
+    assert kernel_parameters(context) == {"--n": 4, "--by": "words", "--normalize": False}
+    assert set(OF_KERNELS).isdisjoint(PARAMETERS)

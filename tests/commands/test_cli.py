@@ -247,7 +247,7 @@ def test_a_dry_run_plans_and_writes_nothing(table, tmp_path):
         (["{table}", "--drop", "town"], 3, "has no column 'town'"),
         (["{table}", "--drop", "city", "-o", "{folder}/no/scores.csv"], 5, "Cannot write"),
         (["{table}", "--drop", "city", "-o", "{folder}/scores.xlsx"], 2, "known are .npy"),
-        (["{table}", "--drop", "city", "--kernel", "spline"], 2, "linear, poly, rbf, sigmoid, not 'spline'"),
+        (["{table}", "--drop", "city", "--kernel", "spline"], 2, "linear, poly, rbf, sigmoid, spectrum, not 'spline'"),
         (["{table}", "--drop", "city", "--gamma", "wide"], 2, "neither a number nor"),
         (["{table}", "--drop", "city", "--memory", "2 potatoes"], 2, "is not a size"),
         (["{table}", "--drop", "city", "--memory", "1MB"], 5, "over the limit of 1 MB"),
@@ -331,9 +331,10 @@ def test_an_interrupted_fit_leaves_no_file(tmp_path, signal_number):
 
 def test_a_fit_that_does_not_converge_is_written_and_not_verified(tmp_path):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(900, 10)))
-    code = "from mercer.commands import fitting; from pathlib import Path; import sys\n"
+    code = "from mercer.commands import fitting, opening; from pathlib import Path; import sys\n"
     code += "params = dict(n_components=20, kernel='rbf', max_iter=1, eigen_solver='krylov')\n"
-    code += "from mercer import errors\ntry: fitting.fit_file(sys.argv[1], Path(sys.argv[2]), 'kpca', params)\n"
+    code += "from mercer import errors\nwanted = opening.Wanted(sys.argv[1])\n"
+    code += "try: fitting.fit_file(wanted, Path(sys.argv[2]), 'kpca', params)\n"
     code += "except errors.MercerError as error: print(error, file=sys.stderr); sys.exit(error.exit_code)"
     done = run(tmp_path / "x.npy", tmp_path / "s.npy", code=code)
     assert done.returncode == 4 and "not proven to be what was asked for" in done.stderr

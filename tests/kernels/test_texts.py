@@ -248,3 +248,12 @@ def test_kernels_of_texts_and_of_rows_do_not_add_up():
     assert (Spectrum(2) + 1.0).takes == "texts"
     with pytest.raises(ValueError, match="compares texts and RBF"):
         Spectrum(2) + RBF(1.0)
+
+
+def test_a_kernel_of_texts_by_its_name():
+    model = KernelPCA(2, kernel="spectrum", kernel_params={"n": 2})
+    assert model.fit(VOC).kernel_ == Spectrum(2)
+    assert_allclose(model.transform(OOV), KernelPCA(2, kernel=Spectrum(2)).fit(VOC).transform(OOV))
+    assert KernelPCA(2, kernel="spectrum").fit(VOC).kernel_ == Spectrum()
+    with pytest.raises(ValueError, match="kernel='spectrum' has no parameter 'm'; it has n, shortest, by"):
+        KernelPCA(2, kernel="spectrum", kernel_params={"m": 2}).fit(VOC)

@@ -11,6 +11,7 @@ from mercer.terminal import plain
 METHODS = ("kpca", "pca", "lle")
 PARAMETERS: dict[str, dict[str, str]] = {}  # of an option: the parameter of each method's model that it sets
 OPTION_OF: dict[str, str] = {}  # of a name in Python: the option
+OF_KERNELS: dict[str, str] = {}  # of an option: the parameter of kernels of texts that it sets
 
 
 def _option(name: str, *short: str, help: str, python: str = "", **how: Any) -> Any:
@@ -25,6 +26,12 @@ def _parameter(name: str, help: str, parser: Any = None, **parameters: str) -> A
     PARAMETERS[name] = parameters
     OPTION_OF.update({parameter: name for parameter in parameters.values()})
     return typer.Option(name, help=help, parser=parser)
+
+
+def _of_kernel(name: str, help: str, parser: Any = None) -> Any:
+    """An option that sets a parameter of kernels of texts: of those that the table of names gives it to."""
+    OF_KERNELS[name] = parameter = name.removeprefix("--").replace("-", "_")
+    return typer.Option(name, help=f"Of {kernel_names.takers(parameter)}: {help}", parser=parser)
 
 
 def _everywhere(parameter: str) -> dict[str, str]:
@@ -61,6 +68,10 @@ def _number_or_median(text: str) -> float | str:
         return text if text == "median" else float(text)
     except ValueError:
         raise WrongUse(f'--gamma {text!r} is neither a number nor "median".') from None
+
+
+def _yes_or_word(text: str) -> bool | str:
+    return {"yes": True, "no": False}.get(text, text)
 
 
 def number_of_components(text: str | None, method: str) -> Any:
@@ -117,7 +128,14 @@ Solver = Annotated[
 
 # ---------------------------------------------------------------------- of one method
 
-Kernel = Annotated[str | None, _parameter("--kernel", f"{kernel_names.in_words(usual='rbf')}.", kpca="kernel")]
+Kernel = Annotated[
+    str | None,
+    _parameter(
+        "--kernel",
+        f"{kernel_names.in_words(usual='rbf')}; of texts {kernel_names.in_words(kernel_names.OF_TEXTS, 'spectrum')}.",
+        kpca="kernel",
+    ),
+]
 Gamma = Annotated[
     str | None,
     _parameter("--gamma", f'A number, or "median"; {kernel_names.usual_gamma()}.', _number_or_median, kpca="gamma"),
@@ -139,7 +157,10 @@ Variant = Annotated[
 Reg = Annotated[
     float | None, _parameter("--reg", "Of lle: regularisation of weights; 0.001 if left out.", _number, lle="reg")
 ]
-Metric = Annotated[str | None, _parameter("--metric", "Of lle: euclidean (if left out) or cosine.", lle="metric")]
+Metric = Annotated[
+    str | None,
+    _parameter("--metric", "Of lle: euclidean (if left out) or cosine; of texts as --kernel has them.", lle="metric"),
+]
 OnDisconnected = Annotated[
     str | None,
     _parameter(
@@ -149,6 +170,14 @@ OnDisconnected = Annotated[
     ),
 ]
 
+# ---------------------------------------------------------------------- of kernels of texts
+
+N = Annotated[int | None, _of_kernel("--n", "letters of a gram; 3 if left out.", whole)]
+Shortest = Annotated[int | None, _of_kernel("--shortest", "grams of all lengths from this to --n.", whole)]
+By = Annotated[str | None, _of_kernel("--by", "characters (if left out) or words.")]
+Counts = Annotated[str | None, _of_kernel("--counts", "product (if left out), min or once.")]
+Normalize = Annotated[str | None, _of_kernel("--normalize", "yes (if left out), no, dice or jaccard.", _yes_or_word)]
+
 # ---------------------------------------------------------------------- of files
 
 Columns = Annotated[str | None, _option("--columns", help="Names of the columns to use, separated by commas.")]
@@ -157,6 +186,8 @@ Header = Annotated[
     bool | None,
     _option("--header/--no-header", help="Whether the first line of a text file has names.", python="header"),
 ]
+Text = Annotated[str | None, _option("--text", help="Name of a column of texts, for a kernel of texts.")]
+Case = Annotated[str | None, _option("--case", help="Turn the letters of texts into upper or lower ones.")]
 Weights = Annotated[
     str | None,
     _option("--weights", help="Name of a column of weights: how often each row counts.", python="sample_weight"),
@@ -173,6 +204,12 @@ def model_parameters(method: str, context: typer.Context) -> dict[str, Any]:
         if method not in PARAMETERS[option]:
             raise WrongUse(f"{option} is not for --method {method}, but for {', '.join(PARAMETERS[option])}.")
     return {PARAMETERS[option][method]: value for option, value in said.items()}
+
+
+def kernel_parameters(context: typer.Context) -> dict[str, Any]:
+    """Options of kernels of texts that were typed, by their names."""
+    values = {option.opts[0]: context.params[option.name] for option in context.command.params if option.name}
+    return {option: value for option, value in values.items() if option in OF_KERNELS and value is not None}
 
 
 def _is_said(value: Any) -> bool:

@@ -6,12 +6,18 @@ from typing import Annotated
 import typer
 
 from mercer.commands import arguments as given
-from mercer.commands.arguments import model_parameters, number_of_components
+from mercer.commands.arguments import kernel_parameters, model_parameters, number_of_components
 
 
 def fit(
     context: typer.Context,
-    data: Annotated[str, typer.Argument(help="A .csv, .tsv, .parquet, .arrow, .feather or .npy file; - reads CSV.")],
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="A .csv, .tsv, .parquet, .arrow, .feather or .npy file; - reads CSV. For a kernel of texts also "
+            "FASTA, or any file with one text a line."
+        ),
+    ],
     out: Annotated[
         Path | None,
         typer.Option(
@@ -31,9 +37,16 @@ def fit(
     gamma: given.Gamma = None,
     degree: given.Degree = None,
     coef0: given.Coef0 = None,
+    n: given.N = None,
+    shortest: given.Shortest = None,
+    by: given.By = None,
+    counts: given.Counts = None,
+    normalize: given.Normalize = None,
     solver: given.Solver = None,
     landmarks: given.Landmarks = None,
     refine: given.Refine = None,
+    text: given.Text = None,
+    case: given.Case = None,
     columns: given.Columns = None,
     drop: given.Drop = None,
     header: given.Header = None,
@@ -50,15 +63,8 @@ def fit(
     params = model_parameters(method, context)
     params["n_components"] = number_of_components(components, method)
     from mercer.commands.fitting import fit_file
+    from mercer.commands.opening import Wanted
 
-    fit_file(
-        data,
-        out,
-        method,
-        params,
-        columns=None if columns is None else [name.strip() for name in columns.split(",")],
-        drop=drop or [],
-        weights=weights,
-        header=header,
-        only_plan=dry_run,
-    )
+    names = None if columns is None else [name.strip() for name in columns.split(",")]
+    wanted = Wanted(data, names, drop or [], weights, header, text, case)
+    fit_file(wanted, out, method, wanted.with_kernel(method, params, kernel_parameters(context)), only_plan=dry_run)

@@ -4,7 +4,7 @@ import shlex
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,37 +12,26 @@ from typing import Any
 import numpy as np
 
 from mercer import kernel_names
+from mercer.commands.opening import Wanted, in_short_words, is_of_texts
 from mercer.commands.wording import in_options
-from mercer.errors import BadData, MercerError, NoRoom, NotVerified, WrongUse, counted, listed
-from mercer.limits import bytes_in_words, parse_memory
+from mercer.errors import BadData, MercerError, NotVerified, WrongUse, counted, listed
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.lle import LocallyLinearEmbedding
 from mercer.models.pca import PCA
 from mercer.outlets import refuse_same_file, refuse_unwritable
 from mercer.readings.columns import about_unit, constant
-from mercer.sources.files import open_rows
-from mercer.sources.items import Rows
+from mercer.sources.items import Items, Rows
 from mercer.sources.row_numbers import about_index, about_steps_of_one, counting, first_rows, is_index
 from mercer.terminal import plain, say
 
 _USUAL = {"kpca": 10, "pca": 10, "lle": 2}  # components, if nothing is said
 
 
-def fit_file(
-    data: str,
-    out: Path | None,
-    method: str,
-    params: dict[str, Any],
-    *,
-    columns: Sequence[str] | None = None,
-    drop: Sequence[str] = (),
-    weights: str | None = None,
-    header: bool | None = None,
-    only_plan: bool = False,
-) -> None:
+def fit_file(wanted: Wanted, out: Path | None, method: str, params: dict[str, Any], only_plan: bool = False) -> None:
     """Plan, fit, scores to `out` or standard output, certificate."""
+    data, texts = wanted.data, is_of_texts(params)
     model = _model(method, params)
-    if weights is not None and method == "lle":
+    if wanted.weights is not None and method == "lle":
         raise WrongUse("--weights is not for --method lle, which has no weights of rows.")
     out = None if out == Path("-") else out
     if (out is None and sys.stdout is None) or (data == "-" and sys.stdin is None):
@@ -50,22 +39,26 @@ def fit_file(
     if out is not None:
         refuse_unwritable(out)
         refuse_same_file(Path(data), out)
-    with _file(data) as (path, name), _warnings_as_lines(path, name) as known, _as_bad_data(path, name):
-        rows = open_rows(path, columns, drop if weights is None else [*drop, weights], header)
-        weight = None if weights is None else _weights(open_rows(path, [weights], (), header), model.memory_limit)
-        n, d = rows.shape
-        say(f"{name}: {counted(n, 'row')}, {counted(d, 'column')}")
+    copy = wanted.kind_of_copy if texts else ".csv"
+    with _file(data, copy) as (path, name), _warnings_as_lines(path, name) as known, _as_bad_data(path, name):
+        items, weight = wanted.open(path, model, texts)
+        say(f"{name}: {in_short_words(items)}")
         if model.n_components is None:
-            model.n_components = _USUAL[method] if method == "kpca" else min(_USUAL[method], *rows.shape)
-        known += _tell_of_row_numbers(rows)
-        plan = model.plan(rows, weight)
+            model.n_components = _USUAL[method] if method == "kpca" else min(_USUAL[method], *_sizes(items))
+        known += _tell_of_row_numbers(items)
+        plan = model.plan(items, weight)
         say(in_options(f"plan: {plan.in_words}"))
         if only_plan:
             return
         known.append(plan.notice)
-        _tell_of_columns(rows, model)
-        model.fit_transform_to(rows, out, weight)
+        _tell_of_columns(items, model)
+        model.fit_transform_to(items, out, weight)
     _report(model, out)
+
+
+def _sizes(items: Items) -> tuple[int, ...]:
+    """What no more components can be than: rows and columns, or texts."""
+    return items.shape if isinstance(items, Rows) else (len(items),)
 
 
 def _model(method: str, params: dict[str, Any]) -> Any:
@@ -105,13 +98,13 @@ def _as_bad_data(path: Path, name: str) -> Iterator[None]:
 
 
 @contextmanager
-def _file(data: str) -> Iterator[tuple[Path, str]]:
+def _file(data: str, kind: str = ".csv") -> Iterator[tuple[Path, str]]:
     """The file and its name for people; standard input is copied into one first, as it can be read only once."""
     if data != "-":
         yield Path(data), plain(Path(data))
         return
     with tempfile.TemporaryDirectory(prefix="mercer-") as folder:
-        copy = Path(folder) / "standard-input.csv"
+        copy = Path(folder) / f"standard-input{kind}"
         with copy.open("wb") as file:
             for piece in _standard_input():
                 file.write(piece)
@@ -135,20 +128,10 @@ def _standard_input() -> Iterator[bytes]:
         raise BadData(f"Standard input cannot be read: {error.strerror}.") from None
 
 
-def _weights(column: Rows, memory: str | None) -> Any:
-    """The column of weights, which is held: not beyond the limit, whatever a file claims."""
-    need, limit = 16 * column.shape[0] + column.overhead, parse_memory(memory)
-    if need > limit:
-        raise NoRoom(
-            f"{column.shape[0]:,} weights need {bytes_in_words(need)} to be read, over the limit of "
-            f"{bytes_in_words(limit)}. "
-            "Give a larger memory_limit."
-        )
-    return column.load()[:, 0]
-
-
-def _tell_of_row_numbers(rows: Rows) -> list[str]:
+def _tell_of_row_numbers(rows: Items) -> list[str]:
     """Every column that counts rows, with the option that leaves it out; what the models would say of it otherwise."""
+    if not isinstance(rows, Rows):
+        return []
     said, block = list[str](), first_rows(rows)
     for j in counting(block):
         name = j if rows.names is None else rows.names[j]
@@ -158,9 +141,9 @@ def _tell_of_row_numbers(rows: Rows) -> list[str]:
     return said
 
 
-def _tell_of_columns(rows: Rows, model: Any) -> None:
+def _tell_of_columns(rows: Items, model: Any) -> None:
     """Columns that say nothing, and one that says everything, where the model says nothing about them."""
-    if model.standardize:
+    if model.standardize or not isinstance(rows, Rows):
         return
     same, looked = constant(rows)
     if same:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from mercer.commands import arguments as given
-from mercer.commands.arguments import count, model_parameters, number_of_components
+from mercer.commands.arguments import count, kernel_parameters, model_parameters, number_of_components
 from mercer.commands.wording import in_options
 from mercer.errors import NoRoom, WrongUse, counted
 from mercer.terminal import put
@@ -14,27 +14,35 @@ from mercer.terminal import put
 def plan(
     context: typer.Context,
     rows: Annotated[list[int], typer.Option(parser=count, help="Number of rows; may be repeated.")],
-    features: Annotated[int, typer.Option(parser=count, help="Number of columns.")],
+    features: Annotated[int, typer.Option(parser=count, help="Number of columns; of texts, letters of each.")],
     method: given.Method = "kpca",
     components: given.Components = None,
     kernel: given.Kernel = None,
+    n: given.N = None,
+    shortest: given.Shortest = None,
+    by: given.By = None,
+    counts: given.Counts = None,
+    normalize: given.Normalize = None,
     neighbors: given.Neighbors = None,
+    metric: given.Metric = None,
     memory: given.Memory = None,
     jobs: given.Jobs = None,
 ) -> None:
     """Say what PCA, kernel PCA or LLE of so many rows would do, take and need, without doing it."""
     params = model_parameters(method, context)
+    from mercer.commands.opening import is_of_texts, with_kernel_of_texts
     from mercer.functions.planning import plan as plan_ahead
 
-    for n in rows:
-        usual = {"kpca": 10, "pca": min(10, n, features), "lle": min(2, features)}[method]
+    params = with_kernel_of_texts(method, params, kernel_parameters(context))
+    for number in rows:
+        usual = {"kpca": 10, "pca": min(10, number, features), "lle": min(2, features)}[method]
         wanted = usual if components is None else number_of_components(components, method)
         try:
-            text = in_options(plan_ahead(n, features, wanted, method=method, **params).in_words)
+            text = in_options(plan_ahead(number, features, wanted, method=method, **params).in_words)
         except NoRoom as error:
             if len(rows) == 1:
                 raise
             text = f"not possible: {in_options(str(error))}"
         except ValueError as error:  # a kernel, a memory limit or a number that does not exist
             raise WrongUse(str(error)) from None
-        put(f"{counted(n, 'row')}: {text}")
+        put(f"{counted(number, 'text' if is_of_texts(params) else 'row')}: {text}")

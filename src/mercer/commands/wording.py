@@ -19,7 +19,7 @@ _CHOICE = re.compile(r", (?=an? |None)| or (?=an? |None)")
 _VALUE = r"\"[^\"]*\"|'[^']*'|[^\s,;:)]*[^\s,;:).]"
 _SET = re.compile(rf"(?<![\w'\"/-])({'|'.join(OPTION_OF)})(?: = |=)({_VALUE})")
 _NAME = re.compile(_ALONE.format("|".join(_PROSE)))
-_BOTH = re.compile(r"(?:in Python )?mercer\.open_rows\(path, [^)]*\), on the command line ")
+_BOTH = re.compile(r"(?:in Python )?mercer\.open_(?:rows|texts)\(path(?:, [^)]*)?\), on the command line ")
 # What scikit-learn's tests want to read, and what there is to say.
 _SENTENCES = tuple(
     (re.compile(pattern), sentence)

@@ -12,6 +12,7 @@ from mercer.errors import NoRoom, in_short
 from mercer.fits.kernel.opening import asked_kernel, describe, kernel_for
 from mercer.fits.linear.task import linear_problem
 from mercer.fits.local.task import local_problem
+from mercer.kernels import Kernel
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.lle import LocallyLinearEmbedding
 from mercer.models.pca import PCA
@@ -20,6 +21,11 @@ from mercer.plans.pace import linear_plan_ahead, local_plan_ahead, plan_ahead
 from mercer.plans.plan import Plan
 from mercer.plans.share import FIRST_GUESS, Share
 from mercer.sources.held import HeldRows
+from mercer.sources.items import Items
+from mercer.sources.texts import Texts
+
+_LETTERS = "eeeeeetttttaaaaooooiiinnnsssrrrhhhlldddccuummmffppggwwyybbvk "  # about as often as in English
+_TEXTS = 5000  # that are made up
 
 
 def plan(
@@ -37,7 +43,7 @@ def plan(
     Parameters
     ----------
     n_rows, n_features : int
-        The shape of the data, which need not exist yet.
+        The shape of the data, which need not exist yet; of texts, how many and how long.
     n_components : int, float or None, default=10
         As in `KernelPCA`, `PCA` or `LocallyLinearEmbedding`. How many components a share of the variance takes is not
         known without rows: the plan is that for all of them, and ``plan.few`` the one for few.
@@ -69,8 +75,7 @@ def plan(
 def _kernel_plan(n: int, d: int, k: Any, params: dict[str, Any]) -> Plan:
     model = KernelPCA(k, **{"kernel": "rbf"} | params)
     model.check_params()
-    rows = np.random.default_rng(0).standard_normal((max(2, min(STRIP, 10**7 // d)), d))
-    made_up = HeldRows(np.abs(rows) if asked_kernel(model).non_negative else rows)
+    made_up = _made_up(n, d, asked_kernel(model))
     resolved = kernel_for(model, made_up)
     problem = describe(model, made_up, resolved)
     problem = replace(problem, n=n, copied=problem.copied * n // len(made_up))
@@ -79,6 +84,16 @@ def _kernel_plan(n: int, d: int, k: Any, params: dict[str, Any]) -> Plan:
         return plan_ahead(replace(problem, k=k), resolved, made_up, model._limits())
 
     return _of_any_number(k, min(n, problem.n_features or n), plan_for) if isinstance(k, float) else plan_for(problem.k)
+
+
+def _made_up(n: int, d: int, kernel: Kernel) -> Items:
+    """Items as many and as wide as they may be, to look at: rows of noise, or texts of letters as frequent as ours."""
+    rng = np.random.default_rng(0)
+    if kernel.takes == "texts":
+        letters = rng.choice(list(_LETTERS), size=(max(2, min(n, _TEXTS, 10**7 // d)), d))
+        return Texts(["".join(text) for text in letters])
+    rows = rng.standard_normal((max(2, min(STRIP, 10**7 // d)), d))
+    return HeldRows(np.abs(rows) if kernel.non_negative else rows)
 
 
 def _linear_plan(n: int, d: int, k: Any, params: dict[str, Any]) -> Plan:

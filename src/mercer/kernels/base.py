@@ -14,6 +14,7 @@ from scipy import sparse
 from mercer.arrays import Array
 from mercer.arrays import Held as Held
 from mercer.errors import in_short
+from mercer.kernel_names import BY_NAME
 from mercer.kernels.features import ByFormula, FeatureMap
 from mercer.rounding import gamma
 
@@ -241,8 +242,11 @@ def n_rows(X: Held) -> int:
 
 
 def kind_of_items(kernel: Any) -> str:
-    """What is compared, in the word of `Kernel.takes`; by what is no kernel, rows."""
-    return kernel.takes if isinstance(kernel, Kernel) else "rows"
+    """What is compared, in the word of `Kernel.takes`; by a function, or by a name that stands for no kernel, rows."""
+    if isinstance(kernel, Kernel):
+        return kernel.takes
+    named = BY_NAME.get(kernel) if isinstance(kernel, str) else None
+    return "rows" if named is None else named.compares
 
 
 def is_sparse(X: Any) -> bool:

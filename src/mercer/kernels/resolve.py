@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mercer import kernels
-from mercer.errors import in_short
+from mercer.errors import in_short, joined
 from mercer.kernel_names import BY_NAME, NAMES
 from mercer.kernels.base import Held, Kernel
 from mercer.kernels.given import Pairwise
@@ -39,6 +39,10 @@ def as_said(
             f"Unknown kernel {in_short(kernel)}; choose one of {', '.join(NAMES)}, a mercer.kernels object or a "
             "function."
         )
-    said = {"gamma": gamma, "degree": degree, "coef0": coef0}
-    made: Kernel = getattr(kernels, named.kernel)(**{name: said[name] for name in named.takes})
+    said: dict[str, Any] = {"gamma": gamma, "degree": degree, "coef0": coef0}
+    if named.compares != "rows":
+        said = params or {}
+        if unknown := [name for name in said if name not in named.takes]:
+            raise ValueError(f"kernel={kernel!r} has no parameter {unknown[0]!r}; it has {joined(named.takes)}.")
+    made: Kernel = getattr(kernels, named.kernel)(**{name: said[name] for name in named.takes if name in said})
     return made

@@ -45,7 +45,8 @@ class KernelPCA(KernelModel):
     coef0 : float, default=1
         Of "poly" and "sigmoid".
     kernel_params : dict, default=None
-        Keyword arguments of a callable kernel.
+        Keyword arguments of a callable kernel, or of a kernel of texts by name: ``kernel="spectrum"``,
+        ``kernel_params={"n": 4}``.
     alpha : float, default=1.0
         Ridge of the inverse transform.
     fit_inverse_transform : bool, default=False

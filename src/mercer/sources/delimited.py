@@ -73,7 +73,17 @@ class CsvRows(TableRows):
         if fault and (fault.reason or is_empty_field(fault.text)):
             raise BadData(fault.told(self.label))
         first = f"; the first such value is {fault.value} in {fault.place}. {fault.hint}".rstrip(". ") if fault else ""
-        super()._refuse_text(bad, first)
+        try:
+            super()._refuse_text(bad, first)
+        except BadData as error:
+            raise BadData(f"{error}{self._about_texts}") from None
+
+    @property
+    def _about_texts(self) -> str:
+        """Who has one column of texts may want to compare them."""
+        if len(self.columns) > 1:
+            return ""
+        return " To compare texts as they are: mercer.open_texts(path), on the command line --kernel spectrum."
 
     def _refuse_gaps(self, block: Array, start: int) -> None:
         if all_finite(block):

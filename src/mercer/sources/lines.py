@@ -116,16 +116,11 @@ def _refuse_binary(path: Path) -> None:
 def bad_bytes(path: Path) -> str:
     """The first line that is no UTF-8, found by reading anew."""
     with _opened(path, "rb") as file:
-        before = 0
-        for line in file:
-            for part in line.removesuffix(b"\n").removesuffix(b"\r").split(b"\r"):
-                before += 1
-                try:
-                    part.decode()
-                except UnicodeDecodeError as error:
-                    bad = part[error.start : error.start + 4]
-                    return (
-                        f"{plain(path)} is not UTF-8: line {before:,} has {bad!r} at byte {error.start + 1:,}; save it "
-                        "as UTF-8."
-                    )
+        lines = (part for line in file for part in line.removesuffix(b"\n").removesuffix(b"\r").split(b"\r"))
+        for number, line in enumerate(lines, 1):
+            try:
+                line.decode()
+            except UnicodeDecodeError as error:
+                where = f"line {number:,} has {line[error.start :][:4]!r} at byte {error.start + 1:,}"
+                return f"{plain(path)} is not UTF-8: {where}; save it as UTF-8."
     return f"{plain(path)} is not UTF-8; save it as UTF-8."

@@ -1,0 +1,135 @@
+"""What is read, and how: rows of numbers, or texts for a kernel of texts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mercer.arrays import Array
+from mercer.commands.arguments import OF_KERNELS, OPTION_OF
+from mercer.errors import NoRoom, WrongUse, counted, joined
+from mercer.kernel_names import BY_NAME, OF_TEXTS, in_words
+from mercer.kernels.base import kind_of_items
+from mercer.kernels.resolve import as_said
+from mercer.limits import bytes_in_words, parse_memory
+from mercer.sources.files import open_rows, open_texts
+from mercer.sources.items import Items, Rows
+from mercer.sources.lines import FASTA, ending
+from mercer.sources.text_columns import TABLES
+from mercer.terminal import plain
+
+_SLOTS = {"kpca": "kernel", "lle": "metric"}  # where a method has its kernel of texts
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A file, and which part of it."""
+
+    data: str
+    columns: Sequence[str] | None = None
+    drop: Sequence[str] = ()
+    weights: str | None = None
+    header: bool | None = None
+    text: str | None = None  # the column of texts
+    case: str | None = None
+
+    def with_kernel(self, method: str, params: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+        """Parameters of the model, among them the kernel of texts; a file that has nothing but texts asks for one."""
+        only_texts = self.text is not None or self.case is not None or ending(Path(self.data)) in FASTA
+        params = with_kernel_of_texts(method, params, options, plain(self.data) if only_texts else "")
+        if is_of_texts(params):
+            self._refuse_rows_options(params)
+        return params
+
+    def _refuse_rows_options(self, params: dict[str, Any]) -> None:
+        if self.case not in (None, "upper", "lower"):
+            raise WrongUse(f"--case {plain(self.case)} is neither upper nor lower.")
+        said = {"--columns": self.columns, "--drop": self.drop, "--standardize": params.get("standardize")}
+        for option, value in said.items():
+            if value:
+                raise WrongUse(f"{option} is for rows of numbers, and texts are one column: name it with --text.")
+        for option, value in {"--weights": self.weights, "--text": self.text, "--header": self.header}.items():
+            if value is not None and not self._is_table:
+                raise WrongUse(f"{option} is about columns, and {plain(self.data)} has one text a line, or a record.")
+
+    @property
+    def _is_table(self) -> bool:
+        """Whether texts are in a column of it; standard input is a table if one is named."""
+        return Path(self.data).suffix.lower() in TABLES or (self.data == "-" and self.text is not None)
+
+    @property
+    def kind_of_copy(self) -> str:
+        """How the name of a copy of standard input should end, if texts are read from it."""
+        return ".csv" if self._is_table else ".txt"
+
+    def open(self, path: Path, model: Any, texts: bool) -> tuple[Items, Array | None]:
+        """The items, and the weight of each."""
+        weights = None if self.weights is None else (self.weights,)
+        weight = None if weights is None else _weights(open_rows(path, weights, (), self.header), model.memory_limit)
+        if texts:
+            how: dict[str, Any] = {"header": self.header, "case": self.case, "memory_limit": model.memory_limit}
+            return open_texts(path, self.text, **how), weight
+        return open_rows(path, self.columns, [*self.drop, *(weights or ())], self.header), weight
+
+
+def is_of_texts(params: dict[str, Any]) -> bool:
+    """Whether the kernel, or the metric, compares texts."""
+    return any(kind_of_items(params.get(slot)) == "texts" for slot in _SLOTS.values())
+
+
+def with_kernel_of_texts(
+    method: str, params: dict[str, Any], options: dict[str, Any], texts: str = ""
+) -> dict[str, Any]:
+    """The parameters with a kernel of texts in its place, if one was named, or if `texts`, a file, asks for one."""
+    slot = _SLOTS.get(method)
+    name = params.get(slot, "spectrum" if texts else None) if slot else None
+    if name in OF_TEXTS:
+        _refuse_options_of_rows(f"--{slot} {name}", params)
+        return params | {str(slot): _made(f"--{slot} {name}", name, options)}
+    known = f"the kernels of texts are {in_words(OF_TEXTS)}" if len(OF_TEXTS) > 1 else f"{OF_TEXTS[0]} compares texts"
+    if texts and not slot:
+        raise WrongUse(f"{texts} has texts, which --method {method} does not compare: kpca and lle do.")
+    if texts:
+        raise WrongUse(f"{texts} has texts, and --{slot} {plain(name)} compares rows of numbers: {known}.")
+    if options:
+        raise WrongUse(f"{next(iter(options))} is for kernels of texts: {known}.")
+    return params
+
+
+def _refuse_options_of_rows(said: str, params: dict[str, Any]) -> None:
+    of_rows = {parameter for entry in BY_NAME.values() if entry.compares == "rows" for parameter in entry.takes}
+    for name in params:
+        if name in of_rows:
+            raise WrongUse(f"{OPTION_OF[name]} is for kernels of rows, not for {said}.")
+
+
+def _made(said: str, name: str, options: dict[str, Any]) -> Any:
+    """The kernel, with the options that it takes."""
+    takes = BY_NAME[name].takes
+    for option in options:
+        if OF_KERNELS[option] not in takes:
+            own = joined([own for own, parameter in OF_KERNELS.items() if parameter in takes])
+            raise WrongUse(f"{option} is not for {said}, whose options are {own}.")
+    try:
+        return as_said(name, params={OF_KERNELS[option]: value for option, value in options.items()})
+    except ValueError as error:
+        raise WrongUse(f"{said}: {error}") from None
+
+
+def in_short_words(items: Items) -> str:
+    """How many there are, and how wide."""
+    if isinstance(items, Rows):
+        return f"{counted(len(items), 'row')}, {counted(items.width, 'column')}"
+    return f"{counted(len(items), 'text')}, {counted(items.width, 'letter')} each on average"
+
+
+def _weights(column: Rows, memory: str | None) -> Array:
+    """The column of weights, which is held: not beyond the limit, whatever a file claims."""
+    need, limit = 16 * column.shape[0] + column.overhead, parse_memory(memory)
+    if need > limit:
+        raise NoRoom(
+            f"{column.shape[0]:,} weights need {bytes_in_words(need)} to be read, over the limit of "
+            f"{bytes_in_words(limit)}. "
+            "Give a larger memory_limit."
+        )
+    return column.load()[:, 0]
