@@ -192,9 +192,9 @@ def _refuse_place(path: Path) -> None:
             pass
 
 
-def refuse_same_file(source: Path, path: Path) -> None:
+def refuse_same_file(source: Path | None, path: Path) -> None:
     """Scores must not take the place of the rows they come from."""
-    if path.exists() and source.exists() and path.samefile(source):
+    if source is not None and path.exists() and source.exists() and path.samefile(source):
         raise WrongUse(f"{plain(path)} is the file that rows are read from; write the scores to another one.")
 
 

@@ -5,7 +5,6 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 from sklearn import decomposition, manifold
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -117,7 +116,7 @@ def _their_kernel(model: Any) -> dict[str, Any]:
 def _locally_linear(model: Any) -> Any:
     """Its transform is ours but for rows that equal a training row, which keep their places here alone."""
     hoods = model._hoods
-    if model.metric != "euclidean" or sparse.issparse(hoods.space.as_given()):
+    if model.metric != "euclidean" or hoods.space.is_sparse:
         raise _no_object(
             f"of sparse rows, or with metric={model.metric!r}: it takes dense rows and Euclidean distances"
         )

@@ -22,6 +22,12 @@ from mercer.sources.kinds import KINDS, OPENERS
 from mercer.sources.row_numbers import about_row_numbers
 
 
+def file_of(X: Any) -> Path | None:
+    """The file that X is, or is read from, if there is one."""
+    path = X.path if isinstance(X, Items) else X
+    return path if isinstance(path, Path) else None
+
+
 def open_items(
     model: BaseEstimator,
     X: Any,

@@ -16,13 +16,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from mercer.arrays import Array
 from mercer.blocks import rows_at_a_time
 from mercer.errors import in_short, shortened
-from mercer.kernels.base import kind_of_items
+from mercer.fits.door import file_of
 from mercer.limits import Limits, count_threads
 from mercer.outlets import Labels, outlet, refuse_same_file, refuse_unwritable
 from mercer.plans.plan import Plan
-from mercer.progress import reporting
+from mercer.progress import Listener, reporting
 from mercer.sources.items import Items
-from mercer.sources.kinds import OPENERS
 from mercer.threads import one_blas_thread
 from mercer.unpromised import validate_parameters
 
@@ -52,11 +51,11 @@ def all_or_nothing(fit: _Method) -> _Method:
 class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A scikit-learn transformer with `memory_limit`, `n_jobs` and `random_state`."""
 
-    progress: Any
+    progress: Listener
     _dtype: Any  # of scores
 
     @abstractmethod
-    def _new_items(self, X: Any) -> Any:
+    def _new_items(self, X: Any) -> Items:
         """The items of X, checked against those of the fit."""
 
     @abstractmethod
@@ -78,8 +77,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
         path : pathlib.Path
             Where they are.
         """
-        items = self._new_items(X)
-        self._write(path, items, items)
+        self._write(path, self._new_items(X))
         return Path(path)
 
     def fit_transform_to(self, X: Any, path: str | Path | None, sample_weight: Any = None) -> Path | None:
@@ -101,34 +99,25 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
         """
         if path is not None:
             refuse_unwritable(Path(path))
-            source = X.path if isinstance(X, Items) else X
-            if isinstance(source, Path):
-                refuse_same_file(source, Path(path))
-        X = self._with_names(X)
-        self._write(path, self._fit_for_scores(X, sample_weight), X)
+            refuse_same_file(file_of(X), Path(path))
+        self._write(path, *self._fit_for_scores(X, sample_weight))
         return None if path is None else Path(path)
 
     @abstractmethod
-    def _fit_for_scores(self, X: Any, sample_weight: Any) -> Items | Array:
-        """Fit, with all checks; what it returns are the items to score, or their scores if they are there already."""
+    def _fit_for_scores(self, X: Any, sample_weight: Any) -> tuple[Items, Array | None]:
+        """Fit, with all checks; what it returns are the items to score, and their scores if they are there already."""
 
-    def _with_names(self, X: Any) -> Any:
-        """X; a file of texts is opened at once, for the names that are written beside their scores."""
-        opener = OPENERS.get(kind_of_items(getattr(self, "kernel", getattr(self, "metric", None))))
-        return opener(X, memory_limit=self.memory_limit) if opener and isinstance(X, Path) else X
-
-    def _write(self, path: str | Path | None, found: Items | Array, items: Any) -> None:
-        """Scores, or those of items, to a file or (None) as CSV to standard output, with the names that items have."""
-        names = getattr(items, "row_names", None)
-        labels = None if names is None else Labels(items.heading, names)
-        where, n_rows = None if path is None else Path(path), len(found)
-        if where is not None and isinstance(found, Items) and found.path is not None:
-            refuse_same_file(found.path, where)
+    def _write(self, path: str | Path | None, items: Items, scores: Array | None = None) -> None:
+        """The scores of items, to a file or (None) as CSV to standard output, with the names that items have."""
+        labels = None if items.row_names is None else Labels(items.heading, items.row_names)
+        where, n_rows = None if path is None else Path(path), len(items)
+        if where is not None:
+            refuse_same_file(items.path, where)
         with (
-            outlet(where, self.get_feature_names_out(), n_rows, self._dtype_of_scores(found), labels) as sink,
+            outlet(where, self.get_feature_names_out(), n_rows, self._dtype_of_scores(items), labels) as sink,
             reporting(self.progress, 1, "rows scored") as on_pass,
         ):
-            for start, block in self._scored(found) if isinstance(found, Items) else [(0, found)]:
+            for start, block in self._scored(items) if scores is None else [(0, scores)]:
                 sink(block)
                 if on_pass:
                     on_pass((start + len(block)) / n_rows)

@@ -220,9 +220,9 @@ class IncrementalPCA(LinearModel):
         self._keep(found)
         return self
 
-    def _fit_for_scores(self, X: Any, sample_weight: Any) -> Items:
+    def _fit_for_scores(self, X: Any, sample_weight: Any) -> tuple[Items, None]:
         self.fit(X, sample_weight=sample_weight)
-        return self._new_items(X)
+        return self._new_items(X), None
 
     @all_or_nothing
     @fits

@@ -61,11 +61,9 @@ class KernelModel(Model):
 
     @all_or_nothing
     @fits
-    def _fit_for_scores(self, X: Any, sample_weight: Any) -> Items | Array:
+    def _fit_for_scores(self, X: Any, sample_weight: Any) -> tuple[Items, Array | None]:
         training = self._fit(X, sample_weight)
-        if training.given is None and self._training is not None:
-            return self._training
-        return self._of_items_that_count(training.all_items)
+        return self._of_items_that_count(training.all_items), self._training if training.given is None else None
 
     def _fit(self, X: Any, sample_weight: Any) -> Training:
         """From items to fitted names; what it returns are those that were learned from."""

@@ -16,7 +16,6 @@ from mercer.kernels import NAMES, Kernel
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.kernel_model import KernelModel
 from mercer.readings.preimage import apply_inverse
-from mercer.sources.items import Items
 from mercer.unpromised import Interval, RealNotInt, StrOptions, fits
 
 
@@ -270,8 +269,8 @@ class KernelPCA(KernelModel):
         scores : ndarray of shape (n_samples, n_components)
             One row for each row of X, also for those of weight zero.
         """
-        found = self._fit_for_scores(X, sample_weight)
-        return self._by_blocks(found) if isinstance(found, Items) else found.astype(self._dtype, copy=True)
+        items, scores = self._fit_for_scores(X, sample_weight)
+        return self._by_blocks(items) if scores is None else scores.astype(self._dtype, copy=True)
 
     # ------------------------------------------------------------------ using
 

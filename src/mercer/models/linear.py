@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import HERE, Array, Home, is_foreign, to_numpy
+from mercer.arrays import HERE, Array, Home, dense, is_foreign, to_numpy
 from mercer.blocks import cut
 from mercer.certificates.residuals import Certificate
 from mercer.errors import BadData, warn, warn_each
@@ -22,6 +22,7 @@ from mercer.plans.plan import Plan
 from mercer.readings.components import shares
 from mercer.rounding import UNIT, UNIT_SINGLE
 from mercer.solvers.base import signs_by
+from mercer.sources.items import Items
 from mercer.threads import blas_threads_for, run
 
 _MOVED_ROWS = 2048  # rows that are moved to the mean and multiplied at once
@@ -179,7 +180,7 @@ class LinearModel(Model):
             )
         return home
 
-    def _new_items(self, X: Any) -> Any:
+    def _new_items(self, X: Any) -> Items:
         check_is_fitted(self)
         return open_items(self, X, reset=False, mapped=True)
 
@@ -287,8 +288,7 @@ class LinearModel(Model):
         constant = np.log(factors[there]).sum() - 2 * np.log(self._scales()).sum() - there.sum() * np.log(2 * np.pi)
 
         def likelihood(block: Any, threads: int) -> Array:
-            block = block.toarray() if sparse.issparse(block) else block
-            moved = (block - self._mean()) / self._scales()
+            moved = (dense(block) - self._mean()) / self._scales()
             scores = moved @ axes.T
             with np.errstate(over="ignore", invalid="ignore"):
                 distances = scores**2 @ (inverse - rest) + rest * np.einsum("ij,ij->i", moved, moved)

@@ -14,8 +14,6 @@ from mercer.models.base import all_or_nothing
 from mercer.models.local_model import LocalModel
 from mercer.operators import local_methods
 from mercer.operators.alignment import over_blocks
-from mercer.spaces.by_kernel import KernelRows
-from mercer.spaces.points import SparsePoints
 from mercer.unpromised import Interval, StrOptions, fits
 
 
@@ -277,7 +275,7 @@ class LocallyLinearEmbedding(LocalModel):
         """The search of scikit-learn over the (distinct) training rows, made when it is asked for."""
         check_is_fitted(self)
         space = self._hoods.space
-        if isinstance(space, KernelRows) and not isinstance(space, SparsePoints):
+        if space.by_kernel:
             raise AttributeError("nbrs_: scikit-learn has no search by the distance of a kernel.")
         metric = "precomputed" if given_distances(self) else "minkowski"
         search = NearestNeighbors(n_neighbors=self.n_neighbors, algorithm=self.neighbors_algorithm, metric=metric)

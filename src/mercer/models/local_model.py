@@ -29,8 +29,6 @@ from mercer.readings.columns import about_units
 from mercer.solvers.shift_invert import BottomSolver
 from mercer.sources.items import Items
 from mercer.spaces.base import Space
-from mercer.spaces.by_kernel import KernelRows
-from mercer.spaces.points import Points
 from mercer.unpromised import fits
 
 _STAGES = 3  # of a fit: neighbours, neighbourhoods, eigenvectors
@@ -44,6 +42,7 @@ _SINGULAR = (
 class _Opened:
     """What a fit goes on with, and what it leaves behind."""
 
+    items: Items
     space: Space
     problem: LocalProblem  # the sizes of the work
     dtype: Any  # of the answer
@@ -69,14 +68,13 @@ class LocalModel(Model):
 
     @all_or_nothing
     @fits
-    def _fit_for_scores(self, X: Any, sample_weight: Any) -> Array:
+    def _fit_for_scores(self, X: Any, sample_weight: Any) -> tuple[Items, Array]:
         if sample_weight is not None:
             raise ValueError("Locally linear embedding has no weights of rows; leave out sample_weight.")
-        self._fit(X)
-        return self.embedding_
+        return self._fit(X), self.embedding_
 
-    def _fit(self, X: Any) -> None:
-        """From rows to fitted names."""
+    def _fit(self, X: Any) -> Items:
+        """From items to fitted names; returns those that were embedded."""
         limits, rng = self._limits(), self._rng()
         with working(self.progress, _STAGES, "neighbourhoods", threads=limits.threads) as on_pass:
             opened = self._open(X)
@@ -90,6 +88,7 @@ class LocalModel(Model):
             assert isinstance(plan.solver, BottomSolver)
             found = find_embedding(hoods, graph, recipe, plan.solver, rng, limits.threads, on_pass)
         self._keep(hoods, graph, found, plan, opened)
+        return opened.items
 
     def _open(self, X: Any) -> _Opened:
         """The rows, checked, in their space."""
@@ -109,7 +108,7 @@ class LocalModel(Model):
         if self.standardize:
             training = standardized(training, getattr(self, "feature_names_in_", None), self._limits().threads)
         space, problem = open_space(self, training.in_memory().items, loaded)
-        return _Opened(space, problem, single_or_double(items.dtype), training.scale, training.notes)
+        return _Opened(items, space, problem, single_or_double(items.dtype), training.scale, training.notes)
 
     def _keep(self, hoods: Neighborhoods, graph: Graph, found: Embedding, plan: Plan, opened: _Opened) -> None:
         """All fitted names, in one place."""
@@ -135,7 +134,7 @@ class LocalModel(Model):
     def _about_units(self, space: Space) -> list[str]:
         """Whether one column decides alone who is near, where that is a matter of its unit."""
         by_distance = self.metric.by_distance if isinstance(self.metric, Kernel) else self.metric == "euclidean"
-        if self.standardize or not by_distance or not isinstance(space, (Points, KernelRows)):
+        if self.standardize or not by_distance or space.rows is None:
             return []
         return about_units(space.rows, getattr(self, "feature_names_in_", None))
 

@@ -1,10 +1,9 @@
 """PCA: scikit-learn's class, right at any mean, from memory or from files, with a proof."""
 
 from numbers import Integral, Real
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from mercer.arrays import HERE, Array, Home, single_or_double
+from mercer.arrays import Array, Home, single_or_double
 from mercer.drop_in.svd_solvers import refuse_foreign, resolve_svd_solver
 from mercer.fits.door import open_items
 from mercer.fits.foretold import with_linear_share
@@ -16,7 +15,7 @@ from mercer.models.linear import LinearModel
 from mercer.plans.linear import choose_linear_plan
 from mercer.plans.pace import linear_plan_ahead
 from mercer.plans.plan import Plan
-from mercer.sources.items import Rows
+from mercer.sources.items import Items
 from mercer.unpromised import Interval, RealNotInt, StrOptions, fits
 
 
@@ -212,15 +211,15 @@ class PCA(LinearModel):
         scores : ndarray of shape (n_samples, n_components)
             One row for each row of X, also for those of weight zero.
         """
-        scores = self._by_blocks(self._fit_for_scores(X, sample_weight))
+        scores = self._by_blocks(self._fit_for_scores(X, sample_weight)[0])
         return Home.of(self.components_).bring(scores)
 
     @all_or_nothing
     @fits
-    def _fit_for_scores(self, X: Any, sample_weight: Any) -> Rows:
-        return self._fit(X, sample_weight)
+    def _fit_for_scores(self, X: Any, sample_weight: Any) -> tuple[Items, None]:
+        return self._fit(X, sample_weight), None
 
-    def _fit(self, X: Any, sample_weight: Any) -> Rows:
+    def _fit(self, X: Any, sample_weight: Any) -> Items:
         """From rows to fitted names; returns the rows as they were given, checked."""
         home = self._home_of(X)
         task, given = self._task(X, sample_weight)
@@ -229,7 +228,7 @@ class PCA(LinearModel):
         self._keep(found, home)
         return given
 
-    def _task(self, X: Any, sample_weight: Any) -> tuple[LinearTask, Any]:
+    def _task(self, X: Any, sample_weight: Any) -> tuple[LinearTask, Items]:
         training = weigh(open_items(self, X, reset=True, mapped=True, finite=False), sample_weight)
         if training.kept is not None:  # rows that are left out are scored all the same
             open_items(self, X, reset=False)
@@ -256,7 +255,7 @@ class PCA(LinearModel):
         return task, training.all_items
 
     def _home_of(self, X: Any) -> Home:
-        home = HERE if isinstance(X, (Path, Rows, str)) else Home.of(X)
+        home = Home.of(X)
         if home.foreign:
             refuse_foreign(self)
         return home

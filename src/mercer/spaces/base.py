@@ -26,6 +26,9 @@ class Neighbors:
 class Space(ABC):
     """n items that have distances."""
 
+    rows: Held  # that items are known by; None if that is distances alone
+    by_kernel: bool = False  # whether distances are those of a kernel, by which nobody else can search
+    is_sparse: bool = False  # whether rows are
     scale: float = 1.0  # length of a unit of Gram matrices in the units of the input
 
     @property

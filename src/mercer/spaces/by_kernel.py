@@ -21,6 +21,8 @@ _TOGETHER = 8  # points whose neighbours a kernel compares at once: more than as
 class KernelRows(Space):
     """Rows (dense, sparse or any items) with the distance of a kernel: ‖x − y‖² = k(x, x) + k(y, y) − 2k(x, y)."""
 
+    by_kernel = True
+
     rows: Held
     kernel: Kernel
     diag: Array  # k(x, x) of every row
@@ -32,6 +34,10 @@ class KernelRows(Space):
     @property
     def n(self) -> int:
         return int(self.rows.shape[0])
+
+    @property
+    def is_sparse(self) -> bool:  # type: ignore[override]
+        return sparse.issparse(self.rows)
 
     def nearest(self, k: int, threads: int, on_pass: OnPass = None) -> Neighbors:
         shape, own = (self.n, self.n), np.arange(self.n)
@@ -57,7 +63,7 @@ class KernelRows(Space):
         return bytes_of(self.rows)
 
     def prepare(self, new: Held) -> Held:
-        if sparse.issparse(self.rows):
+        if self.is_sparse:
             return sparse.csr_array(new, dtype=np.float64)
         return dense(new) if sparse.issparse(new) else new  # items of any kind
 

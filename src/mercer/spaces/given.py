@@ -12,6 +12,8 @@ from mercer.squares import nearby_power_of_two
 class Distances(Space):
     """A matrix of distances between items, and nothing else; `columns` are those of new rows that count."""
 
+    rows = None
+
     def __init__(self, matrix: Array, columns: Array | None = None, part: Array | None = None) -> None:
         self.matrix, self.columns, self.part = matrix, columns, part
         self.scale = nearby_power_of_two(matrix)

@@ -128,6 +128,8 @@ class SparsePoints(KernelRows):
     large number would leave no digits for their distance.
     """
 
+    by_kernel = False
+
     columns: Array  # that are mostly filled
     medians: Array  # of theirs
     unit: bool = False

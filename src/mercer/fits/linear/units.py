@@ -4,9 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from mercer.arrays import Array
+from mercer.arrays import Array, dense
 from mercer.blocks import rows_at_a_time
 from mercer.certificates.residuals import Certificate
 from mercer.errors import BadData
@@ -40,11 +39,9 @@ def _reach(rows: Rows) -> Array:
     """How large the numbers of every column are, from the first row or from zero; 0 if it is the same in all rows."""
     low, high, first = np.full(rows.shape[1], np.inf), np.full(rows.shape[1], -np.inf), None
     for block in rows.blocks(rows_at_a_time(rows.shape[1])):
-        if sparse.issparse(block):
-            least, most = (np.asarray(end.todense()).ravel() for end in (block.min(axis=0), block.max(axis=0)))
-        else:
-            least, most = block.min(axis=0), block.max(axis=0)
-            first = np.asarray(block[0], dtype=np.float64) if first is None else first
+        least, most = (dense(end).ravel() for end in (block.min(axis=0), block.max(axis=0)))
+        if first is None and not rows.sparse:
+            first = np.asarray(block[0], dtype=np.float64)
         low, high = np.minimum(low, least), np.maximum(high, most)
     tops, start = np.maximum(np.abs(low), np.abs(high)), 0.0 if first is None else first
     peaks = np.where(low < high, np.maximum(high - start, start - low) if first is not None else tops, 0.0)

@@ -4,11 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Held
 from mercer.blocks import some_of
 from mercer.errors import warn
 from mercer.inputs import refuse_diagonal
@@ -33,9 +32,9 @@ def given_distances(model: Any) -> bool:
 
 def _space_of(model: Any, items: Items) -> Space:
     """Where the items have their distances."""
-    rows = items.load()
     if given_distances(model):
-        return Distances(_checked_distances(rows))
+        return Distances(_checked_distances(items))
+    rows = items.load()
     if isinstance(model.metric, Kernel):
         return KernelRows.seen_by(_checked_kernel(model.metric.resolved(rows, model._rng()), rows), rows.copy())
     if items.sparse:
@@ -108,7 +107,7 @@ def _refuse_sizes(model: Any, n: int, d: int) -> None:
         )
 
 
-def _checked_kernel(kernel: Kernel, rows: Any) -> Kernel:
+def _checked_kernel(kernel: Kernel, rows: Held) -> Kernel:
     """A kernel with a warning, if some rows show that its distances are none."""
     if not kernel.psd:
         some = some_of(rows, SOME)
@@ -131,12 +130,13 @@ def metric_of(search: NearestNeighbors) -> str:
     raise ValueError(f"A search by metric={name!r} is not supported: euclidean, cosine and precomputed are.")
 
 
-def _checked_distances(matrix: Any) -> Array:
-    if sparse.issparse(matrix) or not isinstance(matrix, np.ndarray):
+def _checked_distances(items: Items) -> Array:
+    if items.sparse or items.is_operator:
         raise ValueError(
             "Sparse distances are not supported: also those between the neighbours of an item are needed, so "
             'metric="precomputed" takes a dense matrix.'
         )
+    matrix: Array = items.load()
     refuse_negative_distances(matrix)
     refuse_diagonal(matrix)
     tiles = ((matrix[a, b], matrix[b, a].T) for a, b in plan_symmetric(len(matrix)))
