@@ -150,8 +150,7 @@ class LocalModel(Model):
         )
         if given_distances(self):
             refuse_negative_distances(items.load())
-        if isinstance(self._hoods.space, KernelRows):
-            self._hoods.space.kernel.admit(items, items.label)
+        self._hoods.space.admit(items)
         if isinstance(self.metric, Kernel) and self.metric.non_negative:
             items = without_negative(items, self.metric, self)
         return in_units(items, getattr(self, "scale_", None))

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from mercer.arrays import Array, Held, Matrix
 from mercer.progress import OnPass
+from mercer.sources.items import Items
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,10 @@ class Space(ABC):
     def nbytes(self) -> int:
         """Of what it keeps of its own."""
         return 0
+
+    def admit(self, new: Items) -> None:
+        """Refuse new items that it has no distances to."""
+        return None
 
     # New rows, in the form that `prepare` gave them.
 

@@ -10,6 +10,7 @@ from mercer.blocks import steps
 from mercer.kernels.base import Kernel
 from mercer.progress import OnPass
 from mercer.sources.held import bytes_of, groups_of, same_items
+from mercer.sources.items import Items
 from mercer.spaces.base import Neighbors, Space
 from mercer.spaces.nearest import by_blocks
 from mercer.squares import from_products
@@ -61,6 +62,9 @@ class KernelRows(Space):
     @property
     def nbytes(self) -> int:
         return bytes_of(self.rows)
+
+    def admit(self, new: Items) -> None:
+        self.kernel.admit(new, new.label)
 
     def prepare(self, new: Held) -> Held:
         if self.is_sparse:
