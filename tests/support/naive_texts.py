@@ -1,7 +1,9 @@
 """Slow twins of the kernels of texts: the definitions, over all grams of a pair of texts, one pair after the other."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from fractions import Fraction
+from functools import cache
+from itertools import combinations
 
 import mpmath
 import numpy as np
@@ -15,6 +17,7 @@ def by_definition(kernel, some, others):
 def exactly(kernel, some, others):
     """The same to 40 digits: sums are fractions, and one root is taken."""
     similarity = SIMILARITIES[type(kernel).__name__]
+    some, others = ([t if isinstance(t, str) else t.decode("latin-1") for t in side] for side in (some, others))
     own = {text: similarity(text, text, kernel) for text in {*some, *others}}
     return np.array([[ratio(similarity(s, t, kernel), own[s], own[t], kernel) for t in others] for s in some])
 
@@ -52,4 +55,23 @@ def common(a, b, counts):
     }[counts]()
 
 
-SIMILARITIES = {"Spectrum": spectrum}
+def subsequence(s, t, kernel):
+    return sum((subsequences_in_common(s, t, q, kernel.decay) for q in kernel.lengths), Fraction(0))
+
+
+def subsequences_in_common(s, t, q, decay):
+    """Σ λ^(span in s + span in t) over all places of q letters in s and in t that spell the same."""
+    a, b = weighed_spans(s, q, decay), weighed_spans(t, q, decay)
+    return sum((a[u] * b[u] for u in a if u in b), Fraction(0))
+
+
+@cache
+def weighed_spans(text, q, decay):
+    """Σ λ^span over all places where a subsequence is."""
+    found = defaultdict(Counter)
+    for places in combinations(range(len(text)), q):
+        found[tuple(text[i] for i in places)][places[-1] - places[0] + 1] += 1
+    return {u: sum(times * Fraction(decay) ** span for span, times in spans.items()) for u, spans in found.items()}
+
+
+SIMILARITIES = {"Spectrum": spectrum, "Subsequence": subsequence}

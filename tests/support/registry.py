@@ -29,6 +29,7 @@ from mercer.kernels import (
     Sets,
     Sigmoid,
     Spectrum,
+    Subsequence,
     TableKernel,
     Tanimoto,
 )
@@ -142,6 +143,9 @@ MERCER_KERNELS = [
     (Spectrum(n=2, by="words", counts="once", normalize=False), texts),
     (Spectrum(n=2, counts="once", normalize="dice"), texts),
     (Spectrum(n=3, shortest=1, counts="min", normalize="jaccard", weights=(0.5, 0.0, 3.0)), texts),
+    (Subsequence(3), texts),
+    (Subsequence(length=2, decay=0.9, up_to=True, normalize=False), texts),
+    (Subsequence(length=7, decay=0.5, normalize="jaccard"), texts),  # in texts of 14 letters: pair by pair
     (0.5 * Spectrum(2) + Spectrum(4, shortest=3), texts),
     (learned(FAMD, balanced=False), tables),
     (learned(ALL_COLUMNS), tables),

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -49,6 +49,10 @@ class CountingKernel(Kernel):
         """What texts are made of; `words` numbers what is no letter."""
         return Letters.of(texts)
 
+    def evaluated(self, some: Sequence[Any], others: Sequence[Any], shift: float) -> Tiles:
+        """Tiles without features, where `seen` says that these are too many."""
+        raise NotImplementedError
+
     def weight(self, length: int) -> float:
         """w_g of features of so many letters."""
         return 1.0
@@ -72,8 +76,12 @@ class CountingKernel(Kernel):
     def psd(self) -> bool:
         return True
 
+    def seen(self, texts: Sequence[Any]) -> "FeaturesSeen | None":
+        """A column for every feature of these texts, if they are not too many."""
+        return FeaturesSeen.of(self, texts)
+
     def feature_map(self, X: Held) -> FeatureMap | None:
-        return FeaturesSeen.of(self, texts_of(X)) if self.sparse_features else None
+        return self.seen(texts_of(X)) if self.sparse_features else None
 
     def features(self, X: Held) -> Any:
         learned = self.feature_map(X)
@@ -89,22 +97,32 @@ class CountingKernel(Kernel):
         return out
 
     def diag(self, X: Held) -> Array:
-        squares = FeaturesSeen.of(self, []).counted(texts_of(X))[1]
+        squares = self.squares(texts_of(X))
         return squares if self.normalize is False else (squares > 0).astype(np.float64)
 
+    def squares(self, texts: Sequence[Any]) -> Array:
+        """k(s, s) of every text, before it is normalised."""
+        return FeaturesSeen.of(self, []).counted(texts)[1]
+
     def prepare(self, X: Held, Y: Held | None = None, shift: float = 0.0, dtype: Any = np.float64) -> Tiles:
-        learned = FeaturesSeen.of(self, texts_of(X if Y is None else Y))
+        learned = self.seen(texts_of(X if Y is None else Y))
+        if learned is None:
+            return self.evaluated(texts_of(X), texts_of(X if Y is None else Y), shift)
         left = learned.counted(texts_of(X))
         return CountedTiles(self.normalize, left, left if Y is None else learned.counted(texts_of(Y)), shift)
 
     # ------------------------------------------------------------------ rounding
 
+    def chain(self, length: int) -> int:
+        """Roundings behind k of texts of so many letters, before it is divided, and behind a feature: none of whole
+        numbers, else as many as texts have features."""
+        most = self.most_in(length)
+        return 0 if self.whole and float(most) ** 2 < _WHOLE else 3 * most + 4
+
     def roundings(self, X: Held) -> float:
-        """Behind k, a and b: none of whole numbers, else as many as texts have features. k is divided by a root of both
-        (each counts half), by their sum, or by a + b − k, of which at least a third of its moduli is left."""
-        longest = self.most_in(longest_of(X))
-        chain = 2 if self.whole and float(longest) ** 2 < _WHOLE else 3 * longest + 4
-        return (4 if self.normalize == "jaccard" else 2) * chain + ROUNDINGS
+        """k is divided by a root of a and of b (each counts half), by their sum, or by a + b − k, of which at least a
+        third of its moduli is left."""
+        return (4 if self.normalize == "jaccard" else 2) * self.chain(longest_of(X)) + ROUNDINGS
 
     def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Any = None) -> float:
         return gamma(self.roundings(X)) * summed(self.sizes(X), weights) + after_shift(X, weights, shift)
@@ -118,27 +136,57 @@ class CountingKernel(Kernel):
 
 
 @dataclass(frozen=True, eq=False)
+class Columns:
+    """A vocabulary, and how many columns each of its features has: more than one where counts="min"."""
+
+    vocabulary: Vocabulary
+    most: dict[int, Array]
+
+    @classmethod
+    def of(cls, kernel: CountingKernel, part: Counted) -> "Columns":
+        """As many as a feature is often in a text."""
+        most = {length: np.ones(matrix.shape[1], dtype=np.int64) for length, matrix in part.lengths.items()}
+        if kernel.counts == "min":
+            for length, matrix in part.lengths.items():
+                np.maximum.at(most[length], matrix.indices, matrix.data.astype(np.int64))
+        return cls(part.vocabulary, most)
+
+    @classmethod
+    def all_of(cls, vocabulary: Vocabulary, length: int) -> "Columns":
+        """One for each feature of a length."""
+        return cls(vocabulary, {length: np.ones(vocabulary.sizes()[length - 1], dtype=np.int64)})
+
+    def joined(self, other: "Columns") -> "Columns":
+        """Those of both."""
+        vocabulary = self.vocabulary.joined(other.vocabulary)
+        most = {length: np.ones(vocabulary.sizes()[length - 1], dtype=np.int64) for length in self.most}
+        for part in (self, other):
+            places = part.vocabulary.in_terms_of(vocabulary)
+            for length, columns in part.most.items():
+                most[length][places[length - 1]] = np.maximum(most[length][places[length - 1]], columns)
+        return Columns(vocabulary, most)
+
+
+@dataclass(frozen=True, eq=False)
 class FeaturesSeen(FeatureMap):
     """A column for every feature of the texts of a fit; those that they did not have only make a text longer."""
 
     kernel: CountingKernel
     words: dict[Any, int]  # numbers of words, if those are the letters
-    vocabularies: tuple[Vocabulary, ...]
-    most: tuple[tuple[Array, ...], ...]  # of every feature, how many columns it has: more than one where counts="min"
+    parts: tuple["Columns", ...]
     behind: int  # roundings
 
     @classmethod
-    def of(cls, kernel: CountingKernel, texts: Sequence[Any]) -> "FeaturesSeen":
-        words = dict[Any, int]()
-        counted = kernel.count(kernel.letters(texts, words))
-        most = tuple(tuple(_columns(kernel, matrix) for matrix in part.lengths.values()) for part in counted)
-        longest = kernel.most_in(longest_of(texts))
-        behind = 8 if kernel.whole and float(longest) ** 2 < _WHOLE else 3 * longest + 8
-        return cls(kernel, words, tuple(part.vocabulary for part in counted), most, behind)
+    def of(cls, kernel: CountingKernel, texts: Sequence[Any]) -> Self:
+        words, parts = dict[Any, int](), list[Columns]()
+        for some in _at_a_time(kernel, texts):
+            found = [Columns.of(kernel, part) for part in kernel.count(kernel.letters(texts[some], words))]
+            parts = [a.joined(b) for a, b in zip(parts, found, strict=True)] if parts else found
+        return cls(kernel, words, tuple(parts), kernel.chain(longest_of(texts)) + 8)
 
     def n_features(self) -> int:
         """Of texts without features, one that is always zero."""
-        return max(1, int(sum(columns.sum() for part in self.most for columns in part)))
+        return max(1, int(sum(most.sum() for part in self.parts for most in part.most.values())))
 
     def roundings(self) -> int:
         return self.behind
@@ -158,14 +206,14 @@ class FeaturesSeen(FeatureMap):
     def _counted(self, texts: Sequence[Any]) -> tuple[Any, Array]:
         letters = self.kernel.letters(texts, dict(self.words))
         known, squares = [], np.zeros(len(texts))
-        for part, vocabulary, most in zip(self.kernel.count(letters), self.vocabularies, self.most, strict=True):
-            places = part.vocabulary.in_terms_of(vocabulary)
-            for (length, matrix), columns in zip(part.lengths.items(), most, strict=True):
+        for part, columns in zip(self.kernel.count(letters), self.parts, strict=True):
+            places = part.vocabulary.in_terms_of(columns.vocabulary)
+            for length, matrix in part.lengths.items():
                 if self.kernel.counts == "once":
                     matrix.data[:] = 1.0
                 weight, unary = self.kernel.weight(length), self.kernel.counts == "min"
                 squares += weight * _row_sums(matrix, matrix.data if unary else matrix.data**2)
-                found = _in_columns(matrix, places[length - 1], columns, unary)
+                found = _in_columns(matrix, places[length - 1], columns.most[length], unary)
                 known.append(found if weight == 1.0 else found * np.sqrt(weight))
         whole = sparse.csr_array(sparse.hstack(known, format="csr"))
         whole.resize((len(texts), self.n_features()))
@@ -219,14 +267,6 @@ def _at_a_time(kernel: CountingKernel, texts: Sequence[Any]) -> list[slice]:
         return [slice(0, len(texts))]
     groups = np.flatnonzero(np.diff(total // _AT_ONCE)) + 1
     return [slice(a, b) for a, b in pairwise([0, *groups.tolist(), len(texts)])]
-
-
-def _columns(kernel: CountingKernel, counted: Any) -> Array:
-    """How many columns every feature has: of min, as many as it is often in a text."""
-    most = np.ones(counted.shape[1], dtype=np.int64)
-    if kernel.counts == "min":
-        np.maximum.at(most, counted.indices, counted.data.astype(np.int64))
-    return most
 
 
 def _in_columns(counted: Any, places: Array, most: Array, unary: bool) -> Any:

@@ -7,6 +7,7 @@ of the next level. Nothing is hashed, so nothing collides, and the letters may b
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,10 @@ class Letters:
     def count(self) -> int:
         return len(self.ends) - 1
 
+    def apart(self) -> list[Array]:
+        """The letters of every text."""
+        return [self.codes[a:b] for a, b in pairwise(self.ends.tolist())]
+
     def starts(self, length: int) -> tuple[Array, Array]:
         """Where grams of this length begin, and in which text each of them is."""
         texts = np.repeat(np.arange(self.count), np.diff(self.ends))
@@ -81,9 +86,9 @@ class Vocabulary:
         for length in range(2, longest + 1):
             begin, _ = letters.starts(length)
             keys = found[-1][begin] * len(alphabet) + first[begin + length - 1]
-            distinct, numbers = np.unique(keys, return_inverse=True)
+            distinct, numbers = _numbered(keys, len(levels[-1].keys) * len(alphabet))
             whole = np.full(len(letters.codes), UNKNOWN)
-            whole[begin] = numbers.reshape(-1)
+            whole[begin] = numbers
             levels.append(_Level(distinct))
             found.append(whole)
         return cls(tuple(levels)), found
@@ -93,10 +98,15 @@ class Vocabulary:
         """Grams that are given letter by letter (N×m places in the alphabet), and the number of each."""
         numbers, levels = tuples[:, 0], [_Level(alphabet)]
         for letter in tuples.T[1:]:
-            distinct, numbers = np.unique(numbers * len(alphabet) + letter, return_inverse=True)
+            keys = numbers * len(alphabet) + letter
+            distinct, numbers = _numbered(keys, len(levels[-1].keys) * len(alphabet))
             levels.append(_Level(distinct))
-            numbers = numbers.reshape(-1)
         return cls(tuple(levels)), numbers
+
+    @classmethod
+    def complete(cls, alphabet: Array, length: int) -> "Vocabulary":
+        """All grams there can be."""
+        return cls((_Level(alphabet), *(_Level(np.arange(len(alphabet) ** m)) for m in range(2, length + 1))))
 
     def sizes(self) -> list[int]:
         return [len(level.keys) for level in self.levels]
@@ -110,6 +120,21 @@ class Vocabulary:
         letters[:, 0] = numbers
         return letters
 
+    def joined(self, other: "Vocabulary") -> "Vocabulary":
+        """All grams of both."""
+        alphabet = np.union1d(self.levels[0].keys, other.levels[0].keys)
+        joined = Vocabulary((_Level(alphabet),))
+        for length in range(1, len(self.levels)):
+            keys = [part._keys_in(joined, length) for part in (self, other)]
+            joined = Vocabulary((*joined.levels, _Level(np.union1d(*keys))))
+        return joined
+
+    def _keys_in(self, other: "Vocabulary", length: int) -> Array:
+        """The grams of a level as keys of another vocabulary, which has all shorter ones."""
+        shorter, letter = np.divmod(self.levels[length].keys, max(len(self.levels[0].keys), 1))
+        places = Vocabulary(self.levels[:length]).in_terms_of(other)
+        return places[-1][shorter] * len(other.levels[0].keys) + places[0][letter]
+
     def in_terms_of(self, other: "Vocabulary") -> list[Array]:
         """For every level, the number that each gram of this vocabulary has in the other one, or UNKNOWN."""
         letters = other.levels[0].find(self.levels[0].keys)
@@ -120,6 +145,16 @@ class Vocabulary:
             there = (shorter != UNKNOWN) & (letter != UNKNOWN)
             found.append(np.where(there, known.find(np.where(there, shorter * its + letter, UNKNOWN)), UNKNOWN))
         return found
+
+
+def _numbered(keys: Array, below: int) -> tuple[Array, Array]:
+    """The distinct keys, sorted, and the place of each among them: by a table where that is not much longer."""
+    if below > 4 * len(keys) + 1000:
+        distinct, numbers = np.unique(keys, return_inverse=True)
+        return distinct, numbers.reshape(-1)
+    there = np.zeros(below, dtype=bool)
+    there[keys] = True
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[keys]
 
 
 @dataclass(frozen=True, eq=False)

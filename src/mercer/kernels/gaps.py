@@ -1,0 +1,105 @@
+"""Subsequences of two texts, weighed by their gaps: the recursion over pairs of letters, for many pairs at once.
+
+m_q(i, j) is the weight of all pairs of equal subsequences of q letters that end at sᵢ and tⱼ, where every letter left
+out costs a factor λ:
+
+    m₁(i, j) = [sᵢ = tⱼ],   m_q(i, j) = [sᵢ = tⱼ]·Σ λ^(i − 1 − i' + j − 1 − j') m_{q−1}(i', j')  over i' < i, j' < j.
+
+The sum over j' is a product with a small matrix, or a filter along a long text; that over i' is carried on from letter
+to letter of s. All terms are positive, so nothing cancels: the recursion with −λ² that textbooks have would.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.signal import lfilter
+
+from mercer.arrays import Array
+
+_BY_PRODUCT = 40  # letters up to which a product with a matrix is faster than a filter
+_CELLS = 1 << 15  # pairs of a letter and a text's letters that are worked on at once: they stay in a core's cache
+NONE = -1, -2  # what short texts are filled up with: it equals nothing
+
+
+def alike(some: list[Array], others: list[Array], decay: float, weights: dict[int, float]) -> Array:
+    """Σ_q w_q Σ_ij m_q(i, j) of every pair of texts, given as letters: those of similar lengths together."""
+    out = np.zeros((len(some), len(others)))
+    rows, columns = (np.argsort([len(text) for text in side], kind="stable") for side in (some, others))
+    for right in _in_turn(columns, others, 128):
+        T = filled([others[j] for j in right], NONE[1])
+        for left in _in_turn(rows, some, max(1, _CELLS // (len(right) * max(T.shape[1], 1)))):
+            S = filled([some[i] for i in left], NONE[0])
+            out[np.ix_(left, right)] = _recursion(S[:, None], T[None], decay, weights)
+    return out
+
+
+def alike_itself(texts: list[Array], decay: float, weights: dict[int, float]) -> Array:
+    """The same of every text and itself."""
+    out = np.zeros(len(texts))
+    order = np.argsort([len(text) for text in texts], kind="stable")
+    for some in _in_turn(order, texts, _CELLS // 8):
+        S = filled([texts[i] for i in some], NONE[0])
+        out[some] = _recursion(S, np.where(S < 0, NONE[1], S), decay, weights)
+    return out
+
+
+def chain(length: int, most: int) -> int:
+    """Roundings behind such a sum over texts of so many letters, for subsequences of at most so many."""
+    return most * (4 * length + 8) + 2 * length + 8
+
+
+def _recursion(S: Array, T: Array, decay: float, weights: dict[int, float]) -> Array:
+    """S (…×a) against T (…×b): the last axis has the letters, all others are pairs."""
+    a, b, longest = S.shape[-1], T.shape[-1], max(weights)
+    shape = (*np.broadcast_shapes(S.shape[:-1], T.shape[:-1]), b)
+    total = {length: np.zeros(shape) for length in weights}
+    carried = [np.zeros(shape) for _ in range(longest - 1)]
+    along = _along(b, decay)
+    for i in range(a):
+        same = np.equal(S[..., i, None], T).astype(np.float64)
+        ends = same
+        for length in range(1, longest + 1):
+            if length in total:
+                total[length] += ends
+            if length < longest:
+                before = carried[length - 1]
+                longer = same * before
+                before *= decay
+                before += along(ends)
+                ends = longer
+    return np.asarray(sum(weight * total[length].sum(axis=-1) for length, weight in weights.items()))
+
+
+def _along(b: int, decay: float) -> Any:
+    """x ↦ Σ λ^(j − 1 − j')·x_j' over j' < j, along the last axis."""
+    if b <= _BY_PRODUCT:
+        gaps = np.arange(b) - 1 - np.arange(b)[:, None]
+        matrix = np.where(gaps >= 0, float(decay) ** np.maximum(gaps, 0), 0.0)
+        return lambda x: x @ matrix
+
+    def filtered(x: Array) -> Array:
+        out = np.zeros_like(x)
+        out[..., 1:] = lfilter([1.0], [1.0, -decay], x[..., :-1], axis=-1)
+        return out
+
+    return filtered
+
+
+def _in_turn(order: Array, texts: list[Array], most: int) -> list[Array]:
+    """Texts by their length, at most so many at a time, and no more letters of them than are worked on at once."""
+    parts, begin = [], 0
+    while begin < len(order):
+        end = min(begin + most, len(order))
+        while end > begin + 1 and (end - begin) * len(texts[order[end - 1]]) > _CELLS:
+            end = begin + (end - begin) // 2
+        parts.append(order[begin:end])
+        begin = end
+    return parts
+
+
+def filled(texts: list[Array], with_what: int) -> Array:
+    """Texts as the rows of one matrix."""
+    matrix = np.full((len(texts), max(map(len, texts), default=0)), with_what, dtype=np.int64)
+    for row, text in zip(matrix, texts, strict=True):
+        row[: len(text)] = text
+    return matrix

@@ -1,0 +1,172 @@
+"""Subsequences with gaps: the three ways to count them against the definition, Lodhi's table, and what is too long."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from mercer import KernelPCA
+from mercer.datasets import VOC
+from mercer.errors import BadData
+from mercer.kernels import Spectrum, Subsequence, gaps, subsequence
+from mercer.kernels.grams import Letters
+from mercer.rounding import gamma
+from support.naive_texts import by_definition, exactly
+
+rng = np.random.default_rng(0)
+TEXTS = ["", "a", "ab", "aaaaaaa", "bar", "bat", "car", "cat", "naïve", "😀😀x", "the cat the", b"b\xe4t"]
+TEXTS += ["".join(rng.choice(list("abcd"), size=rng.integers(0, 13))) for _ in range(8)]
+NEW = ["zzzz", "catz", "aaaaaaaaab", "", "the dog", "naive"]
+KERNELS = [
+    Subsequence(length, decay, up_to, normalize)
+    for length, up_to in ((1, False), (2, False), (3, False), (3, True), (5, False))
+    for decay, normalize in ((0.5, True), (1.0, "jaccard"), (0.1, "dice"), (0.7, False), (2.0**-60, True))
+]
+WAYS = {
+    "written out": {},
+    "followed": {"_SHORT": -1, "_FEW_KINDS": 1e9},
+    "pair by pair": {"_SHORT": -1, "_FEW_KINDS": -1},
+}
+
+
+@pytest.fixture(params=WAYS)
+def way(request, monkeypatch):
+    """Texts are so short that all are written out, unless the limits are moved."""
+    for name, value in WAYS[request.param].items():
+        monkeypatch.setattr(subsequence, name, value)
+    return request.param
+
+
+def few_letters(texts, way):
+    """Everything that five of many letters can spell is too much to follow, even here."""
+    return [text for text in texts if set(text) <= set("abcd")] if way == "followed" else texts
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_subsequences_are_counted_as_defined_in_all_three_ways(kernel, way):
+    texts, new = few_letters(TEXTS, way), NEW
+    if kernel.length == 5 and way == "followed":
+        new = few_letters(NEW, way)
+    exact = exactly(kernel, texts, texts)
+    size = np.sqrt(np.outer(kernel.sizes(texts), kernel.sizes(texts)))
+    off = np.array(abs(kernel.block(texts, texts) - exact), dtype=float)
+    assert (off <= gamma(kernel.roundings(texts)) * size).all()
+    assert_allclose(kernel.diag(texts), np.diag(exact).astype(float), rtol=1e-13)
+    assert_allclose(kernel.block(new, texts), by_definition(kernel, new, texts), rtol=1e-12, atol=1e-15)
+    learned = kernel.feature_map(texts)
+    assert (learned is None) == (way == "pair by pair" or kernel.normalize in ("dice", "jaccard"))
+    if learned is not None:
+        phi = learned.features(texts)
+        off = np.array(abs((phi @ phi.T).toarray() - exact), dtype=float)
+        assert (off <= 2.001 * gamma(learned.roundings()) * size + gamma(phi.shape[1] + 2) * size).all()
+        assert_allclose((learned.features(new) @ phi.T).toarray(), by_definition(kernel, new, texts), atol=1e-13)
+
+
+@pytest.mark.parametrize("way", ["written out", "pair by pair"], indirect=True)
+def test_the_table_of_lodhi_and_others(way):
+    """JMLR 2 (2002), λ = 0.5: they print .580 .580 .478 .439 .406 .370, where the first is a misprint of .849 and the
+    last is .369; sums of fractions are these."""
+    one, other = "science is organized knowledge", "wisdom is organized life"
+    exact = [0.848679, 0.579814, 0.478455, 0.438871, 0.405745, 0.369156]
+    computed = [Subsequence(p, decay=0.5).block([one], [other])[0, 0] for p in range(1, 7)]
+    assert_allclose(computed, exact, atol=5e-7)
+    for decay in (0.3, 0.5, 0.9):
+        K = Subsequence(2, decay=decay).block(["car"], ["cat"])
+        assert_allclose(K, 1 / (2 + decay**2), rtol=1e-14)
+
+
+def test_where_gaps_cost_all_only_letters_in_a_row_are_left():
+    assert_allclose(Subsequence(3, decay=1e-200).block(VOC, VOC), Spectrum(3).block(VOC, VOC), atol=1e-14)
+    assert_allclose(Subsequence(1).block(VOC, VOC), Spectrum(1).block(VOC, VOC), rtol=1e-12)
+
+
+@pytest.mark.parametrize("length", [39, 40, 41, 42, 120])
+def test_long_texts_are_filtered_and_short_ones_multiplied(length):
+    texts = ["".join(np.random.default_rng(seed).choice(list("abcdefgh"), size=length)) for seed in range(3)]
+    codes = Letters.of(texts).apart()
+    K = gaps.alike(codes, codes, 0.75, {2: 1.0})
+    assert_allclose(K, by_definition(Subsequence(2, 0.75, normalize=False), texts, texts) / 0.75**4, rtol=1e-12)
+    assert_allclose(gaps.alike_itself(codes, 0.75, {2: 1.0}), np.diag(K), rtol=1e-12)
+
+
+def test_many_pairs_of_all_lengths_are_cut_into_pieces(monkeypatch):
+    texts = ["".join(rng.choice(list("abc"), size=size)) for size in rng.integers(0, 30, size=60)]
+    codes = Letters.of(texts).apart()
+    whole = gaps.alike(codes, codes, 0.5, {3: 1.0, 1: 0.5})
+    monkeypatch.setattr(gaps, "_CELLS", 64)
+    assert_allclose(gaps.alike(codes, codes[:7], 0.5, {3: 1.0, 1: 0.5}), whole[:, :7], rtol=1e-13)
+
+
+def test_a_long_text_is_placed_among_short_words():
+    """Its subsequences cannot be written out, but those that the words have can be followed through it."""
+    long = "the quick brown fox jumps over the lazy dog " * 5
+    kernel, model = Subsequence(3), KernelPCA(2, kernel=Subsequence(3)).fit(VOC)
+    assert kernel.most_in(len(long)) > subsequence._SHORT
+    K, new = kernel.block(VOC, VOC), gaps_only(kernel, [long, "homer"], VOC)
+    assert_allclose(kernel.block([long, "homer"], VOC), new, rtol=1e-11)
+    twin = KernelPCA(2, kernel="precomputed").fit(K)
+    assert_allclose(np.abs(model.transform([long, "homer"])), np.abs(twin.transform(new)), atol=1e-9)
+
+
+def gaps_only(kernel, some, others):
+    """By the recursion alone."""
+    out = np.empty((len(some), len(others)))
+    kernel.evaluated(some, others, 0.0).fill(slice(None), slice(None), out)
+    return out
+
+
+def test_reads_of_few_letters_have_features_however_long_they_are():
+    reads = ["".join(rng.choice(list("ACGT"), size=80 + i)) for i in range(30)]
+    kernel = Subsequence(3, decay=0.7)
+    assert kernel.feature_map(reads).n_features() == 64
+    strange = [*reads[:3], reads[3][:60] + "N" + reads[4][:50]]
+    assert_allclose(kernel.block(strange, reads), gaps_only(kernel, strange, reads), rtol=1e-11)
+    model = KernelPCA(2, kernel=kernel).fit(reads)
+    twin = KernelPCA(2, kernel="precomputed").fit(gaps_only(kernel, reads, reads))
+    assert_allclose(model.eigenvalues_, twin.eigenvalues_, rtol=1e-9)
+
+
+def test_texts_without_features_are_fitted_pair_by_pair():
+    texts = ["".join(rng.choice(list("abcdefghijklmnopqrst"), size=40)) for _ in range(25)]
+    kernel = Subsequence(4)
+    assert kernel.feature_map(texts) is None
+    model = KernelPCA(2, kernel=kernel).fit(texts)
+    twin = KernelPCA(2, kernel="precomputed").fit(kernel.block(texts, texts))
+    assert_allclose(model.eigenvalues_, twin.eigenvalues_, rtol=1e-9)
+    assert_allclose(model.transform(texts[:4]), model.transform(texts)[:4], atol=1e-10)
+
+
+# ---------------------------------------------------------------------------- what is refused
+
+
+def test_a_text_that_would_take_hours_is_one_sentence():
+    texts = ["".join(map(chr, rng.integers(97, 123, size=1_000_000))), "short", "words"]
+    with pytest.raises(BadData, match="A text of 1,000,000 letters is too long for Subsequence"):
+        KernelPCA(1, kernel=Subsequence(3)).fit(texts)
+    with pytest.raises(BadData, match="Cut the texts, or take Spectrum"):
+        Subsequence(3).block(texts, texts)
+
+
+def test_more_subsequences_than_a_number_can_count_are_one_sentence(monkeypatch):
+    """C(1500, 100)² of them; the limit is lowered by way of a weight, as the recursion would take seconds."""
+    monkeypatch.setattr(Subsequence, "weights", {100: 1e308})
+    with pytest.raises(BadData, match="more subsequences than a number can count"):
+        Subsequence(100, decay=1.0, normalize=False).diag(["a" * 120])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        (dict(length=0), "length must be a whole number from 1 to 100; got 0"),
+        (dict(length=True), "length must be a whole number"),
+        (dict(decay=0), "decay must be a number above 0, and at most 1; got 0"),
+        (dict(decay=1.1), "decay must be a number above 0, and at most 1; got 1.1"),
+        (dict(decay=float("nan")), "decay must be a number above 0, and at most 1; got nan"),
+        (dict(decay="half"), "decay must be a number"),
+        (dict(up_to=3), "up_to must be True or False; got 3"),
+        (dict(normalize="max"), "normalize must be True, False, 'dice' or 'jaccard'"),
+    ],
+    ids=str,
+)
+def test_parameters_that_mean_nothing_are_refused(parameters, words):
+    with pytest.raises(ValueError, match=words):
+        Subsequence(**parameters)
