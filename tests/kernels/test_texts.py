@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from mercer import KernelPCA, LocallyLinearEmbedding
 from mercer.datasets import OOV, VOC, family
-from mercer.kernels import RBF, MinMax, Spectrum, Tanimoto
+from mercer.kernels import RBF, MinMax, Spectrum, Subsequence, Tanimoto, counted
 from mercer.kernels.grams import Letters, Vocabulary
 from mercer.rounding import gamma
 from support.naive_texts import by_definition, exactly
@@ -133,6 +133,19 @@ def test_grams_are_found_again_in_another_vocabulary():
     places = mine.in_terms_of(its)
     assert places[2].tolist().count(-1) == 1  # xbc
     assert places[2].max() == numbers[2][1]  # abc
+
+
+@pytest.mark.parametrize("kernel", [*SPECTRA[2:40:5], Subsequence(3), Subsequence(2, up_to=True)], ids=str)
+def test_texts_that_are_counted_a_few_at_a_time_have_the_same_columns(kernel, monkeypatch):
+    if not kernel.sparse_features:
+        kernel = kernel.with_params(normalize=True)
+    whole = kernel.feature_map(TEXTS)
+    monkeypatch.setattr(counted, "_AT_ONCE", 10)
+    pieces = kernel.feature_map(TEXTS)
+    assert pieces.n_features() == whole.n_features() and pieces.stored() == whole.stored()
+    for texts in (TEXTS, NEW):
+        off = pieces.features(texts) @ pieces.features(TEXTS).T - whole.features(texts) @ whole.features(TEXTS).T
+        assert abs(off).max() < 1e-14 * max(1.0, abs(whole.features(TEXTS)).max() ** 2)
 
 
 # ---------------------------------------------------------------------------- models

@@ -175,14 +175,17 @@ class FeaturesSeen(FeatureMap):
     words: dict[Any, int]  # numbers of words, if those are the letters
     parts: tuple["Columns", ...]
     behind: int  # roundings
+    entries: int  # of the features of the fit
 
     @classmethod
     def of(cls, kernel: CountingKernel, texts: Sequence[Any]) -> Self:
-        words, parts = dict[Any, int](), list[Columns]()
+        words, parts, entries = dict[Any, int](), list[Columns](), 0
         for some in _at_a_time(kernel, texts):
-            found = [Columns.of(kernel, part) for part in kernel.count(kernel.letters(texts[some], words))]
+            counted = kernel.count(kernel.letters(texts[some], words))
+            found = [Columns.of(kernel, part) for part in counted]
             parts = [a.joined(b) for a, b in zip(parts, found, strict=True)] if parts else found
-        return cls(kernel, words, tuple(parts), kernel.chain(longest_of(texts)) + 8)
+            entries += sum(matrix.nnz for part in counted for matrix in part.lengths.values())
+        return cls(kernel, words, tuple(parts), kernel.chain(longest_of(texts)) + 8, entries)
 
     def n_features(self) -> int:
         """Of texts without features, one that is always zero."""
@@ -191,10 +194,13 @@ class FeaturesSeen(FeatureMap):
     def roundings(self) -> int:
         return self.behind
 
+    def stored(self) -> int:
+        return self.entries
+
     def features(self, X: Held) -> Any:
         known, squares = self.counted(texts_of(X))
         if self.kernel.normalize is True:
-            known = sparse.csr_array(sparse.diags_array(_inverse_roots(squares)) @ known)
+            known.data *= np.repeat(_inverse_roots(squares), np.diff(known.indptr))
         return known
 
     def counted(self, texts: Sequence[Any]) -> tuple[Any, Array]:

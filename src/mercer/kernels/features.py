@@ -25,6 +25,10 @@ class FeatureMap(ABC):
         """How many roundings are behind an entry of `features`, relative to its own size."""
         return 0
 
+    def stored(self) -> int:
+        """Numbers of the sparse features of the fit that are not zero, if they were counted; else 0."""
+        return 0
+
 
 @dataclass(frozen=True)
 class ByFormula(FeatureMap):
@@ -60,6 +64,9 @@ class Multiplied(FeatureMap):
     def roundings(self) -> int:
         return 3 + self.map.roundings()
 
+    def stored(self) -> int:
+        return self.map.stored()
+
 
 @dataclass(frozen=True)
 class Joined(FeatureMap):
@@ -77,3 +84,6 @@ class Joined(FeatureMap):
 
     def roundings(self) -> int:
         return max(self.left.roundings(), self.right.roundings())
+
+    def stored(self) -> int:
+        return self.left.stored() + self.right.stored()

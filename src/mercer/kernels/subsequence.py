@@ -132,7 +132,7 @@ class Subsequence(CountingKernel):
         if all(self.most_in(len(text)) <= _SHORT for text in texts):
             return _SubsequencesSeen.of(self, texts)
         alphabet = np.unique(Letters.of(texts).codes)
-        return _SubsequencesSeen.all_there_can_be(self, alphabet, longest_of(texts))
+        return _SubsequencesSeen.all_there_can_be(self, alphabet, texts)
 
     # ------------------------------------------------------------------ pair by pair
 
@@ -161,12 +161,13 @@ class _SubsequencesSeen(FeaturesSeen):
     kernel: Subsequence
 
     @classmethod
-    def all_there_can_be(cls, kernel: Subsequence, alphabet: Array, longest: int) -> "_SubsequencesSeen | None":
+    def all_there_can_be(cls, kernel: Subsequence, alphabet: Array, texts: Sequence[Any]) -> "_SubsequencesSeen | None":
         """A column for everything that these letters can spell, if that is not too much."""
-        if sum(float(len(alphabet)) ** q for q in kernel.lengths) > _FEW_KINDS:
+        kinds = sum(float(len(alphabet)) ** q for q in kernel.lengths)
+        if kinds > _FEW_KINDS:
             return None
         parts = tuple(Columns.all_of(Vocabulary.complete(alphabet, q), q) for q in kernel.lengths)
-        return cls(kernel, {}, parts, kernel.chain(longest) + 8)
+        return cls(kernel, {}, parts, kernel.chain(longest_of(texts)) + 8, len(texts) * int(kinds))
 
     def counted(self, texts: Sequence[Any]) -> tuple[Any, Array]:
         long = np.array([self.kernel.most_in(len(text)) > _SHORT for text in texts], dtype=bool)

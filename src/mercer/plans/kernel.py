@@ -16,6 +16,7 @@ from mercer.solvers.landmarks import Landmarks
 from mercer.solvers.warm import WarmKrylov
 
 _MOST_SPARSE_FEATURES = 2000
+_COUNTED = 2_000_000  # sparse features that are counted at a time
 _FEATURE_PIECES = 8  # blocks of features that threads share
 _FEWEST_TO_ITERATE = 64  # rows up to which a block solver has nothing to iterate on
 LAPACK_ROWS = 500  # rows up to which LAPACK is as fast as anything
@@ -50,6 +51,7 @@ class Problem:
     reading: int = 0  # bytes that reading it takes meanwhile
     sparse: bool = False
     sparse_features: bool = False  # whether exact features are sparse, whatever the items are
+    stored: int = 0  # numbers of sparse features that are not zero, if that is known
     given: bool = False  # the matrix (or its products) came from the user: it costs nothing to hold
     psd: bool = True  # whether the kernel is known to be positive semi-definite
     entry_cost: float = 5.0  # nominal nanoseconds to evaluate an entry
@@ -293,8 +295,9 @@ def _feature_bytes(p: Problem, threads: int) -> int:
     """Of features that are not the rows themselves, with what making them takes, and of blocks moved to the mean; or of
     the rows' copy, which is made when the blocks are gone."""
     D = p.n_features or 0
-    if p.sparse_features:  # letters, their grams, and what counting them takes
-        return 100 * p.n * p.width + p.copied
+    if p.sparse_features:  # in pieces, put together, and what counting some of them at a time takes
+        stored = p.stored or 3 * p.n * p.width
+        return 36 * stored + 100 * min(stored, _COUNTED) + p.copied
     made = 0 if p.free_features and p.width == D else 8 * p.n * D * (1 if p.width == D else 3)
     whole = -(-p.n // -(-p.n // FEATURE_ROWS))  # rows of a block, all at once
     moved = 8 * D * min(p.n, max(whole, threads * min(FEATURE_ROWS, -(-p.n // _FEATURE_PIECES))))

@@ -117,6 +117,7 @@ def describe(model: Parameters, items: Items, kernel: Kernel, learned: FeatureMa
         free_features=kernel.features_are_rows,
         sparse=items.sparse,
         sparse_features=kernel.sparse_features and columns is not None,
+        stored=0 if learned is None else learned.stored(),
         given=given,
         copied=items.nbytes if copies else 0,
         loaded=0 if items.held else items.nbytes,
