@@ -22,7 +22,7 @@ def min_max(x, y):
     return histogram_intersection(x, y) / largest if largest else 1.0
 
 
-def tanimoto(x, y):
+def tanimoto(x, y, packed=False):
     either = x @ x + y @ y - x @ y
     return x @ y / either if either else 1.0
 

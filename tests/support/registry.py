@@ -16,6 +16,7 @@ from mercer.kernels import (
     Constant,
     Cosine,
     Date,
+    GlobalAlignment,
     HistogramIntersection,
     Laplacian,
     Linear,
@@ -102,6 +103,19 @@ ALL_COLUMNS = {
 }
 
 
+def series(n, seed=0):
+    """Walks of a few steps, of unequal lengths, with two values at each."""
+    rng, out = np.random.default_rng(seed), np.empty(n, dtype=object)
+    for i in range(n):
+        out[i] = rng.normal(size=(rng.integers(1, 9), 2)).cumsum(axis=0)
+    return out
+
+
+def bits(n, seed=0):
+    """Fingerprints, few of whose bits are set."""
+    return (np.random.default_rng(seed).random((n, 64)) < 0.06).astype(np.uint8)
+
+
 def minimum(x, y):
     return np.minimum(np.abs(x), np.abs(y)).sum()
 
@@ -131,6 +145,8 @@ MERCER_KERNELS = [
     (HistogramIntersection(), non_negative_rows),
     (MinMax(), non_negative_rows),
     (Tanimoto(), rows),
+    (Tanimoto(), bits),
+    (2.0 * MinMax(), bits),
     (Constant(2.0), rows),
     (RBF(gamma=1.0) + 0.5 * Linear(), rows),
     (RBF(gamma=0.2) * Polynomial(degree=2, gamma=0.1, coef0=1.0), rows),
@@ -151,6 +167,8 @@ MERCER_KERNELS = [
     (learned(ALL_COLUMNS), tables),
     (learned(NUMBERS), tables),
     (learned({**ALL_COLUMNS, "length": RBF(0.1), "tags": Sets(Tanimoto())}, compose="product"), tables),
+    (GlobalAlignment(bandwidth=2.0), series),
+    (GlobalAlignment(bandwidth=1.0, triangular=4, normalize=False), series),
 ]
 ALL_KERNELS = [
     *MERCER_KERNELS,
@@ -168,7 +186,9 @@ SPARSE_KERNELS = [
     (AdditiveChiSquared(), non_negative_rows),
     (HistogramIntersection(), non_negative_rows),
     (MinMax(), non_negative_rows),
+    (MinMax(), bits),
     (Tanimoto(), rows),
+    (Tanimoto(), bits),
 ]
 
 

@@ -98,8 +98,9 @@ def _open_things(model: BaseEstimator, X: Any, kind: str, *, reset: bool) -> Ite
 
 
 def _names_of(X: Any) -> Any:
-    """Names of the columns of a frame, if all of them are texts, as scikit-learn has them."""
-    return _texts_alone(list(X.columns) if hasattr(X, "columns") and hasattr(X, "dtypes") else [])
+    """The name of the column of a frame, if it is a text, as scikit-learn has it; many columns are steps of series."""
+    names = list(X.columns) if hasattr(X, "columns") and hasattr(X, "dtypes") else []
+    return _texts_alone(names) if len(names) == 1 else None
 
 
 def _texts_alone(names: list[Any]) -> Any:

@@ -18,6 +18,7 @@ from mercer.kernels.dot import Cosine, Linear, Polynomial, Sigmoid
 from mercer.kernels.given import Blockwise, Pairwise, Precomputed
 from mercer.kernels.histograms import AdditiveChiSquared, ChiSquared, HistogramIntersection, MinMax
 from mercer.kernels.resolve import resolve_kernel
+from mercer.kernels.series import GlobalAlignment
 from mercer.kernels.subsequence import Subsequence
 from mercer.kernels.tables import Category, Date, Numeric, Ordinal, Sets, TableKernel, Text
 from mercer.kernels.tanimoto import Tanimoto
@@ -33,6 +34,7 @@ __all__ = [
     "Constant",
     "Cosine",
     "Date",
+    "GlobalAlignment",
     "HistogramIntersection",
     "Kernel",
     "KernelVerdict",

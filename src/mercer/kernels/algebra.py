@@ -21,6 +21,7 @@ from mercer.kernels.base import (
 )
 from mercer.kernels.features import FeatureMap, Joined, Multiplied
 from mercer.rounding import gamma
+from mercer.sources.items import Items
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,15 @@ class Scaled(Kernel):
 
     def entry_cost(self, d: int) -> float:
         return 2.0 + self.kernel.entry_cost(d)
+
+    def cost(self, items: Items) -> float:
+        return 2.0 + self.kernel.cost(items)
+
+    def working(self, items: Items) -> int:
+        return self.kernel.working(items)
+
+    def compact(self, X: Held) -> Held:
+        return self.kernel.compact(X)
 
     def block(self, X: Held, Y: Held) -> Array:
         return self.factor * self.kernel.block(X, Y)
@@ -146,6 +156,12 @@ class _Pair(Kernel):
 
     def entry_cost(self, d: int) -> float:
         return 2.0 + self.left.entry_cost(d) + self.right.entry_cost(d)
+
+    def cost(self, items: Items) -> float:
+        return 2.0 + self.left.cost(items) + self.right.cost(items)
+
+    def working(self, items: Items) -> int:
+        return self.left.working(items) + self.right.working(items)
 
     @property
     def psd(self) -> bool:

@@ -17,9 +17,11 @@ from mercer.errors import in_short
 from mercer.kernel_names import BY_NAME
 from mercer.kernels.features import ByFormula, FeatureMap
 from mercer.rounding import gamma
+from mercer.sources.items import Items
 
 _LARGEST = sys.float_info.max
 Products = Callable[[Array], Array] | None  # gives K times columns, where that costs little
+_SPARSE = 5  # times as dear as dense: an entry from sparse rows
 ROUNDINGS = 16  # of a formula that is evaluated in a few steps, with exp or tanh good to 4 ulp
 
 
@@ -90,6 +92,18 @@ class Kernel(ABC):
     def entry_cost(self, d: int) -> float:
         """Nominal nanoseconds to evaluate k for rows of d numbers, for plans; a fixed figure, not a measurement."""
         return 20.0 + d
+
+    def cost(self, items: Items) -> float:
+        """The same of these items: those of sparse rows are dearer, unless a kernel knows better."""
+        return self.entry_cost(items.width) * (_SPARSE if items.sparse else 1)
+
+    def working(self, items: Items) -> int:
+        """Numbers of eight bytes that one of these items takes in memory, and a third of what is prepared of it."""
+        return int(1.5 * getattr(items, "density", 1.0) * items.width) + 4 if items.sparse else items.width
+
+    def compact(self, X: Held) -> Held:
+        """The same rows in the form that tiles are made of fastest, for who asks for many with them."""
+        return X
 
     @property
     def takes(self) -> str:

@@ -12,10 +12,13 @@ from mercer.arrays import Array, dense
 from mercer.blocks import cut, steps
 from mercer.kernels.bandwidth import ByGamma
 from mercer.kernels.base import ROUNDINGS, Held, Kernel, Products, Tiles, after_shift, n_rows, summed
+from mercer.kernels.counts import WholeProducts, counted_out, mean_sum, shares, whole_sums
 from mercer.kernels.domain import refuse_negative
 from mercer.rounding import TINY, gamma
+from mercer.sources.items import Items
 from mercer.sums import SHORT
 
+_LOOKED_AT = 1000  # rows from which a plan guesses what all are like
 _CACHED = 1 << 15  # entries of a strip: its three buffers stay in a core's cache while columns are added up
 
 
@@ -29,32 +32,55 @@ class HistogramKernel(Kernel):
     psd = True
     non_negative = True
     shared: ClassVar[bool] = True  # whether a term is zero where one of the two numbers is
+    common: ClassVar[bool] = False  # whether a term is min(xᵢ, yᵢ): small whole numbers can then be counted out
     term_cost: ClassVar[float] = 2.0  # nominal nanoseconds
 
     @abstractmethod
     def term(self, x: Array, y: Array, half: Array, out: Array, spare: Array) -> None:
         """What a column says, into `out` (m×n): x is m×1 and y of length n; `half` is y/2, but never zero."""
 
-    def shape(self, sums: Array, X: Held, Y: Held, shift: float) -> Array:
-        """k − shift, in place if that is possible."""
-        return sums if not shift else np.subtract(sums, shift, out=sums)
+    def shape(self, sums: Array, x: Array, y: Array, shift: float) -> None:
+        """k − shift in place; x and y are what `own` says of the rows."""
+        if shift:
+            sums -= shift
+
+    def own(self, X: Held) -> Array:
+        """What the shape has to know of every row, if anything."""
+        return np.zeros(n_rows(X))
 
     def entry_cost(self, d: int) -> float:
         return 5.0 + self.term_cost * d
 
+    def cost(self, items: Items) -> float:
+        ones = self._counted(items)
+        return super().cost(items) if ones is None else 6.0 + 0.2 * ones
+
+    def working(self, items: Items) -> int:
+        ones = self._counted(items)
+        return super().working(items) + int(ones or 0)
+
+    def _counted(self, items: Items) -> float | None:
+        """Ones in a row on average, if its numbers can be counted out; None if not, or if they are not in memory."""
+        some = items.load() if self.common and items.held else None
+        some = None if some is None else some[:: max(1, len(items) // _LOOKED_AT)]
+        return None if some is None or some.min() < 0 or counted_out(some, None) is None else mean_sum(some)
+
     def block(self, X: Held, Y: Held) -> Array:
-        refuse_negative(X, self)
-        refuse_negative(Y, self)
-        return self.tile(X, Y, 0.0)
+        out = np.empty((n_rows(X), n_rows(Y)))
+        self.prepare(X, Y).fill(slice(None), slice(None), out)
+        return out
 
     def prepare(self, X: Held, Y: Held | None = None, shift: float = 0.0, dtype: DTypeLike = np.float64) -> Tiles:
         refuse_negative(X, self)
         if Y is not None:
             refuse_negative(Y, self)
-        return _HistogramTiles(self, X, X if Y is None else Y, shift)
-
-    def tile(self, X: Held, Y: Held, shift: float) -> Array:
-        return self.shape(self.sums(X, Y), X, Y, shift)
+        bits = counted_out(X, Y) if self.common else None
+        sums = self.own if bits is None else whole_sums
+        x = sums(X)
+        y = x if Y is None else sums(Y)
+        if bits is not None:
+            return _CountedTiles(self, WholeProducts(*bits), x, y, shift)
+        return _HistogramTiles(self, X, X if Y is None else Y, x, y, shift)
 
     def sums(self, X: Held, Y: Held) -> Array:
         m, n = n_rows(X), n_rows(Y)
@@ -88,11 +114,24 @@ class HistogramKernel(Kernel):
 class _HistogramTiles(Tiles):
     """By the kernel's own sums, of rows that were looked over once."""
 
-    def __init__(self, kernel: HistogramKernel, X: Held, Y: Held, shift: float) -> None:
-        self.kernel, self.X, self.Y, self.shift = kernel, X, Y, shift
+    def __init__(self, kernel: HistogramKernel, X: Held, Y: Held, x: Array, y: Array, shift: float) -> None:
+        self.kernel, self.X, self.Y, self.x, self.y, self.shift = kernel, X, Y, x, y, shift
 
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
-        out[...] = self.kernel.tile(self.X[rows], self.Y[columns], self.shift)
+        tile = self.kernel.sums(self.X[rows], self.Y[columns])
+        self.kernel.shape(tile, self.x[rows], self.y[columns], self.shift)
+        out[...] = tile
+
+
+class _CountedTiles(Tiles):
+    """Σmin of small whole numbers, as a product of bits."""
+
+    def __init__(self, kernel: HistogramKernel, products: WholeProducts, x: Array, y: Array, shift: float) -> None:
+        self.kernel, self.products, self.x, self.y, self.shift = kernel, products, x, y, shift
+
+    def fill(self, rows: slice, columns: slice, out: Array) -> None:
+        self.products.fill(rows, columns, out)
+        self.kernel.shape(out, self.x[rows], self.y[columns], self.shift)
 
 
 def columns_of(X: Held) -> Any:
@@ -143,6 +182,7 @@ class AdditiveChiSquared(HistogramKernel):
 class HistogramIntersection(HistogramKernel):
     """k(x, y) = Σᵢ min(xᵢ, yᵢ) of rows without negative numbers: what two histograms have in common."""
 
+    common: ClassVar[bool] = True
     term_cost: ClassVar[float] = 1.0
 
     # min(x, y) is the length that [0, x] and [0, y] share: a scalar product of two indicators.
@@ -163,6 +203,7 @@ class MinMax(HistogramKernel):
     """
 
     top: ClassVar[float] = 1.0
+    common: ClassVar[bool] = True
     term_cost: ClassVar[float] = 1.0
 
     # m/(s − m) = Σ (m/s)ⁿ over n ≥ 1 with s = Σx + Σy ≥ 2m: powers of m = Σmin and of 1/s = ∫ e^−tΣx e^−tΣy dt.
@@ -170,13 +211,12 @@ class MinMax(HistogramKernel):
     def term(self, x: Array, y: Array, half: Array, out: Array, spare: Array) -> None:
         np.minimum(x, y, out=out)
 
-    def shape(self, sums: Array, X: Held, Y: Held, shift: float) -> Array:
+    def shape(self, sums: Array, x: Array, y: Array, shift: float) -> None:
         """By Σmax = Σx + Σy − Σmin, of which at least a third is left."""
-        most = _row_sums(X)[:, None] + _row_sums(Y) - sums
-        empty = most == 0.0
-        np.divide(sums, most, out=sums, where=~empty)
-        sums[empty] = 1.0
-        return super().shape(sums, X, Y, shift)
+        shares(sums, x, y, shift)
+
+    def own(self, X: Held) -> Array:
+        return _row_sums(X)
 
     def roundings(self, X: Held) -> float:
         """Of Σmin once, and of Σmax three times: Σx + Σy + Σmin ≤ 3Σmax."""
@@ -209,11 +249,12 @@ class ChiSquared(ByGamma, HistogramKernel):
         np.divide(spare, out, out=out)
         np.multiply(out, spare, out=out)
 
-    def shape(self, sums: Array, X: Held, Y: Held, shift: float) -> Array:
+    def shape(self, sums: Array, x: Array, y: Array, shift: float) -> None:
         sums *= -0.5 * self.known_gamma
         if shift == 1.0:
-            return np.expm1(sums, out=sums)
-        return super().shape(np.exp(sums, out=sums), X, Y, shift)
+            np.expm1(sums, out=sums)
+        else:
+            super().shape(np.exp(sums, out=sums), x, y, shift)
 
     def distances(self, rows: Array) -> Array:
         refuse_negative(rows, self)

@@ -50,10 +50,10 @@ class ByKernel(Projection):
         return self._products(X, threads) + self.shift * self.alpha.sum(axis=0)
 
     def _products(self, X: Held, threads: int) -> Array:
-        out = np.empty((X.shape[0], self.alpha.shape[1]))
+        out, fitted = np.empty((X.shape[0], self.alpha.shape[1])), self.kernel.compact(self.rows)
 
         def block(some: slice, threads: int = 1) -> None:
-            tiles = self.kernel.prepare(X[some], self.rows, shift=self.shift)
+            tiles = self.kernel.prepare(X[some], fitted, shift=self.shift)
             apply(tiles, some.stop - some.start, self.rows.shape[0], self.alpha, out[some], threads)
 
         size = rows_at_a_time(8 * width_of(X))  # prepared rows are copies, so never of all of them

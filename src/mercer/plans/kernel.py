@@ -43,7 +43,8 @@ class Problem:
 
     n: int
     k: int | None
-    width: int = 0  # numbers that one item takes while it is worked on
+    width: int = 0  # columns of an item, or as many numbers as it takes while it is worked on
+    working: int = 0  # numbers that one takes in memory, and a third of what is prepared of it; 0: width
     n_features: int | None = None  # of an exact feature map, if the kernel has one
     free_features: bool = True  # whether features of the width of the rows are the rows themselves
     copied: int = 0  # bytes of X that the model keeps a copy of
@@ -230,7 +231,8 @@ def _landmarks(p: Problem, limits: Limits, why: str) -> Plan:
     exact = _matrix(p, "recomputed", limits) + solver.exact(p.n, min(_wanted(p), count)) if p.refine else 0
 
     def memory(solver: Landmarks) -> int:  # one after the other: landmarks are gone when exact passes begin
-        return max(exact, rows + BUFFERS + solver.memory(p.width, min(rows_at_a_time(solver.count, p.width), p.n)))
+        block = min(rows_at_a_time(solver.count, p.width), p.n)
+        return max(exact, rows + BUFFERS + solver.memory(_working(p), block))
 
     while memory(solver) > limits.memory and solver.sample > _FEWEST_CHOSEN_FROM * solver.count:
         fewer = max(_FEWEST_CHOSEN_FROM * solver.count, int(solver.sample * 0.8))
@@ -278,17 +280,21 @@ def _wanted(p: Problem) -> int:
 def _matrix(p: Problem, held: str, limits: Limits | None = None) -> int:
     """Bytes of the matrix as it is held, with the rows kept and prepared for it."""
     threads = limits.threads if limits else 1
-    prepared = 0 if p.sparse else 8 * p.n * (3 * p.width + 6)
+    prepared = 8 * p.n * (3 * _working(p) + 6)
     return (
         p.loaded
         + {
             "given": p.copied,
             "gram": p.copied + 8 * p.n**2 + prepared,
             # rows in double and in single precision
-            "recomputed": p.copied + BUFFERS + threads * _TILES + prepared + 8 * p.n * (p.width + 2),
+            "recomputed": p.copied + BUFFERS + threads * _TILES + prepared + 8 * p.n * (_working(p) + 2),
             "features": _feature_bytes(p, threads),
         }[held]
     )
+
+
+def _working(p: Problem) -> int:
+    return p.working or p.width
 
 
 def _feature_bytes(p: Problem, threads: int) -> int:
@@ -356,4 +362,4 @@ def _advice(plan: Plan) -> str:
 def _inverse_bytes(p: Problem, plan: Plan) -> int:
     rows = plan.solver.count if isinstance(plan.solver, Landmarks) else p.n
     held = p.reading if plan.streams else p.copied + p.loaded
-    return held + 8 * rows * (rows + 3 * p.width + 3 * min(_wanted(p), rows))
+    return held + 8 * rows * (rows + 3 * _working(p) + 3 * min(_wanted(p), rows))

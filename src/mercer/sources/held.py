@@ -50,7 +50,8 @@ class HeldItems(Items):
 
     def __init__(self, items: Any, width: int = 1) -> None:
         self.items = np.empty(len(items), dtype=object)
-        self.items[:] = list(items)
+        for number, item in enumerate(items):  # one by one: arrays of one shape would become a table
+            self.items[number] = item
         self._width = width
 
     def __len__(self) -> int:
@@ -203,7 +204,7 @@ def groups_of(data: Held) -> Array:
         pieces = pairwise(data.indptr)
         return _numbered(data.indices[a:b].tobytes() + b"|" + data.data[a:b].tobytes() for a, b in pieces)
     if data.ndim == 1:
-        return _numbered(data)
+        return _numbered(map(_known_by, data))
     return np.unique(np.asarray(data) + 0, axis=0, return_inverse=True)[1].reshape(-1)  # −0 + 0 = 0
 
 
@@ -212,10 +213,22 @@ def _numbered(keys: Iterable[Any]) -> Array:
     return np.array([known.setdefault(key, len(known)) for key in keys])
 
 
+def _known_by(item: Any) -> Any:
+    """What equal items have in common: arrays their numbers, texts and the like themselves, others nothing."""
+    if isinstance(item, np.ndarray) and item.dtype != object:
+        return item.shape, (item + 0).tobytes()  # −0 + 0 = 0
+    try:
+        hash(item)
+    except TypeError:
+        return id(item)
+    return item
+
+
 def same_items(some: Held, others: Held) -> Array:
     """Which of them equal those with the same number among the others."""
     if some.ndim == 1:
-        return np.array([one == other for one, other in zip(some, others, strict=True)], dtype=bool)
+        pairs = zip(map(_known_by, some), map(_known_by, others), strict=True)
+        return np.array([bool(one == other) for one, other in pairs], dtype=bool)
     return ~np.asarray((some != others).sum(axis=1), dtype=bool).reshape(-1)
 
 

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from mercer.sources.files import open_texts
 from mercer.sources.frames import Table, open_table
 from mercer.sources.items import Items
+from mercer.sources.series import Series
 from mercer.sources.texts import Texts
 
 __all__ = ["KINDS", "OPENERS"]
 
-KINDS: dict[str, Callable[..., Items]] = {"texts": Texts, "tables": Table}  # of things in memory, and their label
+KINDS: dict[str, Callable[..., Items]] = {"series": Series, "tables": Table, "texts": Texts}  # in memory, by a label
 OPENERS: dict[str, Callable[..., Items]] = {"texts": open_texts, "tables": open_table}  # those that are read from files

@@ -24,8 +24,6 @@ from mercer.plans.share import number_to_plan_for
 from mercer.sources.items import Items
 from mercer.sources.kinds import KINDS
 
-_SPARSE = 5  # times as dear as dense: an entry from sparse rows
-
 
 def open_task(model: Parameters, X: Any, sample_weight: ArrayLike | None, limits: Limits, look: bool = True) -> Task:
     """What `model.fit(X)` is asked for; columns are looked at for a scale, unless it does not matter which."""
@@ -112,6 +110,7 @@ def describe(model: Parameters, items: Items, kernel: Kernel, learned: FeatureMa
     return Problem(
         n=len(items),
         width=items.width,
+        working=0 if given else kernel.working(items),
         k=number_to_plan_for(asked),
         n_features=columns,
         free_features=kernel.features_are_rows,
@@ -123,7 +122,7 @@ def describe(model: Parameters, items: Items, kernel: Kernel, learned: FeatureMa
         loaded=0 if items.held else items.nbytes,
         reading=items.overhead,
         psd=kernel.psd,
-        entry_cost=kernel.entry_cost(items.width) * (_SPARSE if items.sparse else 1),
+        entry_cost=kernel.cost(items),
         inverse=model.fit_inverse_transform,
         eigen_solver=asked_solver(model),
         tol=model.tol,
