@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -50,7 +49,7 @@ def with_linear_share(
     problem: LinearProblem,
     rows: Rows,
     weights: Array | None,
-    asked: Any,
+    asked: float,
     limits: Limits,
     rng: np.random.Generator,
     standardize: bool = False,

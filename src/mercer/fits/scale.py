@@ -1,7 +1,6 @@
 """A common scale for columns of different units."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from mercer.sweeps.lanes import sweep_scatter
 from mercer.sweeps.spread import Spread
 
 
-def standardized(training: Training, names: Any, threads: int) -> Training:
+def standardized(training: Training, names: Array | None, threads: int) -> Training:
     """The rows with every column divided by its standard deviation, and what is to be said of columns without one.
 
     A row counts by its weight: s_j² = Σw(x_j − mean_j)²/(Σw − 1). Nothing is subtracted, so that sparse rows stay

@@ -236,7 +236,7 @@ class PCA(LinearModel):
         self._dtype = single_or_double(rows.dtype)
         self._fit_svd_solver = resolve_svd_solver(self, (training.copies, rows.width), rows.sparse)
         problem, limits = linear_problem(self, training.count, rows.width, rows, training.copies), self._limits()
-        if problem.share:
+        if isinstance(self.n_components, float):
             problem = with_linear_share(
                 problem, rows, training.weights, self.n_components, limits, self._rng(), self.standardize
             )

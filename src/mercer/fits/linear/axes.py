@@ -1,7 +1,6 @@
 """From a scatter matrix, or a factor of it, to certified axes: signs and zeros by convention, and words."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -148,7 +147,7 @@ def _about_columns(task: LinearTask, scatter: Scatter) -> list[str]:
     return about_constant(scatter, task.names) if task.standardize else []
 
 
-def about_constant(scatter: Scatter, column_names: Any) -> list[str]:
+def about_constant(scatter: Scatter, column_names: Array | None) -> list[str]:
     """Which columns could not be standardized."""
     constant = np.flatnonzero(scatter.constant)
     if not len(constant):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
@@ -12,7 +12,16 @@ from mercer.limits import Limits
 from mercer.plans.linear import LinearProblem
 from mercer.plans.plan import Plan
 from mercer.plans.share import number_to_plan_for
+from mercer.progress import Listener
 from mercer.sources.items import Rows
+
+
+class LinearParameters(Protocol):
+    """What a fit asks of its model."""
+
+    n_components: int | float | str | None
+    svd_solver: str
+    tol: float
 
 
 @dataclass(frozen=True)
@@ -24,15 +33,15 @@ class LinearTask:
     problem: LinearProblem
     limits: Limits
     rng: Callable[[], np.random.Generator]
-    asked: Any  # components: a number, a share of the variance, "mle", "bic", or None for all
+    asked: int | float | str | None  # components: a number, a share of the variance, "mle", "bic", or None for all
     standardize: bool = False
-    names: Any = None  # of the columns
-    progress: Any = False
-    look: Callable[[], Any] = lambda: None  # for numbers that are not finite, with words for them
+    names: Array | None = None  # of the columns
+    progress: Listener = False
+    look: Callable[[], object] = lambda: None  # for numbers that are not finite, with words for them
     units: Array | None = None  # powers of two that the columns were divided by, as their squares were no numbers
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> type[np.float32] | type[np.float64]:
         """Of what the model keeps."""
         return single_or_double(self.rows.dtype)
 
@@ -58,9 +67,9 @@ class Axes:
     warnings: list[str] = field(default_factory=list)
 
 
-def linear_problem(model: Any, n: int, d: int, rows: Rows | None = None, copies: int = 0) -> LinearProblem:
+def linear_problem(model: LinearParameters, n: int, d: int, rows: Rows | None = None, copies: int = 0) -> LinearProblem:
     """The sizes on which a plan is based; of rows that need not exist yet."""
-    asked: Any = model.n_components
+    asked = model.n_components
     is_sparse = rows is not None and rows.sparse
     fewer = (is_sparse and model.svd_solver == "auto") or model.svd_solver == "arpack"  # by scikit-learn's rule
     k = number_to_plan_for(asked)

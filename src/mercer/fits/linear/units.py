@@ -1,7 +1,7 @@
 """Rows so large or so small that their squares are no numbers: divided by a power of two, which loses nothing."""
 
 from dataclasses import replace
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from mercer.sources.held import ScaledRows
 from mercer.sources.items import Rows
 from mercer.sweeps.square import Square
 
+_Numbers = TypeVar("_Numbers", Array, float)  # one, or many
 _HUGE = float(np.finfo(float).max)
 
 
@@ -65,7 +66,7 @@ def refuse_too_large(squares: Array, unit: float) -> None:
         raise BadData(OVERFLOW)
 
 
-def squared_units(values: Any, unit: float) -> Any:
+def squared_units(values: _Numbers, unit: float) -> _Numbers:
     """values·unit², one after the other: the square of a unit need not be a number."""
     with np.errstate(over="ignore", under="ignore"):
         return values * unit * unit
@@ -76,12 +77,12 @@ def certificate_in(certificate: Certificate, unit: float) -> Certificate:
     if unit == 1:
         return certificate
 
-    def below(values: Any) -> Any:
+    def below(values: Array) -> Array:
         scaled = squared_units(values, unit)
         return np.where(np.abs(scaled) < TINY, np.minimum(scaled, 0.0), np.clip(scaled, -_HUGE, _HUGE))
 
-    def above(values: Any) -> Any:
-        scaled = squared_units(values, unit)
+    def above(values: Array | float) -> Array:
+        scaled = squared_units(np.asarray(values), unit)
         return np.where((scaled < TINY) & (np.asarray(values) > 0), TINY, scaled)
 
     return replace(

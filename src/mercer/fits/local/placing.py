@@ -1,11 +1,10 @@
 """New points: between their neighbours among the training rows."""
 
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Held
 from mercer.blocks import hoods_at_a_time, rows_at_a_time, steps
 from mercer.fits.local.neighborhoods import Neighborhoods
 from mercer.operators import local_methods
@@ -32,7 +31,7 @@ class Placement:
 
 
 def place(
-    hoods: Neighborhoods, places: Array, reg: float, rows: Any, threads: int, labels: Array | None = None
+    hoods: Neighborhoods, places: Array, reg: float, rows: Held, threads: int, labels: Array | None = None
 ) -> Placement:
     """z = Σⱼ wⱼzⱼ over the k nearest items; a row that equals an item gets its place.
 
@@ -51,7 +50,7 @@ def place(
 
 
 def _place_by_parts(
-    hoods: Neighborhoods, places: Array, reg: float, new: Any, threads: int, labels: Array
+    hoods: Neighborhoods, places: Array, reg: float, new: Held, threads: int, labels: Array
 ) -> Placement:
     chosen = labels[hoods.space.nearest_to(new, 1, threads).indices[:, 0]]
     found, order = [], []
@@ -63,7 +62,7 @@ def _place_by_parts(
     return Placement.joined(found, np.concatenate(order))
 
 
-def _place_some(hoods: Neighborhoods, places: Array, reg: float, new: Any, threads: int) -> Placement:
+def _place_some(hoods: Neighborhoods, places: Array, reg: float, new: Held, threads: int) -> Placement:
     """The same for rows that the space has prepared."""
     space, k = hoods.space, hoods.indices.shape[1]
     near = space.nearest_to(new, k, threads)

@@ -1,7 +1,7 @@
 """What locally linear embedding is asked: where rows live, whether their number will do, and the sizes of a plan."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
@@ -26,11 +26,26 @@ _TOL = 1e-6
 _SPARSE_COST = 30.0  # nominal nanoseconds of a product of two sparse rows
 
 
-def given_distances(model: Any) -> bool:
+class LocalParameters(Protocol):
+    """What a fit asks of its model: parameters by their names, and where chance comes from."""
+
+    n_components: int
+    n_neighbors: int
+    metric: str | Kernel
+    method: str
+    neighbors_algorithm: str
+    eigen_solver: str
+    tol: float
+    max_iter: int
+
+    def _rng(self) -> np.random.Generator: ...
+
+
+def given_distances(model: LocalParameters) -> bool:
     return isinstance(model.metric, str) and model.metric == "precomputed"
 
 
-def _space_of(model: Any, items: Items) -> Space:
+def _space_of(model: LocalParameters, items: Items) -> Space:
     """Where the items have their distances."""
     if given_distances(model):
         return Distances(_checked_distances(items))
@@ -43,7 +58,7 @@ def _space_of(model: Any, items: Items) -> Space:
     return Points.of(rows, unit=model.metric == "cosine", way=way)
 
 
-def open_space(model: Any, items: Items, loaded: int = 0) -> tuple[Space, LocalProblem]:
+def open_space(model: LocalParameters, items: Items, loaded: int = 0) -> tuple[Space, LocalProblem]:
     """The items where they have their distances, with the sizes of the work and what a small piece of it tells."""
     problem = local_problem(model, (len(items), items.width), items.sparse, loaded)
     space = _space_of(model, items)
@@ -52,7 +67,9 @@ def open_space(model: Any, items: Items, loaded: int = 0) -> tuple[Space, LocalP
     return space, replace(problem, fill=fill, kept=space.nbytes)
 
 
-def local_problem(model: Any, shape: tuple[int, int], is_sparse: bool = False, loaded: int = 0) -> LocalProblem:
+def local_problem(
+    model: LocalParameters, shape: tuple[int, int], is_sparse: bool = False, loaded: int = 0
+) -> LocalProblem:
     """The sizes on which a plan is based; of rows that need not exist yet."""
     n, d = shape
     _refuse_sizes(model, n, d)
@@ -70,19 +87,19 @@ def local_problem(model: Any, shape: tuple[int, int], is_sparse: bool = False, l
     )
 
 
-def _entry_cost(model: Any, d: int, is_sparse: bool) -> float:
+def _entry_cost(model: LocalParameters, d: int, is_sparse: bool) -> float:
     """Nominal nanoseconds to find one distance, where no tree of points saves us most of them."""
     if isinstance(model.metric, Kernel):
         return model.metric.entry_cost(d)
     return _SPARSE_COST if is_sparse else 1.0 if given_distances(model) else 0.0
 
 
-def _tolerance(model: Any) -> float:
+def _tolerance(model: LocalParameters) -> float:
     """Zero is the usual one."""
     return float(model.tol or _TOL)
 
 
-def _refuse_sizes(model: Any, n: int, d: int) -> None:
+def _refuse_sizes(model: LocalParameters, n: int, d: int) -> None:
     """What cannot be, with scikit-learn's words where it has them."""
     k, wanted = int(model.n_neighbors), int(model.n_components)
     if model.metric in ("euclidean", "cosine") and wanted > d:
