@@ -17,7 +17,7 @@ from mercer.symmetric import Measured
 from mercer.threads import run
 
 _ENTRIES = 500_000  # of rows that are multiplied at once
-_AT_ONCE = 16  # pieces of dense rows that are added up before what rounding takes is kept
+_AT_ONCE = 16  # pieces of rows that are added up before what rounding takes is kept
 FAR_MEAN = 1e4  # mean²/variance from which rows are moved to their mean before the product, not after it
 
 _ROUNDINGS = 12  # beside the sums: x − mean twice, weights, scales, the mean's own product, and the last sum
@@ -102,7 +102,8 @@ class ScatterProducts(Measured):
         return cut(block.shape[0], min(self.size, -(-block.shape[0] // LANES)))
 
     def _longest_sums(self) -> int:
-        return max(longest_sums(block, self._pieces(block)) for block in self.rows.blocks(self._block_rows))
+        blocks = self.rows.blocks(self._block_rows)
+        return _AT_ONCE + max(longest_sums(block, self._pieces(block)) for block in blocks)
 
     @property
     def _row_chain(self) -> int:
@@ -124,7 +125,7 @@ class ScatterProducts(Measured):
 
         def add(block: Matrix, weights: Array | None, i: int) -> None:
             own = self._pieces(block)[i::LANES]
-            for some in steps(len(own), 1 if self.rows.sparse else _AT_ONCE):
+            for some in steps(len(own), _AT_ONCE):
                 part = None
                 for piece in own[some]:
                     w = None if weights is None else weights[piece]
@@ -143,13 +144,13 @@ class ScatterProducts(Measured):
         return sums[0].settle().T
 
     def _product(self, X: Matrix, weights: Array | None, turned: Array, part: Array | None) -> Array:
-        """(Σ w x(xᵀB))ᵀ: the way round that BLAS is fastest with; of dense rows, added to the part."""
+        """(Σ w x(xᵀB))ᵀ, added to the part: the way round that BLAS is fastest with."""
         X = X - self.mean if self.moved else X.astype(np.float64, copy=False)
         C = (X @ turned.T).T if self.rows.sparse else product(turned, X.T)
         if weights is not None:
             C = C * weights
         if self.rows.sparse:
-            return (X.T @ C.T).T
+            return (X.T @ C.T).T if part is None else np.add(part, (X.T @ C.T).T, out=part)
         part = np.zeros(turned.shape) if part is None else part
         add_products(part, C.T, X, SHORT)
         return part
