@@ -136,14 +136,14 @@ class CountingKernel(Kernel):
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class GramColumns:
     """A vocabulary, and how many columns each of its features has: more than one where counts="min"."""
 
     vocabulary: Vocabulary
     most: dict[int, Array]
 
     @classmethod
-    def of(cls, kernel: CountingKernel, part: Counted) -> "Columns":
+    def of(cls, kernel: CountingKernel, part: Counted) -> "GramColumns":
         """As many as a feature is often in a text."""
         most = {length: np.ones(matrix.shape[1], dtype=np.int64) for length, matrix in part.lengths.items()}
         if kernel.counts == "min":
@@ -152,11 +152,11 @@ class Columns:
         return cls(part.vocabulary, most)
 
     @classmethod
-    def all_of(cls, vocabulary: Vocabulary, length: int) -> "Columns":
+    def all_of(cls, vocabulary: Vocabulary, length: int) -> "GramColumns":
         """One for each feature of a length."""
         return cls(vocabulary, {length: np.ones(vocabulary.sizes()[length - 1], dtype=np.int64)})
 
-    def joined(self, other: "Columns") -> "Columns":
+    def joined(self, other: "GramColumns") -> "GramColumns":
         """Those of both."""
         vocabulary = self.vocabulary.joined(other.vocabulary)
         most = {length: np.ones(vocabulary.sizes()[length - 1], dtype=np.int64) for length in self.most}
@@ -164,7 +164,7 @@ class Columns:
             places = part.vocabulary.in_terms_of(vocabulary)
             for length, columns in part.most.items():
                 most[length][places[length - 1]] = np.maximum(most[length][places[length - 1]], columns)
-        return Columns(vocabulary, most)
+        return GramColumns(vocabulary, most)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,16 +173,16 @@ class FeaturesSeen(FeatureMap):
 
     kernel: CountingKernel
     words: dict[Any, int]  # numbers of words, if those are the letters
-    parts: tuple["Columns", ...]
+    parts: tuple["GramColumns", ...]
     behind: int  # roundings
     entries: int  # of the features of the fit
 
     @classmethod
     def of(cls, kernel: CountingKernel, texts: Sequence[Any]) -> Self:
-        words, parts, entries = dict[Any, int](), list[Columns](), 0
+        words, parts, entries = dict[Any, int](), list[GramColumns](), 0
         for some in _at_a_time(kernel, texts):
             counted = kernel.count(kernel.letters(texts[some], words))
-            found = [Columns.of(kernel, part) for part in counted]
+            found = [GramColumns.of(kernel, part) for part in counted]
             parts = [a.joined(b) for a, b in zip(parts, found, strict=True)] if parts else found
             entries += sum(matrix.nnz for part in counted for matrix in part.lengths.values())
         return cls(kernel, words, tuple(parts), kernel.chain(longest_of(texts)) + 8, entries)

@@ -45,7 +45,7 @@ def _are_whole(values: Array) -> bool:
     return values.dtype.kind in "biu" or bool(np.array_equal(values, np.rint(values)))
 
 
-def filled(X: Held) -> float:
+def filled_cells(X: Held) -> float:
     """About how many numbers of a row are not zero."""
     some = X if sparse.issparse(X) else some_of(X, _SAMPLE)
     return (some.nnz if sparse.issparse(some) else np.count_nonzero(some)) / max(n_rows(some), 1)
@@ -53,7 +53,7 @@ def filled(X: Held) -> float:
 
 def few(X: Held) -> bool:
     """Whether so few numbers are not zero that these alone should be kept."""
-    return filled(X) <= _FEW * X.shape[1]
+    return filled_cells(X) <= _FEW * X.shape[1]
 
 
 def compact(X: Held) -> Held:
@@ -64,7 +64,7 @@ def compact(X: Held) -> Held:
             X = X.copy()
             X.sum_duplicates()
         return X.astype(np.float32, copy=False)
-    return joined([of_dense(X[some]) for some in _pieces(X)], X.shape[1]) if few(X) else X
+    return in_one_matrix([of_dense(X[some]) for some in _pieces(X)], X.shape[1]) if few(X) else X
 
 
 def _pieces(X: Held) -> list[slice]:
@@ -78,7 +78,7 @@ def of_dense(rows: Array) -> tuple[Array, Array, Array]:
     return np.bincount(places, minlength=len(rows)), columns.astype(np.int32), values
 
 
-def joined(parts: list[tuple[Array, Array, Array]], width: int) -> Any:
+def in_one_matrix(parts: list[tuple[Array, Array, Array]], width: int) -> Any:
     """One CSR matrix of such parts."""
     each, columns, values = (np.concatenate(of_all) for of_all in zip(*parts, strict=True))
     return sparse.csr_array((values, columns, np.concatenate([[0], np.cumsum(each)])), shape=(len(each), width))
@@ -132,7 +132,7 @@ def _dense(rows: Held) -> Array:
     return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float32)
 
 
-def shares(common: Array, x: Array, y: Array, shift: float) -> None:
+def share_of_either(common: Array, x: Array, y: Array, shift: float) -> None:
     """common/(x + y − common) − shift in place, 1 where x and y are zero: what two rows share of what either has."""
     either = x[:, None] + y
     either -= common
@@ -154,10 +154,12 @@ def counted_out(X: Held, Y: Held | None) -> tuple[Any, Any] | None:
     there would be too many bits.
     """
     sides = [X] if Y is None else [X, Y]
-    if any(mean_sum(side) > _MOST_COUNTED * max(filled(side), 1.0) or whole_squares(side) is None for side in sides):
+    if any(
+        mean_sum(side) > _MOST_COUNTED * max(filled_cells(side), 1.0) or whole_squares(side) is None for side in sides
+    ):
         return None
     sparse_sides = [
-        side if sparse.issparse(side) else joined([of_dense(side[p]) for p in _pieces(side)], side.shape[1])
+        side if sparse.issparse(side) else in_one_matrix([of_dense(side[p]) for p in _pieces(side)], side.shape[1])
         for side in sides
     ]
     rows = [compact(side) for side in sparse_sides]

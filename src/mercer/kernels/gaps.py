@@ -26,9 +26,9 @@ def alike(some: list[Array], others: list[Array], decay: float, weights: dict[in
     out = np.zeros((len(some), len(others)))
     rows, columns = (np.argsort([len(text) for text in side], kind="stable") for side in (some, others))
     for right in _in_turn(columns, others, 128):
-        T = filled([others[j] for j in right], NONE[1])
+        T = filled_up([others[j] for j in right], NONE[1])
         for left in _in_turn(rows, some, max(1, _CELLS // (len(right) * max(T.shape[1], 1)))):
-            S = filled([some[i] for i in left], NONE[0])
+            S = filled_up([some[i] for i in left], NONE[0])
             out[np.ix_(left, right)] = _recursion(S[:, None], T[None], decay, weights)
     return out
 
@@ -38,12 +38,12 @@ def alike_itself(texts: list[Array], decay: float, weights: dict[int, float]) ->
     out = np.zeros(len(texts))
     order = np.argsort([len(text) for text in texts], kind="stable")
     for some in _in_turn(order, texts, _CELLS // 8):
-        S = filled([texts[i] for i in some], NONE[0])
+        S = filled_up([texts[i] for i in some], NONE[0])
         out[some] = _recursion(S, np.where(S < 0, NONE[1], S), decay, weights)
     return out
 
 
-def chain(length: int, most: int) -> int:
+def longest_chain(length: int, most: int) -> int:
     """Roundings behind such a sum over texts of so many letters, for subsequences of at most so many."""
     return most * (4 * length + 8) + 2 * length + 8
 
@@ -97,7 +97,7 @@ def _in_turn(order: Array, texts: list[Array], most: int) -> list[Array]:
     return parts
 
 
-def filled(texts: list[Array], with_what: int) -> Array:
+def filled_up(texts: list[Array], with_what: int) -> Array:
     """Texts as the rows of one matrix."""
     matrix = np.full((len(texts), max(map(len, texts), default=0)), with_what, dtype=np.int64)
     for row, text in zip(matrix, texts, strict=True):

@@ -23,7 +23,7 @@ def ends_of(lengths: Sequence[int]) -> Array:
     return np.concatenate([[0], np.cumsum(np.asarray(lengths, dtype=np.int64))])
 
 
-def plain(text: str | bytes) -> str:
+def as_letters(text: str | bytes) -> str:
     """A text as letters; of bytes, each byte is one."""
     return text if isinstance(text, str) else text.decode("latin-1")
 
@@ -39,7 +39,7 @@ class Letters:
     def of(cls, texts: Sequence[str | bytes]) -> "Letters":
         """Code points of texts; of bytes, the bytes."""
         lengths = [len(text) for text in texts]
-        codes = np.frombuffer("".join(map(plain, texts)).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+        codes = np.frombuffer("".join(map(as_letters, texts)).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
         return cls(codes.astype(np.int64), ends_of(lengths))
 
     @property

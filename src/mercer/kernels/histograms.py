@@ -12,7 +12,7 @@ from mercer.arrays import Array, dense
 from mercer.blocks import cut, steps
 from mercer.kernels.bandwidth import ByGamma
 from mercer.kernels.base import ROUNDINGS, Held, Kernel, Products, Tiles, after_shift, n_rows, summed
-from mercer.kernels.counts import WholeProducts, counted_out, mean_sum, shares, whole_sums
+from mercer.kernels.counts import WholeProducts, counted_out, mean_sum, share_of_either, whole_sums
 from mercer.kernels.domain import refuse_negative
 from mercer.rounding import TINY, gamma
 from mercer.sources.items import Items
@@ -213,7 +213,7 @@ class MinMax(HistogramKernel):
 
     def shape(self, sums: Array, x: Array, y: Array, shift: float) -> None:
         """By Σmax = Σx + Σy − Σmin, of which at least a third is left."""
-        shares(sums, x, y, shift)
+        share_of_either(sums, x, y, shift)
 
     def own(self, X: Held) -> Array:
         return _row_sums(X)

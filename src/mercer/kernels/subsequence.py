@@ -17,9 +17,9 @@ from mercer.errors import BadData, in_short
 from mercer.kernels import gaps
 from mercer.kernels.base import Tiles
 from mercer.kernels.counted import (
-    Columns,
     CountingKernel,
     FeaturesSeen,
+    GramColumns,
     divide,
     longest_of,
     require_normalize,
@@ -102,7 +102,7 @@ class Subsequence(CountingKernel):
 
     def chain(self, length: int) -> int:
         written_out = 3 * self.most_in(length) + 8 if self.most_in(length) <= _SHORT else 0
-        return max(written_out, gaps.chain(length, self.length)) + 4
+        return max(written_out, gaps.longest_chain(length, self.length)) + 4
 
     def entry_cost(self, d: int) -> float:
         return 10.0 + 0.3 * self.most_in(d) if self.most_in(d) <= _SHORT else 5.0 * self.length * d * d
@@ -166,7 +166,7 @@ class _SubsequencesSeen(FeaturesSeen):
         kinds = sum(float(len(alphabet)) ** q for q in kernel.lengths)
         if kinds > _FEW_KINDS:
             return None
-        parts = tuple(Columns.all_of(Vocabulary.complete(alphabet, q), q) for q in kernel.lengths)
+        parts = tuple(GramColumns.all_of(Vocabulary.complete(alphabet, q), q) for q in kernel.lengths)
         return cls(kernel, {}, parts, kernel.chain(longest_of(texts)) + 8, len(texts) * int(kinds))
 
     def counted(self, texts: Sequence[Any]) -> tuple[Any, Array]:
@@ -187,7 +187,7 @@ class _SubsequencesSeen(FeaturesSeen):
     def _followed(self, texts: list[Any]) -> tuple[Any, Array]:
         alphabet = self.parts[0].vocabulary.levels[0]
         letters = [alphabet.find(text) for text in Letters.of(texts).apart()]
-        S = gaps.filled(letters, UNKNOWN)
+        S = gaps.filled_up(letters, UNKNOWN)
         weighed = []
         for q, part in zip(self.kernel.lengths, self.parts, strict=True):
             weighed.append(np.sqrt(self.kernel.weight(q)) * _follow(part.vocabulary, q, S, self.kernel.decay))

@@ -11,7 +11,16 @@ from mercer.arrays import Array
 from mercer.blocks import rows_at_a_time, some_of, steps
 from mercer.errors import BadData
 from mercer.kernels.base import ROUNDINGS, Held, Kernel, Tiles, n_rows
-from mercer.kernels.counts import WholeProducts, compact, few, filled, joined, of_dense, shares, whole_squares
+from mercer.kernels.counts import (
+    WholeProducts,
+    compact,
+    few,
+    filled_cells,
+    in_one_matrix,
+    of_dense,
+    share_of_either,
+    whole_squares,
+)
 from mercer.kernels.dot import as_float, dot, product_chain, squared_norms
 from mercer.sources.items import Items
 
@@ -105,12 +114,12 @@ class Tanimoto(Kernel):
             return X
         if few(np.unpackbits(_bytes(some_of(X, _LOOKED_AT)), axis=1)):
             pieces = steps(len(X), rows_at_a_time(8 * X.shape[1]))
-            return joined([of_dense(np.unpackbits(_bytes(X[some]), axis=1)) for some in pieces], 8 * X.shape[1])
+            return in_one_matrix([of_dense(np.unpackbits(_bytes(X[some]), axis=1)) for some in pieces], 8 * X.shape[1])
         return np.unpackbits(_bytes(X), axis=1)
 
     def cost(self, items: Items) -> float:
         some = self._look_at(items)
-        return super().cost(items) if some is None else 6.0 + min(0.2 * filled(some), 0.03 * some.shape[1])
+        return super().cost(items) if some is None else 6.0 + min(0.2 * filled_cells(some), 0.03 * some.shape[1])
 
     def working(self, items: Items) -> int:
         """Bits are never made numbers of eight bytes, all at once."""
@@ -146,7 +155,7 @@ class _WholeTiles(Tiles):
 
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
         self.products.fill(rows, columns, out)
-        shares(out, self.x2[rows], self.y2[columns], self.shift)
+        share_of_either(out, self.x2[rows], self.y2[columns], self.shift)
 
 
 class _TanimotoTiles(Tiles):
@@ -159,7 +168,7 @@ class _TanimotoTiles(Tiles):
 
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
         tile = dot(self.X[rows], self.Y[columns])
-        shares(tile, self.x2[rows], self.y2[columns], self.shift)
+        share_of_either(tile, self.x2[rows], self.y2[columns], self.shift)
         out[...] = tile
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from mercer.errors import in_short
 from mercer.kernels.base import require_positive
 from mercer.kernels.counted import CountingKernel, require_normalize
-from mercer.kernels.grams import Counted, Letters, count_windows, ends_of, plain
+from mercer.kernels.grams import Counted, Letters, as_letters, count_windows, ends_of
 
 _LONGEST = 100  # letters of a gram
 _COUNTS = ("product", "min", "once")
@@ -94,7 +94,7 @@ class Spectrum(CountingKernel):
 
 def _words(texts: Sequence[Any], words: dict[Any, int]) -> Letters:
     """The words of the texts, which are numbered as they come."""
-    split = [plain(text).split() for text in texts]
+    split = [as_letters(text).split() for text in texts]
     codes = [words.setdefault(word, len(words)) for text in split for word in text]
     return Letters(np.array(codes, dtype=np.int64), ends_of([len(text) for text in split]))
 

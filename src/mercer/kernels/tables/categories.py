@@ -10,8 +10,8 @@ from mercer.arrays import Array
 from mercer.errors import BadData, in_short, listed
 from mercer.kernels.base import Kernel, require_positive
 from mercer.kernels.tables.base import Column, require_rows
-from mercer.kernels.tables.contrasts import contrasts, sum_chain
-from mercer.kernels.tables.numbers import standardized
+from mercer.kernels.tables.contrasts import contrasts, pairwise_chain
+from mercer.kernels.tables.numbers import z_scores
 from mercer.sources.cells import Cells, Coded, present
 
 
@@ -61,7 +61,7 @@ class Category(Column):
     @property
     def roundings(self) -> int:
         """Of four sums of counts, which numpy adds in pieces, under a root."""
-        return 2 * sum_chain(len(self.counts or {})) + 4
+        return 2 * pairwise_chain(len(self.counts or {})) + 4
 
     def about_new(self, cells: Cells, name: Any) -> str:
         return _about_unseen(cells, self._places(cells), name)
@@ -169,4 +169,4 @@ class Ordinal(Column):
         ranks = np.cumsum(counts) - counts / 2
         mean = counts @ ranks / counts.sum()
         scale = np.sqrt(counts @ (ranks - mean) ** 2 / counts.sum()) if np.sum(counts > 0) > 1 else 0.0
-        return standardized(ranks, float(mean), float(scale))
+        return z_scores(ranks, float(mean), float(scale))

@@ -41,6 +41,6 @@ def contrasts(counts: tuple[float, ...]) -> Any:
     return sparse.csr_array((data, (rows, numbers)), shape=(len(counts) + 1, len(columns)))
 
 
-def sum_chain(m: int) -> int:
+def pairwise_chain(m: int) -> int:
     """Roundings behind a sum of m positive numbers by numpy: in pieces, which are added two by two."""
     return min(m, _PIECE + m.bit_length())

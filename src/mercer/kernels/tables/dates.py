@@ -10,7 +10,7 @@ from mercer.arrays import Array
 from mercer.errors import in_short
 from mercer.kernels.base import Kernel
 from mercer.kernels.tables.base import Column, require_rows
-from mercer.kernels.tables.numbers import mean_and_scale, standardized
+from mercer.kernels.tables.numbers import mean_and_scale, z_scores
 from mercer.sources.cells import Cells, present
 
 _DAY = np.timedelta64(1, "D")
@@ -53,7 +53,7 @@ class Date(Column):
         return replace(self, mean=mean, scale=scale, means=means)
 
     def rows(self, cells: Cells) -> Array:
-        line = standardized(_days(cells), self.mean, self.scale)
+        line = z_scores(_days(cells), self.mean, self.scale)
         waves = _waves(cells, self.cycles) - np.array(self.means)
         waves[~present(cells)] = 0.0
         return np.column_stack([line, waves])

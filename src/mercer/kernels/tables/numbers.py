@@ -43,10 +43,10 @@ class Numeric(Column):
         )
 
     def rows(self, cells: Cells) -> Array:
-        return standardized(np.asarray(cells, dtype=np.float64), self.mean, self.scale)[:, None]
+        return z_scores(np.asarray(cells, dtype=np.float64), self.mean, self.scale)[:, None]
 
 
-def standardized(values: Array, mean: float | None, scale: float | None) -> Array:
+def z_scores(values: Array, mean: float | None, scale: float | None) -> Array:
     """(x − mean)/scale, 0 for gaps and in a column of equal numbers."""
     assert mean is not None and scale is not None
     out = values - mean
