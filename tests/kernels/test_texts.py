@@ -1,14 +1,9 @@
 """Kernels of texts against their definitions, and models that learn from texts."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.base import clone
-from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from mercer import KernelPCA, LocallyLinearEmbedding
 from mercer.datasets import OOV, VOC, family
@@ -181,17 +176,6 @@ def test_names_never_seen_lie_next_to_their_families():
     for name, place in zip(OOV, new, strict=True):
         nearest = VOC[int(np.argmin(np.linalg.norm(places - place, axis=1)))]
         assert family(nearest) == family(name)
-
-
-def test_texts_in_pipelines_columns_and_clones():
-    model = clone(KernelPCA(2, kernel=Spectrum(2)).set_params(kernel__n=3))
-    assert model.kernel == Spectrum(3)
-    frame = pd.DataFrame({"name": VOC, "size": np.arange(len(VOC))})
-    both = ColumnTransformer([("text", model, "name"), ("number", StandardScaler(), ["size"])]).fit_transform(frame)
-    assert_allclose(both[:, :2], clone(model).fit_transform(VOC))
-    scaled = make_pipeline(clone(model), StandardScaler()).fit(VOC)
-    assert scaled.transform(OOV).shape == (3, 2)
-    assert model.fit(VOC).get_feature_names_out().tolist() == ["kernelpca0", "kernelpca1"]
 
 
 def test_weights_and_landmarks_of_texts():

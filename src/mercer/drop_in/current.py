@@ -60,10 +60,14 @@ class Current:
         names = ("eigenvalues_", "eigenvectors_", "gamma_")
         return cls(_without_rows(projection), centring, {name: _Trace.of(getattr(model, name)) for name in names})
 
+    def is_as_fitted(self, model: Any) -> bool:
+        """Whether the fitted names are those that the fit left behind."""
+        return all(trace.fits(getattr(model, name)) for name, trace in self.traces.items())
+
     def now(self, model: Any) -> Any:
         if self.centring is None:
             return self.fitted
-        if all(trace.fits(getattr(model, name)) for name, trace in self.traces.items()):
+        if self.is_as_fitted(model):
             return replace(self.fitted, rows=model.X_fit_) if isinstance(self.fitted, ByKernel) else self.fitted
         values, vectors = np.asarray(model.eigenvalues_), np.asarray(model.eigenvectors_)
         if vectors.shape != (n := len(self.centring.means), len(values)):

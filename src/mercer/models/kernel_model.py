@@ -1,6 +1,7 @@
 """Kernel PCA from the inside: from rows to fitted names, and from new rows to scores."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,11 @@ from mercer.plans.kernel import choose_plan
 from mercer.plans.pace import plan_ahead
 from mercer.plans.plan import Plan
 from mercer.readings.preimage import learn_inverse
+from mercer.readings.similar import Similar, find_similar, refuse_wrong_question
 from mercer.sources.held import by_columns
 from mercer.sources.items import Items
+from mercer.spaces.by_kernel import KernelRows
+from mercer.spaces.points import Points
 from mercer.threads import one_blas_thread
 from mercer.unpromised import fits
 
@@ -151,6 +155,71 @@ class KernelModel(Model):
     def _finish(self, scores: Array) -> Array:
         refuse_non_finite(scores, self.kernel_)
         return scores.astype(self._dtype, copy=False)
+
+    def similar(self, X: Any, n: int = 5, by: str = "components") -> Similar:
+        """The items of the fit that are most like X: the nearest ones, in the space of the kept components or of all.
+
+        An item that was there is its own nearest. By landmarks only those are kept, and the nearest of them are found.
+
+        Parameters
+        ----------
+        X : item, or several
+            A text, or a row of numbers; or as many as `transform` takes.
+        n : int, default=5
+            How many; fewer if there are no more.
+        by : {"components", "kernel"}, default="components"
+            "components": by the distance between scores, in which only the kept components have a say. "kernel": by
+            √(k(x, x) + k(t, t) − 2k(x, t)), which is that of all components there are, and never smaller.
+
+        Returns
+        -------
+        similar : Similar
+            Numbers, items, distances and similarities k(x, t), nearest first; of several items, a row for each.
+
+        Examples
+        --------
+        >>> from mercer import KernelPCA
+        >>> from mercer.datasets import VOC
+        >>> from mercer.kernels import Spectrum
+        >>> model = KernelPCA(10, kernel=Spectrum(3)).fit(VOC)
+        >>> sorted(model.similar("flanders", 3).items)
+        ['flanders ned', 'flanders rod', 'flanders todd']
+        """
+        check_is_fitted(self)
+        refuse_wrong_question(n, by)
+        if is_precomputed(self):
+            raise ValueError("similar compares items, and a precomputed kernel matrix has none: compare its rows.")
+        new, one = self._one_or_more(X)
+        threads = self._limits().threads
+        with self._within_limits():
+            new, (items, numbers, scores) = self._new_items(new).load(), self._known_items()
+            by_scores = by == "components"
+            space = Points.of(scores) if by_scores else KernelRows.seen_by(self.kernel_, items)
+            seen = self._scores(new, threads) if by_scores else new
+            places, *found = find_similar(space, seen, self.kernel_, items, new, int(n), threads)
+        near = in_units_of_input(items[places.ravel()], getattr(self, "scale_", None))
+        near = near if sparse.issparse(near) else near.reshape(*places.shape, *near.shape[1:])
+        answer = Similar(numbers[places], near, *found)
+        return answer[0] if one else answer
+
+    def _known_items(self) -> tuple[Any, Array, Any]:
+        """The items that a fit has kept, as the kernel compares them; their numbers, and their scores."""
+        if hasattr(self, "X_fit_"):
+            items = self.X_fit_
+            numbers = np.arange(items.shape[0]) if self._kept_items is None else np.flatnonzero(self._kept_items)
+        else:
+            items = self._as_fitted(self.landmarks_)
+            numbers = getattr(self, "landmark_indices_", np.arange(items.shape[0]))
+        there = hasattr(self, "X_fit_") and self._training is not None and self._projection.is_as_fitted(self)
+        return items, numbers, self._training if there else self._scores(items, self._limits().threads)
+
+    def _one_or_more(self, X: Any) -> tuple[Any, bool]:
+        """Items, and whether X was a single one: a text, or a row."""
+        if kind_of_items(self.kernel) == "texts":
+            one = isinstance(X, (str, bytes))
+            return [X] if one else X, one
+        one = not isinstance(X, (Items, Path)) and np.ndim(X) == 1
+        return (X.to_frame().T if hasattr(X, "to_frame") else np.asarray(X)[None]) if one else X, one
 
     # ------------------------------------------------------------------ scikit-learn's ways
 

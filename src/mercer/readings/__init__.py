@@ -1,7 +1,8 @@
 """What an answer says: numbers computed from fitted ones, or from any coordinates.
 
 `components` has the rules for how many to keep, `preimage` the way back from scores to rows, `quality` how much of the
-neighbourhoods an embedding keeps (by `ranks` of `distances`), and `columns` what the columns alone tell. A reading
+neighbourhoods an embedding keeps (by `ranks` of `distances`), `similar` which items are most like others, and
+`columns` what the columns alone tell. A reading
 changes nothing. It needs no model, and none of ours.
 """
 
@@ -9,9 +10,11 @@ from mercer.readings.columns import FEW_ROWS, about_unit, about_units, constant,
 from mercer.readings.components import fewest_for_share, number_to_keep, shares
 from mercer.readings.preimage import apply_inverse, learn_inverse
 from mercer.readings.quality import co_ranking, continuity, trustworthiness
+from mercer.readings.similar import Similar, find_similar, refuse_wrong_question
 
 __all__ = [
     "FEW_ROWS",
+    "Similar",
     "about_unit",
     "about_units",
     "apply_inverse",
@@ -20,8 +23,10 @@ __all__ = [
     "continuity",
     "dominating",
     "fewest_for_share",
+    "find_similar",
     "learn_inverse",
     "number_to_keep",
+    "refuse_wrong_question",
     "shares",
     "trustworthiness",
 ]

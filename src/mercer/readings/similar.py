@@ -1,0 +1,80 @@
+"""Which items of a fit are most like others: by distances between components, or by the kernel itself."""
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer.arrays import Array, Held
+from mercer.blocks import steps
+from mercer.errors import in_short
+from mercer.kernels.base import Kernel
+from mercer.spaces.base import Space
+
+__all__ = ["Similar", "find_similar", "refuse_wrong_question"]
+
+_TOGETHER = 16  # items that a kernel compares with their neighbours in one call: more than asked for, and soon done
+
+
+@dataclass(frozen=True, eq=False)
+class Similar:
+    """The items of a fit that are nearest to an item, nearest first; of several items, a row for each.
+
+    Attributes
+    ----------
+    numbers : ndarray of shape (n,)
+        Of the items, as they were given to `fit`.
+    items : {ndarray, sparse matrix} of shape (n,) or (n, n_features)
+        The items themselves, rows in the units of X. Of several items, sparse rows stand one after the other.
+    distances : ndarray of shape (n,)
+        Between the scores, or √(k(x, x) + k(t, t) − 2k(x, t)).
+    similarities : ndarray of shape (n,)
+        k(x, t), whichever the distances are.
+    """
+
+    numbers: Array
+    items: Any
+    distances: Array
+    similarities: Array
+
+    def __str__(self) -> str:
+        """A line for each: its number, the item if it is a text, its distance and k(x, t)."""
+        if self.numbers.ndim > 1:
+            return "\n\n".join(str(self[i]) for i in range(len(self.numbers)))
+        items = [None] * len(self.numbers) if sparse.issparse(self.items) else self.items
+        texts = [f"  {item}" if isinstance(item, str) else "" for item in items]
+        width = max(map(len, texts), default=0)
+        numbers = zip(self.numbers, texts, self.distances, self.similarities, strict=True)
+        return "\n".join(f"{i:>6}{text:{width}}  distance {d:.3f}  k {k:.3f}" for i, text, d, k in numbers)
+
+    def __getitem__(self, i: int) -> "Similar":
+        """Those of one of several items."""
+        n = self.numbers.shape[1]
+        items = self.items[i * n : (i + 1) * n] if sparse.issparse(self.items) else self.items[i]
+        return Similar(self.numbers[i], items, self.distances[i], self.similarities[i])
+
+
+def refuse_wrong_question(n: Any, by: Any) -> None:
+    """One sentence for a number, or a way, that there is not."""
+    if by not in ("components", "kernel"):
+        raise ValueError(f"by must be components or kernel; got {in_short(by)}.")
+    if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
+        raise ValueError(f"n must be a whole number of at least 1; got {in_short(n)}.")
+
+
+def find_similar(
+    space: Space, seen: Held, kernel: Kernel, items: Held, new: Held, n: int, threads: int
+) -> tuple[Array, Array, Array]:
+    """Places, distances and similarities (m×n) of the items that are nearest to new ones, as `space` sees them.
+
+    `seen` are the new items in that space, the k of which is asked for those of `items` that are near.
+    """
+    near = space.nearest_to(space.prepare(seen), min(n, space.n), threads)
+    places, found = near.indices.astype(np.int64), np.empty(near.indices.shape)
+    for some in steps(len(places), _TOGETHER):
+        around = items[places[some].ravel()]
+        each = np.arange(some.stop - some.start)
+        found[some] = kernel.block(new[some], around).reshape(len(each), len(each), -1)[each, each]
+    return places, near.distances, found

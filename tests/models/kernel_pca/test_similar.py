@@ -1,0 +1,146 @@
+"""`model.similar`: the nearest items of a fit, against distances taken by hand."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+
+from mercer import KernelPCA
+from mercer.datasets import OOV, VOC, family
+from mercer.errors import BadData
+from mercer.kernels import RBF, Spectrum
+
+X = np.random.default_rng(0).normal(size=(60, 4)) * [1.0, 2.0, 0.5, 1.0]
+NEW = np.random.default_rng(1).normal(size=(3, 4)) * [1.0, 2.0, 0.5, 1.0]
+
+
+def by_hand(K, own, known, n):
+    """Nearest first, by √(k(x, x) + k(t, t) − 2k(x, t))."""
+    distances = np.sqrt(np.maximum(own[:, None] + known - 2 * K, 0.0))
+    order = np.argsort(distances, axis=1, kind="stable")[:, :n]
+    return order, np.take_along_axis(distances, order, 1), np.take_along_axis(K, order, 1)
+
+
+def test_names_never_seen_are_most_like_their_families():
+    model = KernelPCA(10, kernel=Spectrum(3)).fit(VOC)
+    for by in ("components", "kernel"):
+        for name in OOV:
+            found = model.similar(name, 2, by=by)
+            assert {family(other) for other in found.items} == {family(name)}
+            assert [VOC[i] for i in found.numbers] == list(found.items)
+        assert {family(name) for name in model.similar("flanders", 3, by=by).items} == {"flanders"}
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+def test_by_the_kernel_they_are_the_nearest_in_its_space(standardize):
+    model = KernelPCA(2, kernel=RBF(0.05), standardize=standardize).fit(X)
+    rows, new = (X / model.scale_, NEW / model.scale_) if standardize else (X, NEW)
+    order, distances, similarities = by_hand(RBF(0.05).block(new, rows), np.ones(3), np.ones(60), 7)
+    found = model.similar(NEW, 7, by="kernel")
+    assert np.array_equal(found.numbers, order)
+    assert_allclose(found.distances, distances, rtol=1e-7)
+    assert_allclose(found.similarities, similarities, rtol=1e-12)
+    assert_allclose(found.items, X[order], rtol=1e-12)
+
+
+def test_by_components_they_are_the_nearest_scores():
+    model = KernelPCA(2, kernel=RBF(0.05)).fit(X)
+    scores, new = model.transform(X), model.transform(NEW)
+    distances = np.linalg.norm(new[:, None] - scores, axis=2)
+    found = model.similar(NEW, 4)
+    assert np.array_equal(found.numbers, np.argsort(distances, axis=1)[:, :4])
+    assert_allclose(found.distances, np.sort(distances, axis=1)[:, :4], rtol=1e-6)
+    assert_allclose(found.similarities, [RBF(0.05).block(NEW[i : i + 1], X[found.numbers[i]])[0] for i in range(3)])
+
+
+def test_all_components_see_the_distances_of_the_kernel_and_some_never_more():
+    every, few = KernelPCA(kernel=Spectrum(2)).fit(VOC), KernelPCA(3, kernel=Spectrum(2)).fit(VOC)
+    truth = every.similar(VOC, len(VOC), by="kernel")
+    for model, same in ((every, True), (few, False)):
+        seen = model.similar(VOC, len(VOC))
+        for i in range(len(VOC)):
+            distances = dict(zip(truth[i].numbers, truth[i].distances, strict=True))
+            for number, distance in zip(seen[i].numbers, seen[i].distances, strict=True):
+                assert distance <= distances[number] + 1e-6
+                assert not same or abs(distance - distances[number]) < 1e-6
+
+
+def test_one_item_gives_a_list_and_several_a_row_for_each():
+    model = KernelPCA(3, kernel=Spectrum(2)).fit(VOC)
+    one, both = model.similar("homer", 4), model.similar(["homer", "ned"], 4)
+    assert one.numbers.shape == one.items.shape == one.distances.shape == (4,)
+    assert both.numbers.shape == both.items.shape == both.similarities.shape == (2, 4)
+    assert np.array_equal(both[0].numbers, one.numbers)
+    assert model.similar("homer", 1000).numbers.shape == (35,)
+    assert str(one).count("\n") == 3 and str(one.items[0]) in str(one)
+    assert str(both).count("\n\n") == 1
+    assert model.similar(VOC[7], 1, by="kernel").items[0] == VOC[7]  # an item that was there is its own nearest
+    rows = KernelPCA(2, kernel="rbf").fit(X)
+    assert rows.similar(X[5], 1).numbers.tolist() == rows.similar(X[5:6], 1).numbers[0].tolist() == [5]
+    assert rows.similar(X[5], 2).items.shape == (2, 4)
+    framed = KernelPCA(2, kernel="rbf").fit(pd.DataFrame(X, columns=list("abcd")))
+    assert framed.similar(pd.DataFrame(X, columns=list("abcd")).iloc[5], 1).numbers.tolist() == [5]
+
+
+def test_rows_may_be_sparse():
+    rows = sparse.random_array((50, 20), density=0.2, rng=0, format="csr")
+    model = KernelPCA(3, kernel="cosine").fit(rows)
+    found = model.similar(rows[:2], 3, by="kernel")
+    assert found.numbers[:, 0].tolist() == [0, 1] and found.items.shape == (6, 20)
+    assert_allclose(found[1].items.toarray(), rows[found.numbers[1]].toarray())
+    assert str(found)
+
+
+def test_numbers_are_those_of_the_items_as_they_were_given():
+    weights = np.where(np.arange(len(VOC)) % 2 == 0, 1.0, 0.0)
+    model = KernelPCA(3, kernel=Spectrum(2)).fit(VOC, sample_weight=weights)
+    found = model.similar(VOC, 3)
+    assert (found.numbers % 2 == 0).all()
+    assert np.array_equal(np.array(VOC, dtype=object)[found.numbers], found.items)
+
+
+def test_by_landmarks_the_nearest_of_them_are_found():
+    model = KernelPCA(3, kernel=Spectrum(2), n_landmarks=12).fit(VOC)
+    found = model.similar(VOC, 5)
+    assert set(found.numbers.ravel()) <= set(model.landmark_indices_)
+    assert np.array_equal(np.array(VOC, dtype=object)[found.numbers], found.items)
+
+
+def test_components_that_were_cut_since_are_those_that_count():
+    model = KernelPCA(4, kernel="rbf").fit(X)
+    model.eigenvalues_, model.eigenvectors_ = model.eigenvalues_[:2], model.eigenvectors_[:, :2]
+    fresh = KernelPCA(2, kernel="rbf").fit(X)
+    assert np.array_equal(model.similar(NEW, 5).numbers, fresh.similar(NEW, 5).numbers)
+
+
+def test_texts_of_a_file_are_searched_for_at_once(tmp_path):
+    (tmp_path / "new.txt").write_text("\n".join(OOV))
+    model = KernelPCA(10, kernel=Spectrum(3)).fit(VOC)
+    assert np.array_equal(model.similar(Path(tmp_path / "new.txt"), 2).numbers, model.similar(OOV, 2).numbers)
+
+
+@pytest.mark.parametrize(
+    ("what", "words"),
+    [
+        (dict(n=0), "n must be a whole number of at least 1; got 0"),
+        (dict(n=2.5), "got 2.5"),
+        (dict(n=True), "got True"),
+        (dict(by="distance"), "by must be components or kernel; got 'distance'"),
+    ],
+)
+def test_a_question_without_an_answer_is_one_sentence(what, words):
+    model = KernelPCA(2, kernel=Spectrum(2)).fit(VOC)
+    with pytest.raises(ValueError, match=words):
+        model.similar("homer", **what)
+
+
+def test_items_of_another_kind_are_refused():
+    with pytest.raises(BadData, match="item 0 is 5, which is no text"):
+        KernelPCA(2, kernel=Spectrum(2)).fit(VOC).similar([5])
+    with pytest.raises(ValueError, match="3 features, but KernelPCA is expecting 4"):
+        KernelPCA(2, kernel="rbf").fit(X).similar(X[0, :3])
+    with pytest.raises(ValueError, match="a precomputed kernel matrix has none"):
+        KernelPCA(2, kernel="precomputed").fit(X @ X.T).similar(X @ X[0])
