@@ -20,7 +20,7 @@ from mercer.models.lle import LocallyLinearEmbedding
 from mercer.models.pca import PCA
 from mercer.outlets import refuse_same_file, refuse_unwritable
 from mercer.readings.columns import about_unit, constant
-from mercer.sources.items import Items, Rows
+from mercer.sources.items import Items
 from mercer.sources.row_numbers import about_index, about_steps_of_one, counting, first_rows, is_index
 from mercer.terminal import plain, say
 
@@ -58,7 +58,7 @@ def fit_file(wanted: Wanted, out: Path | None, method: str, params: dict[str, An
 
 def _sizes(items: Items) -> tuple[int, ...]:
     """What no more components can be than: rows and columns, or texts."""
-    return items.shape if isinstance(items, Rows) else (len(items),)
+    return (len(items), items.width) if items.kind == "rows" else (len(items),)
 
 
 def _model(method: str, params: dict[str, Any]) -> Any:
@@ -128,10 +128,11 @@ def _standard_input() -> Iterator[bytes]:
         raise BadData(f"Standard input cannot be read: {error.strerror}.") from None
 
 
-def _tell_of_row_numbers(rows: Items) -> list[str]:
+def _tell_of_row_numbers(items: Items) -> list[str]:
     """Every column that counts rows, with the option that leaves it out; what the models would say of it otherwise."""
-    if not isinstance(rows, Rows):
+    if items.kind != "rows":
         return []
+    rows = items.as_rows()
     said, block = list[str](), first_rows(rows)
     for j in counting(block):
         name = j if rows.names is None else rows.names[j]
@@ -141,10 +142,11 @@ def _tell_of_row_numbers(rows: Items) -> list[str]:
     return said
 
 
-def _tell_of_columns(rows: Items, model: Any) -> None:
+def _tell_of_columns(items: Items, model: Any) -> None:
     """Columns that say nothing, and one that says everything, where the model says nothing about them."""
-    if model.standardize or not isinstance(rows, Rows):
+    if model.standardize or items.kind != "rows":
         return
+    rows = items.as_rows()
     same, looked = constant(rows)
     if same:
         some = listed(str(j) if rows.names is None else repr(rows.names[j]) for j in same)

@@ -118,7 +118,7 @@ def _made(said: str, name: str, options: dict[str, Any]) -> Any:
 
 def in_short_words(items: Items) -> str:
     """How many there are, and how wide."""
-    if isinstance(items, Rows):
+    if items.kind == "rows":
         return f"{counted(len(items), 'row')}, {counted(items.width, 'column')}"
     return f"{counted(len(items), 'text')}, {counted(items.width, 'letter')} each on average"
 
