@@ -25,8 +25,8 @@ def test_help_names_the_command_and_the_exit_codes():
 
 
 def test_demo_writes_one_page_and_prints_only_its_path(tmp_path):
-    done = run("demo", "--only", 13, "--out", tmp_path / "new" / "folder")
-    page = tmp_path / "new" / "folder" / "figure_13.html"
+    done = run("demo", "--only", 2, "--out", tmp_path / "new" / "folder")
+    page = tmp_path / "new" / "folder" / "figure_2.html"
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{page}\n", "")  # no terminal, no progress bar
     assert page.stat().st_size > 50_000 and list(page.parent.iterdir()) == [page]
 
@@ -49,7 +49,7 @@ def test_a_file_in_the_way_of_the_folder_is_told_before_the_work(tmp_path):
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder in which not even root may write")
 def test_an_unwritable_folder_is_told():
-    done = run("demo", "--only", 13, "--out", "/proc/gallery")
+    done = run("demo", "--only", 2, "--out", "/proc/gallery")
     assert done.returncode == 5 and done.stderr.startswith("mercer: Cannot write /proc/gallery")
     assert "Traceback" not in done.stderr
 
@@ -64,7 +64,7 @@ def test_a_folder_in_the_place_of_the_page_is_told_before_the_work(tmp_path):
 def test_a_full_standard_output_is_told(tmp_path):
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "mercer", "demo", "--only", "13", "--out", str(tmp_path)],
+            [sys.executable, "-m", "mercer", "demo", "--only", "2", "--out", str(tmp_path)],
             stdout=full, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
     assert done.returncode == 5 and "Traceback" not in done.stderr
@@ -72,9 +72,9 @@ def test_a_full_standard_output_is_told(tmp_path):
 
 def test_numbers_are_those_of_the_figures_and_each_is_drawn_once(tmp_path):
     (tmp_path / "index.html").write_text("the full gallery")
-    run("demo", "--only", 13, "--only", 13, "--out", tmp_path)
-    page = (tmp_path / "figure_13.html").read_text()
-    assert page.count("<article") == 1 and '<span class="number">13</span>' in page
+    run("demo", "--only", 2, "--only", 2, "--out", tmp_path)
+    page = (tmp_path / "figure_2.html").read_text()
+    assert page.count("<article") == 1 and '<span class="number">2</span>' in page
     assert (tmp_path / "index.html").read_text() == "the full gallery"
 
 
@@ -85,7 +85,7 @@ def test_a_device_without_room_is_told_and_leaves_nothing_behind(tmp_path):
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
         "from mercer.__main__ import main; main()"
     )
-    done = run("demo", "--only", 13, "--out", tmp_path, code=code)
+    done = run("demo", "--only", 2, "--out", tmp_path, code=code)
     assert done.returncode == 5 and "Cannot write" in done.stderr and "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
 
@@ -110,9 +110,9 @@ def test_a_claim_that_does_not_hold_is_told_by_the_exit_code(tmp_path):
         "gallery.load = with_a_wrong_claim\n"
         "from mercer.__main__ import main; main()"
     )
-    done = run("demo", "--only", 13, "--out", tmp_path, code=code)
+    done = run("demo", "--only", 2, "--out", tmp_path, code=code)
     assert done.returncode == 4 and "the moon is a kernel" in done.stderr
-    assert 'class="failed"' in (tmp_path / "figure_13.html").read_text()
+    assert 'class="failed"' in (tmp_path / "figure_2.html").read_text()
 
 
 def test_interrupt_has_its_exit_code_and_leaves_nothing_behind(tmp_path):
@@ -132,12 +132,12 @@ def test_progress_is_shown_on_a_terminal(tmp_path):
     pty = pytest.importorskip("pty")
     here, there = pty.openpty()
     child = subprocess.Popen(
-        [sys.executable, "-m", "mercer", "demo", "--only", "13", "--out", str(tmp_path)],
+        [sys.executable, "-m", "mercer", "demo", "--only", "2", "--out", str(tmp_path)],
         stdout=subprocess.PIPE, stderr=there, env={**os.environ, "TERM": "xterm"},
     )  # fmt: skip
     os.close(there)
     assert b"drawing" in everything_written_to(here)
-    assert child.communicate()[0].decode() == f"{tmp_path / 'figure_13.html'}\n" and child.returncode == 0
+    assert child.communicate()[0].decode() == f"{tmp_path / 'figure_2.html'}\n" and child.returncode == 0
 
 
 def everything_written_to(terminal):
