@@ -23,7 +23,8 @@ class DD:
 
     def __init__(self, hi, lo=0.0):
         self.hi = np.asarray(hi, dtype=np.float64)
-        self.lo = np.broadcast_to(np.asarray(lo, dtype=np.float64), self.hi.shape)
+        lo = np.asarray(lo, dtype=np.float64)
+        self.lo = lo if lo.shape == self.hi.shape else np.broadcast_to(lo, self.hi.shape)
 
     @property
     def shape(self):
@@ -201,11 +202,11 @@ def slices(A, width, count):
     """A = 2^scale · Σᵢ 2^(−width·i)·Qᵢ by rows, every Q whole numbers of at most `width` bits."""
     peak = np.abs(A.hi).max(axis=1, keepdims=True, initial=0.0)
     scale = np.where(peak > 0, np.frexp(np.where(peak > 0, peak, 1.0))[1], 0)
-    left, parts = A.scaled(-scale), []
+    hi, lo, parts = np.ldexp(A.hi, -scale), np.ldexp(A.lo, -scale), []
     for i in range(1, count + 1):
-        q = np.rint(np.ldexp(left.hi, width * i))
+        q = np.rint(np.ldexp(hi, width * i))
         parts.append(q)
-        left = left - np.ldexp(q, -width * i)
+        hi, lo = two_sum(hi - np.ldexp(q, -width * i), lo)  # the difference has no rounding: its last bit is that of hi
     return parts, scale
 
 
