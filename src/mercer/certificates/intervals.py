@@ -73,9 +73,8 @@ def certify_landmarks(
     left = left + rounding
     top = max(total[1], 0.0) + rounding
     bottom = max(total[0] - rounding, 0.0)
-    upper = (
-        np.minimum([_water_level(values[: i + 1], left) for i in range(len(values))], top) if len(values) else values
-    )
+    levels = [_water_level(values[: i + 1], left) for i in range(len(values))]
+    upper = np.minimum(levels, top) if levels else values
     kept = float(values.sum())
     return IntervalCertificate(
         n_components=len(values),

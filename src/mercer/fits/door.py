@@ -77,6 +77,15 @@ def open_items(
     return Given(X) if square else HeldRows(X)
 
 
+def one_or_more(X: Any, kind: str) -> tuple[Any, bool]:
+    """What holds several items, and whether X was a single one: a text, or a row."""
+    if kind == "texts":
+        one = isinstance(X, (str, bytes))
+        return [X] if one else X, one
+    one = not isinstance(X, (Items, Path)) and np.ndim(X) == 1
+    return (X.to_frame().T if hasattr(X, "to_frame") else np.asarray(X)[None]) if one else X, one
+
+
 def _open_things(model: BaseEstimator, X: Any, kind: str, *, reset: bool) -> Items:
     """Things of a kind that a kernel takes: a table of one column, which may have a name, or of many."""
     if isinstance(X, Items):

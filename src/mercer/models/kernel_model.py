@@ -1,7 +1,6 @@
 """Kernel PCA from the inside: from rows to fitted names, and from new rows to scores."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from mercer.certificates.intervals import IntervalCertificate
 from mercer.certificates.residuals import Certificate
 from mercer.drop_in.current import Current
 from mercer.errors import counted, warn, warn_each
-from mercer.fits.door import open_items
+from mercer.fits.door import one_or_more, open_items
 from mercer.fits.kernel.certified import find_certified
 from mercer.fits.kernel.landmarks import find_by_landmarks
 from mercer.fits.kernel.opening import is_precomputed, open_task
@@ -189,7 +188,7 @@ class KernelModel(Model):
         refuse_wrong_question(n, by)
         if is_precomputed(self):
             raise ValueError("similar compares items, and a precomputed kernel matrix has none: compare its rows.")
-        new, one = self._one_or_more(X)
+        new, one = one_or_more(X, kind_of_items(self.kernel))
         threads = self._limits().threads
         with self._within_limits():
             new, (items, numbers, scores) = self._new_items(new).load(), self._known_items()
@@ -212,14 +211,6 @@ class KernelModel(Model):
             numbers = getattr(self, "landmark_indices_", np.arange(items.shape[0]))
         there = hasattr(self, "X_fit_") and self._training is not None and self._projection.is_as_fitted(self)
         return items, numbers, self._training if there else self._scores(items, self._limits().threads)
-
-    def _one_or_more(self, X: Any) -> tuple[Any, bool]:
-        """Items, and whether X was a single one: a text, or a row."""
-        if kind_of_items(self.kernel) == "texts":
-            one = isinstance(X, (str, bytes))
-            return [X] if one else X, one
-        one = not isinstance(X, (Items, Path)) and np.ndim(X) == 1
-        return (X.to_frame().T if hasattr(X, "to_frame") else np.asarray(X)[None]) if one else X, one
 
     # ------------------------------------------------------------------ scikit-learn's ways
 
