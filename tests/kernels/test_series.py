@@ -1,5 +1,8 @@
 """The kernel of series against sums over all alignments, one by one, and models that learn from series."""
 
+from functools import cache
+from math import prod
+
 import mpmath
 import numpy as np
 import pandas as pd
@@ -22,6 +25,7 @@ def walks(count, lengths=(1, 7), values=2, seed=0):
     return [rng.normal(size=(rng.integers(*lengths), values)).cumsum(axis=0) for _ in range(count)]
 
 
+@cache
 def all_alignments(m, n):
     """Every one as a list of cells."""
     if m == 1 and n == 1:
@@ -32,15 +36,14 @@ def all_alignments(m, n):
 
 def by_definition(x, y, bandwidth, triangular=None):
     """Σ over alignments of Πκ, term by term."""
-    total = 0.0
-    for path in all_alignments(len(x), len(y)):
-        product = 1.0
-        for i, j in path:
-            near = 1.0 if triangular is None else max(0.0, 1 - abs(i - j) / triangular)
-            g = near * np.exp(-np.sum((x[i] - y[j]) ** 2) / (2 * bandwidth**2))
-            product *= g / (2 - g)
-        total += product
-    return total
+
+    def local(i, j):
+        near = 1.0 if triangular is None else max(0.0, 1 - abs(i - j) / triangular)
+        g = near * np.exp(-np.sum((x[i] - y[j]) ** 2) / (2 * bandwidth**2))
+        return float(g / (2 - g))
+
+    table = [[local(i, j) for j in range(len(y))] for i in range(len(x))]
+    return sum(prod(table[i][j] for i, j in path) for path in all_alignments(len(x), len(y)))
 
 
 SHORT = walks(9)

@@ -23,10 +23,14 @@ def exactly(kernel, some, others):
 
 
 def ratio(k, a, b, kernel):
+    return divided(k, a, b, kernel.normalize) if k else mpmath.mpf(0)
+
+
+@cache
+def divided(k, a, b, normalize):
     with mpmath.workdps(40):
         root = mpmath.sqrt(as_real(a) * as_real(b))
-        whole = {True: root, False: 1, "dice": as_real(a + b) / 2, "jaccard": as_real(a + b - k)}[kernel.normalize]
-        return as_real(k) / whole if whole else mpmath.mpf(0)
+        return as_real(k) / {True: root, False: 1, "dice": as_real(a + b) / 2, "jaccard": as_real(a + b - k)}[normalize]
 
 
 def as_real(fraction):
@@ -34,20 +38,22 @@ def as_real(fraction):
 
 
 def spectrum(s, t, kernel):
-    total = Fraction(0)
-    for place, m in enumerate(kernel.lengths):
-        a, b = (
-            Counter(tuple(x[i : i + m]) for i in range(len(x) - m + 1)) for x in (parts(s, kernel), parts(t, kernel))
-        )
-        total += Fraction(1 if kernel.weights is None else kernel.weights[place]) * common(a, b, kernel.counts)
-    return total
+    weights = kernel.weights or [1] * len(kernel.lengths)
+    return sum(
+        (Fraction(w) * common(s, t, m, kernel.by, kernel.counts) for w, m in zip(weights, kernel.lengths, strict=True)),
+        Fraction(0),
+    )
 
 
-def parts(text, kernel):
-    return text.split() if kernel.by == "words" else text
+@cache
+def grams(text, m, by):
+    parts = text.split() if by == "words" else text
+    return Counter(tuple(parts[i : i + m]) for i in range(len(parts) - m + 1))
 
 
-def common(a, b, counts):
+@cache
+def common(s, t, m, by, counts):
+    a, b = grams(s, m, by), grams(t, m, by)
     return {
         "product": lambda: sum(count * b[gram] for gram, count in a.items()),
         "min": lambda: sum(min(count, b[gram]) for gram, count in a.items()),
