@@ -33,6 +33,7 @@ from mercer.kernels import (
     check_kernel,
 )
 from mercer.kernels.tables.contrasts import contrasts
+from mercer.kernels.tables.parts import TableMap
 from mercer.sources.frames import as_columns
 from mercer.sources.held import groups_of
 from support.registry import ALL_COLUMNS, FAMD, tables
@@ -303,6 +304,20 @@ def test_plans_and_memory_limits_of_a_table():
     assert "features" in str(KernelPCA(2, kernel=TableKernel(FAMD_KINDS)).plan(table))
     product = KernelPCA(2, kernel=TableKernel(FAMD_KINDS, "product"), memory_limit="100 MB")
     assert product.fit(table).plan_.memory <= 1e8
+
+
+def test_features_of_a_table_are_made_block_by_block(monkeypatch):
+    """Never all of them at once; eigenvalues are those of the whole array."""
+    table, sizes, make = {f"x{j}": rng.normal(size=40_000) + j for j in range(60)}, [], TableMap.features
+    table["c"] = rng.choice(list("abcdef"), size=40_000, p=[0.4, 0.3, 0.15, 0.1, 0.04, 0.01])
+    monkeypatch.setattr(TableMap, "features", lambda self, X: sizes.append(len(X)) or make(self, X))
+    model = KernelPCA(4, kernel=TableKernel()).fit(table)
+    assert sum(sizes) >= 3 * 40_000 and max(sizes) <= 20_000
+    features = model.kernel_.features(table)
+    twin = PCA(4).fit(features)
+    assert features.shape == (40_000, 65)
+    assert_allclose(model.explained_variance_, twin.explained_variance_, rtol=1e-10)
+    assert model.certificate_.converged
 
 
 @pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")

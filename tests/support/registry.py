@@ -34,6 +34,7 @@ from mercer.kernels import (
     TableKernel,
     Tanimoto,
 )
+from mercer.kernels.features import MadeFeatures
 from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram, RecomputedGram
@@ -250,6 +251,7 @@ ALL_OPERATORS = {
     "recomputed, two threads": lambda X: RecomputedGram(Linear(), X, threads=2),
     "features": lambda X: FeatureGram(X),
     "features, two threads": lambda X: FeatureGram(X, threads=2),
+    "features, made anew": lambda X: FeatureGram(MadeFeatures((1.0 * Linear()).feature_map(X), X)),
     "sparse features": lambda X: FeatureGram(sparse.csr_array(X)),
     "given": lambda X: HeldMatrix(X @ X.T),
     "given, sparse": lambda X: HeldMatrix(sparse.csr_array(X @ X.T)),

@@ -1,17 +1,22 @@
 """Feature maps: φ with k(x, y) = φ(x)ᵀφ(y), learned once from the items of a fit and the same for all others."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from mercer.arrays import Held, Matrix
+from mercer.arrays import Array, Held, Matrix
+from mercer.blocks import FEATURE_ROWS, steps
+from mercer.sources.items import Rows
 
 
 class FeatureMap(ABC):
     """What was learned from the items of a fit (a vocabulary, landmarks, or nothing at all), applied to any items."""
+
+    cheap: bool = False  # whether features are dense, and made nearly as fast as they are read: they need not be held
 
     @abstractmethod
     def features(self, X: Held) -> Matrix:
@@ -28,6 +33,31 @@ class FeatureMap(ABC):
     def stored(self) -> int:
         """Numbers of the sparse features of the fit that are not zero, if they were counted; else 0."""
         return 0
+
+
+class MadeFeatures(Rows):
+    """The features of items in memory, made anew whenever they are asked for: only blocks of them are ever held.
+
+    Every block is an array of its own, which may be overwritten.
+    """
+
+    def __init__(self, learned: FeatureMap, X: Any) -> None:
+        self.learned, self.X, self.shape = learned, X, (X.shape[0], learned.n_features())
+
+    def blocks(self, size: int) -> Iterator[Array]:
+        for some in steps(self.shape[0], size):
+            yield self[some]
+
+    def blocks_ahead(self, size: int) -> Iterator[Array]:
+        return self.blocks(size)  # nothing to wait for: the next would only take room
+
+    def __getitem__(self, indices: Any) -> Array:
+        return np.asarray(self.learned.features(self.X[indices]))
+
+    def mean(self) -> Array:
+        """The mean row."""
+        total = sum((block.sum(axis=0) for block in self.blocks(FEATURE_ROWS)), np.zeros(self.shape[1]))
+        return total / self.shape[0]
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,14 @@
 """K = ΦΦᵀ of explicit features, dense or CSR, never formed."""
 
+from functools import cached_property
+
 import numpy as np
 from scipy import sparse
 
 from mercer.arrays import Array, Matrix, dense
 from mercer.blocks import FEATURE_ROWS, LANES, cut, sparse_rows
 from mercer.kernels.base import summed
-from mercer.kernels.features import FeatureMap
+from mercer.kernels.features import FeatureMap, MadeFeatures
 from mercer.operators.products import ScatterProducts, longest_sums
 from mercer.rounding import gamma
 from mercer.sources.held import HeldRows, some_rows
@@ -23,14 +25,21 @@ _PIECES, _PIECE_ROWS = 8, 256  # for threads to share: so many, of no fewer rows
 class FeatureGram(SymmetricOperator):
     """The Gram matrix of the rows of Φ (n×D). `factor` lets a solver work on the D×D side."""
 
-    def __init__(self, features: Matrix, threads: int = 1, learned: FeatureMap | None = None) -> None:
-        self.factor, self.threads, self.map = features, threads, learned  # the map, for features of new items
+    def __init__(self, features: Matrix | MadeFeatures, threads: int = 1, learned: FeatureMap | None = None) -> None:
+        self.factor: Matrix = features
+        self.threads, self.map = threads, learned  # the map, for features of new items
+        self.source = features if isinstance(features, MadeFeatures) else HeldRows(features)
         self.roundings = 0 if learned is None else learned.roundings()  # behind every feature
-        self.n, self.width = features.shape
+        self.n, self.width = int(features.shape[0]), int(features.shape[1])
         # The mean row is what centring will remove; removed here first, large offsets do not cancel.
         self.is_sparse = sparse.issparse(features)
         self.moved = not self.is_sparse
-        self.origin = features.mean(axis=0, dtype=np.float64) if self.moved else np.zeros(self.width)
+        self.origin = self._mean() if self.moved else np.zeros(self.width)
+
+    def _mean(self) -> Array:
+        if isinstance(self.source, MadeFeatures):
+            return self.source.mean()
+        return np.asarray(self.factor.mean(axis=0, dtype=np.float64))
 
     def matmat(self, B: Array) -> Array:
         return self.times(self.transposed_times(B))
@@ -64,21 +73,28 @@ class FeatureGram(SymmetricOperator):
 
     def scatter(self, weights: Array | None = None) -> Array:
         """Σ wᵢ(φᵢ − mean)(φᵢ − mean)ᵀ (D×D), in one sweep over the rows."""
-        return sweep_scatter(Square, HeldRows(self.factor), weights, self.threads, exact=True).matrix
+        return sweep_scatter(Square, self.source, weights, self.threads, exact=True).matrix
 
     def products(self, weights: Array | None = None) -> ScatterProducts:
         """The same by products alone: each is one sweep over the rows, and D×D numbers are never held."""
-        rows = HeldRows(self.factor)
-        spread = sweep_scatter(Spread, rows, weights, self.threads, exact=True)
-        return ScatterProducts(rows, spread, None, weights, self.threads)
+        spread = sweep_scatter(Spread, self.source, weights, self.threads, exact=True)
+        return ScatterProducts(self.source, spread, None, weights, self.threads)
 
     def diag(self) -> Array:
-        return self._squares()
+        return self._own
 
     def columns(self, indices: Array) -> Array:
         return self.times(dense(self.factor[indices], np.float64).T)
 
     def shifted_diag(self) -> Array:
+        return self._own_moved
+
+    @cached_property
+    def _own(self) -> Array:
+        return self._squares()
+
+    @cached_property
+    def _own_moved(self) -> Array:
         return self._squares(moved=True)
 
     def shifted_columns(self, indices: Array) -> Array:
@@ -119,12 +135,15 @@ class FeatureGram(SymmetricOperator):
     def _pieces(self) -> list[slice]:
         """Row blocks, whoever computes them, so that no bit depends on it; their float64 copies are small."""
         if self.is_sparse:
-            return cut(self.n, sparse_rows(self.width, HeldRows(self.factor).density))
+            return cut(self.n, sparse_rows(self.width, self.source.density))
         return cut(self.n, min(FEATURE_ROWS, max(_PIECE_ROWS, -(-self.n // _PIECES))))
 
     def _rows(self, rows: slice, moved: bool = False) -> Matrix:
         block = some_rows(self.factor, rows.start, rows.stop).astype(np.float64, copy=False)
-        return block - self.origin if moved and self.moved else block
+        if moved and self.moved:
+            own = isinstance(self.factor, MadeFeatures)
+            return np.subtract(block, self.origin, out=block if own else None)
+        return block
 
     def _squares(self, moved: bool = False) -> Array:
         """Of every row: ‖φ‖², or ‖ψ‖²."""

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import isqrt
 
-from mercer.blocks import FEATURE_ROWS, MOST_FEATURES, rows_at_a_time
+from mercer.blocks import FEATURE_ROWS, LANES, MOST_FEATURES, THREAD_ROWS, rows_at_a_time
 from mercer.errors import NoRoom
 from mercer.limits import Limits, bytes_in_words
 from mercer.plans.plan import BUFFERS, HELD_TOL, Plan, seconds_in_words, within
@@ -53,6 +53,7 @@ class Problem:
     sparse: bool = False
     sparse_features: bool = False  # whether exact features are sparse, whatever the items are
     stored: int = 0  # numbers of sparse features that are not zero, if that is known
+    cheap_features: bool = False  # whether they can be made anew, block by block, whenever they are asked for
     given: bool = False  # the matrix (or its products) came from the user: it costs nothing to hold
     psd: bool = True  # whether the kernel is known to be positive semi-definite
     entry_cost: float = 5.0  # nominal nanoseconds to evaluate an entry
@@ -126,7 +127,8 @@ def _feature_side(p: Problem, limits: Limits) -> Plan | None:
     D, k = p.n_features or 0, _wanted(p)
     if p.given or not _narrow(p) or not (10 * k > D or D <= LAPACK_ROWS):
         return None
-    memory = _matrix(p, "features", limits) + 8 * (4 * p.n * min(k, D) + 3 * D * D)
+    held = _passing_bytes(p, limits.threads) if p.cheap_features else _matrix(p, "features", limits)
+    memory = held + 8 * (4 * p.n * min(k, D) + 3 * D * D)
     why = f"the kernel has {D:,} exact features: a {D:,}×{D:,} problem."
     return Plan(Factored(), "features", memory, why, p.tol or HELD_TOL, passes=2)
 
@@ -295,6 +297,12 @@ def _matrix(p: Problem, held: str, limits: Limits | None = None) -> int:
 
 def _working(p: Problem) -> int:
     return p.working or p.width
+
+
+def _passing_bytes(p: Problem, threads: int) -> int:
+    """Of features that are made block by block, and forgotten: what a sweep or the threads work on, and its pieces."""
+    rows = min(p.n, max(threads * FEATURE_ROWS, 2 * FEATURE_ROWS + LANES * THREAD_ROWS))
+    return p.loaded + p.copied + 3 * 8 * rows * (p.n_features or 0)
 
 
 def _feature_bytes(p: Problem, threads: int) -> int:

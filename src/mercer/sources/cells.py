@@ -1,9 +1,9 @@
 """The cells of one column of a table: numbers, moments, or things that are numbered, each with gaps among them."""
 
 import datetime
-from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import repeat
 from numbers import Number
 from typing import Any
 
@@ -107,25 +107,29 @@ def things_of(cells: Cells) -> list[Any]:
 
 def _of_things(things: list[Any]) -> Cells:
     """Python objects, which are of one kind, or odd."""
-    gaps = [type(thing).__name__ in _GAPS or (isinstance(thing, float) and thing != thing) for thing in things]
-    kinds = {type(thing) for thing, gap in _pairs(things, gaps) if not gap}
-    words = {_word(kind) for kind in kinds}
+    words = {_word(kind) for kind in set(map(type, things))} - {"gap"}
+    if "numbers" in words and len(words) > 1 and all(_is_gap(thing) for thing in things if isinstance(thing, float)):
+        words = {_word(type(thing)) for thing in things if not _is_gap(thing)}  # NaN stands for any gap
     if len(words) > 1 or "odd" in words:
-        return Odd(len(things), _why_odd(things, gaps))
+        return Odd(len(things), _why_odd(things))
     word = words.pop() if words else "numbers"
     if word == "numbers":
-        return np.array([np.nan if gap else _number(thing) for thing, gap in _pairs(things, gaps)])
+        return np.array([np.nan if _is_gap(thing) else _number(thing) for thing in things], dtype=np.float64)
     if word == "dates":
-        moments = [np.datetime64("NaT") if gap else _moment(thing) for thing, gap in _pairs(things, gaps)]
+        moments = [np.datetime64("NaT") if _is_gap(thing) else _moment(thing) for thing in things]
         return np.array(moments, dtype="datetime64[us]")
     if word == "durations":
-        return np.array([np.nan if gap else np.timedelta64(thing) / _DAY for thing, gap in _pairs(things, gaps)])
+        return np.array([np.nan if _is_gap(thing) else np.timedelta64(thing) / _DAY for thing in things])
     if word == "sets":
         try:
-            things = [None if gap else _as_set(thing) for thing, gap in _pairs(things, gaps)]
+            things = [None if _is_gap(thing) else _as_set(thing) for thing in things]
         except TypeError:
             return Odd(len(things), "holds lists of numbers, or of other lists, which are no sets")
-    return _numbered(things, gaps, word)
+    return _numbered(things, word)
+
+
+def _is_gap(thing: Any) -> bool:
+    return type(thing).__name__ in _GAPS or (isinstance(thing, float) and thing != thing)
 
 
 def _number(thing: Any) -> float:
@@ -143,21 +147,20 @@ def _as_set(thing: Any) -> frozenset[Any]:
     return members
 
 
-def _numbered(things: list[Any], gaps: list[bool], kind: str) -> Coded:
+def _numbered(things: list[Any], kind: str) -> Coded:
     """Each thing once, in the order in which they come."""
-    known = dict[Any, int]()
-    codes = [-1 if gap else known.setdefault(thing, len(known)) for thing, gap in _pairs(things, gaps)]
+    known = [thing for thing in dict.fromkeys(things) if not _is_gap(thing)]
+    numbers = {thing: number for number, thing in enumerate(known)}
+    codes = np.fromiter(map(numbers.get, things, repeat(-1)), dtype=np.int32, count=len(things))
     values = np.empty(len(known), dtype=object)
-    values[:] = list(known)
-    return Coded(np.array(codes, dtype=np.int32), values, kind)
-
-
-def _pairs(things: list[Any], gaps: list[bool]) -> Iterable[tuple[Any, bool]]:
-    return zip(things, gaps, strict=True)
+    values[:] = known
+    return Coded(codes, values, kind)
 
 
 def _word(kind: type) -> str:
     """What things of a type are."""
+    if kind.__name__ in _GAPS:
+        return "gap"
     if issubclass(kind, (str, bytes)):
         return "text"
     if issubclass(kind, (bool, np.bool_)):
@@ -178,11 +181,11 @@ def _moment(thing: Any) -> Any:
     return np.datetime64(thing).astype("datetime64[us]")
 
 
-def _why_odd(things: list[Any], gaps: list[bool]) -> str:
+def _why_odd(things: list[Any]) -> str:
     """The first things that do not go together, or that nobody can compare."""
     first = dict[str, int]()
-    for i, (thing, gap) in enumerate(_pairs(things, gaps)):
-        if not gap:
+    for i, thing in enumerate(things):
+        if not _is_gap(thing):
             first.setdefault(_word(type(thing)), i)
     if "odd" in first:
         i = first["odd"]

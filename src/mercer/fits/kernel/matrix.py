@@ -8,7 +8,7 @@ from mercer.blocks import cut
 from mercer.errors import BadData, warn
 from mercer.fits.training import Training
 from mercer.kernels import Kernel
-from mercer.kernels.features import FeatureMap
+from mercer.kernels.features import FeatureMap, MadeFeatures
 from mercer.operators.centering import Centered
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram, RecomputedGram
@@ -17,6 +17,7 @@ from mercer.operators.tiles import TILE
 from mercer.plans.plan import Plan
 from mercer.progress import OnPass
 from mercer.rounding import UNIT
+from mercer.solvers.feature_side import Factored
 from mercer.symmetric import SymmetricOperator
 
 
@@ -39,7 +40,8 @@ def _hold(
     if plan.held == "features":
         learned = learned or kernel.feature_map(rows)
         assert learned is not None
-        return FeatureGram(learned.features(rows), threads, learned)
+        made = learned.cheap and isinstance(plan.solver, Factored)  # which asks for them a few times
+        return FeatureGram(MadeFeatures(learned, rows) if made else learned.features(rows), threads, learned)
     if plan.held == "given" and training.items.is_operator:
         return BlackBox(_symmetric_operator(rows))
     if plan.held == "given":

@@ -117,6 +117,7 @@ def describe(model: Parameters, items: Items, kernel: Kernel, learned: FeatureMa
         sparse=items.sparse,
         sparse_features=kernel.sparse_features and columns is not None,
         stored=0 if learned is None else learned.stored(),
+        cheap_features=learned is not None and learned.cheap,
         given=given,
         copied=items.nbytes if copies else 0,
         loaded=0 if items.held else items.nbytes,

@@ -15,7 +15,7 @@ from mercer.kernels.features import FeatureMap
 from mercer.kernels.tables.base import Column, said
 from mercer.kernels.tables.guess import guess_columns
 from mercer.kernels.tables.parts import Part, TableMap, TableTiles, quadratic, variance_of
-from mercer.kernels.tables.things import as_column
+from mercer.kernels.tables.things import Text, as_column
 from mercer.rounding import gamma
 from mercer.sources.cells import present
 from mercer.sources.frames import Columns, as_columns
@@ -151,16 +151,20 @@ class TableKernel(Kernel):
         return parts + [self._part(X, name, kind) for name, kind in kinds.items() if name not in linear]
 
     def _part(self, X: Columns, name: Any, kind: Column) -> "Part":
+        rows, cells = self._rows(X, name, kind), X.cells[name]
+        there = None if isinstance(kind.compared_by, Linear) else kind.there(cells)
+        gone = None if there is None or there.all() else ~there
+        return Part(kind.compared_by, self._factor(name), rows, gone, kind.roundings)
+
+    def _rows(self, X: Columns, name: Any, kind: Column) -> Held:
         cells = _cells_of(X, name)
         kind.check(cells, name, "X")
-        there = kind.there(cells)
-        gone = None if isinstance(kind.compared_by, Linear) or there.all() else ~there
-        return Part(kind.compared_by, self._factor(name), kind.rows(cells), gone, kind.roundings)
+        return kind.rows(cells)
 
     def _joined(self, X: Columns, kinds: dict[Any, Column]) -> "Part":
         """Rows √(1/v)·r of all columns side by side: their scalar products are the sum."""
         widths = [kind.width for kind in kinds.values()]
-        pieces = ((self._part(X, name, kind).rows, np.sqrt(self._factor(name))) for name, kind in kinds.items())
+        pieces = ((self._rows(X, name, kind), np.sqrt(self._factor(name))) for name, kind in kinds.items())
         behind = max((kind.roundings for kind in kinds.values()), default=0) + 3
         if kinds and self._is_sparse:
             rows = sparse.hstack([sparse.csr_array(rows) * factor for rows, factor in pieces], format="csr")
@@ -212,7 +216,8 @@ class TableKernel(Kernel):
     def feature_map(self, X: Held) -> "TableMap | None":
         if self.compose == "product":
             return None
-        parts = self.parts(X)
+        few = not any(isinstance(kind, Text) for kind in self._kinds().values())  # all else has nothing to learn
+        parts = self.parts(as_columns(X)[:1] if few else X)
         behind, maps = 0, list[FeatureMap]()
         for part in parts:
             learned = part.kernel.feature_map(part.rows)
@@ -220,7 +225,7 @@ class TableKernel(Kernel):
                 return None
             behind = max(behind, part.behind + 3 + learned.roundings())
             maps.append(learned)
-        return TableMap(self, tuple(maps), behind)
+        return TableMap(self, tuple(maps), behind, not self.sparse_features)
 
     def features(self, X: Held) -> Any:
         learned = self.feature_map(X)

@@ -59,6 +59,7 @@ class TableMap(FeatureMap):
     kernel: Any  # TableKernel
     maps: tuple[FeatureMap, ...]
     behind: int
+    cheap: bool
 
     def features(self, X: Any) -> Any:
         parts = self.kernel.parts(X)
