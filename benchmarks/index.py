@@ -7,10 +7,11 @@ from benchmarks.lle.suites import LLE
 from benchmarks.pca import large_means
 from benchmarks.pca.suites import PCA
 from benchmarks.shared.running import BENCHMARKS
+from benchmarks.tables import famd
 
 ALL = [
     PCA, large_means.STUDY, HELD, LARGE, LANDMARKS, choosing_landmarks.STUDY, warm_starts.STUDY, LLE,
-    plans.SUITE, small_fits.STUDY,
+    famd.STUDY, plans.SUITE, small_fits.STUDY,
 ]  # fmt: skip
 SUITES = {suite.name: suite for suite in ALL}
 
