@@ -5,7 +5,7 @@ them have in common. A certificate asks nobody anything: it is made of measured 
 it. Each module begins with the theorem it stands on.
 """
 
-from mercer.certificates.gaps import GapCertificate, PartsCertificate, certify_gaps
+from mercer.certificates.gaps import GapCertificate, PartsCertificate, about_eigenvalues, certify_gaps
 from mercer.certificates.intervals import IntervalCertificate, certify_landmarks
 from mercer.certificates.residuals import ANGLE, Certificate, about_directions, certify
 
@@ -16,6 +16,7 @@ __all__ = [
     "IntervalCertificate",
     "PartsCertificate",
     "about_directions",
+    "about_eigenvalues",
     "certify",
     "certify_gaps",
     "certify_landmarks",

@@ -15,6 +15,8 @@ from mercer.arrays import Array, to_numpy
 from mercer.fits.kernel.opening import is_precomputed
 from mercer.kernels import RBF, Cosine, Kernel, Linear, Polynomial, Precomputed, Sigmoid
 
+__all__ = ["as_sklearn", "centerer_of"]
+
 _THEIR_SOLVERS = {"auto", "full", "covariance_eigh", "arpack", "randomized", "dense"}
 _THEIR_KERNELS: dict[Any, str] = {
     Linear: "linear",

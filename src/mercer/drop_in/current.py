@@ -14,6 +14,8 @@ from mercer.arrays import Array
 from mercer.errors import BadData
 from mercer.operators.projection import ByKernel, Centring
 
+__all__ = ["Current"]
+
 ENTRIES = 2**16  # of an array that are kept and compared; all, of small ones
 
 

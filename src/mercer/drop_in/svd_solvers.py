@@ -4,6 +4,8 @@ from typing import Any
 
 from mercer.errors import warn
 
+__all__ = ["refuse_foreign", "resolve_svd_solver"]
+
 
 def resolve_svd_solver(model: Any, shape: tuple[int, int], is_sparse: bool) -> str:
     """The solver that scikit-learn would name, whose rules for `n_components` hold; what is done is in ``plan_``."""

@@ -5,7 +5,7 @@ A fit makes a plan, builds the matrix the plan names, has its solver work on it 
 `spectrum` and `scale` are shared. No fit knows a model but by its parameters.
 """
 
-from mercer.fits.door import open_items
+from mercer.fits.door import file_of, one_or_more, open_items
 from mercer.fits.foretold import with_linear_share, with_share
 from mercer.fits.scale import divided, in_units, in_units_of_input, refuse_matrix, standardized
 from mercer.fits.spectrum import MatrixSpectrum, TooMany, find_spectrum, grow_to_share
@@ -16,10 +16,12 @@ __all__ = [
     "TooMany",
     "Training",
     "divided",
+    "file_of",
     "find_spectrum",
     "grow_to_share",
     "in_units",
     "in_units_of_input",
+    "one_or_more",
     "open_items",
     "refuse_matrix",
     "standardized",

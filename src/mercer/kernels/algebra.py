@@ -23,6 +23,8 @@ from mercer.kernels.features import FeatureMap, Joined, Multiplied
 from mercer.rounding import gamma
 from mercer.sources.items import Items
 
+__all__ = ["Constant", "Product", "Scaled", "Sum", "as_kernel"]
+
 
 @dataclass(frozen=True)
 class Constant(Kernel):

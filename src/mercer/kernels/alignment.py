@@ -12,6 +12,8 @@ import numpy as np
 
 from mercer.arrays import Array
 
+__all__ = ["Local", "log_sums_of_all", "log_sums_of_each"]
+
 # Weights of cells are multiplied by θ^(i + j + 2), with θ a little below √2 − 1 and of few bits: θ² + 2θ < 1, so that
 # sums over paths never exceed 1, whatever κ ≤ 1 is, and θ is never rounded.
 _THETA = 53 / 128

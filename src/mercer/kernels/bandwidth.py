@@ -9,6 +9,8 @@ from scipy.spatial.distance import pdist
 from mercer.arrays import Array, dense
 from mercer.kernels.base import Held, Kernel, n_rows, require_positive
 
+__all__ = ["ByGamma"]
+
 _SAMPLE = 1000  # rows from which a bandwidth is guessed
 
 

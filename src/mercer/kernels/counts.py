@@ -18,6 +18,20 @@ from mercer.kernels.base import Held, n_rows
 from mercer.kernels.dot import squared_norms
 from mercer.sources.held import some_rows
 
+__all__ = [
+    "WholeProducts",
+    "compact",
+    "counted_out",
+    "few",
+    "filled_cells",
+    "in_one_matrix",
+    "mean_sum",
+    "of_dense",
+    "share_of_either",
+    "whole_squares",
+    "whole_sums",
+]
+
 _EXACT = 2.0**24
 _FEW = 0.1  # share of numbers that are not zero, up to which these alone are kept
 _SHEET, _WIDEST = 1 << 20, 1 << 14  # entries of a sheet; columns beyond which it would be too narrow

@@ -11,6 +11,8 @@ from mercer.kernels.base import Held, Kernel
 from mercer.sources.held import CheckedRows
 from mercer.sources.items import Items
 
+__all__ = ["refuse_inverse", "refuse_negative", "without_negative"]
+
 
 def without_negative(items: Items, kernel: Kernel, model: Any) -> Items:
     """The items, looked over: those in memory at once, others when they are read.

@@ -28,6 +28,8 @@ from mercer.kernels.base import (
 from mercer.rounding import gamma
 from mercer.sums import LESS_SHORT, chain, product, row_squares
 
+__all__ = ["Cosine", "Linear", "Polynomial", "Sigmoid", "as_float", "dot", "product_chain", "squared_norms"]
+
 _HIGHEST = 1000  # degree of a polynomial
 
 

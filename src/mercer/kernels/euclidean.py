@@ -14,6 +14,8 @@ from mercer.kernels.dot import as_float, dot, product_chain, squared_norms
 from mercer.rounding import UNIT_SINGLE, gamma
 from mercer.squares import Moved, differences, from_products, multiply
 
+__all__ = ["EuclideanKernel"]
+
 _BLOCK_ROWS = 4096
 
 

@@ -12,6 +12,8 @@ from mercer.arrays import Array, Held, Matrix
 from mercer.blocks import FEATURE_ROWS, steps
 from mercer.sources.items import Rows
 
+__all__ = ["ByFormula", "FeatureMap", "Joined", "Multiplied"]
+
 
 class FeatureMap(ABC):
     """What was learned from the items of a fit (a vocabulary, landmarks, or nothing at all), applied to any items."""

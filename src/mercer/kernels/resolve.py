@@ -10,6 +10,8 @@ from mercer.kernel_names import BY_NAME, NAMES
 from mercer.kernels.base import Held, Kernel
 from mercer.kernels.given import Pairwise
 
+__all__ = ["as_said", "resolve_kernel"]
+
 
 def resolve_kernel(
     kernel: Any,

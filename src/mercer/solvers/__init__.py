@@ -5,10 +5,19 @@ returns was measured: values, vectors, residuals and what was seen beyond them. 
 nothing: whether a pair was missed is asked by `completeness`, what is proven by `mercer.certificates`.
 """
 
-from mercer.solvers.base import Eigenpairs, Solver, clean_spectrum, measured_anew, rounding_floor, settle, signs_by
-from mercer.solvers.completeness import PROBES, Rest, explore, explore_by_products, probes_in_words
+from mercer.solvers.base import (
+    Eigenpairs,
+    Solver,
+    clean_spectrum,
+    measured_anew,
+    rounding_floor,
+    settle,
+    settle_pairs,
+    signs_by,
+)
+from mercer.solvers.completeness import PROBES, Rest, explore, explore_by_products, probes_in_words, rule_out_missed
 from mercer.solvers.dense import Dense, leading_eigenpairs
-from mercer.solvers.factorisations import symmetric_lu
+from mercer.solvers.factorisations import measure_fill, symmetric_lu
 from mercer.solvers.feature_side import Factored, FactoredKrylov
 from mercer.solvers.krylov import GUARD, BlockKrylov
 from mercer.solvers.landmarks import Landmarks
@@ -38,10 +47,13 @@ __all__ = [
     "explore_by_products",
     "gaps",
     "leading_eigenpairs",
+    "measure_fill",
     "measured_anew",
     "probes_in_words",
     "rounding_floor",
+    "rule_out_missed",
     "settle",
+    "settle_pairs",
     "signs_by",
     "start_columns",
     "symmetric_lu",

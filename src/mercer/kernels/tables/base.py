@@ -16,6 +16,8 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.dot import Linear
 from mercer.sources.cells import Cells, Coded, Odd, kind_of, present
 
+__all__ = ["Column", "require_rows", "said"]
+
 _WORDS = {
     "numbers": "numbers",
     "dates": "dates",

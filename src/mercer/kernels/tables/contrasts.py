@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+__all__ = ["contrasts", "pairwise_chain"]
+
 _PIECE = 18  # roundings of a sum of 128 numbers, which numpy adds in eight lanes
 
 

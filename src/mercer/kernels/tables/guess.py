@@ -14,6 +14,8 @@ from mercer.kernels.texts import Spectrum
 from mercer.sources.cells import Cells, Coded, kind_of, present
 from mercer.sources.frames import Columns
 
+__all__ = ["guess_columns"]
+
 _FEW, _OFTEN = 12, 5  # different texts that are categories: so few, or such that come so often on average
 _ROWS = 10  # from which on a column can be said to number the rows
 

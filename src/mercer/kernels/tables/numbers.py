@@ -11,6 +11,8 @@ from mercer.kernels.base import Kernel, require_finite, require_positive
 from mercer.kernels.tables.base import Column, require_rows
 from mercer.sources.cells import Cells, present
 
+__all__ = ["Numeric", "mean_and_scale", "z_scores"]
+
 
 @dataclass(frozen=True, repr=False)
 class Numeric(Column):

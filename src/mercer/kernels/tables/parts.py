@@ -11,6 +11,8 @@ from mercer.blocks import cut
 from mercer.kernels.base import Kernel, Tiles
 from mercer.kernels.features import FeatureMap
 
+__all__ = ["Part", "TableMap", "TableTiles", "quadratic", "variance_of"]
+
 _SAMPLE = 2000  # rows from which the variance of a kernel without exact features is taken
 _STRIP = 512  # rows of a kernel matrix that are looked at together
 _NOTHING = 1e-13  # of a mean square: a variance that is rounding

@@ -15,6 +15,8 @@ from mercer.kernels.tables.base import Column, require_rows
 from mercer.kernels.tables.numbers import Numeric
 from mercer.sources.cells import Cells
 
+__all__ = ["Sets", "Text", "as_column"]
+
 
 @dataclass(frozen=True, repr=False)
 class Sets(Column):
