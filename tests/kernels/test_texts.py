@@ -7,7 +7,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from mercer import KernelPCA, LocallyLinearEmbedding
 from mercer.datasets import OOV, VOC, family
-from mercer.kernels import RBF, MinMax, Spectrum, Subsequence, Tanimoto, counted
+from mercer.kernels import RBF, GappedKmer, MinMax, Mismatch, Spectrum, Subsequence, Tanimoto, WeightedDegree, counted
 from mercer.kernels.grams import Letters, Vocabulary
 from mercer.rounding import gamma
 from support.naive_texts import by_definition, exactly
@@ -146,9 +146,23 @@ def test_texts_that_are_counted_a_few_at_a_time_have_the_same_columns(kernel, mo
 # ---------------------------------------------------------------------------- models
 
 
-@pytest.mark.parametrize("n", [1, 3])
-def test_kernel_pca_of_texts_is_that_of_their_matrix(n):
-    kernel, K = Spectrum(n), by_definition(Spectrum(n), VOC, VOC)
+EACH = [
+    Spectrum(1),
+    Spectrum(3),
+    Spectrum(2, counts="once", normalize="dice"),
+    Spectrum(2, shortest=1, counts="min", normalize="jaccard", weights=(1.0, 2.0)),
+    Subsequence(3),
+    Subsequence(2, decay=0.8, up_to=True),
+    GappedKmer(4, 1),
+    Mismatch(2, 1, "aeiourns"),
+    WeightedDegree(3),
+]
+each = pytest.mark.parametrize("kernel", EACH, ids=repr)
+
+
+@each
+def test_kernel_pca_of_texts_is_that_of_their_matrix(kernel):
+    K = by_definition(kernel, VOC, VOC)
     for solver in ("auto", "krylov", "dense"):
         model = KernelPCA(4, kernel=kernel, eigen_solver=solver).fit(VOC)
         twin = KernelPCA(4, kernel="precomputed").fit(K)
@@ -156,6 +170,24 @@ def test_kernel_pca_of_texts_is_that_of_their_matrix(n):
         new = by_definition(kernel, OOV, VOC)
         assert_allclose(np.abs(model.transform(OOV)), np.abs(twin.transform(new)), atol=1e-6)
         assert_allclose(model.fit_transform(VOC), model.transform(VOC), atol=1e-7)
+        truth = np.linalg.eigvalsh(centred(K))[::-1][:4]
+        assert (model.certificate_.lower <= truth).all() and (truth <= model.certificate_.upper).all()
+
+
+def centred(K):
+    return K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+
+
+@each
+@pytest.mark.filterwarnings("ignore:The 20 landmarks see only")
+def test_every_kernel_of_texts_is_a_parameter_of_models(kernel):
+    model = clone(KernelPCA(2, kernel=kernel)).set_params(kernel__normalize=True)
+    assert model.kernel == kernel.with_params(normalize=True)
+    seen = KernelPCA(2, kernel=kernel, n_landmarks=len(VOC)).fit(VOC)
+    assert_allclose(seen.eigenvalues_, KernelPCA(2, kernel=kernel).fit(VOC).eigenvalues_, rtol=1e-8)
+    few, truth = KernelPCA(2, kernel=kernel, n_landmarks=20, random_state=0).fit(VOC), seen.eigenvalues_
+    assert (few.certificate_.lower <= truth * (1 + 1e-8)).all() and (truth <= few.certificate_.upper * (1 + 1e-8)).all()
+    assert_allclose(few.transform(VOC), few.fit_transform(VOC), atol=1e-10)
 
 
 def test_many_texts_are_features_that_are_never_multiplied_out():
@@ -164,9 +196,7 @@ def test_many_texts_are_features_that_are_never_multiplied_out():
     assert model.plan_.held == "features"
     K = by_definition(Spectrum(3), words[:60], words)
     assert_allclose(Spectrum(3).block(words[:60], words), K, atol=1e-13)
-    centred = Spectrum(3).block(words, words)
-    centred = centred - centred.mean(axis=0) - centred.mean(axis=1)[:, None] + centred.mean()
-    truth = np.linalg.eigvalsh(centred)[::-1][:3]
+    truth = np.linalg.eigvalsh(centred(Spectrum(3).block(words, words)))[::-1][:3]
     assert (model.certificate_.lower <= truth).all() and (truth <= model.certificate_.upper).all()
 
 
@@ -188,12 +218,16 @@ def test_weights_and_landmarks_of_texts():
     assert_allclose(seen.eigenvalues_, KernelPCA(2, kernel=Spectrum(2)).fit(VOC).eigenvalues_, rtol=1e-8)
 
 
+@pytest.mark.parametrize(
+    "kernel", [Spectrum(2), Subsequence(2), GappedKmer(3, 1), Mismatch(2, 1), WeightedDegree(2)], ids=repr
+)
 @pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
-def test_locally_linear_embedding_by_what_texts_have_in_common():
-    texts = ["".join(rng.choice(list("acgt"), size=60 + i)) for i in range(40)]
-    distances = np.sqrt(np.maximum(2 - 2 * by_definition(Spectrum(2), texts, texts), 0.0))
+def test_locally_linear_embedding_by_what_texts_have_in_common(kernel):
+    texts = ["".join(rng.choice(list("acgt"), size=20 + i)) for i in range(40)]
+    K = by_definition(kernel.resolved(texts, rng), texts, texts)
+    distances = np.sqrt(np.maximum(2 - 2 * K, 0.0))
     np.fill_diagonal(distances, 0.0)
-    model = LocallyLinearEmbedding(n_neighbors=20, metric=Spectrum(2)).fit(texts)
+    model = LocallyLinearEmbedding(n_neighbors=20, metric=kernel).fit(texts)
     twin = LocallyLinearEmbedding(n_neighbors=20, metric="precomputed").fit(distances)
     assert_allclose(model.reconstruction_error_, twin.reconstruction_error_, rtol=1e-6)
 

@@ -3,7 +3,8 @@
 from collections import Counter, defaultdict
 from fractions import Fraction
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
+from math import comb
 
 import mpmath
 import numpy as np
@@ -80,4 +81,45 @@ def weighed_spans(text, q, decay):
     return {u: sum(times * Fraction(decay) ** span for span, times in spans.items()) for u, spans in found.items()}
 
 
-SIMILARITIES = {"Spectrum": spectrum, "Subsequence": subsequence}
+def windows(text, length):
+    return [text[i : i + length] for i in range(len(text) - length + 1)]
+
+
+def differences(a, b):
+    return sum(x != y for x, y in zip(a, b, strict=True))
+
+
+def gapped_kmer(s, t, kernel):
+    """Σ over pairs of windows of the number of ways to look at places where they are the same."""
+    looked_at = kernel.length - kernel.wildcards
+    pairs = product(windows(s, kernel.length), windows(t, kernel.length))
+    return Fraction(sum(comb(kernel.length - differences(a, b), looked_at) for a, b in pairs))
+
+
+def mismatch(s, t, kernel):
+    a, b = (Counter(g for w in windows(x, kernel.n) for g in becomes(w, kernel.m, kernel.alphabet)) for x in (s, t))
+    return Fraction(common(a, b, "product"))
+
+
+@cache
+def becomes(window, most, alphabet):
+    """All grams that differ from the window in few places, where they have letters of the alphabet."""
+    choices = product(*({letter, *alphabet} for letter in window))
+    return ["".join(gram) for gram in choices if differences(gram, window) <= most]
+
+
+def weighted_degree(s, t, kernel):
+    n, total = kernel.n, Fraction(0)
+    for d in range(1, n + 1):
+        same = sum(a == b for a, b in zip(windows(s, d), windows(t, d), strict=False))
+        total += Fraction(2 * (n - d + 1), n * (n + 1)) * same
+    return total
+
+
+SIMILARITIES = {
+    "Spectrum": spectrum,
+    "Subsequence": subsequence,
+    "GappedKmer": gapped_kmer,
+    "Mismatch": mismatch,
+    "WeightedDegree": weighted_degree,
+}

@@ -16,12 +16,14 @@ from mercer.kernels import (
     Constant,
     Cosine,
     Date,
+    GappedKmer,
     GlobalAlignment,
     HistogramIntersection,
     Laplacian,
     Linear,
     Matern,
     MinMax,
+    Mismatch,
     Numeric,
     Ordinal,
     Pairwise,
@@ -33,6 +35,7 @@ from mercer.kernels import (
     Subsequence,
     TableKernel,
     Tanimoto,
+    WeightedDegree,
 )
 from mercer.kernels.features import MadeFeatures
 from mercer.operators.centering import Centered
@@ -163,6 +166,11 @@ MERCER_KERNELS = [
     (Subsequence(3), texts),
     (Subsequence(length=2, decay=0.9, up_to=True, normalize=False), texts),
     (Subsequence(length=7, decay=0.5, normalize="jaccard"), texts),  # in texts of 14 letters: pair by pair
+    (GappedKmer(length=4, wildcards=2), texts),
+    (GappedKmer(length=3, wildcards=1, normalize="dice"), texts),
+    (Mismatch(n=2, m=1, alphabet="abcd "), texts),
+    (Mismatch(n=3, m=2, alphabet="abx", normalize=False), texts),
+    (WeightedDegree(3), texts),
     (0.5 * Spectrum(2) + Spectrum(4, shortest=3), texts),
     (learned(FAMD, balanced=False), tables),
     (learned(ALL_COLUMNS), tables),

@@ -23,6 +23,7 @@ from mercer.kernels.subsequence import Subsequence
 from mercer.kernels.tables import Category, Date, Numeric, Ordinal, Sets, TableKernel, Text
 from mercer.kernels.tanimoto import Tanimoto
 from mercer.kernels.texts import Spectrum
+from mercer.kernels.windows import GappedKmer, Mismatch, WeightedDegree
 
 __all__ = [
     "NAMES",
@@ -35,6 +36,7 @@ __all__ = [
     "Cosine",
     "Date",
     "GlobalAlignment",
+    "GappedKmer",
     "HistogramIntersection",
     "Kernel",
     "KernelVerdict",
@@ -42,6 +44,7 @@ __all__ = [
     "Linear",
     "Matern",
     "MinMax",
+    "Mismatch",
     "Numeric",
     "Ordinal",
     "Pairwise",
@@ -55,6 +58,7 @@ __all__ = [
     "TableKernel",
     "Tanimoto",
     "Text",
+    "WeightedDegree",
     "check_kernel",
     "resolve_kernel",
 ]
