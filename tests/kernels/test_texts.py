@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 
 from mercer import KernelPCA, LocallyLinearEmbedding
