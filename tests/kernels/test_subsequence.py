@@ -7,8 +7,9 @@ from numpy.testing import assert_allclose
 from mercer import KernelPCA
 from mercer.datasets import VOC
 from mercer.errors import BadData
-from mercer.kernels import Spectrum, Subsequence, gaps, subsequence
-from mercer.kernels.grams import Letters
+from mercer.kernels import Spectrum, Subsequence
+from mercer.kernels.texts import followed, gaps, subsequence
+from mercer.kernels.texts.grams import Letters
 from mercer.rounding import gamma
 from support.naive_texts import by_definition, exactly
 
@@ -23,16 +24,16 @@ KERNELS = [
 ]
 WAYS = {
     "written out": {},
-    "followed": {"_SHORT": -1, "_FEW_KINDS": 1e9},
-    "pair by pair": {"_SHORT": -1, "_FEW_KINDS": -1},
+    "followed": {(subsequence, "_SHORT"): -1, (followed, "_FEW_KINDS"): 1e9},
+    "pair by pair": {(subsequence, "_SHORT"): -1, (followed, "_FEW_KINDS"): -1},
 }
 
 
 @pytest.fixture(params=WAYS)
 def way(request, monkeypatch):
     """Texts are so short that all are written out, unless the limits are moved."""
-    for name, value in WAYS[request.param].items():
-        monkeypatch.setattr(subsequence, name, value)
+    for (module, name), value in WAYS[request.param].items():
+        monkeypatch.setattr(module, name, value)
     return request.param
 
 
@@ -100,7 +101,7 @@ def test_a_long_text_is_placed_among_short_words():
     """Its subsequences cannot be written out, but those that the words have can be followed through it."""
     long = "the quick brown fox jumps over the lazy dog " * 5
     kernel, model = Subsequence(3), KernelPCA(2, kernel=Subsequence(3)).fit(VOC)
-    assert kernel.most_in(len(long)) > subsequence._SHORT
+    assert not kernel.is_short(len(long))
     K, new = kernel.block(VOC, VOC), gaps_only(kernel, [long, "homer"], VOC)
     assert_allclose(kernel.block([long, "homer"], VOC), new, rtol=1e-11)
     twin = KernelPCA(2, kernel="precomputed").fit(K)

@@ -8,8 +8,9 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from mercer import KernelPCA, LocallyLinearEmbedding
 from mercer.datasets import OOV, VOC, family
-from mercer.kernels import RBF, GappedKmer, MinMax, Mismatch, Spectrum, Subsequence, Tanimoto, WeightedDegree, counted
-from mercer.kernels.grams import Letters, Vocabulary
+from mercer.kernels import RBF, GappedKmer, MinMax, Mismatch, Spectrum, Subsequence, Tanimoto, WeightedDegree
+from mercer.kernels.texts import columns
+from mercer.kernels.texts.grams import Letters, Vocabulary
 from mercer.rounding import gamma
 from support.naive_texts import by_definition, exactly
 
@@ -136,7 +137,7 @@ def test_texts_that_are_counted_a_few_at_a_time_have_the_same_columns(kernel, mo
     if not kernel.sparse_features:
         kernel = kernel.with_params(normalize=True)
     whole = kernel.feature_map(TEXTS)
-    monkeypatch.setattr(counted, "_AT_ONCE", 10)
+    monkeypatch.setattr(columns, "_AT_ONCE", 10)
     pieces = kernel.feature_map(TEXTS)
     assert pieces.n_features() == whole.n_features() and pieces.stored() == whole.stored()
     for texts in (TEXTS, NEW):

@@ -19,11 +19,9 @@ from mercer.kernels.given import Blockwise, Pairwise, Precomputed
 from mercer.kernels.histograms import AdditiveChiSquared, ChiSquared, HistogramIntersection, MinMax
 from mercer.kernels.resolve import resolve_kernel
 from mercer.kernels.series import GlobalAlignment
-from mercer.kernels.subsequence import Subsequence
 from mercer.kernels.tables import Category, Date, Numeric, Ordinal, Sets, TableKernel, Text
 from mercer.kernels.tanimoto import Tanimoto
-from mercer.kernels.texts import Spectrum
-from mercer.kernels.windows import GappedKmer, Mismatch, WeightedDegree
+from mercer.kernels.texts import GappedKmer, Mismatch, Spectrum, Subsequence, WeightedDegree
 
 __all__ = [
     "NAMES",

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Held
 
 UNKNOWN = -1
 
@@ -181,3 +181,14 @@ def summed_up(rows: Array, columns: Array, values: Array, shape: tuple[int, int]
     matrix = sparse.coo_array((values, (rows, columns)), shape=shape).tocsr()
     matrix.sum_duplicates()
     return matrix
+
+
+def texts_of(X: Held) -> Sequence[Any]:
+    """The texts of items in memory, of items elsewhere or of a list."""
+    texts: Sequence[Any] = X.load() if hasattr(X, "load") else X
+    return texts
+
+
+def longest_of(X: Held) -> int:
+    """Letters of the longest text."""
+    return max((len(text) for text in texts_of(X)), default=0)

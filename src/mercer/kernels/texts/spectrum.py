@@ -2,17 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from mercer.errors import in_short
 from mercer.kernels.base import require_positive
-from mercer.kernels.counted import CountingKernel, require_normalize
-from mercer.kernels.grams import Counted, Letters, as_letters, count_windows, ends_of
+from mercer.kernels.texts.counted import CountingKernel, require_length, require_normalize
+from mercer.kernels.texts.grams import Counted, Letters, as_letters, count_windows, ends_of
 
-_LONGEST = 100  # letters of a gram
 _COUNTS = ("product", "min", "once")
 _BY = ("characters", "words")
 
@@ -97,12 +95,6 @@ def _words(texts: Sequence[Any], words: dict[Any, int]) -> Letters:
     split = [as_letters(text).split() for text in texts]
     codes = [words.setdefault(word, len(words)) for text in split for word in text]
     return Letters(np.array(codes, dtype=np.int64), ends_of([len(text) for text in split]))
-
-
-def require_length(value: Any, name: str, least: int = 1, most: int = _LONGEST) -> None:
-    """One sentence for a number of letters that is none."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
-        raise ValueError(f"{name} must be a whole number from {least} to {most}; got {in_short(value)}.")
 
 
 def _require_weights(weights: Any, lengths: range) -> None:

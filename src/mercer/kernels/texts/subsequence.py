@@ -12,26 +12,15 @@ import numpy as np
 from scipy import sparse
 
 from mercer.arrays import Array, Held
-from mercer.blocks import steps
 from mercer.errors import BadData, in_short
-from mercer.kernels import gaps
 from mercer.kernels.base import Tiles
-from mercer.kernels.counted import (
-    CountingKernel,
-    FeaturesSeen,
-    GramColumns,
-    divide,
-    longest_of,
-    require_normalize,
-    texts_of,
-)
-from mercer.kernels.grams import UNKNOWN, Counted, Letters, Vocabulary, summed_up
-from mercer.kernels.texts import require_length
+from mercer.kernels.texts import gaps
+from mercer.kernels.texts.counted import CountingKernel, divide, require_length, require_normalize
+from mercer.kernels.texts.followed import SubsequencesSeen
+from mercer.kernels.texts.grams import Counted, Letters, Vocabulary, longest_of, summed_up, texts_of
 
 _SHORT = 2000  # subsequences of a text, up to which they are written out one by one
-_FEW_KINDS = 5000  # different ones, up to which each is a column however long texts are
 _STEPS = 3e10  # pairs of letters times lengths: beyond, one pair of texts takes minutes
-_NODES = 1 << 19  # of subsequences that are followed through texts at a time
 
 
 @dataclass(frozen=True)
@@ -90,6 +79,9 @@ class Subsequence(CountingKernel):
     def most_in(self, length: int) -> int:
         return sum(comb(length, q) for q in self.lengths)
 
+    def is_short(self, length: int) -> bool:
+        return self.most_in(length) <= _SHORT
+
     def weight(self, length: int) -> float:
         """λ for each letter of both; where k is divided by its size, for those beyond the shortest, or all would be
         nothing if λ is tiny."""
@@ -101,11 +93,11 @@ class Subsequence(CountingKernel):
         return {q: self.weight(q) for q in self.lengths}
 
     def chain(self, length: int) -> int:
-        written_out = 3 * self.most_in(length) + 8 if self.most_in(length) <= _SHORT else 0
+        written_out = 3 * self.most_in(length) + 8 if self.is_short(length) else 0
         return max(written_out, gaps.longest_chain(length, self.length)) + 4
 
     def entry_cost(self, d: int) -> float:
-        return 10.0 + 0.3 * self.most_in(d) if self.most_in(d) <= _SHORT else 5.0 * self.length * d * d
+        return 10.0 + 0.3 * self.most_in(d) if self.is_short(d) else 5.0 * self.length * d * d
 
     # ------------------------------------------------------------------ every subsequence a column
 
@@ -128,11 +120,11 @@ class Subsequence(CountingKernel):
         vocabulary, numbers = Vocabulary.of_tuples(alphabet, letters)
         return Counted(vocabulary, {q: summed_up(rows, numbers, values, (len(lengths), vocabulary.sizes()[-1]))})
 
-    def seen(self, texts: Sequence[Any]) -> "_SubsequencesSeen | None":
-        if all(self.most_in(len(text)) <= _SHORT for text in texts):
-            return _SubsequencesSeen.of(self, texts)
+    def seen(self, texts: Sequence[Any]) -> "SubsequencesSeen | None":
+        if all(self.is_short(len(text)) for text in texts):
+            return SubsequencesSeen.of(self, texts)
         alphabet = np.unique(Letters.of(texts).codes)
-        return _SubsequencesSeen.all_there_can_be(self, alphabet, texts)
+        return SubsequencesSeen.all_there_can_be(self, alphabet, texts)
 
     # ------------------------------------------------------------------ pair by pair
 
@@ -152,77 +144,6 @@ class Subsequence(CountingKernel):
     def evaluated(self, some: Sequence[Any], others: Sequence[Any], shift: float) -> Tiles:
         _refuse_long(self, some, others)
         return _PairTiles(self, some, others, shift)
-
-
-@dataclass(frozen=True, eq=False)
-class _SubsequencesSeen(FeaturesSeen):
-    """The same columns for texts so long that their subsequences cannot be written out: those are followed."""
-
-    kernel: Subsequence
-
-    @classmethod
-    def all_there_can_be(cls, kernel: Subsequence, alphabet: Array, texts: Sequence[Any]) -> "_SubsequencesSeen | None":
-        """A column for everything that these letters can spell, if that is not too much."""
-        kinds = sum(float(len(alphabet)) ** q for q in kernel.lengths)
-        if kinds > _FEW_KINDS:
-            return None
-        parts = tuple(GramColumns.all_of(Vocabulary.complete(alphabet, q), q) for q in kernel.lengths)
-        return cls(kernel, {}, parts, kernel.chain(longest_of(texts)) + 8, len(texts) * int(kinds))
-
-    def counted(self, texts: Sequence[Any]) -> tuple[Any, Array]:
-        long = np.array([self.kernel.most_in(len(text)) > _SHORT for text in texts], dtype=bool)
-        if not long.any():
-            return super().counted(texts)
-        order = np.argsort(long, kind="stable")
-        short, others = ([texts[i] for i in np.flatnonzero(which).tolist()] for which in (~long, long))
-        parts = [super().counted(short), *(self._followed(others[some]) for some in self._few(others))]
-        known = sparse.vstack([part[0] for part in parts], format="csr")
-        squares = np.concatenate([part[1] for part in parts])
-        back = np.argsort(order)
-        return known[back], squares[back]
-
-    def _few(self, texts: list[Any]) -> list[slice]:
-        return steps(len(texts), max(1, _NODES // self.n_features()))
-
-    def _followed(self, texts: list[Any]) -> tuple[Any, Array]:
-        alphabet = self.parts[0].vocabulary.levels[0]
-        letters = [alphabet.find(text) for text in Letters.of(texts).apart()]
-        S = gaps.filled_up(letters, UNKNOWN)
-        weighed = []
-        for q, part in zip(self.kernel.lengths, self.parts, strict=True):
-            weighed.append(np.sqrt(self.kernel.weight(q)) * _follow(part.vocabulary, q, S, self.kernel.decay))
-        known = np.hstack(weighed)
-        squares = np.einsum("ij,ij->i", known, known)
-        if strange := [i for i, text in enumerate(letters) if not self._complete or UNKNOWN in text]:
-            squares[strange] = self.kernel.squares([texts[i] for i in strange])
-        return sparse.csr_array(known), squares
-
-    @property
-    def _complete(self) -> bool:
-        """Whether there is a column for everything that known letters spell."""
-        spelled = zip(self.kernel.lengths, self.parts, strict=True)
-        return all(part.vocabulary.sizes()[-1] == part.vocabulary.sizes()[0] ** q for q, part in spelled)
-
-
-def _follow(vocabulary: Vocabulary, q: int, S: Array, decay: float) -> Array:
-    """How much of every gram of q letters is in each text (a row of S), letter after letter: what there was of the gram
-    without its last letter, faded by every letter since, becomes a part of it."""
-    count = len(vocabulary.levels[0].keys)
-    ends = [np.divmod(level.keys, max(count, 1)) for level in vocabulary.levels[1:q]]
-    before, last = [None, *(e[0] for e in ends)], [np.arange(count), *(e[1] for e in ends)]
-    faded = [np.zeros((len(S), len(letters))) for letters in last[:-1]]
-    total = np.zeros((len(S), len(last[-1])))
-    for letter in S.T:
-        for m in range(q - 1, -1, -1):  # longer ones first: they go on from what there was before this letter
-            here = (last[m] == letter[:, None]).astype(np.float64)
-            if m:
-                here *= faded[m - 1][:, before[m]]
-            if m == q - 1:
-                total += here
-            else:
-                faded[m] *= decay
-                faded[m] += here
-    return total
 
 
 class _PairTiles(Tiles):
