@@ -70,9 +70,7 @@ def certify_landmarks(
             rounding=rounding,
             standing=standing,
         )
-    left = left + rounding
-    top = max(total[1], 0.0) + rounding
-    bottom = max(total[0] - rounding, 0.0)
+    left, bottom, top = left + rounding, max(total[0] - rounding, 0.0), max(total[1], 0.0) + rounding
     levels = [_water_level(values[: i + 1], left) for i in range(len(values))]
     upper = np.minimum(levels, top) if levels else values
     kept = float(values.sum())

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from mercer.models.kernel_pca import KernelPCA
 from mercer.models.lle import LocallyLinearEmbedding
 from mercer.models.pca import PCA
 from mercer.operators.tiles import STRIP
+from mercer.plans.kernel import Problem
+from mercer.plans.linear import LinearProblem
 from mercer.plans.pace import linear_plan_ahead, local_plan_ahead, plan_ahead
 from mercer.plans.plan import Plan
 from mercer.plans.share import FIRST_GUESS, Share
@@ -24,6 +26,7 @@ from mercer.sources.held import HeldRows
 from mercer.sources.items import Items
 from mercer.sources.texts import Texts
 
+_Problem = TypeVar("_Problem", Problem, LinearProblem)
 _LETTERS = "eeeeeetttttaaaaooooiiinnnsssrrrhhhlldddccuummmffppggwwyybbvk "  # about as often as in English
 _TEXTS = 5000  # that are made up
 
@@ -77,13 +80,9 @@ def _kernel_plan(n: int, d: int, k: Any, params: dict[str, Any]) -> Plan:
     model.check_params()
     made_up = _made_up(n, d, asked_kernel(model))
     resolved = kernel_for(model, made_up)
-    problem = describe(model, made_up, resolved)
-    problem = replace(problem, n=n, copied=problem.copied * n // len(made_up))
-
-    def plan_for(k: int | None) -> Plan:
-        return plan_ahead(replace(problem, k=k), resolved, made_up, model._limits())
-
-    return _of_any_number(k, min(n, problem.n_features or n), plan_for) if isinstance(k, float) else plan_for(problem.k)
+    problem, limits = describe(model, made_up, resolved, n=n), model._limits()
+    most = min(n, problem.n_features or n)
+    return _of_any_number(k, most, problem, lambda few: plan_ahead(few, resolved, made_up, limits))
 
 
 def _made_up(n: int, d: int, kernel: Kernel) -> Items:
@@ -100,19 +99,17 @@ def _linear_plan(n: int, d: int, k: Any, params: dict[str, Any]) -> Plan:
     model = PCA(k, **params)
     model.check_params()
     resolve_svd_solver(model, (n, d), is_sparse=False)
-    problem = linear_problem(model, n, d)
-
-    def plan_for(k: int | None) -> Plan:
-        return linear_plan_ahead(replace(problem, k=k), model._limits())
-
-    return _of_any_number(k, min(n, d), plan_for) if isinstance(k, float) else plan_for(problem.k)
+    problem, limits = linear_problem(model, n, d), model._limits()
+    return _of_any_number(k, min(n, d), problem, lambda few: linear_plan_ahead(few, limits))
 
 
-def _of_any_number(share: float, most: int, plan_for: Callable[[int | None], Plan]) -> Plan:
+def _of_any_number(asked: Any, most: int, problem: _Problem, plan: Callable[[_Problem], Plan]) -> Plan:
     """For a share of the variance of rows that nobody has seen: the plans for few components and for all of them."""
-    few, unknown = plan_for(min(FIRST_GUESS, most)), Share(share, 1, FIRST_GUESS, most)
+    if not isinstance(asked, float):
+        return plan(problem)
+    few, unknown = plan(replace(problem, k=min(FIRST_GUESS, most))), Share(asked, 1, FIRST_GUESS, most)
     try:
-        return replace(plan_for(None), few=few, components=unknown)
+        return replace(plan(replace(problem, k=None)), few=few, components=unknown)
     except NoRoom as error:
         return replace(few, why=f"{few.why} {unknown}; this is for few of them, and nearly all would not do: {error}")
 

@@ -102,13 +102,15 @@ def _gamma_of(model: Parameters, items: Items, kernel: Kernel) -> float:
     return getattr(kernel, "gamma", 1.0 / items.width if said is None else said)
 
 
-def describe(model: Parameters, items: Items, kernel: Kernel, learned: FeatureMap | None = None) -> Problem:
-    """The sizes on which a plan is based."""
-    asked, given = model.n_components, isinstance(kernel, Precomputed)
+def describe(
+    model: Parameters, items: Items, kernel: Kernel, learned: FeatureMap | None = None, n: int | None = None
+) -> Problem:
+    """The sizes on which a plan is based: those of the items, or of n that are like these."""
+    asked, given, count = model.n_components, isinstance(kernel, Precomputed), len(items) if n is None else n
     columns = None if given else kernel.n_features(items) if learned is None else learned.n_features()
     copies = (model.copy_X or model.standardize) and items.held and not (given or items.sparse)
     return Problem(
-        n=len(items),
+        n=count,
         width=items.width,
         working=0 if given else kernel.working(items),
         k=number_to_plan_for(asked),
@@ -119,7 +121,7 @@ def describe(model: Parameters, items: Items, kernel: Kernel, learned: FeatureMa
         stored=0 if learned is None else learned.stored(),
         cheap_features=learned is not None and learned.cheap,
         given=given,
-        copied=items.nbytes if copies else 0,
+        copied=items.nbytes * count // max(len(items), 1) if copies else 0,
         loaded=0 if items.held else items.nbytes,
         reading=items.overhead,
         psd=kernel.psd,
