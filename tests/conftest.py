@@ -13,8 +13,14 @@ settings.register_profile("thorough", derandomize=True, deadline=None, max_examp
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
 
 
-def pytest_collection_finish():
-    """What was collected stays to the end: the garbage collector need not go through it again and again."""
+def pytest_collection_finish(session):
+    """Names have to be the same in all processes that share the tests.
+
+    What was collected stays to the end: the garbage collector need not go through it again and again.
+    """
+    fleeting = [item.nodeid for item in session.items if " at 0x" in item.nodeid]
+    if fleeting:
+        raise pytest.UsageError(f"A test is named by a place in memory; give it an id: {fleeting[0]}")
     gc.collect()
     gc.freeze()
 

@@ -454,7 +454,7 @@ def test_the_rule_goes_by_what_a_column_holds():
         ([object()] * 80, "holds entries of type object"),
         ([[0.5, 0.1]] * 80, "holds lists of numbers"),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
 def test_columns_that_tell_nothing_are_left_out_and_named(column, words):
     table = frame().assign(other=column)
@@ -554,7 +554,7 @@ def test_a_kernel_that_has_learned_nothing_says_so():
         (lambda: Numeric(scale=-1.0), "scale must be a non-negative number"),
         (lambda: TableKernel(KINDS) + RBF(1.0), "compares tables and RBF"),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
 def test_parameters_that_mean_nothing_are_refused(make, words):
     with pytest.raises(ValueError, match=words):
