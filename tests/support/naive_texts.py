@@ -98,7 +98,7 @@ def gapped_kmer(s, t, kernel):
 
 def mismatch(s, t, kernel):
     a, b = (Counter(g for w in windows(x, kernel.n) for g in becomes(w, kernel.m, kernel.alphabet)) for x in (s, t))
-    return Fraction(common(a, b, "product"))
+    return Fraction(sum(count * b[gram] for gram, count in a.items()))
 
 
 @cache
