@@ -123,3 +123,16 @@ SIMILARITIES = {
     "Mismatch": mismatch,
     "WeightedDegree": weighted_degree,
 }
+
+
+# ---------------------------------------------------------------------------- of no Mercer kernel
+
+
+@cache
+def edit_distance(s, t):
+    """The fewest letters to insert, delete or exchange, by the three ways to end."""
+    if not s or not t:
+        return len(s) + len(t)
+    if s[-1] == t[-1]:
+        return edit_distance(s[:-1], t[:-1])
+    return 1 + min(edit_distance(s[:-1], t), edit_distance(s, t[:-1]), edit_distance(s[:-1], t[:-1]))

@@ -16,6 +16,7 @@ from mercer.kernels import (
     Constant,
     Cosine,
     Date,
+    Edit,
     GappedKmer,
     GlobalAlignment,
     HistogramIntersection,
@@ -183,6 +184,7 @@ ALL_KERNELS = [
     *MERCER_KERNELS,
     (Sigmoid(gamma=0.1, coef0=0.2), rows),
     (Polynomial(degree=2.5, gamma=0.5, coef0=1.0), non_negative_rows),
+    (Edit(gamma=0.3), texts),
 ]
 SPARSE_KERNELS = [
     (Linear(), rows),

@@ -21,7 +21,7 @@ from mercer.kernels.resolve import resolve_kernel
 from mercer.kernels.series import GlobalAlignment
 from mercer.kernels.tables import Category, Date, Numeric, Ordinal, Sets, TableKernel, Text
 from mercer.kernels.tanimoto import Tanimoto
-from mercer.kernels.texts import GappedKmer, Mismatch, Spectrum, Subsequence, WeightedDegree
+from mercer.kernels.texts import Edit, GappedKmer, Mismatch, Spectrum, Subsequence, WeightedDegree
 
 __all__ = [
     "NAMES",
@@ -33,6 +33,7 @@ __all__ = [
     "Constant",
     "Cosine",
     "Date",
+    "Edit",
     "GappedKmer",
     "GlobalAlignment",
     "HistogramIntersection",

@@ -4,10 +4,11 @@ Most kernels count features: `grams` numbers them exactly, `columns` makes spars
 all such kernels share. `gaps` and `followed` are the other ways to count subsequences.
 """
 
+from mercer.kernels.texts.edit import Edit
 from mercer.kernels.texts.gapped import GappedKmer
 from mercer.kernels.texts.mismatch import Mismatch
 from mercer.kernels.texts.spectrum import Spectrum
 from mercer.kernels.texts.subsequence import Subsequence
 from mercer.kernels.texts.weighted_degree import WeightedDegree
 
-__all__ = ["GappedKmer", "Mismatch", "Spectrum", "Subsequence", "WeightedDegree"]
+__all__ = ["Edit", "GappedKmer", "Mismatch", "Spectrum", "Subsequence", "WeightedDegree"]

@@ -9,27 +9,28 @@ The sum over j' is a product with a small matrix, or a filter along a long text;
 to letter of s. All terms are positive, so nothing cancels: the recursion with −λ² that textbooks have would.
 """
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from scipy.signal import lfilter
 
 from mercer.arrays import Array
+from mercer.errors import BadData, in_short
+from mercer.kernels.texts.grams import longest_of
 
 _BY_PRODUCT = 40  # letters up to which a product with a matrix is faster than a filter
 _CELLS = 1 << 15  # pairs of a letter and a text's letters that are worked on at once: they stay in a core's cache
+_STEPS = 3e10  # pairs of letters, as often as they are met: beyond, one pair of texts takes minutes
 NONE = -1, -2  # what short texts are filled up with: it equals nothing
 
 
 def alike(some: list[Array], others: list[Array], decay: float, weights: dict[int, float]) -> Array:
     """Σ_q w_q Σ_ij m_q(i, j) of every pair of texts, given as letters: those of similar lengths together."""
     out = np.zeros((len(some), len(others)))
-    rows, columns = (np.argsort([len(text) for text in side], kind="stable") for side in (some, others))
-    for right in _in_turn(columns, others, 128):
-        T = filled_up([others[j] for j in right], NONE[1])
-        for left in _in_turn(rows, some, max(1, _CELLS // (len(right) * max(T.shape[1], 1)))):
-            S = filled_up([some[i] for i in left], NONE[0])
-            out[np.ix_(left, right)] = _recursion(S[:, None], T[None], decay, weights)
+    for left, right in pieces(some, others):
+        S, T = filled_up([some[i] for i in left], NONE[0]), filled_up([others[j] for j in right], NONE[1])
+        out[np.ix_(left, right)] = _recursion(S[:, None], T[None], decay, weights)
     return out
 
 
@@ -85,6 +86,15 @@ def _along(b: int, decay: float) -> Any:
     return filtered
 
 
+def pieces(some: list[Array], others: list[Array]) -> Iterator[tuple[Array, Array]]:
+    """Texts of similar lengths, some against others, so few that what is worked on stays in a core's cache."""
+    rows, columns = (np.argsort([len(text) for text in side], kind="stable") for side in (some, others))
+    for right in _in_turn(columns, others, 128):
+        widest = max(len(others[right[-1]]), 1)
+        for left in _in_turn(rows, some, max(1, _CELLS // (len(right) * widest))):
+            yield left, right
+
+
 def _in_turn(order: Array, texts: list[Array], most: int) -> list[Array]:
     """Texts by their length, at most so many at a time, and no more letters of them than are worked on at once."""
     parts, begin = [], 0
@@ -103,3 +113,14 @@ def filled_up(texts: list[Array], with_what: int) -> Array:
     for row, text in zip(matrix, texts, strict=True):
         row[: len(text)] = text
     return matrix
+
+
+def refuse_long(kernel: Any, lengths: int, some: Sequence[Any], others: Sequence[Any]) -> None:
+    """One sentence for a pair of texts that would take minutes; `lengths` is how often a pair of letters is met."""
+    a, b = longest_of(some), longest_of(others)
+    if float(lengths) * a * b > _STEPS:
+        raise BadData(
+            f"A text of {max(a, b):,} letters is too long for {in_short(kernel)}: to compare it with one of "
+            f"{min(a, b):,} takes {lengths * a * b:.1e} steps (limit {_STEPS:.0e}). Cut the texts, or take "
+            "Spectrum, which counts letters in a row."
+        )

@@ -17,10 +17,9 @@ from mercer.kernels.base import Tiles
 from mercer.kernels.texts import gaps
 from mercer.kernels.texts.counted import CountingKernel, divide, require_length, require_normalize
 from mercer.kernels.texts.followed import SubsequencesSeen
-from mercer.kernels.texts.grams import Counted, Letters, Vocabulary, longest_of, summed_up, texts_of
+from mercer.kernels.texts.grams import Counted, Letters, Vocabulary, summed_up, texts_of
 
 _SHORT = 2000  # subsequences of a text, up to which they are written out one by one
-_STEPS = 3e10  # pairs of letters times lengths: beyond, one pair of texts takes minutes
 
 
 @dataclass(frozen=True)
@@ -129,7 +128,7 @@ class Subsequence(CountingKernel):
     # ------------------------------------------------------------------ pair by pair
 
     def squares(self, texts: Sequence[Any]) -> Array:
-        _refuse_long(self, texts, texts)
+        gaps.refuse_long(self, self.length, texts, texts)
         with np.errstate(over="ignore", invalid="ignore"):
             squares = gaps.alike_itself(Letters.of(texts).apart(), self.decay, self.weights)
         if not np.isfinite(squares).all():
@@ -142,7 +141,7 @@ class Subsequence(CountingKernel):
         return np.array([len(text) >= self.lengths[0] for text in texts_of(X)], dtype=np.float64)
 
     def evaluated(self, some: Sequence[Any], others: Sequence[Any], shift: float) -> Tiles:
-        _refuse_long(self, some, others)
+        gaps.refuse_long(self, self.length, some, others)
         return _PairTiles(self, some, others, shift)
 
 
@@ -173,13 +172,3 @@ def _places(length: int, q: int) -> tuple[Array, Array]:
 
 def _nothing(ends: Array) -> Any:
     return sparse.csr_array((len(ends) - 1, 0))
-
-
-def _refuse_long(kernel: Subsequence, some: Sequence[Any], others: Sequence[Any]) -> None:
-    a, b = longest_of(some), longest_of(others)
-    if float(kernel.length) * a * b > _STEPS:
-        raise BadData(
-            f"A text of {max(a, b):,} letters is too long for {in_short(kernel)}: to compare it with one of "
-            f"{min(a, b):,} takes {kernel.length * a * b:.1e} steps (limit {_STEPS:.0e}). Cut the texts, or take "
-            "Spectrum, which counts letters in a row."
-        )
