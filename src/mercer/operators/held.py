@@ -19,7 +19,10 @@ class HeldMatrix(Measured):
 
     def __init__(self, matrix: Matrix, threads: int = 1, asymmetry: float = 0.0) -> None:
         self.matrix, self.n, self.threads, self.asymmetry = matrix, matrix.shape[0], threads, asymmetry
-        self.is_sparse = sparse.issparse(matrix)
+
+    @property
+    def is_sparse(self) -> bool:
+        return sparse.issparse(self.matrix)
 
     def matmat(self, B: Array) -> Array:
         if self.is_sparse:
