@@ -8,10 +8,11 @@ from benchmarks.pca import large_means
 from benchmarks.pca.suites import PCA
 from benchmarks.shared.running import BENCHMARKS
 from benchmarks.tables import famd
+from benchmarks.texts import duplicates
 
 ALL = [
     PCA, large_means.STUDY, HELD, LARGE, LANDMARKS, choosing_landmarks.STUDY, warm_starts.STUDY, LLE,
-    famd.STUDY, plans.SUITE, small_fits.STUDY,
+    duplicates.STUDY, famd.STUDY, plans.SUITE, small_fits.STUDY,
 ]  # fmt: skip
 SUITES = {suite.name: suite for suite in ALL}
 

@@ -35,6 +35,10 @@ NAMED = (
     _Named("chi2", "ChiSquared", ("gamma",), usual_gamma="1"),
     _Named("precomputed", "Precomputed"),
     _Named("spectrum", "Spectrum", ("n", "shortest", "by", "counts", "normalize"), compares="texts"),
+    _Named("gapped_kmer", "GappedKmer", ("length", "wildcards", "normalize"), compares="texts"),
+    _Named("mismatch", "Mismatch", ("n", "m", "alphabet", "normalize"), compares="texts"),
+    _Named("weighted_degree", "WeightedDegree", ("n", "normalize"), compares="texts"),
+    _Named("subsequence", "Subsequence", ("length", "decay", "up_to", "normalize"), compares="texts"),
 )
 NAMES = tuple(entry.name for entry in NAMED)
 OF_ROWS = tuple(entry.name for entry in NAMED if entry.compares == "rows" and entry.name != "precomputed")

@@ -247,7 +247,7 @@ def test_a_dry_run_plans_and_writes_nothing(table, tmp_path):
         (["{table}", "--drop", "town"], 3, "has no column 'town'"),
         (["{table}", "--drop", "city", "-o", "{folder}/no/scores.csv"], 5, "Cannot write"),
         (["{table}", "--drop", "city", "-o", "{folder}/scores.xlsx"], 2, "known are .npy"),
-        (["{table}", "--drop", "city", "--kernel", "spline"], 2, "linear, poly, rbf, sigmoid, spectrum, not 'spline'"),
+        (["{table}", "--drop", "city", "--kernel", "spline"], 2, "weighted_degree, not 'spline'"),
         (["{table}", "--drop", "city", "--gamma", "wide"], 2, "neither a number nor"),
         (["{table}", "--drop", "city", "--memory", "2 potatoes"], 2, "is not a size"),
         (["{table}", "--drop", "city", "--memory", "1MB"], 5, "over the limit of 1 MB"),

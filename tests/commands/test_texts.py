@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from mercer import KernelPCA, LocallyLinearEmbedding
 from mercer.datasets import VOC
-from mercer.kernels import Spectrum
+from mercer.kernels import GappedKmer, Mismatch, Spectrum, Subsequence, WeightedDegree
 from support.branches import branch, run
 
 READS = [name.replace(" ", "") for name in VOC]
@@ -67,6 +67,21 @@ def test_letters_are_turned_if_that_is_asked_for(folder):
     assert_allclose(scores, KernelPCA(2, kernel=Spectrum(1, by="words")).fit_transform(VOC), atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("words", "kernel"),
+    [
+        (["subsequence", "--length", 2, "--decay", 0.7, "--up-to"], Subsequence(2, 0.7, up_to=True)),
+        (["gapped_kmer", "--length", 4, "--wildcards", 1], GappedKmer(4, 1)),
+        (["mismatch", "--n", 4, "--m", 1, "--alphabet", "abc"], Mismatch(4, 1, "abc")),
+        (["weighted_degree", "--n", 2, "--normalize", "no"], WeightedDegree(2, normalize=False)),
+    ],
+    ids=str,
+)
+def test_other_kernels_of_texts_have_names_and_options(folder, words, kernel):
+    scores, _ = fitted(folder, "names.txt", "--kernel", *words)
+    assert_allclose(scores, KernelPCA(2, kernel=kernel).fit_transform(VOC), rtol=1e-6, atol=1e-9)
+
+
 def test_neighbours_are_those_of_a_kernel_of_texts(folder):
     scores, _ = fitted(folder, "names.txt", "--method", "lle", "--metric", "spectrum", "--n", 1, "--neighbors", 8)
     twin = LocallyLinearEmbedding(n_neighbors=8, metric=Spectrum(1)).fit_transform(VOC)
@@ -114,10 +129,15 @@ def test_texts_come_from_standard_input(folder, file, words):
         (
             ["names.txt", "--kernel", "spectrum", "--by", "x"],
             2,
-            "--kernel spectrum: by must be one of characters, words",
+            "--kernel spectrum: by must be one of characters, graphemes, words",
         ),
         (["names.txt", "--kernel", "spectrum", "--n", "x"], 2, "'x' is not a whole number"),
         (["names.txt", "--case", "title"], 2, "--case title is neither upper nor lower."),
+        (
+            ["names.txt", "--kernel", "spectrum", "--decay", 0.5],
+            2,
+            "--decay is not for --kernel spectrum, whose",
+        ),
         (["none.txt", "--kernel", "spectrum"], 3, "none.txt: there is no such file"),
         (["latin.txt", "--kernel", "spectrum"], 3, "latin.txt is not UTF-8: line 2 has"),
         (["bad.fa"], 3, "bad.fa, line 1: 'ACGT' stands before the first line that begins with"),

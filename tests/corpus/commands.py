@@ -21,7 +21,7 @@ FIT = [
     ("fit {csv} --method tsne", 2, "there is no such method; known are kpca, pca, lle"),
     ("fit {csv} --method PCA", 2, "there is no such method"),
     ("fit {csv} --method a\nb", 2, r"--method a\\nb: there is no such method"),
-    ("fit {csv} --kernel spline", 2, "linear, poly, rbf, sigmoid, spectrum, not 'spline'"),
+    ("fit {csv} --kernel spline", 2, "weighted_degree, not 'spline'"),
     ("fit {csv} --kernel precomputed", 2, "a file holds rows"),
     ("fit {csv} --kernel \x1b[31m", 2, r"\\x1b\[31m"),
     ("fit {csv} --gamma wide", 2, "neither a number nor"),

@@ -261,7 +261,7 @@ def test_texts_without_a_single_gram_are_told():
         (dict(n=0), "n must be a whole number from 1 to 100; got 0"),
         (dict(n=2.5), "n must be a whole number"),
         (dict(n=2, shortest=3), "shortest=3 is longer than n=2"),
-        (dict(by="lines"), "by must be one of characters, words"),
+        (dict(by="lines"), "by must be one of characters, graphemes, words"),
         (dict(counts="max"), "counts must be one of product, min, once"),
         (dict(normalize="cosine"), "normalize must be True, False, 'dice' or 'jaccard'; got 'cosine'"),
         (dict(normalize=1), "normalize must be True, False, 'dice' or 'jaccard'; got 1"),

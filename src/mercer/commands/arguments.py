@@ -174,9 +174,19 @@ OnDisconnected = Annotated[
 
 N = Annotated[int | None, _of_kernel("--n", "letters of a gram; 3 if left out.", whole)]
 Shortest = Annotated[int | None, _of_kernel("--shortest", "grams of all lengths from this to --n.", whole)]
-By = Annotated[str | None, _of_kernel("--by", "characters (if left out) or words.")]
+By = Annotated[str | None, _of_kernel("--by", "characters (if left out), graphemes or words.")]
 Counts = Annotated[str | None, _of_kernel("--counts", "product (if left out), min or once.")]
 Normalize = Annotated[str | None, _of_kernel("--normalize", "yes (if left out), no, dice or jaccard.", _yes_or_word)]
+
+Length = Annotated[
+    int | None,
+    _of_kernel("--length", "letters of a window (6 if left out), or of a subsequence (3 if left out).", whole),
+]
+Wildcards = Annotated[int | None, _of_kernel("--wildcards", "letters that are left open; 2 if left out.", whole)]
+M = Annotated[int | None, _of_kernel("--m", "letters that may be exchanged; 1 if left out.", whole)]
+Alphabet = Annotated[str | None, _of_kernel("--alphabet", "letters to exchange others for; those that there are.")]
+Decay = Annotated[float | None, _of_kernel("--decay", "weight of a letter that is spanned; 0.5 if left out.", _number)]
+UpTo = Annotated[bool | None, _of_kernel("--up-to", "all lengths up to --length.")]
 
 # ---------------------------------------------------------------------- of files
 

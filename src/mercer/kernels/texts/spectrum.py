@@ -10,9 +10,10 @@ from mercer.errors import in_short
 from mercer.kernels.base import require_positive
 from mercer.kernels.texts.counted import CountingKernel, require_length, require_normalize
 from mercer.kernels.texts.grams import Counted, Letters, as_letters, count_windows, ends_of
+from mercer.kernels.texts.graphemes import graphemes
 
 _COUNTS = ("product", "min", "once")
-_BY = ("characters", "words")
+_BY = ("characters", "graphemes", "words")
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,9 @@ class Spectrum(CountingKernel):
         Letters of a gram.
     shortest : int, default=None
         Grams of all lengths from `shortest` to `n` are summed up.
-    by : {"characters", "words"}, default="characters"
-        What a gram is made of; white space separates words.
+    by : {"characters", "graphemes", "words"}, default="characters"
+        What a gram is made of: code points, what readers see as one letter (a base with its marks, a flag, an emoji
+        with its modifiers), or words, which white space separates.
     counts : {"product", "min", "once"}, default="product"
         "min" sums min(c_g(s), c_g(t)) instead, "once" counts grams that both have, however often.
     normalize : bool or {"dice", "jaccard"}, default=True
@@ -81,7 +83,9 @@ class Spectrum(CountingKernel):
         return 1.0 if self.weights is None else float(self.weights[length - self.lengths[0]])
 
     def letters(self, texts: Sequence[Any], words: dict[Any, int]) -> Letters:
-        return Letters.of(texts) if self.by == "characters" else _words(texts, words)
+        if self.by == "characters":
+            return Letters.of(texts)
+        return graphemes(texts, words) if self.by == "graphemes" else _words(texts, words)
 
     def count(self, letters: Letters) -> list[Counted]:
         return [count_windows(letters, self.lengths)]
