@@ -20,6 +20,7 @@ from mercer.sources.held import Given, HeldRows, MappedRows
 from mercer.sources.items import Items, Rows
 from mercer.sources.kinds import KINDS, OPENERS
 from mercer.sources.row_numbers import about_row_numbers
+from mercer.sources.things import Things, in_a_list, things_in
 
 
 def file_of(X: Any) -> Path | None:
@@ -47,6 +48,8 @@ def open_items(
     X = to_numpy(X) if is_foreign(X) else X
     if mapped and isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiub" and all(X.shape):
         X = MappedRows(X)
+    if kind == "anything" and not isinstance(X, Items):
+        X = _as_things(model, X, reset)
     if isinstance(X, Items) and kind not in (X.kind, "anything") and X.kind != "anything":
         raise BadData(f"{X.label} has {_words_for(X.kind)}, and the kernel compares {_words_for(kind)}.")
     if kind in KINDS or (isinstance(X, Items) and not isinstance(X, Rows)):
@@ -104,6 +107,17 @@ def _open_things(model: BaseEstimator, X: Any, kind: str, *, reset: bool) -> Ite
     if (names := _names_of(X) if mixed is None else _texts_alone(mixed)) is not None:
         model.feature_names_in_ = names
     return items
+
+
+def _as_things(model: BaseEstimator, X: Any, reset: bool) -> Any:
+    """Things of any kind as items, tables as they are; new ones are what those of the fit were."""
+    if reset:
+        things = things_in(X)
+        model._fitted_to_things = things is not None
+    else:
+        new = in_a_list(X) if getattr(model, "_fitted_to_things", False) else None
+        things = Things(new) if new else None
+    return X if things is None else things
 
 
 def _names_of(X: Any) -> Any:

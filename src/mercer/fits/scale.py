@@ -50,7 +50,7 @@ def in_units_of_input(rows: Held, scale: Array | None) -> Held:
 
 def _refuse_things(items: Items) -> None:
     """Texts, and whatever else is no row of numbers, have no columns either."""
-    if items.kind in KINDS:
+    if items.kind in (*KINDS, "things"):
         why = "are brought to one scale by their kernel" if items.kind == "tables" else "have none"
         raise ValueError(f"standardize=True divides columns by their standard deviations, and {items.kind} {why}.")
 

@@ -107,7 +107,7 @@ class Kernel(ABC):
 
     @property
     def takes(self) -> str:
-        """What is compared: "rows" of numbers (anything, by a user's function), "texts", "tables", or "anything"."""
+        """What is compared: "rows" of numbers, "texts", "tables", "series", or "anything" (by a user's function)."""
         return "rows"
 
     @property
@@ -256,11 +256,11 @@ def n_rows(X: Held) -> int:
 
 
 def kind_of_items(kernel: Any) -> str:
-    """What is compared, in the word of `Kernel.takes`; by a function, or by a name that stands for no kernel, rows."""
+    """What is compared, in the word of `Kernel.takes`: by a function anything, by a name that is no kernel's rows."""
     if isinstance(kernel, Kernel):
         return kernel.takes
     named = BY_NAME.get(kernel) if isinstance(kernel, str) else None
-    return "rows" if named is None else named.compares
+    return "anything" if callable(kernel) else "rows" if named is None else named.compares
 
 
 def is_sparse(X: Any) -> bool:

@@ -13,6 +13,7 @@ from mercer.kernels.base import Held, Kernel, kind_of_items, n_rows
 from mercer.kernels.given import Blockwise, Pairwise, Precomputed
 from mercer.kernels.resolve import resolve_kernel
 from mercer.sources.kinds import KINDS
+from mercer.sources.things import things_in
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,8 @@ def _checked(kernel: Any, X: Any) -> Any:
     if (kind := kind_of_items(kernel)) in KINDS:
         return KINDS[kind](X).load()
     if isinstance(kernel, (Pairwise, Blockwise)) or (callable(kernel) and not isinstance(kernel, Kernel)):
-        return np.asarray(X) if isinstance(X, list) else X
+        things = things_in(X)
+        return things.load() if things is not None else np.asarray(X) if isinstance(X, list) else X
     from sklearn.utils import check_array
 
     X = table(X)

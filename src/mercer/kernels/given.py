@@ -24,6 +24,10 @@ class _OfFunction(Kernel):
     function: Callable[..., Any]
     params: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def takes(self) -> str:
+        return "anything"
+
     def __repr__(self) -> str:
         """By the function's name: an address would be another one in every run."""
         name = getattr(self.function, "__name__", type(self.function).__name__)

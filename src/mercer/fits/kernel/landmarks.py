@@ -31,6 +31,7 @@ from mercer.solvers.warm import start_columns
 from mercer.sources.held import by_columns
 from mercer.sources.items import Items
 from mercer.sources.kinds import KINDS
+from mercer.sources.things import Things, in_a_list
 from mercer.sweeps.landmarks import LandmarkMap, Moments, sweep_moments
 from mercer.symmetric import SymmetricOperator
 
@@ -94,8 +95,10 @@ def _choose_rows(
 def _given_landmarks(landmarks: Any, items: Items, scale: Array | None) -> tuple[Held, Array | None]:
     """Those of the user: numbers of items if one-dimensional, or items; rows are two-dimensional, in the units of X."""
     n = len(items)
-    if items.kind in KINDS and np.asarray(landmarks).dtype.kind not in "biu":
+    if items.kind in KINDS and not _are_numbers(landmarks):
         return KINDS[items.kind](landmarks, "landmarks").load(), None
+    if items.kind == "things" and (things := in_a_list(landmarks)) and not _are_numbers(landmarks):
+        return Things(things).load(), None
     if sparse.issparse(landmarks) and landmarks.shape[1] == items.width:
         return _like_rows(landmarks.tocsr(), items.as_rows().dtype, scale), None
     landmarks = np.asarray(table(landmarks, "landmarks"))
@@ -116,6 +119,12 @@ def _given_landmarks(landmarks: Any, items: Items, scale: Array | None) -> tuple
     if landmarks.dtype.kind not in "fiub" or not np.isfinite(landmarks).all():
         raise BadData("landmarks must be finite numbers.")
     return _like_rows(landmarks, rows.dtype, scale), None
+
+
+def _are_numbers(landmarks: Any) -> bool:
+    """Whether they are whole numbers, which stand for items."""
+    listed = list(landmarks) if isinstance(landmarks, range) else in_a_list(landmarks)
+    return bool(listed) and all(isinstance(one, Integral) for one in listed or ())
 
 
 def _like_rows(landmarks: Matrix, dtype: DTypeLike, scale: Array | None) -> Matrix:

@@ -14,7 +14,7 @@ from mercer.fits.scale import divided, refuse_matrix, standardized
 from mercer.fits.training import Training, weigh
 from mercer.inputs import table
 from mercer.kernels import Kernel, Precomputed
-from mercer.kernels.base import kind_of_items
+from mercer.kernels.base import kind_of_items, n_rows
 from mercer.kernels.domain import refuse_inverse, without_negative
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.resolve import as_said
@@ -22,7 +22,6 @@ from mercer.limits import Limits
 from mercer.plans.kernel import Problem
 from mercer.plans.share import number_to_plan_for
 from mercer.sources.items import Items
-from mercer.sources.kinds import KINDS
 
 
 def open_task(model: Parameters, X: Any, sample_weight: ArrayLike | None, limits: Limits, look: bool = True) -> Task:
@@ -72,6 +71,8 @@ def _open_training(model: Parameters, X: Any, sample_weight: ArrayLike | None, l
     asked.admit(items, items.label)
     if asked.non_negative:
         items = without_negative(items, asked, model)
+    if model.fit_inverse_transform and items.kind == "things":
+        raise ValueError("fit_inverse_transform finds rows of numbers, and X has things of another kind: leave it out.")
     if model.fit_inverse_transform and items.sparse:
         raise NotImplementedError("Inverse transform not implemented for sparse matrices!")
     training = weigh(items, sample_weight)
@@ -130,7 +131,7 @@ def describe(
         eigen_solver=asked_solver(model),
         tol=model.tol,
         max_passes=model.max_iter,
-        n_landmarks=model.n_landmarks if model.landmarks is None else max(1, np.shape(model.landmarks)[0]),
+        n_landmarks=model.n_landmarks if model.landmarks is None else max(1, n_rows(model.landmarks)),
         refine=int(model.refine),
     )
 
@@ -141,9 +142,13 @@ def asked_solver(model: Parameters) -> str:
     said = [name for name in said if name != "refine" or model.refine]
     if {"n_landmarks", "landmarks"} <= set(said):
         raise ValueError("Give n_landmarks or the landmarks themselves, not both.")
-    rows = kind_of_items(model.kernel) not in KINDS
-    if model.landmarks is not None and np.ndim(table(model.landmarks, "landmarks") if rows else model.landmarks) == 0:
+    if model.landmarks is not None and _is_one(model.landmarks, kind_of_items(model.kernel)):
         raise ValueError(f"landmarks must be numbers of rows, or rows; got {model.landmarks!r}.")
     if said and model.eigen_solver in ("dense", "krylov"):
         raise ValueError(f'{said[0]} is for eigen_solver="landmark"; eigen_solver={model.eigen_solver!r} has none.')
     return "landmark" if said else str(model.eigen_solver)
+
+
+def _is_one(landmarks: Any, kind: str) -> bool:
+    """Whether it is a single thing, not several."""
+    return np.ndim(table(landmarks, "landmarks")) == 0 if kind == "rows" else not hasattr(landmarks, "__len__")
