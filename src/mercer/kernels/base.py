@@ -19,6 +19,21 @@ from mercer.kernels.features import ByFormula, FeatureMap
 from mercer.rounding import gamma
 from mercer.sources.items import Items
 
+__all__ = [
+    "ROUNDINGS",
+    "Kernel",
+    "Products",
+    "Tiles",
+    "after_shift",
+    "is_sparse",
+    "kind_of_items",
+    "largest_entry",
+    "n_rows",
+    "require_finite",
+    "require_positive",
+    "summed",
+]
+
 _LARGEST = sys.float_info.max
 Products = Callable[[Array], Array] | None  # gives K times columns, where that costs little
 _SPARSE = 5  # times as dear as dense: an entry from sparse rows

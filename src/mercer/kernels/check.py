@@ -15,6 +15,8 @@ from mercer.kernels.resolve import resolve_kernel
 from mercer.sources.kinds import KINDS
 from mercer.sources.things import things_in
 
+__all__ = ["KernelVerdict", "check_kernel", "refuse_non_finite"]
+
 
 @dataclass(frozen=True)
 class KernelVerdict:

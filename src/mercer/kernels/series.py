@@ -14,6 +14,8 @@ from mercer.kernels.alignment import Local, log_sums_of_all, log_sums_of_each
 from mercer.kernels.base import Held, Kernel, Tiles, n_rows, require_positive
 from mercer.sources.items import Items
 
+__all__ = ["GlobalAlignment"]
+
 _SAMPLE, _STEPS = 100, 1000  # series, and steps of them, from which a bandwidth is guessed
 _BANDWIDTHS = 1e-150, 1e150
 _PATHS = 0.8814  # log of how many times more alignments there are for a step more: at most, ln(1 + √2)

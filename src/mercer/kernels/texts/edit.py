@@ -11,6 +11,8 @@ from mercer.kernels.base import Kernel, Tiles, require_positive
 from mercer.kernels.texts.gaps import NONE, filled_up, pieces, refuse_long
 from mercer.kernels.texts.grams import Letters, texts_of
 
+__all__ = ["Edit"]
+
 
 @dataclass(frozen=True)
 class Edit(Kernel):

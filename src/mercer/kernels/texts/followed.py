@@ -13,6 +13,8 @@ from mercer.kernels.texts import gaps
 from mercer.kernels.texts.columns import Counts, FeaturesSeen, GramColumns
 from mercer.kernels.texts.grams import UNKNOWN, Letters, Vocabulary, longest_of
 
+__all__ = ["SubsequencesSeen"]
+
 _FEW_KINDS = 5000  # different ones, up to which each is a column however long texts are
 
 

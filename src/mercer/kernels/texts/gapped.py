@@ -11,6 +11,8 @@ from mercer.arrays import Array
 from mercer.kernels.texts.counted import CountingKernel, require_length, require_normalize
 from mercer.kernels.texts.grams import Counted, Letters, Vocabulary, count_windows, summed_up
 
+__all__ = ["MOST_OF_A_WINDOW", "GappedKmer", "count_through"]
+
 MOST_OF_A_WINDOW = 5000  # features of one window
 
 

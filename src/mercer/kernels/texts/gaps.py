@@ -19,6 +19,8 @@ from mercer.arrays import Array
 from mercer.errors import BadData, in_short
 from mercer.kernels.texts.grams import longest_of
 
+__all__ = ["NONE", "alike", "alike_itself", "filled_up", "longest_chain", "pieces", "refuse_long"]
+
 _BY_PRODUCT = 40  # letters up to which a product with a matrix is faster than a filter
 _CELLS = 1 << 15  # pairs of a letter and a text's letters that are worked on at once: they stay in a core's cache
 _STEPS = 3e10  # pairs of letters, as often as they are met: beyond, one pair of texts takes minutes

@@ -14,6 +14,8 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.kernels.texts.grams import Letters
 
+__all__ = ["graphemes"]
+
 _JOINER = 0x200D
 _OTHERS = (_JOINER, 0x200C, 0x0E33, 0x0EB3)  # the other joiner, and the vowel am of Thai and Lao
 _MODIFIERS, _TAGS = (0x1F3FB, 0x1F3FF), (0xE0020, 0xE007F)

@@ -13,6 +13,8 @@ from mercer.kernels.texts.counted import CountingKernel, require_length, require
 from mercer.kernels.texts.gapped import MOST_OF_A_WINDOW, count_through
 from mercer.kernels.texts.grams import Counted, Letters, count_windows, texts_of
 
+__all__ = ["Mismatch"]
+
 _USUAL = 26  # letters of an alphabet that is not known yet, for plans
 
 

@@ -12,6 +12,8 @@ from mercer.kernels.texts.counted import CountingKernel, require_length, require
 from mercer.kernels.texts.grams import Counted, Letters, as_letters, count_windows, ends_of
 from mercer.kernels.texts.graphemes import graphemes
 
+__all__ = ["Spectrum"]
+
 _COUNTS = ("product", "min", "once")
 _BY = ("characters", "graphemes", "words")
 

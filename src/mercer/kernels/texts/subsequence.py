@@ -19,6 +19,8 @@ from mercer.kernels.texts.counted import CountingKernel, divide, require_length,
 from mercer.kernels.texts.followed import SubsequencesSeen
 from mercer.kernels.texts.grams import Counted, Letters, Vocabulary, summed_up, texts_of
 
+__all__ = ["Subsequence"]
+
 _SHORT = 2000  # subsequences of a text, up to which they are written out one by one
 
 

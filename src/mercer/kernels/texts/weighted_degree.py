@@ -9,6 +9,8 @@ import numpy as np
 from mercer.kernels.texts.counted import CountingKernel, require_length, require_normalize
 from mercer.kernels.texts.grams import Counted, Letters, count_windows
 
+__all__ = ["WeightedDegree"]
+
 _CODES = 1 << 21  # code points there can be, and more
 
 
