@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mercer.errors import joined
 
-__all__ = ["BY_NAME", "NAMES", "OF_ROWS", "OF_TEXTS", "in_words", "takers", "usual_gamma"]
+__all__ = ["BY_NAME", "NAMES", "OF_ROWS", "OF_TABLES", "OF_TEXTS", "in_words", "takers", "usual_gamma"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ NAMED = (
     _Named("laplacian", "Laplacian", ("gamma",)),
     _Named("chi2", "ChiSquared", ("gamma",), usual_gamma="1"),
     _Named("precomputed", "Precomputed"),
+    _Named("table", "TableKernel", compares="tables"),
     _Named("spectrum", "Spectrum", ("n", "shortest", "by", "counts", "normalize"), compares="texts"),
     _Named("gapped_kmer", "GappedKmer", ("length", "wildcards", "normalize"), compares="texts"),
     _Named("mismatch", "Mismatch", ("n", "m", "alphabet", "normalize"), compares="texts"),
@@ -42,6 +43,7 @@ NAMED = (
 )
 NAMES = tuple(entry.name for entry in NAMED)
 OF_ROWS = tuple(entry.name for entry in NAMED if entry.compares == "rows" and entry.name != "precomputed")
+OF_TABLES = tuple(entry.name for entry in NAMED if entry.compares == "tables")
 OF_TEXTS = tuple(entry.name for entry in NAMED if entry.compares == "texts")
 BY_NAME = {name: entry for entry in NAMED for name in (entry.name, *entry.aliases)}
 

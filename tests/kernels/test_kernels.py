@@ -165,7 +165,10 @@ def test_parameters_left_to_the_data_are_resolved_once():
         RBF("median").resolved(np.ones((5, 2)), generator)
 
 
-@pytest.mark.parametrize("entry", kernel_names.NAMED, ids=lambda entry: entry.name)
+OF_ROWS = [entry for entry in kernel_names.NAMED if entry.compares == "rows"]
+
+
+@pytest.mark.parametrize("entry", OF_ROWS, ids=lambda entry: entry.name)
 def test_a_name_stands_for_a_kernel_with_those_parameters_that_it_takes(entry):
     said = {"gamma": 0.5, "degree": 2, "coef0": 0.25}
     made = [resolve_kernel(name, X, rng, **said) for name in (entry.name, *entry.aliases)]

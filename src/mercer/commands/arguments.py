@@ -132,7 +132,8 @@ Kernel = Annotated[
     str | None,
     _parameter(
         "--kernel",
-        f"{kernel_names.in_words(usual='rbf')}; of texts {kernel_names.in_words(kernel_names.OF_TEXTS, 'spectrum')}.",
+        f"{kernel_names.in_words(usual='rbf')}; of texts {kernel_names.in_words(kernel_names.OF_TEXTS, 'spectrum')}; "
+        "table, of columns of all kinds.",
         kpca="kernel",
     ),
 ]

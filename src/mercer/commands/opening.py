@@ -7,16 +7,18 @@ from typing import Any
 
 from mercer.arrays import Array
 from mercer.commands.arguments import OF_KERNELS, OPTION_OF
-from mercer.errors import NoRoom, WrongUse, counted, joined
-from mercer.kernel_names import BY_NAME, OF_TEXTS, in_words
+from mercer.errors import NoRoom, WrongUse, counted, joined, listed
+from mercer.kernel_names import BY_NAME, OF_TABLES, OF_TEXTS, in_words
 from mercer.kernels.base import kind_of_items
 from mercer.kernels.resolve import as_said
+from mercer.kernels.tables import TableKernel
 from mercer.limits import bytes_in_words, parse_memory
 from mercer.sources.files import open_rows, open_texts
+from mercer.sources.frames import Table, open_table
 from mercer.sources.items import Items, Rows
 from mercer.sources.lines import FASTA, ending
 from mercer.sources.text_columns import TABLES
-from mercer.terminal import plain
+from mercer.terminal import plain, say
 
 _SLOTS = {"kpca": "kernel", "lle": "metric"}  # where a method has its kernel of texts
 
@@ -39,6 +41,9 @@ class Wanted:
         params = with_kernel_of_texts(method, params, options, plain(self.data) if only_texts else "")
         if is_of_texts(params):
             self._refuse_rows_options(params)
+        if is_of_tables(params) and (self.header is False or params.get("standardize")):
+            why = "whose columns need names" if self.header is False else "whose kernel brings columns to one scale"
+            raise WrongUse(f"--{'no-header' if self.header is False else 'standardize'} is not for tables, {why}.")
         return params
 
     def _refuse_rows_options(self, params: dict[str, Any]) -> None:
@@ -62,6 +67,15 @@ class Wanted:
         """How the name of a copy of standard input should end, if texts are read from it."""
         return ".csv" if self._is_table else ".txt"
 
+    def _open_table(self, path: Path, model: Any, weights: Sequence[str]) -> Items:
+        """The table, and to the model the kernel that its columns ask for."""
+        items = open_table(path, model.memory_limit).only(self.columns, [*self.drop, *weights])
+        kernel = TableKernel.auto(items)
+        said = [f"{plain(name)} {type(kind).__name__}" for name, kind in (kernel.columns or {}).items()]
+        say(f"columns: {listed(said, len(said))}")
+        setattr(model, next(slot for slot in _SLOTS.values() if hasattr(model, slot)), kernel)
+        return items
+
     def open(self, path: Path, model: Any, texts: bool) -> tuple[Items, Array | None]:
         """The items, and the weight of each."""
         weights = None if self.weights is None else (self.weights,)
@@ -69,7 +83,14 @@ class Wanted:
         if texts:
             how: dict[str, Any] = {"header": self.header, "case": self.case, "memory_limit": model.memory_limit}
             return open_texts(path, self.text, **how), weight
+        if any(kind_of_items(getattr(model, slot, None)) == "tables" for slot in _SLOTS.values()):
+            return self._open_table(path, model, weights or ()), weight
         return open_rows(path, self.columns, [*self.drop, *(weights or ())], self.header), weight
+
+
+def is_of_tables(params: dict[str, Any]) -> bool:
+    """Whether the kernel, or the metric, compares rows of mixed tables."""
+    return any(kind_of_items(params.get(slot)) == "tables" for slot in _SLOTS.values())
 
 
 def is_of_texts(params: dict[str, Any]) -> bool:
@@ -83,14 +104,15 @@ def with_kernel_of_texts(
     """The parameters with a kernel of texts in its place, if one was named, or if `texts`, a file, asks for one."""
     slot = _SLOTS.get(method)
     name = params.get(slot, "spectrum" if texts else None) if slot else None
-    if name in OF_TEXTS:
+    if name in (*OF_TEXTS, *OF_TABLES) and not (texts and name in OF_TABLES):
         _refuse_options_of_rows(f"--{slot} {name}", params)
         return params | {str(slot): _made(f"--{slot} {name}", name, options)}
     known = f"the kernels of texts are {in_words(OF_TEXTS)}" if len(OF_TEXTS) > 1 else f"{OF_TEXTS[0]} compares texts"
     if texts and not slot:
         raise WrongUse(f"{texts} has texts, which --method {method} does not compare: kpca and lle do.")
     if texts:
-        raise WrongUse(f"{texts} has texts, and --{slot} {plain(name)} compares rows of numbers: {known}.")
+        kind = "whole tables" if name in OF_TABLES else "rows of numbers"
+        raise WrongUse(f"{texts} has texts, and --{slot} {plain(name)} compares {kind}: {known}.")
     if options:
         raise WrongUse(f"{next(iter(options))} is for kernels of texts: {known}.")
     return params
@@ -109,7 +131,7 @@ def _made(said: str, name: str, options: dict[str, Any]) -> Any:
     for option in options:
         if OF_KERNELS[option] not in takes:
             own = joined([own for own, parameter in OF_KERNELS.items() if parameter in takes])
-            raise WrongUse(f"{option} is not for {said}, whose options are {own}.")
+            raise WrongUse(f"{option} is not for {said}, {f'whose options are {own}' if own else 'which has none'}.")
     try:
         return as_said(name, params={OF_KERNELS[option]: value for option, value in options.items()})
     except ValueError as error:
@@ -120,6 +142,8 @@ def in_short_words(items: Items) -> str:
     """How many there are, and how wide."""
     if items.kind == "rows":
         return f"{counted(len(items), 'row')}, {counted(items.width, 'column')}"
+    if isinstance(items, Table):
+        return f"{counted(len(items), 'row')}, {counted(len(items.names), 'column')} of all kinds"
     return f"{counted(len(items), 'text')}, {counted(items.width, 'letter')} each on average"
 
 

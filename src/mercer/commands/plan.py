@@ -36,10 +36,12 @@ def plan(
 ) -> None:
     """Say what PCA, kernel PCA or LLE of so many rows would do, take and need, without doing it."""
     params = model_parameters(method, context)
-    from mercer.commands.opening import is_of_texts, with_kernel_of_texts
+    from mercer.commands.opening import is_of_tables, is_of_texts, with_kernel_of_texts
     from mercer.functions.planning import plan as plan_ahead
 
     params = with_kernel_of_texts(method, params, kernel_parameters(context))
+    if is_of_tables(params):
+        raise WrongUse("A plan for a table depends on its columns: mercer fit FILE --kernel table --dry-run tells it.")
     for number in rows:
         usual = {"kpca": 10, "pca": min(10, number, features), "lle": min(2, features)}[method]
         wanted = usual if components is None else number_of_components(components, method)

@@ -1,7 +1,8 @@
 """Tables whose columns stay columns: frames of pandas, polars and pyarrow, dicts of columns, and files of them."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,19 @@ class Table(Items):
 
     def load(self, kept: Array | None = None) -> Columns:
         return self.columns if kept is None else self.columns[kept]
+
+    def only(self, columns: Sequence[str] | None, drop: Sequence[str]) -> "Table":
+        """The same with these columns alone, or without some."""
+        unknown = [name for name in [*(columns or ()), *drop] if name not in self.names]
+        if unknown:
+            has = listed(map(repr, self.names), 20)
+            raise BadData(f"{self.label} has no column {listed(map(repr, unknown))}; it has {has}.")
+        kept = [name for name in (self.names if columns is None else columns) if name not in drop]
+        if not kept:
+            raise BadData(f"{self.label} has no columns left.")
+        some = copy(self)
+        some.columns = Columns({name: self.columns.cells[name] for name in kept}, len(self), self.columns.orders)
+        return some
 
     def in_memory(self, kept: Array | None = None) -> "Table":
         return self if kept is None else Table(self.columns[kept], self.label)
