@@ -127,8 +127,8 @@ def _feature_side(p: Problem, limits: Limits) -> Plan | None:
     D, k = p.n_features or 0, _wanted(p)
     if p.given or not _narrow(p) or not (10 * k > D or D <= LAPACK_ROWS):
         return None
-    held = _passing_bytes(p, limits.threads) if p.cheap_features else _matrix(p, "features", limits)
-    memory = held + 8 * (4 * p.n * min(k, D) + 3 * D * D)
+    solving = 8 * (4 * p.n * min(k, D) + 3 * D * D)
+    memory = _passing_bytes(p, limits.threads) + solving if p.cheap_features else _with_features(p, limits, solving)
     why = f"the kernel has {D:,} exact features: a {D:,}×{D:,} problem."
     return Plan(Factored(), "features", memory, why, p.tol or HELD_TOL, passes=2)
 
@@ -155,7 +155,7 @@ def _among_features(p: Problem, limits: Limits, why: str) -> Plan:
     """Krylov steps on the D×D side, which is not held either."""
     k, D = _wanted(p), p.n_features or 0
     solver = FactoredKrylov(_steps(p, limits, "features"))
-    memory = _matrix(p, "features", limits) + solver.memory(p.n, D, k)
+    memory = _with_features(p, limits, solver.memory(p.n, D, k))
     why = f"{why} The basis has a row for each of the {D:,} features, not for each of {p.n:,} items."
     return Plan(solver, "features", memory, why, solver.steps.tol, solver.steps.usual_passes(k))
 
@@ -261,7 +261,8 @@ def _dense(p: Problem, why: str) -> Plan:
 
 def _cold(p: Problem, limits: Limits, held: str, why: str) -> Plan:
     k, solver = _wanted(p), _steps(p, limits, held)
-    memory = _matrix(p, held, limits) + solver.memory(p.n, k)
+    solving = solver.memory(p.n, k)
+    memory = _with_features(p, limits, solving) if held == "features" else _matrix(p, held, limits) + solving
     return Plan(solver, held, memory, why, solver.tol, solver.usual_passes(k))
 
 
@@ -309,13 +310,25 @@ def _feature_bytes(p: Problem, threads: int) -> int:
     """Of features that are not the rows themselves, with what making them takes, and of blocks moved to the mean; or of
     the rows' copy, which is made when the blocks are gone."""
     D = p.n_features or 0
-    if p.sparse_features:  # in pieces, put together, and what counting some of them at a time takes
-        stored = p.stored or 3 * p.n * p.width
-        return 36 * stored + 100 * min(stored, _COUNTED) + p.copied
+    if p.sparse_features:  # in pieces, and put together; or what counting some of them at a time takes
+        stored = _stored(p)
+        return 12 * stored + max(12 * stored, 100 * min(stored, _COUNTED)) + p.copied
     made = 0 if p.free_features and p.width == D else 8 * p.n * D * (1 if p.width == D else 3)
     whole = -(-p.n // -(-p.n // FEATURE_ROWS))  # rows of a block, all at once
     moved = 8 * D * min(p.n, max(whole, threads * min(FEATURE_ROWS, -(-p.n // _FEATURE_PIECES))))
     return made + max(p.copied, 0 if p.sparse else moved)
+
+
+def _with_features(p: Problem, limits: Limits, solving: int) -> int:
+    """With what a solver takes: sparse features are made before it begins."""
+    making = _matrix(p, "features", limits)
+    if not p.sparse_features:
+        return making + solving
+    return BUFFERS + max(making, p.loaded + p.copied + 12 * _stored(p) + 4 * p.n + solving)
+
+
+def _stored(p: Problem) -> int:
+    return p.stored or 3 * p.n * p.width
 
 
 def _narrow(p: Problem) -> bool:

@@ -30,6 +30,7 @@ _READ, _MOVE = 40.0, 140.0  # a number read from memory in a product; read, move
 _SUMMED = 1.9  # squares of rows, which are summed up in short chains
 _SWEPT = 1.6  # a sweep for landmarks: features, their errors, and sums in short chains
 _SPARSE = 10.0  # an operation on a sparse number
+_COUNTED = 600.0  # nanoseconds of a sparse feature that is counted in a text, twice
 # Of processors:
 START = 0.01  # seconds of any fit: checks, the certificate, words
 _LAPACK_GAIN = 0.5  # what a further thread adds to LAPACK, of a thread
@@ -103,6 +104,8 @@ def _matrix(plan: Plan, p: Problem, pace: Pace, double: float) -> Work:
     """Making what is held."""
     if plan.held == "gram":
         return Work(p.n**2 * (double / 2 + pace.fresh + 4 * _READ * pace.flop))  # half of it is written across
+    if plan.held == "features" and p.sparse_features:
+        return Work(alone=_sparse_numbers(p) * _COUNTED)
     if plan.held == "features" and not p.free_features and p.n_features:
         return Work(p.n * p.n_features * pace.fresh)
     return Work()
@@ -113,13 +116,18 @@ def _pass(plan: Plan, p: Problem, columns: int, pace: Pace, double: float) -> fl
     if plan.held == "recomputed":
         return _tiles(p.n, columns, pace, double)
     if plan.held == "features":
-        numbers = p.n * (p.n_features or 0) * (0.01 if p.sparse else 1.0)
-        return (
-            numbers
-            * (2 * (_MOVE + _READ) + 4 * (columns + _FEW_COLUMNS_COST) * (_SPARSE if p.sparse else 1.0))
-            * pace.flop
-        )
+        if p.sparse or p.sparse_features:
+            numbers, each = _sparse_numbers(p), 4 * (columns + _FEW_COLUMNS_COST) * _SPARSE
+        else:
+            numbers, each = p.n * (p.n_features or 0), 4 * (columns + _FEW_COLUMNS_COST)
+        return numbers * (2 * (_MOVE + _READ) + each) * pace.flop
     return p.n**2 * (_READ + 2 * columns) * pace.flop
+
+
+def _sparse_numbers(p: Problem) -> float:
+    """Of sparse features: as many as were counted, else as is usual."""
+    usual = 3 * p.n * p.width if p.sparse_features else 0.01 * p.n * (p.n_features or 0)
+    return p.stored or usual
 
 
 def _tiles(n: int, columns: float, pace: Pace, entry: float) -> float:

@@ -76,8 +76,8 @@ class FactoredKrylov(Solver):
         )
 
     def memory(self, n: int, D: int, k: int) -> int:
-        """Bytes of the basis, of what products of features take, and of vectors of n rows."""
-        return self.steps.memory(D, min(k, D)) + 8 * 20 * D * self.steps.block + 8 * n * (6 * k + 4)
+        """Bytes of the basis and of what products of features take, or of vectors of n rows, which come after it."""
+        return max(self.steps.memory(D, min(k, D)) + 8 * 20 * D * self.steps.block, 8 * n * (6 * k + 4))
 
 
 def _rest_of_rows(op: SymmetricOperator, side: Measured, found: Eigenpairs, kept: int, rest: float) -> float:

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from mercer.arrays import Array, Held
 from mercer.kernels.features import FeatureMap
-from mercer.kernels.texts.grams import UNKNOWN, Counted, Letters, Vocabulary, longest_of, texts_of
+from mercer.kernels.texts.grams import UNKNOWN, Counted, Letters, Vocabulary, ends_of, longest_of, texts_of
 
 _AT_ONCE = 2_000_000  # features of texts that are counted at a time, where the columns are known
 
@@ -115,14 +115,16 @@ class FeaturesSeen(FeatureMap):
                 squares += weight * _row_sums(matrix, matrix.data if unary else matrix.data**2)
                 found = _in_columns(matrix, places[length - 1], columns.most[length], unary)
                 known.append(found if weight == 1.0 else found * np.sqrt(weight))
-        whole = sparse.csr_array(sparse.hstack(known, format="csr"))
+        whole = known[0] if len(known) == 1 else sparse.csr_array(sparse.hstack(known, format="csr"))
         whole.resize((len(texts), self.n_features()))
         return whole, squares
 
 
 def _at_a_time(kernel: Counts, texts: Sequence[Any]) -> list[slice]:
     """So many texts that their features fit into memory easily, one at least."""
-    total = np.cumsum([kernel.most_in(len(text)) for text in texts], dtype=np.float64)
+    lengths, which = np.unique(np.array([len(text) for text in texts], dtype=np.int64), return_inverse=True)
+    most = np.array([kernel.most_in(length) for length in lengths.tolist()], dtype=np.float64)
+    total = np.cumsum(most[which.reshape(-1)])
     if not len(total) or total[-1] <= _AT_ONCE:
         return [slice(0, len(texts))]
     groups = np.flatnonzero(np.diff(total // _AT_ONCE)) + 1
@@ -131,16 +133,17 @@ def _at_a_time(kernel: Counts, texts: Sequence[Any]) -> list[slice]:
 
 def _in_columns(counted: Any, places: Array, most: Array, unary: bool) -> Any:
     """Counts in the columns of a fit; unary: ones in the first c columns of a gram, as min(a, b) = Σₜ[a ≥ t][b ≥ t]."""
-    rows = np.repeat(np.arange(counted.shape[0]), np.diff(counted.indptr))
     columns = places[counted.indices] if len(places) else counted.indices
     known = columns != UNKNOWN
-    rows, columns, data = rows[known], columns[known], counted.data[known]
+    ends, columns, data = ends_of(known)[counted.indptr], columns[known], counted.data[known]
     if unary:
         times = np.minimum(data.astype(np.int64), most[columns])
         first = np.concatenate([[0], np.cumsum(most)])[columns]
         steps = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
-        rows, columns, data = np.repeat(rows, times), np.repeat(first, times) + steps, np.ones(int(times.sum()))
-    return sparse.csr_array((data, (rows, columns)), shape=(counted.shape[0], int(most.sum())))
+        ends, columns, data = ends_of(times)[ends], np.repeat(first, times) + steps, np.ones(int(times.sum()))
+    shape = counted.shape[0], int(most.sum())
+    small = np.int32 if max(shape[1], len(data)) <= np.iinfo(np.int32).max else np.int64
+    return sparse.csr_array((data, columns.astype(small), ends.astype(small)), shape=shape)
 
 
 def _row_sums(matrix: Any, data: Array) -> Array:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer.arrays import Array, Held
+from mercer.arrays import Array, Held, dense
 from mercer.errors import in_short
 from mercer.kernels.base import ROUNDINGS, Kernel, Tiles, after_shift, largest_entry, summed
 from mercer.kernels.features import FeatureMap
@@ -17,6 +17,7 @@ from mercer.rounding import gamma
 
 LONGEST = 100  # letters of a gram
 NORMALIZE = (True, False, "dice", "jaccard")
+_DENSE = 0.1  # share of numbers that are not zero from which products of dense arrays are faster
 _WHOLE = 2.0**53  # whole numbers below are exact, and so are their sums and products
 
 
@@ -140,11 +141,17 @@ class CountedTiles(Tiles):
     def __init__(self, normalize: Any, left: tuple[Any, Array], right: tuple[Any, Array], shift: float) -> None:
         self.normalize, self.shift = normalize, shift
         (self.left, self.a), (self.right, self.b) = left, right
+        if min(_density(self.left), _density(self.right)) > _DENSE:
+            self.left, self.right = self.left.toarray(), self.right.toarray()
 
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
-        tile = (self.left[rows] @ self.right[columns].T).toarray()
+        tile = dense(self.left[rows] @ self.right[columns].T)
         divide(tile, self.a[rows], self.b[columns], self.normalize)
         np.subtract(tile, self.shift, out=out, casting="same_kind")
+
+
+def _density(matrix: Any) -> float:
+    return float(matrix.nnz / max(1, matrix.shape[0] * matrix.shape[1]))
 
 
 def divide(tile: Array, a: Array, b: Array, normalize: Any) -> None:

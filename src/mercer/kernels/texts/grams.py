@@ -28,6 +28,14 @@ def as_letters(text: str | bytes) -> str:
     return text if isinstance(text, str) else text.decode("latin-1")
 
 
+def _in_a_row(texts: Sequence[str | bytes]) -> str:
+    """All letters; bytes are seldom, and nobody waits for them."""
+    try:
+        return "".join(texts)  # type: ignore[arg-type]
+    except TypeError:
+        return "".join(map(as_letters, texts))
+
+
 @dataclass(frozen=True, eq=False)
 class Letters:
     """Texts as numbers: all letters in a row, and where each text begins and ends."""
@@ -38,9 +46,8 @@ class Letters:
     @classmethod
     def of(cls, texts: Sequence[str | bytes]) -> "Letters":
         """Code points of texts; of bytes, the bytes."""
-        lengths = [len(text) for text in texts]
-        codes = np.frombuffer("".join(map(as_letters, texts)).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-        return cls(codes.astype(np.int64), ends_of(lengths))
+        codes = np.frombuffer(_in_a_row(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+        return cls(codes.astype(np.int64), ends_of([len(text) for text in texts]))
 
     @property
     def count(self) -> int:
@@ -52,10 +59,11 @@ class Letters:
 
     def starts(self, length: int) -> tuple[Array, Array]:
         """Where grams of this length begin, and in which text each of them is."""
-        texts = np.repeat(np.arange(self.count), np.diff(self.ends))
-        begin = np.arange(len(self.codes))
-        inside = begin + length <= self.ends[texts + 1]
-        return begin[inside], texts[inside]
+        counts = np.maximum(np.diff(self.ends) - length + 1, 0)
+        before = np.cumsum(counts) - counts
+        begin = np.repeat(self.ends[:-1] - before, counts)
+        begin += np.arange(len(begin))
+        return begin, np.repeat(np.arange(self.count), counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +89,8 @@ class Vocabulary:
     @classmethod
     def of(cls, letters: Letters, longest: int) -> tuple["Vocabulary", list[Array]]:
         """Also the number of the gram of every length that begins at every letter (where there is room for it)."""
-        alphabet, numbers = np.unique(letters.codes, return_inverse=True)
-        first, levels, found = numbers.reshape(-1), [_Level(alphabet)], [numbers.reshape(-1)]
+        alphabet, first = _numbered(letters.codes, int(letters.codes.max(initial=0)) + 1)
+        levels, found = [_Level(alphabet)], [first]
         for length in range(2, longest + 1):
             begin, _ = letters.starts(length)
             keys = found[-1][begin] * len(alphabet) + first[begin + length - 1]
