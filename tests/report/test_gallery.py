@@ -112,4 +112,4 @@ def test_names_are_drawn_with_any_number_of_families(families, monkeypatch):
     monkeypatch.setattr(script, "VOC", [*names, "cher"])
     monkeypatch.setattr(script, "OOV", ["aaa ida", "zorro"])
     results = script.compute()
-    assert as_png(lambda: script.draw(results)).startswith(b"\x89PNG") and len(script.claims(results)) == 4
+    assert as_png(lambda: script.draw(results)).startswith(b"\x89PNG") and len(script.claims(results)) == 6

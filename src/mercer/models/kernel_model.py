@@ -30,10 +30,9 @@ from mercer.plans.kernel import choose_plan
 from mercer.plans.pace import plan_ahead
 from mercer.plans.plan import Plan
 from mercer.readings.preimage import learn_inverse
-from mercer.readings.similar import Similar, find_similar, refuse_wrong_question
+from mercer.readings.similar import Similar, find_similar, refuse_wrong_question, seen_by
 from mercer.sources.held import by_columns
 from mercer.sources.items import Items
-from mercer.spaces.by_kernel import KernelRows
 from mercer.spaces.points import Points
 from mercer.threads import one_blas_thread
 from mercer.unpromised import fits
@@ -168,7 +167,8 @@ class KernelModel(Model):
             How many; fewer if there are no more.
         by : {"components", "kernel"}, default="components"
             "components": by the distance between scores, in which only the kept components have a say. "kernel": by
-            √(k(x, x) + k(t, t) − 2k(x, t)), which is that of all components there are, and never smaller.
+            √(k(x, x) + k(t, t) − 2k(x, t)), which is that of all components there are, and never smaller; a text
+            that has nothing in common with any, itself included, counts as if it were as long as the longest.
 
         Returns
         -------
@@ -191,9 +191,9 @@ class KernelModel(Model):
         new, one = one_or_more(X, kind_of_items(self.kernel))
         threads = self._limits().threads
         with self._within_limits():
-            new, (items, numbers, scores) = self._new_items(new).load(), self._known_items()
+            new, (items, numbers) = self._new_items(new).load(), self._known_items()
             by_scores = by == "components"
-            space = Points.of(scores) if by_scores else KernelRows.seen_by(self.kernel_, items)
+            space = Points.of(self._known_scores(items)) if by_scores else seen_by(self.kernel_, items)
             seen = self._scores(new, threads) if by_scores else new
             places, *found = find_similar(space, seen, self.kernel_, items, new, int(n), threads)
         near = in_units_of_input(items[places.ravel()], getattr(self, "scale_", None))
@@ -201,16 +201,21 @@ class KernelModel(Model):
         answer = Similar(numbers[places], near, *found)
         return answer[0] if one else answer
 
-    def _known_items(self) -> tuple[Any, Array, Any]:
-        """The items that a fit has kept, as the kernel compares them; their numbers, and their scores."""
+    def _known_items(self) -> tuple[Any, Array]:
+        """The items that a fit has kept, as the kernel compares them, and their numbers."""
         if hasattr(self, "X_fit_"):
             items = self.X_fit_
             numbers = np.arange(items.shape[0]) if self._kept_items is None else np.flatnonzero(self._kept_items)
         else:
             items = self._as_fitted(self.landmarks_)
             numbers = getattr(self, "landmark_indices_", np.arange(items.shape[0]))
-        there = hasattr(self, "X_fit_") and self._training is not None and self._projection.is_as_fitted(self)
-        return items, numbers, self._training if there else self._scores(items, self._limits().threads)
+        return items, numbers
+
+    def _known_scores(self, items: Any) -> Array:
+        """Those of the fit, unless its names have changed since."""
+        if self._training is not None and hasattr(self, "X_fit_") and self._projection.is_as_fitted(self):
+            return self._training
+        return self._scores(items, self._limits().threads)
 
     # ------------------------------------------------------------------ scikit-learn's ways
 

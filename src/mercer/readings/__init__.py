@@ -10,7 +10,7 @@ from mercer.readings.columns import FEW_ROWS, about_unit, about_units, constant,
 from mercer.readings.components import fewest_for_share, number_to_keep, shares
 from mercer.readings.preimage import apply_inverse, learn_inverse
 from mercer.readings.quality import co_ranking, continuity, trustworthiness
-from mercer.readings.similar import Similar, find_similar, refuse_wrong_question
+from mercer.readings.similar import Similar, find_similar, refuse_wrong_question, seen_by
 
 __all__ = [
     "FEW_ROWS",
@@ -27,6 +27,7 @@ __all__ = [
     "learn_inverse",
     "number_to_keep",
     "refuse_wrong_question",
+    "seen_by",
     "shares",
     "trustworthiness",
 ]

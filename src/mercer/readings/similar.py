@@ -1,6 +1,6 @@
 """Which items of a fit are most like others: by distances between components, or by the kernel itself."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -12,8 +12,9 @@ from mercer.blocks import steps
 from mercer.errors import in_short
 from mercer.kernels.base import Kernel
 from mercer.spaces.base import Space
+from mercer.spaces.by_kernel import KernelRows
 
-__all__ = ["Similar", "find_similar", "refuse_wrong_question"]
+__all__ = ["Similar", "find_similar", "refuse_wrong_question", "seen_by"]
 
 _TOGETHER = 16  # items that a kernel compares with their neighbours in one call: more than asked for, and soon done
 
@@ -62,6 +63,18 @@ def refuse_wrong_question(n: Any, by: Any) -> None:
         raise ValueError(f"by must be components or kernel; got {in_short(by)}.")
     if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
         raise ValueError(f"n must be a whole number of at least 1; got {in_short(n)}.")
+
+
+def seen_by(kernel: Kernel, items: Held) -> KernelRows:
+    """Items with the distance of a kernel.
+
+    A text without grams is a zero vector, closer to all others than they are to each other: it is taken to be as long
+    as the longest, so that what has nothing in common with an item is far from it.
+    """
+    space = KernelRows.seen_by(kernel, items)
+    if kernel.takes != "texts":
+        return space
+    return replace(space, diag=np.where(space.diag > 0, space.diag, space.diag.max(initial=0.0)))
 
 
 def find_similar(

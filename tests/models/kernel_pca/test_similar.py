@@ -85,6 +85,14 @@ def test_one_item_gives_a_list_and_several_a_row_for_each():
     assert framed.similar(pd.DataFrame(X, columns=list("abcd")).iloc[5], 1).numbers.tolist() == [5]
 
 
+def test_texts_without_a_gram_are_like_none():
+    """Their vectors are zero, and nearer to others than those are to each other."""
+    model = KernelPCA(3, kernel=Spectrum(3)).fit(["a", "", "♫", *VOC])
+    found = model.similar("flanders", len(VOC), by="kernel")
+    assert 0 < found.similarities[4] < 0.2 and "♫" not in found.items[:5]
+    assert (np.diff(found.similarities) <= 1e-12).all() and (np.diff(found.distances) >= -1e-12).all()
+
+
 def test_rows_may_be_sparse():
     rows = sparse.random_array((50, 20), density=0.2, rng=0, format="csr")
     model = KernelPCA(3, kernel="cosine").fit(rows)
