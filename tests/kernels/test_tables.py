@@ -364,6 +364,18 @@ def test_rows_are_the_same_if_all_their_cells_are():
     assert groups[60:].tolist() == groups[:10].tolist() and len(set(groups)) == 60
 
 
+def test_similar_rows_are_found_by_their_columns():
+    model = KernelPCA(3, kernel=TableKernel(KINDS)).fit(frame())
+    found = model.similar(frame().iloc[[7, 3]], 2)
+    assert found.numbers[:, 0].tolist() == [7, 3]
+    assert found.items[0, 0]["name"] == frame()["name"][7] and found.items[1, 0]["mass"] == frame()["mass"][3]
+
+
+def test_a_mixed_frame_that_is_given_to_a_kernel_of_rows_is_told_of_this_one():
+    with pytest.raises(BadData, match=r"To compare columns of all kinds: kernel=mercer.kernels.TableKernel\(\)"):
+        KernelPCA(2).fit(frame()[["mass", "color"]])
+
+
 # ---------------------------------------------------------------------------- shares
 
 
@@ -391,6 +403,14 @@ def test_columns_that_are_multiplied_have_no_shares():
 
 
 # ---------------------------------------------------------------------------- frames of all kinds, and the rule
+
+
+def test_columns_may_have_any_names():
+    X = rng.normal(size=(20, 3))
+    numbered = KernelPCA(1, kernel="table").fit(pd.DataFrame(X))
+    assert list(numbered.kernel_.columns) == [0, 1, 2] and not hasattr(numbered, "feature_names_in_")
+    pairs = pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)])
+    assert list(KernelPCA(1, kernel="table").fit(pd.DataFrame(X, columns=pairs)).kernel_.columns) == list(pairs)
 
 
 HOLDERS = {
@@ -453,6 +473,7 @@ def test_the_rule_goes_by_what_a_column_holds():
         ([1, "a"] * 40, "mixes numbers (1 at row index 0) and text ('a' at row index 1)"),
         ([object()] * 80, "holds entries of type object"),
         ([[0.5, 0.1]] * 80, "holds lists of numbers"),
+        ([{"a": 1}] * 80, "holds entries of type dict"),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )

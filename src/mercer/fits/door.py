@@ -148,7 +148,15 @@ def _pointing_to_texts(model: BaseEstimator, X: Any) -> Iterator[None]:
         name = next((name for name in ("kernel", "metric") if hasattr(model, name)), "")
         if name and _is_column_of_texts(X):
             raise BadData(f"{error} To compare texts as they are: {name}=mercer.kernels.Spectrum(3).") from None
+        if name and _is_mixed(X):
+            raise BadData(f"{error} To compare columns of all kinds: {name}=mercer.kernels.TableKernel().") from None
         raise
+
+
+def _is_mixed(X: Any) -> bool:
+    """Whether a frame has columns of texts beside others."""
+    kinds = [str(kind) for kind in X.dtypes] if hasattr(X, "columns") and hasattr(X, "dtypes") else []
+    return len(kinds) > 1 and any(kind in ("object", "str", "string", "category", "String") for kind in kinds)
 
 
 def _is_column_of_texts(X: Any) -> bool:

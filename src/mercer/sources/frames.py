@@ -56,6 +56,12 @@ class Columns:
         """Row by row, as tuples that can be compared."""
         return iter(zip(*(things_of(cells) for cells in self.cells.values()), strict=True))
 
+    def reshape(self, *shape: int) -> Array:
+        """Row by row as dicts, in an array of objects of this shape."""
+        rows = np.empty(self.count, dtype=object)
+        rows[:] = [dict(zip(self.cells, row, strict=True)) for row in self]
+        return rows.reshape(*shape)
+
     def copy(self) -> "Columns":
         return Columns({name: cells.copy() for name, cells in self.cells.items()}, self.count, self.orders)
 
@@ -161,9 +167,9 @@ def _of_frame(X: Any, names: Any, label: str) -> Columns:
         raise MissingPart("A table of pandas, polars or pyarrow", "narwhals", "tables") from None
     frame: Any = nw.from_native(X, eager_only=True)
     cells, orders = dict[Any, Cells](), dict[Any, tuple[Any, ...] | None]()
-    for name in frame.columns:
-        series = frame[name]
-        cells[name] = as_cells(series.to_numpy())
+    for series in frame.iter_columns():
+        name = series.name
+        cells[name] = as_cells(series.to_list() if series.dtype.is_nested() else series.to_numpy())
         if series.dtype == nw.Enum:
             orders[name] = tuple(series.dtype.categories)
         elif series.dtype == nw.Categorical:

@@ -327,5 +327,6 @@ def _about_constant(variances: Mapping[Any, float]) -> list[str]:
     same = [name for name, variance in variances.items() if variance == 0]
     if not same:
         return []
-    are = "Column {} is" if len(same) == 1 else "Columns {} are"
-    return [f"{are.format(listed(map(repr, same)))} the same in all rows, and count for nothing."]
+    names, one = listed(map(repr, same)), len(same) == 1
+    what = f"Column {names} is" if one else f"Columns {names} are"
+    return [f"{what} the same in all rows, and count{'s' * one} for nothing."]
