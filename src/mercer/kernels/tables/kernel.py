@@ -8,16 +8,16 @@ import numpy as np
 from scipy import sparse
 
 from mercer.arrays import Array, Held
-from mercer.errors import BadData, in_short, listed, warn_each
+from mercer.errors import in_short, warn_each
 from mercer.kernels.base import Kernel, Tiles, after_shift, summed
 from mercer.kernels.dot import Linear
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.tables.base import Column, said
 from mercer.kernels.tables.guess import guess_columns
-from mercer.kernels.tables.parts import Part, TableMap, TableTiles, quadratic, variance_of
+from mercer.kernels.tables.learning import about_constant, cells_of, learned_column
+from mercer.kernels.tables.parts import Part, TableMap, TableTiles, quadratic
 from mercer.kernels.tables.things import Text, as_column
 from mercer.rounding import gamma
-from mercer.sources.cells import present
 from mercer.sources.frames import Columns, as_columns
 
 _COMPOSE = ("sum", "product")
@@ -112,15 +112,15 @@ class TableKernel(Kernel):
         weights = np.ones(len(X)) if weights is None else weights
         columns, variances = {}, {}
         for name, kind in (asked or {}).items():
-            columns[name], variances[name] = _learned(as_column(kind, name), name, X, weights, rng)
-        warn_each(_about_constant(variances))
+            columns[name], variances[name] = learned_column(as_column(kind, name), name, X, weights, rng)
+        warn_each(about_constant(variances))
         return replace(self, columns=columns, variances=variances)
 
     def admit(self, X: Any, label: str = "X") -> None:
         """Refuse a table that lacks a column or has cells of another kind; tell what the fit has not seen."""
         X = as_columns(X)
         for name, kind in (self.columns or {}).items():
-            as_column(kind, name).check(_cells_of(X, name, label), name, label)
+            as_column(kind, name).check(cells_of(X, name, label), name, label)
         if self.variances is not None:
             warn_each(column.about_new(X.cells[name], name) for name, column in self._kinds().items())
 
@@ -157,7 +157,7 @@ class TableKernel(Kernel):
         return Part(kind.compared_by, self._factor(name), rows, gone, kind.roundings)
 
     def _rows(self, X: Columns, name: Any, kind: Column) -> Held:
-        cells = _cells_of(X, name)
+        cells = cells_of(X, name)
         kind.check(cells, name, "X")
         return kind.rows(cells)
 
@@ -298,35 +298,3 @@ class TableKernel(Kernel):
             carried[name] = part.factor * quadratic(part, loads)
         whole = np.sum(list(carried.values()), axis=0)
         return {name: np.divide(c, whole, out=np.zeros_like(c), where=whole > 0) for name, c in carried.items()}
-
-
-# ---------------------------------------------------------------------- learning from a table
-
-
-def _cells_of(X: Columns, name: Any, label: str = "X") -> Any:
-    if name not in X.cells:
-        raise BadData(f"{label} has no column {name!r}; it has {listed(map(repr, X.names), 20)}.")
-    return X.cells[name]
-
-
-def _learned(kind: Column, name: Any, X: Columns, weights: Array, rng: np.random.Generator) -> tuple[Column, float]:
-    """A column with numbers in it, and its variance in feature space."""
-    cells = _cells_of(X, name)
-    kind.check(cells, name, "X")
-    if not present(cells).any():
-        raise BadData(f"Column {name!r} has no value in any of the {len(X):,} rows: leave it out.")
-    kind = kind.learned(cells, weights, name)
-    rows = kind.rows(cells)
-    kind = kind.resolved(rows, rng)
-    there = kind.there(cells)
-    part = Part(kind.compared_by, 1.0, rows, None if there.all() else ~there, 0)
-    return kind, variance_of(part, weights, rng)
-
-
-def _about_constant(variances: Mapping[Any, float]) -> list[str]:
-    same = [name for name, variance in variances.items() if variance == 0]
-    if not same:
-        return []
-    names, one = listed(map(repr, same)), len(same) == 1
-    what = f"Column {names} is" if one else f"Columns {names} are"
-    return [f"{what} the same in all rows, and count{'s' * one} for nothing."]

@@ -11,11 +11,9 @@ from mercer.blocks import cut
 from mercer.kernels.base import Kernel, Tiles
 from mercer.kernels.features import FeatureMap
 
-__all__ = ["Part", "TableMap", "TableTiles", "quadratic", "variance_of"]
+__all__ = ["Part", "TableMap", "TableTiles", "quadratic"]
 
-_SAMPLE = 2000  # rows from which the variance of a kernel without exact features is taken
 _STRIP = 512  # rows of a kernel matrix that are looked at together
-_NOTHING = 1e-13  # of a mean square: a variance that is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,29 +102,6 @@ class TableTiles(Tiles):
             else:
                 whole += part
         np.subtract(whole, self.shift, out=out, casting="same_kind")
-
-
-def variance_of(part: Part, weights: Array, rng: np.random.Generator) -> float:
-    """Σw(k(x, x) − mean k)/Σw: by exact features if there are some, else from a sample of rows."""
-    shares = weights / weights.sum()
-    learned = part.kernel.feature_map(part.rows)
-    if learned is not None:
-        features = part.features(learned)
-        mean = np.asarray(features.T @ shares).ravel()
-        squares = features.multiply(features).sum(axis=1) if sparse.issparse(features) else np.sum(features**2, axis=1)
-        size = float(shares @ np.asarray(squares).ravel())
-        spread = size - float(mean @ mean)
-    else:
-        n = len(shares)
-        some = np.sort(rng.choice(n, size=_SAMPLE, replace=False)) if n > _SAMPLE else np.arange(n)
-        K = part.kernel.block(part.rows[some], part.rows[some])
-        if part.gone is not None:
-            K[part.gone[some]] = 0.0
-            K[:, part.gone[some]] = 0.0
-        shares = shares[some] / shares[some].sum()
-        size = float(shares @ np.diag(K))
-        spread = size - float(shares @ K @ shares)
-    return spread if spread > _NOTHING * size else 0.0
 
 
 def quadratic(part: Part, loads: Array) -> Array:
