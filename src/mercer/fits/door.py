@@ -82,11 +82,21 @@ def open_items(
 
 def one_or_more(X: Any, kind: str) -> tuple[Any, bool]:
     """What holds several items, and whether X was a single one: a text, or a row."""
-    if kind == "texts":
-        one = isinstance(X, (str, bytes))
+    one = not isinstance(X, (Items, Path)) and _is_one(X, kind)
+    if not one or kind == "texts":
         return [X] if one else X, one
-    one = not isinstance(X, (Items, Path)) and np.ndim(X) == 1
-    return (X.to_frame().T if hasattr(X, "to_frame") else np.asarray(X)[None]) if one else X, one
+    return X.to_frame().T if hasattr(X, "to_frame") else np.asarray(X)[None], True
+
+
+def _is_one(X: Any, kind: str) -> bool:
+    """A text, or numbers in a row; of other things, there are always several."""
+    if kind == "texts":
+        return isinstance(X, (str, bytes))
+    try:
+        cells = np.asarray(X) if kind in ("rows", "series", "tables") else np.empty((0, 0))
+    except ValueError:  # series of several lengths
+        return False
+    return cells.ndim == 1 and not (kind == "series" and cells.dtype == object)
 
 
 def _open_things(model: BaseEstimator, X: Any, kind: str, *, reset: bool) -> Items:

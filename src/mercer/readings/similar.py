@@ -5,7 +5,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from mercer.arrays import Array, Held
 from mercer.blocks import steps
@@ -28,7 +27,8 @@ class Similar:
     numbers : ndarray of shape (n,)
         Of the items, as they were given to `fit`.
     items : {ndarray, sparse matrix} of shape (n,) or (n, n_features)
-        The items themselves, rows in the units of X. Of several items, sparse rows stand one after the other.
+        The items themselves, rows in the units of X. Of several items, rows that are sparse or of mixed columns stand
+        one after the other.
     distances : ndarray of shape (n,)
         Between the scores, or √(k(x, x) + k(t, t) − 2k(x, t)).
     similarities : ndarray of shape (n,)
@@ -44,16 +44,16 @@ class Similar:
         """A line for each: its number, the item if it is a text, its distance and k(x, t)."""
         if self.numbers.ndim > 1:
             return "\n\n".join(str(self[i]) for i in range(len(self.numbers)))
-        items = [None] * len(self.numbers) if sparse.issparse(self.items) else self.items
+        items = self.items if isinstance(self.items, np.ndarray) else [None] * len(self.numbers)
         texts = [f"  {item}" if isinstance(item, str) else "" for item in items]
         width = max(map(len, texts), default=0)
         numbers = zip(self.numbers, texts, self.distances, self.similarities, strict=True)
-        return "\n".join(f"{i:>6}{text:{width}}  distance {d:.3f}  k {k:.3f}" for i, text, d, k in numbers)
+        return "\n".join(f"{i:>6}{text:{width}}  distance {d:.3g}  k {k:.3g}" for i, text, d, k in numbers)
 
     def __getitem__(self, i: int) -> "Similar":
         """Those of one of several items."""
         n = self.numbers.shape[1]
-        items = self.items[i * n : (i + 1) * n] if sparse.issparse(self.items) else self.items[i]
+        items = self.items[i] if isinstance(self.items, np.ndarray) else self.items[np.arange(i * n, (i + 1) * n)]
         return Similar(self.numbers[i], items, self.distances[i], self.similarities[i])
 
 

@@ -11,7 +11,7 @@ from scipy import sparse
 from mercer import KernelPCA
 from mercer.datasets import OOV, VOC, family
 from mercer.errors import BadData
-from mercer.kernels import RBF, Spectrum
+from mercer.kernels import RBF, GlobalAlignment, Spectrum, TableKernel
 
 X = np.random.default_rng(0).normal(size=(60, 4)) * [1.0, 2.0, 0.5, 1.0]
 NEW = np.random.default_rng(1).normal(size=(3, 4)) * [1.0, 2.0, 0.5, 1.0]
@@ -100,6 +100,18 @@ def test_rows_may_be_sparse():
     assert found.numbers[:, 0].tolist() == [0, 1] and found.items.shape == (6, 20)
     assert_allclose(found[1].items.toarray(), rows[found.numbers[1]].toarray())
     assert str(found)
+
+
+def test_rows_may_be_of_mixed_columns_and_items_may_be_series():
+    frame = pd.DataFrame({"name": VOC, "size": np.arange(len(VOC)) ** 2.0, "family": [family(name) for name in VOC]})
+    model = KernelPCA(3, kernel=TableKernel.auto(frame)).fit(frame)
+    for by in ("components", "kernel"):
+        found = model.similar(frame.iloc[3:5], 2, by=by)
+        assert found.numbers[:, 0].tolist() == [3, 4] and len(found[1].items) == 2 and str(found)
+    series = [np.sin(np.linspace(0, 3 + i, 20 + i % 3)) for i in range(30)]
+    model = KernelPCA(3, kernel=GlobalAlignment()).fit(series)
+    assert model.similar(series[5:7], 2).numbers[:, 0].tolist() == [5, 6]
+    assert model.similar(series[5], 1, by="kernel").items[0] is model.X_fit_[5]
 
 
 def test_numbers_are_those_of_the_items_as_they_were_given():
