@@ -197,7 +197,7 @@ class KernelModel(Model):
             seen = self._scores(new, threads) if by_scores else new
             places, *found = find_similar(space, seen, self.kernel_, items, new, int(n), threads)
         near = in_units_of_input(items[places.ravel()], getattr(self, "scale_", None))
-        near = near.reshape(*places.shape, *near.shape[1:]) if isinstance(near, np.ndarray) else near
+        near = near if sparse.issparse(near) else near.reshape(*places.shape, *near.shape[1:])
         answer = Similar(numbers[places], near, *found)
         return answer[0] if one else answer
 

@@ -27,8 +27,8 @@ class Similar:
     numbers : ndarray of shape (n,)
         Of the items, as they were given to `fit`.
     items : {ndarray, sparse matrix} of shape (n,) or (n, n_features)
-        The items themselves, rows in the units of X. Of several items, rows that are sparse or of mixed columns stand
-        one after the other.
+        The items themselves: texts, rows in the units of X, rows of a table as dicts. Of several items, sparse rows
+        stand one after the other.
     distances : ndarray of shape (n,)
         Between the scores, or √(k(x, x) + k(t, t) − 2k(x, t)).
     similarities : ndarray of shape (n,)
