@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 
 from mercer import KernelPCA, LocallyLinearEmbedding
-from mercer.kernels import RBF, Blockwise, Pairwise, Spectrum, check_kernel
+from mercer.kernels import RBF, Blockwise, GlobalAlignment, Pairwise, Spectrum, check_kernel
 from mercer.sources.held import groups_of, same_items
 from mercer.sources.things import Things, things_in
 from support.branches import run_code
@@ -137,6 +137,16 @@ def test_equal_arrays_are_equal_items_and_what_has_no_hash_equals_itself_alone()
     items = Things([one, other, np.array([0.0]), {1}, {1}, "a", "a"]).load()
     assert groups_of(items).tolist() == [0, 0, 1, 2, 3, 4, 4]
     assert same_items(items[:2], items[[1, 2]]).tolist() == [True, False]
+
+
+def test_the_most_similar_things_and_series_are_found():
+    model = KernelPCA(5, kernel=Blockwise(of_sets)).fit(SETS)
+    assert model.similar(SETS[3], 2, by="kernel").items[0] == SETS[3]
+    assert model.similar([SETS[3], SETS[8]], 2, by="kernel").items.shape == (2, 2)
+    series = [np.arange(2.0 + i) for i in range(6)]
+    model = KernelPCA(2, kernel=GlobalAlignment(2.0)).fit(series)
+    assert model.similar(series[4], 1, by="kernel").numbers.tolist() == [4]
+    assert model.similar(series[:3], 1, by="kernel").numbers.tolist() == [[0], [1], [2]]
 
 
 # ---------------------------------------------------------------------------- what cannot be

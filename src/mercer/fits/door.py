@@ -83,13 +83,15 @@ def open_items(
 def one_or_more(X: Any, kind: str) -> tuple[Any, bool]:
     """What holds several items, and whether X was a single one: a text, or a row."""
     one = not isinstance(X, (Items, Path)) and _is_one(X, kind)
-    if not one or kind == "texts":
+    if not one or kind in ("texts", "things"):
         return [X] if one else X, one
     return X.to_frame().T if hasattr(X, "to_frame") else np.asarray(X)[None], True
 
 
 def _is_one(X: Any, kind: str) -> bool:
-    """A text, or numbers in a row; of other things, there are always several."""
+    """A text, numbers in a row, or a thing that is no list; of items of other kinds, there are always several."""
+    if kind == "things":
+        return in_a_list(X) is None
     if kind == "texts":
         return isinstance(X, (str, bytes))
     try:

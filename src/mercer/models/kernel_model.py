@@ -188,7 +188,8 @@ class KernelModel(Model):
         refuse_wrong_question(n, by)
         if is_precomputed(self):
             raise ValueError("similar compares items, and a precomputed kernel matrix has none: compare its rows.")
-        new, one = one_or_more(X, kind_of_items(self.kernel))
+        kind = "things" if getattr(self, "_fitted_to_things", False) else kind_of_items(self.kernel)
+        new, one = one_or_more(X, kind)
         threads = self._limits().threads
         with self._within_limits():
             new, (items, numbers) = self._new_items(new).load(), self._known_items()
