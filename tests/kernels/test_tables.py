@@ -587,6 +587,13 @@ def test_tables_have_no_rows_of_numbers_to_standardize():
         KernelPCA(2, kernel=TableKernel(KINDS), standardize=True).fit(frame())
 
 
+def test_equal_kernels_have_equal_hashes():
+    one, other = Category({"a": 1, "b": 2}), Category({"b": 2, "a": 1})
+    kernels = [TableKernel({"x": one, "y": Numeric()}), TableKernel({"y": Numeric(), "x": other})]
+    assert one == other and hash(one) == hash(other)
+    assert kernels[0] == kernels[1] and len(set(kernels)) == 1
+
+
 def test_kernels_are_printed_as_one_would_write_them():
     assert repr(TableKernel(FAMD, balanced=False)) == (
         "TableKernel(columns={'mass': Numeric(), 'length': Numeric(), 'color': Category()}, balanced=False)"

@@ -32,7 +32,7 @@ class Category(Column):
             require_positive(count, f"the count of {label!r}")
 
     def __hash__(self) -> int:
-        return hash(tuple((self.counts or {}).items()))
+        return hash(frozenset((self.counts or {}).items()))
 
     @property
     def is_learned(self) -> bool:

@@ -65,16 +65,16 @@ class TableKernel(Kernel):
         """A kernel of all columns of a table that tell rows apart, each by what it holds; print it to see.
 
         Numbers are Numeric, dates Date, lists and sets Sets; what the frame calls ordered categories is Ordinal, other
-        categories and truth values Category. Text is Category if it has at most 12 different values or they come five
-        times each on average, else Spectrum(3). Left out, with a warning, are columns that are the same in all rows,
-        columns that number the rows, codes that are all different, and what cannot be compared.
+        categories and truth values Category. Text is Category if its values come five times each on average, or twice
+        if there are at most 12 different ones; else Spectrum(3). Left out, with a warning, are columns that are the
+        same in all rows, columns that number the rows, codes that are all different, and what cannot be compared.
         """
         columns, notes = guess_columns(as_columns(X))
         warn_each(notes)
         return cls(columns)
 
     def __hash__(self) -> int:
-        return hash((tuple(self.columns or ()), self.compose, self.balanced))
+        return hash((frozenset(self.columns or ()), self.compose, self.balanced))
 
     def __repr__(self) -> str:
         return said(self)
