@@ -127,6 +127,16 @@ def test_what_is_too_small_for_sums_is_found_by_logarithms(monkeypatch):
     ] == pytest.approx(800 * np.log(each / (2 - each)), rel=1e-9)
 
 
+def test_series_with_themselves_are_compared_once(monkeypatch):
+    monkeypatch.setattr(of_alignment, "_ENTRIES", 40)  # a few series at a time
+    series, local = walks(23, (1, 9)), Local(0.3)
+    both_ways = log_sums_of_all(series, series, local)
+    assert_allclose(log_sums_of_all(series, series, local, same=True), both_ways, rtol=1e-12, atol=1e-12)
+    out = np.empty((23, 23))
+    GlobalAlignment(1.0).prepare(series).fill(slice(0, 23), slice(0, 23), out)
+    assert_allclose(out, GlobalAlignment(1.0).block(series, series), rtol=1e-12)
+
+
 def test_rounding_is_within_its_bound():
     """Against fifty digits: entries, relative to the roots of their diagonal."""
     series = [np.random.default_rng(i).normal(size=45).cumsum() for i in range(4)]

@@ -57,11 +57,14 @@ class Padded:
             place[: len(one)] = one
 
 
-def log_sums_of_all(X: Sequence[Array], Y: Sequence[Array], local: Local) -> Array:
-    """log Σ over alignments of Πκ, of every series of X with every one of Y; −∞ where there is none."""
+def log_sums_of_all(X: Sequence[Array], Y: Sequence[Array], local: Local, same: bool = False) -> Array:
+    """log Σ over alignments of Πκ, of every series of X with every one of Y; −∞ where there is none.
+
+    If they are the `same` series, what lies below the diagonal is what lies above it.
+    """
     out, by_x, by_y = np.empty((len(X), len(Y))), _alike(X), _alike(Y)
-    for rows in by_x:
-        for columns in by_y:
+    for a, rows in enumerate(by_x):
+        for columns in by_y[a:] if same else by_y:
             x, y = Padded([X[i] for i in rows]), Padded([Y[j] for j in columns])
             sums, ends = _Grid(x, y, True).sums(local), x.lengths[:, None] + y.lengths
             tile = _logarithms(sums, ends)
@@ -70,6 +73,8 @@ def log_sums_of_all(X: Sequence[Array], Y: Sequence[Array], local: Local) -> Arr
                 pairs = [(X[rows[i]], Y[columns[j]]) for i, j in lost]
                 tile[tuple(lost.T)] = np.concatenate([_by_logarithms(some, local) for some in _some(pairs)])
             out[np.ix_(rows, columns)] = tile
+            if same and columns is not by_y[a]:
+                out[np.ix_(columns, rows)] = tile.T
     return out
 
 

@@ -153,7 +153,8 @@ class _AlignmentTiles(Tiles):
         self.y = self.x if Y is None else kernel.own(Y)
 
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
-        logarithms = log_sums_of_all(self.X[rows], self.Y[columns], self.kernel.local)
+        same = self.X is self.Y and rows == columns
+        logarithms = log_sums_of_all(self.X[rows], self.Y[columns], self.kernel.local, same)
         logarithms -= self.x[rows][:, None]
         logarithms -= self.y[columns]
         np.subtract(self.kernel._numbers(logarithms), self.shift, out=out)
