@@ -1,6 +1,7 @@
 """All suites, in the order of the README."""
 
 from benchmarks.every_model import plans, small_fits
+from benchmarks.fingerprints import fingerprints
 from benchmarks.kernel_pca import choosing_landmarks, warm_starts
 from benchmarks.kernel_pca.suites import HELD, LANDMARKS, LARGE
 from benchmarks.lle.suites import LLE
@@ -11,8 +12,8 @@ from benchmarks.tables import famd
 from benchmarks.texts import duplicates
 
 ALL = [
-    PCA, large_means.STUDY, HELD, LARGE, LANDMARKS, choosing_landmarks.STUDY, warm_starts.STUDY, LLE,
-    duplicates.STUDY, famd.STUDY, plans.SUITE, small_fits.STUDY,
+    PCA, large_means.STUDY, HELD, LARGE, LANDMARKS, choosing_landmarks.STUDY, warm_starts.STUDY, fingerprints.STUDY,
+    LLE, duplicates.STUDY, famd.STUDY, plans.SUITE, small_fits.STUDY,
 ]  # fmt: skip
 SUITES = {suite.name: suite for suite in ALL}
 

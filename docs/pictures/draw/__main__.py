@@ -3,15 +3,16 @@
     python -m docs.pictures.draw [NAME ...] [--to FOLDER]
 
 A name is that of a file in docs/pictures. Those of locally linear embedding check what they claim while they are drawn,
-as does the script of the three clusters (half a minute); the others draw figures that are kept in benchmarks/.
+as does the script of the three clusters (half a minute); that of the molecules needs RDKit; the others draw figures
+that are kept in benchmarks/.
 """
 
 import argparse
 from pathlib import Path
 
-from docs.pictures.draw import landmarks, lle, three_clusters, wall
+from docs.pictures.draw import landmarks, lle, molecules, three_clusters, wall
 
-PICTURES = lle.PICTURES | landmarks.PICTURES | wall.PICTURES | three_clusters.PICTURES
+PICTURES = lle.PICTURES | landmarks.PICTURES | wall.PICTURES | three_clusters.PICTURES | molecules.PICTURES
 
 
 def main():
