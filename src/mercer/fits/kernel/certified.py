@@ -11,6 +11,7 @@ from mercer.fits.kernel.matrix import build_matrix
 from mercer.fits.kernel.scale import company
 from mercer.fits.kernel.task import Components, Task
 from mercer.fits.spectrum import MatrixSpectrum, TooMany, find_spectrum
+from mercer.kernels import Kernel
 from mercer.operators.projection import Centring, as_projection
 from mercer.plans.kernel import certified_plan
 from mercer.plans.plan import Plan
@@ -18,10 +19,6 @@ from mercer.progress import working
 from mercer.solvers.feature_side import Factored
 
 _FLAT_ROWS = 20  # from so many on, equal eigenvalues mean something
-ALL_THE_SAME = (
-    "All rows look the same to this kernel, so there is no structure to find: the scores are zero. "
-    "Is the data constant, or is gamma far too small for its scale?"
-)
 
 
 def find_certified(task: Task, plan: Plan) -> Components:
@@ -51,7 +48,7 @@ def _find(task: Task, plan: Plan) -> Components:
 
 def as_components(task: Task, spectrum: MatrixSpectrum) -> Components:
     """What a model keeps of a spectrum: the training rows as well, as new ones are compared with them."""
-    warnings, matrix, rows = _about_spectrum(spectrum), spectrum.matrix, task.training.kept_data(task.copy)
+    warnings, matrix, rows = _about_spectrum(spectrum, task.kernel), spectrum.matrix, task.training.kept_data(task.copy)
     return Components(
         plan=spectrum.plan,
         certificate=spectrum.certificate,
@@ -70,11 +67,19 @@ def as_components(task: Task, spectrum: MatrixSpectrum) -> Components:
     )
 
 
-def _about_spectrum(spectrum: MatrixSpectrum) -> list[str]:
+def all_the_same(kernel: Kernel) -> str:
+    """What is said where there is no structure, and what it may be about."""
+    guess = "Is the data constant, or is gamma far too small for its scale?"
+    if kernel.takes == "texts":
+        guess = "Are the texts equal, or too short to have anything in common?"
+    return f"All rows look the same to this kernel, so there is no structure to find: the scores are zero. {guess}"
+
+
+def _about_spectrum(spectrum: MatrixSpectrum, kernel: Kernel) -> list[str]:
     """What a user should be told about this answer."""
     matrix, values, said = spectrum.matrix, spectrum.values, list[str]()
     if matrix.n > 1 and not np.any(values > 0):
-        said.append(ALL_THE_SAME)
+        said.append(all_the_same(kernel))
     flat = 0 < values[:1].sum() * (matrix.n - 1) < 1.01 * matrix.trace
     if matrix.n >= _FLAT_ROWS and flat and not spectrum.indefinite:
         return [

@@ -11,7 +11,7 @@ from scipy import sparse
 from mercer.arrays import Array, Held, Matrix
 from mercer.certificates.intervals import certify_landmarks
 from mercer.errors import BadData, counted, warn
-from mercer.fits.kernel.certified import ALL_THE_SAME, as_components
+from mercer.fits.kernel.certified import all_the_same, as_components
 from mercer.fits.kernel.matrix import build_matrix
 from mercer.fits.kernel.task import Components, Task
 from mercer.fits.scale import in_units_of_input
@@ -213,7 +213,7 @@ def _about_what_is_seen(task: Task, kept: Array, values: Array, total: float, in
             'ratios mean anything; use eigen_solver="krylov".'
         ]
     if not np.any(kept > 0):
-        return [ALL_THE_SAME]
+        return [all_the_same(task.kernel)]
     if isinstance(task.asked, float) and fewest_for_share(values, total, task.asked, more=False) is None:
         seen = float(shares(values, total).sum())
         return [
