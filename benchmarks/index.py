@@ -10,10 +10,11 @@ from benchmarks.pca.suites import PCA
 from benchmarks.shared.running import BENCHMARKS
 from benchmarks.tables import famd
 from benchmarks.texts import duplicates
+from benchmarks.texts.suites import STRINGS
 
 ALL = [
     PCA, large_means.STUDY, HELD, LARGE, LANDMARKS, choosing_landmarks.STUDY, warm_starts.STUDY, fingerprints.STUDY,
-    LLE, duplicates.STUDY, famd.STUDY, plans.SUITE, small_fits.STUDY,
+    LLE, STRINGS, duplicates.STUDY, famd.STUDY, plans.SUITE, small_fits.STUDY,
 ]  # fmt: skip
 SUITES = {suite.name: suite for suite in ALL}
 
