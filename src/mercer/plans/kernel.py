@@ -127,8 +127,8 @@ def _feature_side(p: Problem, limits: Limits) -> Plan | None:
     D, k = p.n_features or 0, _wanted(p)
     if p.given or not _narrow(p) or not (10 * k > D or D <= LAPACK_ROWS):
         return None
-    solving = 8 * (4 * p.n * min(k, D) + 3 * D * D)
-    memory = _passing_bytes(p, limits.threads) + solving if p.cheap_features else _with_features(p, limits, solving)
+    solving, making = 8 * (4 * p.n * min(k, D) + 3 * D * D), _matrix(p, "features", limits)
+    memory = _passing_bytes(p, limits.threads) + solving if p.cheap_features else _with_features(p, making, solving)
     why = f"the kernel has {D:,} exact features: a {D:,}×{D:,} problem."
     return Plan(Factored(), "features", memory, why, p.tol or HELD_TOL, passes=2)
 
@@ -155,7 +155,7 @@ def _among_features(p: Problem, limits: Limits, why: str) -> Plan:
     """Krylov steps on the D×D side, which is not held either."""
     k, D = _wanted(p), p.n_features or 0
     solver = FactoredKrylov(_steps(p, limits, "features"))
-    memory = _with_features(p, limits, solver.memory(p.n, D, k))
+    memory = _with_features(p, _matrix(p, "features", limits), solver.memory(p.n, D, k))
     why = f"{why} The basis has a row for each of the {D:,} features, not for each of {p.n:,} items."
     return Plan(solver, "features", memory, why, solver.steps.tol, solver.steps.usual_passes(k))
 
@@ -260,9 +260,9 @@ def _dense(p: Problem, why: str) -> Plan:
 
 
 def _cold(p: Problem, limits: Limits, held: str, why: str) -> Plan:
-    k, solver = _wanted(p), _steps(p, limits, held)
+    k, solver, making = _wanted(p), _steps(p, limits, held), _matrix(p, held, limits)
     solving = solver.memory(p.n, k)
-    memory = _with_features(p, limits, solving) if held == "features" else _matrix(p, held, limits) + solving
+    memory = _with_features(p, making, solving) if held == "features" else making + solving
     return Plan(solver, held, memory, why, solver.tol, solver.usual_passes(k))
 
 
@@ -319,9 +319,8 @@ def _feature_bytes(p: Problem, threads: int) -> int:
     return made + max(p.copied, 0 if p.sparse else moved)
 
 
-def _with_features(p: Problem, limits: Limits, solving: int) -> int:
+def _with_features(p: Problem, making: int, solving: int) -> int:
     """With what a solver takes: sparse features are made before it begins."""
-    making = _matrix(p, "features", limits)
     if not p.sparse_features:
         return making + solving
     return BUFFERS + max(making, p.loaded + p.copied + 12 * _stored(p) + 4 * p.n + solving)
