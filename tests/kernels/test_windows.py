@@ -86,6 +86,13 @@ def test_aligned_texts_are_compared_place_by_place():
     assert_allclose(K, [[3 / 2 + 2 / 3 + 1 / 6], [1 / 2]])
 
 
+def test_weighted_degrees_are_those_of_strkernels():
+    """WeightedDegreeStringKernel(degree=3, normalizer=None) of strkernels 0.2.15, whose weights are 6 times ours."""
+    words = ["kernel", "colonel", "kennel", "lenkerne"]
+    theirs = [[32, 0, 22, 6], [0, 38, 0, 0], [22, 0, 32, 11], [6, 0, 11, 44]]
+    assert_allclose(6 * WeightedDegree(3, normalize=False).block(words, words), theirs, rtol=1e-14)
+
+
 def test_the_alphabet_is_that_of_the_texts_of_the_fit():
     model, names = KernelPCA(2, kernel=Mismatch(2, 1)).fit(VOC), [*OOV, "Ωmega"]
     assert model.kernel_.alphabet == "".join(sorted(set("".join(VOC))))

@@ -132,7 +132,7 @@ class CountingKernel(Kernel):
         return gamma(chain) * largest_entry(self.sizes(X), self.sizes(Y))
 
     def entry_cost(self, d: int) -> float:
-        return 5.0 + 2.0 * self.most_in(d)
+        return 5.0 + 0.2 * self.most_in(d)
 
 
 class CountedTiles(Tiles):

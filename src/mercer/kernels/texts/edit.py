@@ -45,7 +45,7 @@ class Edit(Kernel):
         return "texts"
 
     def entry_cost(self, d: int) -> float:
-        return 20.0 + 5.0 * d * d
+        return 20.0 + 8.0 * d * d
 
     def block(self, X: Held, Y: Held) -> Array:
         out = np.empty((len(X), len(Y)))

@@ -19,9 +19,9 @@ from mercer.arrays import Array
 from mercer.errors import BadData, in_short
 from mercer.kernels.texts.grams import longest_of
 
-__all__ = ["NONE", "alike", "alike_itself", "filled_up", "longest_chain", "pieces", "refuse_long"]
+__all__ = ["NONE", "alike", "alike_itself", "filled_up", "longest_chain", "pair_cost", "pieces", "refuse_long"]
 
-_BY_PRODUCT = 40  # letters up to which a product with a matrix is faster than a filter
+_BY_PRODUCT = 120  # letters up to which a product with a matrix is faster than a filter
 _CELLS = 1 << 15  # pairs of a letter and a text's letters that are worked on at once: they stay in a core's cache
 _STEPS = 3e10  # pairs of letters, as often as they are met: beyond, one pair of texts takes minutes
 NONE = -1, -2  # what short texts are filled up with: it equals nothing
@@ -49,6 +49,11 @@ def alike_itself(texts: list[Array], decay: float, weights: dict[int, float]) ->
 def longest_chain(length: int, most: int) -> int:
     """Roundings behind such a sum over texts of so many letters, for subsequences of at most so many."""
     return most * (4 * length + 8) + 2 * length + 8
+
+
+def pair_cost(length: int) -> float:
+    """Nominal nanoseconds to compare two texts of so many letters, for each letter of a subsequence."""
+    return (3.0 if length <= _BY_PRODUCT else 6.0) * length * length
 
 
 def _recursion(S: Array, T: Array, decay: float, weights: dict[int, float]) -> Array:
@@ -122,7 +127,7 @@ def refuse_long(kernel: Any, lengths: int, some: Sequence[Any], others: Sequence
     a, b = longest_of(some), longest_of(others)
     if float(lengths) * a * b > _STEPS:
         raise BadData(
-            f"A text of {max(a, b):,} letters is too long for {in_short(kernel)}: to compare it with one of "
+            f"A text of {max(a, b):,} letters is too long for {in_short(kernel, 120)}: to compare it with one of "
             f"{min(a, b):,} takes {lengths * a * b:.1e} steps (limit {_STEPS:.0e}). Cut the texts, or take "
             "Spectrum, which counts letters in a row."
         )

@@ -98,7 +98,7 @@ class Subsequence(CountingKernel):
         return max(written_out, gaps.longest_chain(length, self.length)) + 4
 
     def entry_cost(self, d: int) -> float:
-        return 10.0 + 0.3 * self.most_in(d) if self.is_short(d) else 5.0 * self.length * d * d
+        return super().entry_cost(d) if self.is_short(d) else gaps.pair_cost(d) * self.length
 
     # ------------------------------------------------------------------ every subsequence a column
 
