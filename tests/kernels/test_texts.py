@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 
+import mercer
 from mercer import KernelPCA, LocallyLinearEmbedding
 from mercer.datasets import OOV, VOC, family
 from mercer.kernels import RBF, GappedKmer, MinMax, Mismatch, Spectrum, Subsequence, Tanimoto, WeightedDegree
@@ -190,6 +191,12 @@ def test_every_kernel_of_texts_is_a_parameter_of_models(kernel):
     few, truth = KernelPCA(2, kernel=kernel, n_landmarks=20, random_state=0).fit(VOC), seen.eigenvalues_
     assert (few.certificate_.lower <= truth * (1 + 1e-8)).all() and (truth <= few.certificate_.upper * (1 + 1e-8)).all()
     assert_allclose(few.transform(VOC), few.fit_transform(VOC), atol=1e-10)
+
+
+def test_a_plan_from_sizes_counts_the_features_of_texts():
+    """Of 9 letters there are 84 subsequences, some of them the same: 12 bytes each, in pieces and put together."""
+    few, many = (mercer.plan(200_000, 9, 2, kernel=kernel).memory for kernel in (Spectrum(3), Subsequence(3)))
+    assert few < 24 * 200_000 * 50 < many
 
 
 def test_many_texts_are_features_that_are_never_multiplied_out():

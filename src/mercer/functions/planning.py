@@ -80,7 +80,8 @@ def _kernel_plan(n: int, d: int, k: Any, params: dict[str, Any]) -> Plan:
     model.check_params()
     made_up = _made_up(n, d, asked_kernel(model))
     resolved = kernel_for(model, made_up)
-    problem, limits = describe(model, made_up, resolved, n=n), model._limits()
+    learned = resolved.feature_map(made_up.load()) if resolved.sparse_features else None
+    problem, limits = describe(model, made_up, resolved, learned, n), model._limits()
     most = min(n, problem.n_features or n)
     return _of_any_number(k, most, problem, lambda few: plan_ahead(few, resolved, made_up, limits))
 

@@ -119,7 +119,7 @@ def describe(
         free_features=kernel.features_are_rows,
         sparse=items.sparse,
         sparse_features=kernel.sparse_features and columns is not None,
-        stored=0 if learned is None else learned.stored(),
+        stored=0 if learned is None else learned.stored() * count // max(len(items), 1),
         cheap_features=learned is not None and learned.cheap,
         given=given,
         copied=items.nbytes * count // max(len(items), 1) if copies else 0,
