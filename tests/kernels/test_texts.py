@@ -9,6 +9,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 import mercer
 from mercer import KernelPCA, LocallyLinearEmbedding
 from mercer.datasets import OOV, VOC, family
+from mercer.errors import BadData
 from mercer.kernels import RBF, GappedKmer, MinMax, Mismatch, Spectrum, Subsequence, Tanimoto, WeightedDegree
 from mercer.kernels.texts import columns
 from mercer.kernels.texts.grams import Letters, Vocabulary
@@ -297,3 +298,21 @@ def test_a_kernel_of_texts_by_its_name():
     assert KernelPCA(2, kernel="spectrum").fit(VOC).kernel_ == Spectrum()
     with pytest.raises(ValueError, match="kernel='spectrum' has no parameter 'm'; it has n, shortest, by"):
         KernelPCA(2, kernel="spectrum", kernel_params={"m": 2}).fit(VOC)
+
+
+def test_bytes_are_not_placed_among_letters():
+    model = KernelPCA(1, kernel=Spectrum(2)).fit(["anna", "hanna", "bert"])
+    with pytest.raises(BadData, match="X has bytes, and the texts of the fit were str: decode the bytes first"):
+        model.transform([b"anna"])
+
+
+def test_a_lazy_column_is_read():
+    polars = pytest.importorskip("polars")
+    texts = ["anna", "hanna", "bert"]
+    lazy = KernelPCA(1, kernel=Spectrum(2)).fit(polars.LazyFrame({"name": texts}))
+    assert_allclose(lazy.eigenvalues_, KernelPCA(1, kernel=Spectrum(2)).fit(texts).eigenvalues_)
+
+
+def test_few_words_fit_into_little_memory():
+    words = [a + b + c + d for a in "abc" for b in "abc" for c in "abc" for d in "ab"]
+    assert KernelPCA(2, kernel=Spectrum(2), memory_limit="1MB").fit(words).plan_.memory < 1e6

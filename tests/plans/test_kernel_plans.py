@@ -34,9 +34,9 @@ GB = 10**9
         (
             Problem(n=90_000, k=5, width=30_000, n_features=30_000, sparse=True),
             GB,
-            "FactoredKrylov",
+            "BlockKrylov",
             "features",
-            "a row for each of the 30,000 features, not for each of 90,000 items",
+            "90,000×30,000 features",
         ),
         (
             Problem(n=10**6, k=10, width=7, n_features=50_000, sparse_features=True),

@@ -67,7 +67,9 @@ GAPS = {
 
 @pytest.mark.parametrize("hold", GAPS)
 def test_a_missing_text_is_told_with_its_number(hold):
-    with pytest.raises(BadData, match=r'X: item 1 is missing \(1 of 3 such items\). Leave it out, or fill in "".'):
+    with pytest.raises(
+        BadData, match=r'X: item 1 is missing \(1 of 3 items are no texts\). Leave it out, or fill in "".'
+    ):
         MODEL.fit(GAPS[hold]())
 
 
@@ -109,7 +111,7 @@ def test_texts_and_rows_do_not_take_each_others_place(tmp_path):
     np.save(tmp_path / "x.npy", np.ones((3, 2)))
     with pytest.raises(BadData, match=r"x.npy has rows of numbers, and the kernel compares texts"):
         MODEL.fit(open_rows(tmp_path / "x.npy"))
-    with pytest.raises(BadData, match=r"x.npy holds an array of numbers, and texts are needed"):
+    with pytest.raises(BadData, match=r"x.npy is an array, and texts are read from lines"):
         MODEL.fit(tmp_path / "x.npy")
 
 

@@ -103,6 +103,8 @@ def _is_one(X: Any, kind: str) -> bool:
 
 def _open_things(model: BaseEstimator, X: Any, kind: str, *, reset: bool) -> Items:
     """Things of a kind that a kernel takes: a table of one column, which may have a name, or of many."""
+    if kind == "texts" and hasattr(X, "collect_schema") and hasattr(X, "collect"):
+        X = X.collect()  # a lazy frame of polars
     if isinstance(X, Items):
         items = X
     elif isinstance(X, Path) and kind in OPENERS:
@@ -113,6 +115,7 @@ def _open_things(model: BaseEstimator, X: Any, kind: str, *, reset: bool) -> Ite
     if not reset:
         if mixed is None:
             _refuse_another_name(model, X)
+            _refuse_other_letters(model, items)
         return items
     model.n_features_in_ = 1 if mixed is None else len(mixed)
     model.__dict__.pop("feature_names_in_", None)
@@ -140,6 +143,16 @@ def _names_of(X: Any) -> Any:
 
 def _texts_alone(names: list[Any]) -> Any:
     return np.array(names, dtype=object) if names and all(isinstance(name, str) for name in names) else None
+
+
+def _refuse_other_letters(model: BaseEstimator, items: Items) -> None:
+    """Bytes and str have no letter in common, whatever they spell."""
+    known = getattr(model, "X_fit_", getattr(model, "landmarks_", None))
+    if items.kind != "texts" or known is None or not len(known) or not len(items):
+        return
+    there, here = (type(some[0]).__name__ for some in (known, items.load()))
+    if "bytes" in (there, here) and there != here:
+        raise BadData(f"{items.label} has {here}, and the texts of the fit were {there}: decode the bytes first.")
 
 
 def _refuse_another_name(model: BaseEstimator, X: Any) -> None:

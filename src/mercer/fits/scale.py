@@ -62,6 +62,3 @@ def refuse_matrix(standardize: bool, matrix: str) -> None:
             f"standardize=True divides columns by their standard deviations, and a precomputed {matrix} matrix has no "
             "columns: standardize the rows it is computed from."
         )
-
-
-# ---------------------------------------------------------------------- whether one unit decides

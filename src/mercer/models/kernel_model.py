@@ -33,6 +33,7 @@ from mercer.readings.preimage import learn_inverse
 from mercer.readings.similar import Similar, find_similar, refuse_wrong_question, seen_by
 from mercer.sources.held import by_columns
 from mercer.sources.items import Items
+from mercer.sources.weights import about_total_weight
 from mercer.spaces.points import Points
 from mercer.threads import one_blas_thread
 from mercer.unpromised import fits
@@ -107,7 +108,9 @@ class KernelModel(Model):
             if value is not None:
                 setattr(self, name, value)
         self._projection, self._training = Current.of(self, found.projection, found.centring), found.scores
-        warn_each([found.plan.notice, *training.notes, *found.warnings])
+        warn_each(
+            [about_total_weight(found.total_weight, found.n), found.plan.notice, *training.notes, *found.warnings]
+        )
         certificate, approximate = found.certificate, found.plan.approximate
         if isinstance(certificate, Certificate) and not (certificate.converged or approximate):
             warn(

@@ -23,6 +23,7 @@ from mercer.readings.components import shares
 from mercer.rounding import UNIT, UNIT_SINGLE
 from mercer.solvers.base import signs_by
 from mercer.sources.items import Items
+from mercer.sources.weights import about_total_weight
 from mercer.threads import blas_threads_for, run
 
 _MOVED_ROWS = 2048  # rows that are moved to the mean and multiplied at once
@@ -85,7 +86,8 @@ class LinearModel(Model):
         self.noise_variance_ = rest / dropped if dropped > 0 else 0.0
         self.reconstruction_error_ = squared_units(found.rest / found.weight, found.unit)
         self._exact = Exact(found.mean)
-        warn_each([*found.warnings, *about_range(found.values, variances)])
+        said = [*found.warnings, *about_range(found.values, variances)]
+        warn_each([about_total_weight(found.weight, found.count), *said])
 
     @property
     def loadings_(self) -> Array:

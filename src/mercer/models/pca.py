@@ -272,6 +272,3 @@ class PCA(LinearModel):
         )
         tags.input_tags.sparse = self.svd_solver not in ("full", "randomized", "qr", "gram")
         return tags
-
-
-# ---------------------------------------------------------------------- scikit-learn's rules

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from math import isqrt
 
 from mercer.blocks import FEATURE_ROWS, LANES, MOST_FEATURES, THREAD_ROWS, rows_at_a_time
-from mercer.errors import NoRoom
+from mercer.errors import NoRoom, counted
 from mercer.limits import Limits, bytes_in_words
 from mercer.plans.plan import BUFFERS, HELD_TOL, Plan, seconds_in_words, within
 from mercer.plans.share import Share
@@ -129,7 +129,7 @@ def _feature_side(p: Problem, limits: Limits) -> Plan | None:
         return None
     solving, making = 8 * (4 * p.n * min(k, D) + 3 * D * D), _matrix(p, "features", limits)
     memory = _passing_bytes(p, limits.threads) + solving if p.cheap_features else _with_features(p, making, solving)
-    why = f"the kernel has {D:,} exact features: a {D:,}×{D:,} problem."
+    why = f"the kernel has {counted(D, 'exact feature')}: a {D:,}×{D:,} problem."
     return Plan(Factored(), "features", memory, why, p.tol or HELD_TOL, passes=2)
 
 
@@ -323,7 +323,8 @@ def _with_features(p: Problem, making: int, solving: int) -> int:
     """With what a solver takes: sparse features are made before it begins."""
     if not p.sparse_features:
         return making + solving
-    return BUFFERS + max(making, p.loaded + p.copied + 12 * _stored(p) + 4 * p.n + solving)
+    most = max(making, p.loaded + p.copied + 12 * _stored(p) + 4 * p.n + solving)
+    return most + min(BUFFERS, 20 * most)  # of little, the allocator keeps little
 
 
 def _stored(p: Problem) -> int:
@@ -336,8 +337,11 @@ def _narrow(p: Problem) -> bool:
 
 
 def _far_fewer_features(p: Problem) -> bool:
-    """Sparse features of which there are so few that the basis of a solver had better have a row for each of them."""
-    return (p.sparse or p.sparse_features) and 2 * (p.n_features or 0) <= p.n
+    """Features of texts of which there are so few that the basis of a solver had better have a row for each of them.
+
+    Not of sparse rows, whose columns may lie far from zero: sums over rows would lose the digits of what varies.
+    """
+    return p.sparse_features and not p.sparse and 2 * (p.n_features or 0) <= p.n
 
 
 def _no_wider_than_rows(p: Problem) -> bool:

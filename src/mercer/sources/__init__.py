@@ -32,7 +32,7 @@ from mercer.sources.row_numbers import (
 )
 from mercer.sources.stored import FileRows
 from mercer.sources.texts import Texts
-from mercer.sources.weights import check_weights, copies_of, per_degree_of_freedom
+from mercer.sources.weights import about_total_weight, check_weights, copies_of, per_degree_of_freedom
 
 __all__ = [
     "CheckedRows",
@@ -47,6 +47,7 @@ __all__ = [
     "about_index",
     "about_row_numbers",
     "about_steps_of_one",
+    "about_total_weight",
     "by_columns",
     "bytes_of",
     "check_weights",

@@ -120,7 +120,10 @@ def open_texts(
     if case not in (None, *_CASES):
         raise ValueError(f"case must be upper, lower or None; got {in_short(case)}.")
     if path.suffix.lower() == ".npy":
-        raise BadData(f"{plain(path)} holds an array of numbers, and texts are needed.")
+        raise BadData(
+            f"{plain(path)} is an array, and texts are read from lines, FASTA or tables: give what numpy.load makes "
+            "of it."
+        )
     if path.suffix.lower() in TABLES:
         texts, heading = read_column(path, column, header, most)
         names: Any = texts

@@ -102,4 +102,4 @@ def _refuse(wrong: list[int], texts: list[Any], label: str) -> None:
     missing = gap or (isinstance(first, float) and np.isnan(first))
     what = "missing" if missing else f"{in_short(first)}, which is no text"
     hint = 'Leave it out, or fill in "".' if missing else "Turn it into a str."
-    raise BadData(f"{label}: item {wrong[0]} is {what} ({len(wrong):,} of {len(texts):,} such items). {hint}")
+    raise BadData(f"{label}: item {wrong[0]} is {what} ({len(wrong):,} of {len(texts):,} items are no texts). {hint}")

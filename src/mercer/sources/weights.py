@@ -8,7 +8,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_non_negative
 
 from mercer.arrays import Array, is_foreign, to_numpy
-from mercer.errors import counted, warn
+from mercer.errors import counted
 from mercer.inputs import table, told_where
 
 _EXTREME = 1e-290, 1e290  # of weights: beyond them sums, or one over them, are no numbers
@@ -47,15 +47,17 @@ def _refuse_extreme(weights: Array) -> None:
 
 def per_degree_of_freedom(total_weight: float, n: int) -> float:
     """1/(Σw − 1): weights are counts."""
-    if total_weight > 1:
-        return 1 / (total_weight - 1)
-    if n == 1:
-        return 0.0
-    warn(
+    return 1 / (total_weight - 1) if total_weight > 1 else 0.0 if n == 1 else float("nan")
+
+
+def about_total_weight(total_weight: float, n: int) -> str:
+    """What to say of weights that leave no degree of freedom."""
+    if total_weight > 1 or n == 1:
+        return ""
+    return (
         f"The sample weights sum to {total_weight:.3g}, but weights are counts (2 is the row twice): "
         "explained_variance_ is nan. Scale them up; explained_variance_ratio_ does not depend on their scale."
     )
-    return float("nan")
 
 
 def copies_of(weights: Array, count: int) -> int:

@@ -72,6 +72,8 @@ def all_the_same(kernel: Kernel) -> str:
     guess = "Is the data constant, or is gamma far too small for its scale?"
     if kernel.takes == "texts":
         guess = "Are the texts equal, or too short to have anything in common?"
+    elif kernel.takes == "tables":
+        guess = "Is every column the same in all rows?"
     return f"All rows look the same to this kernel, so there is no structure to find: the scores are zero. {guess}"
 
 
