@@ -74,10 +74,10 @@ class Eigenpairs:
         return self.product_rounding * float(np.sqrt(max(self.turned, len(self))))
 
     def _rest_after(self, k: int) -> float:
-        """The same bound with pairs after the k-th outside too: the norm of [[Θ, E], [Eᵀ, B]] (Weyl)."""
+        """The same bound with pairs after the k-th outside too: the norm of [[Θ + F, Eᵀ], [E, B]], R = [F; E]."""
         if k >= len(self) or not np.isfinite(self.rest):
             return self.rest
-        return max(self.rest, float(self.values[k])) + self.residual_size
+        return max(self.rest, float(self.values[k])) + 2 * self.residual_size
 
     @property
     def converged(self) -> bool:

@@ -70,7 +70,7 @@ class FactoredKrylov(Solver):
             size=found.size,
             columns=found.columns + k,
             passes=found.passes + 2,
-            open=np.append(found.open, np.zeros(k - len(found), dtype=bool)),
+            open=np.append(found.open[:kept], np.zeros(k - kept, dtype=bool)),
             level=level,
             rest=_rest_of_rows(op, side, found, kept, rest),
         )

@@ -64,7 +64,7 @@ def _tell_of_empty(path: Path, texts: list[str], names: list[str], starts: list[
     empty = [f"{name!r} (line {start})" for text, name, start in zip(texts, names, starts, strict=True) if not text]
     if empty:
         which = "records have" if len(empty) > 1 else "record has"
-        warn(f"{plain(path)}: {len(empty):,} {which} no letters and count as empty texts: {listed(empty, 3)}.")
+        warn(f"{plain(path)}: {len(empty):,} {which} no letters, so taken for empty: {listed(empty, 3)}.")
 
 
 def _within(lines: Iterator[tuple[int, str]], path: Path, most: float) -> Iterator[tuple[int, str]]:
