@@ -251,7 +251,7 @@ def test_a_record_of_fasta_is_a_text(tmp_path, end):
 
 def test_a_record_without_letters_is_told_with_its_line(tmp_path):
     (tmp_path / "x.fa").write_text(">a\nAC\n>b\n\n>c\nGT\n>d")
-    with pytest.warns(MercerWarning, match=r"2 records have no letters .* 'b' \(line 3\), 'd' \(line 7\)"):
+    with pytest.warns(MercerWarning, match=r"2 records have no letters, .*: 'b' \(line 3\), 'd' \(line 7\)"):
         assert open_texts(tmp_path / "x.fa").items.tolist() == ["AC", "", "GT", ""]
 
 
