@@ -17,6 +17,7 @@ from mercer.symmetric import Measured, SymmetricOperator
 PROBES, _PASSES = 10, 3
 _OPTIMISM = 2.0  # the bound of three passes is hardly ever nearer than this factor to what the probes have seen
 _FAILURE = 10.0**-PROBES  # chance that the bound of one pass is wrong
+_MOST_ROUNDS = 5  # how often a missed eigenvalue may send the solver back
 
 
 @dataclass(frozen=True)
@@ -102,9 +103,6 @@ def _rayleigh_ritz(S: Array, BS: Array) -> tuple[float, Array]:
     H = (S @ T).T @ (BS @ T)
     values, Y = np.linalg.eigh((H + H.T) / 2)
     return float(values[-1]), S @ (T @ Y[:, -1:])
-
-
-_MOST_ROUNDS = 5  # how often a missed eigenvalue may send the solver back
 
 
 def rule_out_missed(

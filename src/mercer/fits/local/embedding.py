@@ -52,8 +52,8 @@ def find_embedding(
         on_pass.expected = 1 + 2 * graph.n_parts
     how = recipe, solver, rng, threads, on_pass
     found = _embed_parts(hoods, graph.labels, *how) if graph.separate else embed(hoods, *how)
-    said = graph.complaints or (hoods.n_distinct is not None and hoods.copies is None)  # of zeros, and why there are
-    others = found.warnings if graph.separate or not said else []
+    explained = graph.complaints or hoods.too_few  # why there are eigenvalues that are zero
+    others = found.warnings if graph.separate or not explained else []
     return replace(found, warnings=[*graph.complaints, *others])
 
 

@@ -51,6 +51,11 @@ class Neighborhoods:
         indices[unseen, -1] = unseen
         return indices
 
+    @property
+    def too_few(self) -> bool:
+        """Whether fewer items are distinct than neighbours were asked for: `note` says so."""
+        return self.n_distinct is not None and self.copies is None
+
     def part(self, members: Array) -> "Neighborhoods":
         """Those of a part of the graph, which has no neighbours outside."""
         inside = np.searchsorted(members, self.indices[members])  # members are in order
@@ -124,8 +129,7 @@ def look_at_graph(hoods: Neighborhoods, method: str, on_disconnected: str) -> Gr
         return Graph(np.zeros(hoods.space.n, dtype=np.int64), notes=notes)
     labels = hoods.parts
     separate = on_disconnected == "separate" and labels.max() > 0
-    few = hoods.n_distinct is not None and hoods.copies is None  # said already, and why
-    complaints = [] if few else _about_graph(hoods, labels, method, separate)
+    complaints = [] if hoods.too_few else _about_graph(hoods, labels, method, separate)
     if complaints and on_disconnected == "raise":
         raise BadData(complaints[0])
     return Graph(labels, separate, tuple(complaints), notes)

@@ -51,7 +51,7 @@ class CountingKernel(Kernel):
 
     def evaluated(self, some: Sequence[Any], others: Sequence[Any], shift: float) -> Tiles:
         """Tiles without features, where `seen` says that these are too many."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has features, however many texts there are.")
 
     def weight(self, length: int) -> float:
         """w_g of features of so many letters."""
