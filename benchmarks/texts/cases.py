@@ -34,6 +34,11 @@ def capitals(n):
     return [word.upper() for word, _ in zip(plain, range(n), strict=False)]
 
 
+def middling(n):
+    """Words of 6 to 12 plain letters."""
+    return [word for word in capitals(4 * n) if 6 <= len(word) <= 12][:n]
+
+
 def reads(n):
     """Random reads of DNA."""
     rng = np.random.default_rng(0)
@@ -46,6 +51,7 @@ class Case:
     make: Callable
     n: int
     systems: tuple[str, ...]  # names in `systems.COMPONENTS` or `systems.MATRICES`, ours first
+    of: str = "grams"  # what is counted: "grams" or "subsequences"
     matrix: bool = False  # whether it is the kernel matrix that is asked for, or components of it
     repeats: int = 3
     patience: float = 30  # seconds in all, after which a run is not repeated
@@ -65,6 +71,13 @@ PEERS = "CountVectorizer + TruncatedSVD", "CountVectorizer + PCA", "skrub String
 MATRIX = "mercer", "strkernels", "CountVectorizer and a product"
 CASES = [
     *(Case("words", words, n, ("mercer", *PEERS)) for n in (500, 5_000, 100_000, 1_000_000)),
+    *(
+        Case("words, subsequences", words, n, ("mercer", *PEERS[:1]), of="subsequences", limit=600)
+        for n in (5_000, 100_000, 1_000_000)
+    ),
     *(Case("reads of DNA, the matrix", reads, n, MATRIX, matrix=True) for n in (500, 5_000)),
     Case("words in capitals, the matrix", capitals, 100, MATRIX, matrix=True),
+    Case(
+        "words of 6–12 letters, the matrix of subsequences", middling, 1_000, MATRIX[:2], of="subsequences", matrix=True
+    ),
 ]

@@ -5,6 +5,7 @@ import sys
 import time
 import warnings
 from collections import Counter
+from itertools import combinations
 
 import numpy as np
 
@@ -17,9 +18,9 @@ FEW = 200  # texts of the first run, which is not measured
 LOOKED_AT = 60  # rows of a matrix that are compared with the definition
 
 
-def fitted_and_placed(system, k):
+def fitted_and_placed(system, case):
     def run(texts):
-        model = COMPONENTS[system](k).fit(texts)
+        model = COMPONENTS[system](case.k, case.of).fit(texts)
         return model, model.transform(texts)
 
     return run
@@ -28,10 +29,10 @@ def fitted_and_placed(system, k):
 # ---------------------------------------------------------------------- accuracy
 
 
-def judged(texts, scores):
+def judged(texts, scores, of):
     """Captured: tr(UᵀAU)/tr(A), with A the centred kernel matrix and U a basis of the centred scores; residual: the
     worst ‖Au − θu‖/θ over their columns u, of unit length, with θ = uᵀAu. The features are scikit-learn's."""
-    Phi = of_counts("passthrough").fit_transform(texts).tocsr()
+    Phi = of_counts("passthrough", of).fit_transform(texts).tocsr()
     mean = np.asarray(Phi.mean(axis=0)).ravel()
     scores = np.asarray(scores, dtype=float)
     scores = scores - scores.mean(axis=0)
@@ -48,29 +49,40 @@ def judged(texts, scores):
     return {"captured": captured, "residual": float(np.max(np.linalg.norm(product - U * theta, axis=0) / theta))}
 
 
-def by_definition(texts, others):
-    """The kernel, gram by gram."""
+def grams(text):
+    return Counter(text[i : i + m] for m in range(1, GRAMS + 1) for i in range(len(text) - m + 1))
 
-    def grams(text):
-        return Counter(text[i : i + m] for m in range(1, GRAMS + 1) for i in range(len(text) - m + 1))
+
+def weighed_subsequences(text):
+    """Each chosen set of letters counts for 2 to the power of minus the letters from its first to its last."""
+    found = Counter()
+    for m in range(1, GRAMS + 1):
+        for places in combinations(range(len(text)), m):
+            found["".join(text[i] for i in places)] += 0.5 ** (places[-1] - places[0] + 1)
+    return found
+
+
+def by_definition(texts, others, features):
+    """The kernel, feature by feature."""
 
     def product(a, b):
         return sum(count * b[gram] for gram, count in a.items())
 
-    left, right = [grams(text) for text in texts], [grams(text) for text in others]
+    left, right = [features(text) for text in texts], [features(text) for text in others]
     sizes = np.sqrt(np.outer([product(a, a) for a in left], [product(b, b) for b in right]))
     return np.array([[product(a, b) for b in right] for a in left]) / sizes
 
 
-def off(texts, K):
+def off(texts, K, of):
     some = texts[:LOOKED_AT]
-    return {"error": float(np.max(np.abs(np.asarray(K)[: len(some), : len(some)] - by_definition(some, some))))}
+    true = by_definition(some, some, grams if of == "grams" else weighed_subsequences)
+    return {"error": float(np.max(np.abs(np.asarray(K)[: len(some), : len(some)] - true)))}
 
 
 def main(number, scale, name):
     warnings.simplefilter("ignore")
     case = CASES[int(number)].scaled(float(scale))
-    texts, run = case.make(case.n), MATRICES[name] if case.matrix else fitted_and_placed(name, case.k)
+    texts, run = case.make(case.n), MATRICES[case.of][name] if case.matrix else fitted_and_placed(name, case)
     run(texts[: 5 if case.matrix else FEW])  # imports, thread pools, first-call costs
     times, worked, peak = [], [], 0
     while len(times) < case.repeats and sum(times) < case.patience:
@@ -82,9 +94,9 @@ def main(number, scale, name):
         worked.append(time.process_time() - before)
         peak = max(peak, used)
     if case.matrix:
-        accuracy, said = off(texts, found), {}
+        accuracy, said = off(texts, found, case.of), {}
     else:
-        accuracy = judged(texts, found[1])
+        accuracy = judged(texts, found[1], case.of)
         said = {what: str(getattr(found[0], f"{what}_", "")) for what in ("certificate", "plan")}
     print(json.dumps({"times": times, "worked": worked, "peak": peak} | accuracy | said))
 

@@ -1,37 +1,46 @@
 """Texts: the systems that are measured, each imported when it is needed so that none has another's memory."""
 
+from itertools import combinations
+
 import numpy as np
 
-GRAMS = 3  # letters
+GRAMS = 3  # letters, of grams and of subsequences
+DECAY = 1.0  # what a gap costs: nothing, so that counts are the features of subsequences too
 
 
-def by_mercer(k):
+def by_mercer(k, of):
     from mercer import KernelPCA
-    from mercer.kernels import Spectrum
+    from mercer.kernels import Spectrum, Subsequence
 
-    return KernelPCA(k, kernel=Spectrum(GRAMS), random_state=0)
+    kernel = Spectrum(GRAMS) if of == "grams" else Subsequence(GRAMS, decay=DECAY)
+    return KernelPCA(k, kernel=kernel, random_state=0)
 
 
-def of_counts(reduce):
+def subsequences(text):
+    return ["".join(letters) for letters in combinations(text, GRAMS)]
+
+
+def of_counts(reduce, of):
     """The same features with scikit-learn, and what it has for sparse rows."""
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import Normalizer
 
-    counts = CountVectorizer(analyzer="char", ngram_range=(GRAMS, GRAMS), lowercase=False)
+    analyzer = "char" if of == "grams" else subsequences
+    counts = CountVectorizer(analyzer=analyzer, ngram_range=(GRAMS, GRAMS), lowercase=False)
     return make_pipeline(counts, Normalizer(), reduce)
 
 
-def by_truncated_svd(k):
+def by_truncated_svd(k, of):
     from sklearn.decomposition import TruncatedSVD
 
-    return of_counts(TruncatedSVD(k, random_state=0))
+    return of_counts(TruncatedSVD(k, random_state=0), of)
 
 
-def by_pca(k):
+def by_pca(k, of):
     from sklearn.decomposition import PCA
 
-    return of_counts(PCA(k, svd_solver="arpack", random_state=0))
+    return of_counts(PCA(k, svd_solver="arpack", random_state=0), of)
 
 
 class OfColumn:
@@ -58,8 +67,8 @@ COMPONENTS = {
     "mercer": by_mercer,
     "CountVectorizer + TruncatedSVD": by_truncated_svd,
     "CountVectorizer + PCA": by_pca,
-    "skrub StringEncoder": lambda k: OfColumn("StringEncoder", k),
-    "skrub MinHashEncoder": lambda k: OfColumn("MinHashEncoder", k),
+    "skrub StringEncoder": lambda k, of: OfColumn("StringEncoder", k),
+    "skrub MinHashEncoder": lambda k, of: OfColumn("MinHashEncoder", k),
 }
 
 
@@ -89,8 +98,26 @@ def matrix_of_counts(texts):
     )
 
 
+# ---------------------------------------------------------------------- the matrix: subsequences of up to three letters
+
+
+def subsequence_matrix_by_mercer(texts):
+    from mercer.kernels import Subsequence
+
+    return Subsequence(GRAMS, decay=0.5, up_to=True).block(texts, texts)
+
+
+def subsequence_matrix_by_strkernels(texts):
+    from strkernels import SubsequenceStringKernel
+
+    return SubsequenceStringKernel(maxlen=GRAMS, ssk_lambda=0.5)(np.array(texts), np.array(texts))
+
+
 MATRICES = {
-    "mercer": matrix_by_mercer,
-    "strkernels": matrix_by_strkernels,
-    "CountVectorizer and a product": matrix_of_counts,
+    "grams": {
+        "mercer": matrix_by_mercer,
+        "strkernels": matrix_by_strkernels,
+        "CountVectorizer and a product": matrix_of_counts,
+    },
+    "subsequences": {"mercer": subsequence_matrix_by_mercer, "strkernels": subsequence_matrix_by_strkernels},
 }
