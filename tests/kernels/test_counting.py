@@ -10,8 +10,9 @@ from mercer.kernels import Spectrum
 from mercer.kernels.texts import columns
 from mercer.kernels.texts.grams import Letters
 from mercer.limits import Limits
-from mercer.plans.kernel import Problem, choose_plan
+from mercer.plans.kernel import choose_plan
 from mercer.plans.seconds import kernel_work
+from mercer.plans.sizes import Problem
 from support.peak import needs_peaks, peak_of
 
 rng = np.random.default_rng(0)

@@ -3,7 +3,8 @@
 import pytest
 
 from mercer.limits import Limits
-from mercer.plans.kernel import Problem, choose_plan
+from mercer.plans.kernel import choose_plan
+from mercer.plans.sizes import Problem
 
 # ---------------------------------------------------------------------- the plan
 

@@ -17,9 +17,10 @@ from mercer.fits.linear import ways
 from mercer.kernels import RBF
 from mercer.limits import Limits
 from mercer.plans import pace
-from mercer.plans.kernel import Problem, choose_plan
+from mercer.plans.kernel import choose_plan
 from mercer.plans.seconds import START, Work, kernel_work
 from mercer.plans.share import components_explaining, foretell_share
+from mercer.plans.sizes import Problem
 from mercer.solvers.dense import Dense
 from mercer.solvers.feature_side import Factored, FactoredKrylov
 from mercer.solvers.krylov import BlockKrylov

@@ -12,10 +12,11 @@ from mercer.errors import NoRoom
 from mercer.fits.training import Training
 from mercer.kernels import Kernel, Precomputed
 from mercer.limits import Limits
-from mercer.plans.kernel import LAPACK_ROWS, Problem, choose_plan
+from mercer.plans.kernel import LAPACK_ROWS, choose_plan
 from mercer.plans.linear import LAPACK_SIDE, LinearProblem, choose_linear_plan
 from mercer.plans.seconds import Work, eigenvalue_work, kernel_work, linear_work
 from mercer.plans.share import Share, components_explaining, foretell_share
+from mercer.plans.sizes import Problem
 from mercer.sources.items import Items, Rows
 from mercer.threads import one_blas_thread
 

@@ -17,11 +17,11 @@ from mercer.models.kernel_pca import KernelPCA
 from mercer.models.lle import LocallyLinearEmbedding
 from mercer.models.pca import PCA
 from mercer.operators.tiles import STRIP
-from mercer.plans.kernel import Problem
 from mercer.plans.linear import LinearProblem
 from mercer.plans.pace import linear_plan_ahead, local_plan_ahead, plan_ahead
 from mercer.plans.plan import Plan
 from mercer.plans.share import FIRST_GUESS, Share
+from mercer.plans.sizes import Problem
 from mercer.sources.held import HeldRows
 from mercer.sources.items import Items
 from mercer.sources.texts import Texts

@@ -1,13 +1,13 @@
 """What will be done, and why: pure functions of sizes and the budget.
 
 A plan names a solver, the form in which the matrix is held, the memory at the peak and its reason in words; `kernel`,
-`linear` and `local` choose one for each family. No clock and no reading of free memory decides, so that runs repeat.
-`seconds` and `pace` foretell how long it takes, `share` how many components a share of the variance needs, and
-`fill` how full a sparse factor becomes.
+`linear` and `local` choose one for each family, and `sizes` counts what a kernel problem takes. No clock and no reading
+of free memory decides, so that runs repeat. `seconds` and `pace` foretell how long it takes, `share` how many
+components a share of the variance needs, and `fill` how full a sparse factor becomes.
 """
 
 from mercer.plans.fill import probe_fill
-from mercer.plans.kernel import LAPACK_ROWS, Problem, certified_plan, choose_plan
+from mercer.plans.kernel import LAPACK_ROWS, certified_plan, choose_plan
 from mercer.plans.linear import (
     COLUMN_ENTRIES,
     LAPACK_SIDE,
@@ -23,6 +23,7 @@ from mercer.plans.pace import linear_plan_ahead, local_plan_ahead, plan_ahead
 from mercer.plans.plan import Plan
 from mercer.plans.seconds import Work, eigenvalue_work, kernel_work, linear_work
 from mercer.plans.share import FIRST_GUESS, Share, components_explaining, foretell_share, number_to_plan_for
+from mercer.plans.sizes import Problem
 
 __all__ = [
     "COLUMN_ENTRIES",

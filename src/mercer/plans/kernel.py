@@ -1,23 +1,20 @@
 """Which way to take: a pure function of sizes and the budget, which gives its reason."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isqrt
 
-from mercer.blocks import FEATURE_ROWS, LANES, MOST_FEATURES, THREAD_ROWS, rows_at_a_time
+from mercer.blocks import rows_at_a_time
 from mercer.errors import NoRoom, counted
 from mercer.limits import Limits, bytes_in_words
 from mercer.plans.plan import BUFFERS, HELD_TOL, Plan, seconds_in_words, within
-from mercer.plans.share import Share
+from mercer.plans.sizes import Problem
 from mercer.solvers.dense import Dense
 from mercer.solvers.feature_side import Factored, FactoredKrylov
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.landmarks import Landmarks
 from mercer.solvers.warm import WarmKrylov
 
-_MOST_SPARSE_FEATURES = 2000
-_COUNTED = 2_000_000  # sparse features that are counted at a time
-_FEATURE_PIECES = 8  # blocks of features that threads share
 _FEWEST_TO_ITERATE = 64  # rows up to which a block solver has nothing to iterate on
 LAPACK_ROWS = 500  # rows up to which LAPACK is as fast as anything
 _HELD = 12_000  # rows up to which holding K is faster than evaluating it anew, whatever the memory
@@ -27,7 +24,6 @@ _RECOMPUTED_TOL = WarmKrylov.tol
 _BUDGET = 600.0  # nominal seconds that all passes may take before one exact pass has to do
 _WARM_PASSES = 4  # what a warm start usually takes
 _FEWEST_PIVOTS = 50
-_TILES = 5_000_000  # bytes of the tiles a thread works on
 _LANDMARKS, _MOST_LANDMARKS, _FEWEST_LANDMARKS = 1000, 3000, 50
 _BEFORE_A_PASS = 2000  # landmarks where one exact pass follows, which takes longer than they do
 _CHOSEN_FROM, _FEWEST_CHOSEN_FROM = 16, 2  # rows to choose a landmark from, at least, and if memory is short
@@ -35,35 +31,6 @@ _MOST_CHOSEN_FROM, _CHOSEN_ENTRIES = (
     100_000,
     20_000_000,
 )  # rows to choose landmarks from, and entries looked at meanwhile
-
-
-@dataclass(frozen=True)
-class Problem:
-    """The sizes that decide. k = None asks for all components."""
-
-    n: int
-    k: int | None
-    width: int = 0  # columns of an item, or as many numbers as it takes while it is worked on
-    working: int = 0  # numbers that one takes in memory, and a third of what is prepared of it; 0: width
-    n_features: int | None = None  # of an exact feature map, if the kernel has one
-    free_features: bool = True  # whether features of the width of the rows are the rows themselves
-    copied: int = 0  # bytes of X that the model keeps a copy of
-    loaded: int = 0  # bytes of X that have to be read from a file first
-    reading: int = 0  # bytes that reading it takes meanwhile
-    sparse: bool = False
-    sparse_features: bool = False  # whether exact features are sparse, whatever the items are
-    stored: int = 0  # numbers of sparse features that are not zero, if that is known
-    cheap_features: bool = False  # whether they can be made anew, block by block, whenever they are asked for
-    given: bool = False  # the matrix (or its products) came from the user: it costs nothing to hold
-    psd: bool = True  # whether the kernel is known to be positive semi-definite
-    entry_cost: float = 5.0  # nominal nanoseconds to evaluate an entry
-    inverse: bool = False  # whether the way back is learned too, which takes an n×n matrix
-    eigen_solver: str = "auto"
-    tol: float = 0.0
-    max_passes: int | None = None
-    n_landmarks: int | None = None  # None: as many as seem right
-    refine: int = 0  # exact passes after landmarks
-    share: Share | None = None  # of the variance, if that was asked for: k is then the upper end of a range
 
 
 def choose_plan(problem: Problem, limits: Limits) -> Plan:
@@ -124,17 +91,17 @@ def _dense_if_asked(p: Problem, limits: Limits) -> Plan | None:
 
 def _feature_side(p: Problem, limits: Limits) -> Plan | None:
     """The D×D side: D so small that LAPACK takes no time, or so many components that nothing else pays."""
-    D, k = p.n_features or 0, _wanted(p)
-    if p.given or not _narrow(p) or not (10 * k > D or D <= LAPACK_ROWS):
+    D, k = p.n_features or 0, p.wanted
+    if p.given or not p.narrow or not (10 * k > D or D <= LAPACK_ROWS):
         return None
-    solving, making = 8 * (4 * p.n * min(k, D) + 3 * D * D), _matrix(p, "features", limits)
-    memory = _passing_bytes(p, limits.threads) + solving if p.cheap_features else _with_features(p, making, solving)
+    solving, making = 8 * (4 * p.n * min(k, D) + 3 * D * D), p.matrix_bytes("features", limits.threads)
+    memory = p.passing_bytes(limits.threads) + solving if p.cheap_features else p.with_features(making, solving)
     why = f"the kernel has {counted(D, 'exact feature')}: a {D:,}×{D:,} problem."
     return Plan(Factored(), "features", memory, why, p.tol or HELD_TOL, passes=2)
 
 
 def _small_or_nearly_all(p: Problem, limits: Limits) -> Plan | None:
-    k, krylov = _wanted(p), p.eigen_solver == "krylov"
+    k, krylov = p.wanted, p.eigen_solver == "krylov"
     if p.n <= (_FEWEST_TO_ITERATE if krylov else LAPACK_ROWS):
         rows = f"{p.n:,} rows are" if p.n > 1 else "one row is"
         return _dense(p, f"{rows} few: LAPACK on the whole matrix.")
@@ -145,17 +112,17 @@ def _small_or_nearly_all(p: Problem, limits: Limits) -> Plan | None:
 
 
 def _features(p: Problem, limits: Limits) -> Plan | None:
-    if p.given or not (_narrow(p) or _no_wider_than_rows(p) or p.sparse_features):
+    if p.given or not (p.narrow or p.no_wider_than_rows or p.sparse_features):
         return None
     why = f"{p.n:,}×{p.n_features or 0:,} features are never multiplied out."
-    return _among_features(p, limits, why) if _far_fewer_features(p) else _cold(p, limits, "features", why)
+    return _among_features(p, limits, why) if p.far_fewer_features else _cold(p, limits, "features", why)
 
 
 def _among_features(p: Problem, limits: Limits, why: str) -> Plan:
     """Krylov steps on the D×D side, which is not held either."""
-    k, D = _wanted(p), p.n_features or 0
+    k, D = p.wanted, p.n_features or 0
     solver = FactoredKrylov(_steps(p, limits, "features"))
-    memory = _with_features(p, _matrix(p, "features", limits), solver.memory(p.n, D, k))
+    memory = p.with_features(p.matrix_bytes("features", limits.threads), solver.memory(p.n, D, k))
     why = f"{why} The basis has a row for each of the {D:,} features, not for each of {p.n:,} items."
     return Plan(solver, "features", memory, why, solver.steps.tol, solver.steps.usual_passes(k))
 
@@ -199,13 +166,13 @@ def _recomputed(p: Problem, limits: Limits) -> Plan:
         return _cold(p, limits, "recomputed", why)
     solver = WarmKrylov(
         tol=p.tol or _RECOMPUTED_TOL,
-        block=WarmKrylov.block_for(_wanted(p)),
+        block=WarmKrylov.block_for(p.wanted),
         rank=_rank(p),
         max_passes=p.max_passes or WarmKrylov.max_passes,
         threads=limits.threads,
     )
     solver = _fitted(solver, p, limits)
-    memory = _matrix(p, "recomputed", limits) + solver.memory(p.n, _wanted(p))
+    memory = p.matrix_bytes("recomputed", limits.threads) + solver.memory(p.n, p.wanted)
     why = (
         f"{size}, against a limit of {bytes_in_words(limits.memory)}."
         if 16 * p.n**2 > limits.memory
@@ -222,7 +189,7 @@ def _may_approximate(p: Problem) -> bool:
 
 def _landmarks(p: Problem, limits: Limits, why: str) -> Plan:
     """From as large a sample as there is room for; with fewer landmarks only if nobody said how many."""
-    k = _wanted(p) if p.k is not None else _LANDMARKS
+    k = p.wanted if p.k is not None else _LANDMARKS
     if p.share:  # landmarks explain what they can, and say so
         k = min(k, _MOST_LANDMARKS // 8)
     usual = max(8 * k + 100, _BEFORE_A_PASS if p.refine else _LANDMARKS)
@@ -230,11 +197,11 @@ def _landmarks(p: Problem, limits: Limits, why: str) -> Plan:
     sample = min(p.n, max(_CHOSEN_FROM * count, min(_CHOSEN_ENTRIES // count, _MOST_CHOSEN_FROM)))
     solver = Landmarks(count, sample, p.refine, p.tol, limits.threads)
     rows = p.copied + p.loaded if p.refine else p.reading
-    exact = _matrix(p, "recomputed", limits) + solver.exact(p.n, min(_wanted(p), count)) if p.refine else 0
+    exact = p.matrix_bytes("recomputed", limits.threads) + solver.exact(p.n, min(p.wanted, count)) if p.refine else 0
 
     def memory(solver: Landmarks) -> int:  # one after the other: landmarks are gone when exact passes begin
         block = min(rows_at_a_time(solver.count, p.width), p.n)
-        return max(exact, rows + BUFFERS + solver.memory(_working(p), block))
+        return max(exact, rows + BUFFERS + solver.memory(p.numbers_each, block))
 
     while memory(solver) > limits.memory and solver.sample > _FEWEST_CHOSEN_FROM * solver.count:
         fewer = max(_FEWEST_CHOSEN_FROM * solver.count, int(solver.sample * 0.8))
@@ -249,104 +216,28 @@ def _landmarks(p: Problem, limits: Limits, why: str) -> Plan:
 _IN_MEMORY = _dense_if_asked, _feature_side, _small_or_nearly_all, _features, _held
 
 
-# ---------------------------------------------------------------------- sizes
-
-
 def _dense(p: Problem, why: str) -> Plan:
     """The matrix, the centred matrix and LAPACK's copy; with all vectors, those, their products and LAPACK's work."""
-    held = "given" if p.given else "features" if _narrow(p) or _no_wider_than_rows(p) else "gram"
-    squares = 2 if 4 * _wanted(p) < p.n and p.n > _FEWEST_TO_ITERATE else 6
-    return Plan(Dense(), held, _matrix(p, held) + 8 * squares * p.n**2, why, p.tol or HELD_TOL)
+    held = "given" if p.given else "features" if p.narrow or p.no_wider_than_rows else "gram"
+    squares = 2 if 4 * p.wanted < p.n and p.n > _FEWEST_TO_ITERATE else 6
+    return Plan(Dense(), held, p.matrix_bytes(held) + 8 * squares * p.n**2, why, p.tol or HELD_TOL)
 
 
 def _cold(p: Problem, limits: Limits, held: str, why: str) -> Plan:
-    k, solver, making = _wanted(p), _steps(p, limits, held), _matrix(p, held, limits)
+    k, solver, making = p.wanted, _steps(p, limits, held), p.matrix_bytes(held, limits.threads)
     solving = solver.memory(p.n, k)
-    memory = _with_features(p, making, solving) if held == "features" else making + solving
+    memory = p.with_features(making, solving) if held == "features" else making + solving
     return Plan(solver, held, memory, why, solver.tol, solver.usual_passes(k))
 
 
 def _steps(p: Problem, limits: Limits, held: str) -> BlockKrylov:
-    k = _wanted(p)
+    k = p.wanted
     return BlockKrylov(
         tol=p.tol or (_RECOMPUTED_TOL if held == "recomputed" else HELD_TOL),
         block=32 if held == "recomputed" else _SMALL_BLOCK if k < 2 * _SMALL_BLOCK else _LARGE_BLOCK,
         max_passes=p.max_passes or BlockKrylov.max_passes,
         threads=limits.threads,
     )
-
-
-def _wanted(p: Problem) -> int:
-    return p.n if p.k is None else min(p.k, p.n)
-
-
-def _matrix(p: Problem, held: str, limits: Limits | None = None) -> int:
-    """Bytes of the matrix as it is held, with the rows kept and prepared for it."""
-    threads = limits.threads if limits else 1
-    prepared = 8 * p.n * (3 * _working(p) + 6)
-    return (
-        p.loaded
-        + {
-            "given": p.copied,
-            "gram": p.copied + 8 * p.n**2 + prepared,
-            # rows in double and in single precision
-            "recomputed": p.copied + BUFFERS + threads * _TILES + prepared + 8 * p.n * (_working(p) + 2),
-            "features": _feature_bytes(p, threads),
-        }[held]
-    )
-
-
-def _working(p: Problem) -> int:
-    return p.working or p.width
-
-
-def _passing_bytes(p: Problem, threads: int) -> int:
-    """Of features that are made block by block, and forgotten: what a sweep or the threads work on, and its pieces."""
-    rows = min(p.n, max(threads * FEATURE_ROWS, 2 * FEATURE_ROWS + LANES * THREAD_ROWS))
-    return p.loaded + p.copied + 3 * 8 * rows * (p.n_features or 0)
-
-
-def _feature_bytes(p: Problem, threads: int) -> int:
-    """Of features that are not the rows themselves, with what making them takes, and of blocks moved to the mean; or of
-    the rows' copy, which is made when the blocks are gone."""
-    D = p.n_features or 0
-    if p.sparse_features:  # in pieces, and put together; or what counting some of them at a time takes
-        stored = _stored(p)
-        return 12 * stored + max(12 * stored, 100 * min(stored, _COUNTED)) + p.copied
-    made = 0 if p.free_features and p.width == D else 8 * p.n * D * (1 if p.width == D else 3)
-    whole = -(-p.n // -(-p.n // FEATURE_ROWS))  # rows of a block, all at once
-    moved = 8 * D * min(p.n, max(whole, threads * min(FEATURE_ROWS, -(-p.n // _FEATURE_PIECES))))
-    return made + max(p.copied, 0 if p.sparse else moved)
-
-
-def _with_features(p: Problem, making: int, solving: int) -> int:
-    """With what a solver takes: sparse features are made before it begins."""
-    if not p.sparse_features:
-        return making + solving
-    most = max(making, p.loaded + p.copied + 12 * _stored(p) + 4 * p.n + solving)
-    return most + min(BUFFERS, 20 * most)  # of little, the allocator keeps little
-
-
-def _stored(p: Problem) -> int:
-    return p.stored or 3 * p.n * p.width
-
-
-def _narrow(p: Problem) -> bool:
-    most = _MOST_SPARSE_FEATURES if p.sparse or p.sparse_features else MOST_FEATURES
-    return p.n_features is not None and p.n_features <= min(p.n, most)
-
-
-def _far_fewer_features(p: Problem) -> bool:
-    """Features of texts of which there are so few that the basis of a solver had better have a row for each of them.
-
-    Not of sparse rows, whose columns may lie far from zero: sums over rows would lose the digits of what varies.
-    """
-    return p.sparse_features and not p.sparse and 2 * (p.n_features or 0) <= p.n
-
-
-def _no_wider_than_rows(p: Problem) -> bool:
-    """Features that are the rows, or the rows scaled, cost little where K would cost more."""
-    return p.n_features is not None and p.n_features == p.width and (p.sparse or p.width > p.n)
 
 
 def _nominal_pass(p: Problem, limits: Limits) -> float:
@@ -356,12 +247,12 @@ def _nominal_pass(p: Problem, limits: Limits) -> float:
 
 def _rank(p: Problem) -> int:
     """So many pivots that they cost about as much as a fraction of a pass."""
-    return min(max(8 * _wanted(p) + 100, min(isqrt(32 * p.n) // 2, 700)), 3000, p.n // 4)
+    return min(max(8 * p.wanted + 100, min(isqrt(32 * p.n) // 2, 700)), 3000, p.n // 4)
 
 
 def _fitted(solver: WarmKrylov, p: Problem, limits: Limits) -> WarmKrylov:
     """With a smaller basis, then fewer pivots, then narrower blocks, where memory is short."""
-    k, room = _wanted(p), limits.memory - _matrix(p, "recomputed", limits)
+    k, room = p.wanted, limits.memory - p.matrix_bytes("recomputed", limits.threads)
     while solver.memory(p.n, k) > room and solver.blocks > 4:
         solver = replace(solver, blocks=solver.blocks - 1)
     while solver.memory(p.n, k) > room and solver.rank > max(_FEWEST_PIVOTS, k + 10):
@@ -386,4 +277,4 @@ def _advice(plan: Plan) -> str:
 def _inverse_bytes(p: Problem, plan: Plan) -> int:
     rows = plan.solver.count if isinstance(plan.solver, Landmarks) else p.n
     held = p.reading if plan.streams else p.copied + p.loaded
-    return held + 8 * rows * (rows + 3 * _working(p) + 3 * min(_wanted(p), rows))
+    return held + 8 * rows * (rows + 3 * p.numbers_each + 3 * min(p.wanted, rows))

@@ -12,11 +12,12 @@ from mercer.arrays import Held
 from mercer.kernels import Kernel
 from mercer.limits import Limits
 from mercer.operators.tiles import STRIP
-from mercer.plans.kernel import Problem, choose_plan
+from mercer.plans.kernel import choose_plan
 from mercer.plans.linear import LinearProblem, choose_linear_plan
 from mercer.plans.local import LocalProblem, choose_local_plan
 from mercer.plans.plan import Plan
 from mercer.plans.seconds import NOMINAL, START, Pace, kernel_work, linear_work
+from mercer.plans.sizes import Problem
 from mercer.sources.items import Items
 from mercer.threads import one_blas_thread
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from mercer.blocks import LANES
-from mercer.plans.kernel import Problem
 from mercer.plans.linear import LinearProblem
 from mercer.plans.plan import Plan
+from mercer.plans.sizes import Problem
 from mercer.solvers.completeness import PROBES
 from mercer.solvers.dense import Dense
 from mercer.solvers.feature_side import Factored, FactoredKrylov

@@ -19,8 +19,8 @@ from mercer.kernels.domain import refuse_inverse, without_negative
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.resolve import as_said
 from mercer.limits import Limits
-from mercer.plans.kernel import Problem
 from mercer.plans.share import number_to_plan_for
+from mercer.plans.sizes import Problem
 from mercer.sources.items import Items
 
 

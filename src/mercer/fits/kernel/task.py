@@ -15,8 +15,8 @@ from mercer.kernels import Kernel
 from mercer.kernels.features import FeatureMap
 from mercer.limits import Limits
 from mercer.operators.projection import Centring, Projection
-from mercer.plans.kernel import Problem
 from mercer.plans.plan import Plan
+from mercer.plans.sizes import Problem
 from mercer.progress import Listener
 from mercer.readings.components import shares
 from mercer.sources.weights import per_degree_of_freedom
