@@ -111,6 +111,11 @@ class Centered(Measured):
     def _counts(self) -> Array:
         return np.ones((self.n, 1)) if self.weights is None else self.weights[:, None]
 
+    @property
+    def shares(self) -> Array:
+        """w/Σw: what every row is of the mean."""
+        return self._counts[:, 0] / self.total_weight
+
     def _finite_means(self, sums: Array) -> Array:
         refuse_non_finite(sums, self.base.kernel)
         return sums / self.total_weight

@@ -8,6 +8,7 @@ import numpy as np
 
 from mercer.arrays import Array, Held, Matrix
 from mercer.blocks import FEATURE_ROWS, THREAD_ROWS, cut, rows_at_a_time
+from mercer.errors import BadData
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
 from mercer.operators.centering import Centered
@@ -32,29 +33,44 @@ class Projection(ABC):
     def functions(self, X: Held, threads: int) -> Array:
         """The component functions at these items: the scores before their mean is taken off."""
 
+    @abstractmethod
+    def scores_and_lengths(self, X: Held, threads: int) -> tuple[Array, Array]:
+        """The scores, and ‖φ(x) − mean‖²: how far x is from the mean in all directions, of which scores are some."""
+
 
 @dataclass(frozen=True)
 class ByKernel(Projection):
-    """y(x) = (k(x, ·) − shift) α − offset, in tiles: no m×n matrix is held."""
+    """y(x) = (k(x, ·) − shift) α − offset, in tiles: no m×n matrix is held.
+
+    The mean of the features is Σ cᵢφ(xᵢ) over the rows, so that ‖φ(x) − mean‖² = k(x, x) − 2k(x, ·)c + ‖mean‖²; a shift
+    of k changes no such sum.
+    """
 
     kernel: Kernel
     rows: Held
     alpha: Array
     offset: Array
     shift: float
+    mean: Array  # c
+    square: float  # ‖mean‖² − shift
 
     def scores(self, X: Held, threads: int) -> Array:
-        return self._products(X, threads) - self.offset
+        return self._products(X, self.alpha, threads) - self.offset
 
     def functions(self, X: Held, threads: int) -> Array:
-        return self._products(X, threads) + self.shift * self.alpha.sum(axis=0)
+        return self._products(X, self.alpha, threads) + self.shift * self.alpha.sum(axis=0)
 
-    def _products(self, X: Held, threads: int) -> Array:
-        out, fitted = np.empty((X.shape[0], self.alpha.shape[1])), self.kernel.compact(self.rows)
+    def scores_and_lengths(self, X: Held, threads: int) -> tuple[Array, Array]:
+        products = self._products(X, np.column_stack([self.alpha, self.mean]), threads)
+        own = np.asarray(self.kernel.diag(X), dtype=np.float64) - self.shift
+        return products[:, :-1] - self.offset, own - 2 * products[:, -1] + self.square
+
+    def _products(self, X: Held, B: Array, threads: int) -> Array:
+        out, fitted = np.empty((X.shape[0], B.shape[1])), self.kernel.compact(self.rows)
 
         def block(some: slice, threads: int = 1) -> None:
             tiles = self.kernel.prepare(X[some], fitted, shift=self.shift)
-            apply(tiles, some.stop - some.start, self.rows.shape[0], self.alpha, out[some], threads)
+            apply(tiles, some.stop - some.start, self.rows.shape[0], B, out[some], threads)
 
         size = rows_at_a_time(8 * width_of(X))  # prepared rows are copies, so never of all of them
         with np.errstate(over="ignore", invalid="ignore"):
@@ -81,6 +97,12 @@ class _ByMatrix(Projection):
     def functions(self, X: Held, threads: int) -> Array:
         return np.asarray(X @ self.alpha)
 
+    def scores_and_lengths(self, X: Held, threads: int) -> tuple[Array, Array]:
+        raise BadData(
+            "How far items are from the mean takes k(x, x) of each, which a precomputed matrix between them and the "
+            "training items does not have: give the kernel as a function."
+        )
+
 
 @dataclass(frozen=True)
 class _ByFeatures(Projection):
@@ -90,12 +112,30 @@ class _ByFeatures(Projection):
     origin: Array
     axes: Array
     offset: Array
+    mean: Array  # of the features, from the origin
 
     def scores(self, X: Held, threads: int) -> Array:
         return self._by_blocks(X, lambda features: self._from_origin(features) - self.offset)
 
     def functions(self, X: Held, threads: int) -> Array:
         return self._by_blocks(X, lambda features: features @ self.axes)
+
+    def scores_and_lengths(self, X: Held, threads: int) -> tuple[Array, Array]:
+        lengths = list[Array]()
+
+        def scores(features: Matrix) -> Array:
+            lengths.append(self._lengths(features))
+            return self._from_origin(features) - self.offset
+
+        return self._by_blocks(X, scores), np.concatenate(lengths)
+
+    def _lengths(self, features: Matrix) -> Array:
+        mean = self.origin + self.mean
+        if isinstance(features, np.ndarray):
+            moved = features - mean
+            return np.einsum("ij,ij->i", moved, moved)
+        own = np.asarray(features.multiply(features).sum(axis=1)).ravel()
+        return np.asarray(own - 2 * (features @ mean) + mean @ mean)
 
     def _from_origin(self, features: Matrix) -> Array:
         if isinstance(features, np.ndarray):  # subtract first: a large mean would cancel afterwards
@@ -112,14 +152,22 @@ class _ByFeatures(Projection):
 
 def as_projection(kernel: Kernel, rows: Held, matrix: Centered, values: Array, vectors: Array) -> Projection:
     """The way from new points to scores that fits how the matrix was held."""
-    alpha, offset = matrix.dual(values, vectors)
     base = matrix.base
     if isinstance(base, FeatureGram):
         assert base.map is not None
-        return _ByFeatures(base.map, base.origin, base.transposed_times(alpha, moved=True), offset)
-    if isinstance(base, Gram):
-        return ByKernel(kernel, rows, alpha, offset, base.shift)
-    return _ByMatrix(alpha, offset)
+        alpha, offset = matrix.dual(values, vectors)
+        sums = base.transposed_times(np.column_stack([alpha, matrix.shares]), moved=True)
+        return _ByFeatures(base.map, base.origin, sums[:, :-1], offset, sums[:, -1])
+    return _by_matrix_or_kernel(isinstance(base, Gram), kernel, rows, matrix, values, vectors)
+
+
+def _by_matrix_or_kernel(
+    by_kernel: bool, kernel: Kernel, rows: Held, matrix: Centered, values: Array, vectors: Array
+) -> Projection:
+    alpha, offset = matrix.dual(values, vectors)
+    if not by_kernel:
+        return _ByMatrix(alpha, offset)
+    return ByKernel(kernel, rows, alpha, offset, matrix.base.shift, matrix.shares, matrix.mean)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,8 +193,8 @@ class Centring:
             assert learned is not None
             base = FeatureGram(learned.features(rows), learned=learned)
             return as_projection(kernel, rows, self._matrix(base), values, vectors)
-        alpha, offset = self.dual(values, vectors)
-        return _ByMatrix(alpha, offset) if self.held == "matrix" else ByKernel(kernel, rows, alpha, offset, self.shift)
+        gone = self._matrix(_Gone(len(self.means), self.shift))
+        return _by_matrix_or_kernel(self.held == "kernel", kernel, rows, gone, values, vectors)
 
     def dual(self, values: Array, vectors: Array) -> tuple[Array, Array]:
         """α and αᵀμ, as `Centered.dual` has them."""
@@ -161,8 +209,8 @@ class Centring:
 class _Gone(SymmetricOperator):
     """A matrix of which nothing is left but its size."""
 
-    def __init__(self, n: int) -> None:
-        self.n = n
+    def __init__(self, n: int, shift: float = 0.0) -> None:
+        self.n, self.shift = n, shift
 
     def matmat(self, B: Array) -> Array:
         raise NotImplementedError("The matrix was not kept.")

@@ -172,9 +172,17 @@ def _from_moments(task: Task, plan: Plan, features: LandmarkMap, moments: Moment
         values=kept,
         total=max(most, 0.0),
         total_weight=moments.weight,
-        projection=ByKernel(task.kernel, features.rows, features.inverse @ V, moments.mean @ V, 0.0),
+        projection=_seen_projection(task, features, moments, V),
         indefinite=indefinite,
         warnings=_about_what_is_seen(task, kept, values, most, indefinite),
+    )
+
+
+def _seen_projection(task: Task, features: LandmarkMap, moments: Moments, V: Array) -> ByKernel:
+    """y(x) = k(x, S) G − g₀; the mean of what is seen is Σ cₛφ(s) with c = L⁻ᵀ·mean, and as long as its features."""
+    mean, to_rows = moments.mean, features.inverse
+    return ByKernel(
+        task.kernel, features.rows, to_rows @ V, mean @ V, 0.0, mean=to_rows @ mean, square=float(mean @ mean)
     )
 
 
@@ -240,9 +248,7 @@ def _refined(
     assert isinstance(settings, Landmarks)
     values, V = _seen_components(moments.scatter, min(features.count, k + start_columns(k)))
     matrix = build_matrix(replace(plan, held="recomputed"), task.kernel, training, settings.threads, on_pass)
-    scores = ByKernel(task.kernel, features.rows, features.inverse @ V, moments.mean @ V, 0.0).scores(
-        training.data, settings.threads
-    )
+    scores = _seen_projection(task, features, moments, V).scores(training.data, settings.threads)
     beyond = float(values[k]) if k < len(values) else 0.0
     spectrum = find_spectrum(
         plan,

@@ -1,0 +1,50 @@
+"""How far new items are from the mean of the features, beside their scores, however the matrix was held."""
+
+import numpy as np
+import pytest
+
+from mercer import KernelPCA
+from mercer.datasets import OOV, VOC
+from mercer.errors import BadData
+from mercer.kernels import RBF, Polynomial, Spectrum
+
+LENGTHS = {
+    "entries": (RBF(0.3), {}),
+    "shifted entries": (RBF(1e-4), {}),
+    "dense features": (Polynomial(degree=2), {}),
+    "all rows as landmarks": (RBF(0.3), {"landmarks": np.arange(30)}),
+}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("kernel", "how"), LENGTHS.values(), ids=LENGTHS)
+@pytest.mark.filterwarnings("ignore:All rows look nearly the same")
+def test_lengths_of_new_rows_are_distances_from_the_mean_of_the_features(kernel, how, weighted):
+    """‖φ(x) − mean‖² = k(x, x) − 2k(x, ·)c + cᵀKc, also after somebody has cut the components."""
+    rng = np.random.default_rng(0)
+    X, new, weights = rng.normal(size=(30, 3)), 2 * rng.normal(size=(7, 3)), rng.integers(1, 4, 30)
+    model = KernelPCA(4, kernel=kernel, **how).fit(X, sample_weight=weights if weighted else None)
+    c, kernel = (weights / weights.sum() if weighted else np.full(30, 1 / 30)), model.kernel_
+    truth = kernel.diag(new) - 2 * kernel.block(new, X) @ c + c @ kernel.block(X, X) @ c
+    for _ in range(2):
+        scores, lengths = model._projection.now(model).scores_and_lengths(new, 1)
+        np.testing.assert_allclose(lengths, truth, rtol=1e-10)
+        np.testing.assert_allclose(scores, model.transform(new), rtol=1e-12, atol=1e-12)
+        if how:
+            break
+        model.eigenvalues_, model.eigenvectors_ = model.eigenvalues_[:2], model.eigenvectors_[:, :2]
+
+
+def test_lengths_of_texts_come_from_sparse_features():
+    model = KernelPCA(3, kernel=Spectrum(2)).fit(VOC)
+    kernel, new = model.kernel_, np.array(OOV, dtype=object)
+    texts = np.array(VOC, dtype=object)
+    truth = kernel.diag(new) - 2 * kernel.block(new, texts).mean(axis=1) + kernel.block(texts, texts).mean()
+    lengths = model._projection.now(model).scores_and_lengths(new, 1)[1]
+    np.testing.assert_allclose(lengths, truth, rtol=1e-12)
+
+
+def test_lengths_need_more_than_a_precomputed_matrix():
+    model = KernelPCA(2, kernel="precomputed").fit(np.diag([5.0, 4.0, 3.0, 2.0, 1.0]))
+    with pytest.raises(BadData, match=r"k\(x, x\)"):
+        model._projection.now(model).scores_and_lengths(np.ones((1, 5)), 1)
