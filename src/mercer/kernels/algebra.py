@@ -20,6 +20,7 @@ from mercer.kernels.base import (
     summed,
 )
 from mercer.kernels.features import FeatureMap, Joined, Multiplied
+from mercer.kernels.slopes import Level, Slopes, Together
 from mercer.rounding import gamma
 from mercer.sources.items import Items
 
@@ -46,6 +47,13 @@ class Constant(Kernel):
         return np.full(n_rows(X), self.value)
 
     psd = True
+    differentiable = True
+
+    def slopes(self, Z: Held, X: Held) -> Slopes:
+        return Level(Z)
+
+    def diag_pull(self, Z: Held) -> Array:
+        return np.zeros(Z.shape)
 
     def features(self, X: Held) -> Array:
         return np.full((n_rows(X), 1), np.sqrt(self.value))
@@ -81,6 +89,16 @@ class Scaled(Kernel):
 
     def diag(self, X: Held) -> Array:
         return self.factor * self.kernel.diag(X)
+
+    @property
+    def differentiable(self) -> bool:
+        return self.kernel.differentiable
+
+    def slopes(self, Z: Held, X: Held) -> Slopes:
+        return Together((self.kernel.slopes(Z, X), self.factor))
+
+    def diag_pull(self, Z: Held) -> Array:
+        return self.factor * self.kernel.diag_pull(Z)
 
     def sizes(self, X: Held) -> Array:
         return self.factor * self.kernel.sizes(X)
@@ -170,6 +188,10 @@ class _Pair(Kernel):
         return self.left.psd and self.right.psd
 
     @property
+    def differentiable(self) -> bool:
+        return self.left.differentiable and self.right.differentiable
+
+    @property
     def by_distance(self) -> bool:
         return self.left.by_distance and self.right.by_distance
 
@@ -197,6 +219,12 @@ class Sum(_Pair):
 
     def diag(self, X: Held) -> Array:
         return self.left.diag(X) + self.right.diag(X)
+
+    def slopes(self, Z: Held, X: Held) -> Slopes:
+        return Together((self.left.slopes(Z, X), 1.0), (self.right.slopes(Z, X), 1.0))
+
+    def diag_pull(self, Z: Held) -> Array:
+        return self.left.diag_pull(Z) + self.right.diag_pull(Z)
 
     def sizes(self, X: Held) -> Array:
         return self.left.sizes(X) + self.right.sizes(X)
@@ -233,6 +261,15 @@ class Product(_Pair):
 
     def diag(self, X: Held) -> Array:
         return self.left.diag(X) * self.right.diag(X)
+
+    def slopes(self, Z: Held, X: Held) -> Slopes:
+        """Each by that of its factors, times the other."""
+        left, right = self.left.slopes(Z, X), self.right.slopes(Z, X)
+        return Together((left, self.right.block(Z, X)), (right, self.left.block(Z, X)))
+
+    def diag_pull(self, Z: Held) -> Array:
+        left, right = self.left.diag_pull(Z), self.right.diag_pull(Z)
+        return left * self.right.diag(Z)[:, None] + right * self.left.diag(Z)[:, None]
 
     def sizes(self, X: Held) -> Array:
         return self.left.sizes(X) * self.right.sizes(X)

@@ -16,6 +16,7 @@ from mercer.arrays import Held as Held
 from mercer.errors import in_short
 from mercer.kernel_names import BY_NAME
 from mercer.kernels.features import ByFormula, FeatureMap
+from mercer.kernels.slopes import Slopes
 from mercer.rounding import gamma
 from mercer.sources.items import Items
 
@@ -145,6 +146,30 @@ class Kernel(ABC):
         """The map to these features, learned from X if there is anything to learn; None without exact features."""
         columns = self.n_features(X)
         return None if columns is None else ByFormula(self, columns, self.feature_roundings(X))
+
+    # ------------------------------------------------------------------ how it changes with a row
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether k(z, x) has a gradient in z, at least almost everywhere: `slopes` and `diag_pull` are then there."""
+        return False
+
+    def slopes(self, Z: Held, X: Held) -> Slopes:
+        """∂k(z, x)/∂z of all rows z of Z and x of X, for weighted sums over x. See `mercer.kernels.slopes`."""
+        raise self._no_gradient()
+
+    def pull(self, Z: Held, X: Held, C: Array) -> Array:
+        """Σᵢ C[q, i]·∂k(z_q, xᵢ)/∂z_q of every row z_q of Z (m×d): how Σᵢ cᵢk(z, xᵢ) changes with z. C is m×n."""
+        return self.slopes(Z, X).pull(C)
+
+    def diag_pull(self, Z: Held) -> Array:
+        """∂k(z, z)/∂z of every row of Z (m×d)."""
+        raise self._no_gradient()
+
+    def _no_gradient(self) -> ValueError:
+        if self.takes not in ("rows", "anything"):
+            return ValueError(f"{in_short(self)} has no gradient: it compares {self.takes}, and not rows of numbers.")
+        return ValueError(f"{in_short(self)} has no gradient in a row. RBF, Linear or Polynomial have one.")
 
     # ------------------------------------------------------------------ what is known of its values, and how well
 

@@ -15,6 +15,7 @@ from mercer.kernels.bandwidth import ByGamma
 from mercer.kernels.base import ROUNDINGS, Held, Products, n_rows, require_positive, summed
 from mercer.kernels.dot import as_float
 from mercer.kernels.euclidean import EuclideanKernel
+from mercer.kernels.slopes import ByColumns, Slopes
 from mercer.rounding import gamma
 
 
@@ -42,6 +43,9 @@ class RBF(ByGamma, EuclideanKernel):
             np.divide(2 * minus_squares, 1 - minus_squares, out=minus_squares)
             return
         _exponential(minus_squares, shift)
+
+    def steepness(self, minus_squares: Array, shift: float = 0.0) -> None:
+        np.exp(minus_squares, out=minus_squares)
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,16 @@ class Matern(EuclideanKernel):
             minus_squares *= 1 + r + r * r / 3
         if shift:
             minus_squares -= shift
+
+    def steepness(self, minus_squares: Array, shift: float = 0.0) -> None:
+        """ν = ½: e^−r/(2r), and 0 at r = 0 · ν = 3/2: e^−r/2 · ν = 5/2: (1 + r)e^−r/6."""
+        r = np.sqrt(-minus_squares)
+        np.exp(-r, out=minus_squares)
+        if self.nu == 0.5:
+            minus_squares[r == 0] = 0.0
+            np.divide(minus_squares, 2 * r, out=minus_squares, where=r > 0)
+        else:
+            minus_squares *= 0.5 if self.nu == 1.5 else (1 + r) / 6
 
 
 @dataclass(frozen=True)
@@ -112,6 +126,13 @@ class RationalQuadratic(EuclideanKernel):
         minus_squares *= -self.alpha
         _exponential(minus_squares, shift)
 
+    def steepness(self, minus_squares: Array, shift: float = 0.0) -> None:
+        """(1 + x/α)^−(α + 1)."""
+        minus_squares /= -self.alpha
+        np.log1p(minus_squares, out=minus_squares)
+        minus_squares *= -(self.alpha + 1)
+        np.exp(minus_squares, out=minus_squares)
+
     def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Products = None) -> float:
         """k = e^−L, and the logarithm L is off by a few roundings of itself: in k by Le^−L ≤ 0.37 of as many.
 
@@ -142,6 +163,17 @@ class Laplacian(ByGamma):
 
     def diag(self, X: Held) -> Array:
         return np.ones(n_rows(X))
+
+    differentiable = True
+
+    def slopes(self, Z: Held, X: Held) -> Slopes:
+        """−γ·sign(z − x)·k."""
+        weights = self.block(Z, X)
+        weights *= -self.known_gamma
+        return ByColumns(as_float(Z), as_float(X), weights, lambda z, x: np.sign(z - x))
+
+    def diag_pull(self, Z: Held) -> Array:
+        return np.zeros(Z.shape)
 
     def rounding(self, X: Held, weights: Array | None = None, shift: float = 0.0, times: Products = None) -> float:
         """Differences, so the exponent x is off by γ of itself, and xe^−x ≤ 0.37."""

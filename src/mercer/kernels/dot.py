@@ -21,10 +21,12 @@ from mercer.kernels.base import (
     Tiles,
     is_sparse,
     largest_entry,
+    n_rows,
     require_finite,
     require_positive,
     summed,
 )
+from mercer.kernels.slopes import ByProducts, Slopes
 from mercer.rounding import gamma
 from mercer.sums import LESS_SHORT, chain, product, row_squares
 
@@ -54,6 +56,25 @@ class _DotKernel(Kernel):
         squares = squared_norms(self.rows(X))
         self.shape(squares)
         return squares
+
+    @abstractmethod
+    def steepness(self, products: Array) -> None:
+        """dk/ds in place of s = xᵀy."""
+
+    differentiable = True
+
+    def slopes(self, Z: Held, X: Held) -> Slopes:
+        """dk/ds·x."""
+        Z, X = as_float(Z), as_float(X)
+        steepness = dot(Z, X)
+        self.steepness(steepness)
+        return ByProducts(Z, X, steepness)
+
+    def diag_pull(self, Z: Held) -> Array:
+        """dk/ds·2z at s = ‖z‖²."""
+        squares = squared_norms(Z)
+        self.steepness(squares)
+        return 2 * squares[:, None] * dense(Z, np.float64)
 
     def roundings(self, X: Held) -> float:
         """Of the scalar product, of length d, and of the shape, which multiplies relative errors by `power`."""
@@ -102,6 +123,13 @@ class Linear(_DotKernel):
     def shape(self, products: Array) -> None:
         pass
 
+    def steepness(self, products: Array) -> None:
+        products[...] = 1.0
+
+    def slopes(self, Z: Held, X: Held) -> Slopes:
+        """x."""
+        return ByProducts(Z, as_float(X), None)
+
     def features(self, X: Held) -> Held:
         return X
 
@@ -117,6 +145,20 @@ class Cosine(_DotKernel):
 
     def shape(self, products: Array) -> None:
         pass
+
+    def steepness(self, products: Array) -> None:
+        products[...] = 1.0
+
+    def slopes(self, Z: Held, X: Held) -> Slopes:
+        """(x̂ − k·ẑ)/‖z‖ with directions x̂ and ẑ; 0 of a row z of zeros, where k jumps."""
+        directions, others = self.rows(Z), self.rows(X)
+        each = _inverse(row_products(directions, as_float(Z)))[:, None]  # ẑᵀz = ‖z‖, without a square
+        return ByProducts(
+            directions, others, np.broadcast_to(each, (n_rows(Z), n_rows(X))), -each * dot(directions, others)
+        )
+
+    def diag_pull(self, Z: Held) -> Array:
+        return np.zeros(Z.shape)
 
     def rows(self, X: Held) -> Held:
         """By a power of two first, which is exact: squares of huge and tiny numbers are none."""
@@ -172,6 +214,23 @@ class Polynomial(ByGamma, _DotKernel):
         products *= self.known_gamma
         products += self.coef0
         _raise_to(products, self.degree)
+
+    @property
+    def differentiable(self) -> bool:  # type: ignore[override]
+        """A power between 0 and 1 is infinitely steep at zero."""
+        return not 0 < self.degree < 1
+
+    def steepness(self, products: Array) -> None:
+        """degree·γ·(γs + coef0)^(degree − 1)."""
+        if not self.differentiable:
+            raise self._no_gradient()
+        if self.degree == 0:
+            products[...] = 0.0
+            return
+        products *= self.known_gamma
+        products += self.coef0
+        _raise_to(products, self.degree - 1)
+        products *= self.degree * self.known_gamma
 
     @property
     def power(self) -> float:  # type: ignore[override]
@@ -261,6 +320,13 @@ class Sigmoid(ByGamma, _DotKernel):
         products += self.coef0
         np.tanh(products, out=products)
 
+    def steepness(self, products: Array) -> None:
+        """γ(1 − k²) = 4γt/(1 + t)² with t = e^−2|γs + coef0|, where nothing cancels."""
+        products *= self.known_gamma
+        products += self.coef0
+        t = np.exp(-2 * np.abs(products))
+        np.divide(4 * self.known_gamma * t, (1 + t) ** 2, out=products)
+
     def sizes(self, X: Held) -> Array:
         """tanh is nowhere steeper than 1: what its argument is off by, k is at most."""
         return self.known_gamma * squared_norms(X) + abs(self.coef0) + 1.0
@@ -285,6 +351,13 @@ def dot(X: Held, Y: Held, out: Array | None = None) -> Any:
 def product_chain(X: Held) -> int:
     """Roundings behind a scalar product of two rows."""
     return X.shape[1] if sparse.issparse(X) else chain(X.shape[1], LESS_SHORT) + 1
+
+
+def row_products(X: Held, Y: Held) -> Array:
+    """xᵀy of every row of X with that of Y, as dense numbers."""
+    if sparse.issparse(X) or sparse.issparse(Y):
+        return np.asarray(sparse.csr_array(X).multiply(Y).sum(axis=1), dtype=np.float64).ravel()
+    return np.asarray(np.einsum("ij,ij->i", X, Y))
 
 
 def squared_norms(X: Held) -> Array:

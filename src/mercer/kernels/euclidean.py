@@ -1,6 +1,7 @@
 """Functions of ‖x − y‖²: the exponent from one matrix product, or from differences where that would cost digits."""
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from mercer.arrays import Array
 from mercer.errors import BadData
 from mercer.kernels.base import ROUNDINGS, Held, Kernel, Products, Tiles, n_rows
 from mercer.kernels.dot import as_float, dot, product_chain, squared_norms
+from mercer.kernels.slopes import ByColumns, ByProducts, Slopes
 from mercer.rounding import UNIT_SINGLE, gamma
 from mercer.squares import Moved, differences, from_products, multiply
 
@@ -113,6 +115,29 @@ class EuclideanKernel(Kernel):
     @abstractmethod
     def shape(self, minus_squares: Array, shift: float = 0.0) -> None: ...
 
+    @abstractmethod
+    def steepness(self, minus_squares: Array, shift: float = 0.0) -> None:
+        """−dk/dx in place of −x = −scale·‖x − y‖²; of a kernel that is not smooth 0 at distance 0."""
+
+    differentiable = True
+
+    def slopes(self, Z: Held, X: Held) -> Slopes:
+        """−2·scale·(−dk/dx)·(z − x): by a product of rows near their centre, or by differences where tiles are."""
+        steepness = np.empty((n_rows(Z), n_rows(X)))
+        tiles = _tiles(self, _Steepness(self), Z, X)
+        tiles.fill(slice(None), slice(None), steepness)
+        if isinstance(tiles, _DifferenceTiles):
+            steepness *= -2 * self.scale
+            return ByColumns(as_float(Z), as_float(X), steepness, np.subtract)
+        Z, X = as_float(Z), as_float(X)
+        if not (sparse.issparse(Z) or sparse.issparse(X)):
+            centre = X.mean(axis=0)
+            Z, X = Z - centre, X - centre
+        return ByProducts(Z, X, steepness, -steepness, 2 * self.scale)
+
+    def diag_pull(self, Z: Held) -> Array:
+        return np.zeros(Z.shape)
+
     def block(self, X: Held, Y: Held) -> Array:
         out = np.empty((n_rows(X), n_rows(Y)))
         self.prepare(X, Y).fill(slice(None), slice(None), out)
@@ -122,11 +147,37 @@ class EuclideanKernel(Kernel):
         return np.full(n_rows(X), self.top)
 
     def prepare(self, X: Held, Y: Held | None = None, shift: float = 0.0, dtype: DTypeLike = np.float64) -> Tiles:
-        if sparse.issparse(X) or (Y is not None and sparse.issparse(Y)):
-            return _SparseDistanceTiles(self, X, X if Y is None else Y, shift)
-        if not self.smooth or max(self.reach(X), 0.0 if Y is None else self.reach(Y)) > self.FAR:
-            return _DifferenceTiles(self, X, X if Y is None else Y, shift)
-        return _DistanceTiles(self, X, X if Y is None else Y, shift, dtype)
+        return _tiles(self, self, X, Y, shift, dtype)
+
+
+@dataclass(frozen=True)
+class _Steepness:
+    """What tiles ask of a kernel, of its slope."""
+
+    kernel: EuclideanKernel
+
+    @property
+    def scale(self) -> float:
+        return self.kernel.scale
+
+    def shape(self, minus_squares: Array, shift: float = 0.0) -> None:
+        self.kernel.steepness(minus_squares)
+
+
+def _tiles(
+    kernel: EuclideanKernel,
+    shaped: EuclideanKernel | _Steepness,
+    X: Held,
+    Y: Held | None,
+    shift: float = 0.0,
+    dtype: DTypeLike = np.float64,
+) -> Tiles:
+    """Tiles of this shape, by the way that keeps the digits of the kernel."""
+    if sparse.issparse(X) or (Y is not None and sparse.issparse(Y)):
+        return _SparseDistanceTiles(shaped, X, X if Y is None else Y, shift)
+    if not kernel.smooth or max(kernel.reach(X), 0.0 if Y is None else kernel.reach(Y)) > kernel.FAR:
+        return _DifferenceTiles(shaped, X, X if Y is None else Y, shift)
+    return _DistanceTiles(shaped, X, X if Y is None else Y, shift, dtype)
 
 
 def _exponent_roundings(X: Held) -> int:
@@ -150,7 +201,7 @@ class _DistanceTiles(Tiles):
     FAR = 10.0  # largest ½‖z‖² = scale·‖x − mean‖² for a product in float32
 
     def __init__(
-        self, kernel: EuclideanKernel, X: Array, Y: Array, shift: float, dtype: DTypeLike = np.float64
+        self, kernel: EuclideanKernel | _Steepness, X: Array, Y: Array, shift: float, dtype: DTypeLike = np.float64
     ) -> None:
         centre, unit = as_float(Y).mean(axis=0), np.sqrt(2 * kernel.scale)  # Y: the training rows, if they differ
         Z = Moved(as_float(X), centre, unit)
@@ -171,7 +222,7 @@ class _DistanceTiles(Tiles):
 class _DifferenceTiles(Tiles):
     """Distances from differences, without cancellation: slower, for kernels with a kink at distance 0."""
 
-    def __init__(self, kernel: EuclideanKernel, X: Array, Y: Array, shift: float) -> None:
+    def __init__(self, kernel: EuclideanKernel | _Steepness, X: Array, Y: Array, shift: float) -> None:
         self.kernel, self.shift = kernel, shift
         # By a power of two, which is exact: squares of huge and tiny numbers are none.
         unit = 2.0 ** np.round(np.log2(np.sqrt(kernel.scale)))
@@ -188,7 +239,7 @@ class _DifferenceTiles(Tiles):
 class _SparseDistanceTiles(Tiles):
     """The same for CSR rows, which cannot be moved to their mean without filling up."""
 
-    def __init__(self, kernel: EuclideanKernel, X: Held, Y: Held, shift: float) -> None:
+    def __init__(self, kernel: EuclideanKernel | _Steepness, X: Held, Y: Held, shift: float) -> None:
         self.kernel, self.shift = kernel, shift
         self.X, self.Y = X, Y
         self.x2, self.y2 = squared_norms(X), squared_norms(Y)

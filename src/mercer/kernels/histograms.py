@@ -1,6 +1,7 @@
 """Kernels of counts, shares and histograms: sums over columns of what two numbers that are not negative share."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,12 +15,17 @@ from mercer.kernels.bandwidth import ByGamma
 from mercer.kernels.base import ROUNDINGS, Held, Kernel, Products, Tiles, after_shift, n_rows, summed
 from mercer.kernels.counts import WholeProducts, counted_out, mean_sum, share_of_either, whole_sums
 from mercer.kernels.domain import refuse_negative
+from mercer.kernels.slopes import ByColumns, Slopes
 from mercer.rounding import TINY, gamma
 from mercer.sources.items import Items
 from mercer.sums import SHORT
 
 _LOOKED_AT = 1000  # rows from which a plan guesses what all are like
 _CACHED = 1 << 15  # entries of a strip: its three buffers stay in a core's cache while columns are added up
+
+
+# (w, slope, v) with ∂k/∂z_j = w(z, x)·slope(z_j, x_j) + v(z, x)
+Steepness = tuple[Array, Callable[[Array, Array], Array], Array | None]
 
 
 class HistogramKernel(Kernel):
@@ -99,6 +105,18 @@ class HistogramKernel(Kernel):
                 out[rows] += total
         return out
 
+    differentiable = True
+
+    def slopes(self, Z: Held, X: Held) -> Slopes:
+        """Column by column; at 0 the slope to the right."""
+        refuse_negative(Z, self)
+        refuse_negative(X, self)
+        return ByColumns(_by_column(Z), _by_column(X), *self.steepness(Z, X))
+
+    @abstractmethod
+    def steepness(self, Z: Held, X: Held) -> Steepness:
+        """(w, slope, v) with ∂k/∂z_j = w(z, x)·slope(z_j, x_j) + v(z, x)."""
+
     def roundings(self, X: Held) -> float:
         return _column_chain(X) + ROUNDINGS
 
@@ -134,11 +152,27 @@ class _CountedTiles(Tiles):
         self.kernel.shape(out, self.x[rows], self.y[columns], self.shift)
 
 
+def _by_column(X: Held) -> Held:
+    """In the form that its columns are taken from fastest."""
+    return sparse.csc_array(X) if sparse.issparse(X) else X
+
+
 def columns_of(X: Held) -> Any:
     """SHORT columns at a time, each as a row of a dense array in float64."""
-    X = sparse.csc_array(X) if sparse.issparse(X) else X
+    X = _by_column(X)
     for some in cut(X.shape[1], SHORT):
         yield np.ascontiguousarray(dense(X[:, some]).T, dtype=np.float64)
+
+
+def below(z: Array, x: Array) -> Array:
+    """The slope of min(z, x) in z: 1 below x, 0 above, and one half at it; at 0 that to the right."""
+    return np.where(z < x, 1.0, np.where((z == x) & (x > 0), 0.5, 0.0))
+
+
+def share_of_both(z: Array, x: Array) -> Array:
+    """x/(z + x), 0 where both are: by halves, whose sum is no overflow."""
+    half = 0.5 * x
+    return np.asarray(half / np.maximum(0.5 * z + half, TINY))
 
 
 def _column_chain(X: Held) -> int:
@@ -173,9 +207,16 @@ class AdditiveChiSquared(HistogramKernel):
         np.divide(x, out, out=out)
         np.multiply(out, y, out=out)
 
+    def steepness(self, Z: Held, X: Held) -> Steepness:
+        """2(x/(z + x))²."""
+        return np.full((n_rows(Z), n_rows(X)), 2.0), lambda z, x: share_of_both(z, x) ** 2, None
+
     def diag(self, X: Held) -> Array:
         refuse_negative(X, self)
         return _row_sums(X)
+
+    def diag_pull(self, Z: Held) -> Array:
+        return np.ones(Z.shape)
 
 
 @dataclass(frozen=True)
@@ -190,9 +231,15 @@ class HistogramIntersection(HistogramKernel):
     def term(self, x: Array, y: Array, half: Array, out: Array, spare: Array) -> None:
         np.minimum(x, y, out=out)
 
+    def steepness(self, Z: Held, X: Held) -> Steepness:
+        return np.ones((n_rows(Z), n_rows(X))), below, None
+
     def diag(self, X: Held) -> Array:
         refuse_negative(X, self)
         return _row_sums(X)
+
+    def diag_pull(self, Z: Held) -> Array:
+        return np.ones(Z.shape)
 
 
 @dataclass(frozen=True)
@@ -218,12 +265,22 @@ class MinMax(HistogramKernel):
     def own(self, X: Held) -> Array:
         return _row_sums(X)
 
+    def steepness(self, Z: Held, X: Held) -> Steepness:
+        """(s·m' − m)/(s − m)² with m = Σmin, m' its slope and s = Σz + Σx; 0 where both are zero, and k jumps."""
+        common, sums = self.sums(Z, X), _row_sums(Z)[:, None] + _row_sums(X)
+        either = sums - common
+        inverse = np.divide(1.0, either, out=np.zeros_like(either), where=either > 0)
+        return sums * inverse * inverse, below, -common * inverse * inverse
+
     def roundings(self, X: Held) -> float:
         """Of Σmin once, and of Σmax three times: Σx + Σy + Σmin ≤ 3Σmax."""
         return 4 * _column_chain(X) + ROUNDINGS
 
     def diag(self, X: Held) -> Array:
         return np.ones(n_rows(X))
+
+    def diag_pull(self, Z: Held) -> Array:
+        return np.zeros(Z.shape)
 
 
 @dataclass(frozen=True)
@@ -255,6 +312,14 @@ class ChiSquared(ByGamma, HistogramKernel):
             np.expm1(sums, out=sums)
         else:
             super().shape(np.exp(sums, out=sums), x, y, shift)
+
+    def steepness(self, Z: Held, X: Held) -> Steepness:
+        """−γk·(1 − 4(x/(z + x))²), as (z − x)(z + 3x)/(z + x)² is."""
+        weights = -self.known_gamma * self.block(Z, X)
+        return -4 * weights, lambda z, x: share_of_both(z, x) ** 2, weights
+
+    def diag_pull(self, Z: Held) -> Array:
+        return np.zeros(Z.shape)
 
     def distances(self, rows: Array) -> Array:
         refuse_negative(rows, self)

@@ -22,6 +22,7 @@ from mercer.kernels.counts import (
     whole_squares,
 )
 from mercer.kernels.dot import as_float, dot, product_chain, squared_norms
+from mercer.kernels.slopes import ByProducts, Slopes
 from mercer.sources.items import Items
 
 _ORDINARY = 1e-70, 1e70  # of the largest number of a row: squares, and products of them, are numbers with all digits
@@ -73,6 +74,28 @@ class Tanimoto(Kernel):
 
     def diag(self, X: Held) -> Array:
         return np.ones(n_rows(X))
+
+    @property
+    def differentiable(self) -> bool:
+        return not self.packed
+
+    def slopes(self, Z: Held, X: Held) -> Slopes:
+        """(a·x − 2s·z)/(a − s)² with s = zᵀx and a = ‖z‖² + ‖x‖²; 0 where both are zero, and k jumps."""
+        if self.packed:
+            raise self._no_gradient()
+        Z, X = as_float(Z), as_float(X)
+        unit = _common_unit(np.concatenate([_row_peaks(Z), _row_peaks(X)]))
+        Z, X = (Z, X) if unit == 1.0 else (Z * unit, X * unit)
+        common = dot(Z, X)
+        both = squared_norms(Z)[:, None] + squared_norms(X)
+        either = both - common
+        square = np.divide(1.0, either, out=np.zeros_like(either), where=either > 0) ** 2
+        return ByProducts(Z, X, both * square, -2.0 * common * square, unit)
+
+    def diag_pull(self, Z: Held) -> Array:
+        if self.packed:
+            raise self._no_gradient()
+        return np.zeros(Z.shape)
 
     def roundings(self, X: Held) -> float:
         """Of xᵀy once, as |xᵀy| ≤ a/2 and a − xᵀy ≥ a/2; of a − xᵀy three times, as a + |xᵀy| ≤ 3(a − xᵀy).
