@@ -35,6 +35,7 @@ from mercer.sources.held import by_columns
 from mercer.sources.items import Items
 from mercer.sources.weights import about_total_weight
 from mercer.spaces.points import Points
+from mercer.sums import row_squares
 from mercer.threads import one_blas_thread
 from mercer.unpromised import fits
 
@@ -156,6 +157,49 @@ class KernelModel(Model):
     def _finish(self, scores: Array) -> Array:
         refuse_non_finite(scores, self.kernel_)
         return scores.astype(self._dtype, copy=False)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The share of the variance of the rows of X that the components capture, with the training mean.
+
+        Σ scores² over Σ ‖φ(x) − mean‖² with ‖φ(x) − mean‖² = k(x, x) − 2·mean_j k(x, xⱼ) + mean_ij k(xᵢ, xⱼ): between
+        0 and 1 for any Mercer kernel, the higher the better. Of the training rows of an exact fit it is the sum of
+        ``explained_variance_ratio_``; of rows held out it is less, by what was fitted to chance. It is what a grid
+        search maximises. A wide kernel sees little and captures most of it, so `mercer.tune` compares kernels and
+        bandwidths by their errors in the units of X instead.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, Rows} of shape (n_samples, n_features)
+            The rows, best those that were held out.
+        y : Ignored
+            Present for compatibility.
+
+        Returns
+        -------
+        share : float
+            Zero where there is nothing to capture; nan if the kernel turned out not to be positive semi-definite.
+
+        Examples
+        --------
+        >>> from mercer import KernelPCA
+        >>> from mercer.datasets import rings
+        >>> X, ring = rings(60)
+        >>> model = KernelPCA(2, kernel="rbf", gamma=0.5).fit(X[::2])
+        >>> bool(0 < model.score(X[1::2]) < 1)
+        True
+        """
+        captured = total = 0.0
+        for _, squares in self._scored(self._new_items(X), self._squares, whole=False):
+            captured, total = captured + float(squares[:, 0].sum()), total + float(squares[:, 1].sum())
+        if np.isnan(self.explained_variance_ratio_).any():
+            return float("nan")
+        return captured / max(total, captured) if captured > 0 else 0.0
+
+    def _squares(self, rows: Any, threads: int) -> Array:
+        """Of each row Σ scores² and ‖φ(x) − mean‖²."""
+        scores, squares = self._projection.now(self).scores_and_lengths(rows, threads)
+        refuse_non_finite(scores, self.kernel_)
+        return np.column_stack([row_squares(scores), squares])
 
     def similar(self, X: Any, n: int = 5, by: str = "components") -> Similar:
         """The items of the fit that are most like X: the nearest ones, in the space of the kept components or of all.
