@@ -24,8 +24,8 @@ KERNELS = [
 ]
 WAYS = {
     "written out": {},
-    "followed": {(subsequence, "_SHORT"): -1, (followed, "_FEW_KINDS"): 1e9},
-    "pair by pair": {(subsequence, "_SHORT"): -1, (followed, "_FEW_KINDS"): -1},
+    "followed": {(subsequence, "_MOST_WRITTEN"): -1, (followed, "_FEW_KINDS"): 1e9},
+    "pair by pair": {(subsequence, "_MOST_WRITTEN"): -1, (followed, "_FEW_KINDS"): -1},
 }
 
 
@@ -105,11 +105,25 @@ def test_many_pairs_of_all_lengths_are_cut_into_pieces(monkeypatch):
     assert_allclose(gaps.alike(codes, codes[:7], 0.5, {3: 1.0, 1: 0.5}), whole[:, :7], rtol=1e-13)
 
 
+def test_one_long_word_among_many_short_ones_takes_no_features_from_them():
+    """Else all pairs of a million words would be compared one by one, for the sake of one."""
+    long = "donaudampfschiffahrtsgesellschaftskapitän"
+    texts = [*VOC, long, long[::-1]]
+    for kernel in (Subsequence(3), Subsequence(3, 0.8, True)):
+        learned = kernel.feature_map(texts)
+        phi = learned.features(texts)
+        size = np.sqrt(np.outer(kernel.sizes(texts), kernel.sizes(texts)))
+        off = np.array(abs((phi @ phi.T).toarray() - exactly(kernel, texts, texts)), dtype=float)
+        assert (off <= 2.001 * gamma(learned.roundings()) * size + gamma(phi.shape[1] + 2) * size).all()
+        assert kernel.feature_map([long]) is None
+        assert kernel.feature_map([*VOC, 3 * long]) is None
+
+
 def test_a_long_text_is_placed_among_short_words():
     """Its subsequences cannot be written out, but those that the words have can be followed through it."""
     long = "the quick brown fox jumps over the lazy dog " * 5
     kernel, model = Subsequence(3), KernelPCA(2, kernel=Subsequence(3)).fit(VOC)
-    assert not kernel.is_short(len(long))
+    assert not kernel.can_be_written(len(long))
     K, new = kernel.block(VOC, VOC), gaps_only(kernel, [long, "homer"], VOC)
     assert_allclose(kernel.block([long, "homer"], VOC), new, rtol=1e-11)
     twin = KernelPCA(2, kernel="precomputed").fit(K)

@@ -28,7 +28,7 @@ class Subsequences(Counts, Protocol):
     def lengths(self) -> range: ...
     @property
     def decay(self) -> float: ...
-    def is_short(self, length: int) -> bool: ...
+    def can_be_written(self, length: int) -> bool: ...
     def squares(self, texts: Sequence[Any]) -> Array: ...
 
 
@@ -48,7 +48,7 @@ class SubsequencesSeen(FeaturesSeen):
         return cls(kernel, {}, parts, kernel.chain(longest_of(texts)) + 8, len(texts) * int(kinds))
 
     def counted(self, texts: Sequence[Any]) -> tuple[Any, Array]:
-        long = np.array([not self.kernel.is_short(len(text)) for text in texts], dtype=bool)
+        long = np.array([not self.kernel.can_be_written(len(text)) for text in texts], dtype=bool)
         if not long.any():
             return super().counted(texts)
         order = np.argsort(long, kind="stable")

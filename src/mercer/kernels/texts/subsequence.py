@@ -21,7 +21,8 @@ from mercer.kernels.texts.grams import Counted, Letters, Vocabulary, summed_up, 
 
 __all__ = ["Subsequence"]
 
-_SHORT = 2000  # subsequences of a text, up to which they are written out one by one
+_SHORT = 2000  # subsequences of a text, on average over all, up to which they are written out one by one
+_MOST_WRITTEN = 200_000  # of a single text, which may be longer than others
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,8 @@ class Subsequence(CountingKernel):
 
     Notes
     -----
-    Of short words (up to 23 letters for subsequences of 3) every subsequence is a column of exact sparse features, and
-    so it is of any texts over few letters (ACGT up to 6 of them). Else k is evaluated pair by pair, in time
+    Of short words (23 letters on average for subsequences of 3, and 107 at most) every subsequence is a column of exact
+    sparse features, and so it is of any texts over few letters (ACGT up to 6 of them). Else k is evaluated pair by pair, in time
     `length`·|s|·|t|; a text so long that it would take minutes to compare it with itself is refused.
 
     Examples
@@ -80,8 +81,15 @@ class Subsequence(CountingKernel):
     def most_in(self, length: int) -> int:
         return sum(comb(length, q) for q in self.lengths)
 
-    def is_short(self, length: int) -> bool:
-        return self.most_in(length) <= _SHORT
+    def can_be_written(self, length: int) -> bool:
+        """Whether the subsequences of one text of so many letters are few enough to be written out."""
+        return self.most_in(length) <= _MOST_WRITTEN
+
+    def _are_written(self, lengths: Array) -> bool:
+        """Whether those of all texts are: a few longer ones among many short ones do no harm."""
+        kinds, times = np.unique(lengths, return_counts=True)
+        most = [self.most_in(length) for length in kinds.tolist()]
+        return max(most) <= _MOST_WRITTEN and int(times @ np.array(most)) <= _SHORT * len(lengths)
 
     def weight(self, length: int) -> float:
         """λ for each letter of both; where k is divided by its size, for those beyond the shortest, or all would be
@@ -94,11 +102,11 @@ class Subsequence(CountingKernel):
         return {q: self.weight(q) for q in self.lengths}
 
     def chain(self, length: int) -> int:
-        written_out = 3 * self.most_in(length) + 8 if self.is_short(length) else 0
+        written_out = 3 * self.most_in(length) + 8 if self.can_be_written(length) else 0
         return max(written_out, gaps.longest_chain(length, self.length)) + 4
 
     def entry_cost(self, d: int) -> float:
-        return super().entry_cost(d) if self.is_short(d) else gaps.pair_cost(d) * self.length
+        return super().entry_cost(d) if self.most_in(d) <= _SHORT else gaps.pair_cost(d) * self.length
 
     # ------------------------------------------------------------------ every subsequence a column
 
@@ -122,7 +130,7 @@ class Subsequence(CountingKernel):
         return Counted(vocabulary, {q: summed_up(rows, numbers, values, (len(lengths), vocabulary.sizes()[-1]))})
 
     def seen(self, texts: Sequence[Any]) -> "SubsequencesSeen | None":
-        if all(self.is_short(len(text)) for text in texts):
+        if not len(texts) or self._are_written(np.array([len(text) for text in texts])):
             return SubsequencesSeen.of(self, texts)
         alphabet = np.unique(Letters.of(texts).codes)
         return SubsequencesSeen.all_there_can_be(self, alphabet, texts)
