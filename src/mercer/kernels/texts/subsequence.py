@@ -46,8 +46,8 @@ class Subsequence(CountingKernel):
     Notes
     -----
     Of short words (23 letters on average for subsequences of 3, and 107 at most) every subsequence is a column of exact
-    sparse features, and so it is of any texts over few letters (ACGT up to 6 of them). Else k is evaluated pair by pair, in time
-    `length`·|s|·|t|; a text so long that it would take minutes to compare it with itself is refused.
+    sparse features, and so it is of any texts over few letters (ACGT up to 6 of them). Else k is evaluated pair by
+    pair, in time `length`·|s|·|t|; a text so long that it would take minutes to compare it with itself is refused.
 
     Examples
     --------
