@@ -243,6 +243,7 @@ def _what_is_wrong_with(X: Any) -> str:
     for j in range(cells.shape[1]) if cells.dtype.kind in "OUS" else ():
         if (i := _first_other(cells[:, j])) is not None:
             value = cells[i, j]
+            value = value.item() if isinstance(value, (np.str_, np.bytes_)) else value
             shown = f" {in_short(value)}" if isinstance(value, (str, bytes)) else ""
             return (
                 f"Column {_column_name(names, j)} holds {_words_for(value)}, first{shown} at row index {i}: "

@@ -11,12 +11,12 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from bad_input import parameters, tables, uses
+from bad_input import items, parameters, tables, uses
 from bad_input.parameters import BENT
 from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding
 from mercer.errors import MercerError
 
-CASES = [*tables.CASES, *parameters.CASES, *uses.CASES]
+CASES = [*tables.CASES, *parameters.CASES, *uses.CASES, *items.CASES]
 INTERNAL = re.compile(
     r"\b_(?!_init__\(\) got)\w+|validate_data|check_array| at 0x|mercer\.models|numpy\.\w+Error|Traceback"
 )

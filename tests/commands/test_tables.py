@@ -72,7 +72,7 @@ def test_a_column_of_weights_is_not_compared(folder):
         (
             ["fit", "table.csv", "--kernel", "table", "--columns", "id"],
             3,
-            "No column of X tells rows apart: 'id' numbers",
+            "No column of table.csv tells rows apart: 'id' numbers",
         ),
         (["fit", "nothing.csv", *BY], 3, "nothing.csv: there is no such file"),
         (

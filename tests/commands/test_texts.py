@@ -43,7 +43,7 @@ def test_lines_are_fitted_and_each_row_begins_with_its_text(folder, file):
     scores, said = fitted(folder, file, "--kernel", "spectrum", "--n", 3)
     assert list(scores.index) == VOC and scores.index.name == "text"
     assert_allclose(scores, KernelPCA(2, kernel=Spectrum(3)).fit_transform(VOC), atol=1e-12)
-    assert said.startswith(f"{file}: 35 texts, 13 letters each on average\nplan: ") and "2 components certified" in said
+    assert said.startswith(f"{file}: 35 texts, 14 letters each on average\nplan: ") and "2 components certified" in said
 
 
 def test_records_are_fitted_and_each_row_begins_with_its_name(folder):
@@ -100,7 +100,16 @@ def test_texts_come_from_standard_input(folder, file, words):
     ("words", "code", "said"),
     [
         (["names.txt"], 3, "'bouvier patty' (string); the first such value is 'bouvier selma' in line 2"),
-        (["names.txt"], 3, "To compare texts as they are: --kernel spectrum."),
+        (["names.txt"], 3, "To compare texts as they are: --kernel spectrum (of lle --metric spectrum)."),
+        (["names.txt", "--method", "lle"], 3, "To compare texts as they are: --kernel spectrum (of lle --metric spec"),
+        (["names.txt", "--method", "lle", "--metric", "foo"], 2, "--metric must be one of cosine, euclidean, gapped_"),
+        (["names.txt", "--method", "lle", "--metric", "precomputed"], 2, "the metrics are euclidean, cosine, spectrum"),
+        (
+            ["names.txt", "--kernel", "spectrum", "--normalize", "foo"],
+            2,
+            "--kernel spectrum: --normalize must be yes, no, 'dice' or 'jaccard'; got 'foo'.",
+        ),
+        (["names.txt", "--kernel", "spectrum", "--n", 3, "--shortest", 4], 2, "--shortest=4 is longer than --n=3"),
         (["names.txt", "--kernel", "rbf", "--n", 3], 2, "--n is for kernels of texts: "),
         (["names.txt", "--n", 3], 2, "--n is for kernels of texts: "),
         (["reads.fasta", "--kernel", "rbf"], 2, "reads.fasta has texts, and --kernel rbf compares rows of numbers: "),
@@ -124,12 +133,12 @@ def test_texts_come_from_standard_input(folder, file, words):
         (
             ["names.txt", "--kernel", "spectrum", "--n", 0],
             2,
-            "--kernel spectrum: n must be a whole number from 1 to 100",
+            "--kernel spectrum: --n must be a whole number from 1 to 100",
         ),
         (
             ["names.txt", "--kernel", "spectrum", "--by", "x"],
             2,
-            "--kernel spectrum: by must be one of characters, graphemes, words",
+            "--kernel spectrum: --by must be one of characters, graphemes, words",
         ),
         (["names.txt", "--kernel", "spectrum", "--n", "x"], 2, "'x' is not a whole number"),
         (["names.txt", "--case", "title"], 2, "--case title is neither upper nor lower."),
@@ -158,6 +167,29 @@ def test_what_cannot_be_is_one_sentence_and_an_exit_code(folder, words, code, sa
     assert (done.returncode, done.stdout) == (code, "")
     [sentence] = done.stderr.splitlines()
     assert sentence.startswith("mercer: ") and said in sentence
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("anna\n", "one.txt: 1 text of 4 letters\n"),
+        ("anna\nbob\notto\n", "one.txt: 3 texts, 3.7 letters each on average\n"),
+        ("ab\nab\n", "one.txt: 2 texts, 2 letters each on average\n"),
+        ("a\nb\n", "one.txt: 2 texts, 1 letter each on average\n"),
+        ("\n\n", "one.txt: 2 texts, 0 letters each on average\n"),
+    ],
+)
+def test_how_long_texts_are_is_said_as_it_is(folder, content, said):
+    (folder / "one.txt").write_text(content)
+    done = run_in(folder, "fit", "one.txt", "--kernel", "spectrum", "--n", 1, "--dry-run")
+    assert done.returncode == 0 and done.stderr.startswith(said)
+
+
+def test_one_text_alone_is_told(folder):
+    (folder / "one.txt").write_text("anna\n")
+    scores, said = fitted(folder, "one.txt", "--kernel", "spectrum")
+    assert scores.to_numpy().tolist() == [[0.0]]
+    assert said.count("warning: There is one text alone to learn from") == 1
 
 
 def test_a_gap_in_a_column_is_told_and_counts_as_an_empty_text(folder):

@@ -257,8 +257,8 @@ GOOD = [np.arange(4.0), np.arange(3.0)]
         ([*GOOD, np.zeros((2, 2, 2))], "X: item 2 has 3 dimensions"),
         ([], r"Found array with 0 sample\(s\): X has no series"),
         (np.arange(5.0), "X is one series of 5 numbers; give a list of series"),
-        ("abc", "X is no list of series: 'abc'"),
-        (7, "X is no list of series: 7"),
+        ("abc", "X is 'abc': series are not read from files"),
+        (7, "X is 7, and no list of series: give a list of arrays"),
         (np.array([[1.0, np.nan], [1.0, 2.0]]), "X: item 0 has a missing value"),
     ],
 )
@@ -296,7 +296,8 @@ def test_a_mistake_is_answered_with_one_sentence(mistake, sentence):
 
 
 def test_one_series_and_equal_series_and_one_step_are_answered():
-    assert KernelPCA(1, kernel=GlobalAlignment(1.0)).fit_transform([np.arange(5.0)]).tolist() == [[0.0]]
+    with pytest.warns(UserWarning, match="one series alone"):
+        assert KernelPCA(1, kernel=GlobalAlignment(1.0)).fit_transform([np.arange(5.0)]).tolist() == [[0.0]]
     with pytest.warns(UserWarning, match="look the same"):
         KernelPCA(1, kernel=GlobalAlignment(1.0)).fit([np.arange(5.0)] * 4)
     assert_allclose(GlobalAlignment(1.0).block([[0.0]], [[0.0], [100.0]]), [[1.0, 0.0]], atol=1e-300)

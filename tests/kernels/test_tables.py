@@ -510,8 +510,8 @@ def broken(**columns):
         (broken(mass="abc"), "Column 'mass' of X is no list of cells"),
         (broken(mass=np.ones((80, 2))), "Column 'mass' of X is no list of cells"),
         (pd.DataFrame(np.ones((3, 2)), columns=["a", "a"]), "more than one column called 'a'"),
-        (np.ones((3, 2)), "X is 'ndarray', whose columns have no names"),
-        ([[1, 2]], "X is 'list', whose columns have no names"),
+        (np.ones((3, 2)), "X is of type ndarray, whose columns have no names"),
+        ([[1, 2]], "X is of type list, whose columns have no names"),
         (frame().iloc[:0], "X has no rows"),
         ({}, "X has no columns"),
         (None, "whose columns have no names"),
@@ -548,6 +548,33 @@ def test_columns_that_are_the_same_in_all_rows_count_for_nothing():
     assert_allclose(model.eigenvalues_, twin.eigenvalues_, rtol=1e-10)
     assert_allclose(model.transform(table.assign(mass=7.0)), model.transform(table))
     assert not model.kernel_.shares(table, model.transform(table))["mass"].any()
+
+
+def test_texts_of_one_or_two_letters_are_categories_however_many_there_are():
+    codes = [a + b for a in "abcdefg" for b in "uvwxyz"]
+    table = {"state": codes, "mass": np.arange(42) ** 2.0, "name": [f"{code} and more" for code in codes]}
+    columns = TableKernel.auto(table).columns
+    assert isinstance(columns["state"], Category) and isinstance(columns["name"], Text)
+
+
+@pytest.mark.parametrize(
+    ("ids", "told"),
+    [
+        ([f"n{i}" for i in range(40)], "40 categories in 40 rows"),
+        ([f"n{i}" for i in range(38)] + ["n0", "n1"], "38 categories in 40 rows"),
+        ([f"n{i}" for i in range(30)] + [None] * 10, "30 categories in 30 rows"),
+        (list(range(40)), "40 categories in 40 rows"),
+        ([f"n{i % 20}" for i in range(40)], ""),
+        ([f"n{i}" for i in range(9)] + [None] * 31, ""),
+    ],
+    ids=str,
+)
+def test_categories_that_number_the_rows_are_told_with_the_numbers(ids, told):
+    table = {"id": ids, "mass": np.sin(np.arange(40.0))}
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        TableKernel({"id": Category(), "mass": Numeric()}).resolved(table, np.random.default_rng(0))
+    assert [told in str(one.message) and "'id'" in str(one.message) for one in said] == [True] * bool(told)
 
 
 @pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")

@@ -86,7 +86,7 @@ OTHERS = {
     "a dict": (lambda: {"a": "b"}, "X is a dict"),
     "one text": (lambda: "names.txt", r"X is one text, 'names.txt'; give a list of texts, or pathlib.Path"),
     "lists": (lambda: [["a"], ["b"]], r"item 0 is \['a'\], which is no text"),
-    "nothing": (lambda: None, "X is no list of texts: None"),
+    "nothing": (lambda: None, "X is None, and no text: give a list of texts"),
     "empty": (lambda: [], "has no texts"),
 }
 
@@ -140,7 +140,7 @@ def test_long_texts_strange_letters_and_copies_are_right_or_told():
     assert_allclose(odd.fit_transform(odd.X_fit_), odd.transform(odd.X_fit_), atol=1e-10)
     with pytest.warns(MercerWarning, match=r"look the same .* Are the texts equal, or too short"):
         assert not KernelPCA(2, kernel=Spectrum(3)).fit(["homer"] * 5).eigenvalues_.any()
-    with pytest.warns(MercerWarning, match="more than the 1 row"):
+    with pytest.warns(MercerWarning, match="more than the 1 row"), pytest.warns(MercerWarning, match="one text alone"):
         assert KernelPCA(2, kernel=Spectrum(3)).fit_transform(["homer"]).tolist() == [[0.0]]
 
 
@@ -255,6 +255,15 @@ def test_a_record_without_letters_is_told_with_its_line(tmp_path):
         assert open_texts(tmp_path / "x.fa").items.tolist() == ["AC", "", "GT", ""]
 
 
+def test_records_that_share_a_name_or_have_none_are_told_with_their_lines(tmp_path):
+    (tmp_path / "x.fa").write_text(">b\nAC\n>a\nGT\n>\nGG\n>b x\nCC\n")
+    with (
+        pytest.warns(MercerWarning, match=r'x.fa: 1 record has no name after ">", in line 5\.'),
+        pytest.warns(MercerWarning, match=r"1 name stands for more than one record: 'b' \(lines 1, 7\)"),
+    ):
+        assert list(open_texts(tmp_path / "x.fa").row_names) == ["b", "a", "", "b"]
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
@@ -262,6 +271,7 @@ def test_a_record_without_letters_is_told_with_its_line(tmp_path):
         ("@read\nACGT\n+\n!!!!", "line 1: '@read' stands before .* Is it FASTQ"),
         ("", "has no records"),
         (";only a comment", "has no records"),
+        (">a\nACGT>b\nACGT\n", 'line 2: ">" stands within the letters, .ACGT>b.. Is the end of the line missing'),
     ],
 )
 def test_what_is_no_fasta_is_one_sentence(tmp_path, content, words):

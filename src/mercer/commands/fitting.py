@@ -24,6 +24,7 @@ from mercer.sources.items import Items
 from mercer.sources.row_numbers import about_index, about_steps_of_one, counting, first_rows, is_index
 from mercer.terminal import plain, say
 
+_METRICS = ("euclidean", "cosine", *kernel_names.OF_TEXTS, *kernel_names.OF_TABLES)
 _USUAL = {"kpca": 10, "pca": 10, "lle": 2}  # components, if nothing is said
 
 
@@ -67,7 +68,7 @@ def _model(method: str, params: dict[str, Any]) -> Any:
     usual = {"kernel": "rbf"} if method == "kpca" else {}
     model = {"kpca": KernelPCA, "pca": PCA, "lle": LocallyLinearEmbedding}[method](progress=True, **usual | params)
     if method == "lle" and params.get("metric") == "precomputed":
-        raise WrongUse("--metric precomputed: a file holds rows; the metrics are euclidean and cosine.")
+        raise WrongUse(f"--metric precomputed: a file holds rows; the metrics are {kernel_names.in_words(_METRICS)}.")
     try:
         _check(model)
     except ValueError as error:
@@ -182,6 +183,7 @@ def _warnings_as_lines(path: Path, name: str) -> Iterator[list[str]]:
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
         if str(message) not in known:
+            known.append(str(message))
             say(in_options(f"warning: {_called(str(message), path, name)}"))
 
     with warnings.catch_warnings():

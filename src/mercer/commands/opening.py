@@ -1,5 +1,6 @@
 """What is read, and how: rows of numbers, or texts for a kernel of texts."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from mercer.sources.frames import Table, open_table
 from mercer.sources.items import Items, Rows
 from mercer.sources.lines import FASTA, ending
 from mercer.sources.text_columns import TABLES
+from mercer.sources.texts import Texts
 from mercer.terminal import plain, say
 
 _SLOTS = {"kpca": "kernel", "lle": "metric"}  # where a method has its kernel of texts
@@ -135,7 +137,14 @@ def _made(said: str, name: str, options: dict[str, Any]) -> Any:
     try:
         return as_said(name, params={OF_KERNELS[option]: value for option, value in options.items()})
     except ValueError as error:
-        raise WrongUse(f"{said}: {error}") from None
+        raise WrongUse(f"{said}: {_in_options_of_kernels(str(error))}") from None
+
+
+def _in_options_of_kernels(message: str) -> str:
+    """What a kernel says of its parameters, as they are typed: options, yes and no."""
+    for option, parameter in OF_KERNELS.items():
+        message = re.sub(rf"(?<![\w-]){parameter}(?= must be|=)", option, message)
+    return message.replace("True, False, 'dice'", "yes, no, 'dice'")
 
 
 def in_short_words(items: Items) -> str:
@@ -144,7 +153,11 @@ def in_short_words(items: Items) -> str:
         return f"{counted(len(items), 'row')}, {counted(items.width, 'column')}"
     if isinstance(items, Table):
         return f"{counted(len(items), 'row')}, {counted(len(items.names), 'column')} of all kinds"
-    return f"{counted(len(items), 'text')}, {counted(items.width, 'letter')} each on average"
+    assert isinstance(items, Texts)
+    if len(items) == 1:
+        return f"1 text of {counted(items.letters, 'letter')}"
+    mean = f"{items.letters / len(items):,.1f}".removesuffix(".0")
+    return f"{counted(len(items), 'text')}, {mean} letter{'s' * (mean != '1')} each on average"
 
 
 def _weights(column: Rows, memory: str | None) -> Array:

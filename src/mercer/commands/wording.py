@@ -56,6 +56,7 @@ _PYTHON = (
     (" (SimpleImputer)", ""),
     ("StandardScaler", "--standardize"),
     ("(--out on the command line)", "(--out)"),
+    ("see certificate_", "see the certificate"),
 )
 
 

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import Array
 from mercer.fits.local.placing import Placement
 from mercer.fits.local.task import given_distances
+from mercer.kernel_names import OF_TABLES, OF_TEXTS
 from mercer.kernels.base import Kernel
 from mercer.models.base import all_or_nothing
 from mercer.models.local_model import LocalModel
@@ -58,8 +59,9 @@ class LocallyLinearEmbedding(LocalModel):
         Threads, those of LAPACK among them; None is all of them.
     metric : {"euclidean", "cosine", "precomputed"} or kernel, default="euclidean"
         Where neighbourhoods live. "cosine" scales rows to length one first. A `mercer.kernels` object means its
-        feature space, ‖x − y‖² = k(x, x) + k(y, y) − 2k(x, y), and should be positive semi-definite. "precomputed" says
-        that X holds distances; the matrix is not copied, so it must not change afterwards.
+        feature space, ‖x − y‖² = k(x, x) + k(y, y) − 2k(x, y), and should be positive semi-definite; kernels of texts
+        and of tables have names too, as in `KernelPCA`: "spectrum" is ``Spectrum()``. "precomputed" says that X holds
+        distances; the matrix is not copied, so it must not change afterwards.
     on_disconnected : {"warn", "separate", "raise"}, default="warn"
         What to do if the graph of neighbours falls apart: warn and let the coordinates tell the parts apart, embed
         every part on its own, or raise ValueError.
@@ -135,7 +137,7 @@ class LocallyLinearEmbedding(LocalModel):
         "neighbors_algorithm": [StrOptions({"auto", "brute", "kd_tree", "ball_tree"})],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
-        "metric": [StrOptions({"euclidean", "cosine", "precomputed"}), Kernel],
+        "metric": [StrOptions({"euclidean", "cosine", "precomputed", *OF_TEXTS, *OF_TABLES}), Kernel],
         "on_disconnected": [StrOptions({"warn", "separate", "raise"})],
         "memory_limit": [Interval(Real, 0, None, closed="neither"), str, None],
         "progress": ["boolean", callable],

@@ -15,7 +15,7 @@ from mercer.fits.door import open_items
 from mercer.fits.local.embedding import Embedding, Recipe, find_embedding
 from mercer.fits.local.neighborhoods import Graph, Neighborhoods, find_neighborhoods, look_at_graph
 from mercer.fits.local.placing import Placement, place
-from mercer.fits.local.task import given_distances, local_problem, open_space, refuse_negative_distances
+from mercer.fits.local.task import asked_metric, given_distances, local_problem, open_space, refuse_negative_distances
 from mercer.fits.scale import in_units, refuse_matrix, standardized
 from mercer.fits.training import Training
 from mercer.kernels.base import Kernel, kind_of_items
@@ -97,10 +97,11 @@ class LocalModel(Model):
         items = open_items(
             self, X, reset=True, square=given_distances(self), matrix="distance", kind=kind_of_items(self.metric)
         )
-        if isinstance(self.metric, Kernel):
-            self.metric.admit(items, items.label)
-        if isinstance(self.metric, Kernel) and self.metric.non_negative:
-            items = without_negative(items, self.metric, self)
+        metric = asked_metric(self)
+        if isinstance(metric, Kernel):
+            metric.admit(items, items.label)
+        if isinstance(metric, Kernel) and metric.non_negative:
+            items = without_negative(items, metric, self)
         loaded, training = 0, Training(items, own=False)
         if not items.held or (self.standardize and not items.sparse):
             loaded, shape = items.nbytes, (len(items), items.width)

@@ -83,7 +83,8 @@ class CsvRows(TableRows):
         """Who has one column of texts may want to compare them."""
         if len(self.columns) > 1:
             return ""
-        return " To compare texts as they are: mercer.open_texts(path), on the command line --kernel spectrum."
+        way = "mercer.open_texts(path), on the command line --kernel spectrum (of lle --metric spectrum)"
+        return f" To compare texts as they are: {way}."
 
     def _refuse_gaps(self, block: Array, start: int) -> None:
         if all_finite(block):

@@ -149,11 +149,15 @@ def as_columns(X: Any, label: str = "X") -> Columns:
         return _of_columns({name: as_cells(_one(column, name, label)) for name, column in X.items()}, label)
     if hasattr(X, "collect_schema") and hasattr(X, "collect"):
         X = X.collect()  # a lazy frame
-    names = getattr(X, "column_names", getattr(X, "columns", None))
-    if names is None or isinstance(X, (str, bytes, np.ndarray)):
+    if isinstance(X, (str, bytes)):
         raise BadData(
-            f"{label} is {in_short(type(X).__name__)}, whose columns have no names: a kernel of tables takes a "
-            "dataframe (pandas, polars, pyarrow) or a dict of columns."
+            f"{label} is a text, {in_short(X)}. If it is the name of a file, give pathlib.Path({in_short(X)})."
+        )
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    if names is None or isinstance(X, np.ndarray):
+        raise BadData(
+            f"{label} is of type {type(X).__name__}, whose columns have no names: a kernel of tables takes a dataframe "
+            "(pandas, polars, pyarrow), a dict of columns, or the pathlib.Path of a file."
         )
     return _of_frame(X, names, label)
 

@@ -47,11 +47,17 @@ def read_fasta(path: Path, most: float = float("inf")) -> Named:
         elif not line.startswith(";") and line.strip():
             if not names:
                 raise BadData(_before_any_header(path, number, line))
+            if ">" in line:
+                raise BadData(
+                    f'{plain(path)}, line {number:,}: ">" stands within the letters, {_around(line)}. Is the end of '
+                    "the line missing before it?"
+                )
             parts.append("".join(line.split()))
     if not names:
         raise BadData(f'{plain(path)} has no records: a record of FASTA begins with a line such as ">name".')
     texts.append("".join(parts))
     _tell_of_empty(path, texts, names, starts)
+    _tell_of_names(path, names, starts)
     return Named(texts, names)
 
 
@@ -65,6 +71,26 @@ def _tell_of_empty(path: Path, texts: list[str], names: list[str], starts: list[
     if empty:
         which = "records have" if len(empty) > 1 else "record has"
         warn(f"{plain(path)}: {len(empty):,} {which} no letters, so taken for empty: {listed(empty, 3)}.")
+
+
+def _tell_of_names(path: Path, names: list[str], starts: list[int]) -> None:
+    """Records that cannot be told apart by their names, which is what scores are written with."""
+    lines = dict[str, list[int]]()
+    for name, start in zip(names, starts, strict=True):
+        lines.setdefault(name, []).append(start)
+    if nameless := lines.pop("", []):
+        which = "records have" if len(nameless) > 1 else "record has"
+        warn(f'{plain(path)}: {len(nameless):,} {which} no name after ">", in line {listed(nameless, 3)}.')
+    twice = [f"{name!r} (lines {listed(where, 3)})" for name, where in lines.items() if len(where) > 1]
+    if twice:
+        which = "names stand" if len(twice) > 1 else "name stands"
+        warn(f"{plain(path)}: {len(twice):,} {which} for more than one record: {listed(twice, 3)}.")
+
+
+def _around(line: str) -> str:
+    """A few letters on both sides of what does not belong there."""
+    place = line.index(">")
+    return repr(line[max(0, place - 10) : place + 10])
 
 
 def _within(lines: Iterator[tuple[int, str]], path: Path, most: float) -> Iterator[tuple[int, str]]:

@@ -1,5 +1,7 @@
 """Series: lists of arrays of any length, as items whose kernel aligns them step by step."""
 
+from collections.abc import Mapping, Set
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,8 +33,17 @@ class Series(HeldItems):
 
 def _in_a_list(X: Any, label: str) -> list[Any]:
     """The series in a list, in an array of objects, or along the first axis of an array of numbers."""
-    if isinstance(X, (str, bytes)) or not hasattr(X, "__iter__"):
-        raise BadData(f"{label} is no list of series: {in_short(X)}.")
+    if isinstance(X, (str, bytes, Path)):
+        raise BadData(
+            f"{label} is {in_short(str(X))}: series are not read from files, as each may have a length of its own. "
+            "Read them first, and give a list of arrays."
+        )
+    if isinstance(X, (Mapping, Set)):
+        raise BadData(
+            f"{label} is a {type(X).__name__}, not a list of series: give a list of arrays, list(X.values())."
+        )
+    if not hasattr(X, "__iter__"):
+        raise BadData(f"{label} is {in_short(X)}, and no list of series: give a list of arrays.")
     if hasattr(X, "columns"):  # a table: a series in every row
         X = np.asarray(X)
     if isinstance(X, np.ndarray) and X.dtype != object and X.ndim == 1:

@@ -28,7 +28,8 @@ class Texts(HeldItems):
         self.label, self.path = label, path if path is None else Path(path)
         self.row_names, self.heading = names, heading
         self._nbytes = sum(map(sys.getsizeof, texts)) + 8 * len(texts)
-        super().__init__(texts, width=max(1, sum(map(len, texts)) // max(len(texts), 1)))
+        self.letters = sum(map(len, texts))  # of all of them
+        super().__init__(texts, width=max(1, self.letters // max(len(texts), 1)))
 
     @property
     def nbytes(self) -> int:
@@ -49,7 +50,7 @@ def _one_column(X: Any, label: str) -> list[Any]:
     try:
         return list(X)
     except TypeError:
-        raise BadData(f"{label} is no list of texts: {in_short(X)}.") from None
+        raise BadData(f"{label} is {in_short(X)}, and no text: give a list of texts, each a str.") from None
 
 
 def _refuse_other_things(X: Any, label: str) -> None:
@@ -58,8 +59,12 @@ def _refuse_other_things(X: Any, label: str) -> None:
         raise BadData(
             f"{label} is one text, {in_short(X)}; give a list of texts, or pathlib.Path(…) if it is the name of a file."
         )
-    if isinstance(X, (Mapping, Set)):
-        raise BadData(f"{label} is a {type(X).__name__}, whose texts have no order; give a list of texts.")
+    if isinstance(X, Mapping):
+        raise BadData(
+            f"{label} is a {type(X).__name__}, not a list of texts: list(X.values()) is one, list(X) its keys."
+        )
+    if isinstance(X, Set):
+        raise BadData(f"{label} is a {type(X).__name__}, whose texts have no order: give a list, such as sorted(X).")
     numbers = sparse.issparse(X) or getattr(getattr(X, "dtype", None), "kind", "O") in "biufcmM"
     if numbers and len(shape := np.shape(X)) == 2:
         raise BadData(

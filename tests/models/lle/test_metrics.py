@@ -1,13 +1,29 @@
 """Embeddings of rows, kernels, angles and given distances: the same points, however they are told."""
 
+import warnings
+
 import numpy as np
+import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
 from mercer import LocallyLinearEmbedding, locally_linear_embedding
+from mercer.datasets import VOC
 from mercer.errors import BadData, MercerWarning
-from mercer.kernels import Linear, Sigmoid
+from mercer.kernel_names import OF_TEXTS
+from mercer.kernels import (
+    GappedKmer,
+    Linear,
+    Mismatch,
+    Sigmoid,
+    Spectrum,
+    Subsequence,
+    TableKernel,
+    WeightedDegree,
+)
 from support import naive
 from support.alike import assert_same_places
 from support.local import cloud, every_method, neighbours_of, roll
@@ -111,3 +127,37 @@ def test_negative_new_distances_are_refused():
 def test_overflowing_kernels_are_told():
     with np.errstate(all="ignore"), pytest.raises(BadData, match="not finite: an overflow"):
         LocallyLinearEmbedding(metric=Linear()).fit(cloud(20) * 1e200)
+
+
+@pytest.mark.parametrize(
+    ("name", "kernel"),
+    [
+        ("spectrum", Spectrum()),
+        ("subsequence", Subsequence()),
+        ("gapped_kmer", GappedKmer()),
+        ("mismatch", Mismatch()),
+        ("weighted_degree", WeightedDegree()),
+    ],
+)
+def test_kernels_of_texts_have_the_names_that_kernel_pca_knows(name, kernel):
+    assert name in OF_TEXTS
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about so few names
+        by_name = LocallyLinearEmbedding(n_neighbors=12, metric=name).fit(VOC)
+        twin = LocallyLinearEmbedding(n_neighbors=12, metric=kernel).fit(VOC)
+        assert_allclose(by_name.transform(["mia flanders"]), twin.transform(["mia flanders"]))
+    assert_allclose(by_name.embedding_, twin.embedding_)
+    assert by_name.plan_ == twin.plan_ and by_name.metric == name
+    assert clone(by_name).get_params()["metric"] == name
+
+
+def test_every_name_of_a_kernel_of_texts_is_tried_here():
+    assert set(OF_TEXTS) == {"spectrum", "subsequence", "gapped_kmer", "mismatch", "weighted_degree"}
+
+
+def test_whole_tables_have_a_name_too():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(size=60), "c": rng.choice(list("xy"), 60)})
+    by_name = LocallyLinearEmbedding(n_neighbors=12, metric="table").fit(table)
+    twin = LocallyLinearEmbedding(n_neighbors=12, metric=TableKernel.auto(table)).fit(table)
+    assert_allclose(by_name.embedding_, twin.embedding_)

@@ -67,8 +67,14 @@ def as_components(task: Task, spectrum: MatrixSpectrum) -> Components:
     )
 
 
-def all_the_same(kernel: Kernel) -> str:
-    """What is said where there is no structure, and what it may be about."""
+def all_the_same(kernel: Kernel, n: int) -> str:
+    """What is said of n items where there is no structure, and what it may be about."""
+    if n == 1:
+        one = {"rows": "row", "tables": "row", "texts": "text", "series": "series"}.get(kernel.takes, "item")
+        return (
+            f"There is one {one} alone to learn from, and components say how items differ: the scores are zero. Give "
+            "at least two."
+        )
     guess = "Is the data constant, or is gamma far too small for its scale?"
     if kernel.takes == "texts":
         guess = "Are the texts equal, or too short to have anything in common?"
@@ -80,8 +86,8 @@ def all_the_same(kernel: Kernel) -> str:
 def _about_spectrum(spectrum: MatrixSpectrum, kernel: Kernel) -> list[str]:
     """What a user should be told about this answer."""
     matrix, values, said = spectrum.matrix, spectrum.values, list[str]()
-    if matrix.n > 1 and not np.any(values > 0):
-        said.append(all_the_same(kernel))
+    if not np.any(values > 0):
+        said.append(all_the_same(kernel, matrix.n))
     flat = 0 < values[:1].sum() * (matrix.n - 1) < 1.01 * matrix.trace
     if matrix.n >= _FLAT_ROWS and flat and not spectrum.indefinite:
         return [

@@ -221,7 +221,7 @@ def _about_what_is_seen(task: Task, kept: Array, values: Array, total: float, in
             'ratios mean anything; use eigen_solver="krylov".'
         ]
     if not np.any(kept > 0):
-        return [all_the_same(task.kernel)]
+        return [all_the_same(task.kernel, len(task.training.items))]
     if isinstance(task.asked, float) and fewest_for_share(values, total, task.asked, more=False) is None:
         seen = float(shares(values, total).sum())
         return [

@@ -11,7 +11,8 @@ from mercer.arrays import Array, Held
 from mercer.blocks import some_of
 from mercer.errors import warn
 from mercer.inputs import refuse_diagonal
-from mercer.kernels.base import Kernel
+from mercer.kernels.base import Kernel, kind_of_items
+from mercer.kernels.resolve import as_said
 from mercer.operators.tiles import plan_symmetric
 from mercer.plans.fill import probe_fill
 from mercer.plans.local import LAPACK_ITEMS, LocalProblem
@@ -45,17 +46,23 @@ def given_distances(model: LocalParameters) -> bool:
     return isinstance(model.metric, str) and model.metric == "precomputed"
 
 
+def asked_metric(model: LocalParameters) -> str | Kernel:
+    """The metric; of a name in the table of kernels of texts and of whole tables, the kernel."""
+    return as_said(model.metric) if kind_of_items(model.metric) in ("texts", "tables") else model.metric
+
+
 def _space_of(model: LocalParameters, items: Items) -> Space:
     """Where the items have their distances."""
     if given_distances(model):
         return Distances(_checked_distances(items))
     rows = items.load()
-    if isinstance(model.metric, Kernel):
-        return KernelRows.seen_by(_checked_kernel(model.metric.resolved(rows, model._rng()), rows), rows.copy())
+    metric = asked_metric(model)
+    if isinstance(metric, Kernel):
+        return KernelRows.seen_by(_checked_kernel(metric.resolved(rows, model._rng()), rows), rows.copy())
     if items.sparse:
-        return SparsePoints.of(rows, unit=model.metric == "cosine")
+        return SparsePoints.of(rows, unit=metric == "cosine")
     way = {"auto": "auto", "brute": "tiles"}.get(model.neighbors_algorithm, "tree")
-    return Points.of(rows, unit=model.metric == "cosine", way=way)
+    return Points.of(rows, unit=metric == "cosine", way=way)
 
 
 def open_space(model: LocalParameters, items: Items, loaded: int = 0) -> tuple[Space, LocalProblem]:
@@ -89,8 +96,9 @@ def local_problem(
 
 def _entry_cost(model: LocalParameters, d: int, is_sparse: bool) -> float:
     """Nominal nanoseconds to find one distance, where no tree of points saves us most of them."""
-    if isinstance(model.metric, Kernel):
-        return model.metric.entry_cost(d)
+    metric = asked_metric(model)
+    if isinstance(metric, Kernel):
+        return metric.entry_cost(d)
     return _SPARSE_COST if is_sparse else 1.0 if given_distances(model) else 0.0
 
 

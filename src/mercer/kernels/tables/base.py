@@ -96,6 +96,10 @@ class Column(ABC):
                 "or leave out the row."
             )
 
+    def about_fit(self, cells: Cells, name: Any) -> str:
+        """What a user should know of the cells that it has learned from."""
+        return ""
+
     def about_new(self, cells: Cells, name: Any) -> str:
         """What a user should know of cells that were not in the fit."""
         return ""

@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import BadData, in_short, listed
+from mercer.errors import BadData, counted, in_short, listed
 from mercer.kernels.base import Kernel, require_positive
 from mercer.kernels.tables.base import Column, require_rows
 from mercer.kernels.tables.contrasts import contrasts, pairwise_chain
 from mercer.kernels.tables.numbers import z_scores
-from mercer.sources.cells import Cells, Coded, present
+from mercer.sources.cells import Cells, Coded, kind_of, present
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,6 +63,17 @@ class Category(Column):
         """Of four sums of counts, which numpy adds in pieces, under a root."""
         return 2 * pairwise_chain(len(self.counts or {})) + 4
 
+    def about_fit(self, cells: Cells, name: Any) -> str:
+        """Categories that (nearly) every row has for itself: names and numbers of rows, not kinds of them."""
+        different, count = len(self.counts or {}), int(self.there(cells).sum())
+        if count < _ROWS or different < _UNIQUE * count:
+            return ""
+        instead = "Numeric() takes numbers" if kind_of(cells) == "numbers" else "Spectrum(3) compares letters"
+        return (
+            f"Column {name!r} has {different:,} categories in {counted(count, 'row')}: hardly two rows share one, so "
+            f"that it makes no two of them alike. Leave it out, or say what it holds: {instead}."
+        )
+
     def about_new(self, cells: Cells, name: Any) -> str:
         return _about_unseen(cells, self._places(cells), name)
 
@@ -72,6 +83,7 @@ class Category(Column):
 
 
 _FEW = 64  # numbers of a row up to which zeros among them are kept
+_ROWS, _UNIQUE = 10, 0.9  # rows from which on categories can be too many, and how many of them that is
 
 
 def _labelled(cells: Cells) -> tuple[Array, list[Any]]:

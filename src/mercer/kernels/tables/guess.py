@@ -17,11 +17,16 @@ from mercer.sources.frames import Columns
 __all__ = ["guess_columns"]
 
 _FEW, _OFTEN = 12, 5  # different texts that are categories: so few, or such that come so often on average
+_GRAM = 3  # letters by which other texts are compared
 _ROWS = 10  # from which on a column can be said to number the rows
 
 
-def guess_columns(X: Columns) -> tuple[dict[Any, Column], list[str]]:
+def guess_columns(X: Columns, label: str = "X") -> tuple[dict[Any, Column], list[str]]:
     """The columns that tell rows apart, each with its kind, and one sentence about those that are left out."""
+    if len(X) == 1:
+        raise BadData(
+            f"{label} has one row alone, and columns are judged by what differs between rows: give at least two."
+        )
     columns, left_out = dict[Any, Column](), dict[Any, str]()
     for name, cells in X.cells.items():
         if why := _useless(cells):
@@ -30,7 +35,7 @@ def guess_columns(X: Columns) -> tuple[dict[Any, Column], list[str]]:
             columns[name] = _kind(cells, name, X)
     if not columns:
         reasons = listed(f"{name!r} {why}" for name, why in left_out.items())
-        raise BadData(f"No column of X tells rows apart: {reasons}.")
+        raise BadData(f"No column of {label} tells rows apart: {reasons}.")
     said = [f"Column {name!r} {why}; it is left out." for name, why in left_out.items()]
     return columns, said
 
@@ -76,4 +81,5 @@ def _kind(cells: Cells, name: Any, X: Columns) -> Column:
     there = cells[present(cells)]
     different = _different(there)
     few = different <= _FEW and 2 * different <= len(there)
-    return Category() if few or _OFTEN * different <= len(there) else Text(Spectrum(3))
+    short = max(map(len, there.values[np.unique(there.codes)])) < _GRAM  # codes of states, say: no grams to compare
+    return Category() if few or short or _OFTEN * different <= len(there) else Text(Spectrum(_GRAM))

@@ -66,10 +66,11 @@ class TableKernel(Kernel):
 
         Numbers are Numeric, dates Date, lists and sets Sets; what the frame calls ordered categories is Ordinal, other
         categories and truth values Category. Text is Category if its values come five times each on average, or twice
-        if there are at most 12 different ones; else Spectrum(3). Left out, with a warning, are columns that are the
-        same in all rows, columns that number the rows, codes that are all different, and what cannot be compared.
+        if there are at most 12 different ones, or if none has three letters; else Spectrum(3). Left out, with a
+        warning, are columns that are the same in all rows, columns that number the rows, codes that are all different,
+        and what cannot be compared.
         """
-        columns, notes = guess_columns(as_columns(X))
+        columns, notes = guess_columns(as_columns(X), getattr(X, "label", "X"))
         warn_each(notes)
         return cls(columns)
 
@@ -113,7 +114,8 @@ class TableKernel(Kernel):
         columns, variances = {}, {}
         for name, kind in (asked or {}).items():
             columns[name], variances[name] = learned_column(as_column(kind, name), name, X, weights, rng)
-        warn_each(about_constant(variances))
+        warn_each(about_constant(variances, columns))
+        warn_each(kind.about_fit(X.cells[name], name) for name, kind in columns.items())
         return replace(self, columns=columns, variances=variances)
 
     def admit(self, X: Any, label: str = "X") -> None:

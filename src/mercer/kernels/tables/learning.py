@@ -10,6 +10,7 @@ from mercer.arrays import Array
 from mercer.errors import BadData, listed
 from mercer.kernels.tables.base import Column
 from mercer.kernels.tables.parts import Part
+from mercer.kernels.tables.things import Text
 from mercer.sources.cells import present
 from mercer.sources.frames import Columns
 
@@ -41,8 +42,19 @@ def learned_column(
     return kind, _variance(part, weights, rng)
 
 
-def about_constant(variances: Mapping[Any, float]) -> list[str]:
-    same = [name for name, variance in variances.items() if variance == 0]
+def about_constant(variances: Mapping[Any, float], columns: Mapping[Any, Column]) -> list[str]:
+    """Columns that say nothing: those of equal cells, and texts that have nothing in common with any, or all."""
+    nothing = [name for name, variance in variances.items() if variance == 0]
+    texts = [name for name in nothing if isinstance(columns[name], Text)]
+    said = [
+        f"All texts of column {name!r} look the same to {columns[name].compared_by!r}, so that it counts for nothing: "
+        "they are equal, or too short. Category() compares whole texts."
+        for name in texts
+    ]
+    return said + _about_equal([name for name in nothing if name not in texts])
+
+
+def _about_equal(same: list[Any]) -> list[str]:
     if not same:
         return []
     names, one = listed(map(repr, same)), len(same) == 1
