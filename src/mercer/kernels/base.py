@@ -3,7 +3,7 @@
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -22,6 +22,7 @@ from mercer.sources.items import Items
 
 __all__ = [
     "ROUNDINGS",
+    "Compared",
     "Kernel",
     "Products",
     "Tiles",
@@ -100,6 +101,10 @@ class Kernel(ABC):
         Families override it where preparing the rows once makes tiles cheap.
         """
         return _BlockTiles(self, X, X if Y is None else Y, shift)
+
+    def compared_with(self, Y: Held) -> "Compared":
+        """k(·, Y), for who asks for it again and again: what there is to prepare of Y is prepared once."""
+        return Compared(self, Y)
 
     def has_single(self, shift: float) -> bool:
         """Whether tiles of k − shift are cheaper in float32 and have nearly all of its digits."""
@@ -256,6 +261,22 @@ class Kernel(ABC):
             part = changed.get(head, getattr(self, head))
             changed[head] = part.with_params(**{rest: value}) if rest else value
         return replace(self, **changed)  # type: ignore[type-var]
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Blocks k(X, Y) of any X with one Y."""
+
+    kernel: Kernel
+    rows: Held  # Y
+
+    @property
+    def nbytes(self) -> int:
+        """Of what is prepared."""
+        return 0
+
+    def block(self, X: Held) -> Array:
+        return self.kernel.block(X, self.rows)
 
 
 class Tiles(ABC):

@@ -13,7 +13,7 @@ from mercer.certificates.intervals import IntervalCertificate
 from mercer.certificates.residuals import Certificate
 from mercer.drop_in.current import Current
 from mercer.errors import counted, warn, warn_each
-from mercer.fits.door import one_or_more, open_items
+from mercer.fits.door import open_items
 from mercer.fits.kernel.certified import find_certified
 from mercer.fits.kernel.landmarks import find_by_landmarks
 from mercer.fits.kernel.opening import is_precomputed, open_task
@@ -25,22 +25,21 @@ from mercer.kernels import Kernel
 from mercer.kernels.base import kind_of_items
 from mercer.kernels.check import refuse_non_finite
 from mercer.kernels.domain import without_negative
-from mercer.models.base import Model, all_or_nothing
+from mercer.models.base import all_or_nothing
+from mercer.models.similar import FindsSimilar
 from mercer.plans.kernel import choose_plan
 from mercer.plans.pace import plan_ahead
 from mercer.plans.plan import Plan
 from mercer.readings.preimage import learn_inverse
-from mercer.readings.similar import Similar, find_similar, refuse_wrong_question, seen_by
 from mercer.sources.held import by_columns
 from mercer.sources.items import Items
 from mercer.sources.weights import about_total_weight
-from mercer.spaces.points import Points
 from mercer.sums import row_squares
 from mercer.threads import one_blas_thread
 from mercer.unpromised import fits
 
 
-class KernelModel(Model):
+class KernelModel(FindsSimilar):
     """What `KernelPCA` does with its parameters."""
 
     eigenvalues_: Array
@@ -87,6 +86,7 @@ class KernelModel(Model):
     def _keep(self, found: Components, task: Task) -> None:
         """All fitted names, in one place; those that this fit does not have are forgotten."""
         training, per_degree = task.training, found.per_degree_of_freedom()
+        self._forget_search()
         self.kernel_, self.gamma_, scale = task.kernel, task.gamma, training.scale
         self._kept_items, self._dtype = training.kept, task.dtype
         names = {
@@ -200,70 +200,6 @@ class KernelModel(Model):
         scores, squares = self._projection.now(self).scores_and_lengths(rows, threads)
         refuse_non_finite(scores, self.kernel_)
         return np.column_stack([row_squares(scores), squares])
-
-    def similar(self, X: Any, n: int = 5, by: str = "components") -> Similar:
-        """The items of the fit that are most like X: the nearest ones, in the space of the kept components or of all.
-
-        An item that was there is its own nearest. By landmarks only those are kept, and the nearest of them are found.
-
-        Parameters
-        ----------
-        X : item, or several
-            A text, or a row of numbers; or as many as `transform` takes.
-        n : int, default=5
-            How many; fewer if there are no more.
-        by : {"components", "kernel"}, default="components"
-            "components": by the distance between scores, in which only the kept components have a say. "kernel": by
-            √(k(x, x) + k(t, t) − 2k(x, t)), which is that of all components there are, and never smaller; a text
-            that has nothing in common with any, itself included, counts as if it were as long as the longest.
-
-        Returns
-        -------
-        similar : Similar
-            Numbers, items, distances and similarities k(x, t), nearest first; of several items, a row for each.
-
-        Examples
-        --------
-        >>> from mercer import KernelPCA
-        >>> from mercer.datasets import VOC
-        >>> from mercer.kernels import Spectrum
-        >>> model = KernelPCA(10, kernel=Spectrum(3)).fit(VOC)
-        >>> sorted(model.similar("flanders", 3).items)
-        ['flanders ned', 'flanders rod', 'flanders todd']
-        """
-        check_is_fitted(self)
-        refuse_wrong_question(n, by)
-        if is_precomputed(self):
-            raise ValueError("similar compares items, and a precomputed kernel matrix has none: compare its rows.")
-        kind = "things" if getattr(self, "_fitted_to_things", False) else kind_of_items(self.kernel)
-        new, one = one_or_more(X, kind)
-        threads = self._limits().threads
-        with self._within_limits():
-            new, (items, numbers) = self._new_items(new).load(), self._known_items()
-            by_scores = by == "components"
-            space = Points.of(self._known_scores(items)) if by_scores else seen_by(self.kernel_, items)
-            seen = self._scores(new, threads) if by_scores else new
-            places, *found = find_similar(space, seen, self.kernel_, items, new, int(n), threads)
-        near = in_units_of_input(items[places.ravel()], getattr(self, "scale_", None))
-        near = near if sparse.issparse(near) else near.reshape(*places.shape, *near.shape[1:])
-        answer = Similar(numbers[places], near, *found)
-        return answer[0] if one else answer
-
-    def _known_items(self) -> tuple[Any, Array]:
-        """The items that a fit has kept, as the kernel compares them, and their numbers."""
-        if hasattr(self, "X_fit_"):
-            items = self.X_fit_
-            numbers = np.arange(items.shape[0]) if self._kept_items is None else np.flatnonzero(self._kept_items)
-        else:
-            items = self._as_fitted(self.landmarks_)
-            numbers = getattr(self, "landmark_indices_", np.arange(items.shape[0]))
-        return items, numbers
-
-    def _known_scores(self, items: Any) -> Array:
-        """Those of the fit, unless its names have changed since."""
-        if self._training is not None and hasattr(self, "X_fit_") and self._projection.is_as_fitted(self):
-            return self._training
-        return self._scores(items, self._limits().threads)
 
     # ------------------------------------------------------------------ scikit-learn's ways
 

@@ -1,13 +1,15 @@
 """Items with the distance of a kernel, in its feature space."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from mercer.arrays import Array, Held, dense
 from mercer.blocks import steps
-from mercer.kernels.base import Kernel
+from mercer.kernels.base import Compared, Kernel
 from mercer.progress import OnPass
 from mercer.sources.held import bytes_of, groups_of, same_items
 from mercer.sources.items import Items
@@ -36,13 +38,21 @@ class KernelRows(Space):
     def n(self) -> int:
         return int(self.rows.shape[0])
 
+    @cached_property
+    def _compared(self) -> Compared:
+        return self.kernel.compared_with(self.rows)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what can be prepared again."""
+        return {name: value for name, value in self.__dict__.items() if name != "_compared"}
+
     @property
     def is_sparse(self) -> bool:  # type: ignore[override]
         return sparse.issparse(self.rows)
 
     def nearest(self, k: int, threads: int, on_pass: OnPass = None) -> Neighbors:
-        shape, own = (self.n, self.n), np.arange(self.n)
-        return by_blocks(lambda s: self._squared(self.rows[s], self.diag[s]), shape, k, own, threads, on_pass)
+        shape, own, known = (self.n, self.n), np.arange(self.n), self._compared  # once, before threads share it
+        return by_blocks(lambda s: self._squared(known, self.rows[s], self.diag[s]), shape, k, own, threads, on_pass)
 
     def gram(self, items: Array, neighbors: Array) -> Array:
         return self.gram_at(self.rows[items], neighbors)
@@ -54,14 +64,15 @@ class KernelRows(Space):
         return groups_of(self.rows)
 
     def distances_from(self, item: int) -> Array:
-        return self._squared(self.rows[item : item + 1], self.diag[item : item + 1])[0]
+        return self._squared(self._compared, self.rows[item : item + 1], self.diag[item : item + 1])[0]
 
     def as_given(self) -> Held:
         return self.rows
 
     @property
     def nbytes(self) -> int:
-        return bytes_of(self.rows)
+        prepared = self._compared.nbytes if "_compared" in self.__dict__ else 0
+        return bytes_of(self.rows) + prepared
 
     def admit(self, new: Items) -> None:
         self.kernel.admit(new, new.label)
@@ -72,8 +83,8 @@ class KernelRows(Space):
         return dense(new) if sparse.issparse(new) else new  # items of any kind
 
     def nearest_to(self, new: Held, k: int, threads: int) -> Neighbors:
-        diag, shape = self.kernel.diag(new), (new.shape[0], self.n)
-        return by_blocks(lambda rows: self._squared(new[rows], diag[rows]), shape, k, None, threads)
+        diag, shape, known = self.kernel.diag(new), (new.shape[0], self.n), self._compared
+        return by_blocks(lambda rows: self._squared(known, new[rows], diag[rows]), shape, k, None, threads)
 
     def gram_at(self, new: Held, neighbors: Array) -> Array:
         parts = steps(len(neighbors), _TOGETHER)
@@ -95,8 +106,8 @@ class KernelRows(Space):
         same[rows, columns] = same_items(new[rows], self.rows[near.indices[rows, columns]])
         return same
 
-    def _squared(self, rows: Held, diag: Array) -> Array:
-        D = self.kernel.block(rows, self.rows)
+    def _squared(self, known: Compared, rows: Held, diag: Array) -> Array:
+        D = known.block(rows)
         from_products(D.T, self.diag, diag)
         rounding = 16 * np.finfo(float).eps * float(np.abs(self.diag).max(initial=0.0))
         if D.min() < rounding:  # equal items, but for rounding

@@ -1,5 +1,6 @@
 """`model.similar`: the nearest items of a fit, against distances taken by hand."""
 
+from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,17 @@ from scipy import sparse
 from mercer import KernelPCA
 from mercer.datasets import OOV, VOC, family
 from mercer.errors import BadData
-from mercer.kernels import RBF, GlobalAlignment, Spectrum, TableKernel
+from mercer.kernels import (
+    RBF,
+    Edit,
+    GappedKmer,
+    GlobalAlignment,
+    Mismatch,
+    Spectrum,
+    Subsequence,
+    TableKernel,
+    WeightedDegree,
+)
 
 X = np.random.default_rng(0).normal(size=(60, 4)) * [1.0, 2.0, 0.5, 1.0]
 NEW = np.random.default_rng(1).normal(size=(3, 4)) * [1.0, 2.0, 0.5, 1.0]
@@ -44,6 +55,80 @@ def test_by_the_kernel_they_are_the_nearest_in_its_space(standardize):
     assert_allclose(found.distances, distances, rtol=1e-7)
     assert_allclose(found.similarities, similarities, rtol=1e-12)
     assert_allclose(found.items, X[order], rtol=1e-12)
+
+
+KERNELS_OF_TEXTS = [
+    Spectrum(2),
+    Spectrum(3, shortest=1, weights=(1.0, 2.0, 4.0)),
+    Spectrum(2, normalize=False),
+    Spectrum(2, counts="min", normalize="dice"),
+    Spectrum(2, counts="once", normalize="jaccard"),
+    Spectrum(1, by="words"),
+    Subsequence(2),
+    GappedKmer(4, 1),
+    Mismatch(3, 1),
+    WeightedDegree(2),
+    Edit(0.3),
+]
+READS = ["".join(read) for read in np.random.default_rng(2).choice(list("ACGT"), size=(12, 60))]  # features are dense
+
+
+@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")  # Edit is no Mercer kernel
+@pytest.mark.parametrize("texts", [[*VOC[::2], "", "a"], READS], ids=["names", "reads"])
+@pytest.mark.parametrize("kernel", KERNELS_OF_TEXTS, ids=str)
+def test_texts_that_were_looked_up_are_those_that_every_comparison_finds(kernel, texts):
+    """The second question is answered by what was prepared for the first."""
+    model, new = KernelPCA(2, kernel=kernel).fit(texts), [OOV[0], texts[7], "♫♪ zzz", ""]
+    kernel = model.kernel_
+    K = np.array([[kernel.block([s], [t])[0, 0] for t in texts] for s in new])  # a pair at a time
+    own, known = (np.array([kernel.block([t], [t])[0, 0] for t in some]) for some in (new, texts))
+    known = np.where(known > 0, known, known.max())
+    truth = np.sqrt(np.maximum(own[:, None] + known - 2 * K, 0.0))
+    for question in (new, new[::-1], new):
+        found = model.similar(question, 6, by="kernel")
+        order = slice(None, None, -1) if question[0] == new[-1] else slice(None)
+        assert_allclose(found.distances, np.sort(truth[order], axis=1)[:, :6], atol=1e-7)
+        assert_allclose(np.take_along_axis(truth[order], found.numbers, 1), found.distances, atol=1e-7)
+        assert_allclose(np.take_along_axis(K[order], found.numbers, 1), found.similarities, atol=1e-12)
+
+
+@pytest.mark.parametrize("by", ["components", "kernel"])
+def test_what_was_prepared_is_used_again_and_forgotten_with_its_fit(by):
+    model = KernelPCA(3, kernel=Spectrum(2)).fit(VOC)
+    first = model.similar("homer", 3, by=by)
+    space = model._searched[by][2]
+    assert np.array_equal(model.similar("homer", 3, by=by).numbers, first.numbers)
+    assert model._searched[by][2] is space
+    copy = deepcopy(model)  # as pickle makes it
+    assert "_searched" not in vars(copy)
+    assert np.array_equal(copy.similar("homer", 3, by=by).numbers, first.numbers)
+    model.fit(OOV)
+    assert "_searched" not in vars(model) and set(model.similar("homer", 3, by=by).items) <= set(OOV)
+
+
+def test_what_is_larger_than_the_limit_is_not_kept():
+    model = KernelPCA(3, kernel=Spectrum(2)).fit(VOC)
+    truth = model.similar("homer", 3, by="kernel")
+    model.memory_limit = 1000
+    assert np.array_equal(model.similar("homer", 3, by="kernel").numbers, truth.numbers)
+    assert "_searched" not in vars(model)
+
+
+def test_texts_are_prepared_once_for_all_questions(monkeypatch):
+    counted = []
+    count = Spectrum.count
+
+    def watched(kernel, letters):
+        counted.append(len(letters.ends) - 1)
+        return count(kernel, letters)
+
+    model = KernelPCA(3, kernel=Spectrum(2)).fit(VOC)
+    monkeypatch.setattr(Spectrum, "count", watched)
+    model.similar("homer", 3, by="kernel")
+    assert max(counted) == len(VOC)
+    counted.clear()
+    model.similar(["ned", "rod"], 3, by="kernel")
+    assert counted and max(counted) <= 6  # new ones, and those that were found
 
 
 def test_by_components_they_are_the_nearest_scores():

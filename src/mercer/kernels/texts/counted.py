@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -9,11 +10,12 @@ import numpy as np
 
 from mercer.arrays import Array, Held, dense
 from mercer.errors import in_short
-from mercer.kernels.base import ROUNDINGS, Kernel, Tiles, after_shift, largest_entry, summed
+from mercer.kernels.base import ROUNDINGS, Compared, Kernel, Tiles, after_shift, largest_entry, summed
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.texts.columns import FeaturesSeen, inverse_roots
 from mercer.kernels.texts.grams import Counted, Letters, longest_of, texts_of
 from mercer.rounding import gamma
+from mercer.sources.held import bytes_of
 
 LONGEST = 100  # letters of a gram
 NORMALIZE = (True, False, "dice", "jaccard")
@@ -111,6 +113,14 @@ class CountingKernel(Kernel):
         left = learned.counted(texts_of(X))
         return CountedTiles(self.normalize, left, left if Y is None else learned.counted(texts_of(Y)), shift)
 
+    def compared_with(self, Y: Held) -> Compared:
+        learned = self.seen(texts_of(Y))
+        if learned is None:
+            return super().compared_with(Y)
+        known, squares = learned.counted(texts_of(Y))
+        having = known.T.tocsr() if _density(known) <= _DENSE else known.toarray().T
+        return _Indexed(self, Y, learned, having, squares)
+
     # ------------------------------------------------------------------ rounding
 
     def chain(self, length: int) -> int:
@@ -133,6 +143,26 @@ class CountingKernel(Kernel):
 
     def entry_cost(self, d: int) -> float:
         return 5.0 + 0.2 * self.most_in(d)
+
+
+@dataclass(frozen=True, eq=False)
+class _Indexed(Compared):
+    """Texts by their features, as an index of a book has it: one comparison reads the entries of its own features."""
+
+    kernel: CountingKernel
+    learned: FeaturesSeen
+    having: Any  # which texts have a feature, and how often: a row for every feature (D×n), dense or CSR
+    squares: Array  # k(t, t) before it is normalised
+
+    @property
+    def nbytes(self) -> int:
+        return bytes_of(self.having) + int(self.squares.nbytes)
+
+    def block(self, X: Held) -> Array:
+        counted, squares = self.learned.counted(texts_of(X))
+        found = dense(counted @ self.having)
+        divide(found, squares, self.squares, self.kernel.normalize)
+        return found
 
 
 class CountedTiles(Tiles):
