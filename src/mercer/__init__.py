@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from mercer.models.incremental_pca import IncrementalPCA
     from mercer.models.kernel_pca import KernelPCA
     from mercer.models.lle import LocallyLinearEmbedding
+    from mercer.models.novelty import NoveltyDetector
     from mercer.models.pca import PCA
     from mercer.readings.quality import co_ranking, continuity, quality, trustworthiness
     from mercer.sources.files import open_rows, open_texts
@@ -18,6 +19,7 @@ __all__ = [
     "IncrementalPCA",
     "KernelPCA",
     "LocallyLinearEmbedding",
+    "NoveltyDetector",
     "__version__",
     "co_ranking",
     "continuity",
@@ -33,6 +35,7 @@ _HOMES = {
     "IncrementalPCA": "mercer.models.incremental_pca",
     "KernelPCA": "mercer.models.kernel_pca",
     "LocallyLinearEmbedding": "mercer.models.lle",
+    "NoveltyDetector": "mercer.models.novelty",
     "locally_linear_embedding": "mercer.functions.locally_linear_embedding",
     "PCA": "mercer.models.pca",
     "co_ranking": "mercer.readings.quality",

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding
+from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, NoveltyDetector
 from mercer.kernels import RBF, Linear
 
 ESTIMATORS = [
@@ -22,6 +22,8 @@ ESTIMATORS = [
     PCA(1, svd_solver="krylov"),
     IncrementalPCA(1),
     LocallyLinearEmbedding(),
+    NoveltyDetector(),
+    NoveltyDetector(PCA(1), statistic="t2q"),
 ]
 MORE = [
     KernelPCA(2, kernel=RBF() + Linear()),
@@ -41,6 +43,8 @@ MORE = [
     LocallyLinearEmbedding(metric=RBF(), n_neighbors=4),
     LocallyLinearEmbedding(on_disconnected="separate", n_components=1),
     LocallyLinearEmbedding(eigen_solver="dense", neighbors_algorithm="brute"),
+    NoveltyDetector(KernelPCA(1, kernel="rbf"), statistic="t2", trim=0.1),
+    NoveltyDetector(KernelPCA(1, kernel="rbf"), statistic="lecture"),
 ]
 QUIET = pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning", "ignore::UserWarning")
 
@@ -82,6 +86,12 @@ BY_HAND = [
 @QUIET
 def test_checks_that_are_not_in_the_generator(name, model):
     getattr(estimator_checks, name)(type(model).__name__, clone(model))
+
+
+@pytest.mark.parametrize("name", [name for name in BY_HAND if "transform" not in name and "names_out" not in name])
+@QUIET
+def test_the_same_of_a_detector(name):
+    getattr(estimator_checks, name)("NoveltyDetector", NoveltyDetector())
 
 
 def test_array_api_checks_pass():

@@ -191,18 +191,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
         self._limits()
 
     def _validate_params(self) -> None:
-        """By scikit-learn's rules, which take True for 1; here a truth value is no number."""
-        try:
-            validate_parameters(self)
-        except ValueError as error:
-            text = re.sub(r" at 0x[0-9a-f]+", "", " ".join(str(error).split()))
-            raise type(error)(shortened(text, 500)) from None
-        for name, allowed in self._parameter_constraints.items():
-            value = getattr(self, name)
-            if isinstance(value, (bool, np.bool_)) and "boolean" not in allowed:
-                raise ValueError(f"The {name!r} parameter of {type(self).__name__} cannot be {value}: give a number.")
-            if isinstance(value, Integral) and abs(int(value)) > sys.float_info.max:
-                raise ValueError(f"The {name!r} parameter of {type(self).__name__} is too large: {in_short(value)}.")
+        check_parameters(self)
 
     def _limits(self) -> Limits:
         return Limits.of(self.memory_limit, self.n_jobs)
@@ -212,9 +201,28 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
         return one_blas_thread(count_threads(self.n_jobs))
 
     def _rng(self) -> np.random.Generator:
-        """A generator from whatever random_state is; None is a fixed seed, so that runs repeat."""
-        return np.random.default_rng(
-            int(self.random_state or 0)
-            if self.random_state is None or isinstance(self.random_state, Integral)
-            else self.random_state.randint(2**31 - 1)
-        )
+        return generator_of(self.random_state)
+
+
+def check_parameters(model: Any) -> None:
+    """By scikit-learn's rules, which take True for 1; here a truth value is no number."""
+    try:
+        validate_parameters(model)
+    except ValueError as error:
+        text = re.sub(r" at 0x[0-9a-f]+", "", " ".join(str(error).split()))
+        raise type(error)(shortened(text, 500)) from None
+    for name, allowed in model._parameter_constraints.items():
+        value = getattr(model, name)
+        if isinstance(value, (bool, np.bool_)) and "boolean" not in allowed:
+            raise ValueError(f"The {name!r} parameter of {type(model).__name__} cannot be {value}: give a number.")
+        if isinstance(value, Integral) and abs(int(value)) > sys.float_info.max:
+            raise ValueError(f"The {name!r} parameter of {type(model).__name__} is too large: {in_short(value)}.")
+
+
+def generator_of(random_state: Any) -> np.random.Generator:
+    """A generator from whatever random_state is; None is a fixed seed, so that runs repeat."""
+    return np.random.default_rng(
+        int(random_state or 0)
+        if random_state is None or isinstance(random_state, Integral)
+        else random_state.randint(2**31 - 1)
+    )

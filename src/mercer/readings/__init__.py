@@ -1,33 +1,53 @@
 """What an answer says: numbers computed from fitted ones, or from any coordinates.
 
 `components` has the rules for how many to keep, `preimage` the way back from scores to rows, `quality` how much of the
-neighbourhoods an embedding keeps (by `ranks` of `distances`), `similar` which items are most like others, and
-`columns` what the columns alone tell. A reading
+neighbourhoods an embedding keeps (by `ranks` of `distances`), `similar` which items are most like others,
+`columns` what the columns alone tell, and `novelty` how new a row is and what a score of that means. A reading
 changes nothing. It needs no model, and none of ours.
 """
 
 from mercer.readings.columns import FEW_ROWS, about_unit, about_units, constant, dominating
 from mercer.readings.components import fewest_for_share, number_to_keep, shares
+from mercer.readings.novelty import (
+    Calibration,
+    benjamini_hochberg,
+    hotelling_t2,
+    monitoring_index,
+    squared_residuals,
+    sum_of_projections,
+    t2_contributions,
+    variance_left,
+    with_variance,
+)
 from mercer.readings.preimage import apply_inverse, learn_inverse
 from mercer.readings.quality import co_ranking, continuity, trustworthiness
 from mercer.readings.similar import Similar, find_similar, refuse_wrong_question, seen_by
 
 __all__ = [
     "FEW_ROWS",
+    "Calibration",
     "Similar",
     "about_unit",
     "about_units",
     "apply_inverse",
+    "benjamini_hochberg",
     "co_ranking",
     "constant",
     "continuity",
     "dominating",
     "fewest_for_share",
     "find_similar",
+    "hotelling_t2",
     "learn_inverse",
+    "monitoring_index",
     "number_to_keep",
     "refuse_wrong_question",
     "seen_by",
     "shares",
+    "squared_residuals",
+    "sum_of_projections",
+    "t2_contributions",
     "trustworthiness",
+    "variance_left",
+    "with_variance",
 ]

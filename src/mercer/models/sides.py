@@ -1,0 +1,196 @@
+"""The two sides of a new row, for any fitted model: inside the space of the kept components, and outside of it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array, dense
+from mercer.blocks import THREAD_ROWS, cut
+from mercer.errors import BadData
+from mercer.fits.kernel.opening import is_precomputed
+from mercer.kernels.check import refuse_non_finite
+from mercer.models.kernel_model import KernelModel
+from mercer.models.linear import LinearModel
+from mercer.readings.novelty import (
+    hotelling_t2,
+    monitoring_index,
+    squared_residuals,
+    sum_of_projections,
+    t2_contributions,
+    variance_left,
+    with_variance,
+)
+from mercer.spaces.points import Points
+from mercer.sums import row_squares
+from mercer.threads import run
+
+Explain = Callable[[Any, int], Array]  # contributions of the columns of some rows, on so many threads
+
+
+@dataclass(frozen=True, eq=False)
+class Sides(ABC):
+    """Scores y inside, Q outside, and what variance there is on either side; rows are as the model sees them."""
+
+    variances: Array  # along the components
+    rest: float  # outside of them
+    leaves: bool  # whether that is more than rounding
+
+    @abstractmethod
+    def inside(self, rows: Any, threads: int) -> Array:
+        """The scores of some rows in memory, of components that vary."""
+
+    @abstractmethod
+    def both(self, rows: Any, threads: int) -> tuple[Array, Array]:
+        """The same, and Q."""
+
+    @abstractmethod
+    def functions(self, rows: Any, threads: int) -> Array:
+        """The uncentred component functions."""
+
+    @abstractmethod
+    def explainer(self, statistic: str, threshold: float) -> Explain:
+        """What tells the contributions of columns to this statistic, of which usual rows have up to a threshold."""
+
+    def statistics(self, rows: Any, threads: int) -> Array:
+        """T² and Q."""
+        scores, q = self.both(rows, threads)
+        return np.column_stack([hotelling_t2(scores, self.variances), q])
+
+    def novelty(self, statistic: str, rows: Any, threads: int) -> Array:
+        """The statistic of this name, the higher the more novel."""
+        if statistic == "lecture":
+            return -sum_of_projections(self.functions(rows, threads))
+        if statistic == "t2":
+            return hotelling_t2(self.inside(rows, threads), self.variances)
+        t2, q = self.statistics(rows, threads).T
+        return q if statistic == "reconstruction" else self.index(t2, q)
+
+    def index(self, t2: Array, q: Array) -> Array:
+        return monitoring_index(t2, q, int(np.sum(self.variances > 0)), self.rest)
+
+
+def sides_of(model: Any) -> Sides:
+    """Those of a fitted model."""
+    return _of_axes(model) if isinstance(model, LinearModel) else _of_kernel(model)
+
+
+# ---------------------------------------------------------------------- PCA
+
+
+def _of_axes(model: LinearModel) -> "_ByAxes":
+    variances, axes = model._number("explained_variance_"), model._number("components_")
+    if len(variances) != len(axes):
+        raise BadData(
+            f"There are {len(axes)} components_ and {len(variances)} entries of explained_variance_: set both names."
+        )
+    there = with_variance(variances, model.n_features_in_)
+    rest, leaves = variance_left(float(model.total_variance_), variances[there], model.n_features_in_)
+    return _ByAxes(variances[there], rest, leaves, axes[there], model._mean(), model._scales())
+
+
+@dataclass(frozen=True, eq=False)
+class _ByAxes(Sides):
+    """Of z = (x − mean)/scale: y along the axes, and Q = ‖z − Wᵀy‖², in which nothing cancels."""
+
+    axes: Array
+    mean: Array
+    scale: Array
+
+    def inside(self, rows: Any, threads: int) -> Array:
+        return self.both(rows, threads)[0]
+
+    def both(self, rows: Any, threads: int) -> tuple[Array, Array]:
+        scores, q = np.empty((rows.shape[0], len(self.axes))), np.empty(rows.shape[0])
+
+        def work(some: slice) -> None:
+            _, scores[some], left = self._apart(rows[some])
+            q[some] = row_squares(left)
+
+        with np.errstate(over="ignore", invalid="ignore"):
+            run(work, cut(rows.shape[0], THREAD_ROWS), threads)
+        most = np.finfo(float).max  # farther than squares reach is as far as can be
+        return np.nan_to_num(scores, nan=most), np.nan_to_num(q, nan=most)
+
+    def functions(self, rows: Any, threads: int) -> Array:
+        raise ValueError(
+            'statistic="lecture" is for KernelPCA: F is low away from the data only if the kernel is local, and '
+            "PCA has none."
+        )
+
+    def explainer(self, statistic: str, threshold: float) -> Explain:
+        def explain(rows: Any, threads: int) -> Array:
+            moved, scores, left = self._apart(rows)
+            if statistic == "reconstruction":
+                return left**2
+            t2 = t2_contributions(moved, scores, self.axes, self.variances)
+            return t2 if statistic == "t2" else self.index(t2, left**2)
+
+        return explain
+
+    def _apart(self, rows: Any) -> tuple[Array, Array, Array]:
+        """Rows from the mean, their scores, and what is left."""
+        moved = (dense(rows, np.float64) - self.mean) / self.scale
+        scores = moved @ self.axes.T
+        return moved, scores, moved - scores @ self.axes
+
+
+# ---------------------------------------------------------------------- kernel PCA
+
+
+def _of_kernel(model: KernelModel) -> "_ByKernel":
+    variances = np.asarray(model.explained_variance_, dtype=np.float64)
+    if len(variances) != len(model.eigenvalues_):
+        raise BadData(
+            f"There are {len(model.eigenvalues_)} eigenvalues_ and {len(variances)} entries of explained_variance_: "
+            "set both names."
+        )
+    rest, leaves = variance_left(float(model.total_variance_), variances)
+    return _ByKernel(np.where(with_variance(variances), variances, 0.0), rest, leaves, model)
+
+
+@dataclass(frozen=True, eq=False)
+class _ByKernel(Sides):
+    """In the space of the features: Q = ‖φ(x) − mean‖² − Σ yᵢ²."""
+
+    model: KernelModel
+
+    def inside(self, rows: Any, threads: int) -> Array:
+        return self._finite(self.model._projection.now(self.model).scores(rows, threads))
+
+    def both(self, rows: Any, threads: int) -> tuple[Array, Array]:
+        scores, lengths = self.model._projection.now(self.model).scores_and_lengths(rows, threads)
+        return self._finite(scores), squared_residuals(lengths, scores)
+
+    def functions(self, rows: Any, threads: int) -> Array:
+        return self._finite(self.model._projection.now(self.model).functions(rows, threads))
+
+    def _finite(self, values: Array) -> Array:
+        refuse_non_finite(values, self.model.kernel_)
+        return values
+
+    def explainer(self, statistic: str, threshold: float) -> Explain:
+        """By replacing one column after the other by that of the nearest usual row that the model keeps."""
+        model = self.model
+        if model.kernel_.takes != "rows" or is_precomputed(model):
+            what = "items by a matrix" if is_precomputed(model) else model.kernel_.takes
+            raise BadData(f"Contributions are those of columns of numbers, and this model compares {what}.")
+        known = dense(model._known_items()[0], np.float64)
+        usual = self.novelty(statistic, known, 1) <= threshold
+        known = known[usual] if usual.any() else known
+        space = Points.of(known)
+
+        def explain(rows: Any, threads: int) -> Array:
+            rows = dense(rows, np.float64)
+            nearest = space.nearest_to(space.prepare(rows), 1, threads).indices[:, 0]
+            references = known[nearest]
+            out, whole = np.empty(rows.shape), self.novelty(statistic, rows, threads)
+            for j in range(rows.shape[1]):
+                replaced = rows.copy()
+                replaced[:, j] = references[:, j]
+                out[:, j] = whole - self.novelty(statistic, replaced, threads)
+            return out
+
+        return explain
