@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mercer.functions.influence import influence
     from mercer.functions.locally_linear_embedding import locally_linear_embedding
     from mercer.functions.planning import plan
     from mercer.models.incremental_pca import IncrementalPCA
@@ -23,6 +24,7 @@ __all__ = [
     "__version__",
     "co_ranking",
     "continuity",
+    "influence",
     "locally_linear_embedding",
     "open_rows",
     "open_texts",
@@ -40,6 +42,7 @@ _HOMES = {
     "PCA": "mercer.models.pca",
     "co_ranking": "mercer.readings.quality",
     "continuity": "mercer.readings.quality",
+    "influence": "mercer.functions.influence",
     "open_rows": "mercer.sources.files",
     "open_texts": "mercer.sources.files",
     "plan": "mercer.functions.planning",

@@ -10,8 +10,9 @@ from zlib import crc32
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Held
 from mercer.errors import BadData
+from mercer.kernels.base import Kernel
 from mercer.operators.projection import ByKernel, Centring
 
 __all__ = ["Current"]
@@ -79,10 +80,19 @@ class Current:
             )
         return self.centring.projection(_kernel_now(model), model.X_fit_, values, vectors)
 
+    def sums(self, model: Any) -> tuple[Kernel, Held, Array]:
+        """k, items xᵢ and α (n×k): the component functions are Σ αᵢk(·, xᵢ), but for a constant each."""
+        projection = self.now(model)
+        if isinstance(projection, ByKernel):
+            return projection.kernel, projection.rows, projection.alpha
+        assert self.centring is not None  # there are features, or a matrix: not by landmarks
+        alpha, _ = self.centring.dual(np.asarray(model.eigenvalues_), np.asarray(model.eigenvectors_))
+        return _kernel_now(model), model.X_fit_, alpha
 
-def _kernel_now(model: Any) -> Any:
+
+def _kernel_now(model: Any) -> Kernel:
     """The kernel, with γ as it is now."""
-    kernel = model.kernel_
+    kernel: Kernel = model.kernel_
     return kernel if getattr(kernel, "gamma", model.gamma_) == model.gamma_ else kernel.with_params(gamma=model.gamma_)
 
 

@@ -36,6 +36,10 @@ class FeatureMap(ABC):
         """Numbers of the sparse features of the fit that are not zero, if they were counted; else 0."""
         return 0
 
+    def names(self) -> list[str] | None:
+        """What people call the features, if they have names."""
+        return None
+
 
 class MadeFeatures(Rows):
     """The features of items in memory, made anew whenever they are asked for: only blocks of them are ever held.
@@ -99,6 +103,9 @@ class Multiplied(FeatureMap):
     def stored(self) -> int:
         return self.map.stored()
 
+    def names(self) -> list[str] | None:
+        return self.map.names()
+
 
 @dataclass(frozen=True)
 class Joined(FeatureMap):
@@ -119,3 +126,7 @@ class Joined(FeatureMap):
 
     def stored(self) -> int:
         return self.left.stored() + self.right.stored()
+
+    def names(self) -> list[str] | None:
+        left, right = self.left.names(), self.right.names()
+        return None if left is None or right is None else left + right

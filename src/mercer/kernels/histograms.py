@@ -25,7 +25,7 @@ _CACHED = 1 << 15  # entries of a strip: its three buffers stay in a core's cach
 
 
 # (w, slope, v) with ∂k/∂z_j = w(z, x)·slope(z_j, x_j) + v(z, x)
-Steepness = tuple[Array, Callable[[Array, Array], Array], Array | None]
+_ColumnSlopes = tuple[Array, Callable[[Array, Array], Array], Array | None]
 
 
 class HistogramKernel(Kernel):
@@ -114,7 +114,7 @@ class HistogramKernel(Kernel):
         return ByColumns(_by_column(Z), _by_column(X), *self.steepness(Z, X))
 
     @abstractmethod
-    def steepness(self, Z: Held, X: Held) -> Steepness:
+    def steepness(self, Z: Held, X: Held) -> _ColumnSlopes:
         """(w, slope, v) with ∂k/∂z_j = w(z, x)·slope(z_j, x_j) + v(z, x)."""
 
     def roundings(self, X: Held) -> float:
@@ -164,12 +164,12 @@ def columns_of(X: Held) -> Any:
         yield np.ascontiguousarray(dense(X[:, some]).T, dtype=np.float64)
 
 
-def below(z: Array, x: Array) -> Array:
+def _below(z: Array, x: Array) -> Array:
     """The slope of min(z, x) in z: 1 below x, 0 above, and one half at it; at 0 that to the right."""
     return np.where(z < x, 1.0, np.where((z == x) & (x > 0), 0.5, 0.0))
 
 
-def share_of_both(z: Array, x: Array) -> Array:
+def _share_of_both(z: Array, x: Array) -> Array:
     """x/(z + x), 0 where both are: by halves, whose sum is no overflow."""
     half = 0.5 * x
     return np.asarray(half / np.maximum(0.5 * z + half, TINY))
@@ -207,9 +207,9 @@ class AdditiveChiSquared(HistogramKernel):
         np.divide(x, out, out=out)
         np.multiply(out, y, out=out)
 
-    def steepness(self, Z: Held, X: Held) -> Steepness:
+    def steepness(self, Z: Held, X: Held) -> _ColumnSlopes:
         """2(x/(z + x))²."""
-        return np.full((n_rows(Z), n_rows(X)), 2.0), lambda z, x: share_of_both(z, x) ** 2, None
+        return np.full((n_rows(Z), n_rows(X)), 2.0), lambda z, x: _share_of_both(z, x) ** 2, None
 
     def diag(self, X: Held) -> Array:
         refuse_negative(X, self)
@@ -231,8 +231,8 @@ class HistogramIntersection(HistogramKernel):
     def term(self, x: Array, y: Array, half: Array, out: Array, spare: Array) -> None:
         np.minimum(x, y, out=out)
 
-    def steepness(self, Z: Held, X: Held) -> Steepness:
-        return np.ones((n_rows(Z), n_rows(X))), below, None
+    def steepness(self, Z: Held, X: Held) -> _ColumnSlopes:
+        return np.ones((n_rows(Z), n_rows(X))), _below, None
 
     def diag(self, X: Held) -> Array:
         refuse_negative(X, self)
@@ -265,12 +265,12 @@ class MinMax(HistogramKernel):
     def own(self, X: Held) -> Array:
         return _row_sums(X)
 
-    def steepness(self, Z: Held, X: Held) -> Steepness:
+    def steepness(self, Z: Held, X: Held) -> _ColumnSlopes:
         """(s·m' − m)/(s − m)² with m = Σmin, m' its slope and s = Σz + Σx; 0 where both are zero, and k jumps."""
         common, sums = self.sums(Z, X), _row_sums(Z)[:, None] + _row_sums(X)
         either = sums - common
         inverse = np.divide(1.0, either, out=np.zeros_like(either), where=either > 0)
-        return sums * inverse * inverse, below, -common * inverse * inverse
+        return sums * inverse * inverse, _below, -common * inverse * inverse
 
     def roundings(self, X: Held) -> float:
         """Of Σmin once, and of Σmax three times: Σx + Σy + Σmin ≤ 3Σmax."""
@@ -313,10 +313,10 @@ class ChiSquared(ByGamma, HistogramKernel):
         else:
             super().shape(np.exp(sums, out=sums), x, y, shift)
 
-    def steepness(self, Z: Held, X: Held) -> Steepness:
+    def steepness(self, Z: Held, X: Held) -> _ColumnSlopes:
         """−γk·(1 − 4(x/(z + x))²), as (z − x)(z + 3x)/(z + x)² is."""
         weights = -self.known_gamma * self.block(Z, X)
-        return -4 * weights, lambda z, x: share_of_both(z, x) ** 2, weights
+        return -4 * weights, lambda z, x: _share_of_both(z, x) ** 2, weights
 
     def diag_pull(self, Z: Held) -> Array:
         return np.zeros(Z.shape)

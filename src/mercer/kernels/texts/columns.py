@@ -26,6 +26,7 @@ class Counts(Protocol):
     def count(self, letters: Letters) -> list[Counted]: ...
     def most_in(self, length: int) -> int: ...
     def weight(self, length: int) -> float: ...
+    def spell(self, letters: list[int], words: dict[int, Any]) -> str | None: ...
     def chain(self, length: int) -> int: ...
 
 
@@ -90,6 +91,19 @@ class FeaturesSeen(FeatureMap):
 
     def stored(self) -> int:
         return self.entries
+
+    def names(self) -> list[str] | None:
+        """Every feature as it is read; the t-th column of one that is counted in unary is there t times or more."""
+        words, names = {number: word for word, number in self.words.items()}, list[str]()
+        for part in self.parts:
+            for length, most in part.most.items():
+                grams = part.vocabulary.levels[0].keys[part.vocabulary.spelled(length)].tolist()
+                for letters, columns in zip(grams, most.tolist(), strict=True):
+                    name = self.kernel.spell(letters, words)
+                    if name is None:
+                        return None
+                    names += [name, *(f"{name} ({times} times)" for times in range(2, columns + 1))]
+        return names or [""]
 
     def features(self, X: Held) -> Any:
         known, squares = self.counted(texts_of(X))

@@ -51,6 +51,10 @@ class CountingKernel(Kernel):
         """What texts are made of; `words` numbers what is no letter."""
         return Letters.of(texts)
 
+    def spell(self, letters: list[int], words: dict[int, Any]) -> str | None:
+        """A feature as it is read, from the numbers of its letters; None if it is no run of letters."""
+        return None
+
     def evaluated(self, some: Sequence[Any], others: Sequence[Any], shift: float) -> Tiles:
         """Tiles without features, where `seen` says that these are too many."""
         raise NotImplementedError(f"{type(self).__name__} has features, however many texts there are.")

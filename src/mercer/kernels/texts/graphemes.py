@@ -14,7 +14,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.kernels.texts.grams import Letters
 
-__all__ = ["graphemes"]
+__all__ = ["as_text", "graphemes"]
 
 _JOINER = 0x200D
 _OTHERS = (_JOINER, 0x200C, 0x0E33, 0x0EB3)  # the other joiner, and the vowel am of Thai and Lao
@@ -38,6 +38,11 @@ def graphemes(texts: Sequence[Any], known: dict[Any, int]) -> Letters:
         cluster = letters.codes[begin[i] : begin[i] + sizes[i]].tobytes()
         codes[i] = known.setdefault(cluster, _FIRST + len(known))
     return Letters(codes, np.searchsorted(begin, letters.ends))
+
+
+def as_text(cluster: bytes) -> str:
+    """A cluster that was numbered, as it is read."""
+    return "".join(map(chr, np.frombuffer(cluster, dtype=np.int64).tolist()))
 
 
 def _joined(letters: Letters) -> Array:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from math import comb
+from typing import Any
 
 import numpy as np
 
@@ -86,6 +87,9 @@ class Mismatch(CountingKernel):
 
     def most_in(self, length: int) -> int:
         return max(0, length - self.n + 1) * self._neighbours
+
+    def spell(self, letters: list[int], words: dict[int, Any]) -> str:
+        return "".join(map(chr, letters))
 
     def count(self, letters: Letters) -> list[Counted]:
         """By distinct grams: each is added to all that it becomes."""

@@ -10,7 +10,7 @@ from mercer.errors import in_short
 from mercer.kernels.base import require_positive
 from mercer.kernels.texts.counted import CountingKernel, require_length, require_normalize
 from mercer.kernels.texts.grams import Counted, Letters, as_letters, count_windows, ends_of
-from mercer.kernels.texts.graphemes import graphemes
+from mercer.kernels.texts.graphemes import as_text, graphemes
 
 __all__ = ["Spectrum"]
 
@@ -88,6 +88,11 @@ class Spectrum(CountingKernel):
         if self.by == "characters":
             return Letters.of(texts)
         return graphemes(texts, words) if self.by == "graphemes" else _words(texts, words)
+
+    def spell(self, letters: list[int], words: dict[int, Any]) -> str:
+        if self.by == "words":
+            return " ".join(words[number] for number in letters)
+        return "".join(chr(code) if code not in words else as_text(words[code]) for code in letters)
 
     def count(self, letters: Letters) -> list[Counted]:
         return [count_windows(letters, self.lengths)]

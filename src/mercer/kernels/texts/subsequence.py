@@ -110,6 +110,9 @@ class Subsequence(CountingKernel):
 
     # ------------------------------------------------------------------ every subsequence a column
 
+    def spell(self, letters: list[int], words: dict[int, Any]) -> str:
+        return "".join(map(chr, letters))
+
     def count(self, letters: Letters) -> list[Counted]:
         """Every subsequence written out: of texts of the same length, by the same places."""
         alphabet, codes = np.unique(letters.codes, return_inverse=True)
