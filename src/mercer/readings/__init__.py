@@ -2,6 +2,7 @@
 
 `components` has the rules for how many to keep, `preimage` the way back from scores to rows, `quality` how much of the
 neighbourhoods an embedding keeps (by `ranks` of `distances`), `similar` which items are most like others,
+`influence` how components change with every column (told by `driving`),
 `columns` what the columns alone tell, and `novelty` how new a row is and what a score of that means. A reading
 changes nothing. It needs no model, and none of ours.
 """
