@@ -295,6 +295,12 @@ def test_a_mistake_is_answered_with_one_sentence(mistake, sentence):
         mistake()
 
 
+def test_the_median_of_a_list_is_that_of_the_same_series_in_a_fit():
+    series = [np.sin(np.arange(5.0 + i)) for i in range(9)]
+    fitted = KernelPCA(1, kernel=GlobalAlignment()).fit(series).kernel_
+    assert GlobalAlignment().resolved(series, np.random.default_rng(0)) == fitted
+
+
 def test_one_series_and_equal_series_and_one_step_are_answered():
     with pytest.warns(UserWarning, match="one series alone"):
         assert KernelPCA(1, kernel=GlobalAlignment(1.0)).fit_transform([np.arange(5.0)]).tolist() == [[0.0]]

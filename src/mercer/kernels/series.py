@@ -114,7 +114,8 @@ class GlobalAlignment(Kernel):
     def _by_median(self, X: Held, rng: np.random.Generator) -> float:
         """Of the distances of different steps, times the root of the length: an alignment has about as many pairs."""
         n = n_rows(X)
-        some = series_of(X[np.sort(rng.choice(n, size=_SAMPLE, replace=False)) if n > _SAMPLE else np.arange(n)])
+        numbers = np.sort(rng.choice(n, size=_SAMPLE, replace=False)) if n > _SAMPLE else np.arange(n)
+        some = series_of([X[i] for i in numbers.tolist()] if isinstance(X, (list, tuple)) else X[numbers])
         steps = np.concatenate(some)
         if len(steps) > _STEPS:
             steps = steps[np.sort(rng.choice(len(steps), size=_STEPS, replace=False))]

@@ -12,6 +12,7 @@ from mercer.errors import in_short
 from mercer.kernels.base import Kernel
 from mercer.spaces.base import Space
 from mercer.spaces.by_kernel import KernelRows
+from mercer.terminal import plain
 
 __all__ = ["Similar", "find_similar", "refuse_wrong_question", "seen_by"]
 
@@ -45,7 +46,7 @@ class Similar:
         if self.numbers.ndim > 1:
             return "\n\n".join(str(self[i]) for i in range(len(self.numbers)))
         items = self.items if isinstance(self.items, np.ndarray) else [None] * len(self.numbers)
-        texts = [f"  {item}" if isinstance(item, str) else "" for item in items]
+        texts = [f"  {plain(item)}" if isinstance(item, str) else "" for item in items]
         width = max(map(len, texts), default=0)
         numbers = zip(self.numbers, texts, self.distances, self.similarities, strict=True)
         return "\n".join(f"{i:>6}{text:{width}}  distance {d:.3g}  k {k:.3g}" for i, text, d, k in numbers)

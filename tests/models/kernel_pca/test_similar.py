@@ -170,6 +170,12 @@ def test_one_item_gives_a_list_and_several_a_row_for_each():
     assert framed.similar(pd.DataFrame(X, columns=list("abcd")).iloc[5], 1).numbers.tolist() == [5]
 
 
+def test_what_cannot_be_printed_is_written_out():
+    found = KernelPCA(2, kernel=Spectrum(2)).fit([*VOC, "ho\ud800mer", "two\nlines"]).similar("ho\ud800mer", 2)
+    assert "ho\\ud800mer" in str(found) and str(found).encode()
+    assert str(KernelPCA(2, kernel=Spectrum(2)).fit([*VOC, "two\nlines"]).similar("two\nlines", 2)).count("\n") == 1
+
+
 def test_texts_without_a_gram_are_like_none():
     """Their vectors are zero, and nearer to others than those are to each other."""
     model = KernelPCA(3, kernel=Spectrum(3)).fit(["a", "", "♫", *VOC])
