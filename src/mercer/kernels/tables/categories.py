@@ -1,4 +1,4 @@
-"""Columns of categories, with and without an order."""
+"""Columns of categories: δ_ab/p_a − 1."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,12 +7,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import BadData, counted, in_short, listed
-from mercer.kernels.base import Kernel, require_positive
-from mercer.kernels.tables.base import Column, require_rows
+from mercer.errors import counted, in_short, listed
+from mercer.kernels.base import require_positive
+from mercer.kernels.tables.base import Column
 from mercer.kernels.tables.contrasts import contrasts, pairwise_chain
-from mercer.kernels.tables.numbers import z_scores
 from mercer.sources.cells import Cells, Coded, kind_of, present
+
+__all__ = ["Category", "about_unseen", "as_whole", "known_places", "labelled"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,9 +42,9 @@ class Category(Column):
     def learned(self, cells: Cells, weights: Array, name: Any) -> Self:
         if self.counts is not None:
             return self
-        codes, labels = _labelled(cells)
+        codes, labels = labelled(cells)
         counts = np.bincount(codes[codes >= 0], weights[codes >= 0], len(labels))
-        return replace(self, counts={label: _short(c) for label, c in zip(labels, counts, strict=True) if c > 0})
+        return replace(self, counts={label: as_whole(c) for label, c in zip(labels, counts, strict=True) if c > 0})
 
     def rows(self, cells: Cells) -> Any:
         assert self.counts is not None
@@ -75,18 +76,18 @@ class Category(Column):
         )
 
     def about_new(self, cells: Cells, name: Any) -> str:
-        return _about_unseen(cells, self._places(cells), name)
+        return about_unseen(cells, self._places(cells), name)
 
     def _places(self, cells: Cells) -> Array:
-        codes, labels = _labelled(cells)
-        return _known(codes, labels, list(self.counts or {}))
+        codes, labels = labelled(cells)
+        return known_places(codes, labels, list(self.counts or {}))
 
 
 _FEW = 64  # numbers of a row up to which zeros among them are kept
 _ROWS, _UNIQUE = 10, 0.9  # rows from which on categories can be too many, and how many of them that is
 
 
-def _labelled(cells: Cells) -> tuple[Array, list[Any]]:
+def labelled(cells: Cells) -> tuple[Array, list[Any]]:
     """Numbers of categories, −1 for gaps, and what they are called."""
     if isinstance(cells, Coded):
         return cells.codes, list(cells.values)
@@ -94,91 +95,28 @@ def _labelled(cells: Cells) -> tuple[Array, list[Any]]:
     labels, inverse = np.unique(cells[there], return_inverse=True)
     codes = np.full(len(cells), -1)
     codes[there] = inverse
-    return codes, [_short(label) if isinstance(label, float) else label for label in labels.tolist()]
+    return codes, [as_whole(label) if isinstance(label, float) else label for label in labels.tolist()]
 
 
-def _known(codes: Array, labels: Sequence[Any], known: Sequence[Any]) -> Array:
+def known_places(codes: Array, labels: Sequence[Any], known: Sequence[Any]) -> Array:
     """The numbers of the same categories in a list of known ones; −1 for others."""
     places = {label: i for i, label in enumerate(known)}
     return np.array([*(places.get(label, -1) for label in labels), -1])[codes]
 
 
-def _short(number: float) -> float:
+def as_whole(number: float) -> float:
     """A whole number as one."""
     return int(number) if number == int(number) else float(number)
 
 
-def _about_unseen(cells: Cells, places: Array, name: Any) -> str:
+def about_unseen(cells: Cells, places: Array, name: Any) -> str:
     unseen = np.flatnonzero(present(cells) & (places < 0))
     if not len(unseen):
         return ""
-    codes, labels = _labelled(cells)
+    codes, labels = labelled(cells)
     which = listed(map(in_short, dict.fromkeys(labels[code] for code in codes[unseen].tolist())))
     cells_of = "One cell" if len(unseen) == 1 else f"{len(unseen):,} cells"
     return (
         f"{cells_of} of column {name!r} hold{'s' * (len(unseen) == 1)} what the fit has not seen ({which}): they count "
         "as gaps."
     )
-
-
-@dataclass(frozen=True, repr=False)
-class Ordinal(Column):
-    """Categories with an order, each by the mean rank of its cells in the fit, standardised as numbers are.
-
-    `order` names them from the lowest to the highest; numbers have one of their own.
-    """
-
-    order: Sequence[Any] | None = None
-    kernel: Kernel | None = None
-    counts: Sequence[float] | None = None
-
-    takes: ClassVar[tuple[str, ...]] = ("text", "truth", "numbers", "dates")
-
-    def __post_init__(self) -> None:
-        require_rows(self.kernel, "Ordinal")
-        if self.order is not None and len(set(self.order)) < max(1, len(self.order)):
-            raise ValueError(f"order has to name categories, each once; got {in_short(self.order)}.")
-
-    def __hash__(self) -> int:
-        return hash((tuple(self.order or ()), self.kernel, tuple(self.counts or ())))
-
-    @property
-    def is_learned(self) -> bool:
-        return self.counts is not None
-
-    def learned(self, cells: Cells, weights: Array, name: Any) -> Self:
-        codes, labels = _labelled(cells)
-        if self.order is None and isinstance(cells, Coded) and cells.kind == "text":
-            raise BadData(
-                f"Column {name!r} holds text: Ordinal([…]) needs its categories, from the lowest to the highest."
-            )
-        order = tuple(labels if self.order is None else self.order)
-        places = _known(codes, labels, order)
-        strange = np.flatnonzero((codes >= 0) & (places < 0))
-        if len(strange):
-            raise BadData(
-                f"Column {name!r} holds {in_short(labels[codes[strange[0]]])} at row index {strange[0]}, which is not "
-                f"in the order of its Ordinal: {listed(map(in_short, order), 10)}."
-            )
-        counts = np.bincount(places[places >= 0], weights[places >= 0], len(order))
-        return replace(self, order=order, counts=tuple(map(_short, counts.tolist())))
-
-    def rows(self, cells: Cells) -> Array:
-        return np.append(self._scores(), 0.0)[self._places(cells)][:, None]
-
-    def there(self, cells: Cells) -> Array:
-        return self._places(cells) >= 0
-
-    def about_new(self, cells: Cells, name: Any) -> str:
-        return _about_unseen(cells, self._places(cells), name)
-
-    def _places(self, cells: Cells) -> Array:
-        return _known(*_labelled(cells), self.order or ())
-
-    def _scores(self) -> Array:
-        """What is below, and half of what is beside; of mean 0 and variance 1."""
-        counts = np.array(self.counts, dtype=np.float64)
-        ranks = np.cumsum(counts) - counts / 2
-        mean = counts @ ranks / counts.sum()
-        scale = np.sqrt(counts @ (ranks - mean) ** 2 / counts.sum()) if np.sum(counts > 0) > 1 else 0.0
-        return z_scores(ranks, float(mean), float(scale))

@@ -6,9 +6,10 @@ import numpy as np
 
 from mercer.errors import BadData, counted, listed
 from mercer.kernels.tables.base import Column
-from mercer.kernels.tables.categories import Category, Ordinal
+from mercer.kernels.tables.categories import Category
 from mercer.kernels.tables.dates import Date
 from mercer.kernels.tables.numbers import Numeric
+from mercer.kernels.tables.ranks import Ordinal
 from mercer.kernels.tables.things import Sets, Text
 from mercer.kernels.texts import Spectrum
 from mercer.sources.cells import Cells, Coded, kind_of, present
