@@ -7,6 +7,7 @@ import typer
 import mercer
 from mercer.commands.demo import demo
 from mercer.commands.fit import fit
+from mercer.commands.novelty import novelty
 from mercer.commands.plan import plan
 from mercer.terminal import put
 
@@ -34,5 +35,5 @@ def _options(
     pass
 
 
-for command in (fit, plan, demo):
+for command in (fit, plan, novelty, demo):
     app.command()(command)

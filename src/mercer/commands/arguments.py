@@ -63,6 +63,11 @@ def _number(text: str) -> float:
         raise typer.BadParameter(f"{text!r} is not a number.") from None
 
 
+def _share_or_count(text: str) -> float:
+    wanted = _number(text)
+    return int(wanted) if wanted >= 1 and wanted == int(wanted) else wanted
+
+
 def _number_or_median(text: str) -> float | str:
     try:
         return text if text == "median" else float(text)
@@ -188,6 +193,46 @@ M = Annotated[int | None, _of_kernel("--m", "letters that may be exchanged; 1 if
 Alphabet = Annotated[str | None, _of_kernel("--alphabet", "letters to exchange others for; those that there are.")]
 Decay = Annotated[float | None, _of_kernel("--decay", "weight of a letter that is spanned; 0.5 if left out.", _number)]
 UpTo = Annotated[bool | None, _of_kernel("--up-to", "all lengths up to --length.")]
+
+# ---------------------------------------------------------------------- of novelty
+
+Statistic = Annotated[
+    str | None,
+    _option(
+        "--statistic", help="reconstruction (if left out), t2, t2q (both) or lecture (not of pca).", python="statistic"
+    ),
+]
+Alpha = Annotated[
+    float | None,
+    _option("--alpha", help="Share of false alarms among usual rows; 0.1 if left out.", python="alpha", parser=_number),
+]
+Fdr = Annotated[
+    float | None,
+    _option(
+        "--fdr",
+        help="Call rows novel all together, so that no more than this share of those called is false on average.",
+        python="fdr",
+        parser=_number,
+    ),
+]
+Calibration = Annotated[
+    float | None,
+    _option(
+        "--calibration",
+        help="Share, or number, of the rows held out for calibration; 0.5 if left out.",
+        python="calibration",
+        parser=_share_or_count,
+    ),
+]
+Trim = Annotated[
+    float | None,
+    _option(
+        "--trim",
+        help="Share of the rows that may be outliers themselves; 0 if left out.",
+        python="trim",
+        parser=_number,
+    ),
+]
 
 # ---------------------------------------------------------------------- of files
 

@@ -1,24 +1,19 @@
 """What `mercer fit` does: plan, fit, scores, certificate, with words on standard error around it."""
 
 import shlex
-import sys
-import tempfile
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mercer import kernel_names
+from mercer.commands.around import as_bad_data, file_for, place_for, warnings_as_lines
 from mercer.commands.opening import Wanted, in_short_words, is_of_texts
 from mercer.commands.wording import in_options
-from mercer.errors import BadData, MercerError, NotVerified, WrongUse, counted, listed
+from mercer.errors import NotVerified, WrongUse, counted, listed
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.lle import LocallyLinearEmbedding
 from mercer.models.pca import PCA
-from mercer.outlets import refuse_same_file, refuse_unwritable
 from mercer.readings.columns import about_unit, constant
 from mercer.sources.items import Items
 from mercer.sources.row_numbers import about_index, about_steps_of_one, counting, first_rows, is_index
@@ -34,14 +29,9 @@ def fit_file(wanted: Wanted, out: Path | None, method: str, params: dict[str, An
     model = _model(method, params)
     if wanted.weights is not None and method == "lle":
         raise WrongUse("--weights is not for --method lle, which has no weights of rows.")
-    out = None if out == Path("-") else out
-    if (out is None and sys.stdout is None) or (data == "-" and sys.stdin is None):
-        raise WrongUse("Standard input or output is closed; name files instead.")
-    if out is not None:
-        refuse_unwritable(out)
-        refuse_same_file(Path(data), out)
+    out = place_for(data, out)
     copy = wanted.kind_of_copy if texts else ".csv"
-    with _file(data, copy) as (path, name), _warnings_as_lines(path, name) as known, _as_bad_data(path, name):
+    with file_for(data, copy) as (path, name), warnings_as_lines(path, name) as known, as_bad_data(path, name):
         items, weight = wanted.open(path, model, texts)
         say(f"{name}: {in_short_words(items)}")
         if model.n_components is None:
@@ -84,49 +74,6 @@ def _check(model: Any) -> None:
     model.check_params()
     if left_out:
         model.n_components = None
-
-
-@contextmanager
-def _as_bad_data(path: Path, name: str) -> Iterator[None]:
-    """What scikit-learn's checks and the numbers themselves object to."""
-    try:
-        yield
-    except MercerError as error:
-        error.args = (_called(str(error), path, name),)
-        raise
-    except ValueError as error:
-        raise BadData(_called(str(error), path, name)) from None
-
-
-@contextmanager
-def _file(data: str, kind: str = ".csv") -> Iterator[tuple[Path, str]]:
-    """The file and its name for people; standard input is copied into one first, as it can be read only once."""
-    if data != "-":
-        yield Path(data), plain(Path(data))
-        return
-    with tempfile.TemporaryDirectory(prefix="mercer-") as folder:
-        copy = Path(folder) / f"standard-input{kind}"
-        with copy.open("wb") as file:
-            for piece in _standard_input():
-                file.write(piece)
-        yield copy, "standard input"
-
-
-def _called(message: str, path: Path, name: str) -> str:
-    """A message in which the file has its name for people: nobody knows the copy of standard input."""
-    if name == plain(path):
-        return message
-    if message.startswith(plain(path)):
-        message = message.replace(plain(path), name.capitalize(), 1)
-    return message.replace(plain(path), name)
-
-
-def _standard_input() -> Iterator[bytes]:
-    try:
-        while piece := sys.stdin.buffer.read(1 << 20):
-            yield piece
-    except OSError as error:  # a folder, say
-        raise BadData(f"Standard input cannot be read: {error.strerror}.") from None
 
 
 def _tell_of_row_numbers(items: Items) -> list[str]:
@@ -174,19 +121,3 @@ def _report(model: Any, out: Path | None) -> None:
     as_planned = model.plan_.approximate and model.kernel_.psd
     if not model.certificate_.converged and not as_planned:
         raise NotVerified("The scores were written, but they are not proven to be what was asked for; see above.")
-
-
-@contextmanager
-def _warnings_as_lines(path: Path, name: str) -> Iterator[list[str]]:
-    """Every warning as one line, but for those that are known already."""
-    known = list[str]()
-
-    def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        if str(message) not in known:
-            known.append(str(message))
-            say(in_options(f"warning: {_called(str(message), path, name)}"))
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("always")
-        warnings.showwarning = show
-        yield known

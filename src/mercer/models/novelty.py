@@ -299,14 +299,7 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         """
         if isinstance(fdr, bool) or not isinstance(fdr, Real) or not 0 < fdr < 1:
             raise ValueError(f"fdr is a share between 0 and 1; got {in_short(fdr)}.")
-        check_is_fitted(self)
-        m = len(self.calibration_scores_)
-        if 1 / (m + 1) > fdr:
-            warn(
-                f"No p-value of {counted(m, 'calibration row')} is below {1 / (m + 1):.3g}, so that nothing can be "
-                f"chosen with fdr={fdr:g}. Give more rows."
-            )
-        return benjamini_hochberg(self.p_values(X), float(fdr))
+        return self._chosen(self.p_values(X), float(fdr))
 
     def statistics(self, X: Any) -> Array:
         """T² and Q of every row: how far it is from the mean inside the space of the components, and how far from it.
@@ -366,6 +359,16 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         """Scores, the higher the more novel."""
         sides = sides_of(self.estimator_)
         return self._by_blocks(items, lambda rows, threads: sides.novelty(self.statistic, rows, threads))
+
+    def _chosen(self, p_values: Array, fdr: float) -> Array:
+        """By Benjamini and Hochberg's rule, with a word where it cannot choose any."""
+        m = len(self.calibration_scores_)
+        if 1 / (m + 1) > fdr:
+            warn(
+                f"No p-value of {counted(m, 'calibration row')} is below {1 / (m + 1):.3g}, so that nothing can be "
+                f"chosen with fdr={fdr:g}. Give more rows."
+            )
+        return benjamini_hochberg(p_values, fdr)
 
     def _by_blocks(self, items: Items, function: Any) -> Array:
         model = self.estimator_
