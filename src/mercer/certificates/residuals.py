@@ -198,7 +198,7 @@ def _sentences(c: Certificate) -> list[str]:
         f"{count} certified: {rule} {worst_is}." if c.certified else f"{count} NOT certified: not {rule} {worst_is}."
     ]
     if c.n_zero:
-        lines.append(f"{c.n_zero} of them have an eigenvalue that is zero to rounding.")
+        lines.append(f"{c.n_zero} of them ha{'s' if c.n_zero == 1 else 've'} an eigenvalue that is zero to rounding.")
     if c.n_complete == c.n_components:
         lines.append(f"Nothing was missed: no other eigenvalue exceeds {c.bound_beyond:.4g} ({c.level}).")
     elif c.n_complete:

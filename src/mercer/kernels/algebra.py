@@ -1,5 +1,6 @@
 """Sums, products and multiples of kernels, and the number that stands among them."""
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -9,6 +10,7 @@ from numpy.typing import DTypeLike
 
 from mercer.arrays import Array
 from mercer.kernels.base import (
+    Compared,
     Held,
     Kernel,
     Products,
@@ -62,6 +64,21 @@ class Constant(Kernel):
         return 1
 
 
+@dataclass(frozen=True, eq=False)
+class _ComparedParts(Compared):
+    """Of a kernel that is made of others, each of which has prepared its own."""
+
+    kernel: "Scaled | _Pair"
+    parts: tuple[Compared, ...]
+
+    @property
+    def nbytes(self) -> int:
+        return sum(part.nbytes for part in self.parts)
+
+    def block(self, X: Held) -> Array:
+        return self.kernel.composed(*(part.block(X) for part in self.parts))
+
+
 @dataclass(frozen=True)
 class Scaled(Kernel):
     """k(x, y) = factor · k₁(x, y)."""
@@ -85,7 +102,13 @@ class Scaled(Kernel):
         return self.kernel.compact(X)
 
     def block(self, X: Held, Y: Held) -> Array:
-        return self.factor * self.kernel.block(X, Y)
+        return self.composed(self.kernel.block(X, Y))
+
+    def composed(self, block: Array) -> Array:
+        return self.factor * block
+
+    def compared_with(self, Y: Held) -> Compared:
+        return _ComparedParts(self, Y, (self.kernel.compared_with(Y),))
 
     def diag(self, X: Held) -> Array:
         return self.factor * self.kernel.diag(X)
@@ -159,6 +182,16 @@ class _Pair(Kernel):
     left: Kernel
     right: Kernel
 
+    @abstractmethod
+    def composed(self, left: Array, right: Array) -> Array:
+        """A block from those of the two."""
+
+    def block(self, X: Held, Y: Held) -> Array:
+        return self.composed(self.left.block(X, Y), self.right.block(X, Y))
+
+    def compared_with(self, Y: Held) -> Compared:
+        return _ComparedParts(self, Y, (self.left.compared_with(Y), self.right.compared_with(Y)))
+
     def __post_init__(self) -> None:
         if len({self.left.takes, self.right.takes} - {"anything"}) > 1:
             raise ValueError(
@@ -214,8 +247,8 @@ class _Pair(Kernel):
 class Sum(_Pair):
     """k(x, y) = k₁(x, y) + k₂(x, y)."""
 
-    def block(self, X: Held, Y: Held) -> Array:
-        return self.left.block(X, Y) + self.right.block(X, Y)
+    def composed(self, left: Array, right: Array) -> Array:
+        return left + right
 
     def diag(self, X: Held) -> Array:
         return self.left.diag(X) + self.right.diag(X)
@@ -256,8 +289,8 @@ class Sum(_Pair):
 class Product(_Pair):
     """k(x, y) = k₁(x, y) · k₂(x, y)."""
 
-    def block(self, X: Held, Y: Held) -> Array:
-        return self.left.block(X, Y) * self.right.block(X, Y)
+    def composed(self, left: Array, right: Array) -> Array:
+        return left * right
 
     def diag(self, X: Held) -> Array:
         return self.left.diag(X) * self.right.diag(X)

@@ -68,6 +68,7 @@ KERNELS_OF_TEXTS = [
     GappedKmer(4, 1),
     Mismatch(3, 1),
     WeightedDegree(2),
+    2.0 * Spectrum(1) + Spectrum(2) * Spectrum(3, shortest=1),
     Edit(0.3),
 ]
 READS = ["".join(read) for read in np.random.default_rng(2).choice(list("ACGT"), size=(12, 60))]  # features are dense
