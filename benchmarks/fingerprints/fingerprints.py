@@ -111,8 +111,8 @@ def page(results):
         "",
         f"{written_by('fingerprints')} {K} components by Tanimoto's similarity of {BITS} bits, sparse, some 25 of them "
         f'set; `memory_limit="900MB"`, of a million "2GB". One process for each line, best of up to {REPEATS} runs. Up '
-        "to 4 991 fingerprints are Morgan's of molecules that come with RDKit, the others are mixed of two of these. *Of "
-        "processors*: seconds that all threads were busy; other work on the machine stretches the rest. "
+        "to 4 991 fingerprints are Morgan's of molecules that come with RDKit, the others are mixed of two of these. "
+        "*Of processors*: seconds that all threads were busy; other work on the machine stretches the rest. "
         "*Peak*: "
         "memory beyond what was there before the fit. RDKit: `BulkTanimotoSimilarity` row by row into a matrix, "
         'scikit-learn\'s `KernelPCA(kernel="precomputed", eigen_solver="arpack")` of it.',
