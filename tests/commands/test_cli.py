@@ -485,7 +485,7 @@ def test_fit_by_lle_tells_of_parts_and_does_what_was_asked_about_them(two_lumps)
     [
         (["--neighbors", 500], 3, "--neighbors 500 is too many: there are 460 rows"),
         (["--components", 0.9], 2, "--components must be a whole number"),
-        (["--metric", "precomputed"], 2, "euclidean and cosine"),
+        (["--metric", "precomputed"], 2, "the metrics are euclidean, cosine, spectrum"),
         (["--weights", "x"], 2, "--weights is not for --method lle"),
         (["--memory", "1MB"], 5, "over the limit of 1 MB"),
     ],
