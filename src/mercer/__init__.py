@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from mercer.models.pca import PCA
     from mercer.readings.quality import co_ranking, continuity, quality, trustworthiness
     from mercer.sources.files import open_rows, open_texts
+    from mercer.studies.tuning import tune
 
 __version__ = "0.1.0"
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "plan",
     "quality",
     "trustworthiness",
+    "tune",
 ]
 
 _HOMES = {
@@ -48,6 +50,7 @@ _HOMES = {
     "plan": "mercer.functions.planning",
     "quality": "mercer.readings.quality",
     "trustworthiness": "mercer.readings.quality",
+    "tune": "mercer.studies.tuning",
 }
 
 

@@ -9,6 +9,7 @@ from mercer.commands.demo import demo
 from mercer.commands.fit import fit
 from mercer.commands.novelty import novelty
 from mercer.commands.plan import plan
+from mercer.commands.tune import tune
 from mercer.terminal import put
 
 app = typer.Typer(
@@ -35,5 +36,5 @@ def _options(
     pass
 
 
-for command in (fit, plan, novelty, demo):
+for command in (fit, plan, tune, novelty, demo):
     app.command()(command)

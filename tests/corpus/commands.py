@@ -130,4 +130,32 @@ OTHER = [
     ("demo --out {csv}", 5, "Cannot write"),
     ("demo --out {csv}/a\nb", 5, r"Cannot write .*/a\\nb: Not a directory"),
 ]
-COMMANDS = FIT + PLAN + OTHER
+
+TUNE = [
+    ("tune", 2, "Missing argument '(data|DATA)'"),
+    ("tune {csv} --kernels linear,rbf --jobs 1", 0, "cross-validated error of the way back"),
+    ("tune {csv} --kernels linear --json", 0, '"criterion": "error"'),
+    ("tune {csv} --labels c --kernels linear,poly", 0, "alignment with the labels"),
+    ("tune {csv} --labels c --kernels linear --scoring r2", 0, "cross-validated score"),
+    ("tune {npy} --kernels linear -d 1", 0, "40 rows"),
+    ("tune {text}", 3, "'t' .*--drop NAME"),
+    ("tune {text} --labels t --kernels linear", 3, "y is the same for all rows"),
+    ("tune {csv} --labels t", 3, "no column 't'"),
+    ("tune {npy} --labels t", 3, "no column names"),
+    ("tune {csv} --kernels wavelet", 2, "--kernels wavelet: there is no such kernel to compare"),
+    ("tune {csv} --kernels", 2, "'--kernels' requires an argument"),
+    ("tune {csv} --scoring r2", 2, "name their column with --labels"),
+    ("tune {csv} --labels c --scoring beauty", 3, "no scorer of scikit-learn"),
+    ("tune {csv} --folds 1", 2, "--folds 1 is too few"),
+    ("tune {csv} --folds x", 2, "'x' is not a number"),
+    ("tune {csv} --folds 41", 3, "--folds 41 takes as many different rows, and there are 40"),
+    ("tune {csv} --sample 1", 2, "--sample 1 is too few"),
+    ("tune {few}", 3, "--folds 5 takes as many different rows, and there are 4"),
+    ("tune {csv} -d 0", 2, "not a whole number of at least 1"),
+    ("tune {folder}", 3, "files of this kind cannot be read"),
+    ("tune nowhere.csv", 3, "nowhere.csv"),
+    ("fit {csv} --gamma cv -d 1", 0, "certified"),
+    ("fit {few} --gamma cv -d 1", 3, "5 takes as many different rows, and there are 4"),
+]
+
+COMMANDS = FIT + PLAN + TUNE + OTHER

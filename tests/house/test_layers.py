@@ -30,7 +30,7 @@ FLOORS = {
             ["fits"],
             ["drop_in"],
             ["models"],
-            ["datasets", "report", "functions"],
+            ["datasets", "report", "functions", "studies"],
             ["commands"],
             ["cli"],
             ["__main__"],

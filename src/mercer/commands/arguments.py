@@ -68,11 +68,11 @@ def _share_or_count(text: str) -> float:
     return int(wanted) if wanted >= 1 and wanted == int(wanted) else wanted
 
 
-def _number_or_median(text: str) -> float | str:
+def _number_or_rule(text: str) -> float | str:
     try:
-        return text if text == "median" else float(text)
+        return text if text in ("median", "cv") else float(text)
     except ValueError:
-        raise WrongUse(f'--gamma {text!r} is neither a number nor "median".') from None
+        raise WrongUse(f'--gamma {text!r} is neither a number nor "median" or "cv".') from None
 
 
 def _yes_or_word(text: str) -> bool | str:
@@ -144,7 +144,12 @@ Kernel = Annotated[
 ]
 Gamma = Annotated[
     str | None,
-    _parameter("--gamma", f'A number, or "median"; {kernel_names.usual_gamma()}.', _number_or_median, kpca="gamma"),
+    _parameter(
+        "--gamma",
+        f'A number, "median", or "cv" (by cross-validation); {kernel_names.usual_gamma()}.',
+        _number_or_rule,
+        kpca="gamma",
+    ),
 ]
 Degree = Annotated[float | None, _parameter("--degree", "Of poly; 3 if left out.", _number, kpca="degree")]
 Coef0 = Annotated[float | None, _parameter("--coef0", "Of poly and sigmoid; 1 if left out.", _number, kpca="coef0")]
@@ -247,6 +252,31 @@ Case = Annotated[str | None, _option("--case", help="Turn the letters of texts i
 Weights = Annotated[
     str | None,
     _option("--weights", help="Name of a column of weights: how often each row counts.", python="sample_weight"),
+]
+
+# ---------------------------------------------------------------------- of comparing kernels
+
+Labels = Annotated[
+    str | None,
+    _option("--labels", help="Name of a column of labels, or of numbers, to compare kernels by."),
+]
+Kernels = Annotated[
+    str | None,
+    _option("--kernels", help="Names separated by commas; if left out linear,cosine,poly,rbf,matern,laplacian."),
+]
+Scoring = Annotated[
+    str | None,
+    _option("--scoring", help="With --labels: a scorer of scikit-learn (accuracy, r2) instead of alignment."),
+]
+ComparedBy = Annotated[
+    int | None,
+    _option("--components", "-d", parser=count, help="By how many components kernels are compared; 10 or fewer."),
+]
+Folds = Annotated[
+    int, _option("--folds", parser=count, help="Folds of the cross-validation; 5 if left out.", python="folds")
+]
+Sample = Annotated[
+    int, _option("--sample", parser=count, help="Rows to look at; 1000 if left out.", python="subsample")
 ]
 
 

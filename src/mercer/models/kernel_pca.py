@@ -35,10 +35,11 @@ class KernelPCA(KernelModel):
         "linear", "poly", "rbf", "sigmoid", "cosine" and "precomputed", as in scikit-learn, or another name of
         ``mercer.kernels.NAMES``; a kernel object such as ``RBF(gamma=2) + Linear()``, whose parameters a grid
         search reaches as ``kernel__gamma``; or a function of one pair of rows.
-    gamma : float, "median" or None, default=None
+    gamma : float, "median", "cv" or None, default=None
         Of kernels by name that have one: "rbf", "poly", "sigmoid", …. None: 1/n_features, unless the kernel's class
         says otherwise. "median": one over the median squared distance of the rows, or over that of the distance that
-        the kernel is made of.
+        the kernel is made of. "cv": that of fifteen around it whose components lead back to rows with the least
+        cross-validated error, on up to 1000 rows (`mercer.tune`).
     degree : float, default=3
         Of "poly".
     coef0 : float, default=1
@@ -156,7 +157,7 @@ class KernelPCA(KernelModel):
             None,
         ],
         "kernel": [StrOptions(set(NAMES)), Kernel, callable],
-        "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"median"}), None],
+        "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"median", "cv"}), None],
         "degree": [Interval(Real, 0, None, closed="left")],
         "coef0": [Interval(Real, None, None, closed="neither")],
         "kernel_params": [dict, None],

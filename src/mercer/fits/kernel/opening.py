@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from mercer.arrays import Array
 from mercer.fits.door import open_items
 from mercer.fits.foretold import with_share
+from mercer.fits.kernel.searching import search_bandwidth
 from mercer.fits.kernel.task import Parameters, Task
 from mercer.fits.scale import divided, refuse_matrix, standardized
 from mercer.fits.training import Training, weigh
@@ -28,8 +29,10 @@ def open_task(model: Parameters, X: Any, sample_weight: ArrayLike | None, limits
     """What `model.fit(X)` is asked for; columns are looked at for a scale, unless it does not matter which."""
     asked = model.n_components
     share = None if asked is None or isinstance(asked, Integral) else float(asked)
-    training = _open_training(model, X, sample_weight, limits, look or share is not None)  # its plan needs a scale
+    training = open_training(model, X, sample_weight, limits, look or share is not None)  # its plan needs a scale
     kernel = kernel_for(model, training.items, training.weights)
+    if look and isinstance(model.gamma, str) and model.gamma == "cv":
+        kernel, training = search_bandwidth(model, training, kernel, limits)
     learned = training.learn_features(kernel)
     gamma, problem = _gamma_of(model, training.items, kernel), describe(model, training.items, kernel, learned)
     if share is not None:
@@ -51,7 +54,7 @@ def open_task(model: Parameters, X: Any, sample_weight: ArrayLike | None, limits
     )
 
 
-def _open_training(model: Parameters, X: Any, sample_weight: ArrayLike | None, limits: Limits, look: bool) -> Training:
+def open_training(model: Parameters, X: Any, sample_weight: ArrayLike | None, limits: Limits, look: bool) -> Training:
     """The items, checked and weighed, with their columns divided if that was asked for."""
     given = is_precomputed(model)
     if given:
@@ -88,8 +91,9 @@ def is_precomputed(model: Parameters) -> bool:
 
 
 def asked_kernel(model: Parameters) -> Kernel:
-    """The kernel that was asked for, with what is left to the data left to it."""
-    return as_said(model.kernel, gamma=model.gamma, degree=model.degree, coef0=model.coef0, params=model.kernel_params)
+    """The kernel that was asked for, with what is left to the data left to it; a γ to be searched is not known yet."""
+    gamma = "median" if isinstance(model.gamma, str) else model.gamma
+    return as_said(model.kernel, gamma=gamma, degree=model.degree, coef0=model.coef0, params=model.kernel_params)
 
 
 def kernel_for(model: Parameters, items: Items, weights: Array | None = None) -> Kernel:

@@ -1,0 +1,87 @@
+"""What `mercer tune` does: rows and labels of a file, the comparison, and its table on standard output."""
+
+import json
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.commands.arguments import OPTION_OF
+from mercer.commands.around import as_bad_data, file_for, place_for, warnings_as_lines
+from mercer.commands.opening import in_short_words
+from mercer.commands.wording import in_options
+from mercer.errors import BadData, WrongUse
+from mercer.readings.tuning.candidates import NAMED
+from mercer.sources.files import open_rows, open_texts
+from mercer.studies.tuned import Tuning
+from mercer.studies.tuning import tune
+from mercer.terminal import plain, put, say
+
+
+def tune_file(
+    data: str,
+    labels: str | None,
+    columns: Sequence[str] | None,
+    drop: Sequence[str],
+    header: bool | None,
+    asked: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Read, compare, print."""
+    place_for(data, None)
+    if asked["scoring"] is not None and labels is None:
+        raise WrongUse("--scoring compares with labels: name their column with --labels.")
+    for name in asked.get("kernels", ()):
+        if name not in NAMED:
+            raise WrongUse(
+                f"--kernels {plain(name)}: there is no such kernel to compare; known are {', '.join(NAMED)}."
+            )
+    for name in ("folds", "subsample"):
+        if asked[name] < 2:
+            raise WrongUse(f"{OPTION_OF[name]} {asked[name]} is too few: give at least 2.")
+    with file_for(data) as (path, name), warnings_as_lines(path, name), as_bad_data(path, name):
+        rows = open_rows(path, columns, [*drop, *([] if labels is None else [labels])], header)
+        y = None if labels is None else _labels(path, labels, header)
+        say(f"{name}: {in_short_words(rows)}")
+        found = tune(rows, y, progress=True, **asked)
+    put(json.dumps(_as_json(found), indent=2) if as_json else in_options(str(found)))
+    if not as_json and data != "-":
+        say(f"Try: {_next_command(data, labels, found)}")
+
+
+def _labels(path: Path, column: str, header: bool | None) -> Array:
+    """Numbers, or texts where they are none."""
+    try:
+        return open_rows(path, (column,), (), header).load()[:, 0]
+    except BadData:
+        return np.asarray(open_texts(path, column, header=header).load())
+
+
+def _as_json(found: Tuning) -> dict[str, Any]:
+    return {
+        "kernel": repr(found.kernel),
+        "gamma": found.gamma,
+        "n_components": found.n_components,
+        "criterion": found.criterion,
+        "reason": found.reason,
+        "warnings": list(found.warnings),
+        "passes": found.passes,
+        "table": [{name: value for name, value in row.items() if name != "in_words"} for row in found.table],
+        "by_components": found.by_components,
+    }
+
+
+def _next_command(data: str, labels: str | None, found: Tuning) -> str:
+    """The fit that the choice asks for, if the command line has its kernel."""
+    chosen = next(row for row in found.table if row["chosen"])
+    words = ["mercer", "fit", shlex.quote(data), "--kernel", chosen["kernel"], "-d", str(found.n_components)]
+    words += [] if found.gamma is None else ["--gamma", f"{found.gamma:.6g}"]
+    words += ["--degree", str(found.kernel.get_params()["degree"])] if chosen["kernel"] == "poly" else []
+    words += ["--standardize"] if found.standardize else []
+    words += [] if labels is None else ["--drop", shlex.quote(labels)]
+    if chosen["kernel"] == "matern":
+        return f"KernelPCA({found.n_components}, kernel={chosen['in_words']}) in Python."
+    return " ".join(words)

@@ -1,0 +1,79 @@
+"""From rows and kernels to a choice: distances, folds, candidates, and a judge on all of them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array, Held
+from mercer.errors import BadData, counted
+from mercer.kernels.base import n_rows
+from mercer.progress import Listener, working
+from mercer.readings.tuning.candidates import Distances, candidates_of
+from mercer.readings.tuning.folds import FoldScores, cut_into_folds
+from mercer.readings.tuning.judges import Judge, WayBack
+from mercer.readings.tuning.search import Found, find_best
+from mercer.squares import first_of_equals
+
+JudgeOf = Callable[[Array, np.random.Generator], Judge]  # of the fold of every row
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What was found, who judged, and by how many components."""
+
+    found: Found
+    judge: Judge
+    k: int
+
+
+def compare_kernels(
+    rows: Held,
+    kernels: Sequence[Any],
+    k: int,
+    folds: int,
+    rng: np.random.Generator,
+    *,
+    judge_of: JudgeOf | None = None,
+    classes: Array | None = None,
+    threads: int = 1,
+    progress: Listener = False,
+) -> Compared:
+    """Judge every kernel with every bandwidth; by the way back to rows, which are dense then, if by nobody else."""
+    groups, n = groups_of_equals(rows), n_rows(rows)
+    refuse_few(len(np.unique(groups)), folds)
+    fold = cut_into_folds(groups, folds, rng, classes)
+    judge = WayBack(np.asarray(rows, dtype=np.float64), fold, rng) if judge_of is None else judge_of(fold, rng)
+    distances = Distances(rows)
+    options = list(candidates_of(kernels, distances, rng))
+    k = max(1, min(k, n - int(np.bincount(fold).max()) - 1))
+    with working(progress, len(options), "kernels compared", threads=threads) as on_pass:
+        found = find_best(options, distances, judge, FoldScores(fold, k, rng, threads=threads), on_pass)
+    return Compared(found, judge, k)
+
+
+def refuse_few(different: int, folds: int) -> None:
+    if different < max(folds, 2):
+        raise BadData(
+            f"folds={folds} takes as many different rows, and there {'is' if different == 1 else 'are'} "
+            f"{different:,}: give more rows, or fewer folds (at least 2)."
+        )
+
+
+def groups_of_equals(rows: Held) -> Array:
+    """The same number for equal rows, so that none is left out while a copy of it is there."""
+    n = n_rows(rows)
+    if isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.dtype.kind in "fiub":
+        first = first_of_equals(np.asarray(rows, dtype=np.float64), rows.mean(axis=0))
+        return np.arange(n) if first is None else first
+    try:
+        seen: dict[Any, int] = {}
+        return np.array([seen.setdefault(rows[i], i) for i in range(n)])
+    except TypeError:  # things without a hash: each is one of its own
+        return np.arange(n)
+
+
+def about_sample(n: int, sampled: int) -> str:
+    """How many rows were looked at."""
+    return counted(n, "row") if n == sampled else f"{sampled:,} of {n:,} rows"
