@@ -103,6 +103,7 @@ class KernelModel(FindsSimilar):
             "landmark_indices_": found.landmark_indices,
             "dual_coef_": None,
             "X_transformed_fit_": None,
+            "_kept_ways": None,
         }
         for name, value in names.items():
             self.__dict__.pop(name, None)

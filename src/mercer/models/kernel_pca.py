@@ -4,22 +4,16 @@ from contextlib import suppress
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
-import numpy as np
-from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted
-
 from mercer.arrays import Array
 from mercer.fits.kernel.opening import asked_kernel, asked_solver, is_precomputed
-from mercer.inputs import table, told_where
 from mercer.kernels import NAMES, Kernel
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
-from mercer.models.kernel_model import KernelModel
-from mercer.readings.preimage import apply_inverse
+from mercer.models.way_back import WithWayBack
+from mercer.readings.preimages import METHODS
 from mercer.unpromised import Interval, RealNotInt, StrOptions, fits
 
 
-class KernelPCA(KernelModel):
+class KernelPCA(WithWayBack):
     """Kernel principal component analysis, certified.
 
     Finds the leading eigenvectors of the centred kernel matrix, J K J v = η v, and with them coordinates
@@ -48,9 +42,9 @@ class KernelPCA(KernelModel):
         Keyword arguments of a callable kernel, or of a kernel of texts by name: ``kernel="spectrum"``,
         ``kernel_params={"n": 4}``.
     alpha : float, default=1.0
-        Ridge of the inverse transform.
+        Ridge of that inverse transform.
     fit_inverse_transform : bool, default=False
-        Learn the way back from scores to inputs by kernel ridge regression.
+        Learn the way back from scores to inputs by kernel ridge regression, as scikit-learn does.
     eigen_solver : {"auto", "dense", "krylov", "landmark", "arpack", "randomized"}, default="auto"
         "landmark" is PCA of what some rows see of all others: for any number of rows, with intervals instead of
         residuals. "auto" takes it if `n_landmarks`, `landmarks` or `refine` are given, and with a
@@ -94,6 +88,11 @@ class KernelPCA(KernelModel):
         Divide every column by its standard deviation first, so that its unit does not matter:
         ``k(x/scale_, y/scale_)``. Nothing is subtracted. ``gamma="median"`` is that of the divided rows; `landmarks`
         are given in the units of X.
+    preimage : {"auto", "ridge", "fixed-point", "kwok-tsang", "gradient", "conformal", "local"} or None, default=None
+        How `inverse_transform` and `denoise` find rows, without another fit. None: `inverse_transform` is
+        scikit-learn's, and needs ``fit_inverse_transform=True``. "auto": exactly for the linear kernel, by guarded
+        fixed points for kernels of a Euclidean distance, by gradients for others that have them, else by
+        neighbours; to texts by a search.
 
     Attributes
     ----------
@@ -177,6 +176,7 @@ class KernelPCA(KernelModel):
         "landmarks": ["array-like", "sparse matrix", None],
         "refine": ["boolean", Interval(Integral, 0, None, closed="left")],
         "standardize": ["boolean"],
+        "preimage": [StrOptions(set(METHODS)), None],
     }
 
     def __init__(
@@ -204,6 +204,7 @@ class KernelPCA(KernelModel):
         landmarks: Any = None,
         refine: int = 0,
         standardize: bool = False,
+        preimage: str | None = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -227,6 +228,7 @@ class KernelPCA(KernelModel):
         self.landmarks = landmarks
         self.refine = refine
         self.standardize = standardize
+        self.preimage = preimage
 
     # ------------------------------------------------------------------ fitting
 
@@ -311,44 +313,6 @@ class KernelPCA(KernelModel):
         return self._by_blocks(
             self._new_items(X), lambda rows, threads: self._finish(self._projection.now(self).functions(rows, threads))
         )
-
-    def inverse_transform(self, X: Any) -> Array:
-        """The rows whose scores are near those of X, by the learned kernel ridge regression.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_components)
-            Scores.
-
-        Returns
-        -------
-        rows : ndarray of shape (n_samples, n_features)
-            In the units of the rows of the fit.
-        """
-        if not self.fit_inverse_transform:
-            raise NotFittedError(
-                "The fit_inverse_transform parameter was not set to True when instantiating and hence the inverse "
-                "transform is not available."
-            )
-        check_is_fitted(self)
-        X = table(X)
-        with told_where(X):
-            scores = check_array(X, input_name="X", dtype=np.float64)
-        expected = self.X_transformed_fit_.shape[1]
-        if scores.shape[1] != expected:
-            raise ValueError(
-                f"X has {scores.shape[1]} features, but the inverse transform of KernelPCA is expecting {expected}: "
-                "one for each component."
-            )
-        with self._within_limits():
-            out = apply_inverse(
-                self.kernel_,
-                scores,
-                np.asarray(self.X_transformed_fit_, dtype=np.float64),
-                np.asarray(self.dual_coef_, dtype=np.float64),
-                self._limits().threads,
-            )
-        return out.astype(self._dtype, copy=False)
 
     def check_params(self) -> None:
         """Raise ValueError for parameters that do not exist or contradict each other."""

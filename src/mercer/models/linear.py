@@ -148,6 +148,21 @@ class LinearModel(Model):
         rows = self._product(scores, axes) * self._scale() + self._mean()
         return home.bring(rows.astype(np.result_type(scores.dtype, self._dtype), copy=False))
 
+    def denoise(self, X: Any) -> Array:
+        """The rows of X without what lies beside the axes: ``inverse_transform(transform(X))``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, Rows} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, n_features)
+            Those of the plane of the axes that are nearest.
+        """
+        return self.inverse_transform(self.transform(X))
+
     def decorrelate(self, X: Any) -> Array:
         """X turned into the coordinates of all axes: nothing is lost, and the covariance of the scores is diagonal.
 

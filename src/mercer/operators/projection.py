@@ -200,6 +200,11 @@ class Centring:
         """α and αᵀμ, as `Centered.dual` has them."""
         return self._matrix(_Gone(len(self.means))).dual(values, vectors)
 
+    @property
+    def shares(self) -> Array:
+        """w/Σw, by which the mean of the features is a sum of those of the rows."""
+        return self._matrix(_Gone(len(self.means))).shares
+
     def _matrix(self, base: SymmetricOperator) -> Centered:
         matrix = Centered(base, self.weights)
         matrix.means = self.means

@@ -1,0 +1,210 @@
+"""From scores back to rows, and to texts: what `KernelPCA` finds in input space."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.arrays import Array
+from mercer.errors import are, counted, in_short, warn
+from mercer.fits.kernel.opening import is_precomputed
+from mercer.fits.scale import in_units_of_input
+from mercer.inputs import table, told_where
+from mercer.models.kernel_model import KernelModel
+from mercer.operators.features import FeatureGram
+from mercer.operators.projection import ByKernel
+from mercer.readings.preimage import apply_inverse
+from mercer.readings.preimages import (
+    Expansion,
+    WaysBack,
+    distances_of,
+    nearest_items,
+    number_outside,
+    search_texts,
+)
+
+
+class WithWayBack(KernelModel):
+    """A kernel model whose scores lead back to items."""
+
+    preimage: str | None
+    fit_inverse_transform: bool
+
+    def inverse_transform(self, X: Any, return_error: bool = False) -> Any:
+        """The rows (or texts) whose images come nearest to the points of feature space that have the scores X.
+
+        With ``preimage=None`` this is scikit-learn's: a kernel ridge regression that was learned by
+        ``fit_inverse_transform=True``. Any other value finds pre-images of any fitted model, and may be set after the
+        fit. The point with the scores y is p = Σᵢ cᵢφ(xᵢ) with c = αy + w/Σw, and a pre-image z of it has a small
+
+            ‖p − φ(z)‖² = k(z, z) − 2Σᵢ cᵢk(z, xᵢ) + ‖p‖².
+
+        Of the linear kernel "auto" is the reconstruction of `PCA`. Kernels of texts give texts; those of tables,
+        series and other things give the item of the fit that is nearest.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Scores.
+        return_error : bool, default=False
+            Also return ‖p − φ(z)‖ of every row that was found.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, n_features), or (n_samples,) of items
+            In the units of the rows of the fit.
+        errors : ndarray of shape (n_samples,)
+            How far each image is from its point, only if `return_error`.
+
+        Examples
+        --------
+        >>> from mercer import KernelPCA
+        >>> from mercer.datasets import rings
+        >>> X, ring = rings(60)
+        >>> model = KernelPCA(20, kernel="rbf", gamma=0.5, preimage="auto").fit(X)
+        >>> rows, errors = model.inverse_transform(model.transform(X[:3]), return_error=True)
+        >>> bool(abs(rows - X[:3]).max() < 0.02)
+        True
+        """
+        if self.preimage is None and not self.fit_inverse_transform:
+            raise NotFittedError(
+                "The fit_inverse_transform parameter was not set to True when instantiating and hence the inverse "
+                'transform is not available. Set it, or take preimage="auto", which needs no other fit: '
+                'model.set_params(preimage="auto").'
+            )
+        check_is_fitted(self)
+        return self._found(self._checked_scores(X), self.preimage, return_error)
+
+    def denoise(self, X: Any, return_error: bool = False) -> Any:
+        """The pre-images of the projections of X onto the components: what is left without the directions not kept.
+
+        With ``preimage`` None or "auto" and a kernel of a distance, the way of Kwok and Tsang is taken, and with other
+        kernels an average of neighbours. These follow the data where noise has moved a row, while the point that
+        comes nearest in feature space (what `inverse_transform` finds) follows the noise as well.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, Rows} of shape (n_samples, n_features), or items
+            The rows, or texts.
+        return_error : bool, default=False
+            As of `inverse_transform`.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, n_features), or (n_samples,) of items
+            In the units of the rows of the fit.
+        errors : ndarray of shape (n_samples,)
+            How far each image is from the projection of its row, only if `return_error`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer import KernelPCA
+        >>> from mercer.datasets import rings
+        >>> X, ring = rings(60)
+        >>> model = KernelPCA(8, kernel="rbf", gamma=0.5).fit(X)
+        >>> noisy = X + 0.2 * np.random.default_rng(0).normal(size=X.shape)
+        >>> bool(((model.denoise(noisy) - X) ** 2).sum() < ((noisy - X) ** 2).sum())
+        True
+        """
+        items = self._new_items(X)
+        scores = self._by_blocks(items).astype(np.float64)
+        return self._found(scores, self.preimage or "auto", return_error, noisy=True)
+
+    # ------------------------------------------------------------------ how
+
+    def _checked_scores(self, X: Any) -> Array:
+        X = table(X)
+        with told_where(X):
+            scores = check_array(X, input_name="X", dtype=np.float64)
+        expected = len(self.eigenvalues_) if self.preimage else self.X_transformed_fit_.shape[1]
+        if scores.shape[1] != expected:
+            raise ValueError(
+                f"X has {scores.shape[1]} features, but the inverse transform of KernelPCA is expecting {expected}: "
+                "one for each component."
+            )
+        return np.asarray(scores)
+
+    def _found(self, scores: Array, method: str | None, return_error: bool, noisy: bool = False) -> Any:
+        """Items for scores, and how far their images are from where the scores are."""
+        with self._within_limits():
+            if method is None and not return_error:
+                return self._by_learned_inverse(scores)
+            ways = self._ways_back()
+            if method is None:
+                rows = self._by_learned_inverse(scores)
+                seen = np.asarray(self._as_fitted(rows), dtype=np.float64)
+            else:
+                self._warn_of_outside(ways.expansion, scores)
+                seen = self._items(ways, scores, method, noisy)
+                rows = self._as_given(seen)
+            return (rows, distances_of(ways.expansion, seen, scores)) if return_error else rows
+
+    def _items(self, ways: WaysBack, scores: Array, method: str, noisy: bool) -> Any:
+        """As the kernel compares them."""
+        expansion = ways.expansion
+        if expansion.kernel.takes in ("rows", "anything") and not getattr(self, "_fitted_to_things", False):
+            return ways.rows(scores, method, noisy, self._limits())
+        if method not in ("auto", "local"):
+            raise ValueError(
+                f"preimage={method!r} computes with rows of numbers, and {in_short(expansion.kernel)} compares other "
+                'things: take "auto", or "local" for the nearest of the fit.'
+            )
+        if expansion.kernel.takes == "texts" and method == "auto" and not noisy:
+            return search_texts(expansion, scores)
+        return expansion.rows[nearest_items(expansion, scores)]
+
+    def _as_given(self, items: Any) -> Any:
+        """In the units of the input and the precision of the fit."""
+        if items.dtype == object:
+            return items
+        return np.asarray(in_units_of_input(items, getattr(self, "scale_", None))).astype(self._dtype, copy=False)
+
+    def _warn_of_outside(self, expansion: Expansion, scores: Array) -> None:
+        outside = number_outside(expansion.scores, scores)
+        if outside:
+            warn(
+                f"{counted(outside, 'row')} of X {are(outside)} far outside: with a score that lies beyond those of "
+                "the fit by more than these are apart. What is found for such scores means little."
+            )
+
+    def _ways_back(self) -> WaysBack:
+        """Made once for a fit, as long as its names are as it left them."""
+        as_fitted = self._projection.is_as_fitted(self)
+        kept: WaysBack | None = getattr(self, "_kept_ways", None)
+        if as_fitted and kept is not None and kept.expansion.rows is getattr(self, "X_fit_", kept.expansion.rows):
+            return kept
+        centring = self._projection.centring
+        ways = WaysBack(self._expansion(), None if centring is None else centring.weights)
+        if as_fitted:
+            self._kept_ways = ways
+        return ways
+
+    def _expansion(self) -> Expansion:
+        """Where scores lie in feature space, by the components as they are now."""
+        if is_precomputed(self):
+            raise ValueError(
+                "The way back leads to items, and a precomputed kernel matrix has none: give items and their kernel."
+            )
+        by, centring = self._projection.now(self), self._projection.centring
+        if centring is None:
+            return Expansion.of(by.kernel, by.rows, by.alpha, by.mean, self._limits().threads)
+        if isinstance(by, ByKernel):
+            seen = np.asarray(self._known_scores(self.X_fit_), dtype=np.float64) + by.offset
+            return Expansion(by.kernel, self.X_fit_, by.alpha, by.mean, seen, centring.means, by.shift)
+        alpha, mean = centring.dual(self.eigenvalues_, self.eigenvectors_)[0], centring.shares
+        products = FeatureGram(by.map.features(self.X_fit_)).matmat(np.column_stack([alpha, mean]))
+        return Expansion(self.kernel_, self.X_fit_, alpha, mean, products[:, :-1], products[:, -1])
+
+    def _by_learned_inverse(self, scores: Array) -> Array:
+        """scikit-learn's way."""
+        out = apply_inverse(
+            self.kernel_,
+            scores,
+            np.asarray(self.X_transformed_fit_, dtype=np.float64),
+            np.asarray(self.dual_coef_, dtype=np.float64),
+            self._limits().threads,
+        )
+        return out.astype(self._dtype, copy=False)

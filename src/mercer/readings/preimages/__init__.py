@@ -1,0 +1,25 @@
+"""Back to input space: for a point of feature space, the row, or the text, whose image comes nearest to it.
+
+`expansion` says where scores lie in feature space, and how far an image is from there. `fixed_point`, `neighbours`,
+`learned` and `descent` have the ways back to rows of numbers, `ways` chooses among them, and `texts` searches for
+texts. `radial` reads distances off kernels.
+"""
+
+from mercer.readings.preimages.expansion import Expansion, distances_of
+from mercer.readings.preimages.learned import Learned, conformal_map, learn_ridge, leave_one_out
+from mercer.readings.preimages.texts import nearest_items, search_texts
+from mercer.readings.preimages.ways import METHODS, WaysBack, number_outside
+
+__all__ = [
+    "METHODS",
+    "Expansion",
+    "Learned",
+    "WaysBack",
+    "conformal_map",
+    "distances_of",
+    "learn_ridge",
+    "leave_one_out",
+    "nearest_items",
+    "number_outside",
+    "search_texts",
+]

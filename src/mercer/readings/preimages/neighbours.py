@@ -1,0 +1,106 @@
+"""Pre-images from the nearest rows in feature space: by the distances to them (Kwok and Tsang), or as their average."""
+
+import numpy as np
+
+from mercer.arrays import Array, Held
+from mercer.kernels.base import Kernel
+from mercer.readings.preimages.radial import Radial
+
+__all__ = ["NEIGHBOURS", "by_average", "by_distances", "nearest"]
+
+NEIGHBOURS = 15
+_RANK = 1e-10  # of the largest eigenvalue of the neighbours' Gram matrix: below it, they span nothing
+_LEAST = 1e-6  # of k(x, x), that a neighbour is taken to have in common with a pre-image
+_SOFT = 1e-3, 1e-12  # of the nearest squared distance and of the mean one, added to those to all neighbours
+
+
+def nearest(squared: Array, count: int) -> tuple[Array, Array]:
+    """The places (m×count) of the smallest numbers of every row, smallest first, and these."""
+    count = min(count, squared.shape[1])
+    places = np.argpartition(squared, count - 1, axis=1)[:, :count]
+    places.sort(axis=1)  # of equals, the first comes first
+    found = np.take_along_axis(squared, places, axis=1)
+    order = np.argsort(found, axis=1, kind="stable")
+    return np.take_along_axis(places, order, axis=1), np.take_along_axis(found, order, axis=1)
+
+
+# ---------------------------------------------------------------------- Kwok and Tsang
+
+
+def by_distances(radial: Radial, near: Array, squared: Array, excess: Array) -> Array:
+    """The points at the distances from their neighbours that their images have from p (m×d).
+
+    All images lie on a sphere, ‖φ(z)‖² = k(0), and p mostly below it, by `excess` = ‖p‖²/k(0) − 1. So the image that
+    is looked for is taken to lie in the direction of p: k(z, xᵢ) = √k(0)·⟨p, φ(xᵢ)⟩/‖p‖, with ⟨p, φ(xᵢ)⟩ from
+    ‖p − φ(xᵢ)‖² (`squared`). That gives the squared distance to every neighbour in input space, and these a point.
+    """
+    above = np.maximum(excess, _LEAST - 1)[:, None]
+    longer = above / (np.sqrt(1 + above) + 1)  # ‖p‖/√k(0) − 1, with all digits that it has
+    drop = (longer - (above - squared / radial.factor) / 2) / (1 + longer)
+    return points_at(radial.rows[near], radial.squared_distances(np.clip(drop, 0.0, 1 - _LEAST)))
+
+
+def points_at(around: Array, squared: Array) -> Array:
+    """The point of every neighbourhood (m×q×d) that has these squared distances (m×q) to its q points.
+
+    With b̄ their mean and A = the points less b̄, ‖z − xᵢ‖² = sᵢ says A(z − b̄) = b, bᵢ = ½(gᵢ − ḡ − (sᵢ − s̄)) with
+    gᵢ = ‖Aᵢ‖²: a least squares problem. ‖z − b̄‖² = s̄ − ḡ is known as well, and what the span of A does not explain of
+    it, spread over the d − r dimensions beside the span, is the variance σ² with which points lie beside the data.
+    As much noise lies inside of the span, where the points have variances eⱼ/q: every coordinate is multiplied by
+    eⱼ/(eⱼ + qσ²), which is the best linear guess. Exact distances to points that span all dimensions leave σ² = 0.
+    """
+    m, q, d = around.shape
+    around = np.asarray(around, dtype=np.float64)
+    middle = around.mean(axis=1)
+    A = around - middle[:, None]
+    G = A @ A.transpose(0, 2, 1)
+    own = np.einsum("ijj->ij", G)
+    b = 0.5 * (own - own.mean(axis=1, keepdims=True) - (squared - squared.mean(axis=1, keepdims=True)))
+    values, U = np.linalg.eigh(G)
+    spans = values > _RANK * np.maximum(values[:, -1:], np.finfo(float).tiny)
+    along = np.where(spans, np.einsum("ijk,ij->ik", U, b), 0.0)
+    inverse = np.divide(1.0, values, out=np.zeros_like(values), where=spans)
+    explained = np.sum(along**2 * inverse, axis=1)  # ‖z − b̄‖² inside of the span
+    radius = np.maximum(squared.mean(axis=1) - own.mean(axis=1), 0.0)
+    beside = np.maximum(d - spans.sum(axis=1), 0)
+    noise = np.divide(np.maximum(radius - explained, 0.0), beside, out=np.zeros(m), where=beside > 0)
+    shrunk = np.divide(1.0, values + q * noise[:, None], out=np.zeros_like(values), where=spans)
+    z = np.einsum("ij,ijk->ik", np.einsum("ijk,ik->ij", U, along * shrunk), A)
+    return middle + _within(z, squared.mean(axis=1))
+
+
+def _within(z: Array, most: Array) -> Array:
+    """No longer than √most: ‖z − b̄‖² ≤ s̄ for any point, and more is rounding, or distances that contradict."""
+    lengths = np.einsum("ij,ij->i", z, z)
+    return z * np.sqrt(np.divide(most, lengths, out=np.ones_like(lengths), where=lengths > most))[:, None]
+
+
+# ---------------------------------------------------------------------- averages
+
+
+def by_average(kernel: Kernel, rows: Held, near: Array, squared: Array) -> Array:
+    """Σwᵢxᵢ of the neighbours with the weights for which Σwᵢφ(xᵢ) comes nearest to p (m×d), none of them negative.
+
+    Gᵢⱼ = ⟨φ(xᵢ) − p, φ(xⱼ) − p⟩ = kᵢⱼ + (gᵢ − kᵢᵢ + gⱼ − kⱼⱼ)/2 with gᵢ = ‖φ(xᵢ) − p‖². The weights are (G + εI)⁻¹1 as
+    of locally linear embedding, those below zero left out: an average lies among its points, for any kernel.
+    """
+    out = np.empty((len(near), rows.shape[1]))
+    for query, (places, g) in enumerate(zip(near, squared, strict=True)):
+        some = rows[places]
+        K = kernel.block(some, some)
+        half = (g - np.diag(K)) / 2
+        G = K + half[:, None] + half
+        G[np.diag_indices(len(G))] += _SOFT[0] * g.min() + _SOFT[1] * max(g.mean(), np.finfo(float).tiny)
+        out[query] = _convex(G) @ some
+    return out
+
+
+def _convex(G: Array) -> Array:
+    """Weights that add up to one; those of the nearest alone, if there are no others."""
+    one = np.ones(len(G))
+    try:
+        weights = np.maximum(np.linalg.solve(G, one), 0.0)
+    except np.linalg.LinAlgError:
+        weights = np.zeros(len(G))
+    total = weights.sum()
+    return weights / total if np.isfinite(total) and total > 0 else np.eye(len(G))[0]
