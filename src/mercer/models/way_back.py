@@ -20,6 +20,7 @@ from mercer.readings.preimages import (
     Expansion,
     WaysBack,
     distances_of,
+    is_linear,
     nearest_items,
     number_outside,
     search_texts,
@@ -163,11 +164,16 @@ class WithWayBack(KernelModel):
         return np.asarray(in_units_of_input(items, getattr(self, "scale_", None))).astype(self._dtype, copy=False)
 
     def _warn_of_outside(self, expansion: Expansion, scores: Array) -> None:
-        outside = number_outside(expansion.scores, scores)
+        if is_linear(expansion.kernel):  # where every score is that of a row
+            return
+        known = expansion.scores
+        by_landmarks = self._projection.centring is None  # those of all rows spread wider
+        deviations = np.sqrt(self.explained_variance_) if by_landmarks else known.std(axis=0)
+        outside = number_outside(known, deviations, scores)
         if outside:
             warn(
-                f"{counted(outside, 'row')} of X {are(outside)} far outside: with a score that lies beyond those of "
-                "the fit by more than these are apart. What is found for such scores means little."
+                f"{counted(outside, 'row')} of X {are(outside)} far outside: with a score more than twice as large as "
+                "any of the fit. What is found for such scores means little."
             )
 
     def _ways_back(self) -> WaysBack:

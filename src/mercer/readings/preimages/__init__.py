@@ -8,7 +8,7 @@ texts. `radial` reads distances off kernels.
 from mercer.readings.preimages.expansion import Expansion, distances_of
 from mercer.readings.preimages.learned import Learned, conformal_map, learn_ridge, leave_one_out
 from mercer.readings.preimages.texts import nearest_items, search_texts
-from mercer.readings.preimages.ways import METHODS, WaysBack, number_outside
+from mercer.readings.preimages.ways import METHODS, WaysBack, is_linear, number_outside
 
 __all__ = [
     "METHODS",
@@ -17,6 +17,7 @@ __all__ = [
     "WaysBack",
     "conformal_map",
     "distances_of",
+    "is_linear",
     "learn_ridge",
     "leave_one_out",
     "nearest_items",

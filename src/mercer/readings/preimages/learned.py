@@ -20,16 +20,17 @@ _WIDTHS = 0.03, 0.1, 0.3, 1.0, 3.0  # γ times the median squared distance of th
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """x̂ = mean + k(y, scores) C."""
+    """x̂ = mean + k(y − origin, scores) C."""
 
     kernel: Kernel
-    scores: Array
+    scores: Array  # of the rows that it was learned from, less the origin
+    origin: Array
     coefficients: Array
     mean: Array
     ridge: float
 
     def rows(self, Y: Array, threads: int = 1) -> Array:
-        return apply_inverse(self.kernel, Y, self.scores, self.coefficients, threads) + self.mean
+        return apply_inverse(self.kernel, Y - self.origin, self.scores, self.coefficients, threads) + self.mean
 
 
 def learn_ridge(
@@ -43,12 +44,13 @@ def learn_ridge(
     picked = _spread(len(X), min(_LEARNED_FROM, most))
     scores, X = scores[picked], np.asarray(X[picked], dtype=np.float64)
     weights = None if weights is None else weights[picked]
-    mean = np.average(X, axis=0, weights=weights)
+    mean, origin = np.average(X, axis=0, weights=weights), np.average(scores, axis=0, weights=weights)
+    scores = scores - origin
     few = _spread(len(X), _LOOKED_AT)
     some_weights = None if weights is None else weights[few]
     kernel, ridge = _chosen(scores[few], X[few] - mean, some_weights)
     C = learn_inverse(kernel, scores, X - mean, ridge, weights, threads)
-    return Learned(kernel, scores, C, mean, ridge)
+    return Learned(kernel, scores, origin, C, mean, ridge)
 
 
 def _chosen(scores: Array, X: Array, weights: Array | None) -> tuple[Kernel, float]:
@@ -100,7 +102,7 @@ def leave_one_out(K: Array, X: Array, ridges: Array, weights: Array | None = Non
 
 
 def conformal_map(scores: Array, X: Array, weights: Array | None = None) -> tuple[Array, Array]:
-    """B (k×d) and the mean with x̂ = mean + yB, by the coordinates in which scalar products are those of the rows.
+    """B (k×d) and a row with x̂ = row + yB, by the coordinates in which scalar products are those of the rows.
 
     Honeine and Richard look for S with YSYᵀ ≈ XXᵀ, a ridge regression of scalar products: S = DDᵀ with D = (YᵀY +
     λI)⁻¹YᵀX. A point with the scores y should then have the scalar products YSy with the rows, and x̂ is the point
@@ -110,7 +112,8 @@ def conformal_map(scores: Array, X: Array, weights: Array | None = None) -> tupl
     picked = _spread(len(X), _LEARNED_FROM)
     scores, X = scores[picked], np.asarray(X[picked], dtype=np.float64)
     w = np.ones(len(X)) if weights is None else weights[picked]
-    mean, root = np.average(X, axis=0, weights=w), np.sqrt(w)[:, None]
+    mean, origin, root = np.average(X, axis=0, weights=w), np.average(scores, axis=0, weights=w), np.sqrt(w)[:, None]
+    scores = scores - origin
     few = _spread(len(X), _LOOKED_AT)
     K = scores[few] @ scores[few].T
     unit = max(float(np.mean(np.diag(K))), np.finfo(float).tiny)
@@ -121,4 +124,5 @@ def conformal_map(scores: Array, X: Array, weights: Array | None = None) -> tupl
     inner = D @ ((Y @ D).T @ X) @ Q  # y ↦ Qᵀ XᵀYSy
     maps = [inner / (np.maximum(values, 0.0) + mu) @ Q.T for mu in max(values[-1], np.finfo(float).tiny) * _RIDGES]
     errors = [np.sum((X - Y @ B) ** 2) for B in maps]
-    return maps[int(np.argmin(errors))], mean
+    best = maps[int(np.argmin(errors))]
+    return best, mean - origin @ best

@@ -11,6 +11,7 @@ __all__ = ["NEIGHBOURS", "by_average", "by_distances", "nearest"]
 NEIGHBOURS = 15
 _RANK = 1e-10  # of the largest eigenvalue of the neighbours' Gram matrix: below it, they span nothing
 _LEAST = 1e-6  # of k(x, x), that a neighbour is taken to have in common with a pre-image
+_FAINT = 1e-3  # of the k of the nearest: a neighbour with less says nothing
 _SOFT = 1e-3, 1e-12  # of the nearest squared distance and of the mean one, added to those to all neighbours
 
 
@@ -32,45 +33,50 @@ def by_distances(radial: Radial, near: Array, squared: Array, excess: Array) -> 
 
     All images lie on a sphere, ‖φ(z)‖² = k(0), and p mostly below it, by `excess` = ‖p‖²/k(0) − 1. So the image that
     is looked for is taken to lie in the direction of p: k(z, xᵢ) = √k(0)·⟨p, φ(xᵢ)⟩/‖p‖, with ⟨p, φ(xᵢ)⟩ from
-    ‖p − φ(xᵢ)‖² (`squared`). That gives the squared distance to every neighbour in input space, and these a point.
+    ‖p − φ(xᵢ)‖² (`squared`). That gives the squared distance to every neighbour in input space, and these a point. The
+    less k, the less it says about the distance, so a neighbour counts by k².
     """
     above = np.maximum(excess, _LEAST - 1)[:, None]
     longer = above / (np.sqrt(1 + above) + 1)  # ‖p‖/√k(0) − 1, with all digits that it has
     drop = (longer - (above - squared / radial.factor) / 2) / (1 + longer)
-    return points_at(radial.rows[near], radial.squared_distances(np.clip(drop, 0.0, 1 - _LEAST)))
+    drop = np.clip(drop, 0.0, 1 - _LEAST)
+    share = (1 - drop) / (1 - drop).max(axis=1, keepdims=True)
+    return points_at(radial.rows[near], radial.squared_distances(drop), np.where(share < _FAINT, 0.0, share**2))
 
 
-def points_at(around: Array, squared: Array) -> Array:
+def points_at(around: Array, squared: Array, weights: Array | None = None) -> Array:
     """The point of every neighbourhood (m×q×d) that has these squared distances (m×q) to its q points.
 
-    With b̄ their mean and A = the points less b̄, ‖z − xᵢ‖² = sᵢ says A(z − b̄) = b, bᵢ = ½(gᵢ − ḡ − (sᵢ − s̄)) with
-    gᵢ = ‖Aᵢ‖²: a least squares problem. ‖z − b̄‖² = s̄ − ḡ is known as well, and what the span of A does not explain of
+    With x̄ their mean and A = the points less x̄, ‖z − xᵢ‖² = sᵢ says A(z − x̄) = b, bᵢ = ½(gᵢ − ḡ − (sᵢ − s̄)) with
+    gᵢ = ‖Aᵢ‖²: a least squares problem. ‖z − x̄‖² = s̄ − ḡ is known as well, and what the span of A does not explain of
     it, spread over the d − r dimensions beside the span, is the variance σ² with which points lie beside the data.
     As much noise lies inside of the span, where the points have variances eⱼ/q: every coordinate is multiplied by
     eⱼ/(eⱼ + qσ²), which is the best linear guess. Exact distances to points that span all dimensions leave σ² = 0.
+    With weights, all means are weighted, and q is their sum.
     """
-    m, q, d = around.shape
-    around = np.asarray(around, dtype=np.float64)
-    middle = around.mean(axis=1)
+    m, _, d = around.shape
+    w = np.ones(squared.shape) if weights is None else weights
+    total = w.sum(axis=1)
+    middle = np.einsum("ij,ijk->ik", w, around, dtype=np.float64) / total[:, None]
     A = around - middle[:, None]
-    G = A @ A.transpose(0, 2, 1)
-    own = np.einsum("ijj->ij", G)
-    b = 0.5 * (own - own.mean(axis=1, keepdims=True) - (squared - squared.mean(axis=1, keepdims=True)))
-    values, U = np.linalg.eigh(G)
+    own = np.einsum("ijk,ijk->ij", A, A)
+    radius = np.sum(w * (squared - own), axis=1) / total  # ‖z − x̄‖²
+    root = np.sqrt(w)
+    A *= root[:, :, None]
+    values, U = np.linalg.eigh(A @ A.transpose(0, 2, 1))
     spans = values > _RANK * np.maximum(values[:, -1:], np.finfo(float).tiny)
-    along = np.where(spans, np.einsum("ijk,ij->ik", U, b), 0.0)
+    along = np.einsum("ijk,ij->ik", U, root * (own - squared + radius[:, None]) / 2)
     inverse = np.divide(1.0, values, out=np.zeros_like(values), where=spans)
-    explained = np.sum(along**2 * inverse, axis=1)  # ‖z − b̄‖² inside of the span
-    radius = np.maximum(squared.mean(axis=1) - own.mean(axis=1), 0.0)
+    left = np.maximum(radius - np.sum(along**2 * inverse, axis=1), 0.0)
     beside = np.maximum(d - spans.sum(axis=1), 0)
-    noise = np.divide(np.maximum(radius - explained, 0.0), beside, out=np.zeros(m), where=beside > 0)
-    shrunk = np.divide(1.0, values + q * noise[:, None], out=np.zeros_like(values), where=spans)
+    noise = total * np.divide(left, beside, out=np.zeros(m), where=beside > 0)
+    shrunk = np.divide(1.0, values + noise[:, None], out=np.zeros_like(values), where=spans)
     z = np.einsum("ij,ijk->ik", np.einsum("ijk,ik->ij", U, along * shrunk), A)
-    return middle + _within(z, squared.mean(axis=1))
+    return middle + _within(z, np.sum(w * squared, axis=1) / total)
 
 
 def _within(z: Array, most: Array) -> Array:
-    """No longer than √most: ‖z − b̄‖² ≤ s̄ for any point, and more is rounding, or distances that contradict."""
+    """No longer than √most: ‖z − x̄‖² ≤ s̄ for any point, and more is rounding, or distances that contradict."""
     lengths = np.einsum("ij,ij->i", z, z)
     return z * np.sqrt(np.divide(most, lengths, out=np.ones_like(lengths), where=lengths > most))[:, None]
 

@@ -22,6 +22,7 @@ from mercer.threads import run
 __all__ = ["METHODS", "WaysBack", "is_linear", "number_outside"]
 
 METHODS = ("auto", "conformal", "fixed-point", "gradient", "kwok-tsang", "local", "ridge")
+_TIMES, _DEVIATIONS = 2.0, 6.0  # that a score lies outside: of the largest known one, and of the standard deviation
 _BYTES = 32  # for each entry of a matrix between rows that a regression works on
 
 
@@ -154,8 +155,7 @@ def usual_method(kernel: Kernel, noisy: bool = False) -> str:
     return "fixed-point" if radial is not None else "gradient" if kernel.differentiable and kernel.psd else "ridge"
 
 
-def number_outside(scores: Array, Y: Array) -> int:
-    """How many of Y have a score that lies beyond those of the fit by more than these are apart."""
-    low, high = scores.min(axis=0), scores.max(axis=0)
-    beyond = np.maximum(low - Y, Y - high) > high - low
-    return int(beyond.any(axis=1).sum())
+def number_outside(known: Array, deviations: Array, Y: Array) -> int:
+    """How many of Y have a score that is more than twice as large as any known one, and than six deviations."""
+    most = np.maximum(_TIMES * np.abs(known).max(axis=0), _DEVIATIONS * deviations)
+    return int(np.any(np.abs(Y) > most, axis=1).sum())
