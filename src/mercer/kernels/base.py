@@ -275,6 +275,10 @@ class Compared:
         """Of what is prepared."""
         return 0
 
+    def diag(self) -> Array:
+        """k(y, y) of every row of Y."""
+        return self.kernel.diag(self.rows)
+
     def block(self, X: Held) -> Array:
         return self.kernel.block(X, self.rows)
 

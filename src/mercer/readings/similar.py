@@ -1,6 +1,6 @@
 """Which items of a fit are most like others: by distances between components, or by the kernel itself."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -75,7 +75,7 @@ def seen_by(kernel: Kernel, items: Held) -> KernelRows:
     space = KernelRows.seen_by(kernel, items)
     if kernel.takes != "texts":
         return space
-    return replace(space, diag=np.where(space.diag > 0, space.diag, space.diag.max(initial=0.0)))
+    return space.with_diag(np.where(space.diag > 0, space.diag, space.diag.max(initial=0.0)))
 
 
 def find_similar(

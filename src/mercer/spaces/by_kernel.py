@@ -32,7 +32,16 @@ class KernelRows(Space):
 
     @classmethod
     def seen_by(cls, kernel: Kernel, rows: Held) -> "KernelRows":
-        return cls(rows, kernel, np.asarray(kernel.diag(rows), dtype=np.float64))
+        compared = kernel.compared_with(rows)
+        return cls(rows, kernel, np.asarray(compared.diag(), dtype=np.float64))._knowing(compared)
+
+    def with_diag(self, diag: Array) -> "KernelRows":
+        """The same where items have other lengths."""
+        return replace(self, diag=diag)._knowing(self._compared)
+
+    def _knowing(self, compared: Compared) -> "KernelRows":
+        self.__dict__["_compared"] = compared
+        return self
 
     @property
     def n(self) -> int:

@@ -103,7 +103,10 @@ class CountingKernel(Kernel):
         return out
 
     def diag(self, X: Held) -> Array:
-        squares = self.squares(texts_of(X))
+        return self.normalised(self.squares(texts_of(X)))
+
+    def normalised(self, squares: Array) -> Array:
+        """k(s, s) divided by itself, where there is any."""
         return squares if self.normalize is False else (squares > 0).astype(np.float64)
 
     def squares(self, texts: Sequence[Any]) -> Array:
@@ -161,6 +164,9 @@ class _Indexed(Compared):
     @property
     def nbytes(self) -> int:
         return bytes_of(self.having) + int(self.squares.nbytes)
+
+    def diag(self) -> Array:
+        return self.kernel.normalised(self.squares)
 
     def block(self, X: Held) -> Array:
         counted, squares = self.learned.counted(texts_of(X))
