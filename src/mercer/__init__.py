@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from mercer.models.pca import PCA
     from mercer.readings.quality import co_ranking, continuity, quality, trustworthiness
     from mercer.sources.files import open_rows, open_texts
+    from mercer.studies.stability import stability
     from mercer.studies.tuning import tune
 
 __version__ = "0.1.0"
@@ -31,6 +32,7 @@ __all__ = [
     "open_texts",
     "plan",
     "quality",
+    "stability",
     "trustworthiness",
     "tune",
 ]
@@ -49,6 +51,7 @@ _HOMES = {
     "open_texts": "mercer.sources.files",
     "plan": "mercer.functions.planning",
     "quality": "mercer.readings.quality",
+    "stability": "mercer.studies.stability",
     "trustworthiness": "mercer.readings.quality",
     "tune": "mercer.studies.tuning",
 }

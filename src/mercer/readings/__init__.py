@@ -3,8 +3,8 @@
 `components` has the rules for how many to keep, `preimage` the way back from scores to rows, `quality` how much of the
 neighbourhoods an embedding keeps (by `ranks` of `distances`), `similar` which items are most like others, `influence`
 how components change with every column (told by `driving`), `columns` what the columns alone tell, `novelty` how new a
-row is and what a score of that means, and `tuning/` which kernel and bandwidth suit the rows. A reading changes
-nothing. It needs no model, and none of ours.
+row is and what a score of that means, `tuning/` which kernel and bandwidth suit the rows, and `stability` which
+components other rows would give again. A reading changes nothing. It needs no model, and none of ours.
 """
 
 from mercer.readings.columns import FEW_ROWS, about_unit, about_units, constant, dominating

@@ -1,0 +1,211 @@
+"""`mercer.stability`: would other rows of the same kind give the same components?"""
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.arrays import Array, Held, dense, to_numpy
+from mercer.errors import BadData, in_short, warn
+from mercer.fits.kernel.opening import is_precomputed
+from mercer.fits.kernel.searching import sample_numbers
+from mercer.models.kernel_model import KernelModel
+from mercer.models.kernel_pca import KernelPCA
+from mercer.models.linear import LinearModel
+from mercer.models.pca import PCA
+from mercer.operators.centering import Centered
+from mercer.operators.gram import RecomputedGram
+from mercer.operators.held import HeldMatrix
+from mercer.progress import Listener, working
+from mercer.readings.stability import Deviations, Draws, aligned, draw_components, groups_of, turned
+from mercer.readings.tuning.comparing import about_sample
+from mercer.solvers.pivoted import pivoted_cholesky
+from mercer.studies.stable import Stability, in_plain_words
+from mercer.sums import row_squares
+from mercer.symmetric import SymmetricOperator
+
+_MOST_FEATURES = 400  # columns of the eigenproblem of a draw
+_MOST_NUMBERS = 20_000_000  # of the features of all rows
+_LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class _Features:
+    """Features whose PCA is that of the model, and the way from their axes to those of columns, if there is one."""
+
+    values: Array  # n × q
+    columns: Array | None = None  # q × d
+    seen: float = 1.0
+
+
+def stability(
+    model: Any, X: Any, *, n_boot: int = 50, random_state: Any = None, progress: Listener = False
+) -> Stability:
+    """Draw rows again and again, and say which components stay where they are.
+
+    Every draw takes as many rows as there are, with replacement; its components are compared with those of all rows:
+    the principal angles between the subspaces of the first j, the scores of every row after the axes were turned to
+    each other (Procrustes), and the entries of axes, with intervals of 95 % from their standard deviations. The first j
+    components count as stable if nine of ten draws turn them by less than 20°; components between one such j and the
+    next are to be read together.
+
+    Draws are weights of rows, so nothing is copied: PCA of a few hundred features at most. Those are the columns; of
+    more columns the scores on the leading components; of a kernel all there are up to 400 rows, and else what 400
+    landmarks see (``seen`` tells how much). Of more rows than fit, as many are drawn by chance, and the answer is as
+    sure as those can be.
+
+    Parameters
+    ----------
+    model : PCA, IncrementalPCA or KernelPCA
+        Fitted, or not: then a copy is fitted to X.
+    X : {array-like, sparse matrix, pathlib.Path, Rows} of shape (n_samples, n_features)
+        The rows, or the items, of the fit.
+    n_boot : int, default=50
+        How many draws.
+    random_state : int, RandomState or None, default=None
+        Of the draws. None is a fixed seed.
+    progress : bool or callable, default=False
+        As of `KernelPCA`.
+
+    Returns
+    -------
+    stability : Stability
+        ``verdict``, ``angles``, ``variances``, ``scores`` and ``spread``, of linear models ``axes`` with ``axes_low``
+        and ``axes_high``; print it.
+
+    Examples
+    --------
+    >>> import numpy as np, mercer
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 6)) * [5, 2, 2, 1, 1, 1]
+    >>> for part in mercer.stability(mercer.PCA(4), X).verdict.split("; "):
+    ...     print(part)
+    Component 1 is stable
+    components 2 and 3 exchange places: read them as a plane
+    component 4 is noise: other rows of the same kind would give another direction.
+    """
+    if not isinstance(n_boot, Integral) or isinstance(n_boot, bool) or n_boot < 2:
+        raise ValueError(f"n_boot must be a whole number of at least 2; got {in_short(n_boot)}.")
+    seeded = KernelPCA(random_state=random_state)
+    seeded.check_params()
+    fitted = _fitted(model, X)
+    rng = seeded._rng()
+    items = fitted._new_items(X)
+    if len(items) < 3:
+        raise BadData(f"Draws of {len(items)} rows say nothing: give at least 3.")
+    with working(progress, 1, "draws", threads=fitted._limits().threads) as on_pass:
+        some = sample_numbers(len(items), _MOST_NUMBERS // _MOST_FEATURES, rng)
+        rows = items.load() if len(some) == len(items) else items[some]
+        features = _linear(fitted, rows) if isinstance(fitted, LinearModel) else _by_kernel(fitted, rows, rng)
+        k = _number(fitted, features, len(some))
+        draws = draw_components(features.values, k, int(n_boot), rng, on_pass)
+        signs = _signs(fitted, rows, draws)
+        return _record(draws, features, signs, about_sample(len(items), len(some)))
+
+
+# ---------------------------------------------------------------------- what comes in
+
+
+def _fitted(model: Any, X: Any) -> Any:
+    """The model, or a copy of it that has seen X."""
+    if not isinstance(model, (LinearModel, KernelModel)):
+        raise ValueError(
+            f"stability is of components: PCA, IncrementalPCA or KernelPCA; got {in_short(type(model).__name__)}."
+        )
+    try:
+        check_is_fitted(model)
+        return model
+    except NotFittedError:
+        return clone(model).fit(X)
+
+
+def _number(model: Any, features: _Features, n: int) -> int:
+    asked = len(model.explained_variance_)
+    most = min(features.values.shape[1], n - 1)
+    if asked > most:
+        warn(f"{asked} components are more than the {most} directions that the rows have; {most} are looked at.")
+    return min(asked, most)
+
+
+# ---------------------------------------------------------------------- features
+
+
+def _linear(model: LinearModel, rows: Held) -> _Features:
+    """The columns, as the model scales them; of many, the scores on the leading components of as many as it takes."""
+    scale = getattr(model, "scale_", None)
+    if rows.shape[1] <= _MOST_FEATURES:
+        values = dense(rows, np.float64)
+        return _Features(values if scale is None else values / to_numpy(scale), np.eye(rows.shape[1]))
+    count = min(_MOST_FEATURES, rows.shape[0] - 1)
+    wide = PCA(count, standardize=scale is not None).fit(rows)
+    return _Features(wide.transform(rows), wide.components_, float(wide.explained_variance_ratio_.sum()))
+
+
+def _by_kernel(model: KernelModel, rows: Held, rng: np.random.Generator) -> _Features:
+    """F with FFᵀ = JKJ: all of it, or what landmarks see."""
+    n, threads = rows.shape[0], model._limits().threads
+    if is_precomputed(model) and not isinstance(rows, np.ndarray):
+        raise BadData("A precomputed kernel is drawn from as an array: give K.toarray(), or the items and a kernel.")
+    gram: SymmetricOperator = (
+        HeldMatrix(np.asarray(rows, dtype=np.float64), threads)
+        if is_precomputed(model)
+        else RecomputedGram(model.kernel_, rows, threads)
+    )
+    if n <= _MOST_FEATURES:
+        values, vectors = np.linalg.eigh(Centered(gram).dense())
+        there = values > 1e-12 * max(float(values[-1]), np.finfo(float).tiny)
+        return _Features(vectors[:, there][:, ::-1] * np.sqrt(values[there][::-1]))
+    factor = pivoted_cholesky(gram, _MOST_FEATURES, rng, threads=threads)
+    F = factor.F - factor.F.mean(axis=0)
+    variance = float(row_squares(F).sum())
+    return _Features(F, seen=variance / (variance + factor.error))
+
+
+def _signs(model: Any, rows: Held, draws: Draws) -> Array:
+    """±1 that make the scores those of the model."""
+    with np.errstate(invalid="ignore"):
+        theirs = model._scores(rows, model._limits().threads)[:, : draws.k]
+    return np.where(
+        np.einsum("ij,ij->j", draws.features @ draws.axes, np.asarray(theirs, dtype=np.float64)) < 0, -1.0, 1.0
+    )
+
+
+# ---------------------------------------------------------------------- what is found
+
+
+def _record(draws: Draws, features: _Features, signs: Array, rows: str) -> Stability:
+    angles = turned(draws)
+    groups = groups_of(angles, draws.rank)
+    scores = draws.features @ draws.axes
+    off_scores = Deviations(scores)
+    axes = None if features.columns is None else draws.axes.T @ features.columns
+    off_axes = None if axes is None else Deviations(axes)
+    for near, mean in aligned(draws, groups):
+        off_scores.add((draws.features - mean) @ near)
+        if off_axes is not None:
+            off_axes.add(near.T @ features.columns)
+    return Stability(
+        verdict=in_plain_words(groups),
+        groups=groups,
+        angles=angles,
+        variances=draws.values,
+        variance_errors=np.std(draws.drawn_values, axis=0, ddof=1),
+        scores=scores * signs,
+        spread=off_scores.deviation,
+        rows=rows,
+        seen=features.seen,
+        **_intervals(axes, off_axes, signs),
+    )
+
+
+def _intervals(axes: Array | None, off: Deviations | None, signs: Array) -> dict[str, Array]:
+    """Of the entries of axes: so many standard deviations to both sides."""
+    if axes is None or off is None:
+        return {}
+    reach, axes = float(norm.ppf(0.5 + _LEVEL / 2)) * off.deviation, axes * signs[:, None]
+    return {"axes": axes, "axes_low": axes - reach, "axes_high": axes + reach}
