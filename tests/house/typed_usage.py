@@ -6,7 +6,7 @@ from typing import Any, assert_type
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, locally_linear_embedding
+from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, NoveltyDetector, locally_linear_embedding
 from mercer.certificates.intervals import IntervalCertificate
 from mercer.certificates.residuals import Certificate
 from mercer.plans.plan import Plan
@@ -47,3 +47,8 @@ assert_type(local.residuals_, Array)
 assert_type(local.n_parts_, int)
 assert_type(local.place(X).far, Array)
 assert_type(locally_linear_embedding(X, n_neighbors=5, n_components=2), tuple[Array, float])
+
+detector = assert_type(NoveltyDetector(pca, prefit=True).fit(X), NoveltyDetector)
+assert_type(detector.p_values(X), Array)
+assert_type(detector.select(X, fdr=0.1), Array)
+assert_type(detector.threshold_, float)

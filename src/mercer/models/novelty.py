@@ -138,7 +138,8 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : {array-like, sparse matrix, pathlib.Path, Rows} of shape (n_samples, n_features)
-            The rows, or whatever the model's kernel compares: texts, tables, series.
+            The rows, or whatever the model's kernel compares: texts, tables, series. Those of a file are read into
+            memory.
         y : Ignored
             Present for compatibility.
 

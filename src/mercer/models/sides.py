@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, dense
+from mercer.arrays import Array, dense, to_numpy
 from mercer.blocks import THREAD_ROWS, cut
 from mercer.errors import BadData
 from mercer.fits.kernel.opening import is_precomputed
@@ -86,8 +86,9 @@ def _of_axes(model: LinearModel) -> "_ByAxes":
         raise BadData(
             f"There are {len(axes)} components_ and {len(variances)} entries of explained_variance_: set both names."
         )
-    there = with_variance(variances, model.n_features_in_)
-    rest, leaves = variance_left(float(model.total_variance_), variances[there], model.n_features_in_)
+    how_well = model.n_features_in_, to_numpy(model.explained_variance_).dtype
+    there = with_variance(variances, *how_well)
+    rest, leaves = variance_left(float(model.total_variance_), variances[there], *how_well)
     return _ByAxes(variances[there], rest, leaves, axes[there], model._mean(), model._scales())
 
 

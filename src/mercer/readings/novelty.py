@@ -8,21 +8,29 @@ that hold for every distribution, and `benjamini_hochberg` chooses among many of
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer.arrays import Array
 from mercer.sums import row_squares
 
 _SAME = 1e-9  # scores nearer than this share of themselves are ties: rounding depends on what is computed along
-_NO_VARIANCE = 64 * np.finfo(float).eps  # of the largest and for each column: variances below are rounding
+_ROUNDINGS = 64  # of a variance, for every column
 _MOST = np.finfo(float).max
 
 
 # ---------------------------------------------------------------------- scores, the higher the more novel
 
 
-def with_variance(variances: Array, width: int = 1) -> Array:
-    """Which components vary at all: the others have nothing to measure a row by, and belong to what is left."""
-    return np.asarray(variances > _NO_VARIANCE * width * variances.max(initial=0.0))
+def with_variance(variances: Array, width: int = 1, dtype: DTypeLike = np.float64) -> Array:
+    """Which components vary at all: the others have nothing to measure a row by, and belong to what is left.
+
+    Variances of rows of so many columns are known to that many roundings of the largest, in the precision of `dtype`.
+    """
+    return np.asarray(variances > _rounding(width, dtype) * variances.max(initial=0.0))
+
+
+def _rounding(width: int, dtype: DTypeLike) -> float:
+    return float(_ROUNDINGS * width * np.finfo(dtype).eps)
 
 
 def hotelling_t2(scores: Array, variances: Array) -> Array:
@@ -53,12 +61,12 @@ def monitoring_index(t2: Array, q: Array, components: int, rest: float) -> Array
         return np.minimum(t2 / max(components, 1) + q / rest, _MOST)
 
 
-def variance_left(total: float, variances: Array, width: int = 1) -> tuple[float, bool]:
+def variance_left(total: float, variances: Array, width: int = 1, dtype: DTypeLike = np.float64) -> tuple[float, bool]:
     """What the components leave of the total variance, and whether it is more than rounding.
 
     Where it is not, any Q at all is beyond what was ever seen, and rounding is what to measure it by.
     """
-    left, rounding = total - float(variances.sum()), _NO_VARIANCE * width * total
+    left, rounding = total - float(variances.sum()), _rounding(width, dtype) * total
     return max(left, rounding) or 1.0, bool(left > rounding)
 
 

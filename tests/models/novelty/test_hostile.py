@@ -155,9 +155,29 @@ def test_too_few_calibration_rows_are_told_with_the_number_that_is_needed():
         NoveltyDetector(PCA(2), alpha=0.01, calibration=99).fit(X)
 
 
-def test_components_that_leave_nothing_are_told():
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_components_that_leave_nothing_are_told(dtype):
     with pytest.warns(MercerWarning, match="leave nothing of the rows"):
-        NoveltyDetector(PCA()).fit(X)
+        NoveltyDetector(PCA()).fit(X.astype(dtype))
+
+
+def test_single_precision_says_nearly_what_double_says():
+    for estimator in (PCA(2), KernelPCA(3, kernel=RBF(0.2)), None):
+        double = NoveltyDetector(estimator).fit(X).score_samples(X)
+        single = NoveltyDetector(estimator).fit(X.astype(np.float32)).score_samples(X.astype(np.float32))
+        assert_allclose(single, double, rtol=1e-4, atol=1e-5)
+
+
+def test_components_that_somebody_has_cut_need_their_variances():
+    model, other = PCA(2).fit(X), KernelPCA(3, kernel=RBF(0.2)).fit(X)
+    model.components_ = model.components_[:1]
+    other.eigenvalues_, other.eigenvectors_ = other.eigenvalues_[:2], other.eigenvectors_[:, :2]
+    for cut in (model, other):
+        with pytest.raises(ValueError, match=r"explained_variance_.*set both names"):
+            NoveltyDetector(cut, prefit=True).fit(X)
+    model.explained_variance_ = model.explained_variance_[:1]
+    whole = NoveltyDetector(PCA(1).fit(X), prefit=True).fit(X).score_samples(X)
+    assert_allclose(NoveltyDetector(model, prefit=True).fit(X).score_samples(X), whole, rtol=1e-8)
 
 
 def test_a_fit_that_is_refused_leaves_the_detector_as_it_was():
