@@ -45,21 +45,21 @@ def test_verdicts_are_those_of_the_library(folder):
     assert_allclose(found["novelty"], -detector.score_samples(NEW), rtol=1e-9)
     assert_allclose(found["p_value"], detector.p_values(NEW), rtol=1e-12)
     assert np.array_equal(found["novel"] == 1, detector.predict(NEW) == -1)
-    assert "usual.csv: 200 rows, 3 columns" in said and "100 rows held out for calibration" in said
+    assert "usual.csv: 200 rows, 3 columns" in said and "50 rows held out for calibration" in said
     assert f"novel: {int(found['novel'].sum())} of 7 rows" in said and "verdicts: verdicts.csv" in said
 
 
 def test_every_option_arrives(folder):
     words = shlex.split(
-        "--method pca -d 2 --statistic t2q --alpha 0.2 --calibration 50 --trim 0.1 --seed 3 --standardize"
+        "--method pca -d 2 --statistic t2q --alpha 0.2 --calibration 60 --trim 0.1 --seed 3 --standardize"
     )
     found, said = looked(folder, "usual.csv", "new.csv", *words)
     detector = NoveltyDetector(
-        PCA(2, standardize=True, random_state=3), statistic="t2q", alpha=0.2, calibration=50, trim=0.1, random_state=3
+        PCA(2, standardize=True, random_state=3), statistic="t2q", alpha=0.2, calibration=60, trim=0.1, random_state=3
     ).fit(USUAL)
     assert_allclose(found["novelty"], -detector.score_samples(NEW), rtol=1e-9)
     assert np.array_equal(found["novel"] == 1, detector.predict(NEW) == -1)
-    assert "50 rows held out" in said and "0.2 would be" in said
+    assert "60 rows held out" in said and "0.2 would be" in said
 
 
 def test_discoveries_are_chosen_all_together(folder):
@@ -94,7 +94,7 @@ def test_either_file_can_be_standard_input_and_verdicts_go_to_standard_output(fo
 
 def test_warnings_are_lines_in_the_words_of_the_command(folder):
     _, said = looked(folder, "usual.csv", "new.csv", "--alpha", "0.001")
-    assert "warning: --alpha 0.001 takes at least 999 calibration rows, and there are 100" in said
+    assert "warning: --alpha 0.001 takes at least 999 calibration rows, and there are 50" in said
 
 
 WRONG = {

@@ -224,7 +224,7 @@ Calibration = Annotated[
     float | None,
     _option(
         "--calibration",
-        help="Share, or number, of the rows held out for calibration; 0.5 if left out.",
+        help="Share, or number, of the rows held out for calibration; 0.25 if left out.",
         python="calibration",
         parser=_share_or_count,
     ),

@@ -45,7 +45,7 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         uncentred component functions, which is low away from the data if the kernel is local.
     alpha : float, default=0.1
         Share of false alarms among usual rows that `predict` may raise.
-    calibration : float or int, default=0.5
+    calibration : float or int, default=0.25
         Share, or number, of the rows of `fit` that are held out for calibration.
     trim : float, default=0.0
         Share of the rows the model is fitted to that may be outliers themselves: so many of the most novel ones are
@@ -115,7 +115,7 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         statistic: str = "reconstruction",
         alpha: float = 0.1,
-        calibration: float | int = 0.5,
+        calibration: float | int = 0.25,
         trim: float = 0.0,
         prefit: bool = False,
         random_state: Any = None,

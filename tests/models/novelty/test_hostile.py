@@ -145,7 +145,7 @@ def test_a_rate_that_is_none_is_refused(fdr):
 
 
 def test_too_few_calibration_rows_are_told_with_the_number_that_is_needed():
-    with pytest.warns(MercerWarning, match="alpha=0.01 takes at least 99 calibration rows, and there are 60"):
+    with pytest.warns(MercerWarning, match="alpha=0.01 takes at least 99 calibration rows, and there are 30"):
         detector = NoveltyDetector(PCA(2), alpha=0.01).fit(X)
     assert (detector.predict(1e6 * X) == 1).all() and np.isinf(detector.threshold_)
     with pytest.warns(MercerWarning, match="nothing can be chosen with fdr=0.01"):
