@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mercer.functions.contributions import contributions
     from mercer.functions.influence import influence
     from mercer.functions.locally_linear_embedding import locally_linear_embedding
     from mercer.functions.planning import plan
@@ -26,6 +27,7 @@ __all__ = [
     "__version__",
     "co_ranking",
     "continuity",
+    "contributions",
     "influence",
     "locally_linear_embedding",
     "open_rows",
@@ -46,6 +48,7 @@ _HOMES = {
     "PCA": "mercer.models.pca",
     "co_ranking": "mercer.readings.quality",
     "continuity": "mercer.readings.quality",
+    "contributions": "mercer.functions.contributions",
     "influence": "mercer.functions.influence",
     "open_rows": "mercer.sources.files",
     "open_texts": "mercer.sources.files",

@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, Held, dense, to_numpy
 from mercer.blocks import rows_at_a_time
 from mercer.errors import BadData, NoRoom, counted, in_short, warn
 from mercer.fits.kernel.opening import is_precomputed
+from mercer.functions.asking import names_of_columns, plain_scores, require_components, weights_of_fit
 from mercer.limits import bytes_in_words
 from mercer.models.kernel_model import KernelModel
 from mercer.models.linear import LinearModel
@@ -65,14 +65,9 @@ def influence(
     >>> [column.name for column in found.top(0)]
     ['long', 'wide', 'high']
     """
-    check_is_fitted(model)
-    if not isinstance(model, (KernelModel, LinearModel)):
-        raise ValueError(
-            f"{type(model).__name__} has no component functions with a gradient: influence is of a fitted PCA or "
-            "KernelPCA, and of the last step of a pipeline."
-        )
+    require_components(model, "influence is")
     asked = _of_kernel(model, X) if isinstance(model, KernelModel) else _of_axes(model, X)
-    names = _names(model, asked, feature_names)
+    names = names_of_columns(model, len(asked.deviations), feature_names, asked.names)
     kept, keep = _room_for_rows(model, asked) if per_row else (None, None)
     threads = model._limits().threads
     with model._within_limits():
@@ -136,7 +131,7 @@ def _of_kernel(model: KernelModel, X: Any) -> _Asked:
     linear = kernel.features_are_rows
     functions: Functions = ByAxes(axes_of_sums(items, alpha)) if linear else BySums(kernel, items, alpha)
     scale = np.broadcast_to(getattr(model, "scale_", 1.0), (items.shape[1],)).astype(np.float64)
-    step, weights = max(1, items.shape[0] // _ROWS), _weights(model)
+    step, weights = max(1, items.shape[0] // _ROWS), weights_of_fit(model)
     rows = HeldRows(items[::step]) if X is None else model._new_items(X).as_rows()
     weights = weights[::step] if X is None and weights is not None else None
     asked = _Asked(functions, rows, len(rows), scale, scale, weights)
@@ -146,7 +141,7 @@ def _of_kernel(model: KernelModel, X: Any) -> _Asked:
 def _kernel_deviations(model: KernelModel, items: Any, rows: Any) -> Array:
     """Of the rows of the fit; where only landmarks were kept, of those given, or of the landmarks with a warning."""
     if hasattr(model, "X_fit_"):
-        return _deviations(items, _weights(model), model)
+        return _deviations(items, weights_of_fit(model), model)
     if hasattr(model, "scale_"):  # then all are 1, but for columns without any
         return np.where(_deviations(items, None, model) > 0, 1.0, 0.0)
     if rows is not None:
@@ -169,7 +164,7 @@ def _of_grams(model: KernelModel, kernel: Any, items: Held, alpha: Array, X: Any
         )
     features = learned.features(items)
     rows = HeldRows(features if X is None else learned.features(model._new_items(X).load()))
-    weights = _weights(model)
+    weights = weights_of_fit(model)
     axes, ones = axes_of_sums(features, alpha), np.ones(features.shape[1])
     deviations = _kernel_deviations(model, HeldRows(features), None if X is None else rows)
     return _Asked(ByAxes(axes), rows, len(rows), deviations, ones, weights if X is None else None, names)
@@ -183,13 +178,8 @@ def _between(model: Any, asked: _Asked, rng: np.random.Generator) -> tuple[Array
     ends = np.array([rng.choice(asked.n_rows, size=_PAIRS, p=chance) for _ in range(2)])
     which, places = np.unique(ends, return_inverse=True)
     rows = dense(asked.rows[which], np.float64)
-    scores, (a, b) = _plain_scores(model, rows).astype(np.float64), places.reshape(ends.shape)
+    scores, (a, b) = plain_scores(model, rows), places.reshape(ends.shape)
     return along_chords(asked.functions, rows[a], rows[b], scores[b] - scores[a], model._limits().threads)
-
-
-def _weights(model: KernelModel) -> Array | None:
-    centring = model._projection.centring
-    return None if centring is None else centring.weights
 
 
 def _deviations(rows: Any, weights: Array | None, model: Any) -> Array:
@@ -198,16 +188,6 @@ def _deviations(rows: Any, weights: Array | None, model: Any) -> Array:
         raise BadData("The standard deviation of a column takes two rows at least, and X has one: give more rows.")
     spread = sweep_scatter(Spread, rows, weights, model._limits().threads, exact=True)
     return np.where(spread.constant, 0.0, spread.deviations)
-
-
-def _names(model: Any, asked: _Asked, given: Any) -> list[str]:
-    d = len(asked.deviations)
-    known = getattr(model, "feature_names_in_", None)
-    names = given if given is not None else asked.names if asked.names is not None else known
-    names = [f"x{j}" for j in range(d)] if names is None else [str(name) for name in names]
-    if len(names) != d:
-        raise ValueError(f"feature_names has {counted(len(names), 'name')}, but there are {counted(d, 'column')}.")
-    return names
 
 
 def _blocks(asked: _Asked) -> Any:
@@ -229,16 +209,10 @@ def _room_for_rows(model: Any, asked: _Asked) -> tuple[tuple[Array, Array], Any]
         )
     gradients, scores, start = np.empty((m, k, d)), np.empty((m, k)), 0
     for block in _blocks(asked):
-        scores[start : start + block.shape[0]] = _plain_scores(model, block)
+        scores[start : start + block.shape[0]] = plain_scores(model, block)
         start += block.shape[0]
 
     def keep(first: int, some: Array) -> None:
         gradients[first : first + len(some)] = some
 
     return (gradients, scores), keep
-
-
-def _plain_scores(model: KernelModel | LinearModel, rows: Held) -> Array:
-    """As their components are: not whitened."""
-    threads = model._limits().threads
-    return model._projected(rows, threads, False) if isinstance(model, LinearModel) else model._scores(rows, threads)
