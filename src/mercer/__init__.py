@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mercer.functions.clusters import clusters
     from mercer.functions.contributions import contributions
     from mercer.functions.influence import influence
     from mercer.functions.locally_linear_embedding import locally_linear_embedding
@@ -25,6 +26,7 @@ __all__ = [
     "LocallyLinearEmbedding",
     "NoveltyDetector",
     "__version__",
+    "clusters",
     "co_ranking",
     "continuity",
     "contributions",
@@ -48,6 +50,7 @@ _HOMES = {
     "PCA": "mercer.models.pca",
     "co_ranking": "mercer.readings.quality",
     "continuity": "mercer.readings.quality",
+    "clusters": "mercer.functions.clusters",
     "contributions": "mercer.functions.contributions",
     "influence": "mercer.functions.influence",
     "open_rows": "mercer.sources.files",
