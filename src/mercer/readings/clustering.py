@@ -56,7 +56,7 @@ class Candidate:
         return bool(few and above and self.sizes.min() >= self._fewest())
 
     def _fewest(self) -> int:
-        """Rows of a cluster; where components stand alone a share, as of a narrow kernel some are about a few near rows."""
+        """Rows of a cluster; of components alone a share, as those of a narrow kernel may be about a few near rows."""
         return max(FEWEST, int(np.ceil(SHARE_ALONE * self.sizes.sum())) if self.alone else 0)
 
     def why(self) -> str:
