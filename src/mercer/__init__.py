@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mercer.readings.quality import co_ranking, continuity, quality, trustworthiness
     from mercer.sources.files import open_rows, open_texts
     from mercer.studies.stability import stability
+    from mercer.studies.suggesting import suggest
     from mercer.studies.tuning import tune
 
 __version__ = "0.1.0"
@@ -37,6 +38,7 @@ __all__ = [
     "plan",
     "quality",
     "stability",
+    "suggest",
     "trustworthiness",
     "tune",
 ]
@@ -58,6 +60,7 @@ _HOMES = {
     "plan": "mercer.functions.planning",
     "quality": "mercer.readings.quality",
     "stability": "mercer.studies.stability",
+    "suggest": "mercer.studies.suggesting",
     "trustworthiness": "mercer.readings.quality",
     "tune": "mercer.studies.tuning",
 }

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 import mercer
+from mercer.commands.components import components
 from mercer.commands.demo import demo
 from mercer.commands.fit import fit
 from mercer.commands.novelty import novelty
@@ -36,5 +37,5 @@ def _options(
     pass
 
 
-for command in (fit, plan, tune, novelty, demo):
+for command in (fit, components, plan, tune, novelty, demo):
     app.command()(command)

@@ -50,7 +50,7 @@ COMPONENTS = [
         "n_components", [-1, 1.5, np.float32(0.9), True, False, np.nan, np.inf, "two", [2], np.array([1, 2]), 2 + 0j]
     ),
     *refused_parameter("n_components", [0], models=("IncrementalPCA", "KernelPCA", "LocallyLinearEmbedding")),
-    *refused_parameter("n_components", ["mle", "bic"], models=("IncrementalPCA", *KERNEL, *LOCAL)),
+    *refused_parameter("n_components", ["mle", "bic", "scree"], models=("IncrementalPCA", *KERNEL, *LOCAL)),
     *refused_parameter("n_components", [0.9, None, 5, 10**6], models=LOCAL, what="n_components|dimension"),
     *refused_parameter("n_components", [10**400]),
     *refused_parameter("n_components", [5, 10**30], models=LINEAR, what="n_components=.*4|n_features=4"),

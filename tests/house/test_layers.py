@@ -16,7 +16,7 @@ FLOORS = {
         [
             ["terminal", "limits", "blocks", "unpromised"],
             ["errors"],
-            ["arrays", "kernel_names"],
+            ["arrays", "kernel_names", "rule_names"],
             ["rounding", "blas", "inputs", "symmetric", "threads"],
             ["sums", "progress", "outlets"],
             ["squares"],

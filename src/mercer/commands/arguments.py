@@ -6,6 +6,7 @@ import typer
 
 from mercer import kernel_names
 from mercer.errors import WrongUse
+from mercer.rule_names import RULES_OF, rules_in_words
 from mercer.terminal import plain
 
 METHODS = ("kpca", "pca", "lle")
@@ -80,8 +81,8 @@ def _yes_or_word(text: str) -> bool | str:
 
 
 def number_of_components(text: str | None, method: str) -> Any:
-    """A whole number, a share below 1, None if nothing was said; of pca also the name of a rule."""
-    if text is None or (method == "pca" and text in ("mle", "bic")):
+    """A whole number, a share below 1, the name of a rule that the method knows, None if nothing was said."""
+    if text is None or text in RULES_OF.get(method, ()):
         return text
     try:
         wanted = float(text)
@@ -90,8 +91,8 @@ def number_of_components(text: str | None, method: str) -> Any:
     if wanted < 1:
         return wanted
     if not (wanted < 1e15 and wanted == int(wanted)):
-        words = ", and neither mle nor bic" if method == "pca" else ""
-        raise WrongUse(f"--components {plain(text)} is neither a whole number nor a share below 1{words}.")
+        rules = f", nor a rule: {rules_in_words(method)}" if RULES_OF.get(method) else ""
+        raise WrongUse(f"--components {plain(text)} is neither a whole number nor a share below 1{rules}.")
     return int(wanted)
 
 
@@ -103,8 +104,8 @@ Components = Annotated[
     _option(
         "--components",
         "-d",
-        help="Number of components (10 if left out, of lle 2), or a share of variance below 1 (not of lle); of pca "
-        "also mle or bic, which find the number.",
+        help="Number of components (10 if left out, of lle 2), or a share of variance below 1 (not of lle), or a "
+        f"rule that finds the number: of pca {rules_in_words('pca')}; of kpca {rules_in_words('kpca')}.",
         python="n_components",
     ),
 ]

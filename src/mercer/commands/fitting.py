@@ -26,7 +26,7 @@ _USUAL = {"kpca": 10, "pca": 10, "lle": 2}  # components, if nothing is said
 def fit_file(wanted: Wanted, out: Path | None, method: str, params: dict[str, Any], only_plan: bool = False) -> None:
     """Plan, fit, scores to `out` or standard output, certificate."""
     data, texts = wanted.data, is_of_texts(params)
-    model = _model(method, params)
+    model = made_model(method, params)
     if wanted.weights is not None and method == "lle":
         raise WrongUse("--weights is not for --method lle, which has no weights of rows.")
     out = place_for(data, out)
@@ -36,7 +36,7 @@ def fit_file(wanted: Wanted, out: Path | None, method: str, params: dict[str, An
         say(f"{name}: {in_short_words(items)}")
         if model.n_components is None:
             model.n_components = _USUAL[method] if method == "kpca" else min(_USUAL[method], *_sizes(items))
-        known += _tell_of_row_numbers(items)
+        known += tell_of_row_numbers(items)
         plan = model.plan(items, weight)
         say(in_options(f"plan: {plan.in_words}"))
         if only_plan:
@@ -52,7 +52,7 @@ def _sizes(items: Items) -> tuple[int, ...]:
     return (len(items), items.width) if items.kind == "rows" else (len(items),)
 
 
-def _model(method: str, params: dict[str, Any]) -> Any:
+def made_model(method: str, params: dict[str, Any]) -> Any:
     if params.get("kernel") == "precomputed":
         raise WrongUse(f"--kernel precomputed: a file holds rows; the kernels are {kernel_names.in_words()}.")
     usual = {"kernel": "rbf"} if method == "kpca" else {}
@@ -76,7 +76,7 @@ def _check(model: Any) -> None:
         model.n_components = None
 
 
-def _tell_of_row_numbers(items: Items) -> list[str]:
+def tell_of_row_numbers(items: Items) -> list[str]:
     """Every column that counts rows, with the option that leaves it out; what the models would say of it otherwise."""
     if items.kind != "rows":
         return []

@@ -104,7 +104,7 @@ def _kernel_pca(model: Any) -> Any:
 
 def _their_kernel(model: Any) -> dict[str, Any]:
     """The parameters by which scikit-learn knows the kernel."""
-    number = {"n_components": len(model.eigenvalues_)} if isinstance(model.n_components, float) else {}
+    number = {"n_components": len(model.eigenvalues_)} if isinstance(model.n_components, (float, str)) else {}
     if callable(model.kernel) and not isinstance(model.kernel, Kernel):
         return number
     name, kernel = _THEIR_KERNELS.get(type(model.kernel_)), model.kernel_

@@ -62,17 +62,21 @@ def find_spectrum(
     replan: Callable[[int], Plan] | None = None,
     start: Array | None = None,
     bound: float = np.inf,
+    choose: Callable[[Array, float, float], int] | None = None,
 ) -> MatrixSpectrum:
     """The leading components: so many, or as many as explain a share of the trace.
 
     `replan` makes the plan for another number of components. `start` and `bound` are what is known beforehand: vectors
-    near the answer, and an upper bound on the eigenvalue after the last that is wanted.
+    near the answer, and an upper bound on the eigenvalue after the last that is wanted. `choose` says how many of those
+    that were found are kept, from their eigenvalues, the trace and the weight of all rows.
     """
     if isinstance(wanted, float):
         plan, pairs = grow_to_share(plan, matrix, wanted, rng, replan or (lambda k: plan))
     else:
         pairs = plan.solver.solve(matrix, wanted, rng, start)
         pairs = replace(pairs, bound=min(pairs.bound, bound))
+    if choose is not None:
+        pairs = pairs.first(choose(pairs.values, matrix.trace, matrix.total_weight))
     if by_modulus and len(pairs) and -pairs.lowest > pairs.values[-1]:
         clean_spectrum(np.append(pairs.values, pairs.lowest))  # as scikit-learn's randomized solver: it takes |λ|
     if drop_zeros and len(pairs):

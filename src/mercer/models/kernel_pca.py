@@ -10,6 +10,7 @@ from mercer.kernels import NAMES, Kernel
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.way_back import WithWayBack
 from mercer.readings.preimages import METHODS
+from mercer.rule_names import RULES_OF
 from mercer.unpromised import Interval, RealNotInt, StrOptions, fits
 
 
@@ -22,9 +23,10 @@ class KernelPCA(WithWayBack):
 
     Parameters
     ----------
-    n_components : int, float or None, default=None
-        How many components. A float in (0, 1): as many as explain this share of the total variance. None: all with a
-        non-zero eigenvalue.
+    n_components : int, float, str or None, default=None
+        How many components. A float in (0, 1): as many as explain this share of the total variance. Of the first 100,
+        as many as a rule keeps: "elbow", "broken-stick" or "parallel" (see `mercer.suggest`). None: all with a non-zero
+        eigenvalue.
     kernel : str, mercer.kernels.Kernel or callable, default="linear"
         "linear", "poly", "rbf", "sigmoid", "cosine" and "precomputed", as in scikit-learn, or another name of
         ``mercer.kernels.NAMES``; a kernel object such as ``RBF(gamma=2) + Linear()``, whose parameters a grid
@@ -153,6 +155,7 @@ class KernelPCA(WithWayBack):
         "n_components": [
             Interval(Integral, 1, None, closed="left"),
             Interval(RealNotInt, 0, 1, closed="neither"),
+            StrOptions(set(RULES_OF["kpca"])),
             None,
         ],
         "kernel": [StrOptions(set(NAMES)), Kernel, callable],
@@ -181,7 +184,7 @@ class KernelPCA(WithWayBack):
 
     def __init__(
         self,
-        n_components: int | float | None = None,
+        n_components: int | float | str | None = None,
         *,
         kernel: Any = "linear",
         gamma: float | str | None = None,

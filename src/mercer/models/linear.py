@@ -34,6 +34,8 @@ class Exact:
     """What a model needs in double precision, whatever the rows are."""
 
     mean: Array
+    columns: Array | None = None  # their variances, of divided columns if the rows were divided
+    weight: float = 0.0  # of all rows
 
     def mean_for(self, public: Array) -> Array:
         """The mean behind a fitted name; if somebody has set another since, that one."""
@@ -85,7 +87,7 @@ class LinearModel(Model):
         self.total_variance_ = squared_units(found.total * found.per_degree, found.unit)
         self.noise_variance_ = rest / dropped if dropped > 0 else 0.0
         self.reconstruction_error_ = squared_units(found.rest / found.weight, found.unit)
-        self._exact = Exact(found.mean)
+        self._exact = Exact(found.mean, squared_units(found.spread * found.per_degree, found.unit), found.weight)
         said = [*found.warnings, *about_range(found.values, variances)]
         warn_each([about_total_weight(found.weight, found.count), *said])
 

@@ -15,6 +15,7 @@ from mercer.models.linear import LinearModel
 from mercer.plans.linear import choose_linear_plan
 from mercer.plans.pace import linear_plan_ahead
 from mercer.plans.plan import Plan
+from mercer.rule_names import RULES_OF
 from mercer.sources.items import Items
 from mercer.unpromised import Interval, RealNotInt, StrOptions, fits
 
@@ -28,9 +29,12 @@ class PCA(LinearModel):
 
     Parameters
     ----------
-    n_components : int, float, "mle", "bic" or None, default=None
+    n_components : int, float, str or None, default=None
         How many components. A float in (0, 1): the fewest that explain more than this share of the variance, by every
-        solver. "mle": by Minka's evidence; "bic": by Schwarz's criterion of probabilistic PCA. None: all.
+        solver. A rule by its name, on all variances, a row of weight 2 counting twice: "parallel" and
+        "deflated-parallel" (more than independent columns have), "marchenko-pastur", "gavish-donoho", "tracy-widom" and
+        "patterson" (more than white noise has), "mle" (Minka's evidence), "bic" (Schwarz's criterion), "elbow",
+        "broken-stick" or "kaiser"; `mercer.suggest` tells what each of them says. None: all.
     copy : bool, default=True
         Accepted for compatibility: X is never changed, and never copied as a whole.
     whiten : bool, default=False
@@ -122,7 +126,7 @@ class PCA(LinearModel):
         "n_components": [
             Interval(Integral, 0, None, closed="left"),
             Interval(RealNotInt, 0, 1, closed="neither"),
-            StrOptions({"mle", "bic"}),
+            StrOptions(set(RULES_OF["pca"])),
             None,
         ],
         "copy": ["boolean"],

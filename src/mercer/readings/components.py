@@ -1,6 +1,4 @@
-"""How many components: rules on a spectrum λ₁ ≥ λ₂ ≥ …, each the variance along one component."""
-
-from numbers import Integral
+"""Shares, evidence and Schwarz's criterion of a spectrum λ₁ ≥ λ₂ ≥ …, each the variance along one component."""
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -15,28 +13,6 @@ _TIES = {8: 1e-12, 4: 2e-6}  # shares nearer than this are the same, by the byte
 def shares(values: Array, total: float) -> Array:
     """Each variance's share of the total; 0 where there is none to share."""
     return np.zeros(len(values)) if total <= 0 else values / total
-
-
-def number_to_keep(
-    asked: int | float | str | None,
-    values: Array,
-    total: float,
-    *,
-    n: float = 0.0,
-    d: int | None = None,
-    more: bool = True,
-    dtype: DTypeLike = np.float64,
-) -> int:
-    """How many of these variances: all, as many as were asked for, as explain a share, or by a rule, of n rows."""
-    if asked is None:
-        return len(values)
-    if isinstance(asked, Integral):
-        return min(int(asked), len(values))
-    if isinstance(asked, str):
-        if values[0] <= 0:
-            return 1
-        return int(np.argmax(minka_evidence(values, n)) if asked == "mle" else np.argmin(bic(values, n, d)))
-    return fewest_for_share(values, total, float(asked), more=more, dtype=dtype) or len(values)
 
 
 def fewest_for_share(

@@ -16,6 +16,7 @@ from mercer.arrays import Array
 from mercer.errors import counted
 from mercer.inputs import table, told_where
 from mercer.limits import count_threads
+from mercer.readings.chance import generator_from
 from mercer.readings.distances import distances_of
 from mercer.readings.ranks import Sweep, ranks, smallest_in_order
 
@@ -288,19 +289,8 @@ def _draw(n: int, sample: int | None, random_state: Any) -> Array:
     m = (n if n <= _ALL_ROWS else _SOME_ROWS) if sample is None else _whole(sample, "sample")
     if not 2 <= m <= n:
         raise ValueError(f"sample ({m}) should be from 2 to the number of rows ({n:,}).")
-    rng = _generator(random_state)
+    rng = generator_from(random_state)
     return np.arange(n) if m == n else np.sort(rng.choice(n, size=m, replace=False))
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31 - 1))
-    whole = isinstance(random_state, Integral) and not isinstance(random_state, bool)
-    if random_state is not None and not (whole and random_state >= 0):
-        raise ValueError(f"random_state has to be a whole number from 0 on, or a generator; got {random_state!r:.60}.")
-    return np.random.default_rng(int(random_state or 0))
 
 
 def _whole(value: Any, name: str) -> int:

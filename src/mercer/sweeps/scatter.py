@@ -165,6 +165,11 @@ class Scatter(ABC):
         """Which columns vary by no more than rounding does."""
         return self.squares <= self.own_noise + self.weight * self.doubt**2
 
+    def squares_in(self, scale: Array | None) -> Array:
+        """Sums of squares of the columns divided by their scale; nothing of those that do not vary."""
+        squares = np.where(self.constant, 0.0, self.squares)
+        return squares if scale is None else squares / scale**2
+
     def _scaled(self, scale: Array) -> Array:
         return np.sqrt(self.squares) / scale
 

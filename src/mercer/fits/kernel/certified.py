@@ -1,13 +1,16 @@
 """The certified way: eigenpairs of the centred kernel matrix, each with its residual."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.certificates.residuals import about_directions
 from mercer.errors import NoRoom, are, counted, warn
 from mercer.fits.kernel.matrix import build_matrix
+from mercer.fits.kernel.ruled import number_by_rule
 from mercer.fits.kernel.scale import company
 from mercer.fits.kernel.task import Components, Task
 from mercer.fits.spectrum import MatrixSpectrum, TooMany, find_spectrum
@@ -31,7 +34,7 @@ def find_certified(task: Task, plan: Plan) -> Components:
 
 def _find(task: Task, plan: Plan) -> Components:
     """The matrix lives in here alone: it is gone before an inverse is learned."""
-    training, kernel, wanted = task.training, task.kernel, _wanted_components(task, plan)
+    training, kernel, wanted, rule = task.training, task.kernel, _wanted_components(task, plan), _rule_of(task)
     with working(task.progress, plan.passes, "passes over the kernel matrix") as on_pass:
         matrix = build_matrix(plan, kernel, training, task.limits.threads, on_pass, task.learned)
         spectrum = find_spectrum(
@@ -42,6 +45,7 @@ def _find(task: Task, plan: Plan) -> Components:
             by_modulus=task.by_modulus,
             drop_zeros=task.drop_zeros,
             replan=lambda k: certified_plan(replace(task.problem, k=k), task.limits),
+            choose=rule,
         )
         return as_components(task, spectrum)
 
@@ -113,11 +117,20 @@ def _find_nearly_all(task: Task) -> Components:
         raise NoRoom(f"{many} {error}") from None
 
 
+def _rule_of(task: Task) -> Callable[[Array, float, float], int] | None:
+    """What keeps as many of the eigenvalues as a rule says, if one was asked for."""
+    if not isinstance(task.asked, str):
+        return None
+    return lambda values, trace, weight: number_by_rule(task, values, trace, weight)
+
+
 def _wanted_components(task: Task, plan: Plan) -> int | float:
     """The number of components, or the share of variance, to find."""
     asked, n = task.asked, len(task.training.items)
     if asked is None:
         return min(n, task.problem.n_features or n) if isinstance(plan.solver, Factored) else n
+    if isinstance(asked, str):
+        return min(task.problem.k or n, n)
     if isinstance(asked, Real) and not isinstance(asked, Integral):
         return float(asked)
     if asked > n:

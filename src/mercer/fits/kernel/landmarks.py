@@ -13,6 +13,7 @@ from mercer.certificates.intervals import certify_landmarks
 from mercer.errors import BadData, counted, warn
 from mercer.fits.kernel.certified import all_the_same, as_components
 from mercer.fits.kernel.matrix import build_matrix
+from mercer.fits.kernel.ruled import number_by_rule
 from mercer.fits.kernel.task import Components, Task
 from mercer.fits.scale import in_units_of_input
 from mercer.fits.spectrum import find_spectrum
@@ -23,7 +24,8 @@ from mercer.operators.gram import RecomputedGram
 from mercer.operators.projection import ByKernel
 from mercer.plans.plan import Plan
 from mercer.progress import OnPass, saying, working
-from mercer.readings.components import fewest_for_share, number_to_keep, shares
+from mercer.readings.components import fewest_for_share, shares
+from mercer.readings.rules.keeping import number_to_keep
 from mercer.solvers.base import signs_by
 from mercer.solvers.dense import leading_eigenpairs
 from mercer.solvers.landmarks import Landmarks
@@ -149,7 +151,7 @@ def _from_moments(task: Task, plan: Plan, features: LandmarkMap, moments: Moment
     """PCA of the features, as functions of new rows: y(x) = k(x, S) G − g₀ with G = L⁻ᵀV and g₀ = Vᵀ·mean."""
     (least, most), scatter = moments.variance, moments.scatter
     values, V = _seen_components(scatter, _how_far(task, features))
-    k = _how_many(task.asked, values, most, moments.floor)
+    k = _how_many(task, values, most, moments)
     if task.drop_zeros:
         k = min(k, max(1, int(np.sum(values > max(moments.floor, 1e-12 * values[0])))))
     V = V[:, :k] * signs_by((features.own - moments.mean) @ V[:, :k])
@@ -205,12 +207,15 @@ def _how_far(task: Task, features: LandmarkMap) -> int:
     return min(features.count, int(task.asked) + start_columns(int(task.asked)) + 1)
 
 
-def _how_many(asked: int | float | None, values: Array, total: float, rounding: float) -> int:
-    """As many as were asked for, or as explain the share: λ̂ against the most that the total can be."""
+def _how_many(task: Task, values: Array, total: float, moments: Moments) -> int:
+    """As many as were asked for, as explain the share or as a rule says: λ̂ against the most the total can be."""
+    asked = task.asked
+    if isinstance(asked, str):
+        return number_by_rule(task, values, max(total, 0.0), moments.weight)
     if isinstance(asked, Integral) and asked > len(values):
         some = counted(len(values), "landmark")
         warn(f"n_components={asked} is more than the {some} that tell rows apart; all are kept.")
-    return number_to_keep(asked, values, total if total > rounding else 0.0, more=False)
+    return number_to_keep(asked, values, total if total > moments.floor else 0.0, more=False)
 
 
 def _about_what_is_seen(task: Task, kept: Array, values: Array, total: float, indefinite: bool) -> list[str]:

@@ -22,13 +22,14 @@ from mercer.kernels.resolve import as_said
 from mercer.limits import Limits
 from mercer.plans.share import number_to_plan_for
 from mercer.plans.sizes import Problem
+from mercer.readings.rules.shape import MOST_IN_ELBOW
 from mercer.sources.items import Items
 
 
 def open_task(model: Parameters, X: Any, sample_weight: ArrayLike | None, limits: Limits, look: bool = True) -> Task:
     """What `model.fit(X)` is asked for; columns are looked at for a scale, unless it does not matter which."""
     asked = model.n_components
-    share = None if asked is None or isinstance(asked, Integral) else float(asked)
+    share = None if asked is None or isinstance(asked, (Integral, str)) else float(asked)
     training = open_training(model, X, sample_weight, limits, look or share is not None)  # its plan needs a scale
     kernel = kernel_for(model, training.items, training.weights)
     if look and isinstance(model.gamma, str) and model.gamma == "cv":
@@ -118,7 +119,7 @@ def describe(
         n=count,
         width=items.width,
         working=0 if given else kernel.working(items),
-        k=number_to_plan_for(asked),
+        k=min(MOST_IN_ELBOW, count) if isinstance(asked, str) else number_to_plan_for(asked),
         n_features=columns,
         free_features=kernel.features_are_rows,
         sparse=items.sparse,

@@ -25,7 +25,7 @@ from mercer.sources.weights import per_degree_of_freedom
 class Parameters(Protocol):
     """What a fit asks of its model: parameters by their names, and where chance comes from."""
 
-    n_components: int | float | None
+    n_components: int | float | str | None
     kernel: Any  # a name, a Kernel or a function of two rows
     gamma: float | str | None
     degree: float
@@ -56,7 +56,7 @@ class Task:
     limits: Limits
     gamma: float  # of the kernel, or what it would have been
     rng: Callable[[], np.random.Generator]  # the same one, anew, at every call
-    asked: int | float | None  # n_components
+    asked: int | float | str | None  # n_components
     landmarks: ArrayLike | None = None  # those given by the user, as indices or as rows
     by_modulus: bool = False  # take |λ|, as scikit-learn's randomized solver does
     drop_zeros: bool = False

@@ -6,11 +6,12 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.certificates.residuals import Certificate, about_directions, certify
-from mercer.errors import NoRoom, listed
+from mercer.errors import BadData, NoRoom, listed
 from mercer.fits.linear.task import Axes, LinearTask
 from mercer.operators.held import Dilation, HeldMatrix
 from mercer.plans.plan import Plan
-from mercer.readings.components import number_to_keep
+from mercer.readings.rules.keeping import by_linear_rule, number_to_keep
+from mercer.readings.rules.scree import Scree
 from mercer.solvers.base import Eigenpairs, rounding_floor, signs_by
 from mercer.solvers.completeness import rule_out_missed
 from mercer.solvers.dense import Dense
@@ -45,7 +46,8 @@ def from_matrix(
         by_rule = isinstance(task.asked, (str, float))  # on the very values that are kept
         pairs = plan.solver.solve(op, op.n if by_rule else min(number_of_axes(task), op.n), task.rng())
         if by_rule:
-            pairs = pairs.first(number_of_axes(task, pairs.values, total, scatter.weight))
+            axes = None if plan.held == "gram" else pairs.vectors.T
+            pairs = pairs.first(_number_by_rule(task, scatter, scale, pairs.values, total, axes))
         bound, level = _bound_on_the_rest(pairs), _COUNTED
     else:
         with one_blas_thread():
@@ -65,7 +67,11 @@ def from_factor(task: LinearTask, plan: Plan, scatter: Scatter, factor: Array, s
     size = float(np.linalg.norm(factor))
     most = min(factor.shape) if task.asked is None or isinstance(task.asked, (float, str)) else int(task.asked)
     pairs = Svd().solve(Dilation(factor), most, task.rng())
-    pairs = pairs.first(number_of_axes(task, pairs.values**2, size**2, scatter.weight))
+    if isinstance(task.asked, (float, str)):
+        axes = np.sqrt(2) * pairs.vectors[len(factor) :].T
+        pairs = pairs.first(_number_by_rule(task, scatter, scale, pairs.values**2, size**2, axes))
+    else:
+        pairs = pairs.first(number_of_axes(task))
     noise = float(np.linalg.norm(slack))
     certificate = certify(
         pairs, tol=plan.tol / 2, bound=_bound_on_the_rest(pairs), level=_COUNTED, entries=noise
@@ -85,17 +91,36 @@ def _bound_on_the_rest(pairs: Eigenpairs) -> float:
     return float(pairs.beyond.max(initial=0.0)) + rounding_floor(pairs.vectors.shape[0], pairs.size)
 
 
-def number_of_axes(task: LinearTask, spectrum: Array | None = None, total: float = 0.0, n: float = 0.0) -> int:
-    """How many to find: as said, or by a rule on the whole spectrum."""
+def number_of_axes(task: LinearTask) -> int:
+    """How many to find, where that was said; a rule needs the whole spectrum."""
     asked, most = task.asked, task.problem.all
     if asked is None:
         return most if task.problem.k is None else task.problem.k
     if not isinstance(asked, (str, float)):
         return int(asked)
-    if spectrum is None:
-        raise NoRoom(f"n_components={asked!r} needs all {most:,} variances, and that does not fit.")
-    values = np.maximum(spectrum[:most], 0.0)
-    return number_to_keep(asked, values, total, n=n, d=task.problem.d, dtype=task.dtype)
+    raise NoRoom(f"n_components={asked!r} needs all {most:,} variances, and that does not fit.")
+
+
+def _number_by_rule(
+    task: LinearTask, scatter: Scatter, scale: Array | None, spectrum: Array, total: float, axes: Array | None
+) -> int:
+    """By a share or a rule on the whole spectrum; the axes, one a row, where they are those of columns."""
+    if task.asked == "deflated-parallel" and axes is None:
+        raise BadData(
+            'n_components="deflated-parallel" needs the axes of all components, which svd_solver="gram" does not '
+            "have: leave svd_solver out."
+        )
+    scree = Scree(
+        values=np.maximum(spectrum[: task.problem.all], 0.0),
+        total=total,
+        weight=scatter.weight,
+        width=task.problem.d,
+        columns=scatter.squares_in(scale),
+        axes=axes,
+    )
+    return number_to_keep(
+        task.asked, scree.values, total, by_rule=lambda name: by_linear_rule(name, scree), dtype=task.dtype
+    )
 
 
 def column_scales(task: LinearTask, scatter: Scatter) -> Array | None:
@@ -116,7 +141,7 @@ def as_axes(
 ) -> Axes:
     """Signs and zeros by convention, and what a user should be told; the rest is what is left if nobody knows it."""
     values = np.where(certificate.lower <= 0, 0.0, values)
-    warnings = [*_about_columns(task, scatter), *about_directions(certificate, values)]
+    warnings = [*_about_columns(task, scatter), *_about_none(task, values), *about_directions(certificate, values)]
     every = min(scatter.copies, scatter.width)
     rest = max(total - float(values.sum()), 0.0) if rest is None else rest
     return Axes(
@@ -127,6 +152,7 @@ def as_axes(
         per_degree=per_degree_of_freedom(scatter.weight, scatter.count),
         mean=scatter.mean,
         squares=scatter.squares,
+        spread=scatter.squares_in(scale),
         scale=scale,
         values=values,
         axes=np.ascontiguousarray((vectors * signs_by(vectors)).T),
@@ -145,6 +171,13 @@ def _about_columns(task: LinearTask, scatter: Scatter) -> list[str]:
             "(Or they differ by so little that its square is not a number any more: scale them up.)"
         ]
     return about_constant(scatter, task.names) if task.standardize else []
+
+
+def _about_none(task: LinearTask, values: Array) -> list[str]:
+    """What is there to be said where a rule keeps nothing."""
+    if len(values) or not isinstance(task.asked, str):
+        return []
+    return [f"No component is more than noise by n_components={task.asked!r}: none is kept, and scores have no column."]
 
 
 def about_constant(scatter: Scatter, column_names: Array | None) -> list[str]:

@@ -57,6 +57,7 @@ class Axes:
     per_degree: float  # 1/(Σw − 1): from eigenvalues to variances
     mean: Array
     squares: Array  # sums of squares of the columns around it
+    spread: Array  # the same of columns divided by their scale, and nothing of those that do not vary
     scale: Array | None  # that columns were divided by
     values: Array  # eigenvalues of the scatter matrix
     axes: Array  # k×d, orthonormal rows

@@ -1,0 +1,231 @@
+"""A fitted model with its rows and labels, asked by every rule."""
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.multiclass import type_of_target
+
+from mercer.arrays import Array, dense, to_numpy
+from mercer.errors import BadData, NoRoom, counted
+from mercer.fits.kernel.opening import is_precomputed
+from mercer.limits import bytes_in_words
+from mercer.models.pca import PCA
+from mercer.progress import reporting
+from mercer.readings.chance import generator_from
+from mercer.readings.rules.drawn import flip, horn, kernel_parallel, some_of
+from mercer.readings.rules.known import KERNEL_RULES, LINEAR_RULES
+from mercer.readings.rules.labels import relevant_dimension
+from mercer.readings.rules.noise import unequal_noise
+from mercer.readings.rules.scree import Opinion, Scree, silent
+from mercer.readings.rules.shape import enough
+from mercer.readings.rules.suggestion import Suggestion
+from mercer.sources.held import HeldRows
+from mercer.sources.items import Items
+
+_SIDE = 5000  # rows or columns, whichever are fewer, up to which all variances are found anew
+_COPIES = 5  # of the rows, while they are permuted and multiplied
+_ALL_OF_IT = 1 - 1e-9  # of the variance
+_LABELLED = "it needs labels: give them as y"
+_UNWEIGHTED = "labels are compared row by row, and these have weights"
+
+
+class Study(ABC):
+    """A model with its rows and labels, and what all rules say of them."""
+
+    rules = LINEAR_RULES
+
+    def __init__(self, model: Any, X: Any, y: Any, sample_weight: Any, random_state: Any) -> None:
+        self.model, self.weighted, self.random_state = model, sample_weight is not None, random_state
+        generator_from(random_state)  # refuses what is none
+        self.items: Items | None = None if X is None else model._new_items(X)
+        self.labels = None if y is None else as_columns(y)
+        self.scree = self.scree_of(model)
+
+    @abstractmethod
+    def scree_of(self, model: Any) -> Scree:
+        """What is known of the variances of a fitted model."""
+
+    def rng(self) -> np.random.Generator:
+        """The same for every rule, so that the order in which they are asked does not matter."""
+        return generator_from(self.random_state)
+
+    def suggestion(self, share: float) -> Suggestion:
+        opinions = [self.opinion(name, share) for name in self.rules]
+        return Suggestion(tuple(opinions), self.scree, self.rules, unequal_noise(self.scree))
+
+    def opinion(self, name: str, share: float) -> Opinion:
+        ask = self.rules[name].ask
+        if not len(self.scree.positive):
+            return silent(name, "nothing varies")
+        if name == "share":
+            return enough(self.scree, share)
+        return ask(self.scree) if ask else self.by_labels() if name == "labels" else self.drawn(name)
+
+    @abstractmethod
+    def drawn(self, name: str) -> Opinion:
+        """What a rule says that draws noise from the rows."""
+
+    def by_labels(self) -> Opinion:
+        if self.labels is None:
+            return silent("labels", _LABELLED)
+        vectors = self.vectors()
+        if isinstance(vectors, Opinion):
+            return vectors
+        if len(vectors) != len(self.labels):
+            raise BadData(f"y has {counted(len(self.labels), 'label')}, and there are {counted(len(vectors), 'row')}.")
+        return relevant_dimension(vectors, self.labels)
+
+    @abstractmethod
+    def vectors(self) -> Array | Opinion:
+        """Unit vectors of the components, one number for each row; or why there are none."""
+
+    def _of_scores(self) -> Array | Opinion:
+        if self.items is None:
+            return silent("labels", "it needs the rows: give them as X")
+        scores = np.concatenate([block for _, block in self.model._scored(self.items)]).astype(np.float64)
+        lengths = np.linalg.norm(scores, axis=0)
+        return scores[:, lengths > 0] / lengths[lengths > 0]
+
+
+class OfColumns(Study):
+    """Of PCA."""
+
+    def __init__(self, model: Any, X: Any, y: Any, sample_weight: Any, random_state: Any) -> None:
+        super().__init__(model, X, y, sample_weight, random_state)
+        if self.items is None:
+            return
+        n = getattr(model, "n_samples_", getattr(model, "n_samples_seen_", len(self.items)))
+        counted_rows = len(self.items) if sample_weight is None else int(np.sum(np.asarray(sample_weight) > 0))
+        if counted_rows != n:
+            raise BadData(
+                f"X has {counted(counted_rows, 'row')} that count, and the model was fitted to {n:,}: give the rows of "
+                "the fit."
+            )
+        if not self.scree.whole and min(len(self.items), self.items.width) <= _SIDE:
+            self._fit_all(X, sample_weight)
+
+    def _fit_all(self, X: Any, sample_weight: Any) -> None:
+        """All components, where they fit; as good as those that were kept if they do not."""
+        assert self.items is not None
+        way = "covariance_eigh" if self.items.sparse else "auto"  # which keeps the last one of sparse rows too
+        every = PCA(standardize=hasattr(self.model, "scale_"), svd_solver=way, memory_limit=self.model.memory_limit)
+        try:
+            self.model = every.set_params(n_jobs=self.model.n_jobs, progress=self.model.progress).fit(
+                X, None, sample_weight
+            )
+        except NoRoom:
+            return
+        self.scree = self.scree_of(self.model)
+
+    def scree_of(self, model: Any) -> Scree:
+        values = to_numpy(model.explained_variance_).astype(np.float64)
+        exact, n = model._exact, getattr(model, "n_samples_", getattr(model, "n_samples_seen_", 0))
+        if not (np.isfinite(values).all() and np.isfinite(model.total_variance_)):
+            raise BadData("The variances are no numbers, as weights sum to one or less, or by their size: scale them.")
+        return Scree(
+            values=values,
+            total=float(model.total_variance_),
+            weight=exact.weight if exact is not None and exact.weight else float(n),
+            width=int(model.n_features_in_),
+            columns=None if exact is None else exact.columns,
+            axes=to_numpy(model.components_).astype(np.float64),
+            whole=len(values) >= min(n, model.n_features_in_),
+        )
+
+    def drawn(self, name: str) -> Opinion:
+        if self.items is None:
+            return silent(name, "it needs the rows: give them as X")
+        if self.weighted:
+            return silent(name, "it draws from rows that count alike, and these have weights")
+        size, limit = _COPIES * 8 * len(self.items) * self.items.width, self.model._limits().memory
+        if size > limit:
+            return silent(name, f"draws take {bytes_in_words(size)}, over the limit of {bytes_in_words(limit)}")
+        rows = dense(self.items.load(), np.float64)
+        rows = (rows - self.model._mean()) / self.model._scale()
+        rule = {"horn": horn, "flip": flip}[name]
+        with reporting(self.model.progress, 1, f"draws of {name}") as on_draw:
+            return rule(self.scree, rows, self.rng(), on_draw=on_draw)
+
+    def vectors(self) -> Array | Opinion:
+        return silent("labels", _UNWEIGHTED) if self.weighted else self._of_scores()
+
+
+class OfKernel(Study):
+    """Of kernel PCA."""
+
+    rules = KERNEL_RULES
+
+    def scree_of(self, model: Any) -> Scree:
+        values, total = np.asarray(model.explained_variance_, dtype=np.float64), float(model.total_variance_)
+        if np.isnan(model.explained_variance_ratio_).any() or not np.isfinite(total):
+            raise BadData(
+                "The kernel is not positive semi-definite here, or weights sum to one or less: nothing to share."
+            )
+        there = np.flatnonzero(values > 0)[:1]
+        weight = float(model.eigenvalues_[there[0]] / values[there[0]]) + 1 if len(there) else 1.0  # η/λ = Σw − 1
+        return Scree(
+            values=values,
+            total=total,
+            weight=weight,
+            width=max(1, round(weight)),
+            whole=bool(values.sum() >= _ALL_OF_IT * total),
+            by_kernel=True,
+        )
+
+    @property
+    def _centring(self) -> Any:
+        return self.model._projection.centring
+
+    def _rows(self) -> Items | Opinion:
+        """The rows of the fit, in units of the kernel, if they are rows of numbers."""
+        if is_precomputed(self.model):
+            return silent("parallel", "it permutes columns, and a kernel matrix has none")
+        if self.weighted or (self._centring is not None and self._centring.weights is not None):
+            return silent("parallel", "it permutes rows that count alike, and these have weights")
+        items = self.items
+        if items is None:
+            if not hasattr(self.model, "X_fit_"):
+                return silent("parallel", "it needs the rows, of which landmarks were kept: give them as X")
+            fitted = self.model.X_fit_
+            numbers = sparse.issparse(fitted) or (isinstance(fitted, np.ndarray) and fitted.ndim == 2)
+            if not (numbers and fitted.dtype.kind in "fiub"):
+                return silent("parallel", "it permutes columns of numbers, and there are none")
+            return HeldRows(fitted)
+        return (
+            items if items.kind == "rows" else silent("parallel", "it permutes columns of numbers, and there are none")
+        )
+
+    def drawn(self, name: str) -> Opinion:
+        items = self._rows()
+        if isinstance(items, Opinion):
+            return items
+        rng, known = self.rng(), len(self.scree.positive)
+        with reporting(self.model.progress, 1, "draws of parallel") as on_draw:
+            found = kernel_parallel(
+                self.model.kernel_, items[some_of(len(items), rng)], len(items), rng, on_draw=on_draw
+            )
+        if found.k is None or found.k <= known:
+            return found
+        return replace(found, why=f"{found.why}; {counted(known, 'component')} were fitted")
+
+    def vectors(self) -> Array | Opinion:
+        if self.weighted or (self._centring is not None and self._centring.weights is not None):
+            return silent("labels", _UNWEIGHTED)
+        if self.items is None and hasattr(self.model, "eigenvectors_"):
+            return np.asarray(self.model.eigenvectors_, dtype=np.float64)[:, self.model.eigenvalues_ > 0]
+        return self._of_scores()
+
+
+def as_columns(y: Any) -> Array:
+    """Labels as columns: numbers as they are, classes as ones and zeros."""
+    given = np.asarray(y)
+    if given.ndim != 1 or not len(given):
+        raise BadData(f"y has to be one label for each row; got an array of shape {given.shape}.")
+    if given.dtype.kind in "fc" and not np.isfinite(given).all():
+        raise BadData(f"y has {int(np.sum(~np.isfinite(given)))} labels that are no numbers; leave these rows out.")
+    if type_of_target(given) == "continuous":
+        return given.astype(np.float64)[:, None]
+    return (given[:, None] == np.unique(given)).astype(np.float64)

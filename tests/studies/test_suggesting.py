@@ -1,0 +1,390 @@
+"""`mercer.suggest` and rules by name inside fits: the same numbers by every way, and words for what cannot be said."""
+
+import json
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+
+import mercer
+from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, suggest
+from mercer.datasets import VOC, rings
+from mercer.errors import BadData, MercerWarning
+from mercer.kernels import Spectrum
+from mercer.rule_names import RULES_OF
+from support.branches import run
+from support.silence import quiet
+
+
+def factors(seed=0, n=200, d=20, strengths=(8, 6, 5), noise=1.0):
+    rng, k = np.random.default_rng(seed), len(strengths)
+    axes = np.linalg.qr(rng.standard_normal((d, k)))[0]
+    return rng.standard_normal((n, k)) * strengths @ axes.T + noise * rng.standard_normal((n, d))
+
+
+X = factors()
+
+# ---------------------------------------------------------------------- rules by name, inside fits
+
+
+@pytest.mark.parametrize("rule", RULES_OF["pca"])
+@pytest.mark.parametrize("standardize", [False, True])
+@quiet
+def test_a_rule_by_name_keeps_what_suggest_says(rule, standardize):
+    model = PCA(rule, standardize=standardize).fit(X)
+    assert model.n_components_ == suggest(PCA(standardize=standardize).fit(X))[rule].k
+    assert model.components_.shape == (model.n_components_, 20)
+    assert model.transform(X).shape == (200, model.n_components_)
+
+
+@pytest.mark.parametrize("rule", RULES_OF["pca"])
+@quiet
+def test_every_way_to_the_axes_keeps_as_many(rule):
+    Y = factors(1, 600, 12, (5, 4))  # more rows than LAPACK takes whole
+    ways = ["full", "covariance_eigh", "qr", "auto"]
+    assert len({PCA(rule, svd_solver=way).fit(Y).n_components_ for way in ways}) == 1
+
+
+@pytest.mark.parametrize("rule", ["parallel", "deflated-parallel", "tracy-widom", "marchenko-pastur", "gavish-donoho"])
+@pytest.mark.parametrize(
+    "change", [lambda X: X + 1e6, lambda X: X * 1e-120, lambda X: X * 1e150, lambda X: X.astype("f4")]
+)
+def test_offset_unit_and_precision_do_not_matter(rule, change):
+    assert PCA(rule).fit(change(X)).n_components_ == 3
+
+
+@pytest.mark.parametrize("rule", ["parallel", "deflated-parallel", "tracy-widom", "marchenko-pastur", "gavish-donoho"])
+def test_more_columns_than_rows_are_no_trouble(rule):
+    wide = factors(0, 60, 700, (20, 18, 16))
+    assert PCA(rule).fit(wide).n_components_ == 3
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES_OF["pca"] if rule != "elbow"])
+@quiet
+def test_a_row_of_weight_two_counts_twice(rule):
+    weights = np.random.default_rng(0).integers(1, 4, len(X))
+    twice = PCA(rule).fit(np.repeat(X, weights, axis=0))
+    assert PCA(rule).fit(X, sample_weight=weights).n_components_ == twice.n_components_
+
+
+def test_gram_has_no_axes_to_deflate_by():
+    with pytest.raises(BadData, match='svd_solver="gram" does not have'):
+        PCA("deflated-parallel", svd_solver="gram").fit(X[:15])
+    assert PCA("parallel", svd_solver="gram").fit(factors(0, 60, 700, (20, 18, 16))).n_components_ == 3
+
+
+def test_noise_keeps_nothing_and_says_so():
+    noise = np.random.default_rng(1).standard_normal((300, 10))
+    with pytest.warns(MercerWarning, match="No component is more than noise by n_components='parallel'"):
+        model = PCA("parallel").fit(noise)
+    assert model.n_components_ == 0 and model.transform(noise).shape == (300, 0)
+    assert_allclose(model.noise_variance_, model.total_variance_ / 10)
+
+
+def test_a_rule_without_an_answer_is_one_sentence():
+    with pytest.raises(BadData, match='n_components="marchenko-pastur" finds no number here: half of the variances'):
+        PCA("marchenko-pastur").fit(X[:, :3] @ np.ones((3, 20)))
+    with pytest.raises(BadData, match='"tracy-widom" finds no number here: 2 rows'):
+        PCA("tracy-widom").fit(X[:2])
+
+
+def test_rows_that_are_all_the_same_keep_one_as_ever():
+    with pytest.warns(MercerWarning, match="All rows are the same"):
+        assert PCA("parallel").fit(np.ones((9, 4))).n_components_ == 1
+
+
+@pytest.mark.parametrize("model", [PCA, KernelPCA])
+def test_an_unknown_rule_is_told_with_those_that_there_are(model):
+    rules = RULES_OF["pca" if model is PCA else "kpca"]
+    with pytest.raises(ValueError) as told:
+        model("paralel").fit(X)
+    assert all(repr(rule) in str(told.value) for rule in rules) and "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize("rule", RULES_OF["kpca"])
+@pytest.mark.parametrize("how", [{}, {"eigen_solver": "krylov"}, {"n_landmarks": 150}])
+def test_kernels_keep_what_their_rules_say(rule, how):
+    Y = factors(2, 300, 8, (3, 2.5), 0.5)
+    model = KernelPCA(rule, kernel="rbf", gamma=0.02, **how).fit(Y)
+    k = model.eigenvalues_.shape[0]
+    hundred = KernelPCA(100, kernel="rbf", gamma=0.02, **how).fit(Y)
+    assert k == suggest(hundred, Y)[rule].k and 1 <= k < 100
+    assert_allclose(model.eigenvalues_, hundred.eigenvalues_[:k], rtol=1e-6)
+    assert model.transform(Y).shape == (300, k)
+    assert how.get("n_landmarks") or model.certificate_.certified
+
+
+@pytest.mark.parametrize(
+    ("fit", "words"),
+    [
+        (lambda: KernelPCA("parallel", kernel=Spectrum(3)).fit(VOC), "permutes columns of numbers"),
+        (lambda: KernelPCA("parallel", kernel="precomputed").fit(X @ X.T), "permutes columns of numbers"),
+        (lambda: KernelPCA("parallel", kernel="rbf").fit(X, sample_weight=np.arange(200) + 1), 'give "elbow"'),
+        (lambda: KernelPCA("parallel", kernel="rbf").fit(X[:, :1]), "one column has nothing in common"),
+    ],
+)
+def test_kernels_without_columns_or_with_weights_have_no_parallel_analysis(fit, words):
+    with pytest.raises(BadData, match=words):
+        fit()
+
+
+@quiet
+def test_texts_have_elbows():
+    texts = [f"{word}{i}" for word in ("kernel", "matrix", "sample") for i in range(40)]
+    model = KernelPCA("elbow", kernel=Spectrum(3)).fit(texts)
+    assert len(model.eigenvalues_) == suggest(KernelPCA(100, kernel=Spectrum(3)).fit(texts))["elbow"].k == 2
+
+
+def test_flat_screes_of_kernels_are_told():
+    with pytest.warns(MercerWarning, match="n_components='elbow' means little here: the scree is flat"):
+        assert len(KernelPCA("elbow", kernel=Spectrum(3)).fit(VOC).eigenvalues_) >= 1
+
+
+def test_a_kernel_that_sees_nothing_keeps_one_and_says_so():
+    square = np.random.default_rng(0).uniform(size=(200, 2))
+    with pytest.warns(MercerWarning, match="the first is kept all the same"):
+        assert len(KernelPCA("parallel", kernel="rbf", gamma=1.0).fit(square).eigenvalues_) == 1
+
+
+def test_models_by_rule_are_cloned_piped_and_handed_on():
+    pipe = clone(make_pipeline(PCA("parallel"), KernelPCA("elbow", kernel="rbf", gamma=0.02))).fit(X)
+    assert pipe[0].n_components_ == 3
+    assert_allclose(pipe[0].to_sklearn().transform(X), pipe[0].transform(X), atol=1e-9)
+    Z = pipe[0].transform(X)
+    assert_allclose(pipe[1].to_sklearn().transform(Z), pipe[1].transform(Z), atol=1e-9)
+
+
+def test_plans_know_rules():
+    assert "100" in str(mercer.plan(50_000, 20, "elbow").solver) or mercer.plan(50_000, 20, "elbow").memory > 0
+    for k in ("parallel", "mle"):
+        assert mercer.plan(5000, 20, k, method="pca").memory > 0
+        assert PCA(k).plan(X).memory > 0
+
+
+# ---------------------------------------------------------------------- suggest
+
+
+def test_the_consensus_is_the_median_of_rules_that_tell_signal_from_noise():
+    found = suggest(PCA().fit(X), X)
+    heard = [one.k for one in found.opinions if one.k is not None and found.rules[one.rule].tells_noise]
+    assert found.k == sorted(heard)[(len(heard) - 1) // 2] == 3
+    assert len(heard) == 9 and not found.unequal
+    assert found.consensus.startswith("Keep 3: ") and "signal from noise" in found.consensus
+    assert found["horn"].k == found["flip"].k == 3
+
+
+def test_noise_that_differs_leaves_rules_of_equal_noise_out():
+    Y = factors(3, 300, 40, (12, 11, 10), np.geomspace(0.5, 3, 40))
+    found = suggest(PCA().fit(Y), Y)
+    assert found["tracy-widom"].k > 10 and found.k == 3
+    assert "Left out are rules of equal noise: noise differs from column to column" in found.consensus
+
+
+def test_a_suggestion_can_be_printed_asked_and_tabulated():
+    found = suggest(PCA().fit(X))
+    lines = str(found).splitlines()
+    assert lines[0].split() == ["rule", "k", "why"] and lines[-1] == found.consensus
+    assert [line.split()[0] for line in lines[1:-1]] == list(found) == [row["rule"] for row in found.table]
+    assert len(found) == len(found.table) == len(lines) - 2
+    assert set(found.table[0]) == {"rule", "title", "k", "at_least", "needs", "why"}
+    with pytest.raises(KeyError, match="no rule 'scree' here; there are share, elbow"):
+        found["scree"]
+    assert_allclose(found.cumulative[-1], 1)
+
+
+def test_components_that_were_not_fitted_are_asked_for():
+    found = suggest(PCA(2).fit(X))
+    assert found["parallel"].answer == "at least 2" and found["share"].at_least
+    assert found["mle"].k is None and "2 of 20 variances were fitted" in found["mle"].why
+    assert found.at_least and found.consensus.startswith("Keep at least 2")
+
+
+def test_rows_bring_all_variances_back():
+    found, every = suggest(PCA(2).fit(X), X), suggest(PCA().fit(X), X)
+    assert [one.answer for one in found.opinions] == [one.answer for one in every.opinions]
+    narrow = suggest(PCA(2, standardize=True).fit(X), X)
+    assert_allclose(narrow.scree.total, 20)
+
+
+@pytest.mark.parametrize("how", ["fit", "batches", "sparse", "file"])
+def test_models_from_anywhere_say_the_same(how, tmp_path):
+    expected = {row["rule"]: row["k"] for row in suggest(PCA().fit(X), X).table}
+    rows = X
+    if how == "fit":
+        model = IncrementalPCA().fit(X)
+    elif how == "batches":
+        model = IncrementalPCA()
+        for batch in np.array_split(X, 4):
+            model.partial_fit(batch)
+    elif how == "sparse":
+        rows = sparse.csr_array(X)
+        model = PCA(19).fit(rows)
+    else:
+        rows = tmp_path / "rows.npy"
+        np.save(rows, X)
+        model = PCA().fit(rows)
+    assert {row["rule"]: row["k"] for row in suggest(model, rows).table} == expected
+
+
+def test_weights_are_told_by_rules_that_draw():
+    weights = np.random.default_rng(0).integers(1, 3, 200)
+    model = PCA().fit(X, sample_weight=weights)
+    found = suggest(model, X, np.arange(200) % 2, sample_weight=weights)
+    assert [found[rule].k for rule in ("horn", "flip", "labels")] == [None] * 3
+    assert all("weights" in found[rule].why for rule in ("horn", "flip", "labels"))
+    every = suggest(PCA().fit(np.repeat(X, weights, axis=0)))
+    for rule in ("parallel", "tracy-widom", "bic"):
+        assert found[rule].k == every[rule].k
+
+
+def test_the_same_seed_gives_the_same_answer():
+    model = PCA().fit(X)
+    one, same, other = (suggest(model, X, random_state=seed)["horn"].limits for seed in (1, 1, 2))
+    assert np.array_equal(one, same) and not np.array_equal(one, other)
+    assert np.array_equal(suggest(model, X)["horn"].limits, suggest(model, X, random_state=0)["horn"].limits)
+
+
+@pytest.mark.parametrize("how", [{}, {"n_landmarks": 60}])
+def test_kernels_are_asked_with_labels(how):
+    Y, ring = rings(60)
+    model = KernelPCA(20, kernel="rbf", gamma=0.5, **how).fit(Y)
+    found = suggest(model, Y, ring)
+    assert list(found) == ["share", "elbow", "broken-stick", "parallel", "labels"]
+    U = model.transform(Y) / np.linalg.norm(model.transform(Y), axis=0)
+    y = (ring[:, None] == np.unique(ring)).astype(float)
+    z = ((U.T @ (y - y.mean(axis=0))) ** 2).sum(axis=1)
+    n, total = len(Y), ((y - y.mean(axis=0)) ** 2).sum()
+    direct = [
+        d / n * np.log(z[:d].sum() / d) + (n - d) / n * np.log((total - z[:d].sum()) / (n - d)) for d in range(1, 21)
+    ]
+    assert found["labels"].k == np.argmin(direct) + 1
+    assert found.k == found["parallel"].k
+
+
+def test_what_kernels_lack_is_said():
+    exact = KernelPCA(20, kernel="rbf", gamma=0.02).fit(X)
+    assert suggest(exact)["parallel"].k is not None
+    few = KernelPCA(20, kernel="rbf", gamma=0.02, n_landmarks=50).fit(X)
+    assert "give them as X" in suggest(few)["parallel"].why
+    assert "give them as X" in suggest(few, y=np.arange(200) % 3)["labels"].why
+    matrix = KernelPCA(20, kernel="precomputed").fit(X @ X.T)
+    assert "a kernel matrix has none" in suggest(matrix)["parallel"].why
+    texts = KernelPCA(20, kernel=Spectrum(3)).fit(VOC)
+    assert "no" in suggest(texts)["parallel"].why and suggest(texts)["parallel"].k is None
+    weighted = KernelPCA(20, kernel="rbf", gamma=0.02).fit(X, sample_weight=np.arange(200) + 1.0)
+    assert "weights" in suggest(weighted)["parallel"].why
+
+
+@quiet
+def test_a_narrow_kernel_is_told():
+    found = suggest(KernelPCA(20, kernel="rbf", gamma=1e3).fit(X))
+    assert found["elbow"].k is None and "flat" in found["elbow"].why
+    assert found.k == 0
+
+
+@quiet
+def test_nothing_that_varies_has_no_components():
+    found = suggest(PCA().fit(np.ones((9, 4))), np.ones((9, 4)))
+    assert found.k is None and found.consensus == "No rule says how many components to keep."
+    assert {one.why for one in found.opinions} == {"nothing varies"}
+    assert np.array_equal(found.cumulative, np.zeros(4))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: suggest(PCA()), "not fitted"),
+        (lambda: suggest(LocallyLinearEmbedding().fit(X)), "suggest reads a fitted PCA, IncrementalPCA or KernelPCA"),
+        (lambda: suggest("model"), "got 'model'"),
+        (lambda: suggest(PCA().fit(X), X[:50]), "X has 50 rows that count, and the model was fitted to 200"),
+        (lambda: suggest(PCA().fit(X), X[:, :3]), "3 features"),
+        (lambda: suggest(PCA().fit(X), X, np.arange(7)), "y has 7 labels, and there are 200 rows"),
+        (lambda: suggest(PCA().fit(X), X, X), "one label for each row"),
+        (lambda: suggest(PCA().fit(X), X, np.full(200, np.nan)), "200 labels that are no numbers"),
+        (lambda: suggest(PCA().fit(X), share=1.5), "share has to be a number between 0 and 1; got 1.5"),
+        (lambda: suggest(PCA().fit(X), X, random_state="a"), "random_state has to be"),
+    ],
+)
+def test_bad_questions_get_one_sentence(call, words):
+    with pytest.raises(ValueError, match=words) as told:
+        call()
+    assert "\n" not in str(told.value)
+
+
+@quiet
+def test_kernels_that_are_none_have_no_variance_to_share():
+    K = X @ X.T - 50 * np.eye(200)
+    with pytest.raises(BadData, match="positive semi-definite"):
+        suggest(KernelPCA(5, kernel="precomputed").fit(K))
+
+
+def test_one_class_says_nothing():
+    assert suggest(PCA().fit(X), X, np.zeros(200, dtype=int))["labels"].why == "all labels are the same"
+
+
+# ---------------------------------------------------------------------- the command
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    path = tmp_path_factory.mktemp("components") / "rows.csv"
+    names = [f"c{j}" for j in range(20)]
+    kinds = np.where(X @ np.linalg.svd(X - X.mean(axis=0))[2][0] > 0, "left", "right")
+    lines = [
+        ",".join([*names, "kind"]),
+        *(",".join([*map(repr, map(float, row)), kind]) for row, kind in zip(X, kinds, strict=True)),
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_the_command_prints_the_table_and_the_consensus(table):
+    done = run("components", table, "--labels", "kind")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].split() == ["rule", "k", "why"] and lines[-1].startswith("Keep 3: ")
+    assert "200 rows, 20 columns" in done.stderr
+
+
+def test_the_command_prints_json(table):
+    done = run("components", table, "--drop", "kind", "--json", "--share", "0.5")
+    found = json.loads(done.stdout)
+    assert (found["k"], found["at_least"], len(found["variances"])) == (3, False, 20)
+    rules = {line["rule"]: line for line in found["rules"]}
+    assert rules["tracy-widom"]["p_values"][0] < 1e-6 and len(rules["parallel"]["limits"]) == 20
+    assert rules["share"]["k"] == suggest(PCA().fit(X), share=0.5)["share"].k
+
+
+def test_the_command_takes_kernels(table):
+    done = run("components", table, "--method", "kpca", "--gamma", "0.01", "--labels", "kind")
+    assert done.returncode == 0 and done.stdout.splitlines()[-1].startswith("Keep ")
+
+
+def test_fits_take_rules_on_the_command_line(table):
+    done = run("fit", table, "--drop", "kind", "--method", "pca", "--components", "parallel")
+    assert done.returncode == 0 and done.stdout.splitlines()[0] == "pca0,pca1,pca2"
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "words"),
+    [
+        (["--method", "lle"], 2, "not ordered by variance"),
+        (["--share", "2"], 2, "--share 2 is not a number between 0 and 1"),
+        (["--labels", "none"], 3, "has no column 'none'"),
+        (["--method", "umap"], 2, "no such method"),
+        (["--neighbors", "3"], 2, "No such option"),
+        ([], 3, "kind"),
+    ],
+)
+def test_bad_commands_are_one_sentence(table, typed, code, words):
+    done = run("components", table, *typed)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert words in done.stderr and "Traceback" not in done.stderr
+
+
+def test_an_unknown_rule_on_the_command_line_is_told_with_those_that_there_are(table):
+    done = run("fit", table, "--drop", "kind", "--method", "pca", "--components", "paralel")
+    assert done.returncode == 2 and "parallel, deflated-parallel" in done.stderr
