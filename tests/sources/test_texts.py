@@ -315,6 +315,15 @@ def test_a_table_of_one_column_needs_no_name(tmp_path):
     assert open_texts(tmp_path / "a.csv", header=False).items[0] == "name"
 
 
+def test_decimal_numbers_that_are_read_as_texts_are_told_and_codes_are_not(tmp_path):
+    (tmp_path / "x.csv").write_text("mass,code,name\n1.5,007,a\n-2.25,012,b\n")
+    with pytest.warns(
+        MercerWarning, match=r"Column 'mass' of .*x\.csv holds decimal numbers, which are compared letter"
+    ):
+        assert open_texts(tmp_path / "x.csv", "mass").items.tolist() == ["1.5", "-2.25"]
+    assert open_texts(tmp_path / "x.csv", "code").items.tolist() == ["007", "012"]
+
+
 def test_columns_that_are_no_texts_and_gaps_are_told(tmp_path):
     path = written(pd.DataFrame({"age": [1, 2], "name": ["a", None]}), tmp_path / "a.parquet")
     with pytest.raises(BadData, match=r"Column 'age' of .* holds int64, which is no text"):

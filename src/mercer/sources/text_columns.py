@@ -95,6 +95,8 @@ def read_column(
             "mercer.open_texts(path, header=False), on the command line --no-header; if it is a name, header=True or "
             "--header."
         )
+    if str(found.kinds[name]) == "double":  # whole numbers may be codes
+        warn(f"Column {name!r} of {found.label} holds decimal numbers, which are compared letter by letter, as texts.")
     texts = list(found.texts(most))
     empty = sum(text == "" for text in texts)
     if empty:
