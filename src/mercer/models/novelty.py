@@ -9,7 +9,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
-from mercer.errors import BadData, are, counted, in_short, warn
+from mercer.errors import BadData, are, counted, in_short, warn, warn_each
 from mercer.fits.door import open_items
 from mercer.fits.kernel.opening import is_precomputed
 from mercer.kernels.base import kind_of_items
@@ -108,6 +108,7 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     n_features_in_: int
     feature_names_in_: Array
     _calibration: Calibration
+    _statistic: str  # that of the fit, whatever the parameter is now
 
     def __init__(
         self,
@@ -148,6 +149,7 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         self : NoveltyDetector
             The fitted detector.
         """
+        self._statistic = self.statistic
         scores = self._novelty(self._open_for_fitted(X) if self.prefit else self._fit_some(X))
         self._calibration = Calibration.of(scores)
         self.calibration_scores_ = self._calibration.sorted
@@ -190,15 +192,12 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     def _held_out(self, n: int) -> Array:
         """Which rows are for calibration: drawn by lot, and never so many that nothing can be learned."""
         share = not isinstance(self.calibration, Integral)
-        m = max(1, round(self.calibration * n)) if share else int(self.calibration)
+        m = min(max(1, round(self.calibration * n)), max(1, n - 2)) if share else int(self.calibration)
         if n - m < 2:
-            if share and n > 2:
-                m = n - 2
-            else:
-                raise BadData(
-                    f"n_samples={n} with {counted(m, 'row')} held out for calibration leaves {max(n - m, 0)} to learn "
-                    "from, and two are needed: give more rows."
-                )
+            raise BadData(
+                f"n_samples={n} with {counted(m, 'row')} held out for calibration leaves {max(n - m, 0)} to learn "
+                "from, and two are needed: give more rows."
+            )
         held_out = np.zeros(n, dtype=bool)
         held_out[generator_of(self.random_state).permutation(n)[:m]] = True
         return held_out
@@ -211,11 +210,7 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
                 f"alpha={self.alpha:g} takes at least {counted(fewest, 'calibration row')}, and there "
                 f"{are(m)} {m}: no row will be called novel. Give more rows, or a larger alpha."
             )
-        if self.statistic == "reconstruction" and not sides_of(self.estimator_).leaves:
-            warn(
-                "The components leave nothing of the rows of the fit, so that the reconstruction error of rows like "
-                'them is rounding: keep fewer components, or take statistic="t2".'
-            )
+        warn_each([sides_of(self.estimator_).doubt(self.statistic)])
 
     # ------------------------------------------------------------------ using
 
@@ -339,7 +334,7 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         sides = sides_of(self.estimator_)
-        explain = sides.explainer(self.statistic, self.threshold_)
+        explain = sides.explainer(self._statistic, self.threshold_)
         return self._by_blocks(self._open(X, reset=False), explain)
 
     # ------------------------------------------------------------------ from the inside
@@ -351,7 +346,7 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _open(self, X: Any, reset: bool) -> Items:
         """The items of X, as the model compares them."""
-        model = self._asked()
+        model = self._asked() if reset else self.estimator_
         return open_items(
             self, X, reset=reset, square=_is_of_matrix(model), kind=kind_of_items(getattr(model, "kernel", None))
         )
@@ -359,7 +354,7 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     def _novelty(self, items: Items) -> Array:
         """Scores, the higher the more novel."""
         sides = sides_of(self.estimator_)
-        return self._by_blocks(items, lambda rows, threads: sides.novelty(self.statistic, rows, threads))
+        return self._by_blocks(items, lambda rows, threads: sides.novelty(self._statistic, rows, threads))
 
     def _chosen(self, p_values: Array, fdr: float) -> Array:
         """By Benjamini and Hochberg's rule, with a word where it cannot choose any."""

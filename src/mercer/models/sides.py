@@ -27,6 +27,7 @@ from mercer.spaces.points import Points
 from mercer.sums import row_squares
 from mercer.threads import run
 
+_EQUAL = 1e-9  # numbers that differ by this share are the same but for rounding
 Explain = Callable[[Any, int], Array]  # contributions of the columns of some rows, on so many threads
 
 
@@ -67,6 +68,15 @@ class Sides(ABC):
             return hotelling_t2(self.inside(rows, threads), self.variances)
         t2, q = self.statistics(rows, threads).T
         return q if statistic == "reconstruction" else self.index(t2, q)
+
+    def doubt(self, statistic: str) -> str:
+        """What a user should know of this statistic of this model; mostly nothing."""
+        if statistic != "reconstruction" or self.leaves:
+            return ""
+        return (
+            "The components leave nothing of the rows of the fit, so that the reconstruction error of rows like them "
+            'is rounding: keep fewer components, or take statistic="t2".'
+        )
 
     def index(self, t2: Array, q: Array) -> Array:
         return monitoring_index(t2, q, int(np.sum(self.variances > 0)), self.rest)
@@ -167,6 +177,18 @@ class _ByKernel(Sides):
 
     def functions(self, rows: Any, threads: int) -> Array:
         return self._finite(self.model._projection.now(self.model).functions(rows, threads))
+
+    def doubt(self, statistic: str) -> str:
+        """F is low away from the data only if every φ(x) is equally long: then none has more to project than others."""
+        if statistic != "lecture" or is_precomputed(self.model):
+            return super().doubt(statistic)
+        own = np.asarray(self.model.kernel_.diag(self.model._known_items()[0]))
+        if np.ptp(own) <= _EQUAL * np.abs(own).max(initial=0.0):
+            return ""
+        return (
+            f"k(x, x) of the rows of the fit is between {own.min():.3g} and {own.max():.3g}: F, which is low away from "
+            "the data by a kernel like rbf, grows with it, and low values need not be novel."
+        )
 
     def _finite(self, values: Array) -> Array:
         refuse_non_finite(values, self.model.kernel_)

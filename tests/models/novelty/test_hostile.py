@@ -161,6 +161,17 @@ def test_components_that_leave_nothing_are_told(dtype):
         NoveltyDetector(PCA()).fit(X.astype(dtype))
 
 
+def test_f_by_a_kernel_that_is_not_local_is_told():
+    with pytest.warns(
+        MercerWarning, match=r"k\(x, x\) of the rows .* low values need not be novel"
+    ):
+        NoveltyDetector(KernelPCA(2, kernel="poly"), statistic="lecture").fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for kernel in ("rbf", "laplacian", "cosine"):
+            NoveltyDetector(KernelPCA(2, kernel=kernel), statistic="lecture").fit(X)
+
+
 def test_single_precision_says_nearly_what_double_says():
     for estimator in (PCA(2), KernelPCA(3, kernel=RBF(0.2)), None):
         double = NoveltyDetector(estimator).fit(X).score_samples(X)
@@ -178,6 +189,14 @@ def test_components_that_somebody_has_cut_need_their_variances():
     model.explained_variance_ = model.explained_variance_[:1]
     whole = NoveltyDetector(PCA(1).fit(X), prefit=True).fit(X).score_samples(X)
     assert_allclose(NoveltyDetector(model, prefit=True).fit(X).score_samples(X), whole, rtol=1e-8)
+
+
+def test_parameters_that_are_set_after_the_fit_wait_for_the_next_one():
+    detector = NoveltyDetector(PCA(2)).fit(X)
+    before = detector.score_samples(X)
+    detector.set_params(statistic="t2", estimator=KernelPCA(3, kernel="rbf"), alpha=0.5)
+    assert np.array_equal(detector.score_samples(X), before)
+    assert not np.array_equal(detector.fit(X).score_samples(X), before)
 
 
 def test_a_fit_that_is_refused_leaves_the_detector_as_it_was():
