@@ -162,9 +162,7 @@ def test_components_that_leave_nothing_are_told(dtype):
 
 
 def test_f_by_a_kernel_that_is_not_local_is_told():
-    with pytest.warns(
-        MercerWarning, match=r"k\(x, x\) of the rows .* low values need not be novel"
-    ):
+    with pytest.warns(MercerWarning, match=r"k\(x, x\) of the rows .* low values need not be novel"):
         NoveltyDetector(KernelPCA(2, kernel="poly"), statistic="lecture").fit(X)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
