@@ -211,6 +211,7 @@ def test_rows_that_are_all_the_same_and_one_row_are_one_cluster():
         (lambda: clusters(model(THREE, 10.0, 2), 4), "takes 3 components, and 2 were fitted"),
         (lambda: clusters(model(THREE, 10.0), 0), "at least 1"),
         (lambda: clusters(model(THREE, 10.0), 2.0), "whole number"),
+        (lambda: clusters(model(THREE, 10.0), random_state=-1), "random_state must be"),
         (lambda: clusters(model(THREE, 10.0), X=np.full((3, 2), np.nan)), "NaN"),
         (lambda: clusters(model(THREE, 10.0), 5, X=THREE[:4]), "more than the 4 rows"),
         (lambda: clusters(LocallyLinearEmbedding(n_neighbors=8).fit(THREE)), "no component functions"),

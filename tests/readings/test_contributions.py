@@ -49,6 +49,12 @@ def test_correlations_of_standardised_columns_are_loadings():
     assert_allclose(contributions(model, X).correlations, model.loadings_, rtol=1e-10)
 
 
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_numbers_whose_squares_are_none_have_correlations(size):
+    model = PCA(3, standardize=True).fit(size * X)
+    assert_allclose(contributions(model, size * X).correlations, model.loadings_, rtol=1e-9)
+
+
 def test_correlations_are_those_of_numpy():
     rows, other = (X - 100) / X.std(axis=0), rng.normal(size=(40, 2)) + 1e5
     model = KernelPCA(3, kernel="rbf", gamma=0.2).fit(rows)

@@ -347,6 +347,8 @@ def test_one_new_row_is_seen_by_the_deviations_of_the_fit():
         (lambda: influence(KernelPCA(2, kernel="rbf").fit(X), X[:, :3]), "3 features"),
         (lambda: influence(KernelPCA(2, kernel="rbf").fit(X)).top(2), "from 0 to 1"),
         (lambda: influence(KernelPCA(2, kernel="rbf").fit(X)).top(0, by="columns"), "by must be"),
+        (lambda: influence(KernelPCA(2, kernel="rbf").fit(X)).top(0, -1), "at least 0"),
+        (lambda: influence(KernelPCA(2, kernel="rbf").fit(X), random_state="x"), "random_state must be"),
         (lambda: influence(KernelPCA(2, kernel="rbf").fit(X)).arrows(regions=2), "per_row=True"),
         (lambda: influence(KernelPCA(2, kernel="rbf").fit(X), per_row=True).arrows(regions=0), "at least 1"),
         (lambda: influence(KernelPCA(1, kernel="rbf").fit(X)).arrows(), "from 0 to 0"),

@@ -1,16 +1,17 @@
 """What functions ask of a fitted model: whether it has components, its weights, names of columns, plain scores."""
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, Held
-from mercer.errors import counted
+from mercer.errors import counted, in_short
 from mercer.models.kernel_model import KernelModel
 from mercer.models.linear import LinearModel
 
-__all__ = ["names_of_columns", "plain_scores", "require_components", "weights_of_fit"]
+__all__ = ["names_of_columns", "plain_scores", "require_components", "seed_of", "weights_of_fit"]
 
 
 def require_components(model: Any, what: str) -> None:
@@ -46,3 +47,18 @@ def weights_of_fit(model: Any) -> Array | None:
     centring = model._projection.centring
     weights: Array | None = None if centring is None else centring.weights
     return weights
+
+
+def seed_of(random_state: Any) -> int:
+    """A whole number from what scikit-learn calls a random state; None is a fixed one, so that runs repeat."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, Integral) and not isinstance(random_state, bool) and int(random_state) >= 0:
+        return int(random_state)
+    draw = getattr(random_state, "randint", None) or getattr(random_state, "integers", None)
+    if draw is None:
+        raise ValueError(
+            "random_state must be a whole number from 0 on, a numpy Generator or RandomState, or None; got "
+            f"{in_short(random_state)}."
+        )
+    return int(draw(2**31 - 1))

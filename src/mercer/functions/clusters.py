@@ -10,7 +10,7 @@ from mercer.arrays import Array, to_numpy
 from mercer.blocks import some_of
 from mercer.errors import BadData, counted, in_short, joined, warn
 from mercer.fits.kernel.opening import is_precomputed
-from mercer.functions.asking import plain_scores, require_components
+from mercer.functions.asking import plain_scores, require_components, seed_of
 from mercer.models.kernel_model import KernelModel
 from mercer.models.linear import LinearModel
 from mercer.readings.clustering import Candidate, candidate, nearest, read_off
@@ -128,7 +128,7 @@ def clusters(model: Any, n_clusters: int | None = None, X: Any = None, random_st
     require_components(model, "clusters are read off components")
     values = to_numpy(model.explained_variance_).astype(np.float64)
     _refuse_wrong_number(n_clusters, len(values))
-    scores, seed = _scores(model, X), _seed(random_state)
+    scores, seed = _scores(model, X), seed_of(random_state)
     some = some_of(scores, _ROWS)
     if n_clusters is not None and not 1 <= n_clusters <= len(some):
         raise BadData(f"n_clusters={n_clusters} is more than the {counted(len(some), 'row')} there are.")
@@ -207,13 +207,6 @@ def _refuse_wrong_number(n: Any, components: int) -> None:
             f"n_clusters={n} takes {counted(int(n) - 1, 'component')}, and {components} were fitted: fit one more than "
             "that, to see whether they stand out."
         )
-
-
-def _seed(random_state: Any) -> int:
-    if random_state is None or isinstance(random_state, Integral):
-        return int(random_state or 0)
-    draw = getattr(random_state, "randint", None) or random_state.integers
-    return int(draw(2**31 - 1))
 
 
 def _scores(model: KernelModel | LinearModel, X: Any) -> Array:

@@ -10,6 +10,7 @@ from mercer.arrays import Array, Held, dense
 from mercer.blocks import rows_at_a_time
 from mercer.errors import BadData, counted
 from mercer.fits.kernel.opening import is_precomputed
+from mercer.fits.scale import in_units
 from mercer.functions.asking import names_of_columns, plain_scores, require_components, weights_of_fit
 from mercer.inputs import table, told_where
 from mercer.models.kernel_model import KernelModel
@@ -63,7 +64,7 @@ def contributions(model: Any, X: Any = None, *, supplementary: Any = None, featu
     """
     require_components(model, "contributions are")
     items, weights = _items(model, X)
-    rows = items if isinstance(items, Rows) and not _by_matrix(model) else None
+    rows = _as_seen(model, items) if isinstance(items, Rows) and not _by_matrix(model) else None
     with model._within_limits():
         scores, lengths = _scores_and_lengths(model, items)
         other, others = _others(supplementary, len(scores))
@@ -83,6 +84,12 @@ def contributions(model: Any, X: Any = None, *, supplementary: Any = None, featu
 
 def _by_matrix(model: Any) -> bool:
     return isinstance(model, KernelModel) and is_precomputed(model)
+
+
+def _as_seen(model: KernelModel | LinearModel, rows: Rows) -> Rows:
+    """With columns divided as the model does it: squares of huge and tiny numbers are none. (Those of kernels are.)"""
+    scale = model._number("scale_") if isinstance(model, LinearModel) and hasattr(model, "scale_") else None
+    return in_units(rows, scale).as_rows()
 
 
 def _items(model: KernelModel | LinearModel, X: Any) -> tuple[Any, Array | None]:

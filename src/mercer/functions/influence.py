@@ -9,7 +9,7 @@ from mercer.arrays import Array, Held, dense, to_numpy
 from mercer.blocks import rows_at_a_time
 from mercer.errors import BadData, NoRoom, counted, in_short, warn
 from mercer.fits.kernel.opening import is_precomputed
-from mercer.functions.asking import names_of_columns, plain_scores, require_components, weights_of_fit
+from mercer.functions.asking import names_of_columns, plain_scores, require_components, seed_of, weights_of_fit
 from mercer.limits import bytes_in_words
 from mercer.models.kernel_model import KernelModel
 from mercer.models.linear import LinearModel
@@ -72,7 +72,7 @@ def influence(
     threads = model._limits().threads
     with model._within_limits():
         slopes = mean_slopes(asked.functions, _blocks(asked), asked.weights, threads, keep)
-        between, missed = _between(model, asked, np.random.default_rng(random_state or 0))
+        between, missed = _between(model, asked, np.random.default_rng(seed_of(random_state)))
     if kept is not None:
         kept[0][...] /= asked.scale
     values = slopes.size * asked.deviations[:, None]

@@ -106,6 +106,8 @@ class Influence:
         j = self._place(component)
         if by not in ("rows", "pairs"):
             raise ValueError(f"by must be rows or pairs; got {in_short(by)}.")
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
+            raise ValueError(f"n must be a whole number of at least 0; got {in_short(n)}.")
         values = self.values if by == "rows" else self.between
         order = np.argsort(-values[:, j], kind="stable")[:n]
         numbers = zip(order, values[order, j], _shares(values)[order, j], self.rising[order, j], strict=True)
