@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 from sklearn.base import clone
 
-from mercer import KernelPCA
+from mercer import KernelPCA, clusters
 from mercer.datasets import three_clusters
 from mercer.report.look import field, grid_over, ink, panels, paper, scatter, without_axes
 from mercer.textbook import gram_matrix, kernel_pca, rbf_kernel, training_scores
@@ -25,7 +25,7 @@ def compute():
     model = KernelPCA(8, kernel="rbf", gamma=1 / 0.1)
     others = [clone(model).fit(three_clusters(30, seed=seed)[0]).eigenvalues_ for seed in range(1, 101)]
     f = model.fit_transform(X)
-    grid = grid_over(X)
+    grid, found = grid_over(X), clusters(model)
     return SimpleNamespace(
         X=X,
         cluster=cluster,
@@ -34,6 +34,8 @@ def compute():
         fields=model.transform(grid),
         f=f,
         others=np.array(others),
+        labels=found.labels,
+        share=found.share,
         textbook=training_scores(*kernel_pca(gram_matrix(rbf_kernel(1 / 0.1), X), 8)),
     )
 
@@ -48,6 +50,9 @@ def claims(c):
         "the signs of f₁ and f₂ name the cluster of every point": len(set.union(*signs)) == sum(map(len, signs)) == 3,
         "f₁ and f₂ vary between the clusters, f₃ to f₈ within them": between[:2].min() > 0.9
         and between[2:].max() < 0.05,
+        f"clusters() reads the three off: {c.share:.0%} of the variance of f₁ and f₂ lies between them": c.share > 0.85
+        and c.share < 1
+        and np.array_equal(c.labels, c.cluster),
         f"our eigenvalues and the slide's are within 4 σ of the mean of {len(c.others)} samples": away.max() < 4,
         "KernelPCA and the textbook agree": np.allclose(c.f, c.textbook, atol=1e-8),
     }
