@@ -163,6 +163,8 @@ def test_parameters_left_to_the_data_are_resolved_once():
     assert RBF("median").resolved(many, generator).gamma == pytest.approx(1 / (2 * 3 * 0.79), rel=0.1)  # χ²₃: 2.37·2
     with pytest.raises(ValueError, match="all rows of X are the same"):
         RBF("median").resolved(np.ones((5, 2)), generator)
+    with pytest.raises(ValueError, match="too large for a number; scale them down"):
+        RBF("median").resolved(1e200 * X, generator)
 
 
 OF_ROWS = [entry for entry in kernel_names.NAMED if entry.compares == "rows"]

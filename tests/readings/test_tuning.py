@@ -46,8 +46,9 @@ def test_alignment_of_no_similarity_is_one_over_the_root_of_rows():
 
 def test_effective_rank_counts_equal_eigenvalues():
     values = np.array([3.0, 3.0, 3.0])
-    assert effective_rank(values.sum(), np.sum(values**2)) == pytest.approx(3.0)
-    assert effective_rank(0.0, 0.0) == 0.0
+    assert effective_rank(np.sum((values / values.sum()) ** 2)) == pytest.approx(3.0)
+    assert effective_rank(0.0) == 0.0
+    assert FoldScores(np.arange(4) % 2, 1, RNG).effective_rank(np.ones((4, 4))) == 0.0
     K = RBF(0.2).block(X, X)
     J = np.eye(90) - 1 / 90
     found = FoldScores(np.arange(90) % 2, 2, RNG).effective_rank(K)
@@ -307,6 +308,24 @@ def test_rounding_of_the_solver_does_not_change_what_is_compared():
         judge.losses(K, FoldScores(fold, 3, np.random.default_rng(0), tol=tol).of(K)) for tol in (1e-3, 1e-10)
     )
     assert rough == pytest.approx(fine, rel=2e-3)
+
+
+@pytest.mark.parametrize("size", [1e100, 1e-100])
+def test_rows_of_any_size_whose_squares_are_numbers_are_compared(size):
+    rows = RNG.standard_normal((40, 3)) * [3, 1, 1]
+    plain, scaled = (
+        compare_kernels(each, ["linear", "rbf", "laplacian"], 1, 4, np.random.default_rng(0)).found.trials
+        for each in (rows, size * rows)
+    )
+    assert [each.effective_rank for each in scaled] == pytest.approx([each.effective_rank for each in plain], rel=1e-6)
+    losses = [[each.loss for each in trials if not each.pruned] for trials in (plain, scaled)]
+    assert losses[1] == pytest.approx(losses[0], rel=1e-4)
+
+
+@pytest.mark.parametrize(("size", "words"), [(1e200, "down"), (1e-200, "up")])
+def test_rows_whose_squares_are_no_numbers_are_told(size, words):
+    with pytest.raises(BadData, match=f"scale them {words}"):
+        compare_kernels(size * X, ["linear"], 1, 5, RNG)
 
 
 def test_fewer_different_rows_than_folds_are_told_with_both_numbers():

@@ -11,6 +11,7 @@ from mercer.errors import BadData, MercerWarning
 from mercer.kernels import Spectrum
 from mercer.readings.stability import Group
 from mercer.studies.stable import in_plain_words
+from support.silence import quiet
 
 
 def normal(deviations, n=200, seed=0):
@@ -175,9 +176,16 @@ def test_place_and_unit_do_not_matter():
 
 def test_fewer_directions_than_components_are_told():
     rows = np.repeat(normal([3, 1], 4), 3, axis=0)  # in a plane
-    with pytest.warns(MercerWarning, match=r"3 components are more than the 2 directions"):
+    with pytest.warns(
+        MercerWarning, match=r"3 components are more than the 2 directions in which the rows vary; 2 are looked at"
+    ):
         found = mercer.stability(KernelPCA(3, kernel="linear").fit(rows), rows)
     assert found.angles.shape[1] == 2
+
+
+def test_a_direction_that_is_left_is_as_sure_as_the_others():
+    found = mercer.stability(PCA(2), np.outer(normal([1], 40)[:, 0], [1.0, 2.0, 3.0]) + normal([0, 0.1, 0], 40, 1))
+    assert kinds(found) == [(1, 1, "axis"), (2, 2, "axis")]
 
 
 def test_progress_is_told():
@@ -226,6 +234,13 @@ def test_what_cannot_be_done_is_one_sentence(model, rows, asked, words):
     with pytest.raises(ValueError, match=words) as told:
         mercer.stability(model, rows, **asked)
     assert "\n" not in str(told.value)
+
+
+@quiet
+def test_rows_that_are_all_the_same_are_told():
+    for model in (PCA(1), KernelPCA(1, kernel="rbf")):
+        with pytest.raises(BadData, match="All rows look the same"):
+            mercer.stability(model, np.ones((9, 2)))
 
 
 def test_rows_of_another_width_are_refused():

@@ -197,7 +197,7 @@ def test_constant_columns_and_units_are_told():
 
 
 def test_as_many_components_as_columns_compare_nothing():
-    with pytest.warns(MercerWarning, match="2 linear components of 2 columns"):
+    with pytest.warns(MercerWarning, match="n_components=2 is as many as there are columns"):
         found = mercer.tune(rings(30)[0], kernels=("linear", "rbf"), n_components=2)
     assert found.kernel == Linear()
 

@@ -52,4 +52,10 @@ class ByGamma(Kernel):
         distances = distances[distances > 0]
         if not len(distances):
             raise ValueError('gamma="median" needs two different rows, and all rows of X are the same.')
-        return float(1.0 / np.median(distances))
+        gamma = float(1.0 / np.median(distances))
+        if not 0 < gamma < np.inf:
+            raise ValueError(
+                f'gamma="median" is {gamma:g}: the distances of these rows are too '
+                f"{'small' if gamma else 'large'} for a number; scale them {'up' if gamma else 'down'} first."
+            )
+        return gamma

@@ -16,6 +16,7 @@ from mercer.squares import nearby_power_of_two
 
 SURE_ANGLE = 20.0  # degrees; two equal variances in a plane seem to differ by as much in about one sample of ten
 OFTEN = 0.9  # of all draws
+_ROUNDING = 1e-10  # of the largest deviation: less is none
 
 
 @dataclass(frozen=True)
@@ -33,10 +34,13 @@ class Draws:
     def k(self) -> int:
         return len(self.values)
 
-    @property
-    def rank(self) -> int:
-        """So many directions there are."""
-        return min(self.features.shape[1], len(self.features) - 1)
+
+def directions(features: Array) -> int:
+    """In how many directions rows vary by more than rounding."""
+    F = features - features.mean(axis=0)
+    F /= nearby_power_of_two(F)
+    sizes = np.linalg.svd(F, compute_uv=False)
+    return int(np.sum(sizes > _ROUNDING * float(sizes.max(initial=0.0))))
 
 
 def draw_components(features: Array, k: int, draws: int, rng: np.random.Generator, on_pass: OnPass = None) -> Draws:

@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, Held, dense, to_numpy
-from mercer.errors import BadData, in_short, warn
+from mercer.errors import BadData, are, counted, in_short, warn
 from mercer.fits.kernel.opening import is_precomputed
 from mercer.fits.kernel.searching import sample_numbers
 from mercer.models.kernel_model import KernelModel
@@ -22,7 +22,7 @@ from mercer.operators.centering import Centered
 from mercer.operators.gram import RecomputedGram
 from mercer.operators.held import HeldMatrix
 from mercer.progress import Listener, working
-from mercer.readings.stability import Deviations, Draws, aligned, draw_components, groups_of, turned
+from mercer.readings.stability import Deviations, Draws, aligned, directions, draw_components, groups_of, turned
 from mercer.readings.tuning.comparing import about_sample
 from mercer.solvers.pivoted import pivoted_cholesky
 from mercer.studies.stable import Stability, in_plain_words
@@ -102,10 +102,11 @@ def stability(
         some = sample_numbers(len(items), _MOST_NUMBERS // _MOST_FEATURES, rng)
         rows = items.load() if len(some) == len(items) else items[some]
         features = _linear(fitted, rows) if isinstance(fitted, LinearModel) else _by_kernel(fitted, rows, rng)
-        k = _number(fitted, features, len(some))
+        rank = directions(features.values)
+        k = _number(fitted, rank)
         draws = draw_components(features.values, k, int(n_boot), rng, on_pass)
         signs = _signs(fitted, rows, draws)
-        return _record(draws, features, signs, about_sample(len(items), len(some)))
+        return _record(draws, features, rank, signs, about_sample(len(items), len(some)))
 
 
 # ---------------------------------------------------------------------- what comes in
@@ -124,12 +125,15 @@ def _fitted(model: Any, X: Any) -> Any:
         return clone(model).fit(X)
 
 
-def _number(model: Any, features: _Features, n: int) -> int:
+def _number(model: Any, rank: int) -> int:
+    """As many components as the model has, and no more than there are directions."""
     asked = len(model.explained_variance_)
-    most = min(features.values.shape[1], n - 1)
-    if asked > most:
-        warn(f"{asked} components are more than the {most} directions that the rows have; {most} are looked at.")
-    return min(asked, most)
+    if rank < 1:
+        raise BadData("All rows look the same, so there are no components to be sure of.")
+    if asked > rank:
+        some = counted(rank, "direction")
+        warn(f"{asked} components are more than the {some} in which the rows vary; {rank} {are(rank)} looked at.")
+    return min(asked, rank)
 
 
 # ---------------------------------------------------------------------- features
@@ -178,9 +182,9 @@ def _signs(model: Any, rows: Held, draws: Draws) -> Array:
 # ---------------------------------------------------------------------- what is found
 
 
-def _record(draws: Draws, features: _Features, signs: Array, rows: str) -> Stability:
+def _record(draws: Draws, features: _Features, rank: int, signs: Array, rows: str) -> Stability:
     angles = turned(draws)
-    groups = groups_of(angles, draws.rank)
+    groups = groups_of(angles, rank)
     scores = draws.features @ draws.axes
     off_scores = Deviations(scores)
     axes = None if features.columns is None else draws.axes.T @ features.columns

@@ -64,11 +64,12 @@ _WORDS = {"axis": "stable", "together": "stable together", "rest": "rest of the 
 
 
 def in_plain_words(groups: list[Group]) -> str:
-    """Components that are sure by themselves first, then every other group."""
+    """In the order of components; those that are sure by themselves share a sentence."""
     alone = [group.first for group in groups if group.kind == "axis"]
-    said = [f"{_which(alone)} {are(len(alone))} stable"] if alone else []
-    said += [_about(group) for group in groups if group.kind != "axis"]
-    sentence = "; ".join(said)
+    said = {group.first: _about(group) for group in groups if group.kind != "axis"}
+    if alone:
+        said[alone[0]] = f"{_which(alone)} {are(len(alone))} stable"
+    sentence = "; ".join(said[first] for first in sorted(said))
     return f"{sentence[:1].upper()}{sentence[1:]}."
 
 

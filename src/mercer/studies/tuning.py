@@ -219,6 +219,6 @@ def _about_linear(compared: Compared, rows: Held) -> list[str]:
     if compared.judge.word != "error" or rows.shape[1] > compared.k:
         return []
     return [
-        f"{compared.k} linear components of {rows.shape[1]} columns are the columns themselves, to which the way back "
-        "has no error: compare kernels by fewer n_components, or give y."
+        f"n_components={compared.k} is as many as there are columns, to which linear components lead back without "
+        "error: compare kernels by fewer, or give y."
     ]

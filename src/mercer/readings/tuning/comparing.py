@@ -16,6 +16,7 @@ from mercer.readings.tuning.judges import Judge, WayBack
 from mercer.readings.tuning.search import Found, find_best
 from mercer.squares import first_of_equals
 
+_SMALLEST, _LARGEST = 1e-140, 1e140  # of entries
 JudgeOf = Callable[[Array, np.random.Generator], Judge]  # of the fold of every row
 
 
@@ -42,7 +43,8 @@ def compare_kernels(
 ) -> Compared:
     """Judge every kernel with every bandwidth; by the way back to rows, which are dense then, if by nobody else."""
     groups, n = groups_of_equals(rows), n_rows(rows)
-    refuse_few(len(np.unique(groups)), folds)
+    _refuse_few(len(np.unique(groups)), folds)
+    _refuse_sizes(rows)
     fold = cut_into_folds(groups, folds, rng, classes)
     judge = WayBack(np.asarray(rows, dtype=np.float64), fold, rng) if judge_of is None else judge_of(fold, rng)
     distances = Distances(rows)
@@ -53,11 +55,23 @@ def compare_kernels(
     return Compared(found, judge, k)
 
 
-def refuse_few(different: int, folds: int) -> None:
+def _refuse_few(different: int, folds: int) -> None:
     if different < max(folds, 2):
         raise BadData(
             f"folds={folds} takes as many different rows, and there {'is' if different == 1 else 'are'} "
             f"{different:,}: give more rows, or fewer folds (at least 2)."
+        )
+
+
+def _refuse_sizes(rows: Held) -> None:
+    """Squares, and squares of sums of squares, have to be numbers."""
+    if not (isinstance(rows, np.ndarray) and rows.dtype.kind == "f"):
+        return
+    far = float(np.abs(rows - rows.mean(axis=0)).max())
+    if not _SMALLEST <= far <= _LARGEST:
+        raise BadData(
+            f"Rows are up to {far:.3g} away from their mean, which has no square in a number of 64 bits: scale them "
+            f"{'up' if far < _SMALLEST else 'down'} first."
         )
 
 

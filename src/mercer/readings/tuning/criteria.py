@@ -10,9 +10,9 @@ from mercer.arrays import Array
 _NOTHING = 1e-10  # of the largest singular value: directions below are rounding
 
 
-def effective_rank(trace: float, squared_norm: float) -> float:
-    """(tr A)²/‖A‖_F²: 1 if one eigenvalue has it all, n if all are equal, 0 if there is none."""
-    return trace**2 / squared_norm if squared_norm > 0 else 0.0
+def effective_rank(squared_norm: float) -> float:
+    """(tr A)²/‖A‖_F² from ‖A/tr A‖_F²: 1 if one eigenvalue has it all, n if all are equal, 0 if there is none."""
+    return 1 / squared_norm if squared_norm > 0 else 0.0
 
 
 def centred(K: Array) -> Array:

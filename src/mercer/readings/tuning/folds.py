@@ -46,9 +46,8 @@ class FoldScores:
     def effective_rank(self, K: Array) -> float:
         matrix = Centered(HeldMatrix(K, self.threads))
         self.products += 1
-        squares = matrix.squared_norm(1.0)
-        assert squares is not None
-        return effective_rank(matrix.trace, squares[0])
+        squares = matrix.squared_norm(matrix.trace) if matrix.trace > 0 else None
+        return 0.0 if squares is None else effective_rank(squares[0])
 
     def of(self, K: Array) -> list[Array]:
         """The scores (n×k) of all rows by the components of all but one fold, for every fold."""
