@@ -14,9 +14,9 @@ from mercer.fits.door import open_items
 from mercer.fits.kernel.opening import is_precomputed
 from mercer.kernels.base import kind_of_items
 from mercer.models.base import all_or_nothing, check_parameters, generator_of
-from mercer.models.kernel_model import KernelModel
+from mercer.models.incremental_pca import IncrementalPCA
 from mercer.models.kernel_pca import KernelPCA
-from mercer.models.linear import LinearModel
+from mercer.models.pca import PCA
 from mercer.models.sides import sides_of
 from mercer.readings.novelty import Calibration, benjamini_hochberg
 from mercer.sources.items import Items
@@ -92,7 +92,7 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        "estimator": [LinearModel, KernelModel, None],
+        "estimator": [PCA, IncrementalPCA, KernelPCA, None],
         "statistic": [StrOptions(set(STATISTICS))],
         "alpha": [Interval(RealNotInt, 0, 1, closed="neither")],
         "calibration": [Interval(RealNotInt, 0, 1, closed="neither"), Interval(Integral, 1, None, closed="left")],
@@ -383,7 +383,7 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _is_of_matrix(model: Any) -> bool:
-    return isinstance(model, KernelModel) and is_precomputed(model)
+    return isinstance(model, KernelPCA) and is_precomputed(model)
 
 
 def usual_estimator() -> KernelPCA:
