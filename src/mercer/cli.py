@@ -8,6 +8,7 @@ import mercer
 from mercer.commands.components import components
 from mercer.commands.demo import demo
 from mercer.commands.fit import fit
+from mercer.commands.influence import influence
 from mercer.commands.novelty import novelty
 from mercer.commands.plan import plan
 from mercer.commands.tune import tune
@@ -37,5 +38,5 @@ def _options(
     pass
 
 
-for command in (fit, components, plan, tune, novelty, demo):
+for command in (fit, components, influence, plan, tune, novelty, demo):
     app.command()(command)

@@ -87,6 +87,7 @@ def influence(
         deviations=asked.deviations * asked.scale,
         n_rows=asked.n_rows,
         missed=missed,
+        noun="row" if asked.names is None else "text",
         gradients=None if kept is None else kept[0],
         scores=None if kept is None else kept[1],
     )
@@ -131,7 +132,7 @@ def _of_kernel(model: KernelModel, X: Any) -> _Asked:
     linear = kernel.features_are_rows
     functions: Functions = ByAxes(axes_of_sums(items, alpha)) if linear else BySums(kernel, items, alpha)
     scale = np.broadcast_to(getattr(model, "scale_", 1.0), (items.shape[1],)).astype(np.float64)
-    step, weights = max(1, items.shape[0] // _ROWS), weights_of_fit(model)
+    step, weights = -(-items.shape[0] // _ROWS), weights_of_fit(model)
     rows = HeldRows(items[::step]) if X is None else model._new_items(X).as_rows()
     weights = weights[::step] if X is None and weights is not None else None
     asked = _Asked(functions, rows, len(rows), scale, scale, weights)

@@ -60,6 +60,8 @@ class Influence:
     missed : float
         What all columns together miss of the differences of scores, as a share of them: of the worst component. Above
         0.05 the functions bend too often along a line for `between` to be trusted.
+    noun : str
+        What a row is called: "row", or "text".
     gradients : ndarray of shape (n_rows, n_components, n_features) or None
         ∂f/∂x at every row, in the units of X, if ``per_row=True`` asked for them.
     scores : ndarray of shape (n_rows, n_components) or None
@@ -76,6 +78,7 @@ class Influence:
     deviations: Array
     n_rows: int
     missed: float = 0.0
+    noun: str = "row"
     gradients: Array | None = None
     scores: Array | None = None
 
@@ -170,7 +173,7 @@ class Influence:
 
         The sign before a number: + where the score rises with the column at nearly all rows, − where it falls, ± else.
         """
-        over = f" over {counted(self.n_rows, 'row')}" if self.n_rows else ""
+        over = f" over {counted(self.n_rows, self.noun)}" if self.n_rows else ""
         lines = [f"Influence{over}: the score per standard deviation of a column."]
         linear = np.array_equal(self.values, self.between)
         for j, name in enumerate(self.components):
