@@ -106,6 +106,11 @@ def test_pieces_of_a_broken_stick_are_the_mean_of_random_ones():
     assert_allclose(pieces.mean(axis=0), stick_lengths(5), atol=5e-3)
 
 
+def test_kaiser_says_nothing_of_more_columns_than_rows():
+    found = kaiser(scree_of(np.random.default_rng(0).standard_normal((20, 50))))
+    assert found.k is None and "50 columns and 20 rows" in found.why
+
+
 def test_equal_is_not_more():
     """All variances the same, as those of orthogonal columns: no rule that compares keeps any of them."""
     even = bare([2.0] * 6)

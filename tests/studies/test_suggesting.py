@@ -70,6 +70,12 @@ def test_a_row_of_weight_two_counts_twice(rule):
     assert PCA(rule).fit(X, sample_weight=weights).n_components_ == twice.n_components_
 
 
+def test_sparse_rows_are_kept_by_rules_too():
+    assert PCA("parallel").fit(sparse.csr_array(X)).n_components_ == 3
+    with pytest.raises(ValueError, match="n_components='mle' cannot be a string"):  # as scikit-learn has it
+        PCA("mle").fit(sparse.csr_array(X))
+
+
 def test_gram_has_no_axes_to_deflate_by():
     with pytest.raises(BadData, match='svd_solver="gram" does not have'):
         PCA("deflated-parallel", svd_solver="gram").fit(X[:15])
@@ -87,7 +93,7 @@ def test_noise_keeps_nothing_and_says_so():
 def test_a_rule_without_an_answer_is_one_sentence():
     with pytest.raises(BadData, match='n_components="marchenko-pastur" finds no number here: half of the variances'):
         PCA("marchenko-pastur").fit(X[:, :3] @ np.ones((3, 20)))
-    with pytest.raises(BadData, match='"tracy-widom" finds no number here: 2 rows'):
+    with pytest.raises(BadData, match='"tracy-widom" finds no number here: too few rows'):
         PCA("tracy-widom").fit(X[:2])
 
 
@@ -158,7 +164,8 @@ def test_models_by_rule_are_cloned_piped_and_handed_on():
 
 
 def test_plans_know_rules():
-    assert "100" in str(mercer.plan(50_000, 20, "elbow").solver) or mercer.plan(50_000, 20, "elbow").memory > 0
+    ruled, hundred = mercer.plan(50_000, 20, "elbow"), mercer.plan(50_000, 20, 100)
+    assert (ruled.memory, ruled.held, ruled.solver) == (hundred.memory, hundred.held, hundred.solver)
     for k in ("parallel", "mle"):
         assert mercer.plan(5000, 20, k, method="pca").memory > 0
         assert PCA(k).plan(X).memory > 0
@@ -301,9 +308,11 @@ def test_nothing_that_varies_has_no_components():
         (lambda: suggest("model"), "got 'model'"),
         (lambda: suggest(PCA().fit(X), X[:50]), "X has 50 rows that count, and the model was fitted to 200"),
         (lambda: suggest(PCA().fit(X), X[:, :3]), "3 features"),
+        (lambda: suggest(KernelPCA(5).fit(X), X[:50]), "X has 50 rows, and the model was fitted to 200"),
         (lambda: suggest(PCA().fit(X), X, np.arange(7)), "y has 7 labels, and there are 200 rows"),
+        (lambda: suggest(PCA().fit(X), X, [None, "a"] * 100), "100 labels that are missing"),
         (lambda: suggest(PCA().fit(X), X, X), "one label for each row"),
-        (lambda: suggest(PCA().fit(X), X, np.full(200, np.nan)), "200 labels that are no numbers"),
+        (lambda: suggest(PCA().fit(X), X, np.full(200, np.nan)), "200 labels that are missing or not finite"),
         (lambda: suggest(PCA().fit(X), share=1.5), "share has to be a number between 0 and 1; got 1.5"),
         (lambda: suggest(PCA().fit(X), X, random_state="a"), "random_state has to be"),
     ],
@@ -319,6 +328,23 @@ def test_kernels_that_are_none_have_no_variance_to_share():
     K = X @ X.T - 50 * np.eye(200)
     with pytest.raises(BadData, match="positive semi-definite"):
         suggest(KernelPCA(5, kernel="precomputed").fit(K))
+
+
+def test_labels_of_any_kind_are_classes():
+    names, numbers, truths = (np.array(kinds) for kinds in (["b", "a"] * 100, [7, 3] * 100, [True, False] * 100))
+    model = PCA().fit(X)
+    assert len({suggest(model, X, y)["labels"].k for y in (names, numbers, truths, list(names))}) == 1
+
+
+def test_a_model_without_components_has_nothing_to_be_asked_about():
+    bare = PCA(0).fit(X)
+    assert {one.why for one in suggest(bare).opinions} == {"no component was fitted"}
+    assert suggest(bare, X).k == 3
+
+
+def test_few_rows_are_not_called_flat():
+    with pytest.raises(BadData, match="an elbow needs 3 variances above zero, and there are 1"):
+        KernelPCA("elbow", kernel="rbf").fit(X[:2])
 
 
 def test_one_class_says_nothing():

@@ -16,7 +16,8 @@ def resolve_svd_solver(model: Any, shape: tuple[int, int], is_sparse: bool) -> s
             'passed. svd_solver="auto" and "krylov" do too.'
         )
     if solver == "auto":
-        solver = "arpack" if is_sparse else _usual_solver(asked, n, d)
+        own_rule = isinstance(asked, str) and asked != "mle"  # of which scikit-learn has no opinion
+        solver = "arpack" if is_sparse and not own_rule else _usual_solver(asked, n, d)
     if solver in ("arpack", "randomized", "krylov"):
         _refuse_truncated(asked, min(n, d), solver)
     elif asked == "mle" and n < d:

@@ -59,7 +59,7 @@ class Study(ABC):
     def opinion(self, name: str, share: float) -> Opinion:
         ask = self.rules[name].ask
         if not len(self.scree.positive):
-            return silent(name, "nothing varies")
+            return silent(name, "no component was fitted" if self.scree.total > 0 else "nothing varies")
         if name == "share":
             return enough(self.scree, share)
         return ask(self.scree) if ask else self.by_labels() if name == "labels" else self.drawn(name)
@@ -131,7 +131,7 @@ class OfColumns(Study):
             weight=exact.weight if exact is not None and exact.weight else float(n),
             width=int(model.n_features_in_),
             columns=None if exact is None else exact.columns,
-            axes=to_numpy(model.components_).astype(np.float64),
+            axes=to_numpy(model.components_).astype(np.float64, copy=False),
             whole=len(values) >= min(n, model.n_features_in_),
         )
 
@@ -179,11 +179,23 @@ class OfKernel(Study):
     def _centring(self) -> Any:
         return self.model._projection.centring
 
+    def __init__(self, model: Any, X: Any, y: Any, sample_weight: Any, random_state: Any) -> None:
+        super().__init__(model, X, y, sample_weight, random_state)
+        n = round(self.scree.weight)
+        if self.items is not None and not self._has_weights and len(self.scree.positive) and len(self.items) != n:
+            raise BadData(
+                f"X has {counted(len(self.items), 'row')}, and the model was fitted to {n:,}: give the rows of the fit."
+            )
+
+    @property
+    def _has_weights(self) -> bool:
+        return self.weighted or (self._centring is not None and self._centring.weights is not None)
+
     def _rows(self) -> Items | Opinion:
         """The rows of the fit, in units of the kernel, if they are rows of numbers."""
         if is_precomputed(self.model):
             return silent("parallel", "it permutes columns, and a kernel matrix has none")
-        if self.weighted or (self._centring is not None and self._centring.weights is not None):
+        if self._has_weights:
             return silent("parallel", "it permutes rows that count alike, and these have weights")
         items = self.items
         if items is None:
@@ -212,7 +224,7 @@ class OfKernel(Study):
         return replace(found, why=f"{found.why}; {counted(known, 'component')} were fitted")
 
     def vectors(self) -> Array | Opinion:
-        if self.weighted or (self._centring is not None and self._centring.weights is not None):
+        if self._has_weights:
             return silent("labels", _UNWEIGHTED)
         if self.items is None and hasattr(self.model, "eigenvectors_"):
             return np.asarray(self.model.eigenvectors_, dtype=np.float64)[:, self.model.eigenvalues_ > 0]
@@ -224,8 +236,10 @@ def as_columns(y: Any) -> Array:
     given = np.asarray(y)
     if given.ndim != 1 or not len(given):
         raise BadData(f"y has to be one label for each row; got an array of shape {given.shape}.")
-    if given.dtype.kind in "fc" and not np.isfinite(given).all():
-        raise BadData(f"y has {int(np.sum(~np.isfinite(given)))} labels that are no numbers; leave these rows out.")
+    missing = np.array([label is None or label != label or label in (np.inf, -np.inf) for label in given.tolist()])
+    if missing.any():
+        raise BadData(f"y has {counted(int(missing.sum()), 'label')} that are missing or not finite; leave them out.")
     if type_of_target(given) == "continuous":
         return given.astype(np.float64)[:, None]
-    return (given[:, None] == np.unique(given)).astype(np.float64)
+    classes = {label: number for number, label in enumerate(dict.fromkeys(given.tolist()))}
+    return np.eye(len(classes))[[classes[label] for label in given.tolist()]]

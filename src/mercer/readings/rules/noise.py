@@ -194,9 +194,11 @@ def unequal_noise(scree: Scree) -> str:
     if scree.by_kernel or scree.columns is None or scree.axes is None or _too_few(scree):
         return ""
     k = deflated_parallel(scree).k or 0
-    taken = np.sum(scree.axes[:k] ** 2, axis=0)
+    axes = scree.axes[:k]
+    taken = np.einsum("ij,ij->j", axes, axes)
     used = (scree.columns > 0) & (taken < _MOST_TAKEN)
-    left = np.maximum(scree.columns - scree.values[:k] @ scree.axes[:k] ** 2, 0.0)[used] / (1 - taken[used])
+    left = scree.columns - np.einsum("i,ij,ij->j", scree.values[:k], axes, axes)
+    left = np.maximum(left[used], 0.0) / (1 - taken[used])
     if len(left) <= _FEWEST_SIDES or not left.mean() > 0:
         return ""
     if np.sum((left / left.mean() - 1) ** 2) * scree.freedom / 2 <= _UNEQUAL * (len(left) - 1):
@@ -208,7 +210,7 @@ def unequal_noise(scree: Scree) -> str:
 def _too_few(scree: Scree) -> str:
     """Why nothing can be said of noise; nothing where something can."""
     if not scree.freedom >= _FEWEST_SIDES:
-        return f"{scree.weight:.3g} rows (or weights that sum to that) are too few to tell noise"
+        return f"too few rows, or a sum of weights of {scree.weight:.3g}, to tell what is noise"
     if scree.varying < _FEWEST_SIDES:
         return "fewer than two columns vary"
     return ""

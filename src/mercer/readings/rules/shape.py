@@ -3,6 +3,7 @@
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.readings.columns import FEW_ROWS
 from mercer.readings.components import fewest_for_share, shares
 from mercer.readings.rules.scree import Opinion, Scree, exceeding, silent, unknown
 
@@ -62,7 +63,7 @@ def profile_likelihood(values: Array) -> Array:
 def about_flat(scree: Scree) -> str:
     """What to say of a kernel that sees no direction; nothing for others."""
     first = float(scree.values[0]) / scree.total if scree.total > 0 and len(scree.values) else 0.0
-    if not scree.by_kernel or first >= _FLAT / scree.weight:
+    if not scree.by_kernel or scree.weight < FEW_ROWS or first >= _FLAT / scree.weight:
         return ""
     return f"the scree is flat: λ₁ is {first:.2g} of the variance, below 5/n, so the kernel is too narrow for elbows"
 
@@ -89,11 +90,16 @@ def kaiser(scree: Scree) -> Opinion:
     """λᵢ > mean λ: above the average column, which is 1 for standardized columns (Guttman, Kaiser).
 
     Needs the total and the number of columns that vary. Equal is not above. Of pure noise it keeps about half, so it
-    means little where columns are many. Of kernels it says nothing, as their features have no number.
+    means little where columns are many, and nothing where they are more than rows: nearly all variances exceed the mean
+    then. Of kernels it says nothing, as their features have no number.
     """
     if scree.by_kernel:
         return silent("kaiser", "the mean over columns: a kernel has none")
     if scree.varying < 1:
         return silent("kaiser", "nothing varies")
+    if scree.freedom < scree.varying:
+        return silent(
+            "kaiser", f"with {scree.varying:,} columns and {scree.weight:,.6g} rows nearly all exceed the mean"
+        )
     limits = np.full(scree.most, scree.total / scree.varying)
     return exceeding("kaiser", scree, limits, "the mean variance of a column")

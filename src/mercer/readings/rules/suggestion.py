@@ -72,7 +72,7 @@ class Suggestion:
         if len(heard) == 1:
             one = f"by {heard[0].rule}, the one rule here that tells signal from noise"
             return f"Keep {agreed.answer}: {one}.{self._left_out}"
-        how = f"all {len(heard)} rules that tell signal from noise agree"
+        how = f"{'both' if len(heard) == 2 else f'all {len(heard)}'} rules that tell signal from noise agree"
         if least < most:
             how = (
                 f"the median of {counted(len(heard), 'rule')} that tell signal from noise, which say {least} to {most}"

@@ -36,14 +36,15 @@ def _eigenvalues(s: float) -> Array:
     end = (max(s, 0.0) ** 1.5 + 1.5 * _DIGITS) ** (2 / 3)  # where Ai has fallen by exp(−45)
     nodes, weights = _gauss_legendre()
     x, w = (end - s) * (nodes + 1), (end - s) * weights  # from 0 to twice that, as A has the mean of two
-    kernel = airy(s + (x[:, None] + x) / 2)[0] / 2
-    root = np.sqrt(w)
+    kernel, root = np.zeros((len(x), len(x))), np.sqrt(w)
+    i, j = np.tril_indices(len(x))
+    kernel[i, j] = airy(s + (x[i] + x[j]) / 2)[0] / 2  # the half that eigvalsh reads
     return np.minimum(np.linalg.eigvalsh(root[:, None] * kernel * root), 1 - UNIT)  # which rounding may exceed
 
 
 @cache
 def _gauss_legendre() -> tuple[Array, Array]:
-    return np.polynomial.legendre.leggauss(64)  # all digits are there from 40 on
+    return np.polynomial.legendre.leggauss(48)  # all digits are there from 40 on
 
 
 def johnstone(rows: float, columns: float) -> tuple[float, float]:
