@@ -1,6 +1,6 @@
 """Functions beside the estimators.
 
 `plan` says what a fit would do, without rows; `locally_linear_embedding` is scikit-learn's function on our model. They
-make a model, ask it, and keep nothing. `influence` asks a fitted model what drives its components. None of them
-changes a model, and no model needs them.
+make a model, ask it, and keep nothing. `influence` asks a fitted model what drives its components, `contributions` who
+made them, `clusters` whether they show any. None of them changes a model, and no model needs them.
 """

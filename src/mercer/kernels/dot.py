@@ -152,7 +152,7 @@ class Cosine(_DotKernel):
     def slopes(self, Z: Held, X: Held) -> Slopes:
         """(x̂ − k·ẑ)/‖z‖ with directions x̂ and ẑ; 0 of a row z of zeros, where k jumps."""
         directions, others = self.rows(Z), self.rows(X)
-        each = _inverse(row_products(directions, as_float(Z)))[:, None]  # ẑᵀz = ‖z‖, without a square
+        each = _inverse(_row_products(directions, as_float(Z)))[:, None]  # ẑᵀz = ‖z‖, without a square
         return ByProducts(
             directions, others, np.broadcast_to(each, (n_rows(Z), n_rows(X))), -each * dot(directions, others)
         )
@@ -353,7 +353,7 @@ def product_chain(X: Held) -> int:
     return X.shape[1] if sparse.issparse(X) else chain(X.shape[1], LESS_SHORT) + 1
 
 
-def row_products(X: Held, Y: Held) -> Array:
+def _row_products(X: Held, Y: Held) -> Array:
     """xᵀy of every row of X with that of Y, as dense numbers."""
     if sparse.issparse(X) or sparse.issparse(Y):
         return np.asarray(sparse.csr_array(X).multiply(Y).sum(axis=1), dtype=np.float64).ravel()

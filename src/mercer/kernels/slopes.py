@@ -48,7 +48,7 @@ class ByProducts(Slopes):
 
     def pull(self, C: Array) -> Array:
         weights = np.broadcast_to(C, (self.Z.shape[0], self.X.shape[0])) if self.of_x is None else C * self.of_x
-        out = times_rows(weights, self.X)
+        out = _times_rows(weights, self.X)
         if self.of_z is not None:
             out += dense(self.Z, np.float64) * (C * self.of_z).sum(axis=1)[:, None]
         if self.times != 1.0:
@@ -88,6 +88,6 @@ class Together(Slopes):
         return np.asarray(sum(slopes.pull(C * weight) for slopes, weight in self.parts))
 
 
-def times_rows(weights: Array, X: Held) -> Array:
+def _times_rows(weights: Array, X: Held) -> Array:
     """Weights (m×n) times rows, as a dense array: in short chains if they are dense."""
     return product(weights, X, None, LESS_SHORT) if isinstance(X, np.ndarray) else dense(weights @ X)
