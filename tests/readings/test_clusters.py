@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import pdist
 from sklearn.metrics import adjusted_rand_score
 
 from mercer import PCA, KernelPCA, LocallyLinearEmbedding, clusters
@@ -174,6 +175,31 @@ def test_one_cluster_has_none(make, gamma):
     assert not found.labels.any()
     assert "Another width of the kernel" in str(found)
     assert_array_equal(found.predict(make(np.random.default_rng(2))), 0)
+
+
+def one_cluster_of_every_kind(n, rng):
+    def along(most):
+        angle = most * rng.random(n)
+        return np.column_stack([np.cos(angle), np.sin(angle)])
+
+    normal = [rng.normal(size=(n, d)) for d in (1, 2, 5, 20)]
+    even = [rng.random((n, 1)), rng.random((n, 2)), along(2 * np.pi), along(3.0)]
+    skewed = [rng.exponential(size=(n, 2)), rng.lognormal(size=(n, 2))]
+    return [*normal, *even, *skewed, rng.standard_t(3, size=(n, 2)), rng.standard_cauchy(size=(n, 2))]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@pytest.mark.parametrize(("n", "most"), [(30, 0.09), (100, 0.04), (300, 0.03)])
+def test_clusters_are_seldom_found_where_there_are_none(n, most):
+    """The rates of the guide (6 %, 2.0 % and 1.5 %), with room for what 600 samples tell of them: three deviations."""
+    rng, found = np.random.default_rng(1), []
+    for _ in range(10):
+        for X in one_cluster_of_every_kind(n, rng):
+            median = np.median(pdist(X, "sqeuclidean"))
+            found += [clusters(model(X, width / median)).n_clusters > 1 for width in (0.3, 1, 3, 10, 40)]
+    assert len(found) == 600
+    assert np.mean(found) < most
 
 
 def test_clusters_that_are_asked_for_and_not_there_are_made_and_doubted():
