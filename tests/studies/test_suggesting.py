@@ -56,6 +56,23 @@ def test_offset_unit_and_precision_do_not_matter(rule, change):
     assert PCA(rule).fit(change(X)).n_components_ == 3
 
 
+@pytest.mark.parametrize("rule", RULES_OF["pca"])
+@pytest.mark.parametrize("way", ["full", "covariance_eigh", "qr"])
+@quiet
+def test_small_variances_beside_a_huge_one_are_seen(rule, way):
+    """A column of another unit, 1e9 times as large: what is left has its own rank, found by a fit without squares."""
+    Y = np.column_stack([1e9 * np.arange(200.0), X])
+    assert PCA(rule, svd_solver=way).fit(Y).n_components_ == suggest(PCA().fit(Y))[rule].k
+    assert len(suggest(PCA().fit(Y)).scree.positive) == 21
+
+
+def test_variances_that_are_rounding_are_none():
+    Y = X[:, :3] @ np.random.default_rng(0).standard_normal((3, 10)) + 1e3
+    assert len(suggest(PCA().fit(Y)).scree.positive) == 3
+    for way in ("full", "covariance_eigh", "qr"):
+        assert PCA("tracy-widom", svd_solver=way).fit(Y).n_components_ <= 3
+
+
 @pytest.mark.parametrize("rule", ["parallel", "deflated-parallel", "tracy-widom", "marchenko-pastur", "gavish-donoho"])
 def test_more_columns_than_rows_are_no_trouble(rule):
     wide = factors(0, 60, 700, (20, 18, 16))
@@ -78,7 +95,7 @@ def test_sparse_rows_are_kept_by_rules_too():
 
 def test_gram_has_no_axes_to_deflate_by():
     with pytest.raises(BadData, match='svd_solver="gram" does not have'):
-        PCA("deflated-parallel", svd_solver="gram").fit(X[:15])
+        PCA("deflated-parallel", svd_solver="gram").fit(factors(0, 60, 700))
     assert PCA("parallel", svd_solver="gram").fit(factors(0, 60, 700, (20, 18, 16))).n_components_ == 3
 
 

@@ -19,7 +19,7 @@ from mercer.readings.rules.drawn import flip, horn, kernel_parallel, some_of
 from mercer.readings.rules.known import KERNEL_RULES, LINEAR_RULES
 from mercer.readings.rules.labels import relevant_dimension
 from mercer.readings.rules.noise import unequal_noise
-from mercer.readings.rules.scree import Opinion, Scree, silent
+from mercer.readings.rules.scree import Opinion, Scree, explains_all, silent
 from mercer.readings.rules.shape import enough
 from mercer.readings.rules.suggestion import Suggestion
 from mercer.sources.held import HeldRows
@@ -27,7 +27,6 @@ from mercer.sources.items import Items
 
 _SIDE = 5000  # rows or columns, whichever are fewer, up to which all variances are found anew
 _COPIES = 5  # of the rows, while they are permuted and multiplied
-_ALL_OF_IT = 1 - 1e-9  # of the variance
 _LABELLED = "it needs labels: give them as y"
 _UNWEIGHTED = "labels are compared row by row, and these have weights"
 
@@ -41,7 +40,7 @@ class Study(ABC):
         self.model, self.weighted, self.random_state = model, sample_weight is not None, random_state
         generator_from(random_state)  # refuses what is none
         self.items: Items | None = None if X is None else model._new_items(X)
-        self.labels = None if y is None else as_columns(y)
+        self.labels = None if y is None else label_columns(y)
         self.scree = self.scree_of(model)
 
     @abstractmethod
@@ -133,6 +132,7 @@ class OfColumns(Study):
             columns=None if exact is None else exact.columns,
             axes=to_numpy(model.components_).astype(np.float64, copy=False),
             whole=len(values) >= min(n, model.n_features_in_),
+            floor=0.0,  # a fit reports as zero what may be
         )
 
     def drawn(self, name: str) -> Opinion:
@@ -171,8 +171,9 @@ class OfKernel(Study):
             total=total,
             weight=weight,
             width=max(1, round(weight)),
-            whole=bool(values.sum() >= _ALL_OF_IT * total),
+            whole=explains_all(values, total),
             by_kernel=True,
+            floor=0.0,
         )
 
     @property
@@ -231,7 +232,7 @@ class OfKernel(Study):
         return self._of_scores()
 
 
-def as_columns(y: Any) -> Array:
+def label_columns(y: Any) -> Array:
     """Labels as columns: numbers as they are, classes as ones and zeros."""
     given = np.asarray(y)
     if given.ndim != 1 or not len(given):

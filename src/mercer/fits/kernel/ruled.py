@@ -10,10 +10,8 @@ from mercer.fits.kernel.task import Task
 from mercer.readings.rules.drawn import kernel_parallel, some_of
 from mercer.readings.rules.keeping import number_to_keep
 from mercer.readings.rules.known import KERNEL_RULES
-from mercer.readings.rules.scree import Opinion, Scree
+from mercer.readings.rules.scree import Opinion, Scree, explains_all
 from mercer.readings.rules.shape import about_flat
-
-_ALL_OF_IT = 1 - 1e-9  # of the variance: what is left is rounding
 
 
 def number_by_rule(task: Task, values: Array, total: float, weight: float) -> int:
@@ -24,7 +22,7 @@ def number_by_rule(task: Task, values: Array, total: float, weight: float) -> in
         total=total,
         weight=weight,
         width=task.problem.n_features or task.problem.n,
-        whole=bool(values.sum() >= _ALL_OF_IT * total),
+        whole=explains_all(values, total),
         by_kernel=True,
     )
     k = number_to_keep(task.asked, values, total, by_rule=lambda name: _asked(task, name, scree))

@@ -21,6 +21,11 @@ from mercer.sweeps.scatter import Scatter
 from mercer.sweeps.square import Square
 from mercer.threads import blas_threads_for, one_blas_thread
 
+
+class HiddenVariances(Exception):
+    """A rule needs variances that squares of the rows leave no digit of, if they are there at all."""
+
+
 _COUNTED = "all eigenvalues were computed or counted"
 
 
@@ -47,7 +52,10 @@ def from_matrix(
         pairs = plan.solver.solve(op, op.n if by_rule else min(number_of_axes(task), op.n), task.rng())
         if by_rule:
             axes = None if plan.held == "gram" else pairs.vectors.T
-            pairs = pairs.first(_number_by_rule(task, scatter, scale, pairs.values, total, axes))
+            scree = _scree(task, scatter, scale, pairs.values, total, axes, noise + rounding_floor(op.n, pairs.size))
+            if isinstance(task.asked, str) and len(scree.positive) < scree.most and not task.hidden:
+                raise HiddenVariances
+            pairs = pairs.first(_number_by_rule(task, scree))
         bound, level = _bound_on_the_rest(pairs), _COUNTED
     else:
         with one_blas_thread():
@@ -67,12 +75,13 @@ def from_factor(task: LinearTask, plan: Plan, scatter: Scatter, factor: Array, s
     size = float(np.linalg.norm(factor))
     most = min(factor.shape) if task.asked is None or isinstance(task.asked, (float, str)) else int(task.asked)
     pairs = Svd().solve(Dilation(factor), most, task.rng())
+    noise = float(np.linalg.norm(slack))
     if isinstance(task.asked, (float, str)):
-        axes = np.sqrt(2) * pairs.vectors[len(factor) :].T
-        pairs = pairs.first(_number_by_rule(task, scatter, scale, pairs.values**2, size**2, axes))
+        axes, floor = np.sqrt(2) * pairs.vectors[len(factor) :].T, noise + rounding_floor(sum(factor.shape), size)
+        scree = _scree(task, scatter, scale, pairs.values**2, size**2, axes, floor**2)
+        pairs = pairs.first(_number_by_rule(task, scree))
     else:
         pairs = pairs.first(number_of_axes(task))
-    noise = float(np.linalg.norm(slack))
     certificate = certify(
         pairs, tol=plan.tol / 2, bound=_bound_on_the_rest(pairs), level=_COUNTED, entries=noise
     ).squared()
@@ -101,25 +110,36 @@ def number_of_axes(task: LinearTask) -> int:
     raise NoRoom(f"n_components={asked!r} needs all {most:,} variances, and that does not fit.")
 
 
-def _number_by_rule(
-    task: LinearTask, scatter: Scatter, scale: Array | None, spectrum: Array, total: float, axes: Array | None
-) -> int:
-    """By a share or a rule on the whole spectrum; the axes, one a row, where they are those of columns."""
-    if task.asked == "deflated-parallel" and axes is None:
-        raise BadData(
-            'n_components="deflated-parallel" needs the axes of all components, which svd_solver="gram" does not '
-            "have: leave svd_solver out."
-        )
-    scree = Scree(
+def _scree(
+    task: LinearTask,
+    scatter: Scatter,
+    scale: Array | None,
+    spectrum: Array,
+    total: float,
+    axes: Array | None,
+    floor: float,
+) -> Scree:
+    """What a rule looks at; the axes, one a row, where they are those of columns. Up to `floor`, all is rounding."""
+    return Scree(
         values=np.maximum(spectrum[: task.problem.all], 0.0),
         total=total,
         weight=scatter.weight,
         width=task.problem.d,
         columns=scatter.squares_in(scale),
         axes=axes,
+        floor=floor,
     )
+
+
+def _number_by_rule(task: LinearTask, scree: Scree) -> int:
+    """By a share or a rule on the whole spectrum."""
+    if task.asked == "deflated-parallel" and scree.axes is None:
+        raise BadData(
+            'n_components="deflated-parallel" needs the axes of all components, which svd_solver="gram" does not '
+            "have: leave svd_solver out."
+        )
     return number_to_keep(
-        task.asked, scree.values, total, by_rule=lambda name: by_linear_rule(name, scree), dtype=task.dtype
+        task.asked, scree.values, scree.total, by_rule=lambda name: by_linear_rule(name, scree), dtype=task.dtype
     )
 
 

@@ -33,11 +33,14 @@ class LinearTask:
     problem: LinearProblem
     limits: Limits
     rng: Callable[[], np.random.Generator]
-    asked: int | float | str | None  # components: a number, a share of the variance, "mle", "bic", or None for all
+    asked: (
+        int | float | str | None
+    )  # components: a number, a share of the variance, a rule by its name, or None for all
     standardize: bool = False
     names: Array | None = None  # of the columns
     progress: Listener = False
     look: Callable[[], object] = lambda: None  # for numbers that are not finite, with words for them
+    hidden: bool = False  # whether a rule has to do without variances that squares leave no digit of
     units: Array | None = None  # powers of two that the columns were divided by, as their squares were no numbers
 
     @property

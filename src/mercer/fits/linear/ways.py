@@ -9,6 +9,7 @@ from mercer.blocks import cut
 from mercer.certificates.residuals import certify
 from mercer.errors import NoRoom
 from mercer.fits.linear.axes import (
+    HiddenVariances,
     as_axes,
     column_scales,
     from_factor,
@@ -45,10 +46,26 @@ def find_axes(task: LinearTask, plan: Plan) -> Axes:
     words, threads = "sweeps over the rows", task.limits.threads
     with np.errstate(divide="ignore"), working(task.progress, plan.passes, words, threads=threads) as on_pass:
         try:
-            return _WAYS[plan.held](task, plan, on_pass)
+            return _go(task, plan, on_pass)
         except OutOfRange:
             task = with_units(task)
-            return without_units(_WAYS[plan.held](task, plan, on_pass), task)
+            return without_units(_go(task, plan, on_pass), task)
+
+
+def _go(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
+    """The way of the plan; where a rule needs variances that squares hide, one without squares if it fits."""
+    try:
+        return _WAYS[plan.held](task, plan, on_pass)
+    except HiddenVariances:
+        better = _plan_without_squares(task)
+        if task.problem.sparse or better.memory > task.limits.memory:
+            return _WAYS[plan.held](replace(task, hidden=True), plan, on_pass)
+        return _WAYS[better.held](task, better, on_pass)
+
+
+def _plan_without_squares(task: LinearTask) -> Plan:
+    """By the triangle, or the rows if they are fewer than columns."""
+    return (triangle_plan if task.problem.d <= task.problem.n else rows_plan)(task.problem, task.limits, _TOO_FEW)
 
 
 # ---------------------------------------------------------------------- by the scatter matrix
@@ -107,7 +124,7 @@ def _without_squares_if_need_be(task: LinearTask, found: Axes, scatter: Scatter,
         found = replace(found, rest=rest if len(found.values) < found.all else 0.0)
         if not there:
             return found
-        plan = (triangle_plan if task.problem.d <= task.problem.n else rows_plan)(task.problem, task.limits, _TOO_FEW)
+        plan = _plan_without_squares(task)
         if plan.memory <= task.limits.memory:
             return _WAYS[plan.held](task, plan, on_pass)
     return replace(found, warnings=[*found.warnings, *about_digits(found)])

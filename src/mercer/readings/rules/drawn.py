@@ -8,12 +8,12 @@ import numpy as np
 from mercer.arrays import Array, Held, dense
 from mercer.kernels import Kernel
 from mercer.progress import OnPass
+from mercer.readings.rules.noise import LEVEL
 from mercer.readings.rules.scree import Opinion, Scree, exceeding, silent
 
 DRAWS = 39  # the 38th of 39 is exceeded by one more like them in 2 of 40 cases: 5 %
 KERNEL_DRAWS = 19  # the largest of 19, in 1 of 20
 KERNEL_ROWS = 1000  # that kernels are compared on
-_LEVEL = 0.05
 _WORK = 3e11  # products of all draws beyond which nobody wants to wait
 
 
@@ -88,7 +88,7 @@ def _limits(draw: Callable[[], Array], draws: int, on_draw: OnPass) -> Array:
         drawn.append(draw())
         if on_draw:
             on_draw((i + 1) / draws)
-    return np.sort(drawn, axis=0)[ceil((1 - _LEVEL) * (draws + 1)) - 1]
+    return np.sort(drawn, axis=0)[ceil((1 - LEVEL) * (draws + 1)) - 1]
 
 
 def _variances(rows: Array, freedom: float) -> Array:

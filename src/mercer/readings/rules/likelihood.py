@@ -5,8 +5,6 @@ import numpy as np
 from mercer.readings.components import bic, minka_evidence
 from mercer.readings.rules.scree import Opinion, Scree, silent, unknown
 
-_OF_KERNELS = "it is about normal rows of numbers, not about features of a kernel"
-
 
 def minka(scree: Scree) -> Opinion:
     """The k of the largest evidence of probabilistic PCA, by Laplace's method (Minka 2000): see `minka_evidence`.
@@ -42,7 +40,7 @@ def schwarz(scree: Scree, wide: bool = False) -> Opinion:
 
 def _not_of(scree: Scree) -> str:
     if scree.by_kernel:
-        return _OF_KERNELS
+        return "it is about normal rows of numbers, not about features of a kernel"
     if not scree.whole:
         return f"it needs all variances, and {unknown(scree)}"
     return "" if len(scree.positive) else "nothing varies"

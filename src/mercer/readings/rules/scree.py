@@ -9,6 +9,7 @@ from mercer.arrays import Array
 from mercer.errors import counted
 
 _WHOLE = 1e-6  # of a row: how far sums of weights may be off a whole number by rounding
+_ALL_OF_IT = 1 - 1e-9  # of the total: what is left is rounding
 _TIE = 1e-10  # of a limit: what exceeds it by less is equal
 _NOTHING = 1e-13  # of the largest variance: what is smaller is rounding
 
@@ -28,6 +29,7 @@ class Scree:
     axes: Array | None = None  # k×d: the direction of each variance
     whole: bool = True  # whether all variances are known
     by_kernel: bool = False
+    floor: float | None = None  # variances up to this are rounding; None: those below 1e-13 of the largest
 
     @property
     def freedom(self) -> float:
@@ -47,7 +49,8 @@ class Scree:
     @cached_property
     def positive(self) -> Array:
         """The variances that are more than rounding."""
-        return self.values[self.values > _NOTHING * self.values.max(initial=0.0)]
+        floor = _NOTHING * float(self.values.max(initial=0.0)) if self.floor is None else self.floor
+        return self.values[self.values > floor]
 
     @property
     def filled(self) -> Array:
@@ -70,6 +73,11 @@ class Opinion:
     def answer(self) -> str:
         """The number for people: "4", "at least 10" or "–"."""
         return "–" if self.k is None else f"at least {self.k}" if self.at_least else str(self.k)
+
+
+def explains_all(values: Array, total: float) -> bool:
+    """Whether these variances are all there are, but for rounding."""
+    return bool(values.sum() >= _ALL_OF_IT * total)
 
 
 def silent(rule: str, why: str) -> Opinion:
