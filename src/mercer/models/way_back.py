@@ -81,9 +81,10 @@ class WithWayBack(KernelModel):
     def denoise(self, X: Any, return_error: bool = False) -> Any:
         """The pre-images of the projections of X onto the components: what is left without the directions not kept.
 
-        With ``preimage`` None or "auto" and a kernel of a distance, the way of Kwok and Tsang is taken, and with other
-        kernels an average of neighbours. These follow the data where noise has moved a row, while the point that
-        comes nearest in feature space (what `inverse_transform` finds) follows the noise as well.
+        With ``preimage`` None or "auto", what is found is compared with its neighbours among the rows of the fit. A
+        row that lies beside these farther than rows do is drawn to them, as the best linear guess says: the noise that
+        a projection leaves is taken off, and rows without noise stay as they are. Texts, tables and other things
+        become the item of the fit that is nearest. Any other ``preimage`` is taken as it is.
 
         Parameters
         ----------

@@ -12,7 +12,7 @@ from mercer.operators.tiles import apply
 
 __all__ = ["Expansion", "distances_of"]
 
-_ENTRIES = 1_000_000  # of queries against rows, worked on at a time
+_ENTRIES = 4_000_000  # of queries against rows, worked on at a time
 
 
 @dataclass(frozen=True, eq=False)

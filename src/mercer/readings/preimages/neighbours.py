@@ -1,4 +1,6 @@
-"""Pre-images from the nearest rows in feature space: by the distances to them (Kwok and Tsang), or as their average."""
+"""The nearest rows in feature space: pre-images by the distances to them (Kwok and Tsang), as their average, and what
+they tell about noise.
+"""
 
 import numpy as np
 
@@ -6,7 +8,7 @@ from mercer.arrays import Array, Held
 from mercer.kernels.base import Kernel
 from mercer.readings.preimages.radial import Radial
 
-__all__ = ["NEIGHBOURS", "by_average", "by_distances", "nearest"]
+__all__ = ["NEIGHBOURS", "beside", "by_average", "by_distances", "nearest", "without_noise"]
 
 NEIGHBOURS = 15
 _RANK = 1e-10  # of the largest eigenvalue of the neighbours' Gram matrix: below it, they span nothing
@@ -110,3 +112,48 @@ def _convex(G: Array) -> Array:
         weights = np.zeros(len(G))
     total = weights.sum()
     return weights / total if np.isfinite(total) and total > 0 else np.eye(len(G))[0]
+
+
+# ---------------------------------------------------------------------- noise
+
+
+def without_noise(Z: Array, around: Array, usual: float) -> Array:
+    """Rows Z (m×d) without what neighbours (m×q×d) do not have: rows of the fit lie beside theirs by √usual.
+
+    With x̄ and the variances eⱼ/q of the neighbours along the directions that they span, z − x̄ is a part inside of the
+    span and a part u beside it. What ‖u‖² exceeds the usual by is taken for noise, of variance σ² in each of the
+    dimensions beside the span, and inside of it as well. The best linear guess multiplies u by usual/‖u‖², and the
+    coordinates inside by eⱼ/(eⱼ + qσ²). A row that lies as rows do stays where it is.
+    """
+    q, d = around.shape[1:]
+    middle, A, values, U, spans = _spanned(around)
+    moved = Z - middle
+    along = np.einsum("ijk,ij->ik", U, np.einsum("ijk,ik->ij", A, moved))
+    inside = _combined(along * np.divide(1.0, values, out=np.zeros_like(values), where=spans), U, A)
+    u = moved - inside
+    squared = np.einsum("ij,ij->i", u, u)
+    more = np.maximum(squared - usual, 0.0)
+    noise = q * more / np.maximum(d - spans.sum(axis=1), 1)
+    calm = _combined(along * np.divide(1.0, values + noise[:, None], out=np.zeros_like(values), where=spans), U, A)
+    return np.asarray(middle + calm + u * np.divide(usual, squared, out=np.ones_like(squared), where=more > 0)[:, None])
+
+
+def beside(rows: Array, around: Array) -> Array:
+    """‖u‖² of every row (m×d): how far it lies beside the span of its neighbours (m×q×d)."""
+    middle, A, values, U, spans = _spanned(around)
+    along = np.einsum("ijk,ij->ik", U, np.einsum("ijk,ik->ij", A, rows - middle))
+    inside = np.sum(along**2 * np.divide(1.0, values, out=np.zeros_like(values), where=spans), axis=1)
+    return np.maximum(np.sum((rows - middle) ** 2, axis=1) - inside, 0.0)
+
+
+def _spanned(around: Array) -> tuple[Array, Array, Array, Array, Array]:
+    """Mean, points less the mean, and eigenvalues and vectors of their Gram matrix, of every neighbourhood."""
+    middle = around.mean(axis=1, dtype=np.float64)
+    A = around - middle[:, None]
+    values, U = np.linalg.eigh(A @ A.transpose(0, 2, 1))
+    return middle, A, values, U, values > _RANK * np.maximum(values[:, -1:], np.finfo(float).tiny)
+
+
+def _combined(weights: Array, U: Array, A: Array) -> Array:
+    """Aᵀ U weights of every neighbourhood."""
+    return np.asarray(np.einsum("ij,ijk->ik", np.einsum("ijk,ik->ij", U, weights), A))

@@ -15,7 +15,7 @@ from mercer.readings.preimages.descent import descend
 from mercer.readings.preimages.expansion import Expansion
 from mercer.readings.preimages.fixed_point import fixed_points
 from mercer.readings.preimages.learned import Learned, conformal_map, learn_ridge
-from mercer.readings.preimages.neighbours import NEIGHBOURS, by_average, by_distances, nearest
+from mercer.readings.preimages.neighbours import NEIGHBOURS, beside, by_average, by_distances, nearest, without_noise
 from mercer.readings.preimages.radial import Radial
 from mercer.threads import run
 
@@ -23,6 +23,7 @@ __all__ = ["METHODS", "WaysBack", "is_linear", "number_outside"]
 
 METHODS = ("auto", "conformal", "fixed-point", "gradient", "kwok-tsang", "local", "ridge")
 _TIMES, _DEVIATIONS = 2.0, 6.0  # that a score lies outside: of the largest known one, and of the standard deviation
+_SOME = 300  # rows of the fit from which is learned how rows lie beside their neighbours
 _BYTES = 32  # for each entry of a matrix between rows that a regression works on
 
 
@@ -34,22 +35,28 @@ class WaysBack:
     weights: Array | None = None  # of the rows; None: all count the same
 
     def rows(self, Y: Array, method: str, noisy: bool = False, limits: Limits | None = None) -> Array:
-        """The pre-images of scores Y (m×d); `noisy`: the rows that they are of are to be cleaned."""
+        """The pre-images of scores Y (m×d); `noisy`: with "auto", what neighbours do not have is taken off as noise."""
         limits = limits or Limits.of()
-        found = usual_method(self.kernel, noisy) if method == "auto" else method
+        found = usual_method(self.kernel) if method == "auto" else method
         self._refuse(found)
         if found == "linear":
             return self._in_the_plane(Y)
-        if found in ("ridge", "conformal"):
-            return self._learned(Y, found, limits)
-        out = np.empty((len(Y), self.expansion.rows.shape[1]))
+        known = self._learned(Y, found, limits) if found in ("ridge", "conformal") else None
+        usual = self.usual if noisy and method == "auto" else None
+        return known if known is not None and usual is None else self._by_blocks(Y, found, known, usual, limits.threads)
+
+    def _by_blocks(self, Y: Array, method: str, known: Array | None, usual: float | None, threads: int) -> Array:
+        """Some scores after the other, with their neighbours: found by a method, unless known, and without noise."""
+        e = self.expansion
+        out = np.empty((len(Y), e.rows.shape[1]))
 
         def work(some: slice) -> None:
-            out[some] = self._block(Y[some], found)
+            near, apart = nearest(e.to_rows(Y[some]), NEIGHBOURS)
+            rows = self._block(Y[some], method, near, apart) if known is None else known[some]
+            out[some] = rows if usual is None else without_noise(rows, e.rows[near], usual)
 
-        blocks = self.expansion.blocks(len(Y), NEIGHBOURS * out.shape[1])
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            run(work, blocks, limits.threads)
+            run(work, e.blocks(len(Y), NEIGHBOURS * out.shape[1]), threads)
         return out
 
     @property
@@ -59,6 +66,16 @@ class WaysBack:
     @cached_property
     def radial(self) -> Radial | None:
         return None if is_sparse(self.expansion.rows) else Radial.of(self.kernel, self.expansion.rows)
+
+    @cached_property
+    def usual(self) -> float:
+        """How far rows of the fit lie beside the span of their neighbours, squared: the median of some of them."""
+        e = self.expansion
+        some = np.arange(min(_SOME, e.n)) * e.n // min(_SOME, e.n)
+        squared = e.to_rows(e.scores[some])
+        squared[np.arange(len(some)), some] = np.inf  # nobody is a neighbour of his own
+        near = nearest(squared, min(NEIGHBOURS, max(e.n - 1, 1)))[0]
+        return float(np.median(beside(np.asarray(e.rows[some], dtype=np.float64), e.rows[near])))
 
     @cached_property
     def _maps(self) -> dict[str, Learned]:
@@ -87,32 +104,38 @@ class WaysBack:
         B, mean = self.conformal
         return np.asarray(Y @ B + mean)
 
-    def _block(self, Y: Array, method: str) -> Array:
+    def _block(self, Y: Array, method: str, near: Array, apart: Array) -> Array:
         """Of some scores, by a method that looks at every one of them alone."""
         e = self.expansion
-        squared = e.to_rows(Y)
-        near, apart = nearest(squared, NEIGHBOURS)
         if method == "kwok-tsang":
             return self._by_distances(Y, near, apart)
         if method == "local":
             return by_average(self.kernel, e.rows, near, apart)
         C = e.coefficients(Y)
-        if method == "fixed-point":
-            assert self.radial is not None
-            start = self._better(C, e.rows[near[:, 0]], self._by_distances(Y, near, apart))
-            return fixed_points(self.radial, C, start)
-        start = self._better(C, e.rows[near[:, 0]], by_average(self.kernel, e.rows, near, apart))
-        return descend(e, C, start)
+        return self._fixed_points(Y, C, near, apart) if method == "fixed-point" else self._descend(Y, C, near, apart)
+
+    def _fixed_points(self, Y: Array, C: Array, near: Array, apart: Array) -> Array:
+        """From the points at the distances of neighbours, and from the nearest row where that ends lower."""
+        assert self.radial is not None
+        e, top = self.expansion, self.radial.factor
+        Z, heights = fixed_points(self.radial, C, self._by_distances(Y, near, apart))
+        of_nearest = (apart[:, 0] - e.squares(Y) - e.shift) / top - 1 + 2 * C.sum(axis=1)
+        again = np.flatnonzero(of_nearest < heights)
+        if len(again):
+            Z[again] = fixed_points(self.radial, C[again], e.rows[near[again, 0]])[0]
+        return Z
+
+    def _descend(self, Y: Array, C: Array, near: Array, apart: Array) -> Array:
+        """From the nearest row or an average of neighbours, whichever is lower."""
+        e = self.expansion
+        average = by_average(self.kernel, e.rows, near, apart)
+        lower = e.objective(average, C) + e.squares(Y) < apart[:, 0]
+        return descend(e, C, np.where(lower[:, None], average, e.rows[near[:, 0]]))
 
     def _by_distances(self, Y: Array, near: Array, apart: Array) -> Array:
         assert self.radial is not None
         e, top = self.expansion, self.radial.factor
         return by_distances(self.radial, near, apart, (e.squares(Y) + (e.shift - top)) / top)
-
-    def _better(self, C: Array, some: Array, others: Array) -> Array:
-        """Of two candidates for every query, the one that lies nearer in feature space; the first, if neither does."""
-        nearer = self.expansion.objective(others, C) < self.expansion.objective(some, C)
-        return np.where(nearer[:, None], others, some).astype(np.float64)
 
     def _refuse(self, method: str) -> None:
         """One sentence for a kernel, or rows, that a method has no use for."""
@@ -141,18 +164,12 @@ def is_linear(kernel: Kernel) -> bool:
     return isinstance(kernel, Linear)
 
 
-def usual_method(kernel: Kernel, noisy: bool = False) -> str:
-    """What preimage="auto" stands for: what comes nearest in feature space, or what cleans best.
-
-    The nearest point follows every score, also where noise has moved it. An average of neighbours, and a point at the
-    distances to them, do not.
-    """
+def usual_method(kernel: Kernel) -> str:
+    """What preimage="auto" stands for: what comes nearest in feature space, where a search for that can end."""
     if is_linear(kernel):
         return "linear"
-    radial = Radial.of(kernel, np.empty((0, 0)))
-    if noisy:  # a kernel with a kink says little about distances to points that are no rows of the fit
-        return "kwok-tsang" if radial is not None and radial.kernel.smooth else "local"
-    return "fixed-point" if radial is not None else "gradient" if kernel.differentiable and kernel.psd else "ridge"
+    radial = Radial.of(kernel, np.empty((0, 0))) is not None
+    return "fixed-point" if radial else "gradient" if kernel.differentiable and kernel.psd else "ridge"
 
 
 def number_outside(known: Array, deviations: Array, Y: Array) -> int:
