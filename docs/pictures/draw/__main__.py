@@ -10,10 +10,16 @@ that are kept in benchmarks/.
 import argparse
 from pathlib import Path
 
-from docs.pictures.draw import drives, landmarks, lle, molecules, three_clusters, wall
+from docs.pictures.draw import denoising, drives, landmarks, lle, molecules, three_clusters, wall
 
 PICTURES = (
-    lle.PICTURES | landmarks.PICTURES | wall.PICTURES | three_clusters.PICTURES | molecules.PICTURES | drives.PICTURES
+    lle.PICTURES
+    | landmarks.PICTURES
+    | wall.PICTURES
+    | three_clusters.PICTURES
+    | molecules.PICTURES
+    | drives.PICTURES
+    | denoising.PICTURES
 )
 
 
