@@ -145,10 +145,11 @@ def table_of_times(found):
 
 
 TOLD = f"""Kernel PCA (RBF) learned from clean digits; noise of σ = {SIGMA} on every pixel, or {FLIPPED:.0%} of the
-pixels black or white at random, on {QUERIES} others. Numbers are the mean of ‖x̂ − x‖² per image. *scikit-learn*: its kernel
-ridge, with the best of {len(RIDGES)} ridges; *mercer*: `KernelPCA(k).fit(clean).denoise(noisy)`, which has nothing to
-choose. Both get the best of {len(WIDTHS)} bandwidths (last column: γ times the median squared distance), and *best PCA*
-the best number of axes, on these very images. *Fixed points*, *Kwok–Tsang*, *ridge*: `preimage=` these."""
+pixels black or white at random, on {QUERIES} others. Numbers are the mean of ‖x̂ − x‖² per image. *scikit-
+learn*: its kernel ridge, with the best of {len(RIDGES)} ridges; *mercer*:
+`KernelPCA(k).fit(clean).denoise(noisy)`, which has nothing to choose. Both get the best of {len(WIDTHS)}
+bandwidths (last column: γ times the median squared distance), and *best PCA* the best number of axes, on
+these very images. *Fixed points*, *Kwok–Tsang*, *ridge*: `preimage=` these."""
 
 
 def write(scale):

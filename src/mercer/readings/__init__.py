@@ -1,11 +1,12 @@
 """What an answer says: numbers computed from fitted ones, or from any coordinates.
 
-`rules/` say how many components to keep (`components` has formulas of theirs), `preimage` the way back from scores to
-rows, `quality` how much of the neighbourhoods an embedding keeps (by `ranks` of `distances`), `similar` which items are
-most like others, `influence` how components change with every column (told by `driving`), `contributions` who made
-them, `clustering` whether they show clusters, `columns` what the columns alone tell, `novelty` how new a row is and
-what a score of that means, `tuning/` which kernel and bandwidth suit the rows, and `stability` which components other
-rows would give again. A reading changes nothing. It needs no model, and none of ours.
+`rules/` say how many components to keep (`components` has formulas of theirs), `preimages/` the ways back from scores
+to rows (`preimage` scikit-learn's), `quality` how much of the neighbourhoods an embedding keeps (by `ranks` of
+`distances`), `similar` which items are most like others, `influence` how components change with every column (told by
+`driving`), `contributions` who made them, `clustering` whether they show clusters, `columns` what the columns alone
+tell, `novelty` how new a row is and what a score of that means, `tuning/` which kernel and bandwidth suit the rows, and
+`stability` which components other rows would give again. A reading changes nothing. It needs no model, and none of
+ours.
 """
 
 from mercer.readings.columns import FEW_ROWS, about_unit, about_units, constant, dominating
