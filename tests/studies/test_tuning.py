@@ -1,5 +1,7 @@
 """`mercer.tune` and `gamma="cv"`: cases whose answer is known, what must not change it, and what it says."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -9,7 +11,10 @@ import mercer
 from mercer import KernelPCA
 from mercer.datasets import VOC, family, rings
 from mercer.errors import BadData, MercerWarning
+from mercer.fits.kernel.searching import rows_within
 from mercer.kernels import RBF, ChiSquared, Laplacian, Linear, Matern, Polynomial, Spectrum
+from mercer.readings.tuning.candidates import USUAL
+from mercer.readings.tuning.comparing import compare_kernels
 from support.silence import quiet
 
 
@@ -269,6 +274,24 @@ def test_other_kernels_with_a_gamma_have_one_and_those_without_do_not_care():
         assert model.kernel_.gamma == model.gamma_
     assert KernelPCA(2, kernel="linear", gamma="cv").fit(X).kernel_ == Linear()
     assert KernelPCA(2, kernel=Matern(), gamma="cv").fit(X).kernel_ == Matern()
+
+
+def test_the_sample_is_as_large_as_the_memory_limit_allows():
+    rows = knot(400)
+    tracemalloc.start()
+    compare_kernels(rows, USUAL, 2, 5, np.random.default_rng(0))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert rows_within(peak) <= 400  # so what is allowed for 400 rows is at least what they take
+    assert rows_within(10**6) == 125
+    model = KernelPCA(2, kernel="rbf", gamma="cv", memory_limit="6MB").fit(rows)
+    assert model.gamma_ > KernelPCA(2, kernel="rbf", gamma="median").fit(rows).gamma_
+
+
+def test_a_search_in_a_fit_is_told_of():
+    seen = []
+    KernelPCA(2, kernel="rbf", gamma="cv", progress=seen.append).fit(knot(60))
+    assert [state.words for state in seen].count("kernels compared") == 15
 
 
 def test_rows_of_weight_zero_have_no_say():

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import type_of_target
 from mercer.arrays import Array, Held, dense
 from mercer.errors import BadData, in_short, joined, listed, warn_each
 from mercer.fits.kernel.opening import open_training
-from mercer.fits.kernel.searching import COMPONENTS, FOLDS, SAMPLE, dense_sample, sample_numbers
+from mercer.fits.kernel.searching import COMPONENTS, FOLDS, SAMPLE, dense_sample, rows_within, sample_numbers
 from mercer.fits.training import Training
 from mercer.kernels import Kernel
 from mercer.kernels.base import kind_of_items, n_rows
@@ -100,7 +100,7 @@ def tune(
     model.check_params()
     limits, rng = model._limits(), model._rng()
     training = _opened(model, X, kernels)
-    rows, labels = _sampled(training, y, subsample, rng)
+    rows, labels = _sampled(training, y, min(subsample, rows_within(limits.memory)), rng)
     judge_of, classes = _judge(labels, scoring)
     k = _number_to_compare(n_components, rows, labels is not None)
     compared = compare_kernels(

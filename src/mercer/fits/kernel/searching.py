@@ -1,6 +1,7 @@
 """`gamma="cv"`: the bandwidth whose components lead back to rows best, looked for on a sample before the fit."""
 
 from dataclasses import replace
+from math import isqrt
 from numbers import Integral
 
 import numpy as np
@@ -17,6 +18,7 @@ from mercer.readings.tuning.wording import doubts
 from mercer.sources.items import Items
 
 SAMPLE, FOLDS, COMPONENTS = 1000, 5, 10
+_MATRICES = 8  # between the rows of a sample, at the peak
 _MOST_NUMBERS = 50_000_000  # of a sample that is held as dense rows
 
 
@@ -29,10 +31,17 @@ def search_bandwidth(model: Parameters, training: Training, usual: Kernel, limit
     if named is None or "gamma" not in named.takes:
         return usual, training
     rng = model._rng()
-    rows = dense_sample(training.items, SAMPLE, rng, training.weights)
+    rows = dense_sample(training.items, min(SAMPLE, rows_within(limits.memory)), rng, training.weights)
     k = int(model.n_components) if isinstance(model.n_components, Integral) else COMPONENTS
-    compared = compare_kernels(rows, [usual.with_params(gamma=None)], k, FOLDS, rng, threads=limits.threads)
+    compared = compare_kernels(
+        rows, [usual.with_params(gamma=None)], k, FOLDS, rng, threads=limits.threads, progress=model.progress
+    )
     return compared.found.chosen.candidate.kernel, replace(training, notes=(*training.notes, *doubts(compared)))
+
+
+def rows_within(memory: int) -> int:
+    """So many rows whose distances, kernel matrix and what is worked on with it fit into these bytes."""
+    return isqrt(memory // (8 * _MATRICES))
 
 
 def sample_numbers(n: int, size: int, rng: np.random.Generator, weights: Array | None = None) -> Array:
