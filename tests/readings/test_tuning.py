@@ -296,7 +296,10 @@ def test_bandwidths_that_see_nothing_or_everything_are_pruned_unless_nothing_wou
         assert each.pruned == reason
     assert {"", "too narrow"} == {each.pruned for each in trials}
     few = compare_kernels(rows[:9], ["rbf"], 1, 3, np.random.default_rng(0)).found.trials
-    assert not any(each.pruned for each in few)
+    judged = [each for each in few if not each.pruned]
+    assert len(judged) == 1  # the one whose effective rank is nearest to 2, as a fifth of nine rows is less
+    ranks = np.log([each.effective_rank for each in few])
+    assert np.log(judged[0].effective_rank) == pytest.approx(ranks[np.argmin(np.abs(ranks - np.log(2)))])
 
 
 def test_rounding_of_the_solver_does_not_change_what_is_compared():

@@ -211,6 +211,9 @@ X = plane(30)
 BAD = [
     (dict(kernels=()), "empty"),
     (dict(kernels=("linear", "wavelet")), "wavelet"),
+    (dict(kernels=3), "kernels must be names or kernels"),
+    (dict(y=np.array(["a", None, "b"] * 10, dtype=object)), "cannot be compared with each other"),
+    (dict(y=np.arange(30) == 0, scoring="accuracy"), "A class of y has 1 row"),
     (dict(kernels=(Linear(), Spectrum(3))), "rows and texts"),
     (dict(folds=1), "folds must be a whole number of at least 2"),
     (dict(folds=31), "folds=31 takes as many different rows, and there are 30"),

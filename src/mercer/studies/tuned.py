@@ -10,6 +10,8 @@ from mercer.readings.tuning.comparing import Compared, about_sample
 from mercer.readings.tuning.search import Trial
 from mercer.readings.tuning.wording import kernel_in_words, reason
 
+_DASHES = "--", ":", "-.", (0, (5, 5)), (0, (1, 4))  # of kernels without a bandwidth
+
 
 @dataclass(frozen=True)
 class Tuning:
@@ -125,20 +127,15 @@ def _as_cells(row: dict[str, Any], word: str) -> tuple[str, ...]:
 
 def _draw(tuning: Tuning, ax: Any) -> None:
     word, judged = tuning.criterion, [row for row in tuning.table if not row["pruned"]]
-    for name in dict.fromkeys(row["kernel"] for row in judged):
-        own = [row for row in judged if row["kernel"] == name]
-        curve = [row for row in own if row["factor"] is not None]
-        if curve:
-            ax.errorbar(
-                [row["factor"] for row in curve],
-                [row[word] for row in curve],
-                [row["standard_error"] for row in curve],
-                label=name,
-                capsize=2,
-            )
-        for row in own:
-            if row["factor"] is None:
-                ax.axhline(row[word], linestyle="--", linewidth=1, label=row["in_words"], color=f"C{len(ax.lines)}")
+    curves = [row for row in judged if row["factor"] is not None]
+    for name in dict.fromkeys(row["kernel"] for row in curves):
+        own = [row for row in curves if row["kernel"] == name]
+        columns = ([row[column] for row in own] for column in ("factor", word, "standard_error"))
+        ax.errorbar(*columns, label=name, capsize=2)
+    for number, row in enumerate(row for row in judged if row["factor"] is None):
+        ax.axhline(
+            row[word], linestyle=_DASHES[number % len(_DASHES)], color="grey", linewidth=1, label=row["in_words"]
+        )
     chosen = next(row for row in tuning.table if row["chosen"])
     if chosen["factor"] is not None:
         ax.plot(chosen["factor"], chosen[word], "o", color="black", label=chosen["in_words"])

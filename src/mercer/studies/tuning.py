@@ -60,7 +60,8 @@ def tune(
         Labels, or numbers: texts, truth values and whole numbers of up to 20 values are classes.
     kernels : sequence of str and Kernel, default=("linear", "cosine", "poly", "rbf", "matern", "laplacian")
         Names, or kernels of `mercer.kernels`, from those you would rather take to others. A bandwidth that is left out
-        (``RBF()``) is looked for: fifteen from 0.01 to 100 over the median distance; "poly" is of degrees 2 and 3.
+        (``RBF()``, but not that of a sum) is looked for: fifteen from 0.01 to 100 over the median distance; "poly" is
+        of degrees 2 and 3.
     n_components : int, default=None
         By how many components kernels are compared. None: 10, and without labels no more than half the columns.
     scoring : str, default=None
@@ -117,6 +118,8 @@ def tune(
 
 def _checked_kernels(kernels: Any) -> list[Any]:
     """Names that are known and kernels, all of which compare the same kind of things."""
+    if not isinstance(kernels, (str, Kernel, Sequence)):
+        raise ValueError(f"kernels must be names or kernels; got {in_short(kernels)}.")
     listed_kernels = [kernels] if isinstance(kernels, (str, Kernel)) else list(kernels)
     if not listed_kernels:
         raise ValueError("kernels is empty: name at least one.")
@@ -172,15 +175,8 @@ def _judge(labels: Array | None, scoring: Any) -> tuple[JudgeOf | None, Array | 
         if scoring is not None:
             raise ValueError(f"scoring={in_short(scoring)} compares with labels: give y.")
         return None, None
-    number = labels.dtype.kind in "iuf"
-    if number and not np.isfinite(labels).all():
-        raise BadData("y has NaN or infinite labels: leave those rows out.")
-    kind = type_of_target(labels, input_name="y")
-    classes = kind in ("binary", "multiclass") and not (number and len(np.unique(labels)) > _MANY_CLASSES)
-    if labels.ndim > 1 and labels.shape[1] == 1:
-        labels = labels[:, 0]
-    if len(np.unique(labels, axis=0)) < 2:
-        raise BadData("y is the same for all rows that were looked at: there is nothing to tell apart.")
+    labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
+    classes = _are_classes(labels)
     if scoring is None:
         targets = as_targets(labels, classes)
         return lambda fold, rng: Alignment(targets, fold), labels if classes else None
@@ -190,7 +186,24 @@ def _judge(labels: Array | None, scoring: Any) -> tuple[JudgeOf | None, Array | 
         raise ValueError(
             f"scoring={in_short(scoring)} is no scorer of scikit-learn, such as 'accuracy' or 'r2'."
         ) from None
+    if classes and (fewest := int(np.unique(labels, return_counts=True)[1].min())) < 2:
+        raise BadData(f"A class of y has {fewest} row: to be learned and predicted it takes at least 2.")
     return lambda fold, rng: Downstream(labels, classes, fold, scorer), labels if classes else None
+
+
+def _are_classes(labels: Array) -> bool:
+    """Whether they are labels of classes, or numbers; refused if they are neither."""
+    number = labels.dtype.kind in "iuf"
+    if number and not np.isfinite(labels).all():
+        raise BadData("y has NaN or infinite labels: leave those rows out.")
+    try:
+        different = len(np.unique(labels, axis=0))
+    except TypeError:
+        raise BadData("y has labels that cannot be compared with each other, such as None among texts.") from None
+    if different < 2:
+        raise BadData("y is the same for all rows that were looked at: there is nothing to tell apart.")
+    kind = type_of_target(labels, input_name="y")
+    return kind in ("binary", "multiclass") and not (number and different > _MANY_CLASSES)
 
 
 def _number_to_compare(asked: int | None, rows: Held, labelled: bool) -> int:

@@ -66,11 +66,8 @@ def find_best(
         trials.append(_try(each, distances, judge, folds, prune=True))
         if on_pass:
             on_pass(1.0)
-    lost = {trial.candidate.name for trial in trials} - {t.candidate.name for t in trials if not t.pruned}
-    trials = [
-        _try(trial.candidate, distances, judge, folds, prune=False) if trial.candidate.name in lost else trial
-        for trial in trials
-    ]  # of a kernel of which nothing would be left, nothing is pruned
+    for trial in _nearest_of_lost(trials, distances.n):  # of a kernel of which nothing would be left
+        trials[trials.index(trial)] = _try(trial.candidate, distances, judge, folds, prune=False)
     best, as_good, chosen = choose(trials)
     numbers, losses = _by_number(chosen, distances, judge, folds)
     return Found(
@@ -99,6 +96,26 @@ def _why_not(rank: float, n: int) -> str:
     if rank < _LOWEST_RANK:
         return "too wide"
     return "too narrow" if rank > _HIGHEST_SHARE * n else ""
+
+
+def _nearest_of_lost(trials: Sequence[Trial], n: int) -> list[Trial]:
+    """Of every kernel whose bandwidths were all pruned the one that came nearest to being judged."""
+    left = {trial.candidate.name for trial in trials if not trial.pruned}
+    high = max(_HIGHEST_SHARE * n, _LOWEST_RANK)
+    nearest: dict[str, Trial] = {}
+    for trial in trials:
+        name = trial.candidate.name
+        if name not in left and _outside(trial, high) < _outside(nearest.get(name), high):
+            nearest[name] = trial
+    return list(nearest.values())
+
+
+def _outside(trial: Trial | None, high: float) -> float:
+    """How far its effective rank is from those that are judged, in powers of e."""
+    if trial is None:
+        return np.inf
+    rank = max(trial.effective_rank, np.finfo(float).tiny)
+    return max(float(np.log(rank / high)), float(np.log(_LOWEST_RANK / rank)), 0.0)
 
 
 def choose(trials: Sequence[Trial]) -> tuple[Trial, list[Trial], Trial]:

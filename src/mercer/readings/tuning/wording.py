@@ -1,9 +1,11 @@
 """What a comparison of kernels says to people: the reason in a sentence, and what speaks against it."""
 
-from mercer.errors import counted
+from mercer.errors import counted, shortened
 from mercer.readings.tuning.candidates import Candidate
 from mercer.readings.tuning.comparing import Compared
 from mercer.readings.tuning.search import Trial
+
+_LONG = 80  # letters of a kernel that are shown
 
 
 def kernel_in_words(candidate: Candidate) -> str:
@@ -13,8 +15,9 @@ def kernel_in_words(candidate: Candidate) -> str:
         for name, value in candidate.kernel.get_params(deep=False).items()
     }
     if candidate.name != repr(candidate.kernel) and all("__" not in name for name in numbers):
-        return f"{type(candidate.kernel).__name__}({', '.join(f'{name}={value}' for name, value in numbers.items())})"
-    return repr(candidate.kernel)
+        said = f"{type(candidate.kernel).__name__}({', '.join(f'{name}={value}' for name, value in numbers.items())})"
+        return shortened(said, _LONG)
+    return shortened(repr(candidate.kernel), _LONG)
 
 
 def reason(compared: Compared) -> str:
