@@ -264,6 +264,13 @@ def test_weights_are_told_by_rules_that_draw():
         assert found[rule].k == every[rule].k
 
 
+def test_a_model_that_forgets_is_asked_as_it_is():
+    model = IncrementalPCA(5, forget=0.9, batch_size=50).fit(X)
+    found = suggest(model, X)
+    assert found["parallel"].k is not None and "weights" in found["horn"].why
+    assert found.scree.weight < 200 and len(found.scree.values) == 5
+
+
 def test_the_same_seed_gives_the_same_answer():
     model = PCA().fit(X)
     one, same, other = (suggest(model, X, random_state=seed)["horn"].limits for seed in (1, 1, 2))
@@ -325,6 +332,9 @@ def test_nothing_that_varies_has_no_components():
         (lambda: suggest("model"), "got 'model'"),
         (lambda: suggest(PCA().fit(X), X[:50]), "X has 50 rows that count, and the model was fitted to 200"),
         (lambda: suggest(PCA().fit(X), X[:, :3]), "3 features"),
+        (lambda: suggest(PCA().fit(X, sample_weight=np.full(200, 2.0)), X), "weighed 400, and those of X weigh 200"),
+        (lambda: suggest(PCA().fit(X), X, sample_weight=np.ones(7)), r"sample_weight.shape == \(7,\)"),
+        (lambda: suggest(PCA().fit(X), sample_weight=np.ones(200)), "X is missing"),
         (lambda: suggest(KernelPCA(5).fit(X), X[:50]), "X has 50 rows, and the model was fitted to 200"),
         (lambda: suggest(PCA().fit(X), X, np.arange(7)), "y has 7 labels, and there are 200 rows"),
         (lambda: suggest(PCA().fit(X), X, [None, "a"] * 100), "100 labels that are missing"),

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.multiclass import type_of_target
 
 from mercer.arrays import Array, dense, to_numpy
 from mercer.errors import BadData, NoRoom, counted
@@ -17,15 +16,17 @@ from mercer.progress import reporting
 from mercer.readings.chance import generator_from
 from mercer.readings.rules.drawn import flip, horn, kernel_parallel, some_of
 from mercer.readings.rules.known import KERNEL_RULES, LINEAR_RULES
-from mercer.readings.rules.labels import relevant_dimension
+from mercer.readings.rules.labels import label_columns, relevant_dimension
 from mercer.readings.rules.noise import unequal_noise
 from mercer.readings.rules.scree import Opinion, Scree, explains_all, silent
 from mercer.readings.rules.shape import enough
 from mercer.readings.rules.suggestion import Suggestion
 from mercer.sources.held import HeldRows
 from mercer.sources.items import Items
+from mercer.sources.weights import check_weights
 
 _SIDE = 5000  # rows or columns, whichever are fewer, up to which all variances are found anew
+_SAME_WEIGHT = 1e-6  # sums of weights that differ by less are the same
 _COPIES = 5  # of the rows, while they are permuted and multiplied
 _LABELLED = "it needs labels: give them as y"
 _UNWEIGHTED = "labels are compared row by row, and these have weights"
@@ -37,9 +38,15 @@ class Study(ABC):
     rules = LINEAR_RULES
 
     def __init__(self, model: Any, X: Any, y: Any, sample_weight: Any, random_state: Any) -> None:
-        self.model, self.weighted, self.random_state = model, sample_weight is not None, random_state
+        self.model, self.random_state = model, random_state
         generator_from(random_state)  # refuses what is none
         self.items: Items | None = None if X is None else model._new_items(X)
+        if sample_weight is not None and self.items is None:
+            raise BadData("sample_weight is that of the rows of X, and X is missing.")
+        self.weights = (
+            None if self.items is None or sample_weight is None else check_weights(sample_weight, len(self.items))
+        )
+        self.weighted = self.weights is not None
         self.labels = None if y is None else label_columns(y)
         self.scree = self.scree_of(model)
 
@@ -96,28 +103,35 @@ class OfColumns(Study):
         super().__init__(model, X, y, sample_weight, random_state)
         if self.items is None:
             return
-        n = getattr(model, "n_samples_", getattr(model, "n_samples_seen_", len(self.items)))
-        counted_rows = len(self.items) if sample_weight is None else int(np.sum(np.asarray(sample_weight) > 0))
-        if counted_rows != n:
-            raise BadData(
-                f"X has {counted(counted_rows, 'row')} that count, and the model was fitted to {n:,}: give the rows of "
-                "the fit."
-            )
-        if not self.scree.whole and min(len(self.items), self.items.width) <= _SIDE:
-            self._fit_all(X, sample_weight)
+        forgets = getattr(model, "forget", 1.0) < 1
+        self._refuse_other_rows(forgets)
+        self.weighted |= forgets
+        if not self.scree.whole and not forgets and min(len(self.items), self.items.width) <= _SIDE:
+            self._fit_all(X)
 
-    def _fit_all(self, X: Any, sample_weight: Any) -> None:
+    def _refuse_other_rows(self, forgets: bool) -> None:
+        """Rows, or weights, that cannot be those of the fit."""
+        assert self.items is not None
+        n = getattr(self.model, "n_samples_", getattr(self.model, "n_samples_seen_", len(self.items)))
+        count = len(self.items) if self.weights is None else int(np.sum(self.weights > 0))
+        if count != n:
+            here = f"X has {counted(count, 'row')} that count"
+            raise BadData(f"{here}, and the model was fitted to {n:,}: give the rows of the fit.")
+        fitted, total = self.scree.weight, float(count if self.weights is None else self.weights.sum())
+        if not forgets and abs(fitted - total) > _SAME_WEIGHT * total:
+            there = f"The rows of the fit weighed {fitted:,.6g}, and those of X weigh {total:,.6g}"
+            raise BadData(f"{there}: give the same sample_weight.")
+
+    def _fit_all(self, X: Any) -> None:
         """All components, where they fit; as good as those that were kept if they do not."""
         assert self.items is not None
         way = "covariance_eigh" if self.items.sparse else "auto"  # which keeps the last one of sparse rows too
         every = PCA(standardize=hasattr(self.model, "scale_"), svd_solver=way, memory_limit=self.model.memory_limit)
         try:
-            self.model = every.set_params(n_jobs=self.model.n_jobs, progress=self.model.progress).fit(
-                X, None, sample_weight
-            )
+            every.set_params(n_jobs=self.model.n_jobs, progress=self.model.progress).fit(X, None, self.weights)
         except NoRoom:
             return
-        self.scree = self.scree_of(self.model)
+        self.model, self.scree = every, self.scree_of(every)
 
     def scree_of(self, model: Any) -> Scree:
         values = to_numpy(model.explained_variance_).astype(np.float64)
@@ -230,17 +244,3 @@ class OfKernel(Study):
         if self.items is None and hasattr(self.model, "eigenvectors_"):
             return np.asarray(self.model.eigenvectors_, dtype=np.float64)[:, self.model.eigenvalues_ > 0]
         return self._of_scores()
-
-
-def label_columns(y: Any) -> Array:
-    """Labels as columns: numbers as they are, classes as ones and zeros."""
-    given = np.asarray(y)
-    if given.ndim != 1 or not len(given):
-        raise BadData(f"y has to be one label for each row; got an array of shape {given.shape}.")
-    missing = np.array([label is None or label != label or label in (np.inf, -np.inf) for label in given.tolist()])
-    if missing.any():
-        raise BadData(f"y has {counted(int(missing.sum()), 'label')} that are missing or not finite; leave them out.")
-    if type_of_target(given) == "continuous":
-        return given.astype(np.float64)[:, None]
-    classes = {label: number for number, label in enumerate(dict.fromkeys(given.tolist()))}
-    return np.eye(len(classes))[[classes[label] for label in given.tolist()]]

@@ -1,8 +1,12 @@
 """A rule that knows labels: how many components they need."""
 
+from typing import Any
+
 import numpy as np
+from sklearn.utils.multiclass import type_of_target
 
 from mercer.arrays import Array
+from mercer.errors import BadData, counted
 from mercer.readings.rules.scree import Opinion, silent
 
 _LARGEST = 0.5  # share of the rows: more components fit any labels
@@ -39,3 +43,17 @@ def label_criterion(vectors: Array, y: Array) -> Array:
     floor = np.finfo(float).eps * total  # nothing is left, or nothing found: to rounding
     inside, outside = np.maximum(found, floor) / d, np.maximum(total - found, floor) / (n - d)
     return d / n * np.log(inside) + (n - d) / n * np.log(outside)
+
+
+def label_columns(y: Any) -> Array:
+    """Labels as columns: numbers as they are, classes as ones and zeros."""
+    given = np.asarray(y)
+    if given.ndim != 1 or not len(given):
+        raise BadData(f"y has to be one label for each row; got an array of shape {given.shape}.")
+    missing = np.array([label is None or label != label or label in (np.inf, -np.inf) for label in given.tolist()])
+    if missing.any():
+        raise BadData(f"y has {counted(int(missing.sum()), 'label')} that are missing or not finite; leave them out.")
+    if type_of_target(given) == "continuous":
+        return given.astype(np.float64)[:, None]
+    classes = {label: number for number, label in enumerate(dict.fromkeys(given.tolist()))}
+    return np.eye(len(classes))[[classes[label] for label in given.tolist()]]
