@@ -5,12 +5,14 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mercer import KernelPCA
+from mercer import LocallyLinearEmbedding as LLE
 from mercer.datasets import VOC
 from mercer.errors import BadData
 from mercer.kernels import Spectrum, Subsequence
 from mercer.kernels.texts import followed, gaps, subsequence
 from mercer.kernels.texts.grams import Letters
 from mercer.rounding import gamma
+from mercer.sources.texts import Texts
 from support.naive_texts import by_definition, exactly
 
 rng = np.random.default_rng(0)
@@ -105,6 +107,50 @@ def test_many_pairs_of_all_lengths_are_cut_into_pieces(monkeypatch):
     assert_allclose(gaps.alike(codes, codes[:7], 0.5, {3: 1.0, 1: 0.5}), whole[:, :7], rtol=1e-13)
 
 
+def test_short_texts_are_not_filled_up_to_the_length_of_a_long_one():
+    """Else one long text among thousands of words would make the others as dear as itself."""
+    texts = ["".join(rng.choice(list("abc"), size=size)) for size in [*rng.integers(0, 12, size=300), 40, 150, 5000]]
+    codes = Letters.of(texts).apart()
+    lengths, met = np.array([len(text) for text in texts]), np.zeros((len(texts), len(texts)), dtype=int)
+    for left, right in gaps.pieces(codes, codes):
+        met[np.ix_(left, right)] += 1
+        for side in (left, right):
+            assert lengths[side].max() <= 2 * lengths[side].min() + 8
+    assert (met == 1).all()
+
+
+def test_the_cost_of_texts_is_that_of_the_way_they_are_compared():
+    """A plan would else say hours of what takes seconds, or seconds of what takes hours."""
+    kernel, reads = Subsequence(3), ["ACGT" * 500] * 20
+    words = ["".join(rng.choice(list("abcdefghijklmnopqrstuvwxyz"), size=8)) for _ in range(500)]
+    letters = "".join(rng.choice(list("abcdefghijklmnopqrstuvwxyz"), size=5000))
+    assert kernel.cost(Texts(words)) == kernel.entry_cost(8)
+    assert kernel.cost(Texts([*words, letters[:60]])) < 2 * (kernel.entry_cost(8) + 0.2 * kernel.most_in(60) / 501)
+    assert kernel.feature_map(reads) is not None and kernel.cost(Texts(reads)) < 20 < 1e6 < kernel.entry_cost(2000)
+    one_long = Texts([*words, letters])  # so that there are no features: 8·8 pairs of letters for most, and 8·5000
+    pairs = np.mean([len(text) for text in one_long.load()]) ** 2
+    assert kernel.feature_map(one_long) is None
+    assert 2 * pairs < kernel.cost(one_long) / kernel.length < 6 * pairs
+    assert (2 * kernel + Spectrum(2)).cost(one_long) > kernel.cost(one_long)
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["first", "last"])
+def test_a_plan_knows_of_one_long_text_wherever_it_stands(first, monkeypatch):
+    """To compare it with itself takes more than all else: a plan neither does so nor leaves it out."""
+    monkeypatch.setattr(gaps, "_STEPS", 1e12)
+    words = ["".join(rng.choice(list("abcdefghijklmnopqrstuvwxyz"), size=8)) for _ in range(600)]
+    long = "".join(rng.choice(list("abcdefghijklmnopqrstuvwxyz"), size=200_000))
+    model = KernelPCA(2, kernel=Subsequence(3))
+    seconds = model.plan([long, *words] if first else [*words, long]).seconds
+    assert 20 < seconds < 20_000  # 3·200 000² steps of about 4 nanoseconds
+
+
+def test_a_plan_for_neighbours_knows_of_features():
+    """Pair by pair, it would be half a minute."""
+    reads = ["".join(rng.choice(list("ACGT"), size=300)) for _ in range(60)]
+    assert LLE(n_neighbors=5, metric=Subsequence(3)).plan(reads).seconds < 5
+
+
 def test_one_long_word_among_many_short_ones_takes_no_features_from_them():
     """Else all pairs of a million words would be compared one by one, for the sake of one."""
     long = "donaudampfschiffahrtsgesellschaftskapitän"
@@ -167,6 +213,13 @@ def test_a_text_that_would_take_hours_is_one_sentence():
         KernelPCA(1, kernel=Subsequence(3)).fit(texts)
     with pytest.raises(BadData, match="Cut the texts, or take Spectrum"):
         Subsequence(3).block(texts, texts)
+
+
+def test_a_new_text_that_would_take_hours_is_refused_before_anything_is_followed_through_it(monkeypatch):
+    model = KernelPCA(1, kernel=Subsequence(3)).fit(VOC)
+    monkeypatch.setattr(followed, "_follow", lambda *_: pytest.fail("it takes a step for every letter and column"))
+    with pytest.raises(BadData, match="A text of 1,000,000 letters is too long for Subsequence"):
+        model.transform(["simpson " * 125_000])
 
 
 def test_more_subsequences_than_a_number_can_count_are_one_sentence(monkeypatch):

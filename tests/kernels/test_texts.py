@@ -10,7 +10,7 @@ import mercer
 from mercer import KernelPCA, LocallyLinearEmbedding
 from mercer.datasets import OOV, VOC, family
 from mercer.errors import BadData
-from mercer.kernels import RBF, GappedKmer, MinMax, Mismatch, Spectrum, Subsequence, Tanimoto, WeightedDegree
+from mercer.kernels import RBF, Edit, GappedKmer, MinMax, Mismatch, Spectrum, Subsequence, Tanimoto, WeightedDegree
 from mercer.kernels.texts import columns
 from mercer.kernels.texts.grams import Letters, Vocabulary
 from mercer.rounding import gamma
@@ -316,3 +316,38 @@ def test_a_lazy_column_is_read():
 def test_few_words_fit_into_little_memory():
     words = [a + b + c + d for a in "abc" for b in "abc" for c in "abc" for d in "ab"]
     assert KernelPCA(2, kernel=Spectrum(2), memory_limit="1MB").fit(words).plan_.memory < 1e6
+
+
+KINDS_OF_TEXTS = [
+    Spectrum(2),
+    Subsequence(2),
+    Mismatch(2, 1, alphabet="ab"),
+    GappedKmer(3, 1),
+    WeightedDegree(2),
+    Edit(1),
+]
+
+
+@pytest.mark.parametrize("kernel", [*KINDS_OF_TEXTS, Spectrum(2) + Subsequence(2)], ids=str)
+@pytest.mark.parametrize(
+    ("things", "words"),
+    [
+        ([1, 2], "item 0 is 1, which is no text"),
+        (["a", None], "item 1 is missing"),
+        (["a", float("nan")], "item 1 is missing"),
+        ("abc", "is one text, 'abc'; give a list of texts"),
+        (5, "is 5, and no text"),
+        (np.eye(2), "is a table of numbers"),
+    ],
+    ids=["numbers", "None", "NaN", "one text", "a number", "a matrix"],
+)
+def test_blocks_of_what_is_no_text_are_one_sentence(kernel, things, words):
+    """Letters of a text that stands alone would else be taken for texts."""
+    for ask in (
+        lambda: kernel.block(things, ["ab"]),
+        lambda: kernel.block(["ab"], things),
+        lambda: kernel.diag(things),
+    ):
+        with pytest.raises(BadData, match=words):
+            ask()
+    assert kernel.block([], ["ab"]).shape == (0, 1)

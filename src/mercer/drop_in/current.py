@@ -80,6 +80,10 @@ class Current:
             )
         return self.centring.projection(_kernel_now(model), model.X_fit_, values, vectors)
 
+    def kernel(self, model: Any) -> Kernel:
+        """The one that scores are made with: with γ as it is now, but for landmarks, which are prepared with theirs."""
+        return model.kernel_ if self.centring is None else _kernel_now(model)  # type: ignore[no-any-return]
+
     def sums(self, model: Any) -> tuple[Kernel, Held, Array]:
         """k, items xᵢ and α (n×k): the component functions are Σ αᵢk(·, xᵢ), but for a constant each."""
         projection = self.now(model)

@@ -35,7 +35,7 @@ def with_share(
     if not items.is_operator:
         indices = drawn(len(items), items.width, training.weights, limits, rng)
         found = _look(
-            _Kernel(kernel, items, indices),
+            _Kernel(kernel, items, indices, problem.entry_cost),
             share,
             problem.n,
             min(problem.n - 1, problem.n_features or problem.n),
@@ -134,10 +134,10 @@ class _Sample(ABC):
 
 
 class _Kernel(_Sample):
-    def __init__(self, kernel: Kernel, items: Items, indices: Array) -> None:
+    def __init__(self, kernel: Kernel, items: Items, indices: Array, entry_cost: float) -> None:
         self.kernel, self.indices, self.rows = kernel, indices, items[indices]
         self.given = isinstance(kernel, Precomputed)
-        self.entry_cost = 1.0 if self.given else kernel.entry_cost(items.width)
+        self.entry_cost = 1.0 if self.given else entry_cost
 
     def block(self, size: int) -> Array:
         some = self.rows[:size]

@@ -1,6 +1,6 @@
 """Searching the items of a fit: what is prepared for one question is there for the next."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -27,7 +27,7 @@ class FindsSimilar(Model):
     _kept_items: Array | None
     _training: Array | None
     _projection: Any
-    _searched: dict[str, tuple[Any, Kernel, Space]]  # what was prepared, and what it was made of
+    _searched: dict[str, tuple[tuple[Any, ...], Space]]  # what was prepared, after what it was made of
 
     def similar(self, X: Any, n: int = 5, by: str = "components") -> Similar:
         """The items of the fit that are most like X: the nearest ones, in the space of the kept components or of all.
@@ -69,9 +69,10 @@ class FindsSimilar(Model):
         threads = self._limits().threads
         with self._within_limits():
             new, (items, numbers) = self._new_items(new).load(), self._known_items()
+            kernel = self._projection.kernel(self)
             seen = self._scores(new, threads) if by == "components" else new
-            places, *found = find_similar(self._space(by, items), seen, self.kernel_, items, new, int(n), threads)
-        if any(space.nbytes > self._limits().memory for *_, space in self._searched.values()):
+            places, *found = find_similar(self._space(by, items, kernel), seen, kernel, items, new, int(n), threads)
+        if any(space.nbytes > self._limits().memory for _, space in self._searched.values()):
             self._forget_search()  # too large to be kept
         near = in_units_of_input(items[places.ravel()], getattr(self, "scale_", None))
         near = near if sparse.issparse(near) else near.reshape(*places.shape, *near.shape[1:])
@@ -94,16 +95,25 @@ class FindsSimilar(Model):
             return self._training
         return self._scores(items, self._limits().threads)
 
-    def _space(self, by: str, items: Any) -> Space:
+    def _space(self, by: str, items: Any, kernel: Kernel) -> Space:
         """Where the items have their distances. It is kept, with the tree or the index by which it is searched, for as
         long as what it was made of is the same."""
-        of = self._known_scores(items) if by == "components" else items
+        of = self._made_of(by, kernel)
         known = self.__dict__.setdefault("_searched", {}).get(by)
-        if known is not None and known[0] is of and known[1] is self.kernel_:
-            return known[2]
-        space = Points.of(of) if by == "components" else seen_by(self.kernel_, items)
-        self.__dict__["_searched"][by] = of, self.kernel_, space
+        if known is not None and of and all(one is other for one, other in zip(of, known[0], strict=True)):
+            return cast(Space, known[1])
+        space = Points.of(self._known_scores(items)) if by == "components" else seen_by(kernel, items)
+        if of:
+            self.__dict__["_searched"][by] = of, space
         return space
+
+    def _made_of(self, by: str, kernel: Kernel) -> tuple[Any, ...]:
+        """The kept items as they are known to the model, and what they are seen by; nothing, of scores that are made
+        anew for every question, by names that were set since the fit."""
+        kept = self.X_fit_ if hasattr(self, "X_fit_") else self.landmarks_
+        if by == "kernel":
+            return kept, kernel
+        return (kept, self._projection) if self._projection.is_as_fitted(self) else ()
 
     def __getstate__(self) -> Any:
         """Without what can be prepared again."""

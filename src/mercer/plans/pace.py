@@ -8,7 +8,7 @@ from time import get_clock_info, perf_counter, thread_time
 import numpy as np
 from numpy.typing import DTypeLike
 
-from mercer.arrays import Held
+from mercer.arrays import Array, Held
 from mercer.kernels import Kernel
 from mercer.limits import Limits
 from mercer.operators.tiles import STRIP
@@ -19,6 +19,7 @@ from mercer.plans.plan import Plan
 from mercer.plans.seconds import NOMINAL, START, Pace, kernel_work, linear_work
 from mercer.plans.sizes import Problem
 from mercer.sources.items import Items
+from mercer.sources.texts import Texts
 from mercer.threads import one_blas_thread
 
 _REPEATS, _PATIENCE = 5, 0.1  # of a tile, and seconds after which it is not timed again
@@ -34,10 +35,12 @@ def plan_ahead(problem: Problem, kernel: Kernel, items: Items, limits: Limits) -
     plan = choose_plan(problem, limits)
     pace = _measured_pace()
     if plan.held in ("gram", "recomputed", "landmarks") and items.width <= _WIDEST:
-        sample = items[np.arange(STRIP) % len(items)]
+        sample = items[_to_be_timed(items)]
         with one_blas_thread(), np.errstate(all="ignore"):
             double = _entry(kernel, sample, np.float64)
             single = _entry(kernel, sample, np.float32) if kernel.has_single(0.0) else double
+        if items.kind == "texts":  # others of which are longer, and dearer, than those that were timed
+            double = single = double * problem.entry_cost / kernel.cost(Texts(sample))
         pace = replace(pace, double=double, single=single)
     return replace(plan, seconds=kernel_work(plan, problem, pace).seconds(limits.threads))
 
@@ -69,6 +72,15 @@ def _touch() -> None:
     numbers.fill(1.0)
     del numbers
     pages.close()
+
+
+def _to_be_timed(items: Items) -> Array:
+    """The first of them; of texts, those of middling lengths, as one that is very long would take all the time."""
+    which = np.arange(min(len(items), STRIP))
+    if items.kind == "texts":
+        order = np.argsort([len(text) for text in items.load()], kind="stable")
+        which = order[(len(order) - len(which)) // 2 :][: len(which)]
+    return np.resize(which, STRIP)
 
 
 def _entry(kernel: Kernel, rows: Held, dtype: DTypeLike) -> float:

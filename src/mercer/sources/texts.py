@@ -12,7 +12,7 @@ from mercer.arrays import Array
 from mercer.errors import BadData, in_short
 from mercer.sources.held import HeldItems
 
-__all__ = ["Texts"]
+__all__ = ["Texts", "require_texts"]
 
 
 class Texts(HeldItems):
@@ -24,7 +24,10 @@ class Texts(HeldItems):
         self, X: Any, label: str = "X", *, names: Sequence[str] | None = None, heading: str = "text", path: Any = None
     ) -> None:
         texts = _one_column(X, label)
+        if not texts:
+            raise BadData(f"Found array with 0 sample(s): {label} has no texts.")
         _refuse_others(texts, label)
+        _refuse_both(texts, label)
         self.label, self.path = label, path if path is None else Path(path)
         self.row_names, self.heading = names, heading
         self._nbytes = sum(map(sys.getsizeof, texts)) + 8 * len(texts)
@@ -39,6 +42,14 @@ class Texts(HeldItems):
         return self if kept is None else Texts(self.load(kept), self.label)  # as wide as those that are left
 
 
+def require_texts(X: Any, label: str) -> None:
+    """One sentence for what is no list of texts; there may be none in it."""
+    _refuse_other_things(X, label)
+    if not hasattr(X, "__len__"):
+        raise _no_text(X, label)
+    _refuse_others(X, label)
+
+
 def _one_column(X: Any, label: str) -> list[Any]:
     """The things in a list, an array, a series of pandas, polars or pyarrow, or a table of one column."""
     _refuse_other_things(X, label)
@@ -50,7 +61,11 @@ def _one_column(X: Any, label: str) -> list[Any]:
     try:
         return list(X)
     except TypeError:
-        raise BadData(f"{label} is {in_short(X)}, and no text: give a list of texts, each a str.") from None
+        raise _no_text(X, label) from None
+
+
+def _no_text(X: Any, label: str) -> BadData:
+    return BadData(f"{label} is {in_short(X)}, and no text: give a list of texts, each a str.")
 
 
 def _refuse_other_things(X: Any, label: str) -> None:
@@ -85,14 +100,16 @@ def _column_of(X: Any, label: str) -> list[Any]:
     return list(np.asarray(X, dtype=object)[:, 0])
 
 
-def _refuse_others(texts: list[Any], label: str) -> None:
+def _refuse_others(texts: Sequence[Any], label: str) -> None:
     """One sentence for the first thing that is no text."""
-    if not texts:
-        raise BadData(f"Found array with 0 sample(s): {label} has no texts.")
-    kinds = set(map(type, texts))
-    wrong = tuple(kind for kind in kinds if not issubclass(kind, (str, bytes)))
+    wrong = tuple(kind for kind in set(map(type, texts)) if not issubclass(kind, (str, bytes)))
     if wrong:
         _refuse([i for i, text in enumerate(texts) if isinstance(text, wrong)], texts, label)
+
+
+def _refuse_both(texts: list[Any], label: str) -> None:
+    """Bytes among texts that are str: whoever mixes them did not mean each byte to be a letter."""
+    kinds = set(map(type, texts))
     if any(issubclass(kind, bytes) for kind in kinds) and any(issubclass(kind, str) for kind in kinds):
         first = next(i for i, text in enumerate(texts) if isinstance(text, bytes) != isinstance(texts[0], bytes))
         raise BadData(
@@ -101,7 +118,7 @@ def _refuse_others(texts: list[Any], label: str) -> None:
         )
 
 
-def _refuse(wrong: list[int], texts: list[Any], label: str) -> None:
+def _refuse(wrong: list[int], texts: Sequence[Any], label: str) -> None:
     first = texts[wrong[0]]
     gap = first is None or type(first).__name__ in ("NAType", "NaTType")
     missing = gap or (isinstance(first, float) and np.isnan(first))

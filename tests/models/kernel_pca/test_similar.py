@@ -97,14 +97,42 @@ def test_texts_that_were_looked_up_are_those_that_every_comparison_finds(kernel,
 def test_what_was_prepared_is_used_again_and_forgotten_with_its_fit(by):
     model = KernelPCA(3, kernel=Spectrum(2)).fit(VOC)
     first = model.similar("homer", 3, by=by)
-    space = model._searched[by][2]
+    space = model._searched[by][1]
     assert np.array_equal(model.similar("homer", 3, by=by).numbers, first.numbers)
-    assert model._searched[by][2] is space
+    assert model._searched[by][1] is space
     copy = deepcopy(model)  # as pickle makes it
     assert "_searched" not in vars(copy)
     assert np.array_equal(copy.similar("homer", 3, by=by).numbers, first.numbers)
     model.fit(OOV)
     assert "_searched" not in vars(model) and set(model.similar("homer", 3, by=by).items) <= set(OOV)
+
+
+@pytest.mark.parametrize("by", ["components", "kernel"])
+@pytest.mark.parametrize("standardize", [False, True])
+def test_landmarks_are_prepared_once_too(by, standardize):
+    model = KernelPCA(3, kernel=RBF(0.1), n_landmarks=12, standardize=standardize).fit(X)
+    first = model.similar(NEW, 3, by=by)
+    space = model._searched[by][1]
+    again = model.similar(NEW, 3, by=by)
+    assert model._searched[by][1] is space
+    assert np.array_equal(first.numbers, again.numbers) and np.array_equal(first.distances, again.distances)
+    fresh = KernelPCA(3, kernel=RBF(0.1), n_landmarks=12, standardize=standardize).fit(X[::-1])
+    model.fit(X[::-1])  # what was prepared of the last fit is of no use
+    assert np.array_equal(model.similar(NEW, 3, by=by).numbers, fresh.similar(NEW, 3, by=by).numbers)
+
+
+def test_a_gamma_that_was_set_since_is_the_one_that_counts():
+    model = KernelPCA(3, kernel="rbf", gamma=0.05).fit(X)
+    model.similar(NEW, 4, by="kernel")
+    model.gamma_ = 2.0
+    order, distances, similarities = by_hand(RBF(2.0).block(NEW, X), np.ones(3), np.ones(60), 4)
+    for by in ("kernel", "components"):
+        found = model.similar(NEW, 4, by=by)
+        assert_allclose(found.similarities, [RBF(2.0).block(NEW[i : i + 1], X[found.numbers[i]])[0] for i in range(3)])
+    found = model.similar(NEW, 4, by="kernel")
+    assert np.array_equal(found.numbers, order)
+    assert_allclose(found.distances, distances, rtol=1e-7)
+    assert_allclose(found.similarities, similarities, rtol=1e-12)
 
 
 def test_what_is_larger_than_the_limit_is_not_kept():
@@ -222,10 +250,14 @@ def test_by_landmarks_the_nearest_of_them_are_found():
 
 
 def test_components_that_were_cut_since_are_those_that_count():
-    model = KernelPCA(4, kernel="rbf").fit(X)
-    model.eigenvalues_, model.eigenvectors_ = model.eigenvalues_[:2], model.eigenvectors_[:, :2]
-    fresh = KernelPCA(2, kernel="rbf").fit(X)
-    assert np.array_equal(model.similar(NEW, 5).numbers, fresh.similar(NEW, 5).numbers)
+    model, fresh = KernelPCA(4, kernel="rbf").fit(X), KernelPCA(2, kernel="rbf").fit(X)
+    before = model.eigenvalues_, model.eigenvectors_
+    first = model.similar(NEW, 5)
+    model.eigenvalues_, model.eigenvectors_ = before[0][:2], before[1][:, :2]
+    for _ in range(2):
+        assert np.array_equal(model.similar(NEW, 5).numbers, fresh.similar(NEW, 5).numbers)
+    model.eigenvalues_, model.eigenvectors_ = before
+    assert np.array_equal(model.similar(NEW, 5).numbers, first.numbers)
 
 
 def test_texts_of_a_file_are_searched_for_at_once(tmp_path):

@@ -71,7 +71,9 @@ def open_space(model: LocalParameters, items: Items, loaded: int = 0) -> tuple[S
     space = _space_of(model, items)
     probed = problem.n > LAPACK_ITEMS
     fill = probe_fill(space, problem.neighbors, model._rng()) if probed else None
-    return space, replace(problem, fill=fill, kept=space.nbytes)
+    metric = asked_metric(model)
+    cost = metric.cost(items) if isinstance(metric, Kernel) else problem.entry_cost
+    return space, replace(problem, fill=fill, kept=space.nbytes, entry_cost=cost)
 
 
 def local_problem(

@@ -48,12 +48,12 @@ class Edit(Kernel):
         return 20.0 + 8.0 * d * d
 
     def block(self, X: Held, Y: Held) -> Array:
-        out = np.empty((len(X), len(Y)))
-        self.prepare(X, Y).fill(slice(None), slice(None), out)
+        tiles, out = self.prepare(X, Y), np.empty((len(X), len(Y)))
+        tiles.fill(slice(None), slice(None), out)
         return out
 
     def diag(self, X: Held) -> Array:
-        return np.ones(len(X))
+        return np.ones(len(texts_of(X)))
 
     def prepare(self, X: Held, Y: Held | None = None, shift: float = 0.0, dtype: Any = np.float64) -> Tiles:
         some, others = texts_of(X), texts_of(X if Y is None else Y)

@@ -41,11 +41,17 @@ class SubsequencesSeen(FeaturesSeen):
     @classmethod
     def all_there_can_be(cls, kernel: Subsequences, alphabet: Array, texts: Sequence[Any]) -> "SubsequencesSeen | None":
         """A column for everything that these letters can spell, if that is not too much."""
-        kinds = sum(float(len(alphabet)) ** q for q in kernel.lengths)
-        if kinds > _FEW_KINDS:
+        kinds = cls.number_there_can_be(kernel, alphabet)
+        if kinds is None:
             return None
         parts = tuple(GramColumns.all_of(Vocabulary.complete(alphabet, q), q) for q in kernel.lengths)
-        return cls(kernel, {}, parts, kernel.chain(longest_of(texts)) + 8, len(texts) * int(kinds))
+        return cls(kernel, {}, parts, kernel.chain(longest_of(texts)) + 8, len(texts) * kinds)
+
+    @staticmethod
+    def number_there_can_be(kernel: Subsequences, alphabet: Array) -> int | None:
+        """How many columns these would be, if they are not too many."""
+        kinds = sum(float(len(alphabet)) ** q for q in kernel.lengths)
+        return int(kinds) if kinds <= _FEW_KINDS else None
 
     def counted(self, texts: Sequence[Any]) -> tuple[Any, Array]:
         long = np.array([not self.kernel.can_be_written(len(text)) for text in texts], dtype=bool)
@@ -65,14 +71,15 @@ class SubsequencesSeen(FeaturesSeen):
     def _followed(self, texts: list[Any]) -> tuple[Any, Array]:
         alphabet = self.parts[0].vocabulary.levels[0]
         letters = [alphabet.find(text) for text in Letters.of(texts).apart()]
+        strange = [i for i, text in enumerate(letters) if not self._complete or UNKNOWN in text]
+        theirs = self.kernel.squares([texts[i] for i in strange])  # first: it refuses those that would take too long
         S = gaps.filled_up(letters, UNKNOWN)
         weighed = []
         for q, part in zip(self.kernel.lengths, self.parts, strict=True):
             weighed.append(np.sqrt(self.kernel.weight(q)) * _follow(part.vocabulary, q, S, self.kernel.decay))
         known = np.hstack(weighed)
         squares = np.einsum("ij,ij->i", known, known)
-        if strange := [i for i, text in enumerate(letters) if not self._complete or UNKNOWN in text]:
-            squares[strange] = self.kernel.squares([texts[i] for i in strange])
+        squares[strange] = theirs
         return sparse.csr_array(known), squares
 
     @property

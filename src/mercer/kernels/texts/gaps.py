@@ -23,6 +23,7 @@ __all__ = ["NONE", "alike", "alike_itself", "filled_up", "longest_chain", "pair_
 
 _BY_PRODUCT = 120  # letters up to which a product with a matrix is faster than a filter
 _CELLS = 1 << 15  # pairs of a letter and a text's letters that are worked on at once: they stay in a core's cache
+_FEW = 8  # letters that a text may be filled up with, however short it is
 _STEPS = 3e10  # pairs of letters, as often as they are met: beyond, one pair of texts takes minutes
 NONE = -1, -2  # what short texts are filled up with: it equals nothing
 
@@ -103,11 +104,14 @@ def pieces(some: list[Array], others: list[Array]) -> Iterator[tuple[Array, Arra
 
 
 def _in_turn(order: Array, texts: list[Array], most: int) -> list[Array]:
-    """Texts by their length, at most so many at a time, and no more letters of them than are worked on at once."""
+    """Texts by their length, at most so many at a time, none much longer than the first of them, to which length all
+    are filled up, and no more letters of them than are worked on at once."""
+    lengths = np.array([len(texts[i]) for i in order], dtype=np.int64)
     parts, begin = [], 0
     while begin < len(order):
-        end = min(begin + most, len(order))
-        while end > begin + 1 and (end - begin) * len(texts[order[end - 1]]) > _CELLS:
+        similar = int(np.searchsorted(lengths, 2 * lengths[begin] + _FEW, side="right"))
+        end = min(begin + most, similar)
+        while end > begin + 1 and (end - begin) * lengths[end - 1] > _CELLS:
             end = begin + (end - begin) // 2
         parts.append(order[begin:end])
         begin = end

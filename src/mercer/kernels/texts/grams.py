@@ -8,12 +8,13 @@ of the next level. Nothing is hashed, so nothing collides, and the letters may b
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
 
 from mercer.arrays import Array, Held
+from mercer.sources.texts import require_texts
 
 UNKNOWN = -1
 
@@ -193,8 +194,10 @@ def summed_up(rows: Array, columns: Array, values: Array, shape: tuple[int, int]
 
 def texts_of(X: Held) -> Sequence[Any]:
     """The texts of items in memory, of items elsewhere or of a list."""
-    texts: Sequence[Any] = X.load() if hasattr(X, "load") else X
-    return texts
+    if hasattr(X, "load"):
+        return cast("Sequence[Any]", X.load())
+    require_texts(X, "What is compared")
+    return cast("Sequence[Any]", X)
 
 
 def longest_of(X: Held) -> int:

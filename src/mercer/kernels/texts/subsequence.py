@@ -15,9 +15,10 @@ from mercer.arrays import Array, Held
 from mercer.errors import BadData, in_short
 from mercer.kernels.base import Tiles
 from mercer.kernels.texts import gaps
-from mercer.kernels.texts.counted import CountingKernel, divide, require_length, require_normalize
+from mercer.kernels.texts.counted import CountingKernel, divide, per_feature, require_length, require_normalize
 from mercer.kernels.texts.followed import SubsequencesSeen
 from mercer.kernels.texts.grams import Counted, Letters, Vocabulary, summed_up, texts_of
+from mercer.sources.items import Items
 
 __all__ = ["Subsequence"]
 
@@ -85,11 +86,14 @@ class Subsequence(CountingKernel):
         """Whether the subsequences of one text of so many letters are few enough to be written out."""
         return self.most_in(length) <= _MOST_WRITTEN
 
-    def _are_written(self, lengths: Array) -> bool:
-        """Whether those of all texts are: a few longer ones among many short ones do no harm."""
-        kinds, times = np.unique(lengths, return_counts=True)
+    def _written(self, texts: Sequence[Any]) -> float | None:
+        """How many a text has on average, if those of all are written out: a few longer ones do no harm."""
+        kinds, times = np.unique([len(text) for text in texts], return_counts=True)
         most = [self.most_in(length) for length in kinds.tolist()]
-        return max(most) <= _MOST_WRITTEN and int(times @ np.array(most)) <= _SHORT * len(lengths)
+        if max(most) > _MOST_WRITTEN:
+            return None
+        mean = float(times @ np.array(most)) / len(texts)
+        return mean if mean <= _SHORT else None
 
     def weight(self, length: int) -> float:
         """λ for each letter of both; where k is divided by its size, for those beyond the shortest, or all would be
@@ -107,6 +111,15 @@ class Subsequence(CountingKernel):
 
     def entry_cost(self, d: int) -> float:
         return super().entry_cost(d) if self.most_in(d) <= _SHORT else gaps.pair_cost(d) * self.length
+
+    def cost(self, items: Items) -> float:
+        """As they will be compared: by their columns, or pair by pair, which a few long ones among short ones decide.
+        The product of two lengths is on average that of two average ones."""
+        texts = texts_of(items)
+        columns = self._written(texts)
+        if columns is None:
+            columns = SubsequencesSeen.number_there_can_be(self, np.unique(Letters.of(texts).codes))
+        return gaps.pair_cost(items.width) * self.length if columns is None else per_feature(columns)
 
     # ------------------------------------------------------------------ every subsequence a column
 
@@ -133,7 +146,7 @@ class Subsequence(CountingKernel):
         return Counted(vocabulary, {q: summed_up(rows, numbers, values, (len(lengths), vocabulary.sizes()[-1]))})
 
     def seen(self, texts: Sequence[Any]) -> "SubsequencesSeen | None":
-        if not len(texts) or self._are_written(np.array([len(text) for text in texts])):
+        if not len(texts) or self._written(texts) is not None:
             return SubsequencesSeen.of(self, texts)
         alphabet = np.unique(Letters.of(texts).codes)
         return SubsequencesSeen.all_there_can_be(self, alphabet, texts)
