@@ -82,7 +82,7 @@ class Current:
 
     def kernel(self, model: Any) -> Kernel:
         """The one that scores are made with: with γ as it is now, but for landmarks, which are prepared with theirs."""
-        return model.kernel_ if self.centring is None else _kernel_now(model)  # type: ignore[no-any-return]
+        return model.kernel_ if self.centring is None else _kernel_now(model)
 
     def sums(self, model: Any) -> tuple[Kernel, Held, Array]:
         """k, items xᵢ and α (n×k): the component functions are Σ αᵢk(·, xᵢ), but for a constant each."""
