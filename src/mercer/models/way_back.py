@@ -8,13 +8,17 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
+from mercer.blocks import cut
 from mercer.errors import are, counted, in_short, warn
 from mercer.fits.kernel.opening import is_precomputed
 from mercer.fits.scale import in_units_of_input
 from mercer.inputs import table, told_where
+from mercer.kernels.base import is_sparse
+from mercer.kernels.features import MadeFeatures
 from mercer.models.kernel_model import KernelModel
 from mercer.operators.features import FeatureGram
 from mercer.operators.projection import ByKernel
+from mercer.progress import OnPass, reporting
 from mercer.readings.preimage import apply_inverse
 from mercer.readings.preimages import (
     Expansion,
@@ -25,6 +29,8 @@ from mercer.readings.preimages import (
     number_outside,
     search_texts,
 )
+
+_PIECE = 500  # rows that are found before progress is told
 
 
 class WithWayBack(KernelModel):
@@ -140,9 +146,19 @@ class WithWayBack(KernelModel):
                 seen = np.asarray(self._as_fitted(rows), dtype=np.float64)
             else:
                 self._warn_of_outside(ways.expansion, scores)
-                seen = self._items(ways, scores, method, noisy)
+                with reporting(self.progress, 1, "rows found") as on_pass:
+                    seen = self._in_pieces(ways, scores, method, noisy, on_pass)
                 rows = self._as_given(seen)
             return (rows, distances_of(ways.expansion, seen, scores)) if return_error else rows
+
+    def _in_pieces(self, ways: WaysBack, scores: Array, method: str, noisy: bool, on_pass: OnPass) -> Any:
+        """The items of all scores, some after the other, telling how far it is."""
+        found = []
+        for some in cut(len(scores), _PIECE) if on_pass else [slice(None)]:
+            found.append(self._items(ways, scores[some], method, noisy))
+            if on_pass:
+                on_pass(some.stop / len(scores))
+        return np.concatenate(found) if len(found) > 1 else found[0]
 
     def _items(self, ways: WaysBack, scores: Array, method: str, noisy: bool) -> Any:
         """As the kernel compares them."""
@@ -202,7 +218,9 @@ class WithWayBack(KernelModel):
             seen = np.asarray(self._known_scores(self.X_fit_), dtype=np.float64) + by.offset
             return Expansion(by.kernel, self.X_fit_, by.alpha, by.mean, seen, centring.means, by.shift)
         alpha, mean = centring.dual(self.eigenvalues_, self.eigenvectors_)[0], centring.shares
-        products = FeatureGram(by.map.features(self.X_fit_)).matmat(np.column_stack([alpha, mean]))
+        hollow = self.kernel_.sparse_features or is_sparse(self.X_fit_)
+        made = by.map.features(self.X_fit_) if hollow else MadeFeatures(by.map, self.X_fit_)
+        products = FeatureGram(made, self._limits().threads).matmat(np.column_stack([alpha, mean]))
         return Expansion(self.kernel_, self.X_fit_, alpha, mean, products[:, :-1], products[:, -1])
 
     def _by_learned_inverse(self, scores: Array) -> Array:

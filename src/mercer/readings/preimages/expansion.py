@@ -60,9 +60,9 @@ class Expansion:
         G = both.T @ np.column_stack([self.seen, self.means])
         return np.asarray(G + G.T) / 2
 
-    def blocks(self, m: int, width: int = 0) -> list[slice]:
-        """So many queries at a time that as many numbers for each row as there are of these stay small."""
-        return cut(m, max(_ENTRIES // max(self.n, width, 1), 16))
+    def blocks(self, m: int, width: int = 0, entries: int = _ENTRIES) -> list[slice]:
+        """So many of m queries at a time that a number for each row, and `width` numbers, of every one fit."""
+        return cut(m, max(min(entries, _ENTRIES) // max(self.n, width, 1), 16))
 
     def coefficients(self, Y: Array) -> Array:
         """c of every score (m×n)."""

@@ -24,6 +24,7 @@ __all__ = ["METHODS", "WaysBack", "is_linear", "number_outside"]
 METHODS = ("auto", "conformal", "fixed-point", "gradient", "kwok-tsang", "local", "ridge")
 _TIMES, _DEVIATIONS = 2.0, 6.0  # that a score lies outside: of the largest known one, and of the standard deviation
 _SOME = 300  # rows of the fit from which is learned how rows lie beside their neighbours
+_ARRAYS = 10  # of numbers between queries and rows that a thread holds
 _BYTES = 32  # for each entry of a matrix between rows that a regression works on
 
 
@@ -43,9 +44,9 @@ class WaysBack:
             return self._in_the_plane(Y)
         known = self._learned(Y, found, limits) if found in ("ridge", "conformal") else None
         usual = self.usual if noisy and method == "auto" else None
-        return known if known is not None and usual is None else self._by_blocks(Y, found, known, usual, limits.threads)
+        return known if known is not None and usual is None else self._by_blocks(Y, found, known, usual, limits)
 
-    def _by_blocks(self, Y: Array, method: str, known: Array | None, usual: float | None, threads: int) -> Array:
+    def _by_blocks(self, Y: Array, method: str, known: Array | None, usual: float | None, limits: Limits) -> Array:
         """Some scores after the other, with their neighbours: found by a method, unless known, and without noise."""
         e = self.expansion
         out = np.empty((len(Y), e.rows.shape[1]))
@@ -56,7 +57,8 @@ class WaysBack:
             out[some] = rows if usual is None else without_noise(rows, e.rows[near], usual)
 
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            run(work, e.blocks(len(Y), NEIGHBOURS * out.shape[1]), threads)
+            entries = limits.memory // (_ARRAYS * 8 * limits.threads)
+            run(work, e.blocks(len(Y), NEIGHBOURS * out.shape[1], entries), limits.threads)
         return out
 
     @property
