@@ -154,7 +154,8 @@ class WithWayBack(KernelModel):
     def _in_pieces(self, ways: WaysBack, scores: Array, method: str, noisy: bool, on_pass: OnPass) -> Any:
         """The items of all scores, some after the other, telling how far it is."""
         found = []
-        for some in cut(len(scores), _PIECE) if on_pass else [slice(None)]:
+        whole = on_pass is None or ways.expansion.kernel.takes == "tables"
+        for some in [slice(0, len(scores))] if whole else cut(len(scores), _PIECE):
             found.append(self._items(ways, scores[some], method, noisy))
             if on_pass:
                 on_pass(some.stop / len(scores))
@@ -176,6 +177,8 @@ class WithWayBack(KernelModel):
 
     def _as_given(self, items: Any) -> Any:
         """In the units of the input and the precision of the fit."""
+        if not isinstance(items, np.ndarray):  # rows of a table
+            return items.reshape(items.shape[0])
         if items.dtype == object:
             return items
         return np.asarray(in_units_of_input(items, getattr(self, "scale_", None))).astype(self._dtype, copy=False)

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from mercer import KernelPCA
 from mercer.datasets import VOC
-from mercer.kernels import GlobalAlignment, Spectrum
+from mercer.kernels import GlobalAlignment, Spectrum, TableKernel
 
 
 @pytest.mark.parametrize("kernel", [Spectrum(2), Spectrum(3), Spectrum(2, counts="min"), Spectrum(2, normalize="dice")])
@@ -64,3 +64,12 @@ def test_series_and_other_things_lead_back_to_the_nearest_of_the_fit():
     sets = [{1, 2}, {2, 3}, {1, 2, 3}, {4, 5}, {4}]
     model = KernelPCA(2, kernel=lambda a, b: float(len(a & b)), preimage="auto").fit(sets)
     assert list(model.inverse_transform(model.transform([{4, 5}]))) == [{4, 5}]
+
+
+def test_rows_of_a_table_are_those_of_the_fit():
+    frame = {"size": [1.0, 2.0, 3.0, 4.0, 5.0, 9.0], "kind": list("xyxyxz")}
+    model = KernelPCA(kernel=TableKernel.auto(frame), preimage="auto").fit(frame)
+    told = []
+    found, errors = model.set_params(progress=told.append).inverse_transform(model.transform(frame), return_error=True)
+    assert list(found) == [{"size": size, "kind": kind} for size, kind in zip(*frame.values(), strict=True)]
+    assert errors.max() < 1e-6 and told[-1].share == 1
