@@ -166,4 +166,23 @@ TUNE = [
     ("fit {few} --gamma cv -d 1", 3, "5 takes as many different rows, and there are 4"),
 ]
 
-COMMANDS = FIT + PLAN + TUNE + OTHER
+STABILITY = [
+    ("stability", 2, "Missing argument '(data|DATA)'"),
+    ("stability {csv} --draws 9", 0, "9 draws of 40 rows"),
+    ("stability {csv} --method kpca -d 2 --draws 9", 0, "component +variance"),
+    ("stability {csv} --draws 9 --json", 0, '"verdict": "Component'),
+    ("stability {npy} -d 1 --draws 9", 0, "40 rows"),
+    ("stability {few} --draws 5", 0, "4 rows"),
+    ("stability {csv} --draws 1", 2, "--draws 1 is too few"),
+    ("stability {csv} --draws x", 2, "'x' is not a number"),
+    ("stability {csv} --draws 0", 2, "not a whole number of at least 1"),
+    ("stability {csv} --method lle", 2, "--method lle: draws of rows"),
+    ("stability {csv} --weights a", 2, "No such option: --weights"),
+    ("stability {csv} -d 99", 3, "--components 99 must be between"),
+    ("stability {csv} --seed -1", 2, "--seed must be"),
+    ("stability {text}", 3, "'t' .*--drop NAME"),
+    ("stability {folder}", 3, "files of this kind cannot be read"),
+    ("stability nowhere.csv", 3, "nowhere.csv"),
+]
+
+COMMANDS = FIT + PLAN + TUNE + STABILITY + OTHER

@@ -280,6 +280,12 @@ Sample = Annotated[
     int, _option("--sample", parser=count, help="Rows to look at; 1000 if left out.", python="subsample")
 ]
 
+# ---------------------------------------------------------------------- of how sure components are
+
+Draws = Annotated[
+    int, _option("--draws", parser=count, help="How often rows are drawn again; 50 if left out.", python="n_boot")
+]
+
 
 def model_parameters(method: str, context: typer.Context) -> dict[str, Any]:
     """Parameters of the method's model, from the options that were typed."""
