@@ -40,16 +40,8 @@ def compute():
 
     C = [tb.projection_coefficients(model.eigenvectors_, y / np.sqrt(model.eigenvalues_)) for y in scores]
     further = [tb.preimage_by_fixed_point(X, c, GAMMA, z) for c, z in zip(C, ways["fixed-point"], strict=True)]
-    return SimpleNamespace(
-        clean=clean,
-        noisy=noisy,
-        linear=np.array(linear),
-        fixed=ways["fixed-point"],
-        ridge=ways["ridge"],
-        calm=calm,
-        untouched=untouched,
-        further=np.array(further),
-    )
+    found = {"linear": np.array(linear), "ridge": ways["ridge"], "fixed": ways["fixed-point"], "calm": calm}
+    return SimpleNamespace(clean=clean, noisy=noisy, untouched=untouched, further=np.array(further), **found)
 
 
 def error(c, images):
