@@ -48,3 +48,30 @@ def test_lengths_need_more_than_a_precomputed_matrix():
     model = KernelPCA(2, kernel="precomputed").fit(np.diag([5.0, 4.0, 3.0, 2.0, 1.0]))
     with pytest.raises(BadData, match=r"k\(x, x\)"):
         model._projection.now(model).scores_and_lengths(np.ones((1, 5)), 1)
+
+
+ROUNDED = {
+    **LENGTHS,
+    "landmarks of a wide kernel": (RBF(1e-5), {"landmarks": np.arange(8)}),
+    "a very wide kernel": (RBF(1e-12), {}),
+}
+
+
+@pytest.mark.parametrize(("kernel", "how"), ROUNDED.values(), ids=ROUNDED)
+@pytest.mark.filterwarnings("ignore:All rows look nearly the same", "ignore:.*of the .* landmarks were left out")
+def test_scores_and_lengths_alone_and_in_a_batch_differ_by_no_more_than_is_said(kernel, how):
+    """The bound is of the same sums with other orders of adding, and far below what rows differ by themselves."""
+    rng = np.random.default_rng(1)
+    X, new = rng.normal(size=(30, 3)), rng.normal(size=(41, 3))
+    model = KernelPCA(2, kernel=kernel, **how).fit(X)
+    projection = model._projection.now(model)
+    scores, lengths = projection.scores_and_lengths(new, 1)
+    off, lengths_off = projection.rounding(new, 1)
+    assert off.shape == scores.shape and lengths_off.shape == lengths.shape
+    assert (off > 0).all() and (lengths_off > 0).all()
+    for some in (slice(0, 1), slice(3, 10), slice(0, 41, 2)):
+        there = projection.scores_and_lengths(new[some], 1)
+        assert (np.abs(there[0] - scores[some]) <= off[some]).all()
+        assert (np.abs(there[1] - lengths[some]) <= lengths_off[some]).all()
+    assert np.median(off, axis=0)[0] < 1e-3 * np.std(scores[:, 0])
+    assert np.median(lengths_off) < 1e-3 * np.std(lengths)

@@ -10,6 +10,8 @@ from mercer.readings.novelty import (
     benjamini_hochberg,
     hotelling_t2,
     monitoring_index,
+    rounding_of_residuals,
+    rounding_of_t2,
     squared_residuals,
     sum_of_projections,
     t2_contributions,
@@ -82,6 +84,35 @@ def test_scores_that_differ_by_rounding_are_ties():
     known = np.array([-3.0, 0.0, 1.0, 1e6])
     for factor in (1 - 1e-13, 1.0, 1 + 1e-13):
         assert list(Calibration.of(known).p_values(known * factor)) == [1.0, 0.8, 0.6, 0.4]
+
+
+def test_scores_that_may_be_off_by_more_are_ties_as_well():
+    known = np.array([1.0, 2.0, 4.0])
+    off = np.array([0.0, 1.5, 0.0])
+    assert list(Calibration.of(known, off).p_values(np.array([0.5, 3.9, 4.0, 4.5, 5.1]))) == [1, 0.75, 0.75, 0.5, 0.25]
+
+
+def test_no_share_of_false_alarms_takes_more_rows_than_there_are():
+    for m in (1, 5):
+        calibration = Calibration.of(np.arange(1.0, m + 1))
+        assert calibration.threshold(1 - 1e-13) == calibration.sorted[0]
+
+
+def test_rounding_of_statistics_is_the_most_that_they_change():
+    """Of scores that are moved by ±δ in every way."""
+    scores, off, variances = rng.normal(size=(5, 3)), 0.1 * rng.uniform(size=(5, 3)), np.array([3.0, 0.5, 0.0])
+    lengths, lengths_off = (scores**2).sum(axis=1) + 4.0, rng.uniform(size=5)
+    signs = np.array(np.meshgrid(*3 * [[-1, 1]])).reshape(3, -1).T
+    t2 = [np.abs(hotelling_t2(scores + s * off, variances) - hotelling_t2(scores, variances)) for s in signs]
+    assert_allclose(np.max(t2, axis=0), rounding_of_t2(scores, variances, off), rtol=1e-9)
+    q = [np.abs(squared_residuals(lengths + t * lengths_off, scores + s * off) - 4.0) for s in signs for t in (-1, 1)]
+    assert_allclose(np.max(q, axis=0), rounding_of_residuals(scores, off, lengths_off), rtol=1e-9)
+
+
+def test_residuals_of_squares_that_overflow_are_as_large_as_can_be():
+    scores = np.array([[1e160], [1.0], [1.0]])
+    most = np.finfo(float).max
+    assert squared_residuals(np.array([np.inf, np.inf, np.nan]), scores).tolist() == [most, most, most]
 
 
 @pytest.mark.parametrize("m", [1, 9, 10, 19, 20, 99, 100, 101])

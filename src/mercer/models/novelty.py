@@ -41,8 +41,9 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     statistic : {"reconstruction", "t2", "t2q", "lecture"}, default="reconstruction"
         "reconstruction": Q(x) = ‖φ(x) − mean‖² − Σ yᵢ(x)², the squared distance from the space of the components
         (Hoffmann 2007; of PCA, that of (x − mean)/scale). "t2": T²(x) = Σ yᵢ(x)²/λᵢ with the variances λᵢ, inside that
-        space. "t2q": T²/k + Q/rest, both in units of their averages. "lecture": −F(x), F(x) = Σ |fᵢ(x)| of the
-        uncentred component functions, which is low away from the data if the kernel is local.
+        space; of a kernel that falls with the distance it is low out of reach of all rows. "t2q": T²/k + Q/rest, both
+        in units of their averages. "lecture": −F(x), F(x) = Σ |fᵢ(x)| of the uncentred component functions, which is
+        low away from the data if the kernel is local.
     alpha : float, default=0.1
         Share of false alarms among usual rows that `predict` may raise.
     calibration : float or int, default=0.25
@@ -64,7 +65,7 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     offset_ : float
         −``threshold_``: what `decision_function` takes off `score_samples`.
     calibration_scores_ : ndarray of shape (n_calibration,)
-        Those of the calibration rows, ascending, each with room for rounding (1e-9 of itself).
+        Those of the calibration rows, ascending, each with room for rounding (1e-9 of itself, or as far as it is off).
     n_features_in_ : int
         How many columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -78,8 +79,9 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     The promise is about new rows that are exchangeable with the calibration rows. Outliers among the latter make
-    p-values larger: fewer rows are called novel, never more. Rows of the fit that the model has seen score lower than
-    new ones, so ``fit(X).predict(X)`` calls fewer of them novel.
+    p-values larger: fewer rows are called novel, never more. Rows of the fit that the model has seen are none of them:
+    Q of theirs is lower than that of new rows, and T² by a narrow kernel higher, so ``fit(X).predict(X)`` promises
+    nothing.
 
     Examples
     --------
@@ -150,8 +152,10 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             The fitted detector.
         """
         self._statistic = self.statistic
-        scores = self._novelty(self._open_for_fitted(X) if self.prefit else self._fit_some(X))
-        self._calibration = Calibration.of(scores)
+        items = self._open_for_fitted(X) if self.prefit else self._fit_some(X)
+        scores, sides = self._novelty(items), sides_of(self.estimator_)
+        rounding = self._by_blocks(items, lambda rows, threads: sides.rounding(self.statistic, rows, threads))
+        self._calibration = Calibration.of(scores, rounding)
         self.calibration_scores_ = self._calibration.sorted
         self.threshold_ = self._calibration.threshold(self.alpha)
         self.offset_ = -self.threshold_
@@ -162,6 +166,10 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         """The calibration rows of a model that is fitted already."""
         if self.estimator is None:
             raise ValueError("prefit=True says that the estimator is fitted, but there is none: give one.")
+        if self.trim:
+            raise ValueError(
+                f"trim={self.trim:g} fits the model once more, and prefit=True says that it stays as it is."
+            )
         check_is_fitted(self.estimator)
         self.estimator_, self.n_features_in_ = self.estimator, self.estimator.n_features_in_
         self.__dict__.pop("feature_names_in_", None)

@@ -17,6 +17,9 @@ from mercer.models.linear import LinearModel
 from mercer.readings.novelty import (
     hotelling_t2,
     monitoring_index,
+    rounding_of_residuals,
+    rounding_of_t2,
+    share_of_rounding,
     squared_residuals,
     sum_of_projections,
     t2_contributions,
@@ -28,6 +31,7 @@ from mercer.sums import row_squares
 from mercer.threads import run
 
 _EQUAL = 1e-9  # numbers that differ by this share are the same but for rounding
+_MOST = np.finfo(float).max  # farther than squares reach is as far as can be
 Explain = Callable[[Any, int], Array]  # contributions of the columns of some rows, on so many threads
 
 
@@ -68,6 +72,10 @@ class Sides(ABC):
             return hotelling_t2(self.inside(rows, threads), self.variances)
         t2, q = self.statistics(rows, threads).T
         return q if statistic == "reconstruction" else self.index(t2, q)
+
+    @abstractmethod
+    def rounding(self, statistic: str, rows: Any, threads: int) -> Array:
+        """How far the statistic of every row may be off, or differ beside other rows."""
 
     def doubt(self, statistic: str) -> str:
         """What a user should know of this statistic of this model; mostly nothing."""
@@ -117,13 +125,24 @@ class _ByAxes(Sides):
         scores, q = np.empty((rows.shape[0], len(self.axes))), np.empty(rows.shape[0])
 
         def work(some: slice) -> None:
-            _, scores[some], left = self._apart(rows[some])
-            q[some] = row_squares(left)
+            moved, scores[some], left = self._apart(rows[some])
+            squares, unsure = row_squares(left), share_of_rounding(len(self.mean)) ** 2 * row_squares(moved)
+            q[some] = np.where(squares <= np.minimum(unsure, _MOST), 0.0, squares)
 
         with np.errstate(over="ignore", invalid="ignore"):
             run(work, cut(rows.shape[0], THREAD_ROWS), threads)
-        most = np.finfo(float).max  # farther than squares reach is as far as can be
-        return np.nan_to_num(scores, nan=most), np.nan_to_num(q, nan=most)
+        return np.nan_to_num(scores, nan=_MOST), np.nan_to_num(q, nan=_MOST)
+
+    def rounding(self, statistic: str, rows: Any, threads: int) -> Array:
+        """A sum of products is off by roundings of ‖z‖, and so is every entry of z − Wᵀy."""
+        scores, q = self.both(rows, threads)
+        with np.errstate(over="ignore"):
+            off = share_of_rounding(len(self.mean)) * np.sqrt(row_squares(scores) + q)
+        t2 = rounding_of_t2(scores, self.variances, np.broadcast_to(off[:, None], scores.shape))
+        if statistic == "t2":
+            return t2
+        q = rounding_of_residuals(np.sqrt(q)[:, None], off[:, None], np.zeros_like(off))
+        return q if statistic == "reconstruction" else self.index(t2, q)
 
     def functions(self, rows: Any, threads: int) -> Array:
         raise ValueError(
@@ -133,13 +152,17 @@ class _ByAxes(Sides):
 
     def explainer(self, statistic: str, threshold: float) -> Explain:
         def explain(rows: Any, threads: int) -> Array:
-            moved, scores, left = self._apart(rows)
-            if statistic == "reconstruction":
-                return left**2
-            t2 = t2_contributions(moved, scores, self.axes, self.variances)
-            return t2 if statistic == "t2" else self.index(t2, left**2)
+            with np.errstate(over="ignore", invalid="ignore"):
+                return np.nan_to_num(self._explained(statistic, rows), nan=_MOST)
 
         return explain
+
+    def _explained(self, statistic: str, rows: Any) -> Array:
+        moved, scores, left = self._apart(rows)
+        if statistic == "reconstruction":
+            return np.asarray(left**2)
+        t2 = t2_contributions(moved, scores, self.axes, self.variances)
+        return t2 if statistic == "t2" else self.index(t2, left**2)
 
     def _apart(self, rows: Any) -> tuple[Array, Array, Array]:
         """Rows from the mean, their scores, and what is left."""
@@ -178,8 +201,24 @@ class _ByKernel(Sides):
     def functions(self, rows: Any, threads: int) -> Array:
         return self._finite(self.model._projection.now(self.model).functions(rows, threads))
 
+    def rounding(self, statistic: str, rows: Any, threads: int) -> Array:
+        off, lengths_off = self.model._projection.now(self.model).rounding(rows, threads)
+        if statistic == "lecture":
+            return off.sum(axis=1)
+        scores = self.inside(rows, threads)
+        t2 = rounding_of_t2(scores, self.variances, off)
+        if statistic == "t2":
+            return t2
+        q = rounding_of_residuals(scores, off, lengths_off)
+        return q if statistic == "reconstruction" else self.index(t2, q)
+
     def doubt(self, statistic: str) -> str:
         """F is low away from the data only if every φ(x) is equally long: then none has more to project than others."""
+        if np.isnan(self.model.explained_variance_ratio_).any() and statistic in ("reconstruction", "t2q"):
+            return (
+                "The kernel is not positive semi-definite, so that no distance from the space of the components has a "
+                'meaning, nor has Q: take statistic="t2", or another kernel.'
+            )
         if statistic != "lecture" or is_precomputed(self.model):
             return super().doubt(statistic)
         own = np.asarray(self.model.kernel_.diag(self.model._known_items()[0]))

@@ -19,6 +19,7 @@ from mercer.sources.held import width_of
 from mercer.symmetric import SymmetricOperator
 from mercer.threads import run
 
+_ROUNDING = 64 * np.finfo(float).eps  # of a sum, beside the sum of its moduli: BLAS has its own order for every batch
 _FEW_TRAINING_ROWS = 5000  # training rows up to which preparing the new ones is a part of the work that shows
 
 
@@ -36,6 +37,10 @@ class Projection(ABC):
     @abstractmethod
     def scores_and_lengths(self, X: Held, threads: int) -> tuple[Array, Array]:
         """The scores, and ‖φ(x) − mean‖²: how far x is from the mean in all directions, of which scores are some."""
+
+    @abstractmethod
+    def rounding(self, X: Held, threads: int) -> tuple[Array, Array]:
+        """How far either may be off, or differ beside other items: of each score (m×k), and of ‖φ(x) − mean‖² (m)."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,13 @@ class ByKernel(Projection):
         products = self._products(X, np.column_stack([self.alpha, self.mean]), threads)
         own = np.asarray(self.kernel.diag(X), dtype=np.float64) - self.shift
         return products[:, :-1] - self.offset, own - 2 * products[:, -1] + self.square
+
+    def rounding(self, X: Held, threads: int) -> tuple[Array, Array]:
+        """By Σ|αᵢ| times how large k(x, xᵢ) − shift is: in the mean, and at most ½(k(x, x) + k(xᵢ, xᵢ)) without one."""
+        own, others = (np.abs(np.asarray(self.kernel.diag(items)) - self.shift) for items in (X, self.rows))
+        size = own + others.mean() + np.abs(self._products(X, self.mean[:, None], threads)[:, 0])
+        of_lengths = size * (1 + 2 * np.abs(self.mean).sum()) + abs(self.square)
+        return _ROUNDING * np.multiply.outer(size, np.abs(self.alpha).sum(axis=0)), _ROUNDING * of_lengths
 
     def _products(self, X: Held, B: Array, threads: int) -> Array:
         out, fitted = np.empty((X.shape[0], B.shape[1])), self.kernel.compact(self.rows)
@@ -103,6 +115,10 @@ class _ByMatrix(Projection):
             "training items does not have: give the kernel as a function."
         )
 
+    def rounding(self, X: Held, threads: int) -> tuple[Array, Array]:
+        sizes = np.asarray(abs(X) @ np.abs(self.alpha))
+        return _ROUNDING * sizes, np.full(len(sizes), np.nan)
+
 
 @dataclass(frozen=True)
 class _ByFeatures(Projection):
@@ -128,6 +144,11 @@ class _ByFeatures(Projection):
             return self._from_origin(features) - self.offset
 
         return self._by_blocks(X, scores), np.concatenate(lengths)
+
+    def rounding(self, X: Held, threads: int) -> tuple[Array, Array]:
+        """From the origin: ‖φ(x) − origin‖² ≤ 2‖φ(x) − mean‖² + 2‖mean − origin‖²."""
+        sizes = 2 * np.abs(self.scores_and_lengths(X, threads)[1]) + 2 * (self.mean @ self.mean)
+        return _ROUNDING * np.multiply.outer(np.sqrt(sizes), np.linalg.norm(self.axes, axis=0)), _ROUNDING * sizes
 
     def _lengths(self, features: Matrix) -> Array:
         mean = self.origin + self.mean

@@ -26,10 +26,11 @@ def with_variance(variances: Array, width: int = 1, dtype: DTypeLike = np.float6
 
     Variances of rows of so many columns are known to that many roundings of the largest, in the precision of `dtype`.
     """
-    return np.asarray(variances > _rounding(width, dtype) * variances.max(initial=0.0))
+    return np.asarray(variances > share_of_rounding(width, dtype) * variances.max(initial=0.0))
 
 
-def _rounding(width: int, dtype: DTypeLike) -> float:
+def share_of_rounding(width: int, dtype: DTypeLike = np.float64) -> float:
+    """What is lost of a sum over so many columns, as a share of its moduli."""
     return float(_ROUNDINGS * width * np.finfo(dtype).eps)
 
 
@@ -50,9 +51,12 @@ def squared_residuals(lengths: Array, scores: Array) -> Array:
     """Q = ‖φ(x) − mean‖² − Σ yᵢ² (Hoffmann 2007): the squared distance from the space of the components.
 
     It is a difference of nearly equal numbers where the components see almost all of a row: known to some roundings
-    of ‖φ(x) − mean‖², and never below zero.
+    of ‖φ(x) − mean‖², and zero where it is less than those. Where squares overflow, it is as large as can be.
     """
-    return np.maximum(lengths - row_squares(scores), 0.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        left = lengths - row_squares(scores)
+        known = np.where(left > share_of_rounding(1) * np.abs(lengths), left, 0.0)
+    return np.where(np.isfinite(left), known, _MOST)
 
 
 def monitoring_index(t2: Array, q: Array, components: int, rest: float) -> Array:
@@ -66,13 +70,34 @@ def variance_left(total: float, variances: Array, width: int = 1, dtype: DTypeLi
 
     Where it is not, any Q at all is beyond what was ever seen, and rounding is what to measure it by.
     """
-    left, rounding = total - float(variances.sum()), _rounding(width, dtype) * total
+    left, rounding = total - float(variances.sum()), share_of_rounding(width, dtype) * total
     return max(left, rounding) or 1.0, bool(left > rounding)
 
 
 def sum_of_projections(functions: Array) -> Array:
     """F(x) = Σ |fᵢ(x)| of the uncentred component functions: large on the data, low where a local kernel sees none."""
     return np.abs(functions).sum(axis=1)
+
+
+# ---------------------------------------------------------------------- how far scores may be off
+
+
+def rounding_of_t2(scores: Array, variances: Array, off: Array) -> Array:
+    """Of T², if every score may be off by so much (m×k)."""
+    there = variances > 0
+    with np.errstate(over="ignore"):
+        return np.minimum((_of_squares(scores, off)[:, there] / variances[there]).sum(axis=1), _MOST)
+
+
+def rounding_of_residuals(scores: Array, off: Array, lengths_off: Array) -> Array:
+    """Of Q = ‖φ(x) − mean‖² − Σ yᵢ², if every score and ‖φ(x) − mean‖² may be off by so much."""
+    with np.errstate(over="ignore"):
+        return np.minimum(lengths_off + _of_squares(scores, off).sum(axis=1), _MOST)
+
+
+def _of_squares(values: Array, off: Array) -> Array:
+    """(|v| + δ)² − v²."""
+    return np.asarray((2 * np.abs(values) + off) * off)
 
 
 # ---------------------------------------------------------------------- what each column adds to a score
@@ -91,6 +116,9 @@ def t2_contributions(moved: Array, scores: Array, axes: Array, variances: Array)
 class Calibration:
     """Scores of m rows that no component was learned from, in ascending order, each with room for rounding.
 
+    A score may be off by the rounding that is given, or 1e-9 of itself: those that differ by less are ties, or a row
+    would have one p-value alone and another one in a batch.
+
     If a new row comes from where they come from, its rank among them is uniform, whatever the score is: that is all
     that split-conformal p-values need (Vovk, Gammerman, Shafer 2005). Ties count against novelty.
     """
@@ -98,8 +126,8 @@ class Calibration:
     sorted: Array
 
     @classmethod
-    def of(cls, scores: Array) -> "Calibration":
-        room = _SAME * np.maximum(np.abs(scores), np.median(np.abs(scores)))
+    def of(cls, scores: Array, rounding: Array | float = 0.0) -> "Calibration":
+        room = np.maximum(_SAME * np.maximum(np.abs(scores), np.median(np.abs(scores))), 2 * rounding)
         return cls(np.sort(np.minimum(scores + room, _MOST)))
 
     def p_values(self, scores: Array) -> Array:
@@ -109,7 +137,8 @@ class Calibration:
 
     def threshold(self, alpha: float) -> float:
         """p ≤ alpha for scores above this one alone; ∞ where there are too few rows for so small a p."""
-        most = int(np.floor(alpha * (len(self.sorted) + 1) * (1 + _SAME)))  # 0.1·20 is 2 in any arithmetic
+        m = len(self.sorted)
+        most = min(int(np.floor(alpha * (m + 1) * (1 + _SAME))), m)  # 0.1·20 is 2 in any arithmetic
         return float(self.sorted[-most]) if most else np.inf
 
     @staticmethod

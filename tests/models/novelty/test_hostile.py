@@ -90,6 +90,20 @@ def test_rows_whose_squares_overflow_are_novel_or_refused_in_a_sentence():
         NoveltyDetector(KernelPCA(2, kernel=RBF(1.0))).fit(X).predict(1e200 * X[:5])
 
 
+@pytest.mark.parametrize(("kernel", "far"), [("linear", 1e160), ("poly", 1e100)])
+@pytest.mark.parametrize("statistic", ["reconstruction", "t2", "t2q"])
+def test_rows_whose_squares_overflow_in_feature_space_are_novel(kernel, far, statistic):
+    detector = NoveltyDetector(KernelPCA(2, kernel=kernel), statistic=statistic).fit(X)
+    assert (detector.predict(far * X[:5]) == -1).all()
+    assert np.isfinite(detector.score_samples(far * X[:5])).all()
+
+
+@pytest.mark.parametrize("statistic", ["reconstruction", "t2", "t2q"])
+def test_contributions_of_rows_whose_squares_overflow_are_numbers(statistic):
+    detector = NoveltyDetector(PCA(2), statistic=statistic).fit(X)
+    assert np.isfinite(detector.contributions(1e200 * X[:3])).all()
+
+
 def test_copies_of_rows_are_ties_and_count_against_novelty():
     table = np.repeat(X[:4], 25, axis=0)
     detector = NoveltyDetector(PCA(1)).fit(table)
@@ -111,6 +125,11 @@ BAD = {
     "alpha true": (NoveltyDetector(calibration=True), X, "'calibration' parameter .* cannot be True"),
     "half is trimmed": (NoveltyDetector(trim=0.5), X, "'trim' parameter"),
     "nothing fitted": (NoveltyDetector(prefit=True), X, "there is none: give one"),
+    "a fitted model trimmed": (
+        NoveltyDetector(PCA(2).fit(X), prefit=True, trim=0.1),
+        X,
+        "trim=0.1 fits the model once",
+    ),
     "F of PCA": (NoveltyDetector(PCA(2), statistic="lecture"), X, "is for KernelPCA"),
     "texts": (NoveltyDetector(), ["a", "b", "c"], "."),
 }
@@ -160,6 +179,13 @@ def test_too_few_calibration_rows_are_told_with_the_number_that_is_needed():
 def test_components_that_leave_nothing_are_told(dtype):
     with pytest.warns(MercerWarning, match="leave nothing of the rows"):
         NoveltyDetector(PCA()).fit(X.astype(dtype))
+
+
+@pytest.mark.filterwarnings("ignore:The kernel matrix is not positive semi-definite")
+@pytest.mark.parametrize("statistic", ["reconstruction", "t2q"])
+def test_distances_by_what_is_no_mercer_kernel_are_told_to_mean_nothing(statistic):
+    with pytest.warns(MercerWarning, match="nor has Q"):
+        NoveltyDetector(KernelPCA(2, kernel="sigmoid"), statistic=statistic).fit(X)
 
 
 def test_f_by_a_kernel_that_is_not_local_is_told():

@@ -71,6 +71,43 @@ def test_a_verdict_does_not_depend_on_the_rows_beside_it(estimator, statistic):
     assert_allclose(detector.score_samples(new), one_by_one(detector.score_samples), rtol=1e-9, atol=1e-12)
 
 
+STRUCTURED = {
+    "one-hot, median": (
+        KernelPCA(3, kernel="rbf", gamma="median"),
+        "reconstruction",
+        np.eye(5)[rng.integers(0, 5, 200)],
+    ),
+    "one-hot, landmarks": (
+        KernelPCA(3, kernel="rbf", n_landmarks=4),
+        "reconstruction",
+        np.eye(5)[rng.integers(0, 5, 200)],
+    ),
+    "nothing is left": (PCA(), "reconstruction", rng.normal(size=(200, 4))),
+    "nothing is left of copies": (PCA(standardize=True), "reconstruction", np.repeat(rng.normal(size=(20, 4)), 10, 0)),
+    "two levels, wide": (
+        KernelPCA(3, kernel="rbf", gamma=1e-8, n_landmarks=10),
+        "t2",
+        1.0 * rng.integers(0, 2, (200, 4)),
+    ),
+    "linear, all": (KernelPCA(None, kernel="linear"), "reconstruction", rng.normal(size=(200, 4))),
+    "linear, both": (KernelPCA(None, kernel="linear"), "t2q", 1e6 + rng.normal(size=(200, 4))),
+    "one direction": (KernelPCA(3, kernel="poly"), "reconstruction", np.outer(rng.normal(size=200), [1.0, 2.0, 3.0])),
+}
+
+
+@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@pytest.mark.parametrize(("estimator", "statistic", "table"), STRUCTURED.values(), ids=STRUCTURED)
+def test_rounding_decides_no_verdict(estimator, statistic, table):
+    """Where all that a score has is rounding: copies are ties, and rows of the source are no more novel alone."""
+    detector = NoveltyDetector(estimator, statistic=statistic).fit(table)
+    new = table[:60]
+    alone = np.concatenate([detector.p_values(new[i : i + 1]) for i in range(len(new))])
+    assert np.array_equal(detector.p_values(new), alone)
+    assert np.array_equal(detector.p_values(new[::-1])[::-1], alone)
+    copies = np.unique(new, axis=0, return_inverse=True)[1]
+    assert all(np.ptp(alone[copies == i]) == 0 for i in range(copies.max() + 1))
+
+
 def test_verdicts_are_frozen_at_the_fit():
     table = draw(np.random.default_rng(5), 100)
     detector = NoveltyDetector(PCA(2)).fit(table)
