@@ -33,6 +33,7 @@ TESTS = [
     "solvers",
     "certificates",
     "readings",
+    "studies",
     "fits",
     "models",
     "theory",
