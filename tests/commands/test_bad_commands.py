@@ -31,10 +31,11 @@ def files(tmp_path_factory):
     (folder / "x.csv").write_text("\n".join(["a,b,c", *lines]))
     (folder / "t.csv").write_text("\n".join(["a,b,c,t", *(f"{line},x" for line in lines)]))
     (folder / "few.csv").write_text("a,b\n1,2\n3,5\n4,4\n0,1\n")
+    (folder / "gaps.csv").write_text("a,b,c\n1,2,0.5\n3,5,\n4,4,0.1\n0,1,0.2\n")
     np.save(folder / "x.npy", X)
     (folder / "folder").mkdir()
     return {"csv": folder / "x.csv", "text": folder / "t.csv", "few": folder / "few.csv", "npy": folder / "x.npy",
-            "folder": folder / "folder"}  # fmt: skip
+            "gaps": folder / "gaps.csv", "folder": folder / "folder"}  # fmt: skip
 
 
 def typed(command, files):

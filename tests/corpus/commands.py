@@ -1,6 +1,7 @@
 """Command lines: what was typed, how it ends, and a word of what is said."""
 
-# {csv} and {npy} are files of 40×3 numbers, {text} of the same and a column of text, {few} of 4×2; {folder} is one.
+# {csv} and {npy} are files of 40×3 numbers, {text} of the same and a column of text, {few} of 4×2, {gaps} of
+# those of {few} and a column with a gap; {folder} is one.
 FIT = [
     ("fit", 2, "Missing argument '(data|DATA)'"),
     ("fit {csv} {csv}", 2, "unexpected extra argument"),
@@ -149,7 +150,9 @@ TUNE = [
     ("tune {text}", 3, "'t' .*--drop NAME"),
     ("tune {text} --labels t --kernels linear", 3, "y is the same for all rows"),
     ("tune {csv} --labels t", 3, "no column 't'"),
-    ("tune {npy} --labels t", 3, "no column names"),
+    ("tune {npy} --labels t", 3, "no column names|a table is read from"),
+    ("tune {gaps} --labels c", 3, "1 label of column 'c' is missing"),
+    ("components {gaps} --labels c", 3, "1 label of column 'c' is missing"),
     ("tune {csv} --kernels wavelet", 2, "--kernels wavelet: there is no such kernel to compare"),
     ("tune {csv} --kernels", 2, "'--kernels' requires an argument"),
     ("tune {csv} --scoring r2", 2, "name their column with --labels"),

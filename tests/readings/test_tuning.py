@@ -1,19 +1,23 @@
 """The formulas behind `mercer.tune`, each against its definition or a fit done anew."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.linalg import subspace_angles
 from sklearn.decomposition import KernelPCA as SklearnKernelPCA
+from sklearn.metrics import get_scorer
 
 from mercer.errors import BadData
 from mercer.kernels import RBF, Cosine, Laplacian, Linear, Matern, Polynomial, RationalQuadratic
+from mercer.readings.targets import are_classes, as_labels, as_targets
 from mercer.readings.tuning.candidates import FACTORS, Candidate, Distances, candidates_of
 from mercer.readings.tuning.comparing import compare_kernels, groups_of_equals
-from mercer.readings.tuning.criteria import agreement, as_targets, effective_rank, kernel_target_alignment
+from mercer.readings.tuning.criteria import agreement, centred, effective_rank, kernel_target_alignment
 from mercer.readings.tuning.folds import FoldScores, cut_into_folds
-from mercer.readings.tuning.judges import Alignment, WayBack
+from mercer.readings.tuning.judges import Alignment, Downstream, WayBack
 from mercer.readings.tuning.search import Trial, choose
 from mercer.readings.tuning.way_back import Curved, leave_one_out_ridge
+from mercer.readings.tuning.wording import doubts
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((90, 3)) @ RNG.standard_normal((3, 5)) + 0.1 * RNG.standard_normal((90, 5))
@@ -134,7 +138,10 @@ def test_matrices_from_distances_are_those_of_the_kernel(kernel):
     for offset in (0.0, 1e3):
         rows = X + offset
         # ‖x − y‖² from products is off by some u‖x − mean‖²: of copies, a kernel with a kink sees the root of that.
-        assert Distances(rows).matrix(kernel) == pytest.approx(kernel.block(rows, rows), rel=1e-9, abs=1e-6)
+        found, expected = Distances(rows).matrix(kernel), kernel.block(rows, rows)
+        if isinstance(kernel, Linear):  # of rows around their mean: the same once it is centred
+            found, expected = centred(found), centred(expected)
+        assert found == pytest.approx(expected, rel=1e-9, abs=1e-6)
 
 
 def test_bandwidths_are_spread_around_the_median_of_the_distance_that_gamma_multiplies():
@@ -334,3 +341,67 @@ def test_rows_whose_squares_are_no_numbers_are_told(size, words):
 def test_fewer_different_rows_than_folds_are_told_with_both_numbers():
     with pytest.raises(BadData, match=r"folds=5 takes as many different rows, and there are 3"):
         compare_kernels(np.repeat(X[:3], 4, axis=0), ["linear"], 1, 5, RNG)
+
+
+# ---------------------------------------------------------------------- hostile rows and labels
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e9])
+def test_the_linear_kernel_of_rows_far_from_zero_keeps_its_digits(offset):
+    far = np.round(X, 3) + offset
+    near = far - offset  # exact
+    assert centred(Distances(far).matrix(Linear())) == pytest.approx(centred(near @ near.T), abs=1e-9 * np.sum(near**2))
+
+
+def test_kernels_that_differ_by_rounding_alone_are_as_good():
+    """Pairs of equal rows with labels that they share evenly: every alignment is zero, whatever its last digits."""
+    rows, labels = np.repeat(np.eye(5), 6, axis=0), np.tile([0, 1], 15)
+    targets = as_targets(labels, classes=True)
+    found = compare_kernels(
+        rows, ["linear", "rbf"], 2, 5, np.random.default_rng(0), judge_of=lambda fold, rng: Alignment(targets, fold)
+    ).found
+    assert found.chosen.candidate.name == "linear"
+    trials = [trial("linear", 1e-16, 0.0), trial("rbf", -1e-16, 0.0, factor=100.0), trial("rbf", 0.0, 0.0, factor=1.0)]
+    assert choose(trials, 1e-9)[2] == trials[0]
+    assert choose(trials[1:], 1e-9)[2] == trials[2]  # of equals the usual bandwidth
+
+
+def test_a_way_back_that_is_no_better_than_the_mean_is_told():
+    noise = np.random.default_rng(1).permutation(np.repeat(np.eye(6), 5, axis=0))
+    compared = compare_kernels(noise, ["rbf"], 2, 6, np.random.default_rng(0))
+    assert compared.found.best.loss > 1
+    assert any("any nearer than their mean" in said for said in doubts(compared))
+
+
+@pytest.mark.parametrize(("scoring", "y"), [("r2", np.linspace(0, 1, 12)), ("roc_auc", np.arange(12) % 2)])
+def test_scores_that_are_no_numbers_are_told(scoring, y):
+    judge = Downstream(y, scoring != "r2", np.arange(12), get_scorer(scoring))
+    with pytest.raises(BadData, match="no number on a fold of 1 row: give fewer folds"):
+        judge.by_components([X[:12, :2]] * 12)
+
+
+def test_a_class_that_one_fold_has_all_rows_of_is_told():
+    with pytest.raises(BadData, match="all other rows have the same label"):
+        Downstream(np.repeat([0, 1], [10, 2]), True, np.repeat([0, 1, 2], [5, 5, 2]), get_scorer("accuracy"))
+
+
+def test_labels_are_classes_or_numbers_by_one_rule():
+    assert are_classes(as_labels(["a", "b"])) and are_classes(as_labels([True, False]))
+    assert are_classes(as_labels([0.0, 1.0, 2.0])) and not are_classes(as_labels([0.5, 1.0, 2.0]))
+    assert not are_classes(as_labels(np.arange(21))) and are_classes(as_labels(np.arange(20)))
+    assert not are_classes(as_labels(np.array([0.5, 2], dtype=object)))
+    assert not are_classes(as_labels(np.eye(3, dtype=bool)))
+    assert as_labels(np.ones((4, 1))).shape == (4,)
+    assert as_targets(np.array(["b", "a", "b"]), True).tolist() == [[0, 1], [1, 0], [0, 1]]
+
+
+@pytest.mark.parametrize("gap", [None, np.nan, np.inf, pd.NA, pd.NaT], ids=str)
+@pytest.mark.parametrize("others", [["a", "b"], [1.5, 2.5]], ids=["texts", "numbers"])
+def test_labels_that_are_missing_are_told(gap, others):
+    with pytest.raises(BadData, match="y has 1 label that is missing or not finite"):
+        as_labels(pd.Series([*others, gap], dtype=object))
+
+
+def test_a_name_for_every_row_is_no_class():
+    with pytest.raises(BadData, match="30 different labels of 30 rows"):
+        as_targets(np.array([f"row {i}" for i in range(30)]), True)

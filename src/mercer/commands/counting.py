@@ -2,22 +2,18 @@
 
 import json
 import sys
-from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from mercer.arrays import Array
 from mercer.commands.around import as_bad_data, file_for, warnings_as_lines
 from mercer.commands.fitting import made_model, tell_of_row_numbers
+from mercer.commands.labels import labels_in
 from mercer.commands.opening import Wanted, in_short_words, is_of_texts
 from mercer.commands.wording import in_options
-from mercer.errors import BadData, NoRoom, WrongUse, are, counted
+from mercer.errors import NoRoom, WrongUse
 from mercer.readings.rules.suggestion import Suggestion
-from mercer.sources.cells import things_of
-from mercer.sources.frames import open_table
 from mercer.studies.suggesting import suggest
-from mercer.terminal import plain, put, say
+from mercer.terminal import put, say
 
 _MANY = 100  # components, where all do not fit, and of kernels
 
@@ -43,7 +39,7 @@ def suggest_for_file(
         raise WrongUse("Standard input is closed; name a file instead.")
     copy = wanted.kind_of_copy if texts else ".csv"
     with file_for(data, copy) as (path, name), warnings_as_lines(path, name) as known, as_bad_data(path, name):
-        y = None if labels is None else _labels(path, labels, params.get("memory_limit"))
+        y = None if labels is None else labels_in(path, labels, params.get("memory_limit"))
         items, weight = wanted.open(path, model, texts)
         say(f"{name}: {in_short_words(items)}")
         known += tell_of_row_numbers(items)
@@ -62,17 +58,6 @@ def _fit(model: Any, method: str, items: Any, weight: Array | None) -> None:
         if method != "pca":
             raise
         model.set_params(n_components=most).fit(items, sample_weight=weight)
-
-
-def _labels(path: Path, column: str, memory: str | None) -> Array:
-    """The column of labels: numbers, or anything that names classes."""
-    labels = things_of(open_table(path, memory).only([column], []).columns.cells[column])
-    gaps = sum(label is None or label != label for label in labels)
-    if gaps:
-        raise BadData(
-            f"{plain(path)}: {counted(gaps, 'label')} of column {column!r} {are(gaps)} missing; fill them in."
-        )
-    return np.asarray(labels)
 
 
 def _as_json(found: Suggestion) -> str:

@@ -3,19 +3,16 @@
 import json
 import shlex
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from mercer.arrays import Array
 from mercer.commands.arguments import OPTION_OF
 from mercer.commands.around import as_bad_data, file_for, place_for, warnings_as_lines
+from mercer.commands.labels import labels_in
 from mercer.commands.opening import in_short_words
 from mercer.commands.wording import in_options
-from mercer.errors import BadData, WrongUse
+from mercer.errors import WrongUse
 from mercer.readings.tuning.candidates import NAMED
-from mercer.sources.files import open_rows, open_texts
+from mercer.sources.files import open_rows
 from mercer.studies.tuned import Tuning
 from mercer.studies.tuning import tune
 from mercer.terminal import plain, put, say
@@ -44,20 +41,12 @@ def tune_file(
             raise WrongUse(f"{OPTION_OF[name]} {asked[name]} is too few: give at least 2.")
     with file_for(data) as (path, name), warnings_as_lines(path, name), as_bad_data(path, name):
         rows = open_rows(path, columns, [*drop, *([] if labels is None else [labels])], header)
-        y = None if labels is None else _labels(path, labels, header)
+        y = None if labels is None else labels_in(path, labels)
         say(f"{name}: {in_short_words(rows)}")
         found = tune(rows, y, progress=True, **asked)
     put(json.dumps(_as_json(found), indent=2) if as_json else in_options(str(found)))
     if not as_json and data != "-":
         say(f"Try: {_next_command(data, labels, found)}")
-
-
-def _labels(path: Path, column: str, header: bool | None) -> Array:
-    """Numbers, or texts where they are none."""
-    try:
-        return open_rows(path, (column,), (), header).load()[:, 0]
-    except BadData:
-        return np.asarray(open_texts(path, column, header=header).load())
 
 
 def _as_json(found: Tuning) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import get_scorer
-from sklearn.utils.multiclass import type_of_target
 
 from mercer.arrays import Array, Held, dense
 from mercer.errors import BadData, in_short, joined, listed, warn_each
@@ -19,14 +18,12 @@ from mercer.kernels.domain import without_negative
 from mercer.models.kernel_pca import KernelPCA
 from mercer.progress import Listener
 from mercer.readings.columns import about_units
+from mercer.readings.targets import are_classes, as_labels, as_targets
 from mercer.readings.tuning.candidates import NAMED, USUAL
 from mercer.readings.tuning.comparing import Compared, JudgeOf, compare_kernels
-from mercer.readings.tuning.criteria import as_targets
 from mercer.readings.tuning.judges import Alignment, Downstream
 from mercer.readings.tuning.wording import doubts
 from mercer.studies.tuned import Tuning, as_record
-
-_MANY_CLASSES = 20  # whole numbers of more values than this are numbers, not classes
 
 
 def tune(
@@ -162,7 +159,7 @@ def _sampled(training: Training, y: Any, size: int, rng: np.random.Generator) ->
                 f"{items.kind}: give y."
             )
         return dense_sample(items, size, rng), None
-    labels = np.asarray(y)
+    labels = as_labels(y)
     if labels.ndim == 0 or len(labels) != len(items):
         raise ValueError(f"y has {labels.shape[0] if labels.ndim else 'no'} labels, and X has {len(items):,} rows.")
     some = sample_numbers(len(items), size, rng)
@@ -175,8 +172,9 @@ def _judge(labels: Array | None, scoring: Any) -> tuple[JudgeOf | None, Array | 
         if scoring is not None:
             raise ValueError(f"scoring={in_short(scoring)} compares with labels: give y.")
         return None, None
-    labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
-    classes = _are_classes(labels)
+    if len(np.unique(labels, axis=0)) < 2:
+        raise BadData("y is the same for all rows that were looked at: there is nothing to tell apart.")
+    classes = are_classes(labels)
     if scoring is None:
         targets = as_targets(labels, classes)
         return lambda fold, rng: Alignment(targets, fold), labels if classes else None
@@ -189,21 +187,6 @@ def _judge(labels: Array | None, scoring: Any) -> tuple[JudgeOf | None, Array | 
     if classes and (fewest := int(np.unique(labels, return_counts=True)[1].min())) < 2:
         raise BadData(f"A class of y has {fewest} row: to be learned and predicted it takes at least 2.")
     return lambda fold, rng: Downstream(labels, classes, fold, scorer), labels if classes else None
-
-
-def _are_classes(labels: Array) -> bool:
-    """Whether they are labels of classes, or numbers; refused if they are neither."""
-    number = labels.dtype.kind in "iuf"
-    if number and not np.isfinite(labels).all():
-        raise BadData("y has NaN or infinite labels: leave those rows out.")
-    try:
-        different = len(np.unique(labels, axis=0))
-    except TypeError:
-        raise BadData("y has labels that cannot be compared with each other, such as None among texts.") from None
-    if different < 2:
-        raise BadData("y is the same for all rows that were looked at: there is nothing to tell apart.")
-    kind = type_of_target(labels, input_name="y")
-    return kind in ("binary", "multiclass") and not (number and different > _MANY_CLASSES)
 
 
 def _number_to_compare(asked: int | None, rows: Held, labelled: bool) -> int:

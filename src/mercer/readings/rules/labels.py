@@ -3,11 +3,11 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils.multiclass import type_of_target
 
 from mercer.arrays import Array
-from mercer.errors import BadData, counted
+from mercer.errors import BadData
 from mercer.readings.rules.scree import Opinion, silent
+from mercer.readings.targets import are_classes, as_labels, as_targets
 
 _LARGEST = 0.5  # share of the rows: more components fit any labels
 
@@ -47,13 +47,7 @@ def label_criterion(vectors: Array, y: Array) -> Array:
 
 def label_columns(y: Any) -> Array:
     """Labels as columns: numbers as they are, classes as ones and zeros."""
-    given = np.asarray(y)
-    if given.ndim != 1 or not len(given):
-        raise BadData(f"y has to be one label for each row; got an array of shape {given.shape}.")
-    missing = np.array([label is None or label != label or label in (np.inf, -np.inf) for label in given.tolist()])
-    if missing.any():
-        raise BadData(f"y has {counted(int(missing.sum()), 'label')} that are missing or not finite; leave them out.")
-    if type_of_target(given) == "continuous":
-        return given.astype(np.float64)[:, None]
-    classes = {label: number for number, label in enumerate(dict.fromkeys(given.tolist()))}
-    return np.eye(len(classes))[[classes[label] for label in given.tolist()]]
+    labels = as_labels(y)
+    if labels.ndim != 1 or not len(labels):
+        raise BadData(f"y has to be one label for each row; got an array of shape {labels.shape}.")
+    return as_targets(labels, are_classes(labels))

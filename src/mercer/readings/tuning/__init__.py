@@ -8,7 +8,7 @@ Arrays and kernels go in: who opens files and draws a sample stands above.
 
 from mercer.readings.tuning.candidates import FACTORS, NAMED, USUAL, Candidate, Distances, candidates_of
 from mercer.readings.tuning.comparing import Compared, compare_kernels
-from mercer.readings.tuning.criteria import agreement, as_targets, effective_rank, kernel_target_alignment
+from mercer.readings.tuning.criteria import agreement, effective_rank, kernel_target_alignment
 from mercer.readings.tuning.folds import FoldScores, cut_into_folds
 from mercer.readings.tuning.judges import Alignment, Downstream, Judge, WayBack
 from mercer.readings.tuning.search import Found, Trial, choose, find_best
@@ -31,7 +31,6 @@ __all__ = [
     "Trial",
     "WayBack",
     "agreement",
-    "as_targets",
     "candidates_of",
     "choose",
     "compare_kernels",

@@ -15,6 +15,7 @@ from mercer.kernels.bandwidth import ByGamma
 from mercer.kernels.base import n_rows
 from mercer.kernels.check import refuse_non_finite
 from mercer.kernels.euclidean import EuclideanKernel
+from mercer.readings.origin import seen_from_mean
 from mercer.squares import Moved, multiply
 
 FACTORS = np.logspace(-2, 2, 15)  # of 1/median: bandwidths from far too wide to far too narrow
@@ -82,7 +83,7 @@ class Distances:
         return float(np.median(distances))
 
     def matrix(self, kernel: Kernel) -> Array:
-        """k(x, y) of all pairs, from distances if it is a function of them."""
+        """k(x, y) of all pairs, from distances if it is a function of them; of the linear kernel, around the mean."""
         self.evaluations += self.n**2
         with np.errstate(over="ignore", invalid="ignore"):
             K = self._shaped(kernel)
@@ -97,6 +98,9 @@ class Distances:
         if isinstance(kernel, Laplacian):
             K = self.cityblock * -kernel.known_gamma
             return np.exp(K, out=K)
+        if isinstance(kernel, Linear):  # a constant in every entry is nothing to what is centred
+            X = seen_from_mean(kernel, np.asarray(self.rows, dtype=np.float64))
+            return kernel.block(X, X)
         return kernel.block(self.rows, self.rows)
 
 

@@ -32,14 +32,6 @@ def kernel_target_alignment(K: Array, Y: Array) -> float:
     return float(np.sum(T * (A @ T))) / size if size > 0 else 0.0
 
 
-def as_targets(y: Array, classes: bool) -> Array:
-    """What alignment compares with: one column of 0 and 1 for every class, or the numbers themselves."""
-    if classes:
-        return (y.reshape(-1, 1) == np.unique(y)).astype(np.float64)
-    numbers = np.asarray(y, dtype=np.float64)
-    return numbers.reshape(len(numbers), -1)
-
-
 def agreement(scores: Sequence[Array]) -> float:
     """How much the subspaces that columns of scores span have in common, from 0 to 1: the mean over pairs of cos².
 

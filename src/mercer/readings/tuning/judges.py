@@ -1,15 +1,18 @@
 """Who says which kernel is better: the way back to rows, labels, or a model that learns from the components."""
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from mercer.arrays import Array
+from mercer.errors import BadData, counted
 from mercer.readings.tuning.criteria import kernel_target_alignment
 from mercer.readings.tuning.way_back import MOST_CENTRES, Curved, leave_one_out_ridge
 from mercer.squares import nearby_power_of_two
@@ -21,6 +24,7 @@ class Judge(ABC):
     word: str  # what the value is called where people read it
     sign: float = 1.0  # of the value as people read it
     by_scores: bool = True  # or by the matrix alone
+    finest: float = 1e-9  # values that differ by less are equal: their unit is one
 
     @abstractmethod
     def losses(self, K: Array, scores: list[Array]) -> Array:
@@ -116,13 +120,24 @@ class Alignment(Judge):
 class Downstream(_ByFolds):
     """How well a plain linear model predicts y of rows left out from their components, by a scorer of scikit-learn."""
 
-    word, sign = "score", -1.0
+    word, sign, finest = "score", -1.0, 0.0  # in the unit of the scorer
 
     def __init__(self, y: Array, classes: bool, fold: Array, scorer: Callable[[Any, Array, Array], float]) -> None:
         super().__init__(fold)
         self.y, self.classes, self.scorer = y, classes, scorer
+        if classes and any(len(np.unique(y[fold != number])) < 2 for number in range(self.folds)):
+            raise BadData(
+                "A class of y is in one fold alone, as equal rows are kept together, and all other rows have the same "
+                "label: a model has nothing to learn from them. Leave scoring out, or that class."
+            )
 
     def loss(self, scores: Array, train: Array) -> float:
         learner = LogisticRegression(max_iter=1000) if self.classes else Ridge(1e-6)
         model = make_pipeline(StandardScaler(), learner).fit(scores[train], self.y[train])
-        return -float(self.scorer(model, scores[~train], self.y[~train]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMetricWarning)  # said below
+            score = float(self.scorer(model, scores[~train], self.y[~train]))
+        if not np.isfinite(score):
+            few = counted(int(np.sum(~train)), "row")
+            raise BadData(f"The scorer is no number on a fold of {few}: give fewer folds, or another scoring.")
+        return -score

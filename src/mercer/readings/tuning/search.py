@@ -68,7 +68,7 @@ def find_best(
             on_pass(1.0)
     for trial in _nearest_of_lost(trials, distances.n):  # of a kernel of which nothing would be left
         trials[trials.index(trial)] = _try(trial.candidate, distances, judge, folds, prune=False)
-    best, as_good, chosen = choose(trials)
+    best, as_good, chosen = choose(trials, judge.finest)
     numbers, losses = _by_number(chosen, distances, judge, folds)
     return Found(
         trials, best, as_good, chosen, numbers, losses, distances.evaluations + folds.products * distances.n**2
@@ -118,16 +118,21 @@ def _outside(trial: Trial | None, high: float) -> float:
     return max(float(np.log(rank / high)), float(np.log(_LOWEST_RANK / rank)), 0.0)
 
 
-def choose(trials: Sequence[Trial]) -> tuple[Trial, list[Trial], Trial]:
-    """The best; those within its standard error; and of these that are as stable as any the first kernel's best."""
+def choose(trials: Sequence[Trial], finest: float = 0.0) -> tuple[Trial, list[Trial], Trial]:
+    """The best; those within its standard error; and of these that are as stable as any the first kernel's best.
+
+    Losses that differ by no more than `finest` are equal, so that no choice is left to rounding.
+    """
     judged = [trial for trial in trials if not trial.pruned]
     best = min(judged, key=lambda trial: trial.loss)
-    as_good = [trial for trial in judged if trial.loss <= best.loss + best.standard_error]
+    as_good = [trial for trial in judged if trial.loss <= best.loss + max(best.standard_error, finest)]
     top = max(trial.stability or 0.0 for trial in as_good)
     stable = [trial for trial in as_good if (trial.stability or 0.0) >= top - _AS_STABLE]
     names = list(dict.fromkeys(trial.candidate.name for trial in trials))
-    chosen = min(stable, key=lambda trial: (names.index(trial.candidate.name), trial.loss, _from_median(trial)))
-    return best, as_good, chosen
+    first = min((trial.candidate.name for trial in stable), key=names.index)
+    own = [trial for trial in stable if trial.candidate.name == first]
+    least = min(trial.loss for trial in own)
+    return best, as_good, min((trial for trial in own if trial.loss <= least + finest), key=_from_median)
 
 
 def _from_median(trial: Trial) -> float:

@@ -48,7 +48,12 @@ def doubts(compared: Compared) -> list[str]:
             f"All {what} that were compared are within two standard errors of the best in "
             f"{_WHAT[compared.judge.word]}: the data do not say which is better."
         )
-    elif found.chosen.candidate.at_edge:
+    if compared.judge.word == "error" and found.best.loss >= 1:
+        said.append(
+            "No kernel leads rows that were left out any nearer than their mean is: so many components find nothing "
+            "that the rows have in common."
+        )
+    elif found.chosen.candidate.at_edge and not found.flat:
         side = "widest" if (found.chosen.candidate.factor or 1.0) < 1 else "narrowest"
         said.append(
             f"The best bandwidth of {found.chosen.candidate.name}, gamma={found.chosen.candidate.gamma:.3g}, is the "
