@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import sparse
 from scipy.stats import binom, norm
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
@@ -455,3 +456,29 @@ def test_kernels_have_no_columns_to_speak_of(rule):
 def test_names_of_rules_are_those_that_a_fit_can_ask():
     assert set(RULES_OF["pca"]) == {name for name, rule in LINEAR_RULES.items() if rule.ask} - {"share"}
     assert set(RULES_OF["kpca"]) == set(KERNEL_RULES) - {"share", "labels"}
+
+
+# ---------------------------------------------------------------------- hostile rows
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e9])
+def test_parallel_analysis_of_a_linear_kernel_bears_rows_far_from_zero(offset):
+    far = np.round(factors(2, 60, 9, [4, 3]), 3) + offset
+    near = far - offset  # exact
+    by_near, by_far = (kernel_parallel(Linear(), rows, 60, np.random.default_rng(3)) for rows in (near, far))
+    assert by_far.k == by_near.k == 2
+    assert_allclose(by_far.limits[:9], by_near.limits[:9], rtol=1e-6)
+
+
+def test_rows_that_are_too_wide_to_be_dense_are_not_permuted():
+    rows = sparse.random(100, 1_000_000, density=1e-6, format="csr", random_state=0)
+    found = kernel_parallel(Linear(), rows, 100, np.random.default_rng(0))
+    assert found.k is None and "100 dense rows of 1,000,000 columns" in found.why
+
+
+@pytest.mark.parametrize("rule", ["mle", "bic"])
+def test_columns_that_do_not_vary_are_no_noise_to_likelihoods(rule):
+    """They would be directions without any noise, beside which all others are signal."""
+    X = factors(0, 90, 15, [5, 4, 3])
+    wide = np.column_stack([np.full((90, 7), 3.7), X, np.zeros(90)])
+    assert ASKED[rule](scree_of(wide)).k == ASKED[rule](scree_of(X)).k == 3

@@ -1,8 +1,11 @@
 """`mercer.stability`: populations whose components are known, copies of rows, every kind of model, and bad input."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 import mercer
 from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding
@@ -249,3 +252,28 @@ def test_rows_of_another_width_are_refused():
     with pytest.raises((BadData, ValueError), match="toarray"):
         K = normal([2, 1], 10) @ normal([2, 1], 10).T
         mercer.stability(KernelPCA(1, kernel="precomputed"), sparse.csr_array(K))
+
+
+FITS = [PCA(2), PCA(2, standardize=True), IncrementalPCA(2, batch_size=30), KernelPCA(2, kernel="rbf", gamma=0.05)]
+
+
+@pytest.mark.parametrize("model", FITS, ids=repr)
+def test_a_model_of_other_rows_or_with_weights_is_told(model):
+    rows = np.random.default_rng(3).standard_normal((60, 5)) * [5, 3, 1, 1, 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", MercerWarning)
+        mercer.stability(clone(model).fit(rows), rows, n_boot=3)
+    with pytest.warns(MercerWarning, match="fitted to others, or with weights"):
+        mercer.stability(clone(model).fit(rows + rows[::-1]), rows, n_boot=3)
+    if not isinstance(model, IncrementalPCA):
+        weighted = clone(model).fit(rows, sample_weight=np.arange(60) % 3)
+        with pytest.warns(MercerWarning, match="fitted to others, or with weights"):
+            mercer.stability(weighted, rows, n_boot=3)
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e9])
+def test_the_linear_kernel_bears_rows_far_from_zero(offset):
+    far = np.random.default_rng(3).standard_normal((60, 4)) * [5, 3, 1, 1] + offset
+    near = far - offset  # exact
+    found = mercer.stability(KernelPCA(2), far, n_boot=3)
+    assert found.variances == pytest.approx(np.linalg.svd(near - near.mean(axis=0))[1][:2] ** 2 / 59, rel=1e-9)

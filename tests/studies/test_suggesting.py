@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.decomposition import PCA as SklearnPCA
 from sklearn.pipeline import make_pipeline
 
 import mercer
@@ -441,3 +442,38 @@ def test_bad_commands_are_one_sentence(table, typed, code, words):
 def test_an_unknown_rule_on_the_command_line_is_told_with_those_that_there_are(table):
     done = run("fit", table, "--drop", "kind", "--method", "pca", "--components", "paralel")
     assert done.returncode == 2 and "parallel, deflated-parallel" in done.stderr
+
+
+def test_one_component_less_than_rows_are_all_variances_there_are():
+    wide = np.random.default_rng(0).standard_normal((10, 60))
+    found, every = suggest(PCA(9).fit(wide)), suggest(PCA().fit(wide))
+    assert [found[rule].k for rule in found] == [every[rule].k for rule in every]
+    assert "were fitted" not in str(found)
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES_OF["pca"] if rule != "mle"])  # which refuses sparse rows
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+@quiet
+def test_where_nothing_varies_one_component_of_zero_is_kept(rule, kind):
+    model = PCA(rule).fit(kind(np.full((10, 3), 0.1)))
+    assert model.n_components_ == 1
+    assert_allclose(model.explained_variance_, 0, atol=1e-15)
+
+
+def test_columns_that_do_not_vary_do_not_count_but_where_scikit_learn_counts_them():
+    wide = np.column_stack([X, np.full((200, 4), 3.7)])
+    found = suggest(PCA().fit(wide))
+    assert found["mle"].k == found["bic"].k == PCA("bic").fit(wide).n_components_ == 3
+    assert PCA("mle").fit(wide).n_components_ == SklearnPCA("mle").fit(wide).n_components_ == 20
+
+
+def test_labels_are_not_compared_with_components_that_do_not_vary():
+    low = X[:, :4] @ np.random.default_rng(1).standard_normal((4, 9)) + 1e3
+    assert "by the first 4 components" in suggest(PCA().fit(low), low, np.arange(200) % 2)["labels"].why
+
+
+def test_whole_numbers_of_many_values_are_no_classes():
+    U = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[0]
+    y = np.round(1000 * (U[:, 0] - 2 * U[:, 1])).astype(int)
+    model = PCA().fit(X)
+    assert suggest(model, X, y)["labels"].k == suggest(model, X, y + 1e-9)["labels"].k == 2

@@ -93,7 +93,8 @@ class Study(ABC):
             return silent("labels", "it needs the rows: give them as X")
         scores = np.concatenate([block for _, block in self.model._scored(self.items)]).astype(np.float64)
         lengths = np.linalg.norm(scores, axis=0)
-        return scores[:, lengths > 0] / lengths[lengths > 0]
+        there = (lengths > 0) & (self.scree.values > 0)  # scores along what does not vary are rounding
+        return scores[:, there] / lengths[there]
 
 
 class OfColumns(Study):
@@ -145,7 +146,7 @@ class OfColumns(Study):
             width=int(model.n_features_in_),
             columns=None if exact is None else exact.columns,
             axes=to_numpy(model.components_).astype(np.float64, copy=False),
-            whole=len(values) >= min(n, model.n_features_in_),
+            whole=len(values) >= min(n - 1, model.n_features_in_),
             floor=0.0,  # a fit reports as zero what may be
         )
 

@@ -22,6 +22,7 @@ from mercer.operators.centering import Centered
 from mercer.operators.gram import RecomputedGram
 from mercer.operators.held import HeldMatrix
 from mercer.progress import Listener, working
+from mercer.readings.origin import seen_from_mean
 from mercer.readings.stability import Deviations, Draws, aligned, directions, draw_components, groups_of, turned
 from mercer.readings.tuning.comparing import about_sample
 from mercer.solvers.pivoted import pivoted_cholesky
@@ -32,6 +33,7 @@ from mercer.symmetric import SymmetricOperator
 _MOST_FEATURES = 400  # columns of the eigenproblem of a draw
 _MOST_NUMBERS = 20_000_000  # of the features of all rows
 _LEVEL = 0.95
+_ALL_SEEN, _SAME_VARIANCE = 0.999, 0.01  # shares of the variance, and of the largest: what is compared is the same
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,8 @@ def stability(
         rank = directions(features.values)
         k = _number(fitted, rank)
         draws = draw_components(features.values, k, int(n_boot), rng, on_pass)
+        if len(some) == len(items):
+            _tell_of_others(fitted, draws, features.seen)
         signs = _signs(fitted, rows, draws)
         return _record(draws, features, rank, signs, about_sample(len(items), len(some)))
 
@@ -136,6 +140,18 @@ def _number(model: Any, rank: int) -> int:
     return min(asked, rank)
 
 
+def _tell_of_others(model: Any, draws: Draws, seen: float) -> None:
+    """That rows, or their weights, are not those of the fit, as its variances tell; landmarks have others anyway."""
+    theirs = to_numpy(model.explained_variance_).astype(np.float64)[: draws.k]
+    if getattr(getattr(model, "plan_", None), "approximate", False) or seen < _ALL_SEEN:
+        return
+    if not np.all(np.abs(theirs - draws.values) <= _SAME_VARIANCE * draws.values[0]):
+        warn(
+            "The variances of the model are not those of these rows, so it was fitted to others, or with weights: what "
+            "is said is of these rows, each counted once."
+        )
+
+
 # ---------------------------------------------------------------------- features
 
 
@@ -158,7 +174,7 @@ def _by_kernel(model: KernelModel, rows: Held, rng: np.random.Generator) -> _Fea
     gram: SymmetricOperator = (
         HeldMatrix(np.asarray(rows, dtype=np.float64), threads)
         if is_precomputed(model)
-        else RecomputedGram(model.kernel_, rows, threads)
+        else RecomputedGram(model.kernel_, seen_from_mean(model.kernel_, rows), threads)
     )
     if n <= _MOST_FEATURES:
         values, vectors = np.linalg.eigh(Centered(gram).dense())

@@ -37,7 +37,8 @@ def suggest(
         The rows of the fit, for rules that permute columns or flip signs. PCA that kept few components is fitted anew
         with all, if neither rows nor columns are more than 5,000. Kernel PCA needs them if it was fitted by landmarks.
     y : array-like of shape (n_samples,), default=None
-        Labels, classes or numbers, for the number of components that they need.
+        Labels, classes or numbers, for the number of components that they need: texts, truth values and whole numbers
+        of up to 20 values are classes.
     share : float, default=0.9
         Of the variance, for the rule of that name.
     sample_weight : array-like of shape (n_samples,), default=None

@@ -138,6 +138,8 @@ def _number_by_rule(task: LinearTask, scree: Scree) -> int:
             'n_components="deflated-parallel" needs the axes of all components, which svd_solver="gram" does not '
             "have: leave svd_solver out."
         )
+    if isinstance(task.asked, str) and not len(scree.positive):
+        return 1  # where nothing varies, rounding may
     return number_to_keep(
         task.asked, scree.values, scree.total, by_rule=lambda name: by_linear_rule(name, scree), dtype=task.dtype
     )

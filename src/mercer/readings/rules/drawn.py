@@ -8,12 +8,14 @@ import numpy as np
 from mercer.arrays import Array, Held, dense
 from mercer.kernels import Kernel
 from mercer.progress import OnPass
+from mercer.readings.origin import seen_from_mean
 from mercer.readings.rules.noise import LEVEL
 from mercer.readings.rules.scree import Opinion, Scree, exceeding, silent
 
 DRAWS = 39  # the 38th of 39 is exceeded by one more like them in 2 of 40 cases: 5 %
 KERNEL_DRAWS = 19  # the largest of 19, in 1 of 20
 KERNEL_ROWS = 1000  # that kernels are compared on
+_MOST_NUMBERS = 50_000_000  # that are permuted, and so dense
 _WORK = 3e11  # products of all draws beyond which nobody wants to wait
 
 
@@ -60,7 +62,10 @@ def kernel_parallel(
     """
     if rows.shape[1] < 2:
         return silent("parallel", "one column has nothing in common with others, so permuting it changes nothing")
-    some = dense(rows, np.float64)
+    if rows.shape[0] * rows.shape[1] > _MOST_NUMBERS:
+        many = f"{rows.shape[0]:,} dense rows of {rows.shape[1]:,} columns"
+        return silent("parallel", f"{many} are too many numbers to permute")
+    some = seen_from_mean(kernel, dense(rows, np.float64))
     values = _kernel_variances(kernel, some)
     limits = _limits(lambda: _kernel_variances(kernel, rng.permuted(some, axis=0)), draws, on_draw)
     scree = Scree(values, float(values.sum()), len(some), len(some), by_kernel=True)

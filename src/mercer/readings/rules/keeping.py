@@ -10,7 +10,7 @@ from mercer.arrays import Array
 from mercer.errors import BadData
 from mercer.readings.components import fewest_for_share
 from mercer.readings.rules.known import LINEAR_RULES
-from mercer.readings.rules.likelihood import schwarz
+from mercer.readings.rules.likelihood import minka, schwarz
 from mercer.readings.rules.scree import Opinion, Scree
 
 Asked = int | float | str | None  # n_components
@@ -40,6 +40,8 @@ def by_linear_rule(name: str, scree: Scree) -> Opinion:
     """What a rule says of a scree of PCA; one that was asked for by name says what it can."""
     if name == "bic":
         return schwarz(scree, wide=True)
+    if name == "mle":
+        return minka(scree, every=True)
     ask = LINEAR_RULES[name].ask
     assert ask is not None
     return ask(scree)
