@@ -228,7 +228,29 @@ def test_rows_that_are_all_the_same_and_one_row_are_one_cluster():
     assert clusters(model(np.ones((1, 2)), 1.0, 1)).n_clusters == 1
 
 
+def test_rows_in_fewer_places_than_the_components_could_tell_apart():
+    """Of a model of three clusters: one row again and again, two rows, and copies of two."""
+    fitted = model(THREE, 10.0)
+    assert clusters(fitted, X=np.repeat(THREE[:1], 20, axis=0)).n_clusters == 1
+    assert clusters(fitted, X=THREE[[0, 40]]).n_clusters == 1  # too few to tell
+    found = clusters(fitted, X=np.repeat(THREE[[0, 40]], 10, axis=0))
+    assert_array_equal(found.labels, np.repeat([0, 1], 10))
+    assert clusters(PCA().fit(THREE[:2]), X=THREE[:2]).n_clusters == 1
+
+
+def test_any_seed_will_do():
+    fitted = model(THREE, 10.0)
+    for seed in (2**32 - 1, 2**40, np.random.default_rng(0), np.random.RandomState(0)):
+        assert_array_equal(clusters(fitted, random_state=seed).labels, CLUSTER)
+
+
 # ---------------------------------------------------------------------------- bad input
+
+
+def cut(fitted, **names):
+    for name, value in names.items():
+        setattr(fitted, name, value)
+    return fitted
 
 
 @pytest.mark.parametrize(
@@ -242,6 +264,8 @@ def test_rows_that_are_all_the_same_and_one_row_are_one_cluster():
         (lambda: clusters(model(THREE, 10.0), 5, X=THREE[:4]), "more than the 4 rows"),
         (lambda: clusters(LocallyLinearEmbedding(n_neighbors=8).fit(THREE)), "no component functions"),
         (lambda: clusters(PCA(2).fit(THREE)), "has not kept the rows"),
+        (lambda: clusters(model(THREE, 10.0), 5, X=np.repeat(THREE[:2], 9, axis=0)), "5 clusters .* only 2 places"),
+        (lambda: clusters(cut(PCA(2).fit(THREE), components_=np.eye(2)[:1]), X=THREE), "set both names"),
     ],
 )
 @pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")

@@ -164,6 +164,7 @@ def test_one_row_contributes_all():
         (lambda: contributions(PCA(2).fit(X), np.full((3, 5), np.nan)), "NaN"),
         (lambda: contributions(PCA(2).fit(X), X, feature_names=["a", "b"]), "2 names, but there are 5 columns"),
         (lambda: contributions(PCA(2).fit(X), X).top_rows(2), "from 0 to 1"),
+        (lambda: contributions(PCA(2).fit(X), X).top_rows(0, -1), "at least 0"),
     ],
 )
 @pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")

@@ -333,6 +333,12 @@ def test_one_new_row_is_seen_by_the_deviations_of_the_fit():
         influence(PCA(2).fit(X), X[:1])
 
 
+def with_one_axis(fitted):
+    """As somebody cuts it who forgets the variances."""
+    fitted.components_ = fitted.components_[:1]
+    return fitted
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -354,6 +360,7 @@ def test_one_new_row_is_seen_by_the_deviations_of_the_fit():
         (lambda: influence(KernelPCA(1, kernel="rbf").fit(X)).arrows(), "from 0 to 0"),
         (lambda: influence(KernelPCA(2, kernel=Spectrum(2)).fit(VOC), per_row=True), "linear in their grams"),
         (lambda: influence(PCA(2, standardize=True).fit(X), per_row=True), "keeps no rows"),
+        (lambda: influence(with_one_axis(PCA(2).fit(X)), X), "1 components_ and 2 entries .* set both names"),
     ],
 )
 @pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")

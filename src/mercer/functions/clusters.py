@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, to_numpy
+from mercer.arrays import Array
 from mercer.blocks import some_of
 from mercer.errors import BadData, counted, in_short, joined, warn
 from mercer.fits.kernel.opening import is_precomputed
 from mercer.functions.asking import plain_scores, require_components, seed_of
 from mercer.models.kernel_model import KernelModel
 from mercer.models.linear import LinearModel
+from mercer.models.sides import variances_of
 from mercer.readings.clustering import Candidate, candidate, nearest, read_off
 
 __all__ = ["Clusters", "clusters"]
@@ -126,7 +127,7 @@ def clusters(model: Any, n_clusters: int | None = None, X: Any = None, random_st
     (3, True, (0, 1))
     """
     require_components(model, "clusters are read off components")
-    values = to_numpy(model.explained_variance_).astype(np.float64)
+    values = variances_of(model)
     _refuse_wrong_number(n_clusters, len(values))
     scores, seed = _scores(model, X), seed_of(random_state)
     some = some_of(scores, _ROWS)

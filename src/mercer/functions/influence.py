@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, Held, dense, to_numpy
+from mercer.arrays import Array, Held, dense
 from mercer.blocks import rows_at_a_time
 from mercer.errors import BadData, NoRoom, counted, in_short, warn
 from mercer.fits.kernel.opening import is_precomputed
@@ -13,6 +13,7 @@ from mercer.functions.asking import names_of_columns, plain_scores, require_comp
 from mercer.limits import bytes_in_words
 from mercer.models.kernel_model import KernelModel
 from mercer.models.linear import LinearModel
+from mercer.models.sides import variances_of
 from mercer.readings.driving import Influence
 from mercer.readings.influence import ByAxes, BySums, Functions, along_chords, axes_of_sums, mean_slopes
 from mercer.sources.held import HeldRows
@@ -66,6 +67,7 @@ def influence(
     ['long', 'wide', 'high']
     """
     require_components(model, "influence is")
+    variances = variances_of(model)
     asked = _of_kernel(model, X) if isinstance(model, KernelModel) else _of_axes(model, X)
     names = names_of_columns(model, len(asked.deviations), feature_names, asked.names)
     kept, keep = _room_for_rows(model, asked) if per_row else (None, None)
@@ -81,7 +83,7 @@ def influence(
         between=values if between is None else between,
         mean=slopes.mean * asked.deviations[:, None],
         rising=slopes.rising,
-        loadings=slopes.mean * np.sqrt(np.maximum(to_numpy(model.explained_variance_), 0.0)),
+        loadings=slopes.mean * np.sqrt(np.maximum(variances, 0.0)),
         names=names,
         components=[str(name) for name in model.get_feature_names_out()],
         deviations=asked.deviations * asked.scale,

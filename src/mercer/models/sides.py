@@ -95,15 +95,20 @@ def sides_of(model: Any) -> Sides:
     return _of_axes(model) if isinstance(model, LinearModel) else _of_kernel(model)
 
 
+def variances_of(model: KernelModel | LinearModel) -> Array:
+    """Along the components, in double precision; somebody may have cut one array and not the other."""
+    variances, k = to_numpy(model.explained_variance_).astype(np.float64), model._n_features_out
+    if len(variances) != k:
+        others = "components_" if isinstance(model, LinearModel) else "eigenvalues_"
+        raise BadData(f"There are {k} {others} and {len(variances)} entries of explained_variance_: set both names.")
+    return variances
+
+
 # ---------------------------------------------------------------------- PCA
 
 
 def _of_axes(model: LinearModel) -> "_ByAxes":
-    variances, axes = model._number("explained_variance_"), model._number("components_")
-    if len(variances) != len(axes):
-        raise BadData(
-            f"There are {len(axes)} components_ and {len(variances)} entries of explained_variance_: set both names."
-        )
+    variances, axes = variances_of(model), model._number("components_")
     how_well = model.n_features_in_, to_numpy(model.explained_variance_).dtype
     there = with_variance(variances, *how_well)
     rest, leaves = variance_left(float(model.total_variance_), variances[there], *how_well)
@@ -175,12 +180,7 @@ class _ByAxes(Sides):
 
 
 def _of_kernel(model: KernelModel) -> "_ByKernel":
-    variances = np.asarray(model.explained_variance_, dtype=np.float64)
-    if len(variances) != len(model.eigenvalues_):
-        raise BadData(
-            f"There are {len(model.eigenvalues_)} eigenvalues_ and {len(variances)} entries of explained_variance_: "
-            "set both names."
-        )
+    variances = variances_of(model)
     rest, leaves = variance_left(float(model.total_variance_), variances)
     return _ByKernel(np.where(with_variance(variances), variances, 0.0), rest, leaves, model)
 

@@ -31,6 +31,7 @@ MIDWAY = 0.1  # share of rows midway: one cluster has more, so fewer have to be 
 CHANCE = 0.05
 FEWEST, SHARE_ALONE = 3, 0.05  # rows of a cluster, and their share
 STARTS, STEPS = 10, 300  # of k-means: random starts, and steps at most
+SAME = 1e-9  # of the deviation of the first component: scores of copies differ by less
 NOTHING = 1e-12  # of the first eigenvalue: rounding
 
 
@@ -91,15 +92,15 @@ class Candidate:
 
 def read_off(scores: Array, eigenvalues: Array, most: int, seed: int) -> list[Candidate]:
     """All that is worth looking at, the best first: leading components with a gap, and single ones that stand out."""
-    k = scores.shape[1]
+    k, steps = scores.shape[1], np.round(scores / max(SAME * np.sqrt(eigenvalues[0]), np.finfo(float).tiny))
+    leading = [tuple(range(j)) for j in range(1, min(k, most)) if _gap(eigenvalues, j - 1) >= ABOVE]
+    alone = tuple(j for j in range(k) if split_in_two(steps[:, j])[0] >= CONSTANT_ALONE)
+    alone = alone[: len(np.unique(steps, axis=0)) - 1]  # copies may lie in fewer places
     found = [
-        candidate(scores, eigenvalues, tuple(range(j)), seed)
-        for j in range(1, min(k, most))
-        if _gap(eigenvalues, j - 1) >= ABOVE
+        candidate(scores, eigenvalues, some, seed, alone=some is alone)
+        for some in [*leading, alone]
+        if some and len(np.unique(steps[:, some], axis=0)) > len(some)
     ]
-    alone = tuple(j for j in range(k) if split_in_two(scores[:, j])[0] >= CONSTANT_ALONE)
-    if alone:
-        found.append(candidate(scores, eigenvalues, alone, seed, alone=True))
     return sorted(found, key=lambda one: (not one.clear, one.alone, -one.share if one.alone else -one.gap))
 
 
@@ -140,7 +141,7 @@ def assign(scores: Array, n: int, seed: int) -> tuple[Array, Array]:
     units = np.divide(scores, lengths, out=np.zeros_like(scores), where=lengths > 0)
     functions = np.column_stack([np.full(len(scores), 1 / np.sqrt(len(scores))), units])
     pivots = linalg.qr(functions.T, mode="r", pivoting=True)[1][:n]
-    starts = [scores[pivots], *(kmeans_plusplus(scores, n, random_state=seed + i)[0] for i in range(STARTS))]
+    starts = [scores[pivots], *(kmeans_plusplus(scores, n, random_state=(seed + i) % 2**32)[0] for i in range(STARTS))]
     labels, centres, _ = min((_k_means(scores, start) for start in starts), key=lambda found: found[2])
     _, first = np.unique(labels, return_index=True)
     if len(first) < n:

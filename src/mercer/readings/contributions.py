@@ -114,6 +114,8 @@ class Contributions:
                 f"component must be a whole number from 0 to {k - 1}, as {counted(k, 'component')} were fitted; got "
                 f"{in_short(component)}."
             )
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
+            raise ValueError(f"n must be a whole number of at least 0; got {in_short(n)}.")
         return np.argsort(-self.rows[:, component], kind="stable")[:n]
 
     def __str__(self) -> str:
