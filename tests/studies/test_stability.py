@@ -277,3 +277,17 @@ def test_the_linear_kernel_bears_rows_far_from_zero(offset):
     near = far - offset  # exact
     found = mercer.stability(KernelPCA(2), far, n_boot=3)
     assert found.variances == pytest.approx(np.linalg.svd(near - near.mean(axis=0))[1][:2] ** 2 / 59, rel=1e-9)
+
+
+@pytest.mark.parametrize("model", [PCA(0), PCA("parallel")], ids=repr)
+@quiet
+def test_a_model_without_components_is_told(model):
+    with pytest.raises(BadData, match="has no component"):
+        mercer.stability(model, np.random.default_rng(3).standard_normal((60, 5)), n_boot=3)
+
+
+def test_chance_comes_from_a_seed_or_a_generator():
+    rows = normal([3, 1, 1], 40)
+    states = (7, np.random.default_rng(7), np.random.default_rng(8))
+    first, same, other = (mercer.stability(PCA(1), rows, n_boot=3, random_state=state).angles for state in states)
+    assert np.array_equal(first, same) and not np.array_equal(first, other)

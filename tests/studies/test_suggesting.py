@@ -366,7 +366,7 @@ def test_labels_of_any_kind_are_classes():
 
 def test_a_model_without_components_has_nothing_to_be_asked_about():
     bare = PCA(0).fit(X)
-    assert {one.why for one in suggest(bare).opinions} == {"no component was fitted"}
+    assert {one.why for one in suggest(bare).opinions} == {"no component was fitted: give the rows as X"}
     assert suggest(bare, X).k == 3
 
 

@@ -1,5 +1,6 @@
 """`mercer.tune` and `gamma="cv"`: cases whose answer is known, what must not change it, and what it says."""
 
+import re
 import tracemalloc
 
 import numpy as np
@@ -313,3 +314,20 @@ def test_a_plan_does_not_search():
     with pytest.raises(BadData, match="folds=5 takes as many different rows, and there are 3"):
         KernelPCA(1, kernel="rbf", gamma="cv").fit(X[:3])
     KernelPCA(1, kernel="rbf", gamma="cv").plan(X[:3])
+
+
+def test_chance_comes_from_a_seed_or_a_generator():
+    rows = np.random.default_rng(0).standard_normal((40, 3)) * [3, 1, 1]
+    tables = [
+        mercer.tune(rows, kernels="linear", random_state=state).table
+        for state in (7, np.random.default_rng(7), np.random.default_rng(8))
+    ]
+    assert tables[0] == tables[1] != tables[2]
+
+
+def test_scores_of_any_unit_are_told_with_their_digits():
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((40, 3)) * [3, 1, 1]
+    y = 1e-9 * (rows[:, 0] + rng.standard_normal(40))
+    found = mercer.tune(rows, y, kernels="linear", scoring="neg_mean_squared_error")
+    assert re.search(r"score -\d\.\d+e-1[789] ± ", found.reason)

@@ -39,6 +39,10 @@ def tune_file(
     for name in ("folds", "subsample"):
         if asked[name] < 2:
             raise WrongUse(f"{OPTION_OF[name]} {asked[name]} is too few: give at least 2.")
+    if asked["random_state"] is not None and asked["random_state"] < 0:
+        raise WrongUse(f"--seed must be a whole number from 0 on; got {asked['random_state']}.")
+    if asked["n_jobs"] == 0:
+        raise WrongUse("--jobs 0 is no number of threads; give 1, 2, … or -1 for all.")
     with file_for(data) as (path, name), warnings_as_lines(path, name), as_bad_data(path, name):
         rows = open_rows(path, columns, [*drop, *([] if labels is None else [labels])], header)
         y = None if labels is None else labels_in(path, labels)

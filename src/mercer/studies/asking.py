@@ -65,7 +65,9 @@ class Study(ABC):
     def opinion(self, name: str, share: float) -> Opinion:
         ask = self.rules[name].ask
         if not len(self.scree.positive):
-            return silent(name, "no component was fitted" if self.scree.total > 0 else "nothing varies")
+            return silent(
+                name, "no component was fitted: give the rows as X" if self.scree.total > 0 else "nothing varies"
+            )
         if name == "share":
             return enough(self.scree, share)
         return ask(self.scree) if ask else self.by_labels() if name == "labels" else self.drawn(name)

@@ -15,13 +15,13 @@ from mercer.errors import BadData, are, counted, in_short, warn
 from mercer.fits.kernel.opening import is_precomputed
 from mercer.fits.kernel.searching import sample_numbers
 from mercer.models.kernel_model import KernelModel
-from mercer.models.kernel_pca import KernelPCA
 from mercer.models.linear import LinearModel
 from mercer.models.pca import PCA
 from mercer.operators.centering import Centered
 from mercer.operators.gram import RecomputedGram
 from mercer.operators.held import HeldMatrix
 from mercer.progress import Listener, working
+from mercer.readings.chance import generator_from
 from mercer.readings.origin import seen_from_mean
 from mercer.readings.stability import Deviations, Draws, aligned, directions, draw_components, groups_of, turned
 from mercer.readings.tuning.comparing import about_sample
@@ -69,7 +69,7 @@ def stability(
         The rows, or the items, of the fit.
     n_boot : int, default=50
         How many draws.
-    random_state : int, RandomState or None, default=None
+    random_state : int, Generator, RandomState or None, default=None
         Of the draws. None is a fixed seed.
     progress : bool or callable, default=False
         As of `KernelPCA`.
@@ -93,10 +93,8 @@ def stability(
     """
     if not isinstance(n_boot, Integral) or isinstance(n_boot, bool) or n_boot < 2:
         raise ValueError(f"n_boot must be a whole number of at least 2; got {in_short(n_boot)}.")
-    seeded = KernelPCA(random_state=random_state)
-    seeded.check_params()
+    rng = generator_from(random_state)
     fitted = _fitted(model, X)
-    rng = seeded._rng()
     items = fitted._new_items(X)
     if len(items) < 3:
         raise BadData(f"Draws of {len(items)} rows say nothing: give at least 3.")
@@ -132,6 +130,8 @@ def _fitted(model: Any, X: Any) -> Any:
 def _number(model: Any, rank: int) -> int:
     """As many components as the model has, and no more than there are directions."""
     asked = len(model.explained_variance_)
+    if asked < 1:
+        raise BadData("The model has no component, as none was asked for, or found to be more than noise.")
     if rank < 1:
         raise BadData("All rows look the same, so there are no components to be sure of.")
     if asked > rank:

@@ -17,6 +17,7 @@ from mercer.kernels.base import kind_of_items, n_rows
 from mercer.kernels.domain import without_negative
 from mercer.models.kernel_pca import KernelPCA
 from mercer.progress import Listener
+from mercer.readings.chance import generator_from
 from mercer.readings.columns import about_units
 from mercer.readings.targets import are_classes, as_labels, as_targets
 from mercer.readings.tuning.candidates import NAMED, USUAL
@@ -69,7 +70,7 @@ def tune(
         How many rows are looked at, drawn by chance if there are more.
     standardize : bool, default=False
         As of `KernelPCA`.
-    random_state : int, RandomState or None, default=None
+    random_state : int, Generator, RandomState or None, default=None
         Of the sample and the folds. None is a fixed seed.
     n_jobs : int, default=None
         Threads.
@@ -94,9 +95,9 @@ def tune(
     kernels = _checked_kernels(kernels)
     _refuse_numbers(n_components=n_components, folds=folds, subsample=subsample)
     first = kernels[0] if isinstance(kernels[0], Kernel) else NAMED[kernels[0]][0]
-    model = KernelPCA(kernel=first, standardize=standardize, random_state=random_state, n_jobs=n_jobs)
+    model = KernelPCA(kernel=first, standardize=standardize, n_jobs=n_jobs)
     model.check_params()
-    limits, rng = model._limits(), model._rng()
+    limits, rng = model._limits(), generator_from(random_state)
     training = _opened(model, X, kernels)
     rows, labels = _sampled(training, y, min(subsample, rows_within(limits.memory)), rng)
     judge_of, classes = _judge(labels, scoring)

@@ -70,10 +70,9 @@ _WHAT = {
 
 
 def _value(compared: Compared, trial: Trial) -> str:
-    value = compared.judge.sign * trial.loss
-    return (
-        f"{value:.3f} ± {trial.standard_error:.3f}" if abs(value) < 10 else f"{value:.4g} ± {trial.standard_error:.2g}"
-    )
+    value, error = compared.judge.sign * trial.loss, trial.standard_error
+    by_digits = compared.judge.finest > 0 or 1e-2 < abs(value) < 10  # a scorer may have any unit
+    return f"{value:.3f} ± {error:.3f}" if by_digits and abs(value) < 10 else f"{value:.4g} ± {error:.2g}"
 
 
 def _best_of_each(trials: list[Trial]) -> list[Trial]:
