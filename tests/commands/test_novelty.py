@@ -110,15 +110,22 @@ WRONG = {
     "over the other rows": (["usual.csv", "new.csv", "-o", "usual.csv"], 2, "rows are read from"),
     "missing": (["usual.csv", "nowhere.csv"], 3, "nowhere.csv: there is no such file"),
     "texts": (["usual.csv", "names.txt"], 3, "no numbers"),
-    "other columns": (["usual.csv", "two.csv"], 3, "has 2 features, but NoveltyDetector is expecting 3"),
+    "other columns": (["usual.csv", "two.csv"], 3, "two.csv has 2 columns, and usual.csv 3"),
+    "another order": (["usual.csv", "turned.csv"], 3, "Column 0 of turned.csv is 'c', and that of usual.csv 'a'"),
     "too few": (["new.csv", "usual.csv", "--calibration", "6"], 3, "leaves 1 to learn from"),
     "a gap": (["usual.csv", "gap.csv"], 3, "gap.csv"),
 }
 
 
+def test_files_with_other_columns_are_refused_before_the_work(folder):
+    NEW[["a", "b"]].to_csv(folder / "two.csv", index=False)
+    assert "model:" not in run_in(folder, "usual.csv", "two.csv").stderr
+
+
 @pytest.mark.parametrize(("words", "code", "what"), WRONG.values(), ids=WRONG)
 def test_what_is_wrong_is_told_in_a_sentence_and_nothing_is_written(folder, words, code, what):
     NEW[["a", "b"]].to_csv(folder / "two.csv", index=False)
+    NEW[["c", "b", "a"]].to_csv(folder / "turned.csv", index=False)
     NEW.replace(9.0, np.nan).to_csv(folder / "gap.csv", index=False)
     before = {path: path.read_bytes() for path in folder.iterdir()}
     done = run_in(folder, *words)

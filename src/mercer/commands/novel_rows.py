@@ -9,13 +9,13 @@ from sklearn.base import clone
 
 from mercer.commands.around import as_bad_data, file_for, place_for, warnings_as_lines
 from mercer.commands.opening import Wanted, in_short_words, is_of_texts
-from mercer.errors import WrongUse, counted
+from mercer.errors import BadData, WrongUse, counted
 from mercer.models.base import check_parameters
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.novelty import NoveltyDetector, usual_estimator
 from mercer.models.pca import PCA
 from mercer.outlets import Labels, outlet, refuse_same_file
-from mercer.sources.items import Items
+from mercer.sources.items import Items, Rows
 from mercer.terminal import plain, say
 
 _COLUMNS = ("novelty", "p_value", "novel")
@@ -47,6 +47,7 @@ def look_at(
             items, _ = wanted.open(usual[0], model, texts)
         with warnings_as_lines(*looked_at), as_bad_data(*looked_at):  # before the work, not after it
             rows, _ = replace(wanted, data=new).open(looked_at[0], clone(model), texts)
+            _refuse_other_columns(items, rows, usual[1], looked_at[1])
         say(f"{usual[1]}: {in_short_words(items)}")
         with warnings_as_lines(*usual), as_bad_data(*usual):
             detector.fit(items)
@@ -56,6 +57,20 @@ def look_at(
             found = _verdicts(detector, rows, fdr)
         _write(found, rows, out)
     _tell(found, detector, fdr, out)
+
+
+def _refuse_other_columns(usual: Items, new: Items, its_name: str, name: str) -> None:
+    if not isinstance(usual, Rows) or not isinstance(new, Rows):
+        return
+    if usual.width != new.width:
+        columns = counted(new.width, "column")
+        raise BadData(f"{name} has {columns}, and {its_name} {usual.width:,}: give files with the same columns.")
+    if usual.names and new.names and usual.names != new.names:
+        j = next(j for j in range(usual.width) if usual.names[j] != new.names[j])
+        raise BadData(
+            f"Column {j} of {name} is {new.names[j]!r}, and that of {its_name} {usual.names[j]!r}: give files with the "
+            "same columns in the same order, or choose them with --columns."
+        )
 
 
 def _model(method: str, params: dict[str, Any]) -> Any:
