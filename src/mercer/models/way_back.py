@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.blocks import cut
-from mercer.errors import are, counted, in_short, warn
+from mercer.errors import are, counted, in_short, joined, warn
 from mercer.fits.kernel.opening import is_precomputed
 from mercer.fits.scale import in_units_of_input
 from mercer.inputs import table, told_where
@@ -21,8 +21,10 @@ from mercer.operators.projection import ByKernel
 from mercer.progress import OnPass, reporting
 from mercer.readings.preimage import apply_inverse
 from mercer.readings.preimages import (
+    METHODS,
     Expansion,
     WaysBack,
+    are_numbered,
     distances_of,
     is_linear,
     nearest_items,
@@ -49,7 +51,8 @@ class WithWayBack(KernelModel):
             ‖p − φ(z)‖² = k(z, z) − 2Σᵢ cᵢk(z, xᵢ) + ‖p‖².
 
         Of the linear kernel "auto" is the reconstruction of `PCA`. Kernels of texts give texts; those of tables,
-        series and other things give the item of the fit that is nearest.
+        series and other things, and functions that look up items by their numbers, give the item of the fit that is
+        nearest.
 
         Parameters
         ----------
@@ -75,13 +78,13 @@ class WithWayBack(KernelModel):
         >>> bool(abs(rows - X[:3]).max() < 0.02)
         True
         """
-        if self.preimage is None and not self.fit_inverse_transform:
+        check_is_fitted(self)
+        if self.preimage is None and not (self.fit_inverse_transform and hasattr(self, "dual_coef_")):
             raise NotFittedError(
                 "The fit_inverse_transform parameter was not set to True when instantiating and hence the inverse "
                 'transform is not available. Set it, or take preimage="auto", which needs no other fit: '
                 'model.set_params(preimage="auto").'
             )
-        check_is_fitted(self)
         return self._found(self._checked_scores(X), self.preimage, return_error)
 
     def denoise(self, X: Any, return_error: bool = False) -> Any:
@@ -119,7 +122,7 @@ class WithWayBack(KernelModel):
         """
         items = self._new_items(X)
         scores = self._by_blocks(items).astype(np.float64)
-        return self._found(scores, self.preimage or "auto", return_error, noisy=True)
+        return self._found(scores, "auto" if self.preimage is None else self.preimage, return_error, noisy=True)
 
     # ------------------------------------------------------------------ how
 
@@ -127,7 +130,7 @@ class WithWayBack(KernelModel):
         X = table(X)
         with told_where(X):
             scores = check_array(X, input_name="X", dtype=np.float64)
-        expected = len(self.eigenvalues_) if self.preimage else self.X_transformed_fit_.shape[1]
+        expected = len(self.eigenvalues_) if self.preimage is not None else self.X_transformed_fit_.shape[1]
         if scores.shape[1] != expected:
             raise ValueError(
                 f"X has {scores.shape[1]} features, but the inverse transform of KernelPCA is expecting {expected}: "
@@ -137,6 +140,8 @@ class WithWayBack(KernelModel):
 
     def _found(self, scores: Array, method: str | None, return_error: bool, noisy: bool = False) -> Any:
         """Items for scores, and how far their images are from where the scores are."""
+        if method not in (None, *METHODS):  # set since the fit, which has looked at it as well
+            raise ValueError(f"preimage={in_short(method)} is no way back: take {joined(METHODS, 'or')}, or None.")
         with self._within_limits():
             if method is None and not return_error:
                 return self._by_learned_inverse(scores)
@@ -164,12 +169,14 @@ class WithWayBack(KernelModel):
     def _items(self, ways: WaysBack, scores: Array, method: str, noisy: bool) -> Any:
         """As the kernel compares them."""
         expansion = ways.expansion
-        if expansion.kernel.takes in ("rows", "anything") and not getattr(self, "_fitted_to_things", False):
+        things = getattr(self, "_fitted_to_things", False) or expansion.kernel.takes not in ("rows", "anything")
+        if not things and not are_numbered(expansion.kernel, expansion.rows):
             return ways.rows(scores, method, noisy, self._limits())
         if method not in ("auto", "local"):
+            other = "other things" if things else "items by their numbers"
             raise ValueError(
-                f"preimage={method!r} computes with rows of numbers, and {in_short(expansion.kernel)} compares other "
-                'things: take "auto", or "local" for the nearest of the fit.'
+                f"preimage={method!r} computes with rows of numbers, and {in_short(expansion.kernel)} compares "
+                f'{other}: take "auto", or "local" for the nearest of the fit.'
             )
         if expansion.kernel.takes == "texts" and method == "auto" and not noisy:
             return search_texts(expansion, scores)
@@ -207,6 +214,10 @@ class WithWayBack(KernelModel):
         if as_fitted:
             self._kept_ways = ways
         return ways
+
+    def __getstate__(self) -> Any:
+        """Without what can be learned again."""
+        return {name: value for name, value in super().__getstate__().items() if name != "_kept_ways"}
 
     def _expansion(self) -> Expansion:
         """Where scores lie in feature space, by the components as they are now."""

@@ -1,5 +1,8 @@
 """From scores back to rows and texts by a fitted model: exactness, invariances, hostile data, refusals."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -10,14 +13,17 @@ from sklearn.exceptions import NotFittedError
 
 from mercer import PCA, IncrementalPCA, KernelPCA
 from mercer.datasets import VOC, rings
-from mercer.errors import MercerWarning
+from mercer.errors import BadData, MercerWarning
 from mercer.kernels import (
     RBF,
+    AdditiveChiSquared,
+    Blockwise,
     ChiSquared,
     Cosine,
     Laplacian,
     Linear,
     Matern,
+    MinMax,
     Pairwise,
     Polynomial,
     RationalQuadratic,
@@ -204,6 +210,30 @@ def test_little_memory_gives_the_same_rows(kernel):
     assert_allclose(little, fitted(6, kernel=kernel).inverse_transform(scores), atol=1e-6)
 
 
+# ---------------------------------------------------------------------- what is kept
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_was_learned_is_kept_for_the_next_question_and_in_no_copy_or_file(method):
+    model = fitted(6, preimage=method)
+    scores, size = model.transform(NEW), len(pickle.dumps(model))
+    found = model.inverse_transform(scores)
+    ways = model._kept_ways
+    assert np.array_equal(model.inverse_transform(scores), found) and model._kept_ways is ways
+    assert len(pickle.dumps(model)) <= size
+    for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):  # noqa: S301, our own
+        assert not hasattr(other, "_kept_ways")
+        assert_allclose(other.inverse_transform(scores), found, atol=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_another_fit_forgets_what_was_learned(method):
+    model = fitted(6, preimage=method)
+    model.inverse_transform(model.transform(NEW))
+    scores, other = fitted(6, rows=X + 1).transform(NEW + 1), fitted(6, rows=X + 1, preimage=method)
+    assert np.array_equal(model.fit(X + 1).inverse_transform(scores), other.inverse_transform(scores))
+
+
 # ---------------------------------------------------------------------- hostile data
 
 
@@ -255,6 +285,24 @@ def test_counts_stay_counts():
     assert found.min() >= 0 and np.all(errors <= near + 1e-9)
 
 
+@pytest.mark.parametrize("kernel", [ChiSquared(0.5), AdditiveChiSquared(), MinMax()])
+@pytest.mark.parametrize("method", ["auto", "ridge", "conformal", "local"])
+def test_no_way_leads_from_counts_below_zero(kernel, method):
+    rows = np.random.default_rng(0).poisson(1.0, size=(50, 5)).astype(float)
+    model = fitted(3, rows=rows, kernel=kernel, preimage=method)
+    for found, errors in (model.inverse_transform(model.transform(rows), True), model.denoise(rows, True)):
+        assert found.min() >= 0 and np.isfinite(errors).all()
+
+
+@pytest.mark.parametrize("kernel", [Cosine(), Laplacian(1e-150)])
+@pytest.mark.parametrize("method", ["auto", "conformal"])
+@pytest.mark.filterwarnings("ignore")
+def test_rows_whose_squares_overflow_are_refused_instead_of_answered_by_nothing(kernel, method):
+    huge = np.column_stack([1e160 * X, 1e160 * X])
+    with pytest.raises(BadData, match=r"overflow.*too large.*scale the data down"):
+        fitted(3, rows=huge, kernel=kernel, preimage=method).denoise(huge)
+
+
 # ---------------------------------------------------------------------- denoising
 
 
@@ -280,6 +328,28 @@ def test_denoising_rings_puts_points_back_onto_them():
     noisy = rows + 0.2 * np.random.default_rng(0).normal(size=rows.shape)
     radii = np.linalg.norm(rows, axis=1)
     assert np.std(np.linalg.norm(model.denoise(noisy), axis=1) - radii) < np.std(np.linalg.norm(noisy, axis=1) - radii)
+
+
+def of_numbers(A, B):
+    """A matrix that is known, asked for by the numbers of its items."""
+    return RBF(0.3).block(X[np.ravel(A).astype(int)], X[np.ravel(B).astype(int)])
+
+
+@pytest.mark.parametrize("kernel", [Blockwise(of_numbers), 2 * Blockwise(of_numbers)])
+@pytest.mark.parametrize("method", ["auto", "local"])
+@pytest.mark.parametrize("landmarks", [None, 20])
+def test_numbers_of_items_lead_back_to_the_nearest_item_and_to_no_number_between(kernel, method, landmarks):
+    model = fitted(rows=np.arange(60)[:, None], kernel=kernel, preimage=method, n_landmarks=landmarks)
+    known = model.landmark_indices_ if landmarks else np.arange(60)
+    found, errors = model.inverse_transform(model.transform(known[:, None]), return_error=True)
+    assert found.shape == (len(known), 1) and np.isin(found, known).all()
+    rbf = fitted(rows=X, preimage="local", n_landmarks=None)
+    if landmarks is None:  # nearer than all others, by brute force
+        C = rbf.transform(X) @ (rbf.eigenvectors_ / np.sqrt(rbf.eigenvalues_)).T + 1 / 60
+        K = RBF(0.3).block(X, X)
+        squared = 1 - 2 * C @ K + np.einsum("ij,jk,ik->i", C, K, C)[:, None]
+        factor = kernel.factor if kernel.takes == "anything" and hasattr(kernel, "factor") else 1.0
+        assert_allclose(errors, np.sqrt(factor * squared.min(axis=1)), atol=1e-6)
 
 
 def test_a_function_of_two_rows_leads_back_by_regression():
@@ -310,7 +380,9 @@ def test_without_a_method_the_way_back_is_scikit_learns():
         ({"kernel": "poly", "preimage": "fixed-point"}, X, "reads Euclidean distances off the kernel"),
         ({"kernel": RBF(1.0) + RBF(2.0), "preimage": "kwok-tsang"}, X, "reads Euclidean distances off the kernel"),
         ({"kernel": Pairwise(np.dot), "preimage": "gradient"}, X, "follows the gradient"),
-        ({"kernel": "rbf"}, sparse.csr_array(X), "fitted to sparse ones"),
+        ({"kernel": "rbf"}, sparse.csr_array(X), "fitted to sparse ones.*the linear kernel instead of RBF"),
+        ({"kernel": "linear", "preimage": "ridge"}, sparse.csr_array(X), "fitted to sparse ones.*take preimage=.auto"),
+        ({"kernel": Blockwise(of_numbers), "preimage": "ridge"}, np.arange(60)[:, None], "items by their numbers"),
         ({"kernel": "precomputed"}, X @ X.T, "precomputed kernel matrix has none"),
         ({"kernel": Spectrum(2), "preimage": "ridge"}, VOC, "computes with rows of numbers"),
     ],
@@ -322,10 +394,31 @@ def test_what_a_method_cannot_do_is_told_in_a_sentence(params, rows, words):
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("wrong", ["mika", 3, True])
-def test_other_methods_are_refused(wrong):
+@pytest.mark.parametrize("wrong", ["mika", 3, True, ""])
+def test_other_methods_are_refused_before_the_fit_and_after_it(wrong):
     with pytest.raises(ValueError, match="preimage"):
         KernelPCA(2, preimage=wrong).fit(X)
+    model = fitted(2).set_params(preimage=wrong)
+    with pytest.raises(ValueError, match=r"preimage=.* is no way back: take auto, .* or ridge, or None"):
+        model.inverse_transform(np.zeros((1, 2)))
+    with pytest.raises(ValueError, match="is no way back"):
+        model.denoise(X)
+
+
+def test_scikit_learns_way_is_not_there_if_it_was_asked_for_after_the_fit():
+    model = KernelPCA(2).fit(X).set_params(fit_inverse_transform=True)
+    with pytest.raises(NotFittedError, match="fit_inverse_transform"):
+        model.inverse_transform(np.zeros((1, 2)))
+    learned = KernelPCA(2, fit_inverse_transform=True).fit(X).set_params(fit_inverse_transform=False)
+    with pytest.raises(NotFittedError, match="fit_inverse_transform"):
+        learned.inverse_transform(np.zeros((1, 2)))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.filterwarnings("ignore:1 row of X is far outside")
+def test_scores_whose_squares_overflow_are_refused(method):
+    with pytest.raises(BadData, match="overflow: scores of X"):
+        fitted(3, preimage=method).inverse_transform(np.full((1, 3), 1e300))
 
 
 @pytest.mark.parametrize("scores", [np.full((2, 10), np.nan), np.ones((2, 3)), np.ones(10), np.full((1, 10), np.inf)])

@@ -7,6 +7,9 @@ from numpy.testing import assert_allclose
 from mercer import KernelPCA
 from mercer.datasets import VOC
 from mercer.kernels import GlobalAlignment, Spectrum, TableKernel
+from mercer.kernels.texts.graphemes import in_graphemes
+
+KNOWN = ["abcd", "bcda", "cdab", "dabc", "acbd", "bdac", "abab", "cdcd", "dcba"]
 
 
 @pytest.mark.parametrize("kernel", [Spectrum(2), Spectrum(3), Spectrum(2, counts="min"), Spectrum(2, normalize="dice")])
@@ -28,8 +31,7 @@ def test_names_with_a_slip_of_the_pen_are_put_right():
 
 def test_the_search_for_texts_finds_one_that_is_not_among_those_of_the_fit():
     """A point that is the image of a new text, but for rounding: its letters and grams are all known."""
-    known = ["abcd", "bcda", "cdab", "dabc", "acbd", "bdac", "abab", "cdcd", "dcba"]
-    model = KernelPCA(kernel=Spectrum(2, shortest=1, normalize=False), preimage="auto").fit(known)
+    model = KernelPCA(kernel=Spectrum(2, shortest=1, normalize=False), preimage="auto").fit(KNOWN)
     scores = model.transform(["abdc"])
     found, errors = model.inverse_transform(scores, return_error=True)
     nearest = model.set_params(preimage="local").inverse_transform(scores, return_error=True)
@@ -44,6 +46,27 @@ def test_words_are_edited_as_words_and_bytes_as_bytes():
     letters = [text.encode() for text in VOC[:10]]
     model = KernelPCA(kernel=Spectrum(2), preimage="auto").fit(letters)
     assert list(model.inverse_transform(model.transform(letters[:2]))) == letters[:2]
+
+
+def test_words_stay_words_in_a_multiple_and_a_product_of_kernels():
+    told = ["the cat sat", "the dog sat", "a cat ran", "a dog ran", "the cat ran"]
+    words = Spectrum(1, by="words", normalize=False)
+    for kernel in (2 * words, words + words, words * words):
+        model = KernelPCA(kernel=kernel, preimage="auto").fit(told)
+        found = model.inverse_transform(model.transform(["a cat sat"]))[0]
+        assert set(found.split()) <= {"the", "a", "cat", "dog", "sat", "ran"}
+    model = KernelPCA(kernel=2 * words, preimage="auto").fit(told)
+    assert sorted(model.inverse_transform(model.transform(["a cat sat"]))[0].split()) == ["a", "cat", "sat"]
+
+
+def test_what_readers_see_as_one_letter_is_edited_as_one():
+    """The search of above, with letters of two code points each, which no edit of one code point leads to."""
+    letters = dict(zip("abcd", ["e\u0301", "o\u0308", "\U0001f1e9\U0001f1ea", "\U0001f1eb\U0001f1f7"], strict=True))
+    known = ["".join(map(letters.get, text)) for text in KNOWN]
+    model = KernelPCA(kernel=Spectrum(2, shortest=1, by="graphemes", normalize=False), preimage="auto").fit(known)
+    new = "".join(map(letters.get, "abdc"))
+    assert list(model.inverse_transform(model.transform([new]))) == [new]
+    assert in_graphemes(new) == list(map(letters.get, "abdc")) and in_graphemes("") == []
 
 
 def test_texts_without_grams_are_nobodys_pre_image():

@@ -6,6 +6,7 @@ zero-width joiner, the second of two regional indicators, parts of a Hangul syll
 """
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 from unicodedata import category
 
@@ -14,7 +15,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.kernels.texts.grams import Letters
 
-__all__ = ["as_text", "graphemes"]
+__all__ = ["as_text", "graphemes", "in_graphemes"]
 
 _JOINER = 0x200D
 _OTHERS = (_JOINER, 0x200C, 0x0E33, 0x0EB3)  # the other joiner, and the vowel am of Thai and Lao
@@ -38,6 +39,12 @@ def graphemes(texts: Sequence[Any], known: dict[Any, int]) -> Letters:
         cluster = letters.codes[begin[i] : begin[i] + sizes[i]].tobytes()
         codes[i] = known.setdefault(cluster, _FIRST + len(known))
     return Letters(codes, np.searchsorted(begin, letters.ends))
+
+
+def in_graphemes(text: Any) -> list[Any]:
+    """The clusters of one text, in their order."""
+    begin = np.flatnonzero(~_joined(Letters.of([text]))).tolist()
+    return [text[a:b] for a, b in pairwise([*begin, len(text)])]
 
 
 def as_text(cluster: bytes) -> str:

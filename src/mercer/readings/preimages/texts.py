@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.kernels.algebra import Scaled
+from mercer.kernels.base import Kernel
+from mercer.kernels.texts.graphemes import in_graphemes
 from mercer.readings.preimages.expansion import Expansion
 from mercer.readings.preimages.neighbours import nearest
 
@@ -64,10 +67,9 @@ class _Search:
         e = self.expansion
         return np.asarray(self.learned.features(e.rows).T @ np.column_stack([e.alpha, e.mean]))
 
-    @property
-    def between(self) -> str:
-        """What stands between the letters of a text: nothing, or a blank, if the kernel reads words."""
-        return " " if getattr(self.expansion.kernel, "by", "") == "words" else ""
+    @cached_property
+    def by(self) -> str:
+        return _read_by(self.expansion.kernel)
 
     def heights(self, texts: Sequence[Any], y: Array) -> Array:
         """k(z, z) − 2⟨φ(z), p(y)⟩ of every text; infinite of those without grams, whose image is zero."""
@@ -82,12 +84,12 @@ class _Search:
 
     def best(self, known: list[Any], squared: float, square: float, y: Array) -> Any:
         """The text that comes nearest, starting from known ones: the first is as near as `squared`; square = ‖p‖²."""
-        around = [_letters(text, self.between) for text in known[:_AROUND]]
+        around = [_letters(text, self.by) for text in known[:_AROUND]]
         alphabet, longest = sorted({letter for text in around for letter in text}), max(map(len, around))
         beam, best, seen = known[:_BEAM], (squared, known[0]), set(known)
         gain = _GAIN * float(self.expansion.kernel.diag(self.expansion.rows[:1])[0])
         for _ in range(_ROUNDS if squared > gain else 0):
-            edits = (new for text in beam for new in _edits(text, alphabet, self.between, longest))
+            edits = (new for text in beam for new in _edits(text, alphabet, self.by, longest))
             edited = [text for text in dict.fromkeys(edits) if text not in seen]
             if not edited:
                 break
@@ -101,16 +103,27 @@ class _Search:
         return best[1]
 
 
-def _letters(text: Any, between: str) -> list[Any]:
-    """Of a text, or the bytes of one, or its words."""
-    return text.split() if between else [text[i : i + 1] for i in range(len(text))]
+def _read_by(kernel: Kernel) -> str:
+    """What a kernel takes for a letter: characters, graphemes or words; the smallest of these if its parts differ."""
+    if isinstance(kernel, Scaled):
+        return _read_by(kernel.kernel)
+    parts = [getattr(kernel, side) for side in ("left", "right") if hasattr(kernel, side)]
+    return min(map(_read_by, parts)) if parts else getattr(kernel, "by", "characters")  # smaller, and earlier in ABC
 
 
-def _edits(text: Any, alphabet: list[Any], between: str, longest: int) -> Iterator[Any]:
+def _letters(text: Any, by: str) -> list[Any]:
+    """Of a text, or the bytes of one, its characters, graphemes or words."""
+    if by == "words":
+        return list(text.split())
+    return in_graphemes(text) if by == "graphemes" else [text[i : i + 1] for i in range(len(text))]
+
+
+def _edits(text: Any, alphabet: list[Any], by: str, longest: int) -> Iterator[Any]:
     """All texts that one letter less, or another one, or one more up to the longest, makes of it."""
-    letters = _letters(text, between)
+    letters = _letters(text, by)
     room = len(letters) < longest
-    glue = text[:0] + between if isinstance(text, str) else b" " if between else b""
+    blank, nothing = (" ", "") if isinstance(text, str) else (b" ", b"")
+    glue: Any = blank if by == "words" else nothing
     for i in range(len(letters) + 1):
         before, after = letters[:i], letters[i:]
         for letter in alphabet:

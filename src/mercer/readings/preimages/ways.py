@@ -5,8 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from mercer.arrays import Array
-from mercer.errors import in_short
+from mercer.arrays import Array, Held
+from mercer.errors import BadData, in_short
 from mercer.kernels import Linear
 from mercer.kernels.algebra import Scaled
 from mercer.kernels.base import Kernel, is_sparse
@@ -19,7 +19,7 @@ from mercer.readings.preimages.neighbours import NEIGHBOURS, beside, by_average,
 from mercer.readings.preimages.radial import Radial
 from mercer.threads import run
 
-__all__ = ["METHODS", "WaysBack", "is_linear", "number_outside"]
+__all__ = ["METHODS", "WaysBack", "are_numbered", "is_linear", "number_outside"]
 
 METHODS = ("auto", "conformal", "fixed-point", "gradient", "kwok-tsang", "local", "ridge")
 _TIMES, _DEVIATIONS = 2.0, 6.0  # that a score lies outside: of the largest known one, and of the standard deviation
@@ -42,9 +42,23 @@ class WaysBack:
         self._refuse(found)
         if found == "linear":
             return self._in_the_plane(Y)
-        known = self._learned(Y, found, limits) if found in ("ridge", "conformal") else None
-        usual = self.usual if noisy and method == "auto" else None
-        return known if known is not None and usual is None else self._by_blocks(Y, found, known, usual, limits)
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            try:
+                rows = self._found(Y, found, noisy and method == "auto", limits)
+                far = not (np.isfinite(self.expansion.squares(Y)).all() and np.isfinite(rows).all())
+            except np.linalg.LinAlgError:  # of numbers that are not finite
+                far = True
+        if far:
+            raise BadData(
+                "The way back met an overflow: scores of X, or rows of the fit, have squares that are too large. Give "
+                "scores like those of the fit, or scale the data down (StandardScaler)."
+            )
+        return np.maximum(rows, 0.0) if self.kernel.non_negative else rows
+
+    def _found(self, Y: Array, method: str, noisy: bool, limits: Limits) -> Array:
+        known = self._learned(Y, method, limits) if method in ("ridge", "conformal") else None
+        usual = self.usual if noisy else None
+        return known if known is not None and usual is None else self._by_blocks(Y, method, known, usual, limits)
 
     def _by_blocks(self, Y: Array, method: str, known: Array | None, usual: float | None, limits: Limits) -> Array:
         """Some scores after the other, with their neighbours: found by a method, unless known, and without noise."""
@@ -56,9 +70,8 @@ class WaysBack:
             rows = self._block(Y[some], method, near, apart) if known is None else known[some]
             out[some] = rows if usual is None else without_noise(rows, e.rows[near], usual)
 
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            entries = limits.memory // (_ARRAYS * 8 * limits.threads)
-            run(work, e.blocks(len(Y), NEIGHBOURS * out.shape[1], entries), limits.threads)
+        entries = limits.memory // (_ARRAYS * 8 * limits.threads)
+        run(work, e.blocks(len(Y), NEIGHBOURS * out.shape[1], entries), limits.threads)
         return out
 
     @property
@@ -142,10 +155,11 @@ class WaysBack:
     def _refuse(self, method: str) -> None:
         """One sentence for a kernel, or rows, that a method has no use for."""
         kernel = in_short(self.kernel)
+        instead = 'preimage="auto"' if is_linear(self.kernel) else f"the linear kernel instead of {kernel}"
         if is_sparse(self.expansion.rows) and method != "linear":
             raise ValueError(
                 f"The way back leads to dense rows, and the model was fitted to sparse ones: fit X.toarray(), or take "
-                f"the linear kernel instead of {kernel}."
+                f"{instead}."
             )
         if method in ("fixed-point", "kwok-tsang") and self.radial is None:
             raise ValueError(
@@ -164,6 +178,15 @@ def is_linear(kernel: Kernel) -> bool:
     while isinstance(kernel, Scaled):
         kernel = kernel.kernel
     return isinstance(kernel, Linear)
+
+
+def are_numbered(kernel: Kernel, rows: Held) -> bool:
+    """Whether rows are no more than the numbers of items, to a function that knows these: an average means nothing."""
+    if kernel.takes != "anything" or is_sparse(rows) or rows.shape[1] != 1:
+        return False
+    numbers = np.asarray(rows).ravel()
+    whole = bool(np.all((numbers >= 0) & (numbers == np.floor(numbers))))
+    return whole and len(np.unique(numbers)) == len(numbers)
 
 
 def usual_method(kernel: Kernel) -> str:
