@@ -80,6 +80,16 @@ def test_p_values_count_calibration_scores_that_are_no_lower(ties):
     assert_allclose(Calibration.of(known).p_values(new), truth, rtol=0)
 
 
+@pytest.mark.parametrize("levels", [1, 2, 5, 1000])
+def test_of_exchangeable_rows_no_more_than_alpha_are_novel_however_many_are_tied(levels):
+    """Each of m + 1 scores is the new one in turn: that is all that exchangeable means."""
+    for m in (1, 9, 20, 37):
+        scores = rng.integers(0, levels, size=m + 1) / 7
+        p = [Calibration.of(np.delete(scores, i)).p_values(scores[i : i + 1])[0] for i in range(m + 1)]
+        for alpha in (0.05, 0.1, 0.3, 0.9):
+            assert np.mean(np.array(p) <= alpha) <= alpha
+
+
 def test_scores_that_differ_by_rounding_are_ties():
     known = np.array([-3.0, 0.0, 1.0, 1e6])
     for factor in (1 - 1e-13, 1.0, 1 + 1e-13):
