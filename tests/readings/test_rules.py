@@ -482,3 +482,11 @@ def test_columns_that_do_not_vary_are_no_noise_to_likelihoods(rule):
     X = factors(0, 90, 15, [5, 4, 3])
     wide = np.column_stack([np.full((90, 7), 3.7), X, np.zeros(90)])
     assert ASKED[rule](scree_of(wide)).k == ASKED[rule](scree_of(X)).k == 3
+
+
+def test_weights_of_few_rows_end_deflation_before_limits_are_no_numbers():
+    """Of Σw − 1 = 2.5 rows nothing is left after three components."""
+    scree = Scree(np.array([8.0, 4, 2, 1]), 15.0, 3.5, 6, np.full(6, 1e-6), np.zeros((4, 6)))
+    found = deflated_parallel(scree)
+    assert found.k == len(found.limits) == 3
+    assert np.isfinite(found.limits).all()

@@ -56,6 +56,8 @@ def deflated_parallel(scree: Scree) -> Opinion:
         return silent(rule, few)
     left, limits = scree.columns.astype(np.float64), list[float]()
     for q, (value, axis) in enumerate(zip(scree.positive, scree.axes, strict=False)):
+        if min(scree.freedom, scree.varying) <= q:
+            break  # nothing is left to be judged by
         limits.append(noise_edge(left, scree.freedom) * _taken(scree, q))
         if not value > limits[-1]:
             break
@@ -66,7 +68,7 @@ def deflated_parallel(scree: Scree) -> Opinion:
 def _taken(scree: Scree, q: int) -> float:
     """What q components take of the noise with them: they leave (m − q)(d − q) numbers of it, of m·d."""
     rows, columns = scree.freedom - q, scree.varying - q
-    return scree.freedom * scree.varying / (rows * columns) if min(rows, columns) > 0 else np.inf
+    return scree.freedom * scree.varying / (rows * columns)
 
 
 def marchenko_pastur(scree: Scree) -> Opinion:

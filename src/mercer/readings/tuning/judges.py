@@ -89,7 +89,7 @@ class WayBack(_ByFolds):
 
 
 class Alignment(Judge):
-    """1 − centred alignment of the matrix with labels; its standard error from leaving out one fold at a time."""
+    """Minus the centred alignment of the matrix with labels; its standard error from leaving out one fold at a time."""
 
     word, sign, by_scores = "alignment", -1.0, False
 
