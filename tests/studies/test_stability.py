@@ -1,5 +1,6 @@
 """`mercer.stability`: populations whose components are known, copies of rows, every kind of model, and bad input."""
 
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -291,3 +292,15 @@ def test_chance_comes_from_a_seed_or_a_generator():
     states = (7, np.random.default_rng(7), np.random.default_rng(8))
     first, same, other = (mercer.stability(PCA(1), rows, n_boot=3, random_state=state).angles for state in states)
     assert np.array_equal(first, same) and not np.array_equal(first, other)
+
+
+def test_rows_beyond_the_memory_limit_are_drawn_by_chance_and_told():
+    rows = normal([5, 3, *[1] * 48], 2000)
+    model = PCA(2).fit(rows).set_params(memory_limit="320kB")
+    tracemalloc.start()
+    found = mercer.stability(model, rows, n_boot=5)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.rows == "200 of 2,000 rows" and found.scores.shape == (200, 2)
+    assert found.verdict == "Components 1 and 2 are stable."
+    assert peak < 2 * 320_000 < rows.nbytes

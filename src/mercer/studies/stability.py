@@ -26,12 +26,15 @@ from mercer.readings.origin import seen_from_mean
 from mercer.readings.stability import Deviations, Draws, aligned, directions, draw_components, groups_of, turned
 from mercer.readings.tuning.comparing import about_sample
 from mercer.solvers.pivoted import pivoted_cholesky
+from mercer.sources.items import Items
 from mercer.studies.stable import Stability, in_plain_words
 from mercer.sums import row_squares
 from mercer.symmetric import SymmetricOperator
 
 _MOST_FEATURES = 400  # columns of the eigenproblem of a draw
 _MOST_NUMBERS = 20_000_000  # of the features of all rows
+_COPIES = 4  # of the features: as they are, around their mean, in another unit, weighted
+_FEWEST_ROWS = 3
 _LEVEL = 0.95
 _ALL_SEEN, _SAME_VARIANCE = 0.999, 0.01  # shares of the variance, and of the largest: what is compared is the same
 
@@ -96,10 +99,10 @@ def stability(
     rng = generator_from(random_state)
     fitted = _fitted(model, X)
     items = fitted._new_items(X)
-    if len(items) < 3:
-        raise BadData(f"Draws of {len(items)} rows say nothing: give at least 3.")
+    if len(items) < _FEWEST_ROWS:
+        raise BadData(f"Draws of {len(items)} rows say nothing: give at least {_FEWEST_ROWS}.")
     with working(progress, 1, "draws", threads=fitted._limits().threads) as on_pass:
-        some = sample_numbers(len(items), _MOST_NUMBERS // _MOST_FEATURES, rng)
+        some = sample_numbers(len(items), _rows_within(fitted, items), rng)
         rows = items.load() if len(some) == len(items) else items[some]
         features = _linear(fitted, rows) if isinstance(fitted, LinearModel) else _by_kernel(fitted, rows, rng)
         rank = directions(features.values)
@@ -125,6 +128,14 @@ def _fitted(model: Any, X: Any) -> Any:
         return model
     except NotFittedError:
         return clone(model).fit(X)
+
+
+def _rows_within(model: Any, items: Items) -> int:
+    """So many rows that their features can be worked with inside the model's memory limit."""
+    narrow = isinstance(model, LinearModel) and items.width <= _MOST_FEATURES
+    features = items.width if narrow else _MOST_FEATURES
+    within = model._limits().memory // (8 * _COPIES * features)
+    return max(min(_MOST_NUMBERS // _MOST_FEATURES, within), _FEWEST_ROWS)
 
 
 def _number(model: Any, rank: int) -> int:
