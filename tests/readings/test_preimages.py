@@ -11,7 +11,7 @@ from mercer.kernels import RBF, Linear, Matern, Polynomial, RationalQuadratic, S
 from mercer.readings.preimages import Expansion, WaysBack, conformal_map, distances_of, learn_ridge, leave_one_out
 from mercer.readings.preimages.descent import descend
 from mercer.readings.preimages.fixed_point import fixed_points
-from mercer.readings.preimages.neighbours import beside, by_average, nearest, points_at, without_noise
+from mercer.readings.preimages.neighbours import _convex, beside, by_average, nearest, points_at, without_noise
 from mercer.readings.preimages.radial import Radial
 from mercer.readings.preimages.ways import METHODS, is_linear, number_outside, usual_method
 
@@ -209,6 +209,39 @@ def test_an_average_lies_among_its_neighbours_and_is_a_row_where_p_is_its_image(
     near, apart = nearest(mean.to_rows(np.zeros((1, 1))), 8)
     found = by_average(kernel, X, near, apart)[0]
     assert np.all(found >= X[near[0]].min(axis=0)) and np.all(found <= X[near[0]].max(axis=0))
+
+
+@by_name("spread", [1.0, 1e-3, 1e-6])
+def test_the_weights_of_an_average_are_the_best_of_those_that_are_not_negative(spread):
+    """By the conditions of Karush, Kuhn and Tucker: no neighbour that is left out would bring it nearer."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        A = rng.normal(size=(8, 8)) * spread ** np.linspace(0, 1, 8) + rng.normal(size=8)
+        G = A @ A.T
+        w = _convex(G)
+        slopes = G @ w
+        assert w.min() >= 0 and abs(w.sum() - 1) < 1e-12 and np.any(w == 0)
+        assert np.all(slopes >= w @ G @ w - 1e-9 * G.max()) and abs(w @ slopes - slopes.min()) < 1e-9 * G.max()
+    assert_allclose(_convex(np.zeros((3, 3))).sum(), 1)
+    assert_allclose(_convex(np.full((3, 3), np.nan)), [1, 0, 0])
+
+
+def test_an_average_of_a_wide_kernel_finds_a_row_among_its_neighbours():
+    """Images of a wide kernel lie almost in a plane, as rows do: the average is nearly the row itself."""
+    X = rows(60, 2)
+    inner = np.flatnonzero(np.linalg.norm(X, axis=1) < 1)
+    kernel = RBF(1e-4)
+    e = Expansion.of(kernel, X, np.eye(60) - 1 / 60, np.full(60, 1 / 60))
+    squared = e.to_rows(np.eye(60)[inner])  # p is the image of each of them
+    squared[np.arange(len(inner)), inner] = np.inf  # which must be found from the others
+    near, _ = nearest(squared, 15)
+    apart = np.array(
+        [
+            [float(squared_by_hand(kernel, X, np.eye(60)[i], X[j])) for j in js]
+            for i, js in zip(inner, near, strict=True)
+        ]
+    )
+    assert np.abs(by_average(kernel, X, near, apart) - X[inner]).max() < 0.05
 
 
 # ---------------------------------------------------------------------- noise

@@ -3,6 +3,7 @@ they tell about noise.
 """
 
 import numpy as np
+from scipy.optimize import nnls
 
 from mercer.arrays import Array, Held
 from mercer.kernels.base import Kernel
@@ -89,8 +90,8 @@ def _within(z: Array, most: Array) -> Array:
 def by_average(kernel: Kernel, rows: Held, near: Array, squared: Array) -> Array:
     """Σwᵢxᵢ of the neighbours with the weights for which Σwᵢφ(xᵢ) comes nearest to p (m×d), none of them negative.
 
-    Gᵢⱼ = ⟨φ(xᵢ) − p, φ(xⱼ) − p⟩ = kᵢⱼ + (gᵢ − kᵢᵢ + gⱼ − kⱼⱼ)/2 with gᵢ = ‖φ(xᵢ) − p‖². The weights are (G + εI)⁻¹1 as
-    of locally linear embedding, those below zero left out: an average lies among its points, for any kernel.
+    Gᵢⱼ = ⟨φ(xᵢ) − p, φ(xⱼ) − p⟩ = kᵢⱼ + (gᵢ − kᵢᵢ + gⱼ − kⱼⱼ)/2 with gᵢ = ‖φ(xᵢ) − p‖². The weights have the least
+    wᵀ(G + εI)w, as of locally linear embedding, but none below zero: an average lies among its points, for any kernel.
     """
     out = np.empty((len(near), rows.shape[1]))
     for query, (places, g) in enumerate(zip(near, squared, strict=True)):
@@ -104,14 +105,18 @@ def by_average(kernel: Kernel, rows: Held, near: Array, squared: Array) -> Array
 
 
 def _convex(G: Array) -> Array:
-    """Weights that add up to one; those of the nearest alone, if there are no others."""
-    one = np.ones(len(G))
-    try:
-        weights = np.maximum(np.linalg.solve(G, one), 0.0)
-    except np.linalg.LinAlgError:
-        weights = np.zeros(len(G))
-    total = weights.sum()
-    return weights / total if np.isfinite(total) and total > 0 else np.eye(len(G))[0]
+    """The w ≥ 0 with Σw = 1 of the least wᵀGw; the nearest alone, where G has no numbers.
+
+    With RᵀR = G, least squares that draw Ru to zero and Σu to one, u ≥ 0, find a multiple of w: of all u with the same
+    sum, those in its direction are shortest.
+    """
+    if not np.isfinite(G).all():
+        return np.eye(len(G))[0]
+    values, U = np.linalg.eigh(G)
+    top = max(values[-1], np.finfo(float).tiny)
+    root = (U * np.sqrt(np.maximum(values / top, 0.0))).T
+    u = nnls(np.vstack([root, np.ones(len(G))]), np.append(np.zeros(len(G)), 1.0))[0]
+    return np.asarray(u / u.sum())
 
 
 # ---------------------------------------------------------------------- noise
