@@ -10,7 +10,7 @@ from mercer import PCA, KernelPCA, LocallyLinearEmbedding, clusters
 from mercer.datasets import VOC, family, rings, three_clusters
 from mercer.errors import BadData, MercerWarning
 from mercer.kernels import Spectrum
-from mercer.readings.clustering import assign, candidate, nearest, shares_between, split_in_two
+from mercer.readings.clustering import assign, candidate, nearest_centres, shares_between, split_in_two
 
 rng = np.random.default_rng(0)
 THREE, CLUSTER = three_clusters(30)
@@ -278,6 +278,6 @@ def test_what_cannot_be_read_is_said_in_one_sentence(make, message):
 def test_centres_are_means_and_labels_the_nearest():
     scores = rng.normal(size=(50, 2))
     labels, centres = assign(scores, 4, 0)
-    assert_array_equal(nearest(scores, centres), labels)
+    assert_array_equal(nearest_centres(scores, centres), labels)
     assert_allclose(centres, [scores[labels == j].mean(axis=0) for j in range(4)])
     assert labels[0] == 0

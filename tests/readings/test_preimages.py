@@ -8,12 +8,12 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 from mercer.kernels import RBF, Linear, Matern, Polynomial, RationalQuadratic, Sigmoid
-from mercer.readings.preimages import Expansion, WaysBack, conformal_map, distances_of, learn_ridge, leave_one_out
+from mercer.readings.preimages import Expansion, WaysBack, conformal_map, distances_reached, learn_ridge, leave_one_out
 from mercer.readings.preimages.descent import descend
 from mercer.readings.preimages.fixed_point import fixed_points
-from mercer.readings.preimages.neighbours import _convex, beside, by_average, nearest, points_at, without_noise
+from mercer.readings.preimages.neighbours import _convex, beside, by_average, nearest_rows, points_at, without_noise
 from mercer.readings.preimages.radial import Radial
-from mercer.readings.preimages.ways import METHODS, is_linear, number_outside, usual_method
+from mercer.readings.preimages.ways import PREIMAGES, is_linear, number_outside, usual_method
 
 RADIAL = [RBF(0.3), RBF(1e-5), Matern(0.5, 2.0), Matern(1.5, 2.0), Matern(2.5, 1.0), RationalQuadratic(0.7, 2.0)]
 ALL = [*RADIAL, Linear(), Polynomial(2, 0.5, 1.0), 3 * RBF(0.2), RBF(0.3) + Linear()]
@@ -47,7 +47,7 @@ def test_distances_in_feature_space_are_those_of_the_sum_written_out(kernel):
     C = Y @ e.alpha.T + 1 / len(X)
     truth = np.sqrt([float(squared_by_hand(kernel, X, c, z)) for c, z in zip(C, Z, strict=True)])
     size = np.sqrt(np.abs(kernel.diag(np.vstack([X, Z]))).max()) * np.abs(C).sum(axis=1).max()
-    assert_allclose(distances_of(e, Z, Y), truth, rtol=1e-6, atol=1e-7 * size)
+    assert_allclose(distances_reached(e, Z, Y), truth, rtol=1e-6, atol=1e-7 * size)
     to_rows = [[float(squared_by_hand(kernel, X, c, x)) for x in X] for c in C]
     assert_allclose(e.to_rows(Y), to_rows, rtol=1e-9, atol=1e-12 * size**2)
 
@@ -190,7 +190,7 @@ def test_copies_among_neighbours_span_nothing_and_break_nothing():
 
 def test_the_nearest_are_the_first_of_a_sorted_row():
     squared = np.round(rows(20, 30) ** 2, 1)  # with ties
-    places, found = nearest(squared, 7)
+    places, found = nearest_rows(squared, 7)
     order = np.argsort(squared, axis=1, kind="stable")[:, :7]
     assert_allclose(found, np.take_along_axis(squared, order, axis=1))
     assert_allclose(np.take_along_axis(squared, places, axis=1), found)
@@ -202,11 +202,11 @@ def test_an_average_lies_among_its_neighbours_and_is_a_row_where_p_is_its_image(
     one_hot[7] = 1.0
     e = Expansion.of(kernel, X, np.zeros((30, 1)), one_hot)
     squared = e.to_rows(np.zeros((1, 1)))
-    near, apart = nearest(squared, 8)
+    near, apart = nearest_rows(squared, 8)
     assert near[0, 0] == 7
     assert_allclose(by_average(kernel, X, near, apart), X[[7]], atol=1e-8)
     mean = Expansion.of(kernel, X, np.zeros((30, 1)), np.full(30, 1 / 30))
-    near, apart = nearest(mean.to_rows(np.zeros((1, 1))), 8)
+    near, apart = nearest_rows(mean.to_rows(np.zeros((1, 1))), 8)
     found = by_average(kernel, X, near, apart)[0]
     assert np.all(found >= X[near[0]].min(axis=0)) and np.all(found <= X[near[0]].max(axis=0))
 
@@ -234,7 +234,7 @@ def test_an_average_of_a_wide_kernel_finds_a_row_among_its_neighbours():
     e = Expansion.of(kernel, X, np.eye(60) - 1 / 60, np.full(60, 1 / 60))
     squared = e.to_rows(np.eye(60)[inner])  # p is the image of each of them
     squared[np.arange(len(inner)), inner] = np.inf  # which must be found from the others
-    near, _ = nearest(squared, 15)
+    near, _ = nearest_rows(squared, 15)
     apart = np.array(
         [
             [float(squared_by_hand(kernel, X, np.eye(60)[i], X[j])) for j in js]
@@ -352,10 +352,10 @@ def test_conformal_coordinates_follow_their_formula():
 def test_every_method_but_auto_has_its_own_way():
     e, Y = expansion(RBF(0.3), rows()), rows(4, 5, seed=2) / 2
     ways = WaysBack(e)
-    found = {method: ways.rows(Y, method) for method in METHODS}
+    found = {method: ways.rows(Y, method) for method in PREIMAGES}
     assert_allclose(found["auto"], found["fixed-point"])
     assert_allclose(ways.rows(Y, "local", noisy=True), found["local"])
-    others = [found[method] for method in METHODS if method not in ("auto", "gradient")]
+    others = [found[method] for method in PREIMAGES if method not in ("auto", "gradient")]
     assert all(np.abs(a - b).max() > 1e-6 for i, a in enumerate(others) for b in others[:i])
 
 
@@ -363,7 +363,7 @@ def test_noise_is_taken_off_only_where_nothing_else_was_asked_for():
     X, Y = rows(60, 30), rows(4, 5, seed=2)
     X[:, 3:] *= 0.01
     ways = WaysBack(expansion(RBF(0.3), X))
-    near = nearest(ways.expansion.to_rows(Y), 15)[0]
+    near = nearest_rows(ways.expansion.to_rows(Y), 15)[0]
     found = without_noise(ways.rows(Y, "fixed-point"), X[near], ways.usual)
     assert_allclose(ways.rows(Y, "auto", noisy=True), found, atol=1e-12)
     assert_allclose(ways.rows(Y, "fixed-point", noisy=True), ways.rows(Y, "auto"), atol=1e-12)

@@ -8,7 +8,7 @@ from scipy.stats import binom, norm
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from mercer.kernels import RBF, Linear
-from mercer.readings.rules.drawn import flip, horn, kernel_parallel, some_of
+from mercer.readings.rules.drawn import drawn_numbers, flip, horn, kernel_parallel
 from mercer.readings.rules.known import KERNEL_RULES, LINEAR_RULES
 from mercer.readings.rules.labels import label_criterion, relevant_dimension
 from mercer.readings.rules.noise import (
@@ -329,9 +329,9 @@ def test_a_column_alone_has_nothing_to_be_compared_with():
 
 
 def test_large_sets_are_compared_on_a_thousand_rows():
-    some = some_of(5000, np.random.default_rng(0))
+    some = drawn_numbers(5000, np.random.default_rng(0))
     assert len(some) == 1000 and (np.diff(some) > 0).all() and some.max() < 5000
-    assert np.array_equal(some_of(7, np.random.default_rng(0)), np.arange(7))
+    assert np.array_equal(drawn_numbers(7, np.random.default_rng(0)), np.arange(7))
 
 
 def test_draws_that_take_too_long_are_left_out():

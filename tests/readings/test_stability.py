@@ -7,7 +7,7 @@ from sklearn.decomposition import PCA as SklearnPCA
 from sklearn.decomposition import KernelPCA as SklearnKernelPCA
 
 from mercer.kernels import RBF
-from mercer.readings.stability import Deviations, Group, aligned, draw_components, groups_of, turned
+from mercer.readings.stability import Deviations, Group, aligned, draw_components, groups_that_turn, turned
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((60, 5)) * [5, 3, 2, 1, 0.5] + 10.0
@@ -73,7 +73,10 @@ def test_deviations_are_numpys_also_far_from_zero():
 
 def kinds(largest, rank):
     """Groups if nine of ten draws turn the first j components by less than this."""
-    return [(group.first, group.last, group.kind) for group in groups_of(np.tile(largest, (10, 1)).astype(float), rank)]
+    return [
+        (group.first, group.last, group.kind)
+        for group in groups_that_turn(np.tile(largest, (10, 1)).astype(float), rank)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -96,6 +99,6 @@ def test_what_is_sure_alone_together_or_not_at_all(largest, rank, expected):
 def test_one_draw_in_ten_may_turn_farther():
     angles = np.full((20, 1), 5.0)
     angles[:1] = 90.0
-    assert groups_of(angles, 9)[0].kind == "axis"
+    assert groups_that_turn(angles, 9)[0].kind == "axis"
     angles[:4] = 90.0
-    assert groups_of(angles, 9)[0].kind == "noise"
+    assert groups_that_turn(angles, 9)[0].kind == "noise"

@@ -10,7 +10,7 @@ from sklearn.metrics import get_scorer
 from mercer.errors import BadData
 from mercer.kernels import RBF, Cosine, Laplacian, Linear, Matern, Polynomial, RationalQuadratic
 from mercer.readings.targets import are_classes, as_labels, as_targets
-from mercer.readings.tuning.candidates import FACTORS, Candidate, Distances, candidates_of
+from mercer.readings.tuning.candidates import FACTORS, Candidate, KnownDistances, candidates_of
 from mercer.readings.tuning.comparing import compare_kernels, groups_of_equals
 from mercer.readings.tuning.criteria import agreement, centred, effective_rank, kernel_target_alignment
 from mercer.readings.tuning.folds import FoldScores, cut_into_folds
@@ -138,14 +138,14 @@ def test_matrices_from_distances_are_those_of_the_kernel(kernel):
     for offset in (0.0, 1e3):
         rows = X + offset
         # ‖x − y‖² from products is off by some u‖x − mean‖²: of copies, a kernel with a kink sees the root of that.
-        found, expected = Distances(rows).matrix(kernel), kernel.block(rows, rows)
+        found, expected = KnownDistances(rows).matrix(kernel), kernel.block(rows, rows)
         if isinstance(kernel, Linear):  # of rows around their mean: the same once it is centred
             found, expected = centred(found), centred(expected)
         assert found == pytest.approx(expected, rel=1e-9, abs=1e-6)
 
 
 def test_bandwidths_are_spread_around_the_median_of_the_distance_that_gamma_multiplies():
-    distances = Distances(X)
+    distances = KnownDistances(X)
     pairs = np.triu_indices(90, 1)
     squares = np.sum((X[:, None] - X) ** 2, axis=2)[pairs]
     city = np.sum(np.abs(X[:, None] - X), axis=2)[pairs]
@@ -158,14 +158,14 @@ def test_bandwidths_are_spread_around_the_median_of_the_distance_that_gamma_mult
 
 def test_kernels_with_a_number_are_taken_as_they_are():
     given = [RBF(0.5), Linear(), Matern(2.5, 3.0)]
-    assert [each.kernel for each in candidates_of(given, Distances(X), RNG)] == given
-    poly = list(candidates_of(["poly"], Distances(X), RNG))
+    assert [each.kernel for each in candidates_of(given, KnownDistances(X), RNG)] == given
+    poly = list(candidates_of(["poly"], KnownDistances(X), RNG))
     assert [each.kernel.degree for each in poly] == [2, 3]
 
 
 def test_equal_rows_have_no_bandwidth():
     with pytest.raises(BadData, match="All rows are the same"):
-        list(candidates_of(["rbf"], Distances(np.ones((5, 2))), RNG))
+        list(candidates_of(["rbf"], KnownDistances(np.ones((5, 2))), RNG))
 
 
 # ---------------------------------------------------------------------- folds
@@ -350,7 +350,9 @@ def test_fewer_different_rows_than_folds_are_told_with_both_numbers():
 def test_the_linear_kernel_of_rows_far_from_zero_keeps_its_digits(offset):
     far = np.round(X, 3) + offset
     near = far - offset  # exact
-    assert centred(Distances(far).matrix(Linear())) == pytest.approx(centred(near @ near.T), abs=1e-9 * np.sum(near**2))
+    assert centred(KnownDistances(far).matrix(Linear())) == pytest.approx(
+        centred(near @ near.T), abs=1e-9 * np.sum(near**2)
+    )
 
 
 def test_kernels_that_differ_by_rounding_alone_are_as_good():

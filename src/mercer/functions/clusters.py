@@ -14,7 +14,7 @@ from mercer.functions.asking import plain_scores, require_components, seed_of
 from mercer.models.kernel_model import KernelModel
 from mercer.models.linear import LinearModel
 from mercer.models.sides import variances_of
-from mercer.readings.clustering import Candidate, candidate, nearest, read_off
+from mercer.readings.clustering import Grouping, candidate, nearest_centres, read_off
 
 __all__ = ["Clusters", "clusters"]
 
@@ -86,7 +86,7 @@ class Clusters:
         scores = _scores(self.model, X)
         if self.n_clusters == 1:
             return np.zeros(len(scores), dtype=np.int64)
-        return nearest(scores[:, self.components], self.centres)
+        return nearest_centres(scores[:, self.components], self.centres)
 
     def __str__(self) -> str:
         sizes = f", of {joined([f'{size:,}' for size in self.sizes])} rows" if self.n_clusters > 1 else ""
@@ -136,7 +136,7 @@ def clusters(model: Any, n_clusters: int | None = None, X: Any = None, random_st
     best = _best(some, values, n_clusters, seed)
     if best is None or (n_clusters is None and not best.clear):
         return _one_cluster(model, scores, best)
-    labels = best.labels if len(some) == len(scores) else nearest(scores[:, best.components], best.centres)
+    labels = best.labels if len(some) == len(scores) else nearest_centres(scores[:, best.components], best.centres)
     alike = _similarity(model, X, labels)
     against = [] if best.clear else best.against()
     if n_clusters is not None and not best.clear:
@@ -161,7 +161,7 @@ def clusters(model: Any, n_clusters: int | None = None, X: Any = None, random_st
 # ---------------------------------------------------------------------- which
 
 
-def _best(scores: Array, values: Array, n: int | None, seed: int) -> Candidate | None:
+def _best(scores: Array, values: Array, n: int | None, seed: int) -> Grouping | None:
     """What most speaks for, of any number of clusters or of this one; None if there is nothing to part."""
     if n == 1 or len(scores) < 2 or not np.any(values > 0):
         return None
@@ -172,7 +172,7 @@ def _best(scores: Array, values: Array, n: int | None, seed: int) -> Candidate |
     return found[0] if found else candidate(scores, values, tuple(range(n - 1)), seed)
 
 
-def _one_cluster(model: Any, scores: Array, best: Candidate | None) -> Clusters:
+def _one_cluster(model: Any, scores: Array, best: Grouping | None) -> Clusters:
     why = "No component splits the rows in two, and no leading ones stand above the next."
     if best is not None:
         why = f"No clusters are clear. Of {len(best.centres)}, the best that was tried: {' '.join(best.against())}"
@@ -238,7 +238,7 @@ def _similarity(model: KernelModel | LinearModel, X: Any, labels: Array) -> tupl
 # ---------------------------------------------------------------------- words
 
 
-def _why(best: Candidate, alike: tuple[float, float] | None) -> str:
+def _why(best: Grouping, alike: tuple[float, float] | None) -> str:
     if alike is None:
         return best.why()
     return (

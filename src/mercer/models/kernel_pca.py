@@ -9,7 +9,7 @@ from mercer.fits.kernel.opening import asked_kernel, asked_solver, is_precompute
 from mercer.kernels import NAMES, Kernel
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.way_back import WithWayBack
-from mercer.readings.preimages import METHODS
+from mercer.readings.preimages import PREIMAGES
 from mercer.rule_names import RULES_OF
 from mercer.unpromised import Interval, RealNotInt, StrOptions, fits
 
@@ -179,7 +179,7 @@ class KernelPCA(WithWayBack):
         "landmarks": ["array-like", "sparse matrix", None],
         "refine": ["boolean", Interval(Integral, 0, None, closed="left")],
         "standardize": ["boolean"],
-        "preimage": [StrOptions(set(METHODS)), None],
+        "preimage": [StrOptions(set(PREIMAGES)), None],
     }
 
     def __init__(

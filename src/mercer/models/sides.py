@@ -30,6 +30,8 @@ from mercer.spaces.points import Points
 from mercer.sums import row_squares
 from mercer.threads import run
 
+__all__ = ["Sides", "sides_of", "variances_of"]
+
 _EQUAL = 1e-9  # numbers that differ by this share are the same but for rounding
 _MOST = np.finfo(float).max  # farther than squares reach is as far as can be
 Explain = Callable[[Any, int], Array]  # contributions of the columns of some rows, on so many threads

@@ -16,6 +16,8 @@ from mercer.readings.similar import Similar, find_similar, refuse_wrong_question
 from mercer.spaces.base import Space
 from mercer.spaces.points import Points
 
+__all__ = ["FindsSimilar"]
+
 
 class FindsSimilar(Model):
     """A model that keeps its items, and says which of them are like others."""

@@ -21,16 +21,18 @@ from mercer.operators.projection import ByKernel
 from mercer.progress import OnPass, reporting
 from mercer.readings.preimage import apply_inverse
 from mercer.readings.preimages import (
-    METHODS,
+    PREIMAGES,
     Expansion,
     WaysBack,
     are_numbered,
-    distances_of,
+    distances_reached,
     is_linear,
     nearest_items,
     number_outside,
     search_texts,
 )
+
+__all__ = ["WithWayBack"]
 
 _PIECE = 500  # rows that are found before progress is told
 
@@ -140,8 +142,8 @@ class WithWayBack(KernelModel):
 
     def _found(self, scores: Array, method: str | None, return_error: bool, noisy: bool = False) -> Any:
         """Items for scores, and how far their images are from where the scores are."""
-        if method not in (None, *METHODS):  # set since the fit, which has looked at it as well
-            raise ValueError(f"preimage={in_short(method)} is no way back: take {joined(METHODS, 'or')}, or None.")
+        if method not in (None, *PREIMAGES):  # set since the fit, which has looked at it as well
+            raise ValueError(f"preimage={in_short(method)} is no way back: take {joined(PREIMAGES, 'or')}, or None.")
         with self._within_limits():
             if method is None and not return_error:
                 return self._by_learned_inverse(scores)
@@ -154,7 +156,7 @@ class WithWayBack(KernelModel):
                 with reporting(self.progress, 1, "rows found") as on_pass:
                     seen = self._in_pieces(ways, scores, method, noisy, on_pass)
                 rows = self._as_given(seen)
-            return (rows, distances_of(ways.expansion, seen, scores)) if return_error else rows
+            return (rows, distances_reached(ways.expansion, seen, scores)) if return_error else rows
 
     def _in_pieces(self, ways: WaysBack, scores: Array, method: str, noisy: bool, on_pass: OnPass) -> Any:
         """The items of all scores, some after the other, telling how far it is."""

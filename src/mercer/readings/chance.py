@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+__all__ = ["generator_from"]
+
 
 def generator_from(random_state: Any) -> np.random.Generator:
     """A generator from a whole number, a generator or scikit-learn's RandomState; None is a fixed seed: runs repeat."""

@@ -21,7 +21,7 @@ from sklearn.cluster import kmeans_plusplus
 from mercer.arrays import Array
 from mercer.errors import BadData, counted, joined
 
-__all__ = ["Candidate", "assign", "candidate", "nearest", "read_off", "shares_between", "split_in_two"]
+__all__ = ["Grouping", "assign", "candidate", "nearest_centres", "read_off", "shares_between", "split_in_two"]
 
 CONSTANT = 0.85  # of a component's variance between clusters: above what any smooth function of one cluster has
 CONSTANT_ALONE = 0.9  # of one component among several, any of which might look like it by chance
@@ -36,7 +36,7 @@ NOTHING = 1e-12  # of the first eigenvalue: rounding
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class Grouping:
     """A number of clusters in the space of some components, and what speaks for it."""
 
     components: tuple[int, ...]
@@ -90,7 +90,7 @@ class Candidate:
         return said or ["There are too few rows to tell them from chance."]
 
 
-def read_off(scores: Array, eigenvalues: Array, most: int, seed: int) -> list[Candidate]:
+def read_off(scores: Array, eigenvalues: Array, most: int, seed: int) -> list[Grouping]:
     """All that is worth looking at, the best first: leading components with a gap, and single ones that stand out."""
     k, steps = scores.shape[1], np.round(scores / max(SAME * np.sqrt(eigenvalues[0]), np.finfo(float).tiny))
     leading = [tuple(range(j)) for j in range(1, min(k, most)) if _gap(eigenvalues, j - 1) >= ABOVE]
@@ -106,11 +106,11 @@ def read_off(scores: Array, eigenvalues: Array, most: int, seed: int) -> list[Ca
 
 def candidate(
     scores: Array, eigenvalues: Array, components: tuple[int, ...], seed: int, alone: bool = False
-) -> Candidate:
+) -> Grouping:
     """Rows assigned to one more cluster than there are components, and what speaks for that."""
     some, n = scores[:, components], len(components) + 1
     labels, centres = assign(some, n, seed)
-    return Candidate(
+    return Grouping(
         components=components,
         centres=centres,
         labels=labels,
@@ -155,18 +155,18 @@ def _k_means(scores: Array, centres: Array) -> tuple[Array, Array, float]:
 
     Here and not by scikit-learn's class, whose threads take longer to meet than a step of so few numbers does.
     """
-    labels = nearest(scores, centres)
+    labels = nearest_centres(scores, centres)
     for _ in range(STEPS):
         sizes = np.bincount(labels, minlength=len(centres))[:, None]
         sums = np.stack([np.bincount(labels, column, len(centres)) for column in scores.T], axis=1)
         centres = np.divide(sums, sizes, out=centres.copy(), where=sizes > 0)
-        before, labels = labels, nearest(scores, centres)
+        before, labels = labels, nearest_centres(scores, centres)
         if np.array_equal(before, labels):
             break
     return labels, centres, float(((scores - centres[labels]) ** 2).sum())
 
 
-def nearest(scores: Array, centres: Array) -> Array:
+def nearest_centres(scores: Array, centres: Array) -> Array:
     """The number of the nearest centre of every row."""
     return np.argmin(_distances(scores, centres), axis=1)
 

@@ -13,6 +13,21 @@ from numpy.typing import DTypeLike
 from mercer.arrays import Array
 from mercer.sums import row_squares
 
+__all__ = [
+    "Calibration",
+    "benjamini_hochberg",
+    "hotelling_t2",
+    "monitoring_index",
+    "rounding_of_residuals",
+    "rounding_of_t2",
+    "share_of_rounding",
+    "squared_residuals",
+    "sum_of_projections",
+    "t2_contributions",
+    "variance_left",
+    "with_variance",
+]
+
 _SAME = 1e-9  # scores nearer than this share of themselves are ties: rounding depends on what is computed along
 _ROUNDINGS = 64  # of a variance, for every column
 _MOST = np.finfo(float).max

@@ -14,6 +14,18 @@ from mercer.progress import OnPass
 from mercer.solvers.dense import leading_eigenpairs
 from mercer.squares import nearby_power_of_two
 
+__all__ = [
+    "OFTEN",
+    "Deviations",
+    "Draws",
+    "Group",
+    "aligned",
+    "directions",
+    "draw_components",
+    "groups_that_turn",
+    "turned",
+]
+
 SURE_ANGLE = 20.0  # degrees; two equal variances in a plane seem to differ by as much in about one sample of ten
 OFTEN = 0.9  # of all draws
 _ROUNDING = 1e-10  # of the largest deviation: less is none
@@ -94,7 +106,7 @@ class Group:
         return list(range(self.first, self.last + 1))
 
 
-def groups_of(angles: Array, rank: int) -> list[Group]:
+def groups_that_turn(angles: Array, rank: int) -> list[Group]:
     """Which components are sure by themselves, which together, and which not at all.
 
     The first j are sure if nine of ten draws turn them by less than 20°. Those between one such j and the next are sure

@@ -14,7 +14,7 @@ from mercer.limits import bytes_in_words
 from mercer.models.pca import PCA
 from mercer.progress import reporting
 from mercer.readings.chance import generator_from
-from mercer.readings.rules.drawn import flip, horn, kernel_parallel, some_of
+from mercer.readings.rules.drawn import drawn_numbers, flip, horn, kernel_parallel
 from mercer.readings.rules.known import KERNEL_RULES, LINEAR_RULES
 from mercer.readings.rules.labels import label_columns, relevant_dimension
 from mercer.readings.rules.noise import unequal_noise
@@ -24,6 +24,8 @@ from mercer.readings.rules.suggestion import Suggestion
 from mercer.sources.held import HeldRows
 from mercer.sources.items import Items
 from mercer.sources.weights import check_weights
+
+__all__ = ["OfColumns", "OfKernel", "Study"]
 
 _SIDE = 5000  # rows or columns, whichever are fewer, up to which all variances are found anew
 _SAME_WEIGHT = 1e-6  # sums of weights that differ by less are the same
@@ -235,7 +237,7 @@ class OfKernel(Study):
         rng, known = self.rng(), len(self.scree.positive)
         with reporting(self.model.progress, 1, "draws of parallel") as on_draw:
             found = kernel_parallel(
-                self.model.kernel_, items[some_of(len(items), rng)], len(items), rng, on_draw=on_draw
+                self.model.kernel_, items[drawn_numbers(len(items), rng)], len(items), rng, on_draw=on_draw
             )
         if found.k is None or found.k <= known:
             return found

@@ -23,13 +23,15 @@ from mercer.operators.held import HeldMatrix
 from mercer.progress import Listener, working
 from mercer.readings.chance import generator_from
 from mercer.readings.origin import seen_from_mean
-from mercer.readings.stability import Deviations, Draws, aligned, directions, draw_components, groups_of, turned
+from mercer.readings.stability import Deviations, Draws, aligned, directions, draw_components, groups_that_turn, turned
 from mercer.readings.tuning.comparing import about_sample
 from mercer.solvers.pivoted import pivoted_cholesky
 from mercer.sources.items import Items
 from mercer.studies.stable import Stability, in_plain_words
 from mercer.sums import row_squares
 from mercer.symmetric import SymmetricOperator
+
+__all__ = ["stability"]
 
 _MOST_FEATURES = 400  # columns of the eigenproblem of a draw
 _MOST_NUMBERS = 20_000_000  # of the features of all rows
@@ -211,7 +213,7 @@ def _signs(model: Any, rows: Held, draws: Draws) -> Array:
 
 def _record(draws: Draws, features: _Features, rank: int, signs: Array, rows: str) -> Stability:
     angles = turned(draws)
-    groups = groups_of(angles, rank)
+    groups = groups_that_turn(angles, rank)
     scores = draws.features @ draws.axes
     off_scores = Deviations(scores)
     axes = None if features.columns is None else draws.axes.T @ features.columns

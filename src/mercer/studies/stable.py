@@ -8,6 +8,8 @@ from mercer.arrays import Array
 from mercer.errors import are, counted, joined
 from mercer.readings.stability import OFTEN, Group
 
+__all__ = ["Stability", "in_plain_words"]
+
 
 @dataclass(frozen=True)
 class Stability:

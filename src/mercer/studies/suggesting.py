@@ -13,6 +13,8 @@ from mercer.models.pca import PCA
 from mercer.readings.rules.suggestion import Suggestion
 from mercer.studies.asking import OfColumns, OfKernel
 
+__all__ = ["suggest"]
+
 
 def suggest(
     model: PCA | IncrementalPCA | KernelPCA,

@@ -6,9 +6,11 @@ from typing import Any
 from mercer.errors import MissingPart
 from mercer.kernels import Kernel
 from mercer.models.kernel_pca import KernelPCA
-from mercer.readings.tuning.comparing import Compared, about_sample
+from mercer.readings.tuning.comparing import Comparison, about_sample
 from mercer.readings.tuning.search import Trial
 from mercer.readings.tuning.wording import kernel_in_words, reason
+
+__all__ = ["Tuning", "as_record"]
 
 _DASHES = "--", ":", "-.", (0, (5, 5)), (0, (1, 4))  # of kernels without a bandwidth
 
@@ -74,7 +76,7 @@ class Tuning:
         return "\n".join([*lines, f"{self.reason} ({self.rows}, {self.passes:.3g} passes over their kernel matrix.)"])
 
 
-def as_record(compared: Compared, said: tuple[str, ...], standardize: bool, n: int, sampled: int) -> Tuning:
+def as_record(compared: Comparison, said: tuple[str, ...], standardize: bool, n: int, sampled: int) -> Tuning:
     found, sign, word = compared.found, compared.judge.sign, compared.judge.word
     chosen = found.chosen.candidate
     losses = zip(found.numbers, sign * found.losses.mean(axis=1), strict=True)

@@ -21,10 +21,12 @@ from mercer.readings.chance import generator_from
 from mercer.readings.columns import about_units
 from mercer.readings.targets import are_classes, as_labels, as_targets
 from mercer.readings.tuning.candidates import NAMED, USUAL
-from mercer.readings.tuning.comparing import Compared, JudgeOf, compare_kernels
+from mercer.readings.tuning.comparing import Comparison, JudgeOf, compare_kernels
 from mercer.readings.tuning.judges import Alignment, Downstream
 from mercer.readings.tuning.wording import doubts
 from mercer.studies.tuned import Tuning, as_record
+
+__all__ = ["tune"]
 
 
 def tune(
@@ -211,7 +213,7 @@ def _about_rows(rows: Held, names: Any, kernels: list[Any], standardize: bool) -
     return said + ([] if standardize else about_units(rows, names))
 
 
-def _about_linear(compared: Compared, rows: Held) -> list[str]:
+def _about_linear(compared: Comparison, rows: Held) -> list[str]:
     """Whether so many components are as good as the columns themselves."""
     if compared.judge.word != "error" or rows.shape[1] > compared.k:
         return []

@@ -7,11 +7,13 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.errors import BadData, warn
 from mercer.fits.kernel.task import Task
-from mercer.readings.rules.drawn import kernel_parallel, some_of
+from mercer.readings.rules.drawn import drawn_numbers, kernel_parallel
 from mercer.readings.rules.keeping import number_to_keep
 from mercer.readings.rules.known import KERNEL_RULES
 from mercer.readings.rules.scree import Opinion, Scree, explains_all
 from mercer.readings.rules.shape import about_flat
+
+__all__ = ["number_by_rule"]
 
 
 def number_by_rule(task: Task, values: Array, total: float, weight: float) -> int:
@@ -45,4 +47,4 @@ def _asked(task: Task, name: str, scree: Scree) -> Opinion:
     if task.training.weights is not None:
         raise BadData('n_components="parallel" permutes rows that count alike; with sample_weight give "elbow".')
     rng = task.rng()
-    return kernel_parallel(task.kernel, items[some_of(len(items), rng)], len(items), rng)
+    return kernel_parallel(task.kernel, items[drawn_numbers(len(items), rng)], len(items), rng)

@@ -17,6 +17,8 @@ from mercer.readings.tuning.comparing import compare_kernels
 from mercer.readings.tuning.wording import doubts
 from mercer.sources.items import Items
 
+__all__ = ["COMPONENTS", "FOLDS", "SAMPLE", "dense_sample", "rows_within", "sample_numbers", "search_bandwidth"]
+
 SAMPLE, FOLDS, COMPONENTS = 1000, 5, 10
 _MATRICES = 8  # between the rows of a sample, at the peak
 _MOST_NUMBERS = 50_000_000  # of a sample that is held as dense rows

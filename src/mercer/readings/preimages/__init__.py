@@ -5,19 +5,19 @@
 texts. `radial` reads distances off kernels.
 """
 
-from mercer.readings.preimages.expansion import Expansion, distances_of
+from mercer.readings.preimages.expansion import Expansion, distances_reached
 from mercer.readings.preimages.learned import Learned, conformal_map, learn_ridge, leave_one_out
 from mercer.readings.preimages.texts import nearest_items, search_texts
-from mercer.readings.preimages.ways import METHODS, WaysBack, are_numbered, is_linear, number_outside
+from mercer.readings.preimages.ways import PREIMAGES, WaysBack, are_numbered, is_linear, number_outside
 
 __all__ = [
-    "METHODS",
+    "PREIMAGES",
     "Expansion",
     "Learned",
     "WaysBack",
     "are_numbered",
     "conformal_map",
-    "distances_of",
+    "distances_reached",
     "is_linear",
     "learn_ridge",
     "leave_one_out",

@@ -10,7 +10,7 @@ from mercer.blocks import cut
 from mercer.kernels.base import Kernel
 from mercer.operators.tiles import apply
 
-__all__ = ["Expansion", "distances_of"]
+__all__ = ["Expansion", "distances_reached"]
 
 _ENTRIES = 4_000_000  # of queries against rows, worked on at a time
 
@@ -89,7 +89,7 @@ class Expansion:
         return np.asarray(self.kernel.diag(Z)) - self.shift - 2 * np.einsum("ij,ij->i", C, K)
 
 
-def distances_of(expansion: Expansion, Z: Held, Y: Array) -> Array:
+def distances_reached(expansion: Expansion, Z: Held, Y: Array) -> Array:
     """‖p(y) − φ(z)‖ of every candidate z and its scores y: how far a pre-image stays from what it stands for."""
     out = np.empty(len(Y))
     with np.errstate(over="ignore", invalid="ignore"):

@@ -9,7 +9,7 @@ from mercer.arrays import Array, Held
 from mercer.kernels.base import Kernel
 from mercer.readings.preimages.radial import Radial
 
-__all__ = ["NEIGHBOURS", "beside", "by_average", "by_distances", "nearest", "without_noise"]
+__all__ = ["NEIGHBOURS", "beside", "by_average", "by_distances", "nearest_rows", "without_noise"]
 
 NEIGHBOURS = 15
 _RANK = 1e-10  # of the largest eigenvalue of the neighbours' Gram matrix: below it, they span nothing
@@ -18,7 +18,7 @@ _FAINT = 1e-3  # of the k of the nearest: a neighbour with less says nothing
 _SOFT = 1e-3, 1e-12  # of the nearest squared distance and of the mean one, added to those to all neighbours
 
 
-def nearest(squared: Array, count: int) -> tuple[Array, Array]:
+def nearest_rows(squared: Array, count: int) -> tuple[Array, Array]:
     """The places (m×count) of the smallest numbers of every row, smallest first, and these."""
     count = min(count, squared.shape[1])
     places = np.argpartition(squared, count - 1, axis=1)[:, :count]

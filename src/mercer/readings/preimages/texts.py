@@ -12,7 +12,7 @@ from mercer.kernels.algebra import Scaled
 from mercer.kernels.base import Kernel
 from mercer.kernels.texts.graphemes import in_graphemes
 from mercer.readings.preimages.expansion import Expansion
-from mercer.readings.preimages.neighbours import nearest
+from mercer.readings.preimages.neighbours import nearest_rows
 
 __all__ = ["nearest_items", "search_texts"]
 
@@ -38,7 +38,7 @@ def search_texts(expansion: Expansion, Y: Array) -> Array:
     """
     search, out = _Search(expansion), np.empty(len(Y), dtype=object)
     for some in expansion.blocks(len(Y)):
-        near, squared = nearest(_to_items(expansion, Y[some]), max(_BEAM, _AROUND))
+        near, squared = nearest_rows(_to_items(expansion, Y[some]), max(_BEAM, _AROUND))
         for query, (y, left) in enumerate(zip(Y[some], expansion.squares(Y[some]), strict=True)):
             known = [expansion.rows[place] for place in near[query]]
             out[some.start + query] = search.best(known, float(squared[query, 0]), float(left) + expansion.shift, y)

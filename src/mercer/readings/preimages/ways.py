@@ -15,13 +15,20 @@ from mercer.readings.preimages.descent import descend
 from mercer.readings.preimages.expansion import Expansion
 from mercer.readings.preimages.fixed_point import fixed_points
 from mercer.readings.preimages.learned import Learned, conformal_map, learn_ridge
-from mercer.readings.preimages.neighbours import NEIGHBOURS, beside, by_average, by_distances, nearest, without_noise
+from mercer.readings.preimages.neighbours import (
+    NEIGHBOURS,
+    beside,
+    by_average,
+    by_distances,
+    nearest_rows,
+    without_noise,
+)
 from mercer.readings.preimages.radial import Radial
 from mercer.threads import run
 
-__all__ = ["METHODS", "WaysBack", "are_numbered", "is_linear", "number_outside"]
+__all__ = ["PREIMAGES", "WaysBack", "are_numbered", "is_linear", "number_outside"]
 
-METHODS = ("auto", "conformal", "fixed-point", "gradient", "kwok-tsang", "local", "ridge")
+PREIMAGES = ("auto", "conformal", "fixed-point", "gradient", "kwok-tsang", "local", "ridge")
 _TIMES, _DEVIATIONS = 2.0, 6.0  # that a score lies outside: of the largest known one, and of the standard deviation
 _SOME = 300  # rows of the fit from which is learned how rows lie beside their neighbours
 _ARRAYS = 10  # of numbers between queries and rows that a thread holds
@@ -66,7 +73,7 @@ class WaysBack:
         out = np.empty((len(Y), e.rows.shape[1]))
 
         def work(some: slice) -> None:
-            near, apart = nearest(e.to_rows(Y[some]), NEIGHBOURS)
+            near, apart = nearest_rows(e.to_rows(Y[some]), NEIGHBOURS)
             rows = self._block(Y[some], method, near, apart) if known is None else known[some]
             out[some] = rows if usual is None else without_noise(rows, e.rows[near], usual)
 
@@ -89,7 +96,7 @@ class WaysBack:
         some = np.arange(min(_SOME, e.n)) * e.n // min(_SOME, e.n)
         squared = e.to_rows(e.scores[some])
         squared[np.arange(len(some)), some] = np.inf  # nobody is a neighbour of his own
-        near = nearest(squared, min(NEIGHBOURS, max(e.n - 1, 1)))[0]
+        near = nearest_rows(squared, min(NEIGHBOURS, max(e.n - 1, 1)))[0]
         return float(np.median(beside(np.asarray(e.rows[some], dtype=np.float64), e.rows[near])))
 
     @cached_property

@@ -12,6 +12,8 @@ from mercer.readings.origin import seen_from_mean
 from mercer.readings.rules.noise import LEVEL
 from mercer.readings.rules.scree import Opinion, Scree, exceeding, silent
 
+__all__ = ["drawn_numbers", "flip", "horn", "kernel_parallel", "too_dear"]
+
 DRAWS = 39  # the 38th of 39 is exceeded by one more like them in 2 of 40 cases: 5 %
 KERNEL_DRAWS = 19  # the largest of 19, in 1 of 20
 KERNEL_ROWS = 1000  # that kernels are compared on
@@ -55,7 +57,7 @@ def kernel_parallel(
 ) -> Opinion:
     """ηᵢ > 95 % of the i-th eigenvalues of the kernel of the same columns, each permuted by itself.
 
-    Parallel analysis of kernel PCA (Jørgensen and Hansen 2012), on `rows`: all n, or `some_of` them at random. Both
+    Parallel analysis of kernel PCA (Jørgensen and Hansen 2012), on `rows`: all n, or `drawn_numbers` of them. Both
     sides of the comparison are exact eigenvalues of the same number of rows, as approximate ones would be smaller for
     permuted rows than for true ones. Equal is not above. All it sees is how columns depend on each other: clusters
     along single columns are noise to it.
@@ -73,7 +75,7 @@ def kernel_parallel(
     return exceeding("parallel", scree, limits[: scree.most], f"95% of {draws} permutations, on {which}")
 
 
-def some_of(n: int, rng: np.random.Generator) -> Array:
+def drawn_numbers(n: int, rng: np.random.Generator) -> Array:
     """Numbers of the rows that kernels are compared on: all, or 1,000 drawn at random."""
     return np.arange(n) if n <= KERNEL_ROWS else np.sort(rng.choice(n, size=KERNEL_ROWS, replace=False))
 

@@ -13,6 +13,8 @@ from mercer.readings.rules.known import LINEAR_RULES
 from mercer.readings.rules.likelihood import minka, schwarz
 from mercer.readings.rules.scree import Opinion, Scree
 
+__all__ = ["by_linear_rule", "number_to_keep"]
+
 Asked = int | float | str | None  # n_components
 
 

@@ -15,6 +15,8 @@ from mercer.readings.rules.noise import (
 from mercer.readings.rules.scree import Opinion, Scree
 from mercer.readings.rules.shape import broken_stick, elbow, enough, kaiser
 
+__all__ = ["KERNEL_RULES", "LINEAR_RULES", "Rule"]
+
 
 @dataclass(frozen=True)
 class Rule:

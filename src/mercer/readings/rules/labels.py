@@ -9,6 +9,8 @@ from mercer.errors import BadData
 from mercer.readings.rules.scree import Opinion, silent
 from mercer.readings.targets import are_classes, as_labels, as_targets
 
+__all__ = ["label_columns", "label_criterion", "relevant_dimension"]
+
 _LARGEST = 0.5  # share of the rows: more components fit any labels
 
 

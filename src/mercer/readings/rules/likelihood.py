@@ -5,6 +5,8 @@ import numpy as np
 from mercer.readings.components import bic, minka_evidence
 from mercer.readings.rules.scree import Opinion, Scree, silent, unknown
 
+__all__ = ["minka", "schwarz"]
+
 
 def minka(scree: Scree, every: bool = False) -> Opinion:
     """The k of the largest evidence of probabilistic PCA, by Laplace's method (Minka 2000): see `minka_evidence`.

@@ -9,6 +9,8 @@ from scipy.optimize import brentq
 
 from mercer.arrays import Array
 
+__all__ = ["marchenko_pastur_edge", "marchenko_pastur_median", "noise_edge"]
+
 _NODES = 96  # of Gauss and Legendre: the integrand below is smooth, so that they give all digits
 
 

@@ -13,6 +13,19 @@ from mercer.readings.rules.marchenko_pastur import marchenko_pastur_edge, marche
 from mercer.readings.rules.scree import Opinion, Scree, exceeding, silent, unknown
 from mercer.readings.rules.tracy_widom import johnstone, tracy_widom_survival
 
+__all__ = [
+    "LEVEL",
+    "deflated_parallel",
+    "gavish_donoho",
+    "marchenko_pastur",
+    "noise_level",
+    "optimal_threshold",
+    "parallel",
+    "patterson",
+    "tracy_widom",
+    "unequal_noise",
+]
+
 LEVEL = 0.05  # of tests: how often noise alone is taken for a component
 _Sides = Callable[[Scree, int, Array], tuple[float, float]]
 _OF_KERNELS = "it knows the noise of columns, and a kernel has none"

@@ -8,6 +8,8 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.errors import counted
 
+__all__ = ["Opinion", "Scree", "exceeding", "explains_all", "silent", "unknown"]
+
 _WHOLE = 1e-6  # of a row: how far sums of weights may be off a whole number by rounding
 _ALL_OF_IT = 1 - 1e-9  # of the total: what is left is rounding
 _TIE = 1e-10  # of a limit: what exceeds it by less is equal

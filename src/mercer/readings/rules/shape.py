@@ -7,6 +7,17 @@ from mercer.readings.columns import FEW_ROWS
 from mercer.readings.components import fewest_for_share, shares
 from mercer.readings.rules.scree import Opinion, Scree, exceeding, silent, unknown
 
+__all__ = [
+    "MOST_IN_ELBOW",
+    "about_flat",
+    "broken_stick",
+    "elbow",
+    "enough",
+    "kaiser",
+    "profile_likelihood",
+    "stick_lengths",
+]
+
 MOST_IN_ELBOW = 100  # variances that an elbow is looked for in
 _FEWEST_IN_ELBOW = 3
 _FLAT = 5.0  # times 1/n: a kernel whose first component has no larger share sees no direction

@@ -11,6 +11,8 @@ from mercer.errors import counted, joined
 from mercer.readings.rules.known import Rule
 from mercer.readings.rules.scree import Opinion, Scree
 
+__all__ = ["Suggestion"]
+
 
 @dataclass(frozen=True, eq=False)
 class Suggestion:

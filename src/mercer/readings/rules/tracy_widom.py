@@ -15,6 +15,8 @@ from scipy.special import airy
 from mercer.arrays import Array
 from mercer.rounding import UNIT
 
+__all__ = ["johnstone", "tracy_widom_quantile", "tracy_widom_survival"]
+
 _DIGITS = 45.0  # beyond Ai(x)·exp(−this) nothing counts
 _LEAST = -12.0  # F₁ is below 1e-30 there
 

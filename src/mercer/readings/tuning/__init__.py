@@ -6,8 +6,8 @@ formulas of `criteria`; `search` prunes, compares and chooses; `comparing` puts 
 Arrays and kernels go in: who opens files and draws a sample stands above.
 """
 
-from mercer.readings.tuning.candidates import FACTORS, NAMED, USUAL, Candidate, Distances, candidates_of
-from mercer.readings.tuning.comparing import Compared, compare_kernels
+from mercer.readings.tuning.candidates import FACTORS, NAMED, USUAL, Candidate, KnownDistances, candidates_of
+from mercer.readings.tuning.comparing import Comparison, compare_kernels
 from mercer.readings.tuning.criteria import agreement, effective_rank, kernel_target_alignment
 from mercer.readings.tuning.folds import FoldScores, cut_into_folds
 from mercer.readings.tuning.judges import Alignment, Downstream, Judge, WayBack
@@ -21,13 +21,13 @@ __all__ = [
     "USUAL",
     "Alignment",
     "Candidate",
-    "Compared",
+    "Comparison",
     "Curved",
-    "Distances",
     "Downstream",
     "FoldScores",
     "Found",
     "Judge",
+    "KnownDistances",
     "Trial",
     "WayBack",
     "agreement",

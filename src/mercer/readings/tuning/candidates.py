@@ -18,6 +18,8 @@ from mercer.kernels.euclidean import EuclideanKernel
 from mercer.readings.origin import seen_from_mean
 from mercer.squares import Moved, multiply
 
+__all__ = ["FACTORS", "NAMED", "USUAL", "Candidate", "KnownDistances", "candidates_of"]
+
 FACTORS = np.logspace(-2, 2, 15)  # of 1/median: bandwidths from far too wide to far too narrow
 DEGREES = (2, 3)
 NAMED: dict[str, tuple[Kernel, ...]] = {
@@ -46,7 +48,7 @@ class Candidate:
         return self.factor is not None and bool(np.isclose(self.factor, FACTORS[[0, -1]]).any())
 
 
-class Distances:
+class KnownDistances:
     """Rows, and the distances between them that kernels are functions of: each kind computed once."""
 
     def __init__(self, rows: Held) -> None:
@@ -104,7 +106,7 @@ class Distances:
         return kernel.block(self.rows, self.rows)
 
 
-def candidates_of(kernels: Sequence[Any], distances: Distances, rng: np.random.Generator) -> Iterator[Candidate]:
+def candidates_of(kernels: Sequence[Any], distances: KnownDistances, rng: np.random.Generator) -> Iterator[Candidate]:
     """Every kernel with every bandwidth; of those that have none, or a number for it, just the one."""
     for said in kernels:
         for kernel in NAMED[said] if isinstance(said, str) else (said,):

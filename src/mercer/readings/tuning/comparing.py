@@ -10,18 +10,20 @@ from mercer.arrays import Array, Held
 from mercer.errors import BadData, counted
 from mercer.kernels.base import n_rows
 from mercer.progress import Listener, working
-from mercer.readings.tuning.candidates import Distances, candidates_of
+from mercer.readings.tuning.candidates import KnownDistances, candidates_of
 from mercer.readings.tuning.folds import FoldScores, cut_into_folds
 from mercer.readings.tuning.judges import Judge, WayBack
 from mercer.readings.tuning.search import Found, find_best
 from mercer.squares import first_of_equals
+
+__all__ = ["Comparison", "JudgeOf", "about_sample", "compare_kernels", "groups_of_equals"]
 
 _SMALLEST, _LARGEST = 1e-140, 1e140  # of entries
 JudgeOf = Callable[[Array, np.random.Generator], Judge]  # of the fold of every row
 
 
 @dataclass(frozen=True)
-class Compared:
+class Comparison:
     """What was found, who judged, and by how many components."""
 
     found: Found
@@ -40,19 +42,19 @@ def compare_kernels(
     classes: Array | None = None,
     threads: int = 1,
     progress: Listener = False,
-) -> Compared:
+) -> Comparison:
     """Judge every kernel with every bandwidth; by the way back to rows, which are dense then, if by nobody else."""
     groups, n = groups_of_equals(rows), n_rows(rows)
     _refuse_few(len(np.unique(groups)), folds)
     _refuse_sizes(rows)
     fold = cut_into_folds(groups, folds, rng, classes)
     judge = WayBack(np.asarray(rows, dtype=np.float64), fold, rng) if judge_of is None else judge_of(fold, rng)
-    distances = Distances(rows)
+    distances = KnownDistances(rows)
     options = list(candidates_of(kernels, distances, rng))
     k = max(1, min(k, n - int(np.bincount(fold).max()) - 1))
     with working(progress, len(options), "kernels compared", threads=threads) as on_pass:
         found = find_best(options, distances, judge, FoldScores(fold, k, rng, threads=threads), on_pass)
-    return Compared(found, judge, k)
+    return Comparison(found, judge, k)
 
 
 def _refuse_few(different: int, folds: int) -> None:

@@ -7,6 +7,8 @@ import numpy as np
 
 from mercer.arrays import Array
 
+__all__ = ["agreement", "centred", "effective_rank", "kernel_target_alignment"]
+
 _NOTHING = 1e-10  # of the largest singular value: directions below are rounding
 
 

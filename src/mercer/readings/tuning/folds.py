@@ -11,6 +11,8 @@ from mercer.readings.tuning.criteria import effective_rank
 from mercer.solvers.dense import leading_eigenpairs
 from mercer.solvers.krylov import GUARD, BlockKrylov
 
+__all__ = ["FoldScores", "cut_into_folds"]
+
 _MOST_PASSES = 8  # of one fold: from a warm start, more tell apart what the criterion cannot
 _FEW = 300  # rows up to which LAPACK finds some eigenpairs as fast as products do
 _NOTHING = 1e-10  # of the largest eigenvalue: components below are rounding

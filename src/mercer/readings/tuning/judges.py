@@ -17,6 +17,8 @@ from mercer.readings.tuning.criteria import kernel_target_alignment
 from mercer.readings.tuning.way_back import MOST_CENTRES, Curved, leave_one_out_ridge
 from mercer.squares import nearby_power_of_two
 
+__all__ = ["Alignment", "Downstream", "Judge", "WayBack"]
+
 
 class Judge(ABC):
     """Of one kernel a value for every fold and their standard error: the smaller the better."""

@@ -7,10 +7,12 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.progress import OnPass
-from mercer.readings.tuning.candidates import Candidate, Distances
+from mercer.readings.tuning.candidates import Candidate, KnownDistances
 from mercer.readings.tuning.criteria import agreement
 from mercer.readings.tuning.folds import FoldScores
 from mercer.readings.tuning.judges import Judge
+
+__all__ = ["Found", "Trial", "choose", "find_best"]
 
 _LOWEST_RANK, _HIGHEST_SHARE = 2.0, 0.2  # effective ranks of a bandwidth that is neither too wide nor too narrow
 _AS_STABLE = 0.05  # agreement of subspaces: a difference up to this is none
@@ -58,7 +60,7 @@ class Found:
 
 
 def find_best(
-    options: Sequence[Candidate], distances: Distances, judge: Judge, folds: FoldScores, on_pass: OnPass = None
+    options: Sequence[Candidate], distances: KnownDistances, judge: Judge, folds: FoldScores, on_pass: OnPass = None
 ) -> Found:
     """Judge every candidate, but for bandwidths that are far too wide or too narrow by their effective rank."""
     trials = []
@@ -75,7 +77,7 @@ def find_best(
     )
 
 
-def _try(each: Candidate, distances: Distances, judge: Judge, folds: FoldScores, prune: bool) -> Trial:
+def _try(each: Candidate, distances: KnownDistances, judge: Judge, folds: FoldScores, prune: bool) -> Trial:
     K = distances.matrix(each.kernel)
     trial = Trial(each, folds.effective_rank(K))
     if prune and each.factor is not None:
@@ -140,7 +142,7 @@ def _from_median(trial: Trial) -> float:
     return abs(float(np.log(trial.candidate.factor or 1.0)))
 
 
-def _by_number(chosen: Trial, distances: Distances, judge: Judge, folds: FoldScores) -> tuple[list[int], Array]:
+def _by_number(chosen: Trial, distances: KnownDistances, judge: Judge, folds: FoldScores) -> tuple[list[int], Array]:
     """What fewer components of the chosen kernel would do, from one more search for all of them."""
     few, spread = np.arange(1, min(folds.k, _EVERY) + 1), np.rint(np.geomspace(1, folds.k, _NUMBERS))
     numbers = [int(number) for number in np.union1d(few, spread)]

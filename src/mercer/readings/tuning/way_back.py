@@ -8,6 +8,8 @@ from scipy.linalg import lapack, solve_triangular
 from mercer.arrays import Array
 from mercer.squares import differences
 
+__all__ = ["MOST_CENTRES", "Curved", "Ridge", "leave_one_out_ridge"]
+
 PENALTIES = 10.0 ** np.arange(-8, 1)  # times the largest squared singular value of the features
 MOST_CENTRES = 60  # scores that the curved part of the way back is drawn from
 _NARROW = 2.0  # times 1/median squared distance of scores: how fast the way back can bend

@@ -2,8 +2,10 @@
 
 from mercer.errors import counted, shortened
 from mercer.readings.tuning.candidates import Candidate
-from mercer.readings.tuning.comparing import Compared
+from mercer.readings.tuning.comparing import Comparison
 from mercer.readings.tuning.search import Trial
+
+__all__ = ["doubts", "kernel_in_words", "reason"]
 
 _LONG = 80  # letters of a kernel that are shown
 
@@ -20,7 +22,7 @@ def kernel_in_words(candidate: Candidate) -> str:
     return shortened(repr(candidate.kernel), _LONG)
 
 
-def reason(compared: Compared) -> str:
+def reason(compared: Comparison) -> str:
     """Why this kernel: its value beside those of the others."""
     found, judge = compared.found, compared.judge
     chosen, what = found.chosen, _WHAT[judge.word]
@@ -39,7 +41,7 @@ def reason(compared: Compared) -> str:
     return f"{said}."
 
 
-def doubts(compared: Compared) -> list[str]:
+def doubts(compared: Comparison) -> list[str]:
     """What a user should know before trusting it."""
     found, said = compared.found, list[str]()
     if found.flat:
@@ -69,7 +71,7 @@ _WHAT = {
 }
 
 
-def _value(compared: Compared, trial: Trial) -> str:
+def _value(compared: Comparison, trial: Trial) -> str:
     value, error = compared.judge.sign * trial.loss, trial.standard_error
     by_digits = compared.judge.finest > 0 or 1e-2 < abs(value) < 10  # a scorer may have any unit
     return f"{value:.3f} ± {error:.3f}" if by_digits and abs(value) < 10 else f"{value:.4g} ± {error:.2g}"
