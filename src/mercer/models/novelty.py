@@ -22,8 +22,6 @@ from mercer.readings.novelty import Calibration, benjamini_hochberg
 from mercer.sources.items import Items
 from mercer.unpromised import Interval, RealNotInt, StrOptions, fits
 
-__all__ = ["NoveltyDetector", "usual_estimator"]
-
 STATISTICS = ("reconstruction", "t2", "t2q", "lecture")
 
 
