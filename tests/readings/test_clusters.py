@@ -10,7 +10,14 @@ from mercer import PCA, KernelPCA, LocallyLinearEmbedding, clusters
 from mercer.datasets import VOC, family, rings, three_clusters
 from mercer.errors import BadData, MercerWarning
 from mercer.kernels import Spectrum
-from mercer.readings.clustering import assign, candidate, nearest_centres, shares_between, split_in_two
+from mercer.readings.clustering import (
+    assign,
+    candidate,
+    nearest_centres,
+    shares_between,
+    split_in_two,
+    without_rounding,
+)
 
 rng = np.random.default_rng(0)
 THREE, CLUSTER = three_clusters(30)
@@ -236,6 +243,16 @@ def test_rows_in_fewer_places_than_the_components_could_tell_apart():
     found = clusters(fitted, X=np.repeat(THREE[[0, 40]], 10, axis=0))
     assert_array_equal(found.labels, np.repeat([0, 1], 10))
     assert clusters(PCA().fit(THREE[:2]), X=THREE[:2]).n_clusters == 1
+
+
+def test_scores_of_copies_are_one_place_whatever_rounding_makes_of_them():
+    places = rng.normal(size=(3, 2))
+    scores = np.repeat(places, 20, axis=0)
+    off = without_rounding(scores * (1 + 1e-13 * rng.normal(size=scores.shape)), np.array([1.0, 0.5]))
+    assert len(np.unique(off, axis=0)) == 3
+    assert_allclose(off, scores, rtol=1e-12)
+    apart = rng.normal(size=(50, 2))
+    assert_array_equal(without_rounding(apart, np.array([1.0, 0.5])), apart)
 
 
 def test_any_seed_will_do():

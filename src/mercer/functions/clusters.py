@@ -14,7 +14,7 @@ from mercer.functions.asking import plain_scores, require_components, seed_of
 from mercer.models.kernel_model import KernelModel
 from mercer.models.linear import LinearModel
 from mercer.models.sides import variances_of
-from mercer.readings.clustering import Grouping, candidate, nearest_centres, read_off
+from mercer.readings.clustering import Grouping, candidate, nearest_centres, read_off, without_rounding
 
 __all__ = ["Clusters", "clusters"]
 
@@ -165,6 +165,7 @@ def _best(scores: Array, values: Array, n: int | None, seed: int) -> Grouping | 
     """What most speaks for, of any number of clusters or of this one; None if there is nothing to part."""
     if n == 1 or len(scores) < 2 or not np.any(values > 0):
         return None
+    scores = without_rounding(scores, values)
     found = read_off(scores, values, _MOST, seed)
     if n is None:
         return found[0] if found else None

@@ -21,7 +21,16 @@ from sklearn.cluster import kmeans_plusplus
 from mercer.arrays import Array
 from mercer.errors import BadData, counted, joined
 
-__all__ = ["Grouping", "assign", "candidate", "nearest_centres", "read_off", "shares_between", "split_in_two"]
+__all__ = [
+    "Grouping",
+    "assign",
+    "candidate",
+    "nearest_centres",
+    "read_off",
+    "shares_between",
+    "split_in_two",
+    "without_rounding",
+]
 
 CONSTANT = 0.85  # of a component's variance between clusters: above what any smooth function of one cluster has
 CONSTANT_ALONE = 0.9  # of one component among several, any of which might look like it by chance
@@ -90,9 +99,25 @@ class Grouping:
         return said or ["There are too few rows to tell them from chance."]
 
 
+def without_rounding(scores: Array, eigenvalues: Array) -> Array:
+    """Scores in which those of copies are the same: values of a component with no gap between them that is more than
+    rounding become the least of them. Else the processor would say in how many places copies lie."""
+    out, unit = np.empty_like(scores), _unit(eigenvalues)
+    for j, column in enumerate(scores.T):
+        order = np.argsort(column, kind="stable")
+        values = column[order]
+        new = np.append(True, np.diff(values) > unit)
+        out[order, j] = values[new][np.cumsum(new) - 1]
+    return out
+
+
+def _unit(eigenvalues: Array) -> float:
+    return max(SAME * float(np.sqrt(eigenvalues[0])), float(np.finfo(float).tiny))
+
+
 def read_off(scores: Array, eigenvalues: Array, most: int, seed: int) -> list[Grouping]:
     """All that is worth looking at, the best first: leading components with a gap, and single ones that stand out."""
-    k, steps = scores.shape[1], np.round(scores / max(SAME * np.sqrt(eigenvalues[0]), np.finfo(float).tiny))
+    k, steps = scores.shape[1], np.round(scores / _unit(eigenvalues))
     leading = [tuple(range(j)) for j in range(1, min(k, most)) if _gap(eigenvalues, j - 1) >= ABOVE]
     alone = tuple(j for j in range(k) if split_in_two(steps[:, j])[0] >= CONSTANT_ALONE)
     alone = alone[: len(np.unique(steps, axis=0)) - 1]  # copies may lie in fewer places
