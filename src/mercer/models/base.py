@@ -18,6 +18,7 @@ from mercer.blocks import rows_at_a_time
 from mercer.errors import in_short, shortened
 from mercer.fits.door import file_of
 from mercer.limits import Limits, count_threads
+from mercer.models.upstairs import WithRoomsAbove
 from mercer.outlets import Labels, outlet, refuse_same_file, refuse_unwritable
 from mercer.plans.plan import Plan
 from mercer.progress import Listener, reporting
@@ -48,7 +49,7 @@ def all_or_nothing(fit: _Method) -> _Method:
     return whole  # type: ignore[return-value]
 
 
-class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class Model(WithRoomsAbove, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A scikit-learn transformer with `memory_limit`, `n_jobs` and `random_state`."""
 
     progress: Listener
