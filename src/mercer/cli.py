@@ -39,5 +39,12 @@ def _options(
     pass
 
 
-for command in (fit, components, influence, stability, plan, tune, novelty, demo):
-    app.command()(command)
+_GROUPS = {
+    "Fit and apply": (fit, novelty),
+    "Understand": (components, influence, stability),
+    "Choose": (plan, tune),
+    "About mercer": (demo,),
+}
+for title, commands in _GROUPS.items():
+    for command in commands:
+        app.command(rich_help_panel=title)(command)

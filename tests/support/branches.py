@@ -17,6 +17,7 @@ import typer.main
 import mercer.cli
 import mercer.commands.fitting  # what commands import when they run: branches need not do it again
 import mercer.commands.novel_rows
+import mercer.commands.planning
 import mercer.functions.planning
 import mercer.report.gallery
 import mercer.report.html

@@ -1,5 +1,6 @@
 """The options that commands share, each described once: its name, its help, and what it sets in Python."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -242,6 +243,18 @@ Trim = Annotated[
 
 # ---------------------------------------------------------------------- of files
 
+Data = Annotated[
+    str,
+    typer.Argument(
+        help="A .csv, .tsv, .parquet, .arrow, .feather or .npy file; - reads CSV. For a kernel of texts also FASTA, or "
+        "any file with one text a line."
+    ),
+]
+RowsData = Annotated[str, typer.Argument(help="A .csv, .tsv, .parquet, .arrow, .feather or .npy file; - reads CSV.")]
+ScoresOut = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", readable=False, help="Where to write scores (.csv, .parquet, .npy …); CSV to stdout."),
+]
 Columns = Annotated[str | None, _option("--columns", help="Names of the columns to use, separated by commas.")]
 Drop = Annotated[list[str] | None, _option("--drop", help="Name of a column to leave out; may be repeated.")]
 Header = Annotated[

@@ -76,7 +76,7 @@ def warnings_as_lines(path: Path, name: str) -> Iterator[list[str]]:
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
         if str(message) not in known:
             known.append(str(message))
-            say(in_options(f"warning: {_called(str(message), path, name)}"))
+            say(in_options(f"warning: {_called(str(message), path, name)}"), always=True)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")

@@ -1,14 +1,17 @@
 """What `mercer novelty` does: fit and calibrate on one file, tell of another, with words on standard error."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
+from mercer.commands.answers import Answer
 from mercer.commands.around import as_bad_data, file_for, place_for, warnings_as_lines
-from mercer.commands.opening import Wanted, in_short_words, is_of_texts
+from mercer.commands.asked import Asked, write_opening
+from mercer.commands.opening import in_short_words, is_of_tables, is_of_texts
+from mercer.commands.script import Piece, Script
 from mercer.errors import BadData, WrongUse, counted
 from mercer.models.base import check_parameters
 from mercer.models.kernel_pca import KernelPCA
@@ -18,45 +21,74 @@ from mercer.outlets import Labels, outlet, refuse_same_file
 from mercer.sources.items import Items, Rows
 from mercer.terminal import plain, say
 
+__all__ = ["Look"]
+
 _COLUMNS = ("novelty", "p_value", "novel")
 _USUAL_SHARE = {"kpca": 0.5, "pca": 0.9}  # of the variance, if nothing is said
 
 
-def look_at(
-    wanted: Wanted,
-    new: str,
-    out: Path | None,
-    method: str,
-    params: dict[str, Any],
-    asked: dict[str, Any],
-    fdr: float | None,
-) -> None:
-    """Fit a detector to the file that is wanted, and write what it says of the rows of `new`."""
-    if wanted.data == new == "-":
-        raise WrongUse("Standard input can be one of the two files, not both.")
-    if fdr is not None and not 0 < fdr < 1:
-        raise WrongUse(f"--fdr {fdr:g} is no share between 0 and 1.")
-    model, texts = _model(method, params), is_of_texts(params)
-    detector = _detector(model, asked)
-    out = place_for(wanted.data, out)
-    if out is not None:
-        refuse_same_file(Path(new), out)
-    copy = wanted.kind_of_copy if texts else ".csv"
-    with file_for(wanted.data, copy) as usual, file_for(new, copy) as looked_at:
-        with warnings_as_lines(*usual), as_bad_data(*usual):
-            items, _ = wanted.open(usual[0], model, texts)
-        with warnings_as_lines(*looked_at), as_bad_data(*looked_at):  # before the work, not after it
-            rows, _ = replace(wanted, data=new).open(looked_at[0], clone(model), texts)
-            _refuse_other_columns(items, rows, usual[1], looked_at[1])
-        say(f"{usual[1]}: {in_short_words(items)}")
-        with warnings_as_lines(*usual), as_bad_data(*usual):
-            detector.fit(items)
-        _tell_of_fit(detector)
-        say(f"{looked_at[1]}: {in_short_words(rows)}")
-        with warnings_as_lines(*looked_at), as_bad_data(*looked_at):
-            found = _verdicts(detector, rows, fdr)
-        _write(found, rows, out)
-    _tell(found, detector, fdr, out)
+@dataclass(frozen=True)
+class Look:
+    """Fit a detector to the file that is asked for, and write what it says of the rows of `new`."""
+
+    asked: Asked
+    new: str
+    out: Path | None
+    of_detector: dict[str, Any]
+    fdr: float | None
+
+    def __post_init__(self) -> None:
+        if self.asked.wanted.data == self.new == "-":
+            raise WrongUse("Standard input can be one of the two files, not both.")
+        if self.fdr is not None and not 0 < self.fdr < 1:
+            raise WrongUse(f"--fdr {self.fdr:g} is no share between 0 and 1.")
+
+    @property
+    def fills_stdout(self) -> bool:
+        return self.out in (None, Path("-"))
+
+    def code(self) -> str:
+        script, wanted, params = Script(), self.asked.wanted, self.asked.params
+        usual = write_opening(script, wanted, params, "usual")
+        new = write_opening(script, replace(wanted, data=self.new), params, "new")
+        model = _model(self.asked.method, params)
+        if is_of_tables(params):
+            model.kernel = script.call("TableKernel.auto", usual)
+            script.named("TableKernel", "mercer.kernels")
+        detector = script.set("detector", script.call("NoveltyDetector", model, **self.of_detector))
+        script.add(f"{detector.text}.fit({usual.text})")
+        script.add(f"scores, p_values = -detector.score_samples({new.text}), detector.p_values({new.text})")
+        novel = f"predict({new.text}) == -1" if self.fdr is None else f"select({new.text}, fdr={self.fdr!r})"
+        script.add(f"found = np.column_stack([scores, p_values, detector.{novel}])")
+        place = None if self.fills_stdout else script.call("Path", self.out, module="pathlib")
+        outlet = script.call("outlet", place, list(_COLUMNS), Piece("len(found)"), module="mercer.outlets")
+        script.add(f"with {outlet.text} as write:\n    write(found)")
+        return f"import numpy as np\n\n{script}"
+
+    def run(self) -> Answer:
+        wanted, texts = self.asked.wanted, is_of_texts(self.asked.params)
+        model = _model(self.asked.method, self.asked.params)
+        detector = _detector(model, self.of_detector)
+        out = place_for(wanted.data, self.out)
+        if out is not None:
+            refuse_same_file(Path(self.new), out)
+        copy = wanted.kind_of_copy if texts else ".csv"
+        with file_for(wanted.data, copy) as usual, file_for(self.new, copy) as looked_at:
+            with warnings_as_lines(*usual), as_bad_data(*usual):
+                items, _ = wanted.open(usual[0], model, texts)
+            with warnings_as_lines(*looked_at), as_bad_data(*looked_at):  # before the work, not after it
+                rows, _ = replace(wanted, data=self.new).open(looked_at[0], clone(model), texts)
+                _refuse_other_columns(items, rows, usual[1], looked_at[1])
+            say(f"{usual[1]}: {in_short_words(items)}")
+            with warnings_as_lines(*usual), as_bad_data(*usual):
+                detector.fit(items)
+            _tell_of_fit(detector)
+            say(f"{looked_at[1]}: {in_short_words(rows)}")
+            with warnings_as_lines(*looked_at), as_bad_data(*looked_at):
+                found = _verdicts(detector, rows, self.fdr)
+            _write(found, rows, out)
+        _tell(found, detector, self.fdr, out)
+        return Answer(_figures(found, detector, self.fdr) | {"verdicts": out})
 
 
 def _refuse_other_columns(usual: Items, new: Items, its_name: str, name: str) -> None:
@@ -132,3 +164,9 @@ def _tell(found: Any, detector: NoveltyDetector, fdr: float | None, out: Path | 
     say(f"novel: {novel:,} of {counted(m, 'row')} ({novel / m:.1%}); {right}")
     if out is not None:
         say(f"verdicts: {plain(out)}")
+
+
+def _figures(found: Any, detector: NoveltyDetector, fdr: float | None) -> dict[str, Any]:
+    figures = {"rows": len(found), "novel": int(found[:, 2].sum()), "alpha": detector.alpha, "fdr": fdr}
+    figures |= {"threshold": detector.threshold_, "calibration_rows": len(detector.calibration_scores_)}
+    return figures | {"smallest_p_value": found[:, 1].min()}

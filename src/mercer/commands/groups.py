@@ -1,0 +1,83 @@
+"""Options that go together, for commands to take as a whole; the docstring of a group is its title in the help."""
+
+from typing import Annotated
+
+import typer
+
+from mercer.commands import arguments as given
+
+__all__ = ["Kernels", "Neighbors", "Reading", "Resources", "Solvers", "Talk", "TextKernels"]
+
+
+class Kernels:
+    """Kernels"""
+
+    kernel: given.Kernel = None
+    gamma: given.Gamma = None
+    degree: given.Degree = None
+    coef0: given.Coef0 = None
+
+
+class TextKernels:
+    """Kernels of texts"""
+
+    n: given.N = None
+    shortest: given.Shortest = None
+    by: given.By = None
+    counts: given.Counts = None
+    normalize: given.Normalize = None
+    length: given.Length = None
+    wildcards: given.Wildcards = None
+    m: given.M = None
+    alphabet: given.Alphabet = None
+    decay: given.Decay = None
+    up_to: given.UpTo = None
+
+
+class Solvers:
+    """Solvers"""
+
+    solver: given.Solver = None
+    landmarks: given.Landmarks = None
+    refine: given.Refine = None
+
+
+class Neighbors:
+    """Locally linear embedding"""
+
+    neighbors: given.Neighbors = None
+    variant: given.Variant = None
+    reg: given.Reg = None
+    metric: given.Metric = None
+    on_disconnected: given.OnDisconnected = None
+
+
+class Reading:
+    """What is read"""
+
+    text: given.Text = None
+    case: given.Case = None
+    columns: given.Columns = None
+    drop: given.Drop = None
+    header: given.Header = None
+
+
+class Resources:
+    """Memory, threads, chance"""
+
+    memory: given.Memory = None
+    jobs: given.Jobs = None
+    seed: given.Seed = None
+
+
+class Talk:
+    """How it answers"""
+
+    as_json: Annotated[bool, typer.Option("--json", help="Print figures as one JSON document to stdout.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but warnings and errors.")] = False
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from, not its sentence alone.")] = (
+        False
+    )
+    show_code: Annotated[bool, typer.Option("--show-code", help="Print the Python that does the same, and stop.")] = (
+        False
+    )
