@@ -25,7 +25,13 @@ from mercer.sources.texts import Texts
 from mercer.terminal import plain, say
 
 _SLOTS = {"kpca": "kernel", "lle": "metric"}  # where a method has its kernel of texts
-_KINDS_OF_NOTES = {"columns": list, "drop": list, "keep": list, "header": bool, "transpose": bool}  # others are texts
+_KINDS_OF_NOTES: dict[str, Any] = {
+    "columns": list,
+    "drop": list,
+    "keep": list,
+    "header": bool,
+    "transpose": bool,
+}  # others are texts
 
 
 @dataclass(frozen=True)
