@@ -331,10 +331,12 @@ def test_an_interrupted_fit_leaves_no_file(tmp_path, signal_number):
 
 def test_a_fit_that_does_not_converge_is_written_and_not_verified(tmp_path):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(900, 10)))
-    code = "from mercer.commands import fitting, opening; from pathlib import Path; import sys\n"
+    code = "from mercer.commands import asked, fitting, opening, frame; from pathlib import Path; import sys\n"
     code += "params = dict(n_components=20, kernel='rbf', max_iter=1, eigen_solver='krylov')\n"
     code += "from mercer import errors\nwanted = opening.Wanted(sys.argv[1])\n"
-    code += "try: fitting.fit_file(wanted, Path(sys.argv[2]), 'kpca', params)\n"
+    code += "job = fitting.Fit(asked.Asked(wanted, 'kpca', params), Path(sys.argv[2]))\n"
+    code += "talk = dict.fromkeys(('as_json', 'quiet', 'debug', 'show_code'), False)\n"
+    code += "try: frame.carry_out(lambda: job, **talk)\n"
     code += "except errors.MercerError as error: print(error, file=sys.stderr); sys.exit(error.exit_code)"
     done = run(tmp_path / "x.npy", tmp_path / "s.npy", code=code)
     assert done.returncode == 4 and "not proven to be what was asked for" in done.stderr

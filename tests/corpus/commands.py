@@ -53,7 +53,7 @@ FIT = [
     ("components {csv}", 0, "Keep "),
     ("components {text}", 3, "'t'"),
     ("components {csv} --labels z", 3, "no column 'z'"),
-    ("components {npy} --labels z", 3, "a table is read from"),
+    ("components {npy} --labels z", 3, "no column names|a table is read from"),
     ("components {csv} --whiten", 2, "No such option"),
     ("components nowhere.csv", 3, "nowhere.csv"),
     ("fit {csv} --method pca -d 0.9", 0, "explained variance"),

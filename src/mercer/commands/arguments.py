@@ -243,14 +243,11 @@ Trim = Annotated[
 
 # ---------------------------------------------------------------------- of files
 
-Data = Annotated[
-    str,
-    typer.Argument(
-        help="A .csv, .tsv, .parquet, .arrow, .feather or .npy file; - reads CSV. For a kernel of texts also FASTA, or "
-        "any file with one text a line."
-    ),
+_A_FILE = "A .csv, .tsv, .parquet, .arrow, .feather, .npy, .npz or .h5ad file, or a folder of images; - reads CSV."
+Data = Annotated[str, typer.Argument(help=_A_FILE)]
+DataOrTexts = Annotated[
+    str, typer.Argument(help=f"{_A_FILE} For a kernel of texts also FASTA, or any file with one text a line.")
 ]
-RowsData = Annotated[str, typer.Argument(help="A .csv, .tsv, .parquet, .arrow, .feather or .npy file; - reads CSV.")]
 ScoresOut = Annotated[
     Path | None,
     typer.Option("--out", "-o", readable=False, help="Where to write scores (.csv, .parquet, .npy …); CSV to stdout."),
@@ -266,6 +263,36 @@ Case = Annotated[str | None, _option("--case", help="Turn the letters of texts i
 Weights = Annotated[
     str | None,
     _option("--weights", help="Name of a column of weights: how often each row counts.", python="sample_weight"),
+]
+Id = Annotated[
+    str | None,
+    _option("--id", help="Name of the column that names rows; a first column of different texts is taken by itself."),
+]
+Label = Annotated[
+    str | None,
+    _option("--label", help="Name of a column of classes or numbers for colours: written along, never a feature."),
+]
+Keep = Annotated[list[str] | None, _option("--keep", help="Name of a column to write along as it is; may be repeated.")]
+Transpose = Annotated[
+    bool, _option("--transpose", help="Columns of the file are the rows, as where genes have a line each.")
+]
+Delimiter = Annotated[
+    str | None, _option("--delimiter", help="What separates fields: , ; | or tab; looked for if left out.")
+]
+Decimal = Annotated[str | None, _option("--decimal", help="The decimal mark, . or , ; looked for if left out.")]
+Encoding = Annotated[
+    str | None,
+    _option("--encoding", help="Of a text file, such as latin-1; looked for if left out.", python="encoding"),
+]
+Format = Annotated[
+    str | None,
+    _option("--format", help="What the file is, such as csv or parquet, if its name does not say so.", python="format"),
+]
+InArchive = Annotated[str | None, _option("--array", help="Name of the array in a .npz file with several.")]
+Layer = Annotated[str | None, _option("--layer", help="Name of a layer of a .h5ad file, instead of X.")]
+Obsm = Annotated[str | None, _option("--obsm", help="Name of a matrix in obsm of a .h5ad file, instead of X.")]
+Resize = Annotated[
+    str | None, _option("--resize", help="Size that images of a folder are brought to, such as 64x64.", python="resize")
 ]
 
 # ---------------------------------------------------------------------- of comparing kernels

@@ -24,7 +24,7 @@ from mercer.sources.items import Items
 from mercer.sources.row_numbers import about_index, about_steps_of_one, counting, first_rows, is_index
 from mercer.terminal import say
 
-__all__ = ["Asked", "Opened", "made_model", "wanted_in"]
+__all__ = ["Asked", "Opened", "made_model", "write_opening"]
 
 _METRICS = ("euclidean", "cosine", *kernel_names.OF_TEXTS, *kernel_names.OF_TABLES)
 _MODELS: dict[str, Callable[..., Any]] = {"kpca": KernelPCA, "pca": PCA, "lle": LocallyLinearEmbedding}
@@ -56,13 +56,15 @@ class Asked:
     params: dict[str, Any]
 
     @classmethod
-    def in_context(cls, context: typer.Context, data: str, beside: str | None = None) -> "Asked":
-        """From what was typed; `beside` is a column that is no feature."""
+    def typed(cls, context: typer.Context, data: str, labels: str | None = None) -> "Asked":
+        """From the options of a command; a column of labels is no feature."""
         method = context.params["method"]
         params = model_parameters(method, context)
         if "components" in context.params:
             params["n_components"] = number_of_components(context.params["components"], method)
-        wanted = wanted_in(context, data, beside)
+        wanted = Wanted.typed(context, data)
+        if labels is not None and wanted.text is None:
+            wanted = wanted.without(labels)
         return cls(wanted, method, wanted.with_kernel(method, params, kernel_parameters(context)))
 
     @contextmanager
@@ -79,7 +81,7 @@ class Asked:
             known += _tell_of_row_numbers(items)
             yield Opened(model, items, weight, path, name, known)
 
-    def write(self, script: Script, usual: int | None = None) -> tuple[Piece, Piece, dict[str, Piece]]:
+    def write(self, script: Script, usual: int | None = None) -> tuple[Piece, Piece, dict[str, Any]]:
         """Lines that open the rows and make the model: their names, and the weights as an argument of a fit."""
         rows, params = write_opening(script, self.wanted, self.params), dict(self.params)
         if is_of_tables(params):
@@ -92,10 +94,11 @@ class Asked:
             params.pop("n_components", None)
             if usual is not None:
                 params = {"n_components": self._at_most(usual, rows)} | params
-        model = script.set("model", script.call(_MODELS[self.method].__name__, **params))  # type: ignore[attr-defined]
+        model = script.set("model", script.call(_MODELS[self.method].__name__, **params))
         weight = {}
         if self.wanted.weights is not None:
-            column = script.call("open_rows", self.wanted.data, columns=[self.wanted.weights], **_header(self.wanted))
+            how = {"columns": [self.wanted.weights]} | _about_text(self.wanted)
+            column = script.call("open_rows", self.wanted.data, **how)
             weight = {"sample_weight": script.set("weights", Piece(f"{column.text}.load()[:, 0]"))}
         return rows, model, weight
 
@@ -103,16 +106,6 @@ class Asked:
         """As `Opened.at_most`."""
         by_columns = self.method != "kpca" and not (is_of_texts(self.params) or is_of_tables(self.params))
         return Piece(f"min({usual}, {f'*{rows.text}.shape' if by_columns else f'len({rows.text})'})")
-
-
-def wanted_in(context: typer.Context, data: str, beside: str | None = None) -> Wanted:
-    """The file and the part of it that was typed."""
-    typed = context.params
-    names = None if typed.get("columns") is None else [name.strip() for name in typed["columns"].split(",")]
-    drop = [*(typed.get("drop") or [])]
-    if beside is not None and typed.get("text") is None and names is None:
-        drop.append(beside)
-    return Wanted(data, names, drop, typed.get("weights"), typed.get("header"), typed.get("text"), typed.get("case"))
 
 
 def made_model(method: str, params: dict[str, Any]) -> Any:
@@ -157,28 +150,27 @@ def _tell_of_row_numbers(items: Items) -> list[str]:
 # ---------------------------------------------------------------------- in Python
 
 
-def _header(wanted: Wanted) -> dict[str, Any]:
-    return {} if wanted.header is None else {"header": wanted.header}
+def _about_text(wanted: Wanted) -> dict[str, Any]:
+    """How a text file is read, whichever part of it."""
+    ways = ("header", "delimiter", "decimal", "encoding", "format")
+    return {name: value for name, value in wanted.as_notes().items() if name in ways}
 
 
 def write_opening(script: Script, wanted: Wanted, params: dict[str, Any], name: str = "") -> Piece:
     """A line that opens what is wanted: rows, texts or a table."""
     if wanted.data == "-":
         raise WrongUse("--show-code is for files, as Python would have to read standard input twice: name one.")
-    memory = params.get("memory_limit")
-    limit = {} if memory is None else {"memory_limit": memory}
+    how = wanted.as_notes()
+    weights, text = how.pop("weights", None), how.pop("text", None)
+    limit = {name: params[name] for name in ("memory_limit",) if params.get(name) is not None}
     if is_of_texts(params):
-        how = _header(wanted) | ({} if wanted.case is None else {"case": wanted.case}) | limit
-        columns = [] if wanted.text is None else [wanted.text]
-        return script.set(name or "texts", script.call("open_texts", wanted.data, *columns, **how))
-    beside = [] if wanted.weights is None else [wanted.weights]
-    drop = [*wanted.drop, *beside]
+        column = {} if text is None else {"column": text}
+        return script.set(name or "texts", script.call("open_texts", wanted.data, **column | how | limit))
+    if weights is not None:
+        how["drop"] = [*how.get("drop", []), weights]
     if is_of_tables(params):
-        memories = [] if memory is None else [memory]
-        table = script.call("open_table", Piece(f"Path({wanted.data!r})"), *memories, module="mercer.sources.frames")
-        script.named("Path", "pathlib")
-        part = f".only({wanted.columns!r}, {drop!r})" if wanted.columns or drop else ""
+        path = script.call("Path", wanted.data, module="pathlib")
+        table = script.call("open_table", path, *limit.values(), module="mercer.sources.frames")
+        part = f".only({how.get('columns')!r}, {how.get('drop', [])!r})"
         return script.set(name or "table", Piece(table.text + part))
-    how = {"columns": wanted.columns, "drop": drop, "header": wanted.header}
-    said = {key: value for key, value in how.items() if value not in (None, [])}
-    return script.set(name or "rows", script.call("open_rows", wanted.data, **said))
+    return script.set(name or "rows", script.call("open_rows", wanted.data, **how | limit))

@@ -13,7 +13,7 @@ from mercer.commands.groups import Kernels, Reading, Resources, Solvers, TextKer
 @takes(Kernels, TextKernels, Solvers, Reading, Resources)
 def components(
     context: typer.Context,
-    data: given.Data,
+    data: given.DataOrTexts,
     method: given.Method = "pca",
     standardize: given.Standardize = False,
     labels: Annotated[
@@ -28,4 +28,4 @@ def components(
     from mercer.commands.asked import Asked
     from mercer.commands.counting import Count
 
-    return Count(Asked.in_context(context, data, labels), labels, share, context.params["seed"])
+    return Count(Asked.typed(context, data, labels), labels, share, context.params["seed"])

@@ -31,10 +31,10 @@ class Drive:
         script = Script()
         rows, model, weight = self.asked.write(script, _USUAL)
         script.add(script.call(f"{model.text}.fit", rows, **weight).text)
-        seed = {} if self.seed is None else {"random_state": self.seed}
+        seed: dict[str, Any] = {} if self.seed is None else {"random_state": self.seed}
         X = None if self.asked.method == "kpca" else rows
         of_rows = not (is_of_texts(self.asked.params) or is_of_tables(self.asked.params))
-        names = {"feature_names": Piece(f"{rows.text}.names")} if of_rows else {}
+        names: dict[str, Any] = {"feature_names": Piece(f"{rows.text}.names")} if of_rows else {}
         script.add(f"print({script.call('influence', model, X, **names, **seed).text})")
         if self.with_clusters:
             script.add(f"print({script.call('clusters', model, None, X, self.seed).text})")

@@ -13,7 +13,7 @@ from mercer.commands.groups import Kernels, Neighbors, Reading, Resources, Solve
 @takes(Kernels, TextKernels, Neighbors, Solvers, Reading, Resources)
 def fit(
     context: typer.Context,
-    data: given.Data,
+    data: given.DataOrTexts,
     out: given.ScoresOut = None,
     method: given.Method = "kpca",
     components: given.Components = None,
@@ -29,4 +29,4 @@ def fit(
     from mercer.commands.asked import Asked
     from mercer.commands.fitting import Fit
 
-    return Fit(Asked.in_context(context, data), out, only_plan=dry_run)
+    return Fit(Asked.typed(context, data), out, only_plan=dry_run)

@@ -52,14 +52,31 @@ class Neighbors:
     on_disconnected: given.OnDisconnected = None
 
 
-class Reading:
-    """What is read"""
+class Beside:
+    """What is read beside the features, and written along"""
 
-    text: given.Text = None
-    case: given.Case = None
+    id: given.Id = None
+    label: given.Label = None
+    keep: given.Keep = None
+
+
+class Reading(Beside):
+    """What is read, and how"""
+
     columns: given.Columns = None
     drop: given.Drop = None
+    text: given.Text = None
+    case: given.Case = None
     header: given.Header = None
+    transpose: given.Transpose = False
+    delimiter: given.Delimiter = None
+    decimal: given.Decimal = None
+    encoding: given.Encoding = None
+    format: given.Format = None
+    array: given.InArchive = None
+    layer: given.Layer = None
+    obsm: given.Obsm = None
+    resize: given.Resize = None
 
 
 class Resources:

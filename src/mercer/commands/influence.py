@@ -13,7 +13,7 @@ from mercer.commands.groups import Kernels, Reading, Resources, Solvers, TextKer
 @takes(Kernels, TextKernels, Solvers, Reading, Resources)
 def influence(
     context: typer.Context,
-    data: given.Data,
+    data: given.DataOrTexts,
     method: given.Method = "kpca",
     components: given.Components = None,
     standardize: given.Standardize = False,
@@ -26,4 +26,4 @@ def influence(
     from mercer.commands.asked import Asked
     from mercer.commands.driving import Drive
 
-    return Drive(Asked.in_context(context, data), context.params["seed"], with_clusters)
+    return Drive(Asked.typed(context, data), context.params["seed"], with_clusters)

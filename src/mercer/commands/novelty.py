@@ -51,4 +51,4 @@ def novelty(
         "random_state": context.params["seed"],
     }
     said = {name: value for name, value in asked.items() if value is not None}
-    return Look(Asked.in_context(context, train), new, out, said, fdr)
+    return Look(Asked.typed(context, train), new, out, said, fdr)

@@ -11,7 +11,7 @@ from mercer.commands.groups import Kernels, Reading, Resources, Solvers, TextKer
 @takes(Kernels, TextKernels, Solvers, Reading, Resources)
 def stability(
     context: typer.Context,
-    data: given.Data,
+    data: given.DataOrTexts,
     method: given.Method = "pca",
     components: given.Components = None,
     standardize: given.Standardize = False,
@@ -21,4 +21,4 @@ def stability(
     from mercer.commands.asked import Asked
     from mercer.commands.sureness import Sureness
 
-    return Sureness(Asked.in_context(context, data), draws, context.params["seed"])
+    return Sureness(Asked.typed(context, data), draws, context.params["seed"])

@@ -31,7 +31,7 @@ class Sureness:
     def code(self) -> str:
         script = Script()
         rows, model, _ = self.asked.write(script, _USUAL)
-        seed = {} if self.seed is None else {"random_state": self.seed}
+        seed: dict[str, Any] = {} if self.seed is None else {"random_state": self.seed}
         fitted = script.call(f"{model.text}.fit", rows)
         script.add(f"print({script.call('stability', fitted, rows, n_boot=self.draws, **seed).text})")
         return str(script)

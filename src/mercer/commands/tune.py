@@ -5,12 +5,13 @@ import typer
 from mercer.commands import arguments as given
 from mercer.commands.answers import Job
 from mercer.commands.frame import takes
+from mercer.commands.groups import Reading
 
 
-@takes()
+@takes(Reading)
 def tune(
     context: typer.Context,
-    data: given.RowsData,
+    data: given.Data,
     labels: given.Labels = None,
     kernels: given.Kernels = None,
     components: given.ComparedBy = None,
@@ -18,14 +19,11 @@ def tune(
     folds: given.Folds = 5,
     sample: given.Sample = 1000,
     standardize: given.Standardize = False,
-    columns: given.Columns = None,
-    drop: given.Drop = None,
-    header: given.Header = None,
     jobs: given.Jobs = None,
     seed: given.Seed = None,
 ) -> Job:
     """Compare kernels and bandwidths on a sample of a file: a table, the choice, and the reason in a sentence."""
-    from mercer.commands.asked import wanted_in
+    from mercer.commands.opening import Wanted
     from mercer.commands.tuning import Tune
 
     asked = {
@@ -38,4 +36,4 @@ def tune(
         "random_state": seed,
     }
     said = {} if kernels is None else {"kernels": [name.strip() for name in kernels.split(",")]}
-    return Tune(wanted_in(context, data, labels), labels, asked | said)
+    return Tune(Wanted.typed(context, data), labels, asked | said)

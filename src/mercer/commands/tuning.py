@@ -14,7 +14,6 @@ from mercer.commands.script import Script
 from mercer.commands.wording import in_options
 from mercer.errors import WrongUse
 from mercer.readings.tuning.candidates import NAMED
-from mercer.sources.files import open_rows
 from mercer.studies.tuned import Tuning
 from mercer.studies.tuning import tune
 from mercer.terminal import plain, say
@@ -48,9 +47,13 @@ class Tune:
         if asked["n_jobs"] == 0:
             raise WrongUse("--jobs 0 is no number of threads; give 1, 2, … or -1 for all.")
 
+    @property
+    def _features(self) -> Wanted:
+        return self.wanted if self.labels is None else self.wanted.without(self.labels)
+
     def code(self) -> str:
         script = Script()
-        rows = write_opening(script, self.wanted, {})
+        rows = write_opening(script, self._features, {})
         y = []
         if self.labels is not None:
             table = script.call("Path", self.wanted.data, module="pathlib")
@@ -62,7 +65,7 @@ class Tune:
         wanted = self.wanted
         place_for(wanted.data, None)
         with file_for(wanted.data) as (path, name), warnings_as_lines(path, name), as_bad_data(path, name):
-            rows = open_rows(path, wanted.columns, wanted.drop, wanted.header)
+            rows = self._features.rows(path)
             y = None if self.labels is None else labels_in(path, self.labels)
             say(f"{name}: {in_short_words(rows)}")
             found = tune(rows, y, progress=True, **self.asked)

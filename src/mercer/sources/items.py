@@ -1,9 +1,10 @@
 """What a model learns from: items, and rows of numbers, which most items are."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ class Items(ABC):
     kind: str = "anything"  # in the word of `Kernel.takes`
     row_names: Sequence[Any] | None = None  # what to call each of them where scores are written, if anything
     heading: str = ""  # of those names
+    beside: Mapping[str, Sequence[Any]] = MappingProxyType({})  # columns that are no features and are written along
+    notes: tuple[str, ...] = ()  # what was found out by looking at a file, each with the option that says otherwise
     path: Path | None = None  # of the file that is read
     overhead: int = 0  # bytes that reading takes beyond the blocks
     held: bool = False  # whether they are in memory anyway: blocks cost nothing then
