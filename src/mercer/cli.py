@@ -7,6 +7,7 @@ import typer
 import mercer
 from mercer.commands.components import components
 from mercer.commands.demo import demo
+from mercer.commands.doctor import doctor
 from mercer.commands.fit import fit
 from mercer.commands.influence import influence
 from mercer.commands.novelty import novelty
@@ -43,7 +44,7 @@ _GROUPS = {
     "Fit and apply": (fit, novelty),
     "Understand": (components, influence, stability),
     "Choose": (plan, tune),
-    "About mercer": (demo,),
+    "About mercer": (doctor, demo),
 }
 for title, commands in _GROUPS.items():
     for command in commands:
