@@ -90,7 +90,23 @@ class Wanted:
     def rows(self, path: Path, memory: int | str | None = None) -> Rows:
         """The rows of numbers of the file, or of its copy."""
         beside = [] if self.weights is None else [self.weights]
-        return open_rows(path, self.columns, [*self.drop, *beside], self.header)
+        rows = open_rows(
+            path, self.columns, [*self.drop, *beside], self.header, memory_limit=memory, **self._how, **self._beside
+        )
+        for note in rows.notes:
+            say(note)
+        return rows
+
+    @property
+    def _how(self) -> dict[str, Any]:
+        """How the file is read, as `open_rows` takes it."""
+        names = "transpose", "delimiter", "decimal", "encoding", "format", "array", "layer", "obsm", "resize"
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def _beside(self) -> dict[str, Any]:
+        """Columns that are no features."""
+        return {"id": self.id, "label": self.label, "keep": self.keep}
 
     def with_kernel(self, method: str, params: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
         """Parameters of the model, among them the kernel of texts; a file that has nothing but texts asks for one."""
