@@ -288,6 +288,9 @@ Format = Annotated[
     str | None,
     _option("--format", help="What the file is, such as csv or parquet, if its name does not say so.", python="format"),
 ]
+OfTables = Annotated[
+    bool, _option("--table", help="Compare columns of all kinds: --kernel table, of lle --metric table.")
+]
 InArchive = Annotated[str | None, _option("--array", help="Name of the array in a .npz file with several.")]
 Layer = Annotated[str | None, _option("--layer", help="Name of a layer of a .h5ad file, instead of X.")]
 Obsm = Annotated[str | None, _option("--obsm", help="Name of a matrix in obsm of a .h5ad file, instead of X.")]

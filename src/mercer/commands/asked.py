@@ -57,14 +57,14 @@ class Asked:
 
     @classmethod
     def typed(cls, context: typer.Context, data: str, labels: str | None = None) -> "Asked":
-        """From the options of a command; a column of labels is no feature."""
+        """From the options of a command; a column of labels is kept, and no feature."""
         method = context.params["method"]
         params = model_parameters(method, context)
         if "components" in context.params:
             params["n_components"] = number_of_components(context.params["components"], method)
         wanted = Wanted.typed(context, data)
-        if labels is not None and wanted.text is None:
-            wanted = wanted.without(labels)
+        if labels is not None:
+            wanted = wanted.with_labels(labels)
         return cls(wanted, method, wanted.with_kernel(method, params, kernel_parameters(context)))
 
     @contextmanager
@@ -161,7 +161,7 @@ def write_opening(script: Script, wanted: Wanted, params: dict[str, Any], name: 
     if wanted.data == "-":
         raise WrongUse("--show-code is for files, as Python would have to read standard input twice: name one.")
     how = wanted.as_notes()
-    weights, text = how.pop("weights", None), how.pop("text", None)
+    weights, text, _ = how.pop("weights", None), how.pop("text", None), how.pop("table", None)
     limit = {name: params[name] for name in ("memory_limit",) if params.get(name) is not None}
     if is_of_texts(params):
         column = {} if text is None else {"column": text}
@@ -170,7 +170,6 @@ def write_opening(script: Script, wanted: Wanted, params: dict[str, Any], name: 
         how["drop"] = [*how.get("drop", []), weights]
     if is_of_tables(params):
         path = script.call("Path", wanted.data, module="pathlib")
-        table = script.call("open_table", path, *limit.values(), module="mercer.sources.frames")
-        part = f".only({how.get('columns')!r}, {how.get('drop', [])!r})"
-        return script.set(name or "table", Piece(table.text + part))
+        table = script.call("open_table", path, *limit.values(), module="mercer.sources.frames", **how)
+        return script.set(name or "table", table)
     return script.set(name or "rows", script.call("open_rows", wanted.data, **how | limit))

@@ -6,7 +6,7 @@ from typing import Any
 from mercer.arrays import Array
 from mercer.commands.answers import Answer
 from mercer.commands.asked import Asked
-from mercer.commands.labels import labels_in
+from mercer.commands.labels import labels_of
 from mercer.commands.script import Script
 from mercer.commands.wording import in_options
 from mercer.errors import NoRoom, WrongUse
@@ -36,8 +36,7 @@ class Count:
         script.add(script.call(f"{model.text}.fit", rows, **weight).text)
         given: dict[str, Any] = {} if self.seed is None else {"random_state": self.seed}
         if self.labels is not None:
-            table = script.call("Path", self.asked.wanted.data, module="pathlib")
-            column = script.call("labels_in", table, self.labels, module="mercer.commands.labels")
+            column = script.call("labels_of", rows, self.labels, module="mercer.commands.labels")
             given["y"] = script.set("labels", column)
         said = script.call("suggest", model, rows, share=self.share, **weight, **given)
         script.add(f"print({said.text})")
@@ -49,8 +48,7 @@ class Count:
         if not 0 < self.share < 1:
             raise WrongUse(f"--share {self.share:g} is not a number between 0 and 1.")
         with self.asked.opened() as opened:
-            memory = self.asked.params.get("memory_limit")
-            y = None if self.labels is None else labels_in(opened.path, self.labels, memory)
+            y = None if self.labels is None else labels_of(opened.items, self.labels)
             model, items, weight = opened.model, opened.items, opened.weight
             _fit(model, self.asked.method, items, weight, opened.at_most(_MANY))
             found = suggest(model, items, y, share=self.share, sample_weight=weight, random_state=self.seed)

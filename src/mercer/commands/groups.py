@@ -69,6 +69,7 @@ class Reading(Beside):
     case: given.Case = None
     header: given.Header = None
     transpose: given.Transpose = False
+    table: given.OfTables = False
     delimiter: given.Delimiter = None
     decimal: given.Decimal = None
     encoding: given.Encoding = None

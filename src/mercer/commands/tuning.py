@@ -8,7 +8,7 @@ from mercer.commands.answers import Answer
 from mercer.commands.arguments import OPTION_OF
 from mercer.commands.around import as_bad_data, file_for, place_for, warnings_as_lines
 from mercer.commands.asked import write_opening
-from mercer.commands.labels import labels_in
+from mercer.commands.labels import labels_of
 from mercer.commands.opening import Wanted, in_short_words
 from mercer.commands.script import Script
 from mercer.commands.wording import in_options
@@ -49,15 +49,14 @@ class Tune:
 
     @property
     def _features(self) -> Wanted:
-        return self.wanted if self.labels is None else self.wanted.without(self.labels)
+        return self.wanted if self.labels is None else self.wanted.with_labels(self.labels)
 
     def code(self) -> str:
         script = Script()
         rows = write_opening(script, self._features, {})
         y = []
         if self.labels is not None:
-            table = script.call("Path", self.wanted.data, module="pathlib")
-            y = [script.set("labels", script.call("labels_in", table, self.labels, module="mercer.commands.labels"))]
+            y = [script.set("labels", script.call("labels_of", rows, self.labels, module="mercer.commands.labels"))]
         script.add(f"print({script.call('tune', rows, *y, **self.asked).text})")
         return str(script)
 
@@ -66,7 +65,7 @@ class Tune:
         place_for(wanted.data, None)
         with file_for(wanted.data) as (path, name), warnings_as_lines(path, name), as_bad_data(path, name):
             rows = self._features.rows(path)
-            y = None if self.labels is None else labels_in(path, self.labels)
+            y = None if self.labels is None else labels_of(rows, self.labels)
             say(f"{name}: {in_short_words(rows)}")
             found = tune(rows, y, progress=True, **self.asked)
         next_command = None if wanted.data == "-" else _next_command(wanted.data, self.labels, found)

@@ -64,10 +64,8 @@ class CsvRows(TableRows):
 
     def _batches(self) -> Iterator[Any]:
         is_boolean = arrow("types").is_boolean
-        types = {
-            name: kind if is_boolean(kind) else "float64"
-            for name, kind in ((name, self.kinds[name]) for name in self.columns)
-        }
+        kinds = {name: self.kinds[name] for name in self.columns}
+        types = {name: kind if is_boolean(kind) else "float64" for name, kind in kinds.items()}
         try:
             with self._open(types) as reader:
                 yield from reader

@@ -1,4 +1,4 @@
-"""What a text table looks like: its encoding, its separator, its decimal mark, and whether its first line is a header."""
+"""What a text table looks like: its encoding, separator and decimal mark, and whether its first line is a header."""
 
 import re
 from dataclasses import dataclass
@@ -144,7 +144,7 @@ def _guess_header(dialect: Dialect, path: Path) -> bool:
 def _with_row_names(dialect: Dialect, rows: list[list[str]]) -> Dialect:
     """R leaves out the name of the column of row names: every line has one field more than the header."""
     header, *others = rows
-    more = bool(others) and all(len(row) == len(header) + 1 and row[-1] != "" for row in others)
+    more = len(others) > 1 and all(len(row) == len(header) + 1 and row[-1] != "" for row in others)
     if not more or header[0].startswith("#"):
         return dialect
     return Dialect(**vars(dialect) | {"names": ("", *header)})

@@ -16,14 +16,15 @@ from mercer.sources.stored import open_bytes
 _LONGEST = 40  # characters of a value that are shown
 _LEAVE_OUT = "Leave it out (mercer.open_rows(path, drop=[…]), on the command line --drop NAME), or correct the value."
 _FILL_IN = "Leave out or fill in such rows first (SimpleImputer)."
+_COMMA = "A decimal comma? Write a point, or say so (--decimal ,)."
 _HINTS = (
-    (r"0+,\d+", "A decimal comma? Write a point, or say so (--decimal ,)."),
+    (r"0+,\d+", _COMMA),
     (
         r"\d{1,3},\d{3}",
         "A decimal comma? Write a point, or say so (--decimal ,). Thousands set apart? Write the digits alone.",
     ),
     (r"\d{1,3}([ ,.']\d{3})+", "Thousands are set apart: write the digits alone."),
-    (r"\d*,\d+", "A decimal comma? Write a point, or say so (--decimal ,)."),
+    (r"\d*,\d+", _COMMA),
     (
         r"[\d.eE+-]+([ \t]+[\d.eE+-]+)+",
         f"Separated by blanks? Known are {' '.join(map(repr, SEPARATORS))}.",
@@ -85,8 +86,8 @@ def first_fault(
 
     Read slowly, by Python, once a fast reader has found that there is one. None: nothing was found.
     """
-    number = {name: j for j, name in enumerate(dialect.names)}
-    places = {name: number[name] for name in columns}
+    numbers = {name: j for j, name in enumerate(dialect.names)}
+    places = {name: numbers[name] for name in columns}
     row, line = -1, dialect.skip
     try:
         for row, (line, fields) in enumerate(_records(path, dialect)):

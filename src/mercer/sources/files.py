@@ -9,6 +9,8 @@ from mercer.errors import BadData, counted, in_short
 from mercer.limits import parse_memory
 from mercer.sources.delimited import CsvRows
 from mercer.sources.dialect import Saying, said_of_texts
+from mercer.sources.h5ad import open_h5ad
+from mercer.sources.images import open_images
 from mercer.sources.items import Rows
 from mercer.sources.lines import FASTA, ending, read_fasta, read_lines
 from mercer.sources.npy import NpyRows
@@ -27,6 +29,7 @@ _TABLES: dict[str, Callable[..., FileRows]] = {
     ".arrow": ArrowRows,
     ".feather": ArrowRows,
 }
+_FOLDER = "folder"
 _TEXTS = (".csv", ".tsv", ".txt")
 _CASES: dict[str | None, Callable[[Any], Any]] = {"upper": str.upper, "lower": str.lower}
 
@@ -46,6 +49,9 @@ def open_rows(
     encoding: str | None = None,
     format: str | None = None,
     array: str | None = None,
+    layer: str | None = None,
+    obsm: str | None = None,
+    resize: str | None = None,
     memory_limit: int | str | None = None,
 ) -> Rows:
     """The rows of a file, for `fit` and `transform`: opened and looked over, not read.
@@ -53,7 +59,8 @@ def open_rows(
     Parameters
     ----------
     path : path
-        A .npy, .npz, .parquet, .arrow, .feather, .csv or .tsv file; text may be packed (.csv.gz).
+        A .npy, .npz, .parquet, .arrow, .feather, .h5ad, .csv or .tsv file; text may be packed (.csv.gz). Or a folder
+        of images.
     columns : sequence of str, or str, default=None
         The columns to use, or the only one. None: all that hold numbers; others are left out with a warning, and the
         first of them names the rows if its texts are all different.
@@ -76,6 +83,10 @@ def open_rows(
         What the file is, such as "csv", if its name does not say so.
     array : str, default=None
         The array of a .npz file to read, if it has several.
+    layer, obsm : str, default=None
+        The layer, or the matrix in obsm, of a .h5ad file to read. None: X. Sparse rows stay sparse.
+    resize : str, default=None
+        Width and height that images are brought to, such as "64x64". None: they are of one size.
     memory_limit : int, str or None, default=None
         Bytes, or a text such as "2GB", that what is held may take. None: half of the machine's or container's memory.
 
@@ -99,12 +110,17 @@ def open_rows(
     )
     said = said_of_texts(header, delimiter, decimal, encoding)
     kind = _kind_of(path, format)
-    _refuse_options(path, kind, asked, said, array)
+    own = {".npz": {"array": array}, ".h5ad": {"layer": layer, "obsm": obsm}, _FOLDER: {"resize": resize}}
+    _refuse_options(path, kind, asked, said, own)
     rows: Rows
     if kind == ".npy":
         rows = NpyRows(path)
     elif kind == ".npz":
         rows = open_npz(path, array, most)
+    elif kind == ".h5ad":
+        rows = open_h5ad(path, asked, layer, obsm)
+    elif kind == _FOLDER:
+        rows = open_images(path, resize, most)
     elif kind in _TEXTS:
         rows = CsvRows(path, asked, said)
     else:
@@ -195,20 +211,24 @@ def open_texts(
 def _kind_of(path: Path, format: str | None) -> str:
     """How to read a file: by what its user says, or by its name."""
     kind = ending(path) if format is None else f".{format.lower().removeprefix('.')}"
-    known = (".npy", ".npz", *_TABLES, *_TEXTS)
+    if format is None and kind == "" and path.is_dir():
+        return _FOLDER
+    known = (".npy", ".npz", ".h5ad", *_TABLES, *_TEXTS)
     if kind not in known or (path.suffix.lower() == ".gz" and kind not in _TEXTS):
         raise BadData(f"{plain(path)}: files of this kind cannot be read; known are {', '.join(known)}.")
     return kind
 
 
-def _refuse_options(path: Path, kind: str, asked: Asked, said: Saying, array: str | None) -> None:
+def _refuse_options(path: Path, kind: str, asked: Asked, said: Saying, own: dict[str, dict[str, str | None]]) -> None:
     """What is about columns, or about text, where there are none."""
-    if kind in (".npy", ".npz") and (asked.columns is not None or asked.no_features):
+    if kind in (".npy", ".npz", _FOLDER) and (asked.columns is not None or asked.no_features):
         raise BadData(f"{plain(path)} has no column names to choose by; slice the array, or store it as Parquet.")
     if kind not in _TEXTS and any(value is not None for value in (said.delimiter, said.decimal, said.encoding)):
         raise BadData(f"{plain(path)} is no text: delimiter, decimal mark and encoding say nothing about it.")
-    if kind != ".npz" and array is not None:
-        raise BadData(f"{plain(path)} has no arrays to choose from: array=… is for .npz files.")
+    for home, options in own.items():
+        for name, value in options.items():
+            if value is not None and home != kind:
+                raise BadData(f"{plain(path)}: {name} is for {home if home != _FOLDER else 'folders of images'} alone.")
 
 
 def _as_names(columns: Any, name: str) -> tuple[Any, ...] | None:

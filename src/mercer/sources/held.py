@@ -148,9 +148,9 @@ class _SeenRows(Rows):
 
     def __init__(self, rows: Rows) -> None:
         self.rows, self.shape, self.dtype = rows, rows.shape, rows.dtype
-        self.names, self.label, self.path, self.overhead = rows.names, rows.label, rows.path, rows.overhead
+        self.names, self.label, self.overhead = rows.names, rows.label, rows.overhead
         self.sparse, self.density = rows.sparse, rows.density
-        self.row_names, self.heading, self.beside = rows.row_names, rows.heading, rows.beside
+        self.named_as(rows)
 
 
 class CheckedRows(_SeenRows):

@@ -33,8 +33,8 @@ class TableRows(FileRows):
         _refuse_odd_name(path)
         with readable(path):
             schema = self._schema()
-            self.kinds = {name: schema.field(name).type for name in dict.fromkeys(schema.names)}
             self.columns = named_columns(schema.names, asked, self.label)
+            self.kinds = {name: schema.field(name).type for name in schema.names}
             index = None if asked.id is not None or asked.columns is not None else self._index(schema, asked)
             self.columns = tuple(name for name in self.columns if name != index)
             self._settle_texts(asked, index)
@@ -85,8 +85,8 @@ class TableRows(FileRows):
     def _numbers_gone_wrong(self, texts: dict[str, str]) -> dict[str, str]:
         """The columns of texts that were meant to be numbers, by their first cells: someone should correct those."""
         names = [name for name in texts if _is_text(self.kinds[name])]
-        batch = next(iter(self._batches_of(names)), None) if names else None
-        wrong = dict[str, str]()
+        batch: Any = next(iter(self._batches_of(names)), None) if names else None
+        wrong = {name: kind for name, kind in texts.items() if arrow("types").is_decimal(self.kinds[name])}
         for name in names if batch is not None else ():
             cells = [cell for cell in batch.column(name)[:_LOOKED_AT].to_pylist() if cell and not is_empty_field(cell)]
             numbers = sum(bool(NUMBER.fullmatch(self._as_number(cell))) for cell in cells)
@@ -103,8 +103,8 @@ class TableRows(FileRows):
             self.row_names, self.heading = self.column(asked.id, asked.most), asked.id
             refuse_doubles(self.row_names, asked.id, self.label)
         self.beside = {name: self.column(name, asked.most, typed=True) for name in asked.beside}
-        held = [*self.beside.values(), *([self.row_names] if isinstance(self.row_names, Column) else [])]
-        self.overhead += sum(column.nbytes for column in held)
+        held = [*self.beside.values(), self.row_names]
+        self.overhead += sum(column.nbytes for column in held if isinstance(column, Column))
 
     def column(self, name: str, most: float = float("inf"), typed: bool = False) -> Column:
         """All cells of any column, held in memory."""
