@@ -7,12 +7,15 @@ import typer
 import mercer
 from mercer.commands.components import components
 from mercer.commands.demo import demo
+from mercer.commands.denoise import denoise
 from mercer.commands.doctor import doctor
 from mercer.commands.fit import fit
 from mercer.commands.influence import influence
+from mercer.commands.inverse import inverse
 from mercer.commands.novelty import novelty
 from mercer.commands.plan import plan
 from mercer.commands.stability import stability
+from mercer.commands.transform import transform
 from mercer.commands.tune import tune
 from mercer.terminal import put
 
@@ -41,7 +44,7 @@ def _options(
 
 
 _GROUPS = {
-    "Fit and apply": (fit, novelty),
+    "Fit and apply": (fit, transform, inverse, denoise, novelty),
     "Understand": (components, influence, stability),
     "Choose": (plan, tune),
     "About mercer": (doctor, demo),

@@ -27,6 +27,7 @@ __all__ = [
     "Labels",
     "make_place",
     "outlet",
+    "refuse_place",
     "refuse_same_file",
     "refuse_unwritable",
     "write_pieces",
@@ -245,12 +246,17 @@ def refuse_unwritable(path: Path) -> None:
         _refuse_place(path)
 
 
+def refuse_place(path: Path) -> None:
+    """Say before the work that nothing can be written there, whatever it is."""
+    with _told(path):
+        _refuse_place(path)
+
+
 def make_place(path: Path) -> Path:
     """Make the folder of a file that is to be, and say before the work that it cannot be written there."""
     with _told(path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)
-    with _told(path):
-        _refuse_place(path)
+    refuse_place(path)
     return path
 
 

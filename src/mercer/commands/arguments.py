@@ -85,6 +85,8 @@ def number_of_components(text: str | None, method: str) -> Any:
     """A whole number, a share below 1, the name of a rule that the method knows, None if nothing was said."""
     if text is None or text in RULES_OF.get(method, ()):
         return text
+    if text == "auto" and RULES_OF.get(method):
+        return RULES_OF[method][0]
     try:
         wanted = float(text)
     except ValueError:
@@ -106,7 +108,8 @@ Components = Annotated[
         "--components",
         "-d",
         help="Number of components (10 if left out, of lle 2), or a share of variance below 1 (not of lle), or a "
-        f"rule that finds the number: of pca {rules_in_words('pca')}; of kpca {rules_in_words('kpca')}.",
+        f"rule that finds the number: of pca {rules_in_words('pca')}; of kpca {rules_in_words('kpca')}; auto is the "
+        "first of them.",
         python="n_components",
     ),
 ]
@@ -248,6 +251,20 @@ Data = Annotated[str, typer.Argument(help=_A_FILE)]
 DataOrTexts = Annotated[
     str, typer.Argument(help=f"{_A_FILE} For a kernel of texts also FASTA, or any file with one text a line.")
 ]
+Model = Annotated[str, typer.Argument(help="A model file, as --save of `mercer fit` writes it.")]
+New = Annotated[
+    str, typer.Argument(help="The file of new rows, with the columns of the fit in any order; - reads CSV.")
+]
+Scores = Annotated[str, typer.Argument(help="A file of scores, as `mercer transform` writes it; - reads CSV.")]
+Save = Annotated[
+    Path | None,
+    typer.Option("--save", readable=False, help="Where to keep the fitted model for other commands: m.mercer."),
+]
+RowsOut = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", readable=False, help="Where to write rows (.csv, .parquet, .npy …); CSV to stdout."),
+]
+WithError = Annotated[bool, typer.Option("--error", help="Write along how far each row is from what it stands for.")]
 ScoresOut = Annotated[
     Path | None,
     typer.Option("--out", "-o", readable=False, help="Where to write scores (.csv, .parquet, .npy …); CSV to stdout."),

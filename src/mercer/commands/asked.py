@@ -24,7 +24,7 @@ from mercer.sources.items import Items
 from mercer.sources.row_numbers import about_index, about_steps_of_one, counting, first_rows, is_index
 from mercer.terminal import say
 
-__all__ = ["Asked", "Opened", "made_model", "write_opening"]
+__all__ = ["Asked", "Opened", "made_model", "refuse_standard_input", "write_file", "write_opening"]
 
 _METRICS = ("euclidean", "cosine", *kernel_names.OF_TEXTS, *kernel_names.OF_TABLES)
 _MODELS: dict[str, Callable[..., Any]] = {"kpca": KernelPCA, "pca": PCA, "lle": LocallyLinearEmbedding}
@@ -156,20 +156,28 @@ def _about_text(wanted: Wanted) -> dict[str, Any]:
     return {name: value for name, value in wanted.as_notes().items() if name in ways}
 
 
-def write_opening(script: Script, wanted: Wanted, params: dict[str, Any], name: str = "") -> Piece:
-    """A line that opens what is wanted: rows, texts or a table."""
+def refuse_standard_input(wanted: Wanted) -> None:
     if wanted.data == "-":
         raise WrongUse("--show-code is for files, as Python would have to read standard input twice: name one.")
-    how = wanted.as_notes()
+
+
+def write_opening(script: Script, wanted: Wanted, params: dict[str, Any], name: str = "") -> Piece:
+    """A line that opens what a model with these parameters is fitted to."""
+    kind = "texts" if is_of_texts(params) else "tables" if is_of_tables(params) else "rows"
+    return write_file(script, wanted, kind, name, params.get("memory_limit"))
+
+
+def write_file(script: Script, wanted: Wanted, kind: str, name: str = "", memory: Any = None) -> Piece:
+    """A line that opens what is wanted: rows, texts or a table."""
+    refuse_standard_input(wanted)
+    how = wanted.as_notes() | ({} if memory is None else {"memory_limit": memory})
     weights, text, _ = how.pop("weights", None), how.pop("text", None), how.pop("table", None)
-    limit = {name: params[name] for name in ("memory_limit",) if params.get(name) is not None}
-    if is_of_texts(params):
+    if kind == "texts":
         column = {} if text is None else {"column": text}
-        return script.set(name or "texts", script.call("open_texts", wanted.data, **column | how | limit))
+        return script.set(name or "texts", script.call("open_texts", wanted.data, **column | how))
     if weights is not None:
         how["drop"] = [*how.get("drop", []), weights]
-    if is_of_tables(params):
+    if kind == "tables":
         path = script.call("Path", wanted.data, module="pathlib")
-        table = script.call("open_table", path, *limit.values(), module="mercer.sources.frames", **how)
-        return script.set(name or "table", table)
-    return script.set(name or "rows", script.call("open_rows", wanted.data, **how | limit))
+        return script.set(name or "table", script.call("open_table", path, module="mercer.sources.frames", **how))
+    return script.set(name or "rows", script.call("open_rows", wanted.data, **how))

@@ -15,6 +15,7 @@ def fit(
     context: typer.Context,
     data: given.DataOrTexts,
     out: given.ScoresOut = None,
+    save: given.Save = None,
     method: given.Method = "kpca",
     components: given.Components = None,
     standardize: given.Standardize = False,
@@ -24,9 +25,9 @@ def fit(
 ) -> Job:
     """PCA, kernel PCA or locally linear embedding of a file: the plan, the scores, and a certificate.
 
-    Talk goes to stderr, scores to --out or stdout.
+    Talk goes to stderr, scores to --out or stdout; with --save, scores are written if --out is given (- is stdout).
     """
     from mercer.commands.asked import Asked
     from mercer.commands.fitting import Fit
 
-    return Fit(Asked.typed(context, data), out, only_plan=dry_run)
+    return Fit(Asked.typed(context, data), out, save, only_plan=dry_run)

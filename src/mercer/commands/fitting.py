@@ -9,6 +9,7 @@ import numpy as np
 from mercer.commands.answers import Answer
 from mercer.commands.around import place_for
 from mercer.commands.asked import Asked, Opened, made_model
+from mercer.commands.kept import keep_model, noted, place_for_model
 from mercer.commands.script import Script
 from mercer.commands.wording import in_options
 from mercer.errors import NotVerified, WrongUse, counted, listed
@@ -30,11 +31,17 @@ class Fit:
 
     asked: Asked
     out: Path | None
+    save: Path | None = None
     only_plan: bool = False
 
     @property
+    def _scores_wanted(self) -> bool:
+        """A model that is kept can tell them at any time."""
+        return self.out is not None or self.save is None
+
+    @property
     def fills_stdout(self) -> bool:
-        return not self.only_plan and self.out in (None, Path("-"))
+        return not self.only_plan and self._scores_wanted and self.out in (None, Path("-"))
 
     def code(self) -> str:
         script = Script()
@@ -43,7 +50,12 @@ class Fit:
             script.add(f"print({script.call(f'{model.text}.plan', rows, **weight).text})")
             return str(script)
         out = None if self.fills_stdout else self.out
-        script.add(script.call(f"{model.text}.fit_transform_to", rows, out, **weight).text)
+        places = [rows, out] if self._scores_wanted else [rows]
+        fit = "fit_transform_to" if self._scores_wanted else "fit"
+        script.add(script.call(f"{model.text}.{fit}", *places, **weight).text)
+        if self.save is not None:
+            notes = script.call("noted", rows, self.asked.wanted.as_notes(), module="mercer.commands.kept")
+            script.add(script.call("save", model, self.save, notes=notes).text)
         script.add("print(model.certificate_, file=sys.stderr)")
         return f"import sys\n\n{script}"
 
@@ -59,6 +71,8 @@ class Fit:
         if self.asked.wanted.weights is not None and self.asked.method == "lle":
             raise WrongUse("--weights is not for --method lle, which has no weights of rows.")
         out = place_for(self.asked.wanted.data, self.out)
+        if self.save is not None:
+            place_for_model(self.asked.wanted.data, self.save)
         with self._settled.opened() as opened:
             model, items, weight = opened.model, opened.items, opened.weight
             if model.n_components is None:
@@ -69,9 +83,19 @@ class Fit:
                 return Answer({"data": opened.name, "rows": len(items), "plan": plan.in_words})
             opened.known.append(plan.notice)
             _tell_of_columns(items, model)
+            self._fit(opened, out)
+            saved = (
+                None if self.save is None else keep_model(model, self.save, noted(items, self.asked.wanted.as_notes()))
+            )
+        _report(model, out, self._scores_wanted, saved)
+        return Answer(figures_of(model, opened) | {"scores": out, "saved": saved}, doubt=_doubt(model))
+
+    def _fit(self, opened: Opened, out: Path | None) -> None:
+        model, items, weight = opened.model, opened.items, opened.weight
+        if self._scores_wanted:
             model.fit_transform_to(items, out, weight)
-        _report(model, out)
-        return Answer(figures_of(model, opened) | {"scores": out}, doubt=_doubt(model))
+        else:
+            model.fit(items, **{} if weight is None else {"sample_weight": weight})
 
 
 def figures_of(model: Any, opened: Opened) -> dict[str, Any]:
@@ -102,7 +126,7 @@ def _tell_of_columns(items: Items, model: Any) -> None:
         say(f"warning: {unit}, so that {first} little else. Unless that is meant, try --standardize.", always=True)
 
 
-def _report(model: Any, out: Path | None) -> None:
+def _report(model: Any, out: Path | None, scores_wanted: bool, saved: Path | None) -> None:
     ratios = getattr(model, "explained_variance_ratio_", np.array([np.nan]))
     if not np.isnan(ratios).any():  # of a kernel that is none they have no meaning
         shares = listed((f"{share:.1%}" for share in ratios), 10)
@@ -112,10 +136,14 @@ def _report(model: Any, out: Path | None) -> None:
     say(in_options(f"certificate: {model.certificate_}"))
     if out is not None:
         say(f"scores: {plain(out)}")
+    if saved is not None:
+        say(
+            f"model: {plain(saved)}" + ("" if scores_wanted else "; scores are not written without --out (- is stdout)")
+        )
 
 
 def _doubt(model: Any) -> NotVerified | None:
     as_planned = model.plan_.approximate and model.kernel_.psd
     if model.certificate_.converged or as_planned:
         return None
-    return NotVerified("The scores were written, but they are not proven to be what was asked for; see above.")
+    return NotVerified("The answer is there, but it is not proven to be what was asked for; see above.")

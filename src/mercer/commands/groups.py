@@ -6,7 +6,7 @@ import typer
 
 from mercer.commands import arguments as given
 
-__all__ = ["Kernels", "Neighbors", "Reading", "Resources", "Solvers", "Talk", "TextKernels"]
+__all__ = ["Beside", "Kernels", "Limits", "Neighbors", "Reading", "Resources", "Solvers", "Talk", "TextKernels"]
 
 
 class Kernels:
@@ -80,11 +80,16 @@ class Reading(Beside):
     resize: given.Resize = None
 
 
-class Resources:
-    """Memory, threads, chance"""
+class Limits:
+    """Memory and threads"""
 
     memory: given.Memory = None
     jobs: given.Jobs = None
+
+
+class Resources(Limits):
+    """Memory, threads, chance"""
+
     seed: given.Seed = None
 
 

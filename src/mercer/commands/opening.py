@@ -1,6 +1,7 @@
 """What is read, and how: rows of numbers, or texts for a kernel of texts."""
 
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -159,11 +160,9 @@ class Wanted:
         """How the name of a copy of standard input should end, if texts are read from it."""
         return ".csv" if self._is_table else ".txt"
 
-    def _open_table(self, path: Path, model: Any, weights: Sequence[str]) -> Items:
+    def _open_table(self, path: Path, model: Any) -> Items:
         """The table, and to the model the kernel that its columns ask for."""
-        how = {name: getattr(self, name) for name in ("header", "delimiter", "decimal", "encoding", "format")}
-        drop = [*self.drop, *weights]
-        items = open_table(path, model.memory_limit, columns=self.columns, drop=drop, **self._beside, **how)
+        items = self.read(path, "tables", model.memory_limit)
         kernel = TableKernel.auto(items)
         said = [f"{plain(name)} {type(kind).__name__}" for name, kind in (kernel.columns or {}).items()]
         say(f"columns: {listed(said, len(said))}")
@@ -172,15 +171,33 @@ class Wanted:
 
     def open(self, path: Path, model: Any, texts: bool) -> tuple[Items, Array | None]:
         """The items, and the weight of each."""
-        weights = None if self.weights is None else (self.weights,)
-        weight = None if weights is None else self._weight_of_rows(path, model.memory_limit)
-        if texts:
-            names = "header", "case", "delimiter", "encoding", "format"
-            how = {name: getattr(self, name) for name in names} | self._beside
-            return open_texts(path, self.text, memory_limit=model.memory_limit, **how), weight
+        weight = None if self.weights is None else self._weight_of_rows(path, model.memory_limit)
         if any(kind_of_items(getattr(model, slot, None)) == "tables" for slot in _SLOTS.values()):
-            return self._open_table(path, model, weights or ()), weight
-        return self.rows(path, model.memory_limit), weight
+            return self._open_table(path, model), weight
+        return self.read(path, "texts" if texts else "rows", model.memory_limit), weight
+
+    def read(self, path: Path, kind: str, memory: int | str | None) -> Items:
+        """What the file holds, or its copy: rows, texts or tables."""
+        if kind == "rows":
+            return self.rows(path, memory)
+        names = ["header", "delimiter", "encoding", "format", "case" if kind == "texts" else "decimal"]
+        how = {name: getattr(self, name) for name in names} | self._beside
+        if kind == "texts":
+            return open_texts(path, self.text, memory_limit=memory, **how)
+        drop = [*self.drop, *([] if self.weights is None else [self.weights])]
+        return open_table(path, memory, columns=self.columns, drop=drop, **how)
+
+    def only_texts(self) -> "Wanted":
+        """The same without what is said of columns, if the file has none."""
+        columns = {"text": None, "header": None, "id": None, "label": None, "keep": (), "delimiter": None}
+        return self if self._is_table else replace(self, **columns | {"encoding": None})  # type: ignore[arg-type]
+
+    def look(self, path: Path, kind: str, memory: int | str | None) -> Items:
+        """All columns that the file has, whichever are wanted, without a word."""
+        if kind == "tables":
+            return replace(self, columns=None, drop=(), id=None, label=None, keep=()).read(path, kind, memory)
+        with warnings.catch_warnings(action="ignore"):
+            return open_rows(path, header=self.header, memory_limit=memory, **self._how)
 
     def _weight_of_rows(self, path: Path, memory: int | str | None) -> Array:
         if self.transpose:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import wraps
 from numbers import Integral
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
@@ -67,23 +67,28 @@ class Model(WithRoomsAbove, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     def _scores(self, rows: Any, threads: int) -> Array:
         """The scores of some rows in memory."""
 
-    def transform_to(self, X: Any, path: str | Path) -> Path:
+    @overload
+    def transform_to(self, X: Any, path: str | Path) -> Path: ...
+    @overload
+    def transform_to(self, X: Any, path: None) -> None: ...
+    def transform_to(self, X: Any, path: str | Path | None) -> Path | None:
         """Write the scores of the rows of X to a file, block by block: for more of them than fit into memory.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, pathlib.Path, Rows}
             The rows.
-        path : path
-            A .npy, .csv, .parquet, .arrow or .feather file. It appears when it is complete, or not at all.
+        path : path or None
+            A .npy, .csv, .parquet, .arrow or .feather file. It appears when it is complete, or not at all. None:
+            standard output, as CSV.
 
         Returns
         -------
-        path : pathlib.Path
+        path : pathlib.Path or None
             Where they are.
         """
         self._write(path, self._new_items(X))
-        return Path(path)
+        return None if path is None else Path(path)
 
     def fit_transform_to(self, X: Any, path: str | Path | None, sample_weight: Any = None) -> Path | None:
         """Fit, and write the scores of the rows of X to a file as `transform_to` does.
