@@ -22,7 +22,16 @@ from mercer.arrays import Array, arrow, hdf5
 from mercer.errors import CannotWrite, WrongUse
 from mercer.terminal import end_quietly, plain
 
-__all__ = ["Annotations", "Labels", "make_place", "outlet", "refuse_same_file", "refuse_unwritable", "write_whole"]
+__all__ = [
+    "Annotations",
+    "Labels",
+    "make_place",
+    "outlet",
+    "refuse_same_file",
+    "refuse_taken",
+    "refuse_unwritable",
+    "write_whole",
+]
 
 _Sink = Callable[[Array], None]
 _NO_COPY = "scores are added to a copy of the .h5ad file that rows are read from, and these are read from another."
@@ -83,6 +92,9 @@ class _Table:
     labels: Labels | None = None
     annotations: Annotations | None = None
 
+    def __post_init__(self) -> None:
+        refuse_taken(self.labels, self.names)
+
     @property
     def columns(self) -> list[str]:
         return [*(self.labels.columns if self.labels else []), *self.names]
@@ -105,6 +117,13 @@ class _Table:
             start += len(block)
 
         return sink
+
+
+def refuse_taken(labels: Labels | None, names: Sequence[str]) -> None:
+    """Two columns of one name are none that anybody could choose."""
+    taken = [name for name in (labels.columns if labels else ()) if name in set(names)]
+    if taken:
+        raise WrongUse(f"Column {taken[0]!r} cannot be written along: scores have a column of that name. Rename it.")
 
 
 @contextmanager

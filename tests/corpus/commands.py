@@ -165,7 +165,7 @@ TUNE = [
     ("tune {csv} --labels c --kernels linear,poly", 0, "alignment with the labels"),
     ("tune {csv} --labels c --kernels linear --scoring r2", 0, "cross-validated score"),
     ("tune {npy} --kernels linear -d 1", 0, "40 rows"),
-    ("tune {text} --kernels linear", 0, "'t' .*--drop, --keep"),
+    ("tune {text} --kernels linear", 0, "'t' .*--drop NAME, --keep"),
     ("tune {text} --labels t --kernels linear", 3, "y is the same for all rows"),
     ("tune {csv} --labels t", 3, "no column 't'"),
     ("tune {npy} --labels t", 3, "no column names"),
@@ -205,7 +205,7 @@ STABILITY = [
     ("stability {csv} --weights a", 2, "No such option: --weights"),
     ("stability {csv} -d 99", 3, "--components 99 must be between"),
     ("stability {csv} --seed -1", 2, "--seed must be"),
-    ("stability {text} --draws 5", 0, "'t' .*--drop, --keep"),
+    ("stability {text} --draws 5", 0, "'t' .*--drop NAME, --keep"),
     ("stability {folder}", 3, "is a folder without images"),
     ("stability nowhere.csv", 3, "nowhere.csv"),
 ]
