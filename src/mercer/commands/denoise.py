@@ -22,4 +22,4 @@ def denoise(
     from mercer.commands.opening import Wanted
 
     kept = Kept.of(model, context.params["memory"], context.params["jobs"])
-    return GoBack(kept, kept.wanted(new, Wanted.typed(context, new)), out, error, noisy=True)
+    return GoBack(kept, kept.wanted(Wanted.typed(context, new)), out, error, noisy=True)

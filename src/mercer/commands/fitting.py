@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mercer.commands.answers import Answer
-from mercer.commands.around import place_for
+from mercer.commands.around import place_for, tell_of_bare_numbers
 from mercer.commands.asked import Asked, Opened, made_model
 from mercer.commands.kept import keep_model, noted, place_for_model
 from mercer.commands.script import Script
@@ -84,10 +84,10 @@ class Fit:
             opened.known.append(plan.notice)
             _tell_of_columns(items, model)
             self._fit(opened, out)
-            saved = (
-                None if self.save is None else keep_model(model, self.save, noted(items, self.asked.wanted.as_notes()))
-            )
+            notes = noted(items, self.asked.wanted.as_notes())
+            saved = None if self.save is None else keep_model(model, self.save, notes)
         _report(model, out, self._scores_wanted, saved)
+        tell_of_bare_numbers(opened.items, out)
         return Answer(figures_of(model, opened) | {"scores": out, "saved": saved}, doubt=_doubt(model))
 
     def _fit(self, opened: Opened, out: Path | None) -> None:

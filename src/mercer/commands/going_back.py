@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, dense
 from mercer.blocks import rows_at_a_time
 from mercer.commands.answers import Answer
 from mercer.commands.around import place_for
@@ -17,7 +17,8 @@ from mercer.commands.script import Script
 from mercer.errors import WrongUse, counted
 from mercer.models.linear import LinearModel
 from mercer.outlets import Labels, outlet
-from mercer.sources.items import Items
+from mercer.sources.held import as_read
+from mercer.sources.items import Items, Rows
 from mercer.terminal import plain, say
 
 __all__ = ["GoBack", "write_back"]
@@ -105,14 +106,17 @@ def _found(model: Any, items: Items, error: bool, noisy: bool) -> Iterator[tuple
     """Block after block of rows, or texts, and how far each is from what it stands for."""
     back = model.denoise if noisy else model.inverse_transform
     for block in items.blocks(rows_at_a_time(items.width)):
-        if not error:
-            rows = back(block)
-            yield rows, np.zeros(len(rows))
-        elif isinstance(model, LinearModel):
-            rows = back(block)
-            yield rows, np.linalg.norm(np.asarray(block) - rows, axis=1)
-        else:
-            yield back(block, return_error=True)
+        given = _with_names(block, items) if noisy and isinstance(items, Rows) else block
+        if error and not isinstance(model, LinearModel):
+            yield back(given, return_error=True)
+            continue
+        rows = back(given)
+        yield rows, np.linalg.norm(dense(block) - rows, axis=1) if error else np.zeros(len(rows))
+
+
+def _with_names(block: Any, rows: Rows) -> Rows:
+    """Some rows as their file calls their columns, so that the model knows them."""
+    return as_read(block, None, rows.label, names=rows.names)
 
 
 def _gives_texts(model: Any) -> bool:

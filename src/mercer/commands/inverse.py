@@ -25,4 +25,4 @@ def inverse(
     from mercer.commands.opening import Wanted
 
     kept = Kept.of(model, context.params["memory"], context.params["jobs"])
-    return GoBack(kept, Wanted.typed(context, scores), out, error, noisy=False)
+    return GoBack(kept, kept.wanted(Wanted.typed(context, scores), of_scores=True), out, error, noisy=False)

@@ -11,7 +11,7 @@ import typer
 from mercer.commands.arguments import OF_KERNELS, PARAMETERS
 from mercer.commands.around import as_bad_data, file_for, warnings_as_lines
 from mercer.commands.asked import refuse_standard_input, write_file
-from mercer.commands.opening import Wanted, in_short_words
+from mercer.commands.opening import Wanted, in_short_words, tell_of_reading
 from mercer.commands.script import Piece, Script
 from mercer.errors import BadData, WrongUse, are, counted, listed
 from mercer.kernels.base import kind_of_items
@@ -118,11 +118,11 @@ class Kept:
         names = getattr(self.model, "feature_names_in_", None)
         return None if names is None or self.kind != "rows" else [str(name) for name in names]
 
-    def wanted(self, data: str, typed: Wanted | None = None) -> Wanted:
-        """Another file, read as that of the fit, unless something else was typed."""
-        noted = replace(Wanted.from_notes(self.reading, data), weights=None)
-        said = {} if typed is None else {name: getattr(typed, name) for name in typed.as_notes()}
-        return replace(noted, data=data, **said)
+    def wanted(self, typed: Wanted, of_scores: bool = False) -> Wanted:
+        """Another file, read as that of the fit, unless something else was typed; of scores, what was written along."""
+        known = Wanted.from_notes(self.reading, typed.data)
+        noted = Wanted(typed.data, id=known.id, label=known.label, keep=known.keep) if of_scores else known
+        return replace(noted, weights=None, **{name: getattr(typed, name) for name in typed.as_notes()})
 
     @contextmanager
     def opened(self, wanted: Wanted, columns: Sequence[str] | None, kind: str) -> Iterator[NewItems]:
@@ -134,6 +134,7 @@ class Kept:
             as_bad_data(path, name),
         ):
             settled, items = self.settled(wanted, path, columns, kind, name)
+            tell_of_reading(items)
             _tell(settled, wanted, items, columns, name)
             say(f"{name}: {in_short_words(items)}")
             yield NewItems(items, name, told)

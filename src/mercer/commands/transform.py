@@ -20,4 +20,4 @@ def transform(context: typer.Context, model: given.Model, new: given.New, out: g
     from mercer.commands.transforming import Transform
 
     kept = Kept.of(model, context.params["memory"], context.params["jobs"])
-    return Transform(kept, kept.wanted(new, Wanted.typed(context, new)), out)
+    return Transform(kept, kept.wanted(Wanted.typed(context, new)), out)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mercer.commands.answers import Answer
-from mercer.commands.around import place_for
+from mercer.commands.around import place_for, tell_of_bare_numbers
 from mercer.commands.kept import Kept
 from mercer.commands.opening import Wanted
 from mercer.commands.script import Script
@@ -51,6 +51,7 @@ class Transform:
             say(f"places: all {rows} are as near to rows of the fit as those are to their neighbours")
         if out is not None:
             say(f"scores: {plain(out)}")
+        tell_of_bare_numbers(new.items, out)
         names = list(model.get_feature_names_out())
         figures = {"model": self.kept.path, "data": new.name, "rows": len(new.items), "names": names}
         return Answer(figures | {"warnings": new.warnings, "scores": out})

@@ -9,7 +9,7 @@ from mercer.commands.arguments import OPTION_OF
 from mercer.commands.around import as_bad_data, file_for, place_for, warnings_as_lines
 from mercer.commands.asked import write_opening
 from mercer.commands.labels import labels_of
-from mercer.commands.opening import Wanted, in_short_words
+from mercer.commands.opening import Wanted, in_short_words, tell_of_reading
 from mercer.commands.script import Script
 from mercer.commands.wording import in_options
 from mercer.errors import WrongUse
@@ -65,6 +65,7 @@ class Tune:
         place_for(wanted.data, None)
         with file_for(wanted.data) as (path, name), warnings_as_lines(path, name), as_bad_data(path, name):
             rows = self._features.rows(path)
+            tell_of_reading(rows)
             y = None if self.labels is None else labels_of(rows, self.labels)
             say(f"{name}: {in_short_words(rows)}")
             found = tune(rows, y, progress=True, **self.asked)
