@@ -251,6 +251,13 @@ Data = Annotated[str, typer.Argument(help=_A_FILE)]
 DataOrTexts = Annotated[
     str, typer.Argument(help=f"{_A_FILE} For a kernel of texts also FASTA, or any file with one text a line.")
 ]
+DataOrModel = Annotated[
+    str,
+    typer.Argument(help=f"{_A_FILE} For a kernel of texts also FASTA, or lines of text. Or a model file (.mercer)."),
+]
+RowsOfModel = Annotated[
+    str | None, typer.Argument(help="After a model file: the file of the rows that it was fitted to.")
+]
 Model = Annotated[str, typer.Argument(help="A model file, as --save of `mercer fit` writes it.")]
 New = Annotated[
     str, typer.Argument(help="The file of new rows, with the columns of the fit in any order; - reads CSV.")

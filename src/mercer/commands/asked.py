@@ -32,10 +32,10 @@ _MODELS: dict[str, Callable[..., Any]] = {"kpca": KernelPCA, "pca": PCA, "lle": 
 
 @dataclass(frozen=True)
 class Opened:
-    """A model that is not fitted yet, and what it is to be fitted to."""
+    """A model, and what it is to be fitted to, or was."""
 
     model: Any
-    items: Items
+    items: Any  # of one that is fitted already, None if no file was named
     weight: Array | None
     path: Path  # that of a copy, where standard input is read
     name: str  # for people
@@ -54,6 +54,7 @@ class Asked:
     wanted: Wanted
     method: str
     params: dict[str, Any]
+    fitted = False
 
     @classmethod
     def typed(cls, context: typer.Context, data: str, labels: str | None = None) -> "Asked":

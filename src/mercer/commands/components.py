@@ -13,7 +13,8 @@ from mercer.commands.groups import Kernels, Reading, Resources, Solvers, TextKer
 @takes(Kernels, TextKernels, Solvers, Reading, Resources)
 def components(
     context: typer.Context,
-    data: given.DataOrTexts,
+    data: given.DataOrModel,
+    rows: given.RowsOfModel = None,
     method: given.Method = "pca",
     standardize: given.Standardize = False,
     labels: Annotated[
@@ -25,7 +26,7 @@ def components(
     weights: given.Weights = None,
 ) -> Job:
     """Say how many components PCA or kernel PCA of a file should keep, by every rule, and their consensus."""
-    from mercer.commands.asked import Asked
+    from mercer.commands.asked_again import asked_of
     from mercer.commands.counting import Count
 
-    return Count(Asked.typed(context, data, labels), labels, share, context.params["seed"])
+    return Count(asked_of(context, data, rows, labels), labels, share, context.params["seed"])

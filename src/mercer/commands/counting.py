@@ -6,6 +6,7 @@ from typing import Any
 from mercer.arrays import Array
 from mercer.commands.answers import Answer
 from mercer.commands.asked import Asked
+from mercer.commands.asked_again import AskedAgain
 from mercer.commands.labels import labels_of
 from mercer.commands.script import Script
 from mercer.commands.wording import in_options
@@ -22,7 +23,7 @@ _MANY = 100  # components, where all do not fit, and of kernels
 class Count:
     """The table of rules, to standard output."""
 
-    asked: Asked
+    asked: Asked | AskedAgain
     labels: str | None
     share: float
     seed: int | None
@@ -31,9 +32,10 @@ class Count:
     def code(self) -> str:
         script = Script()
         rows, model, weight = self.asked.write(script)
-        if self.asked.method == "kpca":
-            script.add(f"{model.text}.n_components = min({_MANY}, len({rows.text}))")
-        script.add(script.call(f"{model.text}.fit", rows, **weight).text)
+        if not self.asked.fitted:
+            if self.asked.method == "kpca":
+                script.add(f"{model.text}.n_components = min({_MANY}, len({rows.text}))")
+            script.add(script.call(f"{model.text}.fit", rows, **weight).text)
         given: dict[str, Any] = {} if self.seed is None else {"random_state": self.seed}
         if self.labels is not None:
             column = script.call("labels_of", rows, self.labels, module="mercer.commands.labels")
@@ -50,7 +52,8 @@ class Count:
         with self.asked.opened() as opened:
             y = None if self.labels is None else labels_of(opened.items, self.labels)
             model, items, weight = opened.model, opened.items, opened.weight
-            _fit(model, self.asked.method, items, weight, opened.at_most(_MANY))
+            if not self.asked.fitted:
+                _fit(model, self.asked.method, items, weight, opened.at_most(_MANY))
             found = suggest(model, items, y, share=self.share, sample_weight=weight, random_state=self.seed)
         return Answer(_figures(found), in_options(str(found)))
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from mercer.commands.answers import Answer
 from mercer.commands.asked import Asked
+from mercer.commands.asked_again import AskedAgain
 from mercer.commands.opening import is_of_tables, is_of_texts
 from mercer.commands.script import Piece, Script
 from mercer.commands.wording import in_options
@@ -22,7 +23,7 @@ _USUAL = 5  # components, if nothing is said
 class Drive:
     """The most influential columns of every component, to standard output."""
 
-    asked: Asked
+    asked: Asked | AskedAgain
     seed: int | None
     with_clusters: bool
     fills_stdout = False
@@ -30,10 +31,11 @@ class Drive:
     def code(self) -> str:
         script = Script()
         rows, model, weight = self.asked.write(script, _USUAL)
-        script.add(script.call(f"{model.text}.fit", rows, **weight).text)
+        if not self.asked.fitted:
+            script.add(script.call(f"{model.text}.fit", rows, **weight).text)
         seed: dict[str, Any] = {} if self.seed is None else {"random_state": self.seed}
         X = None if self.asked.method == "kpca" else rows
-        of_rows = not (is_of_texts(self.asked.params) or is_of_tables(self.asked.params))
+        of_rows = not (self.asked.fitted or is_of_texts(self.asked.params) or is_of_tables(self.asked.params))
         names: dict[str, Any] = {"feature_names": Piece(f"{rows.text}.names")} if of_rows else {}
         script.add(f"print({script.call('influence', model, X, **names, **seed).text})")
         if self.with_clusters:
@@ -47,11 +49,12 @@ class Drive:
             )
         with self.asked.opened() as opened:
             model, items = opened.model, opened.items
-            if model.n_components is None:
-                model.n_components = opened.at_most(_USUAL)
-            model.fit(items, sample_weight=opened.weight)
+            if not self.asked.fitted:
+                if model.n_components is None:
+                    model.n_components = opened.at_most(_USUAL)
+                model.fit(items, sample_weight=opened.weight)
             X = None if hasattr(model, "X_fit_") else items
-            names = items.as_rows().names if items.kind == "rows" else None
+            names = items.as_rows().names if items is not None and items.kind == "rows" else None
             found = influence(model, X, names, random_state=self.seed)
             groups = clusters(model, None, X, self.seed) if self.with_clusters else None
         return Answer(_figures(found, groups), in_options(_in_words(found, groups)))

@@ -79,9 +79,8 @@ class GoBack:
             say(f"{'texts' if self.kept.kind == 'texts' else 'rows'}: {plain(out)}")
         figures = {"model": self.kept.path, "data": new.name, "rows": len(new.items), "warnings": new.warnings}
         if self.error:
-            say(
-                f"error: {np.median(errors):.3g} at the median of {counted(len(errors), 'row')}, at most {max(errors):.3g}"
-            )
+            middle, rows = np.median(errors), counted(len(errors), "row")
+            say(f"error: {middle:.3g} at the median of {rows}, at most {max(errors):.3g}")
             figures |= {"median_error": np.median(errors), "largest_error": max(errors)}
         return Answer(figures | {"out": out})
 

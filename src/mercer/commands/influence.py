@@ -13,7 +13,8 @@ from mercer.commands.groups import Kernels, Reading, Resources, Solvers, TextKer
 @takes(Kernels, TextKernels, Solvers, Reading, Resources)
 def influence(
     context: typer.Context,
-    data: given.DataOrTexts,
+    data: given.DataOrModel,
+    rows: given.RowsOfModel = None,
     method: given.Method = "kpca",
     components: given.Components = None,
     standardize: given.Standardize = False,
@@ -23,7 +24,7 @@ def influence(
     ] = False,
 ) -> Job:
     """Say which columns drive the components of PCA or kernel PCA of a file; of texts, which grams."""
-    from mercer.commands.asked import Asked
+    from mercer.commands.asked_again import asked_of
     from mercer.commands.driving import Drive
 
-    return Drive(Asked.typed(context, data), context.params["seed"], with_clusters)
+    return Drive(asked_of(context, data, rows), context.params["seed"], with_clusters)

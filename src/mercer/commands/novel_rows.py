@@ -10,7 +10,8 @@ from sklearn.base import clone
 from mercer.commands.answers import Answer
 from mercer.commands.around import as_bad_data, file_for, place_for, warnings_as_lines
 from mercer.commands.asked import Asked, write_opening
-from mercer.commands.opening import in_short_words, is_of_tables, is_of_texts
+from mercer.commands.kept import Kept, keep_model, noted, place_for_model
+from mercer.commands.opening import Wanted, in_short_words, is_of_tables, is_of_texts
 from mercer.commands.script import Piece, Script
 from mercer.errors import BadData, WrongUse, counted
 from mercer.models.base import check_parameters
@@ -21,7 +22,7 @@ from mercer.outlets import outlet, refuse_same_file
 from mercer.sources.items import Items, Rows
 from mercer.terminal import plain, say
 
-__all__ = ["Look"]
+__all__ = ["Look", "LookAgain", "write_verdicts"]
 
 _COLUMNS = ("novelty", "p_value", "novel")
 _USUAL_SHARE = {"kpca": 0.5, "pca": 0.9}  # of the variance, if nothing is said
@@ -34,14 +35,14 @@ class Look:
     asked: Asked
     new: str
     out: Path | None
+    save: Path | None
     of_detector: dict[str, Any]
     fdr: float | None
 
     def __post_init__(self) -> None:
         if self.asked.wanted.data == self.new == "-":
             raise WrongUse("Standard input can be one of the two files, not both.")
-        if self.fdr is not None and not 0 < self.fdr < 1:
-            raise WrongUse(f"--fdr {self.fdr:g} is no share between 0 and 1.")
+        _refuse_rate(self.fdr)
 
     @property
     def fills_stdout(self) -> bool:
@@ -57,13 +58,10 @@ class Look:
             script.named("TableKernel", "mercer.kernels")
         detector = script.set("detector", script.call("NoveltyDetector", model, **self.of_detector))
         script.add(f"{detector.text}.fit({usual.text})")
-        script.add(f"scores, p_values = -detector.score_samples({new.text}), detector.p_values({new.text})")
-        novel = f"predict({new.text}) == -1" if self.fdr is None else f"select({new.text}, fdr={self.fdr!r})"
-        script.add(f"found = np.column_stack([scores, p_values, detector.{novel}])")
-        place = None if self.fills_stdout else script.call("Path", self.out, module="pathlib")
-        outlet = script.call("outlet", place, list(_COLUMNS), Piece("len(found)"), module="mercer.outlets")
-        script.add(f"with {outlet.text} as write:\n    write(found)")
-        return f"import numpy as np\n\n{script}"
+        if self.save is not None:
+            notes = script.call("noted", usual, wanted.as_notes(), module="mercer.commands.kept")
+            script.add(script.call("save", detector, self.save, notes=notes).text)
+        return _write_code(script, detector, new, None if self.fills_stdout else self.out, self.fdr)
 
     def run(self) -> Answer:
         wanted, texts = self.asked.wanted, is_of_texts(self.asked.params)
@@ -72,6 +70,9 @@ class Look:
         out = place_for(wanted.data, self.out)
         if out is not None:
             refuse_same_file(Path(self.new), out)
+        if self.save is not None:
+            place_for_model(wanted.data, self.save)
+            refuse_same_file(Path(self.new), self.save)
         copy = wanted.kind_of_copy if texts else ".csv"
         with file_for(wanted.data, copy) as usual, file_for(self.new, copy) as looked_at:
             with warnings_as_lines(*usual), as_bad_data(*usual):
@@ -87,8 +88,68 @@ class Look:
             with warnings_as_lines(*looked_at), as_bad_data(*looked_at):
                 found = _verdicts(detector, rows, self.fdr)
             _write(found, rows, out)
+            saved = None if self.save is None else keep_model(detector, self.save, noted(items, wanted.as_notes()))
         _tell(found, detector, self.fdr, out)
-        return Answer(_figures(found, detector, self.fdr) | {"verdicts": out})
+        if saved is not None:
+            say(f"detector: {plain(saved)}")
+        return Answer(_figures(found, detector, self.fdr) | {"verdicts": out, "saved": saved})
+
+
+@dataclass(frozen=True)
+class LookAgain:
+    """What a detector that was kept says of the rows of another file."""
+
+    kept: Kept
+    wanted: Wanted
+    out: Path | None
+    save: Path | None
+    fdr: float | None
+
+    def __post_init__(self) -> None:
+        model = self.kept.model
+        if not isinstance(model, NoveltyDetector):
+            raise WrongUse(
+                f"{plain(self.kept.path)} holds a {type(model).__name__}, which has no calibrated rows to compare "
+                "with: mercer novelty TRAIN NEW --save d.mercer makes a detector."
+            )
+        if self.save is not None:
+            raise WrongUse(f"--save keeps a detector that is fitted, and {plain(self.kept.path)} is kept already.")
+        _refuse_rate(self.fdr)
+
+    @property
+    def fills_stdout(self) -> bool:
+        return self.out in (None, Path("-"))
+
+    def code(self) -> str:
+        script = Script()
+        detector, new = self.kept.write(script, self.wanted, self.kept.columns, self.kept.kind)
+        return _write_code(script, detector, new, None if self.fills_stdout else self.out, self.fdr)
+
+    def run(self) -> Answer:
+        out, detector = place_for(self.wanted.data, self.out), self.kept.model
+        with self.kept.opened(self.wanted, self.kept.columns, self.kept.kind) as new:
+            found = _verdicts(detector, new.items, self.fdr)
+            _write(found, new.items, out)
+        _tell(found, detector, self.fdr, out)
+        return Answer(_figures(found, detector, self.fdr) | {"warnings": new.warnings, "verdicts": out})
+
+
+def _refuse_rate(fdr: float | None) -> None:
+    if fdr is not None and not 0 < fdr < 1:
+        raise WrongUse(f"--fdr {fdr:g} is no share between 0 and 1.")
+
+
+def _write_code(script: Script, detector: Piece, new: Piece, out: Path | None, fdr: float | None) -> str:
+    """Lines that ask for verdicts and write them, below what was written before."""
+    place = None if out is None else script.call("Path", out, module="pathlib")
+    given = (detector, new, place, fdr)
+    script.add(script.call("write_verdicts", *given, module="mercer.commands.novel_rows").text)
+    return str(script)
+
+
+def write_verdicts(detector: NoveltyDetector, rows: Items, out: Path | None, fdr: float | None = None) -> None:
+    """Score, p-value and verdict of every row, with the names that rows have, to a file or standard output."""
+    _write(_verdicts(detector, rows, fdr), rows, out)
 
 
 def _refuse_other_columns(usual: Items, new: Items, its_name: str, name: str) -> None:

@@ -15,11 +15,17 @@ from mercer.errors import WrongUse
 @takes(Kernels, TextKernels, Solvers, Reading, Resources)
 def novelty(
     context: typer.Context,
-    train: Annotated[str, typer.Argument(help="The file of rows that are usual, as `mercer fit` reads it.")],
+    train: Annotated[
+        str,
+        typer.Argument(help="The file of rows that are usual, as `mercer fit` reads it; or a detector kept by --save."),
+    ],
     new: Annotated[str, typer.Argument(help="The file of rows to look at, with the same columns.")],
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", readable=False, help="Where to write the verdicts (.csv, .parquet, .npy …)."),
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option("--save", readable=False, help="Where to keep the detector: d.mercer.")
     ] = None,
     statistic: given.Statistic = None,
     alpha: given.Alpha = None,
@@ -41,8 +47,14 @@ def novelty(
     if method not in ("kpca", "pca"):
         raise WrongUse(f"--method {method} has no measure of novelty: kpca and pca have one.")
     from mercer.commands.asked import Asked
-    from mercer.commands.novel_rows import Look
+    from mercer.commands.kept import Kept, is_model_file, refuse_options_of_fits
+    from mercer.commands.novel_rows import Look, LookAgain
+    from mercer.commands.opening import Wanted
 
+    if is_model_file(train):
+        refuse_options_of_fits(context, train)
+        kept = Kept.of(train, context.params["memory"], context.params["jobs"])
+        return LookAgain(kept, kept.wanted(Wanted.typed(context, new)), out, save, fdr)
     asked = {
         "statistic": statistic,
         "alpha": alpha,
@@ -51,4 +63,4 @@ def novelty(
         "random_state": context.params["seed"],
     }
     said = {name: value for name, value in asked.items() if value is not None}
-    return Look(Asked.typed(context, train), new, out, said, fdr)
+    return Look(Asked.typed(context, train), new, out, save, said, fdr)

@@ -11,14 +11,16 @@ from mercer.commands.groups import Kernels, Reading, Resources, Solvers, TextKer
 @takes(Kernels, TextKernels, Solvers, Reading, Resources)
 def stability(
     context: typer.Context,
-    data: given.DataOrTexts,
+    data: given.DataOrModel,
+    rows: given.RowsOfModel = None,
     method: given.Method = "pca",
     components: given.Components = None,
     standardize: given.Standardize = False,
     draws: given.Draws = 50,
 ) -> Job:
     """Draw the rows of a file again and again, and say which components of PCA or kernel PCA stay where they are."""
-    from mercer.commands.asked import Asked
+    from mercer.commands.asked_again import asked_of
     from mercer.commands.sureness import Sureness
 
-    return Sureness(Asked.typed(context, data), draws, context.params["seed"])
+    asked = asked_of(context, data, rows, needs="stability draws those of the fit again")
+    return Sureness(asked, draws, context.params["seed"])

@@ -7,6 +7,7 @@ import numpy as np
 
 from mercer.commands.answers import Answer
 from mercer.commands.asked import Asked
+from mercer.commands.asked_again import AskedAgain
 from mercer.commands.script import Script
 from mercer.commands.wording import in_options
 from mercer.errors import WrongUse
@@ -23,7 +24,7 @@ _USUAL = 5  # components, if nothing is said
 class Sureness:
     """The table of components with its verdict, to standard output."""
 
-    asked: Asked
+    asked: Asked | AskedAgain
     draws: int
     seed: int | None
     fills_stdout = False
@@ -32,7 +33,7 @@ class Sureness:
         script = Script()
         rows, model, _ = self.asked.write(script, _USUAL)
         seed: dict[str, Any] = {} if self.seed is None else {"random_state": self.seed}
-        fitted = script.call(f"{model.text}.fit", rows)
+        fitted = model if self.asked.fitted else script.call(f"{model.text}.fit", rows)
         script.add(f"print({script.call('stability', fitted, rows, n_boot=self.draws, **seed).text})")
         return str(script)
 
@@ -43,9 +44,11 @@ class Sureness:
             raise WrongUse(f"--draws {self.draws} is too few: give at least 2.")
         with self.asked.opened() as opened:
             model, items = opened.model, opened.items
-            if model.n_components is None:
-                model.n_components = opened.at_most(_USUAL)
-            found = stability(model.fit(items), items, n_boot=self.draws, random_state=self.seed, progress=True)
+            if not self.asked.fitted:
+                if model.n_components is None:
+                    model.n_components = opened.at_most(_USUAL)
+                model.fit(items)
+            found = stability(model, items, n_boot=self.draws, random_state=self.seed, progress=True)
         return Answer(_figures(found), in_options(str(found)))
 
 
