@@ -4,6 +4,7 @@ import json
 import os
 import shlex
 import signal
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -86,13 +87,16 @@ def test_a_fit_that_is_kept_says_where_and_writes_scores_only_if_told_to(home, t
 
 def test_what_is_kept_is_the_model_with_how_its_file_was_read(home):
     model, notes = mercer.load(home / "pca.mercer"), mercer.inspect(home / "pca.mercer")["notes"]
-    assert_allclose(model.transform(Y), python("pca").transform(Y), atol=1e-12)
+    assert_allclose(model.transform(ALL.tail(30)), python("pca").transform(Y), atol=1e-12)
     assert notes == {"reading": {"id": "plant", "label": "kind"}} and model.progress is False
 
 
 def test_auto_is_a_rule_that_finds_the_number(home, tmp_path):
-    found = json.loads(run_in(home, f"fit x.csv --method pca -d auto -o {tmp_path}/s.csv --json -q").stdout)
-    assert found["n_components"] == PCA("parallel").fit(X).n_components_
+    long = X[:, :1] * [1, 2, 3, 4] + 0.1 * np.random.default_rng(1).normal(size=(60, 4))
+    np.save(tmp_path / "long.npy", long)
+    line = f"fit {tmp_path}/long.npy --method pca -d auto -o {tmp_path}/s.csv --json -q"
+    found = json.loads(run_in(home, line).stdout)
+    assert found["n_components"] == PCA("parallel").fit(long).n_components_ == 1
     assert run_in(home, "fit x.csv --method lle -d auto").returncode == 2
 
 
@@ -105,7 +109,9 @@ def test_scores_of_new_rows_are_those_of_python_in_any_order_of_columns(home, tm
     found, said = table_of(home, f"transform {name}.mercer {file}", tmp_path)
     assert list(found.columns[:2]) == ["plant", "kind"] and list(found["plant"]) == list(NEW["plant"])
     assert list(found["kind"]) == list(NEW["kind"])
-    assert_allclose(found.iloc[:, 2:], python(name).transform(Y), atol=1e-9)
+    with warnings.catch_warnings(action="ignore"):  # one of them is farther away than neighbours are
+        right = python(name).transform(Y)
+    assert_allclose(found.iloc[:, 2:], right, atol=1e-9)
     assert ("put into the order of the model" in said) == (file == "turned.csv")
     assert ("'extra' is left out, as the model does not know it" in said) == (file == "turned.csv")
 
@@ -119,8 +125,8 @@ def test_columns_without_names_are_taken_by_their_places(home, tmp_path):
 
 
 def test_what_is_written_along_can_be_said_again(home, tmp_path):
-    found, _ = table_of(home, "transform pca.mercer new.csv --label a --keep kind --keep b", tmp_path / ".")
-    assert list(found.columns) == ["plant", "a", "kind", "b", "pca0", "pca1"]
+    found, _ = table_of(home, "transform pca.mercer turned.csv --label extra --keep kind", tmp_path)
+    assert list(found.columns) == ["plant", "extra", "kind", "pca0", "pca1"]
 
 
 def test_a_label_that_is_gone_is_told_and_no_reason_to_stop(home, tmp_path):

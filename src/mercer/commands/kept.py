@@ -152,13 +152,18 @@ class Kept:
             items = by_name.read(path, kind, memory)
         except BadData:
             there = _columns_in(wanted, path, kind, memory)
-            if columns is None or there is None:
+            if columns is None or there is None or self._typed_in_vain(wanted, there):
                 raise
             by_name = _by_place(wanted) if not there else _with_what_is_there(by_name, there, columns, name)
             items = by_name.read(path, kind, memory)
         if isinstance(items, Rows):
             _refuse_other_rows(items, columns, self.model.n_features_in_ if columns is None else len(columns), name)
         return by_name, items
+
+    def _typed_in_vain(self, wanted: Wanted, there: Sequence[str]) -> bool:
+        """Whether a column that is not there was typed; one that was at the fit may be gone."""
+        noted = _beside(Wanted.from_notes(self.reading, wanted.data))
+        return any(column not in {*there, *noted} for column in _beside(wanted))
 
     def write(self, script: Script, wanted: Wanted, columns: Sequence[str] | None, kind: str) -> tuple[Piece, Piece]:
         """Lines that load the model and open the file: their names."""
