@@ -11,12 +11,14 @@ from mercer.commands.denoise import denoise
 from mercer.commands.doctor import doctor
 from mercer.commands.fit import fit
 from mercer.commands.influence import influence
+from mercer.commands.inspect import inspect
 from mercer.commands.inverse import inverse
 from mercer.commands.novelty import novelty
 from mercer.commands.plan import plan
 from mercer.commands.stability import stability
 from mercer.commands.transform import transform
 from mercer.commands.tune import tune
+from mercer.commands.verify import verify
 from mercer.terminal import put
 
 app = typer.Typer(
@@ -47,6 +49,7 @@ _GROUPS = {
     "Fit and apply": (fit, transform, inverse, denoise, novelty),
     "Understand": (components, influence, stability),
     "Choose": (plan, tune),
+    "Model files": (inspect, verify),
     "About mercer": (doctor, demo),
 }
 for title, commands in _GROUPS.items():
