@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mercer.conversions.convert import convert
     from mercer.functions.clusters import clusters
     from mercer.functions.contributions import contributions
     from mercer.functions.influence import influence
@@ -31,6 +32,7 @@ __all__ = [
     "co_ranking",
     "continuity",
     "contributions",
+    "convert",
     "influence",
     "locally_linear_embedding",
     "open_rows",
@@ -54,6 +56,7 @@ _HOMES = {
     "continuity": "mercer.readings.quality",
     "clusters": "mercer.functions.clusters",
     "contributions": "mercer.functions.contributions",
+    "convert": "mercer.conversions.convert",
     "influence": "mercer.functions.influence",
     "open_rows": "mercer.sources.files",
     "open_texts": "mercer.sources.files",

@@ -2,11 +2,12 @@
 
 import os
 import secrets
+import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from errno import EACCES, EISDIR
 from functools import partial
@@ -19,7 +20,7 @@ from mercer.arrays import Array, arrow
 from mercer.errors import CannotWrite, WrongUse
 from mercer.terminal import end_quietly, plain
 
-__all__ = ["Labels", "make_place", "outlet", "refuse_same_file", "refuse_unwritable", "write_whole"]
+__all__ = ["Labels", "make_place", "outlet", "refuse_same_file", "refuse_unwritable", "write_together", "write_whole"]
 
 _Sink = Callable[[Array], None]
 _BINARY = getattr(os, "O_BINARY", 0)  # Windows would change line ends
@@ -128,6 +129,47 @@ def write_whole(path: Path, content: bytes) -> None:
     """All or nothing: a reader never meets half a file, and a failure leaves the old one."""
     with _told(path), _whole_file(path) as file:
         file.write(content)
+
+
+def write_together(contents: Mapping[Path, bytes]) -> None:
+    """Several files, all or none: where one cannot be written, all others are as they were before.
+
+    All are complete under other names before the first one gets its own.
+    """
+    with ExitStack() as as_before, ExitStack() as files:
+        for path in contents:
+            as_before.enter_context(_as_before_on_error(path))
+        for path, content in contents.items():
+            files.enter_context(_told_file(path)).write(content)
+
+
+@contextmanager
+def _told_file(path: Path) -> Iterator[Any]:
+    with _told(path), _whole_file(path) as file:
+        yield file
+
+
+@contextmanager
+def _as_before_on_error(path: Path) -> Iterator[None]:
+    """An older file is kept under another name until all is done, and one that was not there is taken away again."""
+    if _is_special(path):
+        yield
+        return
+    path = path.resolve()
+    older = path.parent / f".mercer-{secrets.token_hex(8)}.older"
+    try:
+        with _told(path):
+            if path.exists():
+                shutil.copy2(path, older)
+        yield
+    except BaseException:
+        if older.exists():
+            older.replace(path)
+        else:
+            path.unlink(missing_ok=True)
+        raise
+    finally:
+        older.unlink(missing_ok=True)
 
 
 def _opened(path: Path, wanted: Path, flags: int) -> Any:
