@@ -129,8 +129,8 @@ def _format_of(path: Path, to: str | None) -> tuple[Path, str]:
         by_ending = {ending: name for name, known in FORMATS.items() for ending in known.endings}
         if path.suffix.lower() not in by_ending:
             raise WrongUse(
-                f"{plain(path)}: the ending does not say which format is meant; give to= one of {joined(list(FORMATS), 'or')} "
-                "(--to on the command line)."
+                f"{plain(path)}: the ending does not say which format is meant; name it by to= (--to on the command "
+                f"line): {joined(list(FORMATS), 'or')}."
             )
         to = by_ending[path.suffix.lower()]
     if to not in FORMATS:

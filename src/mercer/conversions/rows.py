@@ -54,13 +54,8 @@ def components_of_rows(model: Any, X: Any, ids: Any, any_rows: bool) -> Componen
             'to="csv" writes what it has.'
         )
     values = _eigenvalues(model)
-    if X is None:
-        vectors = _own_vectors(model)
-        scores, known = vectors * np.sqrt(values), np.asarray(vectors, dtype=np.float64)
-    else:
-        scores = _scores(model, X)
-        known = None if any_rows else _vectors_of(scores, values)
-    vectors = None if any_rows else known
+    scores = _own_vectors(model) * np.sqrt(values) if X is None else _scores(model, X)
+    vectors = None if any_rows else _vectors_of(scores, values)
     return ComponentsOfRows(scores, values, vectors, _checked_ids(ids, len(scores)))
 
 
@@ -93,9 +88,10 @@ def _scores(model: Any, X: Any) -> Array:
 def _vectors_of(scores: Array, values: Array) -> Array:
     """scores/√λ, if they are those of the training rows: of length one, then."""
     if not (values > 0).all():
+        before = int(np.argmin(values > 0))
         raise BadData(
-            f"Component {int(np.argmin(values > 0)) + 1} has no variance, so its eigenvector has no direction: fit with "
-            f"n_components={int(np.argmin(values > 0))} or fewer, or write scores (scores=True)."
+            f"Component {before + 1} has no variance, so its eigenvector has no direction: fit with "
+            f"n_components={before} or fewer, or write scores (scores=True)."
         )
     vectors = scores / np.sqrt(values)
     lengths = np.linalg.norm(vectors, axis=0)
@@ -103,8 +99,8 @@ def _vectors_of(scores: Array, values: Array) -> Array:
     if abs(lengths[worst] - 1) > _LENGTH:
         raise BadData(
             f"Eigenvectors of length one are those of the rows that the model was fitted on, each counted once; "
-            f"component {worst + 1} of the {counted(len(scores), 'row')} of X has length {lengths[worst]:.6g}. Give the "
-            "rows of the fit, or write scores (scores=True), which any rows have."
+            f"component {worst + 1} of the {counted(len(scores), 'row')} of X has length {lengths[worst]:.6g}. Give "
+            "the rows of the fit, or write scores (scores=True), which any rows have."
         )
     return vectors
 

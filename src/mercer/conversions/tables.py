@@ -1,4 +1,4 @@
-"""Fitted names as tables of text (CSV), and as arrays (npz) without anything that would have to be trusted to be read."""
+"""Fitted names as tables of text (CSV), and as arrays (npz) that can be read without trusting them."""
 
 import csv
 import io
@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from mercer.arrays import Array, to_numpy
+from mercer.arrays import Array, dense, to_numpy
 from mercer.conversions.rows import as_text
 from mercer.models.kernel_model import KernelModel
 from mercer.models.linear import LinearModel
@@ -40,14 +41,18 @@ _OF_OTHERS = ["embedding_", "scale_"]
 def npz_files(model: Any, path: Path) -> tuple[dict[Path, bytes], str]:
     """One archive of arrays of numbers and of names."""
     names = next((names for family, names in _ARRAYS.items() if isinstance(model, family)), _OF_OTHERS)
-    arrays = {name.rstrip("_"): to_numpy(getattr(model, name)) for name in names if hasattr(model, name)}
-    arrays = {name: array for name, array in arrays.items() if array.dtype.kind in "fiub"}
+    held = {name.rstrip("_"): getattr(model, name) for name in names if hasattr(model, name)}
+    arrays = {name: dense(value) if sparse.issparse(value) else to_numpy(value) for name, value in held.items()}
+    things = [name for name, array in arrays.items() if array.dtype.kind not in "fiub"]
+    for name in things:
+        del arrays[name]
     arrays["component_names"] = _texts(model.get_feature_names_out())
     if hasattr(model, "feature_names_in_"):
         arrays["feature_names"] = _texts(model.feature_names_in_)
     archive = io.BytesIO()
     np.savez(archive, allow_pickle=False, **arrays)
-    return {path: archive.getvalue()}, f"{path.name} has {', '.join(arrays)}."
+    without = f" Without {', '.join(things)}, which are no numbers." if things else ""
+    return {path: archive.getvalue()}, f"{path.name} has {', '.join(arrays)}.{without}"
 
 
 def _texts(names: Iterable[Any]) -> Array:

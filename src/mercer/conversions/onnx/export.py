@@ -48,7 +48,7 @@ def onnx_files(model: Any, path: Path, dtype: str = "float32") -> tuple[dict[Pat
 
 
 def _in_units(graph: Graph, model: Any, outside: Any) -> str:
-    """The rows as the model has its own: columns divided by their scales, in the precision that `transform` divides in."""
+    """The rows as the model has its own: divided by the scales of columns, in the precision of `transform`."""
     scale = getattr(model, "scale_", None)
     if scale is None:
         return graph.cast("X", graph.dtype)

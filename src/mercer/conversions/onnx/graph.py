@@ -89,8 +89,8 @@ class Graph:
         self.nbytes += array.nbytes
         if self.nbytes > _MOST:
             raise NoRoom(
-                f"A file of ONNX holds less than 2 GB, and this model takes more ({self.nbytes / 1e9:.1f} GB so far): it "
-                'keeps its training rows. Fit with eigen_solver="landmark", which keeps few of them.'
+                f"A file of ONNX holds less than 2 GB, and this model takes more ({self.nbytes / 1e9:.1f} GB so far), "
+                'as it keeps its training rows. Fit with eigen_solver="landmark", which keeps few of them.'
             )
         name = f"{self.prefix}constant_{len(self.constants)}"
         self.constants.append(_onnx().numpy_helper.from_array(np.ascontiguousarray(array), name))

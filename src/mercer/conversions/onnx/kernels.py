@@ -76,6 +76,10 @@ class Pair:
         twice = graph.add("Mul", self.products, graph.numbers(2.0))
         return graph.add("Max", graph.add("Sub", both, twice), graph.numbers(0.0))
 
+    def for_each(self, factor: float) -> str:
+        """One number as a row (n,): onnxruntime makes a single one a part of the product before it, in float32."""
+        return self.graph.numbers(np.full(len(self.rows), factor))
+
     def summed(self, term: Callable[[Graph, str, str], str]) -> str:
         """Σ term(xᵢ, yᵢ) over the columns, one after the other: nothing larger than m×n is held."""
         graph = self.graph
@@ -131,7 +135,7 @@ def _sigmoid(kernel: Sigmoid, pair: Pair) -> str:
 def _affine(kernel: Polynomial | Sigmoid, pair: Pair) -> str:
     """γxᵀy + coef0."""
     graph = pair.graph
-    scaled = graph.add("Mul", pair.products, graph.numbers(kernel.known_gamma))
+    scaled = graph.add("Mul", pair.products, pair.for_each(kernel.known_gamma))
     return graph.add("Add", scaled, graph.numbers(float(kernel.coef0)))
 
 
@@ -257,7 +261,7 @@ def _constant(kernel: Constant, pair: Pair) -> str:
 
 
 def _scaled(kernel: Scaled, pair: Pair) -> str:
-    return pair.graph.add("Mul", pair.graph.numbers(kernel.factor), similarities(kernel.kernel, pair))
+    return pair.graph.add("Mul", pair.for_each(kernel.factor), similarities(kernel.kernel, pair))
 
 
 def _sum(kernel: Sum, pair: Pair) -> str:

@@ -1,5 +1,6 @@
 """New rows of locally linear embedding as ONNX operators: neighbours, weights by elimination, places."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,7 @@ def _weights(graph: Graph, apart: str, k: int, reg: float) -> str:
     ridge = graph.add("Where", some, graph.add("Mul", trace, graph.numbers(reg)), graph.numbers(1.0))
     system = graph.add("Add", gram, graph.add("Mul", ridge, eye))
     ones = graph.add("Add", graph.total(graph.add("Mul", system, graph.numbers(0.0))), graph.numbers(1.0))
-    solved = graph.scan(graph.add("Concat", system, ones, axis=2), [eye], lambda *step: _eliminated(*step, k))
+    solved = graph.scan(graph.add("Concat", system, ones, axis=2), [eye], partial(_eliminated, k=k))
     solution = graph.add("Gather", solved, graph.whole([k]), axis=2)
     return graph.add("Div", solution, graph.total(solution, axis=1))
 
