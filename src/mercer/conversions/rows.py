@@ -1,6 +1,6 @@
 """Components of rows, as programs of population genetics write them: ids, scores, and eigenvectors of length one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,6 +111,8 @@ def _vectors_of(scores: Array, values: Array) -> Array:
 def _checked_ids(ids: Any, n: int) -> Ids:
     if ids is None:
         return Ids(([str(i + 1) for i in range(n)],), "Rows are called by their numbers, from 1 on.")
+    if isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
+        raise WrongUse(f"ids are names, one for each row; got {in_short(ids)}.")
     array = np.asarray(ids if isinstance(ids, np.ndarray) else list(ids), dtype=object)
     if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] != 2):
         raise WrongUse(
