@@ -1,14 +1,16 @@
 """What is read, and how: rows of numbers, or texts for a kernel of texts."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from mercer.arrays import Array
 from mercer.commands.arguments import OF_KERNELS, OPTION_OF
-from mercer.errors import NoRoom, WrongUse, counted, joined, listed
+from mercer.errors import BadData, NoRoom, WrongUse, counted, in_short, joined, listed
 from mercer.kernel_names import BY_NAME, OF_TABLES, OF_TEXTS, in_words
 from mercer.kernels.base import kind_of_items
 from mercer.kernels.resolve import as_said
@@ -23,11 +25,18 @@ from mercer.sources.texts import Texts
 from mercer.terminal import plain, say
 
 _SLOTS = {"kpca": "kernel", "lle": "metric"}  # where a method has its kernel of texts
+_KINDS_OF_NOTES: dict[str, Any] = {
+    "columns": list,
+    "drop": list,
+    "keep": list,
+    "header": bool,
+    "transpose": bool,
+}  # others are texts
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A file, and which part of it."""
+    """A file, which part of it, and how it is read: all that a saved model has to know to read the next one alike."""
 
     data: str
     columns: Sequence[str] | None = None
@@ -36,6 +45,68 @@ class Wanted:
     header: bool | None = None
     text: str | None = None  # the column of texts
     case: str | None = None
+    id: str | None = None  # the column that names rows
+    label: str | None = None  # written along, for colours and statistics
+    keep: Sequence[str] = ()  # written along as they are
+    transpose: bool = False
+    delimiter: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    format: str | None = None
+    array: str | None = None  # of a .npz file
+    layer: str | None = None  # of a .h5ad file, instead of X
+    obsm: str | None = None  # the same
+    resize: str | None = None  # of images
+
+    @classmethod
+    def typed(cls, context: typer.Context, data: str, **more: Any) -> "Wanted":
+        """From the options of a command, and what it knows better."""
+        names = {field.name for field in fields(cls)} - {"data"}
+        said = {name: value for name, value in context.params.items() if name in names and value is not None} | more
+        if isinstance(said.get("columns"), str):
+            said["columns"] = [name.strip() for name in said["columns"].split(",")]
+        return cls(data, **said)
+
+    def as_notes(self) -> dict[str, Any]:
+        """All but the file, as JSON can hold it; what is as usual is left out."""
+        said = {field.name: (getattr(self, field.name), field.default) for field in fields(self)[1:]}
+        notes = {name: value for name, (value, usual) in said.items() if value not in (usual, [], ())}
+        return {name: list(value) if isinstance(value, (list, tuple)) else value for name, value in notes.items()}
+
+    @classmethod
+    def from_notes(cls, notes: Mapping[str, Any], data: str) -> "Wanted":
+        """Another file, read as the one of the notes; whatever else notes hold is left alone."""
+        said = {field.name: notes[field.name] for field in fields(cls)[1:] if notes.get(field.name) is not None}
+        for name, value in said.items():
+            kind = _KINDS_OF_NOTES.get(name, str)
+            if not isinstance(value, kind) or (kind is list and not all(isinstance(one, str) for one in value)):
+                raise BadData(f"The notes say {name}={in_short(value)}, which is no way to read a file.")
+        return cls(data, **said)
+
+    def without(self, column: str) -> "Wanted":
+        """The same, where a column is no feature, unless features are named anyway."""
+        return self if self.columns is not None else replace(self, drop=[*self.drop, column])
+
+    def rows(self, path: Path, memory: int | str | None = None) -> Rows:
+        """The rows of numbers of the file, or of its copy."""
+        beside = [] if self.weights is None else [self.weights]
+        rows = open_rows(
+            path, self.columns, [*self.drop, *beside], self.header, memory_limit=memory, **self._how, **self._beside
+        )
+        for note in rows.notes:
+            say(note)
+        return rows
+
+    @property
+    def _how(self) -> dict[str, Any]:
+        """How the file is read, as `open_rows` takes it."""
+        names = "transpose", "delimiter", "decimal", "encoding", "format", "array", "layer", "obsm", "resize"
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def _beside(self) -> dict[str, Any]:
+        """Columns that are no features."""
+        return {"id": self.id, "label": self.label, "keep": self.keep}
 
     def with_kernel(self, method: str, params: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
         """Parameters of the model, among them the kernel of texts; a file that has nothing but texts asks for one."""
@@ -87,7 +158,7 @@ class Wanted:
             return open_texts(path, self.text, **how), weight
         if any(kind_of_items(getattr(model, slot, None)) == "tables" for slot in _SLOTS.values()):
             return self._open_table(path, model, weights or ()), weight
-        return open_rows(path, self.columns, [*self.drop, *(weights or ())], self.header), weight
+        return self.rows(path, model.memory_limit), weight
 
 
 def is_of_tables(params: dict[str, Any]) -> bool:
