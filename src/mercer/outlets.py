@@ -8,10 +8,10 @@ import stat
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from errno import EACCES, EISDIR
+from errno import EACCES, EINVAL, EISDIR, ENOTSUP
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,8 @@ __all__ = [
     "outlet",
     "refuse_same_file",
     "refuse_unwritable",
-    "write_together",
+    "whole_file",
+    "write_pieces",
     "write_whole",
 ]
 
@@ -142,7 +143,7 @@ def outlet(
 
 
 @contextmanager
-def _whole_file(path: Path) -> Iterator[Any]:
+def _whole_file(path: Path, lasting: bool = False) -> Iterator[Any]:
     """A file to write bytes to, which appears when it is complete, or not at all.
 
     It is written under another name next to its own and renamed at the end: an error or Ctrl-C leaves nothing, and an
@@ -159,7 +160,11 @@ def _whole_file(path: Path) -> Iterator[Any]:
     try:
         with _opened(temporary, path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY) as file:
             yield file
+            if lasting:
+                _keep(file)
         temporary.replace(path)
+        if lasting:
+            _keep_name(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -170,45 +175,41 @@ def write_whole(path: Path, content: bytes) -> None:
         file.write(content)
 
 
-def write_together(contents: Mapping[Path, bytes]) -> None:
-    """Several files, all or none: where one cannot be written, all others are as they were before.
-
-    All are complete under other names before the first one gets its own.
-    """
-    with ExitStack() as as_before, ExitStack() as files:
-        for path in contents:
-            as_before.enter_context(_as_before_on_error(path))
-        for path, content in contents.items():
-            files.enter_context(_told_file(path)).write(content)
-
-
 @contextmanager
-def _told_file(path: Path) -> Iterator[Any]:
+def whole_file(path: Path) -> Iterator[Any]:
+    """A file to write bytes to: all or nothing, and one sentence if it cannot be."""
     with _told(path), _whole_file(path) as file:
         yield file
 
 
-@contextmanager
-def _as_before_on_error(path: Path) -> Iterator[None]:
-    """An older file is kept under another name until all is done, and one that was not there is taken away again."""
-    if _is_special(path):
-        yield
-        return
-    path = path.resolve()
-    older = path.parent / f".mercer-{secrets.token_hex(8)}.older"
+def write_pieces(path: Path, pieces: Iterable[Any]) -> None:
+    """The same, piece after piece, for what is large; and on the disk, not only on its way, before it has its name.
+
+    A machine that loses power leaves the old file or the new one.
+    """
+    with _told(path), _whole_file(path, lasting=True) as file:
+        for piece in pieces:
+            file.write(piece)
+
+
+def _keep(file: Any) -> None:
+    """Wait until it is on the disk, where the system can say so."""
+    file.flush()
     try:
-        with _told(path):
-            if path.exists():
-                shutil.copy2(path, older)
-        yield
-    except BaseException:
-        if older.exists():
-            older.replace(path)
-        else:
-            path.unlink(missing_ok=True)
-        raise
-    finally:
-        older.unlink(missing_ok=True)
+        os.fsync(file.fileno())
+    except OSError as error:
+        if error.errno not in (EINVAL, ENOTSUP):
+            raise
+
+
+def _keep_name(folder: Path) -> None:
+    """The same for the name of a file, where folders can be opened."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _opened(path: Path, wanted: Path, flags: int) -> Any:

@@ -1,14 +1,13 @@
 """Scores written to files: complete or not at all, and never in the place of their rows."""
 
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import mercer
 from mercer.errors import CannotWrite, WrongUse
-from mercer.outlets import make_place, outlet, write_together, write_whole
+from mercer.outlets import make_place, outlet, write_whole
 from support.registry import write_file
 from support.stored import X, landmark
 
@@ -92,24 +91,3 @@ def test_a_place_that_cannot_be_is_told_before_the_work_with_its_name_written_ou
     (tmp_path / "page.html").mkdir()
     with pytest.raises(CannotWrite, match=r"page\.html: it is a folder"):
         make_place(tmp_path / "page.html")
-
-
-@pytest.mark.parametrize("failing", [0, 1, 2])
-def test_files_that_belong_together_appear_together(failing, tmp_path, monkeypatch):
-    """Whichever of the last steps the system refuses, what was there before is there again."""
-    paths = [tmp_path / name for name in "abc"]
-    paths[0].write_bytes(b"older")
-    replace = Path.replace
-
-    def refused(self, target):
-        if Path(target) == paths[failing].resolve() and self.suffix == ".part":
-            raise OSError(28, "No space left on device")
-        return replace(self, target)
-
-    monkeypatch.setattr(Path, "replace", refused)
-    with pytest.raises(CannotWrite, match="No space left"):
-        write_together({path: b"new" for path in paths})
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"a": b"older"}
-    monkeypatch.undo()
-    write_together({path: b"new" for path in paths})
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == dict.fromkeys("abc", b"new")

@@ -11,11 +11,11 @@ from mercer.conversions.flashpca import flashpca_files
 from mercer.conversions.onnx.export import onnx_files
 from mercer.conversions.plink import plink_files
 from mercer.conversions.tables import csv_files, npz_files
+from mercer.conversions.together import write_together
 from mercer.errors import WrongUse, in_short, joined
 from mercer.models.kernel_model import KernelModel
 from mercer.models.linear import LinearModel
 from mercer.models.local_model import LocalModel
-from mercer.outlets import write_together
 from mercer.terminal import plain
 
 __all__ = ["FORMATS", "Conversion", "convert"]
