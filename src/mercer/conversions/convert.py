@@ -47,6 +47,7 @@ class _Format:
     options: frozenset[str] = frozenset()
 
 
+_IN_WORDS = {"X": "rows (X, or DATA on the command line)", "ids": "ids", "scores": "scores", "dtype": "dtype"}
 _OF_ROWS = frozenset({"X", "ids", "scores"})
 FORMATS = {
     "onnx": _Format(onnx_files, (".onnx",), frozenset({"dtype"})),
@@ -117,7 +118,7 @@ def convert(
     given = {name: value for name, value in options.items() if value is not None}
     foreign = sorted(given.keys() - FORMATS[chosen].options)
     if foreign:
-        raise WrongUse(f"{foreign[0]} means nothing for {chosen}: leave it out.")
+        raise WrongUse(f"{chosen} takes no {_IN_WORDS[foreign[0]]}: leave it out.")
     files, words = FORMATS[chosen].files(model, path, **given)
     write_together(files)
     return Conversion(tuple(files), words)
@@ -125,6 +126,8 @@ def convert(
 
 def _format_of(path: Path, to: str | None) -> tuple[Path, str]:
     """The format; of several files, the beginning of their names without an ending that will be added."""
+    if path.name in ("", ".."):
+        raise WrongUse(f"{plain(path)} is a folder: give the name of a file, or how names begin.")
     if to is None:
         by_ending = {ending: name for name, known in FORMATS.items() for ending in known.endings}
         if path.suffix.lower() not in by_ending:

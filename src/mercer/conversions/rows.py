@@ -69,7 +69,9 @@ def _own_vectors(model: Any) -> Array:
     """Those that an exact kernel PCA has kept."""
     if not hasattr(model, "eigenvectors_"):
         what = "by landmarks" if isinstance(model, KernelModel) else f"of {type(model).__name__}"
-        raise WrongUse(f"A model {what} does not keep its rows: give those that it was fitted on, as X.")
+        raise WrongUse(
+            f"A model {what} does not keep its rows: give those that it was fitted on, as X (DATA on the command line)."
+        )
     if model._projection.centring.weights is not None:
         raise WrongUse(
             "The rows of this model have weights, and eigenvectors of equal rows would differ: give X, and scores=True."
@@ -91,7 +93,7 @@ def _vectors_of(scores: Array, values: Array) -> Array:
         before = int(np.argmin(values > 0))
         raise BadData(
             f"Component {before + 1} has no variance, so its eigenvector has no direction: fit with "
-            f"n_components={before} or fewer, or write scores (scores=True)."
+            f"n_components={before} or fewer, or write scores (scores=True, --scores)."
         )
     vectors = scores / np.sqrt(values)
     lengths = np.linalg.norm(vectors, axis=0)
@@ -100,7 +102,7 @@ def _vectors_of(scores: Array, values: Array) -> Array:
         raise BadData(
             f"Eigenvectors of length one are those of the rows that the model was fitted on, each counted once; "
             f"component {worst + 1} of the {counted(len(scores), 'row')} of X has length {lengths[worst]:.6g}. Give "
-            "the rows of the fit, or write scores (scores=True), which any rows have."
+            "the rows of the fit, or write scores (scores=True, --scores), which any rows have."
         )
     return vectors
 
