@@ -286,6 +286,9 @@ Format = Annotated[
     str | None,
     _option("--format", help="What the file is, such as csv or parquet, if its name does not say so.", python="format"),
 ]
+OfTables = Annotated[
+    bool, _option("--table", help="Compare columns of all kinds: --kernel table, of lle --metric table.")
+]
 InArchive = Annotated[str | None, _option("--array", help="Name of the array in a .npz file with several.")]
 Layer = Annotated[str | None, _option("--layer", help="Name of a layer of a .h5ad file, instead of X.")]
 Obsm = Annotated[str | None, _option("--obsm", help="Name of a matrix in obsm of a .h5ad file, instead of X.")]
@@ -300,6 +303,7 @@ OF_FILES: dict[str, Any] = {
     "label": Label,
     "keep": Keep,
     "transpose": Transpose,
+    "table": OfTables,
     "delimiter": Delimiter,
     "decimal": Decimal,
     "encoding": Encoding,
@@ -343,7 +347,7 @@ Draws = Annotated[
 
 
 def _unsaid(kind: Any) -> bool | None:
-    return False if kind is Transpose else None
+    return False if kind in (Transpose, OfTables) else None
 
 
 def reads_a_file(command: Callable[..., None]) -> Callable[..., None]:

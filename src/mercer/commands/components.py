@@ -52,7 +52,7 @@ def components(
     from mercer.commands.opening import Wanted
 
     wanted = Wanted.typed(context, data)
-    if labels is not None and text is None:
-        wanted = wanted.without(labels)
+    if labels is not None:
+        wanted = wanted.with_labels(labels)
     params = wanted.with_kernel(method, params, kernel_parameters(context))
     suggest_for_file(wanted, method, params, labels=labels, share=share, seed=seed, as_json=as_json)
