@@ -47,9 +47,7 @@ def test_text_columns_are_named_with_the_way_out(tmp_path):
     for name in ("x.parquet", "x.csv"):
         with pytest.raises(BadData, match=r"no numbers: 'city' \(string\).*drop=\[…\].*--drop NAME"):
             mercer.open_rows(tmp_path / name, columns=["a", "city"])
-        with pytest.warns(
-            MercerWarning, match=r"no numbers: 'city' \(string\). They are left out.*drop=\[…\]"
-        ):
+        with pytest.warns(MercerWarning, match=r"no numbers: 'city' \(string\). They are left out.*drop=\[…\]"):
             assert landmark().fit(tmp_path / name).n_features_in_ == 4
         assert landmark().fit(mercer.open_rows(tmp_path / name, drop=["city"])).n_features_in_ == 4
 
