@@ -100,12 +100,14 @@ def test_what_means_nothing_is_told(path, options, words, frame, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_other_objects_and_unfitted_models_are_refused(frame, tmp_path):
+def test_other_objects_and_models_without_anything_are_refused(frame, tmp_path):
     from sklearn.decomposition import PCA as Theirs
     from sklearn.exceptions import NotFittedError
 
     with pytest.raises(WrongUse, match="can be converted"):
         mercer.convert(Theirs().fit(frame.to_numpy()), tmp_path / "m.npz")
+    with pytest.raises(WrongUse, match="no components"):
+        mercer.convert(PCA(0).fit(frame), tmp_path / "m.onnx")
     with pytest.raises(NotFittedError):
         mercer.convert(PCA(), tmp_path / "m.npz")
 
