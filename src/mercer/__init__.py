@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mercer.conversions.convert import convert
     from mercer.functions.clusters import clusters
     from mercer.functions.contributions import contributions
     from mercer.functions.influence import influence
@@ -34,6 +35,7 @@ __all__ = [
     "co_ranking",
     "continuity",
     "contributions",
+    "convert",
     "influence",
     "inspect",
     "load",
@@ -61,6 +63,7 @@ _HOMES = {
     "continuity": "mercer.readings.quality",
     "clusters": "mercer.functions.clusters",
     "contributions": "mercer.functions.contributions",
+    "convert": "mercer.conversions.convert",
     "influence": "mercer.functions.influence",
     "inspect": "mercer.store.headers",
     "load": "mercer.store.files",

@@ -6,6 +6,7 @@ import typer
 
 import mercer
 from mercer.commands.components import components
+from mercer.commands.convert import convert
 from mercer.commands.demo import demo
 from mercer.commands.denoise import denoise
 from mercer.commands.doctor import doctor
@@ -49,7 +50,7 @@ _GROUPS = {
     "Fit and apply": (fit, transform, inverse, denoise, novelty),
     "Understand": (components, influence, stability),
     "Choose": (plan, tune),
-    "Model files": (inspect, verify),
+    "Model files": (inspect, verify, convert),
     "About mercer": (doctor, demo),
 }
 for title, commands in _GROUPS.items():
