@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mercer.displays.scores import ScoresDisplay
+    from mercer.displays.scree import ScreeDisplay
     from mercer.functions.clusters import clusters
     from mercer.functions.contributions import contributions
     from mercer.functions.influence import influence
