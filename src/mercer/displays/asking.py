@@ -14,7 +14,17 @@ from mercer.models.linear import LinearModel
 from mercer.models.local_model import LocalModel
 from mercer.models.novelty import NoveltyDetector
 
-__all__ = ["check_components", "chosen", "columns_of", "names_of_rows", "prefix_of", "require", "scores_of", "shares_of", "under"]
+__all__ = [
+    "check_components",
+    "chosen",
+    "columns_of",
+    "names_of_rows",
+    "prefix_of",
+    "require",
+    "scores_of",
+    "shares_of",
+    "under",
+]
 
 _KINDS: dict[str, type] = {
     "PCA": LinearModel,
@@ -33,7 +43,9 @@ def under(model: Any) -> Any:
 def require(model: Any, display: str, *kinds: str) -> Any:
     """The model, if it is fitted and of these kinds; else one sentence that says which have such a display."""
     if hasattr(model, "steps"):
-        raise ValueError(f"{display} reads one model: give the last step of the pipeline, and the rows as it sees them.")
+        raise ValueError(
+            f"{display} reads one model: give the last step of the pipeline, and the rows as it sees them."
+        )
     if not isinstance(model, tuple(_KINDS[kind] for kind in kinds)):
         have = " or a ".join(kinds).replace("PCA or a KernelPCA", "PCA, IncrementalPCA or KernelPCA")
         name = type(model).__name__

@@ -127,7 +127,9 @@ class Display(ABC):
             pad = 7 + top + _LINE * _SMALL * lines
             ax.set_title(title, loc="left", pad=pad, color=look.ink)
 
-    def _legend(self, ax: Any, handles: Sequence[Any], names: Sequence[str], title: str = "", away: float = 1.02) -> None:
+    def _legend(
+        self, ax: Any, handles: Sequence[Any], names: Sequence[str], title: str = "", away: float = 1.02
+    ) -> None:
         """Beside the axes, where it covers nothing. Names, which are safe, come later: those with _ would be left out."""
         if not handles:
             return

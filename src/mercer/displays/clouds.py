@@ -19,12 +19,18 @@ _PIXELS = 320  # of a side of that image
 _SAMPLE = 4000  # points that a density along one axis is taken of
 
 
-def draw_cloud(ax: Any, look: Look, points: Array, groups: Groups, legend: bool = True, **style: Any) -> tuple[list, list]:
+def draw_cloud(
+    ax: Any, look: Look, points: Array, groups: Groups, legend: bool = True, **style: Any
+) -> tuple[list, list]:
     """Handles and names for a legend; numbers get a bar of colours instead."""
     if len(points) > MANY:
         return _draw_image(ax, look, points, groups)
     n = len(points)
-    usual = {"s": 26 if n < 300 else 14 if n < 3000 else 5, "edgecolors": look.paper, "linewidths": 0.4 if n < 3000 else 0}
+    usual = {
+        "s": 26 if n < 300 else 14 if n < 3000 else 5,
+        "edgecolors": look.paper,
+        "linewidths": 0.4 if n < 3000 else 0,
+    }
     style, handles, names = usual | {"alpha": 0.9 if n < 3000 else 0.6} | style, [], []
     if groups.values is not None:
         there = np.isfinite(groups.values)

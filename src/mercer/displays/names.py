@@ -77,7 +77,9 @@ def _in_order(spot: Array, heart: Array | None) -> Any:
     if heart is None:
         return _TRIES
     away = (spot - heart) / (np.linalg.norm(spot - heart) or 1.0)
-    return sorted(_TRIES, key=lambda one: (one[0], -(one[1][0] * away[0] + one[1][1] * away[1]) / np.hypot(*one[1][:2])))
+    return sorted(
+        _TRIES, key=lambda one: (one[0], -(one[1][0] * away[0] + one[1][1] * away[1]) / np.hypot(*one[1][:2]))
+    )
 
 
 def _box(spot: Array, reach: float, place: tuple[int, int, str, str], size: tuple[float, float]) -> Array:

@@ -30,7 +30,9 @@ def plane(points: Any, what: str = "scores") -> Array:
     if points.ndim != 2 or points.shape[1] != 2:
         raise BadData(f"{what} have to be two columns of numbers; got an array of shape {points.shape}.")
     if not np.isfinite(points).all():
-        raise BadData(f"{what} have {counted(int((~np.isfinite(points)).any(axis=1).sum()), 'row')} that are not finite.")
+        raise BadData(
+            f"{what} have {counted(int((~np.isfinite(points)).any(axis=1).sum()), 'row')} that are not finite."
+        )
     return points
 
 
@@ -149,7 +151,9 @@ class ScoresDisplay(Display):
         with self._one(ax, theme, size, (6.8, 4.8)) as (ax, look):
             handles, words = draw_cloud(ax, look, self.scores, self.groups, legend, **(points or {}))
             if self.new is not None:
-                mark = ax.scatter(*self.new.T, marker="*", s=90, color=look.ink, edgecolors=look.paper, lw=0.6, zorder=4)
+                mark = ax.scatter(
+                    *self.new.T, marker="*", s=90, color=look.ink, edgecolors=look.paper, lw=0.6, zorder=4
+                )
                 handles, words = [*handles, mark], [*words, "new"]
             notes = [*self.groups.notes, "" if len(self.scores) <= MANY else _dense(len(self.scores), self.groups)]
             if ellipse:

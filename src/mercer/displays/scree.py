@@ -54,7 +54,13 @@ class ScreeDisplay(Display):
     """
 
     def __init__(
-        self, shares: Any, *, lower: Any = None, upper: Any = None, suggestion: Suggestion | None = None, prefix: str = "PC"
+        self,
+        shares: Any,
+        *,
+        lower: Any = None,
+        upper: Any = None,
+        suggestion: Suggestion | None = None,
+        prefix: str = "PC",
     ) -> None:
         self.shares = np.asarray(shares, dtype=np.float64)
         if self.shares.ndim != 1 or not len(self.shares) or not np.isfinite(self.shares).all():
@@ -90,7 +96,9 @@ class ScreeDisplay(Display):
         require(model, cls.__name__, "PCA", "KernelPCA")
         shares = shares_of(model)
         if shares is None or not np.isfinite(shares).all():
-            raise BadData("The kernel is not positive semi-definite here, so that shares of the variance have no meaning.")
+            raise BadData(
+                "The kernel is not positive semi-definite here, so that shares of the variance have no meaning."
+            )
         said = suggest(model, X, y, random_state=random_state) if rules else None
         return cls(shares, **_proven(model, shares), suggestion=said, prefix=prefix_of(model)).plot(**drawn)
 
@@ -177,7 +185,9 @@ class ScreeDisplay(Display):
     def _notes(self, k: int) -> list[str]:
         notes = [] if self.suggestion is None else [self.suggestion.consensus]
         if k < len(self.shares):
-            notes.append(f"The first {k} of {len(self.shares)} components, with {percent(self.cumulative[k - 1])} of the variance.")
+            notes.append(
+                f"The first {k} of {len(self.shares)} components, with {percent(self.cumulative[k - 1])} of the variance."
+            )
         return notes
 
 

@@ -58,7 +58,9 @@ def associations(scores: Array, metadata: Any, adjust: str = "fdr") -> Associati
     found, of_classes, used = [], [], []
     for name, column in columns.items():
         if len(column) != len(scores):
-            raise BadData(f"Column {name!r:.60} has {counted(len(column), 'value')}, and there are {len(scores):,} rows.")
+            raise BadData(
+                f"Column {name!r:.60} has {counted(len(column), 'value')}, and there are {len(scores):,} rows."
+            )
         there = np.array([not _missing(value) for value in column.tolist()], dtype=bool)
         labels = as_labels(column[there]) if there.any() else np.empty(0)
         of_classes.append(are_classes(labels) if len(labels) else False)
@@ -77,7 +79,9 @@ def _columns(metadata: Any) -> dict[str, Array]:
     if array.ndim != 2:
         raise BadData(f"metadata has to be columns; got an array of shape {array.shape}.")
     name = getattr(metadata, "name", None)
-    return {str(name) if name is not None and array.shape[1] == 1 else f"y{j}": array[:, j] for j in range(array.shape[1])}
+    return {
+        str(name) if name is not None and array.shape[1] == 1 else f"y{j}": array[:, j] for j in range(array.shape[1])
+    }
 
 
 def _missing(value: Any) -> bool:
