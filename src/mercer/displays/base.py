@@ -35,6 +35,7 @@ class Display(ABC):
     ax_: Any
     figure_: Any
     notes_: list[str]
+    _ours: bool  # whether the figure was made here
 
     @abstractmethod
     def plot(self, ax: Any = None, *, theme: str | None = None, size: Sequence[float] | None = None) -> Self:
@@ -93,7 +94,7 @@ class Display(ABC):
     def _one(self, ax: Any, theme: str | None, size: Any, usual: tuple[float, float]) -> Iterator[tuple[Any, Look]]:
         """One panel."""
         with drawing(ax, theme, check_size(size, usual)) as (figure, given, look):
-            self.figure_, self.notes_ = figure, []
+            self.figure_, self.notes_, self._ours = figure, [], given is None
             self.ax_ = figure.subplots() if given is None else given
             _dress(self.ax_, look, given is None or theme is not None)
             yield self.ax_, look
@@ -104,7 +105,7 @@ class Display(ABC):
     ) -> Iterator[tuple[Any, Look]]:
         """rows × columns panels; axes that were given are cut into so many, or are so many themselves."""
         with drawing(ax, theme, check_size(size, usual)) as (figure, given, look):
-            self.figure_, self.notes_ = figure, []
+            self.figure_, self.notes_, self._ours = figure, [], given is None
             self.ax_ = figure.subplots(*shape, squeeze=False, **how) if given is None else _cut(given, shape)
             for one in self.ax_.flat:
                 _dress(one, look, given is None or theme is not None)
@@ -115,31 +116,53 @@ class Display(ABC):
     def _say(self, ax: Any, look: Look, title: str = "", notes: Iterable[str] = (), top: float = 0.0) -> None:
         """A title and sentences above the axes, at the left; `top` points are taken already. Names in them are safe."""
         self.notes_ += [note for note in notes if note]
-        letters = int(ax.get_window_extent().width / ax.get_figure(root=True).dpi * 72 / (0.53 * _SMALL))
-        text = wrapped(self.notes_, letters)
+        text = wrapped(self.notes_, _letters(ax.get_window_extent().width, ax))
         lines = text.count("\n") + 1 if text else 0
         if text:
             ax.annotate(
-                text, (0, 1), (0, 5 + top), xycoords="axes fraction",
-                textcoords="offset points", va="bottom", fontsize=_SMALL, color=look.ink, alpha=0.8,
+                text, (0, 1), (0, 5 + top), xycoords="axes fraction", textcoords="offset points", va="bottom",
+                fontsize=_SMALL, color=look.ink, alpha=0.8,
             )  # fmt: skip
         if title:
-            pad = 7 + top + _LINE * _SMALL * lines
-            ax.set_title(title, loc="left", pad=pad, color=look.ink)
+            ax.set_title(title, loc="left", pad=7 + top + _LINE * _SMALL * lines, color=look.ink)
 
-    def _legend(
-        self, ax: Any, handles: Sequence[Any], names: Sequence[str], title: str = "", away: float = 1.02
-    ) -> None:
-        """Beside the axes, where it covers nothing. Names, which are safe, come later: those with _ would be left out."""
+    def _say_above_all(self, look: Look, notes: Iterable[str]) -> None:
+        """Sentences above all panels of a figure that is ours; above the first one of others."""
+        if not self._ours:
+            self._say(self.ax_.flat[0], look, "", notes, top=12.0)
+            return
+        self.notes_ += [note for note in notes if note]
+        if text := wrapped(self.notes_, _letters(self.figure_.bbox.width, self.ax_.flat[0])):
+            self.figure_.suptitle(text, x=0.01, ha="left", fontsize=_SMALL, color=look.ink, alpha=0.8)
+
+    def _legend(self, ax: Any, handles: Sequence[Any], names: Sequence[str], away: float = 1.02) -> None:
+        """Beside the axes, or (None) beside all panels, where it covers nothing.
+
+        Names, which are safe, are set when it is there: it would leave out those that begin with _.
+        """
         if not handles:
             return
-        legend = ax.legend(
-            handles, ["name"] * len(handles), loc="upper left", bbox_to_anchor=(away, 1), borderaxespad=0,
-            fontsize=_SMALL + 0.5, title=title or None, ncols=1 + (len(handles) - 1) // 24, frameon=False,
-        )  # fmt: skip
+        how = {"fontsize": _SMALL + 0.5, "ncols": 1 + (len(handles) - 1) // 24, "frameon": False, "borderaxespad": 0}
+        words = ["name"] * len(handles)
+        if ax is None and self._ours:
+            legend = self.figure_.legend(handles, words, loc="outside right upper", **how)
+        else:
+            beside = self.ax_[0, -1] if ax is None else ax
+            legend = beside.legend(handles, words, loc="upper left", bbox_to_anchor=(away, 1), **how)
         for text, name in zip(legend.get_texts(), names, strict=True):
             text.set_text(name)
-        legend.set_alignment("left")
+
+    def _colour_bar(self, ax: Any, look: Look, shown: Any, label: str = "", place: str = "right") -> None:
+        """What colours mean, beside the axes or below them."""
+        bar = self.figure_.colorbar(shown, ax=ax, location=place, fraction=0.046, pad=0.02)
+        bar.ax.tick_params(colors=look.ink, labelsize=8)
+        bar.outline.set_visible(False)
+        bar.set_label(label, color=look.ink, fontsize=_SMALL)
+
+
+def _letters(pixels: float, ax: Any) -> int:
+    """How many letters of a note find room in so many pixels."""
+    return int(pixels / ax.get_figure(root=True).dpi * 72 / (0.53 * _SMALL))
 
 
 def _dress(ax: Any, look: Look, ours: bool) -> None:

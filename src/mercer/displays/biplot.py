@@ -167,8 +167,8 @@ class BiplotDisplay(Display):
         self.shown_ = chosen(features, self.names, strength, min(n or 7, 7) if by_region and features is None else n)
         self.factor_ = _factor(self.scores, self.arrows[:, self.shown_], by_region)
         with self._one(ax, theme, size, (7.2, 5.6)) as (ax, look):
-            quiet = {"alpha": 0.55} | (points or {})
-            handles, words = draw_cloud(ax, look, self.scores, self.groups, legend, **quiet)
+            quiet = {"alpha": 0.7} | (points or {})
+            handles, words = draw_cloud(ax, look, self.scores, self.groups, **quiet)
             limits_around(ax, self.scores)
             tips, starts = self._tips()
             draw_arrows(ax, tips, self._colours(look, colour), starts, **(arrows or {}))
@@ -182,6 +182,10 @@ class BiplotDisplay(Display):
                 self._second_axes(ax, look)
             if legend or by_region:
                 self._legend(ax, handles, words, away=1.02 if by_region else 1.14)
+            if colour == "cos2":
+                self._colour_bar(
+                    ax, look, part("cm").ScalarMappable(part("colors").Normalize(0, 1), NUMBERS), "cos²", "bottom"
+                )
             if not by_region:
                 names = [self.names[i] for i in self.shown_]
                 left = place_names(ax, tips, names, colour=look.ink, size=9, outwards=True)[1]
@@ -228,17 +232,17 @@ class BiplotDisplay(Display):
     def _notes(self, colour: str | None) -> list[str]:
         d, shown = self.arrows.shape[1], len(self.shown_)
         what = {
-            "distance": "the axes V, by the numbers above and at the right; distances of rows are true",
-            "correlation": "the loadings, by the numbers above and at the right; their angles are correlations",
+            "distance": "the axes V, numbers above and at the right; distances of rows are true",
+            "correlation": "the loadings, numbers above and at the right; cosines of their angles are correlations",
             "gradient": "where scores go if a column rises by one standard deviation",
         }.get(self.scaling, "columns")
         which = f"{shown} of {counted(d, 'column')}" if shown < d else counted(d, "column")
-        shade = " The darker, the less of a column the plane shows (cos² from 0 to 1)." if colour == "cos2" else ""
+        shade = " Their colour is the share of a column that the plane shows." if colour == "cos2" else ""
         return [f"Arrows: {which}, {what}; drawn {self.factor_:.3g} times as long.{shade}"]
 
 
 def _factor(scores: Array, arrows: Array, by_region: bool) -> float:
-    """So that the longest arrow goes nearly as far as rows do, in a round number; of regions, no farther than the next."""
+    """So that the longest arrow goes nearly as far as rows do, in a round number; of regions, less."""
     reach = np.linalg.norm(scores - (scores.mean(axis=0) if by_region else 0), axis=1).max(initial=0.0)
     longest = np.linalg.norm(arrows, axis=-1).max(initial=0.0)
     if not (reach > 0 and longest > 0):

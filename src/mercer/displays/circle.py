@@ -18,7 +18,7 @@ __all__ = ["CircleDisplay", "draw_arrows"]
 
 
 def draw_arrows(ax: Any, tips: Array, colours: Any, starts: Array | None = None, **style: Any) -> None:
-    """Arrows, each from its start or from the origin to its tip; never clipped, and the axes reach as far as they do."""
+    """Arrows, each from its start or from the origin to its tip; never cut, and the axes reach as far."""
     if not len(tips):
         return
     starts = np.zeros_like(tips) if starts is None else starts
@@ -110,7 +110,12 @@ class CircleDisplay(Display):
             axis_label(prefix_of(model), two[0], shares_of(model)),
             axis_label(prefix_of(model), two[1], shares_of(model)),
         )
-        values = {"names": found.names, "supplementary": beside, "others": found.others or None, "labels": labels}
+        values: dict[str, Any] = {
+            "names": found.names,
+            "supplementary": beside,
+            "others": found.others or None,
+            "labels": labels,
+        }
         return cls(found.correlations[:, two], **values).plot(**drawn)
 
     def plot(
@@ -137,7 +142,7 @@ class CircleDisplay(Display):
             Itself.
         """
         lengths = np.linalg.norm(np.nan_to_num(self.correlations), axis=1)
-        varying = np.isfinite(self.correlations).all(axis=1)
+        varying: Array = np.asarray(np.isfinite(self.correlations).all(axis=1))
         self.shown_ = [i for i in chosen(features, self.names, lengths, n) if varying[i]]
         with self._one(ax, theme, size, (5.8, 5.8)) as (ax, look):
             self._draw_circle(ax, look)

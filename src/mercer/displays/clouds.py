@@ -1,5 +1,6 @@
 """Clouds of points in the plane: as points with a style for each group, or as an image where there are too many."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,9 @@ _SAMPLE = 4000  # points that a density along one axis is taken of
 
 
 def draw_cloud(
-    ax: Any, look: Look, points: Array, groups: Groups, legend: bool = True, **style: Any
+    ax: Any, look: Look, points: Array, groups: Groups, bar: Callable[[Any], None] | None = None, **style: Any
 ) -> tuple[list, list]:
-    """Handles and names for a legend; numbers get a bar of colours instead."""
+    """Handles and names for a legend; of numbers, `bar` is called with what the colours are of."""
     if len(points) > MANY:
         return _draw_image(ax, look, points, groups)
     n = len(points)
@@ -31,11 +32,13 @@ def draw_cloud(
         "edgecolors": look.paper,
         "linewidths": 0.4 if n < 3000 else 0,
     }
-    style, handles, names = usual | {"alpha": 0.9 if n < 3000 else 0.6} | style, [], []
+    handles: list[Any] = []
+    names: list[str] = []
+    style = usual | {"alpha": 0.9 if n < 3000 else 0.6} | style
     if groups.values is not None:
         there = np.isfinite(groups.values)
         shown = ax.scatter(*points[there].T, c=groups.values[there], cmap=NUMBERS, **style)
-        _colour_bar(ax, look, shown) if legend else None
+        bar(shown) if bar else None
     else:
         for name, own, rows in groups:
             handle = ax.scatter(*points[rows].T, color=own.colour, marker=own.marker, **style)
@@ -48,20 +51,14 @@ def draw_cloud(
     return handles, names
 
 
-def _colour_bar(ax: Any, look: Look, shown: Any) -> None:
-    bar = ax.get_figure(root=True).colorbar(shown, ax=ax, fraction=0.046, pad=0.02)
-    bar.ax.tick_params(colors=look.ink, labelsize=8)
-    bar.outline.set_visible(False)
-
-
 def _draw_image(ax: Any, look: Look, points: Array, groups: Groups) -> tuple[list, list]:
     """How many points every pixel has, on a scale of logarithms; of groups, in the colour of the largest there."""
     low, high = points.min(axis=0), points.max(axis=0)
     bins = [np.linspace(low[i], high[i] if high[i] > low[i] else low[i] + 1, _PIXELS + 1) for i in (0, 1)]
     extent = (*bins[0][[0, -1]], *bins[1][[0, -1]])
     how = {"origin": "lower", "extent": extent, "aspect": "auto", "interpolation": "nearest"}
-    shown = list(groups) if groups.names else [("", None, np.arange(len(points)))]
-    counts = np.array([np.histogram2d(*points[rows].T, bins=bins)[0].T for _, _, rows in shown])
+    shown = list(groups)
+    counts = np.array([np.histogram2d(points[rows, 0], points[rows, 1], bins)[0].T for _, _, rows in shown])
     depth = np.log1p(counts.sum(axis=0))
     if not groups.names:
         image = ax.imshow(np.ma.masked_equal(depth, 0), cmap=NUMBERS, **how)

@@ -9,6 +9,9 @@ from mercer.displays.asking import check_components, columns_of, prefix_of, requ
 from mercer.displays.base import Display
 from mercer.displays.words import axis_label, safe
 from mercer.errors import BadData, WrongUse, counted, in_short
+from mercer.fits.kernel.opening import is_precomputed
+from mercer.functions.asking import plain_scores
+from mercer.models.linear import LinearModel
 
 __all__ = ["FieldDisplay"]
 
@@ -93,7 +96,7 @@ class FieldDisplay(Display):
         numbers = check_components(
             range(min(4, model._n_features_out)) if components is None else components, model._n_features_out
         )
-        values = np.asarray(model.transform(_as_given(model, grid)), dtype=np.float64)[:, numbers]
+        values = plain_scores(model, _as_seen(model, grid))[:, numbers]
         others = rows.shape[1] - 2
         about = f"{counted(others, 'other column')} at the median." if others else ""
         labels = [axis_label(prefix_of(model), j, shares_of(model)) for j in numbers]
@@ -139,36 +142,30 @@ class FieldDisplay(Display):
                     one.set_ylabel(safe(self.names[1]), fontsize=8)
                 one.set_title(self.labels[j], loc="right", fontsize=9, color=look.ink)
             line = "The line is where a component is zero."
-            self._say(panels.flat[0], look, "", [f"{line} {self.about}"], top=14.0 if k == 1 else 12.0)
+            self._say_above_all(look, [f"{line} {self.about}".strip()])
         return self
 
 
 def _rows(model: Any, X: Any) -> Array:
     """In the units of X."""
-    if X is None:
-        if not hasattr(model, "X_fit_"):
-            raise ValueError(f"{type(model).__name__} keeps no rows, which say where the plane is: give them as X.")
-        rows = dense(model.X_fit_, np.float64) * getattr(model, "scale_", 1.0)
-    else:
-        items = model._new_items(X)
-        if items.kind != "rows":
-            raise BadData("Fields are over a plane of two columns of numbers, and these items have none.")
-        rows = dense(items.load(), np.float64)
-        rows = (
-            rows * getattr(model, "scale_", 1.0) if hasattr(model, "X_fit_") or hasattr(model, "landmarks_") else rows
-        )
-    if rows.ndim != 2 or rows.shape[1] < 2:
+    if X is None and not hasattr(model, "X_fit_"):
+        raise ValueError(f"{type(model).__name__} keeps no rows, which say where the plane is: give them as X.")
+    items = None if X is None else model._new_items(X)
+    if items is not None and items.kind != "rows":
+        raise BadData("Fields are over a plane of two columns of numbers, and these items have none.")
+    rows = np.asarray(model.X_fit_ if items is None else dense(items.load(), np.float64))
+    if rows.ndim != 2 or rows.shape[1] < 2 or rows.dtype.kind not in "fiub" or _of_matrix(model):
         raise BadData("Fields are over a plane: two columns of numbers are needed at least.")
-    return np.asarray(rows)
+    return rows if isinstance(model, LinearModel) else rows * getattr(model, "scale_", 1.0)
 
 
-def _as_given(model: Any, grid: Array) -> Any:
-    """With the names of columns that the model was fitted with."""
-    if not hasattr(model, "feature_names_in_"):
-        return grid
-    import pandas as pd
+def _of_matrix(model: Any) -> bool:
+    return not isinstance(model, LinearModel) and is_precomputed(model)
 
-    return pd.DataFrame(grid, columns=model.feature_names_in_)
+
+def _as_seen(model: Any, rows: Array) -> Array:
+    """As kernels compare them, with columns divided; PCA divides by itself."""
+    return rows if isinstance(model, LinearModel) else rows / getattr(model, "scale_", 1.0)
 
 
 def _two(features: Any, names: list[str]) -> list[int]:

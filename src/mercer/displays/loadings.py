@@ -7,6 +7,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.displays.asking import check_components, chosen, columns_of, prefix_of, require, shares_of
 from mercer.displays.base import Display
+from mercer.displays.canvas import part
 from mercer.displays.words import axis_label, safe
 from mercer.errors import BadData, in_short
 from mercer.functions.influence import influence
@@ -20,7 +21,7 @@ _ACROSS = 4  # panels in a row
 class LoadingsDisplay(Display):
     """For each component the columns with the largest loadings, as bars to the left or to the right.
 
-    Of PCA, loadings are vⱼ√λⱼ; of kernel PCA, those of the linear functions with the mean gradients (`mercer.influence`).
+    Of PCA, loadings are vⱼ√λⱼ; of kernel PCA, those of linear functions with the mean gradients (`mercer.influence`).
 
     Parameters
     ----------
@@ -121,7 +122,7 @@ class LoadingsDisplay(Display):
         self.shown_ = [self._shown(j, features, n, cutoff) for j in range(k)]
         rows, across = -(-k // _ACROSS), min(k, _ACROSS)
         height = 0.9 + 0.2 * max(4, *(len(shown) for shown in self.shown_))
-        usual = (min(2.0 + 2.6 * across, 40), min(rows * height, 40))
+        usual = (min(1.0 + 2.9 * across, 40), min(rows * height, 40))
         with self._many(ax, theme, size, usual, (rows, across)) as (panels, look):
             reach = 1.08 * max(
                 [float(np.abs(self.loadings[shown, j]).max(initial=0)) for j, shown in enumerate(self.shown_)]
@@ -132,7 +133,7 @@ class LoadingsDisplay(Display):
                     continue
                 self._draw_bars(one, look, j, reach or 1.0, cutoff)
             panels.flat[0].set_xlabel("loading", fontsize=8)
-            self._say(panels.flat[0], look, "", self._notes(n, cutoff, features))
+            self._say_above_all(look, self._notes(n, cutoff, features))
         return self
 
     def _shown(self, j: int, features: Any, n: int | None, cutoff: float) -> list[int]:
@@ -152,6 +153,7 @@ class LoadingsDisplay(Display):
         ax.set(xlim=(-reach, reach), ylim=(max(len(shown), 1) - 0.4, -0.6))
         ax.set_title(self.labels[j], loc="right", fontsize=9, color=look.ink)
         ax.tick_params(axis="x", labelsize=7)
+        ax.xaxis.set_major_locator(part("ticker").MaxNLocator(nbins=4, symmetric=True))
 
     def _notes(self, n: int | None, cutoff: float, features: Any) -> list[str]:
         d = len(self.loadings)

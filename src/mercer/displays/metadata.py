@@ -137,9 +137,7 @@ class MetadataDisplay(Display):
             ax.spines[:].set_visible(False)
             ax.tick_params(length=0)
             self._write_numbers(ax, shown)
-            bar = ax.get_figure(root=True).colorbar(shown, ax=ax, fraction=0.05, pad=0.02)
-            bar.ax.tick_params(colors=look.ink, labelsize=8)
-            bar.outline.set_visible(False)
+            self._colour_bar(ax, look, shown)
             self._say(ax, look, "", self._notes())
         return self
 
@@ -153,7 +151,7 @@ class MetadataDisplay(Display):
                 continue
             red, green, blue, _ = shown.cmap(shown.norm(value))
             light = 0.299 * red + 0.587 * green + 0.114 * blue > 0.5
-            text = f"{value:.2f}{self.stars[i, j]}"
+            text = f"{round(value, 2) + 0.0:.2f}{self.stars[i, j]}"
             ax.text(j, i, text, ha="center", va="center", fontsize=8, color="black" if light else "white")
 
     def _notes(self) -> list[str]:

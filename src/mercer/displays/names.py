@@ -1,4 +1,4 @@
-"""Names beside points that do not cover each other: one after the other, each at the first of eight places with room."""
+"""Names beside points that do not cover each other: one after the other, each at the first place with room."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -136,15 +136,12 @@ class NeighborhoodDisplay(Display):
                 lines.set(array=self.distances[rows].ravel(), cmap=NUMBERS)
             ax.add_collection(lines)
             if self.distances is not None:
-                bar = ax.get_figure(root=True).colorbar(lines, ax=ax, fraction=0.046, pad=0.02)
-                bar.set_label("distance of neighbours in the input", color=look.ink, fontsize=8)
-                bar.ax.tick_params(colors=look.ink, labelsize=8)
-                bar.outline.set_visible(False)
-            handles, names = draw_cloud(ax, look, self.places, self.groups, False, s=12)
+                self._colour_bar(ax, look, lines, "distance of neighbours in the input", "bottom")
+            handles, names = draw_cloud(ax, look, self.places, self.groups, s=12)
             limits_around(ax, self.places)
             ax.set(xlabel=self.labels[0], ylabel=self.labels[1])
             if legend:
-                self._legend(ax, handles, names, away=1.28)
+                self._legend(ax, handles, names)
             few = f"Lines of {len(rows):,} of {n:,} rows." if len(rows) < n else ""
             self._say(ax, look, "", [self.about, few, *self.groups.notes])
         return self

@@ -90,7 +90,8 @@ class NoveltyDisplay(Display):
         known, half = model.statistics(calibration).T, model.alpha / 2
         limits = [Calibration.of(one).threshold(half) for one in known]
         novel = (t2 > limits[0]) | (q > limits[1])
-        about = f"Limits by {counted(len(known[0]), 'calibration row')}: of usual rows, {model.alpha:.0%} at most exceed either."
+        by = counted(len(known[0]), "calibration row")
+        about = f"Limits by {by}: of usual rows, {model.alpha:.0%} at most exceed either."
         return cls(t2, q, novel=novel, t2_limit=limits[0], q_limit=limits[1], names=names, about=about).plot(**drawn)
 
     def plot(self, ax: Any = None, *, theme: str | None = None, size: Any = None) -> Self:

@@ -110,12 +110,12 @@ class PairsDisplay(Display):
                     if i == j:
                         self._draw_density(one, i)
                     else:
-                        drawn = draw_cloud(one, look, self.scores[:, [j, i]], self.groups, False, **style)
+                        drawn = draw_cloud(one, look, self.scores[:, [j, i]], self.groups, **style)
                         handles, names = drawn
                     _trim(one, i, j, k, self.labels)
             if handles:
-                self._legend(panels[0, -1], handles, names)
-            self._say(panels[0, 0], look, "", self.groups.notes)
+                self._legend(None, handles, names)
+            self._say_above_all(look, self.groups.notes)
         return self
 
     def _draw_density(self, ax: Any, i: int) -> None:

@@ -1,4 +1,4 @@
-"""Colours that colour-blind people can tell apart, and what groups of rows get: each a colour and a marker of its own."""
+"""Colours that colour-blind people can tell apart, and groups of rows: each has a colour and a marker of its own."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Style:
 
 
 def styles(n: int) -> list[Style]:
-    """Okabe and Ito's colours up to seven groups, Petroff's up to ten; beyond, pairs of colour and marker, all distinct.
+    """Okabe and Ito's colours up to seven groups, Petroff's up to ten; beyond, pairs of colour and marker.
 
     Seven markers and ten colours have no common divisor, so that pairs repeat after seventy only.
     """

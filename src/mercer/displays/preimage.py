@@ -170,6 +170,6 @@ class PreimageDisplay(Display):
 
 def _with_way_back(model: Any) -> Any:
     """The model; kernel PCA that has no way back, with one that needs no other fit."""
-    if isinstance(model, KernelModel) and model.preimage is None and not hasattr(model, "dual_coef_"):  # type: ignore[attr-defined]
+    if isinstance(model, KernelModel) and model.preimage is None and not hasattr(model, "dual_coef_"):
         return copy.copy(model).set_params(preimage="auto")
     return model

@@ -17,7 +17,7 @@ __all__ = ["ReconstructionDisplay"]
 
 
 class ReconstructionDisplay(Display):
-    """The share of the squared distances from the mean that the first k components leave, of one set of rows or several.
+    """The share of the squared distances from the mean that the first k components leave, of sets of rows.
 
     Parameters
     ----------

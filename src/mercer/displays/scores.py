@@ -1,5 +1,6 @@
 """Scores: the rows in the plane of two components."""
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -149,7 +150,8 @@ class ScoresDisplay(Display):
             Itself.
         """
         with self._one(ax, theme, size, (6.8, 4.8)) as (ax, look):
-            handles, words = draw_cloud(ax, look, self.scores, self.groups, legend, **(points or {}))
+            bar = partial(self._colour_bar, ax, look)
+            handles, words = draw_cloud(ax, look, self.scores, self.groups, bar if legend else None, **(points or {}))
             if self.new is not None:
                 mark = ax.scatter(
                     *self.new.T, marker="*", s=90, color=look.ink, edgecolors=look.paper, lw=0.6, zorder=4
@@ -164,7 +166,9 @@ class ScoresDisplay(Display):
             if marginals:
                 draw_densities(ax, look, self.scores, self.groups)
             if legend:
-                self._legend(ax, handles, words, away=1.16 if marginals else 1.02)
+                self._legend(
+                    ax, handles, words, away=1.16 if marginals else 1.2 if self.groups.values is not None else 1.02
+                )
             if self.names is not None:
                 left = place_names(ax, self.scores, self.names, colour=look.ink, taken=self.scores[:5000])[1]
                 notes.append(about_names(left, len(self.names)))

@@ -185,9 +185,8 @@ class ScreeDisplay(Display):
     def _notes(self, k: int) -> list[str]:
         notes = [] if self.suggestion is None else [self.suggestion.consensus]
         if k < len(self.shares):
-            notes.append(
-                f"The first {k} of {len(self.shares)} components, with {percent(self.cumulative[k - 1])} of the variance."
-            )
+            kept = f"The first {k} of {len(self.shares)} components"
+            notes.append(f"{kept}, with {percent(self.cumulative[k - 1])} of the variance.")
         return notes
 
 

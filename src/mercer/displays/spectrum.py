@@ -85,7 +85,7 @@ class SpectrumDisplay(Display):
                 certificate.parts[0],
             )
         beyond, unresolved = getattr(certificate, "bound_beyond", None), getattr(certificate, "unresolved", ())
-        intervals = {"lower": lower, "upper": upper, "beyond": beyond, "unresolved": unresolved}
+        intervals: dict[str, Any] = {"lower": lower, "upper": upper, "beyond": beyond, "unresolved": unresolved}
         return cls(values, **intervals, about=about, prefix=prefix_of(model)).plot(**drawn)
 
     def plot(self, ax: Any = None, *, theme: str | None = None, size: Any = None) -> Self:
@@ -121,6 +121,7 @@ class SpectrumDisplay(Display):
             if self.beyond is not None and self.beyond > 0:
                 ax.axhline(self.beyond, color=ORANGE, ls="--", lw=1.3)
             ax.set(yscale="log", xlabel=f"number of the component ({self.prefix.strip()})", ylabel="eigenvalue")
+            ax.margins(y=0.12)
             ax.xaxis.set_major_locator(part("ticker").MaxNLocator(integer=True, nbins=12))
             self._say(ax, look, "", self._notes())
         return self
@@ -128,8 +129,8 @@ class SpectrumDisplay(Display):
     def _notes(self) -> list[str]:
         notes = [safe(self.about, 300)]
         if self.beyond is not None and self.beyond > 0:
-            side = "above" if self.beyond <= self.values.max() and self.values[0] >= self.values[-1] else "below"
-            notes.append(f"Dashed: no other eigenvalue is proven to be {'larger' if side == 'above' else 'smaller'}.")
+            side = "above" if self.values[-1] > self.values[0] else "below"
+            notes.append(f"Dashed: all other eigenvalues are proven to lie {side}.")
         zero = int(np.sum(self.values <= 0))
         notes.append(f"{zero} of them zero to rounding, drawn at the bottom." if zero else "")
         notes.append("Hollow: directions that the data do not determine." if self.unresolved else "")
