@@ -4,6 +4,7 @@ This is the one module that looks upwards: users expect a method, and the rooms 
 them. Each import stands in the method that needs it.
 """
 
+from pathlib import Path
 from typing import Any
 
 
@@ -36,3 +37,26 @@ class WithRoomsAbove:
         from mercer.displays.kinds import plot
 
         return plot(self, X, y, kind, options)
+
+    def save(self, path: str | Path, notes: dict[str, Any] | None = None) -> Path:
+        """Write the fitted model to one file, from which `mercer.load` makes it again.
+
+        Parameters
+        ----------
+        path : path
+            The file, by custom with the ending .mercer.
+        notes : dict, default=None
+            Anything that JSON can say, to travel along.
+
+        Returns
+        -------
+        path : pathlib.Path
+            Where it is.
+
+        See Also
+        --------
+        mercer.save : The same, with all that is to be said about it.
+        """
+        from mercer.store.files import save
+
+        return save(self, path, notes)
