@@ -11,6 +11,7 @@ from mercer.commands.fit import fit
 from mercer.commands.influence import influence
 from mercer.commands.novelty import novelty
 from mercer.commands.plan import plan
+from mercer.commands.plot import plot
 from mercer.commands.stability import stability
 from mercer.commands.tune import tune
 from mercer.terminal import put
@@ -39,5 +40,5 @@ def _options(
     pass
 
 
-for command in (fit, components, influence, stability, plan, tune, novelty, demo):
+for command in (fit, components, influence, stability, plan, tune, novelty, plot, demo):
     app.command()(command)

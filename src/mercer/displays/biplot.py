@@ -19,7 +19,7 @@ from mercer.functions.contributions import contributions
 from mercer.functions.influence import influence
 from mercer.models.linear import LinearModel
 
-__all__ = ["BiplotDisplay"]
+__all__ = ["SCALINGS", "BiplotDisplay"]
 
 SCALINGS = ("distance", "correlation")
 _REACH = 0.85  # of the way to the farthest row: how far the longest arrow goes
