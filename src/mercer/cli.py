@@ -16,6 +16,7 @@ from mercer.commands.inspect import inspect
 from mercer.commands.inverse import inverse
 from mercer.commands.novelty import novelty
 from mercer.commands.plan import plan
+from mercer.commands.plot import plot
 from mercer.commands.stability import stability
 from mercer.commands.transform import transform
 from mercer.commands.tune import tune
@@ -48,7 +49,7 @@ def _options(
 
 _GROUPS = {
     "Fit and apply": (fit, transform, inverse, denoise, novelty),
-    "Understand": (components, influence, stability),
+    "Understand": (components, influence, stability, plot),
     "Choose": (plan, tune),
     "Model files": (inspect, verify, convert),
     "About mercer": (doctor, demo),
