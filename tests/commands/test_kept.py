@@ -88,7 +88,7 @@ def test_a_fit_that_is_kept_says_where_and_writes_scores_only_if_told_to(home, t
 def test_what_is_kept_is_the_model_with_how_its_file_was_read(home):
     model, notes = mercer.load(home / "pca.mercer"), mercer.inspect(home / "pca.mercer")["notes"]
     assert_allclose(model.transform(ALL.tail(30)), python("pca").transform(Y), atol=1e-12)
-    assert notes == {"reading": {"id": "plant", "label": "kind"}} and model.progress is False
+    assert notes == {"id": "plant", "label": "kind"} and model.progress is False
 
 
 def test_auto_is_a_rule_that_finds_the_number(home, tmp_path):

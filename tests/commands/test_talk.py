@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import shutil
 import sys
 
 import numpy as np
@@ -41,14 +42,35 @@ LINES = [
     "stability x.csv -d 2 --draws 5 --seed 1",
     "plan --rows 100 --rows 1e4 --features 3",
     "tune x.csv --kernels linear,rbf --seed 1",
+    "transform m.mercer new.csv -o OUT",
+    "inverse m.mercer scores.csv -o OUT",
+    "denoise m.mercer new.csv -o OUT",
+    "plot m.mercer x.csv -o picture.svg",
+    "plot m.mercer --kind scree -o picture.svg",
+    "inspect m.mercer",
+    "verify m.mercer",
+    "convert m.mercer -o weights.csv",
+    "convert m.mercer x.csv --to plink -o p",
     "demo --only 2 --out .",
     "doctor",
 ]
-PUTS = [line for line in LINES if "OUT" not in line and "--dry-run" not in line]
+SILENT = "--dry-run", "plot", "convert"  # what is asked for is said, or goes to files of other kinds
+PUTS = [line for line in LINES if "OUT" not in line and not any(word in line for word in SILENT)]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """A model file, and scores by it."""
+    folder = tmp_path_factory.mktemp("model")
+    NUMBERS.to_csv(folder / "x.csv", index=False)
+    assert run_in(folder, "fit x.csv --method pca -d 2 --save m.mercer -o scores.csv").returncode == 0
+    return folder
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path, model):
+    for name in ("m.mercer", "scores.csv"):
+        shutil.copy(model / name, tmp_path / name)
     NUMBERS.to_csv(tmp_path / "x.csv", index=False)
     NUMBERS.head(9).to_csv(tmp_path / "new.csv", index=False)
     NUMBERS.assign(kind=["u", "v"] * 30).to_csv(tmp_path / "mixed.csv", index=False)
@@ -148,11 +170,16 @@ def test_the_code_that_is_shown_runs_and_finds_the_same(folder, line):
     shown = run_in(folder, f"{line} --show-code")
     assert shown.returncode == 0 and shown.stderr == "", shown.stderr
     assert not (folder / "out.csv").exists() and not (folder / "figure_2.html").exists()
-    done, ran = run_in(folder, line), run_code(shown.stdout.replace("out.csv", "other.csv"), folder)
+    done, ran = (
+        run_in(folder, line),
+        run_code(shown.stdout.replace("out.csv", "other.csv").replace("picture.", "other."), folder),
+    )
     assert done.returncode == ran.returncode == 0, ran.stderr
     if line.endswith("OUT"):
         pd.testing.assert_frame_equal(pd.read_csv(folder / "out.csv"), pd.read_csv(folder / "other.csv"))
-    elif line.startswith(("plan", "tune")) or "--dry-run" in line:  # times of this machine
+    elif line.startswith("plot"):
+        assert (folder / "picture.svg").read_bytes() == (folder / "other.svg").read_bytes()
+    elif line.startswith(("plan", "tune", "convert")) or "--dry-run" in line:  # times of this machine; files
         assert ran.stdout.strip()
     else:
         assert in_options(ran.stdout).split() == done.stdout.split() != []

@@ -6,13 +6,15 @@ from typing import Annotated
 import typer
 
 from mercer.commands import arguments as given
-from mercer.commands.arguments import reads_a_file
+from mercer.commands.answers import Job
+from mercer.commands.frame import takes
+from mercer.commands.groups import Reading
 
 
-@reads_a_file
+@takes(Reading)
 def convert(
     context: typer.Context,
-    model: Annotated[Path, typer.Argument(readable=False, help="The file of a fitted model, as `save` writes it.")],
+    model: given.Model,
     out: Annotated[
         Path,
         typer.Option("--out", "-o", readable=False, help="The file; of several, how their names begin."),
@@ -30,10 +32,14 @@ def convert(
     dtype: Annotated[
         str | None, typer.Option("--dtype", help="Of what an ONNX model takes and gives: float32 (usual) or float64.")
     ] = None,
-    text: given.Text = None,
-    case: given.Case = None,
-) -> None:
+) -> Job:
     """Write a fitted model as ONNX, as files of PLINK or flashpca, or as tables: all of its files or none."""
-    from mercer.commands.converting import convert_file
+    from mercer.commands.converting import Convert, refuse_alone
+    from mercer.commands.kept import Kept
+    from mercer.commands.opening import Wanted
 
-    convert_file(model, data, out, context, {"to": to, "scores": scores, "dtype": dtype})
+    typed = Wanted.typed(context, data or "")
+    if data is None:
+        refuse_alone(typed)
+    asked = {"to": to, "scores": scores, "dtype": dtype}
+    return Convert(Kept.of(model), None if data is None else typed, out, asked)

@@ -1,70 +1,68 @@
 """What `mercer convert` does: load a model, open the rows that it needs, write files, and say what is in them."""
 
-from contextlib import ExitStack
-from dataclasses import fields, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import typer
-
-from mercer.commands.around import as_bad_data, file_for, warnings_as_lines
-from mercer.commands.opening import Wanted, in_short_words
-from mercer.conversions.convert import convert
+from mercer.commands.answers import Answer
+from mercer.commands.kept import Kept
+from mercer.commands.opening import Wanted
+from mercer.commands.script import Piece, Script
+from mercer.conversions.convert import Conversion, convert
 from mercer.errors import WrongUse
-from mercer.kernels.base import kind_of_items
-from mercer.sources.frames import open_table
 from mercer.sources.items import Items
-from mercer.store.files import opened
 from mercer.terminal import plain, say
 
+__all__ = ["Convert", "names_of_rows", "refuse_alone"]
 
-def convert_file(path: Path, data: str | None, out: Path, context: typer.Context, asked: dict[str, Any]) -> None:
+
+@dataclass(frozen=True)
+class Convert:
     """The model of a file, and perhaps the rows of another, as files whose names begin as `out` does."""
-    if out.exists() and path.exists() and out.samefile(path):
-        raise WrongUse(f"{plain(out)} is the file of the model; write to another one.")
-    with opened(path) as file:
-        model, notes = file.model(), file.header["notes"]
-    typed = Wanted.typed(context, data or "")
-    if data is None:
-        _refuse_alone(typed)
-        say(str(convert(model, out, **asked)))
-        return
-    wanted = _as_noted(typed, Wanted.from_notes(notes, data))
-    with ExitStack() as around:
-        known = around.enter_context(file_for(data, wanted.kind_of_copy if _kind(model) == "texts" else ".csv"))
-        around.enter_context(warnings_as_lines(*known))
-        around.enter_context(as_bad_data(*known))
-        items = _items(wanted, known[0], model)
-        say(f"{known[1]}: {in_short_words(items)}")
-        say(str(convert(model, out, X=items, ids=_ids(items), **asked)))
+
+    kept: Kept
+    typed: Wanted | None  # the rows
+    out: Path
+    asked: dict[str, Any]
+    fills_stdout = False
+
+    def __post_init__(self) -> None:
+        if self.out.exists() and self.kept.path.exists() and self.out.samefile(self.kept.path):
+            raise WrongUse(f"{plain(self.out)} is the file of the model; write to another one.")
+
+    def code(self) -> str:
+        script = Script()
+        given = {name: value for name, value in self.asked.items() if value not in (None, False)}
+        if self.typed is None:
+            model = script.set("model", script.call("load", self.kept.path))
+        else:
+            wanted = self.kept.wanted(self.typed)
+            model, rows = self.kept.write(script, wanted, self.kept.columns, self.kept.kind)
+            script.named("names_of_rows", "mercer.commands.converting")
+            given |= {"X": rows, "ids": Piece(f"names_of_rows({rows.text})")}
+        script.add(f"print({script.call('convert', model, self.out, **given).text})")
+        return str(script)
+
+    def run(self) -> Answer:
+        if self.typed is None:
+            return self._told(convert(self.kept.model, self.out, **self.asked))
+        with self.kept.opened(self.kept.wanted(self.typed), self.kept.columns, self.kept.kind) as new:
+            ids = names_of_rows(new.items)
+            return self._told(convert(self.kept.model, self.out, X=new.items, ids=ids, **self.asked))
+
+    def _told(self, found: Conversion) -> Answer:
+        say(str(found))
+        return Answer({"model": self.kept.path, "files": found.paths, "in_words": found.words})
 
 
-def _as_noted(typed: Wanted, noted: Wanted) -> Wanted:
-    """As the file of the fit was read, but for what was typed."""
-    usual = {field.name: field.default for field in fields(Wanted)}
-    said = {name: getattr(typed, name) for name in usual if getattr(typed, name) not in (usual[name], [], ())}
-    return replace(noted, **said)
-
-
-def _refuse_alone(typed: Wanted) -> None:
+def refuse_alone(typed: Wanted) -> None:
     """Options about a file of rows, without one."""
     for name in typed.as_notes():
         raise WrongUse(f"--{name.replace('_', '-')} is about a file of rows, and none is named: give DATA.")
 
 
-def _kind(model: Any) -> str:
-    """What the model compares."""
-    return str(kind_of_items(getattr(model, "kernel", getattr(model, "metric", None))))
-
-
-def _items(wanted: Wanted, path: Path, model: Any) -> Items:
-    if _kind(model) == "tables":  # by the kernel of the fit, and not by one that is guessed from this file
-        return open_table(path, model.memory_limit).only(wanted.columns, wanted.drop)
-    return wanted.open(path, model, _kind(model) == "texts")[0]
-
-
-def _ids(items: Items) -> list[str] | None:
-    """The names of rows, if they have any."""
+def names_of_rows(items: Items) -> list[str] | None:
+    """As texts, if they have any."""
     if items.row_names is None:
         return None
     return [one if isinstance(one, str) else bytes(one).decode("latin-1") for one in items.row_names]

@@ -1,26 +1,28 @@
 """What `mercer plot` does: load a model, open the rows beside it, draw, and write the picture."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-from mercer.commands.around import as_bad_data, file_for, warnings_as_lines
-from mercer.commands.opening import Wanted, in_short_words
+from mercer.commands.answers import Answer
+from mercer.commands.around import as_bad_data, warnings_as_lines
+from mercer.commands.kept import Kept
+from mercer.commands.opening import Wanted
+from mercer.commands.script import Piece, Script
 from mercer.displays.asking import under
 from mercer.displays.biplot import SCALINGS
 from mercer.displays.canvas import THEMES, check_kind, check_size
 from mercer.displays.contribution import OF
 from mercer.displays.kinds import LABELLED, display_of, first_kind, plot
 from mercer.errors import WrongUse, in_short
-from mercer.kernels.base import kind_of_items
 from mercer.outlets import make_place, refuse_same_file
 from mercer.readings.regions import REGIONS
 from mercer.sources.cells import as_cells, things_of
 from mercer.sources.items import Items
-from mercer.store.files import opened
 from mercer.terminal import plain, say
+
+__all__ = ["Asked", "Draw", "drawn"]
 
 _WORDS = {"theme": THEMES, "ellipse": REGIONS, "scaling": SCALINGS, "of": OF}
 
@@ -47,65 +49,64 @@ class Asked:
         return {name: value for name, value in said.items() if value is not None}
 
 
-def draw_file(file: str, typed: Wanted | None, out: Path | None, asked: Asked, dpi: int) -> None:
+@dataclass(frozen=True)
+class Draw:
     """Load, open, draw, write."""
-    if out is None:
-        raise WrongUse("Where should the picture go? Name a file: -o picture.svg (or .png, .pdf).")
-    if not 10 <= dpi <= 1200:
-        raise WrongUse(f"--dpi {dpi} is not from 10 to 1200.")
-    check_kind(out)
-    options = asked.typed()
-    _refuse_words(options)
-    if asked.kind is not None:
-        _refuse_strange(asked.kind, options)
-    make_place(out)
-    refuse_same_file(Path(file), out)
-    with opened(Path(file)) as stored:
-        model, notes = stored.model(), stored.header.get("notes") or {}
-    _refuse_missing(model, options)
-    if typed is None:
-        with warnings_as_lines(Path(file), plain(file)), as_bad_data(Path(file), plain(file)):
-            display = _drawn(model, None, asked.kind, options)
-            display.save(out, dpi)
-    else:
-        refuse_same_file(Path(typed.data), out)
-        wanted = _as_fitted(model, notes, typed)
-        with file_for(wanted.data) as (path, name), warnings_as_lines(path, name), as_bad_data(path, name):
-            items = _open(model, wanted, path)
-            say(f"{name}: {in_short_words(items)}")
-            display = _drawn(model, items, asked.kind, options)
-            display.save(out, dpi)
-    for note in display.notes_:
-        say(note.replace(r"\$", "$"))
-    say(f"Written: {plain(out)} ({type(display).__name__})")
+
+    file: str
+    typed: Wanted | None
+    out: Path | None
+    asked: Asked
+    dpi: int
+    fills_stdout = False
+
+    def code(self) -> str:
+        script, (out, kept, options) = Script(), self._checked()
+        if self.typed is None:
+            rows, model = Piece("None"), script.set("model", script.call("load", kept.path))
+        else:
+            model, rows = kept.write(script, kept.wanted(self.typed), kept.columns, kept.kind)
+        display = script.call("drawn", model, rows, self.asked.kind, options, module="mercer.commands.drawing")
+        script.add(script.call(f"{display.text}.save", out, self.dpi).text)
+        return str(script)
+
+    def _checked(self) -> tuple[Path, Kept, dict[str, Any]]:
+        """Where the picture goes, the model, and the options of the display; what is wrong is said before the work."""
+        if self.out is None:
+            raise WrongUse("Where should the picture go? Name a file: -o picture.svg (or .png, .pdf).")
+        if not 10 <= self.dpi <= 1200:
+            raise WrongUse(f"--dpi {self.dpi} is not from 10 to 1200.")
+        check_kind(self.out)
+        options = self.asked.typed()
+        _refuse_words(options)
+        if self.asked.kind is not None:
+            _refuse_strange(self.asked.kind, options)
+        make_place(self.out)
+        refuse_same_file(Path(self.file), self.out)
+        if self.typed is not None:
+            refuse_same_file(Path(self.typed.data), self.out)
+        kept = Kept.of(self.file)
+        _refuse_missing(kept.model, options)
+        return self.out, kept, options
+
+    def run(self) -> Answer:
+        out, kept, options = self._checked()
+        if self.typed is None:
+            with warnings_as_lines(kept.path, plain(kept.path)), as_bad_data(kept.path, plain(kept.path)):
+                display = drawn(kept.model, None, self.asked.kind, options)
+                display.save(out, self.dpi)
+        else:
+            with kept.opened(kept.wanted(self.typed), kept.columns, kept.kind) as new:
+                display = drawn(kept.model, new.items, self.asked.kind, options)
+                display.save(out, self.dpi)
+        notes = [note.replace(r"\$", "$") for note in display.notes_]
+        for note in notes:
+            say(note)
+        say(f"Written: {plain(out)} ({type(display).__name__})")
+        return Answer({"model": kept.path, "picture": out, "display": type(display).__name__, "notes": notes})
 
 
-def _as_fitted(model: Any, notes: dict[str, Any], typed: Wanted) -> Wanted:
-    """The file read as that of the fit was, but for what is typed; of a file with more columns, those of the model."""
-    usual = Wanted.from_notes(notes, typed.data)
-    wanted = replace(usual, **typed.as_notes())
-    names = getattr(model, "feature_names_in_", None)
-    if wanted.columns is None and names is not None and _kind(model) == "rows":
-        return replace(wanted, columns=[str(name) for name in names], drop=())
-    return wanted
-
-
-def _kind(model: Any) -> str:
-    """What the model compares: rows, texts or tables."""
-    inner = under(model)
-    return kind_of_items(getattr(inner, "kernel", getattr(inner, "metric", None))) or "rows"
-
-
-def _open(model: Any, wanted: Wanted, path: Path) -> Items:
-    """The items of a file; the kernel of a table is found for a stand-in, as the model has its own."""
-    inner = under(model)
-    stand_in = SimpleNamespace(memory_limit=inner.memory_limit, kernel=getattr(inner, "kernel", None))
-    if hasattr(inner, "metric"):
-        stand_in = SimpleNamespace(memory_limit=inner.memory_limit, metric=inner.metric)
-    return wanted.open(path, stand_in, _kind(model) == "texts")[0]
-
-
-def _drawn(model: Any, items: Items | None, kind: str | None, options: dict[str, Any]) -> Any:
+def drawn(model: Any, items: Items | None, kind: str | None, options: dict[str, Any]) -> Any:
     """The display, with labels and names of rows where it shows them."""
     kind = first_kind(model, items) if kind is None else kind
     _refuse_strange(kind, options)

@@ -26,6 +26,9 @@ _PARTS = {
     "matplotlib": ("pictures and the gallery", "app"),
     "pyarrow": ("CSV, Parquet and Arrow files", "app"),
     "narwhals": ("tables of pandas, polars and pyarrow", "tables"),
+    "h5py": ("single-cell files (.h5ad)", "io"),
+    "pillow": ("folders of images", "io"),
+    "onnx": ("models for other programs", "onnx"),
 }
 _ROWS = np.array([[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
 _VARIANCES = np.array([8 / 3, 2 / 3])  # Σx²/(n − 1) along each axis, and the axes are those of the plane

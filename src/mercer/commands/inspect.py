@@ -1,22 +1,31 @@
 """`mercer inspect`: what a model file says of itself."""
 
-import json
-from pathlib import Path
-from typing import Annotated
+from dataclasses import dataclass
 
-import typer
-
-from mercer.terminal import put
-
-ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file, as mercer.save writes it.")]
+from mercer.commands import arguments as given
+from mercer.commands.answers import Answer, Job
+from mercer.commands.frame import takes
+from mercer.commands.script import Script
 
 
-def inspect(
-    model: ModelFile,
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
-) -> None:
+@takes()
+def inspect(model: given.Model) -> Job:
     """Tell what is in a model file, from its header alone: no number of the model is read."""
-    from mercer.store.headers import inspect as header_of
+    return _Inspect(model)
 
-    header = header_of(model)
-    put(json.dumps(header, indent=2) if as_json else header)
+
+@dataclass(frozen=True)
+class _Inspect:
+    path: str
+    fills_stdout = False
+
+    def code(self) -> str:
+        script = Script()
+        script.add(f"print({script.call('inspect', self.path).text})")
+        return str(script)
+
+    def run(self) -> Answer:
+        from mercer.store.headers import inspect as header_of
+
+        header = header_of(self.path)
+        return Answer(header, str(header))

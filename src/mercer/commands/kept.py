@@ -38,7 +38,7 @@ def is_model_file(path: str) -> bool:
 def noted(items: Items, reading: dict[str, Any]) -> dict[str, Any]:
     """How the file of a fit was read, to be saved with its model: with the names of rows that were found by looking."""
     named = items.row_names is not None and items.kind != "texts" and hasattr(items, "kinds")
-    return {"reading": ({"id": items.heading} if named else {}) | reading}
+    return ({"id": items.heading} if named else {}) | reading
 
 
 def place_for_model(data: str, path: Path) -> None:
@@ -90,8 +90,7 @@ class Kept:
         inner = getattr(model, "estimator_", model)
         limits = {"memory_limit": memory, "n_jobs": jobs}
         inner.set_params(progress=True, **{name: value for name, value in limits.items() if value is not None})
-        reading = notes.get("reading")
-        return cls(Path(path), model, reading if isinstance(reading, dict) else {})
+        return cls(Path(path), model, notes)
 
     @property
     def inner(self) -> Any:

@@ -5,14 +5,17 @@ from typing import Annotated
 
 import typer
 
-from mercer.commands.arguments import reads_a_file
+from mercer.commands import arguments as given
+from mercer.commands.answers import Job
+from mercer.commands.frame import takes
+from mercer.commands.groups import Reading
 from mercer.displays.kinds import KINDS
 
 
-@reads_a_file
+@takes(Reading)
 def plot(
     context: typer.Context,
-    model: Annotated[str, typer.Argument(help="A model file that `save` has written, by custom with .mercer.")],
+    model: given.Model,
     data: Annotated[
         str | None,
         typer.Argument(help="The rows to draw, read as those of the fit were; left out if the model keeps its rows."),
@@ -51,16 +54,16 @@ def plot(
     image_shape: Annotated[
         str | None, typer.Option("--image-shape", help="Of rows that are pictures: height and width, such as 28x28.")
     ] = None,
-) -> None:
+) -> Job:
     """Draw a saved model: scores, scree, biplot, loadings and more.
 
     Labels for colours are the column --label, names of rows the column --id. For --kind metadata name columns with
     --keep. The same model and rows give the same file, to the last bit.
     """
-    from mercer.commands.drawing import Asked, draw_file
+    from mercer.commands.drawing import Asked, Draw
     from mercer.commands.opening import Wanted
 
     typed = Wanted.typed(context, data or "")
     how = {"level": level, "marginals": marginals or None, "scaling": scaling, "n": n, "cutoff": cutoff, "of": of}
     asked = Asked(kind, components, size, features, image_shape, how | {"theme": theme, "ellipse": ellipse})
-    draw_file(model, typed if data else None, out, asked, dpi)
+    return Draw(model, typed if data else None, out, asked, dpi)
