@@ -94,23 +94,33 @@ class Layout:
 
     def _hashed_while_read(self, tensor: Tensor, file: BinaryIO, view: memoryview) -> str:
         """One piece is hashed while the next one is read: both let other threads run."""
+        if tensor.nbytes <= _PIECE:  # less work than a thread is
+            self._fill(view, tensor, file)
+            return hashlib.sha256(view).hexdigest()
         digest, waiting = hashlib.sha256(), None
         with ThreadPoolExecutor(1) as hasher:
             for start in range(0, tensor.nbytes, _PIECE):
                 piece = view[start : start + _PIECE]
-                if file.readinto(piece) != len(piece):  # type: ignore[attr-defined]
-                    raise no_model(self.path, f"it ends within the tensor {in_short(tensor.name)}")
+                self._fill(piece, tensor, file)
                 if waiting is not None:
                     waiting.result()
                 waiting = hasher.submit(digest.update, piece)
         return digest.hexdigest()
 
+    def _fill(self, view: memoryview, tensor: Tensor, file: BinaryIO) -> None:
+        """The next bytes of the file; a read may bring fewer than were asked for."""
+        done = 0
+        while done < len(view):
+            read = file.readinto(view[done:])  # type: ignore[attr-defined]
+            if not read:
+                raise no_model(self.path, f"it ends within the tensor {in_short(tensor.name)}")
+            done += read
+
     def _read_by_rows(self, tensor: Tensor, file: BinaryIO, out: Array) -> str:
         digest = hashlib.sha256()
         for rows in _row_blocks(tensor.shape, tensor.dtype.itemsize):
             block = np.empty(out[rows].shape, dtype=tensor.dtype)
-            if file.readinto(_bytes_of(block)) != block.nbytes:  # type: ignore[attr-defined]
-                raise no_model(self.path, f"it ends within the tensor {in_short(tensor.name)}")
+            self._fill(_bytes_of(block), tensor, file)
             digest.update(block.data)
             out[rows] = block
         return digest.hexdigest()
