@@ -274,3 +274,24 @@ def test_texts_and_tables_have_names_too(tmp_path):
     )
     mercer.KernelPCA(1, kernel="spectrum", kernel_params={"n": 1}).fit_transform_to(texts, tmp_path / "s.csv")
     assert (tmp_path / "s.csv").read_text().startswith('id,kind,kernelpca0\n"7","x",')
+
+
+@pytest.mark.parametrize(
+    ("texts", "cells"),
+    [
+        (["1", "2", ""], [1, 2, None]),
+        (["1.5", "NA"], [1.5, None]),
+        (["true", "False"], [True, False]),
+        (["2024-01-01", ""], [datetime.date(2024, 1, 1), None]),
+        (["2024-01-01 10:00:00", "?"], [datetime.datetime(2024, 1, 1, 10), None]),
+        (["007", "8"], ["007", "8"]),
+        (["+49", "1"], ["+49", "1"]),
+        (["0", "10"], [0, 10]),
+        (["99999999999999999999", "1"], ["99999999999999999999", "1"]),  # no digit is lost
+        (["x", "1", ""], ["x", "1", ""]),
+        (["", ""], ["", ""]),
+    ],
+)
+def test_kept_texts_become_what_all_of_them_are(tmp_path, texts, cells):
+    (tmp_path / "x.csv").write_text("k,a\n" + "".join(f"{text},{i}\n" for i, text in enumerate(texts)))
+    assert list(mercer.open_rows(tmp_path / "x.csv", keep="k").beside["k"]) == cells

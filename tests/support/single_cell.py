@@ -49,7 +49,9 @@ def write_h5ad(path, X, kind="array"):
         categories(obs, "type", np.arange(n) % 3 - 1, ["B", "T"])
         marked(obs.create_dataset("depth", data=np.arange(n) * 1.5), "array")
         gaps = marked(obs.create_group("batch"), "nullable-integer", "0.1.0")
-        gaps["values"], gaps["mask"] = np.arange(n) % 4, np.arange(n) % 5 == 0
+        marked(gaps.create_dataset("values", data=np.arange(n) % 4), "array")
+        marked(gaps.create_dataset("mask", data=np.arange(n) % 5 == 0), "array")
+        obs.attrs["column-order"] = ["type", "depth", "batch"]
         frame(store, "var", [f"gene{j}" for j in range(d)])
         for name in ("layers", "obsm", "varm", "uns", "obsp", "varp"):
             marked(store.create_group(name), "dict", "0.1.0")

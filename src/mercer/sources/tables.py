@@ -50,7 +50,7 @@ class TableRows(FileRows):
         if name is None or name in asked.no_features:
             return None
         if not self._take_as_names(name, "as R and pandas write names of rows", asked.most):
-            self.notes += (f"column {name!r} is left out: it has names of rows, and some of them are the same",)
+            warn(f"Column {name!r} of {self.label} has names of rows, and some of them are the same: it is left out.")
         return name
 
     def _take_as_names(self, name: str, why: str, most: float) -> bool:
