@@ -276,3 +276,18 @@ def test_of_many_groups_the_largest_have_a_colour():
     assert groups.names[-1] == "11 others"
     assert sum(len(rows) for _, _, rows in groups) == len(y)
     assert "29 largest of 40" in groups.notes[0]
+
+
+def test_images_of_many_rows_leave_out_none(monkeypatch):
+    from mercer.displays import clouds
+
+    monkeypatch.setattr(clouds, "MANY", 30)
+    monkeypatch.setattr(clouds, "_PIXELS", 1)
+    labels = GROUPS.astype(object)
+    labels[:30] = None
+    display = drawn("scores", y=labels)
+    (image,) = display.ax_.images
+    grey = mpl.colors.to_rgb("#8A8F98")
+    np.testing.assert_allclose(image.get_array()[0, 0, :3], grey)  # most rows there have no label
+    alone = drawn("scores", y=np.where(np.arange(40) < 30, np.nan, ROWS[:, 0]))
+    assert alone.ax_.images[0].get_array()[0, 0] == pytest.approx(np.log1p(40))

@@ -161,6 +161,7 @@ class Display(ABC):
         if not handles:
             return
         how = {"fontsize": _SMALL + 0.5, "ncols": 1 + (len(handles) - 1) // 24, "frameon": False, "borderaxespad": 0}
+        how["markerscale"] = 1.5
         words = ["name"] * len(handles)
         if ax is None and self._ours:
             legend = self.figure_.legend(handles, words, loc="outside right upper", **how)

@@ -210,8 +210,13 @@ class BiplotDisplay(Display):
             scale = part("").colormaps[NUMBERS]
             return [scale(float(np.clip(self.cos2[i], 0, 1))) for i in self.shown_]
         if len(self.arrows) > 1:
-            return [style.colour for style in styles(len(self.shown_))] * len(self.arrows)
+            return self._own_colours() * len(self.arrows)
         return [colour or RED] * len(self.shown_)
+
+    def _own_colours(self) -> list[str]:
+        """Of columns: those that groups of rows have left."""
+        n = len(self.groups.names) or 1
+        return [style.colour for style in styles(n + len(self.shown_))[n:]]
 
     def _second_axes(self, ax: Any, look: Look) -> None:
         """Numbers of the arrows above and at the right: those of the scores over the factor."""
@@ -224,7 +229,7 @@ class BiplotDisplay(Display):
 
     def _named_in_legend(self, handles: list, words: list) -> tuple[list, list]:
         line = part("lines").Line2D
-        own = [line([], [], color=style.colour, lw=2) for style in styles(len(self.shown_))]
+        own = [line([], [], color=colour, lw=2) for colour in self._own_colours()]
         return [*own, *handles], [*(safe(self.names[i]) for i in self.shown_), *words]
 
     def _notes(self, colour: str | None) -> list[str]:

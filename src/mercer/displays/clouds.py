@@ -8,7 +8,7 @@ from scipy.stats import gaussian_kde
 
 from mercer.arrays import Array
 from mercer.displays.canvas import Look, part
-from mercer.displays.palette import NUMBERS, Groups
+from mercer.displays.palette import NUMBERS, Groups, Style
 from mercer.displays.words import safe
 from mercer.errors import listed
 from mercer.readings.regions import FEWEST, region
@@ -16,12 +16,13 @@ from mercer.readings.regions import FEWEST, region
 __all__ = ["MANY", "draw_cloud", "draw_densities", "draw_regions", "limits_around", "meaning_of"]
 
 MANY = 200_000  # points: beyond, an image of their density is drawn
+_PATHS = 10_000  # points that are drawn one by one in .svg and .pdf: more would be megabytes
 _PIXELS = 320  # of a side of that image
 _SAMPLE = 4000  # points that a density along one axis is taken of
 
 
 def draw_cloud(
-    ax: Any, look: Look, points: Array, groups: Groups, bar: Callable[[Any], None] | None = None, **style: Any
+    ax: Any, look: Look, points: Array, groups: Groups, bar: Callable[[Any], None] | None = None, **given: Any
 ) -> tuple[list, list]:
     """Handles and names for a legend; of numbers, `bar` is called with what the colours are of."""
     if len(points) > MANY:
@@ -31,13 +32,14 @@ def draw_cloud(
         "s": 26 if n < 300 else 14 if n < 3000 else 5,
         "edgecolors": look.paper,
         "linewidths": 0.4 if n < 3000 else 0,
+        "rasterized": n > _PATHS,
     }
     handles: list[Any] = []
     names: list[str] = []
-    style = usual | {"alpha": 0.9 if n < 3000 else 0.6} | style
+    style = usual | {"alpha": 0.9 if n < 3000 else 0.6} | given
     if groups.values is not None:
-        there = np.isfinite(groups.values)
-        shown = ax.scatter(*points[there].T, c=groups.values[there], cmap=NUMBERS, **style)
+        there, edged = np.isfinite(groups.values), style | {"edgecolors": look.ink, "linewidths": 0.25} | given
+        shown = ax.scatter(*points[there].T, c=groups.values[there], cmap=NUMBERS, **edged)
         bar(shown) if bar else None
     else:
         for name, own, rows in groups:
@@ -57,10 +59,10 @@ def _draw_image(ax: Any, look: Look, points: Array, groups: Groups) -> tuple[lis
     bins = [np.linspace(low[i], high[i] if high[i] > low[i] else low[i] + 1, _PIXELS + 1) for i in (0, 1)]
     extent = (*bins[0][[0, -1]], *bins[1][[0, -1]])
     how = {"origin": "lower", "extent": extent, "aspect": "auto", "interpolation": "nearest"}
-    shown = list(groups)
+    shown = _layers(groups, len(points))
     counts = np.array([np.histogram2d(points[rows, 0], points[rows, 1], bins)[0].T for _, _, rows in shown])
     depth = np.log1p(counts.sum(axis=0))
-    if not groups.names:
+    if groups.alike:
         image = ax.imshow(np.ma.masked_equal(depth, 0), cmap=NUMBERS, **how)
         image.set_label("density")
         return [], []
@@ -72,10 +74,20 @@ def _draw_image(ax: Any, look: Look, points: Array, groups: Groups) -> tuple[lis
     return [patch(color=own.colour) for _, own, _ in shown], [safe(name) for name, _, _ in shown]
 
 
+def _layers(groups: Groups, n: int) -> list[tuple[str, Style, Array]]:
+    """The groups of an image, and rows without a label among them."""
+    from mercer.report.look import GREY
+
+    if groups.alike:
+        return [("", Style(GREY, "o"), np.arange(n))]
+    rest = [("without a label", Style(GREY, "o"), groups.unlabelled)] if len(groups.unlabelled) else []
+    return [*groups, *rest]
+
+
 def draw_regions(ax: Any, points: Array, groups: Groups, kind: Any, level: float, look: Look) -> list[str]:
     """A region around every group, or around all points; what to say of groups that have too few, or lie on a line."""
-    left_out, of_all = [], not groups.names
-    for name, style, rows in groups:
+    left_out, of_all = [], groups.alike
+    for name, style, rows in _layers(groups, len(points)) if of_all else groups:
         outline = region(points[rows], kind, level)
         if outline is None:
             left_out.append(safe(name) or "all rows")

@@ -121,7 +121,7 @@ class NoveltyDisplay(Display):
             self._legend(ax, [usual, strange], ["usual", f"novel ({int(self.novel.sum()):,})"])
             rows = np.flatnonzero(self.novel if self.names is not None else np.zeros(0))
             rows = rows[np.argsort(-self.q[rows], kind="stable")]
-            self._say(ax, look, "", [self.about, self._held_for(rows)])
+            self._say(ax, look, "", [self.about, self._held_for(rows.tolist())])
             if self.names is not None and len(rows):
                 points, names = np.column_stack([self.t2, self.q])[rows], [self.names[i] for i in rows]
                 self._write_names(ax, look, points, names)

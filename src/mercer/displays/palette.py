@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import BadData, counted
-from mercer.readings.targets import are_classes, as_labels
+from mercer.readings.targets import are_classes, as_labels, is_missing
 
 __all__ = ["NUMBERS", "Groups", "Style", "styles"]
 
@@ -52,7 +52,7 @@ class Groups:
         if labels.shape[:1] != (n,) or labels.size != n:
             raise BadData(f"y has to be one label for each of {counted(n, 'row')}; it has the shape {labels.shape}.")
         labels = labels.reshape(-1)
-        there = np.array([not _missing(label) for label in labels.tolist()], dtype=bool)
+        there = np.array([not is_missing(label) for label in labels.tolist()], dtype=bool)
         known = as_labels(labels[there]) if there.any() else np.empty(0, dtype=str)
         gaps = [f"{counted(int((~there).sum()), 'row')} without a label: grey."] if not there.all() else []
         if len(known) and not are_classes(known):
@@ -75,6 +75,11 @@ class Groups:
         out[there] = codes
         return cls(tuple(names), out, None, tuple(notes))
 
+    @property
+    def alike(self) -> bool:
+        """Whether rows belong to no classes."""
+        return not self.names
+
     def __iter__(self) -> Iterator[tuple[str, Style, Array]]:
         """The name, the style and the rows of every class; of rows that are all alike, one without a name."""
         names = self.names or ("",)
@@ -84,8 +89,3 @@ class Groups:
     @property
     def unlabelled(self) -> Array:
         return np.flatnonzero(self.codes < 0)
-
-
-def _missing(label: Any) -> bool:
-    """None, NaN or pandas' NA, which is not even known to be itself."""
-    return label is None or (label == label) is not True or (isinstance(label, float) and not np.isfinite(label))

@@ -14,7 +14,7 @@ from scipy import stats
 
 from mercer.arrays import Array
 from mercer.errors import BadData, counted, in_short
-from mercer.readings.targets import are_classes, as_labels
+from mercer.readings.targets import are_classes, as_labels, is_missing
 
 __all__ = ["Associations", "adjusted", "associations"]
 
@@ -61,7 +61,7 @@ def associations(scores: Array, metadata: Any, adjust: str = "fdr") -> Associati
             raise BadData(
                 f"Column {name!r:.60} has {counted(len(column), 'value')}, and there are {len(scores):,} rows."
             )
-        there = np.array([not _missing(value) for value in column.tolist()], dtype=bool)
+        there = np.array([not is_missing(value) for value in column.tolist()], dtype=bool)
         labels = as_labels(column[there]) if there.any() else np.empty(0)
         of_classes.append(are_classes(labels) if len(labels) else False)
         used.append(int(there.sum()))
@@ -82,10 +82,6 @@ def _columns(metadata: Any) -> dict[str, Array]:
     return {
         str(name) if name is not None and array.shape[1] == 1 else f"y{j}": array[:, j] for j in range(array.shape[1])
     }
-
-
-def _missing(value: Any) -> bool:
-    return value is None or (value == value) is not True
 
 
 def _of_numbers(scores: Array, column: Array) -> tuple[Array, Array]:
