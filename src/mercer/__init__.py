@@ -3,6 +3,22 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mercer.conversions.convert import convert
+    from mercer.displays.biplot import BiplotDisplay
+    from mercer.displays.circle import CircleDisplay
+    from mercer.displays.contribution import ContributionDisplay
+    from mercer.displays.eigenimages import EigenimagesDisplay
+    from mercer.displays.field import FieldDisplay
+    from mercer.displays.loadings import LoadingsDisplay
+    from mercer.displays.metadata import MetadataDisplay
+    from mercer.displays.neighborhood import NeighborhoodDisplay
+    from mercer.displays.novelty import NoveltyDisplay
+    from mercer.displays.pairs import PairsDisplay
+    from mercer.displays.preimage import PreimageDisplay
+    from mercer.displays.reconstruction import ReconstructionDisplay
+    from mercer.displays.scores import ScoresDisplay
+    from mercer.displays.scree import ScreeDisplay
+    from mercer.displays.spectrum import SpectrumDisplay
     from mercer.functions.clusters import clusters
     from mercer.functions.contributions import contributions
     from mercer.functions.influence import influence
@@ -15,6 +31,9 @@ if TYPE_CHECKING:
     from mercer.models.pca import PCA
     from mercer.readings.quality import co_ranking, continuity, quality, trustworthiness
     from mercer.sources.files import open_rows, open_texts
+    from mercer.store.files import load, save
+    from mercer.store.headers import inspect
+    from mercer.store.verdicts import verify
     from mercer.studies.stability import stability
     from mercer.studies.suggesting import suggest
     from mercer.studies.tuning import tune
@@ -22,28 +41,63 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "PCA",
+    "BiplotDisplay",
+    "CircleDisplay",
+    "ContributionDisplay",
+    "EigenimagesDisplay",
+    "FieldDisplay",
     "IncrementalPCA",
     "KernelPCA",
+    "LoadingsDisplay",
     "LocallyLinearEmbedding",
+    "MetadataDisplay",
+    "NeighborhoodDisplay",
     "NoveltyDetector",
+    "NoveltyDisplay",
+    "PairsDisplay",
+    "PreimageDisplay",
+    "ReconstructionDisplay",
+    "ScoresDisplay",
+    "ScreeDisplay",
+    "SpectrumDisplay",
     "__version__",
     "clusters",
     "co_ranking",
     "continuity",
     "contributions",
+    "convert",
     "influence",
+    "inspect",
+    "load",
     "locally_linear_embedding",
     "open_rows",
     "open_texts",
     "plan",
     "quality",
+    "save",
     "stability",
     "suggest",
     "trustworthiness",
     "tune",
+    "verify",
 ]
 
 _HOMES = {
+    "BiplotDisplay": "mercer.displays.biplot",
+    "CircleDisplay": "mercer.displays.circle",
+    "ContributionDisplay": "mercer.displays.contribution",
+    "EigenimagesDisplay": "mercer.displays.eigenimages",
+    "FieldDisplay": "mercer.displays.field",
+    "LoadingsDisplay": "mercer.displays.loadings",
+    "MetadataDisplay": "mercer.displays.metadata",
+    "NeighborhoodDisplay": "mercer.displays.neighborhood",
+    "NoveltyDisplay": "mercer.displays.novelty",
+    "PairsDisplay": "mercer.displays.pairs",
+    "PreimageDisplay": "mercer.displays.preimage",
+    "ReconstructionDisplay": "mercer.displays.reconstruction",
+    "ScoresDisplay": "mercer.displays.scores",
+    "ScreeDisplay": "mercer.displays.scree",
+    "SpectrumDisplay": "mercer.displays.spectrum",
     "IncrementalPCA": "mercer.models.incremental_pca",
     "KernelPCA": "mercer.models.kernel_pca",
     "LocallyLinearEmbedding": "mercer.models.lle",
@@ -54,15 +108,20 @@ _HOMES = {
     "continuity": "mercer.readings.quality",
     "clusters": "mercer.functions.clusters",
     "contributions": "mercer.functions.contributions",
+    "convert": "mercer.conversions.convert",
     "influence": "mercer.functions.influence",
+    "inspect": "mercer.store.headers",
+    "load": "mercer.store.files",
     "open_rows": "mercer.sources.files",
     "open_texts": "mercer.sources.files",
     "plan": "mercer.functions.planning",
     "quality": "mercer.readings.quality",
+    "save": "mercer.store.files",
     "stability": "mercer.studies.stability",
     "suggest": "mercer.studies.suggesting",
     "trustworthiness": "mercer.readings.quality",
     "tune": "mercer.studies.tuning",
+    "verify": "mercer.store.verdicts",
 }
 
 

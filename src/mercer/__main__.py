@@ -2,6 +2,7 @@
 
 import signal
 import sys
+import traceback
 from typing import Any
 
 from mercer import errors, terminal
@@ -9,6 +10,7 @@ from mercer import errors, terminal
 
 def main() -> None:
     terminal.hold_standard_streams()
+    terminal.MANNERS.quiet = terminal.MANNERS.debug = False  # until the command says otherwise
     _end_cleanly_when_told_to()
     try:
         code = _run()
@@ -17,22 +19,31 @@ def main() -> None:
     except BrokenPipeError:
         terminal.end_quietly()
     except errors.MissingPart as error:  # perhaps of what knows the options
-        _end(str(error), error.exit_code)
+        _end(error, str(error), error.exit_code)
     except errors.MercerError as error:
         from mercer.commands.wording import in_options
 
-        _end(in_options(str(error)), error.exit_code)
+        _end(error, in_options(str(error)), error.exit_code)
     except OSError as error:  # a full disk behind standard output, say
         terminal.silence(1)
-        _end(f"{error.strerror or error}.", errors.NO_ROOM)
+        _end(error, f"{error.strerror or error}.", errors.NO_ROOM)
     except KeyboardInterrupt:
         sys.exit(errors.INTERRUPTED)
     sys.exit(code)
 
 
-def _end(message: str, code: int) -> None:
-    terminal.say(f"mercer: {message}")
+def _end(error: BaseException, message: str, code: int) -> None:
+    terminal.say(_traced(error) if terminal.MANNERS.debug else f"mercer: {message}", always=True)
     sys.exit(code)
+
+
+def _traced(error: BaseException) -> str:
+    """The lines that led to an error, and to the errors behind it, which sentences for people leave out."""
+    behind: BaseException | None = error
+    while behind is not None:
+        behind.__suppress_context__ = False
+        behind = behind.__context__
+    return "".join(traceback.format_exception(error)).rstrip("\n")
 
 
 def _end_cleanly_when_told_to() -> None:

@@ -6,13 +6,21 @@ import typer
 
 import mercer
 from mercer.commands.components import components
+from mercer.commands.convert import convert
 from mercer.commands.demo import demo
+from mercer.commands.denoise import denoise
+from mercer.commands.doctor import doctor
 from mercer.commands.fit import fit
 from mercer.commands.influence import influence
+from mercer.commands.inspect import inspect
+from mercer.commands.inverse import inverse
 from mercer.commands.novelty import novelty
 from mercer.commands.plan import plan
+from mercer.commands.plot import plot
 from mercer.commands.stability import stability
+from mercer.commands.transform import transform
 from mercer.commands.tune import tune
+from mercer.commands.verify import verify
 from mercer.terminal import put
 
 app = typer.Typer(
@@ -39,5 +47,13 @@ def _options(
     pass
 
 
-for command in (fit, components, influence, stability, plan, tune, novelty, demo):
-    app.command()(command)
+_GROUPS = {
+    "Fit and apply": (fit, transform, inverse, denoise, novelty),
+    "Understand": (components, influence, stability, plot),
+    "Choose": (plan, tune),
+    "Model files": (inspect, verify, convert),
+    "About mercer": (doctor, demo),
+}
+for title, commands in _GROUPS.items():
+    for command in commands:
+        app.command(rich_help_panel=title)(command)

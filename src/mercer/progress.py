@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import MissingPart
-from mercer.terminal import forgiving
+from mercer.terminal import MANNERS, forgiving
 from mercer.threads import one_blas_thread
 
 __all__ = ["Listener", "OnPass", "PassCounter", "Progress", "reporting", "saying", "track", "working"]
@@ -74,7 +74,7 @@ def track(items: list[Any], words: str) -> Iterator[Any]:
 
 def _on_terminal() -> bool:
     try:
-        return sys.stderr is not None and sys.stderr.isatty()
+        return not MANNERS.quiet and sys.stderr is not None and sys.stderr.isatty()
     except ValueError:  # it is closed
         return False
 

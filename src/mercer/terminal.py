@@ -4,9 +4,21 @@ import errno
 import os
 import sys
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["end_quietly", "forgiving", "hold_standard_streams", "plain", "put", "say", "silence"]
+__all__ = ["MANNERS", "end_quietly", "forgiving", "hold_standard_streams", "plain", "put", "say", "silence"]
+
+
+@dataclass
+class _Manners:
+    """How the command that runs talks: settled before its work, and asked wherever something is said."""
+
+    quiet: bool = False  # nothing but warnings and errors
+    debug: bool = False  # errors with the lines that led to them
+
+
+MANNERS = _Manners()
 
 
 def plain(text: object, keep: str = "") -> str:
@@ -18,9 +30,9 @@ def _written_out(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
 
 
-def say(text: object) -> None:
-    """A line on standard error, if there is one: work goes on where nobody listens."""
-    if sys.stderr is None:  # print would take standard output instead
+def say(text: object, *, always: bool = False) -> None:
+    """A line on standard error, if there is one: work goes on where nobody listens. Warnings are said `always`."""
+    if sys.stderr is None or (MANNERS.quiet and not always):  # without one, print would take standard output
         return
     try:
         print(plain(text, keep="\n"), file=sys.stderr, flush=True)

@@ -2,7 +2,9 @@
 
 import ast
 import inspect
+import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +14,7 @@ import pytest
 import mercer
 import reference
 from mercer import datasets, textbook
-from support.branches import run_code
+from support.branches import branch, run_code
 
 ROOT = Path(__file__).parents[2]
 DOCS = {
@@ -178,6 +180,32 @@ def test_python_of_the_documents_runs(code, shown):
         assert re.search(pattern, said), f"not printed: {text}"
 
 
+def told_by(command, folder):
+    """A line of a shell block in a branch, with what it says: `mercer …`, or `python -c …`."""
+    words = shlex.split(command)
+    if words[:2] == ["python", "-c"]:
+        return run_code(words[2], folder)
+    assert words[0] == "mercer", f"who runs this? {command}"
+    return branch(words, before=lambda: os.chdir(folder))
+
+
+def test_the_walk_of_the_command_line_can_be_walked(tmp_path):
+    """Every command in its order in one folder; a text below some is what they say, … stands for anything."""
+    said = []
+    for language, block in re.findall(r"```(sh|text)\n(.*?)```", DOCS["guide/command_line.md"], re.S):
+        if language == "text":
+            pattern = ".*?".join(re.escape(" ".join(part.split())) for part in block.split("…"))
+            assert re.search(pattern, " ".join("\n".join(said).split())), f"not said: {block}"
+            continue
+        said = []
+        for command in [block] if block.startswith("python") else block.splitlines():
+            done = told_by(command, tmp_path)
+            assert done.returncode == 0, f"{command}: {done.stderr}"
+            said += [done.stderr, done.stdout]
+    again, first = ((tmp_path / name).read_bytes() for name in ("again.csv", "verdicts.csv"))
+    assert again == first
+
+
 @pytest.mark.slow
 def test_pictures_of_lle_still_show_what_they_claim(tmp_path):
     names = sorted(path.stem for path in (ROOT / "docs" / "pictures").glob("lle*.png"))
@@ -230,9 +258,7 @@ def test_every_parameter_and_attribute_of_the_models_is_documented():
             text += mercer.quality.__doc__
         for parameter in inspect.signature(model).parameters:
             assert re.search(rf"^    (.*, )?\**{parameter}\b", text, re.M), f"{name} does not document {parameter}"
-        if not inspect.isclass(model):
-            continue
-        for params in FITS[name]:
+        for params in FITS.get(name, ()):
             fewer = {"n_components": 2} if "n_components" in inspect.signature(model).parameters else {}
             fitted = model(**fewer, **params).fit(datasets.rings(20)[0])
             for attribute in vars(fitted):
@@ -264,7 +290,7 @@ def sections(docstring):
 
 
 def public_methods():
-    for name in FITS:
+    for name in [*FITS, *(name for name in mercer.__all__ if name.endswith("Display"))]:
         model = getattr(mercer, name)
         for method in dir(model):
             function = inspect.unwrap(getattr(model, method)) if callable(getattr(model, method)) else None

@@ -15,8 +15,14 @@ from tempfile import TemporaryDirectory, TemporaryFile
 import typer.main
 
 import mercer.cli
+import mercer.commands.counting
+import mercer.commands.driving
 import mercer.commands.fitting  # what commands import when they run: branches need not do it again
+import mercer.commands.health
 import mercer.commands.novel_rows
+import mercer.commands.planning
+import mercer.commands.sureness
+import mercer.commands.tuning
 import mercer.functions.planning
 import mercer.report.gallery
 import mercer.report.html

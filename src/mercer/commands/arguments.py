@@ -1,5 +1,6 @@
 """The options that commands share, each described once: its name, its help, and what it sets in Python."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -84,6 +85,8 @@ def number_of_components(text: str | None, method: str) -> Any:
     """A whole number, a share below 1, the name of a rule that the method knows, None if nothing was said."""
     if text is None or text in RULES_OF.get(method, ()):
         return text
+    if text == "auto" and RULES_OF.get(method):
+        return RULES_OF[method][0]
     try:
         wanted = float(text)
     except ValueError:
@@ -105,7 +108,8 @@ Components = Annotated[
         "--components",
         "-d",
         help="Number of components (10 if left out, of lle 2), or a share of variance below 1 (not of lle), or a "
-        f"rule that finds the number: of pca {rules_in_words('pca')}; of kpca {rules_in_words('kpca')}.",
+        f"rule that finds the number: of pca {rules_in_words('pca')}; of kpca {rules_in_words('kpca')}; auto is the "
+        "first of them.",
         python="n_components",
     ),
 ]
@@ -242,6 +246,36 @@ Trim = Annotated[
 
 # ---------------------------------------------------------------------- of files
 
+_A_FILE = "A .csv, .tsv, .parquet, .arrow, .feather, .npy, .npz or .h5ad file, or a folder of images; - reads CSV."
+Data = Annotated[str, typer.Argument(help=_A_FILE)]
+DataOrTexts = Annotated[
+    str, typer.Argument(help=f"{_A_FILE} For a kernel of texts also FASTA, or any file with one text a line.")
+]
+DataOrModel = Annotated[
+    str,
+    typer.Argument(help=f"{_A_FILE} For a kernel of texts also FASTA, or lines of text. Or a model file (.mercer)."),
+]
+RowsOfModel = Annotated[
+    str | None, typer.Argument(help="After a model file: the file of the rows that it was fitted to.")
+]
+Model = Annotated[str, typer.Argument(help="A model file, as --save of `mercer fit` writes it.")]
+New = Annotated[
+    str, typer.Argument(help="The file of new rows, with the columns of the fit in any order; - reads CSV.")
+]
+Scores = Annotated[str, typer.Argument(help="A file of scores, as `mercer transform` writes it; - reads CSV.")]
+Save = Annotated[
+    Path | None,
+    typer.Option("--save", readable=False, help="Where to keep the fitted model for other commands: m.mercer."),
+]
+RowsOut = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", readable=False, help="Where to write rows (.csv, .parquet, .npy …); CSV to stdout."),
+]
+WithError = Annotated[bool, typer.Option("--error", help="Write along how far each row is from what it stands for.")]
+ScoresOut = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", readable=False, help="Where to write scores (.csv, .parquet, .npy …); CSV to stdout."),
+]
 Columns = Annotated[str | None, _option("--columns", help="Names of the columns to use, separated by commas.")]
 Drop = Annotated[list[str] | None, _option("--drop", help="Name of a column to leave out; may be repeated.")]
 Header = Annotated[
@@ -253,6 +287,39 @@ Case = Annotated[str | None, _option("--case", help="Turn the letters of texts i
 Weights = Annotated[
     str | None,
     _option("--weights", help="Name of a column of weights: how often each row counts.", python="sample_weight"),
+]
+Id = Annotated[
+    str | None,
+    _option("--id", help="Name of the column that names rows; a first column of different texts is taken by itself."),
+]
+Label = Annotated[
+    str | None,
+    _option("--label", help="Name of a column of classes or numbers for colours: written along, never a feature."),
+]
+Keep = Annotated[list[str] | None, _option("--keep", help="Name of a column to write along as it is; may be repeated.")]
+Transpose = Annotated[
+    bool, _option("--transpose", help="Columns of the file are the rows, as where genes have a line each.")
+]
+Delimiter = Annotated[
+    str | None, _option("--delimiter", help="What separates fields: , ; | or tab; looked for if left out.")
+]
+Decimal = Annotated[str | None, _option("--decimal", help="The decimal mark, . or , ; looked for if left out.")]
+Encoding = Annotated[
+    str | None,
+    _option("--encoding", help="Of a text file, such as latin-1; looked for if left out.", python="encoding"),
+]
+Format = Annotated[
+    str | None,
+    _option("--format", help="What the file is, such as csv or parquet, if its name does not say so.", python="format"),
+]
+OfTables = Annotated[
+    bool, _option("--table", help="Compare columns of all kinds: --kernel table, of lle --metric table.")
+]
+InArchive = Annotated[str | None, _option("--array", help="Name of the array in a .npz file with several.")]
+Layer = Annotated[str | None, _option("--layer", help="Name of a layer of a .h5ad file, instead of X.")]
+Obsm = Annotated[str | None, _option("--obsm", help="Name of a matrix in obsm of a .h5ad file, instead of X.")]
+Resize = Annotated[
+    str | None, _option("--resize", help="Size that images of a folder are brought to, such as 64x64.", python="resize")
 ]
 
 # ---------------------------------------------------------------------- of comparing kernels

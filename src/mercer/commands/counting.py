@@ -1,56 +1,65 @@
 """What `mercer components` does: open, fit, ask every rule, print what they say."""
 
-import json
-import sys
+from dataclasses import dataclass
 from typing import Any
 
 from mercer.arrays import Array
-from mercer.commands.around import as_bad_data, file_for, warnings_as_lines
-from mercer.commands.fitting import made_model, tell_of_row_numbers
-from mercer.commands.labels import labels_in
-from mercer.commands.opening import Wanted, in_short_words, is_of_texts
+from mercer.commands.answers import Answer
+from mercer.commands.asked import Asked
+from mercer.commands.asked_again import AskedAgain
+from mercer.commands.labels import labels_of
+from mercer.commands.script import Script
 from mercer.commands.wording import in_options
 from mercer.errors import NoRoom, WrongUse
 from mercer.readings.rules.suggestion import Suggestion
 from mercer.studies.suggesting import suggest
-from mercer.terminal import put, say
+
+__all__ = ["Count"]
 
 _MANY = 100  # components, where all do not fit, and of kernels
 
 
-def suggest_for_file(
-    wanted: Wanted,
-    method: str,
-    params: dict[str, Any],
-    *,
-    labels: str | None,
-    share: float,
-    seed: int | None,
-    as_json: bool,
-) -> None:
-    """The table of rules, or its JSON, to standard output."""
-    if method == "lle":
-        raise WrongUse("--method lle: its components are not ordered by variance; pca and kpca are.")
-    if not 0 < share < 1:
-        raise WrongUse(f"--share {share:g} is not a number between 0 and 1.")
-    data, texts = wanted.data, is_of_texts(params)
-    model = made_model(method, params)
-    if data == "-" and sys.stdin is None:
-        raise WrongUse("Standard input is closed; name a file instead.")
-    copy = wanted.kind_of_copy if texts else ".csv"
-    with file_for(data, copy) as (path, name), warnings_as_lines(path, name) as known, as_bad_data(path, name):
-        y = None if labels is None else labels_in(path, labels, params.get("memory_limit"))
-        items, weight = wanted.open(path, model, texts)
-        say(f"{name}: {in_short_words(items)}")
-        known += tell_of_row_numbers(items)
-        _fit(model, method, items, weight)
-        found = suggest(model, items, y, share=share, sample_weight=weight, random_state=seed)
-    put(_as_json(found) if as_json else in_options(str(found)))
+@dataclass(frozen=True)
+class Count:
+    """The table of rules, to standard output."""
+
+    asked: Asked | AskedAgain
+    labels: str | None
+    share: float
+    seed: int | None
+    fills_stdout = False
+
+    def code(self) -> str:
+        script = Script()
+        rows, model, weight = self.asked.write(script)
+        if not self.asked.fitted:
+            if self.asked.method == "kpca":
+                script.add(f"{model.text}.n_components = min({_MANY}, len({rows.text}))")
+            script.add(script.call(f"{model.text}.fit", rows, **weight).text)
+        given: dict[str, Any] = {} if self.seed is None else {"random_state": self.seed}
+        if self.labels is not None:
+            column = script.call("labels_of", rows, self.labels, module="mercer.commands.labels")
+            given["y"] = script.set("labels", column)
+        said = script.call("suggest", model, rows, share=self.share, **weight, **given)
+        script.add(f"print({said.text})")
+        return str(script)
+
+    def run(self) -> Answer:
+        if self.asked.method == "lle":
+            raise WrongUse("--method lle: its components are not ordered by variance; pca and kpca are.")
+        if not 0 < self.share < 1:
+            raise WrongUse(f"--share {self.share:g} is not a number between 0 and 1.")
+        with self.asked.opened() as opened:
+            y = None if self.labels is None else labels_of(opened.items, self.labels)
+            model, items, weight = opened.model, opened.items, opened.weight
+            if not self.asked.fitted:
+                _fit(model, self.asked.method, items, weight, opened.at_most(_MANY))
+            found = suggest(model, items, y, share=self.share, sample_weight=weight, random_state=self.seed)
+        return Answer(_figures(found), in_options(str(found)))
 
 
-def _fit(model: Any, method: str, items: Any, weight: Array | None) -> None:
+def _fit(model: Any, method: str, items: Any, weight: Array | None, most: int) -> None:
     """With all components of PCA, if they fit; of kernels with the first hundred."""
-    most = min(_MANY, len(items), items.width if method == "pca" else len(items))
     model.n_components = None if method == "pca" else most
     try:
         model.fit(items, sample_weight=weight)
@@ -60,22 +69,17 @@ def _fit(model: Any, method: str, items: Any, weight: Array | None) -> None:
         model.set_params(n_components=most).fit(items, sample_weight=weight)
 
 
-def _as_json(found: Suggestion) -> str:
+def _figures(found: Suggestion) -> dict[str, Any]:
     """Numbers and words; p-values and limits, where rules have them."""
     lines = [
-        line
-        | {
-            name: None if values is None else [float(value) for value in values]
-            for name, values in (("limits", opinion.limits), ("p_values", opinion.p_values))
-        }
+        line | {"limits": opinion.limits, "p_values": opinion.p_values}
         for line, opinion in zip(found.table, found.opinions, strict=True)
     ]
-    whole = {
+    return {
         "k": found.k,
         "at_least": found.at_least,
         "consensus": found.consensus,
         "rules": lines,
-        "variances": found.scree.values.tolist(),
+        "variances": found.scree.values,
         "total_variance": found.scree.total,
     }
-    return json.dumps(whole, indent=2, ensure_ascii=False)

@@ -1,54 +1,72 @@
 """What `mercer influence` does: open, fit, ask what drives the components, print it."""
 
-import json
-import sys
+from dataclasses import dataclass
 from typing import Any
 
-from mercer.commands.around import as_bad_data, file_for, warnings_as_lines
-from mercer.commands.fitting import made_model, tell_of_row_numbers
-from mercer.commands.opening import Wanted, in_short_words, is_of_texts
+from mercer.commands.answers import Answer
+from mercer.commands.asked import Asked
+from mercer.commands.asked_again import AskedAgain
+from mercer.commands.opening import is_of_tables, is_of_texts
+from mercer.commands.script import Piece, Script
 from mercer.commands.wording import in_options
 from mercer.errors import WrongUse
 from mercer.functions.clusters import Clusters, clusters
 from mercer.functions.influence import influence
 from mercer.readings.driving import Influence
-from mercer.terminal import put, say
+
+__all__ = ["Drive"]
 
 _USUAL = 5  # components, if nothing is said
 
 
-def influence_in_file(
-    wanted: Wanted, method: str, params: dict[str, Any], *, seed: int | None, with_clusters: bool, as_json: bool
-) -> None:
-    """The most influential columns of every component, or the whole table as JSON, to standard output."""
-    if method == "lle":
-        raise WrongUse("--method lle has no component functions whose gradient could be asked for; pca and kpca have.")
-    data, texts = wanted.data, is_of_texts(params)
-    model = made_model(method, params)
-    if data == "-" and sys.stdin is None:
-        raise WrongUse("Standard input is closed; name a file instead.")
-    copy = wanted.kind_of_copy if texts else ".csv"
-    with file_for(data, copy) as (path, name), warnings_as_lines(path, name) as known, as_bad_data(path, name):
-        items, weight = wanted.open(path, model, texts)
-        say(f"{name}: {in_short_words(items)}")
-        known += tell_of_row_numbers(items)
-        rows = items.as_rows() if items.kind == "rows" else None
-        if model.n_components is None:
-            model.n_components = min(_USUAL, len(items), _USUAL if rows is None or method == "kpca" else rows.width)
-        model.fit(items, sample_weight=weight)
-        X = None if hasattr(model, "X_fit_") else items
-        found = influence(model, X, None if rows is None else rows.names, random_state=seed)
-        groups = clusters(model, None, X, seed) if with_clusters else None
-    put(_as_json(found, groups) if as_json else in_options(_in_words(found, groups)))
+@dataclass(frozen=True)
+class Drive:
+    """The most influential columns of every component, to standard output."""
+
+    asked: Asked | AskedAgain
+    seed: int | None
+    with_clusters: bool
+    fills_stdout = False
+
+    def code(self) -> str:
+        script = Script()
+        rows, model, weight = self.asked.write(script, _USUAL)
+        if not self.asked.fitted:
+            script.add(script.call(f"{model.text}.fit", rows, **weight).text)
+        seed: dict[str, Any] = {} if self.seed is None else {"random_state": self.seed}
+        X = None if self.asked.method == "kpca" else rows
+        of_rows = not (self.asked.fitted or is_of_texts(self.asked.params) or is_of_tables(self.asked.params))
+        names: dict[str, Any] = {"feature_names": Piece(f"{rows.text}.names")} if of_rows else {}
+        script.add(f"print({script.call('influence', model, X, **names, **seed).text})")
+        if self.with_clusters:
+            script.add(f"print({script.call('clusters', model, None, X, self.seed).text})")
+        return str(script)
+
+    def run(self) -> Answer:
+        if self.asked.method == "lle":
+            raise WrongUse(
+                "--method lle has no component functions whose gradient could be asked for; pca and kpca have."
+            )
+        with self.asked.opened() as opened:
+            model, items = opened.model, opened.items
+            if not self.asked.fitted:
+                if model.n_components is None:
+                    model.n_components = opened.at_most(_USUAL)
+                model.fit(items, sample_weight=opened.weight)
+            X = None if hasattr(model, "X_fit_") else items
+            names = items.as_rows().names if items is not None and items.kind == "rows" else None
+            found = influence(model, X, names, random_state=self.seed)
+            groups = clusters(model, None, X, self.seed) if self.with_clusters else None
+        return Answer(_figures(found, groups), in_options(_in_words(found, groups)))
 
 
 def _in_words(found: Influence, groups: Clusters | None) -> str:
     return str(found) if groups is None else f"{found}\n\n{groups}"
 
 
-def _as_json(found: Influence, groups: Clusters | None) -> str:
+def _figures(found: Influence, groups: Clusters | None) -> dict[str, Any]:
     whole: dict[str, Any] = {"rows": found.n_rows, "missed": found.missed, "table": found.table()}
     if groups is not None:
         numbers = {"n_clusters": groups.n_clusters, "clear": groups.clear, "components": list(groups.components)}
-        whole["clusters"] = numbers | {"sizes": groups.sizes.tolist(), "why": groups.why, "warnings": groups.warnings}
-    return json.dumps(whole, indent=2, ensure_ascii=False)
+        whole["clusters"] = numbers | {"sizes": groups.sizes, "why": groups.why, "warnings": groups.warnings}
+    return whole

@@ -1,93 +1,111 @@
 """What `mercer fit` does: plan, fit, scores, certificate, with words on standard error around it."""
 
-import shlex
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mercer import kernel_names
-from mercer.commands.around import as_bad_data, file_for, place_for, warnings_as_lines
-from mercer.commands.opening import Wanted, in_short_words, is_of_texts
+from mercer.commands.answers import Answer
+from mercer.commands.around import place_for, tell_of_bare_numbers
+from mercer.commands.asked import Asked, Opened, made_model
+from mercer.commands.kept import keep_model, noted, place_for_model
+from mercer.commands.script import Script
 from mercer.commands.wording import in_options
 from mercer.errors import NotVerified, WrongUse, counted, listed
-from mercer.models.kernel_pca import KernelPCA
 from mercer.models.lle import LocallyLinearEmbedding
 from mercer.models.pca import PCA
 from mercer.readings.columns import about_unit, constant
 from mercer.sources.items import Items
-from mercer.sources.row_numbers import about_index, about_steps_of_one, counting, first_rows, is_index
+from mercer.sources.row_numbers import first_rows
 from mercer.terminal import plain, say
 
-_METRICS = ("euclidean", "cosine", *kernel_names.OF_TEXTS, *kernel_names.OF_TABLES)
+__all__ = ["Fit", "figures_of"]
+
 _USUAL = {"kpca": 10, "pca": 10, "lle": 2}  # components, if nothing is said
 
 
-def fit_file(wanted: Wanted, out: Path | None, method: str, params: dict[str, Any], only_plan: bool = False) -> None:
+@dataclass(frozen=True)
+class Fit:
     """Plan, fit, scores to `out` or standard output, certificate."""
-    data, texts = wanted.data, is_of_texts(params)
-    model = made_model(method, params)
-    if wanted.weights is not None and method == "lle":
-        raise WrongUse("--weights is not for --method lle, which has no weights of rows.")
-    out = place_for(data, out)
-    copy = wanted.kind_of_copy if texts else ".csv"
-    with file_for(data, copy) as (path, name), warnings_as_lines(path, name) as known, as_bad_data(path, name):
-        items, weight = wanted.open(path, model, texts)
-        say(f"{name}: {in_short_words(items)}")
-        if model.n_components is None:
-            model.n_components = _USUAL[method] if method == "kpca" else min(_USUAL[method], *_sizes(items))
-        known += tell_of_row_numbers(items)
-        plan = model.plan(items, weight)
-        say(in_options(f"plan: {plan.in_words}"))
-        if only_plan:
-            return
-        known.append(plan.notice)
-        _tell_of_columns(items, model)
-        model.fit_transform_to(items, out, weight)
-    _report(model, out)
+
+    asked: Asked
+    out: Path | None
+    save: Path | None = None
+    only_plan: bool = False
+
+    @property
+    def _scores_wanted(self) -> bool:
+        """A model that is kept can tell them at any time."""
+        return self.out is not None or self.save is None
+
+    @property
+    def fills_stdout(self) -> bool:
+        return not self.only_plan and self._scores_wanted and self.out in (None, Path("-"))
+
+    def code(self) -> str:
+        script = Script()
+        rows, model, weight = self._settled.write(script, _USUAL[self.asked.method])
+        if self.only_plan:
+            script.add(f"print({script.call(f'{model.text}.plan', rows, **weight).text})")
+            return str(script)
+        out = None if self.fills_stdout else self.out
+        places = [rows, out] if self._scores_wanted else [rows]
+        fit = "fit_transform_to" if self._scores_wanted else "fit"
+        script.add(script.call(f"{model.text}.{fit}", *places, **weight).text)
+        if self.save is not None:
+            notes = script.call("noted", rows, self.asked.wanted.as_notes(), module="mercer.commands.kept")
+            script.add(script.call("save", model, self.save, notes=notes).text)
+        script.add("print(model.certificate_, file=sys.stderr)")
+        return f"import sys\n\n{script}"
+
+    @property
+    def _settled(self) -> Asked:
+        """Kernel PCA is asked for ten components even where there are fewer rows, which it tells of."""
+        if self.asked.method != "kpca" or self.asked.params["n_components"] is not None:
+            return self.asked
+        return replace(self.asked, params=self.asked.params | {"n_components": _USUAL["kpca"]})
+
+    def run(self) -> Answer:
+        made_model(self.asked.method, self.asked.params)  # what is wrong with them is said before all else
+        if self.asked.wanted.weights is not None and self.asked.method == "lle":
+            raise WrongUse("--weights is not for --method lle, which has no weights of rows.")
+        out = place_for(self.asked.wanted.data, self.out)
+        if self.save is not None:
+            place_for_model(self.asked.wanted.data, self.save)
+        with self._settled.opened() as opened:
+            model, items, weight = opened.model, opened.items, opened.weight
+            if model.n_components is None:
+                model.n_components = opened.at_most(_USUAL[self.asked.method])
+            plan = model.plan(items, weight)
+            say(in_options(f"plan: {plan.in_words}"))
+            if self.only_plan:
+                return Answer({"data": opened.name, "rows": len(items), "plan": plan.in_words})
+            opened.known.append(plan.notice)
+            _tell_of_columns(items, model)
+            self._fit(opened, out)
+            notes = noted(items, self.asked.wanted.as_notes())
+            saved = None if self.save is None else keep_model(model, self.save, notes)
+        _report(model, out, self._scores_wanted, saved)
+        tell_of_bare_numbers(opened.items, out)
+        return Answer(figures_of(model, opened) | {"scores": out, "saved": saved}, doubt=_doubt(model))
+
+    def _fit(self, opened: Opened, out: Path | None) -> None:
+        model, items, weight = opened.model, opened.items, opened.weight
+        if self._scores_wanted:
+            model.fit_transform_to(items, out, weight)
+        else:
+            model.fit(items, **{} if weight is None else {"sample_weight": weight})
 
 
-def _sizes(items: Items) -> tuple[int, ...]:
-    """What no more components can be than: rows and columns, or texts."""
-    return (len(items), items.width) if items.kind == "rows" else (len(items),)
-
-
-def made_model(method: str, params: dict[str, Any]) -> Any:
-    if params.get("kernel") == "precomputed":
-        raise WrongUse(f"--kernel precomputed: a file holds rows; the kernels are {kernel_names.in_words()}.")
-    usual = {"kernel": "rbf"} if method == "kpca" else {}
-    model = {"kpca": KernelPCA, "pca": PCA, "lle": LocallyLinearEmbedding}[method](progress=True, **usual | params)
-    if method == "lle" and params.get("metric") == "precomputed":
-        raise WrongUse(f"--metric precomputed: a file holds rows; the metrics are {kernel_names.in_words(_METRICS)}.")
-    try:
-        _check(model)
-    except ValueError as error:
-        raise WrongUse(str(error)) from None
-    return model
-
-
-def _check(model: Any) -> None:
-    """The parameters; a number of components that is left out follows from the data."""
-    left_out = model.n_components is None
-    if left_out:
-        model.n_components = 1
-    model.check_params()
-    if left_out:
-        model.n_components = None
-
-
-def tell_of_row_numbers(items: Items) -> list[str]:
-    """Every column that counts rows, with the option that leaves it out; what the models would say of it otherwise."""
-    if items.kind != "rows":
-        return []
-    rows = items.as_rows()
-    said, block = list[str](), first_rows(rows)
-    for j in counting(block):
-        name = j if rows.names is None else rows.names[j]
-        said.append(about_index(name) if is_index(block[0, j], name) else about_steps_of_one(name))
-        drop = "." if rows.names is None else f": --drop {shlex.quote(rows.names[j])}"
-        say(f"warning: {said[-1].removesuffix('.')}{drop}")
-    return said
+def figures_of(model: Any, opened: Opened) -> dict[str, Any]:
+    """What a fit has found, in numbers."""
+    found = {"data": opened.name, "rows": len(opened.items), "model": type(model).__name__}
+    found |= {"n_components": len(model.get_feature_names_out()), "plan": model.plan_.in_words}
+    for name in ("explained_variance", "explained_variance_ratio", "reconstruction_error"):
+        if hasattr(model, f"{name}_"):
+            found[name] = getattr(model, f"{name}_")
+    return found | {"certificate": model.certificate_}
 
 
 def _tell_of_columns(items: Items, model: Any) -> None:
@@ -100,15 +118,15 @@ def _tell_of_columns(items: Items, model: Any) -> None:
         some = listed(str(j) if rows.names is None else repr(rows.names[j]) for j in same)
         where = "" if looked == rows.shape[0] else f" in the first {counted(looked, 'row')}"
         which = f"Columns {some} are" if len(same) > 1 else f"Column {some} is"
-        say(f"warning: {which} constant{where}: no use as a feature.")
+        say(f"warning: {which} constant{where}: no use as a feature.", always=True)
     by_products = isinstance(model, PCA) or getattr(model, "kernel", None) in ("linear", "poly", "sigmoid")
     unit = about_unit(first_rows(rows), rows.names) if by_products else ""
     if unit:
         first = "the first components are" if unit.startswith("Columns ") else "the first component is"
-        say(f"warning: {unit}, so that {first} little else. Unless that is meant, try --standardize.")
+        say(f"warning: {unit}, so that {first} little else. Unless that is meant, try --standardize.", always=True)
 
 
-def _report(model: Any, out: Path | None) -> None:
+def _report(model: Any, out: Path | None, scores_wanted: bool, saved: Path | None) -> None:
     ratios = getattr(model, "explained_variance_ratio_", np.array([np.nan]))
     if not np.isnan(ratios).any():  # of a kernel that is none they have no meaning
         shares = listed((f"{share:.1%}" for share in ratios), 10)
@@ -118,6 +136,14 @@ def _report(model: Any, out: Path | None) -> None:
     say(in_options(f"certificate: {model.certificate_}"))
     if out is not None:
         say(f"scores: {plain(out)}")
+    if saved is not None:
+        say(
+            f"model: {plain(saved)}" + ("" if scores_wanted else "; scores are not written without --out (- is stdout)")
+        )
+
+
+def _doubt(model: Any) -> NotVerified | None:
     as_planned = model.plan_.approximate and model.kernel_.psd
-    if not model.certificate_.converged and not as_planned:
-        raise NotVerified("The scores were written, but they are not proven to be what was asked for; see above.")
+    if model.certificate_.converged or as_planned:
+        return None
+    return NotVerified("The answer is there, but it is not proven to be what was asked for; see above.")

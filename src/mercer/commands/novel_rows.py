@@ -1,62 +1,155 @@
 """What `mercer novelty` does: fit and calibrate on one file, tell of another, with words on standard error."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
+from mercer.commands.answers import Answer
 from mercer.commands.around import as_bad_data, file_for, place_for, warnings_as_lines
-from mercer.commands.opening import Wanted, in_short_words, is_of_texts
+from mercer.commands.asked import Asked, write_opening
+from mercer.commands.kept import Kept, keep_model, noted, place_for_model
+from mercer.commands.opening import Wanted, in_short_words, is_of_tables, is_of_texts
+from mercer.commands.script import Piece, Script
 from mercer.errors import BadData, WrongUse, counted
 from mercer.models.base import check_parameters
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.novelty import NoveltyDetector, usual_estimator
 from mercer.models.pca import PCA
-from mercer.outlets import Labels, outlet, refuse_same_file
+from mercer.outlets import outlet, refuse_same_file
 from mercer.sources.items import Items, Rows
 from mercer.terminal import plain, say
+
+__all__ = ["Look", "LookAgain", "write_verdicts"]
 
 _COLUMNS = ("novelty", "p_value", "novel")
 _USUAL_SHARE = {"kpca": 0.5, "pca": 0.9}  # of the variance, if nothing is said
 
 
-def look_at(
-    wanted: Wanted,
-    new: str,
-    out: Path | None,
-    method: str,
-    params: dict[str, Any],
-    asked: dict[str, Any],
-    fdr: float | None,
-) -> None:
-    """Fit a detector to the file that is wanted, and write what it says of the rows of `new`."""
-    if wanted.data == new == "-":
-        raise WrongUse("Standard input can be one of the two files, not both.")
+@dataclass(frozen=True)
+class Look:
+    """Fit a detector to the file that is asked for, and write what it says of the rows of `new`."""
+
+    asked: Asked
+    new: str
+    out: Path | None
+    save: Path | None
+    of_detector: dict[str, Any]
+    fdr: float | None
+
+    def __post_init__(self) -> None:
+        if self.asked.wanted.data == self.new == "-":
+            raise WrongUse("Standard input can be one of the two files, not both.")
+        _refuse_rate(self.fdr)
+
+    @property
+    def fills_stdout(self) -> bool:
+        return self.out in (None, Path("-"))
+
+    def code(self) -> str:
+        script, wanted, params = Script(), self.asked.wanted, self.asked.params
+        usual = write_opening(script, wanted, params, "usual")
+        new = write_opening(script, replace(wanted, data=self.new), params, "new")
+        model = _model(self.asked.method, params)
+        if is_of_tables(params):
+            model.kernel = script.call("TableKernel.auto", usual)
+            script.named("TableKernel", "mercer.kernels")
+        detector = script.set("detector", script.call("NoveltyDetector", model, **self.of_detector))
+        script.add(f"{detector.text}.fit({usual.text})")
+        if self.save is not None:
+            notes = script.call("noted", usual, wanted.as_notes(), module="mercer.commands.kept")
+            script.add(script.call("save", detector, self.save, notes=notes).text)
+        return _write_code(script, detector, new, None if self.fills_stdout else self.out, self.fdr)
+
+    def run(self) -> Answer:
+        wanted, texts = self.asked.wanted, is_of_texts(self.asked.params)
+        model = _model(self.asked.method, self.asked.params)
+        detector = _detector(model, self.of_detector)
+        out = place_for(wanted.data, self.out)
+        if out is not None:
+            refuse_same_file(Path(self.new), out)
+        if self.save is not None:
+            place_for_model(wanted.data, self.save)
+            refuse_same_file(Path(self.new), self.save)
+        copy = wanted.kind_of_copy if texts else ".csv"
+        with file_for(wanted.data, copy) as usual, file_for(self.new, copy) as looked_at:
+            with warnings_as_lines(*usual), as_bad_data(*usual):
+                items, _ = wanted.open(usual[0], model, texts)
+            with warnings_as_lines(*looked_at), as_bad_data(*looked_at):  # before the work, not after it
+                rows, _ = replace(wanted, data=self.new).open(looked_at[0], clone(model), texts)
+                _refuse_other_columns(items, rows, usual[1], looked_at[1])
+            say(f"{usual[1]}: {in_short_words(items)}")
+            with warnings_as_lines(*usual), as_bad_data(*usual):
+                detector.fit(items)
+            _tell_of_fit(detector)
+            say(f"{looked_at[1]}: {in_short_words(rows)}")
+            with warnings_as_lines(*looked_at), as_bad_data(*looked_at):
+                found = _verdicts(detector, rows, self.fdr)
+            _write(found, rows, out)
+            saved = None if self.save is None else keep_model(detector, self.save, noted(items, wanted.as_notes()))
+        _tell(found, detector, self.fdr, out)
+        if saved is not None:
+            say(f"detector: {plain(saved)}")
+        return Answer(_figures(found, detector, self.fdr) | {"verdicts": out, "saved": saved})
+
+
+@dataclass(frozen=True)
+class LookAgain:
+    """What a detector that was kept says of the rows of another file."""
+
+    kept: Kept
+    wanted: Wanted
+    out: Path | None
+    save: Path | None
+    fdr: float | None
+
+    def __post_init__(self) -> None:
+        model = self.kept.model
+        if not isinstance(model, NoveltyDetector):
+            raise WrongUse(
+                f"{plain(self.kept.path)} holds a {type(model).__name__}, which has no calibrated rows to compare "
+                "with: mercer novelty TRAIN NEW --save d.mercer makes a detector."
+            )
+        if self.save is not None:
+            raise WrongUse(f"--save keeps a detector that is fitted, and {plain(self.kept.path)} is kept already.")
+        _refuse_rate(self.fdr)
+
+    @property
+    def fills_stdout(self) -> bool:
+        return self.out in (None, Path("-"))
+
+    def code(self) -> str:
+        script = Script()
+        detector, new = self.kept.write(script, self.wanted, self.kept.columns, self.kept.kind)
+        return _write_code(script, detector, new, None if self.fills_stdout else self.out, self.fdr)
+
+    def run(self) -> Answer:
+        out, detector = place_for(self.wanted.data, self.out), self.kept.model
+        with self.kept.opened(self.wanted, self.kept.columns, self.kept.kind) as new:
+            found = _verdicts(detector, new.items, self.fdr)
+            _write(found, new.items, out)
+        _tell(found, detector, self.fdr, out)
+        return Answer(_figures(found, detector, self.fdr) | {"warnings": new.warnings, "verdicts": out})
+
+
+def _refuse_rate(fdr: float | None) -> None:
     if fdr is not None and not 0 < fdr < 1:
         raise WrongUse(f"--fdr {fdr:g} is no share between 0 and 1.")
-    model, texts = _model(method, params), is_of_texts(params)
-    detector = _detector(model, asked)
-    out = place_for(wanted.data, out)
-    if out is not None:
-        refuse_same_file(Path(new), out)
-    copy = wanted.kind_of_copy if texts else ".csv"
-    with file_for(wanted.data, copy) as usual, file_for(new, copy) as looked_at:
-        with warnings_as_lines(*usual), as_bad_data(*usual):
-            items, _ = wanted.open(usual[0], model, texts)
-        with warnings_as_lines(*looked_at), as_bad_data(*looked_at):  # before the work, not after it
-            rows, _ = replace(wanted, data=new).open(looked_at[0], clone(model), texts)
-            _refuse_other_columns(items, rows, usual[1], looked_at[1])
-        say(f"{usual[1]}: {in_short_words(items)}")
-        with warnings_as_lines(*usual), as_bad_data(*usual):
-            detector.fit(items)
-        _tell_of_fit(detector)
-        say(f"{looked_at[1]}: {in_short_words(rows)}")
-        with warnings_as_lines(*looked_at), as_bad_data(*looked_at):
-            found = _verdicts(detector, rows, fdr)
-        _write(found, rows, out)
-    _tell(found, detector, fdr, out)
+
+
+def _write_code(script: Script, detector: Piece, new: Piece, out: Path | None, fdr: float | None) -> str:
+    """Lines that ask for verdicts and write them, below what was written before."""
+    place = None if out is None else script.call("Path", out, module="pathlib")
+    given = (detector, new, place, fdr)
+    script.add(script.call("write_verdicts", *given, module="mercer.commands.novel_rows").text)
+    return str(script)
+
+
+def write_verdicts(detector: NoveltyDetector, rows: Items, out: Path | None, fdr: float | None = None) -> None:
+    """Score, p-value and verdict of every row, with the names that rows have, to a file or standard output."""
+    _write(_verdicts(detector, rows, fdr), rows, out)
 
 
 def _refuse_other_columns(usual: Items, new: Items, its_name: str, name: str) -> None:
@@ -112,8 +205,8 @@ def _verdicts(detector: NoveltyDetector, rows: Items, fdr: float | None) -> Any:
 
 
 def _write(found: Any, rows: Items, out: Path | None) -> None:
-    labels = None if rows.row_names is None else Labels(rows.heading, rows.row_names)
-    with outlet(out, _COLUMNS, len(found), np.float64, labels) as sink:
+    told = None if rows.annotations is None else replace(rows.annotations, key="novelty")
+    with outlet(out, _COLUMNS, len(found), np.float64, rows.written_along, told) as sink:
         sink(found)
 
 
@@ -132,3 +225,9 @@ def _tell(found: Any, detector: NoveltyDetector, fdr: float | None, out: Path | 
     say(f"novel: {novel:,} of {counted(m, 'row')} ({novel / m:.1%}); {right}")
     if out is not None:
         say(f"verdicts: {plain(out)}")
+
+
+def _figures(found: Any, detector: NoveltyDetector, fdr: float | None) -> dict[str, Any]:
+    figures = {"rows": len(found), "novel": int(found[:, 2].sum()), "alpha": detector.alpha, "fdr": fdr}
+    figures |= {"threshold": detector.threshold_, "calibration_rows": len(detector.calibration_scores_)}
+    return figures | {"smallest_p_value": found[:, 1].min()}

@@ -6,17 +6,26 @@ from typing import Annotated
 import typer
 
 from mercer.commands import arguments as given
-from mercer.commands.arguments import kernel_parameters, model_parameters, number_of_components
+from mercer.commands.answers import Job
+from mercer.commands.frame import takes
+from mercer.commands.groups import Kernels, Reading, Resources, Solvers, TextKernels
 from mercer.errors import WrongUse
 
 
+@takes(Kernels, TextKernels, Solvers, Reading, Resources)
 def novelty(
     context: typer.Context,
-    train: Annotated[str, typer.Argument(help="The file of rows that are usual, as `mercer fit` reads it.")],
+    train: Annotated[
+        str,
+        typer.Argument(help="The file of rows that are usual, as `mercer fit` reads it; or a detector kept by --save."),
+    ],
     new: Annotated[str, typer.Argument(help="The file of rows to look at, with the same columns.")],
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", readable=False, help="Where to write the verdicts (.csv, .parquet, .npy …)."),
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option("--save", readable=False, help="Where to keep the detector: d.mercer.")
     ] = None,
     statistic: given.Statistic = None,
     alpha: given.Alpha = None,
@@ -29,33 +38,7 @@ def novelty(
         typer.Option("--components", "-d", help="Number of components, or a share of variance; 0.5, of pca 0.9."),
     ] = None,
     standardize: given.Standardize = False,
-    kernel: given.Kernel = None,
-    gamma: given.Gamma = None,
-    degree: given.Degree = None,
-    coef0: given.Coef0 = None,
-    n: given.N = None,
-    shortest: given.Shortest = None,
-    by: given.By = None,
-    counts: given.Counts = None,
-    normalize: given.Normalize = None,
-    length: given.Length = None,
-    wildcards: given.Wildcards = None,
-    m: given.M = None,
-    alphabet: given.Alphabet = None,
-    decay: given.Decay = None,
-    up_to: given.UpTo = None,
-    solver: given.Solver = None,
-    landmarks: given.Landmarks = None,
-    refine: given.Refine = None,
-    text: given.Text = None,
-    case: given.Case = None,
-    columns: given.Columns = None,
-    drop: given.Drop = None,
-    header: given.Header = None,
-    memory: given.Memory = None,
-    jobs: given.Jobs = None,
-    seed: given.Seed = None,
-) -> None:
+) -> Job:
     """Which rows of NEW are unlike those of TRAIN: a score, a p-value and a verdict for each, as CSV.
 
     The p-values hold whatever the data are: of rows like those of TRAIN, a share of alpha is called novel. Without
@@ -63,13 +46,21 @@ def novelty(
     """
     if method not in ("kpca", "pca"):
         raise WrongUse(f"--method {method} has no measure of novelty: kpca and pca have one.")
-    params = model_parameters(method, context)
-    params["n_components"] = number_of_components(components, method)
-    from mercer.commands.novel_rows import look_at
+    from mercer.commands.asked import Asked
+    from mercer.commands.kept import Kept, is_model_file, refuse_options_of_fits
+    from mercer.commands.novel_rows import Look, LookAgain
     from mercer.commands.opening import Wanted
 
-    names = None if columns is None else [name.strip() for name in columns.split(",")]
-    wanted = Wanted(train, names, drop or [], None, header, text, case)
-    params = wanted.with_kernel(method, params, kernel_parameters(context))
-    asked = {"statistic": statistic, "alpha": alpha, "calibration": calibration, "trim": trim, "random_state": seed}
-    look_at(wanted, new, out, method, params, {name: value for name, value in asked.items() if value is not None}, fdr)
+    if is_model_file(train):
+        refuse_options_of_fits(context, train)
+        kept = Kept.of(train, context.params["memory"], context.params["jobs"])
+        return LookAgain(kept, kept.wanted(Wanted.typed(context, new)), out, save, fdr)
+    asked = {
+        "statistic": statistic,
+        "alpha": alpha,
+        "calibration": calibration,
+        "trim": trim,
+        "random_state": context.params["seed"],
+    }
+    said = {name: value for name, value in asked.items() if value is not None}
+    return Look(Asked.typed(context, train), new, out, save, said, fdr)

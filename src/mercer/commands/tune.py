@@ -1,14 +1,17 @@
 """`mercer tune`: which kernel and which bandwidth suit the rows of a file."""
 
-from typing import Annotated
-
 import typer
 
 from mercer.commands import arguments as given
+from mercer.commands.answers import Job
+from mercer.commands.frame import takes
+from mercer.commands.groups import Reading
 
 
+@takes(Reading)
 def tune(
-    data: Annotated[str, typer.Argument(help="A .csv, .tsv, .parquet, .arrow, .feather or .npy file; - reads CSV.")],
+    context: typer.Context,
+    data: given.Data,
     labels: given.Labels = None,
     kernels: given.Kernels = None,
     components: given.ComparedBy = None,
@@ -16,18 +19,13 @@ def tune(
     folds: given.Folds = 5,
     sample: given.Sample = 1000,
     standardize: given.Standardize = False,
-    columns: given.Columns = None,
-    drop: given.Drop = None,
-    header: given.Header = None,
     jobs: given.Jobs = None,
     seed: given.Seed = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the table and the choice as JSON.")] = False,
-) -> None:
+) -> Job:
     """Compare kernels and bandwidths on a sample of a file: a table, the choice, and the reason in a sentence."""
-    from mercer.commands.tuning import tune_file
+    from mercer.commands.opening import Wanted
+    from mercer.commands.tuning import Tune
 
-    names = None if columns is None else [name.strip() for name in columns.split(",")]
-    said = None if kernels is None else [name.strip() for name in kernels.split(",")]
     asked = {
         "n_components": components,
         "scoring": scoring,
@@ -37,4 +35,5 @@ def tune(
         "n_jobs": jobs,
         "random_state": seed,
     }
-    tune_file(data, labels, names, drop or [], header, asked | ({} if said is None else {"kernels": said}), as_json)
+    said = {} if kernels is None else {"kernels": [name.strip() for name in kernels.split(",")]}
+    return Tune(Wanted.typed(context, data), labels, asked | said)

@@ -1,66 +1,88 @@
 """What `mercer tune` does: rows and labels of a file, the comparison, and its table on standard output."""
 
-import json
 import shlex
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from mercer.commands.answers import Answer
 from mercer.commands.arguments import OPTION_OF
 from mercer.commands.around import as_bad_data, file_for, place_for, warnings_as_lines
-from mercer.commands.labels import labels_in
-from mercer.commands.opening import in_short_words
+from mercer.commands.asked import write_opening
+from mercer.commands.labels import labels_of
+from mercer.commands.opening import Wanted, in_short_words, tell_of_reading
+from mercer.commands.script import Script
 from mercer.commands.wording import in_options
 from mercer.errors import WrongUse
 from mercer.readings.tuning.candidates import NAMED
-from mercer.sources.files import open_rows
 from mercer.studies.tuned import Tuning
 from mercer.studies.tuning import tune
-from mercer.terminal import plain, put, say
+from mercer.terminal import plain, say
+
+__all__ = ["Tune"]
 
 
-def tune_file(
-    data: str,
-    labels: str | None,
-    columns: Sequence[str] | None,
-    drop: Sequence[str],
-    header: bool | None,
-    asked: dict[str, Any],
-    as_json: bool,
-) -> None:
+@dataclass(frozen=True)
+class Tune:
     """Read, compare, print."""
-    place_for(data, None)
-    if asked["scoring"] is not None and labels is None:
-        raise WrongUse("--scoring compares with labels: name their column with --labels.")
-    for name in asked.get("kernels", ()):
-        if name not in NAMED:
-            raise WrongUse(
-                f"--kernels {plain(name)}: there is no such kernel to compare; known are {', '.join(NAMED)}."
-            )
-    for name in ("folds", "subsample"):
-        if asked[name] < 2:
-            raise WrongUse(f"{OPTION_OF[name]} {asked[name]} is too few: give at least 2.")
-    if asked["random_state"] is not None and asked["random_state"] < 0:
-        raise WrongUse(f"--seed must be a whole number from 0 on; got {asked['random_state']}.")
-    if asked["n_jobs"] == 0:
-        raise WrongUse("--jobs 0 is no number of threads; give 1, 2, … or -1 for all.")
-    with file_for(data) as (path, name), warnings_as_lines(path, name), as_bad_data(path, name):
-        rows = open_rows(path, columns, [*drop, *([] if labels is None else [labels])], header)
-        y = None if labels is None else labels_in(path, labels)
-        say(f"{name}: {in_short_words(rows)}")
-        found = tune(rows, y, progress=True, **asked)
-    put(json.dumps(_as_json(found), indent=2) if as_json else in_options(str(found)))
-    if not as_json and data != "-":
-        say(f"Try: {_next_command(data, labels, found)}")
+
+    wanted: Wanted
+    labels: str | None
+    asked: dict[str, Any]
+    fills_stdout = False
+
+    def __post_init__(self) -> None:
+        asked = self.asked
+        if asked["scoring"] is not None and self.labels is None:
+            raise WrongUse("--scoring compares with labels: name their column with --labels.")
+        for name in asked.get("kernels", ()):
+            if name not in NAMED:
+                raise WrongUse(
+                    f"--kernels {plain(name)}: there is no such kernel to compare; known are {', '.join(NAMED)}."
+                )
+        for name in ("folds", "subsample"):
+            if asked[name] < 2:
+                raise WrongUse(f"{OPTION_OF[name]} {asked[name]} is too few: give at least 2.")
+        if asked["random_state"] is not None and asked["random_state"] < 0:
+            raise WrongUse(f"--seed must be a whole number from 0 on; got {asked['random_state']}.")
+        if asked["n_jobs"] == 0:
+            raise WrongUse("--jobs 0 is no number of threads; give 1, 2, … or -1 for all.")
+
+    @property
+    def _features(self) -> Wanted:
+        return self.wanted if self.labels is None else self.wanted.with_labels(self.labels)
+
+    def code(self) -> str:
+        script = Script()
+        rows = write_opening(script, self._features, {})
+        y = []
+        if self.labels is not None:
+            y = [script.set("labels", script.call("labels_of", rows, self.labels, module="mercer.commands.labels"))]
+        script.add(f"print({script.call('tune', rows, *y, **self.asked).text})")
+        return str(script)
+
+    def run(self) -> Answer:
+        wanted = self.wanted
+        place_for(wanted.data, None)
+        with file_for(wanted.data) as (path, name), warnings_as_lines(path, name), as_bad_data(path, name):
+            rows = self._features.rows(path)
+            tell_of_reading(rows)
+            y = None if self.labels is None else labels_of(rows, self.labels)
+            say(f"{name}: {in_short_words(rows)}")
+            found = tune(rows, y, progress=True, **self.asked)
+        next_command = None if wanted.data == "-" else _next_command(wanted.data, self.labels, found)
+        if next_command:
+            say(f"Try: {next_command}")
+        return Answer(_figures(found) | {"try": next_command}, in_options(str(found)))
 
 
-def _as_json(found: Tuning) -> dict[str, Any]:
+def _figures(found: Tuning) -> dict[str, Any]:
     return {
         "kernel": repr(found.kernel),
         "gamma": found.gamma,
         "n_components": found.n_components,
         "criterion": found.criterion,
         "reason": found.reason,
-        "warnings": list(found.warnings),
+        "warnings": found.warnings,
         "passes": found.passes,
         "table": [{name: value for name, value in row.items() if name != "in_words"} for row in found.table],
         "by_components": found.by_components,

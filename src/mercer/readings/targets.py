@@ -8,7 +8,7 @@ from sklearn.utils.multiclass import type_of_target
 from mercer.arrays import Array
 from mercer.errors import BadData, are, counted
 
-__all__ = ["are_classes", "as_labels", "as_targets"]
+__all__ = ["are_classes", "as_labels", "as_targets", "is_missing"]
 
 _MANY_CLASSES = 20  # whole numbers of more values than this are numbers, not classes; names beyond, of half the rows
 
@@ -16,7 +16,7 @@ _MANY_CLASSES = 20  # whole numbers of more values than this are numbers, not cl
 def as_labels(y: Any) -> Array:
     """Labels as an array, none of them missing: one for each row, or for several targets a row of numbers."""
     labels = np.asarray(y)
-    missing = sum(map(_is_missing, labels.ravel().tolist()))
+    missing = sum(map(is_missing, labels.ravel().tolist()))
     if missing:
         raise BadData(f"y has {counted(missing, 'label')} that {are(missing)} missing or not finite; leave them out.")
     if labels.dtype.kind == "O":  # texts, or numbers, that were held as objects
@@ -27,7 +27,7 @@ def as_labels(y: Any) -> Array:
     return labels
 
 
-def _is_missing(label: Any) -> bool:
+def is_missing(label: Any) -> bool:
     """None, NaN, pandas' NA, which is not even known to be itself, or infinite."""
     return label is None or (label == label) is not True or label in (np.inf, -np.inf)
 

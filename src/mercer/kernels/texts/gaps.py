@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.signal import lfilter
 
 from mercer.arrays import Array
 from mercer.errors import BadData, in_short
@@ -85,6 +84,8 @@ def _along(b: int, decay: float) -> Any:
         gaps = np.arange(b) - 1 - np.arange(b)[:, None]
         matrix = np.where(gaps >= 0, float(decay) ** np.maximum(gaps, 0), 0.0)
         return lambda x: x @ matrix
+
+    from scipy.signal import lfilter  # takes longer to import than most kernels to evaluate
 
     def filtered(x: Array) -> Array:
         out = np.zeros_like(x)

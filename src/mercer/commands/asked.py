@@ -1,0 +1,184 @@
+"""A fit that is asked for: a file, a method and the parameters of its model, as they were typed."""
+
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from mercer import kernel_names
+from mercer.arrays import Array
+from mercer.commands.arguments import kernel_parameters, model_parameters, number_of_components
+from mercer.commands.around import as_bad_data, file_for, warnings_as_lines
+from mercer.commands.opening import Wanted, in_short_words, is_of_tables, is_of_texts
+from mercer.commands.script import Piece, Script
+from mercer.errors import WrongUse
+from mercer.models.kernel_pca import KernelPCA
+from mercer.models.lle import LocallyLinearEmbedding
+from mercer.models.pca import PCA
+from mercer.sources.items import Items
+from mercer.sources.row_numbers import about_index, about_steps_of_one, counting, first_rows, is_index
+from mercer.terminal import say
+
+__all__ = ["Asked", "Opened", "made_model", "refuse_standard_input", "write_file", "write_opening"]
+
+_METRICS = ("euclidean", "cosine", *kernel_names.OF_TEXTS, *kernel_names.OF_TABLES)
+_MODELS: dict[str, Callable[..., Any]] = {"kpca": KernelPCA, "pca": PCA, "lle": LocallyLinearEmbedding}
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A model, and what it is to be fitted to, or was."""
+
+    model: Any
+    items: Any  # of one that is fitted already, None if no file was named
+    weight: Array | None
+    path: Path  # that of a copy, where standard input is read
+    name: str  # for people
+    known: list[str]  # warnings that need not be said again
+
+    def at_most(self, usual: int) -> int:
+        """So many components, or as many as there can be."""
+        by_columns = self.items.kind == "rows" and not isinstance(self.model, KernelPCA)
+        return min(usual, len(self.items), self.items.width if by_columns else usual)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which rows, and which model of them."""
+
+    wanted: Wanted
+    method: str
+    params: dict[str, Any]
+    fitted = False
+
+    @classmethod
+    def typed(cls, context: typer.Context, data: str, labels: str | None = None) -> "Asked":
+        """From the options of a command; a column of labels is kept, and no feature."""
+        method = context.params["method"]
+        params = model_parameters(method, context)
+        if "components" in context.params:
+            params["n_components"] = number_of_components(context.params["components"], method)
+        wanted = Wanted.typed(context, data)
+        if labels is not None:
+            wanted = wanted.with_labels(labels)
+        return cls(wanted, method, wanted.with_kernel(method, params, kernel_parameters(context)))
+
+    @contextmanager
+    def opened(self) -> Iterator[Opened]:
+        """The file, with what is to be said of it; errors and warnings call it by its name."""
+        model, texts = made_model(self.method, self.params), is_of_texts(self.params)
+        data = self.wanted.data
+        if data == "-" and sys.stdin is None:
+            raise WrongUse("Standard input is closed; name a file instead.")
+        copy = self.wanted.kind_of_copy if texts else ".csv"
+        with file_for(data, copy) as (path, name), warnings_as_lines(path, name) as known, as_bad_data(path, name):
+            items, weight = self.wanted.open(path, model, texts)
+            say(f"{name}: {in_short_words(items)}")
+            known += _tell_of_row_numbers(items)
+            yield Opened(model, items, weight, path, name, known)
+
+    def write(self, script: Script, usual: int | None = None) -> tuple[Piece, Piece, dict[str, Any]]:
+        """Lines that open the rows and make the model: their names, and the weights as an argument of a fit."""
+        rows, params = write_opening(script, self.wanted, self.params), dict(self.params)
+        if is_of_tables(params):
+            slot = "kernel" if self.method == "kpca" else "metric"
+            script.named("TableKernel", "mercer.kernels")
+            params[slot] = Piece(f"TableKernel.auto({rows.text})")
+        elif self.method == "kpca":
+            params.setdefault("kernel", "rbf")
+        if params.get("n_components") is None:
+            params.pop("n_components", None)
+            if usual is not None:
+                params = {"n_components": self._at_most(usual, rows)} | params
+        model = script.set("model", script.call(_MODELS[self.method].__name__, **params))
+        weight = {}
+        if self.wanted.weights is not None:
+            how = {"columns": [self.wanted.weights]} | _about_text(self.wanted)
+            column = script.call("open_rows", self.wanted.data, **how)
+            weight = {"sample_weight": script.set("weights", Piece(f"{column.text}.load()[:, 0]"))}
+        return rows, model, weight
+
+    def _at_most(self, usual: int, rows: Piece) -> Piece:
+        """As `Opened.at_most`."""
+        by_columns = self.method != "kpca" and not (is_of_texts(self.params) or is_of_tables(self.params))
+        return Piece(f"min({usual}, {f'*{rows.text}.shape' if by_columns else f'len({rows.text})'})")
+
+
+def made_model(method: str, params: dict[str, Any]) -> Any:
+    """The model, with parameters that it can have."""
+    if params.get("kernel") == "precomputed":
+        raise WrongUse(f"--kernel precomputed: a file holds rows; the kernels are {kernel_names.in_words()}.")
+    usual = {"kernel": "rbf"} if method == "kpca" else {}
+    model = _MODELS[method](progress=True, **usual | params)
+    if method == "lle" and params.get("metric") == "precomputed":
+        raise WrongUse(f"--metric precomputed: a file holds rows; the metrics are {kernel_names.in_words(_METRICS)}.")
+    try:
+        _check(model)
+    except ValueError as error:
+        raise WrongUse(str(error)) from None
+    return model
+
+
+def _check(model: Any) -> None:
+    """The parameters; a number of components that is left out follows from the data."""
+    left_out = model.n_components is None
+    if left_out:
+        model.n_components = 1
+    model.check_params()
+    if left_out:
+        model.n_components = None
+
+
+def _tell_of_row_numbers(items: Items) -> list[str]:
+    """Every column that counts rows, with the option that leaves it out; what the models would say of it otherwise."""
+    if items.kind != "rows":
+        return []
+    rows = items.as_rows()
+    said, block = list[str](), first_rows(rows)
+    for j in counting(block):
+        name = j if rows.names is None else rows.names[j]
+        said.append(about_index(name) if is_index(block[0, j], name) else about_steps_of_one(name))
+        drop = "." if rows.names is None else f": --drop {shlex.quote(rows.names[j])}"
+        say(f"warning: {said[-1].removesuffix('.')}{drop}", always=True)
+    return said
+
+
+# ---------------------------------------------------------------------- in Python
+
+
+def _about_text(wanted: Wanted) -> dict[str, Any]:
+    """How a text file is read, whichever part of it."""
+    ways = ("header", "delimiter", "decimal", "encoding", "format")
+    return {name: value for name, value in wanted.as_notes().items() if name in ways}
+
+
+def refuse_standard_input(wanted: Wanted) -> None:
+    if wanted.data == "-":
+        raise WrongUse("--show-code is for files, as Python would have to read standard input twice: name one.")
+
+
+def write_opening(script: Script, wanted: Wanted, params: dict[str, Any], name: str = "") -> Piece:
+    """A line that opens what a model with these parameters is fitted to."""
+    kind = "texts" if is_of_texts(params) else "tables" if is_of_tables(params) else "rows"
+    return write_file(script, wanted, kind, name, params.get("memory_limit"))
+
+
+def write_file(script: Script, wanted: Wanted, kind: str, name: str = "", memory: Any = None) -> Piece:
+    """A line that opens what is wanted: rows, texts or a table."""
+    refuse_standard_input(wanted)
+    how = wanted.as_notes() | ({} if memory is None else {"memory_limit": memory})
+    weights, text, _ = how.pop("weights", None), how.pop("text", None), how.pop("table", None)
+    if kind == "texts":
+        column = {} if text is None else {"column": text}
+        return script.set(name or "texts", script.call("open_texts", wanted.data, **column | how))
+    if weights is not None:
+        how["drop"] = [*how.get("drop", []), weights]
+    if kind == "tables":
+        path = script.call("Path", wanted.data, module="pathlib")
+        return script.set(name or "table", script.call("open_table", path, module="mercer.sources.frames", **how))
+    return script.set(name or "rows", script.call("open_rows", wanted.data, **how))

@@ -1,0 +1,31 @@
+"""`mercer inspect`: what a model file says of itself."""
+
+from dataclasses import dataclass
+
+from mercer.commands import arguments as given
+from mercer.commands.answers import Answer, Job
+from mercer.commands.frame import takes
+from mercer.commands.script import Script
+
+
+@takes()
+def inspect(model: given.Model) -> Job:
+    """Tell what is in a model file, from its header alone: no number of the model is read."""
+    return _Inspect(model)
+
+
+@dataclass(frozen=True)
+class _Inspect:
+    path: str
+    fills_stdout = False
+
+    def code(self) -> str:
+        script = Script()
+        script.add(f"print({script.call('inspect', self.path).text})")
+        return str(script)
+
+    def run(self) -> Answer:
+        from mercer.store.headers import inspect as header_of
+
+        header = header_of(self.path)
+        return Answer(header, str(header))
