@@ -10,6 +10,7 @@ import re
 import runpy
 import sys
 from collections.abc import Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,6 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 HOUSE = DOCS / "design" / "house.md"
 NOTE = "Written from the code by `make reference`; do not edit."
+MODULES = ("mercer", "mercer.kernels")  # whose names are public
 LISTED = ("Parameters", "Attributes", "Returns", "Yields", "Raises")  # sections of docstrings that are lists
 LATER = ("Examples", "Notes", "See Also", "References")
 
@@ -100,11 +102,8 @@ def described(module: ModuleType, name: str) -> Iterator[str]:
 
 
 def api() -> str:
-    import mercer
-    from mercer import kernels
-
     lines = ["# Public names", "", NOTE, ""]
-    for module in (mercer, kernels):
+    for module in map(import_module, MODULES):
         lines += [f"## {module.__name__}", "", _fenced(_plain((module.__doc__ or "").strip())), ""]
         for name in sorted(module.__all__, key=str.lower):
             if callable(getattr(module, name)):
