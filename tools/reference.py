@@ -1,4 +1,4 @@
-"""`make reference`: the pages of docs/reference, and the lists of docs/design/house.md, written from the code.
+"""`make reference`: docs/reference, docs/gallery.md and the lists of docs/design/house.md, written from the code.
 
     python tools/reference.py
 
@@ -154,6 +154,25 @@ def errors() -> str:
     return _page(lines)
 
 
+# ---------------------------------------------------------------------- docs/gallery.md
+
+
+def gallery() -> str:
+    from mercer.report.gallery import load, scripts
+
+    lines = ["# Gallery", "", NOTE, "", GALLERY, "", "| | figure | slides | script |", "|---|---|---|---|"]
+    for path in scripts():
+        script = load(path)
+        title = (script.__doc__ or "").strip().partition("\n")[0]
+        lines.append(f"| {int(path.name[:2])} | {title} | {script.SLIDES} | [{path.stem}](../examples/{path.name}) |")
+    return _page(lines)
+
+
+GALLERY = """\
+The figures of [the lectures](lectures.md), each a script of a page that computes, checks what it claims, and draws.
+`make demo` draws all of them into one page that opens offline, and `make docs` shows them here, with their claims."""
+
+
 # ---------------------------------------------------------------------- docs/design/house.md
 
 
@@ -205,7 +224,13 @@ def _page(lines: Iterable[str]) -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-PAGES = {"reference/api.md": api, "reference/cli.md": cli, "reference/errors.md": errors, "design/house.md": house}
+PAGES = {
+    "reference/api.md": api,
+    "reference/cli.md": cli,
+    "reference/errors.md": errors,
+    "gallery.md": gallery,
+    "design/house.md": house,
+}
 
 
 def main() -> None:

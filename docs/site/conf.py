@@ -22,6 +22,8 @@ root_doc = "index"
 
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
+smartquotes = False  # quotes of code stay what they are
+toc_object_entries_show_parents = "hide"
 default_role = "literal"  # `name` in a docstring is code, as it is in Markdown
 autodoc_typehints = "none"  # types are in the lists of parameters
 autodoc_member_order = "alphabetical"
@@ -42,15 +44,16 @@ intersphinx_mapping = {name: (ELSEWHERE[name], str(path)) for name, path in inve
 if intersphinx_mapping:
     extensions.append("sphinx.ext.intersphinx")
 
+html_context = {"default_mode": "auto"}
 html_theme = "pydata_sphinx_theme"
 html_title = "mercer"
 html_static_path = [str(HERE / "static")]
 html_css_files = ["look.css"]
 html_copy_source = False
 html_show_sourcelink = False
-html_sidebars = {"index": [], "choose": [], "gallery": []}
+html_sidebars = {"index": [], "tour": [], "choose": [], "gallery": []}
 html_theme_options = {
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 9,
     "navigation_with_keys": False,
     "show_prev_next": False,
     "navbar_align": "left",

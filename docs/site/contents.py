@@ -21,7 +21,7 @@ SECTIONS = {
     ),
 }
 #: The line at the top.
-TOP = "choose guide/index from/index reference/index gallery theory/index benchmarks/README project/index"
+TOP = "tour choose guide/index from/index reference/index gallery theory/index benchmarks/README project/index"
 
 
 def pages() -> dict[str, str]:

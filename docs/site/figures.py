@@ -10,6 +10,10 @@ from mercer.report.gallery import Entry, make_entry
 from mercer.report.look import THEMES
 from mercer.threads import one_blas_thread
 
+ABOUT = """\
+The figures of [the lectures](lectures.md), each a script of a page that computes, checks what it claims, and draws.
+`make demo` draws all of them into one page of their own."""
+
 
 def figure(script: Path, kept: Path) -> Entry:
     """The figure of a script: as it was kept there, if neither the script nor the package has changed since."""
@@ -46,17 +50,12 @@ def pictures(entries: list[Entry]) -> dict[str, bytes]:
 
 
 def overview(entries: list[Entry]) -> str:
-    lines = ["# Gallery", "", INTRODUCTION, "", '<div class="gallery">', ""]
+    lines = ["# Gallery", "", ABOUT, "", '<div class="gallery">', ""]
     for entry in entries:
         lines += [f'<a href="gallery/{entry.name}.html">', *both_themes(entry, "_images/")]
         lines += [f"<span>{entry.number}. {entry.title}</span></a>", ""]
     lines += ["</div>", "", "```{toctree}", ":hidden:", "", *(f"gallery/{entry.name}" for entry in entries), "```", ""]
     return "\n".join(lines)
-
-
-INTRODUCTION = """\
-The figures of [the lectures](lectures.md), each a script of a page that computes, checks what it claims, and draws. `make demo` draws them
-all into one page that opens offline."""
 
 
 def both_themes(entry: Entry, folder: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from docs.site.pages import ROOT
 
 sys.path.append(str(ROOT / "tools"))
-from reference import MODULES, sections  # noqa: E402
+from reference import MODULES, sections
 
 #: Modules that are read from beginning to end: the page, and its title.
 WHOLE = {"mercer.textbook": "The textbook", "mercer.datasets": "Data sets"}
