@@ -230,7 +230,6 @@ def co_ranking(
     n_neighbors : int or None, default=None
         The largest K, at most n − 2. None: n − 2, which takes several times as long as K = 100 if there are many rows.
 
-
     Returns
     -------
     CoRanking
