@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from mercer.models.pca import PCA
     from mercer.readings.quality import co_ranking, continuity, quality, trustworthiness
     from mercer.sources.files import open_rows, open_texts
+    from mercer.store.files import load, save
+    from mercer.store.headers import inspect
+    from mercer.store.verdicts import verify
     from mercer.studies.stability import stability
     from mercer.studies.suggesting import suggest
     from mercer.studies.tuning import tune
@@ -32,15 +35,19 @@ __all__ = [
     "continuity",
     "contributions",
     "influence",
+    "inspect",
+    "load",
     "locally_linear_embedding",
     "open_rows",
     "open_texts",
     "plan",
     "quality",
+    "save",
     "stability",
     "suggest",
     "trustworthiness",
     "tune",
+    "verify",
 ]
 
 _HOMES = {
@@ -55,14 +62,18 @@ _HOMES = {
     "clusters": "mercer.functions.clusters",
     "contributions": "mercer.functions.contributions",
     "influence": "mercer.functions.influence",
+    "inspect": "mercer.store.headers",
+    "load": "mercer.store.files",
     "open_rows": "mercer.sources.files",
     "open_texts": "mercer.sources.files",
     "plan": "mercer.functions.planning",
     "quality": "mercer.readings.quality",
+    "save": "mercer.store.files",
     "stability": "mercer.studies.stability",
     "suggest": "mercer.studies.suggesting",
     "trustworthiness": "mercer.readings.quality",
     "tune": "mercer.studies.tuning",
+    "verify": "mercer.store.verdicts",
 }
 
 

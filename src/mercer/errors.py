@@ -17,6 +17,7 @@ __all__ = [
     "NO_ROOM",
     "WRONG_USE",
     "BadData",
+    "BadModel",
     "CannotWrite",
     "ClaimsFailed",
     "MercerError",
@@ -93,6 +94,10 @@ class BadData(MercerError, ValueError):
     """The data cannot be used as they are."""
 
     exit_code = _BAD_DATA
+
+
+class BadModel(BadData):
+    """A model file is damaged, or holds something that is no model."""
 
 
 def listed(items: Iterable[object], most: int = 5, total: int | None = None) -> str:

@@ -5,10 +5,10 @@ import secrets
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from errno import EACCES, EISDIR
+from errno import EACCES, EINVAL, EISDIR, ENOTSUP
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,15 @@ from mercer.arrays import Array, arrow
 from mercer.errors import CannotWrite, WrongUse
 from mercer.terminal import end_quietly, plain
 
-__all__ = ["Labels", "make_place", "outlet", "refuse_same_file", "refuse_unwritable", "write_whole"]
+__all__ = [
+    "Labels",
+    "make_place",
+    "outlet",
+    "refuse_same_file",
+    "refuse_unwritable",
+    "write_pieces",
+    "write_whole",
+]
 
 _Sink = Callable[[Array], None]
 _BINARY = getattr(os, "O_BINARY", 0)  # Windows would change line ends
@@ -102,7 +110,7 @@ def outlet(
 
 
 @contextmanager
-def _whole_file(path: Path) -> Iterator[Any]:
+def _whole_file(path: Path, lasting: bool = False) -> Iterator[Any]:
     """A file to write bytes to, which appears when it is complete, or not at all.
 
     It is written under another name next to its own and renamed at the end: an error or Ctrl-C leaves nothing, and an
@@ -119,7 +127,11 @@ def _whole_file(path: Path) -> Iterator[Any]:
     try:
         with _opened(temporary, path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY) as file:
             yield file
+            if lasting:
+                _keep(file)
         temporary.replace(path)
+        if lasting:
+            _keep_name(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -128,6 +140,36 @@ def write_whole(path: Path, content: bytes) -> None:
     """All or nothing: a reader never meets half a file, and a failure leaves the old one."""
     with _told(path), _whole_file(path) as file:
         file.write(content)
+
+
+def write_pieces(path: Path, pieces: Iterable[Any]) -> None:
+    """The same, piece after piece, for what is large; and on the disk, not only on its way, before it has its name.
+
+    A machine that loses power leaves the old file or the new one.
+    """
+    with _told(path), _whole_file(path, lasting=True) as file:
+        for piece in pieces:
+            file.write(piece)
+
+
+def _keep(file: Any) -> None:
+    """Wait until it is on the disk, where the system can say so."""
+    file.flush()
+    try:
+        os.fsync(file.fileno())
+    except OSError as error:
+        if error.errno not in (EINVAL, ENOTSUP):
+            raise
+
+
+def _keep_name(folder: Path) -> None:
+    """The same for the name of a file, where folders can be opened."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _opened(path: Path, wanted: Path, flags: int) -> Any:

@@ -31,6 +31,7 @@ FLOORS = {
             ["drop_in"],
             ["models"],
             ["datasets", "report", "functions", "studies"],
+            ["store"],
             ["commands"],
             ["cli"],
             ["__main__"],

@@ -97,7 +97,7 @@ class ByKernel(Projection):
 
 
 @dataclass(frozen=True)
-class _ByMatrix(Projection):
+class ByMatrix(Projection):
     """The same when X is already the kernel between new and training items."""
 
     alpha: Array
@@ -121,7 +121,7 @@ class _ByMatrix(Projection):
 
 
 @dataclass(frozen=True)
-class _ByFeatures(Projection):
+class ByFeatures(Projection):
     """y(x) = (φ(x) − origin) W − offset with W = Ψᵀα (D×k): no training row is looked at again."""
 
     map: FeatureMap
@@ -178,7 +178,7 @@ def as_projection(kernel: Kernel, rows: Held, matrix: Centered, values: Array, v
         assert base.map is not None
         alpha, offset = matrix.dual(values, vectors)
         sums = base.transposed_times(np.column_stack([alpha, matrix.shares]), moved=True)
-        return _ByFeatures(base.map, base.origin, sums[:, :-1], offset, sums[:, -1])
+        return ByFeatures(base.map, base.origin, sums[:, :-1], offset, sums[:, -1])
     return _by_matrix_or_kernel(isinstance(base, Gram), kernel, rows, matrix, values, vectors)
 
 
@@ -187,7 +187,7 @@ def _by_matrix_or_kernel(
 ) -> Projection:
     alpha, offset = matrix.dual(values, vectors)
     if not by_kernel:
-        return _ByMatrix(alpha, offset)
+        return ByMatrix(alpha, offset)
     return ByKernel(kernel, rows, alpha, offset, matrix.base.shift, matrix.shares, matrix.mean)
 
 

@@ -10,7 +10,8 @@ The mean is kept as the number nearest to it and what is left (origin + offset),
 """
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -24,6 +25,22 @@ from mercer.sums import chain, cross, sum_chain, two_sum, weighted_sum
 MOST_OFF = 64  # corrections that are put off
 ENTRY = 8  # roundings of an entry: x − c, √w, their product, twice, and what is done with the sum
 RANGE = 1e-150, 1e150  # of sums of squares that nothing was lost of, and whose squares are numbers
+_KEPT = {
+    name.lstrip("_"): name
+    for name in (
+        "origin",
+        "offset",
+        "noise",
+        "own_noise",
+        "doubt",
+        "count",
+        "copies",
+        "weight",
+        "_more_weight",
+        "precision",
+        "unsure",
+    )
+}  # facts, and where they are
 
 
 class Scatter(ABC):
@@ -190,6 +207,15 @@ class Scatter(ABC):
         self.noise, self.own_noise = factor * (factor * self.noise), factor * (factor * self.own_noise)
         self._scale(factor)
         self._scale(factor)
+
+    def facts(self) -> dict[str, Any]:
+        """All that it knows, by names that last: arrays and numbers from which another goes on to the same bits."""
+        return {name: getattr(self, _KEPT[name]) for name in _KEPT}
+
+    def learn(self, facts: Mapping[str, Any]) -> None:
+        """Go on from there."""
+        for name, attribute in _KEPT.items():
+            setattr(self, attribute, facts[name])
 
     def trim(self) -> None:
         """Give back the room in which rows were worked on."""

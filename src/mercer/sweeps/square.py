@@ -1,6 +1,7 @@
 """S itself, a d×d matrix summed up tile by tile: what most fits keep of a scatter."""
 
-from typing import Self
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
 
@@ -22,6 +23,17 @@ class Square(Scatter):
         self._sum = RunningSum((self.width, self.width))
         self._more: list[Array] = []  # rows that are yet to be squared and added …
         self._less: list[Array] = []  # … or subtracted
+
+    def facts(self) -> dict[str, Any]:
+        """With the sums, in two parts, and the rows that are yet to be taken in."""
+        waiting = {"more": self._more, "less": self._less}
+        rows = {name: np.array(rows).reshape(-1, self.width) for name, rows in waiting.items()}
+        return super().facts() | {"sums": self._sum.high, "sums_left": self._sum.low} | rows
+
+    def learn(self, facts: Mapping[str, Any]) -> None:
+        super().learn(facts)
+        self._sum.high, self._sum.low = facts["sums"], facts["sums_left"]
+        self._more, self._less = list(facts["more"]), list(facts["less"])
 
     @property
     def matrix(self) -> Array:

@@ -1,0 +1,113 @@
+"""PCA and IncrementalPCA: axes, variances and the mean; and the sums that batches are added to."""
+
+from typing import Any
+
+import numpy as np
+
+from mercer.models.incremental_pca import IncrementalPCA
+from mercer.models.linear import Exact
+from mercer.models.pca import PCA
+from mercer.store.facts import count, number, numbers, word
+from mercer.store.schemas.base import DTYPES, Facts, Schema, dtype_named, set_fitted, taken
+from mercer.sweeps.square import Square
+
+__all__ = ["INCREMENTAL_PCA", "PCA_SCHEMA"]
+
+
+def _solved(optional: bool) -> tuple[Any, ...]:
+    """What follows from the axes."""
+    return (
+        numbers("components", "k d", optional),
+        numbers("explained_variance", "k", optional),
+        numbers("explained_variance_ratio", "k", optional),
+        numbers("singular_values", "k", optional),
+        number("noise_variance", optional),
+        number("total_variance", optional),
+        number("reconstruction_error", optional),
+    )
+
+
+_COMMON = (
+    count("n_features_in", "d"),
+    count("n_components"),
+    numbers("mean", "d"),
+    word("dtype", *DTYPES),
+    numbers("exact_mean", "d", optional=True),  # in double precision, whatever the rows are
+    numbers("column_variances", "d", optional=True),
+    number("total_weight", optional=True),
+)
+_PCA = (
+    *_solved(optional=False),
+    *_COMMON,
+    numbers("scale", "d", optional=True),
+    count("n_samples", optional=True),
+    word("svd_solver", optional=True),
+)
+_SUMS = (
+    *(numbers(name, "d", optional=True) for name in ("origin", "offset", "noise", "own_noise", "doubt")),
+    *(number(name, optional=True) for name in ("weight", "more_weight", "precision", "unsure")),
+    *(count(name, optional=True) for name in ("count", "copies")),
+    numbers("sums", "d d", optional=True),
+    numbers("sums_left", "d d", optional=True),
+    numbers("more", "a d", optional=True),
+    numbers("less", "b d", optional=True),
+)
+_INCREMENTAL = (
+    *_solved(optional=True),
+    *_COMMON,
+    numbers("var", "d"),
+    count("n_samples_seen"),
+    count("batch_size", optional=True),
+    number("unit"),
+    *_SUMS,
+)
+_NOT_FITTED_NAMES = {"dtype", "exact_mean", "column_variances", "total_weight", "svd_solver", "unit"}
+
+
+def _fitted(facts: tuple[Any, ...]) -> list[str]:
+    sums = {fact.name for fact in _SUMS}
+    return [fact.name for fact in facts if fact.name not in _NOT_FITTED_NAMES | sums]
+
+
+def _take(model: Any, facts: tuple[Any, ...]) -> Facts:
+    exact: Exact | None = model._exact
+    return taken(model, _fitted(facts)) | {
+        "dtype": dtype_named(model),
+        "exact_mean": None if exact is None else exact.mean,
+        "column_variances": None if exact is None else exact.columns,
+        "total_weight": None if exact is None else exact.weight,
+    }
+
+
+def _give(model: Any, found: Facts, facts: tuple[Any, ...]) -> None:
+    set_fitted(model, found, _fitted(facts))
+    model._dtype = np.dtype(found["dtype"]).type
+    if found["exact_mean"] is not None:
+        model._exact = Exact(found["exact_mean"], found["column_variances"], found["total_weight"] or 0.0)
+
+
+def _take_pca(model: PCA) -> Facts:
+    return _take(model, _PCA) | {"svd_solver": getattr(model, "_fit_svd_solver", None)}
+
+
+def _give_pca(model: PCA, found: Facts) -> None:
+    _give(model, found, _PCA)
+    if found["svd_solver"] is not None:
+        model._fit_svd_solver = found["svd_solver"]
+
+
+def _take_incremental(model: IncrementalPCA) -> Facts:
+    sums = {} if model._scatter is None else model._scatter.facts()
+    return _take(model, _INCREMENTAL) | {"unit": model._unit} | sums
+
+
+def _give_incremental(model: IncrementalPCA, found: Facts) -> None:
+    _give(model, found, _INCREMENTAL)
+    model._unit = found["unit"]
+    if all(found[fact.name] is not None for fact in _SUMS):
+        model._scatter = Square(found["origin"])
+        model._scatter.learn(found)
+
+
+PCA_SCHEMA = Schema(PCA, _PCA, _take_pca, _give_pca)
+INCREMENTAL_PCA = Schema(IncrementalPCA, _INCREMENTAL, _take_incremental, _give_incremental)

@@ -1,0 +1,131 @@
+"""LocallyLinearEmbedding: places, neighbourhoods, and the space in which new rows find their neighbours."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mercer.fits.local.neighborhoods import Neighborhoods
+from mercer.kernels.dot import Linear
+from mercer.models.lle import LocallyLinearEmbedding
+from mercer.spaces.base import Space
+from mercer.spaces.by_kernel import KernelRows
+from mercer.spaces.given import Distances
+from mercer.spaces.points import Points, SparsePoints
+from mercer.store.facts import count, flag, integers, items, kernel, number, numbers, word
+from mercer.store.reasons import Unusable
+from mercer.store.schemas.base import DTYPES, Facts, Schema, dtype_named, set_fitted, taken
+
+__all__ = ["LLE"]
+
+_FITTED = (
+    count("n_features_in"),
+    numbers("embedding", "N k"),
+    number("reconstruction_error"),
+    integers("part_labels", "N"),
+    count("n_parts"),
+    count("n_ties"),
+    numbers("scale", "d", optional=True),
+)
+_FACTS = (
+    *_FITTED,
+    word("dtype", *DTYPES),
+    # Where neighbourhoods live.
+    word("space", "points", "sparse points", "kernel", "distances"),
+    items("rows", "n", "d", optional=True),
+    numbers("centre", "d", optional=True),
+    number("unit", optional=True),  # a power of two that points were divided by
+    flag("directions", optional=True),  # whether rows were brought to length one
+    word("way", "auto", "tree", "tiles", optional=True),
+    kernel("kernel", optional=True),
+    numbers("diag", "n", optional=True),
+    integers("filled_columns", "c", optional=True),
+    numbers("medians", "c", optional=True),
+    numbers("matrix", "n n", optional=True),
+    integers("matrix_columns", "n", optional=True, below="N"),
+    # Who is near whom, among distinct items.
+    integers("neighbors", "n q", below="n"),
+    numbers("distances", "n q"),
+    integers("copies", "N", optional=True, below="n"),
+    count("n_distinct", optional=True),
+    word("note"),
+    integers("apart", "n", optional=True),
+)
+
+
+def _take(model: LocallyLinearEmbedding) -> Facts:
+    hoods: Neighborhoods = model._hoods
+    return (
+        taken(model, [fact.name for fact in _FITTED])
+        | {"dtype": dtype_named(model), "apart": model._apart}
+        | {"neighbors": hoods.indices, "distances": hoods.distances, "copies": hoods.copies}
+        | {"n_distinct": hoods.n_distinct, "note": hoods.note}
+        | _take_space(hoods.space)
+    )
+
+
+def _take_space(space: Space) -> Facts:
+    if isinstance(space, Distances):
+        return {"space": "distances", "matrix": space.matrix, "matrix_columns": space.columns}
+    if isinstance(space, Points):
+        how = {"unit": space.scale, "directions": space.unit, "way": space.way}
+        return {"space": "points", "rows": space.rows, "centre": space.centre} | how
+    if isinstance(space, SparsePoints):
+        moved = {"filled_columns": space.columns, "medians": space.medians, "directions": space.unit}
+        return {"space": "sparse points", "rows": space.rows, "diag": space.diag} | moved
+    assert isinstance(space, KernelRows)
+    return {"space": "kernel", "rows": space.rows, "kernel": space.kernel, "diag": space.diag}
+
+
+def _give(model: LocallyLinearEmbedding, found: Facts) -> None:
+    space = _GIVEN[found["space"]](found)
+    if found["copies"] is None and len(found["embedding"]) != space.n:
+        raise Unusable(f"it has {space.n:,} items, and places of {len(found['embedding']):,}")
+    set_fitted(model, found, [fact.name for fact in _FITTED])
+    model._dtype, model._apart = np.dtype(found["dtype"]).type, found["apart"]
+    model._hoods = Neighborhoods(
+        space,
+        found["neighbors"],
+        found["distances"],
+        found["copies"],
+        found["n_distinct"],
+        found["note"],
+        found["n_ties"],
+    )
+
+
+def _needed(found: Facts, *names: str) -> list[Any]:
+    for name in names:
+        if found[name] is None:
+            raise Unusable(f"{name} of its {found['space']} is missing")
+    return [found[name] for name in names]
+
+
+def _points(found: Facts) -> Space:
+    rows, centre, unit, directions, way = _needed(found, "rows", "centre", "unit", "directions", "way")
+    if not isinstance(rows, np.ndarray) or rows.ndim != 2:
+        raise Unusable("its points are no rows of numbers")
+    return Points(rows, centre, unit, directions, way)
+
+
+def _sparse_points(found: Facts) -> Space:
+    rows, diag, columns, medians, unit = _needed(found, "rows", "diag", "filled_columns", "medians", "directions")
+    return SparsePoints(rows, Linear(), diag, columns, medians, unit)
+
+
+def _by_kernel(found: Facts) -> Space:
+    return KernelRows(*_needed(found, "rows", "kernel", "diag"))
+
+
+def _distances(found: Facts) -> Space:
+    (matrix,) = _needed(found, "matrix")
+    return Distances(matrix, found["matrix_columns"], found["matrix_columns"])
+
+
+_GIVEN: dict[str, Callable[[Facts], Space]] = {
+    "points": _points,
+    "sparse points": _sparse_points,
+    "kernel": _by_kernel,
+    "distances": _distances,
+}
+LLE = Schema(LocallyLinearEmbedding, _FACTS, _take, _give)
