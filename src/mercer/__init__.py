@@ -3,6 +3,21 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mercer.displays.biplot import BiplotDisplay
+    from mercer.displays.circle import CircleDisplay
+    from mercer.displays.contribution import ContributionDisplay
+    from mercer.displays.eigenimages import EigenimagesDisplay
+    from mercer.displays.field import FieldDisplay
+    from mercer.displays.loadings import LoadingsDisplay
+    from mercer.displays.metadata import MetadataDisplay
+    from mercer.displays.neighborhood import NeighborhoodDisplay
+    from mercer.displays.novelty import NoveltyDisplay
+    from mercer.displays.pairs import PairsDisplay
+    from mercer.displays.preimage import PreimageDisplay
+    from mercer.displays.reconstruction import ReconstructionDisplay
+    from mercer.displays.scores import ScoresDisplay
+    from mercer.displays.scree import ScreeDisplay
+    from mercer.displays.spectrum import SpectrumDisplay
     from mercer.functions.clusters import clusters
     from mercer.functions.contributions import contributions
     from mercer.functions.influence import influence
@@ -25,10 +40,25 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "PCA",
+    "BiplotDisplay",
+    "CircleDisplay",
+    "ContributionDisplay",
+    "EigenimagesDisplay",
+    "FieldDisplay",
     "IncrementalPCA",
     "KernelPCA",
+    "LoadingsDisplay",
     "LocallyLinearEmbedding",
+    "MetadataDisplay",
+    "NeighborhoodDisplay",
     "NoveltyDetector",
+    "NoveltyDisplay",
+    "PairsDisplay",
+    "PreimageDisplay",
+    "ReconstructionDisplay",
+    "ScoresDisplay",
+    "ScreeDisplay",
+    "SpectrumDisplay",
     "__version__",
     "clusters",
     "co_ranking",
@@ -51,6 +81,21 @@ __all__ = [
 ]
 
 _HOMES = {
+    "BiplotDisplay": "mercer.displays.biplot",
+    "CircleDisplay": "mercer.displays.circle",
+    "ContributionDisplay": "mercer.displays.contribution",
+    "EigenimagesDisplay": "mercer.displays.eigenimages",
+    "FieldDisplay": "mercer.displays.field",
+    "LoadingsDisplay": "mercer.displays.loadings",
+    "MetadataDisplay": "mercer.displays.metadata",
+    "NeighborhoodDisplay": "mercer.displays.neighborhood",
+    "NoveltyDisplay": "mercer.displays.novelty",
+    "PairsDisplay": "mercer.displays.pairs",
+    "PreimageDisplay": "mercer.displays.preimage",
+    "ReconstructionDisplay": "mercer.displays.reconstruction",
+    "ScoresDisplay": "mercer.displays.scores",
+    "ScreeDisplay": "mercer.displays.scree",
+    "SpectrumDisplay": "mercer.displays.spectrum",
     "IncrementalPCA": "mercer.models.incremental_pca",
     "KernelPCA": "mercer.models.kernel_pca",
     "LocallyLinearEmbedding": "mercer.models.lle",

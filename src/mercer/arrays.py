@@ -10,7 +10,20 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
-__all__ = ["HERE", "Array", "Held", "Home", "Matrix", "arrow", "dense", "is_foreign", "single_or_double", "to_numpy"]
+__all__ = [
+    "HERE",
+    "Array",
+    "Held",
+    "Home",
+    "Matrix",
+    "arrow",
+    "dense",
+    "hdf5",
+    "is_foreign",
+    "pillow",
+    "single_or_double",
+    "to_numpy",
+]
 
 Array = NDArray[Any]  # of numpy; of which numbers, the function says
 Matrix = Any  # a dense array or a scipy sparse one
@@ -69,6 +82,28 @@ def to_numpy(array: Any) -> Any:
     from mercer.unpromised import moved_here
 
     return moved_here(array)
+
+
+def hdf5() -> Any:
+    """h5py, which comes with the extra `io`."""
+    from mercer.errors import MissingPart
+
+    try:
+        import h5py
+    except ModuleNotFoundError:
+        raise MissingPart("A .h5ad file", "h5py", "io") from None
+    return h5py
+
+
+def pillow() -> Any:
+    """Pillow's module of images, which comes with the extra `io`."""
+    from mercer.errors import MissingPart
+
+    try:
+        from PIL import Image
+    except ModuleNotFoundError:
+        raise MissingPart("A folder of images", "Pillow", "io") from None
+    return Image
 
 
 def arrow(part: str) -> Any:

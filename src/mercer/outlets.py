@@ -1,13 +1,16 @@
 """Where scores and pages go: a file that appears when it is complete, or not at all."""
 
+import gzip
 import os
 import secrets
+import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from errno import EACCES, EINVAL, EISDIR, ENOTSUP
 from functools import partial
 from pathlib import Path
@@ -15,11 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, arrow
+from mercer.arrays import Array, arrow, hdf5
 from mercer.errors import CannotWrite, WrongUse
 from mercer.terminal import end_quietly, plain
 
 __all__ = [
+    "Annotations",
     "Labels",
     "make_place",
     "outlet",
@@ -30,6 +34,7 @@ __all__ = [
 ]
 
 _Sink = Callable[[Array], None]
+_NO_COPY = "scores are added to a copy of the .h5ad file that rows are read from, and these are read from another."
 _BINARY = getattr(os, "O_BINARY", 0)  # Windows would change line ends
 
 
@@ -44,16 +49,37 @@ def _told(path: Path) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Labels:
-    """A first column that says what each row is; arrays of numbers (.npy) have no place for it."""
+    """First columns that say what each row is, by their headings; arrays of numbers (.npy) have no place for them."""
 
-    heading: str
-    texts: Sequence[Any]
+    columns: Mapping[str, Sequence[Any]]
 
-    def some(self, start: int, count: int) -> list[str]:
-        """As UTF-8 can hold them: half of a surrogate pair is written out."""
-        some = self.texts[start : start + count]
-        texts = (text if isinstance(text, str) else bytes(text).decode("latin-1") for text in some)
-        return [text.encode("utf-8", "backslashreplace").decode() for text in texts]
+    def some(self, start: int, count: int) -> list[Any]:
+        """Of every column, these cells as an array of Arrow."""
+        return [_cells(column[start : start + count]) for column in self.columns.values()]
+
+    def schema(self) -> list[tuple[str, Any]]:
+        return [(name, cells.type) for name, cells in zip(self.columns, self.some(0, 0), strict=True)]
+
+
+def _cells(column: Sequence[Any]) -> Any:
+    """Cells of a file as they are; texts as UTF-8 can hold them: half of a surrogate pair is written out."""
+    lib = arrow("lib")
+    if hasattr(column, "__arrow_array__"):
+        return lib.array(column)
+    texts = (bytes(text).decode("latin-1") if isinstance(text, bytes) else str(text) for text in column)
+    return lib.array([text.encode("utf-8", "backslashreplace").decode() for text in texts], lib.string())
+
+
+@dataclass(frozen=True)
+class Annotations:
+    """What a .h5ad file is told of a fit, beside the scores: it is a copy of the file that rows were read from."""
+
+    source: Path
+    key: str = ""  # of the scores in obsm, after X_
+    used: Array | None = None  # the numbers of the columns that were features; None: there are no loadings
+    loadings: Array | None = None  # a row for each of those
+    variances: Mapping[str, Array] = field(default_factory=dict)
+    params: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -64,15 +90,16 @@ class _Table:
     n_rows: int
     dtype: Any
     labels: Labels | None = None
+    annotations: Annotations | None = None
 
     @property
     def columns(self) -> list[str]:
-        return [*([self.labels.heading] if self.labels else []), *self.names]
+        return [*(self.labels.columns if self.labels else []), *self.names]
 
     def schema(self) -> Any:
         lib = arrow("lib")
         kinds = [(name, lib.from_numpy_dtype(np.dtype(self.dtype))) for name in self.names]
-        return lib.schema([*([(self.labels.heading, lib.string())] if self.labels else []), *kinds])
+        return lib.schema([*(self.labels.schema() if self.labels else []), *kinds])
 
     def batches(self, write: Callable[[Any], None]) -> _Sink:
         """Block after block, each with the labels of its rows."""
@@ -82,7 +109,7 @@ class _Table:
             nonlocal start
             columns = [lib.array(np.ascontiguousarray(block[:, j], dtype=self.dtype)) for j in range(len(self.names))]
             if self.labels:
-                columns.insert(0, lib.array(self.labels.some(start, len(block)), lib.string()))
+                columns = [*self.labels.some(start, len(block)), *columns]
             write(lib.RecordBatch.from_arrays(columns, names=self.columns))
             start += len(block)
 
@@ -91,10 +118,15 @@ class _Table:
 
 @contextmanager
 def outlet(
-    path: Path | None, names: Sequence[str], n_rows: int, dtype: Any = np.float64, labels: Labels | None = None
+    path: Path | None,
+    names: Sequence[str],
+    n_rows: int,
+    dtype: Any = np.float64,
+    labels: Labels | None = None,
+    annotations: Annotations | None = None,
 ) -> Iterator[_Sink]:
     """A function that takes block after block; None writes CSV to standard output."""
-    table = _Table(names, n_rows, dtype, labels)
+    table = _Table(names, n_rows, dtype, labels, annotations)
     if path is None:
         yield from _to_standard_output(table)
         return
@@ -125,7 +157,7 @@ def _whole_file(path: Path, lasting: bool = False) -> Iterator[Any]:
     # Known before it exists, so that no signal can come between.
     temporary = path.parent / f".mercer-{secrets.token_hex(8)}.part"
     try:
-        with _opened(temporary, path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY) as file:
+        with _opened(temporary, path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY) as file:
             yield file
             if lasting:
                 _keep(file)
@@ -179,7 +211,7 @@ def _opened(path: Path, wanted: Path, flags: int) -> Any:
         file = os.open(path, flags, 0o666 if rights is None else 0o600)
         if rights is not None:
             path.chmod(rights)
-        return os.fdopen(file, "wb")
+        return os.fdopen(file, "w+b" if flags & os.O_RDWR else "wb")
 
 
 def _is_special(path: Path) -> bool:
@@ -238,15 +270,20 @@ def refuse_same_file(source: Path | None, path: Path) -> None:
     """Scores must not take the place of the rows they come from."""
     if source is not None and path.exists() and source.exists() and path.samefile(source):
         raise WrongUse(f"{plain(path)} is the file that rows are read from; write the scores to another one.")
+    if path.suffix.lower() == ".h5ad" and (source is None or source.suffix.lower() != ".h5ad"):
+        raise WrongUse(f"{plain(path)}: {_NO_COPY}")
 
 
 def _kind_of(path: Path) -> Any:
     """How to write a file of this name; pipes and devices, whose names say nothing, take CSV."""
     if path.suffix == "" and _is_special(path):
         return _csv
-    if path.suffix.lower() not in KINDS:
-        raise WrongUse(f"{plain(path)}: files of this kind cannot be written; known are {', '.join(KINDS)}.")
-    return KINDS[path.suffix.lower()]
+    kind, packed = path.suffix.lower(), path.suffix.lower() == ".gz"
+    kind = path.with_suffix("").suffix.lower() if packed else kind
+    if kind not in KINDS or (packed and kind not in (".csv", ".tsv")):
+        known = ", ".join([*KINDS, ".csv.gz", ".tsv.gz"])
+        raise WrongUse(f"{plain(path)}: files of this kind cannot be written; known are {known}.")
+    return partial(_packed, KINDS[kind]) if packed else KINDS[kind]
 
 
 @contextmanager
@@ -254,6 +291,86 @@ def _npy(file: Any, table: _Table) -> Iterator[_Sink]:
     header = {"descr": np.lib.format.dtype_to_descr(np.dtype(table.dtype)), "fortran_order": False}
     np.lib.format.write_array_header_1_0(file, header | {"shape": (table.n_rows, len(table.names))})
     yield lambda block: file.write(np.ascontiguousarray(block, dtype=table.dtype).data)
+
+
+@contextmanager
+def _npz(file: Any, table: _Table) -> Iterator[_Sink]:
+    """Scores, names of their columns, and names of rows with their heading; nothing that would have to be unpickled."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+        with archive.open("scores.npy", "w", force_zip64=True) as member, _npy(member, table) as sink:
+            yield sink
+        first = next(iter(table.labels.columns.items()), None) if table.labels else None
+        others = {"columns": list(table.names)}
+        if first:
+            others |= {"heading": [first[0]], "ids": [str(cell) for cell in first[1]]}
+        for name, texts in others.items():
+            with archive.open(f"{name}.npy", "w") as member:
+                np.lib.format.write_array(member, np.array(texts, dtype=np.str_), allow_pickle=False)
+
+
+@contextmanager
+def _h5ad(file: Any, table: _Table) -> Iterator[_Sink]:
+    """The file that rows were read from, with scores and what was found beside them, where scanpy has it."""
+    told = table.annotations
+    if told is None:
+        raise WrongUse(_NO_COPY)
+    with told.source.open("rb") as source:
+        shutil.copyfileobj(source, file, 1 << 24)
+    with hdf5().File(file, "r+") as store:
+        shape = table.n_rows, len(table.names)
+        scores = _element(store, "obsm", f"X_{told.key}", np.empty((0, 0)), shape, table.dtype)
+        if told.used is not None and told.loadings is not None:
+            n_columns = len(store["var"][store["var"].attrs["_index"]])
+            loadings = np.zeros((n_columns, told.loadings.shape[1]))
+            loadings[told.used] = told.loadings
+            _element(store, "varm", "PCs", loadings)
+        if told.variances:
+            _mapping(store, f"uns/{told.key}", {"params": told.params, **told.variances})
+        start = 0
+
+        def sink(block: Array) -> None:
+            nonlocal start
+            scores[start : start + len(block)] = block
+            start += len(block)
+
+        yield sink
+
+
+def _element(store: Any, group: str, name: str, values: Any, shape: Any = None, dtype: Any = None) -> Any:
+    """An array in a group, with the marks by which anndata knows it; what had its name is taken away."""
+    home = _mapping(store, group, {})
+    if name in home:
+        del home[name]
+    made = home.create_dataset(name, shape, dtype) if shape else home.create_dataset(name, data=values)
+    text, scalar = isinstance(values, str), np.ndim(values) == 0
+    _mark(made, "string" if text else "numeric-scalar" if scalar else "array", "0.2.0")
+    return made
+
+
+def _mapping(store: Any, name: str, content: Mapping[str, Any]) -> Any:
+    """A group with these elements, and the groups above it; what others have put there stays."""
+    made = store
+    for part in filter(None, name.split("/")):
+        made = made.require_group(part)
+        if "encoding-type" not in made.attrs:
+            _mark(made, "dict", "0.1.0")
+    for key, value in content.items():
+        if isinstance(value, Mapping):
+            _mapping(made, key, value)
+        else:
+            _element(made, "", key, value)
+    return made
+
+
+def _mark(element: Any, kind: str, version: str) -> None:
+    element.attrs["encoding-type"], element.attrs["encoding-version"] = kind, version
+
+
+@contextmanager
+def _packed(kind: Any, file: Any, table: _Table) -> Iterator[_Sink]:
+    """The same through gzip, without a time, so that the same scores are the same bytes."""
+    with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed, kind(packed, table) as sink:
+        yield sink
 
 
 @contextmanager
@@ -285,6 +402,8 @@ def _ipc(file: Any, table: _Table) -> Iterator[_Sink]:
 
 KINDS = {
     ".npy": _npy,
+    ".npz": _npz,
+    ".h5ad": _h5ad,
     ".csv": _csv,
     ".tsv": partial(_csv, delimiter="\t"),
     ".parquet": _parquet,

@@ -31,7 +31,7 @@ FLOORS = {
             ["drop_in"],
             ["models"],
             ["datasets", "report", "functions", "studies"],
-            ["store"],
+            ["displays", "store"],
             ["commands"],
             ["cli"],
             ["__main__"],

@@ -1,5 +1,8 @@
 """The options that commands share, each described once: its name, its help, and what it sets in Python."""
 
+import inspect
+from collections.abc import Callable
+from functools import wraps
 from typing import Annotated, Any
 
 import typer
@@ -242,6 +245,11 @@ Trim = Annotated[
 
 # ---------------------------------------------------------------------- of files
 
+_A_FILE = "A .csv, .tsv, .parquet, .arrow, .feather, .npy, .npz or .h5ad file, or a folder of images; - reads CSV."
+Data = Annotated[str, typer.Argument(help=_A_FILE)]
+DataOrTexts = Annotated[
+    str, typer.Argument(help=f"{_A_FILE} For a kernel of texts also FASTA, or any file with one text a line.")
+]
 Columns = Annotated[str | None, _option("--columns", help="Names of the columns to use, separated by commas.")]
 Drop = Annotated[list[str] | None, _option("--drop", help="Name of a column to leave out; may be repeated.")]
 Header = Annotated[
@@ -254,6 +262,57 @@ Weights = Annotated[
     str | None,
     _option("--weights", help="Name of a column of weights: how often each row counts.", python="sample_weight"),
 ]
+Id = Annotated[
+    str | None,
+    _option("--id", help="Name of the column that names rows; a first column of different texts is taken by itself."),
+]
+Label = Annotated[
+    str | None,
+    _option("--label", help="Name of a column of classes or numbers for colours: written along, never a feature."),
+]
+Keep = Annotated[list[str] | None, _option("--keep", help="Name of a column to write along as it is; may be repeated.")]
+Transpose = Annotated[
+    bool, _option("--transpose", help="Columns of the file are the rows, as where genes have a line each.")
+]
+Delimiter = Annotated[
+    str | None, _option("--delimiter", help="What separates fields: , ; | or tab; looked for if left out.")
+]
+Decimal = Annotated[str | None, _option("--decimal", help="The decimal mark, . or , ; looked for if left out.")]
+Encoding = Annotated[
+    str | None,
+    _option("--encoding", help="Of a text file, such as latin-1; looked for if left out.", python="encoding"),
+]
+Format = Annotated[
+    str | None,
+    _option("--format", help="What the file is, such as csv or parquet, if its name does not say so.", python="format"),
+]
+OfTables = Annotated[
+    bool, _option("--table", help="Compare columns of all kinds: --kernel table, of lle --metric table.")
+]
+InArchive = Annotated[str | None, _option("--array", help="Name of the array in a .npz file with several.")]
+Layer = Annotated[str | None, _option("--layer", help="Name of a layer of a .h5ad file, instead of X.")]
+Obsm = Annotated[str | None, _option("--obsm", help="Name of a matrix in obsm of a .h5ad file, instead of X.")]
+Resize = Annotated[
+    str | None, _option("--resize", help="Size that images of a folder are brought to, such as 64x64.", python="resize")
+]
+OF_FILES: dict[str, Any] = {
+    "columns": Columns,
+    "drop": Drop,
+    "header": Header,
+    "id": Id,
+    "label": Label,
+    "keep": Keep,
+    "transpose": Transpose,
+    "table": OfTables,
+    "delimiter": Delimiter,
+    "decimal": Decimal,
+    "encoding": Encoding,
+    "format": Format,
+    "array": InArchive,
+    "layer": Layer,
+    "obsm": Obsm,
+    "resize": Resize,
+}  # what can be said of a file of rows, by the names of the fields of `Wanted`
 
 # ---------------------------------------------------------------------- of comparing kernels
 
@@ -285,6 +344,30 @@ Sample = Annotated[
 Draws = Annotated[
     int, _option("--draws", parser=count, help="How often rows are drawn again; 50 if left out.", python="n_boot")
 ]
+
+
+def _unsaid(kind: Any) -> bool | None:
+    return False if kind in (Transpose, OfTables) else None
+
+
+def reads_a_file(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with every option of files beside its own: it finds them in its context (`Wanted.typed`)."""
+    own = inspect.signature(command)
+    more = {name: kind for name, kind in OF_FILES.items() if name not in own.parameters}
+
+    @wraps(command)
+    def taking_more(**values: Any) -> None:
+        command(**{name: value for name, value in values.items() if name not in more})
+
+    added = [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=False if kind is Transpose else None, annotation=kind
+        )
+        for name, kind in more.items()
+    ]
+    taking_more.__signature__ = own.replace(parameters=[*own.parameters.values(), *added])  # type: ignore[attr-defined]
+    taking_more.__annotations__ = command.__annotations__ | more
+    return taking_more
 
 
 def model_parameters(method: str, context: typer.Context) -> dict[str, Any]:

@@ -5,18 +5,13 @@ from typing import Annotated
 import typer
 
 from mercer.commands import arguments as given
-from mercer.commands.arguments import kernel_parameters, model_parameters
+from mercer.commands.arguments import kernel_parameters, model_parameters, reads_a_file
 
 
+@reads_a_file
 def components(
     context: typer.Context,
-    data: Annotated[
-        str,
-        typer.Argument(
-            help="A .csv, .tsv, .parquet, .arrow, .feather or .npy file; - reads CSV. For a kernel of texts also "
-            "FASTA, or any file with one text a line."
-        ),
-    ],
+    data: given.DataOrTexts,
     method: given.Method = "pca",
     standardize: given.Standardize = False,
     kernel: given.Kernel = None,
@@ -45,9 +40,6 @@ def components(
     ] = 0.9,
     text: given.Text = None,
     case: given.Case = None,
-    columns: given.Columns = None,
-    drop: given.Drop = None,
-    header: given.Header = None,
     weights: given.Weights = None,
     memory: given.Memory = None,
     jobs: given.Jobs = None,
@@ -59,8 +51,8 @@ def components(
     from mercer.commands.counting import suggest_for_file
     from mercer.commands.opening import Wanted
 
-    names = None if columns is None else [name.strip() for name in columns.split(",")]
-    beside = [labels] if labels is not None and text is None and names is None else []  # no feature
-    wanted = Wanted(data, names, [*(drop or []), *beside], weights, header, text, case)
+    wanted = Wanted.typed(context, data)
+    if labels is not None:
+        wanted = wanted.with_labels(labels)
     params = wanted.with_kernel(method, params, kernel_parameters(context))
     suggest_for_file(wanted, method, params, labels=labels, share=share, seed=seed, as_json=as_json)

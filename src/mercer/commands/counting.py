@@ -7,7 +7,7 @@ from typing import Any
 from mercer.arrays import Array
 from mercer.commands.around import as_bad_data, file_for, warnings_as_lines
 from mercer.commands.fitting import made_model, tell_of_row_numbers
-from mercer.commands.labels import labels_in
+from mercer.commands.labels import labels_of
 from mercer.commands.opening import Wanted, in_short_words, is_of_texts
 from mercer.commands.wording import in_options
 from mercer.errors import NoRoom, WrongUse
@@ -39,8 +39,8 @@ def suggest_for_file(
         raise WrongUse("Standard input is closed; name a file instead.")
     copy = wanted.kind_of_copy if texts else ".csv"
     with file_for(data, copy) as (path, name), warnings_as_lines(path, name) as known, as_bad_data(path, name):
-        y = None if labels is None else labels_in(path, labels, params.get("memory_limit"))
         items, weight = wanted.open(path, model, texts)
+        y = None if labels is None else labels_of(items, labels)
         say(f"{name}: {in_short_words(items)}")
         known += tell_of_row_numbers(items)
         _fit(model, method, items, weight)

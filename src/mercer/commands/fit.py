@@ -6,18 +6,13 @@ from typing import Annotated
 import typer
 
 from mercer.commands import arguments as given
-from mercer.commands.arguments import kernel_parameters, model_parameters, number_of_components
+from mercer.commands.arguments import kernel_parameters, model_parameters, number_of_components, reads_a_file
 
 
+@reads_a_file
 def fit(
     context: typer.Context,
-    data: Annotated[
-        str,
-        typer.Argument(
-            help="A .csv, .tsv, .parquet, .arrow, .feather or .npy file; - reads CSV. For a kernel of texts also "
-            "FASTA, or any file with one text a line."
-        ),
-    ],
+    data: given.DataOrTexts,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -53,9 +48,6 @@ def fit(
     refine: given.Refine = None,
     text: given.Text = None,
     case: given.Case = None,
-    columns: given.Columns = None,
-    drop: given.Drop = None,
-    header: given.Header = None,
     weights: given.Weights = None,
     memory: given.Memory = None,
     jobs: given.Jobs = None,
@@ -71,6 +63,5 @@ def fit(
     from mercer.commands.fitting import fit_file
     from mercer.commands.opening import Wanted
 
-    names = None if columns is None else [name.strip() for name in columns.split(",")]
-    wanted = Wanted(data, names, drop or [], weights, header, text, case)
+    wanted = Wanted.typed(context, data)
     fit_file(wanted, out, method, wanted.with_kernel(method, params, kernel_parameters(context)), only_plan=dry_run)

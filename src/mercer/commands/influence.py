@@ -5,18 +5,13 @@ from typing import Annotated
 import typer
 
 from mercer.commands import arguments as given
-from mercer.commands.arguments import kernel_parameters, model_parameters, number_of_components
+from mercer.commands.arguments import kernel_parameters, model_parameters, number_of_components, reads_a_file
 
 
+@reads_a_file
 def influence(
     context: typer.Context,
-    data: Annotated[
-        str,
-        typer.Argument(
-            help="A .csv, .tsv, .parquet, .arrow, .feather or .npy file; - reads CSV. For a kernel of texts also "
-            "FASTA, or any file with one text a line."
-        ),
-    ],
+    data: given.DataOrTexts,
     method: given.Method = "kpca",
     components: given.Components = None,
     standardize: given.Standardize = False,
@@ -39,9 +34,6 @@ def influence(
     refine: given.Refine = None,
     text: given.Text = None,
     case: given.Case = None,
-    columns: given.Columns = None,
-    drop: given.Drop = None,
-    header: given.Header = None,
     weights: given.Weights = None,
     memory: given.Memory = None,
     jobs: given.Jobs = None,
@@ -57,7 +49,6 @@ def influence(
     from mercer.commands.driving import influence_in_file
     from mercer.commands.opening import Wanted
 
-    names = None if columns is None else [name.strip() for name in columns.split(",")]
-    wanted = Wanted(data, names, drop or [], weights, header, text, case)
+    wanted = Wanted.typed(context, data)
     params = wanted.with_kernel(method, params, kernel_parameters(context))
     influence_in_file(wanted, method, params, seed=seed, with_clusters=with_clusters, as_json=as_json)

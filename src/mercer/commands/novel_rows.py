@@ -14,7 +14,7 @@ from mercer.models.base import check_parameters
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.novelty import NoveltyDetector, usual_estimator
 from mercer.models.pca import PCA
-from mercer.outlets import Labels, outlet, refuse_same_file
+from mercer.outlets import outlet, refuse_same_file
 from mercer.sources.items import Items, Rows
 from mercer.terminal import plain, say
 
@@ -112,8 +112,8 @@ def _verdicts(detector: NoveltyDetector, rows: Items, fdr: float | None) -> Any:
 
 
 def _write(found: Any, rows: Items, out: Path | None) -> None:
-    labels = None if rows.row_names is None else Labels(rows.heading, rows.row_names)
-    with outlet(out, _COLUMNS, len(found), np.float64, labels) as sink:
+    told = None if rows.annotations is None else replace(rows.annotations, key="novelty")
+    with outlet(out, _COLUMNS, len(found), np.float64, rows.written_along, told) as sink:
         sink(found)
 
 

@@ -6,10 +6,11 @@ from typing import Annotated
 import typer
 
 from mercer.commands import arguments as given
-from mercer.commands.arguments import kernel_parameters, model_parameters, number_of_components
+from mercer.commands.arguments import kernel_parameters, model_parameters, number_of_components, reads_a_file
 from mercer.errors import WrongUse
 
 
+@reads_a_file
 def novelty(
     context: typer.Context,
     train: Annotated[str, typer.Argument(help="The file of rows that are usual, as `mercer fit` reads it.")],
@@ -49,9 +50,6 @@ def novelty(
     refine: given.Refine = None,
     text: given.Text = None,
     case: given.Case = None,
-    columns: given.Columns = None,
-    drop: given.Drop = None,
-    header: given.Header = None,
     memory: given.Memory = None,
     jobs: given.Jobs = None,
     seed: given.Seed = None,
@@ -68,8 +66,7 @@ def novelty(
     from mercer.commands.novel_rows import look_at
     from mercer.commands.opening import Wanted
 
-    names = None if columns is None else [name.strip() for name in columns.split(",")]
-    wanted = Wanted(train, names, drop or [], None, header, text, case)
+    wanted = Wanted.typed(context, train)
     params = wanted.with_kernel(method, params, kernel_parameters(context))
     asked = {"statistic": statistic, "alpha": alpha, "calibration": calibration, "trim": trim, "random_state": seed}
     look_at(wanted, new, out, method, params, {name: value for name, value in asked.items() if value is not None}, fdr)

@@ -1,14 +1,16 @@
 """What is read, and how: rows of numbers, or texts for a kernel of texts."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from mercer.arrays import Array
 from mercer.commands.arguments import OF_KERNELS, OPTION_OF
-from mercer.errors import NoRoom, WrongUse, counted, joined, listed
+from mercer.errors import BadData, NoRoom, WrongUse, counted, in_short, joined, listed
 from mercer.kernel_names import BY_NAME, OF_TABLES, OF_TEXTS, in_words
 from mercer.kernels.base import kind_of_items
 from mercer.kernels.resolve import as_said
@@ -23,11 +25,20 @@ from mercer.sources.texts import Texts
 from mercer.terminal import plain, say
 
 _SLOTS = {"kpca": "kernel", "lle": "metric"}  # where a method has its kernel of texts
+_OF_ROWS = "transpose", "decimal", "array", "layer", "obsm", "resize"  # options that texts have no use for
+_KINDS_OF_NOTES: dict[str, Any] = {
+    "columns": list,
+    "drop": list,
+    "keep": list,
+    "header": bool,
+    "transpose": bool,
+    "table": bool,
+}  # others are texts
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A file, and which part of it."""
+    """A file, which part of it, and how it is read: all that a saved model has to know to read the next one alike."""
 
     data: str
     columns: Sequence[str] | None = None
@@ -36,9 +47,75 @@ class Wanted:
     header: bool | None = None
     text: str | None = None  # the column of texts
     case: str | None = None
+    id: str | None = None  # the column that names rows
+    label: str | None = None  # written along, for colours and statistics
+    keep: Sequence[str] = ()  # written along as they are
+    transpose: bool = False
+    table: bool = False  # whether columns of all kinds are compared
+    delimiter: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    format: str | None = None
+    array: str | None = None  # of a .npz file
+    layer: str | None = None  # of a .h5ad file, instead of X
+    obsm: str | None = None  # the same
+    resize: str | None = None  # of images
+
+    @classmethod
+    def typed(cls, context: typer.Context, data: str, **more: Any) -> "Wanted":
+        """From the options of a command, and what it knows better."""
+        names = {field.name for field in fields(cls)} - {"data"}
+        said = {name: value for name, value in context.params.items() if name in names and value is not None} | more
+        if isinstance(said.get("columns"), str):
+            said["columns"] = [name.strip() for name in said["columns"].split(",")]
+        return cls(data, **said)
+
+    def as_notes(self) -> dict[str, Any]:
+        """All but the file, as JSON can hold it; what is as usual is left out."""
+        said = {field.name: (getattr(self, field.name), field.default) for field in fields(self)[1:]}
+        notes = {name: value for name, (value, usual) in said.items() if value not in (usual, [], ())}
+        return {name: list(value) if isinstance(value, (list, tuple)) else value for name, value in notes.items()}
+
+    @classmethod
+    def from_notes(cls, notes: Mapping[str, Any], data: str) -> "Wanted":
+        """Another file, read as the one of the notes; whatever else notes hold is left alone."""
+        said = {field.name: notes[field.name] for field in fields(cls)[1:] if notes.get(field.name) is not None}
+        for name, value in said.items():
+            kind = _KINDS_OF_NOTES.get(name, str)
+            if not isinstance(value, kind) or (kind is list and not all(isinstance(one, str) for one in value)):
+                raise BadData(f"The notes say {name}={in_short(value)}, which is no way to read a file.")
+        return cls(data, **said)
+
+    def with_labels(self, column: str) -> "Wanted":
+        """The same, where a column is held to compare rows by, and is no feature."""
+        return replace(self, keep=[*self.keep, column])
+
+    def rows(self, path: Path, memory: int | str | None = None) -> Rows:
+        """The rows of numbers of the file, or of its copy."""
+        beside = [] if self.weights is None else [self.weights]
+        rows = open_rows(
+            path, self.columns, [*self.drop, *beside], self.header, memory_limit=memory, **self._how, **self._beside
+        )
+        if self.table:
+            raise WrongUse("--table is for commands that fit kernels of tables; this one compares rows of numbers.")
+        for note in rows.notes:
+            say(f"reading: {note}")
+        return rows
+
+    @property
+    def _how(self) -> dict[str, Any]:
+        """How the file is read, as `open_rows` takes it."""
+        names = "transpose", "delimiter", "decimal", "encoding", "format", "array", "layer", "obsm", "resize"
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def _beside(self) -> dict[str, Any]:
+        """Columns that are no features."""
+        return {"id": self.id, "label": self.label, "keep": self.keep}
 
     def with_kernel(self, method: str, params: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
         """Parameters of the model, among them the kernel of texts; a file that has nothing but texts asks for one."""
+        params = self._with_table(method, params)
         only_texts = self.text is not None or self.case is not None or ending(Path(self.data)) in FASTA
         params = with_kernel_of_texts(method, params, options, plain(self.data) if only_texts else "")
         if is_of_texts(params):
@@ -48,21 +125,34 @@ class Wanted:
             raise WrongUse(f"--{'no-header' if self.header is False else 'standardize'} is not for tables, {why}.")
         return params
 
+    def _with_table(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """--table is another way to say --kernel table, or --metric table."""
+        slot = _SLOTS.get(method)
+        if not self.table:
+            return params
+        if slot is None or params.get(slot, "table") != "table":
+            said = f"--method {method}" if slot is None else f"--{slot} {plain(params[slot])}"
+            raise WrongUse(f"--table and {said} contradict each other: kpca and lle have a kernel of tables.")
+        return params | {slot: "table"}
+
     def _refuse_rows_options(self, params: dict[str, Any]) -> None:
         if self.case not in (None, "upper", "lower"):
             raise WrongUse(f"--case {plain(self.case)} is neither upper nor lower.")
         said = {"--columns": self.columns, "--drop": self.drop, "--standardize": params.get("standardize")}
+        said |= {f"--{name}": getattr(self, name) for name in _OF_ROWS}
         for option, value in said.items():
             if value:
                 raise WrongUse(f"{option} is for rows of numbers, and texts are one column: name it with --text.")
-        for option, value in {"--weights": self.weights, "--text": self.text, "--header": self.header}.items():
-            if value is not None and not self._is_table:
+        names = "weights", "text", "header", "id", "label", "keep", "delimiter", "encoding"
+        for option, value in {f"--{name}": getattr(self, name) for name in names}.items():
+            if value not in (None, (), []) and not self._is_table:
                 raise WrongUse(f"{option} is about columns, and {plain(self.data)} has one text a line, or a record.")
 
     @property
     def _is_table(self) -> bool:
         """Whether texts are in a column of it; standard input is a table if one is named."""
-        return Path(self.data).suffix.lower() in TABLES or (self.data == "-" and self.text is not None)
+        kind = ending(Path(self.data)) if self.format is None else f".{self.format}"
+        return kind in TABLES or (self.data == "-" and self.text is not None)
 
     @property
     def kind_of_copy(self) -> str:
@@ -71,7 +161,9 @@ class Wanted:
 
     def _open_table(self, path: Path, model: Any, weights: Sequence[str]) -> Items:
         """The table, and to the model the kernel that its columns ask for."""
-        items = open_table(path, model.memory_limit).only(self.columns, [*self.drop, *weights])
+        how = {name: getattr(self, name) for name in ("header", "delimiter", "decimal", "encoding", "format")}
+        drop = [*self.drop, *weights]
+        items = open_table(path, model.memory_limit, columns=self.columns, drop=drop, **self._beside, **how)
         kernel = TableKernel.auto(items)
         said = [f"{plain(name)} {type(kind).__name__}" for name, kind in (kernel.columns or {}).items()]
         say(f"columns: {listed(said, len(said))}")
@@ -81,13 +173,20 @@ class Wanted:
     def open(self, path: Path, model: Any, texts: bool) -> tuple[Items, Array | None]:
         """The items, and the weight of each."""
         weights = None if self.weights is None else (self.weights,)
-        weight = None if weights is None else _weights(open_rows(path, weights, (), self.header), model.memory_limit)
+        weight = None if weights is None else self._weight_of_rows(path, model.memory_limit)
         if texts:
-            how: dict[str, Any] = {"header": self.header, "case": self.case, "memory_limit": model.memory_limit}
-            return open_texts(path, self.text, **how), weight
+            names = "header", "case", "delimiter", "encoding", "format"
+            how = {name: getattr(self, name) for name in names} | self._beside
+            return open_texts(path, self.text, memory_limit=model.memory_limit, **how), weight
         if any(kind_of_items(getattr(model, slot, None)) == "tables" for slot in _SLOTS.values()):
             return self._open_table(path, model, weights or ()), weight
-        return open_rows(path, self.columns, [*self.drop, *(weights or ())], self.header), weight
+        return self.rows(path, model.memory_limit), weight
+
+    def _weight_of_rows(self, path: Path, memory: int | str | None) -> Array:
+        if self.transpose:
+            raise WrongUse("--weights names a column, and with --transpose columns are rows.")
+        column = open_rows(path, str(self.weights), (), self.header, memory_limit=memory, **self._how)
+        return _weights(column, memory)
 
 
 def is_of_tables(params: dict[str, Any]) -> bool:
@@ -160,7 +259,7 @@ def in_short_words(items: Items) -> str:
     return f"{counted(len(items), 'text')}, {mean} letter{'s' * (mean != '1')} each on average"
 
 
-def _weights(column: Rows, memory: str | None) -> Array:
+def _weights(column: Rows, memory: int | str | None) -> Array:
     """The column of weights, which is held: not beyond the limit, whatever a file claims."""
     need, limit = 16 * column.shape[0] + column.overhead, parse_memory(memory)
     if need > limit:

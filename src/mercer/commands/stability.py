@@ -5,18 +5,13 @@ from typing import Annotated
 import typer
 
 from mercer.commands import arguments as given
-from mercer.commands.arguments import kernel_parameters, model_parameters, number_of_components
+from mercer.commands.arguments import kernel_parameters, model_parameters, number_of_components, reads_a_file
 
 
+@reads_a_file
 def stability(
     context: typer.Context,
-    data: Annotated[
-        str,
-        typer.Argument(
-            help="A .csv, .tsv, .parquet, .arrow, .feather or .npy file; - reads CSV. For a kernel of texts also "
-            "FASTA, or any file with one text a line."
-        ),
-    ],
+    data: given.DataOrTexts,
     method: given.Method = "pca",
     components: given.Components = None,
     standardize: given.Standardize = False,
@@ -41,9 +36,6 @@ def stability(
     draws: given.Draws = 50,
     text: given.Text = None,
     case: given.Case = None,
-    columns: given.Columns = None,
-    drop: given.Drop = None,
-    header: given.Header = None,
     memory: given.Memory = None,
     jobs: given.Jobs = None,
     seed: given.Seed = None,
@@ -55,7 +47,6 @@ def stability(
     from mercer.commands.opening import Wanted
     from mercer.commands.sureness import stability_of_file
 
-    names = None if columns is None else [name.strip() for name in columns.split(",")]
-    wanted = Wanted(data, names, drop or [], None, header, text, case)
+    wanted = Wanted.typed(context, data)
     params = wanted.with_kernel(method, params, kernel_parameters(context))
     stability_of_file(wanted, method, params, draws=draws, seed=seed, as_json=as_json)

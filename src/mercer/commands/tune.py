@@ -5,10 +5,13 @@ from typing import Annotated
 import typer
 
 from mercer.commands import arguments as given
+from mercer.commands.arguments import reads_a_file
 
 
+@reads_a_file
 def tune(
-    data: Annotated[str, typer.Argument(help="A .csv, .tsv, .parquet, .arrow, .feather or .npy file; - reads CSV.")],
+    context: typer.Context,
+    data: given.Data,
     labels: given.Labels = None,
     kernels: given.Kernels = None,
     components: given.ComparedBy = None,
@@ -16,17 +19,14 @@ def tune(
     folds: given.Folds = 5,
     sample: given.Sample = 1000,
     standardize: given.Standardize = False,
-    columns: given.Columns = None,
-    drop: given.Drop = None,
-    header: given.Header = None,
     jobs: given.Jobs = None,
     seed: given.Seed = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the table and the choice as JSON.")] = False,
 ) -> None:
     """Compare kernels and bandwidths on a sample of a file: a table, the choice, and the reason in a sentence."""
+    from mercer.commands.opening import Wanted
     from mercer.commands.tuning import tune_file
 
-    names = None if columns is None else [name.strip() for name in columns.split(",")]
     said = None if kernels is None else [name.strip() for name in kernels.split(",")]
     asked = {
         "n_components": components,
@@ -37,4 +37,4 @@ def tune(
         "n_jobs": jobs,
         "random_state": seed,
     }
-    tune_file(data, labels, names, drop or [], header, asked | ({} if said is None else {"kernels": said}), as_json)
+    tune_file(Wanted.typed(context, data), labels, asked | ({} if said is None else {"kernels": said}), as_json)

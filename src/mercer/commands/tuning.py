@@ -2,32 +2,23 @@
 
 import json
 import shlex
-from collections.abc import Sequence
 from typing import Any
 
 from mercer.commands.arguments import OPTION_OF
 from mercer.commands.around import as_bad_data, file_for, place_for, warnings_as_lines
-from mercer.commands.labels import labels_in
-from mercer.commands.opening import in_short_words
+from mercer.commands.labels import labels_of
+from mercer.commands.opening import Wanted, in_short_words
 from mercer.commands.wording import in_options
 from mercer.errors import WrongUse
 from mercer.readings.tuning.candidates import NAMED
-from mercer.sources.files import open_rows
 from mercer.studies.tuned import Tuning
 from mercer.studies.tuning import tune
 from mercer.terminal import plain, put, say
 
 
-def tune_file(
-    data: str,
-    labels: str | None,
-    columns: Sequence[str] | None,
-    drop: Sequence[str],
-    header: bool | None,
-    asked: dict[str, Any],
-    as_json: bool,
-) -> None:
+def tune_file(wanted: Wanted, labels: str | None, asked: dict[str, Any], as_json: bool) -> None:
     """Read, compare, print."""
+    data = wanted.data
     place_for(data, None)
     if asked["scoring"] is not None and labels is None:
         raise WrongUse("--scoring compares with labels: name their column with --labels.")
@@ -44,8 +35,8 @@ def tune_file(
     if asked["n_jobs"] == 0:
         raise WrongUse("--jobs 0 is no number of threads; give 1, 2, … or -1 for all.")
     with file_for(data) as (path, name), warnings_as_lines(path, name), as_bad_data(path, name):
-        rows = open_rows(path, columns, [*drop, *([] if labels is None else [labels])], header)
-        y = None if labels is None else labels_in(path, labels)
+        rows = (wanted if labels is None else wanted.with_labels(labels)).rows(path)
+        y = None if labels is None else labels_of(rows, labels)
         say(f"{name}: {in_short_words(rows)}")
         found = tune(rows, y, progress=True, **asked)
     put(json.dumps(_as_json(found), indent=2) if as_json else in_options(str(found)))

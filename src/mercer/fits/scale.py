@@ -40,7 +40,9 @@ def in_units(items: Items, scale: Array | None) -> Items:
     if scale is None:
         return items
     rows = items.as_rows()
-    return HeldRows(by_columns(np.divide, rows.load(), scale)) if rows.sparse and rows.held else ScaledRows(rows, scale)
+    if rows.sparse and rows.held:
+        return HeldRows(by_columns(np.divide, rows.load(), scale)).named_as(rows)
+    return ScaledRows(rows, scale)
 
 
 def in_units_of_input(rows: Held, scale: Array | None) -> Held:

@@ -5,6 +5,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import wraps
 from numbers import Integral
 from pathlib import Path
@@ -19,7 +20,7 @@ from mercer.errors import in_short, shortened
 from mercer.fits.door import file_of
 from mercer.limits import Limits, count_threads
 from mercer.models.upstairs import WithRoomsAbove
-from mercer.outlets import Labels, outlet, refuse_same_file, refuse_unwritable
+from mercer.outlets import Annotations, outlet, refuse_same_file, refuse_unwritable
 from mercer.plans.plan import Plan
 from mercer.progress import Listener, reporting
 from mercer.sources.items import Items
@@ -47,6 +48,9 @@ def all_or_nothing(fit: _Method) -> _Method:
             raise
 
     return whole  # type: ignore[return-value]
+
+
+_KEYS = {"IncrementalPCA": "pca", "LocallyLinearEmbedding": "lle"}  # of scores in .h5ad files, where not the name
 
 
 class Model(WithRoomsAbove, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -110,18 +114,23 @@ class Model(WithRoomsAbove, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     def _write(self, path: str | Path | None, items: Items, scores: Array | None = None) -> None:
         """The scores of items, to a file or (None) as CSV to standard output, with the names that items have."""
-        labels = None if items.row_names is None else Labels(items.heading, items.row_names)
+        labels = items.written_along
+        told = None if items.annotations is None else self._annotated(items.annotations)
         where, n_rows = None if path is None else Path(path), len(items)
         if where is not None:
             refuse_same_file(items.path, where)
         with (
-            outlet(where, self.get_feature_names_out(), n_rows, self._dtype_of_scores(items), labels) as sink,
+            outlet(where, self.get_feature_names_out(), n_rows, self._dtype_of_scores(items), labels, told) as sink,
             reporting(self.progress, 1, "rows scored") as on_pass,
         ):
             for start, block in self._scored(items) if scores is None else [(0, scores)]:
                 sink(block)
                 if on_pass:
                     on_pass((start + len(block)) / n_rows)
+
+    def _annotated(self, known: Annotations) -> Annotations:
+        """What a .h5ad file is told beside the scores."""
+        return replace(known, key=_KEYS.get(type(self).__name__, type(self).__name__.lower()))
 
     def _by_blocks(self, items: Items, function: Callable[[Any, int], Array] | None = None) -> Array:
         """The scores of all items (or another function of them, with as many columns) in one array."""

@@ -11,6 +11,33 @@ from typing import Any
 class WithRoomsAbove:
     """A fitted model that can be handed to the rooms that keep models and draw them."""
 
+    def plot(self, X: Any = None, y: Any = None, *, kind: str | None = None, **options: Any) -> Any:
+        """Draw the picture to look at first, or any display that this model has.
+
+        Scores in the plane of the first two components; the scree, where a model keeps no rows and is given none; of a
+        detector, T² and Q of every row.
+
+        Parameters
+        ----------
+        X : array-like, default=None
+            The rows; None: those of the fit, where the model has kept them.
+        y : array-like of shape (n_samples,), default=None
+            Labels of the rows: classes or numbers.
+        kind : str, default=None
+            Another display: "scree", "scores", "biplot", "loadings", "pairs", "circle", "contribution", "metadata",
+            "novelty", "spectrum", "reconstruction", "field", "preimage", "neighborhood" or "eigenimages".
+        **options : dict
+            Those of the display's ``from_estimator`` and ``plot``, such as ``components=(0, 2)``, ``theme="dark"``.
+
+        Returns
+        -------
+        display : Display
+            It has ``ax_``, ``figure_`` and its numbers, and ``save("picture.svg")``; notebooks show it.
+        """
+        from mercer.displays.kinds import plot
+
+        return plot(self, X, y, kind, options)
+
     def save(self, path: str | Path, notes: dict[str, Any] | None = None) -> Path:
         """Write the fitted model to one file, from which `mercer.load` makes it again.
 

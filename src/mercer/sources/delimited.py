@@ -6,9 +6,11 @@ from typing import Any
 
 from mercer.arrays import Array, arrow
 from mercer.errors import BadData
-from mercer.sources.dialect import GAPS, Dialect, is_empty_field, sniff
+from mercer.sources.beside import Column, as_typed
+from mercer.sources.dialect import GAPS, Dialect, Saying, is_empty_field, sniff
 from mercer.sources.faults import Fault, first_fault
 from mercer.sources.items import all_finite
+from mercer.sources.roles import Asked
 from mercer.sources.stored import error_in_short, readable, refuse_irregular
 from mercer.sources.tables import TableRows
 
@@ -20,17 +22,16 @@ _NULLS = sorted({form(gap) for gap in GAPS for form in (str, str.upper, str.titl
 class CsvRows(TableRows):
     """Text, parsed anew by every sweep. The first one counts the rows and finds what is no number, on opening."""
 
-    def __init__(
-        self, path: Path, columns: Sequence[str] | None, drop: Sequence[str], header: bool | None = None
-    ) -> None:
+    def __init__(self, path: Path, asked: Asked, said: Saying | None = None) -> None:
         with readable(path):
             refuse_irregular(path)
-        self.dialect: Dialect = sniff(path, header)
+        self.dialect: Dialect = sniff(path, said)
         self.block = max(_CSV_BLOCK, 4 * self.dialect.width)
         self.overhead = _CSV_AHEAD * self.block
-        super().__init__(path, columns, drop)
+        super().__init__(path, asked)
         if not self.dialect.header:
             self.names = None  # made up, to tell the columns apart
+        self.notes = (self.dialect.in_words, *self.notes)
 
     def _schema(self) -> Any:
         """Of the first block: text is text from there on; what comes later is told by its line."""
@@ -46,9 +47,25 @@ class CsvRows(TableRows):
     def _count(self) -> int:
         return sum(batch.num_rows for batch in self._batches())
 
+    def column(self, name: str, most: float = float("inf"), typed: bool = False) -> Column:
+        """As it stands there, 00123 with its zeros; `typed`: numbers as numbers, dates as dates."""
+        column = super().column(name, most)
+        return as_typed(column, self.dialect.decimal) if typed else column
+
+    def _as_number(self, cell: str) -> str:
+        return self.dialect.as_number(cell)
+
+    def _batches_of(self, columns: Sequence[str]) -> Iterator[Any]:
+        try:
+            with self._open(dict.fromkeys(columns, "string")) as reader:
+                yield from reader
+        except arrow("lib").ArrowInvalid as error:
+            raise self._blamed(error, ()) from None
+
     def _batches(self) -> Iterator[Any]:
         is_boolean = arrow("types").is_boolean
-        types = {name: kind if is_boolean(kind) else "float64" for name, kind in self.kinds.items()}
+        kinds = {name: self.kinds[name] for name in self.columns}
+        types = {name: kind if is_boolean(kind) else "float64" for name, kind in kinds.items()}
         try:
             with self._open(types) as reader:
                 yield from reader
@@ -67,8 +84,6 @@ class CsvRows(TableRows):
             raise BadData(fault.told(self.label))
 
     def _refuse_text(self, bad: dict[str, str], first: str = "") -> None:
-        if not bad:
-            return
         fault = self._fault(bad, gaps=False) or self._fault(bad)
         if fault and (fault.reason or is_empty_field(fault.text)):
             raise BadData(fault.told(self.label))
@@ -106,9 +121,15 @@ class CsvRows(TableRows):
                 skip_rows=self.dialect.skip,
                 block_size=self.block,
                 use_threads=False,
+                encoding="utf8" if self.dialect.encoding == "utf-8" else self.dialect.encoding,
             ),
             parse_options=csv.ParseOptions(
                 delimiter=self.dialect.delimiter, newlines_in_values=self.dialect.quotes > 0
             ),
-            convert_options=csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=_NULLS),
+            convert_options=csv.ConvertOptions(
+                column_types=types,
+                include_columns=list(types),
+                null_values=_NULLS,
+                decimal_point=self.dialect.decimal,
+            ),
         )

@@ -1,21 +1,37 @@
-"""What a text table looks like: its separator, its quotes, and whether its first line is a header."""
+"""What a text table looks like: its encoding, separator and decimal mark, and whether its first line is a header."""
 
 import re
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from mercer.errors import BadData, listed, warn
-from mercer.sources.stored import kind_by_its_start, readable
+from mercer.errors import BadData, in_short, listed, warn
+from mercer.sources.encodings import encoding_of, look_through
+from mercer.sources.stored import kind_by_its_start, open_bytes, readable
 from mercer.terminal import plain
 
 SEPARATORS = (",", ";", "\t", "|")
+_NAMES_OF_MARKS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "bar": "|"}
 _CHUNK, _HEAD = 1 << 20, 16 << 20  # bytes that are read at a time, and in which the first line has to end
+_FIRST = 20  # lines that are looked at
 # What stands for a missing number, in any case.
 GAPS = {"", "na", "n/a", "nan", "-nan", "null", "none", "missing", "#n/a", "#na", "#n/a n/a", "?", "-", "--", "."}
 NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 INFINITY = re.compile(r"\s*[+-]?inf(?:inity)?\s*", re.IGNORECASE)
+_WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+(?:[eE][+-]?\d+)?\s*", re.ASCII)
+_THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*", re.ASCII)
+_WITH_POINT = re.compile(r"\s*[+-]?\d*\.\d+(?:[eE][+-]?\d+)?\s*", re.ASCII)
 _LINE_END = re.compile(rb"\r\n|\n|\r")
+
+
+@dataclass(frozen=True)
+class Saying:
+    """What its user says of a text file; None: look."""
+
+    header: bool | None = None
+    delimiter: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
 
 
 @dataclass(frozen=True)
@@ -26,24 +42,90 @@ class Dialect:
     names: tuple[str, ...]  # the header's, or "0", "1", …
     width: int  # bytes of the first lines
     quotes: int  # how many there are: lines may end between them
+    encoding: str = "utf-8"
+    decimal: str = "."
+
+    @property
+    def in_words(self) -> str:
+        """In one line, with the option that says otherwise."""
+        mark = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}.get(self.delimiter, repr(self.delimiter))
+        point = "comma" if self.decimal == "," else "point"
+        first = "names columns (--no-header)" if self.header else "is a row (--header)"
+        return (
+            f"separated by {mark} (--delimiter), decimal {point} (--decimal), {self.encoding.upper()} (--encoding), "
+            f"the first line {first}"
+        )
+
+    def as_number(self, field: str) -> str:
+        """The field with a point for the decimal mark."""
+        return field if self.decimal == "." else field.replace(".", " ").replace(",", ".")
 
 
-def sniff(path: Path, header: bool | None = None) -> Dialect:
-    """From the first line; who knows better says whether it is a header."""
-    line, before, taken, width = _first_record(path)
-    fields = {mark: _split(line, mark) for mark in SEPARATORS}
-    delimiter = max(SEPARATORS, key=lambda mark: len(fields[mark]))
-    row = [field.strip() for field in fields[delimiter]]
-    if header is None:
-        header = _guess_header(row, path)
-    names = row if header else [str(i) for i in range(len(row))]
-    return Dialect(delimiter, header, before + taken if header else 0, tuple(names), width, _count_quotes(path))
+def sniff(path: Path, said: Saying | None = None) -> Dialect:
+    """From the first lines; who knows better says so."""
+    said = said or Saying()
+    _refuse_odd(said)
+    if kind := kind_by_its_start(path):
+        raise BadData(f"{plain(path)} is no text: it is {kind}.")
+    with readable(path):
+        encoding, quotes = look_through(path, said.encoding)
+    head = _first_bytes(path, encoding)
+    line, before, taken, width = _first_record(head, path)
+    others = _LINE_END.split(head)[before + taken :]
+    lines = [other.decode("utf-8", "replace") for other in others[: _FIRST + 1] if other.strip()][:_FIRST]
+    delimiter = said.delimiter or _guess_delimiter(line, lines)
+    rows = [[field.strip() for field in _split(each, delimiter)] for each in [line, *lines]]
+    decimal = said.decimal or _guess_decimal(rows, delimiter)
+    dialect = Dialect(delimiter, True, before + taken, tuple(rows[0]), width, quotes, encoding, decimal)
+    if _guess_header(dialect, path) if said.header is None else said.header:
+        return _with_row_names(dialect, rows)
+    names = tuple(map(str, range(len(rows[0]))))
+    return Dialect(delimiter, False, 0, names, width, quotes, encoding, decimal)
 
 
-def _guess_header(row: list[str], path: Path) -> bool:
+def said_of_texts(header: bool | None, delimiter: str | None, decimal: str | None, encoding: str | None) -> Saying:
+    """As people write it: "tab" is a tab."""
+    return Saying(header, None if delimiter is None else _NAMES_OF_MARKS.get(delimiter, delimiter), decimal, encoding)
+
+
+def _refuse_odd(said: Saying) -> None:
+    if said.delimiter is not None and (len(said.delimiter) != 1 or said.delimiter in '\r\n"' or said.delimiter > "~"):
+        raise BadData(f"delimiter={in_short(said.delimiter)} is no mark between fields: give one character, or tab.")
+    if said.decimal not in (None, ".", ","):
+        raise BadData(f"decimal={in_short(said.decimal)} is no decimal mark: give . or ,.")
+    if said.decimal == "," and said.delimiter == ",":
+        raise BadData("delimiter=',' and decimal=',' cannot be told apart: one of them is another mark.")
+    if said.encoding is not None:
+        encoding_of(said.encoding)
+
+
+def _guess_delimiter(line: str, lines: list[str]) -> str:
+    """The mark that makes most fields; a comma may be a decimal one if another mark separates as well."""
+    counts = {mark: len(_split(line, mark)) for mark in SEPARATORS}
+    for mark in SEPARATORS[1:]:
+        rows = [_split(each, mark) for each in [line, *lines]]
+        fields = [field for row in rows for field in row if "," in field]
+        alike = len(rows[0]) > 1 and all(len(row) == len(rows[0]) for row in rows)
+        if alike and fields and all(_WITH_COMMA.fullmatch(field) for field in fields):
+            return mark
+    return max(SEPARATORS, key=lambda mark: counts[mark])
+
+
+def _guess_decimal(rows: list[list[str]], delimiter: str) -> str:
+    """A comma, if numbers have commas, none has a point, and they are not thousands that are set apart."""
+    if delimiter == ",":
+        return "."
+    fields = [field for row in rows for field in row]
+    commas = [field for field in fields if _WITH_COMMA.fullmatch(field)]
+    sure = any(not _THOUSANDS.fullmatch(field) for field in commas)
+    return "," if sure and not any(_WITH_POINT.fullmatch(field) for field in fields) else "."
+
+
+def _guess_header(dialect: Dialect, path: Path) -> bool:
     """Names, if not all are numbers or gaps; said where it may be the other way round."""
-    numbers = [field for field in row if NUMBER.fullmatch(field)]
-    header = not all(_is_number(field) for field in row)
+    row = dialect.names
+    numbers = [field for field in row if NUMBER.fullmatch(dialect.as_number(field))]
+    header = not all(_is_number(dialect.as_number(field)) or is_empty_field(field) for field in row)
     years = _looks_like_years(numbers)
     if not header and years:
         warn(
@@ -59,6 +141,15 @@ def _guess_header(row: list[str], path: Path) -> bool:
     return header
 
 
+def _with_row_names(dialect: Dialect, rows: list[list[str]]) -> Dialect:
+    """R leaves out the name of the column of row names: every line has one field more than the header."""
+    header, *others = rows
+    more = len(others) > 1 and all(len(row) == len(header) + 1 and row[-1] != "" for row in others)
+    if not more or header[0].startswith("#"):
+        return dialect
+    return Dialect(**vars(dialect) | {"names": ("", *header)})
+
+
 def _split(line: str, mark: str) -> list[str]:
     """Its fields: in quotes, where two stand for one, or up to the next mark. (The csv module has a longest field.)"""
     if '"' not in line:
@@ -68,9 +159,8 @@ def _split(line: str, mark: str) -> list[str]:
     return [other or quoted.replace('""', '"') for quoted, other in fields]
 
 
-def _first_record(path: Path) -> tuple[str, int, int, int]:
+def _first_record(head: bytes, path: Path) -> tuple[str, int, int, int]:
     """The first line that is not empty, how many are before it, how many it takes, and bytes of the longest so far."""
-    head = _first_bytes(path)
     lines = _LINE_END.split(head)
     before = next((i for i, line in enumerate(lines) if line.strip()), None)
     if before is None:
@@ -82,36 +172,20 @@ def _first_record(path: Path) -> tuple[str, int, int, int]:
         raise BadData(f"The first line of {plain(path)} does not end within {_HEAD:,} bytes: is it a table?")
     if b"\0" in record:
         raise BadData(f"{plain(path)} is no text: there are NUL bytes in its first line.")
-    try:
-        return record.decode("utf-8"), before, taken, max(map(len, lines[: before + taken + 1]))
-    except UnicodeDecodeError:
-        raise BadData(f"{plain(path)} is not UTF-8 (line {before + 1}); save it as UTF-8.") from None
+    return record.decode("utf-8", "replace"), before, taken, max(map(len, lines[: before + taken + 1]))
 
 
-def _first_bytes(path: Path) -> bytes:
-    """Until the second line has ended, without a mark of UTF-8."""
-    if kind := kind_by_its_start(path):
-        raise BadData(f"{plain(path)} is no text: it is {kind}.")
+def _first_bytes(path: Path, encoding: str) -> bytes:
+    """Until the second line has ended, as UTF-8, without a mark of it."""
     head = b""
-    with readable(path), path.open("rb") as file:
+    with readable(path), open_bytes(path) as file:
         while len(head) < _HEAD and (more := file.read(_CHUNK)):
             head += more
             if len(_LINE_END.split(head.strip(), 2)) > 2:
                 break
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff") or _has_every_other_byte_zero(head):
-        raise BadData(f"{plain(path)} is UTF-16; save it as UTF-8.")
+    if encoding != "utf-8":
+        return head.decode(encoding, "ignore").removeprefix("\ufeff").encode("utf-8", "replace")
     return head.removeprefix(b"\xef\xbb\xbf")
-
-
-def _has_every_other_byte_zero(head: bytes) -> bool:
-    """As UTF-16 has where letters are Latin, with or without its mark."""
-    zeros = [part.count(0) for part in (head[::2], head[1::2])]
-    return max(zeros) > len(head) // 4 and min(zeros) == 0
-
-
-def _count_quotes(path: Path) -> int:
-    with readable(path), path.open("rb") as file:
-        return sum(piece.count(b'"') for piece in iter(lambda: file.read(_CHUNK), b""))
 
 
 def _is_number(field: str) -> bool:

@@ -4,21 +4,27 @@ import csv
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from io import TextIOWrapper
 from itertools import islice
 from math import isfinite
 from pathlib import Path
 
 from mercer.errors import counted, shortened
 from mercer.sources.dialect import INFINITY, NUMBER, SEPARATORS, Dialect, is_empty_field
+from mercer.sources.stored import open_bytes
 
 _LONGEST = 40  # characters of a value that are shown
 _LEAVE_OUT = "Leave it out (mercer.open_rows(path, drop=[…]), on the command line --drop NAME), or correct the value."
 _FILL_IN = "Leave out or fill in such rows first (SimpleImputer)."
+_COMMA = "A decimal comma? Write a point, or say so (--decimal ,)."
 _HINTS = (
-    (r"0+,\d+", "A decimal comma? Write a point."),
-    (r"\d{1,3},\d{3}", "A decimal comma? Write a point. Thousands set apart? Write the digits alone."),
+    (r"0+,\d+", _COMMA),
+    (
+        r"\d{1,3},\d{3}",
+        "A decimal comma? Write a point, or say so (--decimal ,). Thousands set apart? Write the digits alone.",
+    ),
     (r"\d{1,3}([ ,.']\d{3})+", "Thousands are set apart: write the digits alone."),
-    (r"\d*,\d+", "A decimal comma? Write a point."),
+    (r"\d*,\d+", _COMMA),
     (
         r"[\d.eE+-]+([ \t]+[\d.eE+-]+)+",
         f"Separated by blanks? Known are {' '.join(map(repr, SEPARATORS))}.",
@@ -67,6 +73,12 @@ class Fault:
         return next((words for form, words in _HINTS if re.fullmatch(form, number, re.DOTALL)), "")
 
 
+def looks_like_number(text: str) -> bool:
+    """Whether a text is a number that is written in another way, which someone should correct."""
+    hint = Fault(0, 0, text=text).hint
+    return bool(hint) and not hint.startswith(("A date", "Write 1 and 0", "It is not UTF-8", "There are NUL"))
+
+
 def first_fault(
     path: Path, dialect: Dialect, columns: Collection[str], booleans: Collection[str] = (), gaps: bool = True
 ) -> Fault | None:
@@ -74,15 +86,17 @@ def first_fault(
 
     Read slowly, by Python, once a fast reader has found that there is one. None: nothing was found.
     """
-    number = {name: j for j, name in enumerate(dialect.names)}
-    places = {name: number[name] for name in columns}
+    numbers = {name: j for j, name in enumerate(dialect.names)}
+    places = {name: numbers[name] for name in columns}
     row, line = -1, dialect.skip
     try:
         for row, (line, fields) in enumerate(_records(path, dialect)):
             if len(fields) != len(dialect.names):
                 return Fault(line, row, reason=_wrong_length(len(fields), dialect))
             for name, j in places.items():
-                usable = _is_finite_number(fields[j]) or (name in booleans and _is_boolean(fields[j]))
+                usable = _is_finite_number(dialect.as_number(fields[j])) or (
+                    name in booleans and _is_boolean(fields[j])
+                )
                 if not usable and (gaps or not is_empty_field(fields[j])):
                     return Fault(line, row, repr(name) if dialect.header else str(j), fields[j])
     except csv.Error as error:
@@ -96,7 +110,8 @@ def _is_finite_number(field: str) -> bool:
 
 def _records(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
     """Every row as its fields, with the number of its first line; empty lines are none."""
-    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+    encoding = "utf-8-sig" if dialect.encoding == "utf-8" else dialect.encoding
+    with TextIOWrapper(open_bytes(path), encoding, errors="surrogateescape", newline="") as file:
         next(islice(file, dialect.skip, dialect.skip), None)
         reader = csv.reader(file, delimiter=dialect.delimiter, strict=True)
         line = dialect.skip + 1

@@ -8,13 +8,19 @@ from typing import Any
 from mercer.errors import BadData, counted, in_short
 from mercer.limits import parse_memory
 from mercer.sources.delimited import CsvRows
+from mercer.sources.dialect import Saying, said_of_texts
+from mercer.sources.h5ad import open_h5ad
+from mercer.sources.images import open_images
 from mercer.sources.items import Rows
 from mercer.sources.lines import FASTA, ending, read_fasta, read_lines
 from mercer.sources.npy import NpyRows
+from mercer.sources.npz import open_npz
+from mercer.sources.roles import Asked
 from mercer.sources.stored import FileRows
 from mercer.sources.tables import ArrowRows, ParquetRows
 from mercer.sources.text_columns import TABLES, read_column
 from mercer.sources.texts import Texts
+from mercer.sources.transposed import transposed
 from mercer.terminal import plain
 
 _TABLES: dict[str, Callable[..., FileRows]] = {
@@ -23,6 +29,7 @@ _TABLES: dict[str, Callable[..., FileRows]] = {
     ".arrow": ArrowRows,
     ".feather": ArrowRows,
 }
+_FOLDER = "folder"
 _TEXTS = (".csv", ".tsv", ".txt")
 _CASES: dict[str | None, Callable[[Any], Any]] = {"upper": str.upper, "lower": str.lower}
 
@@ -32,23 +39,62 @@ def open_rows(
     columns: Sequence[str] | str | None = None,
     drop: Sequence[str] | str = (),
     header: bool | None = None,
+    *,
+    id: str | None = None,
+    label: str | None = None,
+    keep: Sequence[str] | str = (),
+    transpose: bool = False,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    format: str | None = None,
+    array: str | None = None,
+    layer: str | None = None,
+    obsm: str | None = None,
+    resize: str | None = None,
+    memory_limit: int | str | None = None,
 ) -> Rows:
     """The rows of a file, for `fit` and `transform`: opened and looked over, not read.
 
     Parameters
     ----------
     path : path
-        A .npy, .parquet, .arrow, .feather, .csv or .tsv file.
+        A .npy, .npz, .parquet, .arrow, .feather, .h5ad, .csv or .tsv file; text may be packed (.csv.gz). Or a folder
+        of images.
     columns : sequence of str, or str, default=None
-        The columns to use, or the only one. None: all.
+        The columns to use, or the only one. None: all that hold numbers; others are left out with a warning, and the
+        first of them names the rows if its texts are all different.
     drop : sequence of str, or str, default=()
         Columns to leave out, such as text.
     header : bool, default=None
         Whether the first line of a text file names its columns. None: if not all of its fields are numbers or gaps.
+    id : str, default=None
+        The column that names rows, where scores are written. None: names that R or pandas wrote, or the first column
+        of texts, if they are all different.
+    label : str, default=None
+        A column of classes or numbers to tell rows by, written along with scores, and no feature.
+    keep : sequence of str, or str, default=()
+        Columns to write along as they are; they are no features.
+    transpose : bool, default=False
+        Columns of the file are the rows, as where every gene has a line. All is read into memory at once.
+    delimiter, decimal, encoding : str, default=None
+        Of a text file: what separates fields (or "tab"), the decimal mark, and such as "latin-1". None: look.
+    format : str, default=None
+        What the file is, such as "csv", if its name does not say so.
+    array : str, default=None
+        The array of a .npz file to read, if it has several.
+    layer, obsm : str, default=None
+        The layer, or the matrix in obsm, of a .h5ad file to read. None: X. Sparse rows stay sparse.
+    resize : str, default=None
+        Width and height that images are brought to, such as "64x64". None: they are of one size.
+    memory_limit : int, str or None, default=None
+        Bytes, or a text such as "2GB", that what is held may take. None: half of the machine's or container's memory.
 
     Returns
     -------
     rows : Rows
+        With `names` of the columns, `row_names` with their `heading`, `beside` for what is written along, and `notes`
+        on what was found out by looking.
 
     Examples
     --------
@@ -58,24 +104,31 @@ def open_rows(
     >>> mercer.open_rows(path).shape
     (100, 3)
     """
-    path = Path(path)
-    kind = path.suffix.lower()
-    if kind not in (".npy", *_TABLES, *_TEXTS):
-        known = ", ".join([".npy", *_TABLES, *_TEXTS])
-        raise BadData(f"{plain(path)}: files of this kind cannot be read; known are {known}.")
-    columns, drop = _as_names(columns, "columns"), _as_names(drop, "drop") or ()
-    if kind == ".npy" and (columns is not None or drop):
-        raise BadData(f"{plain(path)} has no column names to choose by; slice the array, or store it as Parquet.")
+    path, most = Path(path), parse_memory(memory_limit)
+    asked = Asked(
+        _as_names(columns, "columns"), _as_names(drop, "drop") or (), id, label, _as_names(keep, "keep") or (), most
+    )
+    said = said_of_texts(header, delimiter, decimal, encoding)
+    kind = _kind_of(path, format)
+    own = {".npz": {"array": array}, ".h5ad": {"layer": layer, "obsm": obsm}, _FOLDER: {"resize": resize}}
+    _refuse_options(path, kind, asked, said, own)
+    rows: Rows
     if kind == ".npy":
-        rows: Rows = NpyRows(path)
+        rows = NpyRows(path)
+    elif kind == ".npz":
+        rows = open_npz(path, array, most)
+    elif kind == ".h5ad":
+        rows = open_h5ad(path, asked, layer, obsm)
+    elif kind == _FOLDER:
+        rows = open_images(path, resize, most)
     elif kind in _TEXTS:
-        rows = CsvRows(path, columns, drop, header)
+        rows = CsvRows(path, asked, said)
     else:
-        rows = _TABLES[kind](path, columns, drop)
+        rows = _TABLES[kind](path, asked)
     n, d = rows.shape
     if n < 1 or d < 1:
         raise BadData(f"{plain(path)} has {counted(n, 'row')} and {counted(d, 'column')}: there is nothing to fit.")
-    return rows
+    return transposed(rows, most) if transpose else rows
 
 
 def open_texts(
@@ -84,6 +137,12 @@ def open_texts(
     *,
     header: bool | None = None,
     case: str | None = None,
+    id: str | None = None,
+    label: str | None = None,
+    keep: Sequence[str] | str = (),
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    format: str | None = None,
     memory_limit: int | str | None = None,
 ) -> Texts:
     """The texts of a file, for `fit` and `transform` of a model whose kernel compares texts: read at once, and held.
@@ -100,6 +159,12 @@ def open_texts(
         Whether the first line of a .csv or .tsv file names its columns. None: it does.
     case : {"upper", "lower", None}, default=None
         Turn all letters into these. None: letters stay as they are, also those of soft-masked sequences.
+    id, label : str, default=None
+        Columns of a table that name texts and tell them apart, as of `open_rows`.
+    keep : sequence of str, or str, default=()
+        Columns of a table to write along as they are.
+    delimiter, encoding, format : str, default=None
+        As of `open_rows`.
     memory_limit : int, str or None, default=None
         Bytes, or a text such as "2GB", that the texts may take. None: half of the machine's or container's memory.
 
@@ -119,22 +184,51 @@ def open_texts(
     path, most = Path(path), parse_memory(memory_limit)
     if case not in (None, *_CASES):
         raise ValueError(f"case must be upper, lower or None; got {in_short(case)}.")
-    if path.suffix.lower() == ".npy":
+    kind = ending(path) if format is None else f".{format.lower().removeprefix('.')}"
+    if kind in (".npy", ".npz"):
         raise BadData(
             f"{plain(path)} is an array, and texts are read from lines, FASTA or tables: give what numpy.load makes "
             "of it."
         )
-    if path.suffix.lower() in TABLES:
-        texts, heading = read_column(path, column, header, most)
-        names: Any = texts
-    elif column is not None or header is not None:
+    if kind in TABLES:
+        beside = id, label, _as_names(keep, "keep") or ()
+        asked = Asked(None if column is None else (column,), (), *beside, most)
+        texts, table = read_column(path, kind, asked, said_of_texts(header, delimiter, None, encoding))
+        names, heading = (texts, table.columns[0]) if table.row_names is None else (table.row_names, table.heading)
+        along = table.beside
+    elif any(option not in (None, ()) for option in (column, header, id, label, keep, delimiter, encoding)):
         raise BadData(f"{plain(path)} has one text a line, or a record, and no columns to choose from.")
     else:
-        fasta = ending(path) in FASTA
+        fasta = kind in FASTA
         texts, names = (read_fasta if fasta else read_lines)(path, most)
-        heading = "name" if fasta else "text"
+        heading, along = "name" if fasta else "text", {}
     turned = list(map(_CASES[case], texts)) if case else texts
-    return Texts(turned, plain(path), names=names, heading=heading, path=path)
+    found = Texts(turned, plain(path), names=names, heading=heading, path=path)
+    found.beside = along
+    return found
+
+
+def _kind_of(path: Path, format: str | None) -> str:
+    """How to read a file: by what its user says, or by its name."""
+    kind = ending(path) if format is None else f".{format.lower().removeprefix('.')}"
+    if format is None and kind == "" and path.is_dir():
+        return _FOLDER
+    known = (".npy", ".npz", ".h5ad", *_TABLES, *_TEXTS)
+    if kind not in known or (path.suffix.lower() == ".gz" and kind not in _TEXTS):
+        raise BadData(f"{plain(path)}: files of this kind cannot be read; known are {', '.join(known)}.")
+    return kind
+
+
+def _refuse_options(path: Path, kind: str, asked: Asked, said: Saying, own: dict[str, dict[str, str | None]]) -> None:
+    """What is about columns, or about text, where there are none."""
+    if kind in (".npy", ".npz", _FOLDER) and (asked.columns is not None or asked.no_features):
+        raise BadData(f"{plain(path)} has no column names to choose by; slice the array, or store it as Parquet.")
+    if kind not in _TEXTS and any(value is not None for value in (said.delimiter, said.decimal, said.encoding)):
+        raise BadData(f"{plain(path)} is no text: delimiter, decimal mark and encoding say nothing about it.")
+    for home, options in own.items():
+        for name, value in options.items():
+            if value is not None and home != kind:
+                raise BadData(f"{plain(path)}: {name} is for {home if home != _FOLDER else 'folders of images'} alone.")
 
 
 def _as_names(columns: Any, name: str) -> tuple[Any, ...] | None:

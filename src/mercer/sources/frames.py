@@ -12,8 +12,12 @@ from mercer.arrays import Array, arrow
 from mercer.blocks import steps
 from mercer.errors import BadData, MissingPart, NoRoom, counted, in_short, listed
 from mercer.limits import parse_memory
+from mercer.sources.beside import Column, refuse_doubles
 from mercer.sources.cells import Cells, Coded, as_cells, things_of
+from mercer.sources.dialect import Dialect, Saying, said_of_texts, sniff
 from mercer.sources.items import Items
+from mercer.sources.lines import ending
+from mercer.sources.roles import Asked, index_of_pandas, index_without_name, named_columns
 from mercer.sources.stored import readable
 from mercer.terminal import plain
 
@@ -213,25 +217,65 @@ def _refuse_twice(names: Any, label: str) -> None:
         raise BadData(f"{label} has more than one column called {listed(map(repr, twice))}; rename them.")
 
 
-def open_table(path: Path, memory_limit: int | str | None = None) -> Table:
-    """The table of a file, read at once."""
+def open_table(
+    path: Path,
+    memory_limit: int | str | None = None,
+    *,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    id: str | None = None,
+    label: str | None = None,
+    keep: Sequence[str] = (),
+    header: bool | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    format: str | None = None,
+) -> Table:
+    """The table of a file, read at once; parameters are those of `open_rows`."""
     most = parse_memory(memory_limit)
     if path.exists() and path.stat().st_size > most:
         raise NoRoom(f"{plain(path)} takes {path.stat().st_size:,} bytes, more than the memory limit of {most:,}.")
-    table = Table(path)
-    table.path = path
+    asked = Asked(columns, drop, id, label, keep, most)
+    frame = _read(path, said_of_texts(header, delimiter, decimal, encoding), format)
+    names = named_columns(frame.column_names, asked, plain(path))
+    index = index_of_pandas(frame.schema) or index_without_name(frame.column_names)
+    beside = {name: Column.of(frame.column(name).chunks, f"Column {name!r}", most) for name in asked.beside}
+    heading = id if id is not None or columns is not None or index in asked.no_features else index
+    rows = None if heading is None else Column.of(frame.column(heading).chunks, f"Column {heading!r}", most)
+    if rows is not None and id is not None:
+        refuse_doubles(rows, id, plain(path))
+    features = [name for name in names if name != heading]
+    if not features:
+        raise BadData(f"{plain(path)} has no columns left.")
+    table = Table(frame.select(features), plain(path))
+    table.path, table.beside = path, beside
+    table.row_names, table.heading = rows, heading or ""
     return table
 
 
-def _read(path: Path) -> Any:
+def _read(path: Path, said: Saying | None = None, format: str | None = None) -> Any:
     """The table in a file, by Arrow."""
+    kind = ending(path) if format is None else f".{format.lower().removeprefix('.')}"
     with readable(path):
-        if path.suffix == ".parquet":
+        if kind in (".parquet", ".pq"):
             return arrow("parquet").read_table(path)
-        if path.suffix in (".arrow", ".feather"):
+        if kind in (".arrow", ".feather"):
             return arrow("feather").read_table(path)
-        if path.suffix in (".csv", ".tsv", ".txt"):
-            csv = arrow("csv")
-            tabs = csv.ParseOptions(delimiter="\t" if path.suffix == ".tsv" else ",")
-            return csv.read_csv(path, parse_options=tabs, convert_options=csv.ConvertOptions(strings_can_be_null=True))
+        if kind in (".csv", ".tsv", ".txt"):
+            return _read_text(path, sniff(path, said))
     raise BadData(f"{plain(path)}: a table is read from a .csv, .tsv, .parquet, .arrow or .feather file.")
+
+
+def _read_text(path: Path, dialect: Dialect) -> Any:
+    csv = arrow("csv")
+    return csv.read_csv(
+        path,
+        read_options=csv.ReadOptions(
+            column_names=list(dialect.names),
+            skip_rows=dialect.skip,
+            encoding="utf8" if dialect.encoding == "utf-8" else dialect.encoding,
+        ),
+        parse_options=csv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=dialect.quotes > 0),
+        convert_options=csv.ConvertOptions(strings_can_be_null=True, decimal_point=dialect.decimal),
+    )

@@ -1,8 +1,9 @@
 """Items that are already in memory, or mapped into it, or seen through a scale."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,25 @@ class HeldRows(Rows):
 
     def in_memory(self, kept: Array | None = None) -> "HeldRows":
         return self if kept is None else type(self)(self.load(kept))
+
+
+def as_read(
+    matrix: Matrix,
+    path: Path | None,
+    label: str,
+    *,
+    names: tuple[str, ...] | None = None,
+    row_names: Sequence[Any] | None = None,
+    heading: str = "",
+    notes: tuple[str, ...] = (),
+) -> HeldRows:
+    """Rows that were read from a file at once, checked, with the names that they have there."""
+    rows = HeldRows(matrix)
+    rows.path, rows.label, rows.names, rows.notes = path, label, names, notes
+    rows.row_names, rows.heading = row_names, heading
+    if not rows.sparse:
+        rows._refuse_gaps(matrix, 0)
+    return rows
 
 
 class HeldItems(Items):
@@ -128,8 +148,9 @@ class _SeenRows(Rows):
 
     def __init__(self, rows: Rows) -> None:
         self.rows, self.shape, self.dtype = rows, rows.shape, rows.dtype
-        self.names, self.label, self.path, self.overhead = rows.names, rows.label, rows.path, rows.overhead
+        self.names, self.label, self.overhead = rows.names, rows.label, rows.overhead
         self.sparse, self.density = rows.sparse, rows.density
+        self.named_as(rows)
 
 
 class CheckedRows(_SeenRows):

@@ -1,16 +1,18 @@
 """What a model learns from: items, and rows of numbers, which most items are."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Self
 
 import numpy as np
 
 from mercer.arrays import Array, Held
 from mercer.blocks import rows_at_a_time
 from mercer.errors import BadData, counted
+from mercer.outlets import Annotations, Labels
 
 
 class Items(ABC):
@@ -25,7 +27,10 @@ class Items(ABC):
     kind: str = "anything"  # in the word of `Kernel.takes`
     row_names: Sequence[Any] | None = None  # what to call each of them where scores are written, if anything
     heading: str = ""  # of those names
+    beside: Mapping[str, Sequence[Any]] = MappingProxyType({})  # columns that are no features and are written along
+    notes: tuple[str, ...] = ()  # what was found out by looking at a file, each with the option that says otherwise
     path: Path | None = None  # of the file that is read
+    annotations: Annotations | None = None  # of a .h5ad file: what is known of it before a fit
     overhead: int = 0  # bytes that reading takes beyond the blocks
     held: bool = False  # whether they are in memory anyway: blocks cost nothing then
     sparse: bool = False
@@ -66,11 +71,24 @@ class Items(ABC):
         """All of them, or those that `kept` marks, as items that are held."""
         from mercer.sources.held import HeldItems
 
-        return HeldItems(self.load(kept), self.width)
+        items = HeldItems(self.load(kept), self.width)
+        return items.named_as(self) if kept is None else items
 
     def against(self, kept: Array) -> "Items":
         """New items, compared with those of the fit that `kept` marks: only a matrix between them has others in it."""
         return self
+
+    def named_as(self, others: "Items") -> Self:
+        """These, with the names that the same items have elsewhere: where scores are written they belong to them."""
+        self.row_names, self.heading, self.beside = others.row_names, others.heading, others.beside
+        self.path, self.annotations = others.path, others.annotations
+        return self
+
+    @property
+    def written_along(self) -> Labels | None:
+        """What stands before the scores of each item in a file: its name, its label, and what was kept."""
+        named = {} if self.row_names is None else {self.heading: self.row_names}
+        return Labels({**named, **self.beside}) if named or self.beside else None
 
     def as_rows(self) -> "Rows":
         """The same, for who needs columns of numbers."""
@@ -142,7 +160,8 @@ class Rows(Items):
     def in_memory(self, kept: Array | None = None) -> "Rows":
         from mercer.sources.held import HeldRows
 
-        return HeldRows(self.load(kept))
+        rows = HeldRows(self.load(kept))
+        return rows.named_as(self) if kept is None else rows
 
     def as_rows(self) -> "Rows":
         return self

@@ -1,5 +1,7 @@
 """Rows that lie in a file: opened anew for every sweep, checked as they are read, and every way they disappoint."""
 
+import gzip
+import zlib
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -72,6 +74,11 @@ def _fingerprint(path: Path) -> tuple[int, int, int]:
     return state.st_ino, state.st_size, state.st_mtime_ns
 
 
+def open_bytes(path: Path) -> Any:
+    """The bytes of a file; what is packed (.gz) is unpacked on the way."""
+    return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")
+
+
 def refuse_irregular(path: Path) -> None:
     """A pipe can be read only once, and opening it again waits for ever."""
     if path.exists() and not path.is_file():
@@ -102,7 +109,7 @@ def readable(path: Path) -> Iterator[None]:
 
 def _is_disappointment(error: Exception) -> bool:
     """What readers raise for files: Python's and numpy's errors, and all of Arrow's, whatever they derive from."""
-    usual = (OSError, ValueError, EOFError, OverflowError, KeyError)
+    usual = (OSError, ValueError, EOFError, OverflowError, KeyError, zlib.error)
     return isinstance(error, usual) or any(kind.__name__ == "ArrowException" for kind in type(error).__mro__)
 
 
@@ -120,8 +127,9 @@ def kind_by_its_start(path: Path) -> str:
     except OSError:
         return ""
     kind = next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), "")
-    ending = ".arrow" if path.suffix.lower() == ".feather" else path.suffix.lower()
-    return "" if ending and f"({ending})" in kind else kind
+    suffix = path.suffix.lower()
+    known = {".feather": "(.arrow)", ".gz": "by gzip", ".npz": ".npz", ".h5ad": "HDF5"}.get(suffix, f"({suffix})")
+    return "" if suffix and known in kind else kind
 
 
 def float_type(types: Sequence[Any]) -> np.dtype[Any]:

@@ -1,8 +1,6 @@
 """Tables in files: Parquet, Arrow and Feather, read block by block."""
 
-import re
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,30 +8,111 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array, arrow
-from mercer.errors import BadData, counted, listed
+from mercer.errors import BadData, NoRoom, counted, listed, warn
+from mercer.limits import bytes_in_words
+from mercer.sources.beside import Column, refuse_doubles
 from mercer.sources.claims import claimed_batches, largest_pages
+from mercer.sources.dialect import NUMBER, is_empty_field
+from mercer.sources.faults import looks_like_number
+from mercer.sources.roles import Asked, index_of_pandas, index_without_name, named_columns
 from mercer.sources.stored import FileRows, float_type, readable
 from mercer.terminal import plain
 
 _READ = 8192  # rows that Arrow hands over at a time
 _PAGE = 3_000_000  # bytes that Parquet holds for each column while its pages are decoded
 _MOST_DIGITS = 76  # of a decimal
+_LOOKED_AT = 1000  # cells of a column of texts that may be numbers gone wrong
 _WINDOW = 1 << 16  # bytes of a Parquet column that are read at a time
 
 
 class TableRows(FileRows):
-    """Columns of numbers, handed over by Arrow as record batches."""
+    """Columns of numbers, handed over by Arrow as record batches; others stand beside them, or are left out."""
 
-    def __init__(self, path: Path, columns: Sequence[str] | None, drop: Sequence[str]) -> None:
+    def __init__(self, path: Path, asked: Asked) -> None:
         super().__init__(path)
         _refuse_odd_name(path)
         with readable(path):
             schema = self._schema()
-            self.columns = self.names = _chosen(schema.names, columns, drop, self.label)
-            self.kinds = {name: schema.field(name).type for name in self.columns}
-            self._refuse_text(_text_columns(self.kinds))
-            self.dtype = float_type([kind.to_pandas_dtype() for kind in self.kinds.values()])
+            self.columns = named_columns(schema.names, asked, self.label)
+            self.kinds = {name: schema.field(name).type for name in schema.names}
+            index = None if asked.id is not None or asked.columns is not None else self._index(schema, asked)
+            self.columns = tuple(name for name in self.columns if name != index)
+            self._settle_texts(asked, index)
+            self.names: tuple[str, ...] | None = self.columns
+            self.dtype = float_type([self.kinds[name].to_pandas_dtype() for name in self.columns])
             self.shape = self._count(), len(self.columns)
+            self._read_beside(asked)
+
+    def _index(self, schema: Any, asked: Asked) -> str | None:
+        """The column that R or pandas wrote as names of rows, which is no feature even if some are the same."""
+        name = index_of_pandas(schema)
+        name = index_without_name(schema.names) if name is None else name
+        if name is None or name in asked.no_features:
+            return None
+        if not self._take_as_names(name, "as R and pandas write names of rows", asked.most):
+            self.notes += (f"column {name!r} is left out: it has names of rows, and some of them are the same",)
+        return name
+
+    def _take_as_names(self, name: str, why: str, most: float) -> bool:
+        """The cells of a column as names of rows, if they are all different."""
+        column = self.column(name, most)
+        if column.distinct:
+            self.row_names, self.heading = column, name
+            self.notes += (f"column {name!r} names rows, {why} (--id)",)
+        return column.distinct
+
+    def _settle_texts(self, asked: Asked, index: str | None) -> None:
+        """Of the columns that are no numbers the first may name rows, and the others are left out."""
+        mine = set(self.columns)
+        bad = {name: kind for name, kind in _text_columns(self.kinds).items() if name in mine}
+        if not bad:
+            return
+        wrong = bad if asked.columns is not None else self._numbers_gone_wrong(bad)
+        if wrong or len(bad) == len(self.columns):
+            self._refuse_text(wrong or bad)
+        first = next(iter(bad))
+        may_name = asked.id is None and index is None and _is_text(self.kinds[first])
+        if may_name and self._take_as_names(first, "whose texts are all different", asked.most):
+            mine, bad = mine - {first}, {name: kind for name, kind in bad.items() if name != first}
+        self.columns = tuple(name for name in self.columns if name in mine and name not in bad)
+        if bad:
+            warn(
+                f"{self.label} has columns that are no numbers: {_with_kinds(bad)}. They are left out; drop=[…] says "
+                "that this is meant, keep=[…] writes them along (on the command line --drop, --keep), and a kernel of "
+                "tables compares them (--table)."
+            )
+
+    def _numbers_gone_wrong(self, texts: dict[str, str]) -> dict[str, str]:
+        """The columns of texts that were meant to be numbers, by their first cells: someone should correct those."""
+        names = [name for name in texts if _is_text(self.kinds[name])]
+        batch: Any = next(iter(self._batches_of(names)), None) if names else None
+        wrong = {name: kind for name, kind in texts.items() if arrow("types").is_decimal(self.kinds[name])}
+        for name in names if batch is not None else ():
+            cells = [cell for cell in batch.column(name)[:_LOOKED_AT].to_pylist() if cell and not is_empty_field(cell)]
+            numbers = sum(bool(NUMBER.fullmatch(self._as_number(cell))) for cell in cells)
+            if cells and (2 * numbers >= len(cells) or looks_like_number(cells[0])):
+                wrong[name] = texts[name]
+        return wrong
+
+    def _as_number(self, cell: str) -> str:
+        return cell
+
+    def _read_beside(self, asked: Asked) -> None:
+        """The columns that are written along, and names of rows that were asked for."""
+        if asked.id is not None:
+            self.row_names, self.heading = self.column(asked.id, asked.most), asked.id
+            refuse_doubles(self.row_names, asked.id, self.label)
+        self.beside = {name: self.column(name, asked.most, typed=True) for name in asked.beside}
+        held = [*self.beside.values(), self.row_names]
+        self.overhead += sum(column.nbytes for column in held if isinstance(column, Column))
+
+    def column(self, name: str, most: float = float("inf"), typed: bool = False) -> Column:
+        """All cells of any column, held in memory."""
+        what, claimed = f"Column {name!r} of {self.label}", self._claimed(name)
+        if claimed > most:
+            raise NoRoom(f"{what} claims {bytes_in_words(claimed)}, over the limit of {bytes_in_words(most)}.")
+        pieces = (batch.column(name) for batch in self._batches_of((name,)))
+        return Column.of(pieces, what, most)
 
     def _pieces(self, size: int) -> Iterator[Array]:
         for batch in self._batches():
@@ -50,12 +129,11 @@ class TableRows(FileRows):
 
     def _refuse_text(self, bad: dict[str, str], first: str = "") -> None:
         """Columns that are no numbers, named, with the way out."""
-        if bad:
-            columns = listed(f"{name!r} ({kind})" for name, kind in bad.items())
-            raise BadData(
-                f"{self.label} has columns that are no numbers: {columns}{first}. Leave them out "
-                "(mercer.open_rows(path, drop=[…]), on the command line --drop NAME) or encode them as numbers."
-            )
+        none = "has no columns of numbers, but columns" if len(bad) == len(self.columns) else "has columns"
+        raise BadData(
+            f"{self.label} {none} that are no numbers: {_with_kinds(bad)}{first}. Leave them out "
+            "(mercer.open_rows(path, drop=[…]), on the command line --drop NAME) or encode them as numbers."
+        )
 
     @abstractmethod
     def _schema(self) -> Any: ...
@@ -63,8 +141,17 @@ class TableRows(FileRows):
     @abstractmethod
     def _count(self) -> int: ...
 
+    def _claimed(self, name: str) -> int:
+        """Bytes that a column takes while it is read, by what the file says of itself."""
+        return 0
+
+    def _batches(self) -> Iterator[Any]:
+        """Of the features."""
+        return self._batches_of(self.columns)
+
     @abstractmethod
-    def _batches(self) -> Iterator[Any]: ...
+    def _batches_of(self, columns: Sequence[str]) -> Iterator[Any]:
+        """Of these columns, as they stand in the file."""
 
 
 class ParquetRows(TableRows):
@@ -83,9 +170,12 @@ class ParquetRows(TableRows):
         self.overhead = max(usual, 3 * largest_pages(self.path, state, self.columns))
         return rows
 
-    def _batches(self) -> Iterator[Any]:
+    def _claimed(self, name: str) -> int:
+        return 3 * largest_pages(self.path, arrow("parquet").read_metadata(self.path), (name,))
+
+    def _batches_of(self, columns: Sequence[str]) -> Iterator[Any]:
         with arrow("parquet").ParquetFile(self.path, buffer_size=_WINDOW, pre_buffer=False) as file:
-            yield from file.iter_batches(batch_size=_READ, columns=list(self.columns), use_threads=False)
+            yield from file.iter_batches(batch_size=_READ, columns=list(columns), use_threads=False)
 
 
 class ArrowRows(TableRows):
@@ -100,16 +190,20 @@ class ArrowRows(TableRows):
         self.overhead = 4 * found.largest + found.dictionaries  # as it is read, unpacked and chosen from
         return found.rows
 
-    def _batches(self) -> Iterator[Any]:
+    def _claimed(self, name: str) -> int:
+        found = claimed_batches(self.path, self._schema(), (name,))
+        return 4 * found.largest + found.dictionaries
+
+    def _batches_of(self, columns: Sequence[str]) -> Iterator[Any]:
         ipc = arrow("ipc")
         with ipc.open_file(self.path) as file:
-            wanted = [file.schema.get_field_index(name) for name in self.columns]
+            wanted = [file.schema.get_field_index(name) for name in columns]
             options = ipc.IpcReadOptions(included_fields=sorted(wanted), use_threads=False)
         with ipc.open_file(self.path, options=options) as file:
             for i in range(file.num_record_batches):
                 batch = file.get_batch(i)
                 batch.validate()  # a damaged file may claim more rows than it has bytes for
-                yield batch.select(list(self.columns))
+                yield batch.select(list(columns))
 
 
 def _refuse_odd_name(path: Path) -> None:
@@ -120,23 +214,14 @@ def _refuse_odd_name(path: Path) -> None:
         raise BadData(f"{plain(path)}: the name of this file is no UTF-8; rename it.") from None
 
 
-def _chosen(names: Sequence[str], columns: Sequence[str] | None, drop: Sequence[str], label: str) -> tuple[str, ...]:
-    """The columns to use, in the file's order if all, in the asked order else; never the row index of pandas."""
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise BadData(f"{label} has more than one column called {listed(map(repr, twice))}; rename them.")
-    unknown = [name for name in [*(columns or ()), *drop] if name not in names]
-    if unknown:
-        raise BadData(f"{label} has no column {listed(map(repr, unknown))}; it has {listed(map(repr, names), 20)}.")
-    repeated = [name for name, count in Counter(columns or ()).items() if count > 1]
-    if repeated:
-        raise BadData(f"Column {repeated[0]!r} of {label} was asked for more than once.")
-    if columns is None and "" in names and "" not in drop:
-        raise BadData(
-            f"{label} has a column without a name: a row index, as pandas writes it? Leave it out: drop=['']."
-        )
-    usual = [name for name in names if not re.fullmatch(r"__index_level_\d+__", name)]
-    return tuple(name for name in (usual if columns is None else columns) if name not in set(drop))
+def _with_kinds(columns: dict[str, str]) -> str:
+    return listed(f"{name!r} ({kind})" for name, kind in columns.items())
+
+
+def _is_text(kind: Any) -> bool:
+    types = arrow("types")
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
 def _text_columns(kinds: dict[str, Any]) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """A column of texts in a table: CSV, Parquet, Arrow and Feather."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,9 @@ from mercer.arrays import arrow
 from mercer.errors import BadData, NoRoom, listed, warn
 from mercer.limits import bytes_in_words
 from mercer.sources.delimited import CsvRows
+from mercer.sources.dialect import Saying
 from mercer.sources.lines import bad_bytes
+from mercer.sources.roles import Asked
 from mercer.sources.tables import ArrowRows, ParquetRows, TableRows
 
 _TEXT = ("string", "large_string", "string_view", "binary", "large_binary", "null")
@@ -18,7 +20,7 @@ _TEXT = ("string", "large_string", "string_view", "binary", "large_binary", "nul
 class _TextColumn(TableRows):
     """One column that is no numbers."""
 
-    def _refuse_text(self, bad: dict[str, str], first: str = "") -> None:
+    def _settle_texts(self, asked: Asked, index: str | None) -> None:
         """Text is what is wanted: of several columns, and of others, one sentence."""
         if len(self.columns) != 1:
             names = listed(map(repr, self.columns), 10)
@@ -26,7 +28,8 @@ class _TextColumn(TableRows):
                 f"{self.label} has {len(self.columns)} columns, and texts are one: {names}. Choose by "
                 "mercer.open_texts(path, column=…), on the command line --text NAME."
             )
-        name, kind = next(iter(self.kinds.items()))
+        (name,) = self.columns
+        kind = self.kinds[name]
         kind = kind.value_type if arrow("types").is_dictionary(kind) else kind
         if not self._reads(str(kind)):
             raise BadData(f"Column {name!r} of {self.label} holds {kind}, which is no text.")
@@ -37,7 +40,7 @@ class _TextColumn(TableRows):
     def texts(self, most: float) -> Iterator[Any]:
         """All of them, as long as they fit."""
         size = 0
-        for batch in self._batches():
+        for batch in self._batches_of(self.columns):
             some = batch.column(self.columns[0]).to_pylist()
             size += sum(map(sys.getsizeof, some)) + 8 * len(some)
             if size > most:
@@ -62,13 +65,17 @@ class _CsvTexts(_TextColumn, CsvRows):
     def _reads(self, kind: str) -> bool:
         return True
 
-    def _batches(self) -> Iterator[Any]:
+    def _batches_of(self, columns: Sequence[str]) -> Iterator[Any]:
         try:
-            with self._open({self.columns[0]: "string"}) as reader:
-                yield from reader
-        except arrow("lib").ArrowInvalid as error:
-            told = BadData(bad_bytes(self.path)) if "UTF8" in str(error) else self._blamed(error, ())
+            yield from super()._batches_of(columns)
+        except BadData:
+            raise
+        except ValueError as error:
+            told = BadData(bad_bytes(self.path)) if "UTF8" in str(error) else error
             raise told from None
+
+    def _count(self) -> int:
+        return sum(batch.num_rows for batch in self._batches_of(self.columns))
 
 
 _READERS: dict[str, Any] = {
@@ -82,14 +89,12 @@ _READERS: dict[str, Any] = {
 TABLES = tuple(_READERS)
 
 
-def read_column(
-    path: Path, column: str | None, header: bool | None = None, most: float = float("inf")
-) -> tuple[list[Any], str]:
-    """The texts of a column, and its name; without one, those of the only column."""
-    kind, chosen = _READERS[path.suffix.lower()], None if column is None else (column,)
-    found: Any = kind(path, chosen, (), header) if kind is _CsvTexts else kind(path, chosen, ())
+def read_column(path: Path, ending: str, asked: Asked, said: Saying) -> tuple[list[Any], TableRows]:
+    """The texts of a column, and the table that it is in; without a name, those of the only one."""
+    kind = _READERS[ending]
+    found: Any = kind(path, asked, said) if kind is _CsvTexts else kind(path, asked)
     name = found.columns[0]
-    if kind is _CsvTexts and column is None and header is None:
+    if kind is _CsvTexts and asked.columns is None and said.header is None:
         warn(
             f"The first line of {found.label} is taken as the name of its column: {name!r}. If it is a text, say so: "
             "mercer.open_texts(path, header=False), on the command line --no-header; if it is a name, header=True or "
@@ -97,11 +102,11 @@ def read_column(
         )
     if str(found.kinds[name]) == "double":  # whole numbers may be codes
         warn(f"Column {name!r} of {found.label} holds decimal numbers, which are compared letter by letter, as texts.")
-    texts = list(found.texts(most))
+    texts = list(found.texts(asked.most))
     empty = sum(text == "" for text in texts)
     if empty:
         warn(
             f"Column {name!r} of {found.label} is empty in {empty:,} of {len(texts):,} rows, first in row "
             f"{texts.index('')} (counted from 0): they count as empty texts."
         )
-    return texts, name
+    return texts, found

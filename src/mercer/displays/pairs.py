@@ -1,0 +1,139 @@
+"""Pairs: the rows in the planes of all pairs of the first components."""
+
+from typing import Any, Self
+
+import numpy as np
+from scipy.stats import gaussian_kde
+
+from mercer.displays.asking import check_components, prefix_of, scores_of, shares_of
+from mercer.displays.base import Display
+from mercer.displays.clouds import draw_cloud
+from mercer.displays.palette import Groups
+from mercer.displays.words import axis_label
+from mercer.errors import BadData, counted
+
+__all__ = ["PairsDisplay"]
+
+_MOST = 12  # components: more panels are too small to be read
+_SAMPLE = 4000
+
+
+class PairsDisplay(Display):
+    """Rows in the plane of every pair of components, with the densities of the groups along the diagonal.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples, n_components)
+        Those of the components that are shown.
+    y : array-like of shape (n_samples,), default=None
+        Labels, as of `ScoresDisplay`.
+    labels : sequence of str, default=None
+        Of the components.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_samples, n_components)
+        As given.
+    groups : Groups
+        The labels, as they were understood.
+    labels : list of str
+        Of the components.
+    ax_, figure_, notes_ : ndarray of Axes, Figure, list of str
+        Where it was drawn, and what it says in words.
+    """
+
+    def __init__(self, scores: Any, *, y: Any = None, labels: Any = None) -> None:
+        self.scores = np.asarray(scores, dtype=np.float64)
+        if self.scores.ndim != 2 or not 2 <= self.scores.shape[1] <= _MOST:
+            raise BadData(f"Pairs are of 2 to {_MOST} components; scores have the shape {self.scores.shape}.")
+        k = self.scores.shape[1]
+        self.groups = Groups.of(y, len(self.scores))
+        self.labels = [f"component {j + 1}" for j in range(k)] if labels is None else list(labels)
+
+    @classmethod
+    def from_estimator(cls, model: Any, X: Any = None, y: Any = None, *, components: Any = None, **drawn: Any) -> Self:
+        """Draw the pairs of components of a fitted model.
+
+        Parameters
+        ----------
+        model : estimator
+            A fitted one, as of `ScoresDisplay.from_estimator`.
+        X : array-like, default=None
+            The rows; None: those of the fit, where the model has kept them.
+        y : array-like of shape (n_samples,), default=None
+            Labels.
+        components : sequence of int, default=None
+            Which, counted from 0; None: the first four, or fewer.
+        **drawn : dict
+            Options of `plot`.
+
+        Returns
+        -------
+        display : PairsDisplay
+            The display, drawn.
+        """
+        scores, shares, prefix = scores_of(model, X), shares_of(model), prefix_of(model)
+        if scores.shape[1] < 2:
+            raise ValueError(f"Pairs take two components, and {counted(scores.shape[1], 'component')} was fitted.")
+        which = range(min(4, scores.shape[1])) if components is None else components
+        numbers = check_components(which, scores.shape[1])
+        return cls(scores[:, numbers], y=y, labels=[axis_label(prefix, j, shares) for j in numbers]).plot(**drawn)
+
+    def plot(
+        self, ax: Any = None, *, theme: str | None = None, size: Any = None, points: dict[str, Any] | None = None
+    ) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or array of them, default=None
+            Where: one that is cut into panels, or all panels; None makes a figure.
+        theme : {"light", "dark"}, default=None
+            The look; None: light, or that of `ax`.
+        size : tuple of float, default=None
+            Width and height in inches, of a figure that is made.
+        points : dict, default=None
+            Settings of the points for `matplotlib.axes.Axes.scatter`.
+
+        Returns
+        -------
+        display : PairsDisplay
+            Itself.
+        """
+        k = self.scores.shape[1]
+        with self._many(ax, theme, size, (1.2 + 1.75 * k, 1.75 * k), (k, k)) as (panels, look):
+            style = {"s": 9, "linewidths": 0.2} | (points or {})
+            handles: list[Any] = []
+            for i in range(k):
+                for j in range(k):
+                    one = panels[i, j]
+                    if i == j:
+                        self._draw_density(one, i)
+                    else:
+                        drawn = draw_cloud(one, look, self.scores[:, [j, i]], self.groups, **style)
+                        handles, names = drawn
+                    _trim(one, i, j, k, self.labels)
+            if handles:
+                self._legend(None, handles, names)
+            self._say_above_all(look, self.groups.notes)
+        return self
+
+    def _draw_density(self, ax: Any, i: int) -> None:
+        for _, style, rows in self.groups:
+            values = self.scores[rows[:: max(1, len(rows) // _SAMPLE)], i]
+            if len(values) < 3 or not np.ptp(values) > 1e-9 * (np.abs(values).max() or 1.0):
+                continue
+            at = np.linspace(values.min() - np.ptp(values) / 8, values.max() + np.ptp(values) / 8, 100)
+            ax.fill_between(at, gaussian_kde(values)(at), color=style.colour, alpha=0.35, lw=0)
+        ax.set_ylim(0, None)
+
+
+def _trim(ax: Any, i: int, j: int, k: int, labels: list[str]) -> None:
+    """Labels and numbers at the left and at the bottom only; heights of densities have no number."""
+    ax.tick_params(labelsize=7, labelbottom=i == k - 1, labelleft=j == 0 and i != j)
+    if i == k - 1:
+        ax.set_xlabel(labels[j], fontsize=8)
+    if j == 0:
+        ax.set_ylabel(labels[i], fontsize=8)
+    if i == j:
+        ax.set_yticks([])

@@ -1,0 +1,107 @@
+"""Columns that stand beside the features: names of rows, labels, and what is written along as it is."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, overload
+
+from mercer.arrays import arrow
+from mercer.errors import BadData, NoRoom, counted, listed
+from mercer.limits import bytes_in_words
+from mercer.sources.dialect import is_empty_field
+
+__all__ = ["Column", "as_typed", "refuse_doubles"]
+
+_ZEROS_FIRST = re.compile(r"[+-]?0\d+|\+.*", re.ASCII)  # a code, not a number
+_WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
+
+
+class Column(Sequence[Any]):
+    """A column of a file, as it stands there: as narrow as Arrow holds it, one cell at a time as Python has it."""
+
+    def __init__(self, cells: Any) -> None:
+        self.cells = cells  # an array of Arrow
+
+    @classmethod
+    def of(cls, pieces: Iterable[Any], what: str, most: float) -> "Column":
+        """From pieces of a column, as long as all of them fit."""
+        lib, kept, size = arrow("lib"), list[Any](), 0
+        for piece in pieces:
+            piece = piece.dictionary_decode() if arrow("types").is_dictionary(piece.type) else piece
+            kept.append(piece)
+            size += piece.nbytes
+            if size > most:
+                raise NoRoom(
+                    f"{what} is held in memory, and is beyond the limit of {bytes_in_words(most)}. Give a larger "
+                    "memory_limit, or leave it out."
+                )
+        whole = lib.chunked_array(kept).combine_chunks() if kept else lib.array([], lib.string())
+        return cls(whole if isinstance(whole, lib.Array) else lib.concat_arrays(whole.chunks))
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    @overload
+    def __getitem__(self, some: int) -> Any: ...
+    @overload
+    def __getitem__(self, some: slice) -> "Column": ...
+    def __getitem__(self, some: int | slice) -> Any:
+        return Column(self.cells[some]) if isinstance(some, slice) else self.cells[int(some)].as_py()
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.cells.to_pylist())
+
+    def __arrow_array__(self, type: Any = None) -> Any:
+        return self.cells if type is None else self.cells.cast(type)
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.cells.nbytes)
+
+    def take(self, numbers: Any) -> "Column":
+        """The cells with these numbers."""
+        return Column(self.cells.take(arrow("lib").array(numbers)))
+
+    @property
+    def distinct(self) -> bool:
+        """Whether each cell is there, and no two are the same."""
+        empty = arrow("types").is_string(self.cells.type) and any(cell == "" for cell in self)
+        return not empty and self.cells.null_count == 0 and len(self.cells.unique()) == len(self)
+
+    def doubles(self) -> list[Any]:
+        """The cells that are there more than once."""
+        counts = self.cells.value_counts()
+        return [each["values"].as_py() for each in counts if each["counts"].as_py() > 1]
+
+
+def refuse_doubles(column: Column, name: str, label: str) -> None:
+    """Names of rows that were asked for have to be names."""
+    if column.distinct:
+        return
+    twice = column.doubles()
+    if not twice:
+        raise BadData(f"Column {name!r} of {label} cannot name rows: it has gaps. Fill them in, or --keep it instead.")
+    raise BadData(
+        f"Column {name!r} of {label} cannot name rows: {counted(len(twice), 'name')} "
+        f"{'stand' if len(twice) > 1 else 'stands'} for more than one, {listed(map(repr, twice), 3)}. Take another "
+        "column, or keep this one (keep=[…], on the command line --keep)."
+    )
+
+
+def as_typed(column: Column, decimal: str = ".") -> Column:
+    """Texts of a file as what all of them are: numbers, truths or dates; codes such as 007 stay texts."""
+    texts, lib = list(column), arrow("lib")
+    there = [text for text in texts if not is_empty_field(text)]
+    if not there or any(_ZEROS_FIRST.fullmatch(text) for text in there):
+        return column
+    whole = all(_WHOLE.fullmatch(text) for text in there)
+    filled = [None if is_empty_field(text) else text.strip() for text in texts]
+    if decimal == "," and not whole:
+        filled = [text if text is None or "." in text else text.replace(",", ".") for text in filled]
+    for kind in (lib.int64(),) if whole else (lib.float64(), lib.bool_(), lib.date32(), lib.timestamp("s")):
+        if kind == lib.bool_() and not all(text.lower() in ("true", "false") for text in there):
+            continue
+        try:
+            return Column(lib.array(filled, lib.string()).cast(kind))
+        except lib.ArrowInvalid:
+            continue
+    return column
