@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mercer.conversions.convert import convert
     from mercer.displays.biplot import BiplotDisplay
     from mercer.displays.circle import CircleDisplay
     from mercer.displays.contribution import ContributionDisplay
@@ -64,6 +65,7 @@ __all__ = [
     "co_ranking",
     "continuity",
     "contributions",
+    "convert",
     "influence",
     "inspect",
     "load",
@@ -106,6 +108,7 @@ _HOMES = {
     "continuity": "mercer.readings.quality",
     "clusters": "mercer.functions.clusters",
     "contributions": "mercer.functions.contributions",
+    "convert": "mercer.conversions.convert",
     "influence": "mercer.functions.influence",
     "inspect": "mercer.store.headers",
     "load": "mercer.store.files",

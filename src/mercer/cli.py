@@ -6,6 +6,7 @@ import typer
 
 import mercer
 from mercer.commands.components import components
+from mercer.commands.convert import convert
 from mercer.commands.demo import demo
 from mercer.commands.fit import fit
 from mercer.commands.influence import influence
@@ -39,5 +40,5 @@ def _options(
     pass
 
 
-for command in (fit, components, influence, stability, plan, tune, novelty, demo):
+for command in (fit, components, influence, stability, plan, tune, novelty, convert, demo):
     app.command()(command)

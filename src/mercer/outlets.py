@@ -29,6 +29,7 @@ __all__ = [
     "outlet",
     "refuse_same_file",
     "refuse_unwritable",
+    "whole_file",
     "write_pieces",
     "write_whole",
 ]
@@ -172,6 +173,13 @@ def write_whole(path: Path, content: bytes) -> None:
     """All or nothing: a reader never meets half a file, and a failure leaves the old one."""
     with _told(path), _whole_file(path) as file:
         file.write(content)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Any]:
+    """A file to write bytes to: all or nothing, and one sentence if it cannot be."""
+    with _told(path), _whole_file(path) as file:
+        yield file
 
 
 def write_pieces(path: Path, pieces: Iterable[Any]) -> None:

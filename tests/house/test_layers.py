@@ -30,7 +30,7 @@ FLOORS = {
             ["fits"],
             ["drop_in"],
             ["models"],
-            ["datasets", "report", "functions", "studies"],
+            ["datasets", "report", "functions", "studies", "conversions"],
             ["displays", "store"],
             ["commands"],
             ["cli"],

@@ -20,7 +20,7 @@ from mercer.squares import SOME, medians, nearby_power_of_two
 
 # Times as far as the training rows reach, new rows are as good as infinitely far; squares would overflow.
 _INFINITELY_FAR = 1e100
-_DIGITS = 13  # of a row of length one, to which parallel rows are equal
+DIGITS = 13  # of a row of length one, to which parallel rows are equal
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +166,7 @@ def _offsets(shape: tuple[int, int], columns: Array, medians: Array) -> Matrix:
 def _sparse_units(rows: Matrix) -> Matrix:
     """Sparse rows of length one, to so many digits."""
     rows = sparse.csr_array(Cosine().rows(sparse.csr_array(rows, dtype=np.float64, copy=True)))
-    rows.data = np.round(rows.data, _DIGITS)
+    rows.data = np.round(rows.data, DIGITS)
     return rows
 
 
@@ -176,4 +176,4 @@ def _of_length_one(rows: Array) -> Array:
     rows = np.divide(rows, np.where(top > 0, top, 1.0)[:, None], dtype=np.float64)
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     rows /= np.where(lengths > 0, lengths, 1.0)[:, None]
-    return np.round(rows, _DIGITS, out=rows)
+    return np.round(rows, DIGITS, out=rows)

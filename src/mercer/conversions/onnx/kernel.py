@@ -1,0 +1,36 @@
+"""Kernel PCA as ONNX operators: by all training rows, by landmarks, by features or by a matrix that is given."""
+
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import dense
+from mercer.conversions.onnx.features import features
+from mercer.conversions.onnx.graph import Graph
+from mercer.conversions.onnx.kernels import Pair, refuse_kernel, similarities
+from mercer.kernels import Precomputed
+from mercer.operators.projection import ByFeatures, ByKernel, ByMatrix
+
+__all__ = ["kernel_scores"]
+
+
+def kernel_scores(graph: Graph, model: Any, x: str) -> str:
+    """(k(x, ·) − shift)α − offset, or the same from features, of rows in the units of the model."""
+    if not isinstance(model.kernel_, Precomputed):
+        refuse_kernel(model.kernel_)
+    projection = model._projection.now(model)
+    if isinstance(projection, ByFeatures):
+        found = features(graph, projection.map, x, int(model.n_features_in_))
+        product = graph.add(
+            "MatMul", graph.add("Sub", found, graph.numbers(projection.origin)), graph.numbers(projection.axes)
+        )
+    elif isinstance(projection, ByMatrix):
+        if model._kept_items is not None:
+            x = graph.add("Gather", x, graph.whole(np.flatnonzero(model._kept_items)), axis=1)
+        product = graph.add("MatMul", x, graph.numbers(projection.alpha))
+    else:
+        assert isinstance(projection, ByKernel)
+        seen = similarities(projection.kernel, Pair(graph, x, dense(projection.rows, np.float64)))
+        moved = graph.add("Sub", seen, graph.numbers(projection.shift)) if projection.shift else seen
+        product = graph.add("MatMul", moved, graph.numbers(projection.alpha))
+    return graph.add("Sub", product, graph.numbers(projection.offset))
