@@ -192,7 +192,25 @@ def tables(tmp_path_factory):
     copies = np.random.default_rng(0).binomial(2, 0.3, size=(40, 60))
     names = ",".join(f"rs{number}" for number in range(60))
     np.savetxt(folder / "genotypes.csv", copies, "%d", delimiter=",", header=names, comments="")
+    write_cells(folder / "cells.h5ad")
     return folder
+
+
+def write_cells(path):
+    """A small file of single cells, as anndata writes them."""
+    h5py = pytest.importorskip("h5py")
+    counts = np.random.default_rng(0).poisson(1.0, size=(60, 30)).astype("f4")
+    text = h5py.string_dtype()
+    with h5py.File(path, "w") as file:
+        file.attrs.update({"encoding-type": "anndata", "encoding-version": "0.1.0"})
+        file["X"] = counts
+        file["X"].attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
+        for group, letter, count in (("obs", "c", 60), ("var", "g", 30)):
+            table = file.create_group(group)
+            table.attrs.update({"encoding-type": "dataframe", "encoding-version": "0.2.0", "_index": "_index"})
+            table.attrs["column-order"] = np.array([], dtype=text)
+            table["_index"] = np.array([f"{letter}{number}" for number in range(count)], dtype=text)
+            table["_index"].attrs.update({"encoding-type": "string-array", "encoding-version": "0.2.0"})
 
 
 RUN = {"README.md": README} | {page: text for page, text in DOCS.items() if page.startswith("from/")}
