@@ -190,8 +190,9 @@ def tables(tmp_path_factory):
     arrests, columns = datasets.us_arrests()
     np.savetxt(folder / "arrests.csv", arrests, delimiter=",", header=",".join(columns), comments="")
     copies = np.random.default_rng(0).binomial(2, 0.3, size=(40, 60))
-    names = ",".join(f"rs{number}" for number in range(60))
-    np.savetxt(folder / "genotypes.csv", copies, "%d", delimiter=",", header=names, comments="")
+    header = ["sample", *(f"rs{number}" for number in range(60))]
+    lines = [header, *([f"s{number}", *map(str, row)] for number, row in enumerate(copies))]
+    (folder / "genotypes.csv").write_text("\n".join(map(",".join, lines)) + "\n")
     write_cells(folder / "cells.h5ad")
     return folder
 
