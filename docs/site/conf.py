@@ -51,7 +51,7 @@ html_static_path = [str(HERE / "static")]
 html_css_files = ["look.css"]
 html_copy_source = False
 html_show_sourcelink = False
-html_sidebars = {"index": [], "tour": [], "choose": [], "gallery": []}
+html_sidebars: dict[str, list[str]] = {"index": [], "tour": [], "choose": [], "gallery": []}
 html_theme_options = {
     "header_links_before_dropdown": 9,
     "navigation_with_keys": False,
