@@ -10,10 +10,12 @@ from mercer.commands.convert import convert
 from mercer.commands.demo import demo
 from mercer.commands.fit import fit
 from mercer.commands.influence import influence
+from mercer.commands.inspect import inspect
 from mercer.commands.novelty import novelty
 from mercer.commands.plan import plan
 from mercer.commands.stability import stability
 from mercer.commands.tune import tune
+from mercer.commands.verify import verify
 from mercer.terminal import put
 
 app = typer.Typer(
@@ -40,5 +42,5 @@ def _options(
     pass
 
 
-for command in (fit, components, influence, stability, plan, tune, novelty, convert, demo):
+for command in (fit, components, influence, stability, plan, tune, novelty, inspect, verify, convert, demo):
     app.command()(command)

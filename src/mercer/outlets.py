@@ -28,6 +28,7 @@ __all__ = [
     "make_place",
     "outlet",
     "refuse_same_file",
+    "refuse_taken",
     "refuse_unwritable",
     "whole_file",
     "write_pieces",
@@ -93,6 +94,9 @@ class _Table:
     labels: Labels | None = None
     annotations: Annotations | None = None
 
+    def __post_init__(self) -> None:
+        refuse_taken(self.labels, self.names)
+
     @property
     def columns(self) -> list[str]:
         return [*(self.labels.columns if self.labels else []), *self.names]
@@ -115,6 +119,13 @@ class _Table:
             start += len(block)
 
         return sink
+
+
+def refuse_taken(labels: Labels | None, names: Sequence[str]) -> None:
+    """Two columns of one name are none that anybody could choose."""
+    taken = [name for name in (labels.columns if labels else ()) if name in set(names)]
+    if taken:
+        raise WrongUse(f"Column {taken[0]!r} cannot be written along: scores have a column of that name. Rename it.")
 
 
 @contextmanager

@@ -58,24 +58,10 @@ def test_rows_are_read_as_those_of_the_fit_and_called_by_their_names(folder):
 
 
 def test_what_is_typed_counts_more_than_what_was_noted(folder):
-    converted(
-        folder,
-        "pca.mercer",
-        "rows.csv",
-        "--to",
-        "plink",
-        "-o",
-        "s",
-        "--drop",
-        "weight",
-        "--drop",
-        "who",
-        "--id",
-        "a",
-        "--columns",
-        "a,b,c",
-    )
-    assert (folder / "s.eigenvec").exists()
+    named = pd.read_csv(folder / "rows.csv").assign(code=[f"c{i}" for i in range(len(ROWS))])
+    named.to_csv(folder / "coded.csv", index=False)
+    converted(folder, "pca.mercer", "coded.csv", "--to", "plink", "-o", "s", "--id", "code", "--columns", "a,b,c")
+    assert pd.read_csv(folder / "s.eigenvec", sep="\t")["#IID"][3] == "c3"
 
 
 def test_scores_of_standard_input(folder):
@@ -92,7 +78,7 @@ def test_kernel_models_need_no_rows_and_texts_are_read_as_texts(folder):
 
 
 def test_tables_are_compared_by_the_kernel_of_the_fit(folder):
-    frame = pd.DataFrame({"kind": ["x", "y", "z"] * 6, "size": np.arange(18.0)})
+    frame = pd.DataFrame({"kind": ["x", "y", "z"] * 6, "size": rng.normal(size=18).round(3)})
     frame.to_csv(folder / "mixed.csv", index=False)
     model = KernelPCA(2, kernel=TableKernel.auto(frame)).fit(frame)
     mercer.save(model, folder / "mixed.mercer")

@@ -127,9 +127,14 @@ def test_zero_rows_of_kernels_that_divide(tmp_path):
         assert_same(model, X[20:], "float64", tmp_path)
 
 
-def test_sparse_training_rows_and_a_given_matrix(wine, tmp_path):
+@pytest.mark.parametrize("kernel", [RBF(gamma=0.1), Linear(), Cosine(), Linear() + Cosine()], ids=repr)
+def test_sparse_training_rows(kernel, wine, tmp_path):
     X = np.maximum(wine / wine.std(axis=0) - 3, 0.0)
-    assert_same(KernelPCA(2, kernel=RBF(gamma=0.1)).fit(sparse.csr_array(X[::2])), X[1::2], "float64", tmp_path)
+    assert_same(KernelPCA(2, kernel=kernel).fit(sparse.csr_array(X[::2])), X[1::2], "float64", tmp_path)
+
+
+def test_a_given_matrix(wine, tmp_path):
+    X = wine / wine.std(axis=0)
     K = RBF(gamma=0.1)
     model = KernelPCA(2, kernel="precomputed").fit(K.block(X[::2], X[::2]))
     assert_same(model, K.block(X[1::2], X[::2]), "float32", tmp_path)

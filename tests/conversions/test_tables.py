@@ -86,9 +86,11 @@ def test_the_words_name_the_files(frame, tmp_path):
         ("m.xyz", {}, "does not say which format"),
         ("m", {}, "onnx, plink, flashpca, csv or npz"),
         ("m", {"to": "matlab"}, "no format 'matlab'"),
-        ("m.csv", {"scores": True}, "scores means nothing for csv"),
-        ("m.onnx", {"ids": ["a"]}, "ids means nothing for onnx"),
-        ("m.npz", {"dtype": "float32"}, "dtype means nothing for npz"),
+        ("m.csv", {"scores": True}, "csv takes no scores"),
+        ("m.onnx", {"ids": ["a"]}, "onnx takes no ids"),
+        ("m.npz", {"dtype": "float32"}, "npz takes no dtype"),
+        ("m.npz", {"X": np.eye(5)}, "npz takes no rows"),
+        ("..", {"to": "csv"}, "is a folder"),
         ("m.onnx", {"dtype": "float16"}, '"float32" or "float64"'),
     ],
 )
@@ -98,12 +100,14 @@ def test_what_means_nothing_is_told(path, options, words, frame, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_other_objects_and_unfitted_models_are_refused(frame, tmp_path):
+def test_other_objects_and_models_without_anything_are_refused(frame, tmp_path):
     from sklearn.decomposition import PCA as Theirs
     from sklearn.exceptions import NotFittedError
 
     with pytest.raises(WrongUse, match="can be converted"):
         mercer.convert(Theirs().fit(frame.to_numpy()), tmp_path / "m.npz")
+    with pytest.raises(WrongUse, match="no components"):
+        mercer.convert(PCA(0).fit(frame), tmp_path / "m.onnx")
     with pytest.raises(NotFittedError):
         mercer.convert(PCA(), tmp_path / "m.npz")
 

@@ -32,3 +32,9 @@ class Case:
 
 def drop(*names):
     return {"options": {"drop": list(names)}, "arguments": tuple(part for name in names for part in ("--drop", name))}
+
+
+def said(**options):
+    """The same in Python and on the command line."""
+    arguments = tuple(part for name, value in options.items() for part in (f"--{name}", value))
+    return {"options": options, "arguments": arguments}

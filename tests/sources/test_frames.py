@@ -105,7 +105,7 @@ def test_files_that_are_no_tables_are_one_sentence(tmp_path):
     (tmp_path / "empty.csv").write_text("")
     wrong = {"broken.parquet": "cannot be read", "twice.csv": "more than one column called 'a'"}
     wrong |= {
-        "empty.csv": "cannot be read",
+        "empty.csv": "is empty",
         "table.xlsx": "a table is read from",
         "nothing.csv": "there is no such file",
     }

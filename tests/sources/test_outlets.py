@@ -23,7 +23,7 @@ def test_an_outlet_leaves_the_old_file_and_nothing_else_if_it_fails(tmp_path):
 
 def test_an_outlet_that_cannot_be_is_told_before_the_work(tmp_path):
     model = landmark()
-    with pytest.raises(WrongUse, match=r"known are .npy, .csv"):
+    with pytest.raises(WrongUse, match=r"known are .npy, .npz"):
         model.fit_transform_to(X, tmp_path / "scores.xlsx")
     with pytest.raises(CannotWrite, match=r"Cannot write .*No such file or directory"):
         model.fit_transform_to(X, tmp_path / "nowhere" / "scores.csv")

@@ -163,7 +163,7 @@ def test_a_text_is_no_file():
         landmark().fit("big.parquet")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != ".h5ad"])  # which is a copy of another file
 def test_scores_are_written_as_they_are(tmp_path, kind):
     model = landmark().fit(X)
     written = model.transform_to(X, tmp_path / f"scores{kind}")
@@ -199,7 +199,7 @@ def test_a_bandwidth_is_found_from_few_rows_too(tmp_path):
 @pytest.mark.parametrize(
     ("text", "names", "first"),
     [
-        ("a;b\n1,5;2\n", None, None),  # decimal commas are no numbers
+        ("a;b\n1,5;2\n", ("a", "b"), [1.5, 2]),
         ("1.5,NA,3\n1,2,3\n", None, "gap"),
         ("2.5,3,4\n1,2,3\n", None, [2.5, 3, 4]),
         ('"a,b";"c"\r\n1;2\r\n', ("a,b", "c"), [1, 2]),
@@ -218,9 +218,7 @@ def test_odd_text_tables_are_understood_or_told(tmp_path, text, names, first):
         assert rows.names == names
         assert_array_equal(rows.load()[0], first)
     else:
-        with pytest.raises(
-            BadData, match=r"line 1 \(row 0, counted from 0\), column 1" if first == "gap" else "no numbers: 'a'"
-        ):
+        with pytest.raises(BadData, match=r"line 1 \(row 0, counted from 0\), column 1"):
             mercer.open_rows(path).load()
 
 
@@ -237,11 +235,12 @@ def test_a_line_of_years_is_a_row_unless_it_is_said_to_be_a_header(tmp_path):
 def test_the_index_of_pandas_is_no_column(tmp_path):
     frame = pd.DataFrame(X[:50], columns=list("abcd"), index=np.arange(50) * 3)
     frame.to_csv(tmp_path / "x.csv")
-    with pytest.raises(BadData, match=r"column without a name.*drop=\[''\]"):
-        mercer.open_rows(tmp_path / "x.csv")
-    assert mercer.open_rows(tmp_path / "x.csv", drop=[""]).names == tuple("abcd")
+    rows = mercer.open_rows(tmp_path / "x.csv")
+    assert rows.names == tuple("abcd") and list(rows.row_names) == [str(3 * i) for i in range(50)]
+    assert mercer.open_rows(tmp_path / "x.csv", drop=[""]).row_names is None
     parquet.write_table(pa.Table.from_pandas(frame), tmp_path / "x.parquet")
-    assert mercer.open_rows(tmp_path / "x.parquet").names == tuple("abcd")
+    rows = mercer.open_rows(tmp_path / "x.parquet")
+    assert rows.names == tuple("abcd") and list(rows.row_names) == [3 * i for i in range(50)]
 
 
 def test_odd_columns_of_tables_are_numbers_too(tmp_path):

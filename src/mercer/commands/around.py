@@ -13,6 +13,15 @@ from mercer.errors import BadData, MercerError, WrongUse
 from mercer.outlets import refuse_same_file, refuse_unwritable
 from mercer.terminal import plain, say
 
+_STARTS = {
+    b"PAR1": ".parquet",
+    b"ARROW1": ".arrow",
+    b"\x93NUMPY": ".npy",
+    b"PK\x03\x04": ".npz",
+    b"\x89HDF": ".h5ad",
+    b"\x1f\x8b": ".gz",
+}  # how files begin, and how their names end
+
 
 def place_for(data: str, out: Path | None) -> Path | None:
     """Where scores go, or None for standard output; said before the work if that cannot be."""
@@ -48,7 +57,17 @@ def file_for(data: str, kind: str = ".csv") -> Iterator[tuple[Path, str]]:
         with copy.open("wb") as file:
             for piece in _standard_input():
                 file.write(piece)
-        yield copy, "standard input"
+        yield _by_its_start(copy), "standard input"
+
+
+def _by_its_start(copy: Path) -> Path:
+    """What has no name is read as what it begins like: CSV, unless it is of a kind that shows."""
+    with copy.open("rb") as file:
+        start = file.read(8)
+    kind = next((kind for mark, kind in _STARTS.items() if start.startswith(mark)), "")
+    if kind == ".gz":
+        kind = f"{copy.suffix}.gz"
+    return copy.rename(copy.with_suffix(kind)) if kind else copy
 
 
 def _called(message: str, path: Path, name: str) -> str:

@@ -19,9 +19,7 @@ def convert(
     ],
     data: Annotated[
         str | None,
-        typer.Argument(
-            help="For plink and flashpca: the file of rows that the model was fitted on, or with --scores any."
-        ),
+        typer.Argument(help="For plink and flashpca: the rows that the model was fitted on; with --scores, any."),
     ] = None,
     to: Annotated[
         str | None, typer.Option("--to", help="onnx, plink, flashpca, csv or npz; by the ending of --out if left out.")

@@ -45,6 +45,8 @@ def fit_file(wanted: Wanted, out: Path | None, method: str, params: dict[str, An
         _tell_of_columns(items, model)
         model.fit_transform_to(items, out, weight)
     _report(model, out)
+    if out is not None and out.suffix.lower() == ".npy" and items.written_along:
+        say(f"{plain(out)} has numbers alone; names of rows and kept columns go to .npz, .csv or .parquet files.")
 
 
 def _sizes(items: Items) -> tuple[int, ...]:

@@ -16,6 +16,7 @@ from mercer.kernels.base import kind_of_items
 from mercer.kernels.resolve import as_said
 from mercer.kernels.tables import TableKernel
 from mercer.limits import bytes_in_words, parse_memory
+from mercer.sources.beside import Column
 from mercer.sources.files import open_rows, open_texts
 from mercer.sources.frames import Table, open_table
 from mercer.sources.items import Items, Rows
@@ -98,8 +99,6 @@ class Wanted:
         )
         if self.table:
             raise WrongUse("--table is for commands that fit kernels of tables; this one compares rows of numbers.")
-        for note in rows.notes:
-            say(f"reading: {note}")
         return rows
 
     @property
@@ -171,7 +170,12 @@ class Wanted:
         return items
 
     def open(self, path: Path, model: Any, texts: bool) -> tuple[Items, Array | None]:
-        """The items, and the weight of each."""
+        """The items, and the weight of each; what was found out on the way is told."""
+        items, weight = self._open(path, model, texts)
+        tell_of_reading(items)
+        return items, weight
+
+    def _open(self, path: Path, model: Any, texts: bool) -> tuple[Items, Array | None]:
         weights = None if self.weights is None else (self.weights,)
         weight = None if weights is None else self._weight_of_rows(path, model.memory_limit)
         if texts:
@@ -187,6 +191,20 @@ class Wanted:
             raise WrongUse("--weights names a column, and with --transpose columns are rows.")
         column = open_rows(path, str(self.weights), (), self.header, memory_limit=memory, **self._how)
         return _weights(column, memory)
+
+
+def tell_of_reading(items: Items) -> None:
+    """What was found out by looking at a file, with the options that say otherwise, and texts that need care."""
+    for note in items.notes:
+        say(f"reading: {note}")
+    named = {} if items.row_names is None else {items.heading: items.row_names}
+    for heading, column in {**named, **items.beside}.items():
+        formulas = column.formulas() if isinstance(column, Column) else []
+        if formulas:
+            say(
+                f"warning: Column {heading!r} is written along as it is, and a spreadsheet would take "
+                f"{counted(len(formulas), 'text')} of it for formulas: {listed(map(repr, formulas), 3)}."
+            )
 
 
 def is_of_tables(params: dict[str, Any]) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from mercer.commands.arguments import OPTION_OF
 from mercer.commands.around import as_bad_data, file_for, place_for, warnings_as_lines
 from mercer.commands.labels import labels_of
-from mercer.commands.opening import Wanted, in_short_words
+from mercer.commands.opening import Wanted, in_short_words, tell_of_reading
 from mercer.commands.wording import in_options
 from mercer.errors import WrongUse
 from mercer.readings.tuning.candidates import NAMED
@@ -36,6 +36,7 @@ def tune_file(wanted: Wanted, labels: str | None, asked: dict[str, Any], as_json
         raise WrongUse("--jobs 0 is no number of threads; give 1, 2, … or -1 for all.")
     with file_for(data) as (path, name), warnings_as_lines(path, name), as_bad_data(path, name):
         rows = (wanted if labels is None else wanted.with_labels(labels)).rows(path)
+        tell_of_reading(rows)
         y = None if labels is None else labels_of(rows, labels)
         say(f"{name}: {in_short_words(rows)}")
         found = tune(rows, y, progress=True, **asked)

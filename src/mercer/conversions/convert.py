@@ -113,6 +113,8 @@ def convert(
             f"PCA, IncrementalPCA, KernelPCA and LocallyLinearEmbedding can be converted; {in_short(model)} cannot."
         )
     check_is_fitted(model)
+    if not len(model.get_feature_names_out()):
+        raise WrongUse("This model has no components, and nothing to convert: fit with n_components=1 or more.")
     path, chosen = _format_of(Path(path), to)
     options = {"X": X, "ids": ids, "scores": scores or None, "dtype": dtype}
     given = {name: value for name, value in options.items() if value is not None}

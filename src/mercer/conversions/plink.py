@@ -5,6 +5,7 @@ from typing import Any
 
 from mercer.conversions.rows import Ids, components_of_rows, table_of
 from mercer.errors import BadData
+from mercer.terminal import plain
 
 __all__ = ["plink_files"]
 
@@ -23,13 +24,13 @@ def plink_files(
         values: table_of([], numbers=found.eigenvalues[:, None]),
     }
     what = (
-        f"{vectors.name} has scores, which PLINK does not write: each is √eigenvalue times PLINK's."
+        f"{plain(vectors.name)} has scores, which PLINK does not write: each is √eigenvalue times PLINK's."
         if scores
-        else f"{vectors.name} has columns of length one, as PLINK's: scores are √eigenvalue times them."
+        else f"{plain(vectors.name)} has columns of length one, as PLINK's: scores are √eigenvalue times them."
     )
     return (
         files,
-        f"{what} {values.name} has the eigenvalues of the centred matrix of the rows. {found.ids.words}".strip(),
+        f"{what} {plain(values.name)} has the eigenvalues of the centred matrix of the rows. {found.ids.words}".strip(),
     )
 
 

@@ -74,7 +74,8 @@ def _own_vectors(model: Any) -> Array:
         )
     if model._projection.centring.weights is not None:
         raise WrongUse(
-            "The rows of this model have weights, and eigenvectors of equal rows would differ: give X, and scores=True."
+            "The rows of this model have weights, by which equal rows differ in their eigenvectors: give X, and "
+            "scores=True (--scores)."
         )
     return np.asarray(model.eigenvectors_, dtype=np.float64)
 

@@ -13,6 +13,7 @@ from mercer.arrays import Array, dense, to_numpy
 from mercer.conversions.rows import as_text
 from mercer.models.kernel_model import KernelModel
 from mercer.models.linear import LinearModel
+from mercer.terminal import plain
 
 __all__ = ["csv_files", "npz_files"]
 
@@ -52,7 +53,7 @@ def npz_files(model: Any, path: Path) -> tuple[dict[Path, bytes], str]:
     archive = io.BytesIO()
     np.savez(archive, allow_pickle=False, **arrays)
     without = f" Without {', '.join(things)}, which are no numbers." if things else ""
-    return {path: archive.getvalue()}, f"{path.name} has {', '.join(arrays)}.{without}"
+    return {path: archive.getvalue()}, f"{plain(path.name)} has {', '.join(arrays)}.{without}"
 
 
 def _texts(names: Iterable[Any]) -> Array:

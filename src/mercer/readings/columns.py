@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, dense
 from mercer.blocks import rows_at_a_time
 from mercer.errors import joined
 from mercer.sources.items import Rows
@@ -65,9 +65,10 @@ def constant(rows: Rows) -> tuple[list[int], int]:
     """
     start, left, values = 0, np.arange(rows.shape[1]), None
     for block in rows.blocks(rows_at_a_time(rows.shape[1])):
-        values = block[0] if values is None else values
-        left = left[(block[:, left] == values[left]).all(axis=0)]
-        start += len(block)
+        values = dense(block[:1])[0] if values is None else values
+        lowest, highest = dense(block.min(axis=0)).reshape(-1), dense(block.max(axis=0)).reshape(-1)
+        left = left[(lowest[left] == values[left]) & (highest[left] == values[left])]
+        start += block.shape[0]
         if not len(left) or start * rows.shape[1] > MOST:
             break
     return left.tolist(), start

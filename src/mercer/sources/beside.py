@@ -67,6 +67,13 @@ class Column(Sequence[Any]):
         empty = arrow("types").is_string(self.cells.type) and any(cell == "" for cell in self)
         return not empty and self.cells.null_count == 0 and len(self.cells.unique()) == len(self)
 
+    def formulas(self) -> list[str]:
+        """The texts that a spreadsheet takes for formulas."""
+        if not arrow("types").is_string(self.cells.type):
+            return []
+        marked = arrow("compute").match_substring_regex(self.cells, r"^[=+@\t\r]|^-[^0-9.,]")
+        return list(self.cells.filter(marked).to_pylist())
+
     def doubles(self) -> list[Any]:
         """The cells that are there more than once."""
         counts = self.cells.value_counts()
@@ -79,11 +86,11 @@ def refuse_doubles(column: Column, name: str, label: str) -> None:
         return
     twice = column.doubles()
     if not twice:
-        raise BadData(f"Column {name!r} of {label} cannot name rows: it has gaps. Fill them in, or --keep it instead.")
+        raise BadData(f"Column {name!r} of {label} cannot name rows: it has gaps. Fill them in.")
     raise BadData(
         f"Column {name!r} of {label} cannot name rows: {counted(len(twice), 'name')} "
         f"{'stand' if len(twice) > 1 else 'stands'} for more than one, {listed(map(repr, twice), 3)}. Take another "
-        "column, or keep this one (keep=[…], on the command line --keep)."
+        "column, or write this one along: mercer.open_rows(path, keep=[…]), on the command line --keep NAME."
     )
 
 

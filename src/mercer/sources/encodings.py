@@ -37,10 +37,11 @@ def look_through(path: Path, said: str | None) -> tuple[str, int]:
     encoding = encoding_of(said) if said else _by_its_start(path)
     try:
         return encoding, _count_quotes(path, encoding)
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:
         if said or encoding != "utf-8":
+            words = f"{plain(path)} is not {encoding.upper()}: {getattr(error, 'reason', error)}"
             raise BadData(
-                f"{plain(path)} is not {encoding.upper()}: {error.reason}. Say what it is: encoding=…"
+                f"{words}. Say what it is: mercer.open_rows(path, encoding=…), on the command line --encoding."
             ) from None
     warn(
         f"{plain(path)} is not UTF-8, and is read as Latin-1. If letters come out wrong, say what it is: "

@@ -195,7 +195,8 @@ def _element(store: Any, place: str, label: str) -> Any:
     home = store.get(folder) if folder else store
     if home is None or name not in home:
         known = [] if home is None else [each for each in home if each not in ("obs", "var", "uns")]
-        raise BadData(f"{label} has no {folder or 'matrix'} {name!r}; it has {listed(map(repr, known), 20) or 'none'}.")
+        what = {"": "matrix", "layers": "layer", "obsm": "matrix in obsm"}[folder]
+        raise BadData(f"{label} has no {what} {name!r}; it has {listed(map(repr, known), 20) or 'none'}.")
     refuse_elsewhere(home, name, label)
     return home[name]
 

@@ -77,9 +77,9 @@ class TableRows(FileRows):
         self.columns = tuple(name for name in self.columns if name in mine and name not in bad)
         if bad:
             warn(
-                f"{self.label} has columns that are no numbers: {_with_kinds(bad)}. They are left out; drop=[…] says "
-                "that this is meant, keep=[…] writes them along (on the command line --drop, --keep), and a kernel of "
-                "tables compares them (--table)."
+                f"{self.label} has columns that are no numbers: {_with_kinds(bad)}. They are left out; to "
+                "say so, or to write them along: mercer.open_rows(path, drop=[…], keep=[…]), on the command line "
+                "--drop NAME, --keep NAME. A kernel of tables (--table) compares them."
             )
 
     def _numbers_gone_wrong(self, texts: dict[str, str]) -> dict[str, str]:

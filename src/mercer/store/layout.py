@@ -30,7 +30,7 @@ LONGEST_HEADER = 2**21  # bytes: parsing JSON takes some twenty times its length
 MOST_TENSORS = 4096
 _MOST_AXES = 3
 _ALIGNED = 64  # bytes: where tensors begin, so that they can be mapped
-_PIECE = 2**22  # bytes that are read, hashed or written at once
+_PIECE = 2**24  # bytes that are read, hashed or written at once
 _CODES = {
     "BOOL": "|b1",
     "U8": "|u1",

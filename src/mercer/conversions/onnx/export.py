@@ -16,6 +16,7 @@ from mercer.errors import WrongUse, in_short
 from mercer.models.kernel_model import KernelModel
 from mercer.models.linear import LinearModel
 from mercer.models.local_model import LocalModel
+from mercer.terminal import plain
 
 __all__ = ["onnx_files"]
 
@@ -40,11 +41,9 @@ def onnx_files(model: Any, path: Path, dtype: str = "float32") -> tuple[dict[Pat
     found = found if inside is outside else graph.cast(found, outside)
     names = list(model.get_feature_names_out())
     content = as_file(graph, found, int(model.n_features_in_), len(names), outside, _notes(model, names))
+    shapes = f"takes X (rows × {model.n_features_in_}) and gives scores (rows × {len(names)})"
     cast = "" if inside is outside else ", computed in float64"
-    words = (
-        f"{path.name} takes X (rows × {model.n_features_in_}) and gives scores (rows × {len(names)}), {dtype}{cast}."
-    )
-    return {path: content}, words
+    return {path: content}, f"{plain(path.name)} {shapes}, {dtype}{cast}."
 
 
 def _in_units(graph: Graph, model: Any, outside: Any) -> str:

@@ -47,9 +47,18 @@ class Pair:
     rows: Array
 
     @cached_property
+    def y(self) -> str:
+        return self.graph.numbers(self.rows)
+
+    @cached_property
+    def columns(self) -> str:
+        """Those of the rows y (d×n); a file has them once, and a runtime turns them when it opens it."""
+        return self.graph.swapped(self.y)
+
+    @cached_property
     def products(self) -> str:
         """xᵀy (m×n)."""
-        return self.graph.add("MatMul", self.x, self.graph.numbers(self.rows.T))
+        return self.graph.add("MatMul", self.x, self.columns)
 
     @cached_property
     def own_squares(self) -> str:
@@ -89,7 +98,7 @@ class Pair:
             return inner.add("Add", total, term(inner, x, y))
 
         none = graph.repeated(self.x, np.zeros(len(self.rows)))
-        return graph.scan(none, [graph.swapped(self.x), graph.numbers(self.rows.T)], step)
+        return graph.scan(none, [graph.swapped(self.x), self.columns], step)
 
 
 def similarities(kernel: Kernel, pair: Pair) -> str:

@@ -24,7 +24,7 @@ def local_scores(graph: Graph, model: Any, x: str) -> str:
     pair = Pair(graph, new, space.rows)
     # Rows lie around their medians, where distances of whole numbers are exact; directions do not.
     near = _nearest(graph, pair.squares if space.unit else pair.squares_from_products, k, model._apart)  # m×k
-    apart = graph.add("Sub", graph.add("Gather", graph.numbers(space.rows), near, axis=0), graph.at(new, 1))  # m×k×d
+    apart = graph.add("Sub", graph.add("Gather", pair.y, near, axis=0), graph.at(new, 1))  # m×k×d
     weights = _weights(graph, apart, k, model.reg)  # m×k×1
     around = graph.add("Gather", places, near, axis=0)  # m×k×c
     between = graph.total(graph.add("Mul", weights, around), axis=1, keep=False)

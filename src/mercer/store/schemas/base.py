@@ -42,7 +42,14 @@ class Schema:
 def taken(model: Any, names: Iterable[str]) -> Facts:
     """Fitted names without their underscores, as plain values; those that a model has not (yet) are left out."""
     found = {name: vars(model).get(f"{name}_") for name in names}
-    return {name: to_numpy(value) if is_foreign(value) else value for name, value in found.items()}
+    return {name: _plain(value) for name, value in found.items()}
+
+
+def _plain(value: Any) -> Any:
+    """An array of numpy, or a number of Python."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return to_numpy(value) if is_foreign(value) else value
 
 
 def set_fitted(model: Any, facts: Facts, names: Iterable[str]) -> None:

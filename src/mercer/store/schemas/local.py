@@ -81,6 +81,9 @@ def _give(model: LocallyLinearEmbedding, found: Facts) -> None:
     space = _GIVEN[found["space"]](found)
     if found["copies"] is None and len(found["embedding"]) != space.n:
         raise Unusable(f"it has {space.n:,} items, and places of {len(found['embedding']):,}")
+    rows, columns = found["rows"], found["n_features_in"]
+    if rows is not None and len(rows.shape) == 2 and rows.shape[1] != columns:
+        raise Unusable(f"its rows have {rows.shape[1]:,} columns, and n_features_in is {columns:,}")
     set_fitted(model, found, [fact.name for fact in _FITTED])
     model._dtype, model._apart = np.dtype(found["dtype"]).type, found["apart"]
     model._hoods = Neighborhoods(

@@ -1,0 +1,148 @@
+"""Saving is all or nothing: kills, full disks and errors leave the old file, or the new one."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import mercer
+from mercer import PCA
+from mercer.errors import CannotWrite
+from support.kept import X
+from support.peak import needs_peaks, peak_of
+
+DRIVER = """
+import os, random, signal, sys, time
+from pathlib import Path
+import numpy as np
+import mercer
+rows = np.random.default_rng(0).normal(size=(400, 300))
+models = [mercer.KernelPCA(50, kernel="rbf").fit(rows), mercer.KernelPCA(40, kernel="rbf").fit(rows)]
+path, kills, chance, torn, found = Path(sys.argv[1]), int(sys.argv[2]), random.Random(0), 0, set()
+models[0].save(path)
+for kill in range(kills):
+    ready, done = os.pipe()
+    child = os.fork()
+    if not child:
+        os.write(done, b"x")
+        while True:
+            for model in models:
+                model.save(path)
+    os.read(ready, 1)
+    os.close(ready), os.close(done)
+    time.sleep(chance.uniform(0.0, 0.06))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    verdict = mercer.verify(path)
+    torn += not verdict.ok
+    found.add(mercer.inspect(path)["parameters"]["n_components"])
+print(torn, sorted(found))
+"""
+
+
+def killed(folder, kills):
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", DRIVER, str(folder / "model.mercer"), str(kills)],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout.strip()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked and killed")
+@pytest.mark.parametrize("kills", [10, pytest.param(200, marks=pytest.mark.slow)])
+def test_kills_leave_no_torn_file(kills, tmp_path):
+    torn, _, found = killed(tmp_path, kills).partition(" ")
+    assert torn == "0"
+    if kills > 10:
+        assert found == "[40, 50]"  # so that saves did end, and others were interrupted
+        assert list(tmp_path.glob(".mercer-*.part"))
+
+
+LIMITED = """
+import resource, signal, sys
+import numpy as np
+import mercer
+from mercer.errors import CannotWrite
+model = mercer.PCA(50).fit(np.random.default_rng(0).normal(size=(400, 300)))
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+try:
+    model.save(sys.argv[1])
+except CannotWrite as error:
+    print(error.exit_code, error)
+"""
+
+
+def test_a_full_disk_is_one_sentence_and_leaves_the_old_file(tmp_path):
+    pytest.importorskip("resource")
+    path = PCA(2).fit(X).save(tmp_path / "model.mercer")
+    before = path.read_bytes()
+    done = subprocess.run([sys.executable, "-c", LIMITED, str(path)], capture_output=True, text=True)
+    assert done.stdout.startswith(f"5 Cannot write {path}: File too large"), done.stderr
+    assert path.read_bytes() == before and [one.name for one in tmp_path.iterdir()] == ["model.mercer"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device that is always full")  # noqa: PTH110
+def test_a_device_that_is_full_is_one_sentence():
+    with pytest.raises(CannotWrite, match="No space left"):
+        PCA(2).fit(X).save("/dev/full")
+
+
+def test_places_that_cannot_be_written_are_one_sentence(tmp_path):
+    model = PCA(2).fit(X)
+    for path in (tmp_path / "nowhere" / "model.mercer", tmp_path):
+        with pytest.raises(CannotWrite):
+            model.save(path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_error_on_the_way_leaves_the_old_file(tmp_path, monkeypatch):
+    path = PCA(2).fit(X).save(tmp_path / "model.mercer")
+    before = path.read_bytes()
+
+    def interrupted(array):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mercer.store.files.pieces_of", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        PCA(3).fit(X).save(path)
+    assert path.read_bytes() == before and [one.name for one in tmp_path.iterdir()] == ["model.mercer"]
+
+
+def test_a_pipe_takes_a_model_as_well(tmp_path):
+    model = PCA(2).fit(X)
+    whole = model.save(tmp_path / "model.mercer").read_bytes()
+    reader = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    model.save(f"/dev/fd/{reader.stdin.fileno()}" if os.path.exists("/dev/fd") else tmp_path / "other")  # noqa: PTH110
+    assert reader.communicate()[0] == whole
+
+
+LARGE = """
+import mercer
+model = mercer.PCA(2).fit(np.random.default_rng(0).normal(size=(9, 5)))
+def grown(d, k):
+    model.components_, model.mean_, model._exact = np.ones((k, d), order={order!r}), np.ones(d), None
+    model.explained_variance_ = model.explained_variance_ratio_ = model.singular_values_ = np.ones(k)
+    model.n_features_in_, model.n_components_ = d, k
+grown(5, 2)
+mercer.load(model.save({path!r}))
+grown({d}, 100)
+if {loading}:
+    model.save({path!r})
+    del model.components_
+"""
+
+
+@needs_peaks
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_tensors_are_written_and_read_without_a_second_copy(order, tmp_path):
+    path, d, room = str(tmp_path / "model.mercer"), 500_000, 80e6
+    size = 8 * 100 * d
+    how = {"path": path, "d": d, "order": order}
+    saving, _ = peak_of(f"model.save({path!r})", LARGE.format(loading=False, **how), "0")
+    loading, _ = peak_of(f"loaded = mercer.load({path!r})", LARGE.format(loading=True, **how), "0")
+    assert saving < room and loading < size + room
+    assert np.isfinite(mercer.inspect(path)["bytes"])
