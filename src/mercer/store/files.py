@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -14,13 +14,13 @@ from mercer.arrays import Array
 from mercer.errors import BadModel, MercerError, NoRoom, WrongUse, in_short, listed
 from mercer.limits import count_threads
 from mercer.outlets import write_pieces
-from mercer.sources.stored import refuse_irregular
 from mercer.store.layout import LONGEST_HEADER, MOST_TENSORS, Layout, digest_of, front_of, in_order, no_model, pieces_of
 from mercer.store.reasons import Unusable
 from mercer.store.strict_json import as_json, from_json
-from mercer.store.trees import as_tree, from_tree
-from mercer.store.values import Packing, Unpacking
 from mercer.terminal import plain
+
+if TYPE_CHECKING:
+    from mercer.store.values import Packing
 
 __all__ = ["Opened", "load", "opened", "save"]
 
@@ -72,6 +72,8 @@ def save(model: Any, path: str | Path, notes: dict[str, Any] | None = None) -> P
     >>> bool((again.transform(X) == model.transform(X)).all())
     True
     """
+    from mercer.store.values import Packing
+
     path, packing = Path(path), Packing()
     header = {
         "format": FORMAT,
@@ -97,7 +99,9 @@ def save(model: Any, path: str | Path, notes: dict[str, Any] | None = None) -> P
     return path
 
 
-def _tree_of(packing: Packing, model: Any) -> dict[str, Any]:
+def _tree_of(packing: "Packing", model: Any) -> dict[str, Any]:
+    from mercer.store.trees import as_tree
+
     try:
         return as_tree(packing, model)
     except Unusable as reason:
@@ -173,6 +177,9 @@ class Opened:
 
     def model(self) -> Any:
         """What is in it; a tensor that belongs to nothing is refused."""
+        from mercer.store.trees import from_tree  # and with it all models: a header is read without them
+        from mercer.store.values import Unpacking
+
         try:
             with np.errstate(all="ignore"):
                 model = from_tree(Unpacking(self.tensor), self.header["model"])
@@ -191,11 +198,14 @@ class Opened:
 @contextmanager
 def opened(path: Path) -> Iterator[Opened]:
     """A model file, with a header that is whole and of a version that is known."""
-    refuse_irregular(path)
     try:
+        if path.exists() and not path.is_file():  # a pipe would be waited for, and a device has no end
+            raise no_model(path, "it is a folder" if path.is_dir() else "it is no regular file")
         file: Any = path.open("rb", buffering=0)
     except FileNotFoundError:
         raise BadModel(f"{plain(path)}: there is no such file.") from None
+    except BadModel:
+        raise
     except (OSError, ValueError) as error:
         raise BadModel(f"{plain(path)} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
     with file:

@@ -6,13 +6,6 @@ of its own and a line in `SCHEMAS`; names and meanings never change afterwards, 
 """
 
 from mercer.store.schemas.base import Schema
-from mercer.store.schemas.kernel import KERNEL_PCA
-from mercer.store.schemas.linear import INCREMENTAL_PCA, PCA_SCHEMA
-from mercer.store.schemas.local import LLE
-from mercer.store.schemas.novelty import NOVELTY
+from mercer.store.schemas.registry import SCHEMAS
 
 __all__ = ["SCHEMAS", "Schema"]
-
-SCHEMAS: dict[str, Schema] = {
-    schema.model.__name__: schema for schema in (PCA_SCHEMA, INCREMENTAL_PCA, KERNEL_PCA, LLE, NOVELTY)
-}
