@@ -13,6 +13,7 @@ from mercer.commands.influence import influence
 from mercer.commands.inspect import inspect
 from mercer.commands.novelty import novelty
 from mercer.commands.plan import plan
+from mercer.commands.plot import plot
 from mercer.commands.stability import stability
 from mercer.commands.tune import tune
 from mercer.commands.verify import verify
@@ -42,5 +43,5 @@ def _options(
     pass
 
 
-for command in (fit, components, influence, stability, plan, tune, novelty, inspect, verify, convert, demo):
+for command in (fit, components, influence, stability, plan, tune, novelty, plot, inspect, verify, convert, demo):
     app.command()(command)

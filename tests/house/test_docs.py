@@ -322,7 +322,7 @@ def sections(docstring):
 
 
 def public_methods():
-    for name in FITS:
+    for name in [*FITS, *(name for name in mercer.__all__ if name.endswith("Display"))]:
         model = getattr(mercer, name)
         for method in dir(model):
             function = inspect.unwrap(getattr(model, method)) if callable(getattr(model, method)) else None

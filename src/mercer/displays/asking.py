@@ -49,7 +49,7 @@ def require(model: Any, display: str, *kinds: str) -> Any:
     if not isinstance(model, tuple(_KINDS[kind] for kind in kinds)):
         have = " or a ".join(kinds).replace("PCA or a KernelPCA", "PCA, IncrementalPCA or KernelPCA")
         name = type(model).__name__
-        raise ValueError(f"{name} has nothing to show in a {display}: that is of a fitted {have}.")
+        raise WrongUse(f"{name} has nothing to show in a {display}: that is of a fitted {have}.")
     check_is_fitted(model)
     return model
 

@@ -9,8 +9,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.displays.canvas import Look, as_bytes, check_size, drawing, save
-from mercer.displays.words import wrapped
+from mercer.displays.names import place_names
+from mercer.displays.words import about_names, wrapped
 from mercer.errors import WrongUse
 
 __all__ = ["Display"]
@@ -36,6 +38,7 @@ class Display(ABC):
     figure_: Any
     notes_: list[str]
     _ours: bool  # whether the figure was made here
+    _words: Any  # the notes as they stand in the picture
 
     @abstractmethod
     def plot(self, ax: Any = None, *, theme: str | None = None, size: Sequence[float] | None = None) -> Self:
@@ -119,12 +122,27 @@ class Display(ABC):
         text = wrapped(self.notes_, _letters(ax.get_window_extent().width, ax))
         lines = text.count("\n") + 1 if text else 0
         if text:
-            ax.annotate(
+            self._words = ax.annotate(
                 text, (0, 1), (0, 5 + top), xycoords="axes fraction", textcoords="offset points", va="bottom",
                 fontsize=_SMALL, color=look.ink, alpha=0.8,
             )  # fmt: skip
         if title:
             ax.set_title(title, loc="left", pad=7 + top + _LINE * _SMALL * lines, color=look.ink)
+
+    def _held_for(self, names: Sequence[Any]) -> str:
+        """The line that `_write_names` will rewrite."""
+        return about_names(len(names), len(names))
+
+    def _write_names(self, ax: Any, look: Look, points: Array, names: Sequence[str], **how: Any) -> None:
+        """Names beside points, once all else has its place, and how many found none.
+
+        Notes hold the line for it already, as one more would move the axes; one less gives names more room.
+        """
+        left = place_names(ax, points, names, colour=look.ink, **how)[1]
+        before, after = self._held_for(names), about_names(left, len(names))
+        said = (after if note == before else note for note in self.notes_)
+        self.notes_ = [note for note in said if note]
+        self._words.set_text(wrapped(self.notes_, _letters(ax.get_window_extent().width, ax)))
 
     def _say_above_all(self, look: Look, notes: Iterable[str]) -> None:
         """Sentences above all panels of a figure that is ours; above the first one of others."""

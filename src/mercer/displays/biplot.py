@@ -9,8 +9,7 @@ from mercer.displays.asking import check_components, chosen, columns_of, prefix_
 from mercer.displays.base import Display
 from mercer.displays.canvas import Look, part
 from mercer.displays.circle import draw_arrows
-from mercer.displays.clouds import about_names, draw_cloud, limits_around
-from mercer.displays.names import place_names
+from mercer.displays.clouds import draw_cloud, limits_around
 from mercer.displays.palette import NUMBERS, Groups, styles
 from mercer.displays.scores import plane
 from mercer.displays.words import axis_label, safe
@@ -19,7 +18,7 @@ from mercer.functions.contributions import contributions
 from mercer.functions.influence import influence
 from mercer.models.linear import LinearModel
 
-__all__ = ["BiplotDisplay"]
+__all__ = ["SCALINGS", "BiplotDisplay"]
 
 SCALINGS = ("distance", "correlation")
 _REACH = 0.85  # of the way to the farthest row: how far the longest arrow goes
@@ -175,7 +174,6 @@ class BiplotDisplay(Display):
             ax.margins(0.1)
             ax.set(xlabel=self.labels[0], ylabel=self.labels[1])
             ax.set_aspect("equal", adjustable="datalim")
-            left = 0
             if by_region:
                 handles, words = self._named_in_legend(handles, words)
             else:
@@ -186,11 +184,11 @@ class BiplotDisplay(Display):
                 self._colour_bar(
                     ax, look, part("cm").ScalarMappable(part("colors").Normalize(0, 1), NUMBERS), "cos²", "bottom"
                 )
-            if not by_region:
-                names = [self.names[i] for i in self.shown_]
-                left = place_names(ax, tips, names, colour=look.ink, size=9, outwards=True)[1]
-            notes = [*self.groups.notes, *self._notes(colour), about_names(left, len(self.shown_))]
+            names = [] if by_region else [self.names[i] for i in self.shown_]
+            notes = [*self.groups.notes, *self._notes(colour), self._held_for(names)]
             self._say(ax, look, "", notes, top=0.0 if by_region else 18.0)
+            if names:
+                self._write_names(ax, look, tips, names, size=9, outwards=True)
         return self
 
     # ------------------------------------------------------------------ parts of it

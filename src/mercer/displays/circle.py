@@ -8,8 +8,6 @@ from mercer.arrays import Array
 from mercer.displays.asking import check_components, chosen, columns_of, prefix_of, require, shares_of
 from mercer.displays.base import Display
 from mercer.displays.canvas import Look
-from mercer.displays.clouds import about_names
-from mercer.displays.names import place_names
 from mercer.displays.words import axis_label
 from mercer.errors import BadData, counted
 from mercer.functions.contributions import contributions
@@ -151,11 +149,13 @@ class CircleDisplay(Display):
                 if len(self.shown_) < len(lengths)
                 else []
             )
-            left = self._draw_columns(ax, look)
-            notes.append(about_names(left, len(self.shown_) + len(self.others)))
+            tips, names = self._draw_columns(ax)
+            notes.append(self._held_for(names))
             if len(self.supplementary):
                 notes.append("Dashed: supplementary columns, which had no say in the fit.")
             self._say(ax, look, "", notes)
+            if names:
+                self._write_names(ax, look, tips, names, outwards=True)
         return self
 
     def _draw_circle(self, ax: Any, look: Look) -> None:
@@ -166,8 +166,8 @@ class CircleDisplay(Display):
         ax.set(xlim=(-1.15, 1.15), ylim=(-1.15, 1.15), aspect="equal", adjustable="box")
         ax.set(xlabel=self.labels[0], ylabel=self.labels[1], xticks=[-1, -0.5, 0, 0.5, 1], yticks=[-1, -0.5, 0, 0.5, 1])
 
-    def _draw_columns(self, ax: Any, look: Look) -> int:
-        """How many names found no room."""
+    def _draw_columns(self, ax: Any) -> tuple[Array, list[str]]:
+        """Tips of all arrows, and their names."""
         from mercer.report.look import BLUE, ORANGE
 
         tips, beside = self.correlations[self.shown_], self.supplementary[np.isfinite(self.supplementary).all(axis=1)]
@@ -175,8 +175,7 @@ class CircleDisplay(Display):
         draw_arrows(ax, beside, ORANGE, ls="--")
         ax.set(xlim=(-1.15, 1.15), ylim=(-1.15, 1.15))
         names = [*(self.names[i] for i in self.shown_), *self.others]
-        every = np.vstack([tips, np.nan_to_num(self.supplementary)])
-        return place_names(ax, every, names, colour=look.ink, outwards=True)[1]
+        return np.vstack([tips, np.nan_to_num(self.supplementary)]), names
 
 
 def _pairs(values: Any, what: str) -> Array:

@@ -10,10 +10,10 @@ from mercer.arrays import Array
 from mercer.displays.canvas import Look, part
 from mercer.displays.palette import NUMBERS, Groups
 from mercer.displays.words import safe
-from mercer.errors import counted, listed
+from mercer.errors import listed
 from mercer.readings.regions import FEWEST, region
 
-__all__ = ["MANY", "about_names", "draw_cloud", "draw_densities", "draw_regions", "limits_around", "meaning_of"]
+__all__ = ["MANY", "draw_cloud", "draw_densities", "draw_regions", "limits_around", "meaning_of"]
 
 MANY = 200_000  # points: beyond, an image of their density is drawn
 _PIXELS = 320  # of a side of that image
@@ -126,8 +126,3 @@ def limits_around(ax: Any, points: Array, margin: float = 0.06) -> None:
         ax.update_datalim(points)
         ax.margins(margin)
         ax.autoscale_view()
-
-
-def about_names(left: int, total: int) -> str:
-    """How many names found no room."""
-    return f"{counted(left, 'name')} of {total:,} found no room." if left else ""

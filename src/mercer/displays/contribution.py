@@ -11,7 +11,7 @@ from mercer.displays.words import component_name, safe
 from mercer.errors import BadData, counted, in_short, joined
 from mercer.functions.contributions import contributions
 
-__all__ = ["ContributionDisplay"]
+__all__ = ["OF", "ContributionDisplay"]
 
 KINDS, OF = ("contribution", "cos2"), ("features", "rows")
 

@@ -3,9 +3,9 @@
 from importlib import import_module
 from typing import Any
 
-__all__ = ["KINDS", "display_of", "first_kind", "plot"]
+__all__ = ["KINDS", "LABELLED", "display_of", "first_kind", "plot"]
 
-#: The module of this room, which has the display; the class is called as the module is, with Display.
+#: Of every name the class, which stands in the module of that name.
 KINDS = {
     "scores": "ScoresDisplay",
     "scree": "ScreeDisplay",
@@ -14,6 +14,7 @@ KINDS = {
     "pairs": "PairsDisplay",
     "circle": "CircleDisplay",
     "contribution": "ContributionDisplay",
+    "cos2": "ContributionDisplay",
     "metadata": "MetadataDisplay",
     "novelty": "NoveltyDisplay",
     "spectrum": "SpectrumDisplay",
@@ -23,6 +24,7 @@ KINDS = {
     "neighborhood": "NeighborhoodDisplay",
     "eigenimages": "EigenimagesDisplay",
 }
+_MODULES = {"cos2": "contribution"}  # where the name is another
 #: Those that know labels of rows.
 LABELLED = ("scores", "biplot", "pairs", "neighborhood")
 
@@ -33,7 +35,7 @@ def display_of(kind: str) -> Any:
 
     if not isinstance(kind, str) or kind not in KINDS:
         raise WrongUse(f"There is no display {in_short(kind)}; there are {', '.join(KINDS)}.")
-    return getattr(import_module(f"mercer.displays.{kind}"), KINDS[kind])
+    return getattr(import_module(f"mercer.displays.{_MODULES.get(kind, kind)}"), KINDS[kind])
 
 
 def first_kind(model: Any, X: Any) -> str:
@@ -62,6 +64,8 @@ def plot(model: Any, X: Any, y: Any, kind: str | None, options: dict[str, Any]) 
     check_is_fitted(model)
     kind = first_kind(model, X) if kind is None else kind
     display = display_of(kind)
+    if kind == "cos2":
+        options = options | {"kind": kind}
     if y is None:
         return display.from_estimator(model, X, **options)
     if kind == "metadata":

@@ -43,7 +43,7 @@ class MetadataDisplay(Display):
         self.values, self.p_values, self.adjusted_p = found.values, found.p_values, found.adjusted_p
         self.names, k = found.names, len(found.values)
         self.labels = [f"component {j + 1}" for j in range(k)] if labels is None else list(labels)
-        self.stars = np.vectorize(_stars, otypes=[object])(self.adjusted_p)
+        self.stars = np.array([[_stars(p) for p in row] for row in self.adjusted_p.tolist()], dtype=object)
 
     @classmethod
     def from_predictions(cls, *values: Any, **options: Any) -> Self:

@@ -99,7 +99,7 @@ class NeighborhoodDisplay(Display):
             labels = axis_label(prefix_of(model), two[0], None), axis_label(prefix_of(model), two[1], None)
         graph = f"{counted(model.n_parts_, 'part')}, {hoods.indices.shape[1]} neighbours each"
         values = {
-            "distances": hoods.distances * hoods.space.scale,
+            "distances": hoods.distances,
             "y": None if y is None else hoods.of_items(np.asarray(y)),
         }
         return cls(

@@ -6,8 +6,6 @@ import numpy as np
 
 from mercer.displays.asking import names_of_rows, require
 from mercer.displays.base import Display
-from mercer.displays.clouds import about_names
-from mercer.displays.names import place_names
 from mercer.errors import BadData, counted
 from mercer.models.sides import sides_of
 from mercer.readings.novelty import Calibration
@@ -121,14 +119,12 @@ class NoveltyDisplay(Display):
             _scale(ax, self.t2, self.q)
             ax.set(xlabel="T², inside the space of the components", ylabel="Q, squared distance from it")
             self._legend(ax, [usual, strange], ["usual", f"novel ({int(self.novel.sum()):,})"])
-            notes = [self.about]
-            if self.names is not None and self.novel.any():
-                rows = np.flatnonzero(self.novel)
-                rows = rows[np.argsort(-self.q[rows], kind="stable")]
-                points = np.column_stack([self.t2, self.q])
-                left = place_names(ax, points[rows], [self.names[i] for i in rows], colour=look.ink)[1]
-                notes.append(about_names(left, len(rows)))
-            self._say(ax, look, "", notes)
+            rows = np.flatnonzero(self.novel if self.names is not None else np.zeros(0))
+            rows = rows[np.argsort(-self.q[rows], kind="stable")]
+            self._say(ax, look, "", [self.about, self._held_for(rows.tolist())])
+            if self.names is not None and len(rows):
+                points, names = np.column_stack([self.t2, self.q])[rows], [self.names[i] for i in rows]
+                self._write_names(ax, look, points, names)
         return self
 
     def _draw_limits(self, ax: Any, look: Any) -> None:

@@ -10,14 +10,12 @@ from mercer.displays.asking import check_components, names_of_rows, prefix_of, s
 from mercer.displays.base import Display
 from mercer.displays.clouds import (
     MANY,
-    about_names,
     draw_cloud,
     draw_densities,
     draw_regions,
     limits_around,
     meaning_of,
 )
-from mercer.displays.names import place_names
 from mercer.displays.palette import Groups
 from mercer.displays.words import axis_label
 from mercer.errors import BadData, counted
@@ -169,10 +167,10 @@ class ScoresDisplay(Display):
                 self._legend(
                     ax, handles, words, away=1.16 if marginals else 1.2 if self.groups.values is not None else 1.02
                 )
-            if self.names is not None:
-                left = place_names(ax, self.scores, self.names, colour=look.ink, taken=self.scores[:5000])[1]
-                notes.append(about_names(left, len(self.names)))
+            notes.append(self._held_for(self.names or ()))
             self._say(ax, look, "", notes, top=0.14 * ax.bbox.height / ax.figure.dpi * 72 if marginals else 0.0)
+            if self.names:
+                self._write_names(ax, look, self.scores, self.names, taken=self.scores[:5000])
         return self
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import shortened
+from mercer.errors import counted, shortened
 from mercer.terminal import plain
 
-__all__ = ["LONGEST", "axis_label", "component_name", "percent", "safe", "wrapped"]
+__all__ = ["LONGEST", "about_names", "axis_label", "component_name", "percent", "safe", "wrapped"]
 
 LONGEST = 28  # letters of a name that are shown
 
@@ -39,3 +39,8 @@ def axis_label(prefix: str, number: int, shares: Array | None) -> str:
 def wrapped(sentences: Iterable[Any], letters: int) -> str:
     """Sentences below each other, each in lines of so many letters at most."""
     return "\n".join(textwrap.fill(str(sentence), max(letters, 20)) for sentence in sentences if sentence)
+
+
+def about_names(left: int, total: int) -> str:
+    """How many names found no room."""
+    return f"{counted(left, 'name')} of {total:,} found no room." if left else ""

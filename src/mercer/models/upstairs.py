@@ -24,8 +24,8 @@ class WithRoomsAbove:
         y : array-like of shape (n_samples,), default=None
             Labels of the rows: classes or numbers.
         kind : str, default=None
-            Another display: "scree", "scores", "biplot", "loadings", "pairs", "circle", "contribution", "metadata",
-            "novelty", "spectrum", "reconstruction", "field", "preimage", "neighborhood" or "eigenimages".
+            Another display: "scree", "scores", "biplot", "loadings", "pairs", "circle", "contribution", "cos2",
+            "metadata", "novelty", "spectrum", "reconstruction", "field", "preimage", "neighborhood", "eigenimages".
         **options : dict
             Those of the display's ``from_estimator`` and ``plot``, such as ``components=(0, 2)``, ``theme="dark"``.
 

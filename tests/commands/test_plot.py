@@ -1,0 +1,83 @@
+"""`mercer plot`: pictures of saved models, and one sentence where there is none."""
+
+import pytest
+from typer.testing import CliRunner
+
+from displays.conftest import COLUMNS, GROUPS, ROWS
+from mercer import PCA, KernelPCA
+from mercer.cli import app
+from mercer.errors import MercerError, WrongUse
+
+pd = pytest.importorskip("pandas")
+FRAME = pd.DataFrame(ROWS, columns=COLUMNS)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("plot")
+    FRAME.assign(tree=GROUPS, name=[f"$row {i}$" for i in range(40)]).to_csv(folder / "rows.csv", index=False)
+    PCA(3, standardize=True).fit(FRAME).save(folder / "pca.mercer")
+    KernelPCA(3, kernel="rbf", gamma=0.1).fit(FRAME).save(folder / "kpca.mercer")
+    return folder
+
+
+def run(*words):
+    done = CliRunner().invoke(app, ["plot", *map(str, words)])
+    if isinstance(done.exception, MercerError):
+        raise done.exception
+    assert done.exit_code == 0, done.output
+    return done
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--label", "tree", "--ellipse", "confidence", "--id", "name", "--marginals"],
+        ["--kind", "scree", "--theme", "dark"],
+        ["--kind", "biplot", "--label", "tree", "--components", "1,3", "--scaling", "correlation", "--n", "2"],
+        ["--kind", "metadata", "--keep", "tree", "--size", "5x3"],
+        ["--kind", "cos2", "--of", "rows", "--id", "name"],
+        ["--kind", "loadings", "--features", "age,width", "--cutoff", "0.1"],
+    ],
+)
+def test_pictures_are_written_and_the_same_every_time(files, tmp_path, options):
+    for name in ("a.svg", "b.svg"):
+        run(files / "pca.mercer", files / "rows.csv", "-o", tmp_path / name, *options)
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+def test_models_that_keep_their_rows_need_no_file(files, tmp_path):
+    said = run(files / "kpca.mercer", "-o", tmp_path / "a.png", "--dpi", "30")
+    assert "ScoresDisplay" in said.output
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert "ScreeDisplay" in run(files / "pca.mercer", "-o", tmp_path / "b.pdf").output
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ([], "Where should the picture go"),
+        (["-o", "a.bmp"], r"known are \.png, \.svg and \.pdf"),
+        (["--kind", "pie"], "There is no display 'pie'"),
+        (["--kind", "scree", "--ellipse", "hull"], "--ellipse is not for --kind scree"),
+        (["--kind", "neighborhood"], "that is of a fitted LocallyLinearEmbedding"),
+        (["--components", "0,1"], "no numbers from 1 on"),
+        (["--components", "1,9"], "there is no component 9; 3 were fitted"),
+        (["--theme", "blue"], "known are light, dark"),
+        (["--ellipse", "round"], "known are concentration, confidence, hull"),
+        (["--size", "8"], "not two numbers"),
+        (["--dpi", "1"], "not from 10 to 1200"),
+    ],
+)
+def test_what_cannot_be_drawn_is_one_sentence(files, tmp_path, options, sentence):
+    where = [] if not options or "-o" in options else ["-o", tmp_path / "a.png"]
+    with pytest.raises(WrongUse, match=sentence):
+        run(files / "pca.mercer", files / "rows.csv", *where, *options)
+    assert not (tmp_path / "a.png").exists()
+
+
+def test_a_picture_takes_no_place_of_a_model_or_of_rows(files):
+    before = (files / "rows.csv").read_bytes()
+    with pytest.raises(WrongUse):
+        run(files / "pca.mercer", files / "rows.csv", "-o", files / "rows.csv")
+    assert (files / "rows.csv").read_bytes() == before
