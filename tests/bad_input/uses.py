@@ -304,6 +304,34 @@ OPENED = [
     refused("no columns at all", lambda: open_rows(stored("x.csv"), columns=[]), "0 columns"),
     refused("all columns dropped", lambda: open_rows(stored("x.csv"), drop=["a", "b", "ab", "d"]), "0 columns"),
     refused("columns of a matrix", lambda: open_rows(stored("x.npy"), columns=["a"]), "no column names"),
+    *[
+        refused(f"{name} as a number", lambda name=name: open_rows(stored("x.csv"), **{name: 3}), f"{name} has to be")
+        for name in (
+            "id",
+            "label",
+            "keep",
+            "delimiter",
+            "decimal",
+            "encoding",
+            "format",
+            "array",
+            "layer",
+            "obsm",
+            "resize",
+        )
+    ],
+    refused("keep as numbers", lambda: open_rows(stored("x.csv"), keep=[0]), "no column 0"),
+    refused(
+        "names that are not there", lambda: open_rows(stored("x.csv"), id="AB"), "no column 'AB'.*Did you mean 'ab'"
+    ),
+    refused("a label of a matrix", lambda: open_rows(stored("x.npy"), label="a"), "no column names"),
+    refused("a decimal mark of a matrix", lambda: open_rows(stored("x.npy"), decimal=","), "is no text"),
+    refused("an unknown format", lambda: open_rows(stored("x.csv"), format="docx"), "files of this kind"),
+    refused("a feature that is kept", lambda: open_rows(stored("x.csv"), "a", keep="a"), "as what is none"),
+    refused("all columns kept", lambda: open_rows(stored("x.csv"), keep=["a", "b", "ab", "d"]), "0 columns"),
+    refused(
+        "a label and the other way round", lambda: open_rows(stored("x.csv"), label="a", transpose=True), "columns are"
+    ),
     refused("a path that is None", lambda: open_rows(None), "None"),
     refused("a path that is a number", lambda: open_rows(3), "int"),
     refused("a file that is not there", lambda: open_rows("nowhere.csv"), "nowhere.csv: there is no such file"),

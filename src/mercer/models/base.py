@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 
-from mercer.arrays import Array
+from mercer.arrays import Array, to_numpy
 from mercer.blocks import rows_at_a_time
 from mercer.errors import in_short, shortened
 from mercer.fits.door import file_of
@@ -131,8 +131,19 @@ class Model(WithRoomsAbove, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
                     on_pass((start + len(block)) / n_rows)
 
     def _annotated(self, known: Annotations) -> Annotations:
-        """What a .h5ad file is told beside the scores."""
-        return replace(known, key=_KEYS.get(type(self).__name__, type(self).__name__.lower()))
+        """What a .h5ad file is told beside the scores: of axes their loadings and variances, where scanpy has them."""
+        told = replace(known, key=_KEYS.get(type(self).__name__, type(self).__name__.lower()))
+        if not hasattr(self, "components_"):
+            return told
+        return replace(
+            told,
+            loadings=to_numpy(self.components_).T,
+            variances={
+                "variance": to_numpy(self.explained_variance_),
+                "variance_ratio": to_numpy(self.explained_variance_ratio_),
+            },
+            params={"zero_center": True, "use_highly_variable": False, **known.params},
+        )
 
     def _by_blocks(self, items: Items, function: Callable[[Any, int], Array] | None = None) -> Array:
         """The scores of all items (or another function of them, with as many columns) in one array."""

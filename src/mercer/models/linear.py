@@ -18,7 +18,6 @@ from mercer.fits.linear.task import Axes
 from mercer.fits.linear.units import about_range, certificate_in, squared_units
 from mercer.inputs import table, told_where
 from mercer.models.base import Model
-from mercer.outlets import Annotations
 from mercer.plans.plan import Plan
 from mercer.readings.components import shares
 from mercer.rounding import UNIT, UNIT_SINGLE
@@ -165,16 +164,6 @@ class LinearModel(Model):
             Those of the plane of the axes that are nearest.
         """
         return self.inverse_transform(self.transform(X))
-
-    def _annotated(self, known: Annotations) -> Annotations:
-        """Where scanpy has them: loadings, variances and their ratios."""
-        variances = {"variance": self.explained_variance_, "variance_ratio": self.explained_variance_ratio_}
-        return replace(
-            super()._annotated(known),
-            loadings=to_numpy(self.components_).T,
-            variances={name: to_numpy(values) for name, values in variances.items()},
-            params={"zero_center": True, "use_highly_variable": False, **known.params},
-        )
 
     def decorrelate(self, X: Any) -> Array:
         """X turned into the coordinates of all axes: nothing is lost, and the covariance of the scores is diagonal.

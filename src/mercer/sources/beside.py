@@ -1,18 +1,16 @@
 """Columns that stand beside the features: names of rows, labels, and what is written along as it is."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, overload
 
 from mercer.arrays import arrow
 from mercer.errors import BadData, NoRoom, counted, listed
 from mercer.limits import bytes_in_words
-from mercer.sources.dialect import is_empty_field
+from mercer.sources.dialect import GAPS
 
 __all__ = ["Column", "as_typed", "refuse_doubles"]
 
-_ZEROS_FIRST = re.compile(r"[+-]?0\d+|\+.*", re.ASCII)  # a code, not a number
-_WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
+_CODE = r"^[+-]?0[0-9]+$|^\+"  # 007 and +49: no numbers
 
 
 class Column(Sequence[Any]):
@@ -64,7 +62,8 @@ class Column(Sequence[Any]):
     @property
     def distinct(self) -> bool:
         """Whether each cell is there, and no two are the same."""
-        empty = arrow("types").is_string(self.cells.type) and any(cell == "" for cell in self)
+        texts = arrow("types").is_string(self.cells.type)
+        empty = texts and arrow("compute").any(arrow("compute").equal(self.cells, "")).as_py()
         return not empty and self.cells.null_count == 0 and len(self.cells.unique()) == len(self)
 
     def formulas(self) -> list[str]:
@@ -77,7 +76,8 @@ class Column(Sequence[Any]):
     def doubles(self) -> list[Any]:
         """The cells that are there more than once."""
         counts = self.cells.value_counts()
-        return [each["values"].as_py() for each in counts if each["counts"].as_py() > 1]
+        more = arrow("compute").greater(counts.field("counts"), 1)
+        return list(counts.field("values").filter(more).to_pylist())
 
 
 def refuse_doubles(column: Column, name: str, label: str) -> None:
@@ -96,19 +96,25 @@ def refuse_doubles(column: Column, name: str, label: str) -> None:
 
 def as_typed(column: Column, decimal: str = ".") -> Column:
     """Texts of a file as what all of them are: numbers, truths or dates; codes such as 007 stay texts."""
-    texts, lib = list(column), arrow("lib")
-    there = [text for text in texts if not is_empty_field(text)]
-    if not there or any(_ZEROS_FIRST.fullmatch(text) for text in there):
+    lib, compute = arrow("lib"), arrow("compute")
+    texts = compute.utf8_trim_whitespace(column.cells)
+    gap = compute.is_in(compute.utf8_lower(texts), lib.array(sorted(GAPS)))
+    there = texts.filter(compute.invert(gap))
+
+    def all_match(pattern: str) -> bool:
+        return bool(compute.all(compute.match_substring_regex(there, pattern)).as_py())
+
+    if not len(there) or compute.any(compute.match_substring_regex(there, _CODE)).as_py():
         return column
-    whole = all(_WHOLE.fullmatch(text) for text in there)
-    filled = [None if is_empty_field(text) else text.strip() for text in texts]
-    if decimal == "," and not whole:
-        filled = [text if text is None or "." in text else text.replace(",", ".") for text in filled]
+    whole = all_match("^[+-]?[0-9]+$")
+    filled = compute.if_else(gap, lib.scalar(None, lib.string()), texts)
+    if decimal == "," and all_match("^[^.]*$"):
+        filled = compute.replace_substring(filled, ",", ".")
     for kind in (lib.int64(),) if whole else (lib.float64(), lib.bool_(), lib.date32(), lib.timestamp("s")):
-        if kind == lib.bool_() and not all(text.lower() in ("true", "false") for text in there):
+        if kind == lib.bool_() and not all_match("(?i)^(true|false)$"):
             continue
         try:
-            return Column(lib.array(filled, lib.string()).cast(kind))
+            return Column(filled.cast(kind))
         except lib.ArrowInvalid:
             continue
     return column

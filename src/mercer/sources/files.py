@@ -105,12 +105,13 @@ def open_rows(
     (100, 3)
     """
     path, most = Path(path), parse_memory(memory_limit)
-    asked = Asked(
-        _as_names(columns, "columns"), _as_names(drop, "drop") or (), id, label, _as_names(keep, "keep") or (), most
-    )
+    own = {".npz": {"array": array}, ".h5ad": {"layer": layer, "obsm": obsm}, _FOLDER: {"resize": resize}}
+    texts = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
+    _refuse_others({"id": id, "label": label, "format": format} | texts | own[".npz"] | own[".h5ad"] | own[_FOLDER])
+    beside = id, label, _as_names(keep, "keep") or ()
+    asked = Asked(_as_names(columns, "columns"), _as_names(drop, "drop") or (), *beside, most)
     said = said_of_texts(header, delimiter, decimal, encoding)
     kind = _kind_of(path, format)
-    own = {".npz": {"array": array}, ".h5ad": {"layer": layer, "obsm": obsm}, _FOLDER: {"resize": resize}}
     _refuse_options(path, kind, asked, said, own)
     rows: Rows
     if kind == ".npy":
@@ -182,6 +183,7 @@ def open_texts(
     2
     """
     path, most = Path(path), parse_memory(memory_limit)
+    _refuse_others({"id": id, "label": label, "delimiter": delimiter, "encoding": encoding, "format": format})
     if case not in (None, *_CASES):
         raise ValueError(f"case must be upper, lower or None; got {in_short(case)}.")
     kind = ending(path) if format is None else f".{format.lower().removeprefix('.')}"
@@ -206,6 +208,13 @@ def open_texts(
     found = Texts(turned, plain(path), names=names, heading=heading, path=path)
     found.beside = along
     return found
+
+
+def _refuse_others(options: dict[str, Any]) -> None:
+    """Names and marks are texts."""
+    for name, value in options.items():
+        if value is not None and not isinstance(value, str):
+            raise BadData(f"{name} has to be a text, or None; got {in_short(value)}.")
 
 
 def _kind_of(path: Path, format: str | None) -> str:

@@ -60,8 +60,8 @@ def refuse_unknown(said: Sequence[str], names: Sequence[str], label: str) -> Non
     unknown = [name for name in said if name not in names]
     if not unknown:
         return
-    near = get_close_matches(unknown[0], [str(name) for name in names[:10_000]], 3, 0.6)
-    small = [name for name in names if str(name).lower() == unknown[0].lower()]
+    near = get_close_matches(str(unknown[0]), [str(name) for name in names[:10_000]], 3, 0.6)
+    small = [name for name in names if str(name).lower() == str(unknown[0]).lower()]
     guess = f" Did you mean {listed(map(repr, dict.fromkeys([*small, *near])))}?" if small or near else ""
     has = listed(map(repr, names), 20)
     raise BadData(f"{label} has no column {listed(map(repr, unknown))}; it has {has}.{guess}")

@@ -67,7 +67,7 @@ class TableRows(FileRows):
         bad = {name: kind for name, kind in _text_columns(self.kinds).items() if name in mine}
         if not bad:
             return
-        wrong = bad if asked.columns is not None else self._numbers_gone_wrong(bad)
+        wrong = bad if asked.columns is not None else self._numbers_gone_wrong(bad, asked.most)
         if wrong or len(bad) == len(self.columns):
             self._refuse_text(wrong or bad)
         first = next(iter(bad))
@@ -82,9 +82,10 @@ class TableRows(FileRows):
                 "--drop NAME, --keep NAME. A kernel of tables (--table) compares them."
             )
 
-    def _numbers_gone_wrong(self, texts: dict[str, str]) -> dict[str, str]:
+    def _numbers_gone_wrong(self, texts: dict[str, str], most: float) -> dict[str, str]:
         """The columns of texts that were meant to be numbers, by their first cells: someone should correct those."""
         names = [name for name in texts if _is_text(self.kinds[name])]
+        self._refuse_claims(names, most)
         batch: Any = next(iter(self._batches_of(names)), None) if names else None
         wrong = {name: kind for name, kind in texts.items() if arrow("types").is_decimal(self.kinds[name])}
         for name in names if batch is not None else ():
@@ -108,11 +109,19 @@ class TableRows(FileRows):
 
     def column(self, name: str, most: float = float("inf"), typed: bool = False) -> Column:
         """All cells of any column, held in memory."""
-        what, claimed = f"Column {name!r} of {self.label}", self._claimed(name)
-        if claimed > most:
-            raise NoRoom(f"{what} claims {bytes_in_words(claimed)}, over the limit of {bytes_in_words(most)}.")
+        self._refuse_claims([name], most)
         pieces = (batch.column(name) for batch in self._batches_of((name,)))
-        return Column.of(pieces, what, most)
+        return Column.of(pieces, f"Column {name!r} of {self.label}", most)
+
+    def _refuse_claims(self, names: Sequence[str], most: float) -> None:
+        """Before anything of these columns is unpacked."""
+        claimed = self._claimed(names)
+        if claimed > most:
+            which = f"Column {names[0]!r}" if len(names) == 1 else f"{counted(len(names), 'column')} of texts"
+            limit = bytes_in_words(most)
+            raise NoRoom(
+                f"{which} of {self.label}: to read takes {bytes_in_words(claimed)}, over the limit of {limit}."
+            )
 
     def _pieces(self, size: int) -> Iterator[Array]:
         for batch in self._batches():
@@ -141,8 +150,8 @@ class TableRows(FileRows):
     @abstractmethod
     def _count(self) -> int: ...
 
-    def _claimed(self, name: str) -> int:
-        """Bytes that a column takes while it is read, by what the file says of itself."""
+    def _claimed(self, names: Sequence[str]) -> int:
+        """Bytes that columns take while they are read, by what the file says of itself."""
         return 0
 
     def _batches(self) -> Iterator[Any]:
@@ -170,8 +179,8 @@ class ParquetRows(TableRows):
         self.overhead = max(usual, 3 * largest_pages(self.path, state, self.columns))
         return rows
 
-    def _claimed(self, name: str) -> int:
-        return 3 * largest_pages(self.path, arrow("parquet").read_metadata(self.path), (name,))
+    def _claimed(self, names: Sequence[str]) -> int:
+        return 3 * largest_pages(self.path, arrow("parquet").read_metadata(self.path), names)
 
     def _batches_of(self, columns: Sequence[str]) -> Iterator[Any]:
         with arrow("parquet").ParquetFile(self.path, buffer_size=_WINDOW, pre_buffer=False) as file:
@@ -190,8 +199,8 @@ class ArrowRows(TableRows):
         self.overhead = 4 * found.largest + found.dictionaries  # as it is read, unpacked and chosen from
         return found.rows
 
-    def _claimed(self, name: str) -> int:
-        found = claimed_batches(self.path, self._schema(), (name,))
+    def _claimed(self, names: Sequence[str]) -> int:
+        found = claimed_batches(self.path, self._schema(), names)
         return 4 * found.largest + found.dictionaries
 
     def _batches_of(self, columns: Sequence[str]) -> Iterator[Any]:
