@@ -31,6 +31,7 @@ from mercer.readings.preimages import (
     number_outside,
     search_texts,
 )
+from mercer.readings.preimages.radial import Radial
 
 __all__ = ["WithWayBack"]
 
@@ -132,13 +133,11 @@ class WithWayBack(KernelModel):
 
     def _beside(self, items: Any) -> Array:
         """‖φ(x) − p‖ of every item: how far it is from the space of the components; 0 where none is asked for."""
-        if is_precomputed(self) or items.by_matrix or not self._has_noise():
+        radial = self.preimage in (None, "auto") and Radial.of(self.kernel_, np.empty((0, 0))) is not None
+        if not radial:
             return np.zeros(len(items))
         squares = np.concatenate([squares for _, squares in self._scored(items, self._squares)])
         return np.sqrt(np.maximum(squares[:, 1] - squares[:, 0], 0.0))
-
-    def _has_noise(self) -> bool:
-        return self.preimage in (None, "auto") and self.kernel_.takes == "rows" and not is_linear(self.kernel_)
 
     def _checked_scores(self, X: Any) -> Array:
         X = table(X)

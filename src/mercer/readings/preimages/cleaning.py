@@ -19,6 +19,7 @@ __all__ = ["Cleaner", "Levels", "held_out_share", "learn_cleaner", "scores_of"]
 _LOOKED_AT, _LEARNED_FROM = 500, 3000  # rows from which a ridge is chosen, and a map learned, at most
 _SOME = 300  # rows that say how far from the components rows lie, at every level
 _LEVELS = 2.0 ** (np.arange(-6, 4) / 2)  # of noise, times the deviation of a column in the mean
+_READ = 0.9  # of rows with noise of a level on them, whose distance says so, or one level more or less
 _RIDGES = 10.0 ** np.arange(-4.0, 1.5, 0.5)  # times the mean of k(y, y)
 _WIDTHS = 0.3, 1.0, 3.0  # γ times the median squared distance of the scores
 _KNOTS = 65  # of the rising line of a column
@@ -33,23 +34,34 @@ def scores_of(expansion: Expansion, rows: Array, threads: int = 1) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """How far rows of the fit lie from the components, ‖φ(x) − p‖, with noise of every level on them."""
+    """How far rows of the fit lie from the components, ‖φ(x) − p‖, with noise of every level on them.
+
+    One row has as many numbers to tell its noise by as it has columns: in few dimensions its distance says little, and
+    levels that rows of the fit do not tell are not told of others.
+    """
 
     sigmas: Array
     medians: Array  # of the distance, at every level
     most: float  # of rows as they are
+    readable: Array
 
     @classmethod
     def of(cls, expansion: Expansion) -> "Levels":
         rows = np.asarray(expansion.rows[spread_over(expansion.n, _SOME)], dtype=np.float64)
         sigmas = _LEVELS * np.sqrt(np.mean(np.var(expansion.rows, axis=0, dtype=np.float64)))
-        found = [_distances(expansion, rows + sigma * _noise(rows)) for sigma in sigmas]
-        return cls(sigmas, np.median(found, axis=1), float(_distances(expansion, rows).max()))
+        found = np.array([_distances(expansion, rows + sigma * _noise(rows)) for sigma in sigmas])
+        medians, most = np.median(found, axis=1), float(_distances(expansion, rows).max())
+        told = cls(sigmas, medians, most, np.ones(len(sigmas), dtype=bool)).among(found.ravel()).reshape(found.shape)
+        near = (told >= 0) & (np.abs(told - np.arange(len(sigmas))[:, None]) <= 1)
+        return cls(sigmas, medians, most, near.mean(axis=1) >= _READ)
 
     def among(self, distances: Array) -> Array:
-        """The number of the level of every row by its own distance; −1 of rows no farther away than rows are."""
+        """The number of the level of every row by its own distance; −1 where none can be told.
+
+        That is: of rows no farther away than rows are, and at levels that are not readable.
+        """
         nearest = np.abs(distances[:, None] - self.medians).argmin(axis=1)
-        return np.where(distances > self.most, nearest, -1)
+        return np.where((distances > self.most) & self.readable[nearest], nearest, -1)
 
 
 def _distances(expansion: Expansion, rows: Array) -> Array:

@@ -71,6 +71,8 @@ class WaysBack:
 
     def _calm(self, Y: Array, method: str, noisy: Array, limits: Limits) -> Array:
         """Rows no farther away than rows of the fit by the method; others by what is learned for their level."""
+        if self.radial is None or not noisy.any():
+            return self._found(Y, method, True, limits)
         out, levels = np.empty((len(Y), self.expansion.rows.shape[1])), self.levels.among(noisy)
         for level in np.unique(levels):
             there = np.flatnonzero(levels == level)
@@ -86,7 +88,7 @@ class WaysBack:
             self._cleaners[level] = cleaner, self._share(cleaner)
         cleaner, share = self._cleaners[level]
         learned = np.vstack([cleaner.rows(Y[some]) for some in self.expansion.blocks(len(Y), len(cleaner.scores))])
-        return share * learned + (1 - share) * self._by_blocks(Y, self._by_neighbours, None, None, limits)
+        return share * learned + (1 - share) * self._by_blocks(Y, "kwok-tsang", None, None, limits)
 
     def _share(self, cleaner: Cleaner) -> float:
         """Of the regression, by some rows of the fit that neither has seen."""
@@ -95,11 +97,7 @@ class WaysBack:
         squared = e.to_rows(Y)
         squared[np.arange(len(own)), own] = np.inf
         near, apart = nearest_rows(squared, min(NEIGHBOURS, max(e.n - 1, 1)))
-        return held_out_share(e.rows[own], cleaner.held_out[some], self._block(Y, self._by_neighbours, near, apart))
-
-    @property
-    def _by_neighbours(self) -> str:
-        return "local" if self.radial is None else "kwok-tsang"
+        return held_out_share(e.rows[own], cleaner.held_out[some], self._by_distances(Y, near, apart))
 
     @cached_property
     def levels(self) -> Levels:
