@@ -93,9 +93,10 @@ class WithWayBack(KernelModel):
     def denoise(self, X: Any, return_error: bool = False) -> Any:
         """The pre-images of the projections of X onto the components: what is left without the directions not kept.
 
-        With ``preimage`` None or "auto", what is found is compared with its neighbours among the rows of the fit. A
-        row that lies beside these farther than rows do is drawn to them, as the best linear guess says: the noise that
-        a projection leaves is taken off, and rows without noise stay as they are. Texts, tables and other things
+        With ``preimage`` None or "auto", and a kernel of Euclidean distances, each row tells the level of its noise by
+        its own distance ‖φ(x) − p‖ from the components. What is learned from rows of the fit with such noise on them
+        then takes it off: s·line(ridge(y)) + (1 − s)·neighbours(y). Rows that tell no noise, and those of other
+        kernels, are drawn to their neighbours if they lie beside these farther than rows do. Texts, tables and things
         become the item of the fit that is nearest. Any other ``preimage`` is taken as it is.
 
         Parameters
