@@ -153,8 +153,10 @@ class BiplotDisplay(Display):
             Of the arrows; "cos2": by the share of each column that the plane shows.
         legend : bool, default=True
             Whether to draw the legend of the groups.
-        points, arrows : dict, default=None
-            Settings of points for `Axes.scatter`, and of arrows for `matplotlib.patches.FancyArrowPatch`.
+        points : dict, default=None
+            Settings of points for `matplotlib.axes.Axes.scatter`.
+        arrows : dict, default=None
+            Settings of arrows for `matplotlib.patches.FancyArrowPatch`.
 
         Returns
         -------

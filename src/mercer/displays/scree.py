@@ -8,6 +8,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.displays.asking import prefix_of, require, shares_of
 from mercer.displays.base import Display
+from mercer.displays.spectrum import proven_intervals
 from mercer.displays.words import percent
 from mercer.errors import BadData, in_short
 from mercer.readings.rules.suggestion import Suggestion
@@ -79,8 +80,10 @@ class ScreeDisplay(Display):
         ----------
         model : PCA, IncrementalPCA or KernelPCA
             A fitted one.
-        X, y : array-like, default=None
-            The rows of the fit, and labels, for rules that need them; see `mercer.suggest`.
+        X : array-like, default=None
+            The rows of the fit, for rules that need them; see `mercer.suggest`.
+        y : array-like of shape (n_samples,), default=None
+            Labels, for the rule that needs them.
         rules : bool, default=True
             Whether to ask `mercer.suggest`.
         random_state : int, Generator or None, default=None
@@ -201,14 +204,11 @@ def _whole_numbers() -> Any:
     return part("ticker").MaxNLocator(integer=True, nbins=12)
 
 
-def _proven(model: Any, shares: Array) -> dict[str, Array | None]:
+def _proven(model: Any, shares: Array) -> dict[str, Any]:
     """The intervals of the certificate as shares: eigenvalues of the fit over their sum."""
-    certificate = model.certificate_
-    lower, upper = getattr(certificate, "lower", None), getattr(certificate, "upper", None)
-    values = np.asarray(getattr(model, "eigenvalues_", getattr(model, "singular_values_", shares)), dtype=np.float64)
-    values = values if hasattr(model, "eigenvalues_") else values**2
+    values, lower, upper = proven_intervals(model)
     there = np.flatnonzero((shares > 0) & (values > 0))
-    if lower is None or upper is None or len(lower) != len(shares) or not len(there):
+    if lower is None or upper is None or not len(there):
         return {"lower": None, "upper": None}
     whole = values[there[0]] / shares[there[0]]
-    return {"lower": np.asarray(lower) / whole, "upper": np.asarray(upper) / whole}
+    return {"lower": lower / whole, "upper": upper / whole}
