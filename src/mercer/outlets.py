@@ -10,7 +10,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from errno import EACCES, EINVAL, EISDIR, ENOTSUP
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.annotated import Annotations, element, mapping
 from mercer.arrays import Array, arrow, hdf5
 from mercer.errors import CannotWrite, WrongUse
 from mercer.terminal import end_quietly, plain
@@ -71,18 +72,6 @@ def _cells(column: Sequence[Any]) -> Any:
         return lib.array(column)
     texts = (bytes(text).decode("latin-1") if isinstance(text, bytes) else str(text) for text in column)
     return lib.array([text.encode("utf-8", "backslashreplace").decode() for text in texts], lib.string())
-
-
-@dataclass(frozen=True)
-class Annotations:
-    """What a .h5ad file is told of a fit, beside the scores: it is a copy of the file that rows were read from."""
-
-    source: Path
-    key: str = ""  # of the scores in obsm, after X_
-    used: Array | None = None  # the numbers of the columns that were features; None: there are no loadings
-    loadings: Array | None = None  # a row for each of those
-    variances: Mapping[str, Array] = field(default_factory=dict)
-    params: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -343,14 +332,14 @@ def _h5ad(file: Any, table: _Table) -> Iterator[_Sink]:
         shutil.copyfileobj(source, file, 1 << 24)
     with hdf5().File(file, "r+") as store:
         shape = table.n_rows, len(table.names)
-        scores = _element(store, "obsm", f"X_{told.key}", np.empty((0, 0)), shape, table.dtype)
+        scores = element(store, "obsm", f"X_{told.key}", np.empty((0, 0)), shape, table.dtype)
         if told.used is not None and told.loadings is not None:
             n_columns = len(store["var"][store["var"].attrs["_index"]])
             loadings = np.zeros((n_columns, told.loadings.shape[1]))
             loadings[told.used] = told.loadings
-            _element(store, "varm", "PCs", loadings)
+            element(store, "varm", "PCs", loadings)
         if told.variances:
-            _mapping(store, f"uns/{told.key}", {"params": told.params, **told.variances})
+            mapping(store, f"uns/{told.key}", {"params": told.params, **told.variances})
         start = 0
 
         def sink(block: Array) -> None:
@@ -359,36 +348,6 @@ def _h5ad(file: Any, table: _Table) -> Iterator[_Sink]:
             start += len(block)
 
         yield sink
-
-
-def _element(store: Any, group: str, name: str, values: Any, shape: Any = None, dtype: Any = None) -> Any:
-    """An array in a group, with the marks by which anndata knows it; what had its name is taken away."""
-    home = _mapping(store, group, {})
-    if name in home:
-        del home[name]
-    made = home.create_dataset(name, shape, dtype) if shape else home.create_dataset(name, data=values)
-    text, scalar = isinstance(values, str), np.ndim(values) == 0
-    _mark(made, "string" if text else "numeric-scalar" if scalar else "array", "0.2.0")
-    return made
-
-
-def _mapping(store: Any, name: str, content: Mapping[str, Any]) -> Any:
-    """A group with these elements, and the groups above it; what others have put there stays."""
-    made = store
-    for part in filter(None, name.split("/")):
-        made = made.require_group(part)
-        if "encoding-type" not in made.attrs:
-            _mark(made, "dict", "0.1.0")
-    for key, value in content.items():
-        if isinstance(value, Mapping):
-            _mapping(made, key, value)
-        else:
-            _element(made, "", key, value)
-    return made
-
-
-def _mark(element: Any, kind: str, version: str) -> None:
-    element.attrs["encoding-type"], element.attrs["encoding-version"] = kind, version
 
 
 @contextmanager

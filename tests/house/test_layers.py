@@ -17,7 +17,7 @@ FLOORS = {
             ["terminal", "limits", "blocks", "unpromised"],
             ["errors"],
             ["arrays", "kernel_names", "rule_names"],
-            ["rounding", "blas", "inputs", "symmetric", "threads"],
+            ["rounding", "blas", "inputs", "symmetric", "threads", "annotated"],
             ["sums", "progress", "outlets"],
             ["squares"],
             ["sources"],
