@@ -1,6 +1,6 @@
 """All suites, in the order of the README."""
 
-from benchmarks.every_model import plans, small_fits
+from benchmarks.every_model import model_files, plans, small_fits
 from benchmarks.fingerprints import fingerprints
 from benchmarks.kernel_pca import choosing_landmarks, warm_starts
 from benchmarks.kernel_pca.suites import HELD, LANDMARKS, LARGE
@@ -16,7 +16,7 @@ from benchmarks.texts.suites import STRINGS
 ALL = [
     PCA, large_means.STUDY, HELD, LARGE, LANDMARKS, choosing_landmarks.STUDY, warm_starts.STUDY, fingerprints.STUDY,
     LLE, STRINGS, duplicates.STUDY, famd.STUDY, denoising.STUDY, novelty.STUDY, tuning.STUDY,
-    plans.SUITE, small_fits.STUDY,
+    plans.SUITE, small_fits.STUDY, model_files.STUDY,
 ]  # fmt: skip
 SUITES = {suite.name: suite for suite in ALL}
 

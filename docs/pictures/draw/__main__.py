@@ -10,7 +10,18 @@ that are kept in benchmarks/.
 import argparse
 from pathlib import Path
 
-from docs.pictures.draw import choose, denoising, drives, landmarks, lle, molecules, plots, three_clusters, wall
+from docs.pictures.draw import (
+    choose,
+    denoising,
+    drives,
+    landmarks,
+    lle,
+    molecules,
+    plots,
+    terminal,
+    three_clusters,
+    wall,
+)
 
 PICTURES = (
     lle.PICTURES
@@ -22,6 +33,7 @@ PICTURES = (
     | denoising.PICTURES
     | choose.PICTURES
     | plots.PICTURES
+    | terminal.PICTURES
 )
 
 
