@@ -129,6 +129,12 @@ def test_what_is_written_along_can_be_said_again(home, tmp_path):
     assert list(found.columns) == ["plant", "extra", "kind", "pca0", "pca1"]
 
 
+def test_columns_of_the_model_may_be_said_again_and_others_dropped(home, tmp_path):
+    plain, _ = table_of(home, "transform pca.mercer turned.csv", tmp_path)
+    said, _ = table_of(home, "transform pca.mercer turned.csv --columns c,a,b --drop extra", tmp_path)
+    pd.testing.assert_frame_equal(plain, said)
+
+
 def test_a_label_that_is_gone_is_told_and_no_reason_to_stop(home, tmp_path):
     NEW[["a", "b", "c"]].to_csv(tmp_path / "bare.csv", index=False)
     found, said = table_of(home, f"transform pca.mercer {tmp_path}/bare.csv", tmp_path)
@@ -278,6 +284,18 @@ WRONG = {
     "truncated": ("transform short.mercer new.csv", 3, "short.mercer"),
     "another version": ("transform future.mercer new.csv", 3, "future.mercer"),
     "one bit": ("transform bit.mercer new.csv", 3, "bit.mercer"),
+    "other columns": (
+        "transform pca.mercer new.csv --columns a,b",
+        3,
+        "--columns are those of the model, 'a', 'b', 'c'",
+    ),
+    "a column less": ("transform pca.mercer new.csv --drop b", 3, "--drop: the model needs the column 'b'"),
+    "a text of rows": ("transform pca.mercer new.csv --text kind", 2, "--text says nothing to a model of rows"),
+    "columns of texts": (
+        "transform names.mercer names.txt --columns a",
+        2,
+        "--columns says nothing to a model of texts",
+    ),
     "no such label": ("transform pca.mercer new.csv --label knid", 3, "no column 'knid'"),
     "over the rows": ("transform pca.mercer new.csv -o new.csv", 2, "rows are read from"),
     "over the model": ("transform pca.mercer new.csv -o pca.mercer", 2, "files of this kind cannot be written"),
