@@ -8,7 +8,7 @@ TWO    := -n 2 --dist worksteal  # processes that share the tests
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help demo attack test test-all lint bench pictures reference test-cpus test-lowest test-next format clean
+.PHONY: help demo docs attack test test-all lint bench pictures reference test-cpus test-lowest test-next format clean
 
 help:  ## this list
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -16,10 +16,13 @@ help:  ## this list
 demo: .venv/.demo  ## draw the lectures' figures into gallery/index.html
 	$(BIN)/mercer demo
 
+docs: .venv/.docs  ## the documents as a site that opens offline: build/docs/html/index.html
+	$(BIN)/python -m docs.site $(ARGS)
+
 test: .venv/.dev  ## run all tests, the linters among them
 	$(BIN)/python -m pytest $(TWO) $(ARGS)
 
-test-all: .venv/.dev  ## the slow ones as well
+test-all: .venv/.dev .venv/.docs  ## the slow ones as well
 	$(BIN)/python -m pytest $(TWO) -m "" $(ARGS)
 
 attack: .venv/.dev  ## 4 000 hostile problems against every certificate; ARGS="--seed 1 --only FAMILY" (some minutes)
@@ -62,6 +65,10 @@ clean:  ## remove .venv, caches and the drawn gallery
 # The stamps: written last by the bootstrap, renewed when the requirements change.
 .venv/.demo: pyproject.toml tools/bootstrap.py
 	@$(PYTHON) tools/bootstrap.py $@ app
+
+.venv/.docs: pyproject.toml tools/bootstrap.py
+	@$(PYTHON) tools/bootstrap.py $@ app docs
+	@touch .venv/.demo
 
 .venv/.dev: pyproject.toml tools/bootstrap.py
 	@$(PYTHON) tools/bootstrap.py $@ app test lint

@@ -1,4 +1,4 @@
-"""`make reference`: the pages of docs/reference, and the lists of docs/design/house.md, written from the code.
+"""`make reference`: docs/reference, docs/gallery.md and the lists of docs/design/house.md, written from the code.
 
     python tools/reference.py
 
@@ -10,6 +10,7 @@ import re
 import runpy
 import sys
 from collections.abc import Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,6 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 HOUSE = DOCS / "design" / "house.md"
 NOTE = "Written from the code by `make reference`; do not edit."
+MODULES = ("mercer", "mercer.kernels")  # whose names are public
 LISTED = ("Parameters", "Attributes", "Returns", "Yields", "Raises")  # sections of docstrings that are lists
 LATER = ("Examples", "Notes", "See Also", "References")
 
@@ -100,11 +102,8 @@ def described(module: ModuleType, name: str) -> Iterator[str]:
 
 
 def api() -> str:
-    import mercer
-    from mercer import kernels
-
     lines = ["# Public names", "", NOTE, ""]
-    for module in (mercer, kernels):
+    for module in map(import_module, MODULES):
         lines += [f"## {module.__name__}", "", _fenced(_plain((module.__doc__ or "").strip())), ""]
         for name in sorted(module.__all__, key=str.lower):
             if callable(getattr(module, name)):
@@ -153,6 +152,25 @@ def errors() -> str:
             also = ", ".join(f"`{base.__name__}`" for base in kind.__bases__)
             lines.append(f"| `{name}` | {also} | {code} | {_cell(kind.__doc__)} |")
     return _page(lines)
+
+
+# ---------------------------------------------------------------------- docs/gallery.md
+
+
+def gallery() -> str:
+    from mercer.report.gallery import load, scripts
+
+    lines = ["# Gallery", "", NOTE, "", GALLERY, "", "| | figure | slides | script |", "|---|---|---|---|"]
+    for path in scripts():
+        script = load(path)
+        title = (script.__doc__ or "").strip().partition("\n")[0]
+        lines.append(f"| {int(path.name[:2])} | {title} | {script.SLIDES} | [{path.stem}](../examples/{path.name}) |")
+    return _page(lines)
+
+
+GALLERY = """\
+The figures of [the lectures](lectures.md), each a script of a page that computes, checks what it claims, and draws.
+`make demo` draws all of them into one page that opens offline, and `make docs` shows them here, with their claims."""
 
 
 # ---------------------------------------------------------------------- docs/design/house.md
@@ -206,7 +224,13 @@ def _page(lines: Iterable[str]) -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-PAGES = {"reference/api.md": api, "reference/cli.md": cli, "reference/errors.md": errors, "design/house.md": house}
+PAGES = {
+    "reference/api.md": api,
+    "reference/cli.md": cli,
+    "reference/errors.md": errors,
+    "gallery.md": gallery,
+    "design/house.md": house,
+}
 
 
 def main() -> None:

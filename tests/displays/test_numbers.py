@@ -291,3 +291,10 @@ def test_images_of_many_rows_leave_out_none(monkeypatch):
     np.testing.assert_allclose(image.get_array()[0, 0, :3], grey)  # most rows there have no label
     alone = drawn("scores", y=np.where(np.arange(40) < 30, np.nan, ROWS[:, 0]))
     assert alone.ax_.images[0].get_array()[0, 0] == pytest.approx(np.log1p(40))
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1e150])
+def test_units_change_no_association(unit):
+    usual, other = associations(ROWS, METADATA), associations(unit * ROWS, {"tree": GROUPS, "size": unit * ROWS[:, 0]})
+    np.testing.assert_allclose(other.values, usual.values, atol=1e-12)
+    np.testing.assert_allclose(other.p_values, usual.p_values, atol=1e-12)

@@ -10,7 +10,7 @@ that are kept in benchmarks/.
 import argparse
 from pathlib import Path
 
-from docs.pictures.draw import denoising, drives, landmarks, lle, molecules, plots, three_clusters, wall
+from docs.pictures.draw import choose, denoising, drives, landmarks, lle, molecules, plots, three_clusters, wall
 
 PICTURES = (
     lle.PICTURES
@@ -20,6 +20,7 @@ PICTURES = (
     | molecules.PICTURES
     | drives.PICTURES
     | denoising.PICTURES
+    | choose.PICTURES
     | plots.PICTURES
 )
 

@@ -31,7 +31,7 @@ class MetadataDisplay(Display):
     values, p_values, adjusted_p : ndarray of shape (n_components, n_columns)
         r or η², and p-values as they are and adjusted for all pairs.
     stars : ndarray of str of shape (n_components, n_columns)
-        Of adjusted p-values: * below 0.05, ** below 0.01, *** below 0.001.
+        Of adjusted p-values: `*` below 0.05, `**` below 0.01, `***` below 0.001.
     names, labels : list of str
         Of columns and components.
     ax_, figure_, notes_ : Axes, Figure, list of str

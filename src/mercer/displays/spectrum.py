@@ -118,17 +118,23 @@ class SpectrumDisplay(Display):
             hollow = np.isin(np.arange(len(shown)), self.unresolved)
             ax.scatter(places[~hollow], shown[~hollow], s=26, color=BLUE, zorder=3)
             ax.scatter(places[hollow], shown[hollow], s=26, facecolors=look.paper, edgecolors=BLUE, zorder=3)
-            if self.beyond is not None and self.beyond > 0:
+            if self._bounded:
                 ax.axhline(self.beyond, color=ORANGE, ls="--", lw=1.3)
             ax.set(yscale="log", xlabel=f"number of the component ({self.prefix.strip()})", ylabel="eigenvalue")
-            ax.margins(y=0.12)
+            seen = [*shown, *([self.beyond] if self._bounded else [])]
+            ax.set_ylim(min(seen) / 1.6, 1.6 * max(seen))
             ax.xaxis.set_major_locator(part("ticker").MaxNLocator(integer=True, nbins=12))
             self._say(ax, look, "", self._notes())
         return self
 
+    @property
+    def _bounded(self) -> bool:
+        """Whether anything is proven of all other eigenvalues."""
+        return self.beyond is not None and 0 < self.beyond < np.inf
+
     def _notes(self) -> list[str]:
         notes = [safe(self.about, 300)]
-        if self.beyond is not None and self.beyond > 0:
+        if self._bounded:
             side = "above" if self.values[-1] > self.values[0] else "below"
             notes.append(f"Dashed: all other eigenvalues are proven to lie {side}.")
         zero = int(np.sum(self.values <= 0))

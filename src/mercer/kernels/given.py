@@ -36,7 +36,7 @@ class _OfFunction(Kernel):
 
 @dataclass(frozen=True, repr=False)
 class Pairwise(_OfFunction):
-    """k(x, y) = function(x, y, **params), called once a pair of rows. Slow: see Blockwise."""
+    """k(x, y) = `function(x, y, **params)`, called once a pair of rows. Slow: see Blockwise."""
 
     def entry_cost(self, d: int) -> float:
         return 2000.0
@@ -61,7 +61,7 @@ class Pairwise(_OfFunction):
 
 @dataclass(frozen=True, repr=False)
 class Blockwise(_OfFunction):
-    """K(X, Y) = function(X, Y, **params), called on blocks of rows and returning a len(X)×len(Y) array."""
+    """K(X, Y) = `function(X, Y, **params)`, called on blocks of rows and returning a len(X)×len(Y) array."""
 
     def block(self, X: Held, Y: Held) -> Array:
         tile = _numbers_of(self.function(X, Y, **self.params))

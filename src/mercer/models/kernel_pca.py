@@ -103,7 +103,7 @@ class KernelPCA(WithWayBack):
     eigenvectors_ : ndarray of shape (n_samples, n_components)
         Unit eigenvectors, each with its largest entry positive. (By landmarks only, there are none, and no ``X_fit_``.)
     explained_variance_ : ndarray of shape (n_components,)
-        eigenvalues_/(n − 1): with the linear kernel, that of PCA. With weights, divided by Σw − 1.
+        `eigenvalues_`/(n − 1): with the linear kernel, that of PCA. With weights, divided by Σw − 1.
     explained_variance_ratio_ : ndarray of shape (n_components,)
         Share of ``total_variance_``; nan if the kernel turned out not to be positive semi-definite.
     total_variance_ : float

@@ -31,6 +31,7 @@ from mercer.readings.preimages import (
     number_outside,
     search_texts,
 )
+from mercer.readings.preimages.radial import Radial
 
 __all__ = ["WithWayBack"]
 
@@ -92,9 +93,10 @@ class WithWayBack(KernelModel):
     def denoise(self, X: Any, return_error: bool = False) -> Any:
         """The pre-images of the projections of X onto the components: what is left without the directions not kept.
 
-        With ``preimage`` None or "auto", what is found is compared with its neighbours among the rows of the fit. A
-        row that lies beside these farther than rows do is drawn to them, as the best linear guess says: the noise that
-        a projection leaves is taken off, and rows without noise stay as they are. Texts, tables and other things
+        With ``preimage`` None or "auto", and a kernel of Euclidean distances, each row tells the level of its noise by
+        its own distance ‖φ(x) − p‖ from the components. What is learned from rows of the fit with such noise on them
+        then takes it off: s·line(ridge(y)) + (1 − s)·neighbours(y). Rows that tell no noise, and those of other
+        kernels, are drawn to their neighbours if they lie beside these farther than rows do. Texts, tables and things
         become the item of the fit that is nearest. Any other ``preimage`` is taken as it is.
 
         Parameters
@@ -124,9 +126,19 @@ class WithWayBack(KernelModel):
         """
         items = self._new_items(X)
         scores = self._by_blocks(items).astype(np.float64)
-        return self._found(scores, "auto" if self.preimage is None else self.preimage, return_error, noisy=True)
+        return self._found(
+            scores, "auto" if self.preimage is None else self.preimage, return_error, self._beside(items)
+        )
 
     # ------------------------------------------------------------------ how
+
+    def _beside(self, items: Any) -> Array:
+        """‖φ(x) − p‖ of every item: how far it is from the space of the components; 0 where none is asked for."""
+        radial = self.preimage in (None, "auto") and Radial.of(self.kernel_, np.empty((0, 0))) is not None
+        if not radial:
+            return np.zeros(len(items))
+        squares = np.concatenate([squares for _, squares in self._scored(items, self._squares)])
+        return np.sqrt(np.maximum(squares[:, 1] - squares[:, 0], 0.0))
 
     def _checked_scores(self, X: Any) -> Array:
         X = table(X)
@@ -140,7 +152,7 @@ class WithWayBack(KernelModel):
             )
         return np.asarray(scores)
 
-    def _found(self, scores: Array, method: str | None, return_error: bool, noisy: bool = False) -> Any:
+    def _found(self, scores: Array, method: str | None, return_error: bool, noisy: Array | None = None) -> Any:
         """Items for scores, and how far their images are from where the scores are."""
         if method not in (None, *PREIMAGES):  # set since the fit, which has looked at it as well
             raise ValueError(f"preimage={in_short(method)} is no way back: take {joined(PREIMAGES, 'or')}, or None.")
@@ -158,17 +170,17 @@ class WithWayBack(KernelModel):
                 rows = self._as_given(seen)
             return (rows, distances_reached(ways.expansion, seen, scores)) if return_error else rows
 
-    def _in_pieces(self, ways: WaysBack, scores: Array, method: str, noisy: bool, on_pass: OnPass) -> Any:
+    def _in_pieces(self, ways: WaysBack, scores: Array, method: str, noisy: Array | None, on_pass: OnPass) -> Any:
         """The items of all scores, some after the other, telling how far it is."""
         found = []
         whole = on_pass is None or ways.expansion.kernel.takes == "tables"
         for some in [slice(0, len(scores))] if whole else cut(len(scores), _PIECE):
-            found.append(self._items(ways, scores[some], method, noisy))
+            found.append(self._items(ways, scores[some], method, None if noisy is None else noisy[some]))
             if on_pass:
                 on_pass(some.stop / len(scores))
         return np.concatenate(found) if len(found) > 1 else found[0]
 
-    def _items(self, ways: WaysBack, scores: Array, method: str, noisy: bool) -> Any:
+    def _items(self, ways: WaysBack, scores: Array, method: str, noisy: Array | None) -> Any:
         """As the kernel compares them."""
         expansion = ways.expansion
         things = getattr(self, "_fitted_to_things", False) or expansion.kernel.takes not in ("rows", "anything")
@@ -180,7 +192,7 @@ class WithWayBack(KernelModel):
                 f"preimage={method!r} computes with rows of numbers, and {in_short(expansion.kernel)} compares "
                 f'{other}: take "auto", or "local" for the nearest of the fit.'
             )
-        if expansion.kernel.takes == "texts" and method == "auto" and not noisy:
+        if expansion.kernel.takes == "texts" and method == "auto" and noisy is None:
             return search_texts(expansion, scores)
         return expansion.rows[nearest_items(expansion, scores)]
 

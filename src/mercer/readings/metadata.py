@@ -54,7 +54,7 @@ def associations(scores: Array, metadata: Any, adjust: str = "fdr") -> Associati
     """Of scores (n×k) with columns: a frame, a dict of columns, or an array of one column or several."""
     if adjust not in ADJUSTMENTS:
         raise ValueError(f"adjust must be fdr, holm or none; got {in_short(adjust)}.")
-    columns = _columns(metadata)
+    columns, scores = _columns(metadata), _near_one(scores)
     found, of_classes, used = [], [], []
     for name, column in columns.items():
         if len(column) != len(scores):
@@ -84,11 +84,17 @@ def _columns(metadata: Any) -> dict[str, Array]:
     }
 
 
+def _near_one(values: Array) -> Array:
+    """In units in which squares are numbers; strength and p-values have none."""
+    largest = np.abs(values).max(axis=0, initial=0.0)
+    return np.asarray(values / np.where(largest > 0, largest, 1.0))
+
+
 def _of_numbers(scores: Array, column: Array) -> tuple[Array, Array]:
-    nothing = np.full(scores.shape[1], np.nan)
-    if len(column) < 3 or not np.ptp(column.astype(np.float64)) > 0:
+    nothing, column = np.full(scores.shape[1], np.nan), _near_one(column.astype(np.float64))
+    if len(column) < 3 or not np.ptp(column) > 0:
         return nothing, nothing
-    moved, other = scores - scores.mean(axis=0), column.astype(np.float64) - column.astype(np.float64).mean()
+    moved, other = scores - scores.mean(axis=0), column - column.mean()
     size = np.linalg.norm(moved, axis=0) * np.linalg.norm(other)
     r = np.clip(np.divide(other @ moved, size, out=nothing.copy(), where=size > 0), -1, 1)
     with np.errstate(divide="ignore"):

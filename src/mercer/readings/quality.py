@@ -223,12 +223,12 @@ def co_ranking(
 
       Q_NX(K) = 1/(nK)·Σᵢ |N_X(i, K) ∩ N_Y(i, K)| = 1/(nK)·#{(i, j): max(r_X(i, j), r_Y(i, j)) ≤ K}
 
+    All parameters but this one are those of `quality`.
+
     Parameters
     ----------
     n_neighbors : int or None, default=None
         The largest K, at most n − 2. None: n − 2, which takes several times as long as K = 100 if there are many rows.
-
-    The other parameters are those of `quality`.
 
     Returns
     -------

@@ -38,7 +38,9 @@ def are_classes(labels: Array) -> bool:
         return False
     if labels.dtype.kind not in "iuf":
         return True
-    return type_of_target(labels) in ("binary", "multiclass") and len(np.unique(labels)) <= _MANY_CLASSES
+    with np.errstate(invalid="ignore"):  # it compares with whole numbers, of which huge ones are none
+        kind = type_of_target(labels)
+    return kind in ("binary", "multiclass") and len(np.unique(labels)) <= _MANY_CLASSES
 
 
 def as_targets(labels: Array, classes: bool) -> Array:

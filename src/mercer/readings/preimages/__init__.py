@@ -1,8 +1,8 @@
 """Back to input space: for a point of feature space, the row, or the text, whose image comes nearest to it.
 
 `expansion` says where scores lie in feature space, and how far an image is from there. `fixed_point`, `neighbours`,
-`learned` and `descent` have the ways back to rows of numbers, `ways` chooses among them, and `texts` searches for
-texts. `radial` reads distances off kernels.
+`learned` and `descent` have the ways back to rows of numbers, `ways` chooses among them, `cleaning` learns
+to take noise off, and `texts` searches for texts. `radial` reads distances off kernels.
 """
 
 from mercer.readings.preimages.expansion import Expansion, distances_reached

@@ -11,7 +11,7 @@ from mercer.kernels.base import Kernel
 from mercer.readings.preimage import apply_inverse, learn_inverse
 from mercer.squares import differences
 
-__all__ = ["Learned", "conformal_map", "learn_ridge", "leave_one_out"]
+__all__ = ["Learned", "conformal_map", "learn_ridge", "leave_one_out", "spread_over"]
 
 _LOOKED_AT, _LEARNED_FROM = 500, 3000  # rows from which a ridge is chosen, and a map learned, at most
 _RIDGES = 10.0 ** np.arange(-8, 2)  # times the mean of k(y, y)
@@ -41,12 +41,12 @@ def learn_ridge(
     The kernel is one of scores, and has nothing to do with that of the fit: linear, or RBF of some widths. A ridge is
     noise over signal, so that one that was chosen from some rows does for all.
     """
-    picked = _spread(len(X), min(_LEARNED_FROM, most))
+    picked = spread_over(len(X), min(_LEARNED_FROM, most))
     scores, X = scores[picked], np.asarray(X[picked], dtype=np.float64)
     weights = None if weights is None else weights[picked]
     mean, origin = np.average(X, axis=0, weights=weights), np.average(scores, axis=0, weights=weights)
     scores = scores - origin
-    few = _spread(len(X), _LOOKED_AT)
+    few = spread_over(len(X), _LOOKED_AT)
     some_weights = None if weights is None else weights[few]
     kernel, ridge = _chosen(scores[few], X[few] - mean, some_weights)
     C = learn_inverse(kernel, scores, X - mean, ridge, weights, threads)
@@ -76,7 +76,7 @@ def _candidates(scores: Array) -> list[Kernel]:
     return [Linear(), *(RBF(gamma=width / median) for width in _WIDTHS)]
 
 
-def _spread(n: int, most: int) -> Array:
+def spread_over(n: int, most: int) -> Array:
     """The numbers of so many of n rows, at most, from all over."""
     count = max(1, min(n, most))
     return np.arange(count) * n // count
@@ -109,12 +109,12 @@ def conformal_map(scores: Array, X: Array, weights: Array | None = None) -> tupl
     that does, by least squares: (XᵀX + μI)⁻¹XᵀYSy. λ is that of the linear regression from scores to rows that
     leave-one-out likes best, μ the one with which the rows come back best.
     """
-    picked = _spread(len(X), _LEARNED_FROM)
+    picked = spread_over(len(X), _LEARNED_FROM)
     scores, X = scores[picked], np.asarray(X[picked], dtype=np.float64)
     w = np.ones(len(X)) if weights is None else weights[picked]
     mean, origin, root = np.average(X, axis=0, weights=w), np.average(scores, axis=0, weights=w), np.sqrt(w)[:, None]
     scores = scores - origin
-    few = _spread(len(X), _LOOKED_AT)
+    few = spread_over(len(X), _LOOKED_AT)
     K = scores[few] @ scores[few].T
     unit = max(float(np.mean(np.diag(K))), np.finfo(float).tiny)
     ridge = unit * _RIDGES[int(np.argmin(leave_one_out(K, X[few] - mean, unit * _RIDGES, w[few])))]

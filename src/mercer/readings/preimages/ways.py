@@ -11,10 +11,11 @@ from mercer.kernels import Linear
 from mercer.kernels.algebra import Scaled
 from mercer.kernels.base import Kernel, is_sparse
 from mercer.limits import Limits
+from mercer.readings.preimages.cleaning import Cleaner, Levels, held_out_share, learn_cleaner
 from mercer.readings.preimages.descent import descend
 from mercer.readings.preimages.expansion import Expansion
 from mercer.readings.preimages.fixed_point import fixed_points
-from mercer.readings.preimages.learned import Learned, conformal_map, learn_ridge
+from mercer.readings.preimages.learned import Learned, conformal_map, learn_ridge, spread_over
 from mercer.readings.preimages.neighbours import (
     NEIGHBOURS,
     beside,
@@ -42,8 +43,8 @@ class WaysBack:
     expansion: Expansion
     weights: Array | None = None  # of the rows; None: all count the same
 
-    def rows(self, Y: Array, method: str, noisy: bool = False, limits: Limits | None = None) -> Array:
-        """The pre-images of scores Y (m×d); `noisy`: with "auto", what neighbours do not have is taken off as noise."""
+    def rows(self, Y: Array, method: str, noisy: Array | None = None, limits: Limits | None = None) -> Array:
+        """The pre-images of scores Y (m×d); `noisy`: how far from p each row was, by which "auto" takes off noise."""
         limits = limits or Limits.of()
         found = usual_method(self.kernel) if method == "auto" else method
         self._refuse(found)
@@ -51,7 +52,8 @@ class WaysBack:
             return self._in_the_plane(Y)
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             try:
-                rows = self._found(Y, found, noisy and method == "auto", limits)
+                noisy = noisy if method == "auto" else None
+                rows = self._found(Y, found, False, limits) if noisy is None else self._calm(Y, found, noisy, limits)
                 far = not (np.isfinite(self.expansion.squares(Y)).all() and np.isfinite(rows).all())
             except np.linalg.LinAlgError:  # of numbers that are not finite
                 far = True
@@ -66,6 +68,44 @@ class WaysBack:
         known = self._learned(Y, method, limits) if method in ("ridge", "conformal") else None
         usual = self.usual if noisy else None
         return known if known is not None and usual is None else self._by_blocks(Y, method, known, usual, limits)
+
+    def _calm(self, Y: Array, method: str, noisy: Array, limits: Limits) -> Array:
+        """Rows no farther away than rows of the fit by the method; others by what is learned for their level."""
+        if self.radial is None or not noisy.any():
+            return self._found(Y, method, True, limits)
+        out, levels = np.empty((len(Y), self.expansion.rows.shape[1])), self.levels.among(noisy)
+        for level in np.unique(levels):
+            there = np.flatnonzero(levels == level)
+            some = Y[there]
+            out[there] = self._found(some, method, True, limits) if level < 0 else self._cleaned(some, level, limits)
+        return out
+
+    def _cleaned(self, Y: Array, level: int, limits: Limits) -> Array:
+        """A regression from noisy scores, and neighbours, each by a share."""
+        if level not in self._cleaners:
+            most = int(np.sqrt(limits.memory / _BYTES))
+            cleaner = learn_cleaner(self.expansion, self.levels.sigmas[level], self.weights, limits.threads, most)
+            self._cleaners[level] = cleaner, self._share(cleaner)
+        cleaner, share = self._cleaners[level]
+        learned = np.vstack([cleaner.rows(Y[some]) for some in self.expansion.blocks(len(Y), len(cleaner.scores))])
+        return share * learned + (1 - share) * self._by_blocks(Y, "kwok-tsang", None, None, limits)
+
+    def _share(self, cleaner: Cleaner) -> float:
+        """Of the regression, by some rows of the fit that neither has seen."""
+        e, some = self.expansion, spread_over(len(cleaner.picked), _SOME)
+        own, Y = cleaner.picked[some], cleaner.noisy_scores[some]
+        squared = e.to_rows(Y)
+        squared[np.arange(len(own)), own] = np.inf
+        near, apart = nearest_rows(squared, min(NEIGHBOURS, max(e.n - 1, 1)))
+        return held_out_share(e.rows[own], cleaner.held_out[some], self._by_distances(Y, near, apart))
+
+    @cached_property
+    def levels(self) -> Levels:
+        return Levels.of(self.expansion)
+
+    @cached_property
+    def _cleaners(self) -> dict[int, tuple[Cleaner, float]]:
+        return {}
 
     def _by_blocks(self, Y: Array, method: str, known: Array | None, usual: float | None, limits: Limits) -> Array:
         """Some scores after the other, with their neighbours: found by a method, unless known, and without noise."""
