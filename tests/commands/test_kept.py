@@ -170,11 +170,19 @@ def test_places_say_how_sure_they_are(home, tmp_path):
 
 
 def test_new_rows_are_read_block_by_block(home, tmp_path, monkeypatch):
-    """Row after row, as if memory had room for no more."""
+    """Seven at a time, as if memory had room for no more: whoever hands over more of them fails."""
     from mercer.models import base
 
+    scores = PCA._scores
+
+    def of_a_few(model, rows, threads):
+        assert len(rows) <= 7, "more rows at once than there is room for"
+        return scores(model, rows, threads)
+
     whole, _ = table_of(home, "transform pca.mercer new.csv", tmp_path)
-    monkeypatch.setattr(base, "rows_at_a_time", lambda width: 1)
+    monkeypatch.setattr(PCA, "_scores", of_a_few)
+    assert run_in(home, "transform pca.mercer new.csv").returncode == 1  # all thirty fit into one block
+    monkeypatch.setattr(base, "rows_at_a_time", lambda width: 7)
     pieces, _ = table_of(home, "transform pca.mercer new.csv", tmp_path)
     pd.testing.assert_frame_equal(whole, pieces)
 
