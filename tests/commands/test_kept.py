@@ -129,6 +129,12 @@ def test_what_is_written_along_can_be_said_again(home, tmp_path):
     assert list(found.columns) == ["plant", "extra", "kind", "pca0", "pca1"]
 
 
+def test_columns_of_the_model_may_be_said_again_and_others_dropped(home, tmp_path):
+    plain, _ = table_of(home, "transform pca.mercer turned.csv", tmp_path)
+    said, _ = table_of(home, "transform pca.mercer turned.csv --columns c,a,b --drop extra", tmp_path)
+    pd.testing.assert_frame_equal(plain, said)
+
+
 def test_a_label_that_is_gone_is_told_and_no_reason_to_stop(home, tmp_path):
     NEW[["a", "b", "c"]].to_csv(tmp_path / "bare.csv", index=False)
     found, said = table_of(home, f"transform pca.mercer {tmp_path}/bare.csv", tmp_path)
@@ -164,11 +170,19 @@ def test_places_say_how_sure_they_are(home, tmp_path):
 
 
 def test_new_rows_are_read_block_by_block(home, tmp_path, monkeypatch):
-    """Row after row, as if memory had room for no more."""
+    """Seven at a time, as if memory had room for no more: whoever hands over more of them fails."""
     from mercer.models import base
 
+    scores = PCA._scores
+
+    def of_a_few(model, rows, threads):
+        assert len(rows) <= 7, "more rows at once than there is room for"
+        return scores(model, rows, threads)
+
     whole, _ = table_of(home, "transform pca.mercer new.csv", tmp_path)
-    monkeypatch.setattr(base, "rows_at_a_time", lambda width: 1)
+    monkeypatch.setattr(PCA, "_scores", of_a_few)
+    assert run_in(home, "transform pca.mercer new.csv").returncode == 1  # all thirty fit into one block
+    monkeypatch.setattr(base, "rows_at_a_time", lambda width: 7)
     pieces, _ = table_of(home, "transform pca.mercer new.csv", tmp_path)
     pd.testing.assert_frame_equal(whole, pieces)
 
@@ -278,6 +292,18 @@ WRONG = {
     "truncated": ("transform short.mercer new.csv", 3, "short.mercer"),
     "another version": ("transform future.mercer new.csv", 3, "future.mercer"),
     "one bit": ("transform bit.mercer new.csv", 3, "bit.mercer"),
+    "other columns": (
+        "transform pca.mercer new.csv --columns a,b",
+        3,
+        "--columns are those of the model, 'a', 'b', 'c'",
+    ),
+    "a column less": ("transform pca.mercer new.csv --drop b", 3, "--drop: the model needs the column 'b'"),
+    "a text of rows": ("transform pca.mercer new.csv --text kind", 2, "--text says nothing to a model of rows"),
+    "columns of texts": (
+        "transform names.mercer names.txt --columns a",
+        2,
+        "--columns says nothing to a model of texts",
+    ),
     "no such label": ("transform pca.mercer new.csv --label knid", 3, "no column 'knid'"),
     "over the rows": ("transform pca.mercer new.csv -o new.csv", 2, "rows are read from"),
     "over the model": ("transform pca.mercer new.csv -o pca.mercer", 2, "files of this kind cannot be written"),

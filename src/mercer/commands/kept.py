@@ -119,9 +119,26 @@ class Kept:
 
     def wanted(self, typed: Wanted, of_scores: bool = False) -> Wanted:
         """Another file, read as that of the fit, unless something else was typed; of scores, what was written along."""
+        self._refuse_typed(typed, "rows" if of_scores else self.kind)
         known = Wanted.from_notes(self.reading, typed.data)
         noted = Wanted(typed.data, id=known.id, label=known.label, keep=known.keep) if of_scores else known
         return replace(noted, weights=None, **{name: getattr(typed, name) for name in typed.as_notes()})
+
+    def _refuse_typed(self, typed: Wanted, kind: str) -> None:
+        """What is read is settled by the model: another choice of columns would be lost without a word."""
+        of_texts = {"--text": typed.text, "--case": typed.case}
+        of_columns = {"--columns": typed.columns, "--drop": typed.drop}
+        for option, value in (of_columns if kind == "texts" else of_texts).items():
+            if value:
+                raise WrongUse(f"{option} says nothing to a model of {kind}, as {plain(self.path)} holds one.")
+        mine = self.columns
+        if mine is None:
+            return
+        if typed.columns is not None and set(typed.columns) != set(mine):
+            raise BadData(f"--columns are those of the model, {listed(map(repr, mine))}, and no others: leave it out.")
+        needed = [column for column in typed.drop if column in mine]
+        if needed:
+            raise BadData(f"--drop: the model needs the column {listed(map(repr, needed))}.")
 
     @contextmanager
     def opened(self, wanted: Wanted, columns: Sequence[str] | None, kind: str) -> Iterator[NewItems]:
