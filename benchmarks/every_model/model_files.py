@@ -63,7 +63,7 @@ def read_plain(path, out):
 
 
 def measure_large(folder, scale):
-    """Megabytes a second of saving, loading and verifying, beside writing and reading as many bytes; peaks of memory."""
+    """Megabytes a second of saving, loading and verifying, beside plain bytes; peaks of memory."""
     model, path, plain = large_model(scale), folder / "large.mercer", folder / "plain.bin"
     found = {"save": [], "write": [], "load": [], "read": [], "verify": []}
     with Resident() as saving:
@@ -123,9 +123,9 @@ def write(scale):
         lines.append(f"| {ours} | {shown} | {peak} |")
     times = head("| what | seconds |") + [f"| {what} | {took:.3g} |" for what, took in commands.items()]
     text = [
-        f"# Model files\n\n{written_by('model_files')} Best of {RUNS} runs. Saving ends when the disk has the bytes; files "
-        "are read from the disk where the system forgets them when asked to. Loading and verifying check the sha256 of "
-        f"every tensor.\n\n{machine()}\n",
+        f"# Model files\n\n{written_by('model_files')} Best of {RUNS} runs. Saving ends when the disk has the bytes; "
+        "files are read from the disk where the system forgets them when asked to. Loading and verifying check the "
+        f"sha256 of every tensor.\n\n{machine()}\n",
         *lines,
         "\n## Cold and warm\n\nDigits, 1 797 rows of 64 columns; fresh processes, the interpreter's start included.\n",
         *times,

@@ -46,6 +46,19 @@ def test_pictures_are_written_and_the_same_every_time(files, tmp_path, options):
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 
+def test_names_of_many_rows_are_drawn_when_asked_for(files, tmp_path):
+    names = [f"row {i}" for i in range(80)]
+    pd.concat([FRAME, FRAME]).assign(name=names).to_csv(tmp_path / "many.csv", index=False)
+    for options, drawn in (([], False), (["--names"], True)):
+        said = run(files / "pca.mercer", tmp_path / "many.csv", "-o", tmp_path / "a.svg", "--id", "name", *options)
+        assert ("80 rows are too many to name each" in said.output) is not drawn
+        assert (
+            b">row 7<" in (tmp_path / "a.svg").read_bytes() or b"row 7" in (tmp_path / "a.svg").read_bytes()
+        ) is drawn
+    run(files / "pca.mercer", files / "rows.csv", "-o", tmp_path / "b.svg", "--id", "name", "--no-names")
+    assert b"row 7" not in (tmp_path / "b.svg").read_bytes()
+
+
 def test_models_that_keep_their_rows_need_no_file(files, tmp_path):
     said = run(files / "kpca.mercer", "-o", tmp_path / "a.png", "--dpi", "30")
     assert "ScoresDisplay" in said.output

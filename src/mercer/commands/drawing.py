@@ -24,6 +24,7 @@ from mercer.terminal import plain, say
 
 __all__ = ["Asked", "Draw", "drawn"]
 
+_MOST_NAMES = 60  # of rows, that are drawn unasked: more of them cover the points
 _WORDS = {"theme": THEMES, "ellipse": REGIONS, "scaling": SCALINGS, "of": OF}
 
 
@@ -37,6 +38,7 @@ class Asked:
     features: str | None
     image_shape: str | None
     options: dict[str, Any]  # of displays, by their names; None where nothing was typed
+    names: bool | None = None  # of rows: drawn or not; None where nothing was typed
 
     def typed(self) -> dict[str, Any]:
         """All options of displays that were typed, as values."""
@@ -66,7 +68,9 @@ class Draw:
             rows, model = Piece("None"), script.set("model", script.call("load", kept.path))
         else:
             model, rows = kept.write(script, kept.wanted(self.typed), kept.columns, kept.kind)
-        display = script.call("drawn", model, rows, self.asked.kind, options, module="mercer.commands.drawing")
+        display = script.call(
+            "drawn", model, rows, self.asked.kind, options, self.asked.names, module="mercer.commands.drawing"
+        )
         script.add(script.call(f"{display.text}.save", out, self.dpi).text)
         return str(script)
 
@@ -93,11 +97,11 @@ class Draw:
         out, kept, options = self._checked()
         if self.typed is None:
             with warnings_as_lines(kept.path, plain(kept.path)), as_bad_data(kept.path, plain(kept.path)):
-                display = drawn(kept.model, None, self.asked.kind, options)
+                display = drawn(kept.model, None, self.asked.kind, options, self.asked.names)
                 display.save(out, self.dpi)
         else:
             with kept.opened(kept.wanted(self.typed), kept.columns, kept.kind) as new:
-                display = drawn(kept.model, new.items, self.asked.kind, options)
+                display = drawn(kept.model, new.items, self.asked.kind, options, self.asked.names)
                 display.save(out, self.dpi)
         notes = [note.replace(r"\$", "$") for note in display.notes_]
         for note in notes:
@@ -106,8 +110,8 @@ class Draw:
         return Answer({"model": kept.path, "picture": out, "display": type(display).__name__, "notes": notes})
 
 
-def drawn(model: Any, items: Items | None, kind: str | None, options: dict[str, Any]) -> Any:
-    """The display, with labels and names of rows where it shows them."""
+def drawn(model: Any, items: Items | None, kind: str | None, options: dict[str, Any], names: bool | None = None) -> Any:
+    """The display, with labels and names of rows where it shows them: asked for, or of few rows."""
     kind = first_kind(model, items) if kind is None else kind
     _refuse_strange(kind, options)
     beside = {} if items is None else {name: _labels(items, name) for name in items.beside}
@@ -117,10 +121,20 @@ def drawn(model: Any, items: Items | None, kind: str | None, options: dict[str, 
     elif kind in LABELLED and beside:
         y = next(iter(beside.values()))
     takes = signature(display_of(kind).from_estimator).parameters
-    by_row = kind in ("scores", "novelty") or options.get("of") == "rows"
-    if items is not None and items.row_names is not None and "names" in takes and by_row:
+    of_rows = options.get("of") == "rows"  # of which only the largest are drawn
+    if items is None or items.row_names is None or "names" not in takes:
+        return plot(model, items, y, kind, options)
+    if of_rows or (kind in ("scores", "novelty") and _named(items, names)):
         options = options | {"names": [str(name) for name in items.row_names]}
     return plot(model, items, y, kind, options)
+
+
+def _named(items: Items, asked: bool | None) -> bool:
+    """Whether names of rows are drawn; said where there are too many to draw them unasked."""
+    if asked is None and len(items) > _MOST_NAMES:
+        say(f"{len(items):,} rows are too many to name each: --names draws the names that find room.")
+        return False
+    return asked is not False
 
 
 def _labels(items: Items, column: str) -> list[Any]:

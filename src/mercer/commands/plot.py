@@ -40,6 +40,10 @@ def plot(
         float | None, typer.Option("--level", help="The probability of an ellipse; 0.95 if left out.")
     ] = None,
     marginals: Annotated[bool, typer.Option("--marginals", help="Of scores: densities along both axes.")] = False,
+    names: Annotated[
+        bool | None,
+        typer.Option("--names/--no-names", help="Of scores: names of rows; if left out, those of 60 rows at most."),
+    ] = None,
     scaling: Annotated[
         str | None, typer.Option("--scaling", help="Of a biplot: distance (if left out) or correlation.")
     ] = None,
@@ -65,5 +69,5 @@ def plot(
 
     typed = Wanted.typed(context, data or "")
     how = {"level": level, "marginals": marginals or None, "scaling": scaling, "n": n, "cutoff": cutoff, "of": of}
-    asked = Asked(kind, components, size, features, image_shape, how | {"theme": theme, "ellipse": ellipse})
+    asked = Asked(kind, components, size, features, image_shape, how | {"theme": theme, "ellipse": ellipse}, names)
     return Draw(model, typed if data else None, out, asked, dpi)
