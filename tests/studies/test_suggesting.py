@@ -422,6 +422,12 @@ def test_fits_take_rules_on_the_command_line(table):
     assert done.returncode == 0 and done.stdout.splitlines()[0] == "pca0,pca1,pca2"
 
 
+def test_columns_that_are_no_numbers_are_named_and_left_out(table):
+    done, without = run("components", table), run("components", table, "--drop", "kind")
+    assert done.returncode == 0 and done.stdout == without.stdout
+    assert "'kind'" in done.stderr and "left out" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("typed", "code", "words"),
     [
@@ -430,7 +436,6 @@ def test_fits_take_rules_on_the_command_line(table):
         (["--labels", "none"], 3, "has no column 'none'"),
         (["--method", "umap"], 2, "no such method"),
         (["--neighbors", "3"], 2, "No such option"),
-        ([], 3, "kind"),
     ],
 )
 def test_bad_commands_are_one_sentence(table, typed, code, words):
