@@ -261,5 +261,5 @@ def test_a_header_that_is_too_long_is_refused_before_it_is_written(tmp_path):
 
 def test_kinds_of_models_in_the_list_are_all_there_are():
     assert {type(model).__name__ for model, *_ in MODELS.values()} == {
-        name for name in mercer.__all__ if isinstance(getattr(mercer, name), type)
+        name for name in mercer.__all__ if hasattr(getattr(mercer, name), "fit")
     }
