@@ -2,16 +2,15 @@
 
 import gzip
 import os
-import secrets
 import shutil
 import stat
 import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from errno import EACCES, EINVAL, EISDIR, ENOTSUP
+from errno import EACCES, EISDIR
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ import numpy as np
 from mercer.annotated import Annotations, element, mapping
 from mercer.arrays import Array, arrow, hdf5
 from mercer.errors import CannotWrite, WrongUse
+from mercer.parts import clear_abandoned, keep, keep_name, locked, new_part
 from mercer.terminal import end_quietly, plain
 
 __all__ = [
@@ -156,18 +156,29 @@ def _whole_file(path: Path, lasting: bool = False) -> Iterator[Any]:
             yield file
         return
     path = path.resolve()  # the target of a link, not the link
-    # Known before it exists, so that no signal can come between.
-    temporary = path.parent / f".mercer-{secrets.token_hex(8)}.part"
+    clear_abandoned(path.parent)
+    temporary = new_part(path.parent)  # known before it exists, so that no signal can come between
     try:
-        with _opened(temporary, path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY) as file:
-            yield file
-            if lasting:
-                _keep(file)
-        temporary.replace(path)
+        with ExitStack() as until_named:
+            with _made(temporary, path, until_named) as file:
+                yield file
+                if lasting:
+                    file.flush()
+                    keep(file.fileno())
+            temporary.replace(path)
         if lasting:
-            _keep_name(path.parent)
+            keep_name(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _made(temporary: Path, wanted: Path, locks: ExitStack) -> Any:
+    """A new file, locked; once more in the rare case that somebody took it for an abandoned one before that."""
+    while True:
+        file = _opened(temporary, wanted, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY)
+        if locks.enter_context(locked(file.fileno(), temporary)):
+            return file
+        file.close()
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -193,33 +204,13 @@ def write_pieces(path: Path, pieces: Iterable[Any]) -> None:
             file.write(piece)
 
 
-def _keep(file: Any) -> None:
-    """Wait until it is on the disk, where the system can say so."""
-    file.flush()
-    try:
-        os.fsync(file.fileno())
-    except OSError as error:
-        if error.errno not in (EINVAL, ENOTSUP):
-            raise
-
-
-def _keep_name(folder: Path) -> None:
-    """The same for the name of a file, where folders can be opened."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
 def _opened(path: Path, wanted: Path, flags: int) -> Any:
     """Opened for writing; a file that is to replace another may be read by whom that could be read."""
     rights = stat.S_IMODE(wanted.stat().st_mode) if wanted.exists() and path != wanted else None
     with _told(wanted):
         file = os.open(path, flags, 0o666 if rights is None else 0o600)
         if rights is not None:
-            path.chmod(rights)
+            os.chmod(file if os.chmod in os.supports_fd else path, rights)  # noqa: PTH101 (also of a file without a name)
         return os.fdopen(file, "w+b" if flags & os.O_RDWR else "wb")
 
 

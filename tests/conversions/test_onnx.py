@@ -111,6 +111,16 @@ def test_columns_are_divided_by_their_scales(kernel, fitted_on, dtype, wine, tmp
     assert_same(model, wine[1::2], dtype, tmp_path, tol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("kernel", [Polynomial(2, gamma=0.1), Polynomial(3, gamma=0.1), Sigmoid(gamma=1e-12)], ids=repr)
+def test_similarities_that_are_large_and_nearly_the_same_keep_their_digits(kernel, dtype, wine, tmp_path):
+    """They are multiplied by weights that sum up to nothing, which is no place for long sums of large numbers."""
+    X = wine + 1e5
+    scaled = not isinstance(kernel, Sigmoid)  # by deviations below one: rows are farther away still
+    model = KernelPCA(3, kernel=kernel, standardize=scaled, eigen_solver="dense").fit(X[::2].astype(dtype))
+    assert_same(model, X[1::2], dtype, tmp_path, tol=1e-5)
+
+
 def test_far_rows_are_compared_by_differences(wine, tmp_path):
     """Products would leave no digits of distances that are this small beside the rows."""
     X = wine / wine.std(axis=0)

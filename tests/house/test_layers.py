@@ -14,7 +14,7 @@ FLOORS = {
     room: floor
     for floor, rooms in enumerate(
         [
-            ["terminal", "limits", "blocks", "unpromised"],
+            ["terminal", "limits", "blocks", "unpromised", "parts"],
             ["errors"],
             ["arrays", "kernel_names", "rule_names"],
             ["rounding", "blas", "inputs", "symmetric", "threads", "annotated"],

@@ -1,13 +1,17 @@
 """Scores written to files: complete or not at all, and never in the place of their rows."""
 
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 import mercer
+from mercer import parts
 from mercer.errors import CannotWrite, WrongUse
-from mercer.outlets import make_place, outlet, write_whole
+from mercer.outlets import make_place, outlet, whole_file, write_whole
+from mercer.parts import new_part
 from support.registry import write_file
 from support.stored import X, landmark
 
@@ -19,6 +23,64 @@ def test_an_outlet_leaves_the_old_file_and_nothing_else_if_it_fails(tmp_path):
         sink(np.ones((1, 1)))
         raise KeyboardInterrupt
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
+ABANDONED = """
+import os, sys
+from pathlib import Path
+from mercer.outlets import whole_file
+with whole_file(Path(sys.argv[1])) as file:
+    file.write(b"half")
+    file.flush()
+    os.kill(os.getpid(), 9)
+"""
+needs_locks = pytest.mark.skipif(os.name == "nt", reason="locks as on Unix")
+
+
+@needs_locks
+def test_what_a_killed_process_left_is_cleared_away_by_the_next_one(tmp_path):
+    path = tmp_path / "page.html"
+    subprocess.run([sys.executable, "-c", ABANDONED, path], check=False)
+    assert [one.suffix for one in tmp_path.iterdir()] == [".part"]
+    write_whole(path, b"whole")
+    assert [one.name for one in tmp_path.iterdir()] == ["page.html"]
+
+
+@needs_locks
+def test_what_is_being_written_and_what_is_not_ours_stays(tmp_path):
+    others = [tmp_path / f".mercer-{end}" for end in ("0123456789abcdef.part", "ffffffff-0123456789abcdef.part", "x")]
+    pipe, link = new_part(tmp_path), new_part(tmp_path)
+    for other in others:
+        other.touch()
+    os.mkfifo(pipe)
+    link.symlink_to(others[0])
+    with whole_file(tmp_path / "first") as first:
+        first.write(b"1")
+        write_whole(tmp_path / "second", b"2")
+        first.write(b"1")
+    assert (tmp_path / "first").read_bytes() == b"11" and (tmp_path / "second").read_bytes() == b"2"
+    assert {one.name for one in tmp_path.iterdir()} == {
+        "first",
+        "second",
+        pipe.name,
+        link.name,
+        *(other.name for other in others),
+    }
+
+
+@needs_locks
+def test_a_file_that_was_cleared_away_before_it_was_locked_is_made_again(tmp_path, monkeypatch):
+    lock, cleared = parts._lock, []
+
+    def late(handle, wait=True):
+        if wait and not cleared:
+            cleared.extend(tmp_path.iterdir())
+            cleared[0].unlink()
+        return lock(handle, wait)
+
+    monkeypatch.setattr(parts, "_lock", late)
+    write_whole(tmp_path / "page.html", b"whole")
+    assert cleared and [(one.name, one.read_bytes()) for one in tmp_path.iterdir()] == [("page.html", b"whole")]
 
 
 def test_an_outlet_that_cannot_be_is_told_before_the_work(tmp_path):

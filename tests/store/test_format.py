@@ -52,7 +52,8 @@ def test_a_header_tells_all_without_a_tensor(tmp_path):
     )
     whole = mercer.inspect(path)
     json.loads(json.dumps(whole))
-    assert whole["feature_names"] == ["a", "b", "c", "d"] and whole["data"] == {"rows": 60, "columns": 4}
+    assert whole["feature_names"] == ["a", "b", "c", "d"]
+    assert whole["data"] == {"rows": 60, "columns": 4, "sha256": None}  # they are kept in other units
     assert whole["kernel"] == {"Scaled": {"factor": 0.5, "kernel": {"RBF": {"gamma": 0.3}}}}
     assert whole["parameters"]["standardize"] is True and whole["versions"]["mercer"] == mercer.__version__
     assert "certified" in str(whole) and "RBF(gamma=0.3)" in str(whole) and "a, b, c, d" in str(whole)
@@ -64,6 +65,21 @@ def test_a_header_tells_all_without_a_tensor(tmp_path):
     damaged.write_bytes(path.read_bytes()[: -len(forged.data)] + forged.data)
     assert mercer.inspect(damaged) == whole
     assert not mercer.verify(damaged).ok
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_rows_that_are_kept_are_known_by_their_hash(order, tmp_path):
+    rows = np.asarray(X, order=order)
+    data = mercer.inspect(KernelPCA(2, kernel="rbf").fit(rows).save(tmp_path / "model.mercer"))["data"]
+    assert data == {"rows": 60, "columns": 4, "sha256": hashlib.sha256(np.ascontiguousarray(X)).hexdigest()}
+
+
+@pytest.mark.parametrize("name", ["pca", "kernel, weights", "kernel, sparse", "landmarks", "lle", "novelty", "tables"])
+def test_of_rows_that_are_not_kept_as_they_were_no_hash_is_claimed(name, tmp_path):
+    header = mercer.inspect(fitted(name)[0].save(tmp_path / "model.mercer"))
+    assert header["data"]["sha256"] is None and "sha256" not in str(header)
+    if name == "kernel, weights":
+        assert header["data"]["rows"] == 60  # with those of weight zero
 
 
 def test_control_characters_of_a_file_reach_no_terminal(tmp_path):

@@ -30,6 +30,15 @@ class Forged:
         tensors = {other: bytes(self.bytes_of(other)) for other in self.places} | {name: raw}
         self.places.setdefault(name, {"dtype": dtype, "shape": shape})
         self.places[name] |= {key: value for key, value in (("dtype", dtype), ("shape", shape)) if value is not None}
+        self._lay_out(tensors)
+
+    def remove(self, name):
+        """A tensor less."""
+        tensors = {other: bytes(self.bytes_of(other)) for other in self.places if other != name}
+        del self.places[name]
+        self._lay_out(tensors)
+
+    def _lay_out(self, tensors):
         self.data, widths = bytearray(), {"64": 8, "32": 4, "16": 2}
         for other in sorted(tensors, key=lambda key: (-widths.get(self.places[key]["dtype"][1:], 1), key)):
             start = len(self.data)

@@ -19,7 +19,7 @@ from mercer.spaces.nearest import by_tiles, by_tree, precision_for, tree_pays
 from mercer.squares import SOME, medians, nearby_power_of_two
 
 # Times as far as the training rows reach, new rows are as good as infinitely far; squares would overflow.
-_INFINITELY_FAR = 1e100
+INFINITELY_FAR = 1e100
 DIGITS = 13  # of a row of length one, to which parallel rows are equal
 
 
@@ -105,8 +105,8 @@ class Points(Space):
         moved = np.divide(new, self.scale, dtype=np.float64)
         moved -= self.centre
         top = np.maximum(moved.max(axis=1), -moved.min(axis=1))
-        if top.max(initial=0.0) > _INFINITELY_FAR:
-            moved *= np.where(top > _INFINITELY_FAR, _INFINITELY_FAR / np.maximum(top, _INFINITELY_FAR), 1.0)[:, None]
+        if top.max(initial=0.0) > INFINITELY_FAR:
+            moved *= np.where(top > INFINITELY_FAR, INFINITELY_FAR / np.maximum(top, INFINITELY_FAR), 1.0)[:, None]
         return moved
 
     def nearest_to(self, new: Held, k: int, threads: int) -> Neighbors:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,23 @@ from mercer.errors import in_short, joined
 from mercer.kernels.base import Kernel
 from mercer.store.reasons import Unusable
 
-__all__ = ["Fact", "Sizes", "count", "flag", "integers", "items", "kernel", "number", "numbers", "truths", "word"]
+__all__ = [
+    "Fact",
+    "Sizes",
+    "count",
+    "flag",
+    "integers",
+    "items",
+    "kernel",
+    "number",
+    "numbers",
+    "scales",
+    "truths",
+    "word",
+]
 
 Sizes = dict[str, int]  # k, n, d, … as they have come up
+_MOST = 2**63  # what numpy takes for a whole number
 _Check = Callable[[Any, Sizes], str]  # what is wrong with a value; nothing if nothing is
 
 
@@ -48,19 +63,42 @@ def _shape(value: Any, letters: str, sizes: Sizes) -> str:
 
 def _array(kinds: str, letters: str, below: str = "") -> _Check:
     def check(value: Any, sizes: Sizes) -> str:
-        if not isinstance(value, np.ndarray) or value.dtype.kind not in kinds:
+        if not isinstance(value, np.ndarray) or value.dtype.kind not in kinds or value.dtype == np.float16:
             return "is no array of numbers of the right kind"
         wrong = _shape(value, letters, sizes)
-        if not wrong and below and value.size and not 0 <= int(value.min()) <= int(value.max()) < sizes[below]:
-            return f"is beyond the {sizes[below]:,} there are"
+        most = sizes.get(below, 0)
+        if not wrong and below and value.size and not 0 <= int(value.min()) <= int(value.max()) < most:
+            return f"is beyond the {most:,} there are"
         return wrong
 
     return check
 
 
-def numbers(name: str, letters: str, optional: bool = False) -> Fact:
+def _not_finite(values: Any) -> str:
+    """What is wrong with numbers that are none. A sum is one glance without a copy; it may overflow itself."""
+    with np.errstate(all="ignore"):
+        there = np.isfinite(values.sum()) or bool(np.isfinite(values).all())
+    return "" if there else "has numbers that are not finite"
+
+
+def numbers(name: str, letters: str, optional: bool = False, finite: bool = True) -> Fact:
     """An array of float32 or float64."""
-    return Fact(name, _array("f", letters), optional)
+    shaped = _array("f", letters)
+
+    def check(value: Any, sizes: Sizes) -> str:
+        return shaped(value, sizes) or (_not_finite(value) if finite else "")
+
+    return Fact(name, check, optional)
+
+
+def scales(name: str, letters: str, optional: bool = False) -> Fact:
+    """Numbers to divide by."""
+    finite = numbers(name, letters).check
+
+    def check(value: Any, sizes: Sizes) -> str:
+        return finite(value, sizes) or ("" if (value > 0).all() else "has numbers that cannot be divided by")
+
+    return Fact(name, check, optional)
 
 
 def integers(name: str, letters: str, optional: bool = False, below: str = "") -> Fact:
@@ -76,7 +114,7 @@ def count(name: str, letter: str = "", optional: bool = False) -> Fact:
     """A whole number, which a letter may stand for."""
 
     def check(value: Any, sizes: Sizes) -> str:
-        if type(value) is not int or value < 0:
+        if type(value) is not int or not 0 <= value < _MOST:
             return f"is {in_short(value)} and no count"
         known = sizes.setdefault(letter, value) if letter else value
         return "" if known == value else f"is {value:,}, and {known:,} elsewhere"
@@ -84,9 +122,13 @@ def count(name: str, letter: str = "", optional: bool = False) -> Fact:
     return Fact(name, check, optional)
 
 
-def number(name: str, optional: bool = False) -> Fact:
+def number(name: str, optional: bool = False, finite: bool = True) -> Fact:
+    """A number of moderate size; without an end, only where that is said."""
+
     def check(value: Any, sizes: Sizes) -> str:
-        return "" if type(value) in (int, float) else f"is {in_short(value)} and no number"
+        moderate = (type(value) is int and abs(value) < _MOST) or (type(value) is float and not isnan(value))
+        there = moderate and (not finite or isfinite(value))
+        return "" if there else f"is {in_short(value)} and no number that it could be"
 
     return Fact(name, check, optional)
 
@@ -117,10 +159,13 @@ def kernel(name: str, optional: bool = False) -> Fact:
 
 def items(name: str, many: str, wide: str, optional: bool = False) -> Fact:
     """Rows of numbers, dense or sparse, of so many columns; or texts, series or rows of a table."""
+    dense = _array("biuf", f"{many} {wide}")
 
     def check(value: Any, sizes: Sizes) -> str:
-        if (isinstance(value, np.ndarray) and value.dtype.kind in "biuf") or sparse.issparse(value):
-            return _shape(value, f"{many} {wide}", sizes)
+        if sparse.issparse(value):
+            return _shape(value, f"{many} {wide}", sizes) or _not_finite(value.data)
+        if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+            return dense(value, sizes) or _not_finite(value)
         shape = getattr(value, "shape", None)
         return _shape(value, many, sizes) if shape is not None and len(shape) == 1 else "holds no items"
 

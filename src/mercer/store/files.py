@@ -75,11 +75,12 @@ def save(model: Any, path: str | Path, notes: dict[str, Any] | None = None) -> P
     from mercer.store.values import Packing
 
     path, packing = Path(path), Packing()
+    tree = _tree_of(packing, model)
     header = {
         "format": FORMAT,
         "schema": list(SCHEMA),
         "versions": _versions(),
-        "model": _tree_of(packing, model),
+        "model": tree,
         "notes": _checked_notes(notes),
     }
     tensors = packing.tensors
@@ -90,6 +91,7 @@ def save(model: Any, path: str | Path, notes: dict[str, Any] | None = None) -> P
     names = in_order(tensors)
     with ThreadPoolExecutor(count_threads(None)) as pool:
         digests = dict(zip(names, pool.map(lambda name: digest_of(tensors[name]), names), strict=True))
+    tree["data"]["sha256"] = _hash_of_rows(tree["fitted"], digests)
 
     def text(digest: str) -> str:
         return as_json(header | {"tensors": digests, "sha256": digest})
@@ -106,6 +108,13 @@ def _tree_of(packing: "Packing", model: Any) -> dict[str, Any]:
         return as_tree(packing, model)
     except Unusable as reason:
         raise WrongUse(f"This model cannot be saved: {reason}.") from None
+
+
+def _hash_of_rows(fitted: dict[str, Any], digests: dict[str, str]) -> str | None:
+    """Of the rows of the fit, if the model has kept them as they were given: all, dense and in their own units."""
+    rows = fitted.get("X_fit") or {}
+    kept = rows.get("is") == "array" and not {"scale", "kept_items"} & fitted.keys()
+    return digests[rows["of"]] if kept else None
 
 
 def _pieces(front: bytes, arrays: list[Array]) -> Iterator[Any]:

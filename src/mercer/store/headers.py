@@ -131,8 +131,11 @@ def _kernel_said(tree: Any) -> str:
 
 
 def _sizes_said(data: dict[str, Any]) -> str:
-    rows, columns = data.get("rows"), data.get("columns")
-    return f"{'?' if rows is None else f'{rows:,}'} rows, {columns:,} columns" if isinstance(columns, int) else ""
+    rows, columns, digest = data.get("rows"), data.get("columns"), data.get("sha256")
+    known = f", sha256 {digest}" if isinstance(digest, str) else ""
+    if not isinstance(columns, int):
+        return ""
+    return f"{f'{rows:,}' if isinstance(rows, int) else '?'} rows, {columns:,} columns{known}"
 
 
 def _shape(tensor: dict[str, Any]) -> str:

@@ -156,9 +156,10 @@ def _refuse_other_names(model: Any) -> None:
 
 
 def _data(model: Any) -> dict[str, Any]:
-    """What is known of the data of the fit: how many rows and columns."""
+    """What is known of the data of the fit: how many rows and columns. `save` adds the hash of rows that are kept."""
     fitted = vars(model)
     n = fitted.get("n_samples_", fitted.get("n_samples_seen_"))
+    n = len(fitted["_kept_items"]) if fitted.get("_kept_items") is not None else n  # without those of weight zero
     for name in ("embedding_", "X_fit_"):
         n = fitted[name].shape[0] if n is None and name in fitted else n
-    return {"rows": None if n is None else int(n), "columns": int(model.n_features_in_)}
+    return {"rows": None if n is None else int(n), "columns": int(model.n_features_in_), "sha256": None}

@@ -1,10 +1,11 @@
 """Kernel PCA as ONNX operators: by all training rows, by landmarks, by features or by a matrix that is given."""
 
+from math import fsum
 from typing import Any
 
 import numpy as np
 
-from mercer.arrays import dense
+from mercer.arrays import Array, dense
 from mercer.conversions.onnx.features import features
 from mercer.conversions.onnx.graph import Graph
 from mercer.conversions.onnx.kernels import Pair, refuse_kernel, similarities
@@ -31,6 +32,15 @@ def kernel_scores(graph: Graph, model: Any, x: str) -> str:
     else:
         assert isinstance(projection, ByKernel)
         seen = similarities(projection.kernel, Pair(graph, x, dense(projection.rows, np.float64)))
-        moved = graph.add("Sub", seen, graph.numbers(projection.shift)) if projection.shift else seen
-        product = graph.add("MatMul", moved, graph.numbers(projection.alpha))
+        product = _weighted(graph, seen, projection.alpha, projection.shift)
     return graph.add("Sub", product, graph.numbers(projection.offset))
+
+
+def _weighted(graph: Graph, seen: str, alpha: Array, shift: float) -> str:
+    """(k − shift)α of every row k as (k − r)α + (r − shift)Σα with r the mean of the row: α sums up to nearly nothing,
+    and products with numbers that are large and nearly the same would leave no digits of it."""
+    middle = graph.add("ReduceMean", seen, axes=[-1], keepdims=1)
+    around = graph.add("MatMul", graph.add("Sub", seen, middle), graph.numbers(alpha))
+    totals = np.array([fsum(column) for column in alpha.T])
+    common = graph.add("Sub", middle, graph.numbers(shift)) if shift else middle
+    return graph.add("Add", around, graph.add("Mul", common, graph.numbers(totals)))

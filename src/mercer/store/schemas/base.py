@@ -1,6 +1,6 @@
 """What a schema is."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from mercer.errors import in_short, listed
 from mercer.store.facts import Fact, Sizes
 from mercer.store.reasons import Unusable
 
-__all__ = ["DTYPES", "Facts", "Schema", "dtype_named", "set_fitted", "taken"]
+__all__ = ["DTYPES", "Facts", "Schema", "dtype_named", "has_all", "set_fitted", "taken"]
 
 Facts = dict[str, Any]  # by their names; None is nothing
 DTYPES = ("float64", "float32")
@@ -57,6 +57,14 @@ def set_fitted(model: Any, facts: Facts, names: Iterable[str]) -> None:
     for name in names:
         if facts[name] is not None:
             setattr(model, f"{name}_", facts[name])
+
+
+def has_all(found: Facts, names: Collection[str]) -> bool:
+    """Whether facts that belong together are there: all of them, or none."""
+    missing = [name for name in names if found[name] is None]
+    if missing and len(missing) < len(names):
+        raise Unusable(f"{listed(missing)} {'are' if len(missing) > 1 else 'is'} missing")
+    return not missing
 
 
 def dtype_named(model: Any) -> str:

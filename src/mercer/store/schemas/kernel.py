@@ -9,23 +9,23 @@ from mercer.drop_in.current import Current
 from mercer.fits.kernel.opening import is_precomputed
 from mercer.models.kernel_pca import KernelPCA
 from mercer.operators.projection import ByFeatures, ByKernel, Centring
-from mercer.store.facts import count, integers, items, kernel, number, numbers, truths, word
+from mercer.store.facts import count, integers, items, kernel, number, numbers, scales, truths, word
 from mercer.store.reasons import Unusable
-from mercer.store.schemas.base import DTYPES, Facts, Schema, dtype_named, set_fitted, taken
+from mercer.store.schemas.base import DTYPES, Facts, Schema, dtype_named, has_all, set_fitted, taken
 
 __all__ = ["KERNEL_PCA"]
 
 _FITTED = (
     kernel("kernel"),
-    number("gamma", optional=True),
+    number("gamma"),
     count("n_features_in"),
     numbers("eigenvalues", "k"),
     numbers("eigenvectors", "n k", optional=True),
     numbers("explained_variance", "k"),
-    numbers("explained_variance_ratio", "k"),
+    numbers("explained_variance_ratio", "k", finite=False),  # of kernels that are not positive semi-definite
     number("total_variance"),
     items("X_fit", "n", "d", optional=True),
-    numbers("scale", "d", optional=True),
+    scales("scale", "d", optional=True),
     items("landmarks", "m", "d", optional=True),
     integers("landmark_indices", "m", optional=True),
     numbers("dual_coef", "r d", optional=True),
@@ -89,6 +89,7 @@ def _give(model: KernelPCA, found: Facts) -> None:
     model._dtype, model._kept_items = np.dtype(found["dtype"]).type, found["kept_items"]
     model._training = found["training_scores"]
     _refuse_widths(model)
+    has_all(found, ("dual_coef", "X_transformed_fit"))
     if found["held"] is None:
         rows = found["landmarks"] if found["landmarks_seen"] is None else found["landmarks_seen"]
         model._projection = Current.of(model, _by_landmarks(model, rows, found), None)
@@ -99,7 +100,7 @@ def _give(model: KernelPCA, found: Facts) -> None:
 
 def _by_landmarks(model: KernelPCA, rows: Any, found: Facts) -> ByKernel:
     alpha, offset, mean = _all(found, "coefficients", "offset", "mean_coefficients")
-    if rows is None or found["squared_mean"] is None:
+    if found["landmarks"] is None or found["squared_mean"] is None:
         raise Unusable("it has neither landmarks nor training rows")
     return ByKernel(model.kernel_, rows, alpha, offset, 0.0, mean=mean, square=found["squared_mean"])
 

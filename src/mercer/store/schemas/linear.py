@@ -7,8 +7,9 @@ import numpy as np
 from mercer.models.incremental_pca import IncrementalPCA
 from mercer.models.linear import Exact
 from mercer.models.pca import PCA
-from mercer.store.facts import count, number, numbers, word
-from mercer.store.schemas.base import DTYPES, Facts, Schema, dtype_named, set_fitted, taken
+from mercer.store.facts import count, number, numbers, scales, word
+from mercer.store.reasons import Unusable
+from mercer.store.schemas.base import DTYPES, Facts, Schema, dtype_named, has_all, set_fitted, taken
 from mercer.sweeps.square import Square
 
 __all__ = ["INCREMENTAL_PCA", "PCA_SCHEMA"]
@@ -19,7 +20,7 @@ def _solved(optional: bool) -> tuple[Any, ...]:
     return (
         numbers("components", "k d", optional),
         numbers("explained_variance", "k", optional),
-        numbers("explained_variance_ratio", "k", optional),
+        numbers("explained_variance_ratio", "k", optional, finite=False),
         numbers("singular_values", "k", optional),
         number("noise_variance", optional),
         number("total_variance", optional),
@@ -29,7 +30,6 @@ def _solved(optional: bool) -> tuple[Any, ...]:
 
 _COMMON = (
     count("n_features_in", "d"),
-    count("n_components"),
     numbers("mean", "d"),
     word("dtype", *DTYPES),
     numbers("exact_mean", "d", optional=True),  # in double precision, whatever the rows are
@@ -39,7 +39,8 @@ _COMMON = (
 _PCA = (
     *_solved(optional=False),
     *_COMMON,
-    numbers("scale", "d", optional=True),
+    count("n_components", "k"),
+    scales("scale", "d", optional=True),
     count("n_samples", optional=True),
     word("svd_solver", optional=True),
 )
@@ -55,7 +56,8 @@ _SUMS = (
 _INCREMENTAL = (
     *_solved(optional=True),
     *_COMMON,
-    numbers("var", "d"),
+    count("n_components"),  # that were asked for; few rows have fewer
+    numbers("var", "d", finite=False),  # in single precision it may overflow
     count("n_samples_seen"),
     count("batch_size", optional=True),
     number("unit"),
@@ -104,7 +106,10 @@ def _take_incremental(model: IncrementalPCA) -> Facts:
 def _give_incremental(model: IncrementalPCA, found: Facts) -> None:
     _give(model, found, _INCREMENTAL)
     model._unit = found["unit"]
-    if all(found[fact.name] is not None for fact in _SUMS):
+    has_sums = has_all(found, [fact.name for fact in _SUMS])
+    if not has_all(found, [fact.name for fact in _solved(optional=True)]) and not has_sums:
+        raise Unusable("it has neither components nor the sums that they are found from")
+    if has_sums:
         model._scatter = Square(found["origin"])
         model._scatter.learn(found)
 

@@ -5,14 +5,15 @@ from typing import Any
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.fits.local.neighborhoods import Neighborhoods
 from mercer.kernels.dot import Linear
 from mercer.models.lle import LocallyLinearEmbedding
 from mercer.spaces.base import Space
 from mercer.spaces.by_kernel import KernelRows
 from mercer.spaces.given import Distances
-from mercer.spaces.points import Points, SparsePoints
-from mercer.store.facts import count, flag, integers, items, kernel, number, numbers, word
+from mercer.spaces.points import INFINITELY_FAR, Points, SparsePoints
+from mercer.store.facts import count, flag, integers, items, kernel, number, numbers, scales, word
 from mercer.store.reasons import Unusable
 from mercer.store.schemas.base import DTYPES, Facts, Schema, dtype_named, set_fitted, taken
 
@@ -25,7 +26,7 @@ _FITTED = (
     integers("part_labels", "N"),
     count("n_parts"),
     count("n_ties"),
-    numbers("scale", "d", optional=True),
+    scales("scale", "d", optional=True),
 )
 _FACTS = (
     *_FITTED,
@@ -39,7 +40,7 @@ _FACTS = (
     word("way", "auto", "tree", "tiles", optional=True),
     kernel("kernel", optional=True),
     numbers("diag", "n", optional=True),
-    integers("filled_columns", "c", optional=True),
+    integers("filled_columns", "c", optional=True, below="d"),
     numbers("medians", "c", optional=True),
     numbers("matrix", "n n", optional=True),
     integers("matrix_columns", "n", optional=True, below="N"),
@@ -79,8 +80,10 @@ def _take_space(space: Space) -> Facts:
 
 def _give(model: LocallyLinearEmbedding, found: Facts) -> None:
     space = _GIVEN[found["space"]](found)
-    if found["copies"] is None and len(found["embedding"]) != space.n:
-        raise Unusable(f"it has {space.n:,} items, and places of {len(found['embedding']):,}")
+    copies, n_places = found["copies"], len(found["embedding"])
+    if (n_places if copies is None else len(np.unique(copies))) != space.n:
+        raise Unusable(f"it has {space.n:,} items, and places of {n_places:,} that are not theirs")
+    _refuse_hoods(found["neighbors"], found["apart"])
     rows, columns = found["rows"], found["n_features_in"]
     if rows is not None and len(rows.shape) == 2 and rows.shape[1] != columns:
         raise Unusable(f"its rows have {rows.shape[1]:,} columns, and n_features_in is {columns:,}")
@@ -97,6 +100,17 @@ def _give(model: LocallyLinearEmbedding, found: Facts) -> None:
     )
 
 
+def _refuse_hoods(neighbors: Array, apart: Array | None) -> None:
+    """There is somebody near, and no more than there are; parts know nobody outside of themselves."""
+    n, q = neighbors.shape
+    if not 1 <= q <= n:
+        raise Unusable(f"it has {q:,} neighbors of each of {n:,} items")
+    if apart is None:
+        return
+    if (apart[neighbors] != apart[:, None]).any() or np.unique(apart, return_counts=True)[1].min() < q:
+        raise Unusable("its parts are not apart")
+
+
 def _needed(found: Facts, *names: str) -> list[Any]:
     for name in names:
         if found[name] is None:
@@ -106,8 +120,10 @@ def _needed(found: Facts, *names: str) -> list[Any]:
 
 def _points(found: Facts) -> Space:
     rows, centre, unit, directions, way = _needed(found, "rows", "centre", "unit", "directions", "way")
-    if not isinstance(rows, np.ndarray) or rows.ndim != 2:
+    if not isinstance(rows, np.ndarray) or rows.ndim != 2 or rows.dtype.kind != "f":
         raise Unusable("its points are no rows of numbers")
+    if unit <= 0 or np.abs(rows).max(initial=0.0) > INFINITELY_FAR:
+        raise Unusable("its points are farther away than points can be")
     return Points(rows, centre, unit, directions, way)
 
 
@@ -121,8 +137,10 @@ def _by_kernel(found: Facts) -> Space:
 
 
 def _distances(found: Facts) -> Space:
-    (matrix,) = _needed(found, "matrix")
-    return Distances(matrix, found["matrix_columns"], found["matrix_columns"])
+    (matrix,), columns = _needed(found, "matrix"), found["matrix_columns"]
+    if columns is None and len(matrix) != found["n_features_in"]:
+        raise Unusable(f"distances are between {len(matrix):,} items, and n_features_in is {found['n_features_in']:,}")
+    return Distances(matrix, columns, columns)
 
 
 _GIVEN: dict[str, Callable[[Facts], Space]] = {

@@ -1,8 +1,11 @@
 """NoveltyDetector: its fitted model, and the scores of calibration rows that p-values come from."""
 
-from mercer.models.novelty import NoveltyDetector
+from mercer.models.kernel_model import KernelModel
+from mercer.models.linear import LinearModel
+from mercer.models.novelty import STATISTICS, NoveltyDetector
 from mercer.readings.novelty import Calibration
 from mercer.store.facts import count, number, numbers, word
+from mercer.store.reasons import Unusable
 from mercer.store.schemas.base import Facts, Schema, set_fitted, taken
 
 __all__ = ["NOVELTY"]
@@ -10,10 +13,10 @@ __all__ = ["NOVELTY"]
 _FITTED = (
     count("n_features_in"),
     numbers("calibration_scores", "m"),
-    number("threshold"),
-    number("offset"),
+    number("threshold", finite=False),
+    number("offset", finite=False),
 )
-_FACTS = (*_FITTED, word("statistic"))
+_FACTS = (*_FITTED, word("statistic", *STATISTICS))
 
 
 def _take(model: NoveltyDetector) -> Facts:
@@ -21,6 +24,11 @@ def _take(model: NoveltyDetector) -> Facts:
 
 
 def _give(model: NoveltyDetector, found: Facts) -> None:
+    inner, columns = model.estimator_, found["n_features_in"]
+    if not isinstance(inner, LinearModel | KernelModel):
+        raise Unusable(f"{type(inner).__name__} is no model that a detector has")
+    if columns != inner.n_features_in_:
+        raise Unusable(f"n_features_in is {columns:,}, and that of its estimator {inner.n_features_in_:,}")
     set_fitted(model, found, [fact.name for fact in _FITTED])
     model._statistic, model._calibration = found["statistic"], Calibration(found["calibration_scores"])
 
