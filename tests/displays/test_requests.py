@@ -267,7 +267,7 @@ def test_points_and_arrows_have_styles_of_their_own_and_colours_by_cos2():
     assert display.ax_.collections[0].get_sizes()[0] == 77
     patches = [text.arrow_patch for text in display.ax_.texts if getattr(text, "arrow_patch", None)]
     assert {patch.get_linewidth() for patch in patches} == {3.5}
-    scale = mpl.colormaps["cividis"]
+    scale = mpl.colormaps["cividis_r"]  # on light paper the darkest is the strongest
     for i, patch in zip(display.shown_, patches, strict=True):
         assert patch.get_edgecolor() == pytest.approx(scale(float(display.cos2[i])))
     assert "share of a column that the plane shows" in display.notes_[-1]

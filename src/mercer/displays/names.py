@@ -25,8 +25,8 @@ def place_names(
 ) -> tuple[list[Any], int]:  # fmt: skip
     """Write names in their order, the most important first; the texts, and how many found no room.
 
-    A place is free if it lies inside the figure and covers no name that is there already, and, if it can be helped, no
-    point of `taken`. `outwards`: names of arrows stand beyond their tips.
+    A place is free if it lies inside the figure and covers no name, number, legend or scale of colours, and, if it can
+    be helped, no point of `taken`. `outwards`: names of arrows stand beyond their tips.
     """
     figure = ax.get_figure(root=True)
     figure.draw_without_rendering()  # the layout decides where points are
@@ -35,7 +35,7 @@ def place_names(
     others = spots if taken is None else ax.transData.transform(taken)
     heart = ax.transData.transform((0.0, 0.0)) if outwards else None
     page = figure.bbox.bounds[2:]
-    boxes, texts = np.empty((0, 4)), []
+    boxes, texts = _taken_boxes(ax), []
     for (x, y), spot, name in list(zip(points, spots, names, strict=True))[:_MOST]:
         text = ax.annotate(
             safe(name), (x, y), xytext=(0, 0), textcoords="offset points", fontsize=size, color=colour, zorder=5,
@@ -53,6 +53,14 @@ def place_names(
         boxes = np.vstack([boxes, box])
         texts.append(text)
     return texts, len(names) - len(texts)
+
+
+def _taken_boxes(ax: Any) -> Array:
+    """Where names would cover what is written already: numbers and labels of axes, the legend, other axes."""
+    others = [one for one in ax.get_figure(root=True).axes if one is not ax]
+    parts = [ax.xaxis, ax.yaxis, ax.get_legend(), *ax.child_axes, *others]
+    boxes = [one.get_tightbbox() for one in parts if one is not None]
+    return np.array([box.extents for box in boxes if box is not None], dtype=np.float64).reshape(-1, 4)
 
 
 def _first_free(
