@@ -125,7 +125,8 @@ def test_names_cover_neither_numbers_of_axes_nor_legends(y):
     display = drawn("scores", y=y, names=names)
     display.figure_.draw_without_rendering()
     ax = display.ax_
-    others = [ax.xaxis, ax.yaxis, *([ax.get_legend()] if ax.get_legend() else []), *bars_of_colour(display)]
+    legends = [one for one in (ax.get_legend(),) if one is not None]
+    others = [display._words, ax.xaxis, ax.yaxis, *legends, *bars_of_colour(display)]
     written = boxes_of([text for text in ax.texts if text.get_text().startswith("a rather")])
     assert len(written) > 5
     for other in others:
@@ -200,3 +201,22 @@ def test_pictures_beyond_all_memory_are_refused(dpi, tmp_path):
     with pytest.raises(ValueError, match="dpi is a number from 1 to"):
         drawn("scree", rules=False).save(tmp_path / "a.png", dpi)
     assert not list(tmp_path.iterdir())
+
+
+def test_pixels_are_not_made_anew_for_every_name(monkeypatch):
+    """A renderer of a large picture is hundreds of megabytes."""
+    from matplotlib.backends import backend_agg
+
+    made, plain = [], backend_agg.RendererAgg.__init__
+    monkeypatch.setattr(
+        backend_agg.RendererAgg, "__init__", lambda self, *sides: made.append(sides) or plain(self, *sides)
+    )
+    for ax in (None, Figure().subplots()):
+        before = None if ax is None else ax.figure.canvas
+        counts = []
+        for n in (5, 40):
+            made.clear()
+            ScoresDisplay(ROWS[:n, :2], names=[f"r{i}" for i in range(n)]).plot(ax=ax)
+            counts.append(len(made))
+        assert counts[1] <= counts[0]
+        assert ax is None or ax.figure.canvas is before

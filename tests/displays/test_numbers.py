@@ -188,6 +188,12 @@ def test_fields_are_scores_over_the_plane():
     np.testing.assert_allclose(display.values[:, i, j], model("kpca").transform(point[None])[0, [0, 2]], atol=1e-9)
 
 
+def test_fields_are_the_same_a_line_at_a_time(monkeypatch):
+    whole = drawn("field", components=(0, 1)).values
+    monkeypatch.setattr("mercer.displays.field._AT_ONCE", 1)
+    np.testing.assert_allclose(drawn("field", components=(0, 1)).values, whole, atol=1e-12)
+
+
 def test_fields_of_standardised_rows_are_in_the_units_of_the_rows():
     for fitted in (PCA(2, standardize=True).fit(ROWS), KernelPCA(2, kernel="rbf", standardize=True).fit(ROWS)):
         display = type(drawn("field")).from_estimator(fitted, ROWS, resolution=4)

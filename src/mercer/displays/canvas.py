@@ -16,7 +16,7 @@ from mercer.errors import MissingPart, WrongUse, counted, in_short, warn
 from mercer.outlets import write_whole
 from mercer.terminal import plain
 
-__all__ = ["KINDS", "THEMES", "Look", "as_bytes", "check_kind", "check_size", "drawing", "part", "save"]
+__all__ = ["KINDS", "THEMES", "Look", "as_bytes", "check_kind", "check_size", "drawing", "part", "renderer_of", "save"]
 
 THEMES = ("light", "dark")
 _DPI = 150
@@ -86,7 +86,19 @@ def drawing(ax: Any, theme: str | None, size: tuple[float, float]) -> Iterator[t
         mpl.rcdefaults()
         mpl.rcParams.update(SETTINGS[theme or "light"])
         figure = part("figure").Figure(figsize=size, layout="constrained") if ax is None else None
+        if figure is not None:  # a canvas that keeps its pixels: others make them anew for every text that is measured
+            part("backends.backend_agg").FigureCanvasAgg(figure)
         yield figure or _first(ax).get_figure(root=True), ax, Look.current()
+
+
+def renderer_of(figure: Any) -> Any:
+    """What measures texts, made once; the canvas of a figure stays its own."""
+    own = figure.canvas
+    if hasattr(own, "get_renderer"):
+        return own.get_renderer()
+    renderer = part("backends.backend_agg").FigureCanvasAgg(figure).get_renderer()
+    figure.set_canvas(own)
+    return renderer
 
 
 def _first(ax: Any) -> Any:

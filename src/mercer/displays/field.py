@@ -16,6 +16,7 @@ from mercer.models.linear import LinearModel
 __all__ = ["FieldDisplay"]
 
 _ACROSS = 4
+_AT_ONCE = 2_000_000  # numbers of rows of the plane
 
 
 class FieldDisplay(Display):
@@ -163,14 +164,14 @@ def _of_matrix(model: Any) -> bool:
 
 
 def _over_plane(model: Any, middle: Array, two: list[int], x: Array, y: Array) -> Array:
-    """Scores (n_y×n_x×k), one line of the plane after the other: rows of many columns fill no memory."""
-    line = np.tile(middle, (len(x), 1))
-    line[:, two[0]] = x
-    lines = []
-    for height in y:
-        line[:, two[1]] = height
-        lines.append(plain_scores(model, _as_seen(model, line)))
-    return np.stack(lines)
+    """Scores (n_y×n_x×k), a few lines of the plane at once: rows of many columns fill no memory."""
+    few = max(1, _AT_ONCE // (len(x) * len(middle)))
+    parts = []
+    for lines in (y[first : first + few] for first in range(0, len(y), few)):
+        grid = np.tile(middle, (len(lines) * len(x), 1))
+        grid[:, two[0]], grid[:, two[1]] = np.tile(x, len(lines)), np.repeat(lines, len(x))
+        parts.append(plain_scores(model, _as_seen(model, grid)))
+    return np.concatenate(parts).reshape(len(y), len(x), -1)
 
 
 def _as_seen(model: Any, rows: Array) -> Array:

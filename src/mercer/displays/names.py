@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.displays.canvas import renderer_of
 from mercer.displays.words import safe
 
 __all__ = ["place_names"]
@@ -35,14 +36,15 @@ def place_names(
     others = spots if taken is None else ax.transData.transform(taken)
     heart = ax.transData.transform((0.0, 0.0)) if outwards else None
     page = figure.bbox.bounds[2:]
-    boxes, texts = _taken_boxes(ax), []
+    renderer = renderer_of(figure)
+    boxes, texts = _taken_boxes(ax, renderer), []
     for (x, y), spot, name in list(zip(points, spots, names, strict=True))[:_MOST]:
         text = ax.annotate(
             safe(name), (x, y), xytext=(0, 0), textcoords="offset points", fontsize=size, color=colour, zorder=5,
             annotation_clip=False,
         )  # fmt: skip
         text.set_in_layout(False)  # or the layout would move the axes once more, and names with it
-        extent = text.get_window_extent()
+        extent = text.get_window_extent(renderer)
         found = _first_free(spot, (extent.width, extent.height), boxes, others, page, unit, heart)
         if found is None:
             text.remove()
@@ -55,11 +57,12 @@ def place_names(
     return texts, len(names) - len(texts)
 
 
-def _taken_boxes(ax: Any) -> Array:
-    """Where names would cover what is written already: numbers and labels of axes, the legend, other axes."""
+def _taken_boxes(ax: Any, renderer: Any) -> Array:
+    """Where names would cover what is written already: notes, numbers and labels of axes, the legend, other axes."""
     others = [one for one in ax.get_figure(root=True).axes if one is not ax]
     parts = [ax.xaxis, ax.yaxis, ax.get_legend(), *ax.child_axes, *others]
-    boxes = [one.get_tightbbox() for one in parts if one is not None]
+    boxes = [one.get_tightbbox(renderer) for one in parts if one is not None]
+    boxes += [text.get_window_extent(renderer) for text in ax.texts if text.get_text()]
     return np.array([box.extents for box in boxes if box is not None], dtype=np.float64).reshape(-1, 4)
 
 

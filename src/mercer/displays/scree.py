@@ -181,8 +181,8 @@ class ScreeDisplay(Display):
             mark = ax.axvline(place, zorder=0.5, **own)
             ax.annotate(
                 self._said_at(number, k), (place, 1), (0, -2), xycoords=ax.get_xaxis_transform(),
-                textcoords="offset points", ha="center", va="top", fontsize=8, color=look.ink,
-                bbox={"fc": look.paper, "ec": "none", "pad": 1},
+                textcoords="offset points", ha="right" if number > k else "center", va="top", fontsize=8,
+                color=look.ink, bbox={"fc": look.paper, "ec": "none", "pad": 1},
             )  # fmt: skip
             marks.append((mark, _listed(number, rules)))
         return marks
