@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from displays.conftest import GROUPS, ROWS, drawn, model
+from displays.conftest import GROUPS, ROWS, drawn, model, shown
 from displays.test_requests import boxes_of, overlapping
 from mercer import (
     PCA,
@@ -33,7 +33,7 @@ def bars_of_colour(display):
 
 
 def test_lines_between_neighbours_have_the_colours_of_their_distances():
-    display = drawn("neighborhood")
+    display = shown("neighborhood")
     (lines,) = [one for one in display.ax_.collections if isinstance(one, mpl.collections.LineCollection)]
     display.figure_.draw_without_rendering()
     lines.update_scalarmappable()
@@ -199,7 +199,7 @@ def test_more_arrows_than_colours_are_refused():
 @pytest.mark.parametrize("dpi", [0, -3, 100_000, "a", True])
 def test_pictures_beyond_all_memory_are_refused(dpi, tmp_path):
     with pytest.raises(ValueError, match="dpi is a number from 1 to"):
-        drawn("scree", rules=False).save(tmp_path / "a.png", dpi)
+        shown("scree").save(tmp_path / "a.png", dpi)
     assert not list(tmp_path.iterdir())
 
 
