@@ -78,6 +78,7 @@ def test_rules_that_keep_more_than_is_drawn_share_one_mark():
     words = {text.get_text() for text in display.ax_.texts}
     assert len(beyond) > 1
     assert f"{beyond[0]}–{beyond[-1]}" in words
+    assert len({text.get_window_extent().x0 for text in display.ax_.texts if "–" in text.get_text()[:4]}) == 1
     assert not {str(k) for k in beyond} & words
 
 

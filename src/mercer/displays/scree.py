@@ -178,10 +178,10 @@ class ScreeDisplay(Display):
         for number, rules in self._by_number().items():
             own = {"color": GREEN, "lw": 2.2} if number == agreed else {"color": GREY, "lw": 1.0, "ls": "--"}
             place = min(number, k) + 0.5
-            mark = ax.axvline(place, zorder=0.5, **own)
+            mark, words = ax.axvline(place, zorder=0.5, **own), self._said_at(number, k)
             ax.annotate(
-                self._said_at(number, k), (place, 1), (0, -2), xycoords=ax.get_xaxis_transform(),
-                textcoords="offset points", ha="right" if number > k else "center", va="top", fontsize=8,
+                words, (place, 1), (0, -2), xycoords=ax.get_xaxis_transform(),
+                textcoords="offset points", ha="right" if "–" in words else "center", va="top", fontsize=8,
                 color=look.ink, bbox={"fc": look.paper, "ec": "none", "pad": 1},
             )  # fmt: skip
             marks.append((mark, _listed(number, rules)))
