@@ -32,7 +32,7 @@ METADATA = {"tree": GROUPS, "size": ROWS[:, 0]}
 #: What each display is asked for: a model, and what is given besides.
 USES = {
     "scores": ("pca", {"X": ROWS, "y": GROUPS}),
-    "scree": ("pca", {"X": ROWS}),
+    "scree": ("pca", {"X": ROWS, "rules": False}),
     "biplot": ("pca", {"X": ROWS}),
     "loadings": ("pca", {}),
     "pairs": ("pca", {"X": ROWS, "y": GROUPS, "components": (0, 1)}),
@@ -53,6 +53,12 @@ USES = {
 def drawn(kind, **more):
     name, given = USES[kind]
     return display_of(kind).from_estimator(model(name), **(given | more))
+
+
+@cache
+def shown(kind):
+    """Drawn once for all tests that only look at it."""
+    return drawn(kind)
 
 
 @pytest.fixture(params=KINDS)

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import mercer
-from displays.conftest import COLUMNS, GROUPS, ROWS, USES, drawn, model
+from displays.conftest import COLUMNS, GROUPS, ROWS, USES, drawn, model, shown
 from mercer.displays.canvas import as_bytes
 from mercer.displays.kinds import KINDS, display_of
 from mercer.errors import MissingPart, WrongUse
@@ -33,7 +33,7 @@ def test_every_display_is_public_and_has_a_use_here():
 
 
 def test_axes_are_returned(kind):
-    display = drawn(kind)
+    display = shown(kind)
     assert isinstance(display.figure_, Figure)
     assert flat(display.ax_)
     assert all(ax.get_figure(root=True) is display.figure_ for ax in flat(display.ax_))
@@ -51,7 +51,7 @@ def test_axes_that_are_given_are_drawn_on(kind):
 
 def test_themes_differ_and_nothing_stays_behind(kind):
     before = dict(mpl.rcParams)
-    light, dark = drawn(kind), drawn(kind, theme="dark")
+    light, dark = shown(kind), drawn(kind, theme="dark")
     assert light.figure_.get_facecolor() == mpl.colors.to_rgba("#ffffff")
     assert dark.figure_.get_facecolor() == mpl.colors.to_rgba("#161b22")
     as_bytes(dark.figure_, "png", 20)
@@ -60,7 +60,7 @@ def test_themes_differ_and_nothing_stays_behind(kind):
 
 @pytest.mark.parametrize("kind", ["scores", "biplot", "scree", "preimage"])
 def test_drawn_twice_it_is_the_same_file(kind, tmp_path):
-    files = [drawn(kind).save(tmp_path / f"{i}.svg").read_bytes() for i in (1, 2)]
+    files = [one.save(tmp_path / f"{i}.svg").read_bytes() for i, one in enumerate((shown(kind), drawn(kind)))]
     assert files[0] == files[1]
     assert b"<dc:date>" not in files[0]
 
@@ -81,11 +81,11 @@ def test_without_matplotlib_a_sentence_says_what_to_install(monkeypatch):
 
 def test_files_of_other_kinds_and_displays_not_drawn_are_refused(tmp_path):
     with pytest.raises(WrongUse, match=r"known are \.png, \.svg and \.pdf"):
-        drawn("scree").save(tmp_path / "a.bmp")
+        shown("scree").save(tmp_path / "a.bmp")
     with pytest.raises(WrongUse, match="not drawn yet"):
         mercer.ScreeDisplay([0.6, 0.4]).save(tmp_path / "a.png")
     for suffix, begins in {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}.items():
-        assert drawn("scree").save(tmp_path / f"a.{suffix}", 20).read_bytes().startswith(begins)
+        assert shown("scree").save(tmp_path / f"a.{suffix}", 20).read_bytes().startswith(begins)
 
 
 HOSTILE = ["$\\frac{1}{0}$", "_hidden", "a\x1b[31mred", "$x", "n" * 500]

@@ -4,7 +4,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from displays.conftest import COLUMNS, GROUPS, ROWS, drawn, model
+from displays.conftest import COLUMNS, GROUPS, ROWS, drawn, model, shown
 from mercer import (
     PCA,
     BiplotDisplay,
@@ -204,16 +204,16 @@ def test_features_are_chosen_by_name():
 
 
 def test_a_biplot_has_points_and_arrows():
-    display = drawn("biplot")
+    display = shown("biplot")
     np.testing.assert_allclose(display.ax_.collections[0].get_offsets(), SCORES)
     tips, starts = arrows(display.ax_)
-    shown = model("pca").components_.T[display.shown_][:, :2]
-    np.testing.assert_allclose(tips, display.factor_ * shown)
+    axes = model("pca").components_.T[display.shown_][:, :2]
+    np.testing.assert_allclose(tips, display.factor_ * axes)
     assert not starts.any()
 
 
 def test_the_scale_of_the_arrows_is_said_and_stands_on_axes_of_their_own():
-    display = drawn("biplot")
+    display = shown("biplot")
     assert f"drawn {display.factor_:.3g} times as long" in display.notes_[-1]
     display.figure_.draw_without_rendering()
     top, right = display.ax_.child_axes
@@ -240,10 +240,10 @@ def test_distance_and_correlation_scaling_keep_what_they_say():
     """Of all components together: distances of rows, and correlations as cosines of angles between arrows."""
     rows = np.random.default_rng(1).normal(size=(30, 2)) @ np.array([[2.0, 0.5], [0.0, 1.0]])
     fitted = PCA(2, standardize=True).fit(rows)
-    far = BiplotDisplay.from_estimator(fitted, rows, scaling="distance")
+    far = BiplotDisplay.from_estimator(fitted, rows, scaling="distance", features=[])
     z = (rows - rows.mean(axis=0)) / rows.std(axis=0, ddof=1)
     np.testing.assert_allclose(np.linalg.norm(far.scores[0] - far.scores[1]), np.linalg.norm(z[0] - z[1]))
-    angle = BiplotDisplay.from_estimator(fitted, rows, scaling="correlation")
+    angle = BiplotDisplay.from_estimator(fitted, rows, scaling="correlation", features=[])
     np.testing.assert_allclose(angle.scores.std(axis=0, ddof=1), 1.0)
     a, b = angle.arrows[0]
     cosine = a @ b / np.linalg.norm(a) / np.linalg.norm(b)
@@ -257,7 +257,7 @@ def test_distance_and_correlation_scaling_keep_what_they_say():
 @pytest.mark.parametrize("scaling", ["distance", "correlation"])
 def test_whitening_changes_no_biplot(scaling):
     plain, white = (PCA(2, whiten=white).fit(ROWS) for white in (False, True))
-    one, other = (BiplotDisplay.from_estimator(fitted, ROWS, scaling=scaling) for fitted in (plain, white))
+    one, other = (BiplotDisplay.from_estimator(fitted, ROWS, scaling=scaling, features=[]) for fitted in (plain, white))
     np.testing.assert_allclose(one.scores, other.scores, atol=1e-9)
     np.testing.assert_allclose(one.arrows, other.arrows, atol=1e-9)
 
@@ -267,14 +267,14 @@ def test_points_and_arrows_have_styles_of_their_own_and_colours_by_cos2():
     assert display.ax_.collections[0].get_sizes()[0] == 77
     patches = [text.arrow_patch for text in display.ax_.texts if getattr(text, "arrow_patch", None)]
     assert {patch.get_linewidth() for patch in patches} == {3.5}
-    scale = mpl.colormaps["cividis"]
+    scale = mpl.colormaps["cividis_r"]  # on light paper the darkest is the strongest
     for i, patch in zip(display.shown_, patches, strict=True):
         assert patch.get_edgecolor() == pytest.approx(scale(float(display.cos2[i])))
     assert "share of a column that the plane shows" in display.notes_[-1]
 
 
 def test_what_colours_and_numbers_of_arrows_mean_is_said():
-    assert "the axes V" in drawn("biplot").notes_[-1]
+    assert "the axes V" in shown("biplot").notes_[-1]
     assert "the loadings" in drawn("biplot", scaling="correlation").notes_[-1]
     assert "one standard deviation" in BiplotDisplay.from_estimator(model("kpca")).notes_[-1]
 
@@ -329,7 +329,7 @@ def test_scores_of_mixed_data_say_what_they_are():
 def test_a_scree_has_each_component_their_sum_and_every_rule():
     from mercer import suggest
 
-    display = drawn("scree")
+    display = drawn("scree", rules=True)
     shares = model("pca").explained_variance_ratio_
     np.testing.assert_allclose([bar.get_height() for bar in display.ax_.patches], 100 * shares)
     lines = {tuple(line.get_ydata()) for line in display.ax_.lines}

@@ -391,7 +391,7 @@ def test_columns_that_do_not_vary_change_nothing(rule):
 
 
 @pytest.mark.parametrize("rule", ASKED)
-@pytest.mark.parametrize("factor", [1e-140, 1e-6, 1e6, 1e140])
+@pytest.mark.parametrize("factor", [1e-300, 1e-140, 1e-6, 1e6, 1e140, 1e300])
 def test_the_unit_changes_nothing(rule, factor):
     scree = scree_of(factors(1, 70, 12, [5, 3]))
     how = dict(axes=scree.axes)

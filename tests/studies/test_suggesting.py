@@ -482,3 +482,21 @@ def test_whole_numbers_of_many_values_are_no_classes():
     y = np.round(1000 * (U[:, 0] - 2 * U[:, 1])).astype(int)
     model = PCA().fit(X)
     assert suggest(model, X, y)["labels"].k == suggest(model, X, y + 1e-9)["labels"].k == 2
+
+
+@pytest.mark.parametrize("make", [PCA, lambda: PCA(4), lambda: KernelPCA(4, kernel="linear")])
+@quiet
+def test_the_unit_of_the_rows_changes_no_rule_wherever_variances_are_numbers(make):
+    rows, usual, seen = X[:80], None, 0
+    for exponent in (0, -200, -150, -80, 80, 150, 200):
+        try:
+            fitted = make().fit(10.0**exponent * rows)
+        except BadData:
+            continue  # squares beyond all numbers
+        if not fitted.explained_variance_[-1] > np.finfo(float).tiny:
+            continue  # squares below them
+        said = suggest(fitted, 10.0**exponent * rows, random_state=0)
+        usual, seen = usual or said, seen + 1
+        assert {one.rule: one.k for one in said.opinions} == {one.rule: one.k for one in usual.opinions}, exponent
+        assert said.consensus == usual.consensus
+    assert seen == 5

@@ -1,6 +1,6 @@
 """What displays ask of a model: its kind, its scores, the shares of its components, the names of its columns."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from mercer.models.novelty import NoveltyDetector
 
 __all__ = [
     "check_components",
+    "check_count",
     "chosen",
     "columns_of",
     "names_of_rows",
@@ -88,15 +89,26 @@ def prefix_of(model: Any) -> str:
     return "LLE " if isinstance(inner, LocalModel) else "PC" if hasattr(inner, "components_") else "component "
 
 
+def check_count(value: Any, name: str, least: int = 1, none: str = "") -> None:
+    """A whole number; `none` says what None means, where it means something."""
+    if value is None and none:
+        return
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        other = f", or None for {none}" if none else ""
+        raise ValueError(f"{name} must be a whole number of at least {least}{other}; got {in_short(value)}.")
+
+
 def check_components(components: Any, k: int, how_many: int | None = None) -> list[int]:
     """Numbers of components, counted from 0, that there are."""
     numbers = list(components) if isinstance(components, Sequence | np.ndarray) else [components]
+    fitted = f"{counted(k, 'component')} {'was' if k == 1 else 'were'} fitted"
+    if how_many is not None and k < how_many:
+        raise ValueError(f"This display takes {counted(how_many, 'component')}, and {fitted}.")
+    if not numbers:
+        raise ValueError(f"components is empty: name one at least, as {fitted}.")
     wrong = [j for j in numbers if isinstance(j, bool) or not isinstance(j, int | np.integer) or not 0 <= j < k]
     if wrong:
-        raise ValueError(
-            f"components are whole numbers from 0 to {k - 1}, as {counted(k, 'component')} were fitted; got "
-            f"{in_short(wrong[0])}."
-        )
+        raise ValueError(f"components are whole numbers from 0 to {k - 1}, as {fitted}; got {in_short(wrong[0])}.")
     if how_many is not None and len(numbers) != how_many:
         raise ValueError(f"This display takes {counted(how_many, 'component')}; got {in_short(components)}.")
     return [int(j) for j in numbers]
@@ -120,10 +132,9 @@ def columns_of(model: Any, d: int, feature_names: Any) -> list[str]:
 def chosen(wanted: Any, names: Sequence[str], strength: Array, n: int | None) -> list[int]:
     """Columns that were named, or the n strongest, the strongest first."""
     if wanted is None:
-        if n is not None and (isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1):
-            raise ValueError(f"n must be a whole number of at least 1, or None for all; got {in_short(n)}.")
+        check_count(n, "n", none="all")
         return [int(i) for i in np.argsort(-np.nan_to_num(strength), kind="stable")[:n]]
-    wanted = [wanted] if isinstance(wanted, str) else list(wanted)
+    wanted = list(wanted) if isinstance(wanted, Iterable) and not isinstance(wanted, str) else [wanted]
     missing = [name for name in wanted if name not in names]
     if missing:
         raise WrongUse(f"There is no column {in_short(missing[0])}; there are {in_short(list(names), 200)}.")

@@ -120,6 +120,7 @@ class Display(ABC):
         """A title and sentences above the axes, at the left; `top` points are taken already. Names in them are safe."""
         self.notes_ += [note for note in notes if note]
         text = wrapped(self.notes_, _letters(ax.get_window_extent().width, ax))
+        top += _power_of_ten(ax)
         lines = text.count("\n") + 1 if text else 0
         if text:
             self._words = ax.annotate(
@@ -172,8 +173,12 @@ class Display(ABC):
             text.set_text(name)
 
     def _colour_bar(self, ax: Any, look: Look, shown: Any, label: str = "", place: str = "right") -> None:
-        """What colours mean, beside the axes or below them."""
-        bar = self.figure_.colorbar(shown, ax=ax, location=place, fraction=0.046, pad=0.02)
+        """What colours mean, beside the axes or below them, or (None) beside all panels."""
+        if ax is None and not self._ours:  # panels inside of axes have no room to give away
+            bar = self.figure_.colorbar(shown, cax=self.ax_[0, -1].inset_axes((1.05, 0, 0.08, 1)))
+        else:
+            beside = self.ax_ if ax is None else ax
+            bar = self.figure_.colorbar(shown, ax=beside, location=place, fraction=0.046, pad=0.02)
         bar.ax.tick_params(colors=look.ink, labelsize=8)
         bar.outline.set_visible(False)
         bar.set_label(label, color=look.ink, fontsize=_SMALL)
@@ -182,6 +187,13 @@ class Display(ABC):
 def _letters(pixels: float, ax: Any) -> int:
     """How many letters of a note find room in so many pixels."""
     return int(pixels / ax.get_figure(root=True).dpi * 72 / (0.53 * _SMALL))
+
+
+def _power_of_ten(ax: Any) -> float:
+    """Points that the unit of the numbers takes above the axes at the left, such as 1e−7; most have none."""
+    form = ax.yaxis.get_major_formatter()
+    form.format_ticks(ax.yaxis.get_majorticklocs())
+    return 11.0 if form.get_offset() else 0.0
 
 
 def _dress(ax: Any, look: Look, ours: bool) -> None:

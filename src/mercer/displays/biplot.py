@@ -1,5 +1,6 @@
 """Biplots: rows as points and columns as arrows in one plane, of PCA and, by gradients, of kernel PCA."""
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +11,7 @@ from mercer.displays.base import Display
 from mercer.displays.canvas import Look, part
 from mercer.displays.circle import draw_arrows
 from mercer.displays.clouds import draw_cloud, limits_around
-from mercer.displays.palette import NUMBERS, Groups, styles
+from mercer.displays.palette import MOST_COLOURS, Groups, styles
 from mercer.displays.scores import plane
 from mercer.displays.words import axis_label, safe
 from mercer.errors import BadData, counted, in_short
@@ -166,10 +167,15 @@ class BiplotDisplay(Display):
         by_region = len(self.arrows) > 1
         strength = np.sqrt((self.arrows**2).sum(axis=2).mean(axis=0))
         self.shown_ = chosen(features, self.names, strength, min(n or 7, 7) if by_region and features is None else n)
+        if by_region and len(self.shown_) > MOST_COLOURS:
+            raise ValueError(
+                f"Arrows of {MOST_COLOURS} columns can be told apart by their colours; got {len(self.shown_)} features."
+            )
         self.factor_ = _factor(self.scores, self.arrows[:, self.shown_], by_region)
         with self._one(ax, theme, size, (7.2, 5.6)) as (ax, look):
             quiet = {"alpha": 0.7} | (points or {})
-            handles, words = draw_cloud(ax, look, self.scores, self.groups, **quiet)
+            bar = partial(self._colour_bar, ax, look, label="labels of rows", place="bottom") if legend else None
+            handles, words = draw_cloud(ax, look, self.scores, self.groups, bar, **quiet)
             limits_around(ax, self.scores)
             tips, starts = self._tips()
             draw_arrows(ax, tips, self._colours(look, colour), starts, **(arrows or {}))
@@ -183,9 +189,8 @@ class BiplotDisplay(Display):
             if legend or by_region:
                 self._legend(ax, handles, words, away=1.02 if by_region else 1.14)
             if colour == "cos2":
-                self._colour_bar(
-                    ax, look, part("cm").ScalarMappable(part("colors").Normalize(0, 1), NUMBERS), "cos²", "bottom"
-                )
+                shade = part("cm").ScalarMappable(part("colors").Normalize(0, 1), look.strength)
+                self._colour_bar(ax, look, shade, "cos²", "bottom")
             names = [] if by_region else [self.names[i] for i in self.shown_]
             notes = [*self.groups.notes, *self._notes(colour), self._held_for(names)]
             self._say(ax, look, "", notes, top=0.0 if by_region else 18.0)
@@ -209,14 +214,14 @@ class BiplotDisplay(Display):
                 raise ValueError(
                     'colour="cos2" takes the share of every column that the plane shows: give the rows as X.'
                 )
-            scale = part("").colormaps[NUMBERS]
+            scale = part("").colormaps[look.strength]
             return [scale(float(np.clip(self.cos2[i], 0, 1))) for i in self.shown_]
         if len(self.arrows) > 1:
             return self._own_colours() * len(self.arrows)
         return [colour or RED] * len(self.shown_)
 
     def _own_colours(self) -> list[str]:
-        """Of columns: those that groups of rows have left."""
+        """Of columns: those that groups of rows have left, and when these are used up, the same once more."""
         n = len(self.groups.names) or 1
         return [style.colour for style in styles(n + len(self.shown_))[n:]]
 

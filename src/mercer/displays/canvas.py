@@ -16,11 +16,13 @@ from mercer.errors import MissingPart, WrongUse, counted, in_short, warn
 from mercer.outlets import write_whole
 from mercer.terminal import plain
 
-__all__ = ["KINDS", "THEMES", "Look", "as_bytes", "check_kind", "check_size", "drawing", "part", "save"]
+__all__ = ["KINDS", "THEMES", "Look", "as_bytes", "check_kind", "check_size", "drawing", "part", "renderer_of", "save"]
 
 THEMES = ("light", "dark")
 _DPI = 150
 _LARGEST = 40.0  # inches: more would be hundreds of megabytes of pixels
+_HALF = 1.5  # of red, green and blue together: more is light
+_MOST_PIXELS = 2e8  # of a picture: more would be a gigabyte
 # Without the date and the version of matplotlib, so that the same picture is the same file.
 _ANONYMOUS: dict[str, dict[str, None]] = {
     "png": {"Software": None},
@@ -47,11 +49,17 @@ class Look:
     faint: Any
     diverging: str
 
+    @property
+    def strength(self) -> str:
+        """A colour map of shares in which the large ones stand out from the paper."""
+        light = sum(part("colors").to_rgb(self.paper)) > _HALF
+        return "cividis_r" if light else "cividis"
+
     @classmethod
     def of_axes(cls, ax: Any) -> "Look":
         paper, ink = ax.get_facecolor(), ax.xaxis.label.get_color()
         faint = 0.8 * np.array(part("colors").to_rgb(paper)) + 0.2 * np.array(part("colors").to_rgb(ink))
-        return cls(ink, paper, tuple(faint), "RdBu_r" if sum(paper[:3]) > 1.5 else "berlin")
+        return cls(ink, paper, tuple(faint), "RdBu_r" if sum(paper[:3]) > _HALF else "berlin")
 
     @classmethod
     def current(cls) -> "Look":
@@ -78,7 +86,19 @@ def drawing(ax: Any, theme: str | None, size: tuple[float, float]) -> Iterator[t
         mpl.rcdefaults()
         mpl.rcParams.update(SETTINGS[theme or "light"])
         figure = part("figure").Figure(figsize=size, layout="constrained") if ax is None else None
+        if figure is not None:  # a canvas that keeps its pixels: others make them anew for every text that is measured
+            part("backends.backend_agg").FigureCanvasAgg(figure)
         yield figure or _first(ax).get_figure(root=True), ax, Look.current()
+
+
+def renderer_of(figure: Any) -> Any:
+    """What measures texts, made once; the canvas of a figure stays its own."""
+    own = figure.canvas
+    if hasattr(own, "get_renderer"):
+        return own.get_renderer()
+    renderer = part("backends.backend_agg").FigureCanvasAgg(figure).get_renderer()
+    figure.set_canvas(own)
+    return renderer
 
 
 def _first(ax: Any) -> Any:
@@ -130,5 +150,9 @@ def _tell(said: Sequence[warnings.WarningMessage]) -> None:
 
 def save(figure: Any, path: str | Path, dpi: int = _DPI) -> Path:
     """Write the picture whole, or not at all."""
-    write_whole(Path(path), as_bytes(figure, check_kind(path), dpi))
+    kind, sides = check_kind(path), figure.get_size_inches()
+    if isinstance(dpi, bool) or not isinstance(dpi, Real) or not 1 <= dpi <= np.sqrt(_MOST_PIXELS / sides.prod()):
+        most = int(np.sqrt(_MOST_PIXELS / sides.prod()))
+        raise ValueError(f"dpi is a number from 1 to {most} for a picture of this size; got {in_short(dpi)}.")
+    write_whole(Path(path), as_bytes(figure, kind, dpi))
     return Path(path)

@@ -8,8 +8,8 @@ from mercer.arrays import Array
 from mercer.displays.asking import check_components, chosen, columns_of, prefix_of, require, shares_of
 from mercer.displays.base import Display
 from mercer.displays.canvas import Look
-from mercer.displays.words import axis_label
-from mercer.errors import BadData, counted
+from mercer.displays.words import axis_label, safe
+from mercer.errors import BadData, counted, listed
 from mercer.functions.contributions import contributions
 
 __all__ = ["CircleDisplay", "draw_arrows"]
@@ -144,19 +144,24 @@ class CircleDisplay(Display):
         self.shown_ = [i for i in chosen(features, self.names, lengths, n) if varying[i]]
         with self._one(ax, theme, size, (5.8, 5.8)) as (ax, look):
             self._draw_circle(ax, look)
-            notes = (
-                [f"The {len(self.shown_)} longest of {counted(len(lengths), 'column')}."]
-                if len(self.shown_) < len(lengths)
-                else []
-            )
             tips, names = self._draw_columns(ax)
-            notes.append(self._held_for(names))
+            notes = [*self._about_columns(features), self._held_for(names)]
             if len(self.supplementary):
                 notes.append("Dashed: supplementary columns, which had no say in the fit.")
             self._say(ax, look, "", notes)
             if names:
                 self._write_names(ax, look, tips, names, outwards=True)
         return self
+
+    def _about_columns(self, features: Any) -> list[str]:
+        """How many of the columns are drawn, and which cannot be."""
+        d, shown = len(self.correlations), len(self.shown_)
+        kept = "" if shown == d or not shown else f"{shown} of {counted(d, 'column')}, the longest arrows."
+        if features is not None and kept:
+            kept = f"{shown} of {counted(d, 'column')}."
+        both = zip([*self.names, *self.others], np.vstack([self.correlations, self.supplementary]), strict=True)
+        still = [safe(name) for name, row in both if not np.isfinite(row).all()]
+        return [kept, f"Without an arrow, as nothing varies: {listed(still)}." if still else ""]
 
     def _draw_circle(self, ax: Any, look: Look) -> None:
         angle = np.linspace(0, 2 * np.pi, 241)
@@ -170,12 +175,12 @@ class CircleDisplay(Display):
         """Tips of all arrows, and their names."""
         from mercer.report.look import BLUE, ORANGE
 
-        tips, beside = self.correlations[self.shown_], self.supplementary[np.isfinite(self.supplementary).all(axis=1)]
+        there = np.flatnonzero(np.isfinite(self.supplementary).all(axis=1))
+        tips, beside = self.correlations[self.shown_], self.supplementary[there]
         draw_arrows(ax, tips, BLUE)
         draw_arrows(ax, beside, ORANGE, ls="--")
         ax.set(xlim=(-1.15, 1.15), ylim=(-1.15, 1.15))
-        names = [*(self.names[i] for i in self.shown_), *self.others]
-        return np.vstack([tips, np.nan_to_num(self.supplementary)]), names
+        return np.vstack([tips, beside]), [*(self.names[i] for i in self.shown_), *(self.others[i] for i in there)]
 
 
 def _pairs(values: Any, what: str) -> Array:

@@ -9,15 +9,18 @@ from scipy.stats import gaussian_kde
 from mercer.arrays import Array
 from mercer.displays.canvas import Look, part
 from mercer.displays.palette import NUMBERS, Groups, Style
-from mercer.displays.words import safe
+from mercer.displays.words import part_of_hundred, safe
 from mercer.errors import listed
 from mercer.readings.regions import FEWEST, region
 
-__all__ = ["MANY", "draw_cloud", "draw_densities", "draw_regions", "limits_around", "meaning_of"]
+__all__ = [
+    "BEYOND", "MANY", "density_along", "draw_cloud", "draw_densities", "draw_regions", "limits_around", "meaning_of",
+]  # fmt: skip
 
 MANY = 200_000  # points: beyond, an image of their density is drawn
 _PATHS = 10_000  # points that are drawn one by one in .svg and .pdf: more would be megabytes
 _PIXELS = 320  # of a side of that image
+BEYOND = 1 / 8  # of the range: how far densities are drawn on either side
 _SAMPLE = 4000  # points that a density along one axis is taken of
 
 
@@ -106,11 +109,25 @@ _MEANT = {"concentration": "an ellipse", "confidence": "an ellipse", "hull": "a 
 
 def meaning_of(kind: str, level: float) -> str:
     """What a region is, in words: the two ellipses are often taken for each other."""
+    share = part_of_hundred(level)
     return {
-        "concentration": f"Ellipses of concentration: where {level:.0%} of new rows of a group are expected.",
-        "confidence": f"Ellipses of confidence: where the centroid of a group is, at {level:.0%}.",
+        "concentration": f"Ellipses of concentration: where {share} of new rows of a group are expected.",
+        "confidence": f"Ellipses of confidence: where the centroid of a group is, at {share}.",
         "hull": "Hulls: all rows of a group lie inside.",
     }[kind]
+
+
+def density_along(values: Array) -> tuple[Array, Array]:
+    """Places along an axis and the density there; none of values that are too few, or all the same.
+
+    It is computed in units of the range, so that its squares are numbers in any unit.
+    """
+    some = values[:: max(1, len(values) // _SAMPLE)]
+    low, reach = some.min(initial=np.inf), float(np.ptp(some)) if len(some) else 0.0
+    if len(some) < 3 or not reach > 1e-9 * np.abs(some).max():
+        return np.empty(0), np.empty(0)
+    at = np.linspace(-BEYOND, 1 + BEYOND, 120)
+    return low + reach * at, gaussian_kde((some - low) / reach)(at) / reach
 
 
 def draw_densities(ax: Any, look: Look, points: Array, groups: Groups) -> None:
@@ -119,15 +136,9 @@ def draw_densities(ax: Any, look: Look, points: Array, groups: Groups) -> None:
     for panel in (above, beside):
         panel.set_axis_off()
     for _, style, rows in groups:
-        some = rows[:: max(1, len(rows) // _SAMPLE)]
         for i, panel in enumerate((above, beside)):
-            values = points[some, i]
-            if len(values) < 3 or not np.ptp(values) > 1e-9 * (np.abs(values).max() or 1.0):
-                continue
-            at = np.linspace(values.min() - np.ptp(values) / 8, values.max() + np.ptp(values) / 8, 120)
-            height = gaussian_kde(values)(at)
             fill = panel.fill_between if i == 0 else panel.fill_betweenx
-            fill(at, height, color=style.colour, alpha=0.35, lw=0)
+            fill(*density_along(points[rows, i]), color=style.colour, alpha=0.35, lw=0)
     above.set_ylim(0, None)
     beside.set_xlim(0, None)
 

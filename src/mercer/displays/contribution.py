@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.displays.asking import check_components, names_of_rows, prefix_of, require
+from mercer.displays.asking import check_components, chosen, names_of_rows, prefix_of, require
 from mercer.displays.base import Display
 from mercer.displays.words import component_name, safe
 from mercer.errors import BadData, counted, in_short, joined
@@ -103,8 +103,8 @@ class ContributionDisplay(Display):
         if kind == "contribution":
             values = table[:, numbers] @ variances / (variances.sum() or 1.0)
         words = joined([component_name(prefix_of(model), j) for j in numbers])
-        names = found.names if of == "features" else names
-        return cls(values, names=names or None, kind=kind, of=of, components=words).plot(**drawn)
+        names = found.names or None if of == "features" else names
+        return cls(values, names=names, kind=kind, of=of, components=words).plot(**drawn)
 
     def plot(self, ax: Any = None, *, theme: str | None = None, size: Any = None, n: int | None = 20) -> Self:
         """Draw it.
@@ -125,8 +125,6 @@ class ContributionDisplay(Display):
         display : ContributionDisplay
             Itself.
         """
-        from mercer.displays.asking import chosen
-
         self.order_ = np.array(chosen(None, self.names, self.values, n), dtype=np.int64)
         bars = len(self.order_)
         with self._one(ax, theme, size, (6.4, min(1.3 + 0.2 * bars, 40))) as (ax, look):

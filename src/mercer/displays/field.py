@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer.arrays import Array, dense
-from mercer.displays.asking import check_components, columns_of, prefix_of, require, shares_of
+from mercer.displays.asking import check_components, check_count, columns_of, prefix_of, require, shares_of
 from mercer.displays.base import Display
 from mercer.displays.words import axis_label, safe
 from mercer.errors import BadData, WrongUse, counted, in_short
@@ -16,6 +16,7 @@ from mercer.models.linear import LinearModel
 __all__ = ["FieldDisplay"]
 
 _ACROSS = 4
+_AT_ONCE = 2_000_000  # numbers of rows of the plane
 
 
 class FieldDisplay(Display):
@@ -87,20 +88,19 @@ class FieldDisplay(Display):
             The display, drawn.
         """
         require(model, cls.__name__, "PCA", "KernelPCA")
+        check_count(resolution, "resolution", 2)
         rows = _rows(model, X)
         names = columns_of(model, rows.shape[1], feature_names)
         two = _two(features, names)
         x, y = (_reach(rows[:, j], resolution) for j in two)
-        grid = np.tile(np.median(rows, axis=0), (len(x) * len(y), 1))
-        grid[:, two[0]], grid[:, two[1]] = np.tile(x, len(y)), np.repeat(y, len(x))
         numbers = check_components(
             range(min(4, model._n_features_out)) if components is None else components, model._n_features_out
         )
-        values = plain_scores(model, _as_seen(model, grid))[:, numbers]
+        values = _over_plane(model, np.median(rows, axis=0), two, x, y)[..., numbers]
         others = rows.shape[1] - 2
         about = f"{counted(others, 'other column')} at the median." if others else ""
         labels = [axis_label(prefix_of(model), j, shares_of(model)) for j in numbers]
-        field = values.T.reshape(len(numbers), len(y), len(x))
+        field = np.moveaxis(values, 2, 0)
         return cls(x, y, field, points=rows[:, two], names=[names[j] for j in two], labels=labels, about=about).plot(
             **drawn
         )
@@ -161,6 +161,17 @@ def _rows(model: Any, X: Any) -> Array:
 
 def _of_matrix(model: Any) -> bool:
     return not isinstance(model, LinearModel) and is_precomputed(model)
+
+
+def _over_plane(model: Any, middle: Array, two: list[int], x: Array, y: Array) -> Array:
+    """Scores (n_y×n_x×k), a few lines of the plane at once: rows of many columns fill no memory."""
+    few = max(1, _AT_ONCE // (len(x) * len(middle)))
+    parts = []
+    for lines in (y[first : first + few] for first in range(0, len(y), few)):
+        grid = np.tile(middle, (len(lines) * len(x), 1))
+        grid[:, two[0]], grid[:, two[1]] = np.tile(x, len(lines)), np.repeat(lines, len(x))
+        parts.append(plain_scores(model, _as_seen(model, grid)))
+    return np.concatenate(parts).reshape(len(y), len(x), -1)
 
 
 def _as_seen(model: Any, rows: Array) -> Array:

@@ -158,6 +158,8 @@ class LoadingsDisplay(Display):
     def _notes(self, n: int | None, cutoff: float, features: Any) -> list[str]:
         d = len(self.loadings)
         beyond = f" of at least {cutoff:g}" if cutoff else ""
-        if features is None and n is not None and n < d:
+        if features is None and any(self.shown_) and n is not None and n < d:
             return [f"The {n} largest{beyond} of {d:,} loadings each; blue is positive, red negative."]
+        if not any(self.shown_):
+            return [f"No loading is{beyond or ' drawn'}."]
         return [f"Loadings{beyond}; blue is positive, red negative."]

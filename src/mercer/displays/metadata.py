@@ -158,7 +158,8 @@ class MetadataDisplay(Display):
         pairs = int(np.isfinite(self.p_values).sum())
         how = f"p of {pairs:,} pairs adjusted {_HOW[self.found.adjust]}: * below 0.05, ** 0.01, *** 0.001."
         silent = [safe(name) for j, name in enumerate(self.names) if not np.isfinite(self.values[:, j]).any()]
-        return [how, f"Nothing varies in {listed(silent)}." if silent else ""]
+        why = "no two values, or of classes no two rows in one"
+        return [how, f"Nothing is known of {listed(silent)}: {why}." if silent else ""]
 
 
 def _stars(p: float) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.displays.canvas import renderer_of
 from mercer.displays.words import safe
 
 __all__ = ["place_names"]
@@ -25,8 +26,8 @@ def place_names(
 ) -> tuple[list[Any], int]:  # fmt: skip
     """Write names in their order, the most important first; the texts, and how many found no room.
 
-    A place is free if it lies inside the figure and covers no name that is there already, and, if it can be helped, no
-    point of `taken`. `outwards`: names of arrows stand beyond their tips.
+    A place is free if it lies inside the figure and covers no name, number, legend or scale of colours, and, if it can
+    be helped, no point of `taken`. `outwards`: names of arrows stand beyond their tips.
     """
     figure = ax.get_figure(root=True)
     figure.draw_without_rendering()  # the layout decides where points are
@@ -35,14 +36,15 @@ def place_names(
     others = spots if taken is None else ax.transData.transform(taken)
     heart = ax.transData.transform((0.0, 0.0)) if outwards else None
     page = figure.bbox.bounds[2:]
-    boxes, texts = np.empty((0, 4)), []
+    renderer = renderer_of(figure)
+    boxes, texts = _taken_boxes(ax, renderer), []
     for (x, y), spot, name in list(zip(points, spots, names, strict=True))[:_MOST]:
         text = ax.annotate(
             safe(name), (x, y), xytext=(0, 0), textcoords="offset points", fontsize=size, color=colour, zorder=5,
             annotation_clip=False,
         )  # fmt: skip
         text.set_in_layout(False)  # or the layout would move the axes once more, and names with it
-        extent = text.get_window_extent()
+        extent = text.get_window_extent(renderer)
         found = _first_free(spot, (extent.width, extent.height), boxes, others, page, unit, heart)
         if found is None:
             text.remove()
@@ -53,6 +55,15 @@ def place_names(
         boxes = np.vstack([boxes, box])
         texts.append(text)
     return texts, len(names) - len(texts)
+
+
+def _taken_boxes(ax: Any, renderer: Any) -> Array:
+    """Where names would cover what is written already: notes, numbers and labels of axes, the legend, other axes."""
+    others = [one for one in ax.get_figure(root=True).axes if one is not ax]
+    parts = [ax.xaxis, ax.yaxis, ax.get_legend(), *ax.child_axes, *others]
+    boxes = [one.get_tightbbox(renderer) for one in parts if one is not None]
+    boxes += [text.get_window_extent(renderer) for text in ax.texts if text.get_text()]
+    return np.array([box.extents for box in boxes if box is not None], dtype=np.float64).reshape(-1, 4)
 
 
 def _first_free(

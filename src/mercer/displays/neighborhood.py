@@ -1,5 +1,6 @@
 """Neighbourhoods: who describes whom in locally linear embedding, drawn as a graph."""
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -131,17 +132,19 @@ class NeighborhoodDisplay(Display):
             ends = np.stack(
                 [np.repeat(self.places[rows], k, axis=0), self.places[self.neighbors[rows].ravel()]], axis=1
             )
-            lines = part("collections").LineCollection(ends, linewidths=0.7, alpha=0.7, zorder=1, colors=[look.faint])
+            shade: dict[str, Any] = {"colors": [look.faint]}  # a colour of its own would outdo those of distances
             if self.distances is not None:
-                lines.set(array=self.distances[rows].ravel(), cmap=NUMBERS)
+                shade = {"array": self.distances[rows].ravel(), "cmap": NUMBERS}
+            lines = part("collections").LineCollection(ends, linewidths=0.7, alpha=0.7, zorder=1, **shade)
             ax.add_collection(lines)
             if self.distances is not None:
                 self._colour_bar(ax, look, lines, "distance of neighbours in the input", "bottom")
-            handles, names = draw_cloud(ax, look, self.places, self.groups, s=12)
+            bar = partial(self._colour_bar, ax, look, label="labels of rows") if legend else None
+            handles, names = draw_cloud(ax, look, self.places, self.groups, bar, s=12)
             limits_around(ax, self.places)
             ax.set(xlabel=self.labels[0], ylabel=self.labels[1])
             if legend:
-                self._legend(ax, handles, names)
+                self._legend(ax, handles, names, away=1.02 if self.groups.values is None else 1.2)
             few = f"Lines of {len(rows):,} of {n:,} rows." if len(rows) < n else ""
             self._say(ax, look, "", [self.about, few, *self.groups.notes])
         return self

@@ -6,6 +6,7 @@ import numpy as np
 
 from mercer.displays.asking import names_of_rows, require
 from mercer.displays.base import Display
+from mercer.displays.words import part_of_hundred
 from mercer.errors import BadData, counted
 from mercer.models.sides import sides_of
 from mercer.readings.novelty import Calibration
@@ -89,7 +90,7 @@ class NoveltyDisplay(Display):
         limits = [Calibration.of(one).threshold(half) for one in known]
         novel = (t2 > limits[0]) | (q > limits[1])
         by = counted(len(known[0]), "calibration row")
-        about = f"Limits by {by}: of usual rows, {model.alpha:.0%} at most exceed either."
+        about = f"Limits by {by}: of usual rows, {part_of_hundred(model.alpha)} at most exceed either."
         return cls(t2, q, novel=novel, t2_limit=limits[0], q_limit=limits[1], names=names, about=about).plot(**drawn)
 
     def plot(self, ax: Any = None, *, theme: str | None = None, size: Any = None) -> Self:
@@ -142,7 +143,7 @@ class NoveltyDisplay(Display):
 def _own_limit(model: Any) -> dict[str, Any]:
     """The limit of the detector's own statistic, as a line of the plane."""
     statistic, limit = model._statistic, model.threshold_
-    about = f"The limit is that of the detector: of usual rows, {model.alpha:.0%} at most exceed it."
+    about = f"The limit is that of the detector: of usual rows, {part_of_hundred(model.alpha)} at most exceed it."
     if not np.isfinite(limit):
         return {"about": f"No limit: too few calibration rows for alpha={model.alpha:g}."}
     if statistic == "reconstruction":

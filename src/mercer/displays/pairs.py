@@ -1,13 +1,13 @@
 """Pairs: the rows in the planes of all pairs of the first components."""
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from scipy.stats import gaussian_kde
 
 from mercer.displays.asking import check_components, prefix_of, scores_of, shares_of
 from mercer.displays.base import Display
-from mercer.displays.clouds import draw_cloud
+from mercer.displays.clouds import BEYOND, density_along, draw_cloud
 from mercer.displays.palette import Groups
 from mercer.displays.words import axis_label
 from mercer.errors import BadData, counted
@@ -15,7 +15,6 @@ from mercer.errors import BadData, counted
 __all__ = ["PairsDisplay"]
 
 _MOST = 12  # components: more panels are too small to be read
-_SAMPLE = 4000
 
 
 class PairsDisplay(Display):
@@ -104,27 +103,34 @@ class PairsDisplay(Display):
         with self._many(ax, theme, size, (1.2 + 1.75 * k, 1.75 * k), (k, k)) as (panels, look):
             style = {"s": 9, "linewidths": 0.2} | (points or {})
             handles: list[Any] = []
+            bar: Any = partial(self._colour_bar, None, look)  # one for all panels
             for i in range(k):
                 for j in range(k):
                     one = panels[i, j]
                     if i == j:
                         self._draw_density(one, i)
                     else:
-                        drawn = draw_cloud(one, look, self.scores[:, [j, i]], self.groups, **style)
-                        handles, names = drawn
+                        handles, names = draw_cloud(one, look, self.scores[:, [j, i]], self.groups, bar, **style)
+                        bar = None
                     _trim(one, i, j, k, self.labels)
+            self._share_reach(panels)
             if handles:
                 self._legend(None, handles, names)
             self._say_above_all(look, self.groups.notes)
         return self
 
+    def _share_reach(self, panels: Any) -> None:
+        """The numbers at the edge hold for all panels of a line, densities included."""
+        low, high = (end(axis=0) for end in (self.scores.min, self.scores.max))
+        pad = np.where(high > low, BEYOND * (high - low), 1.0)
+        for i, j in np.ndindex(panels.shape):
+            panels[i, j].set_xlim(low[j] - pad[j], high[j] + pad[j])
+            if i != j:
+                panels[i, j].set_ylim(low[i] - pad[i], high[i] + pad[i])
+
     def _draw_density(self, ax: Any, i: int) -> None:
         for _, style, rows in self.groups:
-            values = self.scores[rows[:: max(1, len(rows) // _SAMPLE)], i]
-            if len(values) < 3 or not np.ptp(values) > 1e-9 * (np.abs(values).max() or 1.0):
-                continue
-            at = np.linspace(values.min() - np.ptp(values) / 8, values.max() + np.ptp(values) / 8, 100)
-            ax.fill_between(at, gaussian_kde(values)(at), color=style.colour, alpha=0.35, lw=0)
+            ax.fill_between(*density_along(self.scores[rows, i]), color=style.colour, alpha=0.35, lw=0)
         ax.set_ylim(0, None)
 
 

@@ -10,11 +10,12 @@ from mercer.arrays import Array
 from mercer.errors import BadData, counted
 from mercer.readings.targets import are_classes, as_labels, is_missing
 
-__all__ = ["NUMBERS", "Groups", "Style", "styles"]
+__all__ = ["MOST_COLOURS", "NUMBERS", "Groups", "Style", "styles"]
 
 NUMBERS = "cividis"  # colour map of numbers
 _MOST = 30  # groups that have a style of their own; legends of more are not read
 # Petroff's ten colours (2021), by a survey of what people tell apart and like.
+MOST_COLOURS = 10
 _TEN = ("#3f90da", "#ffa90e", "#bd1f01", "#94a4a2", "#832db6", "#a96b59", "#e76300", "#b9ac70", "#717581", "#92dadd")
 
 
@@ -54,7 +55,7 @@ class Groups:
         labels = labels.reshape(-1)
         there = np.array([not is_missing(label) for label in labels.tolist()], dtype=bool)
         known = as_labels(labels[there]) if there.any() else np.empty(0, dtype=str)
-        gaps = [f"{counted(int((~there).sum()), 'row')} without a label: grey."] if not there.all() else []
+        gaps = [f"{counted(int((~there).sum()), 'row')} without a label."] if not there.all() else []
         if len(known) and not are_classes(known):
             values = np.full(n, np.nan)
             values[there] = known.astype(np.float64)

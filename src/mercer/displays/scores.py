@@ -157,8 +157,8 @@ class ScoresDisplay(Display):
                 handles, words = [*handles, mark], [*words, "new"]
             notes = [*self.groups.notes, "" if len(self.scores) <= MANY else _dense(len(self.scores), self.groups)]
             if ellipse:
-                notes += [meaning_of(ellipse, level) if isinstance(ellipse, str) and ellipse in _KINDS else ""]
-                notes += draw_regions(ax, self.scores, self.groups, ellipse, level, look)
+                without = draw_regions(ax, self.scores, self.groups, ellipse, level, look)
+                notes += [meaning_of(ellipse, level), *without]
             limits_around(ax, self.scores)
             ax.set(xlabel=self.labels[0], ylabel=self.labels[1])
             if marginals:
@@ -174,10 +174,8 @@ class ScoresDisplay(Display):
         return self
 
 
-_KINDS = ("concentration", "confidence", "hull")
-
-
 def _dense(n: int, groups: Groups) -> str:
     """What an image of points shows."""
     which = "; its colour is that of the largest group there" if groups.names else ""
+    which = "; the numbers y are not shown" if groups.values is not None else which
     return f"{n:,} rows: the strength of a pixel is the logarithm of how many lie there{which}."

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.displays.asking import prefix_of, require, shares_of
+from mercer.displays.asking import check_count, prefix_of, require, shares_of
 from mercer.displays.base import Display
 from mercer.displays.spectrum import proven_intervals
 from mercer.displays.words import percent
@@ -129,6 +129,7 @@ class ScreeDisplay(Display):
         display : ScreeDisplay
             Itself.
         """
+        check_count(most, "most", none="all")
         k = len(self.shares) if most is None else min(most, len(self.shares))
         with self._one(ax, theme, size, (8.2, 4.4)) as (ax, look):
             from mercer.report.look import BLUE, ORANGE
@@ -177,13 +178,19 @@ class ScreeDisplay(Display):
         for number, rules in self._by_number().items():
             own = {"color": GREEN, "lw": 2.2} if number == agreed else {"color": GREY, "lw": 1.0, "ls": "--"}
             place = min(number, k) + 0.5
-            mark = ax.axvline(place, zorder=0.5, **own)
+            mark, words = ax.axvline(place, zorder=0.5, **own), self._said_at(number, k)
             ax.annotate(
-                str(number), (place, 1), (0, -2), xycoords=ax.get_xaxis_transform(), textcoords="offset points",
-                ha="center", va="top", fontsize=8, color=look.ink, bbox={"fc": look.paper, "ec": "none", "pad": 1},
+                words, (place, 1), (0, -2), xycoords=ax.get_xaxis_transform(),
+                textcoords="offset points", ha="right" if "–" in words else "center", va="top", fontsize=8,
+                color=look.ink, bbox={"fc": look.paper, "ec": "none", "pad": 1},
             )  # fmt: skip
             marks.append((mark, _listed(number, rules)))
         return marks
+
+    def _said_at(self, number: int, k: int) -> str:
+        """What stands above a mark; those of all components that are drawn, or more, are at one place."""
+        last = [other for other in self._by_number() if other >= k]
+        return str(number) if number < k or len(last) == 1 else f"{last[0]}–{last[-1]}"
 
     def _notes(self, k: int) -> list[str]:
         notes = [] if self.suggestion is None else [self.suggestion.consensus]

@@ -17,6 +17,9 @@ from mercer.models.local_model import LocalModel
 __all__ = ["SpectrumDisplay", "proven_intervals"]
 
 
+_FAR = 1e4  # times the eigenvalues that are drawn: a bound farther away would leave them no room
+
+
 class SpectrumDisplay(Display):
     """Eigenvalues on a scale of logarithms, with the intervals of the certificate and what is proven of all others.
 
@@ -118,13 +121,14 @@ class SpectrumDisplay(Display):
             hollow = np.isin(np.arange(len(shown)), self.unresolved)
             ax.scatter(places[~hollow], shown[~hollow], s=26, color=BLUE, zorder=3)
             ax.scatter(places[hollow], shown[hollow], s=26, facecolors=look.paper, edgecolors=BLUE, zorder=3)
-            if self._bounded:
+            near = self._bounded and shown.min() / _FAR < self.beyond < _FAR * shown.max()
+            if near:
                 ax.axhline(self.beyond, color=ORANGE, ls="--", lw=1.3)
             ax.set(yscale="log", xlabel=f"number of the component ({self.prefix.strip()})", ylabel="eigenvalue")
-            seen = [*shown, *([self.beyond] if self._bounded else [])]
+            seen = [*shown, *([self.beyond] if near else [])]
             ax.set_ylim(min(seen) / 1.6, 1.6 * max(seen))
             ax.xaxis.set_major_locator(part("ticker").MaxNLocator(integer=True, nbins=12))
-            self._say(ax, look, "", self._notes())
+            self._say(ax, look, "", self._notes(near))
         return self
 
     @property
@@ -132,11 +136,15 @@ class SpectrumDisplay(Display):
         """Whether anything is proven of all other eigenvalues."""
         return self.beyond is not None and 0 < self.beyond < np.inf
 
-    def _notes(self) -> list[str]:
+    def _notes(self, near: bool) -> list[str]:
         notes = [safe(self.about, 300)]
         if self._bounded:
             side = "above" if self.values[-1] > self.values[0] else "below"
-            notes.append(f"Dashed: all other eigenvalues are proven to lie {side}.")
+            notes.append(
+                f"Dashed: all other eigenvalues are proven to lie {side}."
+                if near
+                else f"All other eigenvalues are proven to lie {side} {self.beyond:.2g}, which is far from these."
+            )
         zero = int(np.sum(self.values <= 0))
         notes.append(f"{zero} of them zero to rounding, drawn at the bottom." if zero else "")
         notes.append("Hollow: directions that the data do not determine." if self.unresolved else "")

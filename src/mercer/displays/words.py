@@ -10,7 +10,7 @@ from mercer.arrays import Array
 from mercer.errors import counted, shortened
 from mercer.terminal import plain
 
-__all__ = ["LONGEST", "about_names", "axis_label", "component_name", "percent", "safe", "wrapped"]
+__all__ = ["LONGEST", "about_names", "axis_label", "component_name", "part_of_hundred", "percent", "safe", "wrapped"]
 
 LONGEST = 28  # letters of a name that are shown
 
@@ -23,6 +23,11 @@ def safe(text: object, most: int = LONGEST) -> str:
 def percent(share: float) -> str:
     """43.2 %, 0.52 %; nothing if it is not known."""
     return "" if not np.isfinite(share) else f"{100 * share:.1f} %" if share >= 0.01 else f"{100 * share:.2g} %"
+
+
+def part_of_hundred(chance: float) -> str:
+    """A probability that was asked for, with all its digits: 95 %, 99.9 %."""
+    return f"{100 * chance:.10g} %"
 
 
 def component_name(prefix: str, number: int) -> str:

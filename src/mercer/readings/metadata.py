@@ -73,7 +73,12 @@ def associations(scores: Array, metadata: Any, adjust: str = "fdr") -> Associati
 def _columns(metadata: Any) -> dict[str, Array]:
     names = getattr(metadata, "columns", None)
     if isinstance(metadata, Mapping) or names is not None:
-        return {str(name): np.asarray(metadata[name], dtype=object) for name in (metadata if names is None else names)}
+        names = [*(metadata if names is None else names)]
+        if not names:
+            raise BadData("metadata has no column.")
+        if twice := next((name for i, name in enumerate(names) if str(name) in map(str, names[:i])), None):
+            raise BadData(f"metadata has two columns of the name {in_short(twice)}.")
+        return {str(name): np.asarray(metadata[name], dtype=object) for name in names}
     array = np.asarray(metadata, dtype=object)
     array = array[:, None] if array.ndim == 1 else array
     if array.ndim != 2:

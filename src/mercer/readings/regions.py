@@ -21,6 +21,7 @@ __all__ = ["FEWEST", "REGIONS", "region"]
 REGIONS = ("concentration", "confidence", "hull")
 #: Points that a region takes: of three, an ellipse would be hundreds of deviations wide.
 FEWEST = {"concentration": 4, "confidence": 4, "hull": 3}
+_ROUNDING = 1e-12  # of the larger range: a smaller one is rounding
 _FLAT = 1e-10  # times the larger variance: points on a line have no inside
 _CORNERS = 181  # of an ellipse as it is drawn, the first again at the end
 
@@ -37,14 +38,19 @@ def region(points: Array, kind: str, level: float = 0.95) -> Array | None:
         raise ValueError(f"level is a probability between 0 and 1; got {in_short(level)}.")
     if len(points) < FEWEST[kind]:
         return None
-    values, vectors = np.linalg.eigh(np.cov(points.T))
+    low, reach = points.min(axis=0), np.ptp(points, axis=0)
+    if not reach.min() > _ROUNDING * reach.max():
+        return None
+    shares = (points - low) / reach  # of the ranges: the units of the axes change nothing
+    values, vectors = np.linalg.eigh(np.cov(shares.T))
     if not values[0] > _FLAT * values[1]:
         return None
     if kind == "hull":
-        return _hull(points)
+        return _hull(points, shares)
     radii = np.sqrt(values * _squared_radius(len(points), kind, level))
     angle = np.linspace(0, 2 * np.pi, _CORNERS)
-    return points.mean(axis=0) + np.column_stack([np.cos(angle), np.sin(angle)]) * radii @ vectors.T
+    outline = shares.mean(axis=0) + np.column_stack([np.cos(angle), np.sin(angle)]) * radii @ vectors.T
+    return np.asarray(low + reach * outline)
 
 
 def _squared_radius(n: int, kind: str, level: float) -> float:
@@ -52,9 +58,9 @@ def _squared_radius(n: int, kind: str, level: float) -> float:
     return quantile * (n + 1) if kind == "concentration" else quantile
 
 
-def _hull(points: Array) -> Array | None:
+def _hull(points: Array, shares: Array) -> Array | None:
     try:
-        corners = ConvexHull(points).vertices
+        corners = ConvexHull(shares).vertices
     except QhullError:  # on a line but for rounding
         return None
     first = int(np.lexsort(points[corners].T[::-1])[0])  # from the lowest corner on, whatever order Qhull has

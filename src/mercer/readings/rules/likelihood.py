@@ -51,5 +51,5 @@ def _not_of(scree: Scree) -> str:
 
 
 def _of_columns(scree: Scree, d: int) -> np.ndarray:
-    """A variance for each of d columns, zero where there are fewer."""
-    return np.append(scree.values, np.zeros(max(0, d - len(scree.values))))[:d]
+    """A variance for each of d columns, zero where there are fewer, in units of the largest: all have inverses."""
+    return np.append(scree.values, np.zeros(max(0, d - len(scree.values))))[:d] / scree.values.max()

@@ -173,8 +173,8 @@ def _as_they_are(scree: Scree, q: int, values: Array) -> tuple[float, float]:
 def _effective(scree: Scree, q: int, values: Array) -> tuple[float, float]:
     """The smaller side of what is left, and how many numbers of the larger seem independent."""
     left = values[q : scree.most]
-    p, total, squares = len(left), float(left.sum()), float(left @ left)
-    excess = max(p * squares / total**2 - 1, _EVEN)
+    p, shares = len(left), left / left.sum()  # squares of variances may be no numbers, those of shares are
+    excess = max(p * float(shares @ shares) - 1, _EVEN)
     return (p + 2) / excess, float(p)
 
 
