@@ -55,7 +55,8 @@ class Fit:
         script.add(script.call(f"{model.text}.{fit}", *places, **weight).text)
         if self.save is not None:
             notes = notes_of(self.asked.wanted, self.asked.params)
-            script.add(script.call("save", model, self.save, **{"notes": notes} if notes else {}).text)
+            said: dict[str, Any] = {"notes": notes} if notes else {}
+            script.add(script.call("save", model, self.save, **said).text)
         script.add("print(model.certificate_, file=sys.stderr)")
         return f"import sys\n\n{script}"
 

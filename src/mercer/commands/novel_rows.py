@@ -61,7 +61,8 @@ class Look:
         script.add(f"{detector.text}.fit({usual.text})")
         if self.save is not None:
             notes = notes_of(wanted, params)
-            script.add(script.call("save", detector, self.save, **{"notes": notes} if notes else {}).text)
+            said: dict[str, Any] = {"notes": notes} if notes else {}
+            script.add(script.call("save", detector, self.save, **said).text)
         return _write_code(script, detector, new, None if self.fills_stdout else self.out, self.fdr)
 
     def run(self) -> Answer:
