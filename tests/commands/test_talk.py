@@ -237,6 +237,10 @@ def test_code_that_is_shown_holds_whatever_names_files_and_columns_have(folder):
     assert ran.returncode == 0 and len(pd.read_csv(folder / "out.csv")) == 60, ran.stderr
 
 
+def test_a_question_has_one_mark(folder):
+    assert run_in(folder, "ft x.csv").stderr == "mercer: No such command 'ft'. Did you mean 'fit'? See: mercer --help\n"
+
+
 def test_code_needs_a_file(folder):
     done = run_in(folder, "fit - --show-code")
     assert (done.returncode, done.stdout) == (2, "") and "--show-code is for files" in done.stderr
