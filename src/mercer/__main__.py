@@ -80,7 +80,8 @@ def _refuse_usage(error: Any) -> int:
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "mercer"
     message = terminal.plain(error.format_message().strip().rstrip("."))
-    raise errors.WrongUse(f"{message}. See: {command} --help")
+    end = "" if message.endswith("?") else "."
+    raise errors.WrongUse(f"{message}{end} See: {command} --help")
 
 
 if __name__ == "__main__":

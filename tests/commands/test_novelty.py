@@ -109,23 +109,37 @@ WRONG = {
     "over the rows": (["usual.csv", "new.csv", "-o", "new.csv"], 2, "rows are read from"),
     "over the other rows": (["usual.csv", "new.csv", "-o", "usual.csv"], 2, "rows are read from"),
     "missing": (["usual.csv", "nowhere.csv"], 3, "nowhere.csv: there is no such file"),
-    "texts": (["usual.csv", "names.txt"], 3, "no numbers"),
-    "other columns": (["usual.csv", "two.csv"], 3, "two.csv has 2 columns, and usual.csv 3"),
-    "another order": (["usual.csv", "turned.csv"], 3, "Column 0 of turned.csv is 'c', and that of usual.csv 'a'"),
+    "texts": (["usual.csv", "names.txt"], 3, "names.txt has no column 'a', 'b', 'c'"),
+    "other columns": (["usual.csv", "two.csv"], 3, "two.csv lacks 1 column of the model: 'c'"),
     "too few": (["new.csv", "usual.csv", "--calibration", "6"], 3, "leaves 1 to learn from"),
     "a gap": (["usual.csv", "gap.csv"], 3, "gap.csv"),
 }
 
 
+def test_columns_are_found_by_their_names_as_a_detector_that_was_kept_finds_them(folder):
+    NEW.assign(more=1.0, note="x")[["more", "c", "note", "b", "a"]].to_csv(folder / "turned.csv", index=False)
+    there, _ = looked(folder, "usual.csv", "new.csv", "--save", str(folder / "d.mercer"))
+    found, said = looked(folder, "usual.csv", "turned.csv")
+    again, _ = looked(folder, "d.mercer", "turned.csv")
+    assert found.equals(there) and again.equals(there)
+    assert "put into the order of the model" in said and "'more', 'note' are left out" in said
+
+
+def test_without_names_columns_are_counted(folder):
+    np.save(folder / "usual.npy", USUAL.to_numpy())
+    np.save(folder / "two.npy", NEW.to_numpy()[:, :2])
+    done = run_in(folder, "usual.npy", "two.npy")
+    assert done.returncode == 3 and "two.npy has 2 columns, and usual.npy 3" in done.stderr
+
+
 def test_files_with_other_columns_are_refused_before_the_work(folder):
     NEW[["a", "b"]].to_csv(folder / "two.csv", index=False)
-    assert "model:" not in run_in(folder, "usual.csv", "two.csv").stderr
+    assert "held out" not in run_in(folder, "usual.csv", "two.csv").stderr
 
 
 @pytest.mark.parametrize(("words", "code", "what"), WRONG.values(), ids=WRONG)
 def test_what_is_wrong_is_told_in_a_sentence_and_nothing_is_written(folder, words, code, what):
     NEW[["a", "b"]].to_csv(folder / "two.csv", index=False)
-    NEW[["c", "b", "a"]].to_csv(folder / "turned.csv", index=False)
     NEW.replace(9.0, np.nan).to_csv(folder / "gap.csv", index=False)
     before = {path: path.read_bytes() for path in folder.iterdir()}
     done = run_in(folder, *words)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -33,8 +34,10 @@ LINES = [
     "fit names.txt --kernel spectrum --n 2 -d 2 -o OUT",
     "fit mixed.csv --kernel table -d 2 -o OUT",
     "fit x.csv --dry-run",
+    "fit named.csv --method pca -d 2 --keep kind --save kept.mercer -o OUT",
     "novelty x.csv new.csv --alpha 0.2 --seed 3 -o OUT",
     "novelty x.csv new.csv --method pca -d 2 --fdr 0.3 -o OUT",
+    "novelty named.csv turned.csv --drop kind --save kept.mercer -o OUT",
     "components x.csv --seed 1",
     "components mixed.csv --labels kind --share 0.8",
     "influence x.csv -d 2 --clusters",
@@ -42,6 +45,7 @@ LINES = [
     "stability x.csv -d 2 --draws 5 --seed 1",
     "plan --rows 100 --rows 1e4 --features 3",
     "tune x.csv --kernels linear,rbf --seed 1",
+    "tune mixed.csv --labels kind --kernels linear,rbf --seed 1",
     "transform m.mercer new.csv -o OUT",
     "inverse m.mercer scores.csv -o OUT",
     "denoise m.mercer new.csv -o OUT",
@@ -74,6 +78,9 @@ def folder(tmp_path, model):
     NUMBERS.to_csv(tmp_path / "x.csv", index=False)
     NUMBERS.head(9).to_csv(tmp_path / "new.csv", index=False)
     NUMBERS.assign(kind=["u", "v"] * 30).to_csv(tmp_path / "mixed.csv", index=False)
+    named = NUMBERS.assign(kind=["u", "v"] * 30, who=[f"r{i}" for i in range(60)])
+    named.to_csv(tmp_path / "named.csv", index=False)
+    named.iloc[:9, ::-1].to_csv(tmp_path / "turned.csv", index=False)
     (tmp_path / "names.txt").write_text("\n".join(NAMES) + "\n")
     return tmp_path
 
@@ -103,7 +110,8 @@ def test_json_is_one_document_alone_on_standard_output(folder, line):
 
 @pytest.mark.parametrize("line", [line for line in LINES if "OUT" in line])
 def test_json_and_rows_do_not_share_standard_output(folder, line):
-    for where in ("", "-o -"):
+    keeps = line.startswith("fit") and "--save" in line  # a fit that is kept writes no scores unasked
+    for where in ("-o -",) if keeps else ("", "-o -"):
         done = run_in(folder, f"{line.replace('-o OUT', where)} --json")
         assert (done.returncode, done.stdout) == (2, "") and "--json and the rows would both" in done.stderr
 
@@ -186,6 +194,31 @@ def test_the_code_that_is_shown_runs_and_finds_the_same(folder, line):
         assert done.stdout.split() in told and done.stdout
 
 
+@pytest.mark.parametrize("line", [line for line in LINES if "--save" in line])
+def test_the_code_that_is_shown_keeps_the_same_file(folder, line):
+    shown = run_in(folder, f"{line} --show-code").stdout
+    assert run_in(folder, line).returncode == 0
+    kept = (folder / "kept.mercer").read_bytes()
+    (folder / "kept.mercer").unlink()
+    assert run_code(shown, folder).returncode == 0 and (folder / "kept.mercer").read_bytes() == kept
+
+
+INSIDE = {
+    "inverse": "going_back",
+    "denoise": "going_back",
+    "novelty": "novel_rows",
+    "plot": "drawing",
+    "doctor": "health",
+}
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_the_code_that_is_shown_has_public_names_alone_but_where_there_are_none(folder, line):
+    shown = run_in(folder, f"{line} --show-code").stdout
+    inside = re.findall(r"^from mercer\.commands\.(\w+) import", shown, re.M)
+    assert inside in ([], [INSIDE.get(line.split()[0])])
+
+
 def test_code_for_standard_output_writes_what_the_command_writes(folder):
     line = "fit x.csv --method pca -d 2"
     ran = run_code(run_in(folder, f"{line} --show-code").stdout, folder)
@@ -202,6 +235,10 @@ def test_code_that_is_shown_holds_whatever_names_files_and_columns_have(folder):
     refuse_raw_text(shown)
     ran = run_code(shown.stdout, folder)
     assert ran.returncode == 0 and len(pd.read_csv(folder / "out.csv")) == 60, ran.stderr
+
+
+def test_a_question_has_one_mark(folder):
+    assert run_in(folder, "ft x.csv").stderr == "mercer: No such command 'ft'. Did you mean 'fit'? See: mercer --help\n"
 
 
 def test_code_needs_a_file(folder):

@@ -213,13 +213,15 @@ def tables(tmp_path_factory):
     from sklearn.datasets import load_wine
 
     folder = tmp_path_factory.mktemp("tables")
-    load_wine(as_frame=True).data.to_csv(folder / "wine.csv", index=False)
+    for name in ("wine.csv", "new.csv"):
+        load_wine(as_frame=True).data.to_csv(folder / name, index=False)
     arrests, columns = datasets.us_arrests()
     np.savetxt(folder / "arrests.csv", arrests, delimiter=",", header=",".join(columns), comments="")
     copies = np.random.default_rng(0).binomial(2, 0.3, size=(40, 60))
     header = ["sample", *(f"rs{number}" for number in range(60))]
     lines = [header, *([f"s{number}", *map(str, row)] for number, row in enumerate(copies))]
-    (folder / "genotypes.csv").write_text("\n".join(map(",".join, lines)) + "\n")
+    for name in ("genotypes.csv", "others.csv"):
+        (folder / name).write_text("\n".join(map(",".join, lines)) + "\n")
     write_cells(folder / "cells.h5ad")
     return folder
 
@@ -242,19 +244,17 @@ def write_cells(path):
 
 
 RUN = {"README.md": README} | {page: text for page, text in DOCS.items() if page.startswith("from/")}
-COMMANDS = [
-    pytest.param(line, id=f"{page}: {line[:40]}")
+COMMANDS = {
+    page: [line for block in blocks("sh", text) for line in block.splitlines() if line.startswith("mercer ")]
     for page, text in RUN.items()
-    for block in blocks("sh", text)
-    for line in block.splitlines()
-    if line.startswith("mercer ")
-]
+}
 
 
-@pytest.mark.parametrize("line", COMMANDS)
-def test_commands_of_the_documents_run(line, tables):
-    done = branch(shlex.split(line, comments=True), before=lambda: os.chdir(tables))
-    assert done.returncode == 0, done.stderr
+@pytest.mark.parametrize("lines", [pytest.param(lines, id=page) for page, lines in COMMANDS.items() if lines])
+def test_commands_of_the_documents_run_one_after_the_other(lines, tables):
+    for line in lines:
+        done = branch(shlex.split(line, comments=True), before=lambda: os.chdir(tables))
+        assert done.returncode == 0, f"{line}: {done.stderr}"
 
 
 def test_the_citation_is_of_this_version():

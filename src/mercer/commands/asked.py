@@ -24,7 +24,15 @@ from mercer.sources.items import Items
 from mercer.sources.row_numbers import about_index, about_steps_of_one, counting, first_rows, is_index
 from mercer.terminal import say
 
-__all__ = ["Asked", "Opened", "made_model", "refuse_standard_input", "write_file", "write_opening"]
+__all__ = [
+    "Asked",
+    "Opened",
+    "kind_that_is_asked_for",
+    "made_model",
+    "refuse_standard_input",
+    "write_file",
+    "write_opening",
+]
 
 _METRICS = ("euclidean", "cosine", *kernel_names.OF_TEXTS, *kernel_names.OF_TABLES)
 _MODELS: dict[str, Callable[..., Any]] = {"kpca": KernelPCA, "pca": PCA, "lle": LocallyLinearEmbedding}
@@ -162,10 +170,14 @@ def refuse_standard_input(wanted: Wanted) -> None:
         raise WrongUse("--show-code is for files, as Python would have to read standard input twice: name one.")
 
 
+def kind_that_is_asked_for(params: dict[str, Any]) -> str:
+    """What a model with these parameters compares: texts, tables or rows."""
+    return "texts" if is_of_texts(params) else "tables" if is_of_tables(params) else "rows"
+
+
 def write_opening(script: Script, wanted: Wanted, params: dict[str, Any], name: str = "") -> Piece:
     """A line that opens what a model with these parameters is fitted to."""
-    kind = "texts" if is_of_texts(params) else "tables" if is_of_tables(params) else "rows"
-    return write_file(script, wanted, kind, name, params.get("memory_limit"))
+    return write_file(script, wanted, kind_that_is_asked_for(params), name, params.get("memory_limit"))
 
 
 def write_file(script: Script, wanted: Wanted, kind: str, name: str = "", memory: Any = None) -> Piece:

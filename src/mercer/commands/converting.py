@@ -13,7 +13,7 @@ from mercer.errors import WrongUse
 from mercer.sources.items import Items
 from mercer.terminal import plain, say
 
-__all__ = ["Convert", "names_of_rows", "refuse_alone"]
+__all__ = ["Convert", "refuse_alone"]
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,7 @@ class Convert:
         else:
             wanted = self.kept.wanted(self.typed)
             model, rows = self.kept.write(script, wanted, self.kept.columns, self.kept.kind)
-            script.named("names_of_rows", "mercer.commands.converting")
-            given |= {"X": rows, "ids": Piece(f"names_of_rows({rows.text})")}
+            given |= {"X": rows, "ids": Piece(f"{rows.text}.row_names")}
         script.add(f"print({script.call('convert', model, self.out, **given).text})")
         return str(script)
 
@@ -47,7 +46,7 @@ class Convert:
         if self.typed is None:
             return self._told(convert(self.kept.model, self.out, **self.asked))
         with self.kept.opened(self.kept.wanted(self.typed), self.kept.columns, self.kept.kind) as new:
-            ids = names_of_rows(new.items)
+            ids = _names_of_rows(new.items)
             return self._told(convert(self.kept.model, self.out, X=new.items, ids=ids, **self.asked))
 
     def _told(self, found: Conversion) -> Answer:
@@ -61,7 +60,7 @@ def refuse_alone(typed: Wanted) -> None:
         raise WrongUse(f"--{name.replace('_', '-')} is about a file of rows, and none is named: give DATA.")
 
 
-def names_of_rows(items: Items) -> list[str] | None:
+def _names_of_rows(items: Items) -> list[str] | None:
     """As texts, if they have any."""
     if items.row_names is None:
         return None

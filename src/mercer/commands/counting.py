@@ -7,7 +7,7 @@ from mercer.arrays import Array
 from mercer.commands.answers import Answer
 from mercer.commands.asked import Asked
 from mercer.commands.asked_again import AskedAgain
-from mercer.commands.labels import labels_of
+from mercer.commands.labels import column_beside, labels_of
 from mercer.commands.script import Script
 from mercer.commands.wording import in_options
 from mercer.errors import NoRoom, WrongUse
@@ -38,8 +38,7 @@ class Count:
             script.add(script.call(f"{model.text}.fit", rows, **weight).text)
         given: dict[str, Any] = {} if self.seed is None else {"random_state": self.seed}
         if self.labels is not None:
-            column = script.call("labels_of", rows, self.labels, module="mercer.commands.labels")
-            given["y"] = script.set("labels", column)
+            given["y"] = script.set("labels", column_beside(rows, self.labels))
         said = script.call("suggest", model, rows, share=self.share, **weight, **given)
         script.add(f"print({said.text})")
         return str(script)

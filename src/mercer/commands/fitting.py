@@ -9,7 +9,7 @@ import numpy as np
 from mercer.commands.answers import Answer
 from mercer.commands.around import place_for, tell_of_bare_numbers
 from mercer.commands.asked import Asked, Opened, made_model
-from mercer.commands.kept import keep_model, noted, place_for_model
+from mercer.commands.kept import keep_model, noted, notes_of, place_for_model
 from mercer.commands.script import Script
 from mercer.commands.wording import in_options
 from mercer.errors import NotVerified, WrongUse, counted, listed
@@ -54,8 +54,9 @@ class Fit:
         fit = "fit_transform_to" if self._scores_wanted else "fit"
         script.add(script.call(f"{model.text}.{fit}", *places, **weight).text)
         if self.save is not None:
-            notes = script.call("noted", rows, self.asked.wanted.as_notes(), module="mercer.commands.kept")
-            script.add(script.call("save", model, self.save, notes=notes).text)
+            notes = notes_of(self.asked.wanted, self.asked.params)
+            said: dict[str, Any] = {"notes": notes} if notes else {}
+            script.add(script.call("save", model, self.save, **said).text)
         script.add("print(model.certificate_, file=sys.stderr)")
         return f"import sys\n\n{script}"
 

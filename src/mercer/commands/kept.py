@@ -1,5 +1,6 @@
 """A model from a file, and other files read as that of its fit was."""
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ import typer
 
 from mercer.commands.arguments import OF_KERNELS, PARAMETERS
 from mercer.commands.around import as_bad_data, file_for, warnings_as_lines
-from mercer.commands.asked import refuse_standard_input, write_file
+from mercer.commands.asked import kind_that_is_asked_for, refuse_standard_input, write_file
 from mercer.commands.opening import Wanted, in_short_words, tell_of_reading
 from mercer.commands.script import Piece, Script
 from mercer.errors import BadData, WrongUse, are, counted, listed
@@ -23,7 +24,16 @@ from mercer.store.files import load, save
 from mercer.store.headers import inspect
 from mercer.terminal import plain, say
 
-__all__ = ["Kept", "NewItems", "is_model_file", "keep_model", "noted", "place_for_model", "refuse_options_of_fits"]
+__all__ = [
+    "Kept",
+    "NewItems",
+    "is_model_file",
+    "keep_model",
+    "noted",
+    "notes_of",
+    "place_for_model",
+    "refuse_options_of_fits",
+]
 
 ENDING = ".mercer"
 _ALWAYS = ("--memory", "--jobs", "--seed")  # of a fit, and of everything else too
@@ -39,6 +49,13 @@ def noted(items: Items, reading: dict[str, Any]) -> dict[str, Any]:
     """How the file of a fit was read, to be saved with its model: with the names of rows that were found by looking."""
     named = items.row_names is not None and items.kind != "texts" and hasattr(items, "kinds")
     return ({"id": items.heading} if named else {}) | reading
+
+
+def notes_of(wanted: Wanted, params: dict[str, Any]) -> dict[str, Any]:
+    """What a fit to that file, with these parameters of a model, would note."""
+    with warnings.catch_warnings(action="ignore"):  # the fit will tell
+        items = wanted.read(Path(wanted.data), kind_that_is_asked_for(params), params.get("memory_limit"))
+    return noted(items, wanted.as_notes())
 
 
 def place_for_model(data: str, path: Path) -> None:
@@ -173,7 +190,8 @@ class Kept:
             by_name = _by_place(wanted) if not there else _with_what_is_there(by_name, there, columns, name)
             items = by_name.read(path, kind, memory)
         if isinstance(items, Rows):
-            _refuse_other_rows(items, columns, self.model.n_features_in_ if columns is None else len(columns), name)
+            width = getattr(self.model, "n_features_in_", items.width) if columns is None else len(columns)
+            _refuse_other_rows(items, columns, width, name)
         return by_name, items
 
     def _typed_in_vain(self, wanted: Wanted, there: Sequence[str]) -> bool:

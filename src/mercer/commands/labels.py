@@ -3,6 +3,7 @@
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.commands.script import Piece
 from mercer.errors import BadData, are, counted
 from mercer.sources.cells import as_cells, things_of
 from mercer.sources.items import Items
@@ -16,3 +17,8 @@ def labels_of(items: Items, column: str) -> Array:
         which = f"{counted(gaps, 'label')} of column {column!r} {are(gaps)}"
         raise BadData(f"{items.label}: {which} missing; fill them in.")
     return np.asarray(labels)
+
+
+def column_beside(rows: Piece, column: str) -> Piece:
+    """The labels of such rows in Python."""
+    return Piece(f"list({rows.text}.beside[{column!r}])")

@@ -1,16 +1,16 @@
 """What `mercer novelty` does: fit and calibrate on one file, tell of another, with words on standard error."""
 
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from mercer.commands.answers import Answer
 from mercer.commands.around import as_bad_data, file_for, place_for, warnings_as_lines
-from mercer.commands.asked import Asked, write_opening
-from mercer.commands.kept import Kept, keep_model, noted, place_for_model
+from mercer.commands.asked import Asked, kind_that_is_asked_for, refuse_standard_input, write_file, write_opening
+from mercer.commands.kept import Kept, keep_model, noted, notes_of, place_for_model
 from mercer.commands.opening import Wanted, in_short_words, is_of_tables, is_of_texts
 from mercer.commands.script import Piece, Script
 from mercer.errors import BadData, WrongUse, counted
@@ -19,6 +19,7 @@ from mercer.models.kernel_pca import KernelPCA
 from mercer.models.novelty import NoveltyDetector, usual_estimator
 from mercer.models.pca import PCA
 from mercer.outlets import outlet, refuse_same_file
+from mercer.sources.frames import Table
 from mercer.sources.items import Items, Rows
 from mercer.terminal import plain, say
 
@@ -51,16 +52,17 @@ class Look:
     def code(self) -> str:
         script, wanted, params = Script(), self.asked.wanted, self.asked.params
         usual = write_opening(script, wanted, params, "usual")
-        new = write_opening(script, replace(wanted, data=self.new), params, "new")
         model = _model(self.asked.method, params)
+        new = write_file(script, self._settled(model), self._kind, "new")
         if is_of_tables(params):
             model.kernel = script.call("TableKernel.auto", usual)
             script.named("TableKernel", "mercer.kernels")
         detector = script.set("detector", script.call("NoveltyDetector", model, **self.of_detector))
         script.add(f"{detector.text}.fit({usual.text})")
         if self.save is not None:
-            notes = script.call("noted", usual, wanted.as_notes(), module="mercer.commands.kept")
-            script.add(script.call("save", detector, self.save, notes=notes).text)
+            notes = notes_of(wanted, params)
+            said: dict[str, Any] = {"notes": notes} if notes else {}
+            script.add(script.call("save", detector, self.save, **said).text)
         return _write_code(script, detector, new, None if self.fills_stdout else self.out, self.fdr)
 
     def run(self) -> Answer:
@@ -73,26 +75,46 @@ class Look:
         if self.save is not None:
             place_for_model(wanted.data, self.save)
             refuse_same_file(Path(self.new), self.save)
-        copy = wanted.kind_of_copy if texts else ".csv"
-        with file_for(wanted.data, copy) as usual, file_for(self.new, copy) as looked_at:
-            with warnings_as_lines(*usual), as_bad_data(*usual):
+        with file_for(wanted.data, wanted.kind_of_copy if texts else ".csv") as usual:
+            with warnings_as_lines(*usual) as warned, as_bad_data(*usual):
                 items, _ = wanted.open(usual[0], model, texts)
-            with warnings_as_lines(*looked_at), as_bad_data(*looked_at):  # before the work, not after it
-                rows, _ = replace(wanted, data=self.new).open(looked_at[0], clone(model), texts)
-                _refuse_other_columns(items, rows, usual[1], looked_at[1])
             say(f"{usual[1]}: {in_short_words(items)}")
-            with warnings_as_lines(*usual), as_bad_data(*usual):
-                detector.fit(items)
-            _tell_of_fit(detector)
-            say(f"{looked_at[1]}: {in_short_words(rows)}")
-            with warnings_as_lines(*looked_at), as_bad_data(*looked_at):
-                found = _verdicts(detector, rows, self.fdr)
-            _write(found, rows, out)
-            saved = None if self.save is None else keep_model(detector, self.save, noted(items, wanted.as_notes()))
+            kept, notes = self._read_as(items, model), noted(items, wanted.as_notes())
+            # New rows are opened before the work, so that what is wrong with them is said at once.
+            with kept.opened(self._wanted_of_new(notes), _columns(items), self._kind) as new:
+                _refuse_other_width(items, new.items, usual[1], new.name)
+                with warnings_as_lines(*usual) as told, as_bad_data(*usual):
+                    detector.fit(items)
+                _tell_of_fit(detector)
+                found = _verdicts(detector, new.items, self.fdr)
+            _write(found, new.items, out)
+            saved = None if self.save is None else keep_model(detector, self.save, notes)
         _tell(found, detector, self.fdr, out)
         if saved is not None:
             say(f"detector: {plain(saved)}")
-        return Answer(_figures(found, detector, self.fdr) | {"verdicts": out, "saved": saved})
+        figures = _figures(found, detector, self.fdr) | {"warnings": [*warned, *told, *new.warnings]}
+        return Answer(figures | {"verdicts": out, "saved": saved})
+
+    @property
+    def _kind(self) -> str:
+        return kind_that_is_asked_for(self.asked.params)
+
+    def _read_as(self, usual: Items, model: Any) -> Kept:
+        """As if the model were kept already: other files are read as its own was."""
+        return Kept(Path(self.asked.wanted.data), model, noted(usual, self.asked.wanted.as_notes()))
+
+    def _wanted_of_new(self, notes: dict[str, Any]) -> Wanted:
+        return replace(Wanted.from_notes(notes, self.new), weights=None)
+
+    def _settled(self, model: Any) -> Wanted:
+        """What is to be read of the new rows, in the columns of the usual ones."""
+        wanted = self.asked.wanted
+        refuse_standard_input(replace(wanted, data=self.new))
+        with warnings.catch_warnings(action="ignore"):  # the fit will tell
+            usual = wanted.read(Path(wanted.data), self._kind, model.memory_limit)
+            kept = self._read_as(usual, model)
+            new = self._wanted_of_new(kept.reading)
+            return kept.settled(new, Path(self.new), _columns(usual), self._kind, plain(self.new))[0]
 
 
 @dataclass(frozen=True)
@@ -152,18 +174,17 @@ def write_verdicts(detector: NoveltyDetector, rows: Items, out: Path | None, fdr
     _write(_verdicts(detector, rows, fdr), rows, out)
 
 
-def _refuse_other_columns(usual: Items, new: Items, its_name: str, name: str) -> None:
-    if not isinstance(usual, Rows) or not isinstance(new, Rows):
-        return
-    if usual.width != new.width:
+def _columns(usual: Items) -> list[str] | None:
+    """By name, if they have any."""
+    names = usual.names if isinstance(usual, Rows | Table) else None
+    return None if names is None else [str(name) for name in names]
+
+
+def _refuse_other_width(usual: Items, new: Items, its_name: str, name: str) -> None:
+    """Where columns are known by their places alone, there have to be as many."""
+    if isinstance(usual, Rows) and usual.width != new.width:
         columns = counted(new.width, "column")
         raise BadData(f"{name} has {columns}, and {its_name} {usual.width:,}: give files with the same columns.")
-    if usual.names and new.names and usual.names != new.names:
-        j = next(j for j in range(usual.width) if usual.names[j] != new.names[j])
-        raise BadData(
-            f"Column {j} of {name} is {new.names[j]!r}, and that of {its_name} {usual.names[j]!r}: give files with the "
-            "same columns in the same order, or choose them with --columns."
-        )
 
 
 def _model(method: str, params: dict[str, Any]) -> Any:

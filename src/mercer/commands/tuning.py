@@ -8,7 +8,7 @@ from mercer.commands.answers import Answer
 from mercer.commands.arguments import OPTION_OF
 from mercer.commands.around import as_bad_data, file_for, place_for, warnings_as_lines
 from mercer.commands.asked import write_opening
-from mercer.commands.labels import labels_of
+from mercer.commands.labels import column_beside, labels_of
 from mercer.commands.opening import Wanted, in_short_words, tell_of_reading
 from mercer.commands.script import Script
 from mercer.commands.wording import in_options
@@ -56,7 +56,7 @@ class Tune:
         rows = write_opening(script, self._features, {})
         y = []
         if self.labels is not None:
-            y = [script.set("labels", script.call("labels_of", rows, self.labels, module="mercer.commands.labels"))]
+            y = [script.set("labels", column_beside(rows, self.labels))]
         script.add(f"print({script.call('tune', rows, *y, **self.asked).text})")
         return str(script)
 
