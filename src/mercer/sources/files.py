@@ -220,9 +220,9 @@ def _refuse_others(options: dict[str, Any]) -> None:
 def _kind_of(path: Path, format: str | None) -> str:
     """How to read a file: by what its user says, or by its name."""
     kind = ending(path) if format is None else f".{format.lower().removeprefix('.')}"
-    if format is None and kind == "" and path.is_dir():
-        return _FOLDER
     known = (".npy", ".npz", ".h5ad", *_TABLES, *_TEXTS)
+    if format is None and kind not in known and path.is_dir():
+        return _FOLDER
     if kind not in known or (path.suffix.lower() == ".gz" and kind not in _TEXTS):
         raise BadData(f"{plain(path)}: files of this kind cannot be read; known are {', '.join(known)}.")
     return kind
