@@ -56,6 +56,7 @@ class Labels:
     """First columns that say what each row is, by their headings; arrays of numbers (.npy) have no place for them."""
 
     columns: Mapping[str, Sequence[Any]]
+    named: bool = True  # whether the first of them names rows
 
     def some(self, start: int, count: int) -> list[Any]:
         """Of every column, these cells as an array of Arrow."""
@@ -313,7 +314,7 @@ def _npz(file: Any, table: _Table) -> Iterator[_Sink]:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         with archive.open("scores.npy", "w", force_zip64=True) as member, _npy(member, table) as sink:
             yield sink
-        first = next(iter(table.labels.columns.items()), None) if table.labels else None
+        first = next(iter(table.labels.columns.items())) if table.labels and table.labels.named else None
         others = {"columns": list(table.names)}
         if first:
             others |= {"heading": [first[0]], "ids": [str(cell) for cell in first[1]]}
