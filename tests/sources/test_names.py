@@ -13,6 +13,7 @@ from pyarrow import csv, feather, parquet
 import mercer
 from mercer.errors import BadData, MercerWarning, NoRoom, WrongUse
 from mercer.sources import encodings
+from mercer.sources.beside import Column
 
 RNG = np.random.default_rng(3)
 A = RNG.normal(size=(40, 3)) * [1, 2, 3]
@@ -131,6 +132,23 @@ def test_archives_of_numpy_hold_scores_names_and_columns(tmp_path):
     assert (rows.names, rows.heading, list(rows.row_names)) == (("pca0", "pca1"), "name", NAMES)
 
 
+def test_archives_of_numpy_take_no_label_for_a_name(tmp_path):
+    (tmp_path / "x.csv").write_text("kind,a\nx,1\nx,2\ny,4\n")
+    mercer.PCA(1).fit_transform_to(mercer.open_rows(tmp_path / "x.csv", label="kind"), tmp_path / "scores.npz")
+    with np.load(tmp_path / "scores.npz") as found:
+        assert set(found) == {"scores", "columns"}
+
+
+def test_names_that_are_kept_as_well_stay_as_they_are(tmp_path):
+    (tmp_path / "x.csv").write_text("n,a\n1.10,1\n1.20,2\n1.30,4\n")
+    mercer.PCA(1).fit_transform_to(mercer.open_rows(tmp_path / "x.csv", id="n", keep="n"), tmp_path / "scores.csv")
+    assert [line.split(",")[0] for line in (tmp_path / "scores.csv").read_text().split()[1:]] == [
+        '"1.10"',
+        '"1.20"',
+        '"1.30"',
+    ]
+
+
 def test_packed_files_are_the_same_bytes_every_time(tmp_path):
     for name in ("one.csv.gz", "two.csv.gz"):
         mercer.PCA(2).fit_transform_to(A, tmp_path / name)
@@ -187,9 +205,27 @@ def test_the_index_of_a_frame_of_pandas_names_rows(tmp_path, index):
     assert rows.names == ("a", "b") and list(rows.row_names) == ["p", "q"]
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_the_index_of_pandas_names_rows_also_where_columns_are_chosen(tmp_path, kind):
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 5.0]}, index=["p", "q"])
+    getattr(frame, f"to_{kind}")(tmp_path / f"x.{kind}")
+    rows = mercer.open_rows(tmp_path / f"x.{kind}", columns=["b"])
+    assert rows.names == ("b",) and list(rows.row_names) == ["p", "q"]
+    if kind == "csv":
+        (tmp_path / "x.csv").write_text(",a\n7,1\n8,2\n")
+        assert mercer.open_rows(tmp_path / "x.csv", columns=["", "a"]).load().tolist() == [[7, 1], [8, 2]]
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()], ids=str)
+def test_formulas_and_gaps_are_found_in_texts_of_every_width(kind):
+    assert Column.of([pa.array(["=x", "y"], kind)], "it", 1e9).formulas() == ["=x"]
+    assert not Column.of([pa.array(["", "y"], kind)], "it", 1e9).distinct
+
+
 def test_what_pandas_says_of_a_file_may_be_anything(tmp_path):
     for said in (
         b"{",
+        b"[" * 100_000,
         b"[]",
         b'{"index_columns": 3}',
         b'{"index_columns": ["z"]}',
@@ -255,6 +291,11 @@ def test_a_file_that_swells_beyond_all_measure_is_refused(tmp_path, monkeypatch)
     (tmp_path / "x.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 2_000_000))
     with pytest.raises(BadData, match=r"unpacks to more than .*: no table does that"):
         mercer.open_rows(tmp_path / "x.csv.gz")
+
+
+def test_packed_files_may_be_named_in_capitals(tmp_path):
+    (tmp_path / "X.CSV.GZ").write_bytes(gzip.compress(b"a,b\n1,2\n3,4\n"))
+    assert mercer.open_rows(tmp_path / "X.CSV.GZ").load().tolist() == [[1, 2], [3, 4]]
 
 
 def test_what_was_found_out_is_one_line_with_its_options(tmp_path):

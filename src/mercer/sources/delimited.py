@@ -11,7 +11,7 @@ from mercer.sources.dialect import GAPS, Dialect, Saying, is_empty_field, sniff
 from mercer.sources.faults import Fault, first_fault
 from mercer.sources.items import all_finite
 from mercer.sources.roles import Asked
-from mercer.sources.stored import error_in_short, readable, refuse_irregular
+from mercer.sources.stored import error_in_short, for_arrow, readable, refuse_irregular
 from mercer.sources.tables import TableRows
 
 _CSV_BLOCK = 1 << 20  # bytes of a text that are read at a time
@@ -115,7 +115,7 @@ class CsvRows(TableRows):
     def _open(self, types: dict[str, Any]) -> Any:
         csv = arrow("csv")
         return csv.open_csv(
-            self.path,
+            for_arrow(self.path),
             read_options=csv.ReadOptions(
                 column_names=list(self.dialect.names),
                 skip_rows=self.dialect.skip,

@@ -241,7 +241,7 @@ def open_table(
     names = named_columns(frame.column_names, asked, plain(path))
     index = index_of_pandas(frame.schema) or index_without_name(frame.column_names)
     beside = {name: Column.of(frame.column(name).chunks, f"Column {name!r}", most) for name in asked.beside}
-    heading = id if id is not None or columns is not None or index in asked.no_features else index
+    heading = id if id is not None or index in {*asked.no_features, *(columns or ())} else index
     rows = None if heading is None else Column.of(frame.column(heading).chunks, f"Column {heading!r}", most)
     if rows is not None and id is not None:
         refuse_doubles(rows, id, plain(path))

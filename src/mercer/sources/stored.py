@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, arrow
 from mercer.errors import BadData, MissingPart, NoRoom, counted
 from mercer.sources.items import Rows, regroup
 from mercer.terminal import plain
@@ -77,6 +77,12 @@ def _fingerprint(path: Path) -> tuple[int, int, int]:
 def open_bytes(path: Path) -> Any:
     """The bytes of a file; what is packed (.gz) is unpacked on the way."""
     return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")
+
+
+def for_arrow(path: Path) -> Any:
+    """The same for Arrow, which knows what is packed by small letters alone."""
+    packed = path.suffix.lower() == ".gz"
+    return arrow("lib").input_stream(str(path), compression="gzip") if packed else path
 
 
 def refuse_irregular(path: Path) -> None:

@@ -35,7 +35,7 @@ class TableRows(FileRows):
             schema = self._schema()
             self.columns = named_columns(schema.names, asked, self.label)
             self.kinds = {name: schema.field(name).type for name in schema.names}
-            index = None if asked.id is not None or asked.columns is not None else self._index(schema, asked)
+            index = None if asked.id is not None else self._index(schema, asked)
             self.columns = tuple(name for name in self.columns if name != index)
             self._settle_texts(asked, index)
             self.names: tuple[str, ...] | None = self.columns
@@ -47,7 +47,7 @@ class TableRows(FileRows):
         """The column that R or pandas wrote as names of rows, which is no feature even if some are the same."""
         name = index_of_pandas(schema)
         name = index_without_name(schema.names) if name is None else name
-        if name is None or name in asked.no_features:
+        if name is None or name in asked.no_features or name in (asked.columns or ()):
             return None
         if not self._take_as_names(name, "as R and pandas write names of rows", asked.most):
             warn(f"Column {name!r} of {self.label} has names of rows, and some of them are the same: it is left out.")
