@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.annotated import Annotations, element, mapping
+from mercer.annotated import Annotations, annotate
 from mercer.arrays import Array, arrow, hdf5
 from mercer.errors import CannotWrite, WrongUse
 from mercer.terminal import end_quietly, plain
@@ -332,16 +332,7 @@ def _h5ad(file: Any, table: _Table) -> Iterator[_Sink]:
     with told.source.open("rb") as source:
         shutil.copyfileobj(source, file, 1 << 24)
     with hdf5().File(file, "r+") as store:
-        shape = table.n_rows, len(table.names)
-        scores = element(store, "obsm", f"X_{told.key}", np.empty((0, 0)), shape, table.dtype)
-        if told.used is not None and told.loadings is not None:
-            n_columns = len(store["var"][store["var"].attrs["_index"]])
-            loadings = np.zeros((n_columns, told.loadings.shape[1]))
-            loadings[told.used] = told.loadings
-            element(store, "varm", "PCs", loadings)
-        if told.variances:
-            mapping(store, f"uns/{told.key}", {"params": told.params, **told.variances})
-        start = 0
+        scores, start = annotate(store, told, (table.n_rows, len(table.names)), table.dtype), 0
 
         def sink(block: Array) -> None:
             nonlocal start

@@ -20,7 +20,7 @@ _PIXELS = 1 << 27  # of one picture, before it is brought to another size
 
 
 def open_images(path: Path, resize: str | None, most: float) -> HeldRows:
-    """All images of a folder, in the order of their names, read at once: from 0 (black) to 255, or as deep as they are."""
+    """All images of a folder by their names, read at once: from 0 (black) to 255, deeper ones as they are."""
     files = sorted(file for file in path.iterdir() if file.suffix.lower() in _ENDINGS and file.is_file())
     if not files:
         raise BadData(f"{plain(path)} is a folder without images; known are {', '.join(_ENDINGS)}.")

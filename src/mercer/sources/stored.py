@@ -115,7 +115,7 @@ def readable(path: Path) -> Iterator[None]:
 
 def _is_disappointment(error: Exception) -> bool:
     """What readers raise for files: Python's and numpy's errors, and all of Arrow's, whatever they derive from."""
-    usual = (OSError, ValueError, EOFError, OverflowError, KeyError, zlib.error)
+    usual = (OSError, ValueError, EOFError, OverflowError, KeyError, RecursionError, zlib.error)
     return isinstance(error, usual) or any(kind.__name__ == "ArrowException" for kind in type(error).__mro__)
 
 
