@@ -14,6 +14,7 @@ import mercer
 from mercer.errors import BadData, MercerWarning, NoRoom, WrongUse
 from mercer.sources import encodings
 from mercer.sources.beside import Column
+from mercer.sources.frames import open_table
 
 RNG = np.random.default_rng(3)
 A = RNG.normal(size=(40, 3)) * [1, 2, 3]
@@ -315,6 +316,29 @@ def test_texts_and_tables_have_names_too(tmp_path):
     )
     mercer.KernelPCA(1, kernel="spectrum", kernel_params={"n": 1}).fit_transform_to(texts, tmp_path / "s.csv")
     assert (tmp_path / "s.csv").read_text().startswith('id,kind,kernelpca0\n"7","x",')
+    for items in (texts, open_table(tmp_path / "x.csv")):
+        assert "separated by commas (--delimiter)" in items.notes[0]
+
+
+def test_tables_of_all_kinds_keep_zeros_of_names_and_codes(tmp_path):
+    (tmp_path / "x.csv").write_text("id,color,size,code,age\n007,red,1.5,001,7\n008,blue,2.5,002,\n010,red,4,003,9\n")
+    table = open_table(tmp_path / "x.csv", id="id", keep=["code", "age"])
+    assert list(table.row_names) == ["007", "008", "010"] and table.names == ["color", "size"]
+    assert {name: list(cells) for name, cells in table.beside.items()} == {
+        "code": ["001", "002", "003"],
+        "age": [7, None, 9],
+    }
+    (tmp_path / "x.csv").write_text(",color,size\n07,red,1.5\n08,blue,2.5\n")
+    table = open_table(tmp_path / "x.csv")
+    assert list(table.row_names) == ["07", "08"] and "'' names rows, as R" in table.notes[1]
+
+
+def test_packed_tables_keep_to_the_limit(tmp_path):
+    (tmp_path / "x.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"1,x\n" * 1_000_000))
+    with pytest.raises(
+        NoRoom, match=r"x.csv.gz unpacks to more than .* bytes, more than the memory limit of 1,000,000"
+    ):
+        open_table(tmp_path / "x.csv.gz", "1MB")
 
 
 @pytest.mark.parametrize(

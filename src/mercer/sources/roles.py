@@ -10,7 +10,7 @@ from typing import Any
 
 from mercer.errors import BadData, listed
 
-__all__ = ["Asked", "index_of_pandas", "index_without_name", "named_columns", "refuse_unknown"]
+__all__ = ["Asked", "about_names", "index_of_pandas", "index_without_name", "named_columns", "refuse_unknown"]
 
 _INDEX_LEVEL = re.compile(r"__index_level_\d+__")
 
@@ -68,6 +68,10 @@ def refuse_unknown(said: Sequence[str], names: Sequence[str], label: str) -> Non
     guess = f" Did you mean {listed(map(repr, dict.fromkeys([*small, *near])))}?" if small or near else ""
     has = listed(map(repr, names), 20) or "none"
     raise BadData(f"{label} has no column {listed(map(repr, unknown))}; it has {has}.{guess}")
+
+
+def about_names(name: str, why: str = "as R and pandas write names of rows") -> str:
+    return f"column {name!r} names rows, {why} (--id)"
 
 
 def index_without_name(names: Sequence[str]) -> str | None:
