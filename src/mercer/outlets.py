@@ -28,6 +28,7 @@ __all__ = [
     "Labels",
     "make_place",
     "outlet",
+    "refuse_no_copy",
     "refuse_place",
     "refuse_same_file",
     "refuse_taken",
@@ -38,7 +39,7 @@ __all__ = [
 ]
 
 _Sink = Callable[[Array], None]
-_NO_COPY = "scores are added to a copy of the .h5ad file that rows are read from, and these are read from another."
+_NO_COPY = "scores are added to a copy of the .h5ad file that rows are read from, and these are none of its rows."
 _BINARY = getattr(os, "O_BINARY", 0)  # Windows would change line ends
 
 
@@ -286,6 +287,12 @@ def refuse_same_file(source: Path | None, path: Path) -> None:
     if source is not None and path.exists() and source.exists() and path.samefile(source):
         raise WrongUse(f"{plain(path)} is the file that rows are read from; write the scores to another one.")
     if path.suffix.lower() == ".h5ad" and (source is None or source.suffix.lower() != ".h5ad"):
+        raise WrongUse(f"{plain(path)}: {_NO_COPY}")
+
+
+def refuse_no_copy(told: Annotations | None, path: Path) -> None:
+    """Say before the work that there is no file to add scores to: that of rows that were columns has none."""
+    if told is None and path.suffix.lower() == ".h5ad":
         raise WrongUse(f"{plain(path)}: {_NO_COPY}")
 
 

@@ -179,6 +179,14 @@ def test_scores_of_other_files_have_no_place_in_an_h5ad_file(tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["x.npy"]
 
 
+def test_scores_of_columns_have_no_place_in_an_h5ad_file_which_is_told_before_the_fit(tmp_path):
+    model = mercer.PCA(2)
+    rows = mercer.open_rows(write_h5ad(tmp_path / "cells.h5ad", X, "array"), transpose=True)
+    with pytest.raises(WrongUse, match="none of its rows"):
+        model.fit_transform_to(rows, tmp_path / "out.h5ad")
+    assert not hasattr(model, "components_")
+
+
 def test_anndata_reads_what_we_wrote_and_we_read_what_it_writes(path, tmp_path):
     anndata = pytest.importorskip("anndata")
     mercer.PCA(3).fit_transform_to(mercer.open_rows(path), tmp_path / "out.h5ad")
