@@ -2,6 +2,7 @@
 
 import datetime
 import gzip
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -197,6 +198,15 @@ def test_the_first_texts_that_are_all_different_name_rows(tmp_path, text, headin
 def test_names_that_are_said_keep_their_zeros(tmp_path):
     (tmp_path / "x.csv").write_text("id,a\n001,1\n002,2\n")
     assert list(mercer.open_rows(tmp_path / "x.csv", id="id").row_names) == ["001", "002"]
+
+
+def test_codes_that_become_numbers_are_told(tmp_path):
+    (tmp_path / "x.csv").write_text("plant,a,b\n007,0,0.5\n008,2,00\n")
+    with pytest.warns(MercerWarning, match=r"zeros in front, as codes have, in 'plant', 'b': .*--id NAME"):
+        assert mercer.open_rows(tmp_path / "x.csv").load().tolist() == [[7, 0, 0.5], [8, 2, 0]]
+    with warnings.catch_warnings(action="error"):
+        mercer.open_rows(tmp_path / "x.csv", id="plant", drop="b")
+        mercer.open_rows(tmp_path / "x.csv", columns=["plant", "a"])
 
 
 @pytest.mark.parametrize("index", [pd.Index(["p", "q"], name="sample"), pd.Index(["p", "q"])], ids=str)

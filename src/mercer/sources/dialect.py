@@ -1,7 +1,7 @@
 """What a text table looks like: its encoding, separator and decimal mark, and whether its first line is a header."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -45,6 +45,7 @@ class Dialect:
     quotes: int  # how many there are: lines may end between them
     encoding: str = "utf-8"
     decimal: str = "."
+    codes: tuple[str, ...] = ()  # columns with whole numbers that have zeros in front, in the first lines
 
     @property
     def in_words(self) -> str:
@@ -81,9 +82,9 @@ def sniff(path: Path, said: Saying | None = None) -> Dialect:
     decimal = said.decimal or _guess_decimal(rows, delimiter)
     dialect = Dialect(delimiter, True, before + taken, tuple(rows[0]), width, quotes, encoding, decimal)
     if _guess_header(dialect, path) if said.header is None else said.header:
-        return _with_row_names(dialect, rows)
+        return _with_codes(_with_row_names(dialect, rows), rows[1:])
     names = tuple(map(str, range(len(rows[0]))))
-    return Dialect(delimiter, False, 0, names, width, quotes, encoding, decimal)
+    return _with_codes(Dialect(delimiter, False, 0, names, width, quotes, encoding, decimal), rows)
 
 
 def said_of_texts(header: bool | None, delimiter: str | None, decimal: str | None, encoding: str | None) -> Saying:
@@ -162,7 +163,13 @@ def _with_row_names(dialect: Dialect, rows: list[list[str]]) -> Dialect:
     more = len(others) > 1 and all(len(row) == len(header) + 1 and row[-1] != "" for row in others)
     if not more or header[0].startswith("#"):
         return dialect
-    return Dialect(**vars(dialect) | {"names": ("", *header)})
+    return replace(dialect, names=("", *header))
+
+
+def _with_codes(dialect: Dialect, rows: list[list[str]]) -> Dialect:
+    """007 is a name more often than a number."""
+    found = {j for row in rows for j, field in enumerate(row) if len(field) > 1 and field[0] == "0" and field.isdigit()}
+    return replace(dialect, codes=tuple(name for j, name in enumerate(dialect.names) if j in found))
 
 
 def _split(line: str, mark: str) -> list[str]:
