@@ -88,7 +88,7 @@ RIGHT = [
     Case("gaps that are left out", "a,t,b\n1,?,2\n3,,4\n", OTHER, **drop("t")),
     Case("dates that are left out", "a,t,b\n1,2020-01-01,2\n3,2020-01-02,4\n", OTHER, **drop("t")),
     Case("exponents and signs", "a,b\n1e0,+2\n3.E0,.4e1\n", OTHER),
-    Case("leading zeros", "a,b\n01,002\n3,0004\n", OTHER),
+    Case("leading zeros", "a,b\n01,002\n3,0004\n", OTHER, "zeros in front, as codes have"),
     Case("true and false", "a,b\n1,true\n3,false\n", [[1, 1], [3, 0]]),
     Case("True and FALSE", "a,b\n1,True\n3,FALSE\n", [[1, 1], [3, 0]]),
     Case("numbers beyond 2⁵³", "a,b\n9007199254740993,1\n3,4\n", [[9007199254740992, 1], [3, 4]]),
