@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.annotated import Annotations, element, mapping
+from mercer.annotated import Annotations, annotate
 from mercer.arrays import Array, arrow, hdf5
 from mercer.errors import CannotWrite, WrongUse
 from mercer.parts import clear_abandoned, keep, keep_name, locked, new_part
@@ -28,6 +28,7 @@ __all__ = [
     "Labels",
     "make_place",
     "outlet",
+    "refuse_no_copy",
     "refuse_place",
     "refuse_same_file",
     "refuse_taken",
@@ -38,7 +39,7 @@ __all__ = [
 ]
 
 _Sink = Callable[[Array], None]
-_NO_COPY = "scores are added to a copy of the .h5ad file that rows are read from, and these are read from another."
+_NO_COPY = "scores are added to a copy of the .h5ad file that rows are read from, and these are none of its rows."
 _BINARY = getattr(os, "O_BINARY", 0)  # Windows would change line ends
 
 
@@ -56,6 +57,7 @@ class Labels:
     """First columns that say what each row is, by their headings; arrays of numbers (.npy) have no place for them."""
 
     columns: Mapping[str, Sequence[Any]]
+    named: bool = True  # whether the first of them names rows
 
     def some(self, start: int, count: int) -> list[Any]:
         """Of every column, these cells as an array of Arrow."""
@@ -279,6 +281,12 @@ def refuse_same_file(source: Path | None, path: Path) -> None:
         raise WrongUse(f"{plain(path)}: {_NO_COPY}")
 
 
+def refuse_no_copy(told: Annotations | None, path: Path) -> None:
+    """Say before the work that there is no file to add scores to: that of rows that were columns has none."""
+    if told is None and path.suffix.lower() == ".h5ad":
+        raise WrongUse(f"{plain(path)}: {_NO_COPY}")
+
+
 def _kind_of(path: Path) -> Any:
     """How to write a file of this name; pipes and devices, whose names say nothing, take CSV."""
     if path.suffix == "" and _is_special(path):
@@ -304,7 +312,7 @@ def _npz(file: Any, table: _Table) -> Iterator[_Sink]:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         with archive.open("scores.npy", "w", force_zip64=True) as member, _npy(member, table) as sink:
             yield sink
-        first = next(iter(table.labels.columns.items()), None) if table.labels else None
+        first = next(iter(table.labels.columns.items())) if table.labels and table.labels.named else None
         others = {"columns": list(table.names)}
         if first:
             others |= {"heading": [first[0]], "ids": [str(cell) for cell in first[1]]}
@@ -322,16 +330,7 @@ def _h5ad(file: Any, table: _Table) -> Iterator[_Sink]:
     with told.source.open("rb") as source:
         shutil.copyfileobj(source, file, 1 << 24)
     with hdf5().File(file, "r+") as store:
-        shape = table.n_rows, len(table.names)
-        scores = element(store, "obsm", f"X_{told.key}", np.empty((0, 0)), shape, table.dtype)
-        if told.used is not None and told.loadings is not None:
-            n_columns = len(store["var"][store["var"].attrs["_index"]])
-            loadings = np.zeros((n_columns, told.loadings.shape[1]))
-            loadings[told.used] = told.loadings
-            element(store, "varm", "PCs", loadings)
-        if told.variances:
-            mapping(store, f"uns/{told.key}", {"params": told.params, **told.variances})
-        start = 0
+        scores, start = annotate(store, told, (table.n_rows, len(table.names)), table.dtype), 0
 
         def sink(block: Array) -> None:
             nonlocal start

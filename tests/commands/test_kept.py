@@ -142,6 +142,13 @@ def test_a_label_that_is_gone_is_told_and_no_reason_to_stop(home, tmp_path):
     assert "there is no 'plant', 'kind', as there was at the fit" in said
 
 
+def test_an_index_of_pandas_names_new_rows_though_the_fit_had_none(home, tmp_path):
+    NEW[["a", "b", "c"]].set_axis(NEW["plant"].to_list()).to_csv(tmp_path / "indexed.csv")
+    done = run_in(home, f"transform pca.mercer {tmp_path}/indexed.csv")
+    assert [line.split(",")[0].strip('"') for line in done.stdout.splitlines()] == ["", *map(str, NEW["plant"])]
+    assert "column '' names rows" in done.stderr and "'' is left out" not in done.stderr
+
+
 def test_standard_input_to_standard_output(home):
     done = run_in(home, "transform pca.mercer -", streams={0: str(home / "new.csv")})
     file = run_in(home, "transform pca.mercer new.csv")

@@ -93,7 +93,7 @@ def test_neighbours_are_those_of_a_kernel_of_texts(folder):
 )
 def test_texts_come_from_standard_input(folder, file, words):
     scores, said = fitted(folder, "-", *words, file=folder / file)
-    assert list(scores.index) == VOC and said.startswith("standard input: 35 texts")
+    assert list(scores.index) == VOC and "standard input: 35 texts" in said
 
 
 @pytest.mark.parametrize(

@@ -131,12 +131,60 @@ def test_scores_of_matrices_of_obsm_have_no_loadings_of_genes(path, tmp_path):
         assert "X_pca" in store["obsm"] and "PCs" not in store["varm"]
 
 
+def test_nothing_of_an_earlier_fit_is_left(path, tmp_path):
+    """Loadings of genes, and what scanpy says of them, belong to other scores."""
+    mercer.PCA(3).fit_transform_to(mercer.open_rows(path), tmp_path / "one.h5ad")
+    with h5py.File(tmp_path / "one.h5ad", "r+") as store:
+        store["uns/pca/params/mask_var"] = "highly_variable"
+    mercer.PCA(2).fit_transform_to(mercer.open_rows(tmp_path / "one.h5ad"), tmp_path / "two.h5ad")
+    mercer.PCA(1).fit_transform_to(mercer.open_rows(tmp_path / "one.h5ad", obsm="X_map"), tmp_path / "three.h5ad")
+    for name, loadings in (("two.h5ad", True), ("three.h5ad", False)):
+        with h5py.File(tmp_path / name) as store:
+            assert set(store["uns/pca/params"]) == {"zero_center", "use_highly_variable"}
+            assert ("PCs" in store["varm"]) == loadings
+
+
+def elsewhere(store):
+    del store["obsm"]
+    store["obsm"] = h5py.ExternalLink("other.h5ad", "/obsm")
+
+
+def no_group(store):
+    store["uns/pca"] = 3.0
+
+
+@pytest.mark.parametrize(("spoil", "told"), [(elsewhere, "'obsm' of the .h5ad file is a link"), (no_group, None)])
+def test_scores_are_not_written_through_links(tmp_path, spoil, told):
+    rows = mercer.open_rows(spoiled(tmp_path, spoil))
+    if told is None:  # what has the name of ours gives way
+        mercer.PCA(1).fit_transform_to(rows, tmp_path / "out.h5ad")
+        return
+    with pytest.raises(BadData, match=told):
+        mercer.PCA(1).fit_transform_to(rows, tmp_path / "out.h5ad")
+    assert [each.name for each in tmp_path.iterdir()] == ["cells.h5ad"]
+
+
+def test_loadings_are_as_wide_as_those_of_scanpy(path, tmp_path):
+    for drop, kind in ((), np.float32), (("gene0",), np.float64):
+        mercer.PCA(1).fit_transform_to(mercer.open_rows(path, drop=drop), tmp_path / "out.h5ad")
+        with h5py.File(tmp_path / "out.h5ad") as store:
+            assert store["varm/PCs"].dtype == kind
+
+
 def test_scores_of_other_files_have_no_place_in_an_h5ad_file(tmp_path):
     np.save(tmp_path / "x.npy", X)
     for rows in (X, tmp_path / "x.npy"):
         with pytest.raises(WrongUse, match=r"added to a copy of the \.h5ad file"):
             mercer.PCA(2).fit_transform_to(rows, tmp_path / "out.h5ad")
     assert [each.name for each in tmp_path.iterdir()] == ["x.npy"]
+
+
+def test_scores_of_columns_have_no_place_in_an_h5ad_file_which_is_told_before_the_fit(tmp_path):
+    model = mercer.PCA(2)
+    rows = mercer.open_rows(write_h5ad(tmp_path / "cells.h5ad", X, "array"), transpose=True)
+    with pytest.raises(WrongUse, match="none of its rows"):
+        model.fit_transform_to(rows, tmp_path / "out.h5ad")
+    assert not hasattr(model, "components_")
 
 
 def test_anndata_reads_what_we_wrote_and_we_read_what_it_writes(path, tmp_path):
@@ -198,6 +246,43 @@ def linked_inside(store):
 def without_gene(store):
     del store["var/_index"]
     texts(store["var"], "_index", ["gene"])
+
+
+def longer(name, kind, length=10**10):
+    """A list that takes no room in the file."""
+
+    def spoil(store):
+        attributes = dict(store[name].attrs)
+        del store[name]
+        store.create_dataset(name, (length,), kind, chunks=(1000,)).attrs.update(attributes)
+
+    return spoil
+
+
+def cyclic(store):
+    store["obs/type/codes"].parent.pop("categories")
+    store["obs/type/categories"] = store["obs/type"]
+
+
+LONG = {
+    "cells": (longer("obs/_index", "S8"), BadData, "has 60 rows, and obs 10,000,000,000"),
+    "genes": (longer("var/_index", "S8"), NoRoom, "'/var/_index' takes about 600 GB, over the limit of 1 GB"),
+    "ends": (longer("X/indptr", "i8"), BadData, "do not fit together"),
+    "a column": (longer("obs/depth", "f8"), BadData, "'depth' of obs has 10,000,000,000 cells for 60 rows"),
+    "codes": (longer("obs/type/codes", "i1"), BadData, "'type' of obs has 10,000,000,000 cells for 60 rows"),
+    "categories": (longer("obs/type/categories", "S8"), NoRoom, "'/obs/type/categories' takes about 600 GB"),
+    "marks": (longer("obs/batch/mask", "?"), BadData, "'batch' of obs has 60 cells and 10,000,000,000 marks"),
+    "categories that are themselves": (cyclic, BadData, "cannot be read|damaged"),
+    "an index of two dimensions": (put("obs/_index", np.zeros((60, 2))), BadData, "'_index' is no list of cells"),
+    "data of two dimensions": (put("X/data", np.zeros((9, 2))), BadData, "data of X is no list"),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_file_that_claims_much_is_refused_before_it_is_read(tmp_path, name):
+    spoil, kind, words = LONG[name]
+    with pytest.raises(kind, match=words):
+        mercer.open_rows(spoiled(tmp_path, spoil), label="type", keep=["depth", "batch"], memory_limit="1GB")
 
 
 SPOILED = {

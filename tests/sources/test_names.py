@@ -2,6 +2,7 @@
 
 import datetime
 import gzip
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,8 @@ from pyarrow import csv, feather, parquet
 import mercer
 from mercer.errors import BadData, MercerWarning, NoRoom, WrongUse
 from mercer.sources import encodings
+from mercer.sources.beside import Column
+from mercer.sources.frames import open_table
 
 RNG = np.random.default_rng(3)
 A = RNG.normal(size=(40, 3)) * [1, 2, 3]
@@ -131,6 +134,23 @@ def test_archives_of_numpy_hold_scores_names_and_columns(tmp_path):
     assert (rows.names, rows.heading, list(rows.row_names)) == (("pca0", "pca1"), "name", NAMES)
 
 
+def test_archives_of_numpy_take_no_label_for_a_name(tmp_path):
+    (tmp_path / "x.csv").write_text("kind,a\nx,1\nx,2\ny,4\n")
+    mercer.PCA(1).fit_transform_to(mercer.open_rows(tmp_path / "x.csv", label="kind"), tmp_path / "scores.npz")
+    with np.load(tmp_path / "scores.npz") as found:
+        assert set(found) == {"scores", "columns"}
+
+
+def test_names_that_are_kept_as_well_stay_as_they_are(tmp_path):
+    (tmp_path / "x.csv").write_text("n,a\n1.10,1\n1.20,2\n1.30,4\n")
+    mercer.PCA(1).fit_transform_to(mercer.open_rows(tmp_path / "x.csv", id="n", keep="n"), tmp_path / "scores.csv")
+    assert [line.split(",")[0] for line in (tmp_path / "scores.csv").read_text().split()[1:]] == [
+        '"1.10"',
+        '"1.20"',
+        '"1.30"',
+    ]
+
+
 def test_packed_files_are_the_same_bytes_every_time(tmp_path):
     for name in ("one.csv.gz", "two.csv.gz"):
         mercer.PCA(2).fit_transform_to(A, tmp_path / name)
@@ -180,6 +200,15 @@ def test_names_that_are_said_keep_their_zeros(tmp_path):
     assert list(mercer.open_rows(tmp_path / "x.csv", id="id").row_names) == ["001", "002"]
 
 
+def test_codes_that_become_numbers_are_told(tmp_path):
+    (tmp_path / "x.csv").write_text("plant,a,b\n007,0,0.5\n008,2,00\n")
+    with pytest.warns(MercerWarning, match=r"zeros in front, as codes have, in 'plant', 'b': .*--id NAME"):
+        assert mercer.open_rows(tmp_path / "x.csv").load().tolist() == [[7, 0, 0.5], [8, 2, 0]]
+    with warnings.catch_warnings(action="error"):
+        mercer.open_rows(tmp_path / "x.csv", id="plant", drop="b")
+        mercer.open_rows(tmp_path / "x.csv", columns=["plant", "a"])
+
+
 @pytest.mark.parametrize("index", [pd.Index(["p", "q"], name="sample"), pd.Index(["p", "q"])], ids=str)
 def test_the_index_of_a_frame_of_pandas_names_rows(tmp_path, index):
     pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 5.0]}, index=index).to_parquet(tmp_path / "x.parquet")
@@ -187,9 +216,27 @@ def test_the_index_of_a_frame_of_pandas_names_rows(tmp_path, index):
     assert rows.names == ("a", "b") and list(rows.row_names) == ["p", "q"]
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_the_index_of_pandas_names_rows_also_where_columns_are_chosen(tmp_path, kind):
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 5.0]}, index=["p", "q"])
+    getattr(frame, f"to_{kind}")(tmp_path / f"x.{kind}")
+    rows = mercer.open_rows(tmp_path / f"x.{kind}", columns=["b"])
+    assert rows.names == ("b",) and list(rows.row_names) == ["p", "q"]
+    if kind == "csv":
+        (tmp_path / "x.csv").write_text(",a\n7,1\n8,2\n")
+        assert mercer.open_rows(tmp_path / "x.csv", columns=["", "a"]).load().tolist() == [[7, 1], [8, 2]]
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()], ids=str)
+def test_formulas_and_gaps_are_found_in_texts_of_every_width(kind):
+    assert Column.of([pa.array(["=x", "y"], kind)], "it", 1e9).formulas() == ["=x"]
+    assert not Column.of([pa.array(["", "y"], kind)], "it", 1e9).distinct
+
+
 def test_what_pandas_says_of_a_file_may_be_anything(tmp_path):
     for said in (
         b"{",
+        b"[" * 100_000,
         b"[]",
         b'{"index_columns": 3}',
         b'{"index_columns": ["z"]}',
@@ -257,6 +304,11 @@ def test_a_file_that_swells_beyond_all_measure_is_refused(tmp_path, monkeypatch)
         mercer.open_rows(tmp_path / "x.csv.gz")
 
 
+def test_packed_files_may_be_named_in_capitals(tmp_path):
+    (tmp_path / "X.CSV.GZ").write_bytes(gzip.compress(b"a,b\n1,2\n3,4\n"))
+    assert mercer.open_rows(tmp_path / "X.CSV.GZ").load().tolist() == [[1, 2], [3, 4]]
+
+
 def test_what_was_found_out_is_one_line_with_its_options(tmp_path):
     (tmp_path / "x.csv").write_bytes("a;b\n1,5;2\n3,5;4\n".encode("utf-16"))
     (note,) = mercer.open_rows(tmp_path / "x.csv").notes
@@ -274,6 +326,29 @@ def test_texts_and_tables_have_names_too(tmp_path):
     )
     mercer.KernelPCA(1, kernel="spectrum", kernel_params={"n": 1}).fit_transform_to(texts, tmp_path / "s.csv")
     assert (tmp_path / "s.csv").read_text().startswith('id,kind,kernelpca0\n"7","x",')
+    for items in (texts, open_table(tmp_path / "x.csv")):
+        assert "separated by commas (--delimiter)" in items.notes[0]
+
+
+def test_tables_of_all_kinds_keep_zeros_of_names_and_codes(tmp_path):
+    (tmp_path / "x.csv").write_text("id,color,size,code,age\n007,red,1.5,001,7\n008,blue,2.5,002,\n010,red,4,003,9\n")
+    table = open_table(tmp_path / "x.csv", id="id", keep=["code", "age"])
+    assert list(table.row_names) == ["007", "008", "010"] and table.names == ["color", "size"]
+    assert {name: list(cells) for name, cells in table.beside.items()} == {
+        "code": ["001", "002", "003"],
+        "age": [7, None, 9],
+    }
+    (tmp_path / "x.csv").write_text(",color,size\n07,red,1.5\n08,blue,2.5\n")
+    table = open_table(tmp_path / "x.csv")
+    assert list(table.row_names) == ["07", "08"] and "'' names rows, as R" in table.notes[1]
+
+
+def test_packed_tables_keep_to_the_limit(tmp_path):
+    (tmp_path / "x.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"1,x\n" * 1_000_000))
+    with pytest.raises(
+        NoRoom, match=r"x.csv.gz unpacks to more than .* bytes, more than the memory limit of 1,000,000"
+    ):
+        open_table(tmp_path / "x.csv.gz", "1MB")
 
 
 @pytest.mark.parametrize(

@@ -46,10 +46,22 @@ def saved(*arrays, **named):
     return held.getvalue()
 
 
+def spoiled(*places):
+    """An archive with other bytes: at these places, counted from its beginning or (below 0) from its list of files."""
+    content = bytearray(saved(x=A))
+    listed = content.find(b"PK\x01\x02")
+    for place, byte in places:
+        content[place if place >= 0 else listed - place] = byte
+    return bytes(content)
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
         (b"", "cannot be read"),
+        (spoiled((30, ord("y"))), "cannot be read: File name in directory"),
+        (spoiled((6, 1), (-8, 1)), "cannot be read: .* is encrypted"),
+        (spoiled((8, 99), (-10, 99)), "cannot be read: That compression method"),
         (b"PK\x03\x04 and no more", "cannot be read"),
         (saved(x=A)[:-100], "cannot be read"),
         (saved(x=np.arange(3.0)), "no table of numbers"),
@@ -98,6 +110,31 @@ def test_images_are_rows_of_grey_named_by_their_files(folder):
     assert_array_equal(rows.load()[:, 1], 40 * np.arange(6))
     assert (rows.load()[:, 0] == 255).all()
     assert mercer.open_rows(folder, resize="2x3").shape == (6, 6)
+
+
+@pytest.mark.parametrize(
+    ("kind", "ending"), [("uint16", "png"), ("uint16", "tif"), ("int32", "tif"), ("float32", "tif")]
+)
+def test_deep_images_keep_their_values(tmp_path, kind, ending):
+    pixels = np.array([[0, 300], [40_000, 65_535]], dtype=kind)
+    pixels = pixels / 65_536 if kind == "float32" else pixels
+    Image.fromarray(pixels.astype(kind)).save(tmp_path / f"deep.{ending}")
+    assert_array_equal(mercer.open_rows(tmp_path).load(), pixels.reshape(1, 4).astype(np.float32))
+
+
+def test_images_of_several_depths_and_of_several_pictures_are_told(folder):
+    Image.fromarray(np.full((4, 5), 1000, dtype=np.uint16)).save(folder / "deep.png")
+    with pytest.warns(MercerWarning, match=r"1 of the images of .* deeper than the others.*: 'deep.png'\."):
+        mercer.open_rows(folder)
+    (folder / "deep.png").unlink()
+    page = Image.fromarray(np.zeros((4, 5), dtype=np.uint8))
+    page.save(folder / "film.tif", save_all=True, append_images=[page])
+    with pytest.warns(MercerWarning, match=r"more than one picture, and the first is read: 'film.tif'"):
+        assert len(mercer.open_rows(folder)) == 7
+
+
+def test_a_folder_may_have_a_dot_in_its_name(folder):
+    assert mercer.open_rows(folder.rename(folder.with_name("scans.2024"))).shape == (6, 20)
 
 
 def test_images_of_several_sizes_need_one(folder):

@@ -301,7 +301,7 @@ Transpose = Annotated[
     bool, _option("--transpose", help="Columns of the file are the rows, as where genes have a line each.")
 ]
 Delimiter = Annotated[
-    str | None, _option("--delimiter", help="What separates fields: , ; | or tab; looked for if left out.")
+    str | None, _option("--delimiter", help="What separates fields: , ; | tab or blank; looked for if left out.")
 ]
 Decimal = Annotated[str | None, _option("--decimal", help="The decimal mark, . or , ; looked for if left out.")]
 Encoding = Annotated[

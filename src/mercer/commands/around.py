@@ -36,8 +36,11 @@ def place_for(data: str, out: Path | None) -> Path | None:
 
 def tell_of_bare_numbers(items: Any, out: Path | None) -> None:
     """Where names of rows are lost, as a file has no place for them."""
-    if out is not None and out.suffix.lower() == ".npy" and items.written_along:
-        say(f"{plain(out)} has numbers alone; names of rows and kept columns go to .npz, .csv or .parquet files.")
+    kind = "" if out is None else out.suffix.lower()
+    if kind == ".npy" and items.written_along:
+        say(f"{plain(out)} has numbers alone; names of rows go to .npz, and all else to .csv or .parquet files.")
+    if kind == ".npz" and items.beside:
+        say(f"{plain(out)} has scores and names of rows; labels and kept columns go to .csv or .parquet files.")
 
 
 @contextmanager

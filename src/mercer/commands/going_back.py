@@ -94,7 +94,8 @@ def write_back(model: Any, items: Items, out: Path | None, error: bool, noisy: b
         along |= {"text": [text for some, _ in texts for text in some]}
         found = ((np.empty((len(some), 0)), errors) for some, errors in texts)
     names = [*_columns_of(model), *(["error"] if error else [])]
-    with outlet(out, names, len(items), np.float64, Labels(along) if along else None) as write:
+    labels = Labels(along, items.row_names is not None) if along else None
+    with outlet(out, names, len(items), np.float64, labels) as write:
         for rows, errors in found:
             write(np.column_stack([rows, errors]) if error else rows)
             all_errors.append(errors)

@@ -251,7 +251,8 @@ def _tell(settled: Wanted, wanted: Wanted, items: Any, columns: Sequence[str] | 
         say(f"{name}: it has no names of columns, which are taken by their places")
         return
     there = [str(column) for column in getattr(items, "kinds", columns)]
-    more = [column for column in there if column not in {*columns, *_beside(settled), *wanted.drop}]
+    named = () if items.row_names is None else (items.heading,)
+    more = [column for column in there if column not in {*columns, *_beside(settled), *wanted.drop, *named}]
     if more:
         say(f"{name}: {listed(map(repr, more))} {are(len(more))} left out, as the model does not know {_them(more)}")
     if [column for column in there if column in set(columns)] != list(columns):

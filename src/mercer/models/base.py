@@ -20,7 +20,7 @@ from mercer.errors import in_short, shortened
 from mercer.fits.door import file_of
 from mercer.limits import Limits, count_threads
 from mercer.models.upstairs import WithRoomsAbove
-from mercer.outlets import Annotations, outlet, refuse_same_file, refuse_taken, refuse_unwritable
+from mercer.outlets import Annotations, outlet, refuse_no_copy, refuse_same_file, refuse_taken, refuse_unwritable
 from mercer.plans.plan import Plan
 from mercer.progress import Listener, reporting
 from mercer.sources.items import Items
@@ -112,6 +112,8 @@ class Model(WithRoomsAbove, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             refuse_same_file(file_of(X), Path(path))
         if isinstance(X, Items):
             refuse_taken(X.written_along, [f"{type(self).__name__.lower()}{j}" for j in range(min(X.width, len(X)))])
+            if path is not None:
+                refuse_no_copy(X.annotations, Path(path))
         self._write(path, *self._fit_for_scores(X, sample_weight))
         return None if path is None else Path(path)
 

@@ -25,6 +25,7 @@ class Column(Sequence[Any]):
         lib, kept, size = arrow("lib"), list[Any](), 0
         for piece in pieces:
             piece = piece.dictionary_decode() if arrow("types").is_dictionary(piece.type) else piece
+            piece = piece.cast(lib.large_string()) if arrow("types").is_string_view(piece.type) else piece
             kept.append(piece)
             size += piece.nbytes
             if size > most:
@@ -60,15 +61,19 @@ class Column(Sequence[Any]):
         return Column(self.cells.take(arrow("lib").array(numbers)))
 
     @property
+    def _has_texts(self) -> bool:
+        types, kind = arrow("types"), self.cells.type
+        return bool(types.is_string(kind) or types.is_large_string(kind))
+
+    @property
     def distinct(self) -> bool:
         """Whether each cell is there, and no two are the same."""
-        texts = arrow("types").is_string(self.cells.type)
-        empty = texts and arrow("compute").any(arrow("compute").equal(self.cells, "")).as_py()
+        empty = self._has_texts and arrow("compute").any(arrow("compute").equal(self.cells, "")).as_py()
         return not empty and self.cells.null_count == 0 and len(self.cells.unique()) == len(self)
 
     def formulas(self) -> list[str]:
         """The texts that a spreadsheet takes for formulas."""
-        if not arrow("types").is_string(self.cells.type):
+        if not self._has_texts:
             return []
         marked = arrow("compute").match_substring_regex(self.cells, r"^[=+@\t\r]|^-[^0-9.,]")
         return list(self.cells.filter(marked).to_pylist())

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from mercer.arrays import Array, arrow
-from mercer.errors import BadData
+from mercer.errors import BadData, listed, warn
 from mercer.sources.beside import Column, as_typed
 from mercer.sources.dialect import GAPS, Dialect, Saying, is_empty_field, sniff
 from mercer.sources.faults import Fault, first_fault
 from mercer.sources.items import all_finite
 from mercer.sources.roles import Asked
-from mercer.sources.stored import error_in_short, readable, refuse_irregular
+from mercer.sources.stored import error_in_short, for_arrow, readable, refuse_irregular
 from mercer.sources.tables import TableRows
 
 _CSV_BLOCK = 1 << 20  # bytes of a text that are read at a time
@@ -32,6 +32,18 @@ class CsvRows(TableRows):
         if not self.dialect.header:
             self.names = None  # made up, to tell the columns apart
         self.notes = (self.dialect.in_words, *self.notes)
+        if asked.columns is None:
+            self._warn_of_codes()
+
+    def _warn_of_codes(self) -> None:
+        """A feature is a number, whatever stands in front of it."""
+        codes = [name for name in self.columns if name in set(self.dialect.codes)]
+        if codes:
+            warn(
+                f"{self.label} has numbers with zeros in front, as codes have, in {listed(map(repr, codes))}: taken as "
+                "features. If they name rows, or say nothing: mercer.open_rows(path, id=…, drop=[…]), on the command "
+                "line --id NAME, --drop NAME."
+            )
 
     def _schema(self) -> Any:
         """Of the first block: text is text from there on; what comes later is told by its line."""
@@ -115,7 +127,7 @@ class CsvRows(TableRows):
     def _open(self, types: dict[str, Any]) -> Any:
         csv = arrow("csv")
         return csv.open_csv(
-            self.path,
+            for_arrow(self.path),
             read_options=csv.ReadOptions(
                 column_names=list(self.dialect.names),
                 skip_rows=self.dialect.skip,

@@ -1,7 +1,7 @@
 """What a text table looks like: its encoding, separator and decimal mark, and whether its first line is a header."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from mercer.sources.stored import kind_by_its_start, open_bytes, readable
 from mercer.terminal import plain
 
 SEPARATORS = (",", ";", "\t", "|")
-_NAMES_OF_MARKS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "bar": "|"}
+_NAMES_OF_MARKS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "bar": "|", "blank": " "}
 _CHUNK, _HEAD = 1 << 20, 16 << 20  # bytes that are read at a time, and in which the first line has to end
 _FIRST = 20  # lines that are looked at
 # What stands for a missing number, in any case.
@@ -21,6 +21,7 @@ INFINITY = re.compile(r"\s*[+-]?inf(?:inity)?\s*", re.IGNORECASE)
 _WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+(?:[eE][+-]?\d+)?\s*", re.ASCII)
 _THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*", re.ASCII)
 _WITH_POINT = re.compile(r"\s*[+-]?\d*\.\d+(?:[eE][+-]?\d+)?\s*", re.ASCII)
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
@@ -44,11 +45,14 @@ class Dialect:
     quotes: int  # how many there are: lines may end between them
     encoding: str = "utf-8"
     decimal: str = "."
+    codes: tuple[str, ...] = ()  # columns with whole numbers that have zeros in front, in the first lines
 
     @property
     def in_words(self) -> str:
         """In one line, with the option that says otherwise."""
-        mark = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}.get(self.delimiter, repr(self.delimiter))
+        mark = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars", " ": "blanks"}.get(
+            self.delimiter, repr(self.delimiter)
+        )
         point = "comma" if self.decimal == "," else "point"
         first = "names columns (--no-header)" if self.header else "is a row (--header)"
         return (
@@ -78,19 +82,21 @@ def sniff(path: Path, said: Saying | None = None) -> Dialect:
     decimal = said.decimal or _guess_decimal(rows, delimiter)
     dialect = Dialect(delimiter, True, before + taken, tuple(rows[0]), width, quotes, encoding, decimal)
     if _guess_header(dialect, path) if said.header is None else said.header:
-        return _with_row_names(dialect, rows)
+        return _with_codes(_with_row_names(dialect, rows), rows[1:])
     names = tuple(map(str, range(len(rows[0]))))
-    return Dialect(delimiter, False, 0, names, width, quotes, encoding, decimal)
+    return _with_codes(Dialect(delimiter, False, 0, names, width, quotes, encoding, decimal), rows)
 
 
 def said_of_texts(header: bool | None, delimiter: str | None, decimal: str | None, encoding: str | None) -> Saying:
-    """As people write it: "tab" is a tab."""
+    """As people write it: "tab" is a tab, and "blank" a blank."""
     return Saying(header, None if delimiter is None else _NAMES_OF_MARKS.get(delimiter, delimiter), decimal, encoding)
 
 
 def _refuse_odd(said: Saying) -> None:
     if said.delimiter is not None and (len(said.delimiter) != 1 or said.delimiter in '\r\n"' or said.delimiter > "~"):
-        raise BadData(f"delimiter={in_short(said.delimiter)} is no mark between fields: give one character, or tab.")
+        raise BadData(
+            f"delimiter={in_short(said.delimiter)} is no mark between fields: give one character, tab or blank."
+        )
     if said.decimal not in (None, ".", ","):
         raise BadData(f"decimal={in_short(said.decimal)} is no decimal mark: give . or ,.")
     if said.decimal == "," and said.delimiter == ",":
@@ -108,7 +114,17 @@ def _guess_delimiter(line: str, lines: list[str]) -> str:
         alike = len(rows[0]) > 1 and all(len(row) == len(rows[0]) for row in rows)
         if alike and fields and all(_WITH_COMMA.fullmatch(field) for field in fields):
             return mark
-    return max(SEPARATORS, key=lambda mark: counts[mark])
+    likely = max(SEPARATORS, key=lambda mark: counts[mark])
+    return " " if counts[likely] == 1 and _is_of_blanks(line, lines) else likely
+
+
+def _is_of_blanks(line: str, lines: list[str]) -> bool:
+    """As write.table of R has it: texts in quotes, a blank between them. Without quotes 1 234 may be one number."""
+    header, *rows = (_QUOTED.sub("0", each).split(" ") for each in [line, *lines])
+    named = len(header) + 1 if all(each.startswith('"') for each in lines) else len(header)  # names of rows
+    alike = bool(rows) and 1 < len(rows[0]) in (len(header), named) and len({*map(len, rows)}) == 1
+    fields = [field for row in [header, *rows] for field in row]
+    return alike and set(header) == {"0"} and all(field and _is_number(field) for field in fields)
 
 
 def _guess_decimal(rows: list[list[str]], delimiter: str) -> str:
@@ -147,7 +163,13 @@ def _with_row_names(dialect: Dialect, rows: list[list[str]]) -> Dialect:
     more = len(others) > 1 and all(len(row) == len(header) + 1 and row[-1] != "" for row in others)
     if not more or header[0].startswith("#"):
         return dialect
-    return Dialect(**vars(dialect) | {"names": ("", *header)})
+    return replace(dialect, names=("", *header))
+
+
+def _with_codes(dialect: Dialect, rows: list[list[str]]) -> Dialect:
+    """007 is a name more often than a number."""
+    found = {j for row in rows for j, field in enumerate(row) if len(field) > 1 and field[0] == "0" and field.isdigit()}
+    return replace(dialect, codes=tuple(name for j, name in enumerate(dialect.names) if j in found))
 
 
 def _split(line: str, mark: str) -> list[str]:

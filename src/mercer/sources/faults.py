@@ -10,7 +10,7 @@ from math import isfinite
 from pathlib import Path
 
 from mercer.errors import counted, shortened
-from mercer.sources.dialect import INFINITY, NUMBER, SEPARATORS, Dialect, is_empty_field
+from mercer.sources.dialect import INFINITY, NUMBER, Dialect, is_empty_field
 from mercer.sources.stored import open_bytes
 
 _LONGEST = 40  # characters of a value that are shown
@@ -18,6 +18,7 @@ _LEAVE_OUT = "Leave it out (mercer.open_rows(path, drop=[…]), on the command l
 _FILL_IN = "Leave out or fill in such rows first (SimpleImputer)."
 _COMMA = "A decimal comma? Write a point, or say so (--decimal ,)."
 _HINTS = (
+    (NUMBER.pattern, "A decimal point among decimal commas? Write one of them, or say which (--decimal)."),
     (r"0+,\d+", _COMMA),
     (
         r"\d{1,3},\d{3}",
@@ -27,7 +28,7 @@ _HINTS = (
     (r"\d*,\d+", _COMMA),
     (
         r"[\d.eE+-]+([ \t]+[\d.eE+-]+)+",
-        f"Separated by blanks? Known are {' '.join(map(repr, SEPARATORS))}.",
+        "Separated by blanks? Say so (--delimiter blank), if there is one between two numbers.",
     ),
     (r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}.*", "A date? Write a number instead, such as days, or leave the column out."),
     (r"[$€£]?[\d.,]+\s*(%|€|\$|£|[a-zA-Z]{1,3})?", "Write the number without its unit."),
@@ -62,7 +63,7 @@ class Fault:
         place = f"{self.place}, column {self.column}"
         if is_empty_field(self.text):
             return f"{label} contains a missing value ({self.value}): {place}. {_FILL_IN}"
-        if INFINITY.fullmatch(self.text) or NUMBER.fullmatch(self.text):  # too large a number
+        if INFINITY.fullmatch(self.text) or (NUMBER.fullmatch(self.text) and not isfinite(float(self.text))):
             return f"{label} contains an infinite value ({self.value}): {place}. {_FILL_IN}"
         return f"{label}, {place}: {self.value} is no number. {self.hint or _LEAVE_OUT}"
 

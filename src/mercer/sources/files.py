@@ -78,7 +78,7 @@ def open_rows(
     transpose : bool, default=False
         Columns of the file are the rows, as where every gene has a line. All is read into memory at once.
     delimiter, decimal, encoding : str, default=None
-        Of a text file: what separates fields (or "tab"), the decimal mark, and such as "latin-1". None: look.
+        Of a text file: what separates fields (or "tab", "blank"), the decimal mark, and such as "latin-1". None: look.
     format : str, default=None
         What the file is, such as "csv", if its name does not say so.
     array : str, default=None
@@ -197,16 +197,16 @@ def open_texts(
         asked = Asked(None if column is None else (column,), (), *beside, most)
         texts, table = read_column(path, kind, asked, said_of_texts(header, delimiter, None, encoding))
         names, heading = (texts, table.columns[0]) if table.row_names is None else (table.row_names, table.heading)
-        along = table.beside
+        along, notes = table.beside, table.notes
     elif any(option not in (None, ()) for option in (column, header, id, label, keep, delimiter, encoding)):
         raise BadData(f"{plain(path)} has one text a line, or a record, and no columns to choose from.")
     else:
         fasta = kind in FASTA
         texts, names = (read_fasta if fasta else read_lines)(path, most)
-        heading, along = "name" if fasta else "text", {}
+        heading, along, notes = "name" if fasta else "text", {}, ()
     turned = list(map(_CASES[case], texts)) if case else texts
     found = Texts(turned, plain(path), names=names, heading=heading, path=path)
-    found.beside = along
+    found.beside, found.notes = along, notes
     return found
 
 
@@ -220,9 +220,9 @@ def _refuse_others(options: dict[str, Any]) -> None:
 def _kind_of(path: Path, format: str | None) -> str:
     """How to read a file: by what its user says, or by its name."""
     kind = ending(path) if format is None else f".{format.lower().removeprefix('.')}"
-    if format is None and kind == "" and path.is_dir():
-        return _FOLDER
     known = (".npy", ".npz", ".h5ad", *_TABLES, *_TEXTS)
+    if format is None and kind not in known and path.is_dir():
+        return _FOLDER
     if kind not in known or (path.suffix.lower() == ".gz" and kind not in _TEXTS):
         raise BadData(f"{plain(path)}: files of this kind cannot be read; known are {', '.join(known)}.")
     return kind

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +13,19 @@ from mercer.arrays import Array, arrow
 from mercer.blocks import steps
 from mercer.errors import BadData, MissingPart, NoRoom, counted, in_short, listed
 from mercer.limits import parse_memory
-from mercer.sources.beside import Column, refuse_doubles
+from mercer.sources.beside import Column, as_typed, refuse_doubles
 from mercer.sources.cells import Cells, Coded, as_cells, things_of
 from mercer.sources.dialect import Dialect, Saying, said_of_texts, sniff
+from mercer.sources.encodings import unpacked
 from mercer.sources.items import Items
 from mercer.sources.lines import ending
-from mercer.sources.roles import Asked, index_of_pandas, index_without_name, named_columns
-from mercer.sources.stored import readable
+from mercer.sources.roles import Asked, about_names, index_of_pandas, index_without_name, named_columns
+from mercer.sources.stored import for_arrow, readable
 from mercer.terminal import plain
 
 __all__ = ["Columns", "Table", "as_columns", "open_table"]
 
+_DECIMAL, _LOOKS = b"decimal mark", b"in words"  # what a table of a text file is said to have
 _LETTERS = 8  # of a text that take as much work as a number
 
 
@@ -234,14 +237,13 @@ def open_table(
 ) -> Table:
     """The table of a file, read at once; parameters are those of `open_rows`."""
     most = parse_memory(memory_limit)
-    if path.exists() and path.stat().st_size > most:
-        raise NoRoom(f"{plain(path)} takes {path.stat().st_size:,} bytes, more than the memory limit of {most:,}.")
+    _refuse_large(path, most)
     asked = Asked(columns, drop, id, label, keep, most)
-    frame = _read(path, said_of_texts(header, delimiter, decimal, encoding), format)
+    frame = _read(path, said_of_texts(header, delimiter, decimal, encoding), format, asked)
     names = named_columns(frame.column_names, asked, plain(path))
     index = index_of_pandas(frame.schema) or index_without_name(frame.column_names)
-    beside = {name: Column.of(frame.column(name).chunks, f"Column {name!r}", most) for name in asked.beside}
-    heading = id if id is not None or columns is not None or index in asked.no_features else index
+    beside = {name: _typed(frame, name, most) for name in asked.beside}
+    heading = id if id is not None or index in {*asked.no_features, *(columns or ())} else index
     rows = None if heading is None else Column.of(frame.column(heading).chunks, f"Column {heading!r}", most)
     if rows is not None and id is not None:
         refuse_doubles(rows, id, plain(path))
@@ -251,10 +253,33 @@ def open_table(
     table = Table(frame.select(features), plain(path))
     table.path, table.beside = path, beside
     table.row_names, table.heading = rows, heading or ""
+    looks = (frame.schema.metadata or {}).get(_LOOKS)
+    found = () if rows is None or id is not None else (about_names(str(heading)),)
+    table.notes = (*(() if looks is None else (looks.decode(),)), *found)
     return table
 
 
-def _read(path: Path, said: Saying | None = None, format: str | None = None) -> Any:
+def _refuse_large(path: Path, most: float) -> None:
+    """What takes more room than there is, of a packed file when it is unpacked."""
+    if not path.is_file():
+        return
+    size = path.stat().st_size
+    if path.suffix.lower() == ".gz":
+        with readable(path):
+            size = next((so_far for so_far in accumulate(map(len, unpacked(path))) if so_far > most), 0)
+    if size > most:
+        takes = "takes" if size == path.stat().st_size else "unpacks to more than"
+        raise NoRoom(f"{plain(path)} {takes} {size:,} bytes, more than the memory limit of {most:,}.")
+
+
+def _typed(frame: Any, name: str, most: float) -> Column:
+    """A column that is written along; of a text file as what all of its cells are, and codes such as 007 as texts."""
+    column = Column.of(frame.column(name).chunks, f"Column {name!r}", most)
+    decimal = (frame.schema.metadata or {}).get(_DECIMAL)
+    return column if decimal is None else as_typed(column, decimal.decode())
+
+
+def _read(path: Path, said: Saying | None = None, format: str | None = None, asked: Asked | None = None) -> Any:
     """The table in a file, by Arrow."""
     kind = ending(path) if format is None else f".{format.lower().removeprefix('.')}"
     with readable(path):
@@ -263,19 +288,26 @@ def _read(path: Path, said: Saying | None = None, format: str | None = None) -> 
         if kind in (".arrow", ".feather"):
             return arrow("feather").read_table(path)
         if kind in (".csv", ".tsv", ".txt"):
-            return _read_text(path, sniff(path, said))
+            return _read_text(path, sniff(path, said), asked or Asked())
     raise BadData(f"{plain(path)}: a table is read from a .csv, .tsv, .parquet, .arrow or .feather file.")
 
 
-def _read_text(path: Path, dialect: Dialect) -> Any:
-    csv = arrow("csv")
-    return csv.read_csv(
-        path,
+def _read_text(path: Path, dialect: Dialect, asked: Asked) -> Any:
+    """The table of a text file, and what it looks like; names and what is written along are texts as they stand."""
+    csv, index = arrow("csv"), index_without_name(dialect.names)
+    texts = {
+        name for name in (*asked.beside, asked.id, index) if name is not None and name not in (asked.columns or ())
+    }
+    frame = csv.read_csv(
+        for_arrow(path),
         read_options=csv.ReadOptions(
             column_names=list(dialect.names),
             skip_rows=dialect.skip,
             encoding="utf8" if dialect.encoding == "utf-8" else dialect.encoding,
         ),
         parse_options=csv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=dialect.quotes > 0),
-        convert_options=csv.ConvertOptions(strings_can_be_null=True, decimal_point=dialect.decimal),
+        convert_options=csv.ConvertOptions(
+            strings_can_be_null=True, decimal_point=dialect.decimal, column_types=dict.fromkeys(texts, "string")
+        ),
     )
+    return frame.replace_schema_metadata({_DECIMAL: dialect.decimal, _LOOKS: dialect.in_words})

@@ -13,7 +13,7 @@ from mercer.errors import BadData, NoRoom, in_short, listed
 from mercer.limits import bytes_in_words
 from mercer.outlets import Annotations
 from mercer.sources.beside import refuse_doubles
-from mercer.sources.h5_frames import cells_of, names_in, refuse_elsewhere
+from mercer.sources.h5_frames import cells_of, count_in, names_in, refuse_elsewhere, whole
 from mercer.sources.held import as_read
 from mercer.sources.items import Rows
 from mercer.sources.roles import Asked, refuse_unknown
@@ -41,8 +41,8 @@ class H5adRows(FileRows):
             matrix = _element(store, place, self.label)
             self.encoding = _encoding_of(matrix, self.label, place)
             self.sparse, self.by_columns = self.encoding != "array", self.encoding == "csc_matrix"
-            full = tuple(map(int, matrix.attrs["shape"] if self.sparse else matrix.shape))
-            self._refuse_shape(store, matrix, full)
+            full = tuple(map(int, np.atleast_1d(matrix.attrs["shape"]) if self.sparse else matrix.shape))
+            self._refuse_shape(store, matrix, full, asked.most)
             values = matrix["data"] if self.sparse else matrix
             self.dtype = float_type([values.dtype])
             self._choose_columns(store, asked, full)
@@ -58,17 +58,18 @@ class H5adRows(FileRows):
         with hdf5().File(self.path, "r") as store:
             yield store
 
-    def _refuse_shape(self, store: Any, matrix: Any, full: tuple[int, ...]) -> None:
+    def _refuse_shape(self, store: Any, matrix: Any, full: tuple[int, ...], most: float) -> None:
         """What is stored has to be as long as it says."""
         if len(full) != 2:
             raise BadData(f"{self.label}: {self.place} has the shape {full}; rows and columns are needed.")
-        n, lines = len(names_in(store["obs"], self.label, "obs")), full[1] if self.by_columns else full[0]
+        n, lines = count_in(store["obs"], self.label, "obs"), full[1] if self.by_columns else full[0]
         if n != full[0]:
             raise BadData(f"{self.label} is damaged: {self.place} has {full[0]:,} rows, and obs {n:,}.")
         if not self.sparse:
             return
-        ends, nnz = matrix["indptr"][...], len(matrix["data"])
-        right = len(ends) == lines + 1 and ends[0] == 0 and ends[-1] == nnz == len(matrix["indices"])
+        nnz, fits = len(matrix["data"]), len(matrix["indptr"]) == lines + 1
+        ends = whole(matrix["indptr"], self.label, most) if fits else np.zeros(1)
+        right = fits and ends[0] == 0 and ends[-1] == nnz == len(matrix["indices"])
         if not right or (np.diff(ends.astype(np.int64)) < 0).any():
             raise BadData(f"{self.label} is damaged: the parts of {self.place} do not fit together.")
         self.ends = ends.astype(np.int64)
@@ -76,7 +77,7 @@ class H5adRows(FileRows):
     def _choose_columns(self, store: Any, asked: Asked, full: tuple[int, ...]) -> None:
         """By names of genes; those that are not all different cannot choose."""
         self.chosen: Array | None = None
-        names = None if self.place.startswith("obsm/") else list(names_in(store["var"], self.label, "var"))
+        names = None if self.place.startswith("obsm/") else names_in(store["var"], self.label, "var", asked.most)
         if names is not None and len(names) != full[1]:
             raise BadData(f"{self.label} is damaged: {self.place} has {full[1]:,} columns, and var {len(names):,}.")
         if names is not None and len(set(names)) < len(names):
@@ -212,6 +213,8 @@ def _encoding_of(matrix: Any, label: str, place: str) -> str:
             if part not in matrix:
                 raise BadData(f"{label} is damaged: {place} has no {part}.")
             refuse_elsewhere(matrix, part, label)
+            if getattr(matrix[part], "ndim", 0) != 1:
+                raise BadData(f"{label} is damaged: {part} of {place} is no list.")
     values = matrix if kind == "array" else matrix["data"]
     if values.dtype.kind not in "fiub":
         raise BadData(f"{label}: {place} holds {values.dtype} values; numbers are needed.")

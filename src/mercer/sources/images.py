@@ -20,7 +20,7 @@ _PIXELS = 1 << 27  # of one picture, before it is brought to another size
 
 
 def open_images(path: Path, resize: str | None, most: float) -> HeldRows:
-    """All images of a folder, in the order of their names, read at once: values from 0 (black) to 255."""
+    """All images of a folder by their names, read at once: from 0 (black) to 255, deeper ones as they are."""
     files = sorted(file for file in path.iterdir() if file.suffix.lower() in _ENDINGS and file.is_file())
     if not files:
         raise BadData(f"{plain(path)} is a folder without images; known are {', '.join(_ENDINGS)}.")
@@ -36,8 +36,14 @@ def open_images(path: Path, resize: str | None, most: float) -> HeldRows:
             f"of {bytes_in_words(most)}. Give a smaller size (resize='64x64', on the command line --resize)."
         )
     matrix = np.empty((len(files), width * height), dtype=np.float32)
+    deep, frames = list[str](), list[str]()
     for row, file in zip(matrix, files, strict=True):
-        row[:] = _pixels(file, size)
+        with _opened(file) as image:
+            deep += [file.name] if _is_deep(image) else []
+            frames += [file.name] if getattr(image, "n_frames", 1) > 1 else []
+            row[:] = _pixels(image, file, size)
+    _warn_of(deep if len(deep) < len(files) else [], "are deeper than the others, whose values end at 255", path)
+    _warn_of(frames, "have more than one picture, and the first is read", path)
     note = f"{len(files):,} images in grey, {width}×{height} pixels each (--resize)"
     names = [file.name for file in files]
     return as_read(matrix, path, plain(path), row_names=names, heading="file", notes=(note,))
@@ -66,14 +72,23 @@ def _common_size(files: list[Path], path: Path) -> tuple[int, int]:
     return next(iter(sizes))
 
 
-def _pixels(file: Path, size: tuple[int, int]) -> Any:
-    with _opened(file) as image:
-        try:
-            grey = image.convert("L")
-            grey = grey if grey.size == size else grey.resize(size)
-            return np.asarray(grey, dtype=np.float32).reshape(-1)
-        except Exception as error:  # of many decoders
-            raise BadData(f"{plain(file)} cannot be read: {error_in_short(error)}.") from None
+def _pixels(image: Any, file: Path, size: tuple[int, int]) -> Any:
+    try:
+        grey = image.convert("F" if _is_deep(image) else "L")
+        grey = grey if grey.size == size else grey.resize(size)
+        return np.asarray(grey, dtype=np.float32).reshape(-1)
+    except Exception as error:  # of many decoders
+        raise BadData(f"{plain(file)} cannot be read: {error_in_short(error)}.") from None
+
+
+def _is_deep(image: Any) -> bool:
+    """Whether its grey has more than eight bits, or is no whole number: 255 would cut it off."""
+    return bool(image.mode[0] in "IF")
+
+
+def _warn_of(names: list[str], what: str, path: Path) -> None:
+    if names:
+        warn(f"{len(names):,} of the images of {plain(path)} {what}: {listed(map(repr, names), 3)}.")
 
 
 def _opened(file: Path) -> Any:

@@ -88,7 +88,8 @@ class Items(ABC):
     def written_along(self) -> Labels | None:
         """What stands before the scores of each item in a file: its name, its label, and what was kept."""
         named = {} if self.row_names is None else {self.heading: self.row_names}
-        return Labels({**named, **self.beside}) if named or self.beside else None
+        columns = {**named, **self.beside, **named}  # names first, and as they are if they are kept as well
+        return Labels(columns, bool(named)) if columns else None
 
     def as_rows(self) -> "Rows":
         """The same, for who needs columns of numbers."""

@@ -1,6 +1,8 @@
 """Archives of numpy: one table of numbers in them, perhaps with names of its rows and columns beside it."""
 
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ from mercer.arrays import single_or_double
 from mercer.errors import BadData, NoRoom, listed
 from mercer.limits import bytes_in_words
 from mercer.sources.held import HeldRows, as_read
-from mercer.sources.stored import readable, refuse_irregular
+from mercer.sources.stored import error_in_short, readable, refuse_irregular
 from mercer.terminal import plain
 
 __all__ = ["open_npz"]
@@ -22,9 +24,7 @@ def open_npz(path: Path, array: str | None, most: float) -> HeldRows:
     """The only table of an archive, or the one that is named, read at once."""
     with readable(path):
         refuse_irregular(path)
-        if not zipfile.is_zipfile(path):
-            raise ValueError("it is no archive of numpy")
-        with zipfile.ZipFile(path) as archive:
+        with _opened(path) as archive:
             shapes = {name.removesuffix(".npy"): _header(archive, name, path) for name in _members(archive)}
             chosen = _chosen(shapes, array, path)
             matrix = _array(archive, chosen, shapes[chosen], path, most)
@@ -45,6 +45,18 @@ def open_npz(path: Path, array: str | None, most: float) -> HeldRows:
         heading=heading if names[_IDS] else "",
         notes=(f"array {chosen!r} (--array)",) if len(shapes) > 1 else (),
     )
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+    """What is no archive, damaged, encrypted or packed in a way that nobody knows is one kind of error."""
+    if not zipfile.is_zipfile(path):
+        raise ValueError("it is no archive of numpy")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except (zipfile.BadZipFile, RuntimeError) as error:
+        raise ValueError(error_in_short(error)) from None
 
 
 def _members(archive: zipfile.ZipFile) -> list[str]:

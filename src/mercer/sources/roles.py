@@ -10,7 +10,7 @@ from typing import Any
 
 from mercer.errors import BadData, listed
 
-__all__ = ["Asked", "index_of_pandas", "index_without_name", "named_columns", "refuse_unknown"]
+__all__ = ["Asked", "about_names", "index_of_pandas", "index_without_name", "named_columns", "refuse_unknown"]
 
 _INDEX_LEVEL = re.compile(r"__index_level_\d+__")
 
@@ -48,16 +48,19 @@ def named_columns(names: Sequence[str], asked: Asked, label: str) -> tuple[str, 
         raise BadData(f"Column {repeated[0]!r} of {label} was asked for more than once.")
     if asked.columns is None and "" in names[1:] and "" not in asked.no_features:
         raise BadData(f"{label} has a column without a name that is not the first one: leave it out: drop=[''].")
-    clash = [name for name in asked.columns or () if name in asked.no_features - set(asked.drop)]
+    beside = asked.no_features - set(asked.drop)
+    clash = [name for name in asked.columns or () if name in beside]
     if clash:
         raise BadData(f"Column {clash[0]!r} of {label} is asked for as a feature, and as what is none.")
     usual = [name for name in names if not _INDEX_LEVEL.fullmatch(name)]
-    return tuple(name for name in (usual if asked.columns is None else asked.columns) if name not in asked.no_features)
+    others = asked.no_features
+    return tuple(name for name in (usual if asked.columns is None else asked.columns) if name not in others)
 
 
 def refuse_unknown(said: Sequence[str], names: Sequence[str], label: str) -> None:
     """One sentence for a column that is not there, with the names that are near."""
-    unknown = [name for name in said if name not in names]
+    known = set(names)
+    unknown = [name for name in said if name not in known]
     if not unknown:
         return
     near = get_close_matches(str(unknown[0]), [str(name) for name in names[:10_000]], 3, 0.6)
@@ -65,6 +68,10 @@ def refuse_unknown(said: Sequence[str], names: Sequence[str], label: str) -> Non
     guess = f" Did you mean {listed(map(repr, dict.fromkeys([*small, *near])))}?" if small or near else ""
     has = listed(map(repr, names), 20) or "none"
     raise BadData(f"{label} has no column {listed(map(repr, unknown))}; it has {has}.{guess}")
+
+
+def about_names(name: str, why: str = "as R and pandas write names of rows") -> str:
+    return f"column {name!r} names rows, {why} (--id)"
 
 
 def index_without_name(names: Sequence[str]) -> str | None:
@@ -77,7 +84,7 @@ def index_of_pandas(schema: Any) -> str | None:
     try:
         said = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
         indices = said.get("index_columns", [])
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         return None
     first = indices[0] if isinstance(indices, list) and len(indices) == 1 else None
     return first if isinstance(first, str) and first in schema.names else None

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, arrow
 from mercer.errors import BadData, MissingPart, NoRoom, counted
 from mercer.sources.items import Rows, regroup
 from mercer.terminal import plain
@@ -79,6 +79,12 @@ def open_bytes(path: Path) -> Any:
     return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")
 
 
+def for_arrow(path: Path) -> Any:
+    """The same for Arrow, which knows what is packed by small letters alone."""
+    packed = path.suffix.lower() == ".gz"
+    return arrow("lib").input_stream(str(path), compression="gzip") if packed else path
+
+
 def refuse_irregular(path: Path) -> None:
     """A pipe can be read only once, and opening it again waits for ever."""
     if path.exists() and not path.is_file():
@@ -109,7 +115,7 @@ def readable(path: Path) -> Iterator[None]:
 
 def _is_disappointment(error: Exception) -> bool:
     """What readers raise for files: Python's and numpy's errors, and all of Arrow's, whatever they derive from."""
-    usual = (OSError, ValueError, EOFError, OverflowError, KeyError, zlib.error)
+    usual = (OSError, ValueError, EOFError, OverflowError, KeyError, RecursionError, zlib.error)
     return isinstance(error, usual) or any(kind.__name__ == "ArrowException" for kind in type(error).__mro__)
 
 

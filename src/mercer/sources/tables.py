@@ -14,7 +14,7 @@ from mercer.sources.beside import Column, refuse_doubles
 from mercer.sources.claims import claimed_batches, largest_pages
 from mercer.sources.dialect import NUMBER, is_empty_field
 from mercer.sources.faults import looks_like_number
-from mercer.sources.roles import Asked, index_of_pandas, index_without_name, named_columns
+from mercer.sources.roles import Asked, about_names, index_of_pandas, index_without_name, named_columns
 from mercer.sources.stored import FileRows, float_type, readable
 from mercer.terminal import plain
 
@@ -35,7 +35,7 @@ class TableRows(FileRows):
             schema = self._schema()
             self.columns = named_columns(schema.names, asked, self.label)
             self.kinds = {name: schema.field(name).type for name in schema.names}
-            index = None if asked.id is not None or asked.columns is not None else self._index(schema, asked)
+            index = None if asked.id is not None else self._index(schema, asked)
             self.columns = tuple(name for name in self.columns if name != index)
             self._settle_texts(asked, index)
             self.names: tuple[str, ...] | None = self.columns
@@ -47,18 +47,18 @@ class TableRows(FileRows):
         """The column that R or pandas wrote as names of rows, which is no feature even if some are the same."""
         name = index_of_pandas(schema)
         name = index_without_name(schema.names) if name is None else name
-        if name is None or name in asked.no_features:
+        if name is None or name in asked.no_features or name in (asked.columns or ()):
             return None
-        if not self._take_as_names(name, "as R and pandas write names of rows", asked.most):
+        if not self._take_as_names(name, asked.most):
             warn(f"Column {name!r} of {self.label} has names of rows, and some of them are the same: it is left out.")
         return name
 
-    def _take_as_names(self, name: str, why: str, most: float) -> bool:
+    def _take_as_names(self, name: str, most: float, *why: str) -> bool:
         """The cells of a column as names of rows, if they are all different."""
         column = self.column(name, most)
         if column.distinct:
             self.row_names, self.heading = column, name
-            self.notes += (f"column {name!r} names rows, {why} (--id)",)
+            self.notes += (about_names(name, *why),)
         return column.distinct
 
     def _settle_texts(self, asked: Asked, index: str | None) -> None:
@@ -72,7 +72,7 @@ class TableRows(FileRows):
             self._refuse_text(wrong or bad)
         first = next(iter(bad))
         may_name = asked.id is None and index is None and _is_text(self.kinds[first])
-        if may_name and self._take_as_names(first, "whose texts are all different", asked.most):
+        if may_name and self._take_as_names(first, asked.most, "whose texts are all different"):
             mine, bad = mine - {first}, {name: kind for name, kind in bad.items() if name != first}
         self.columns = tuple(name for name in self.columns if name in mine and name not in bad)
         if bad:
