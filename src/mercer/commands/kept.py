@@ -104,9 +104,7 @@ class Kept:
         if path == "-":
             raise WrongUse("A model is read from a file, not from standard input: name one.")
         if not is_model_file(path) and Path(path).is_file():
-            raise WrongUse(
-                f"{plain(path)} is no model file, which ends in {ENDING}: the model goes first, then the data."
-            )
+            raise BadData(f"{plain(path)} is no model file, which ends in {ENDING}; the model goes before the data.")
         model, notes = load(path), inspect(path)["notes"]
         inner = getattr(model, "estimator_", model)
         limits = {"memory_limit": memory, "n_jobs": jobs}
