@@ -141,7 +141,7 @@ if {loading}:
 @needs_peaks
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_tensors_are_written_and_read_without_a_second_copy(order, tmp_path):
-    path, d, room = str(tmp_path / "model.mercer"), 500_000, 80e6
+    path, d, room = str(tmp_path / "model.mercer"), 200_000, 80e6
     size = 8 * 100 * d
     how = {"path": path, "d": d, "order": order}
     saving, _ = peak_of(f"model.save({path!r})", LARGE.format(loading=False, **how), "0")

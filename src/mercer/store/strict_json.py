@@ -5,12 +5,15 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mercer.errors import BadModel
 from mercer.terminal import plain
 
 __all__ = ["as_json", "from_json"]
 
 _DEEPEST = 40  # brackets within brackets; sums of kernels are the deepest that is written
+_OPEN, _CLOSE = (np.frombuffer(marks, dtype=np.uint8) for marks in (b"[{", b"]}"))
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 
 
@@ -32,11 +35,9 @@ def from_json(raw: bytes, path: Path) -> Any:
 
 def _depth(raw: bytes) -> int:
     """The most brackets that are open at once, outside of strings."""
-    deepest = now = 0
-    for mark in re.finditer(rb"[\[\]{}]", _STRINGS.sub(b"", raw)):
-        now += 1 if mark[0] in b"[{" else -1
-        deepest = max(deepest, now)
-    return deepest
+    marks = np.frombuffer(_STRINGS.sub(b"", raw), dtype=np.uint8)
+    steps = np.isin(marks, _OPEN).view(np.int8) - np.isin(marks, _CLOSE).view(np.int8)
+    return int(np.cumsum(steps, dtype=np.int32).max(initial=0))
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
