@@ -139,7 +139,7 @@ if {loading}:
 
 
 @needs_peaks
-@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("order", ["C", pytest.param("F", marks=pytest.mark.slow)])
 def test_tensors_are_written_and_read_without_a_second_copy(order, tmp_path):
     path, d, room = str(tmp_path / "model.mercer"), 200_000, 80e6
     size = 8 * 100 * d
