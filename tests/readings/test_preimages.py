@@ -196,6 +196,27 @@ def test_the_nearest_are_the_first_of_a_sorted_row():
     assert_allclose(np.take_along_axis(squared, places, axis=1), found)
 
 
+@by_name("kind", ["all different", "ties", "side by side", "copies", "infinite", "gaps"])
+def test_the_nearest_of_many_rows_are_those_that_sorting_finds(kind):
+    squared = rows(20, 1003, seed=5) ** 2
+    if kind == "ties":
+        squared = np.argsort(squared, axis=1) // 4 / 1.0
+    elif kind == "side by side":
+        squared[:, 300:340] /= 1e3
+    elif kind == "copies":
+        squared[:, 100:900] = 0.0
+    elif kind == "infinite":
+        squared[:, 5:] = np.inf
+    elif kind == "gaps":
+        squared[3] = np.nan
+    places, found = nearest_rows(squared, 7)
+    order = np.argsort(squared, axis=1, kind="stable")[:, :7]
+    assert_allclose(found, np.take_along_axis(squared, order, axis=1))
+    assert_allclose(np.take_along_axis(squared, places, axis=1), found)
+    if kind in ("all different", "ties", "side by side"):
+        assert np.array_equal(places, order)
+
+
 def test_an_average_lies_among_its_neighbours_and_is_a_row_where_p_is_its_image():
     X = rows(30)
     kernel, one_hot = RBF(0.5), np.zeros(30)

@@ -11,7 +11,7 @@ from mercer.kernels import RBF, Linear
 from mercer.kernels.base import Kernel
 from mercer.operators.tiles import apply
 from mercer.readings.preimages.expansion import Expansion, distances_reached
-from mercer.readings.preimages.learned import leave_one_out, spread_over
+from mercer.readings.preimages.learned import leave_one_out, spread_over, turned
 from mercer.squares import differences
 
 __all__ = ["Cleaner", "Levels", "held_out_share", "learn_cleaner", "scores_of"]
@@ -123,6 +123,7 @@ def _chosen(Y: Array, X: Array, w: Array) -> tuple[Kernel, float]:
     apart = apart[apart > 0]
     median = float(np.median(apart)) if len(apart) else 1.0
     best: tuple[float, Kernel, float] = (np.inf, Linear(), 1.0)
+    X = turned(X)
     for kernel in (2 / median * Linear() + RBF(gamma=width / median) for width in _WIDTHS):
         K = kernel.block(Y, Y)
         ridges = float(np.mean(np.diag(K))) * _RIDGES

@@ -11,7 +11,7 @@ from mercer.kernels.base import Kernel
 from mercer.readings.preimage import apply_inverse, learn_inverse
 from mercer.squares import differences
 
-__all__ = ["Learned", "conformal_map", "learn_ridge", "leave_one_out", "spread_over"]
+__all__ = ["Learned", "conformal_map", "learn_ridge", "leave_one_out", "spread_over", "turned"]
 
 _LOOKED_AT, _LEARNED_FROM = 500, 3000  # rows from which a ridge is chosen, and a map learned, at most
 _RIDGES = 10.0 ** np.arange(-8, 2)  # times the mean of k(y, y)
@@ -55,6 +55,7 @@ def learn_ridge(
 
 def _chosen(scores: Array, X: Array, weights: Array | None) -> tuple[Kernel, float]:
     best: tuple[float, Kernel, float] = (np.inf, Linear(), 1.0)
+    X = turned(X)
     for kernel in _candidates(scores):
         K = kernel.block(scores, scores)
         unit = float(np.mean(np.diag(K)))
@@ -80,6 +81,11 @@ def spread_over(n: int, most: int) -> Array:
     """The numbers of so many of n rows, at most, from all over."""
     count = max(1, min(n, most))
     return np.arange(count) * n // count
+
+
+def turned(X: Array) -> Array:
+    """Rows with the same lengths and angles, in no more columns than there are rows: of errors, lengths alone count."""
+    return X if len(X) >= X.shape[1] else linalg.qr(X.T, mode="r", check_finite=False)[0][: len(X)].T
 
 
 def leave_one_out(K: Array, X: Array, ridges: Array, weights: Array | None = None) -> Array:

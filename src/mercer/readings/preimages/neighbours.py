@@ -12,6 +12,7 @@ from mercer.readings.preimages.radial import Radial
 __all__ = ["NEIGHBOURS", "beside", "by_average", "by_distances", "nearest_rows", "without_noise"]
 
 NEIGHBOURS = 15
+_GROUPS, _WIDE, _CROWDED = 8, 4, 4  # groups of columns for every neighbour; columns that make one; most candidates
 _RANK = 1e-10  # of the largest eigenvalue of the neighbours' Gram matrix: below it, they span nothing
 _LEAST = 1e-6  # of k(x, x), that a neighbour is taken to have in common with a pre-image
 _FAINT = 1e-3  # of the k of the nearest: a neighbour with less says nothing
@@ -19,9 +20,31 @@ _SOFT = 1e-3, 1e-12  # of the nearest squared distance and of the mean one, adde
 
 
 def nearest_rows(squared: Array, count: int) -> tuple[Array, Array]:
-    """The places (m×count) of the smallest numbers of every row, smallest first, and these."""
-    count = min(count, squared.shape[1])
-    places = np.argpartition(squared, count - 1, axis=1)[:, :count]
+    """The places (m×count) of the smallest numbers of every row, smallest first, and these.
+
+    Where columns are in groups, `count` of the groups have a minimum up to the count-th smallest minimum: so the
+    `count` smallest numbers of all are no larger than that, and hardly any others are.
+    """
+    m, n = squared.shape
+    count = min(count, n)
+    wide = n // (_GROUPS * count)
+    if wide < _WIDE:
+        return _in_order(squared, np.argpartition(squared, count - 1, axis=1)[:, :count])
+    minima = squared[:, : n - n % wide].reshape(m, wide, n // wide).min(axis=1)  # neighbours may lie side by side
+    bound = np.partition(minima, count - 1, axis=1)[:, count - 1]
+    row, place = np.nonzero(squared <= bound[:, None])
+    found = np.bincount(row, minlength=m)
+    if found.min() < count or found.max() > _CROWDED * count:  # NaN, or copies of one another
+        return _in_order(squared, np.argpartition(squared, count - 1, axis=1)[:, :count])
+    within = np.arange(len(row)) - np.repeat(np.cumsum(found) - found, found)
+    places = np.zeros((m, found.max()), dtype=np.intp)
+    values = np.full(places.shape, np.inf)
+    places[row, within], values[row, within] = place, squared[row, place]
+    order = np.argsort(values, axis=1, kind="stable")[:, :count]
+    return np.take_along_axis(places, order, axis=1), np.take_along_axis(values, order, axis=1)
+
+
+def _in_order(squared: Array, places: Array) -> tuple[Array, Array]:
     places.sort(axis=1)  # of equals, the first comes first
     found = np.take_along_axis(squared, places, axis=1)
     order = np.argsort(found, axis=1, kind="stable")
@@ -62,11 +85,12 @@ def points_at(around: Array, squared: Array, weights: Array | None = None) -> Ar
     total = w.sum(axis=1)
     middle = np.einsum("ij,ijk->ik", w, around, dtype=np.float64) / total[:, None]
     A = around - middle[:, None]
-    own = np.einsum("ijk,ijk->ij", A, A)
+    G = A @ A.transpose(0, 2, 1)
+    own = np.einsum("ijj->ij", G).copy()
     radius = np.sum(w * (squared - own), axis=1) / total  # ‖z − x̄‖²
     root = np.sqrt(w)
-    A *= root[:, :, None]
-    values, U = np.linalg.eigh(A @ A.transpose(0, 2, 1))
+    G *= root[:, :, None] * root[:, None]
+    values, U = np.linalg.eigh(G)
     spans = values > _RANK * np.maximum(values[:, -1:], np.finfo(float).tiny)
     along = np.einsum("ijk,ij->ik", U, root * (own - squared + radius[:, None]) / 2)
     inverse = np.divide(1.0, values, out=np.zeros_like(values), where=spans)
@@ -74,7 +98,7 @@ def points_at(around: Array, squared: Array, weights: Array | None = None) -> Ar
     beside = np.maximum(d - spans.sum(axis=1), 0)
     noise = total * np.divide(left, beside, out=np.zeros(m), where=beside > 0)
     shrunk = np.divide(1.0, values + noise[:, None], out=np.zeros_like(values), where=spans)
-    z = np.einsum("ij,ijk->ik", np.einsum("ijk,ik->ij", U, along * shrunk), A)
+    z = np.einsum("ij,ijk->ik", root * np.einsum("ijk,ik->ij", U, along * shrunk), A)
     return middle + _within(z, np.sum(w * squared, axis=1) / total)
 
 

@@ -71,6 +71,8 @@ class Radial:
 
     def squared_distances(self, drops: Array) -> Array:
         """‖z − x‖² where k(z, x) is less than k(0) by a share `drops` of it: by halving, as every κ falls."""
+        if isinstance(self.kernel, RBF):
+            return np.asarray(-np.log1p(-drops) / self.kernel.scale)
         low, high = np.zeros(drops.shape), np.full(drops.shape, _FARTHEST)
         for _ in range(_HALVINGS):
             # Between exponents that far apart the middle is their geometric one.
