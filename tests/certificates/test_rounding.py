@@ -166,8 +166,14 @@ def test_products_are_off_by_no_more_than_the_operator_says(rows):
 @every_rows
 @pytest.mark.parametrize(
     "hold",
-    [HeldGram, RecomputedGram, lambda kernel, X: FeatureGram(X), lambda kernel, X: FeatureGram(sparse.csr_array(X))],
-    ids=["held", "anew", "Φ", "sparse Φ"],
+    [
+        HeldGram,
+        RecomputedGram,
+        lambda kernel, X: FeatureGram(X),
+        lambda kernel, X: FeatureGram(sparse.csr_array(X)),
+        lambda kernel, X: HeldGram(kernel, sparse.csr_array(X)),
+    ],
+    ids=["held", "anew", "Φ", "sparse Φ", "held of sparse"],
 )
 @pytest.mark.parametrize("weighted", [False, True])
 def test_centred_products_are_off_by_no_more_than_entries_and_sums_allow(rows, hold, weighted, monkeypatch):

@@ -57,6 +57,21 @@ def test_rows_held_out_in_closed_form_are_rows_left_out():
     assert_allclose(_along(np.array(found), cleaner.knots, cleaner.heights), cleaner.held_out, atol=1e-6)
 
 
+def test_a_map_with_weights_is_the_minimum_of_weighted_errors():
+    """W(X − mean − KC) = ridge·C with one ridge for all, and weighted means."""
+    model, X, w = fitted(plane(60)), plane(60), np.random.default_rng(3).uniform(0.2, 3, size=60)
+    cleaner = learn_cleaner(model._expansion(), 0.3, w)
+    assert_allclose(cleaner.mean, np.average(X, axis=0, weights=w))
+    assert_allclose(np.average(cleaner.scores, axis=0, weights=w), 0, atol=1e-12)
+    K = cleaner.kernel.block(cleaner.scores, cleaner.scores)
+    left = w[:, None] * (X - cleaner.mean - K @ cleaner.coefficients)
+    ridge = np.sum(left * cleaner.coefficients) / np.sum(cleaner.coefficients**2)
+    assert ridge > 0
+    assert_allclose(left, ridge * cleaner.coefficients, atol=1e-9 * np.abs(left).max())
+    plain = learn_cleaner(model._expansion(), 0.3)
+    assert np.abs(plain.coefficients - cleaner.coefficients).max() > 1e-3 * np.abs(plain.coefficients).max()
+
+
 def test_lines_rise_and_are_those_of_isotonic_regression_at_their_knots():
     rng = np.random.default_rng(0)
     found, w = rng.normal(size=(300, 3)), rng.uniform(0.5, 2, size=300)

@@ -115,8 +115,10 @@ class Kernel(ABC):
         return 20.0 + d
 
     def cost(self, items: Items) -> float:
-        """The same of these items: those of sparse rows are dearer, unless a kernel knows better."""
-        return self.entry_cost(items.width) * (_SPARSE if items.sparse else 1)
+        """The same of these items: numbers of sparse rows are dearer, and zeros free, unless a kernel knows better."""
+        if items.sparse:
+            return _SPARSE * self.entry_cost(int(getattr(items, "density", 1.0) * items.width))
+        return self.entry_cost(items.width)
 
     def working(self, items: Items) -> int:
         """Numbers of eight bytes that one of these items takes in memory, and a third of what is prepared of it."""

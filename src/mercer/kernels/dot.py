@@ -77,8 +77,12 @@ class _DotKernel(Kernel):
         return 2 * squares[:, None] * dense(Z, np.float64)
 
     def roundings(self, X: Held) -> float:
-        """Of the scalar product, of length d, and of the shape, which multiplies relative errors by `power`."""
-        return self.power * (product_chain(X) + 3) + self.row_roundings(X) + ROUNDINGS
+        """Of the scalar product, and of the shape, which multiplies relative errors by `power`.
+
+        Two sparse rows have no more products than one of them has numbers.
+        """
+        products = min(product_chain(X), longest_row(X)) if is_sparse(X) else product_chain(X)
+        return self.power * (products + 3) + self.row_roundings(X) + ROUNDINGS
 
     #: By how much the shape multiplies relative errors of its argument.
     power: float = 1.0
@@ -351,6 +355,11 @@ def dot(X: Held, Y: Held, out: Array | None = None) -> Any:
 def product_chain(X: Held) -> int:
     """Roundings behind a scalar product of two rows."""
     return X.shape[1] if sparse.issparse(X) else chain(X.shape[1], LESS_SHORT) + 1
+
+
+def longest_row(X: Held) -> int:
+    """Numbers of the sparse row that has most of them."""
+    return int(np.diff(sparse.csr_array(X).indptr).max(initial=0))
 
 
 def _row_products(X: Held, Y: Held) -> Array:

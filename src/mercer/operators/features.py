@@ -84,7 +84,7 @@ class FeatureGram(SymmetricOperator):
         return self._own
 
     def columns(self, indices: Array) -> Array:
-        return self.times(dense(self.factor[indices], np.float64).T)
+        return self._against(indices)
 
     def shifted_diag(self) -> Array:
         return self._own_moved
@@ -98,7 +98,15 @@ class FeatureGram(SymmetricOperator):
         return self._squares(moved=True)
 
     def shifted_columns(self, indices: Array) -> Array:
-        return self.times((dense(self.factor[indices], np.float64) - self.origin).T, moved=True)
+        return self._against(indices, moved=True)
+
+    def _against(self, indices: Array, moved: bool = False) -> Array:
+        """Every row against some; sparse ones stay sparse, as their features may be millions."""
+        if self.is_sparse:
+            some = self.factor[indices].astype(np.float64, copy=False).T
+            return np.vstack([(self._rows(rows) @ some).toarray() for rows in self._pieces()])
+        some = dense(self.factor[indices], np.float64)
+        return self.times((some - self.origin if moved else some).T, moved)
 
     def shifted_floor(self, mean: float) -> float:
         """No entry is ever formed: only the rounding of the data themselves is left, if they were moved."""

@@ -114,6 +114,8 @@ def _small_or_nearly_all(p: Problem, limits: Limits) -> Plan | None:
 def _features(p: Problem, limits: Limits) -> Plan | None:
     if p.given or not (p.narrow or p.no_wider_than_rows or p.sparse_features):
         return None
+    if p.far_wider and (held := _held(p, limits)):
+        return held
     why = f"{p.n:,}×{p.n_features or 0:,} features are never multiplied out."
     return _among_features(p, limits, why) if p.far_fewer_features else _cold(p, limits, "features", why)
 
@@ -218,7 +220,8 @@ _IN_MEMORY = _dense_if_asked, _feature_side, _small_or_nearly_all, _features, _h
 
 def _dense(p: Problem, why: str) -> Plan:
     """The matrix, the centred matrix and LAPACK's copy; with all vectors, those, their products and LAPACK's work."""
-    held = "given" if p.given else "features" if p.narrow or p.no_wider_than_rows else "gram"
+    by_features = (p.narrow or p.no_wider_than_rows) and not p.far_wider
+    held = "given" if p.given else "features" if by_features else "gram"
     squares = 2 if 4 * p.wanted < p.n and p.n > _FEWEST_TO_ITERATE else 6
     return Plan(Dense(), held, p.matrix_bytes(held) + 8 * squares * p.n**2, why, p.tol or HELD_TOL)
 
@@ -226,7 +229,8 @@ def _dense(p: Problem, why: str) -> Plan:
 def _cold(p: Problem, limits: Limits, held: str, why: str) -> Plan:
     k, solver, making = p.wanted, _steps(p, limits, held), p.matrix_bytes(held, limits.threads)
     solving = solver.memory(p.n, k)
-    memory = p.with_features(making, solving) if held == "features" else making + solving
+    features = held == "features"
+    memory = p.with_features(making, solving + p.sums_bytes(solver.block)) if features else making + solving
     return Plan(solver, held, memory, why, solver.tol, solver.usual_passes(k))
 
 

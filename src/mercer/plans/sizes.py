@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from mercer.blocks import FEATURE_ROWS, LANES, MOST_FEATURES, THREAD_ROWS
+from mercer.blocks import FEATURE_ROWS, LANES, MOST_FEATURES, THREAD_ROWS, sparse_rows
 from mercer.plans.plan import BUFFERS
 from mercer.plans.share import Share
 
@@ -11,6 +11,8 @@ __all__ = ["Problem"]
 _MOST_SPARSE_FEATURES = 2000
 _COUNTED = 2_000_000  # sparse features that are counted at a time
 _FEATURE_PIECES = 8  # blocks of features that threads share
+_FAR_WIDER = 16  # times as many features as rows
+_VECTORS = 4  # with a number for each feature: an origin, sums and counts
 _TILES = 5_000_000  # bytes of the tiles a thread works on
 
 
@@ -79,6 +81,11 @@ class Problem:
         """Features that are the rows, or the rows scaled, cost little where K would cost more."""
         return self.n_features is not None and self.n_features == self.width and (self.sparse or self.width > self.n)
 
+    @property
+    def far_wider(self) -> bool:
+        """Whether sparse rows have so many columns that a few vectors of them take more than K."""
+        return self.sparse and (self.n_features or 0) > _FAR_WIDER * self.n
+
     # ------------------------------------------------------------------ bytes
 
     def matrix_bytes(self, held: str, threads: int = 1) -> int:
@@ -117,6 +124,13 @@ class Problem:
         """Of features that are made block by block, and forgotten: what a sweep or threads work on, and its pieces."""
         rows = min(self.n, max(threads * FEATURE_ROWS, 2 * FEATURE_ROWS + LANES * THREAD_ROWS))
         return self.loaded + self.copied + 3 * 8 * rows * (self.n_features or 0)
+
+    def sums_bytes(self, columns: int) -> int:
+        """Of ΦᵀB with sparse Φ, a row for each feature: in as many lanes as there are blocks of rows, and their sum."""
+        D = self.n_features or 0
+        density = (self.stored or self.n * D) / max(self.n * D, 1)
+        lanes = min(LANES, -(-self.n // sparse_rows(max(D, 1), density)))
+        return 8 * D * (columns * (lanes + 1) + _VECTORS) if self.sparse else 0
 
     def with_features(self, making: int, solving: int) -> int:
         """With what a solver takes: sparse features are made before it begins."""

@@ -167,6 +167,24 @@ def test_the_limit_is_kept_and_the_plan_is_right(n, k, limit, more, held):
     assert is_near(peak, planned)
 
 
+WIDE_AND_SPARSE = """
+from scipy import sparse
+from mercer import KernelPCA
+rng = np.random.default_rng(0)
+n, d, each = 120, 500_000, 40
+X = sparse.csr_array((rng.normal(size=n * each), rng.integers(0, d, n * each), np.arange(n + 1) * each), shape=(n, d))
+KernelPCA(3).fit(X[:50])
+"""
+
+
+@needs_peaks
+def test_sparse_rows_of_very_many_columns_are_never_made_dense():
+    peak, planned, way = peak_of(
+        "model = KernelPCA(3).fit(X); model.transform(X)", WIDE_AND_SPARSE, "model.plan_.memory, model.plan_.held"
+    )
+    assert way == "gram" and is_near(peak, planned)  # 480 MB if they were
+
+
 def test_too_little_memory_is_said_at_once_with_the_way_out():
     with pytest.raises(NoRoom, match=r"needs .* over the limit of 2 MB\. Give a larger memory_limit"):
         KernelPCA(12, kernel="rbf", memory_limit="2MB").fit(BLOBS)
