@@ -24,6 +24,7 @@ METHODS = "denoise", "fixed-point", "kwok-tsang", "ridge"  # of ours: by itself,
 NOISES = "Gaussian", "salt and pepper"
 SIGMA, FLIPPED = 0.25, 0.2  # of the noise of every pixel; the share of pixels that are black or white instead
 QUERIES, MANY, TIMED = 300, 10_000, 64  # images that are spoilt; rows whose pre-images are timed; components
+RUNS = 3  # of which the quickest counts
 COLUMNS = "| data | noise | components | noisy | PCA | best PCA | scikit-learn | mercer | of theirs | fixed points |"
 COLUMNS += " Kwok–Tsang | ridge | bandwidths, theirs and ours |"
 
@@ -100,9 +101,13 @@ def linear(train, clean, noisy, k):
 
 
 def seconds(run, *given):
-    start = perf_counter()
-    run(*given)
-    return perf_counter() - start
+    """The least of some runs: a machine is never slower than that by itself."""
+    found = []
+    for _ in range(RUNS):
+        start = perf_counter()
+        run(*given)
+        found.append(perf_counter() - start)
+    return min(found)
 
 
 def measure_time(scale):
@@ -120,11 +125,17 @@ def measure_time(scale):
     for name, more in (("all rows", {}), ("500 landmarks", {"n_landmarks": 500})):
         model = KernelPCA(**params, **more)
         fit, scores = seconds(model.fit, X), model.transform(noisy)
+        found[f"mercer, the scores alone, {name}"] = [fit, seconds(model.transform, noisy)]
         for method in METHODS[1:]:
             model.set_params(preimage=method)
-            model._kept_ways = None  # so that what is learned once is timed as well
-            found[f"mercer, {method}, {name}"] = [fit, seconds(model.inverse_transform, scores)]
+            found[f"mercer, {method}, {name}"] = [fit, seconds(learned_anew, model, scores)]
     return len(X), len(noisy), found
+
+
+def learned_anew(model, scores):
+    """So that what is learned once is timed as well."""
+    model._kept_ways = None
+    return model.inverse_transform(scores)
 
 
 def table(results):
@@ -167,8 +178,11 @@ def write(scale):
         f"# Denoising by pre-images\n\n{written_by('denoising')}\n",
         TOLD.replace("\n", " ") + f"\n\n{machine(('mlxtend',))}\n",
         *table(results),
-        f"\n## Time\n\n{m:,} noisy rows of 784 pixels, {TIMED} components learned from {n:,}, one run each; what is "
-        "learned once (the ridge) counts.\n",
+        f"\n## Time\n\n{m:,} noisy rows of 784 pixels, {TIMED} components learned from {n:,}, the best of {RUNS} "
+        "runs; what is learned once (the ridge) counts. A fixed point is looked for in some seven steps, each of which "
+        "evaluates as many entries of the kernel as `transform` does (*the scores alone*), in double precision, and as "
+        "many products again for the step: nothing that looks at all rows more than once can be ten times as fast as "
+        "scikit-learn here.\n",
         *table_of_times(times),
         "",
     ]
