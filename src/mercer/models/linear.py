@@ -27,6 +27,7 @@ from mercer.sources.weights import about_total_weight
 from mercer.threads import blas_threads_for, run
 
 _MOVED_ROWS = 2048  # rows that are moved to the mean and multiplied at once
+_TOLD: Any = {"over": "ignore", "invalid": "ignore"}  # in a sentence about the scores that are not finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,14 +217,16 @@ class LinearModel(Model):
             deviations = self._deviations(axes)
             axes = axes * np.divide(1.0, deviations, out=np.zeros_like(deviations), where=deviations > 0)[:, None]
         if sparse.issparse(rows):
-            return rows @ axes.T - axes @ mean
+            with np.errstate(**_TOLD):
+                return rows @ axes.T - axes @ mean
         dtype = self._dtype_of_scores(rows)
         out, turned = np.empty((len(rows), len(axes)), dtype=dtype), np.ascontiguousarray(axes.T.astype(dtype))
 
         def work(piece: slice) -> None:
             moved = np.empty(rows[piece].shape, dtype=dtype)
-            np.subtract(rows[piece], mean, out=moved, casting="same_kind")
-            np.matmul(moved, turned, out=out[piece])
+            with np.errstate(**_TOLD):
+                np.subtract(rows[piece], mean, out=moved, casting="same_kind")
+                np.matmul(moved, turned, out=out[piece])
 
         run(work, cut(len(rows), _MOVED_ROWS), threads)
         return out
