@@ -27,7 +27,6 @@ from mercer.sources.weights import about_total_weight
 from mercer.threads import blas_threads_for, run
 
 _MOVED_ROWS = 2048  # rows that are moved to the mean and multiplied at once
-_TOLD: Any = {"over": "ignore", "invalid": "ignore"}  # in a sentence about the scores that are not finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,6 +209,7 @@ class LinearModel(Model):
     def _dtype_of_scores(self, items: Any) -> Any:
         return np.float32 if items.dtype == np.float32 and self._dtype == np.float32 else np.float64
 
+    @np.errstate(over="ignore", invalid="ignore")  # what is not finite is told in a sentence
     def _projected(self, rows: Any, threads: int, whiten: bool) -> Array:
         """Scores of rows in memory, by pieces."""
         axes, mean = self._number("components_") / self._scale(), self._mean()
@@ -217,16 +217,15 @@ class LinearModel(Model):
             deviations = self._deviations(axes)
             axes = axes * np.divide(1.0, deviations, out=np.zeros_like(deviations), where=deviations > 0)[:, None]
         if sparse.issparse(rows):
-            with np.errstate(**_TOLD):
-                return rows @ axes.T - axes @ mean
+            return rows @ axes.T - axes @ mean
         dtype = self._dtype_of_scores(rows)
         out, turned = np.empty((len(rows), len(axes)), dtype=dtype), np.ascontiguousarray(axes.T.astype(dtype))
 
+        @np.errstate(over="ignore", invalid="ignore")  # also in its own thread
         def work(piece: slice) -> None:
             moved = np.empty(rows[piece].shape, dtype=dtype)
-            with np.errstate(**_TOLD):
-                np.subtract(rows[piece], mean, out=moved, casting="same_kind")
-                np.matmul(moved, turned, out=out[piece])
+            np.subtract(rows[piece], mean, out=moved, casting="same_kind")
+            np.matmul(moved, turned, out=out[piece])
 
         run(work, cut(len(rows), _MOVED_ROWS), threads)
         return out
