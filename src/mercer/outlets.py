@@ -7,7 +7,7 @@ import stat
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from errno import EACCES, EISDIR
@@ -26,6 +26,7 @@ from mercer.terminal import end_quietly, plain
 __all__ = [
     "Annotations",
     "Labels",
+    "lasting_file",
     "make_place",
     "outlet",
     "refuse_no_copy",
@@ -34,7 +35,6 @@ __all__ = [
     "refuse_taken",
     "refuse_unwritable",
     "whole_file",
-    "write_pieces",
     "write_whole",
 ]
 
@@ -196,14 +196,14 @@ def whole_file(path: Path) -> Iterator[Any]:
         yield file
 
 
-def write_pieces(path: Path, pieces: Iterable[Any]) -> None:
-    """The same, piece after piece, for what is large; and on the disk, not only on its way, before it has its name.
+@contextmanager
+def lasting_file(path: Path) -> Iterator[Any]:
+    """The same, for what is large; and on the disk, not only on its way, before it has its name.
 
     A machine that loses power leaves the old file or the new one.
     """
     with _told(path), _whole_file(path, lasting=True) as file:
-        for piece in pieces:
-            file.write(piece)
+        yield file
 
 
 def _opened(path: Path, wanted: Path, flags: int) -> Any:

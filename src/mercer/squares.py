@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
+import scipy
 
 from mercer.arrays import Array
 from mercer.blocks import some_of, steps
@@ -128,7 +128,7 @@ def differences(X: Array, Y: Array) -> Array:
 
     Rows that are not moved first have no rounding but that of their differences.
     """
-    return np.asarray(cdist(X, Y, metric="sqeuclidean"))
+    return np.asarray(scipy.spatial.distance.cdist(X, Y, metric="sqeuclidean"))
 
 
 def differences_to(q: Array, P: Array, near: Array) -> Array:

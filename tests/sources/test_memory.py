@@ -54,6 +54,18 @@ def test_the_limit_is_kept_by_files_far_larger_than_it(tmp_path, kind, r, limit)
     assert is_near(peak, planned)
 
 
+@needs_peaks
+def test_names_of_rows_take_little_more_than_they_hold(tmp_path):
+    """To see that no two are the same: a table of all of them took seven times as much."""
+    names = pa.array([f"row-{number * 7919 % 600_000:09d}" for number in range(600_000)])
+    path = tmp_path / "named.feather"
+    feather.write_feather(pa.table({"id": names, "x": np.arange(600_000) % 7.0}), str(path))
+    ask = "import mercer\nrows = mercer.open_rows(Path({!r}), id='id')"
+    feather.write_feather(pa.table({"id": names[:9], "x": np.arange(9) % 7.0}), str(tmp_path / "few.feather"))
+    peak, held = peak_of(ask.format(str(path)), ask.format(str(tmp_path / "few.feather")), "rows.row_names.nbytes")
+    assert peak < 5 * held
+
+
 def numbered(X):
     return pa.table({f"x{j}": X[:, j] for j in range(X.shape[1])})
 

@@ -13,9 +13,10 @@ from pyarrow import csv, feather, parquet
 
 import mercer
 from mercer.errors import BadData, MercerWarning, NoRoom, WrongUse
-from mercer.sources import encodings
+from mercer.sources import beside, encodings
 from mercer.sources.beside import Column
 from mercer.sources.frames import open_table
+from support.peak import needs_peaks, peak_of
 
 RNG = np.random.default_rng(3)
 A = RNG.normal(size=(40, 3)) * [1, 2, 3]
@@ -302,6 +303,28 @@ def test_a_file_that_swells_beyond_all_measure_is_refused(tmp_path, monkeypatch)
     (tmp_path / "x.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 2_000_000))
     with pytest.raises(BadData, match=r"unpacks to more than .*: no table does that"):
         mercer.open_rows(tmp_path / "x.csv.gz")
+
+
+@needs_peaks
+def test_a_quote_that_is_left_open_in_a_line_without_end_takes_little_memory(tmp_path):
+    """A packed file of some kilobytes can have it: each letter took a hundred bytes."""
+    path = tmp_path / "x.csv.gz"
+    path.write_bytes(gzip.compress(b'a,b\n1,"' + b"x" * 6_000_000))
+    (tmp_path / "small.csv.gz").write_bytes(gzip.compress(b'a,b\n1,"xxx'))
+    ask = "import mercer\ntry: mercer.open_rows(Path({!r}))\nexcept mercer.errors.BadData as error: told = error"
+    ask = "import mercer, mercer.errors\n" + ask
+    peak, *told = peak_of(ask.format(str(path)), ask.format(str(tmp_path / "small.csv.gz")), "told")
+    assert peak < 200e6 and "quote" in told
+
+
+@pytest.mark.parametrize("kind", [str, int, lambda number: f"ä{number}", float])
+def test_names_that_are_there_twice_are_found_wherever_they_stand(kind, monkeypatch):
+    monkeypatch.setattr(beside, "_AT_ONCE", 4)
+    for n in range(12):
+        names = [kind(number * 7 % 13) for number in range(n)]
+        assert Column(pa.array(names, pa.string() if not n else None)).distinct
+        for other in range(n):
+            assert not Column(pa.array([*names, names[other]])).distinct
 
 
 def test_packed_files_may_be_named_in_capitals(tmp_path):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import mercer
-from mercer.errors import BadModel
+from mercer.errors import BadData, BadModel
 from support.forged import Forged
-from support.kept import fitted
+from support.kept import MODELS, fitted
 from support.silence import quiet
 
 pytestmark = quiet
@@ -60,6 +60,27 @@ def test_numbers_that_are_not_finite_are_refused(name, value, tmp_path):
         forged.replace(tensor, array.tobytes())
         with pytest.raises(BadModel, match="not finite"):
             mercer.load(forged.written(tmp_path / "lie.mercer"))
+
+
+HUGE = [
+    ("pca", "components"),
+    ("pca, sparse", "components"),
+    ("incremental", "components"),
+    ("kernel", "eigenvectors"),
+    ("landmarks", "coefficients"),
+    ("lle", "embedding"),
+]
+
+
+@pytest.mark.parametrize(("name", "tensor"), HUGE)
+def test_huge_numbers_are_one_sentence_and_no_scores(name, tensor, tmp_path):
+    """They are finite, so that a fit could have left them behind, and a product with them is not."""
+    path = fitted(name)[0].save(tmp_path / "model.mercer")
+    forged = Forged(path)
+    forged.replace(tensor, np.full_like(values_of(forged, tensor), np.finfo(np.float64).max).tobytes())
+    model = mercer.load(forged.written(path))
+    with pytest.raises(BadData, match=r"not finite, first (of|for) row index \d"):
+        model.transform(MODELS[name][2])
 
 
 @pytest.mark.parametrize("kind", ["F16", "I64"])

@@ -108,7 +108,7 @@ def test_an_error_on_the_way_leaves_the_old_file(tmp_path, monkeypatch):
     def interrupted(array):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mercer.store.files.pieces_of", interrupted)
+    monkeypatch.setattr("mercer.store.layout.pieces_of", interrupted)
     with pytest.raises(KeyboardInterrupt):
         PCA(3).fit(X).save(path)
     assert path.read_bytes() == before and [one.name for one in tmp_path.iterdir()] == ["model.mercer"]

@@ -13,6 +13,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 from mercer.commands.answers import Job, as_document
 from mercer.commands.groups import Talk
 from mercer.errors import WrongUse
+from mercer.startup import meet_sklearn
 from mercer.terminal import MANNERS, put
 
 __all__ = ["carry_out", "takes"]
@@ -20,8 +21,8 @@ __all__ = ["carry_out", "takes"]
 _Command = Callable[..., Job]
 
 
-def takes(*groups: type) -> Callable[[_Command], Callable[..., None]]:
-    """A command with the options of these groups, and with those of every command."""
+def takes(*groups: type, with_models: bool = True) -> Callable[[_Command], Callable[..., None]]:
+    """A command with the options of these groups, and with those of every command; models are what most ask for."""
 
     def framed(command: _Command) -> Callable[..., None]:
         own = inspect.signature(command, eval_str=True).parameters
@@ -30,6 +31,8 @@ def takes(*groups: type) -> Callable[[_Command], Callable[..., None]]:
         @wraps(command)
         def run(**given: Any) -> None:
             talk = {name: given[name] for name in get_type_hints(Talk)}
+            if with_models:
+                meet_sklearn()
             carry_out(lambda: command(**{name: given[name] for name in own}), **talk)
 
         every = [each.replace(kind=each.KEYWORD_ONLY) for each in {**own, **shared}.values()]

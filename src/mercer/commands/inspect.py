@@ -8,7 +8,7 @@ from mercer.commands.frame import takes
 from mercer.commands.script import Script
 
 
-@takes()
+@takes(with_models=False)
 def inspect(model: given.Model) -> Job:
     """Tell what is in a model file, from its header alone: no number of the model is read."""
     return _Inspect(model)

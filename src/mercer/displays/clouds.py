@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.stats import gaussian_kde
+import scipy
 
 from mercer.arrays import Array
 from mercer.displays.canvas import Look, part
@@ -127,7 +127,7 @@ def density_along(values: Array) -> tuple[Array, Array]:
     if len(some) < 3 or not reach > 1e-9 * np.abs(some).max():
         return np.empty(0), np.empty(0)
     at = np.linspace(-BEYOND, 1 + BEYOND, 120)
-    return low + reach * at, gaussian_kde((some - low) / reach)(at) / reach
+    return low + reach * at, scipy.stats.gaussian_kde((some - low) / reach)(at) / reach
 
 
 def draw_densities(ax: Any, look: Look, points: Array, groups: Groups) -> None:

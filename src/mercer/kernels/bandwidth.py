@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.spatial.distance import pdist
+import scipy
 
 from mercer.arrays import Array, dense
 from mercer.kernels.base import Held, Kernel, n_rows, require_positive
@@ -34,7 +34,7 @@ class ByGamma(Kernel):
 
     def distances(self, rows: Array) -> Array:
         """Those of all pairs of some dense rows in float64, in any order: squared, unless a class says otherwise."""
-        return pdist(rows, metric="sqeuclidean")
+        return scipy.spatial.distance.pdist(rows, metric="sqeuclidean")
 
     def resolved(self, X: Held, rng: np.random.Generator) -> Self:
         return replace(self, gamma=self._number(X, rng))  # type: ignore[type-var]

@@ -5,9 +5,9 @@ from numbers import Real
 from typing import ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import DTypeLike
 from scipy import sparse
-from scipy.spatial.distance import cdist, pdist
 
 from mercer.arrays import Array
 from mercer.errors import BadData, in_short
@@ -157,7 +157,7 @@ class Laplacian(ByGamma):
     def block(self, X: Held, Y: Held) -> Array:
         if sparse.issparse(X) or sparse.issparse(Y):
             raise BadData("The Laplacian kernel takes dense rows only: give X.toarray().")
-        tile = cdist(as_float(X), as_float(Y), metric="cityblock")
+        tile = scipy.spatial.distance.cdist(as_float(X), as_float(Y), metric="cityblock")
         tile *= -self.known_gamma
         return np.exp(tile, out=tile)
 
@@ -183,7 +183,7 @@ class Laplacian(ByGamma):
         return 0.4 * gamma(X.shape[1] + 4) + gamma(ROUNDINGS)
 
     def distances(self, rows: Array) -> Array:
-        return pdist(rows, metric="cityblock")
+        return scipy.spatial.distance.pdist(rows, metric="cityblock")
 
 
 def _exponential(exponents: Array, shift: float) -> None:

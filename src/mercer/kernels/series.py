@@ -5,8 +5,8 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import DTypeLike
-from scipy.spatial.distance import pdist
 
 from mercer.arrays import Array
 from mercer.errors import BadData, in_short
@@ -119,7 +119,7 @@ class GlobalAlignment(Kernel):
         steps = np.concatenate(some)
         if len(steps) > _STEPS:
             steps = steps[np.sort(rng.choice(len(steps), size=_STEPS, replace=False))]
-        distances = pdist(steps)
+        distances = scipy.spatial.distance.pdist(steps)
         distances = distances[distances > 0]
         if not len(distances):
             raise ValueError('bandwidth="median" needs two different steps, and all steps of all series are the same.')

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 
 from mercer.arrays import Array, to_numpy
 from mercer.blocks import rows_at_a_time
-from mercer.errors import in_short, shortened
+from mercer.errors import BadData, counted, in_short, shortened
 from mercer.fits.door import file_of
 from mercer.limits import Limits, count_threads
 from mercer.models.upstairs import WithRoomsAbove
@@ -167,6 +167,8 @@ class Model(WithRoomsAbove, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         for block in [items.load()] if whole and items.held else items.blocks(rows_at_a_time(items.width)):
             with one_blas_thread(threads):
                 scores = (function or self._scores)(block, threads)
+            if function is None:
+                refuse_infinite(scores, start)
             yield start, scores
             start += block.shape[0]
 
@@ -257,3 +259,17 @@ def generator_of(random_state: Any) -> np.random.Generator:
         if random_state is None or isinstance(random_state, Integral)
         else random_state.randint(2**31 - 1)
     )
+
+
+def refuse_infinite(scores: Array, start: int) -> None:
+    """One sentence instead of scores that are none. A sum is one glance without a copy; it may overflow itself."""
+    with np.errstate(all="ignore"):
+        if np.isfinite(scores.sum()):
+            return
+    bad = np.flatnonzero(~np.isfinite(scores).reshape(len(scores), -1).all(axis=1))
+    if len(bad):
+        raise BadData(
+            f"The scores of {counted(len(bad), 'row')} are not finite, first of row index {start + bad[0]}: an "
+            "overflow, as these rows or the numbers of the model are huge. Scale the data down (StandardScaler) and "
+            "fit again."
+        )

@@ -209,6 +209,7 @@ class LinearModel(Model):
     def _dtype_of_scores(self, items: Any) -> Any:
         return np.float32 if items.dtype == np.float32 and self._dtype == np.float32 else np.float64
 
+    @np.errstate(over="ignore", invalid="ignore")  # what is not finite is told in a sentence
     def _projected(self, rows: Any, threads: int, whiten: bool) -> Array:
         """Scores of rows in memory, by pieces."""
         axes, mean = self._number("components_") / self._scale(), self._mean()
@@ -220,6 +221,7 @@ class LinearModel(Model):
         dtype = self._dtype_of_scores(rows)
         out, turned = np.empty((len(rows), len(axes)), dtype=dtype), np.ascontiguousarray(axes.T.astype(dtype))
 
+        @np.errstate(over="ignore", invalid="ignore")  # also in its own thread
         def work(piece: slice) -> None:
             moved = np.empty(rows[piece].shape, dtype=dtype)
             np.subtract(rows[piece], mean, out=moved, casting="same_kind")

@@ -1,9 +1,8 @@
 """Locally linear embedding with a proof."""
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
@@ -16,6 +15,9 @@ from mercer.models.local_model import LocalModel
 from mercer.operators import local_methods
 from mercer.operators.alignment import over_blocks
 from mercer.unpromised import Interval, StrOptions, fits
+
+if TYPE_CHECKING:
+    from sklearn.neighbors import NearestNeighbors
 
 
 class LocallyLinearEmbedding(LocalModel):
@@ -273,8 +275,10 @@ class LocallyLinearEmbedding(LocalModel):
         return hoods.all_rows(found * hoods.space.scale)
 
     @property
-    def nbrs_(self) -> NearestNeighbors:
+    def nbrs_(self) -> "NearestNeighbors":
         """The search of scikit-learn over the (distinct) training rows, made when it is asked for."""
+        from sklearn.neighbors import NearestNeighbors  # as slow to import as all of mercer
+
         check_is_fitted(self)
         space = self._hoods.space
         if space.by_kernel:

@@ -20,7 +20,7 @@ from mercer.fits.scale import in_units, refuse_matrix, standardized
 from mercer.fits.training import Training
 from mercer.kernels.base import Kernel, kind_of_items
 from mercer.kernels.domain import without_negative
-from mercer.models.base import Model, all_or_nothing
+from mercer.models.base import Model, all_or_nothing, refuse_infinite
 from mercer.plans.local import LocalProblem, choose_local_plan
 from mercer.plans.pace import local_plan_ahead
 from mercer.plans.plan import Plan
@@ -166,6 +166,7 @@ class LocalModel(Model):
         def watched(block: Any, threads: int) -> Array:
             nonlocal far, farthest, distance, start
             placed = self._placed(block, threads)
+            refuse_infinite(placed.embedding, start)
             away = np.where(placed.far, placed.nearest, 0.0)
             if away.max() > distance:
                 farthest, distance = start + int(away.argmax()), float(away.max())

@@ -14,9 +14,7 @@ can be checked once rows are assigned in the space of c − 1 components:
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
-from scipy.stats import binom
-from sklearn.cluster import kmeans_plusplus
+import scipy
 
 from mercer.arrays import Array
 from mercer.errors import BadData, counted, joined
@@ -61,7 +59,7 @@ class Grouping:
     def clear(self) -> bool:
         """Whether clusters are there, beyond what one cluster would show."""
         n = int(self.sizes.sum())
-        few = self.share >= CERTAIN or binom.cdf(round(self.midway * n), n, MIDWAY) <= CHANCE
+        few = self.share >= CERTAIN or scipy.stats.binom.cdf(round(self.midway * n), n, MIDWAY) <= CHANCE
         above = self.share >= CONSTANT_ALONE if self.alone else self.share >= CONSTANT and not self.gap < ABOVE
         return bool(few and above and self.sizes.min() >= self._fewest())
 
@@ -162,10 +160,12 @@ def assign(scores: Array, n: int, seed: int) -> tuple[Array, Array]:
     Rows that differ most are the pivots of a QR of the constant function and the components, each of length one: of
     eigenvectors that are constant on blocks, one of every block. Clusters are numbered by their first row.
     """
+    from sklearn.cluster import kmeans_plusplus  # slow to import, and asked for by no fit
+
     lengths = np.linalg.norm(scores, axis=0)
     units = np.divide(scores, lengths, out=np.zeros_like(scores), where=lengths > 0)
     functions = np.column_stack([np.full(len(scores), 1 / np.sqrt(len(scores))), units])
-    pivots = linalg.qr(functions.T, mode="r", pivoting=True)[1][:n]
+    pivots = scipy.linalg.qr(functions.T, mode="r", pivoting=True)[1][:n]
     starts = [scores[pivots], *(kmeans_plusplus(scores, n, random_state=(seed + i) % 2**32)[0] for i in range(STARTS))]
     labels, centres, _ = min((_k_means(scores, start) for start in starts), key=lambda found: found[2])
     _, first = np.unique(labels, return_index=True)

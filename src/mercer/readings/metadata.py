@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from mercer.arrays import Array
 from mercer.errors import BadData, counted, in_short
@@ -104,7 +104,7 @@ def _of_numbers(scores: Array, column: Array) -> tuple[Array, Array]:
     r = np.clip(np.divide(other @ moved, size, out=nothing.copy(), where=size > 0), -1, 1)
     with np.errstate(divide="ignore"):
         t = np.abs(r) * np.sqrt((len(column) - 2) / (1 - r**2))
-    return r, 2 * stats.t.sf(t, len(column) - 2)
+    return r, 2 * scipy.stats.t.sf(t, len(column) - 2)
 
 
 def _of_classes(scores: Array, labels: Array) -> tuple[Array, Array]:
@@ -119,7 +119,7 @@ def _of_classes(scores: Array, labels: Array) -> tuple[Array, Array]:
     eta = np.divide(total - within, total, out=nothing.copy(), where=total > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = (eta / (g - 1)) / ((1 - eta) / (n - g))
-    return eta, stats.f.sf(ratio, g - 1, n - g)
+    return eta, scipy.stats.f.sf(ratio, g - 1, n - g)
 
 
 def adjusted(p_values: Array, how: str = "fdr") -> Array:

@@ -10,8 +10,7 @@ The ellipses are exact if the points are normally distributed; the hull assumes 
 """
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
-from scipy.stats import f
+import scipy
 
 from mercer.arrays import Array
 from mercer.errors import in_short, joined
@@ -54,14 +53,14 @@ def region(points: Array, kind: str, level: float = 0.95) -> Array | None:
 
 
 def _squared_radius(n: int, kind: str, level: float) -> float:
-    quantile = float(f.ppf(level, 2, n - 2)) * 2 * (n - 1) / (n * (n - 2))
+    quantile = float(scipy.stats.f.ppf(level, 2, n - 2)) * 2 * (n - 1) / (n * (n - 2))
     return quantile * (n + 1) if kind == "concentration" else quantile
 
 
 def _hull(points: Array, shares: Array) -> Array | None:
     try:
-        corners = ConvexHull(shares).vertices
-    except QhullError:  # on a line but for rounding
+        corners = scipy.spatial.ConvexHull(shares).vertices
+    except scipy.spatial.QhullError:  # on a line but for rounding
         return None
     first = int(np.lexsort(points[corners].T[::-1])[0])  # from the lowest corner on, whatever order Qhull has
     corners = np.roll(corners, -first)

@@ -21,7 +21,8 @@ INFINITY = re.compile(r"\s*[+-]?inf(?:inity)?\s*", re.IGNORECASE)
 _WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+(?:[eE][+-]?\d+)?\s*", re.ASCII)
 _THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*", re.ASCII)
 _WITH_POINT = re.compile(r"\s*[+-]?\d*\.\d+(?:[eE][+-]?\d+)?\s*", re.ASCII)
-_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_WITHIN = r'[^"]*(?:""[^"]*)*'  # quotes, of which two stand for one: as runs, which take no memory for each letter
+_QUOTED = re.compile(f'"{_WITHIN}"')
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
@@ -177,7 +178,7 @@ def _split(line: str, mark: str) -> list[str]:
     if '"' not in line:
         return line.split(mark)
     mark = re.escape(mark)
-    fields = re.findall(rf'{mark}(?:"((?:[^"]|"")*)"[^{mark}]*|([^{mark}]*))', f"{mark[-1]}{line}")
+    fields = re.findall(rf'{mark}(?:"({_WITHIN})"[^{mark}]*|([^{mark}]*))', f"{mark[-1]}{line}")
     return [other or quoted.replace('""', '"') for quoted, other in fields]
 
 

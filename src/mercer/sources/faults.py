@@ -14,6 +14,7 @@ from mercer.sources.dialect import INFINITY, NUMBER, Dialect, is_empty_field
 from mercer.sources.stored import open_bytes
 
 _LONGEST = 40  # characters of a value that are shown
+_LONGEST_LINE = 1 << 24  # characters, if the first ones are not as long
 _LEAVE_OUT = "Leave it out (mercer.open_rows(path, drop=[…]), on the command line --drop NAME), or correct the value."
 _FILL_IN = "Leave out or fill in such rows first (SimpleImputer)."
 _COMMA = "A decimal comma? Write a point, or say so (--decimal ,)."
@@ -113,13 +114,22 @@ def _records(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
     """Every row as its fields, with the number of its first line; empty lines are none."""
     encoding = "utf-8-sig" if dialect.encoding == "utf-8" else dialect.encoding
     with TextIOWrapper(open_bytes(path), encoding, errors="surrogateescape", newline="") as file:
-        next(islice(file, dialect.skip, dialect.skip), None)
-        reader = csv.reader(file, delimiter=dialect.delimiter, strict=True)
+        lines = _lines(file, max(_LONGEST_LINE, 4 * dialect.width))
+        next(islice(lines, dialect.skip, dialect.skip), None)
+        reader = csv.reader(lines, delimiter=dialect.delimiter, strict=True)
         line = dialect.skip + 1
         for fields in reader:
             if fields:
                 yield line, fields
             line = dialect.skip + reader.line_num + 1
+
+
+def _lines(file: TextIOWrapper, most: int) -> Iterator[str]:
+    """Line after line; one without an end, as a packed file may have, would fill the memory."""
+    while line := file.readline(most):
+        if len(line) == most:
+            raise csv.Error(f"it does not end within {most:,} characters")
+        yield line
 
 
 def _is_boolean(field: str) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.spatial import cKDTree
+import scipy
 
 from mercer.arrays import Array
 from mercer.blocks import steps, tile_rows
@@ -36,7 +36,7 @@ def precision_for(Q: Array) -> Any:
     return np.float32 if max(Q.max(initial=0.0), -Q.min(initial=0.0)) < _IN_SINGLE else np.float64
 
 
-def by_tree(tree: cKDTree, k: int, Q: Array | None, threads: int) -> Neighbors:
+def by_tree(tree: "scipy.spatial.cKDTree", k: int, Q: Array | None, threads: int) -> Neighbors:
     """The k nearest points of a tree to every row of Q; to those of the tree itself without Q, each but itself."""
     if Q is None:
         distances, indices = tree.query(tree.data, k + 1, workers=threads)

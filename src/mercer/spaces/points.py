@@ -5,8 +5,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy
 from scipy import sparse
-from scipy.spatial import cKDTree
 
 from mercer.arrays import Array, Held, Matrix, dense
 from mercer.blocks import some_of
@@ -56,8 +56,8 @@ class Points(Space):
         return len(self.rows)
 
     @cached_property
-    def _tree(self) -> cKDTree:
-        return cKDTree(self.rows)
+    def _tree(self) -> "scipy.spatial.cKDTree":
+        return scipy.spatial.cKDTree(self.rows)
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the tree: it is planted again when it is needed, and a saved model holds numbers alone."""

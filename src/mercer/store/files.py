@@ -2,8 +2,7 @@
 
 import hashlib
 import platform
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -12,9 +11,17 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import BadModel, MercerError, NoRoom, WrongUse, in_short, listed
-from mercer.limits import count_threads
-from mercer.outlets import write_pieces
-from mercer.store.layout import LONGEST_HEADER, MOST_TENSORS, Layout, digest_of, front_of, in_order, no_model, pieces_of
+from mercer.outlets import lasting_file
+from mercer.store.layout import (
+    LONGEST_HEADER,
+    MOST_TENSORS,
+    Layout,
+    digests_of,
+    front_of,
+    in_order,
+    no_model,
+    pieces_of,
+)
 from mercer.store.reasons import Unusable
 from mercer.store.strict_json import as_json, from_json
 from mercer.terminal import plain
@@ -83,22 +90,36 @@ def save(model: Any, path: str | Path, notes: dict[str, Any] | None = None) -> P
         "model": tree,
         "notes": _checked_notes(notes),
     }
-    tensors = packing.tensors
+    tensors = in_order(packing.tensors)
     if len(tensors) > MOST_TENSORS:
         raise WrongUse(
             f"This model cannot be saved: it takes {len(tensors):,} tensors, and the most are {MOST_TENSORS:,}."
         )
-    names = in_order(tensors)
-    with ThreadPoolExecutor(count_threads(None)) as pool:
-        digests = dict(zip(names, pool.map(lambda name: digest_of(tensors[name]), names), strict=True))
-    tree["data"]["sha256"] = _hash_of_rows(tree["fitted"], digests)
 
-    def text(digest: str) -> str:
-        return as_json(header | {"tensors": digests, "sha256": digest})
+    def front(digests: dict[str, str]) -> bytes:
+        tree["data"]["sha256"] = _hash_of_rows(tree["fitted"], digests)
+        text = lambda digest: as_json(header | {"tensors": digests, "sha256": digest})  # noqa: E731
+        return front_of(tensors, text, _NONE, _refuse_long)
 
-    front = front_of(tensors, text, _NONE, _refuse_long)
-    write_pieces(path, _pieces(front, [tensors[name] for name in names]))
+    _write(path, tensors, front)
     return path
+
+
+def _write(path: Path, tensors: dict[str, Array], front: Callable[[dict[str, str]], bytes]) -> None:
+    """Tensors are hashed while they are written, and the front with their hashes, whose length is known, at the end.
+
+    What cannot go back, a pipe, has the front first.
+    """
+    length = len(front(dict.fromkeys(tensors, _NONE)))
+    with lasting_file(path) as file:
+        if not file.seekable():
+            file.write(front(digests_of(tensors)))
+            file.writelines(piece for array in tensors.values() for piece in pieces_of(array))
+            return
+        file.seek(length)
+        digests = digests_of(tensors, file.write)
+        file.seek(0)
+        file.write(front(digests))
 
 
 def _tree_of(packing: "Packing", model: Any) -> dict[str, Any]:
@@ -115,12 +136,6 @@ def _hash_of_rows(fitted: dict[str, Any], digests: dict[str, str]) -> str | None
     rows = fitted.get("X_fit") or {}
     kept = rows.get("is") == "array" and not {"scale", "kept_items"} & fitted.keys()
     return digests[rows["of"]] if kept else None
-
-
-def _pieces(front: bytes, arrays: list[Array]) -> Iterator[Any]:
-    yield front
-    for array in arrays:
-        yield from pieces_of(array)
 
 
 def _refuse_long(length: int) -> None:

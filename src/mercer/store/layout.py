@@ -23,7 +23,7 @@ from mercer.errors import BadModel, counted, in_short
 from mercer.store.strict_json import as_json, from_json
 from mercer.terminal import plain
 
-__all__ = ["LONGEST_HEADER", "MOST_TENSORS", "Layout", "Tensor", "as_stored", "digest_of", "front_of", "pieces_of"]
+__all__ = ["LONGEST_HEADER", "MOST_TENSORS", "Layout", "Tensor", "as_stored", "digests_of", "front_of", "pieces_of"]
 
 METADATA, KEY = "__metadata__", "mercer"
 LONGEST_HEADER = 2**21  # bytes: parsing JSON takes some twenty times its length
@@ -215,27 +215,32 @@ def _row_blocks(shape: tuple[int, ...], itemsize: int) -> Iterator[slice]:
         yield slice(start, start + size)
 
 
-def digest_of(array: Array) -> str:
-    """The hash of its bytes, row by row."""
-    digest = hashlib.sha256()
-    for piece in pieces_of(array):
-        digest.update(piece)
-    return digest.hexdigest()
+def digests_of(tensors: Mapping[str, Array], write: Callable[[memoryview], Any] | None = None) -> dict[str, str]:
+    """The hashes of their bytes, row by row; each piece is written while it is hashed: both let other threads run."""
+    digests = {name: hashlib.sha256() for name in tensors}
+    with ThreadPoolExecutor(1) as hasher:
+        for name, array in tensors.items():
+            for piece in pieces_of(array):
+                hashed = hasher.submit(digests[name].update, piece)
+                if write is not None:
+                    write(piece)
+                hashed.result()
+    return {name: digest.hexdigest() for name, digest in digests.items()}
 
 
-def in_order(tensors: Mapping[str, Array]) -> list[str]:
+def in_order(tensors: Mapping[str, Array]) -> dict[str, Array]:
     """Widest numbers first, so that each tensor is aligned; then by name, so that the same fit is the same file."""
-    return sorted(tensors, key=lambda name: (-tensors[name].dtype.itemsize, name))
+    names = sorted(tensors, key=lambda name: (-tensors[name].dtype.itemsize, name))
+    return {name: tensors[name] for name in names}
 
 
 def front_of(
     tensors: Mapping[str, Array], text: Callable[[str], str], none: str, refuse: Callable[[int], None]
 ) -> bytes:
-    """Length and header. `text(digest)` is ours, with the hash of all this in it; `none` is what stands for the hash
-    while it is computed, and as long."""
+    """Length and header of tensors in order. `text(digest)` is ours, with the hash of all this in it; `none` is what
+    stands for the hash while it is computed, and as long."""
     entries, end = dict[str, Any](), 0
-    for name in in_order(tensors):
-        array = tensors[name]
+    for name, array in tensors.items():
         place = {"dtype": _CODE_OF[array.dtype], "shape": list(array.shape), "data_offsets": [end, end + array.nbytes]}
         entries[name], end = place, end + array.nbytes
 

@@ -5,7 +5,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
+import scipy
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
@@ -240,5 +240,5 @@ def _intervals(axes: Array | None, off: Deviations | None, signs: Array) -> dict
     """Of the entries of axes: so many standard deviations to both sides."""
     if axes is None or off is None:
         return {}
-    reach, axes = float(norm.ppf(0.5 + _LEVEL / 2)) * off.deviation, axes * signs[:, None]
+    reach, axes = float(scipy.stats.norm.ppf(0.5 + _LEVEL / 2)) * off.deviation, axes * signs[:, None]
     return {"axes": axes, "axes_low": axes - reach, "axes_high": axes + reach}

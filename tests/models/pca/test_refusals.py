@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 from mercer import PCA, IncrementalPCA
-from mercer.errors import MercerWarning
+from mercer.errors import BadData, MercerWarning
 from support.linear import SVD_SOLVERS, TALL, assert_same
 
 # ---------------------------------------------------------------------- bad input
@@ -134,3 +134,15 @@ def test_a_fit_that_failed_leaves_no_half_of_a_model():
                 model.fit(given)
             with pytest.raises(NotFittedError):
                 model.transform(TALL)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("model", [PCA(2), PCA(2, n_jobs=2), IncrementalPCA(2)], ids=repr)
+def test_new_rows_whose_scores_overflow_are_one_sentence_with_the_first_of_them(model, kind):
+    """Finite, and too far away for a sum of products: infinity would be no score."""
+    model.fit(TALL)
+    new = np.repeat(TALL[:30], 200, axis=0)
+    new[4321] = np.finfo(float).max * np.where(model.components_[0] < 0, -1, 1)  # along the axis, whose sum exceeds it
+    with pytest.raises(BadData, match="scores of 1 row are not finite, first of row index 4321: an overflow"):
+        model.transform(kind(new))
+    assert np.isfinite(model.transform(kind(np.delete(new, 4321, axis=0)))).all()

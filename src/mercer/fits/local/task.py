@@ -1,10 +1,9 @@
 """What locally linear embedding is asked: where rows live, whether their number will do, and the sizes of a plan."""
 
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, Held
@@ -22,6 +21,9 @@ from mercer.spaces.by_kernel import KernelRows
 from mercer.spaces.given import Distances
 from mercer.spaces.points import Points, SparsePoints
 from mercer.squares import SOME
+
+if TYPE_CHECKING:
+    from sklearn.neighbors import NearestNeighbors
 
 _TOL = 1e-6
 _SPARSE_COST = 30.0  # nominal nanoseconds of a product of two sparse rows
@@ -148,7 +150,7 @@ def _checked_kernel(kernel: Kernel, rows: Held) -> Kernel:
     return kernel
 
 
-def metric_of(search: NearestNeighbors) -> str:
+def metric_of(search: "NearestNeighbors") -> str:
     """That of scikit-learn's search, in our words."""
     check_is_fitted(search)
     name = search.effective_metric_

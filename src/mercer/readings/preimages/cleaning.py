@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
-from sklearn.isotonic import isotonic_regression
 
 from mercer.arrays import Array
 from mercer.kernels import RBF, Linear
@@ -136,6 +135,8 @@ def _chosen(Y: Array, X: Array, w: Array) -> tuple[Kernel, float]:
 
 def _lines(found: Array, X: Array, w: Array) -> tuple[Array, Array]:
     """Of every column, heights at knots that have as many rows between them."""
+    from sklearn.isotonic import isotonic_regression  # which loads scipy.stats
+
     places = spread_over(len(X), _KNOTS)
     places[-1] = len(X) - 1
     order = np.argsort(found, axis=0, kind="stable")

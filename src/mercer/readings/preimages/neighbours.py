@@ -3,7 +3,7 @@ they tell about noise.
 """
 
 import numpy as np
-from scipy.optimize import nnls
+import scipy
 
 from mercer.arrays import Array, Held
 from mercer.kernels.base import Kernel
@@ -139,7 +139,7 @@ def _convex(G: Array) -> Array:
     values, U = np.linalg.eigh(G)
     top = max(values[-1], np.finfo(float).tiny)
     root = (U * np.sqrt(np.maximum(values / top, 0.0))).T
-    u = nnls(np.vstack([root, np.ones(len(G))]), np.append(np.zeros(len(G)), 1.0))[0]
+    u = scipy.optimize.nnls(np.vstack([root, np.ones(len(G))]), np.append(np.zeros(len(G)), 1.0))[0]
     return np.asarray(u / u.sum())
 
 

@@ -5,7 +5,7 @@ fill the interval (1 ± √γ)², γ = d/m, as d and m grow. Columns of unequal 
 """
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 
 from mercer.arrays import Array
 
@@ -32,7 +32,7 @@ def marchenko_pastur_median(ratio: float) -> float:
         t = angle / 2 * (nodes + 1)
         return float(angle / 2 * weights @ (2 * np.sin(t) ** 2 / (np.pi * (1 + ratio + 2 * root * np.cos(t)))))
 
-    angle = brentq(lambda angle: upper(angle) - 0.5, 0.0, 0.9 * np.pi, xtol=1e-14)
+    angle = scipy.optimize.brentq(lambda angle: upper(angle) - 0.5, 0.0, 0.9 * np.pi, xtol=1e-14)
     return float(1 + ratio + 2 * root * np.cos(angle))
 
 
@@ -54,5 +54,5 @@ def noise_edge(columns: Array, freedom: float) -> float:
         return float(np.sum((t * u / (1 - t * u)) ** 2) / freedom - 1)
 
     most = np.sqrt(freedom) / (1 + np.sqrt(freedom))  # where the largest column alone is as much as one
-    u = brentq(excess, 0.0, most, xtol=1e-15, rtol=4 * np.finfo(float).eps) if excess(most) > 0 else most
+    u = scipy.optimize.brentq(excess, 0.0, most, xtol=1e-15, rtol=4 * np.finfo(float).eps) if excess(most) > 0 else most
     return float(size * (1 / u + np.sum(t / (1 - t * u)) / freedom))

@@ -9,8 +9,7 @@ The eigenvalues of that matrix keep the digits of 1 − F₁ however small it is
 from functools import cache
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import airy
+import scipy
 
 from mercer.arrays import Array
 from mercer.rounding import UNIT
@@ -30,7 +29,7 @@ def tracy_widom_survival(s: float) -> float:
 
 def tracy_widom_quantile(share: float) -> float:
     """The s below which this share of the law lies."""
-    return float(brentq(lambda s: 1 - share - tracy_widom_survival(s), _LEAST, 100.0, xtol=1e-12))
+    return float(scipy.optimize.brentq(lambda s: 1 - share - tracy_widom_survival(s), _LEAST, 100.0, xtol=1e-12))
 
 
 def _eigenvalues(s: float) -> Array:
@@ -40,7 +39,7 @@ def _eigenvalues(s: float) -> Array:
     x, w = (end - s) * (nodes + 1), (end - s) * weights  # from 0 to twice that, as A has the mean of two
     kernel, root = np.zeros((len(x), len(x))), np.sqrt(w)
     i, j = np.tril_indices(len(x))
-    kernel[i, j] = airy(s + (x[i] + x[j]) / 2)[0] / 2  # the half that eigvalsh reads
+    kernel[i, j] = scipy.special.airy(s + (x[i] + x[j]) / 2)[0] / 2  # the half that eigvalsh reads
     return np.minimum(np.linalg.eigvalsh(root[:, None] * kernel * root), 1 - UNIT)  # which rounding may exceed
 
 

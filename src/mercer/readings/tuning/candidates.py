@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
+import scipy
 
 from mercer.arrays import Array, Held
 from mercer.errors import BadData
@@ -69,7 +69,7 @@ class KnownDistances:
         """Σ|xᵢ − yᵢ| of all pairs."""
         self.evaluations += self.n**2
         X = np.asarray(self.rows, dtype=np.float64)
-        return np.asarray(cdist(X, X, metric="cityblock"))
+        return np.asarray(scipy.spatial.distance.cdist(X, X, metric="cityblock"))
 
     def median(self, kernel: Kernel) -> float:
         """The median distance of different rows, of the kind that γ of this kernel multiplies."""

@@ -7,9 +7,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from mercer.arrays import Array
 from mercer.errors import BadData, counted
@@ -134,6 +131,10 @@ class Downstream(_ByFolds):
             )
 
     def loss(self, scores: Array, train: Array) -> float:
+        from sklearn.linear_model import LogisticRegression, Ridge  # with half of scikit-learn, that few searches need
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+
         learner = LogisticRegression(max_iter=1000) if self.classes else Ridge(1e-6)
         model = make_pipeline(StandardScaler(), learner).fit(scores[train], self.y[train])
         with warnings.catch_warnings():
