@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from mercer.models.pca import PCA
     from mercer.readings.quality import co_ranking, continuity, quality, trustworthiness
     from mercer.sources.files import open_rows, open_texts
+    from mercer.sources.frames import open_table
     from mercer.store.files import load, save
     from mercer.store.headers import inspect
     from mercer.store.verdicts import verify
@@ -71,6 +72,7 @@ __all__ = [
     "load",
     "locally_linear_embedding",
     "open_rows",
+    "open_table",
     "open_texts",
     "plan",
     "quality",
@@ -113,6 +115,7 @@ _HOMES = {
     "inspect": "mercer.store.headers",
     "load": "mercer.store.files",
     "open_rows": "mercer.sources.files",
+    "open_table": "mercer.sources.frames",
     "open_texts": "mercer.sources.files",
     "plan": "mercer.functions.planning",
     "quality": "mercer.readings.quality",

@@ -191,6 +191,5 @@ def write_file(script: Script, wanted: Wanted, kind: str, name: str = "", memory
     if weights is not None:
         how["drop"] = [*how.get("drop", []), weights]
     if kind == "tables":
-        path = script.call("Path", wanted.data, module="pathlib")
-        return script.set(name or "table", script.call("open_table", path, module="mercer.sources.frames", **how))
+        return script.set(name or "table", script.call("open_table", wanted.data, **how))
     return script.set(name or "rows", script.call("open_rows", wanted.data, **how))

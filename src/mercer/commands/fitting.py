@@ -10,12 +10,14 @@ from mercer.commands.answers import Answer
 from mercer.commands.around import place_for, tell_of_bare_numbers
 from mercer.commands.asked import Asked, Opened, made_model
 from mercer.commands.kept import keep_model, noted, notes_of, place_for_model
+from mercer.commands.reporting import place_for_page
 from mercer.commands.script import Script
 from mercer.commands.wording import in_options
 from mercer.errors import NotVerified, WrongUse, counted, listed
 from mercer.models.lle import LocallyLinearEmbedding
 from mercer.models.pca import PCA
 from mercer.readings.columns import about_unit, constant
+from mercer.report.writing import write_report
 from mercer.sources.items import Items
 from mercer.sources.row_numbers import first_rows
 from mercer.terminal import plain, say
@@ -32,12 +34,13 @@ class Fit:
     asked: Asked
     out: Path | None
     save: Path | None = None
+    report: Path | None = None
     only_plan: bool = False
 
     @property
     def _scores_wanted(self) -> bool:
         """A model that is kept can tell them at any time."""
-        return self.out is not None or self.save is None
+        return self.out is not None or (self.save is None and self.report is None)
 
     @property
     def fills_stdout(self) -> bool:
@@ -57,6 +60,8 @@ class Fit:
             notes = notes_of(self.asked.wanted, self.asked.params)
             said: dict[str, Any] = {"notes": notes} if notes else {}
             script.add(script.call("save", model, self.save, **said).text)
+        if self.report is not None:
+            script.add(script.call(f"{model.text}.report", self.report, rows).text)
         script.add("print(model.certificate_, file=sys.stderr)")
         return f"import sys\n\n{script}"
 
@@ -74,6 +79,8 @@ class Fit:
         out = place_for(self.asked.wanted.data, self.out)
         if self.save is not None:
             place_for_model(self.asked.wanted.data, self.save)
+        if self.report is not None and not self.only_plan:
+            place_for_page(self.report, self.asked.wanted.data)
         with self._settled.opened() as opened:
             model, items, weight = opened.model, opened.items, opened.weight
             if model.n_components is None:
@@ -87,9 +94,18 @@ class Fit:
             self._fit(opened, out)
             notes = noted(items, self.asked.wanted.as_notes())
             saved = None if self.save is None else keep_model(model, self.save, notes)
+            page = None if self.report is None else self._page(self.report, opened, saved)
         _report(model, out, self._scores_wanted, saved)
+        if page is not None:
+            say(f"report: {plain(page)}")
         tell_of_bare_numbers(opened.items, out)
-        return Answer(figures_of(model, opened) | {"scores": out, "saved": saved}, doubt=_doubt(model))
+        written = {"scores": out, "saved": saved, "report": page}
+        return Answer(figures_of(model, opened) | written, doubt=_doubt(model))
+
+    def _page(self, path: Path, opened: Opened, saved: Path | None) -> Path:
+        """A page about the fit; of a file that is read twice its name is known."""
+        data = None if self.asked.wanted.data == "-" else self.asked.wanted.data
+        return write_report(opened.model, path, opened.items, name=opened.name, data=data, file=saved)
 
     def _fit(self, opened: Opened, out: Path | None) -> None:
         model, items, weight = opened.model, opened.items, opened.weight

@@ -201,12 +201,14 @@ class Kept:
         noted = _beside(Wanted.from_notes(self.reading, wanted.data))
         return any(column not in {*there, *noted} for column in _beside(wanted))
 
-    def write(self, script: Script, wanted: Wanted, columns: Sequence[str] | None, kind: str) -> tuple[Piece, Piece]:
+    def write(
+        self, script: Script, wanted: Wanted, columns: Sequence[str] | None, kind: str, name: str = ""
+    ) -> tuple[Piece, Piece]:
         """Lines that load the model and open the file: their names."""
         model = script.set("model", script.call("load", self.path))
         refuse_standard_input(wanted)
         settled, _ = self.settled(wanted, Path(wanted.data), columns, kind, plain(wanted.data))
-        return model, write_file(script, settled, kind)
+        return model, write_file(script, settled, kind, name)
 
 
 def _columns_in(wanted: Wanted, path: Path, kind: str, memory: Any) -> list[str] | None:

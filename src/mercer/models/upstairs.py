@@ -22,12 +22,14 @@ class WithRoomsAbove:
         X : array-like, default=None
             The rows; None: those of the fit, where the model has kept them.
         y : array-like of shape (n_samples,), default=None
-            Labels of the rows: classes or numbers.
+            Labels of the rows: classes or numbers. None: the first column that `open_rows` was told to read beside
+            the rows, its ``label``, if there is one.
         kind : str, default=None
             Another display: "scree", "scores", "biplot", "loadings", "pairs", "circle", "contribution", "cos2",
             "metadata", "novelty", "spectrum", "reconstruction", "field", "preimage", "neighborhood", "eigenimages".
         **options : dict
             Those of the display's ``from_estimator`` and ``plot``, such as ``components=(0, 2)``, ``theme="dark"``.
+            ``names`` may be a truth value where rows of a file have names; those of 60 rows at most are drawn unasked.
 
         Returns
         -------
@@ -37,6 +39,31 @@ class WithRoomsAbove:
         from mercer.displays.kinds import plot
 
         return plot(self, X, y, kind, options)
+
+    def report(self, path: str | Path, X: Any = None, y: Any = None) -> Path:
+        """Write a page about the fitted model: pictures, the proof, the plan and why, where it comes from, what next.
+
+        It is one HTML file, light and dark, without scripts, that asks nothing of the network. It appears when it is
+        complete, or not at all. Whatever comes from the data is shown as text.
+
+        Parameters
+        ----------
+        path : path
+            The file, which ends in .html.
+        X : array-like, pathlib.Path or Rows, default=None
+            The rows of the fit, or others to draw. None: those of the fit, where the model has kept them; else there
+            is no picture of rows.
+        y : array-like of shape (n_samples,), default=None
+            Labels of the rows: classes or numbers.
+
+        Returns
+        -------
+        path : pathlib.Path
+            Where it is.
+        """
+        from mercer.report.writing import write_report
+
+        return write_report(self, path, X, y)
 
     def save(self, path: str | Path, notes: dict[str, Any] | None = None) -> Path:
         """Write the fitted model to one file, from which `mercer.load` makes it again.

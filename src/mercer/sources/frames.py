@@ -1,5 +1,6 @@
 """Tables whose columns stay columns: frames of pandas, polars and pyarrow, dicts of columns, and files of them."""
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
@@ -221,7 +222,7 @@ def _refuse_twice(names: Any, label: str) -> None:
 
 
 def open_table(
-    path: Path,
+    path: str | os.PathLike[str],
     memory_limit: int | str | None = None,
     *,
     columns: Sequence[str] | None = None,
@@ -235,8 +236,29 @@ def open_table(
     encoding: str | None = None,
     format: str | None = None,
 ) -> Table:
-    """The table of a file, read at once; parameters are those of `open_rows`."""
-    most = parse_memory(memory_limit)
+    """The table of a file, with columns of all kinds, for `TableKernel`: read at once.
+
+    Parameters
+    ----------
+    path : path
+        A .csv, .tsv, .parquet, .arrow or .feather file; text may be packed (.csv.gz).
+    memory_limit : int, str or None, default=None
+        Bytes, or a text such as "2GB", that it may take. None: half of the machine's or container's memory.
+    columns, drop : sequence of str
+        The columns to use, all if left out, and columns to leave out.
+    id, label, keep, header, delimiter, decimal, encoding, format
+        As `open_rows` has them: the first column of texts that are all different names rows, unless ``columns`` has it.
+
+    Returns
+    -------
+    table : Table
+        With `names` of the columns, `row_names` with their `heading`, and `beside` for what is written along.
+
+    See Also
+    --------
+    open_rows : Rows of numbers.
+    """
+    path, most = Path(path), parse_memory(memory_limit)
     _refuse_large(path, most)
     asked = Asked(columns, drop, id, label, keep, most)
     frame = _read(path, said_of_texts(header, delimiter, decimal, encoding), format, asked)
