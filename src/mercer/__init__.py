@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mercer.displays.spectrum import SpectrumDisplay
     from mercer.functions.clusters import clusters
     from mercer.functions.contributions import contributions
+    from mercer.functions.health import doctor
     from mercer.functions.influence import influence
     from mercer.functions.locally_linear_embedding import locally_linear_embedding
     from mercer.functions.planning import plan
@@ -67,6 +68,7 @@ __all__ = [
     "continuity",
     "contributions",
     "convert",
+    "doctor",
     "influence",
     "inspect",
     "load",
@@ -111,6 +113,7 @@ _HOMES = {
     "clusters": "mercer.functions.clusters",
     "contributions": "mercer.functions.contributions",
     "convert": "mercer.conversions.convert",
+    "doctor": "mercer.functions.health",
     "influence": "mercer.functions.influence",
     "inspect": "mercer.store.headers",
     "load": "mercer.store.files",

@@ -18,14 +18,14 @@ from mercer.models.base import check_parameters
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.novelty import NoveltyDetector, usual_estimator
 from mercer.models.pca import PCA
-from mercer.outlets import outlet, refuse_same_file
+from mercer.models.verdicts import verdicts_on, write_verdicts
+from mercer.outlets import refuse_same_file
 from mercer.sources.frames import Table
 from mercer.sources.items import Items, Rows
 from mercer.terminal import plain, say
 
-__all__ = ["Look", "LookAgain", "write_verdicts"]
+__all__ = ["Look", "LookAgain"]
 
-_COLUMNS = ("novelty", "p_value", "novel")
 _USUAL_SHARE = {"kpca": 0.5, "pca": 0.9}  # of the variance, if nothing is said
 
 
@@ -86,8 +86,8 @@ class Look:
                 with warnings_as_lines(*usual) as told, as_bad_data(*usual):
                     detector.fit(items)
                 _tell_of_fit(detector)
-                found = _verdicts(detector, new.items, self.fdr)
-            _write(found, new.items, out)
+                found = verdicts_on(detector, new.items, self.fdr)
+            write_verdicts(found, new.items, out)
             saved = None if self.save is None else keep_model(detector, self.save, notes)
         _tell(found, detector, self.fdr, out)
         if saved is not None:
@@ -150,8 +150,8 @@ class LookAgain:
     def run(self) -> Answer:
         out, detector = place_for(self.wanted.data, self.out), self.kept.model
         with self.kept.opened(self.wanted, self.kept.columns, self.kept.kind) as new:
-            found = _verdicts(detector, new.items, self.fdr)
-            _write(found, new.items, out)
+            found = verdicts_on(detector, new.items, self.fdr)
+            write_verdicts(found, new.items, out)
         _tell(found, detector, self.fdr, out)
         return Answer(_figures(found, detector, self.fdr) | {"warnings": new.warnings, "verdicts": out})
 
@@ -163,15 +163,9 @@ def _refuse_rate(fdr: float | None) -> None:
 
 def _write_code(script: Script, detector: Piece, new: Piece, out: Path | None, fdr: float | None) -> str:
     """Lines that ask for verdicts and write them, below what was written before."""
-    place = None if out is None else script.call("Path", out, module="pathlib")
-    given = (detector, new, place, fdr)
-    script.add(script.call("write_verdicts", *given, module="mercer.commands.novel_rows").text)
+    rate: dict[str, Any] = {} if fdr is None else {"fdr": fdr}
+    script.add(script.call(f"{detector.text}.verdicts_to", new, out, **rate).text)
     return str(script)
-
-
-def write_verdicts(detector: NoveltyDetector, rows: Items, out: Path | None, fdr: float | None = None) -> None:
-    """Score, p-value and verdict of every row, with the names that rows have, to a file or standard output."""
-    _write(_verdicts(detector, rows, fdr), rows, out)
 
 
 def _columns(usual: Items) -> list[str] | None:
@@ -215,20 +209,6 @@ def _detector(model: Any, asked: dict[str, Any]) -> NoveltyDetector:
     except ValueError as error:
         raise WrongUse(str(error)) from None
     return detector
-
-
-def _verdicts(detector: NoveltyDetector, rows: Items, fdr: float | None) -> Any:
-    """Score, p-value and verdict of every row (m×3)."""
-    scores = -detector.score_samples(rows)
-    p_values = detector._calibration.p_values(scores)
-    novel = scores > detector.threshold_ if fdr is None else detector._chosen(p_values, fdr)
-    return np.column_stack([scores, p_values, novel])
-
-
-def _write(found: Any, rows: Items, out: Path | None) -> None:
-    told = None if rows.annotations is None else replace(rows.annotations, key="novelty")
-    with outlet(out, _COLUMNS, len(found), np.float64, rows.written_along, told) as sink:
-        sink(found)
 
 
 def _tell_of_fit(detector: NoveltyDetector) -> None:
