@@ -110,8 +110,25 @@ def test_json_is_one_document_alone_on_standard_output(folder, line):
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
     assert isinstance(found, dict) and found
+    assert said_warnings(done) == [" ".join(one.split()) for one in found["warnings"]]
     if line.endswith("OUT"):
         assert "out.csv" in found.values()
+
+
+def said_warnings(done):
+    """Those on standard error, each once."""
+    lines = [line.removeprefix("warning: ") for line in done.stderr.splitlines() if line.startswith("warning: ")]
+    return [" ".join(line.split()) for line in dict.fromkeys(lines)]
+
+
+def test_json_has_the_warnings_that_were_said(folder):
+    table = NUMBERS.assign(nr=range(60), same=1.0, big=NUMBERS["a"] * 1e6, word=["u", "v"] * 30)
+    table.to_csv(folder / "odd.csv", index=False)
+    done = run_in(folder, "fit odd.csv --method pca -d 2 -o OUT --json --quiet")
+    found = json.loads(done.stdout)["warnings"]
+    assert done.returncode == 0 and found == said_warnings(done) and len(found) == 4
+    for words in ("'nr'", "'same' is constant", "'big'", "'word'"):
+        assert any(words in one for one in found), words
 
 
 @pytest.mark.parametrize("line", [line for line in LINES if "OUT" in line])

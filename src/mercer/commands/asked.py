@@ -22,7 +22,7 @@ from mercer.models.lle import LocallyLinearEmbedding
 from mercer.models.pca import PCA
 from mercer.sources.items import Items
 from mercer.sources.row_numbers import about_index, about_steps_of_one, counting, first_rows, is_index
-from mercer.terminal import say
+from mercer.terminal import say, say_warning
 
 __all__ = [
     "Asked",
@@ -152,7 +152,7 @@ def _tell_of_row_numbers(items: Items) -> list[str]:
         name = j if rows.names is None else rows.names[j]
         said.append(about_index(name) if is_index(block[0, j], name) else about_steps_of_one(name))
         drop = "." if rows.names is None else f": --drop {shlex.quote(rows.names[j])}"
-        say(f"warning: {said[-1].removesuffix('.')}{drop}", always=True)
+        say_warning(f"{said[-1].removesuffix('.')}{drop}")
     return said
 
 

@@ -20,7 +20,7 @@ from mercer.readings.columns import about_unit, constant
 from mercer.report.writing import write_report
 from mercer.sources.items import Items
 from mercer.sources.row_numbers import first_rows
-from mercer.terminal import plain, say
+from mercer.terminal import plain, say, say_warning
 
 __all__ = ["Fit", "figures_of"]
 
@@ -135,12 +135,12 @@ def _tell_of_columns(items: Items, model: Any) -> None:
         some = listed(str(j) if rows.names is None else repr(rows.names[j]) for j in same)
         where = "" if looked == rows.shape[0] else f" in the first {counted(looked, 'row')}"
         which = f"Columns {some} are" if len(same) > 1 else f"Column {some} is"
-        say(f"warning: {which} constant{where}: no use as a feature.", always=True)
+        say_warning(f"{which} constant{where}: no use as a feature.")
     by_products = isinstance(model, PCA) or getattr(model, "kernel", None) in ("linear", "poly", "sigmoid")
     unit = about_unit(first_rows(rows), rows.names) if by_products else ""
     if unit:
         first = "the first components are" if unit.startswith("Columns ") else "the first component is"
-        say(f"warning: {unit}, so that {first} little else. Unless that is meant, try --standardize.", always=True)
+        say_warning(f"{unit}, so that {first} little else. Unless that is meant, try --standardize.")
 
 
 def _report(model: Any, out: Path | None, scores_wanted: bool, saved: Path | None) -> None:

@@ -72,7 +72,7 @@ class GoBack:
             errors = write_back(model, new.items, out, self.error, self.noisy)
         if out is not None:
             say(f"{'texts' if self.kept.kind == 'texts' else 'rows'}: {plain(out)}")
-        figures = {"model": self.kept.path, "data": new.name, "rows": len(new.items), "warnings": new.warnings}
+        figures = {"model": self.kept.path, "data": new.name, "rows": len(new.items)}
         if self.error:
             middle, rows = np.median(errors), counted(len(errors), "row")
             say(f"error: {middle:.3g} at the median of {rows}, at most {max(errors):.3g}")

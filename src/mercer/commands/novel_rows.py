@@ -76,14 +76,14 @@ class Look:
             place_for_model(wanted.data, self.save)
             refuse_same_file(Path(self.new), self.save)
         with file_for(wanted.data, wanted.kind_of_copy if texts else ".csv") as usual:
-            with warnings_as_lines(*usual) as warned, as_bad_data(*usual):
+            with warnings_as_lines(*usual), as_bad_data(*usual):
                 items, _ = wanted.open(usual[0], model, texts)
             say(f"{usual[1]}: {in_short_words(items)}")
             kept, notes = self._read_as(items, model), noted(items, wanted.as_notes())
             # New rows are opened before the work, so that what is wrong with them is said at once.
             with kept.opened(self._wanted_of_new(notes), _columns(items), self._kind) as new:
                 _refuse_other_width(items, new.items, usual[1], new.name)
-                with warnings_as_lines(*usual) as told, as_bad_data(*usual):
+                with warnings_as_lines(*usual), as_bad_data(*usual):
                     detector.fit(items)
                 _tell_of_fit(detector)
                 found = verdicts_on(detector, new.items, self.fdr)
@@ -92,8 +92,7 @@ class Look:
         _tell(found, detector, self.fdr, out)
         if saved is not None:
             say(f"detector: {plain(saved)}")
-        figures = _figures(found, detector, self.fdr) | {"warnings": [*warned, *told, *new.warnings]}
-        return Answer(figures | {"verdicts": out, "saved": saved})
+        return Answer(_figures(found, detector, self.fdr) | {"verdicts": out, "saved": saved})
 
     @property
     def _kind(self) -> str:
@@ -153,7 +152,7 @@ class LookAgain:
             found = verdicts_on(detector, new.items, self.fdr)
             write_verdicts(found, new.items, out)
         _tell(found, detector, self.fdr, out)
-        return Answer(_figures(found, detector, self.fdr) | {"warnings": new.warnings, "verdicts": out})
+        return Answer(_figures(found, detector, self.fdr) | {"verdicts": out})
 
 
 def _refuse_rate(fdr: float | None) -> None:

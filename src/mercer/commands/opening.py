@@ -24,7 +24,7 @@ from mercer.sources.items import Items, Rows
 from mercer.sources.lines import FASTA, ending
 from mercer.sources.text_columns import TABLES
 from mercer.sources.texts import Texts
-from mercer.terminal import plain, say
+from mercer.terminal import plain, say, say_warning
 
 _SLOTS = {"kpca": "kernel", "lle": "metric"}  # where a method has its kernel of texts
 _OF_ROWS = "transpose", "decimal", "array", "layer", "obsm", "resize"  # options that texts have no use for
@@ -218,10 +218,9 @@ def tell_of_reading(items: Items) -> None:
     for heading, column in {**named, **items.beside}.items():
         formulas = column.formulas() if isinstance(column, Column) else []
         if formulas:
-            say(
-                f"warning: Column {heading!r} is written along as it is, and a spreadsheet would take "
-                f"{counted(len(formulas), 'text')} of it for formulas: {listed(map(repr, formulas), 3)}.",
-                always=True,
+            say_warning(
+                f"Column {heading!r} is written along as it is, and a spreadsheet would take "
+                f"{counted(len(formulas), 'text')} of it for formulas: {listed(map(repr, formulas), 3)}."
             )
 
 

@@ -44,15 +44,15 @@ class Report:
         kept = self._kept
         if self.typed is None:
             name = plain(kept.path)
-            with warnings_as_lines(kept.path, name) as told, as_bad_data(kept.path, name):
+            with warnings_as_lines(kept.path, name), as_bad_data(kept.path, name):
                 page = write_report(kept.model, self.out, file=kept.path)
         else:
             opening = "" if self.typed.data == "-" else _opening(kept, self.typed)
             with kept.opened(kept.wanted(self.typed), kept.columns, kept.kind) as new:
-                told, where = new.warnings, {"name": new.name, "data": self.typed.data, "file": kept.path}
+                where = {"name": new.name, "data": self.typed.data, "file": kept.path}
                 page = write_report(kept.model, self.out, new.items, opening=opening, **where)
         say(f"report: {plain(page)}")
-        return Answer({"model": kept.path, "page": page, "warnings": told})
+        return Answer({"model": kept.path, "page": page})
 
 
 def place_for_page(out: Path, *others: str) -> None:
