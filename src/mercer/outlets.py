@@ -19,7 +19,7 @@ import numpy as np
 
 from mercer.annotated import Annotations, annotate
 from mercer.arrays import Array, arrow, hdf5
-from mercer.errors import CannotWrite, WrongUse
+from mercer.errors import CannotWrite, MercerError, WrongUse, counted
 from mercer.parts import clear_abandoned, keep, keep_name, locked, new_part
 from mercer.terminal import end_quietly, plain
 
@@ -230,13 +230,28 @@ def _guarded(write: _Sink, path: Path) -> _Sink:
 
 
 def _to_standard_output(table: _Table) -> Iterator[_Sink]:
-    """As CSV; who reads it may stop whenever they like."""
+    """As CSV; who reads it may stop whenever they like. What ends it after some rows says how many are there."""
+    written = 0
     try:
         with _csv(sys.stdout.buffer, table) as sink:
-            yield sink
+
+            def counted_sink(block: Array) -> None:
+                nonlocal written
+                sink(block)
+                written += len(block)
+
+            yield counted_sink
         sys.stdout.flush()
     except BrokenPipeError:
         end_quietly()
+    except (MercerError, ValueError) as error:
+        if written:
+            error.args = (f"{error} {_already(written, table.n_rows)}",)
+        raise
+
+
+def _already(written: int, n_rows: int) -> str:
+    return f"Standard output has {written:,} of {counted(n_rows, 'row')} already; name a file to have all or none."
 
 
 def refuse_unwritable(path: Path) -> None:
@@ -349,12 +364,25 @@ def _packed(kind: Any, file: Any, table: _Table) -> Iterator[_Sink]:
 
 @contextmanager
 def _csv(file: Any, table: _Table, delimiter: str = ",") -> Iterator[_Sink]:
-    csv = arrow("csv")
-    # Arrow would put every name into quotes.
-    file.write((delimiter.join(_quoted_if_need_be(name, delimiter) for name in table.columns) + "\n").encode())
+    """The first line is written with the first rows: if those are bad, nothing is."""
+    csv, begun = arrow("csv"), False
     options = csv.WriteOptions(include_header=False, delimiter=delimiter)
+
+    def begin() -> None:
+        nonlocal begun  # Arrow would put every name into quotes
+        if not begun:
+            file.write((delimiter.join(_quoted_if_need_be(name, delimiter) for name in table.columns) + "\n").encode())
+            begun = True
+
     with csv.CSVWriter(file, table.schema(), write_options=options) as writer:
-        yield table.batches(writer.write_batch)
+        write = table.batches(writer.write_batch)
+
+        def sink(block: Array) -> None:
+            begin()
+            write(block)
+
+        yield sink
+        begin()
 
 
 def _quoted_if_need_be(name: str, delimiter: str) -> str:
