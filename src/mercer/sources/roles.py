@@ -8,9 +8,18 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from mercer.arrays import arrow
 from mercer.errors import BadData, listed
 
-__all__ = ["Asked", "about_names", "index_of_pandas", "index_without_name", "named_columns", "refuse_unknown"]
+__all__ = [
+    "Asked",
+    "about_names",
+    "index_of_pandas",
+    "index_without_name",
+    "is_text",
+    "named_columns",
+    "refuse_unknown",
+]
 
 _INDEX_LEVEL = re.compile(r"__index_level_\d+__")
 
@@ -88,3 +97,10 @@ def index_of_pandas(schema: Any) -> str | None:
         return None
     first = indices[0] if isinstance(indices, list) and len(indices) == 1 else None
     return first if isinstance(first, str) and first in schema.names else None
+
+
+def is_text(kind: Any) -> bool:
+    """Whether a column of this type of Arrow has texts, as they are or by their numbers in a list."""
+    types = arrow("types")
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
