@@ -11,16 +11,13 @@ from mercer.commands.around import place_for, tell_of_bare_numbers
 from mercer.commands.asked import Asked, Opened, made_model
 from mercer.commands.kept import keep_model, noted, notes_of, place_for_model
 from mercer.commands.reporting import place_for_page
+from mercer.commands.scales import tell_of_columns
 from mercer.commands.script import Script
 from mercer.commands.wording import in_options
-from mercer.errors import NotVerified, WrongUse, counted, listed
+from mercer.errors import NotVerified, WrongUse, listed
 from mercer.models.lle import LocallyLinearEmbedding
-from mercer.models.pca import PCA
-from mercer.readings.columns import about_unit, constant
 from mercer.report.writing import write_report
-from mercer.sources.items import Items
-from mercer.sources.row_numbers import first_rows
-from mercer.terminal import plain, say, say_warning
+from mercer.terminal import plain, say
 
 __all__ = ["Fit", "figures_of"]
 
@@ -90,7 +87,7 @@ class Fit:
             if self.only_plan:
                 return Answer({"data": opened.name, "rows": len(items), "plan": plan.in_words})
             opened.known.append(plan.notice)
-            _tell_of_columns(items, model)
+            tell_of_columns(items, model)
             self._fit(opened, out)
             notes = noted(items, self.asked.wanted.as_notes())
             saved = None if self.save is None else keep_model(model, self.save, notes)
@@ -123,24 +120,6 @@ def figures_of(model: Any, opened: Opened) -> dict[str, Any]:
         if hasattr(model, f"{name}_"):
             found[name] = getattr(model, f"{name}_")
     return found | {"certificate": model.certificate_}
-
-
-def _tell_of_columns(items: Items, model: Any) -> None:
-    """Columns that say nothing, and one that says everything, where the model says nothing about them."""
-    if model.standardize or items.kind != "rows":
-        return
-    rows = items.as_rows()
-    same, looked = constant(rows)
-    if same:
-        some = listed(str(j) if rows.names is None else repr(rows.names[j]) for j in same)
-        where = "" if looked == rows.shape[0] else f" in the first {counted(looked, 'row')}"
-        which = f"Columns {some} are" if len(same) > 1 else f"Column {some} is"
-        say_warning(f"{which} constant{where}: no use as a feature.")
-    by_products = isinstance(model, PCA) or getattr(model, "kernel", None) in ("linear", "poly", "sigmoid")
-    unit = about_unit(first_rows(rows), rows.names) if by_products else ""
-    if unit:
-        first = "the first components are" if unit.startswith("Columns ") else "the first component is"
-        say_warning(f"{unit}, so that {first} little else. Unless that is meant, try --standardize.")
 
 
 def _report(model: Any, out: Path | None, scores_wanted: bool, saved: Path | None) -> None:
