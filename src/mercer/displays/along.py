@@ -4,6 +4,7 @@ from inspect import signature
 from typing import Any
 
 from mercer.errors import WrongUse
+from mercer.sources.beside import is_of_numbers
 from mercer.sources.cells import as_cells, things_of
 from mercer.sources.items import Items
 
@@ -44,5 +45,7 @@ def has_names(X: Any) -> bool:
 
 
 def _labels(items: Items, column: str) -> list[Any]:
-    """Of a column beside the rows; what is empty is no label."""
+    """Of a column beside the rows; what is empty is no label, and whole numbers stay whole."""
+    if is_of_numbers(items.beside[column]):
+        return list(items.beside[column])
     return [None if label == "" else label for label in things_of(as_cells(list(items.beside[column])))]

@@ -118,10 +118,8 @@ def facts_of(model: Any, origin: Origin, suggestion: Suggestion | None = None, w
 
 def _verdict(certified: bool, plan: Plan) -> str:
     if certified:
-        return "Certified: what is proven of it is below."
-    return (
-        "Approximate, as planned: what is proven of it is below." if plan.approximate else "NOT certified: see below."
-    )
+        return "Certified: what is proven is below."
+    return "Approximate, as planned: what is proven is below." if plan.approximate else "NOT certified: see below."
 
 
 def _findings(model: Any, inner: Any, origin: Origin) -> list[str]:
