@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from displays.conftest import COLUMNS, GROUPS, ROWS
 import mercer
+from displays.conftest import COLUMNS, GROUPS, ROWS
 from mercer import PCA, KernelPCA
 from mercer.cli import app
 from mercer.errors import MercerError, WrongUse
