@@ -77,7 +77,10 @@ class Wanted:
         """A column that is named among the features and as a label is no feature of a fit; reading tells."""
         if self.columns is None:
             return self
-        return replace(self, columns=[name for name in self.columns if name not in (self.label, *self.keep)])
+        features = [name for name in self.columns if name not in (self.label, *self.keep)]
+        if not features:
+            raise WrongUse("--columns has no feature left: a column that --label or --keep names is none. Name others.")
+        return replace(self, columns=features)
 
     def as_notes(self) -> dict[str, Any]:
         """All but the file, as JSON can hold it; what is as usual is left out."""

@@ -47,10 +47,11 @@ class Report:
             with warnings_as_lines(kept.path, name), as_bad_data(kept.path, name):
                 page = write_report(kept.model, self.out, file=kept.path)
         else:
-            opening = "" if self.typed.data == "-" else _opening(kept, self.typed)
+            known: dict[str, Any] = {"file": kept.path}
+            if self.typed.data != "-":  # which nobody can name again
+                known |= {"data": self.typed.data, "opening": _opening(kept, self.typed)}
             with kept.opened(kept.wanted(self.typed), kept.columns, kept.kind) as new:
-                where = {"name": new.name, "data": self.typed.data, "file": kept.path}
-                page = write_report(kept.model, self.out, new.items, opening=opening, **where)
+                page = write_report(kept.model, self.out, new.items, name=new.name, **known)
         say(f"report: {plain(page)}")
         return Answer({"model": kept.path, "page": page})
 
