@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from mercer.commands.answers import Answer
 from mercer.commands.around import as_bad_data, warnings_as_lines
