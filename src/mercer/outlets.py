@@ -231,27 +231,18 @@ def _guarded(write: _Sink, path: Path) -> _Sink:
 
 def _to_standard_output(table: _Table) -> Iterator[_Sink]:
     """As CSV; who reads it may stop whenever they like. What ends it after some rows says how many are there."""
-    written = 0
+    written = list[int]()
     try:
         with _csv(sys.stdout.buffer, table) as sink:
-
-            def counted_sink(block: Array) -> None:
-                nonlocal written
-                sink(block)
-                written += len(block)
-
-            yield counted_sink
+            yield lambda block: (sink(block), written.append(len(block)))[0]
         sys.stdout.flush()
     except BrokenPipeError:
         end_quietly()
     except (MercerError, ValueError) as error:
         if written:
-            error.args = (f"{error} {_already(written, table.n_rows)}",)
+            there = f"Standard output has {sum(written):,} of {counted(table.n_rows, 'row')} already"
+            error.args = (f"{error} {there}; name a file to have all or none.",)
         raise
-
-
-def _already(written: int, n_rows: int) -> str:
-    return f"Standard output has {written:,} of {counted(n_rows, 'row')} already; name a file to have all or none."
 
 
 def refuse_unwritable(path: Path) -> None:
@@ -365,24 +356,18 @@ def _packed(kind: Any, file: Any, table: _Table) -> Iterator[_Sink]:
 @contextmanager
 def _csv(file: Any, table: _Table, delimiter: str = ",") -> Iterator[_Sink]:
     """The first line is written with the first rows: if those are bad, nothing is."""
-    csv, begun = arrow("csv"), False
+    csv, names = arrow("csv"), [_quoted_if_need_be(name, delimiter) for name in table.columns]  # Arrow would quote all
+    first = [f"{delimiter.join(names)}\n".encode()]
     options = csv.WriteOptions(include_header=False, delimiter=delimiter)
-
-    def begin() -> None:
-        nonlocal begun  # Arrow would put every name into quotes
-        if not begun:
-            file.write((delimiter.join(_quoted_if_need_be(name, delimiter) for name in table.columns) + "\n").encode())
-            begun = True
-
     with csv.CSVWriter(file, table.schema(), write_options=options) as writer:
         write = table.batches(writer.write_batch)
 
         def sink(block: Array) -> None:
-            begin()
+            file.write(first.pop() if first else b"")
             write(block)
 
         yield sink
-        begin()
+        file.write(first.pop() if first else b"")
 
 
 def _quoted_if_need_be(name: str, delimiter: str) -> str:

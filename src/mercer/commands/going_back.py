@@ -12,7 +12,7 @@ from mercer.commands.kept import Kept
 from mercer.commands.opening import Wanted
 from mercer.commands.script import Script
 from mercer.errors import WrongUse, counted
-from mercer.models.back_to_files import write_back
+from mercer.functions.rows_in_files import write_back
 from mercer.models.linear import LinearModel
 from mercer.terminal import plain, say
 

@@ -14,11 +14,11 @@ from mercer.commands.kept import Kept, keep_model, noted, notes_of, place_for_mo
 from mercer.commands.opening import Wanted, in_short_words, is_of_tables, is_of_texts
 from mercer.commands.script import Piece, Script
 from mercer.errors import BadData, WrongUse, counted
+from mercer.functions.verdicts import verdicts_on, write_verdicts
 from mercer.models.base import check_parameters
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.novelty import NoveltyDetector, usual_estimator
 from mercer.models.pca import PCA
-from mercer.models.verdicts import verdicts_on, write_verdicts
 from mercer.outlets import refuse_same_file
 from mercer.sources.frames import Table
 from mercer.sources.items import Items, Rows

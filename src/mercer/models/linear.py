@@ -17,8 +17,8 @@ from mercer.fits.linear.summing import OVERFLOW
 from mercer.fits.linear.task import Axes
 from mercer.fits.linear.units import about_range, certificate_in, squared_units
 from mercer.inputs import table, told_where
-from mercer.models.back_to_files import WithRowsInFiles
 from mercer.models.base import Model
+from mercer.models.upstairs import WithRowsInFiles
 from mercer.plans.plan import Plan
 from mercer.readings.components import shares
 from mercer.rounding import UNIT, UNIT_SINGLE

@@ -18,8 +18,7 @@ from mercer.models.incremental_pca import IncrementalPCA
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.pca import PCA
 from mercer.models.sides import sides_of
-from mercer.models.upstairs import WithRoomsAbove
-from mercer.models.verdicts import WithVerdictsInFiles
+from mercer.models.upstairs import WithRoomsAbove, WithVerdictsInFiles
 from mercer.readings.novelty import Calibration, benjamini_hochberg
 from mercer.sources.items import Items
 from mercer.unpromised import Interval, RealNotInt, StrOptions, fits

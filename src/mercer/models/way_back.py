@@ -15,8 +15,8 @@ from mercer.fits.scale import in_units_of_input
 from mercer.inputs import table, told_where
 from mercer.kernels.base import is_sparse
 from mercer.kernels.features import MadeFeatures
-from mercer.models.back_to_files import WithRowsInFiles
 from mercer.models.kernel_model import KernelModel
+from mercer.models.upstairs import WithRowsInFiles
 from mercer.operators.features import FeatureGram
 from mercer.operators.projection import ByKernel
 from mercer.progress import OnPass, reporting

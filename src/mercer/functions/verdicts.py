@@ -10,35 +10,15 @@ from mercer.arrays import Array
 from mercer.outlets import outlet, refuse_same_file
 from mercer.sources.items import Items
 
-__all__ = ["WithVerdictsInFiles", "verdicts_on", "write_verdicts"]
+__all__ = ["rows_for", "verdicts_on", "write_verdicts"]
 
 _COLUMNS = ("novelty", "p_value", "novel")
 
 
-class WithVerdictsInFiles:
-    """A detector that writes what it says of rows."""
-
-    def verdicts_to(self, X: Any, path: str | Path | None, fdr: float | None = None) -> Path | None:
-        """Write the score, the p-value and the verdict (1: novel) of every row to a file.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, pathlib.Path, Rows} of shape (n_samples, n_features)
-            The rows. Names of rows, and what a file has beside them, are written along.
-        path : path or None
-            A .npy, .csv, .parquet, .arrow or .feather file. It appears when it is complete, or not at all. None:
-            standard output, as CSV.
-        fdr : float, default=None
-            Call rows novel as `select` does with this rate. None: as `predict` does.
-
-        Returns
-        -------
-        path : pathlib.Path or None
-            Where they are.
-        """
-        items = X if isinstance(X, Items) else self._open(X, reset=False)  # type: ignore[attr-defined]
-        write_verdicts(verdicts_on(self, items, fdr), items, path)
-        return None if path is None else Path(path)
+def rows_for(detector: Any, X: Any) -> Items:
+    """As they are named where they come from."""
+    rows: Items = X if isinstance(X, Items) else detector._open(X, reset=False)
+    return rows
 
 
 def verdicts_on(detector: Any, rows: Items, fdr: float | None) -> Array:

@@ -13,56 +13,19 @@ from mercer.sources.files import open_rows
 from mercer.sources.held import HeldRows, as_read
 from mercer.sources.items import Items, Rows
 
-__all__ = ["WithRowsInFiles", "write_back"]
+__all__ = ["as_items", "as_scores", "write_back"]
 
 
-class WithRowsInFiles:
-    """A model whose scores lead back to rows, for more of them than fit into memory."""
+def as_scores(X: Any) -> Items:
+    """Scores of a file, or in memory."""
+    scores = open_rows(X) if isinstance(X, Path) else X
+    return scores if isinstance(scores, Items) else HeldRows(np.asarray(scores, dtype=np.float64))
 
-    def inverse_transform_to(self, X: Any, path: str | Path | None, with_error: bool = False) -> Path | None:
-        """Write the rows (or texts) that scores stand for to a file, block by block.
 
-        Parameters
-        ----------
-        X : {array-like, pathlib.Path, Rows} of shape (n_samples, n_components)
-            The scores. Names of rows, and what a file has beside them, are written along.
-        path : path or None
-            A .npy, .csv, .parquet, .arrow or .feather file. It appears when it is complete, or not at all. None:
-            standard output, as CSV.
-        with_error : bool, default=False
-            Of kernel PCA: also write how far the image of each row is from what it stands for, as a column "error".
-
-        Returns
-        -------
-        path : pathlib.Path or None
-            Where they are.
-        """
-        scores = open_rows(X) if isinstance(X, Path) else X
-        items = scores if isinstance(scores, Items) else HeldRows(np.asarray(scores, dtype=np.float64))
-        write_back(self, items, path, with_error, noisy=False)
-        return None if path is None else Path(path)
-
-    def denoise_to(self, X: Any, path: str | Path | None, with_error: bool = False) -> Path | None:
-        """Write the rows of X without what lies beside the components to a file, block by block.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, pathlib.Path, Rows} of shape (n_samples, n_features), or items
-            The rows, or texts. Names of rows, and what a file has beside them, are written along.
-        path : path or None
-            A file as of `inverse_transform_to`. None: standard output, as CSV.
-        with_error : bool, default=False
-            Also write how far each row is from what it stands for, as a column "error": of PCA the distance between
-            both, of kernel PCA that between the images.
-
-        Returns
-        -------
-        path : pathlib.Path or None
-            Where they are.
-        """
-        items = X if isinstance(X, Items) else self._new_items(X)  # type: ignore[attr-defined]
-        write_back(self, items, path, with_error, noisy=True)
-        return None if path is None else Path(path)
+def as_items(model: Any, X: Any) -> Items:
+    """What a model compares, as it is named where it comes from."""
+    items: Items = X if isinstance(X, Items) else model._new_items(X)
+    return items
 
 
 def write_back(model: Any, items: Items, path: str | Path | None, error: bool, noisy: bool) -> Array:
