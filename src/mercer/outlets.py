@@ -24,19 +24,9 @@ from mercer.parts import clear_abandoned, keep, keep_name, locked, new_part
 from mercer.terminal import end_quietly, plain
 
 __all__ = [
-    "Annotations",
-    "Labels",
-    "make_place",
-    "outlet",
-    "refuse_no_copy",
-    "refuse_place",
-    "refuse_same_file",
-    "refuse_taken",
-    "refuse_unwritable",
-    "whole_file",
-    "write_pieces",
-    "write_whole",
-]
+    "Annotations", "Labels", "make_place", "outlet", "refuse_no_copy", "refuse_place", "refuse_same_file",
+    "refuse_taken", "refuse_unwritable", "whole_file", "write_pieces", "write_whole",
+]  # fmt: skip
 
 _Sink = Callable[[Array], None]
 _NO_COPY = "scores are added to a copy of the .h5ad file that rows are read from, and these are none of its rows."
@@ -234,7 +224,12 @@ def _to_standard_output(table: _Table) -> Iterator[_Sink]:
     written = list[int]()
     try:
         with _csv(sys.stdout.buffer, table) as sink:
-            yield lambda block: (sink(block), written.append(len(block)))[0]
+
+            def counting(block: Array) -> None:
+                sink(block)
+                written.append(len(block))
+
+            yield counting
         sys.stdout.flush()
     except BrokenPipeError:
         end_quietly()
