@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer import PCA
 from mercer.datasets import correlated_cloud, three_layers
-from mercer.report.look import RED, SKY, ink, panels, scatter, without_axes
+from mercer.look import RED, SKY, ink, panels, scatter, without_axes
 from mercer.textbook import nearest_neighbours, pca_by_svd, project
 
 SLIDES = "000 p. 7–8"

@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer import PCA
 from mercer.datasets import correlated_cloud
-from mercer.report.look import field, grid_over, ink, panels, paper, scatter, without_axes
+from mercer.look import field, grid_over, ink, panels, paper, scatter, without_axes
 from mercer.textbook import centre, pca_by_covariance, project
 
 SLIDES = "000 p. 44–45"

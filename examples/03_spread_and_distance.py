@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer import PCA
 from mercer.datasets import correlated_cloud
-from mercer.report.look import BLUE, ORANGE, faint, ink, panels, paper, scatter
+from mercer.look import BLUE, ORANGE, faint, ink, panels, paper, scatter
 from mercer.textbook import centre, projection_distance, projection_spread
 
 SLIDES = "000 p. 49–57"

@@ -12,8 +12,8 @@ import numpy as np
 from mercer import KernelPCA
 from mercer.datasets import moons
 from mercer.kernels import RBF
+from mercer.look import field, grid_over, ink, panels, paper, scatter, without_axes
 from mercer.readings.clustering import split_in_two
-from mercer.report.look import field, grid_over, ink, panels, paper, scatter, without_axes
 from mercer.textbook import gram_matrix, kernel_pca, rbf_kernel_of_length, training_scores
 
 SLIDES = "000 p. 75–76"

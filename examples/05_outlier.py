@@ -13,7 +13,7 @@ import numpy as np
 from mercer import KernelPCA, NoveltyDetector
 from mercer.datasets import moons
 from mercer.kernels import RBF
-from mercer.report.look import ORANGE, SKY, grid_over, ink, panels, paper, ramp, scatter
+from mercer.look import ORANGE, SKY, grid_over, ink, panels, paper, ramp, scatter
 from mercer.textbook import gram_matrix, kernel_pca, rbf_kernel_of_length, sum_of_projections
 
 SLIDES = "000 p. 77–78"

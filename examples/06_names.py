@@ -14,7 +14,7 @@ import numpy as np
 from mercer import KernelPCA
 from mercer.datasets import OOV, VOC, family
 from mercer.kernels import Spectrum
-from mercer.report.look import COLOURS, MARKERS, ink, panels, scatter
+from mercer.look import COLOURS, MARKERS, ink, panels, scatter
 from mercer.textbook import gram_matrix, kernel_pca, ngram_kernel, normalised_kernel, scores, training_scores
 
 SLIDES = "000 p. 79–81"

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from mercer import KernelPCA, clusters
 from mercer.datasets import three_clusters
-from mercer.report.look import field, grid_over, ink, panels, paper, scatter, without_axes
+from mercer.look import field, grid_over, ink, panels, paper, scatter, without_axes
 from mercer.textbook import gram_matrix, kernel_pca, rbf_kernel, training_scores
 
 SLIDES = "001, kernel PCA on artificial data"

@@ -12,7 +12,7 @@ import numpy as np
 from mercer import KernelPCA
 from mercer.datasets import rings
 from mercer.kernels import RBF
-from mercer.report.look import panels, scatter
+from mercer.look import panels, scatter
 from mercer.textbook import gram_matrix, kernel_pca, pca_by_svd, project, rbf_kernel_of_length, training_scores
 
 SLIDES = "004 fig. 8 · 003 · 001"

@@ -13,7 +13,7 @@ from scipy.stats import spearmanr
 from mercer import KernelPCA, LocallyLinearEmbedding
 from mercer.datasets import spiral
 from mercer.kernels import RBF
-from mercer.report.look import BLUE, ORANGE, PINK, SKY, ink, panels, paper, ramp, scatter
+from mercer.look import BLUE, ORANGE, PINK, SKY, ink, panels, paper, ramp, scatter
 from mercer.textbook import lle_embedding, lle_new_point, lle_weight_matrix
 
 SLIDES = "003, last pages"

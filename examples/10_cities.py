@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer import PCA
 from mercer.datasets import cities
-from mercer.report.look import BLUE, GREEN, PINK, faint, ink, panels, scatter
+from mercer.look import BLUE, GREEN, PINK, faint, ink, panels, scatter
 from mercer.textbook import pca_by_svd, project
 
 SLIDES = "004 fig. 2–3"

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from mercer import PCA
-from mercer.report.look import ink, panels, paper, ramp, without_axes
+from mercer.look import ink, panels, paper, ramp, without_axes
 from mercer.textbook import pca_by_svd, project, reconstruct
 
 SLIDES = "004 fig. 4"

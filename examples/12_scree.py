@@ -12,7 +12,7 @@ import numpy as np
 
 from mercer import PCA, suggest
 from mercer.datasets import us_arrests
-from mercer.report.look import BLUE, GREEN, ORANGE, PINK, RED, faint, ink, panels, paper
+from mercer.look import BLUE, GREEN, ORANGE, PINK, RED, faint, ink, panels, paper
 from mercer.textbook import pca_by_svd, proportion_of_variance, standardise
 
 SLIDES = "004 fig. 5 · 000 p. 43"

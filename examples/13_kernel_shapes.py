@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from mercer.report.look import faint, ink, panels
+from mercer.look import faint, ink, panels
 from mercer.textbook import gram_matrix, polynomial_kernel, rbf_kernel_of_length
 
 SLIDES = "004 fig. 6–7"

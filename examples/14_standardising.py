@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer import PCA
 from mercer.datasets import unequal_gaussian
-from mercer.report.look import RED, SKY, ink, panels, scatter
+from mercer.look import RED, SKY, ink, panels, scatter
 from mercer.textbook import pca_by_svd, spectral_decomposition, standardise
 
 SLIDES = "004 ex. 5"

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from mercer import PCA
-from mercer.report.look import BLUE, GREEN, ORANGE, faint, ink, panels
+from mercer.look import BLUE, GREEN, ORANGE, faint, ink, panels
 from mercer.textbook import pca_by_covariance
 
 SLIDES = "000 p. 41–43"

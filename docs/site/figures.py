@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 
 from docs.site.pages import ROOT
+from mercer.look import THEMES
 from mercer.report.gallery import Entry, make_entry
-from mercer.report.look import THEMES
 from mercer.threads import one_blas_thread
 
 ABOUT = """\

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mercer.displays.spectrum import SpectrumDisplay
     from mercer.functions.clusters import clusters
     from mercer.functions.contributions import contributions
+    from mercer.functions.health import doctor
     from mercer.functions.influence import influence
     from mercer.functions.locally_linear_embedding import locally_linear_embedding
     from mercer.functions.planning import plan
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from mercer.models.pca import PCA
     from mercer.readings.quality import co_ranking, continuity, quality, trustworthiness
     from mercer.sources.files import open_rows, open_texts
+    from mercer.sources.frames import open_table
     from mercer.store.files import load, save
     from mercer.store.headers import inspect
     from mercer.store.verdicts import verify
@@ -66,11 +68,13 @@ __all__ = [
     "continuity",
     "contributions",
     "convert",
+    "doctor",
     "influence",
     "inspect",
     "load",
     "locally_linear_embedding",
     "open_rows",
+    "open_table",
     "open_texts",
     "plan",
     "quality",
@@ -109,10 +113,12 @@ _HOMES = {
     "clusters": "mercer.functions.clusters",
     "contributions": "mercer.functions.contributions",
     "convert": "mercer.conversions.convert",
+    "doctor": "mercer.functions.health",
     "influence": "mercer.functions.influence",
     "inspect": "mercer.store.headers",
     "load": "mercer.store.files",
     "open_rows": "mercer.sources.files",
+    "open_table": "mercer.sources.frames",
     "open_texts": "mercer.sources.files",
     "plan": "mercer.functions.planning",
     "quality": "mercer.readings.quality",

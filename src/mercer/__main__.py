@@ -11,6 +11,7 @@ from mercer import errors, terminal
 def main() -> None:
     terminal.hold_standard_streams()
     terminal.MANNERS.quiet = terminal.MANNERS.debug = False  # until the command says otherwise
+    terminal.MANNERS.warned.clear()
     _end_cleanly_when_told_to()
     try:
         code = _run()

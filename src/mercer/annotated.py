@@ -27,17 +27,26 @@ class Annotations:
 
 def annotate(store: Any, told: Annotations, shape: tuple[int, int], dtype: Any) -> Any:
     """Loadings and variances, in place of those of an earlier fit, and scores that are still to be filled in."""
+    n_columns = 0 if told.used is None else len(store["var"][store["var"].attrs["_index"]])
     if told.variances:
         _forget(store, "uns", told.key)
         _forget(store, "varm", "PCs")
-        _mapping(store, f"uns/{told.key}", {"params": told.params, **told.variances})
+        _mapping(store, f"uns/{told.key}", {"params": {**told.params, **_mask(told, n_columns)}, **told.variances})
     if told.used is not None and told.loadings is not None:
-        n_columns = len(store["var"][store["var"].attrs["_index"]])
         kind = told.loadings.dtype if len(told.used) == n_columns else np.float64  # as scanpy has them
         loadings = np.zeros((n_columns, told.loadings.shape[1]), dtype=kind)
         loadings[told.used] = told.loadings
         _element(store, "varm", "PCs", loadings)
     return _element(store, "obsm", f"X_{told.key}", np.empty((0, 0)), shape, dtype)
+
+
+def _mask(told: Annotations, n_columns: int) -> dict[str, Array]:
+    """Which columns were features, if not all: a truth value for each. Of all, scanpy's None is not written at all."""
+    if told.used is None or len(told.used) == n_columns:
+        return {}
+    mask = np.zeros(n_columns, dtype=bool)
+    mask[told.used] = True
+    return {"mask_var": mask}
 
 
 def _forget(store: Any, group: str, name: str) -> None:

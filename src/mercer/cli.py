@@ -17,6 +17,7 @@ from mercer.commands.inverse import inverse
 from mercer.commands.novelty import novelty
 from mercer.commands.plan import plan
 from mercer.commands.plot import plot
+from mercer.commands.report import report
 from mercer.commands.stability import stability
 from mercer.commands.transform import transform
 from mercer.commands.tune import tune
@@ -49,7 +50,7 @@ def _options(
 
 _GROUPS = {
     "Fit and apply": (fit, transform, inverse, denoise, novelty),
-    "Understand": (components, influence, stability, plot),
+    "Understand": (components, influence, stability, plot, report),
     "Choose": (plan, tune),
     "Model files": (inspect, verify, convert),
     "About mercer": (doctor, demo),

@@ -19,24 +19,14 @@ import numpy as np
 
 from mercer.annotated import Annotations, annotate
 from mercer.arrays import Array, arrow, hdf5
-from mercer.errors import CannotWrite, WrongUse
+from mercer.errors import CannotWrite, MercerError, WrongUse, counted
 from mercer.parts import clear_abandoned, keep, keep_name, locked, new_part
 from mercer.terminal import end_quietly, plain
 
 __all__ = [
-    "Annotations",
-    "Labels",
-    "lasting_file",
-    "make_place",
-    "outlet",
-    "refuse_no_copy",
-    "refuse_place",
-    "refuse_same_file",
-    "refuse_taken",
-    "refuse_unwritable",
-    "whole_file",
-    "write_whole",
-]
+    "Annotations", "Labels", "lasting_file", "make_place", "outlet", "refuse_no_copy", "refuse_place", "refuse_same_file",
+    "refuse_taken", "refuse_unwritable", "whole_file", "write_whole",
+]  # fmt: skip
 
 _Sink = Callable[[Array], None]
 _NO_COPY = "scores are added to a copy of the .h5ad file that rows are read from, and these are none of its rows."
@@ -230,13 +220,24 @@ def _guarded(write: _Sink, path: Path) -> _Sink:
 
 
 def _to_standard_output(table: _Table) -> Iterator[_Sink]:
-    """As CSV; who reads it may stop whenever they like."""
+    """As CSV; who reads it may stop whenever they like. What ends it after some rows says how many are there."""
+    written = list[int]()
     try:
         with _csv(sys.stdout.buffer, table) as sink:
-            yield sink
+
+            def counting(block: Array) -> None:
+                sink(block)
+                written.append(len(block))
+
+            yield counting
         sys.stdout.flush()
     except BrokenPipeError:
         end_quietly()
+    except (MercerError, ValueError) as error:
+        if written:
+            there = f"Standard output has {sum(written):,} of {counted(table.n_rows, 'row')} already"
+            error.args = (f"{error} {there}; name a file to have all or none.",)
+        raise
 
 
 def refuse_unwritable(path: Path) -> None:
@@ -349,12 +350,19 @@ def _packed(kind: Any, file: Any, table: _Table) -> Iterator[_Sink]:
 
 @contextmanager
 def _csv(file: Any, table: _Table, delimiter: str = ",") -> Iterator[_Sink]:
-    csv = arrow("csv")
-    # Arrow would put every name into quotes.
-    file.write((delimiter.join(_quoted_if_need_be(name, delimiter) for name in table.columns) + "\n").encode())
+    """The first line is written with the first rows: if those are bad, nothing is."""
+    csv, names = arrow("csv"), [_quoted_if_need_be(name, delimiter) for name in table.columns]  # Arrow would quote all
+    first = [f"{delimiter.join(names)}\n".encode()]
     options = csv.WriteOptions(include_header=False, delimiter=delimiter)
     with csv.CSVWriter(file, table.schema(), write_options=options) as writer:
-        yield table.batches(writer.write_batch)
+        write = table.batches(writer.write_batch)
+
+        def sink(block: Array) -> None:
+            file.write(first.pop() if first else b"")
+            write(block)
+
+        yield sink
+        file.write(first.pop() if first else b"")
 
 
 def _quoted_if_need_be(name: str, delimiter: str) -> str:

@@ -4,10 +4,20 @@ import errno
 import os
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["MANNERS", "end_quietly", "forgiving", "hold_standard_streams", "plain", "put", "say", "silence"]
+__all__ = [
+    "MANNERS",
+    "end_quietly",
+    "forgiving",
+    "hold_standard_streams",
+    "plain",
+    "put",
+    "say",
+    "say_warning",
+    "silence",
+]
 
 
 @dataclass
@@ -16,6 +26,7 @@ class _Manners:
 
     quiet: bool = False  # nothing but warnings and errors
     debug: bool = False  # errors with the lines that led to them
+    warned: list[str] = field(default_factory=list)  # warnings that were said
 
 
 MANNERS = _Manners()
@@ -38,6 +49,12 @@ def say(text: object, *, always: bool = False) -> None:
         print(plain(text, keep="\n"), file=sys.stderr, flush=True)
     except (OSError, ValueError):  # a full disk, a reader that is gone, a closed stream
         silence(2)
+
+
+def say_warning(text: str) -> None:
+    """A warning as a line of its own, which is kept for who reads figures instead of lines."""
+    MANNERS.warned.append(text)
+    say(f"warning: {text}", always=True)
 
 
 def put(text: object) -> None:

@@ -382,3 +382,16 @@ def test_ctrl_c_leaves_no_file(home, tmp_path):
     words = ["mercer", "transform", "pca.mercer", "new.csv", "-o", str(tmp_path / "s.csv")]
     done = branch(words, before=interrupted)
     assert done.returncode == 130 and "Traceback" not in done.stderr and not list(tmp_path.iterdir())
+
+
+def test_a_bad_row_leaves_nothing_on_standard_output_or_says_what_is_there(home, tmp_path, monkeypatch):
+    table = USUAL.copy()
+    table.loc[25, "b"] = np.nan
+    table.to_csv(tmp_path / "bad.csv", index=False)
+    line = f"transform pca.mercer {tmp_path / 'bad.csv'} -q"
+    done = run_in(home, line)
+    assert (done.returncode, done.stdout) == (3, "") and "missing value" in done.stderr
+    monkeypatch.setattr("mercer.models.base.rows_at_a_time", lambda width: 10)
+    done = run_in(home, line)
+    assert done.returncode == 3 and len(done.stdout.splitlines()) == 1 + 20
+    assert f"Standard output has 20 of {len(table)} rows already" in done.stderr

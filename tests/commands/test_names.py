@@ -12,7 +12,7 @@ from PIL import Image
 import mercer
 from mercer.commands.opening import Wanted
 from mercer.errors import BadData
-from support.branches import branch
+from support.branches import branch, run, run_code
 from support.single_cell import write_h5ad
 
 RNG = np.random.default_rng(1)
@@ -132,3 +132,37 @@ def test_how_a_file_was_read_can_be_noted_and_read_back():
 def test_notes_that_are_wrong_are_refused(notes):
     with pytest.raises(BadData, match="no way to read a file"):
         Wanted.from_notes(notes, "x.csv")
+
+
+def test_a_number_can_be_a_label_of_a_fit_and_a_feature_can_be_one_of_a_picture(tmp_path):
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 3)), columns=list("abc")).round(6)
+    table.to_csv(tmp_path / "x.csv", index=False)
+    for columns in ([], ["--columns", "a,b,c"]):
+        done = run("fit", tmp_path / "x.csv", "--method", "pca", "--label", "c", *columns, "-o", tmp_path / "s.csv")
+        assert (
+            done.returncode == 0 and "reading: 'c' is written along (--label, --keep), and so no feature" in done.stderr
+        )
+        assert list(pd.read_csv(tmp_path / "s.csv")) == ["c", "pca0", "pca1"]
+    assert run("fit", tmp_path / "x.csv", "--method", "pca", "--save", tmp_path / "m.mercer", "-q").returncode == 0
+    done = run("transform", tmp_path / "m.mercer", tmp_path / "x.csv", "--label", "c", "-o", tmp_path / "s.csv")
+    found = pd.read_csv(tmp_path / "s.csv")
+    assert done.returncode == 0 and "no feature" not in done.stderr and list(found) == ["c", "pca0", "pca1", "pca2"]
+    assert found["c"].tolist() == table["c"].tolist()
+    done = run("plot", tmp_path / "m.mercer", tmp_path / "x.csv", "--label", "c", "-o", tmp_path / "p.svg")
+    assert done.returncode == 0, done.stderr
+
+
+def test_weights_are_a_column_of_obs(tmp_path):
+    X = np.random.default_rng(0).poisson(3.0, size=(40, 5)).astype(float)
+    path = write_h5ad(tmp_path / "cells.h5ad", X)
+    line = ["fit", path, "--method", "pca", "-d", "2", "--weights", "depth", "-o", tmp_path / "s.npy"]
+    done = run(*line)
+    assert done.returncode == 0, done.stderr
+    theirs = mercer.PCA(2).fit(X, sample_weight=np.arange(40) * 1.5).transform(X)
+    assert_allclose(np.load(tmp_path / "s.npy"), theirs, atol=1e-6 * np.abs(theirs).max())
+    shown = run(*line, "--show-code").stdout
+    assert run_code(shown.replace("s.npy", "t.npy"), tmp_path).returncode == 0
+    assert_allclose(np.load(tmp_path / "t.npy"), np.load(tmp_path / "s.npy"))
+    for name, words in (("type", "has no numbers"), ("batch", "NaN"), ("gene1", "has no column 'gene1'")):
+        done = run("fit", path, "--method", "pca", "--weights", name, "-o", tmp_path / "u.npy")
+        assert done.returncode == 3 and words in done.stderr, done.stderr

@@ -1,8 +1,10 @@
 """`mercer plot`: pictures of saved models, and one sentence where there is none."""
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import mercer
 from displays.conftest import COLUMNS, GROUPS, ROWS
 from mercer import PCA, KernelPCA
 from mercer.cli import app
@@ -94,3 +96,20 @@ def test_a_picture_takes_no_place_of_a_model_or_of_rows(files):
     with pytest.raises(WrongUse):
         run(files / "pca.mercer", files / "rows.csv", "-o", files / "rows.csv")
     assert (files / "rows.csv").read_bytes() == before
+
+
+def test_rows_of_a_file_bring_labels_and_names_to_their_picture(tmp_path):
+    """Whole numbers are classes with whole names; what is given goes before what is beside the rows."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(30, 3)), columns=list("abc"))
+    table.assign(who=[f"r{i}" for i in range(30)], kind=[0, 1, 2] * 10).to_csv(tmp_path / "x.csv", index=False)
+    rows = mercer.open_rows(tmp_path / "x.csv", label="kind")
+    model = mercer.PCA(2).fit(rows)
+    display = model.plot(rows)
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["0", "1", "2"]
+    assert any("r7" in text.get_text() for text in display.ax_.texts)
+    display = model.plot(rows, ["u", "v"] * 15, names=False)
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["u", "v"]
+    assert not any("r7" in text.get_text() for text in display.ax_.texts)
+    with pytest.raises(WrongUse, match="names=True draws the names that rows of a file have"):
+        model.plot(table, names=True)

@@ -12,11 +12,12 @@ import pandas as pd
 import pytest
 import typer
 
+import mercer
 from mercer.cli import app
-from mercer.commands import health
 from mercer.commands.answers import as_document
 from mercer.commands.script import Script
 from mercer.commands.wording import in_options
+from mercer.functions import health
 from support.branches import branch, refuse_raw_text, run_code
 
 COMMANDS = typer.main.get_command(app).commands
@@ -49,8 +50,13 @@ LINES = [
     "transform m.mercer new.csv -o OUT",
     "inverse m.mercer scores.csv -o OUT",
     "denoise m.mercer new.csv -o OUT",
+    "denoise m.mercer new.csv --error -o OUT",
     "plot m.mercer x.csv -o picture.svg",
     "plot m.mercer --kind scree -o picture.svg",
+    "plot m.mercer named.csv --id who --label kind --names --ellipse hull -o picture.svg",
+    "report m.mercer named.csv --id who --label kind -o picture.html",
+    "report m.mercer -o picture.html",
+    "fit x.csv --method pca -d 2 --report picture.html",
     "inspect m.mercer",
     "verify m.mercer",
     "convert m.mercer -o weights.csv",
@@ -58,7 +64,7 @@ LINES = [
     "demo --only 2 --out .",
     "doctor",
 ]
-SILENT = "--dry-run", "plot", "convert"  # what is asked for is said, or goes to files of other kinds
+SILENT = "--dry-run", "plot", "report", "convert"  # what is asked for is said, or goes to files of other kinds
 PUTS = [line for line in LINES if "OUT" not in line and not any(word in line for word in SILENT)]
 
 
@@ -104,8 +110,25 @@ def test_json_is_one_document_alone_on_standard_output(folder, line):
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
     assert isinstance(found, dict) and found
+    assert said_warnings(done) == [" ".join(one.split()) for one in found["warnings"]]
     if line.endswith("OUT"):
         assert "out.csv" in found.values()
+
+
+def said_warnings(done):
+    """Those on standard error, each once."""
+    lines = [line.removeprefix("warning: ") for line in done.stderr.splitlines() if line.startswith("warning: ")]
+    return [" ".join(line.split()) for line in dict.fromkeys(lines)]
+
+
+def test_json_has_the_warnings_that_were_said(folder):
+    table = NUMBERS.assign(nr=range(60), same=1.0, big=NUMBERS["a"] * 1e6, word=["u", "v"] * 30)
+    table.to_csv(folder / "odd.csv", index=False)
+    done = run_in(folder, "fit odd.csv --method pca -d 2 -o OUT --json --quiet")
+    found = json.loads(done.stdout)["warnings"]
+    assert done.returncode == 0 and found == said_warnings(done) and len(found) == 4
+    for words in ("'nr'", "'same' is constant", "'big'", "'word'"):
+        assert any(words in one for one in found), words
 
 
 @pytest.mark.parametrize("line", [line for line in LINES if "OUT" in line])
@@ -185,13 +208,19 @@ def test_the_code_that_is_shown_runs_and_finds_the_same(folder, line):
     assert done.returncode == ran.returncode == 0, ran.stderr
     if line.endswith("OUT"):
         pd.testing.assert_frame_equal(pd.read_csv(folder / "out.csv"), pd.read_csv(folder / "other.csv"))
-    elif line.startswith("plot"):
-        assert (folder / "picture.svg").read_bytes() == (folder / "other.svg").read_bytes()
+    elif "picture." in line:
+        kind = line.rpartition(".")[2]
+        assert in_pictures(folder / f"picture.{kind}") == in_pictures(folder / f"other.{kind}")
     elif line.startswith(("plan", "tune", "convert")) or "--dry-run" in line:  # times of this machine; files
         assert ran.stdout.strip()
     else:
         told = [ran.stdout.split(), in_options(ran.stdout).split()]
         assert done.stdout.split() in told and done.stdout
+
+
+def in_pictures(path):
+    """A picture as it is; of a page its pictures, as its words name the file it was asked for by."""
+    return re.findall(r'src(?:set)?="[^"]*"', path.read_text()) or path.read_bytes()
 
 
 @pytest.mark.parametrize("line", [line for line in LINES if "--save" in line])
@@ -203,20 +232,17 @@ def test_the_code_that_is_shown_keeps_the_same_file(folder, line):
     assert run_code(shown, folder).returncode == 0 and (folder / "kept.mercer").read_bytes() == kept
 
 
-INSIDE = {
-    "inverse": "going_back",
-    "denoise": "going_back",
-    "novelty": "novel_rows",
-    "plot": "drawing",
-    "doctor": "health",
-}
+PUBLIC = {"mercer", "mercer.kernels", "mercer.report", "pathlib", "sys"}  # the gallery has no other name
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_the_code_that_is_shown_has_public_names_alone_but_where_there_are_none(folder, line):
+def test_the_code_that_is_shown_has_public_names_alone(folder, line):
     shown = run_in(folder, f"{line} --show-code").stdout
-    inside = re.findall(r"^from mercer\.commands\.(\w+) import", shown, re.M)
-    assert inside in ([], [INSIDE.get(line.split()[0])])
+    for module, names in re.findall(r"^(?:from (\S+) )?import (.+)$", shown, re.M):
+        assert {module} - {""} <= PUBLIC and (module or names in PUBLIC)
+        if module == "mercer":
+            assert set(names.split(", ")) <= set(mercer.__all__)
+        assert module != "mercer.report" or line.startswith("demo")
 
 
 def test_code_for_standard_output_writes_what_the_command_writes(folder):
@@ -259,7 +285,7 @@ def test_a_script_writes_kernels_and_models_with_what_is_not_usual_about_them():
 
 def test_doctor_names_what_is_missing_with_the_line_that_brings_it(monkeypatch):
     monkeypatch.setattr(health, "_PARTS", {"no-such-part": ("wonders", "magic")})
-    found = health.examine()
+    found = health.doctor()
     assert found.parts["no-such-part"]["version"] is None and not found.wrong
     assert 'no-such-part: not installed; for wonders: pip install "mercer[magic]"' in str(found)
 

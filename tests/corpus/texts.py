@@ -185,7 +185,7 @@ REFUSED = [
          **said(id="Name")),
     Case("a label that is not there", "species,a\nx,1\nx,2\n", words=r"no column 'spezies'.*Did you mean 'species'\?",
          **said(label="spezies")),
-    Case("a feature that is a label", CSV, words="as a feature, and as what is none", **said(columns="a", label="a")),
+    Case("a feature that names rows", CSV, words="as a feature, and as the names of rows", **said(columns="a", id="a")),
     Case("no column of numbers", "a,b\nx,y\nz,w\n", words="has no columns of numbers, but columns that are no numbers"),
     Case("a label and nothing else", "l\n1\n2\n", words="0 columns|nothing to fit", **said(label="l")),
     Case("numbers with a word among them", "a,b\n1,2\n3,4\n5,oops\n", words=r"no numbers: 'b' .*'oops' in line 4"),

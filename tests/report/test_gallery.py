@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from mercer.errors import WrongUse
+from mercer.look import THEMES, as_png
 from mercer.report import gallery
-from mercer.report.look import THEMES, as_png
 
 SCRIPTS = gallery.scripts()
 every_script = pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)

@@ -92,6 +92,8 @@ def test_scores_loadings_and_variances_are_where_scanpy_has_them(path, tmp_path)
         params = store["uns/pca/params"]
         assert params["zero_center"][()] and not params["use_highly_variable"][()]
         assert params["layer"].asstr()[()] == "twice"
+        assert params["mask_var"][...].tolist() == [j != 3 for j in range(12)]  # as scanpy, of a mask that is given
+        assert params["mask_var"].attrs["encoding-type"] == "array" and params["mask_var"].dtype == bool
         kinds = {name: store[name].attrs["encoding-type"] for name in ("obsm/X_pca", "uns/pca", "uns/pca/params")}
         assert kinds == {"obsm/X_pca": "array", "uns/pca": "dict", "uns/pca/params": "dict"}
         assert params["layer"].attrs["encoding-type"] == "string"

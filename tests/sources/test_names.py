@@ -15,6 +15,7 @@ import mercer
 from mercer.errors import BadData, MercerWarning, NoRoom, WrongUse
 from mercer.sources import beside, encodings
 from mercer.sources.beside import Column
+from mercer.sources.faults import look_like_numbers
 from mercer.sources.frames import open_table
 from support.peak import needs_peaks, peak_of
 
@@ -393,3 +394,39 @@ def test_packed_tables_keep_to_the_limit(tmp_path):
 def test_kept_texts_become_what_all_of_them_are(tmp_path, texts, cells):
     (tmp_path / "x.csv").write_text("k,a\n" + "".join(f"{text},{i}\n" for i, text in enumerate(texts)))
     assert list(mercer.open_rows(tmp_path / "x.csv", keep="k").beside["k"]) == cells
+
+
+def test_tables_of_all_kinds_take_the_first_different_texts_for_names_as_rows_do(tmp_path):
+    (tmp_path / "x.csv").write_text("size,who,color\n1,ann,red\n2,bob,blue\n3,cid,red\n")
+    table = open_table(tmp_path / "x.csv")
+    assert (list(table.row_names), table.heading, table.names) == (["ann", "bob", "cid"], "who", ["size", "color"])
+    assert "'who' names rows, whose texts are all different (--id)" in table.notes[-1]
+    assert open_table(tmp_path / "x.csv", columns=["who", "size"]).row_names is None
+    assert open_table(tmp_path / "x.csv", drop=["who"]).row_names is None  # the next one is not
+    assert open_table(tmp_path / "x.csv", id="size").names == ["who", "color"]
+    (tmp_path / "one.csv").write_text("who\nann\nbob\n")
+    assert open_table(tmp_path / "one.csv").names == ["who"]  # else there would be nothing to compare
+
+
+@pytest.mark.parametrize(
+    ("texts", "meant"),
+    [
+        (["1A", "2B", "3C"], False),
+        (["1A", "2A", "3A"], False),
+        (["10kg", "1AB"], False),
+        (["3 kg", "4 kg"], True),
+        (["3mm", "12mm"], True),
+        (["5 A", "6 A"], True),
+        (["3%", "4%"], True),
+        (["€3", "€4"], True),
+        (["1,5", "2,25"], True),
+    ],
+)
+def test_letters_behind_numbers_are_a_unit_if_all_have_the_same(texts, meant):
+    assert look_like_numbers(texts) is meant
+
+
+def test_names_that_begin_with_a_digit_are_names(tmp_path):
+    (tmp_path / "x.csv").write_text("well,a,b\n1A,1,2\n1B,2,1\n2A,4,4\n")
+    rows = mercer.open_rows(tmp_path / "x.csv")
+    assert list(rows.row_names) == ["1A", "1B", "2A"] and rows.shape == (3, 2)

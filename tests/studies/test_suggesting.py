@@ -500,3 +500,21 @@ def test_the_unit_of_the_rows_changes_no_rule_wherever_variances_are_numbers(mak
         assert {one.rule: one.k for one in said.opinions} == {one.rule: one.k for one in usual.opinions}, exponent
         assert said.consensus == usual.consensus
     assert seen == 5
+
+
+@quiet
+@pytest.mark.parametrize("power", [-500, 500, 505, 507, 508, 510, 512])
+def test_the_largest_and_smallest_numbers_are_counted_as_others_are_or_refused(power):
+    """Rules are of shares, and so is a share of the variance: a power of two changes nothing but the exponent."""
+    rng = np.random.default_rng(2)
+    few, many = rng.normal(size=(60, 4)), rng.normal(size=(2000, 5))
+    for ask in (
+        lambda scale: [one.k for one in suggest(PCA(2).fit(scale * few), scale * few).opinions],
+        lambda scale: PCA(0.9).fit(scale * many).n_components_,
+    ):
+        try:
+            found = ask(2.0**power)
+        except BadData as error:
+            assert power > 500 and "far too large" in str(error)
+        else:
+            assert found == ask(1.0)

@@ -21,6 +21,7 @@ import mercer.commands.fitting  # what commands import when they run: branches n
 import mercer.commands.health
 import mercer.commands.novel_rows
 import mercer.commands.planning
+import mercer.commands.reporting
 import mercer.commands.sureness
 import mercer.commands.tuning
 import mercer.functions.planning

@@ -3,10 +3,9 @@
 import numpy as np
 from scipy.stats import spearmanr
 
-from mercer import PCA, KernelPCA, LocallyLinearEmbedding
+from mercer import PCA, KernelPCA, LocallyLinearEmbedding, look
 from mercer.datasets import correlated_cloud, rings, spiral
 from mercer.kernels import RBF
-from mercer.report import look
 
 
 def data():

@@ -3,8 +3,7 @@
 import numpy as np
 from sklearn.datasets import load_iris
 
-from mercer import KernelPCA, influence
-from mercer.report import look
+from mercer import KernelPCA, influence, look
 
 
 def draw():

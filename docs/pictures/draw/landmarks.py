@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from benchmarks.kernel_pca.choosing_landmarks import COUNTS, DATA, FLOOR, PIVOTS, SEEDS, STUDY, SYSTEMS, K, N
-from mercer.report import look
+from mercer import look
 
 
 def draw(rows, results):

@@ -9,7 +9,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from mercer.report import look
+from mercer import look
 
 COMMANDS = (
     "mercer fit penguins.csv --method pca -d 2 --standardize --label species --drop island --drop sex "

@@ -3,7 +3,7 @@
 import json
 
 from benchmarks.kernel_pca.suites import LARGE
-from mercer.report import look
+from mercer import look
 
 # Rows and minutes as reported in scikit-learn/scikit-learn#18013 (30 features, radial kernel); 50 000 rows were killed.
 REPORTED = {10_000: 5, 20_000: 6, 30_000: 52}

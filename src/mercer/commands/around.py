@@ -11,7 +11,7 @@ from typing import Any
 from mercer.commands.wording import in_options
 from mercer.errors import BadData, MercerError, WrongUse
 from mercer.outlets import refuse_same_file, refuse_unwritable
-from mercer.terminal import plain, say
+from mercer.terminal import plain, say, say_warning
 
 _STARTS = {
     b"PAR1": ".parquet",
@@ -104,7 +104,7 @@ def warnings_as_lines(path: Path, name: str) -> Iterator[list[str]]:
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
         if str(message) not in known:
             known.append(str(message))
-            say(in_options(f"warning: {_called(str(message), path, name)}"), always=True)
+            say_warning(in_options(_called(str(message), path, name)))
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")

@@ -22,7 +22,7 @@ from mercer.models.lle import LocallyLinearEmbedding
 from mercer.models.pca import PCA
 from mercer.sources.items import Items
 from mercer.sources.row_numbers import about_index, about_steps_of_one, counting, first_rows, is_index
-from mercer.terminal import say
+from mercer.terminal import say, say_warning
 
 __all__ = [
     "Asked",
@@ -106,9 +106,7 @@ class Asked:
         model = script.set("model", script.call(_MODELS[self.method].__name__, **params))
         weight = {}
         if self.wanted.weights is not None:
-            how = {"columns": [self.wanted.weights]} | _about_text(self.wanted)
-            column = script.call("open_rows", self.wanted.data, **how)
-            weight = {"sample_weight": script.set("weights", Piece(f"{column.text}.load()[:, 0]"))}
+            weight = {"sample_weight": script.set("weights", _written_weights(script, self.wanted))}
         return rows, model, weight
 
     def _at_most(self, usual: int, rows: Piece) -> Piece:
@@ -152,7 +150,7 @@ def _tell_of_row_numbers(items: Items) -> list[str]:
         name = j if rows.names is None else rows.names[j]
         said.append(about_index(name) if is_index(block[0, j], name) else about_steps_of_one(name))
         drop = "." if rows.names is None else f": --drop {shlex.quote(rows.names[j])}"
-        say(f"warning: {said[-1].removesuffix('.')}{drop}", always=True)
+        say_warning(f"{said[-1].removesuffix('.')}{drop}")
     return said
 
 
@@ -163,6 +161,15 @@ def _about_text(wanted: Wanted) -> dict[str, Any]:
     """How a text file is read, whichever part of it."""
     ways = ("header", "delimiter", "decimal", "encoding", "format")
     return {name: value for name, value in wanted.as_notes().items() if name in ways}
+
+
+def _written_weights(script: Script, wanted: Wanted) -> Piece:
+    """The column of weights: one of numbers, or of obs of a .h5ad file."""
+    name = wanted.weights
+    if wanted.is_of_cells:
+        return Piece(f"list({script.call('open_rows', wanted.data, keep=name).text}.beside[{name!r}])")
+    column = script.call("open_rows", wanted.data, columns=[name], **_about_text(wanted))
+    return Piece(f"{column.text}.load()[:, 0]")
 
 
 def refuse_standard_input(wanted: Wanted) -> None:
@@ -184,13 +191,12 @@ def write_file(script: Script, wanted: Wanted, kind: str, name: str = "", memory
     """A line that opens what is wanted: rows, texts or a table."""
     refuse_standard_input(wanted)
     how = wanted.as_notes() | ({} if memory is None else {"memory_limit": memory})
-    weights, text, _ = how.pop("weights", None), how.pop("text", None), how.pop("table", None)
+    _, text, _ = how.pop("weights", None), how.pop("text", None), how.pop("table", None)
     if kind == "texts":
         column = {} if text is None else {"column": text}
         return script.set(name or "texts", script.call("open_texts", wanted.data, **column | how))
-    if weights is not None:
-        how["drop"] = [*how.get("drop", []), weights]
+    if wanted.weights_among_features:
+        how["drop"] = [*how.get("drop", []), *wanted.weights_among_features]
     if kind == "tables":
-        path = script.call("Path", wanted.data, module="pathlib")
-        return script.set(name or "table", script.call("open_table", path, module="mercer.sources.frames", **how))
+        return script.set(name or "table", script.call("open_table", wanted.data, **how))
     return script.set(name or "rows", script.call("open_rows", wanted.data, **how))

@@ -8,6 +8,7 @@ from mercer.commands.answers import Answer
 from mercer.commands.asked import Asked
 from mercer.commands.asked_again import AskedAgain
 from mercer.commands.labels import column_beside, labels_of
+from mercer.commands.scales import tell_of_columns
 from mercer.commands.script import Script
 from mercer.commands.wording import in_options
 from mercer.errors import NoRoom, WrongUse
@@ -52,6 +53,7 @@ class Count:
             y = None if self.labels is None else labels_of(opened.items, self.labels)
             model, items, weight = opened.model, opened.items, opened.weight
             if not self.asked.fitted:
+                tell_of_columns(items, model)
                 _fit(model, self.asked.method, items, weight, opened.at_most(_MANY))
             found = suggest(model, items, y, share=self.share, sample_weight=weight, random_state=self.seed)
         return Answer(_figures(found), in_options(str(found)))

@@ -10,21 +10,20 @@ from mercer.commands.around import as_bad_data, warnings_as_lines
 from mercer.commands.kept import Kept
 from mercer.commands.opening import Wanted
 from mercer.commands.script import Piece, Script
+from mercer.displays.along import MOST_NAMES, NAMED, has_names
 from mercer.displays.asking import under
 from mercer.displays.biplot import SCALINGS
 from mercer.displays.canvas import THEMES, check_kind, check_size
 from mercer.displays.contribution import OF
-from mercer.displays.kinds import LABELLED, display_of, first_kind, plot
+from mercer.displays.kinds import display_of, first_kind, plot
 from mercer.errors import WrongUse, in_short
 from mercer.outlets import make_place, refuse_same_file
 from mercer.readings.regions import REGIONS
-from mercer.sources.cells import as_cells, things_of
 from mercer.sources.items import Items
 from mercer.terminal import plain, say
 
-__all__ = ["Asked", "Draw", "drawn"]
+__all__ = ["Asked", "Draw"]
 
-_MOST_NAMES = 60  # of rows, that are drawn unasked: more of them cover the points
 _WORDS = {"theme": THEMES, "ellipse": REGIONS, "scaling": SCALINGS, "of": OF}
 
 
@@ -68,9 +67,9 @@ class Draw:
             rows, model = Piece("None"), script.set("model", script.call("load", kept.path))
         else:
             model, rows = kept.write(script, kept.wanted(self.typed), kept.columns, kept.kind)
-        display = script.call(
-            "drawn", model, rows, self.asked.kind, options, self.asked.names, module="mercer.commands.drawing"
-        )
+        given = {"kind": self.asked.kind, "names": self.asked.names} | options
+        said = {name: value for name, value in given.items() if value is not None}
+        display = script.call(f"{model.text}.plot", *([] if self.typed is None else [rows]), **said)
         script.add(script.call(f"{display.text}.save", out, self.dpi).text)
         return str(script)
 
@@ -97,11 +96,11 @@ class Draw:
         out, kept, options = self._checked()
         if self.typed is None:
             with warnings_as_lines(kept.path, plain(kept.path)), as_bad_data(kept.path, plain(kept.path)):
-                display = drawn(kept.model, None, self.asked.kind, options, self.asked.names)
+                display = _drawn(kept.model, None, self.asked.kind, options, self.asked.names)
                 display.save(out, self.dpi)
         else:
             with kept.opened(kept.wanted(self.typed), kept.columns, kept.kind) as new:
-                display = drawn(kept.model, new.items, self.asked.kind, options, self.asked.names)
+                display = _drawn(kept.model, new.items, self.asked.kind, options, self.asked.names)
                 display.save(out, self.dpi)
         notes = [note.replace(r"\$", "$") for note in display.notes_]
         for note in notes:
@@ -110,36 +109,14 @@ class Draw:
         return Answer({"model": kept.path, "picture": out, "display": type(display).__name__, "notes": notes})
 
 
-def drawn(model: Any, items: Items | None, kind: str | None, options: dict[str, Any], names: bool | None = None) -> Any:
-    """The display, with labels and names of rows where it shows them: asked for, or of few rows."""
+def _drawn(model: Any, items: Items | None, kind: str | None, options: dict[str, Any], names: bool | None) -> Any:
+    """The display; said where there are too many rows to name them unasked."""
     kind = first_kind(model, items) if kind is None else kind
     _refuse_strange(kind, options)
-    beside = {} if items is None else {name: _labels(items, name) for name in items.beside}
-    y: Any = None
-    if kind == "metadata":
-        y = beside or None
-    elif kind in LABELLED and beside:
-        y = next(iter(beside.values()))
-    takes = signature(display_of(kind).from_estimator).parameters
-    of_rows = options.get("of") == "rows"  # of which only the largest are drawn
-    if items is None or items.row_names is None or "names" not in takes:
-        return plot(model, items, y, kind, options)
-    if of_rows or (kind in ("scores", "novelty") and _named(items, names)):
-        options = options | {"names": [str(name) for name in items.row_names]}
-    return plot(model, items, y, kind, options)
-
-
-def _named(items: Items, asked: bool | None) -> bool:
-    """Whether names of rows are drawn; said where there are too many to draw them unasked."""
-    if asked is None and len(items) > _MOST_NAMES:
-        say(f"{len(items):,} rows are too many to name each: --names draws the names that find room.")
-        return False
-    return asked is not False
-
-
-def _labels(items: Items, column: str) -> list[Any]:
-    """Of a column beside the rows; what is empty is no label."""
-    return [None if label == "" else label for label in things_of(as_cells(list(items.beside[column])))]
+    if names is None and kind in NAMED and has_names(items) and len(items or ()) > MOST_NAMES:
+        say(f"{len(items or ()):,} rows are too many to name each: --names draws the names that find room.")
+    asked = {} if names is None or kind not in NAMED else {"names": names}
+    return plot(model, items, None, kind, options | asked)
 
 
 def _refuse_strange(kind: str, options: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from mercer.commands.answers import Answer
 from mercer.commands.asked import Asked
 from mercer.commands.asked_again import AskedAgain
 from mercer.commands.opening import is_of_tables, is_of_texts
+from mercer.commands.scales import tell_of_columns
 from mercer.commands.script import Piece, Script
 from mercer.commands.wording import in_options
 from mercer.errors import WrongUse
@@ -52,6 +53,7 @@ class Drive:
             if not self.asked.fitted:
                 if model.n_components is None:
                     model.n_components = opened.at_most(_USUAL)
+                tell_of_columns(items, model)
                 model.fit(items, sample_weight=opened.weight)
             X = None if hasattr(model, "X_fit_") else items
             names = items.as_rows().names if items is not None and items.kind == "rows" else None

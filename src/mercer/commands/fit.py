@@ -1,5 +1,6 @@
 """`mercer fit`: the rows of a file, and the scores of them."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,6 +17,10 @@ def fit(
     data: given.DataOrTexts,
     out: given.ScoresOut = None,
     save: given.Save = None,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", readable=False, help="Where to write a page about the fit: page.html."),
+    ] = None,
     method: given.Method = "kpca",
     components: given.Components = None,
     standardize: given.Standardize = False,
@@ -25,9 +30,10 @@ def fit(
 ) -> Job:
     """PCA, kernel PCA or locally linear embedding of a file: the plan, the scores, and a certificate.
 
-    Talk goes to stderr, scores to --out or stdout; with --save, scores are written if --out is given (- is stdout).
+    Talk goes to stderr, scores to --out or stdout; with --save or --report, scores are written if --out is given (- is
+    stdout).
     """
     from mercer.commands.asked import Asked
     from mercer.commands.fitting import Fit
 
-    return Fit(Asked.typed(context, data), out, save, only_plan=dry_run)
+    return Fit(Asked.typed(context, data), out, save, report, only_plan=dry_run)

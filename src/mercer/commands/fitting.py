@@ -10,14 +10,13 @@ from mercer.commands.answers import Answer
 from mercer.commands.around import place_for, tell_of_bare_numbers
 from mercer.commands.asked import Asked, Opened, made_model
 from mercer.commands.kept import keep_model, noted, notes_of, place_for_model
+from mercer.commands.reporting import place_for_page
+from mercer.commands.scales import tell_of_columns
 from mercer.commands.script import Script
 from mercer.commands.wording import in_options
-from mercer.errors import NotVerified, WrongUse, counted, listed
+from mercer.errors import NotVerified, WrongUse, listed
 from mercer.models.lle import LocallyLinearEmbedding
-from mercer.models.pca import PCA
-from mercer.readings.columns import about_unit, constant
-from mercer.sources.items import Items
-from mercer.sources.row_numbers import first_rows
+from mercer.report.writing import write_report
 from mercer.terminal import plain, say
 
 __all__ = ["Fit", "figures_of"]
@@ -32,12 +31,13 @@ class Fit:
     asked: Asked
     out: Path | None
     save: Path | None = None
+    report: Path | None = None
     only_plan: bool = False
 
     @property
     def _scores_wanted(self) -> bool:
         """A model that is kept can tell them at any time."""
-        return self.out is not None or self.save is None
+        return self.out is not None or (self.save is None and self.report is None)
 
     @property
     def fills_stdout(self) -> bool:
@@ -57,6 +57,8 @@ class Fit:
             notes = notes_of(self.asked.wanted, self.asked.params)
             said: dict[str, Any] = {"notes": notes} if notes else {}
             script.add(script.call("save", model, self.save, **said).text)
+        if self.report is not None:
+            script.add(script.call(f"{model.text}.report", self.report, rows).text)
         script.add("print(model.certificate_, file=sys.stderr)")
         return f"import sys\n\n{script}"
 
@@ -74,6 +76,8 @@ class Fit:
         out = place_for(self.asked.wanted.data, self.out)
         if self.save is not None:
             place_for_model(self.asked.wanted.data, self.save)
+        if self.report is not None and not self.only_plan:
+            place_for_page(self.report, self.asked.wanted.data)
         with self._settled.opened() as opened:
             model, items, weight = opened.model, opened.items, opened.weight
             if model.n_components is None:
@@ -83,13 +87,22 @@ class Fit:
             if self.only_plan:
                 return Answer({"data": opened.name, "rows": len(items), "plan": plan.in_words})
             opened.known.append(plan.notice)
-            _tell_of_columns(items, model)
+            tell_of_columns(items, model)
             self._fit(opened, out)
             notes = noted(items, self.asked.wanted.as_notes())
             saved = None if self.save is None else keep_model(model, self.save, notes)
+            page = None if self.report is None else self._page(self.report, opened, saved)
         _report(model, out, self._scores_wanted, saved)
+        if page is not None:
+            say(f"report: {plain(page)}")
         tell_of_bare_numbers(opened.items, out)
-        return Answer(figures_of(model, opened) | {"scores": out, "saved": saved}, doubt=_doubt(model))
+        written = {"scores": out, "saved": saved, "report": page}
+        return Answer(figures_of(model, opened) | written, doubt=_doubt(model))
+
+    def _page(self, path: Path, opened: Opened, saved: Path | None) -> Path:
+        """A page about the fit; of a file that is read twice its name is known."""
+        data = None if self.asked.wanted.data == "-" else self.asked.wanted.data
+        return write_report(opened.model, path, opened.items, name=opened.name, data=data, file=saved)
 
     def _fit(self, opened: Opened, out: Path | None) -> None:
         model, items, weight = opened.model, opened.items, opened.weight
@@ -107,24 +120,6 @@ def figures_of(model: Any, opened: Opened) -> dict[str, Any]:
         if hasattr(model, f"{name}_"):
             found[name] = getattr(model, f"{name}_")
     return found | {"certificate": model.certificate_}
-
-
-def _tell_of_columns(items: Items, model: Any) -> None:
-    """Columns that say nothing, and one that says everything, where the model says nothing about them."""
-    if model.standardize or items.kind != "rows":
-        return
-    rows = items.as_rows()
-    same, looked = constant(rows)
-    if same:
-        some = listed(str(j) if rows.names is None else repr(rows.names[j]) for j in same)
-        where = "" if looked == rows.shape[0] else f" in the first {counted(looked, 'row')}"
-        which = f"Columns {some} are" if len(same) > 1 else f"Column {some} is"
-        say(f"warning: {which} constant{where}: no use as a feature.", always=True)
-    by_products = isinstance(model, PCA) or getattr(model, "kernel", None) in ("linear", "poly", "sigmoid")
-    unit = about_unit(first_rows(rows), rows.names) if by_products else ""
-    if unit:
-        first = "the first components are" if unit.startswith("Columns ") else "the first component is"
-        say(f"warning: {unit}, so that {first} little else. Unless that is meant, try --standardize.", always=True)
 
 
 def _report(model: Any, out: Path | None, scores_wanted: bool, saved: Path | None) -> None:

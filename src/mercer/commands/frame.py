@@ -54,7 +54,8 @@ def carry_out(ask: Callable[[], Job], *, as_json: bool, quiet: bool, debug: bool
         raise WrongUse("--json and the rows would both go to standard output: name a file for the rows with --out.")
     answer = job.run()
     if as_json:
-        put(as_document(answer.figures))
+        warned = dict.fromkeys([*answer.figures.get("warnings", ()), *MANNERS.warned])
+        put(as_document({**answer.figures, "warnings": list(warned)}))
     elif answer.words is not None:
         put(answer.words)
     if answer.doubt is not None:

@@ -1,27 +1,22 @@
 """What `mercer inverse` and `mercer denoise` do: rows of scores, or of noisy rows, block by block."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, dense
-from mercer.blocks import rows_at_a_time
 from mercer.commands.answers import Answer
 from mercer.commands.around import place_for
 from mercer.commands.kept import Kept
 from mercer.commands.opening import Wanted
 from mercer.commands.script import Script
 from mercer.errors import WrongUse, counted
+from mercer.functions.rows_in_files import write_back
 from mercer.models.linear import LinearModel
-from mercer.outlets import Labels, outlet
-from mercer.sources.held import as_read
-from mercer.sources.items import Items, Rows
 from mercer.terminal import plain, say
 
-__all__ = ["GoBack", "write_back"]
+__all__ = ["GoBack"]
 
 
 @dataclass(frozen=True)
@@ -66,9 +61,9 @@ class GoBack:
         model, rows = self.kept.write(script, self.wanted, self._names, self._kind)
         if getattr(self.kept.model, "preimage", None) == "auto":
             script.add(f'{model.text}.set_params(preimage="auto")')
-        out = None if self.fills_stdout else script.call("Path", self.out, module="pathlib")
-        given = (model, rows, out, self.error, self.noisy)
-        script.add(script.call("write_back", *given, module="mercer.commands.going_back").text)
+        method = f"{model.text}.{'denoise_to' if self.noisy else 'inverse_transform_to'}"
+        given: dict[str, Any] = {"with_error": True} if self.error else {}
+        script.add(script.call(method, rows, None if self.fills_stdout else self.out, **given).text)
         return str(script)
 
     def run(self) -> Answer:
@@ -77,55 +72,9 @@ class GoBack:
             errors = write_back(model, new.items, out, self.error, self.noisy)
         if out is not None:
             say(f"{'texts' if self.kept.kind == 'texts' else 'rows'}: {plain(out)}")
-        figures = {"model": self.kept.path, "data": new.name, "rows": len(new.items), "warnings": new.warnings}
+        figures = {"model": self.kept.path, "data": new.name, "rows": len(new.items)}
         if self.error:
             middle, rows = np.median(errors), counted(len(errors), "row")
             say(f"error: {middle:.3g} at the median of {rows}, at most {max(errors):.3g}")
             figures |= {"median_error": np.median(errors), "largest_error": max(errors)}
         return Answer(figures | {"out": out})
-
-
-def write_back(model: Any, items: Items, out: Path | None, error: bool, noisy: bool) -> Array:
-    """Write the rows that scores stand for, or rows without noise, with what is written along; their errors."""
-    found, all_errors = _found(model, items, error, noisy), list[Array]()
-    along = {} if items.written_along is None else dict(items.written_along.columns)
-    if _gives_texts(model):
-        texts = list(found)
-        along |= {"text": [text for some, _ in texts for text in some]}
-        found = ((np.empty((len(some), 0)), errors) for some, errors in texts)
-    names = [*_columns_of(model), *(["error"] if error else [])]
-    labels = Labels(along, items.row_names is not None) if along else None
-    with outlet(out, names, len(items), np.float64, labels) as write:
-        for rows, errors in found:
-            write(np.column_stack([rows, errors]) if error else rows)
-            all_errors.append(errors)
-    return np.concatenate(all_errors)
-
-
-def _found(model: Any, items: Items, error: bool, noisy: bool) -> Iterator[tuple[Any, Array]]:
-    """Block after block of rows, or texts, and how far each is from what it stands for."""
-    back = model.denoise if noisy else model.inverse_transform
-    for block in items.blocks(rows_at_a_time(items.width)):
-        given = _with_names(block, items) if noisy and isinstance(items, Rows) else block
-        if error and not isinstance(model, LinearModel):
-            yield back(given, return_error=True)
-            continue
-        rows = back(given)
-        yield rows, np.linalg.norm(dense(block) - rows, axis=1) if error else np.zeros(len(rows))
-
-
-def _with_names(block: Any, rows: Rows) -> Rows:
-    """Some rows as their file calls their columns, so that the model knows them."""
-    return as_read(block, None, rows.label, names=rows.names)
-
-
-def _gives_texts(model: Any) -> bool:
-    return getattr(getattr(model, "kernel_", None), "takes", "") == "texts"
-
-
-def _columns_of(model: Any) -> Sequence[str]:
-    """As the file of the fit called them."""
-    if _gives_texts(model):
-        return []
-    names = getattr(model, "feature_names_in_", None)
-    return [f"x{j}" for j in range(model.n_features_in_)] if names is None else [str(name) for name in names]

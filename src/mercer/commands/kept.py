@@ -19,6 +19,7 @@ from mercer.kernels.base import kind_of_items
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.linear import LinearModel
 from mercer.outlets import refuse_place, refuse_same_file
+from mercer.sources.frames import Table
 from mercer.sources.items import Items, Rows
 from mercer.store.files import load, save
 from mercer.store.headers import inspect
@@ -47,7 +48,8 @@ def is_model_file(path: str) -> bool:
 
 def noted(items: Items, reading: dict[str, Any]) -> dict[str, Any]:
     """How the file of a fit was read, to be saved with its model: with the names of rows that were found by looking."""
-    named = items.row_names is not None and items.kind != "texts" and hasattr(items, "kinds")
+    tabular = items.kind != "texts" and (isinstance(items, Table) or hasattr(items, "kinds"))
+    named = items.row_names is not None and tabular
     return ({"id": items.heading} if named else {}) | reading
 
 
@@ -201,12 +203,14 @@ class Kept:
         noted = _beside(Wanted.from_notes(self.reading, wanted.data))
         return any(column not in {*there, *noted} for column in _beside(wanted))
 
-    def write(self, script: Script, wanted: Wanted, columns: Sequence[str] | None, kind: str) -> tuple[Piece, Piece]:
+    def write(
+        self, script: Script, wanted: Wanted, columns: Sequence[str] | None, kind: str, name: str = ""
+    ) -> tuple[Piece, Piece]:
         """Lines that load the model and open the file: their names."""
         model = script.set("model", script.call("load", self.path))
         refuse_standard_input(wanted)
         settled, _ = self.settled(wanted, Path(wanted.data), columns, kind, plain(wanted.data))
-        return model, write_file(script, settled, kind)
+        return model, write_file(script, settled, kind, name)
 
 
 def _columns_in(wanted: Wanted, path: Path, kind: str, memory: Any) -> list[str] | None:

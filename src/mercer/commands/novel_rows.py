@@ -14,18 +14,18 @@ from mercer.commands.kept import Kept, keep_model, noted, notes_of, place_for_mo
 from mercer.commands.opening import Wanted, in_short_words, is_of_tables, is_of_texts
 from mercer.commands.script import Piece, Script
 from mercer.errors import BadData, WrongUse, counted
+from mercer.functions.verdicts import verdicts_on, write_verdicts
 from mercer.models.base import check_parameters
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.novelty import NoveltyDetector, usual_estimator
 from mercer.models.pca import PCA
-from mercer.outlets import outlet, refuse_same_file
+from mercer.outlets import refuse_same_file
 from mercer.sources.frames import Table
 from mercer.sources.items import Items, Rows
 from mercer.terminal import plain, say
 
-__all__ = ["Look", "LookAgain", "write_verdicts"]
+__all__ = ["Look", "LookAgain"]
 
-_COLUMNS = ("novelty", "p_value", "novel")
 _USUAL_SHARE = {"kpca": 0.5, "pca": 0.9}  # of the variance, if nothing is said
 
 
@@ -76,24 +76,23 @@ class Look:
             place_for_model(wanted.data, self.save)
             refuse_same_file(Path(self.new), self.save)
         with file_for(wanted.data, wanted.kind_of_copy if texts else ".csv") as usual:
-            with warnings_as_lines(*usual) as warned, as_bad_data(*usual):
+            with warnings_as_lines(*usual), as_bad_data(*usual):
                 items, _ = wanted.open(usual[0], model, texts)
             say(f"{usual[1]}: {in_short_words(items)}")
             kept, notes = self._read_as(items, model), noted(items, wanted.as_notes())
             # New rows are opened before the work, so that what is wrong with them is said at once.
             with kept.opened(self._wanted_of_new(notes), _columns(items), self._kind) as new:
                 _refuse_other_width(items, new.items, usual[1], new.name)
-                with warnings_as_lines(*usual) as told, as_bad_data(*usual):
+                with warnings_as_lines(*usual), as_bad_data(*usual):
                     detector.fit(items)
                 _tell_of_fit(detector)
-                found = _verdicts(detector, new.items, self.fdr)
-            _write(found, new.items, out)
+                found = verdicts_on(detector, new.items, self.fdr)
+            write_verdicts(found, new.items, out)
             saved = None if self.save is None else keep_model(detector, self.save, notes)
         _tell(found, detector, self.fdr, out)
         if saved is not None:
             say(f"detector: {plain(saved)}")
-        figures = _figures(found, detector, self.fdr) | {"warnings": [*warned, *told, *new.warnings]}
-        return Answer(figures | {"verdicts": out, "saved": saved})
+        return Answer(_figures(found, detector, self.fdr) | {"verdicts": out, "saved": saved})
 
     @property
     def _kind(self) -> str:
@@ -150,10 +149,10 @@ class LookAgain:
     def run(self) -> Answer:
         out, detector = place_for(self.wanted.data, self.out), self.kept.model
         with self.kept.opened(self.wanted, self.kept.columns, self.kept.kind) as new:
-            found = _verdicts(detector, new.items, self.fdr)
-            _write(found, new.items, out)
+            found = verdicts_on(detector, new.items, self.fdr)
+            write_verdicts(found, new.items, out)
         _tell(found, detector, self.fdr, out)
-        return Answer(_figures(found, detector, self.fdr) | {"warnings": new.warnings, "verdicts": out})
+        return Answer(_figures(found, detector, self.fdr) | {"verdicts": out})
 
 
 def _refuse_rate(fdr: float | None) -> None:
@@ -163,15 +162,9 @@ def _refuse_rate(fdr: float | None) -> None:
 
 def _write_code(script: Script, detector: Piece, new: Piece, out: Path | None, fdr: float | None) -> str:
     """Lines that ask for verdicts and write them, below what was written before."""
-    place = None if out is None else script.call("Path", out, module="pathlib")
-    given = (detector, new, place, fdr)
-    script.add(script.call("write_verdicts", *given, module="mercer.commands.novel_rows").text)
+    rate: dict[str, Any] = {} if fdr is None else {"fdr": fdr}
+    script.add(script.call(f"{detector.text}.verdicts_to", new, out, **rate).text)
     return str(script)
-
-
-def write_verdicts(detector: NoveltyDetector, rows: Items, out: Path | None, fdr: float | None = None) -> None:
-    """Score, p-value and verdict of every row, with the names that rows have, to a file or standard output."""
-    _write(_verdicts(detector, rows, fdr), rows, out)
 
 
 def _columns(usual: Items) -> list[str] | None:
@@ -215,20 +208,6 @@ def _detector(model: Any, asked: dict[str, Any]) -> NoveltyDetector:
     except ValueError as error:
         raise WrongUse(str(error)) from None
     return detector
-
-
-def _verdicts(detector: NoveltyDetector, rows: Items, fdr: float | None) -> Any:
-    """Score, p-value and verdict of every row (m×3)."""
-    scores = -detector.score_samples(rows)
-    p_values = detector._calibration.p_values(scores)
-    novel = scores > detector.threshold_ if fdr is None else detector._chosen(p_values, fdr)
-    return np.column_stack([scores, p_values, novel])
-
-
-def _write(found: Any, rows: Items, out: Path | None) -> None:
-    told = None if rows.annotations is None else replace(rows.annotations, key="novelty")
-    with outlet(out, _COLUMNS, len(found), np.float64, rows.written_along, told) as sink:
-        sink(found)
 
 
 def _tell_of_fit(detector: NoveltyDetector) -> None:

@@ -7,24 +7,25 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import typer
 
 from mercer.arrays import Array
 from mercer.commands.arguments import OF_KERNELS, OPTION_OF
-from mercer.errors import BadData, NoRoom, WrongUse, counted, in_short, joined, listed
+from mercer.errors import BadData, NoRoom, WrongUse, are, counted, in_short, joined, listed
 from mercer.kernel_names import BY_NAME, OF_TABLES, OF_TEXTS, in_words
 from mercer.kernels.base import kind_of_items
 from mercer.kernels.resolve import as_said
 from mercer.kernels.tables import TableKernel
 from mercer.limits import bytes_in_words, parse_memory
-from mercer.sources.beside import Column
+from mercer.sources.beside import Column, is_of_numbers
 from mercer.sources.files import open_rows, open_texts
 from mercer.sources.frames import Table, open_table
 from mercer.sources.items import Items, Rows
 from mercer.sources.lines import FASTA, ending
 from mercer.sources.text_columns import TABLES
 from mercer.sources.texts import Texts
-from mercer.terminal import plain, say
+from mercer.terminal import plain, say, say_warning
 
 _SLOTS = {"kpca": "kernel", "lle": "metric"}  # where a method has its kernel of texts
 _OF_ROWS = "transpose", "decimal", "array", "layer", "obsm", "resize"  # options that texts have no use for
@@ -70,7 +71,16 @@ class Wanted:
         said = {name: value for name, value in context.params.items() if name in names and value is not None} | more
         if isinstance(said.get("columns"), str):
             said["columns"] = [name.strip() for name in said["columns"].split(",")]
-        return cls(data, **said)
+        return cls(data, **said)._without_labels()
+
+    def _without_labels(self) -> "Wanted":
+        """A column that is named among the features and as a label is no feature of a fit; reading tells."""
+        if self.columns is None:
+            return self
+        features = [name for name in self.columns if name not in (self.label, *self.keep)]
+        if not features:
+            raise WrongUse("--columns has no feature left: a column that --label or --keep names is none. Name others.")
+        return replace(self, columns=features)
 
     def as_notes(self) -> dict[str, Any]:
         """All but the file, as JSON can hold it; what is as usual is left out."""
@@ -90,17 +100,25 @@ class Wanted:
 
     def with_labels(self, column: str) -> "Wanted":
         """The same, where a column is held to compare rows by, and is no feature."""
-        return replace(self, keep=[*self.keep, column])
+        return replace(self, keep=[*self.keep, column])._without_labels()
 
     def rows(self, path: Path, memory: int | str | None = None) -> Rows:
         """The rows of numbers of the file, or of its copy."""
-        beside = [] if self.weights is None else [self.weights]
-        rows = open_rows(
-            path, self.columns, [*self.drop, *beside], self.header, memory_limit=memory, **self._how, **self._beside
-        )
+        drop = [*self.drop, *self.weights_among_features]
+        rows = open_rows(path, self.columns, drop, self.header, memory_limit=memory, **self._how, **self._beside)
         if self.table:
             raise WrongUse("--table is for commands that fit kernels of tables; this one compares rows of numbers.")
         return rows
+
+    @property
+    def is_of_cells(self) -> bool:
+        """Whether columns that are no features stand apart from those that are, as in obs of .h5ad files."""
+        return (ending(Path(self.data)) if self.format is None else f".{self.format.lower()}") == ".h5ad"
+
+    @property
+    def weights_among_features(self) -> list[str]:
+        """The column of weights, where it would be a feature."""
+        return [] if self.weights is None or self.is_of_cells else [self.weights]
 
     @property
     def _how(self) -> dict[str, Any]:
@@ -188,7 +206,7 @@ class Wanted:
         how = {name: getattr(self, name) for name in names} | self._beside
         if kind == "texts":
             return open_texts(path, self.text, memory_limit=memory, **how)
-        drop = [*self.drop, *([] if self.weights is None else [self.weights])]
+        drop = [*self.drop, *self.weights_among_features]
         return open_table(path, memory, columns=self.columns, drop=drop, **how)
 
     def only_texts(self) -> "Wanted":
@@ -206,7 +224,10 @@ class Wanted:
     def _weight_of_rows(self, path: Path, memory: int | str | None) -> Array:
         if self.transpose:
             raise WrongUse("--weights names a column, and with --transpose columns are rows.")
-        column = open_rows(path, str(self.weights), (), self.header, memory_limit=memory, **self._how)
+        name = str(self.weights)
+        if self.is_of_cells:
+            return _as_weights(open_rows(path, keep=name, memory_limit=memory, **self._how), name)
+        column = open_rows(path, name, (), self.header, memory_limit=memory, **self._how)
         return _weights(column, memory)
 
 
@@ -214,14 +235,17 @@ def tell_of_reading(items: Items) -> None:
     """What was found out by looking at a file, with the options that say otherwise, and texts that need care."""
     for note in items.notes:
         say(f"reading: {note}")
+    features = set(getattr(items, "names", None) or ())
+    numbers = [repr(name) for name, column in items.beside.items() if is_of_numbers(column) and name not in features]
+    if numbers:
+        say(f"reading: {listed(numbers)} {are(len(numbers))} written along (--label, --keep), and so no feature")
     named = {} if items.row_names is None else {items.heading: items.row_names}
     for heading, column in {**named, **items.beside}.items():
         formulas = column.formulas() if isinstance(column, Column) else []
         if formulas:
-            say(
-                f"warning: Column {heading!r} is written along as it is, and a spreadsheet would take "
-                f"{counted(len(formulas), 'text')} of it for formulas: {listed(map(repr, formulas), 3)}.",
-                always=True,
+            say_warning(
+                f"Column {heading!r} is written along as it is, and a spreadsheet would take "
+                f"{counted(len(formulas), 'text')} of it for formulas: {listed(map(repr, formulas), 3)}."
             )
 
 
@@ -293,6 +317,14 @@ def in_short_words(items: Items) -> str:
         return f"1 text of {counted(items.letters, 'letter')}"
     mean = f"{items.letters / len(items):,.1f}".removesuffix(".0")
     return f"{counted(len(items), 'text')}, {mean} letter{'s' * (mean != '1')} each on average"
+
+
+def _as_weights(rows: Rows, name: str) -> Array:
+    """A column beside the rows as numbers; a gap is none."""
+    column = rows.beside[name]
+    if not is_of_numbers(column):
+        raise BadData(f"--weights: column {name!r} of obs of {rows.label} has no numbers.")
+    return np.array([np.nan if cell is None else cell for cell in column], dtype=np.float64)
 
 
 def _weights(column: Rows, memory: int | str | None) -> Array:

@@ -8,6 +8,7 @@ import numpy as np
 from mercer.commands.answers import Answer
 from mercer.commands.asked import Asked
 from mercer.commands.asked_again import AskedAgain
+from mercer.commands.scales import tell_of_columns
 from mercer.commands.script import Script
 from mercer.commands.wording import in_options
 from mercer.errors import WrongUse
@@ -47,6 +48,7 @@ class Sureness:
             if not self.asked.fitted:
                 if model.n_components is None:
                     model.n_components = opened.at_most(_USUAL)
+                tell_of_columns(items, model)
                 model.fit(items)
             found = stability(model, items, n_boot=self.draws, random_state=self.seed, progress=True)
         return Answer(_figures(found), in_options(str(found)))

@@ -54,4 +54,4 @@ class Transform:
         tell_of_bare_numbers(new.items, out)
         names = list(model.get_feature_names_out())
         figures = {"model": self.kept.path, "data": new.name, "rows": len(new.items), "names": names}
-        return Answer(figures | {"warnings": new.warnings, "scores": out})
+        return Answer(figures | {"scores": out})

@@ -53,6 +53,7 @@ _SENTENCES = tuple(
     )
 )
 _PYTHON = (
+    (" rows first (SimpleImputer).", " rows first, or compare rows with gaps in them: mercer fit --table."),
     (" (SimpleImputer)", ""),
     ("StandardScaler", "--standardize"),
     ("(--out on the command line)", "(--out)"),

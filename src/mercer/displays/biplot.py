@@ -207,7 +207,7 @@ class BiplotDisplay(Display):
         return (starts + shown).reshape(-1, 2), starts.reshape(-1, 2)
 
     def _colours(self, look: Look, colour: str | None) -> list[Any]:
-        from mercer.report.look import RED
+        from mercer.look import RED
 
         if colour == "cos2":
             if self.cos2 is None:

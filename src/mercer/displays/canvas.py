@@ -80,7 +80,7 @@ def drawing(ax: Any, theme: str | None, size: tuple[float, float]) -> Iterator[t
         first = _first(ax)
         yield first.get_figure(root=True), ax, Look.of_axes(first)
         return
-    from mercer.report.look import THEMES as SETTINGS
+    from mercer.look import THEMES as SETTINGS
 
     with mpl.rc_context():
         mpl.rcdefaults()

@@ -173,7 +173,7 @@ class CircleDisplay(Display):
 
     def _draw_columns(self, ax: Any) -> tuple[Array, list[str]]:
         """Tips of all arrows, and their names."""
-        from mercer.report.look import BLUE, ORANGE
+        from mercer.look import BLUE, ORANGE
 
         there = np.flatnonzero(np.isfinite(self.supplementary).all(axis=1))
         tips, beside = self.correlations[self.shown_], self.supplementary[there]

@@ -79,7 +79,7 @@ def _draw_image(ax: Any, look: Look, points: Array, groups: Groups) -> tuple[lis
 
 def _layers(groups: Groups, n: int) -> list[tuple[str, Style, Array]]:
     """The groups of an image, and rows without a label among them."""
-    from mercer.report.look import GREY
+    from mercer.look import GREY
 
     if groups.alike:
         return [("", Style(GREY, "o"), np.arange(n))]

@@ -128,7 +128,7 @@ class ContributionDisplay(Display):
         self.order_ = np.array(chosen(None, self.names, self.values, n), dtype=np.int64)
         bars = len(self.order_)
         with self._one(ax, theme, size, (6.4, min(1.3 + 0.2 * bars, 40))) as (ax, look):
-            from mercer.report.look import BLUE, ORANGE
+            from mercer.look import BLUE, ORANGE
 
             unit = 100 if self.kind == "contribution" else 1
             ax.barh(np.arange(bars), unit * self.values[self.order_], 0.72, color=BLUE)

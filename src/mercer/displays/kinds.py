@@ -56,14 +56,16 @@ def first_kind(model: Any, X: Any) -> str:
 
 
 def plot(model: Any, X: Any, y: Any, kind: str | None, options: dict[str, Any]) -> Any:
-    """What `model.plot` draws."""
+    """What `model.plot` draws; rows of a file bring their labels and names along."""
     from sklearn.utils.validation import check_is_fitted
 
+    from mercer.displays.along import brought_along
     from mercer.errors import WrongUse
 
     check_is_fitted(model)
     kind = first_kind(model, X) if kind is None else kind
     display = display_of(kind)
+    y, options = brought_along(kind, kind in LABELLED, display.from_estimator, X, y, options)
     if kind == "cos2":
         options = options | {"kind": kind}
     if y is None:

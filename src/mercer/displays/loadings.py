@@ -141,7 +141,7 @@ class LoadingsDisplay(Display):
         return [i for i in chosen(features, self.names, size, n) if size[i] >= cutoff]
 
     def _draw_bars(self, ax: Any, look: Any, j: int, reach: float, cutoff: float) -> None:
-        from mercer.report.look import BLUE, RED
+        from mercer.look import BLUE, RED
 
         shown = self.shown_[j]
         values: Array = self.loadings[shown, j]

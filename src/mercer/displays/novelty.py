@@ -111,7 +111,7 @@ class NoveltyDisplay(Display):
             Itself.
         """
         with self._one(ax, theme, size, (6.6, 4.8)) as (ax, look):
-            from mercer.report.look import BLUE, RED
+            from mercer.look import BLUE, RED
 
             style = {"edgecolors": look.paper, "linewidths": 0.4}
             usual = ax.scatter(self.t2[~self.novel], self.q[~self.novel], s=18, color=BLUE, alpha=0.8, **style)

@@ -30,7 +30,7 @@ def styles(n: int) -> list[Style]:
 
     Seven markers and ten colours have no common divisor, so that pairs repeat after seventy only.
     """
-    from mercer.report.look import COLOURS, MARKERS
+    from mercer.look import COLOURS, MARKERS
 
     colours = COLOURS if n <= len(COLOURS) else _TEN
     return [Style(colours[i % len(colours)], MARKERS[i % len(MARKERS)]) for i in range(n)]

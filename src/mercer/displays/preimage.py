@@ -154,7 +154,7 @@ class PreimageDisplay(Display):
 
     def _draw_profiles(self, ax: Any, look: Look, steps: list[float]) -> None:
         """Every row as a small line: columns from left to right, values in units of their range on the plane."""
-        from mercer.report.look import BLUE
+        from mercer.look import BLUE
 
         low, reach = self.rows.min(axis=0), np.ptp(self.rows, axis=0)
         parts = np.divide(self.rows - low, reach, out=np.full_like(self.rows, 0.5), where=reach > 0) - 0.5

@@ -132,7 +132,7 @@ class ScreeDisplay(Display):
         check_count(most, "most", none="all")
         k = len(self.shares) if most is None else min(most, len(self.shares))
         with self._one(ax, theme, size, (8.2, 4.4)) as (ax, look):
-            from mercer.report.look import BLUE, ORANGE
+            from mercer.look import BLUE, ORANGE
 
             places = np.arange(1, k + 1)
             if k <= _FEW:
@@ -172,7 +172,7 @@ class ScreeDisplay(Display):
 
     def _draw_rules(self, ax: Any, look: Any, k: int) -> list[tuple[Any, str]]:
         """A line after the last component that rules keep, and beside it which."""
-        from mercer.report.look import GREEN, GREY
+        from mercer.look import GREEN, GREY
 
         agreed, marks = None if self.suggestion is None else self.suggestion.k, []
         for number, rules in self._by_number().items():

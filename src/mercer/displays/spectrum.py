@@ -109,7 +109,7 @@ class SpectrumDisplay(Display):
             Itself.
         """
         with self._one(ax, theme, size, (7.0, 4.2)) as (ax, look):
-            from mercer.report.look import BLUE, ORANGE
+            from mercer.look import BLUE, ORANGE
 
             places = np.arange(1, len(self.values) + 1)
             positive = self.values[self.values > 0]

@@ -18,6 +18,7 @@ from mercer.fits.linear.task import Axes
 from mercer.fits.linear.units import about_range, certificate_in, squared_units
 from mercer.inputs import table, told_where
 from mercer.models.base import Model
+from mercer.models.upstairs import WithRowsInFiles
 from mercer.plans.plan import Plan
 from mercer.readings.components import shares
 from mercer.rounding import UNIT, UNIT_SINGLE
@@ -42,7 +43,7 @@ class Exact:
         return self.mean if np.array_equal(_as_narrow(self.mean, public.dtype), public) else public.astype(np.float64)
 
 
-class LinearModel(Model):
+class LinearModel(WithRowsInFiles, Model):
     """Scores z = W((x − mean)/scale), x ≈ mean + scale·Wᵀz; W has orthonormal rows, and scale is 1 if not asked for."""
 
     whiten: bool

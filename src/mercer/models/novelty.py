@@ -18,7 +18,7 @@ from mercer.models.incremental_pca import IncrementalPCA
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.pca import PCA
 from mercer.models.sides import sides_of
-from mercer.models.upstairs import WithRoomsAbove
+from mercer.models.upstairs import WithRoomsAbove, WithVerdictsInFiles
 from mercer.readings.novelty import Calibration, benjamini_hochberg
 from mercer.sources.items import Items
 from mercer.unpromised import Interval, RealNotInt, StrOptions, fits
@@ -26,7 +26,7 @@ from mercer.unpromised import Interval, RealNotInt, StrOptions, fits
 STATISTICS = ("reconstruction", "t2", "t2q", "lecture")
 
 
-class NoveltyDetector(WithRoomsAbove, OutlierMixin, BaseEstimator):  # type: ignore[misc]
+class NoveltyDetector(WithVerdictsInFiles, WithRoomsAbove, OutlierMixin, BaseEstimator):  # type: ignore[misc]
     """Tell rows that are unlike those of the fit, by what the components of a model leave of them.
 
     The rows of `fit` are split: a model is fitted to one part, and the scores of the other part, the calibration rows,

@@ -1,7 +1,7 @@
 """What a model can do with itself as a whole. The work is done by rooms above, which are asked when it is to be done.
 
-This is the one module that looks upwards: users expect a method, and the rooms that keep and draw models know all of
-them. Each import stands in the method that needs it.
+This is the one module that looks upwards: users expect a method, and the rooms that keep models, draw them and write
+their rows know all of them. Each import stands in the method that needs it.
 """
 
 from pathlib import Path
@@ -22,12 +22,14 @@ class WithRoomsAbove:
         X : array-like, default=None
             The rows; None: those of the fit, where the model has kept them.
         y : array-like of shape (n_samples,), default=None
-            Labels of the rows: classes or numbers.
+            Labels of the rows: classes or numbers. None: the first column that `open_rows` was told to read beside
+            the rows, its ``label``, if there is one.
         kind : str, default=None
             Another display: "scree", "scores", "biplot", "loadings", "pairs", "circle", "contribution", "cos2",
             "metadata", "novelty", "spectrum", "reconstruction", "field", "preimage", "neighborhood", "eigenimages".
         **options : dict
             Those of the display's ``from_estimator`` and ``plot``, such as ``components=(0, 2)``, ``theme="dark"``.
+            ``names`` may be a truth value where rows of a file have names; those of 60 rows at most are drawn unasked.
 
         Returns
         -------
@@ -37,6 +39,31 @@ class WithRoomsAbove:
         from mercer.displays.kinds import plot
 
         return plot(self, X, y, kind, options)
+
+    def report(self, path: str | Path, X: Any = None, y: Any = None) -> Path:
+        """Write a page about the fitted model: pictures, the proof, the plan and why, where it comes from, what next.
+
+        It is one HTML file, light and dark, without scripts, that asks nothing of the network. It appears when it is
+        complete, or not at all. Whatever comes from the data is shown as text.
+
+        Parameters
+        ----------
+        path : path
+            The file, which ends in .html.
+        X : array-like, pathlib.Path or Rows, default=None
+            The rows of the fit, or others to draw. None: those of the fit, where the model has kept them; else there
+            is no picture of rows.
+        y : array-like of shape (n_samples,), default=None
+            Labels of the rows: classes or numbers.
+
+        Returns
+        -------
+        path : pathlib.Path
+            Where it is.
+        """
+        from mercer.report.writing import write_report
+
+        return write_report(self, path, X, y)
 
     def save(self, path: str | Path, notes: dict[str, Any] | None = None) -> Path:
         """Write the fitted model to one file, from which `mercer.load` makes it again.
@@ -60,3 +87,81 @@ class WithRoomsAbove:
         from mercer.store.files import save
 
         return save(self, path, notes)
+
+
+class WithRowsInFiles:
+    """A model whose scores lead back to rows, for more of them than fit into memory."""
+
+    def inverse_transform_to(self, X: Any, path: str | Path | None, with_error: bool = False) -> Path | None:
+        """Write the rows (or texts) that scores stand for to a file, block by block.
+
+        Parameters
+        ----------
+        X : {array-like, pathlib.Path, Rows} of shape (n_samples, n_components)
+            The scores. Names of rows, and what a file has beside them, are written along.
+        path : path or None
+            A .npy, .csv, .parquet, .arrow or .feather file. It appears when it is complete, or not at all. None:
+            standard output, as CSV.
+        with_error : bool, default=False
+            Of kernel PCA: also write how far the image of each row is from what it stands for, as a column "error".
+
+        Returns
+        -------
+        path : pathlib.Path or None
+            Where they are.
+        """
+        from mercer.functions.rows_in_files import as_scores, write_back
+
+        write_back(self, as_scores(X), path, with_error, noisy=False)
+        return None if path is None else Path(path)
+
+    def denoise_to(self, X: Any, path: str | Path | None, with_error: bool = False) -> Path | None:
+        """Write the rows of X without what lies beside the components to a file, block by block.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, Rows} of shape (n_samples, n_features), or items
+            The rows, or texts. Names of rows, and what a file has beside them, are written along.
+        path : path or None
+            A file as of `inverse_transform_to`. None: standard output, as CSV.
+        with_error : bool, default=False
+            Also write how far each row is from what it stands for, as a column "error": of PCA the distance between
+            both, of kernel PCA that between the images.
+
+        Returns
+        -------
+        path : pathlib.Path or None
+            Where they are.
+        """
+        from mercer.functions.rows_in_files import as_items, write_back
+
+        write_back(self, as_items(self, X), path, with_error, noisy=True)
+        return None if path is None else Path(path)
+
+
+class WithVerdictsInFiles:
+    """A detector that writes what it says of rows."""
+
+    def verdicts_to(self, X: Any, path: str | Path | None, fdr: float | None = None) -> Path | None:
+        """Write the score, the p-value and the verdict (1: novel) of every row to a file.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, Rows} of shape (n_samples, n_features)
+            The rows. Names of rows, and what a file has beside them, are written along.
+        path : path or None
+            A .npy, .csv, .parquet, .arrow or .feather file. It appears when it is complete, or not at all. None:
+            standard output, as CSV.
+        fdr : float, default=None
+            Call rows novel as `select` does with this rate. None: as `predict` does.
+
+        Returns
+        -------
+        path : pathlib.Path or None
+            Where they are.
+        """
+        from mercer.functions.verdicts import rows_for, verdicts_on, write_verdicts
+
+        rows = rows_for(self, X)
+        write_verdicts(verdicts_on(self, rows, fdr), rows, path)
+        return None if path is None else Path(path)

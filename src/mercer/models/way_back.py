@@ -16,6 +16,7 @@ from mercer.inputs import table, told_where
 from mercer.kernels.base import is_sparse
 from mercer.kernels.features import MadeFeatures
 from mercer.models.kernel_model import KernelModel
+from mercer.models.upstairs import WithRowsInFiles
 from mercer.operators.features import FeatureGram
 from mercer.operators.projection import ByKernel
 from mercer.progress import OnPass, reporting
@@ -38,7 +39,7 @@ __all__ = ["WithWayBack"]
 _PIECE = 500  # rows that are found before progress is told
 
 
-class WithWayBack(KernelModel):
+class WithWayBack(WithRowsInFiles, KernelModel):
     """A kernel model whose scores lead back to items."""
 
     preimage: str | None

@@ -49,7 +49,8 @@ class Share:
 
 def components_explaining(matrix: Array, share: float) -> float:
     """How many of the largest eigenvalues of a small matrix explain this share of its centred trace; between two
-    numbers, in proportion."""
+    numbers, in proportion. Of a matrix whose eigenvalues would be no numbers, shares are those of a smaller one."""
+    matrix = np.ldexp(matrix, -int(np.frexp(np.abs(matrix).max(initial=0.0))[1]))  # by a power of two, which is exact
     A = matrix - matrix.mean(axis=0)
     A -= A.mean(axis=1)[:, None]
     values = np.maximum(np.linalg.eigvalsh((A + A.T) / 2)[::-1], 0.0)

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 
 from mercer.errors import WrongUse
-from mercer.report.look import THEMES, as_png
+from mercer.look import THEMES, as_png
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 

@@ -3,20 +3,19 @@
 import base64
 import re
 from html import escape
-from importlib import resources
-from string import Template
 
 from mercer import __version__
 from mercer.errors import counted
+from mercer.look import DPI
 from mercer.report.gallery import Entry
-from mercer.report.look import DPI
+from mercer.report.templates import page_file, template
 
 
 def gallery_page(entries: list[Entry]) -> str:
     """The page as text."""
     claims = [holds for entry in entries for holds in entry.claims.values()]
-    return _template("gallery.html").substitute(
-        style=_page_file("style.css"),
+    return template("gallery.html").substitute(
+        style=page_file("style.css"),
         version=escape(__version__),
         figures=counted(len(entries), "figure"),
         claims=len(claims),
@@ -31,7 +30,7 @@ def _figure(entry: Entry) -> str:
         f'<li class="{"held" if holds else "failed"}">{escape(sentence)}</li>'
         for sentence, holds in entry.claims.items()
     )
-    return _template("figure.html").substitute(
+    return template("figure.html").substitute(
         name=escape(entry.name),
         number=escape(entry.number),
         title=escape(entry.title),
@@ -58,11 +57,3 @@ def _formula(text: str) -> str:
 
 def _data_uri(png: bytes) -> str:
     return f"data:image/png;base64,{base64.b64encode(png).decode('ascii')}"
-
-
-def _template(name: str) -> Template:
-    return Template(_page_file(name))
-
-
-def _page_file(name: str) -> str:
-    return resources.files("mercer.report").joinpath("page", name).read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from mercer.errors import BadData, NoRoom, counted, listed
 from mercer.limits import bytes_in_words
 from mercer.sources.dialect import GAPS
 
-__all__ = ["Column", "as_typed", "refuse_doubles"]
+__all__ = ["Column", "as_typed", "is_of_numbers", "refuse_doubles"]
 
 _AT_ONCE = 1 << 16  # cells that are compared
 _CODE = r"^[+-]?0[0-9]+$|^\+"  # 007 and +49: no numbers
@@ -96,6 +96,13 @@ class Column(Sequence[Any]):
         counts = self.cells.value_counts()
         more = arrow("compute").greater(counts.field("counts"), 1)
         return list(counts.field("values").filter(more).to_pylist())
+
+
+def is_of_numbers(column: Any) -> bool:
+    """Whether it would be a feature, if it were not beside them."""
+    types = arrow("types")
+    kind = column.cells.type if isinstance(column, Column) else None
+    return kind is not None and bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
 
 
 def refuse_doubles(column: Column, name: str, label: str) -> None:

@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from io import TextIOWrapper
 from itertools import islice
@@ -37,6 +37,9 @@ _HINTS = (
     (r".*\0.*", "There are NUL bytes: is it UTF-16, or damaged? Save it as UTF-8."),
     (r".*[\udc80-\udcff].*", "It is not UTF-8; save it as UTF-8."),
 )  # what a text looks like that should have been a number, and what to say
+
+
+_UNIT = re.compile(r"[-+\d.,]+(\s*[a-zA-Z]+)")
 
 
 @dataclass(frozen=True)
@@ -75,10 +78,19 @@ class Fault:
         return next((words for form, words in _HINTS if re.fullmatch(form, number, re.DOTALL)), "")
 
 
-def looks_like_number(text: str) -> bool:
-    """Whether a text is a number that is written in another way, which someone should correct."""
-    hint = Fault(0, 0, text=text).hint
-    return bool(hint) and not hint.startswith(("A date", "Write 1 and 0", "It is not UTF-8", "There are NUL"))
+def look_like_numbers(texts: Sequence[str]) -> bool:
+    """Whether texts are numbers that are written in another way, which someone should correct: by the first of them.
+
+    Letters behind a number are a unit if all texts have the same, and there are two of them or a blank before:
+    12 kg and 12mm are numbers, and 1A, 2B or 1A, 2A are names.
+    """
+    hint = Fault(0, 0, text=texts[0]).hint
+    if not hint or hint.startswith(("A date", "Write 1 and 0", "It is not UTF-8", "There are NUL")):
+        return False
+    units = {_UNIT.fullmatch(text.strip()) for text in texts}
+    letters = {None if unit is None else unit[1].strip() for unit in units}
+    first = _UNIT.fullmatch(texts[0].strip())
+    return first is None or (len(letters) == 1 and len(first[1]) > 1)
 
 
 def first_fault(

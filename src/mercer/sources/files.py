@@ -72,9 +72,10 @@ def open_rows(
         The column that names rows, where scores are written. None: names that R or pandas wrote, or the first column
         of texts, if they are all different.
     label : str, default=None
-        A column of classes or numbers to tell rows by, written along with scores, and no feature.
+        A column of classes or numbers to tell rows by, written along with scores, and no feature unless `columns` has
+        it too.
     keep : sequence of str, or str, default=()
-        Columns to write along as they are; they are no features.
+        Columns to write along as they are; they are no features unless `columns` has them too.
     transpose : bool, default=False
         Columns of the file are the rows, as where every gene has a line. All is read into memory at once.
     delimiter, decimal, encoding : str, default=None

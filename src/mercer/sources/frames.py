@@ -1,5 +1,6 @@
 """Tables whose columns stay columns: frames of pandas, polars and pyarrow, dicts of columns, and files of them."""
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
@@ -19,7 +20,7 @@ from mercer.sources.dialect import Dialect, Saying, said_of_texts, sniff
 from mercer.sources.encodings import unpacked
 from mercer.sources.items import Items
 from mercer.sources.lines import ending
-from mercer.sources.roles import Asked, about_names, index_of_pandas, index_without_name, named_columns
+from mercer.sources.roles import Asked, about_names, index_of_pandas, index_without_name, is_text, named_columns
 from mercer.sources.stored import for_arrow, readable
 from mercer.terminal import plain
 
@@ -221,7 +222,7 @@ def _refuse_twice(names: Any, label: str) -> None:
 
 
 def open_table(
-    path: Path,
+    path: str | os.PathLike[str],
     memory_limit: int | str | None = None,
     *,
     columns: Sequence[str] | None = None,
@@ -235,18 +236,50 @@ def open_table(
     encoding: str | None = None,
     format: str | None = None,
 ) -> Table:
-    """The table of a file, read at once; parameters are those of `open_rows`."""
-    most = parse_memory(memory_limit)
+    """The table of a file, with columns of all kinds, for `TableKernel`: read at once.
+
+    Parameters
+    ----------
+    path : path
+        A .csv, .tsv, .parquet, .arrow or .feather file; text may be packed (.csv.gz).
+    memory_limit : int, str or None, default=None
+        Bytes, or a text such as "2GB", that it may take. None: half of the machine's or container's memory.
+    columns, drop : sequence of str
+        The columns to use, all if left out, and columns to leave out.
+    id, label, keep, header, delimiter, decimal, encoding, format
+        As `open_rows` has them: the first column of texts that are all different names rows, unless ``columns`` has it.
+
+    Returns
+    -------
+    table : Table
+        With `names` of the columns, `row_names` with their `heading`, and `beside` for what is written along.
+
+    See Also
+    --------
+    open_rows : Rows of numbers.
+    """
+    path, most = Path(path), parse_memory(memory_limit)
     _refuse_large(path, most)
     asked = Asked(columns, drop, id, label, keep, most)
     frame = _read(path, said_of_texts(header, delimiter, decimal, encoding), format, asked)
+    return _as_table(path, frame, asked, guess=True)
+
+
+def open_whole_table(path: Path, memory_limit: int | str | None = None) -> Table:
+    """All columns of a file but names of rows that R or pandas wrote: a kernel may compare any of them."""
+    most = parse_memory(memory_limit)
+    _refuse_large(path, most)
+    return _as_table(path, _read(path), Asked(most=most), guess=False)
+
+
+def _as_table(path: Path, frame: Any, asked: Asked, guess: bool) -> Table:
+    """Its features, names of rows and what is beside them; `guess`: texts that are all different may be names."""
     names = named_columns(frame.column_names, asked, plain(path))
-    index = index_of_pandas(frame.schema) or index_without_name(frame.column_names)
-    beside = {name: _typed(frame, name, most) for name in asked.beside}
-    heading = id if id is not None or index in {*asked.no_features, *(columns or ())} else index
-    rows = None if heading is None else Column.of(frame.column(heading).chunks, f"Column {heading!r}", most)
-    if rows is not None and id is not None:
-        refuse_doubles(rows, id, plain(path))
+    beside = {name: _typed(frame, name, asked.most) for name in asked.beside}
+    heading, why = _heading(frame, names, asked, guess)
+    rows = None if heading is None else _column(frame, heading, asked.most)
+    if rows is not None and asked.id is not None:
+        refuse_doubles(rows, asked.id, plain(path))
     features = [name for name in names if name != heading]
     if not features:
         raise BadData(f"{plain(path)} has no columns left.")
@@ -254,9 +287,25 @@ def open_table(
     table.path, table.beside = path, beside
     table.row_names, table.heading = rows, heading or ""
     looks = (frame.schema.metadata or {}).get(_LOOKS)
-    found = () if rows is None or id is not None else (about_names(str(heading)),)
+    found = () if rows is None or asked.id is not None else (about_names(str(heading), *why),)
     table.notes = (*(() if looks is None else (looks.decode(),)), *found)
     return table
+
+
+def _heading(frame: Any, names: Sequence[str], asked: Asked, guess: bool) -> tuple[str | None, tuple[str, ...]]:
+    """The column that names rows, and why it is taken for that: as of rows of numbers, the first one of texts."""
+    index = index_of_pandas(frame.schema) or index_without_name(frame.column_names)
+    if asked.id is not None or (index is not None and index not in {*asked.no_features, *(asked.columns or ())}):
+        return asked.id if asked.id is not None else index, ()
+    first = next((name for name in names if is_text(frame.schema.field(name).type)), None)
+    may_name = guess and asked.columns is None and first is not None and len(names) > 1
+    if may_name and _column(frame, str(first), asked.most).distinct:
+        return first, ("whose texts are all different",)
+    return None, ()
+
+
+def _column(frame: Any, name: str, most: float) -> Column:
+    return Column.of(frame.column(name).chunks, f"Column {name!r}", most)
 
 
 def _refuse_large(path: Path, most: float) -> None:
@@ -274,7 +323,7 @@ def _refuse_large(path: Path, most: float) -> None:
 
 def _typed(frame: Any, name: str, most: float) -> Column:
     """A column that is written along; of a text file as what all of its cells are, and codes such as 007 as texts."""
-    column = Column.of(frame.column(name).chunks, f"Column {name!r}", most)
+    column = _column(frame, name, most)
     decimal = (frame.schema.metadata or {}).get(_DECIMAL)
     return column if decimal is None else as_typed(column, decimal.decode())
 

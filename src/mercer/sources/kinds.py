@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from mercer.sources.files import open_texts
-from mercer.sources.frames import Table, open_table
+from mercer.sources.frames import Table, open_whole_table
 from mercer.sources.items import Items
 from mercer.sources.series import Series
 from mercer.sources.texts import Texts
@@ -11,4 +11,4 @@ from mercer.sources.texts import Texts
 __all__ = ["KINDS", "OPENERS"]
 
 KINDS: dict[str, Callable[..., Items]] = {"series": Series, "tables": Table, "texts": Texts}  # in memory, by a label
-OPENERS: dict[str, Callable[..., Items]] = {"texts": open_texts, "tables": open_table}  # those that are read from files
+OPENERS: dict[str, Callable[..., Items]] = {"texts": open_texts, "tables": open_whole_table}  # from files

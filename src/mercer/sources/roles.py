@@ -8,9 +8,18 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from mercer.arrays import arrow
 from mercer.errors import BadData, listed
 
-__all__ = ["Asked", "about_names", "index_of_pandas", "index_without_name", "named_columns", "refuse_unknown"]
+__all__ = [
+    "Asked",
+    "about_names",
+    "index_of_pandas",
+    "index_without_name",
+    "is_text",
+    "named_columns",
+    "refuse_unknown",
+]
 
 _INDEX_LEVEL = re.compile(r"__index_level_\d+__")
 
@@ -48,13 +57,12 @@ def named_columns(names: Sequence[str], asked: Asked, label: str) -> tuple[str, 
         raise BadData(f"Column {repeated[0]!r} of {label} was asked for more than once.")
     if asked.columns is None and "" in names[1:] and "" not in asked.no_features:
         raise BadData(f"{label} has a column without a name that is not the first one: leave it out: drop=[''].")
-    beside = asked.no_features - set(asked.drop)
-    clash = [name for name in asked.columns or () if name in beside]
-    if clash:
-        raise BadData(f"Column {clash[0]!r} of {label} is asked for as a feature, and as what is none.")
-    usual = [name for name in names if not _INDEX_LEVEL.fullmatch(name)]
+    if asked.id is not None and asked.id in (asked.columns or ()):
+        raise BadData(f"Column {asked.id!r} of {label} is asked for as a feature, and as the names of rows.")
+    if asked.columns is not None:  # a label among them is a feature as well: of a model that was fitted with it
+        return tuple(name for name in asked.columns if name not in set(asked.drop))
     others = asked.no_features
-    return tuple(name for name in (usual if asked.columns is None else asked.columns) if name not in others)
+    return tuple(name for name in names if name not in others and not _INDEX_LEVEL.fullmatch(name))
 
 
 def refuse_unknown(said: Sequence[str], names: Sequence[str], label: str) -> None:
@@ -88,3 +96,10 @@ def index_of_pandas(schema: Any) -> str | None:
         return None
     first = indices[0] if isinstance(indices, list) and len(indices) == 1 else None
     return first if isinstance(first, str) and first in schema.names else None
+
+
+def is_text(kind: Any) -> bool:
+    """Whether a column of this type of Arrow has texts, as they are or by their numbers in a list."""
+    types = arrow("types")
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))

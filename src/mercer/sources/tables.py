@@ -13,8 +13,8 @@ from mercer.limits import bytes_in_words
 from mercer.sources.beside import Column, refuse_doubles
 from mercer.sources.claims import claimed_batches, largest_pages
 from mercer.sources.dialect import NUMBER, is_empty_field
-from mercer.sources.faults import looks_like_number
-from mercer.sources.roles import Asked, about_names, index_of_pandas, index_without_name, named_columns
+from mercer.sources.faults import look_like_numbers
+from mercer.sources.roles import Asked, about_names, index_of_pandas, index_without_name, is_text, named_columns
 from mercer.sources.stored import FileRows, float_type, readable
 from mercer.terminal import plain
 
@@ -71,7 +71,7 @@ class TableRows(FileRows):
         if wrong or len(bad) == len(self.columns):
             self._refuse_text(wrong or bad)
         first = next(iter(bad))
-        may_name = asked.id is None and index is None and _is_text(self.kinds[first])
+        may_name = asked.id is None and index is None and is_text(self.kinds[first])
         if may_name and self._take_as_names(first, asked.most, "whose texts are all different"):
             mine, bad = mine - {first}, {name: kind for name, kind in bad.items() if name != first}
         self.columns = tuple(name for name in self.columns if name in mine and name not in bad)
@@ -84,14 +84,14 @@ class TableRows(FileRows):
 
     def _numbers_gone_wrong(self, texts: dict[str, str], most: float) -> dict[str, str]:
         """The columns of texts that were meant to be numbers, by their first cells: someone should correct those."""
-        names = [name for name in texts if _is_text(self.kinds[name])]
+        names = [name for name in texts if is_text(self.kinds[name])]
         self._refuse_claims(names, most)
         batch: Any = next(iter(self._batches_of(names)), None) if names else None
         wrong = {name: kind for name, kind in texts.items() if arrow("types").is_decimal(self.kinds[name])}
         for name in names if batch is not None else ():
             cells = [cell for cell in batch.column(name)[:_LOOKED_AT].to_pylist() if cell and not is_empty_field(cell)]
             numbers = sum(bool(NUMBER.fullmatch(self._as_number(cell))) for cell in cells)
-            if cells and (2 * numbers >= len(cells) or looks_like_number(cells[0])):
+            if cells and (2 * numbers >= len(cells) or look_like_numbers(cells)):
                 wrong[name] = texts[name]
         return wrong
 
@@ -225,12 +225,6 @@ def _refuse_odd_name(path: Path) -> None:
 
 def _with_kinds(columns: dict[str, str]) -> str:
     return listed(f"{name!r} ({kind})" for name, kind in columns.items())
-
-
-def _is_text(kind: Any) -> bool:
-    types = arrow("types")
-    kind = kind.value_type if types.is_dictionary(kind) else kind
-    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
 def _text_columns(kinds: dict[str, Any]) -> dict[str, str]:

@@ -29,7 +29,7 @@ from mercer.terminal import plain
 if TYPE_CHECKING:
     from mercer.store.values import Packing
 
-__all__ = ["Opened", "load", "opened", "save"]
+__all__ = ["Opened", "load", "opened", "save", "versions"]
 
 FORMAT, SCHEMA = "mercer model", (1, 0)
 _NONSENSE = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
@@ -86,7 +86,7 @@ def save(model: Any, path: str | Path, notes: dict[str, Any] | None = None) -> P
     header = {
         "format": FORMAT,
         "schema": list(SCHEMA),
-        "versions": _versions(),
+        "versions": versions(),
         "model": tree,
         "notes": _checked_notes(notes),
     }
@@ -158,7 +158,7 @@ def _checked_notes(notes: Any) -> dict[str, Any]:
     return notes
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
     import scipy
     import sklearn
 

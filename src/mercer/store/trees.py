@@ -12,7 +12,7 @@ from mercer.store.reasons import Unusable
 from mercer.store.schemas import SCHEMAS, Schema
 from mercer.store.values import Packing, Unpacking
 
-__all__ = ["as_tree", "from_tree"]
+__all__ = ["as_tree", "from_tree", "sizes_of"]
 
 _MOST_NAMES = 1000  # of columns that are written into the header, where `inspect` shows them
 
@@ -25,7 +25,7 @@ def as_tree(packing: Packing, model: Any) -> dict[str, Any]:
         "class": type(model).__name__,
         "parameters": _parameters_in(packing, model),
         "feature_names": _names_in(packing, vars(model).get("feature_names_in_")),
-        "data": _data(model),
+        "data": sizes_of(model),
         "fitted": {name: packing.value(name, value) for name, value in facts.items() if value is not None},
         "plan": plan_in(packing, vars(model).get("plan_")),
         "certificate": certificate_in(packing, vars(model).get("certificate_")),
@@ -155,7 +155,7 @@ def _refuse_other_names(model: Any) -> None:
         raise Unusable(f"it has {len(names):,} feature_names, and n_features_in is {model.n_features_in_:,}")
 
 
-def _data(model: Any) -> dict[str, Any]:
+def sizes_of(model: Any) -> dict[str, Any]:
     """What is known of the data of the fit: how many rows and columns. `save` adds the hash of rows that are kept."""
     fitted = vars(model)
     n = fitted.get("n_samples_", fitted.get("n_samples_seen_"))

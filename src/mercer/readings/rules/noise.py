@@ -189,7 +189,7 @@ def _tested(rule: str, scree: Scree, sides: _Sides) -> Opinion:
         if min(rows, columns) < _FEWEST_SIDES or not left[q] > 0:
             break
         centre, spread = johnstone(rows, columns)
-        p_values.append(tracy_widom_survival((rows * columns * value / left[q] - centre) / spread))
+        p_values.append(tracy_widom_survival((rows * columns * (value / left[q]) - centre) / spread))
         if p_values[-1] > LEVEL:
             break
     k = int(np.sum(np.array(p_values) <= LEVEL))

@@ -1,0 +1,71 @@
+"""What `mercer report` does: load a model, open the rows beside it, and write a page about both."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from mercer.commands.answers import Answer
+from mercer.commands.around import as_bad_data, warnings_as_lines
+from mercer.commands.kept import Kept
+from mercer.commands.opening import Wanted
+from mercer.commands.script import Script
+from mercer.outlets import refuse_same_file
+from mercer.report.writing import check_page, write_report
+from mercer.terminal import plain, say
+
+__all__ = ["Report", "place_for_page"]
+
+
+@dataclass(frozen=True)
+class Report:
+    """Load, open, tell, draw, write."""
+
+    file: str
+    typed: Wanted | None  # the rows
+    out: Path
+    fills_stdout = False
+
+    @cached_property
+    def _kept(self) -> Kept:
+        place_for_page(self.out, self.file, *([] if self.typed is None else [self.typed.data]))
+        return Kept.of(self.file)
+
+    def code(self) -> str:
+        script, kept = Script(), self._kept
+        if self.typed is None:
+            model = script.set("model", script.call("load", kept.path))
+            script.add(script.call(f"{model.text}.report", self.out).text)
+        else:
+            model, rows = kept.write(script, kept.wanted(self.typed), kept.columns, kept.kind)
+            script.add(script.call(f"{model.text}.report", self.out, rows).text)
+        return str(script)
+
+    def run(self) -> Answer:
+        kept = self._kept
+        if self.typed is None:
+            name = plain(kept.path)
+            with warnings_as_lines(kept.path, name), as_bad_data(kept.path, name):
+                page = write_report(kept.model, self.out, file=kept.path)
+        else:
+            known: dict[str, Any] = {"file": kept.path}
+            if self.typed.data != "-":  # which nobody can name again
+                known |= {"data": self.typed.data, "opening": _opening(kept, self.typed)}
+            with kept.opened(kept.wanted(self.typed), kept.columns, kept.kind) as new:
+                page = write_report(kept.model, self.out, new.items, name=new.name, **known)
+        say(f"report: {plain(page)}")
+        return Answer({"model": kept.path, "page": page})
+
+
+def place_for_page(out: Path, *others: str) -> None:
+    """Say before the work that no page can be written there, or that it would take the place of what is read."""
+    check_page(out)
+    for other in others:
+        refuse_same_file(Path(other), out)
+
+
+def _opening(kept: Kept, typed: Wanted) -> str:
+    """The Python that has the model and its rows, as `model` and `X`."""
+    script = Script()
+    kept.write(script, kept.wanted(typed), kept.columns, kept.kind, "X")
+    return f"import mercer\n{script}"

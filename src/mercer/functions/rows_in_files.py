@@ -1,0 +1,79 @@
+"""Rows that scores stand for, and rows without noise, written to files block by block."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array, dense
+from mercer.blocks import rows_at_a_time
+from mercer.outlets import Labels, outlet, refuse_same_file
+from mercer.sources.files import open_rows
+from mercer.sources.held import HeldRows, as_read
+from mercer.sources.items import Items, Rows
+
+__all__ = ["as_items", "as_scores", "write_back"]
+
+
+def as_scores(X: Any) -> Items:
+    """Scores of a file, or in memory."""
+    scores = open_rows(X) if isinstance(X, Path) else X
+    return scores if isinstance(scores, Items) else HeldRows(np.asarray(scores, dtype=np.float64))
+
+
+def as_items(model: Any, X: Any) -> Items:
+    """What a model compares, as it is named where it comes from."""
+    items: Items = X if isinstance(X, Items) else model._new_items(X)
+    return items
+
+
+def write_back(model: Any, items: Items, path: str | Path | None, error: bool, noisy: bool) -> Array:
+    """Write the rows that scores stand for, or rows without noise, with what is written along; their errors."""
+    where = None if path is None else Path(path)
+    if where is not None:
+        refuse_same_file(items.path, where)
+    found, all_errors = _found(model, items, error, noisy), list[Array]()
+    along = {} if items.written_along is None else dict(items.written_along.columns)
+    if _gives_texts(model):
+        texts = list(found)
+        along |= {"text": [text for some, _ in texts for text in some]}
+        found = ((np.empty((len(some), 0)), errors) for some, errors in texts)
+    names = [*_columns_of(model), *(["error"] if error else [])]
+    labels = Labels(along, items.row_names is not None) if along else None
+    with outlet(where, names, len(items), np.float64, labels) as write:
+        for rows, errors in found:
+            write(np.column_stack([rows, errors]) if error else rows)
+            all_errors.append(errors)
+    return np.concatenate(all_errors)
+
+
+def _found(model: Any, items: Items, error: bool, noisy: bool) -> Iterator[tuple[Any, Array]]:
+    """Block after block of rows, or texts, and how far each is from what it stands for."""
+    back = model.denoise if noisy else model.inverse_transform
+    kernel = hasattr(model, "kernel_")
+    for block in items.blocks(rows_at_a_time(items.width)):
+        given = _with_names(block, items) if noisy and isinstance(items, Rows) else block
+        if error and kernel:
+            yield back(given, return_error=True)
+            continue
+        rows = back(given)
+        distances = np.linalg.norm(dense(block) - rows, axis=1) if error and noisy else np.zeros(len(rows))
+        yield rows, distances
+
+
+def _with_names(block: Any, rows: Rows) -> Rows:
+    """Some rows as their file calls their columns, so that the model knows them."""
+    return as_read(block, None, rows.label, names=rows.names)
+
+
+def _gives_texts(model: Any) -> bool:
+    return getattr(getattr(model, "kernel_", None), "takes", "") == "texts"
+
+
+def _columns_of(model: Any) -> Sequence[str]:
+    """As the file of the fit called them."""
+    if _gives_texts(model):
+        return []
+    names = getattr(model, "feature_names_in_", None)
+    return [f"x{j}" for j in range(model.n_features_in_)] if names is None else [str(name) for name in names]

@@ -1,0 +1,190 @@
+"""A page about a fitted model: its facts are those of the model, its texts are texts, and a real browser shows it."""
+
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import mercer
+from mercer.errors import WrongUse
+from mercer.report.facts import facts_of
+from mercer.report.origin import origin_of
+from report.test_page import browser, opened  # noqa: F401 (a fixture)
+
+ATTACK = "<img src=x onerror=\"document.title='owned'\">\"'></script><script>alert(1)</script>$style&amp;\u202e"
+VOID = {"meta", "img", "source", "br", "link"}
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 5)) + 0.3 * rng.normal(size=(60, 5))
+    return pd.DataFrame(X, columns=["a", "b", "c", "d", ATTACK])
+
+
+MODELS = {
+    "pca": lambda: mercer.PCA(3, standardize=True),
+    "all of pca": lambda: mercer.PCA(),
+    "one of pca": lambda: mercer.PCA(1),
+    "incremental": lambda: mercer.IncrementalPCA(2),
+    "kernel": lambda: mercer.KernelPCA(3, kernel="rbf", gamma=0.1),
+    "landmarks": lambda: mercer.KernelPCA(2, kernel="rbf", gamma=0.1, n_landmarks=20, eigen_solver="landmark"),
+    "no kernel": lambda: mercer.KernelPCA(2, kernel="sigmoid", gamma=0.5, coef0=-2),
+    "lle": lambda: mercer.LocallyLinearEmbedding(n_neighbors=8, n_components=2),
+    "detector": lambda: mercer.NoveltyDetector(mercer.PCA(2)),
+}
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def model(request, table):
+    with pytest.warns() if request.param == "no kernel" else _quietly():
+        return MODELS[request.param]().fit(table)
+
+
+class _quietly:
+    def __enter__(self): ...
+    def __exit__(self, *_): ...
+
+
+class Parsed(HTMLParser):
+    """Every element with its attributes, every text; elements have to be closed in order."""
+
+    def __init__(self, page):
+        super().__init__(convert_charrefs=True)
+        self.elements, self.texts, self.open = [], [], []
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    @property
+    def text(self):
+        return "".join(self.texts)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_facts_are_those_of_the_model_and_json_can_say_them(model, table):
+    facts = facts_of(model, origin_of(model, table))
+    again = json.loads(json.dumps(facts.as_dict(), allow_nan=False))
+    inner = getattr(model, "estimator_", model)
+    assert again["certificate"] == inner.certificate_.sentences()
+    assert again["certified"] == inner.certificate_.certified and again["why"] == inner.plan_.why
+    assert again["n_components"] == len(again["components"]) == len(inner.get_feature_names_out())
+    if hasattr(inner, "explained_variance_"):
+        values = [component["value"] for component in again["components"]]
+        assert values == pytest.approx(inner.explained_variance_, rel=1e-12)
+        shares = [component["share"] for component in again["components"]]
+        assert None in shares or shares == pytest.approx(inner.explained_variance_ratio_, rel=1e-12)
+    for one in again["components"]:
+        if one["lower"] is not None and one["upper"] is not None and one["value"] is not None:
+            assert one["lower"] <= one["upper"]
+            assert one["lower"] <= one["value"] * (1 + 1e-9) and one["value"] <= one["upper"] * (1 + 1e-9) + 1e-300
+
+
+def test_intervals_of_variances_hold_the_truth(table):
+    """In units of variances, not of eigenvalues, and of divided columns."""
+    X = table.to_numpy()
+    model = mercer.PCA(3, standardize=True).fit(X)
+    facts = facts_of(model, origin_of(model))
+    truth = np.linalg.eigvalsh(np.corrcoef(X.T))[::-1]
+    for component, value in zip(facts.components, truth, strict=False):
+        assert component.lower <= value * (1 + 1e-12) and value <= component.upper * (1 + 1e-12)
+        assert component.upper - component.lower < 1e-9 * value
+
+
+@pytest.fixture(scope="module")
+def home(table, tmp_path_factory):
+    """A file of rows, and a page about their fit."""
+    folder = tmp_path_factory.mktemp("report")
+    names = [f"<i>{i}</i>" for i in range(60)]
+    table.assign(who=names, kind=[ATTACK, "u", "v"] * 20).to_csv(folder / "x.csv", index=False)
+    rows = mercer.open_rows(folder / "x.csv", label="kind")
+    mercer.PCA(2, standardize=True).fit(rows).report(folder / "page.html", rows)
+    return folder
+
+
+def refuse_live_parts(page):
+    """Nothing that runs, is fetched or sent."""
+    assert {tag for tag, _ in page.elements}.isdisjoint(
+        {"script", "iframe", "object", "embed", "link", "svg", "form", "base"}
+    )
+    for _, attributes in page.elements:
+        assert not [name for name in attributes if name.startswith("on")]
+        for name in ("src", "srcset", "href"):
+            assert attributes.get(name, "#").startswith(("#", "data:image/svg+xml;base64,"))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", ["kernel", "lle", "detector"])
+def test_texts_of_a_page_are_texts_and_have_the_proof(name, table, tmp_path):
+    model = MODELS[name]().fit(table)
+    page = Parsed(model.report(tmp_path / "page.html", table).read_text(encoding="utf-8"))
+    refuse_live_parts(page)
+    assert ATTACK.replace("\u202e", "\\u202e") in page.text and "\u202e" not in page.text
+    for sentence in getattr(model, "estimator_", model).certificate_.sentences():
+        assert sentence in page.text
+
+
+def test_a_page_obeys_no_name_and_asks_for_nothing(home):
+    page = Parsed((home / "page.html").read_text(encoding="utf-8"))
+    refuse_live_parts(page)
+    policy = next(each["content"] for tag, each in page.elements if each.get("http-equiv"))
+    assert policy.split("; ")[:2] == ["default-src 'none'", "style-src 'unsafe-inline'"]
+    assert hashlib.sha256((home / "x.csv").read_bytes()).hexdigest() in page.text
+    assert sum(tag == "img" for tag, _ in page.elements) == 4  # scores, scree, loadings, biplot
+
+
+def test_displays_that_refuse_say_why_and_other_rows_leave_the_rules_alone(table, tmp_path):
+    with pytest.warns(match="not positive semi-definite"):
+        odd = mercer.KernelPCA(2, kernel="sigmoid", gamma=0.5, coef0=-2).fit(table)
+    page = Parsed(odd.report(tmp_path / "odd.html", table.head(20)).read_text())
+    assert "not drawn. The kernel is not positive semi-definite here" in page.text
+    assert "rows drawn20" in page.text.replace("\n", "")
+    model = mercer.PCA(1).fit(table)
+    page = Parsed(model.report(tmp_path / "page.html").read_text())
+    assert mercer.suggest(model).consensus in page.text and "rows drawn" not in page.text
+
+
+def test_a_name_that_is_no_page_is_refused_before_the_work(table, tmp_path):
+    with pytest.raises(WrongUse, match=r"report\.pdf: a report is a page, whose name ends in \.html"):
+        mercer.PCA(2).fit(table).report(tmp_path / "report.pdf")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_to_do_next_runs(table, tmp_path, monkeypatch):
+    """Every line of Python on a page, one after the other, with new rows at hand."""
+    monkeypatch.chdir(tmp_path)
+    X = table.to_numpy()
+    for model in (mercer.PCA(2).fit(X), mercer.KernelPCA(2, kernel="rbf", gamma=0.1).fit(X)):
+        facts = facts_of(model, origin_of(model, X), mercer.suggest(model, X))
+        names = {"mercer": mercer, "model": model, "X": X, "new": X[:3]}
+        for step in facts.steps:
+            exec(step.python, names)  # noqa: S102
+        assert len(facts.steps) == 6 and (tmp_path / "model.mercer").exists()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_browser_shows_the_page_in_both_themes(browser, home, scheme):  # noqa: F811
+    page = opened(browser, home / "page.html", color_scheme=scheme)
+    assert page.errors == [] and all(url.startswith(("file:", "data:")) for url in page.urls)
+    assert page.title() == "PCA of x.csv"
+    assert page.evaluate("[...document.images].every(image => image.complete && image.naturalWidth > 300)")
+    colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, re.findall(r"\d+", colour)[:3])) > 600) == (scheme == "light")
+    assert page.locator("article").count() == page.locator("nav a").count() == 7
+    page.set_viewport_size({"width": 340, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 340
