@@ -82,6 +82,14 @@ def coarsely(monkeypatch):
 
 
 @every_script
+def test_figure_is_drawn(path, coarsely):
+    """By day or by night, in turn: the layout, which takes the time, is the same (test_page.py has two figures in both)."""
+    script, results = computed(path)
+    assert as_png(lambda: script.draw(results), list(THEMES)[int(path.name[:2]) % 2]).startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+@every_script
 def test_figure_is_drawn_in_both_themes(path, coarsely):
     script, results = computed(path)
     pictures = [as_png(lambda: script.draw(results), theme) for theme in THEMES]
