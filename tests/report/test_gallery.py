@@ -83,7 +83,7 @@ def coarsely(monkeypatch):
 
 @every_script
 def test_figure_is_drawn(path, coarsely):
-    """By day or by night, in turn: the layout, which takes the time, is the same (test_page.py has two figures in both)."""
+    """By day or by night, in turn: the layout takes the time, and is the same. Two figures are in test_page.py."""
     script, results = computed(path)
     assert as_png(lambda: script.draw(results), list(THEMES)[int(path.name[:2]) % 2]).startswith(b"\x89PNG")
 
