@@ -245,7 +245,7 @@ def test_weights_and_landmarks_of_texts():
 )
 @pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
 def test_locally_linear_embedding_by_what_texts_have_in_common(kernel):
-    texts = ["".join(rng.choice(list("acgt"), size=20 + i)) for i in range(40)]
+    texts = ["".join(rng.choice(list("acgt"), size=12 + i // 2)) for i in range(40)]
     K = by_definition(kernel.resolved(texts, rng), texts, texts)
     distances = np.sqrt(np.maximum(2 - 2 * K, 0.0))
     np.fill_diagonal(distances, 0.0)
