@@ -15,15 +15,20 @@ from bad_input import items, parameters, tables, uses
 from bad_input.parameters import BENT
 from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding
 from mercer.errors import MercerError
+from support.together import check_each, few_dozen
 
-CASES = [*tables.CASES, *parameters.CASES, *uses.CASES, *items.CASES]
+TABLES = {table.__name__.rpartition(".")[2]: table.CASES for table in (tables, parameters, uses, items)}
 INTERNAL = re.compile(
     r"\b_(?!_init__\(\) got)\w+|validate_data|check_array| at 0x|mercer\.models|numpy\.\w+Error|Traceback"
 )
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
-def test_whatever_comes_in_is_right_or_told_in_one_sentence(case):
+@few_dozen("cases", TABLES)
+def test_whatever_comes_in_is_right_or_told_in_one_sentence(cases):
+    check_each(cases, right_or_told, name=lambda case: case.name)
+
+
+def right_or_told(case):
     out, error, said = outcome(case.call)
     texts = [str(warning.message) for warning in said] + ([str(error)] if error else [])
     for text in texts:

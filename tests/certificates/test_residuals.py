@@ -19,6 +19,7 @@ from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.warm import WarmKrylov
 from support.matrices import Uncentred, every_spectrum, matrix_with
 from support.registry import ALL_SOLVERS
+from support.together import check_each
 
 
 def bounds_hold(A, values, certificate, pairs):
@@ -37,8 +38,11 @@ def bounds_hold(A, values, certificate, pairs):
 
 
 @every_spectrum
-@pytest.mark.parametrize("trial", range(24))
-def test_certificate_holds_on_random_problems(spectrum, trial):
+def test_certificate_holds_on_random_problems(spectrum):
+    check_each(range(24), lambda trial: holds_on_a_random_problem(spectrum, trial), name="trial {}".format)
+
+
+def holds_on_a_random_problem(spectrum, trial):
     rng = np.random.default_rng(100 + trial)
     n, k = int(rng.integers(40, 300 if trial % 4 == 0 else 90)), int(rng.integers(1, 20))
     A, values = matrix_with(spectrum, n, rng)
@@ -50,8 +54,11 @@ def test_certificate_holds_on_random_problems(spectrum, trial):
 
 
 @every_spectrum
-@pytest.mark.parametrize("trial", range(12))
-def test_certificate_holds_when_a_pair_is_deliberately_missed(spectrum, trial):
+def test_certificate_holds_when_a_pair_is_deliberately_missed(spectrum):
+    check_each(range(12), lambda trial: holds_when_a_pair_is_missed(spectrum, trial), name="trial {}".format)
+
+
+def holds_when_a_pair_is_missed(spectrum, trial):
     rng = np.random.default_rng(500 + trial)
     n, k = 60, int(rng.integers(1, 10))
     A, values = matrix_with(spectrum, n, rng)

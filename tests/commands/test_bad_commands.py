@@ -18,6 +18,7 @@ import mercer
 from corpus.commands import COMMANDS
 from mercer import outlets, terminal
 from support.branches import branch, refuse_raw_text, run_all, start
+from support.together import check_each, few_dozen
 
 resource = pytest.importorskip("resource")
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="forks as on Unix")
@@ -51,9 +52,12 @@ def test_there_are_many_commands():
     assert len({command for command, _, _ in COMMANDS}) == len(COMMANDS) >= 100
 
 
-@pytest.mark.parametrize("i", range(len(COMMANDS)), ids=[ascii(command) for command, _, _ in COMMANDS])
-def test_a_command_line_ends_as_it_should(files, done, i):
-    (command, code, words), end = COMMANDS[i], done[i]
+@few_dozen("numbers", {"commands": range(len(COMMANDS))})
+def test_a_command_line_ends_as_it_should(files, done, numbers):
+    check_each(numbers, lambda i: ends_as_it_should(files, *COMMANDS[i], done[i]), name=lambda i: ascii(COMMANDS[i][0]))
+
+
+def ends_as_it_should(files, command, code, words, end):
     said = end.stderr + end.stdout
     assert end.returncode == code and re.search(words, said, re.DOTALL), said
     if "help" not in command and command:

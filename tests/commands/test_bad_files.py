@@ -14,6 +14,7 @@ from corpus.tables import TABLE_CASES
 from corpus.texts import TEXT_CASES
 from mercer.errors import BadData, MercerWarning
 from support.branches import refuse_raw_text, run_all
+from support.together import check_each, few_dozen
 
 CASES = [*TEXT_CASES, *ARRAY_CASES, *TABLE_CASES]
 
@@ -32,9 +33,19 @@ def files(tmp_path_factory):
     return paths
 
 
-@pytest.mark.parametrize("i", range(len(CASES)), ids=[f"{case.file[-8:]!a}-{case.name}" for case in CASES])
-def test_a_file_gives_its_rows_or_one_sentence(files, i):
-    case, path = CASES[i], files[i]
+def name(i):
+    return f"{CASES[i].file[-8:]!a}, {CASES[i].name}"
+
+
+every_case = few_dozen("cases", {"files": range(len(CASES))}, size=50)
+
+
+@every_case
+def test_a_file_gives_its_rows_or_one_sentence(files, cases):
+    check_each(cases, lambda i: rows_or_one_sentence(CASES[i], files[i]), name)
+
+
+def rows_or_one_sentence(case, path):
     if case.rows is None:
         with pytest.raises(ValueError, match=f"(?s){case.words}") as refused, warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -64,9 +75,12 @@ def scores(case, path):
     return path.parents[case.file.count("/")] / "scores.npy"
 
 
-@pytest.mark.parametrize("i", range(len(CASES)), ids=[f"{case.file[-8:]!a}-{case.name}" for case in CASES])
-def test_the_command_line_gives_scores_or_one_sentence(done, files, i):
-    case, path, end = CASES[i], files[i], done[i]
+@every_case
+def test_the_command_line_gives_scores_or_one_sentence(done, files, cases):
+    check_each(cases, lambda i: scores_or_one_sentence(CASES[i], files[i], done[i]), name)
+
+
+def scores_or_one_sentence(case, path, end):
     refuse_raw_text(end)
     if case.rows is None:
         assert (end.returncode, end.stdout) == (3, "")

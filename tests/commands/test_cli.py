@@ -5,13 +5,14 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 import mercer
-from support.branches import run
+from support.branches import branch, run, start, text_of
 
 
 def test_version():
@@ -63,10 +64,7 @@ def test_a_folder_in_the_place_of_the_page_is_told_before_the_work(tmp_path):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device that is always full")
 def test_a_full_standard_output_is_told(tmp_path):
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "mercer", "demo", "--only", "2", "--out", str(tmp_path)],
-            stdout=full, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
+        done = branch(["mercer", "demo", "--only", "2", "--out", str(tmp_path)], streams={1: full.fileno()})
     assert done.returncode == 5 and "Traceback" not in done.stderr
 
 
@@ -131,13 +129,16 @@ def test_interrupt_has_its_exit_code_and_leaves_nothing_behind(tmp_path):
 def test_progress_is_shown_on_a_terminal(tmp_path):
     pty = pytest.importorskip("pty")
     here, there = pty.openpty()
-    child = subprocess.Popen(
-        [sys.executable, "-m", "mercer", "demo", "--only", "2", "--out", str(tmp_path)],
-        stdout=subprocess.PIPE, stderr=there, env={**os.environ, "TERM": "xterm"},
-    )  # fmt: skip
-    os.close(there)
-    assert b"drawing" in everything_written_to(here)
-    assert child.communicate()[0].decode() == f"{tmp_path / 'figure_2.html'}\n" and child.returncode == 0
+    with TemporaryFile("w+") as out:
+        child = start(
+            ["mercer", "demo", "--only", "2", "--out", str(tmp_path)],
+            {0: os.devnull, 1: out.fileno(), 2: there},
+            before=lambda: os.environ.update(TERM="xterm"),
+        )
+        os.close(there)
+        assert b"drawing" in everything_written_to(here)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert text_of(out) == f"{tmp_path / 'figure_2.html'}\n"
 
 
 def everything_written_to(terminal):
@@ -287,14 +288,20 @@ def test_a_kernel_that_is_none_is_not_verified(table, tmp_path):
     assert done.returncode == 4 and "NOTHING is proven" in done.stderr and (tmp_path / "s.csv").exists()
 
 
-@pytest.mark.skipif(os.name == "nt", reason="a shell as on Unix")
+@pytest.mark.skipif(os.name == "nt", reason="pipes as on Unix")
 def test_whoever_reads_the_scores_may_stop_early(tmp_path):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(20_000, 5)))
-    command = f"{sys.executable} -m mercer fit {tmp_path}/x.npy --landmarks 30 -d 5"
-    done = subprocess.run(["sh", "-c", f"({command}; echo code $? >&2) | head -2"], capture_output=True, text=True)
-    assert done.stdout.startswith("kernelpca0,kernelpca1") and "code 0" in done.stderr
-    assert "Traceback" not in done.stderr and "rror" not in done.stderr
-    done = subprocess.run(["sh", "-c", f"{command} >&-"], capture_output=True, text=True)
+    command = ["mercer", "fit", f"{tmp_path}/x.npy", "--landmarks", "30", "-d", "5"]
+    reading, writing = os.pipe()
+    with TemporaryFile("w+") as err:
+        streams = {0: os.devnull, 1: writing, 2: err.fileno()}
+        child = start(command, streams, before=lambda: os.close(reading))
+        os.close(writing)
+        with os.fdopen(reading) as scores:
+            assert scores.readline().startswith("kernelpca0,kernelpca1")
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert "Traceback" not in text_of(err) and "rror" not in text_of(err)
+    done = branch(command, streams={1: None})
     assert done.returncode == 2 and "Standard input or output is closed" in done.stderr
 
 
@@ -308,25 +315,33 @@ def test_a_full_disk_leaves_the_old_file(table, tmp_path):
     assert out.read_text() == "old" and list(tmp_path.iterdir()) == [out]
 
 
-@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_fit_leaves_no_file(tmp_path, signal_number):
+@pytest.fixture
+def long_fit(tmp_path):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(400_000, 10)))
-    command = [
-        sys.executable,
-        "-m",
-        "mercer",
-        "fit",
-        tmp_path / "x.npy",
-        "--landmarks",
-        "500",
-        "-o",
-        tmp_path / "s.csv",
-    ]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    return ["fit", f"{tmp_path}/x.npy", "--landmarks", "500", "-o", f"{tmp_path}/s.csv"]
+
+
+def test_an_interrupted_fit_leaves_no_file(long_fit, tmp_path):
+    """A process of its own, as only that waits for its threads."""
+    with subprocess.Popen([sys.executable, "-m", "mercer", *long_fit], stderr=subprocess.PIPE, text=True) as process:
         assert any(line.startswith("plan") for line in process.stderr)
-        process.send_signal(signal_number)
+        process.send_signal(signal.SIGINT)
         rest = process.stderr.read()
-    assert process.returncode == 128 + signal_number and "Traceback" not in rest
+    assert process.returncode == 130 and "Traceback" not in rest
+    assert list(tmp_path.iterdir()) == [tmp_path / "x.npy"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="forks as on Unix")
+def test_a_fit_that_is_told_to_end_leaves_no_file(long_fit, tmp_path):
+    reading, writing = os.pipe()
+    streams = {0: os.devnull, 1: os.devnull, 2: writing}
+    child = start(["mercer", *long_fit], streams, before=lambda: os.close(reading))
+    os.close(writing)
+    with os.fdopen(reading) as said:
+        assert any(line.startswith("plan") for line in said)
+        os.kill(child, signal.SIGTERM)
+        rest = said.read()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 143 and "Traceback" not in rest
     assert list(tmp_path.iterdir()) == [tmp_path / "x.npy"]
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from support.together import check_each
+
 SOURCE = Path(__file__).parents[2] / "src" / "mercer"
 
 # A module may import from lower floors and from its own room, nothing else.
@@ -61,8 +63,11 @@ def imports(module):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-@pytest.mark.parametrize("module", MODULES, ids=str)
-def test_imports_flow_down(module):
+def test_imports_flow_down():
+    check_each(MODULES, flow_down)
+
+
+def flow_down(module):
     for name in imports(module):
         if not name.startswith("mercer."):
             continue

@@ -10,6 +10,7 @@ import pytest
 
 from docs.site import contents, names, pages
 from mercer.report.gallery import scripts
+from support.together import check_each
 
 ROOT = Path(__file__).parents[2]
 FIGURES = {"gallery.md", *(f"gallery/{script.stem}.md" for script in scripts())}
@@ -17,8 +18,11 @@ PAGES = {**pages.markdown(), **names.pages(), **contents.pages()}
 HERE = {*PAGES, *pages.pictures(), *FIGURES}
 
 
-@pytest.mark.parametrize("page", sorted(PAGES))
-def test_links_lead_to_pages_of_the_site(page):
+def test_links_lead_to_pages_of_the_site():
+    check_each(sorted(PAGES), leads_to_pages)
+
+
+def leads_to_pages(page):
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", re.sub(r"```.*?```", "", PAGES[page], flags=re.S)):
         if ":" not in target:
             there = (PurePosixPath("/") / PurePosixPath(page).parent / target).as_posix()

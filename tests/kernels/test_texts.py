@@ -15,6 +15,7 @@ from mercer.kernels.texts import columns
 from mercer.kernels.texts.grams import Letters, Vocabulary
 from mercer.rounding import gamma
 from support.naive_texts import by_definition, exactly
+from support.together import check_each, few_dozen
 
 rng = np.random.default_rng(0)
 TEXTS = ["", "a", "ab", "abab abab", "bar", "bat", "car", "cat", "naïve", "😀😀x", "aaaaaaa", "the cat the cat sat"]
@@ -36,8 +37,15 @@ SPECTRA += [
 ]
 
 
-@pytest.mark.parametrize("kernel", SPECTRA, ids=str)
-def test_spectrum_is_its_definition(kernel):
+some_spectra = few_dozen("kernels", {"spectra": SPECTRA})
+
+
+@some_spectra
+def test_spectrum_is_its_definition(kernels):
+    check_each(kernels, is_its_definition)
+
+
+def is_its_definition(kernel):
     K = by_definition(kernel, TEXTS, TEXTS)
     assert_allclose(kernel.block(TEXTS, TEXTS), K, rtol=1e-13, atol=1e-15)
     assert_allclose(kernel.diag(TEXTS), np.diag(K), rtol=1e-13)
@@ -50,8 +58,12 @@ def test_spectrum_is_its_definition(kernel):
     assert learned.features(TEXTS).shape[1] == learned.n_features() == kernel.n_features(TEXTS)
 
 
-@pytest.mark.parametrize("kernel", SPECTRA, ids=str)
-def test_entries_and_features_are_off_by_no_more_than_the_kernel_says(kernel):
+@some_spectra
+def test_entries_and_features_are_off_by_no_more_than_the_kernel_says(kernels):
+    check_each(kernels, is_off_by_no_more_than_it_says)
+
+
+def is_off_by_no_more_than_it_says(kernel):
     texts = [*TEXTS, "a" * 300, "ab" * 150 + "c" * 77]
     exact, size = exactly(kernel, texts, texts), np.sqrt(np.outer(kernel.sizes(texts), kernel.sizes(texts)))
     assert (errors(kernel.block(texts, texts), exact) <= gamma(kernel.roundings(texts)) * size).all()
@@ -233,7 +245,7 @@ def test_weights_and_landmarks_of_texts():
 )
 @pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
 def test_locally_linear_embedding_by_what_texts_have_in_common(kernel):
-    texts = ["".join(rng.choice(list("acgt"), size=20 + i)) for i in range(40)]
+    texts = ["".join(rng.choice(list("acgt"), size=12 + i // 2)) for i in range(40)]
     K = by_definition(kernel.resolved(texts, rng), texts, texts)
     distances = np.sqrt(np.maximum(2 - 2 * K, 0.0))
     np.fill_diagonal(distances, 0.0)

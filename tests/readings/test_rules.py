@@ -390,16 +390,15 @@ def test_columns_that_do_not_vary_change_nothing(rule):
     assert ASKED[rule](scree_of(wide)).k == ASKED[rule](scree_of(X)).k
 
 
-@pytest.mark.parametrize("rule", ASKED)
 @pytest.mark.parametrize("factor", [1e-300, 1e-140, 1e-6, 1e6, 1e140, 1e300])
-def test_the_unit_changes_nothing(rule, factor):
+def test_the_unit_changes_nothing(factor):
     scree = scree_of(factors(1, 70, 12, [5, 3]))
     how = dict(axes=scree.axes)
     moved = Scree(scree.values * factor, scree.total * factor, 70, 12, scree.columns * factor, **how)
-    assert ASKED[rule](moved).k == ASKED[rule](scree).k
+    for rule, asked in ASKED.items():
+        assert asked(moved).k == asked(scree).k, rule
 
 
-@pytest.mark.parametrize("rule", ASKED)
 @pytest.mark.parametrize(
     "X",
     [
@@ -412,12 +411,13 @@ def test_the_unit_changes_nothing(rule, factor):
     ],
     ids=["constant", "one column", "two rows", "one-hot", "rank one", "three rows"],
 )
-def test_awkward_rows_get_a_number_in_range_or_a_reason(rule, X):
+def test_awkward_rows_get_a_number_in_range_or_a_reason(X):
     scree = scree_of(X)
-    found = ASKED[rule](scree)
-    assert found.why
-    assert found.k is None or 0 <= found.k <= min(len(X), X.shape[1])
-    assert not found.at_least
+    for rule, asked in ASKED.items():
+        found = asked(scree)
+        assert found.why, rule
+        assert found.k is None or 0 <= found.k <= min(len(X), X.shape[1]), rule
+        assert not found.at_least, rule
 
 
 def test_low_rank_has_no_level_of_noise():
@@ -471,7 +471,7 @@ def test_parallel_analysis_of_a_linear_kernel_bears_rows_far_from_zero(offset):
 
 
 def test_rows_that_are_too_wide_to_be_dense_are_not_permuted():
-    rows = sparse.random(100, 1_000_000, density=1e-6, format="csr", random_state=0)
+    rows = sparse.csr_array(([1.0, 2.0], ([3, 70], [5, 999_000])), shape=(100, 1_000_000))
     found = kernel_parallel(Linear(), rows, 100, np.random.default_rng(0))
     assert found.k is None and "100 dense rows of 1,000,000 columns" in found.why
 

@@ -74,8 +74,23 @@ def test_every_claim_fails_on_some_numbers_that_say_something_else(path):
     assert [sentence for sentence, still in zip(sentences, held, strict=True) if still] == []
 
 
+@pytest.fixture
+def coarsely(monkeypatch):
+    """Few pixels, which take a third of the time: what is drawn, and where, is the same."""
+    for theme in THEMES.values():
+        monkeypatch.setitem(theme, "figure.dpi", 30)
+
+
 @every_script
-def test_figure_is_drawn_in_both_themes(path):
+def test_figure_is_drawn(path, coarsely):
+    """By day or by night, in turn: the layout takes the time, and is the same. Two figures are in test_page.py."""
+    script, results = computed(path)
+    assert as_png(lambda: script.draw(results), list(THEMES)[int(path.name[:2]) % 2]).startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+@every_script
+def test_figure_is_drawn_in_both_themes(path, coarsely):
     script, results = computed(path)
     pictures = [as_png(lambda: script.draw(results), theme) for theme in THEMES]
     assert all(picture.startswith(b"\x89PNG") for picture in pictures)
@@ -105,7 +120,7 @@ def test_scripts_can_be_chosen_by_number():
 
 
 @pytest.mark.parametrize("families", [1, 3, 7, 12])
-def test_names_are_drawn_with_any_number_of_families(families, monkeypatch):
+def test_names_are_drawn_with_any_number_of_families(families, monkeypatch, coarsely):
     [path] = gallery.scripts([6])
     script = gallery.load(path)
     names = [f"{stem * 3} {first}" for stem in "abcdefghijkl"[:families] for first in ("anna", "otto")]

@@ -11,7 +11,7 @@ from mercer import PCA, IncrementalPCA, KernelPCA
 from mercer.errors import MercerWarning, WrongUse
 from mercer.kernels import RBF, Linear, Pairwise
 from mercer.sources.frames import Columns
-from support.kept import MODELS, NEW, X, fitted
+from support.kept import MODELS, NEW, X, fitted, kept_fit
 from support.registry import minimum
 from support.silence import quiet, silently
 
@@ -36,7 +36,7 @@ def same(one, other):
 
 @every_model
 def test_scores_are_the_same_bits(name, tmp_path):
-    model, new = fitted(name)
+    model, new = kept_fit(name)
     loaded = again(model, tmp_path)
     method = "p_values" if hasattr(model, "p_values") else "transform"
     assert same(getattr(model, method)(new), getattr(loaded, method)(new))
@@ -44,7 +44,7 @@ def test_scores_are_the_same_bits(name, tmp_path):
 
 @every_model
 def test_what_a_model_says_of_itself_is_the_same(name, tmp_path):
-    model, _ = fitted(name)
+    model, _ = kept_fit(name)
     loaded = again(model, tmp_path)
     assert repr(loaded) == repr(model)
     assert repr(clone(loaded)) == repr(clone(model))
@@ -63,7 +63,7 @@ def test_what_a_model_says_of_itself_is_the_same(name, tmp_path):
 
 @every_model
 def test_the_same_fit_is_the_same_file(name, tmp_path):
-    first, second = fitted(name)[0], fitted(name)[0]
+    first, second = kept_fit(name)[0], fitted(name)[0]
     one = first.save(tmp_path / "one.mercer").read_bytes()
     assert second.save(tmp_path / "two.mercer").read_bytes() == one
     assert mercer.load(tmp_path / "one.mercer").save(tmp_path / "three.mercer").read_bytes() == one
@@ -72,7 +72,7 @@ def test_the_same_fit_is_the_same_file(name, tmp_path):
 
 @every_model
 def test_a_file_is_whole_and_tells_what_it_is(name, tmp_path):
-    model, _ = fitted(name)
+    model, _ = kept_fit(name)
     path = model.save(tmp_path / "model.mercer", notes={"id": "row", "dropped": ["a", None]})
     verdict, header = mercer.verify(path), mercer.inspect(path)
     assert verdict.ok and not verdict.wrong and "is whole" in str(verdict), verdict

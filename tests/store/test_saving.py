@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ import pytest
 import mercer
 from mercer import PCA
 from mercer.errors import CannotWrite
+from support.branches import run
 from support.kept import X
 from support.peak import needs_peaks, peak_of
 
@@ -45,11 +45,7 @@ print(torn, len(list(path.parent.iterdir())) - 1, most, sorted(found))
 
 
 def killed(folder, kills):
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", DRIVER, str(folder / "model.mercer"), str(kills)],
-        capture_output=True,
-        text=True,
-    )
+    done = run(folder / "model.mercer", kills, code=DRIVER)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout.strip()
 
@@ -82,7 +78,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_the_old_file(tmp_path):
     pytest.importorskip("resource")
     path = PCA(2).fit(X).save(tmp_path / "model.mercer")
     before = path.read_bytes()
-    done = subprocess.run([sys.executable, "-c", LIMITED, str(path)], capture_output=True, text=True)
+    done = run(path, code=LIMITED)
     assert done.stdout.startswith(f"5 Cannot write {path}: File too large"), done.stderr
     assert path.read_bytes() == before and [one.name for one in tmp_path.iterdir()] == ["model.mercer"]
 

@@ -1,5 +1,7 @@
 """Every kind of model that can be kept in a file, with rows that it was fitted to and rows that are new to it."""
 
+from functools import cache
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
@@ -111,6 +113,12 @@ MODELS = {
     },
     "histograms": kept(KernelPCA(2, kernel="chi2"), non_negative_rows(40, 1), non_negative_rows(9, 2)),
 }
+
+
+@cache
+def kept_fit(name):
+    """The same, once for all tests that leave the model as it is."""
+    return fitted(name)
 
 
 def fitted(name):

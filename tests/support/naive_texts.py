@@ -17,10 +17,16 @@ def by_definition(kernel, some, others):
 
 def exactly(kernel, some, others):
     """The same to 40 digits: sums are fractions, and one root is taken."""
-    similarity = SIMILARITIES[type(kernel).__name__]
     some, others = ([t if isinstance(t, str) else t.decode("latin-1") for t in side] for side in (some, others))
-    own = {text: similarity(text, text, kernel) for text in {*some, *others}}
-    return np.array([[ratio(similarity(s, t, kernel), own[s], own[t], kernel) for t in others] for s in some])
+
+    @cache
+    def similarity(s, t):
+        return SIMILARITIES[type(kernel).__name__](s, t, kernel)
+
+    def entry(s, t):
+        return ratio(similarity(min(s, t), max(s, t)), similarity(s, s), similarity(t, t), kernel)
+
+    return np.array([[entry(s, t) for t in others] for s in some])
 
 
 def ratio(k, a, b, kernel):
