@@ -24,8 +24,8 @@ from mercer.parts import clear_abandoned, keep, keep_name, locked, new_part
 from mercer.terminal import end_quietly, plain
 
 __all__ = [
-    "Annotations", "Labels", "lasting_file", "make_place", "outlet", "refuse_no_copy", "refuse_place", "refuse_same_file",
-    "refuse_taken", "refuse_unwritable", "whole_file", "write_whole",
+    "Annotations", "Labels", "lasting_file", "make_place", "outlet", "refuse_no_copy", "refuse_place",
+    "refuse_same_file", "refuse_taken", "refuse_unwritable", "whole_file", "write_whole",
 ]  # fmt: skip
 
 _Sink = Callable[[Array], None]
