@@ -136,8 +136,6 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         from importlib import import_module
 
-        if name != "inspect":  # which needs no model, and so no scikit-learn
-            import_module("mercer.startup").meet_sklearn()
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'mercer' has no attribute {name!r}")
 

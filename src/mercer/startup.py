@@ -2,7 +2,8 @@
 
 Half of the time that `import sklearn` takes goes to scipy.stats, which it imports for a function that no model of
 mercer calls. scipy loads its own rooms when they are named (``scipy.stats.norm``), so nothing is lost if that import
-waits until then.
+waits until then. That is for the command line, whose process is ours: whoever imports mercer as a library has other
+imports beside it, and none of them is touched.
 """
 
 import sys

@@ -139,6 +139,8 @@ def test_help_loads_no_numerical_library():
 
 ONE_ROW = """
 import sys, tempfile, pathlib, numpy as np, mercer
+from mercer.startup import meet_sklearn
+meet_sklearn()  # as the command line does
 rows = np.arange(12.0).reshape(4, 3) ** 2
 with tempfile.TemporaryDirectory() as folder:
     path = mercer.PCA(1).fit(rows).save(pathlib.Path(folder) / "a.mercer")
@@ -158,9 +160,16 @@ def test_a_model_that_is_loaded_and_used_waits_for_nothing_that_it_does_not_need
     assert not set(told_by(ONE_ROW).split()) & slow
 
 
+def test_the_library_leaves_imports_of_others_as_they_are():
+    loaded = told_by("import sys, mercer; mercer.PCA; mercer.load; print(*sys.modules)").split()
+    assert "mercer.models.pca" in loaded and "mercer.startup" not in loaded
+
+
 def test_scikit_learn_has_all_of_scipy_though_it_was_met_without_scipy_stats():
     told = told_by(
-        "import sys, mercer; mercer.PCA\n"
+        "import sys\n"
+        "from mercer.startup import meet_sklearn\n"
+        "meet_sklearn()\n"
         "assert 'sklearn.base' in sys.modules and 'scipy.stats' not in sys.modules\n"
         "import scipy, sklearn.utils.fixes as fixes\n"
         "assert fixes.scipy.stats.norm.cdf(0.0) == 0.5\n"

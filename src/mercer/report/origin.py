@@ -14,7 +14,7 @@ from mercer.errors import listed, shortened
 from mercer.sources.items import Items
 from mercer.store.files import versions
 from mercer.store.headers import inspect
-from mercer.store.layout import digest_of
+from mercer.store.layout import digests_of
 from mercer.store.trees import sizes_of
 
 __all__ = ["Origin", "origin_of", "written_parameters"]
@@ -87,7 +87,7 @@ def _digest(X: Any, header: Any) -> dict[str, Any]:
     if isinstance(X, Items) and X.path is not None and X.path.is_file():
         return {"sha256": _digest_of_file(X.path), "hashed": "file"}
     if isinstance(X, np.ndarray) and X.dtype.kind in "biuf":
-        return {"sha256": digest_of(np.ascontiguousarray(X)), "hashed": "rows given"}
+        return {"sha256": digests_of({"rows": np.ascontiguousarray(X)})["rows"], "hashed": "rows given"}
     return {"sha256": None, "hashed": ""}
 
 
