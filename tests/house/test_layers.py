@@ -30,6 +30,7 @@ FLOORS = {
             ["fits"],
             ["drop_in"],
             ["models"],
+            ["relatives"],
             ["datasets", "report", "functions", "studies", "conversions"],
             ["displays", "store"],
             ["commands"],
