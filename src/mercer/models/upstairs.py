@@ -60,3 +60,30 @@ class WithRoomsAbove:
         from mercer.store.files import save
 
         return save(self, path, notes)
+
+
+class WithPicturesAbove:
+    """A comparison, which has a picture for every method."""
+
+    def plot(self, y: Any = None, *, theme: str | None = None, size: Any = None, ax: Any = None) -> Any:
+        """Draw the pictures of all methods side by side, with what was measured below each title.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,), default=None
+            Labels for colours; None: those of the comparison, if it has some.
+        theme : {"light", "dark"}, default=None
+            The look; None: light, or that of `ax`.
+        size : tuple of float, default=None
+            Width and height in inches, of a figure that is made.
+        ax : matplotlib Axes or array of them, default=None
+            Where: one that is cut into panels, or all panels; None makes a figure.
+
+        Returns
+        -------
+        display : Display
+            It has ``ax_`` and ``figure_``, and ``save("picture.png")``; notebooks show it.
+        """
+        from mercer.displays.comparison import ComparisonDisplay
+
+        return ComparisonDisplay.from_comparison(self, y).plot(ax, theme=theme, size=size)
