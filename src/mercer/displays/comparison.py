@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from scipy.stats import rankdata
 
 from mercer.displays.base import Display
 from mercer.displays.clouds import draw_cloud, limits_around
@@ -16,6 +17,11 @@ __all__ = ["ComparisonDisplay"]
 
 _COLUMNS = 4  # of panels
 _SIDE = 2.45  # inches of a panel
+
+
+def _size(n: int) -> float:
+    """Of a point, in a panel that is small."""
+    return 14.0 if n < 300 else 7.0 if n < 3000 else 2.5
 
 
 class ComparisonDisplay(Display):
@@ -91,16 +97,16 @@ class ComparisonDisplay(Display):
         display : ComparisonDisplay
             Itself.
         """
-        columns = min(_COLUMNS, len(self.pictures))
-        lines = -(-len(self.pictures) // columns)
+        lines = -(-len(self.pictures) // _COLUMNS)
+        columns = -(-len(self.pictures) // lines)
         usual = 1.1 + _SIDE * columns, 0.2 + (_SIDE + 0.4) * lines
         with self._many(ax, theme, size, usual, (lines, columns)) as (panels, look):
             handles: list[Any] = []
             names: list[str] = []
             bar: Any = partial(self._colour_bar, None, look)  # one for all panels
             for one, (title, points) in zip(panels.flat, self.pictures.items(), strict=False):
-                plane = points[:, :2] if points.shape[1] > 1 else np.column_stack([points, np.argsort(points[:, 0])])
-                handles, names = draw_cloud(one, look, plane, self.groups, bar)
+                plane = points[:, :2] if points.shape[1] > 1 else np.column_stack([points, rankdata(points[:, 0])])
+                handles, names = draw_cloud(one, look, plane, self.groups, bar, s=_size(len(plane)))
                 bar = None
                 limits_around(one, plane)
                 one.set(xticks=[], yticks=[], box_aspect=1)

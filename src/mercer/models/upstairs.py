@@ -87,3 +87,25 @@ class WithPicturesAbove:
         from mercer.displays.comparison import ComparisonDisplay
 
         return ComparisonDisplay.from_comparison(self, y).plot(ax, theme=theme, size=size)
+
+    def report(self, path: str | Path, data: str = "") -> Path:
+        """Write the comparison as a page: advice, pictures, the table, and what each method keeps and assumes.
+
+        It is one HTML file, light and dark, without scripts, that asks nothing of the network. It appears when it is
+        complete, or not at all. Whatever comes from the data is shown as text.
+
+        Parameters
+        ----------
+        path : path
+            The file, which ends in .html.
+        data : str, default=""
+            What the rows are called.
+
+        Returns
+        -------
+        path : pathlib.Path
+            Where it is.
+        """
+        from mercer.report.comparison import write_comparison
+
+        return write_comparison(self, path, data)

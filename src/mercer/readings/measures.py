@@ -26,7 +26,7 @@ _COLUMNS = 1000  # distances of a row that are correlated, drawn from all of the
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """One number a row, or a run; the value is their mean, or of a ratio the sum over that of what is below the line."""
+    """One number a row, or a run; the value is their mean, or their sum over that of what is below the line."""
 
     rows: Array
     total: Array | None = None  # what is below the line
@@ -154,8 +154,8 @@ def measure_new_rows(
 ) -> dict[str, Measured]:
     """Trustworthiness of where new rows were placed: their neighbours among the rows of the fit.
 
-    In pictures, rows that are `kept` lie where the fit has them, and `rows`, which are not, where they were placed. With
-    m kept rows, the formula is that of n = m + 1: the new row joins them alone.
+    In pictures, rows that are `kept` lie where the fit has them, and `rows`, which are not, where they were placed.
+    With m kept rows, the formula is that of n = m + 1: the new row joins them alone.
     """
     k, n = n_neighbors, len(kept) + 1
     penalty = 2 / (k * (2 * n - 3 * k - 1))

@@ -25,6 +25,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.errors import in_short
 from mercer.relatives.base import Method
+from mercer.relatives.child import in_a_sentence, work
 
 __all__ = ["Outcome", "Run", "fit_apart"]
 
@@ -65,6 +66,7 @@ def fit_apart(
     seed: int = 0,
     budget: float | None = None,
     n_jobs: int | None = None,
+    here: bool = False,
 ) -> Outcome:
     """Fit to the rows of folder/rows.npy, then once for each split (a file with the numbers of the rows to fit to).
 
@@ -78,6 +80,8 @@ def fit_apart(
         Files of the numbers of rows that are fitted; all others are new rows then. Each has a seed of its own.
     budget : float, default=None
         Seconds for all of it; a fit that is not done by then is ended.
+    here : bool, default=False
+        In this process after all: nothing has to be started, memory is not measured, and there is no budget.
     """
     outcome = Outcome()
     if lacking := method.missing():
@@ -100,8 +104,19 @@ def fit_apart(
             "told numbers and texts alone."
         )
         return outcome
-    _listen(line, folder, outcome, budget, len(splits) + 1, n_jobs)
+    if here:
+        _work_here(json.loads(line), folder, outcome)
+    else:
+        _listen(line, folder, outcome, budget, len(splits) + 1, n_jobs)
     return outcome
+
+
+def _work_here(job: dict[str, Any], folder: Path, outcome: Outcome) -> None:
+    try:
+        for event in work(job):
+            _take(event | ({"peak": None} if "peak" in event else {}), folder, outcome)
+    except Exception as error:  # whatever a library raises is a line of the comparison
+        outcome.failure = in_a_sentence(error)
 
 
 def _listen(line: str, folder: Path, outcome: Outcome, budget: float | None, runs: int, n_jobs: int | None) -> None:

@@ -9,6 +9,7 @@ import os
 import sys
 import time
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -30,10 +31,10 @@ def main() -> None:
     job = json.loads(sys.stdin.readline())
     Thread(target=_end_with_parent, daemon=True).start()
     try:
-        for event in _work(job):
+        for event in work(job):
             tell(event)
     except Exception as error:  # whatever a library raises is a line of the comparison
-        tell({"failed": _in_a_sentence(error)})
+        tell({"failed": in_a_sentence(error)})
     os._exit(0)  # all is told, and threads of libraries need no farewell
 
 
@@ -54,7 +55,8 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _work(job: dict[str, Any]) -> Any:
+def work(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Fit as the job says; what is done is told as it is done."""
     began = time.perf_counter()
     how, folder = method(job["method"], **job["settings"]), Path(job["folder"])
     X = np.load(folder / "rows.npy")
@@ -101,7 +103,8 @@ def _is_news(said: warnings.WarningMessage) -> bool:
     return not issubclass(said.category, (DeprecationWarning, FutureWarning, PendingDeprecationWarning))
 
 
-def _in_a_sentence(error: BaseException) -> str:
+def in_a_sentence(error: BaseException) -> str:
+    """What a method raised, for people."""
     if isinstance(error, MemoryError) and not isinstance(error, MercerError):
         return f"It ran out of memory{f': {error}' if str(error) else ''}."
     words = " ".join(str(error).split())

@@ -34,7 +34,7 @@ class Cleaned:
 
 
 def check_denoise(denoise: Any) -> None:
-    number = isinstance(denoise, Integral) and not isinstance(denoise, bool) and denoise >= 1
+    number = isinstance(denoise, Integral) and not isinstance(denoise, bool) and int(denoise) >= 1
     if not (denoise is None or number or denoise in STARTS or hasattr(denoise, "fit_transform")):
         raise ValueError(
             "denoise must be a number of components of PCA, 'pca', 'kernel-pca', or a model such as "

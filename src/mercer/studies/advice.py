@@ -87,15 +87,16 @@ def _about_neighbours(done: Sequence[Line]) -> str:
     if best.measures["trustworthiness"].value < _POOR:
         poor = " Even there much is lost, as a picture drawn by chance has 0.5: more coordinates may be needed."
     if len(same) == len(order):
+        least = order[-1].measures["trustworthiness"].value
         return (
             f"No method keeps neighbourhoods better than another, as far as these rows tell: trustworthiness is from "
-            f"{order[-1].measures['trustworthiness'].value:.3f} ({order[-1].title}) to {_number(best, 'trustworthiness')} "
-            f"({best.title}).{poor}"
+            f"{least:.3f} ({order[-1].title}) to {_number(best, 'trustworthiness')} ({best.title}).{poor}"
         )
     rest = [line for line in order if line not in same]
     return (
         f"What lies together in the picture was together in the rows most often by {best.title} (trustworthiness "
-        f"{_number(best, 'trustworthiness')}){_tied(same, 'trustworthiness')}. Surely less so by {_each(rest, 'trustworthiness')}.{poor}"
+        f"{_number(best, 'trustworthiness')}){_tied(same, 'trustworthiness')}. Surely less so by "
+        f"{_each(rest, 'trustworthiness')}.{poor}"
     )
 
 
@@ -143,13 +144,14 @@ def _about_labels(done: Sequence[Line], input_hit: Measured | None, commonest: f
     found = best.measures["label_hit"]
     if found.value - commonest <= _SURE * found.error:
         return (
-            f"No picture says more of labels than the commonest label does: neighbours hit {_number(best, 'label_hit')} "
-            f"by {best.title}, and always saying the commonest hits {commonest:.3f}."
+            f"No picture says more of labels than the commonest label does: neighbours hit "
+            f"{_number(best, 'label_hit')} by {best.title}, and always saying the commonest hits {commonest:.3f}."
         )
     least = "" if order[-1] in same else f"; least by {_each(order[-1:], 'label_hit')}"
     return (
         f"Labels are those of neighbours for {input_hit.value:.3f} of the rows by all columns, and in the picture for "
-        f"{_number(best, 'label_hit')} by {best.title}{_tied(same, 'label_hit')}{least}. The commonest label alone has {commonest:.3f}."
+        f"{_number(best, 'label_hit')} by {best.title}{_tied(same, 'label_hit')}{least}. The commonest label alone has "
+        f"{commonest:.3f}."
     )
 
 
@@ -194,7 +196,8 @@ def _about_moves(done: Sequence[Line]) -> str:
         most = order[-1]
         return (
             f"All pictures stay what they are when a fifth of the rows is left out and the seed is another: the most "
-            f"that one moves is {_number(most, 'moved')} (Procrustes distance, {most.title}), where 1 is nothing in common."
+            f"that one moves is {_number(most, 'moved')} ({most.title}; Procrustes distance, where 1 is nothing in "
+            "common)."
         )
     still = f" {_each(order[:1], 'moved')} is the stillest." if order[0] not in restless else ""
     return (
@@ -212,6 +215,6 @@ def _about_cost(done: Sequence[Line]) -> str:
     by_cost = sorted(same, key=lambda line: line.cpu_seconds or 0.0)
     cheap, dear = by_cost[0], by_cost[-1]
     return (
-        f"Of the {counted(len(same), 'method')} that keep neighbourhoods best, {cheap.title} took {cheap.cpu_seconds:.2f} s "
-        f"of processor time and {dear.title} {dear.cpu_seconds:.2f} s."
+        f"Of the {counted(len(same), 'method')} that keep neighbourhoods best, {cheap.title} took "
+        f"{cheap.cpu_seconds:.2f} s of processor time and {dear.title} {dear.cpu_seconds:.2f} s."
     )

@@ -165,18 +165,25 @@ class Comparison(WithPicturesAbove):
         widths = [max(len(row[column]) for row in rows) for column in range(len(heads))]
         lines = [_justified(row, widths) for row in rows]
         lines += [f"{line.title}: {line.reason}" for line in self.lines if line.reason]
-        return "\n".join([*lines, "", self.about, *self.notes, "", *(f"- {sentence}" for sentence in self.advice)])
+        meanings = "; ".join(f"{head}: {phrase}" for head, phrase in self.meanings.items())
+        below = [self.about, *self.notes, *([f"{meanings}."] if meanings else [])]
+        return "\n".join([*lines, "", *below, "", *(f"- {sentence}" for sentence in self.advice)])
 
     @property
     def about(self) -> str:
         """What the numbers are of."""
-        all_of_them = self.rows_looked_at == self.n_rows
-        looked = "all of them" if all_of_them else f"{self.rows_looked_at:,} of them, drawn by chance"
-        shown = ", ".join(f"{MEASURES[name].head}: {MEASURES[name].phrase}" for name in self._shown())
+        every = self.rows_looked_at == self.n_rows
+        looked = "all of them" if every else f"{self.rows_looked_at:,} of them, drawn by chance"
         return (
-            f"{counted(self.n_rows, 'row')} of {counted(self.n_columns, 'column')}, {self.n_components} coordinates, "
-            f"{self.n_neighbors} neighbours, measured on {looked}; ± one standard error. {shown[:1].upper()}{shown[1:]}."
+            f"{counted(self.n_rows, 'row')} of {counted(self.n_columns, 'column')}, "
+            f"{counted(self.n_components, 'coordinate')}, {counted(self.n_neighbors, 'neighbour')}, measured on "
+            f"{looked}; ± one standard error."
         )
+
+    @property
+    def meanings(self) -> dict[str, str]:
+        """Of the columns of the table that are measures."""
+        return {MEASURES[name].head: MEASURES[name].phrase for name in self._shown()}
 
     def _shown(self) -> list[str]:
         return [

@@ -39,6 +39,7 @@ def compare(
     budget: float | None = 300.0,
     random_state: Any = None,
     n_jobs: int | None = None,
+    apart: bool = True,
     memory_limit: int | str | None = None,
     progress: Listener = False,
 ) -> Comparison:
@@ -67,7 +68,7 @@ def compare(
     standardize : bool, default=False
         Divide every column by its standard deviation first, for all methods and all measures.
     repeats : int, default=3
-        Fits with rows left out. 0: none, and nothing is said of new rows, of the way back, or of how still pictures are.
+        Fits with rows left out. 0: none, and nothing is said of new rows, of the way back, or of what moves.
     sample : int or None, default=None
         How many rows to measure on; ranks are among all rows. None: all up to 2000, else 1000.
     budget : float or None, default=300
@@ -76,6 +77,9 @@ def compare(
         Draws rows, and the seeds of methods. None is a fixed seed.
     n_jobs : int or None, default=None
         Threads, of methods and measures.
+    apart : bool, default=True
+        Whether every method has a process of its own. False is quicker for small rows; memory is not measured then, and
+        a budget cannot be kept.
     memory_limit : int, str or None, default=None
         How much memory the rows may take, as of `PCA`; methods are told nothing of it.
     progress : bool or callable, default=False
@@ -110,7 +114,13 @@ def compare(
         place = Path(folder)
         np.save(place / "rows.npy", same.values)
         files = [_saved(place / f"split-{i}.npy", kept) for i, kept in enumerate(splits)]
-        how: dict[str, Any] = {"n_components": n_components, "seed": seed, "budget": budget, "n_jobs": n_jobs}
+        how: dict[str, Any] = {
+            "n_components": n_components,
+            "seed": seed,
+            "budget": budget,
+            "n_jobs": n_jobs,
+            "here": not apart,
+        }
         outcomes = []
         for each in wanted:
             outcomes.append(_outcome(each, same, place, files, how))
@@ -167,7 +177,7 @@ def _check(n_components: Any, n_neighbors: Any, repeats: Any, budget: Any) -> No
     ):
         if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
             raise ValueError(f"{name} must be a whole number from {least} on; got {in_short(value)}.")
-    if budget is not None and (isinstance(budget, bool) or not isinstance(budget, Real) or not budget > 0):
+    if budget is not None and (isinstance(budget, bool) or not isinstance(budget, Real) or not float(budget) > 0):
         raise ValueError(f"budget must be a positive number of seconds, or None; got {in_short(budget)}.")
 
 

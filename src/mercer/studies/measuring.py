@@ -67,8 +67,8 @@ class Measuring:
         pictures = {str(i): one.runs[0].coordinates[self.complete] for i, one in enumerate(outcomes) if one.runs}
         how: dict[str, Any] = {"n_neighbors": self.k, "labels": self.labels, "seed": self.seed, "n_jobs": self.n_jobs}
         if pictures:
-            for i, each in measure_pictures(self.X, pictures, self.rows, **how).items():
-                found[int(i)] |= each
+            for name, each in measure_pictures(self.X, pictures, self.rows, **how).items():
+                found[int(name)] |= each
         for i, values in self._new_rows(outcomes, splits).items():
             found[i]["new_rows"] = Measured(np.concatenate(values))
         return found

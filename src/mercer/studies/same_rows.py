@@ -50,8 +50,8 @@ def rows_for(X: Any, standardize: bool, memory_limit: int | str | None = None) -
         values, notes = _numbers(X, limit), ()
     if _COPIES * values.nbytes > limit:
         raise NoRoom(
-            f"{values.shape[0]:,} rows of {values.shape[1]:,} numbers take {bytes_in_words(_COPIES * values.nbytes)} to "
-            f"be compared, over the limit of {bytes_in_words(limit)}: give fewer rows, or scores of PCA."
+            f"{values.shape[0]:,} rows of {values.shape[1]:,} numbers take {bytes_in_words(_COPIES * values.nbytes)} "
+            f"to be compared, over the limit of {bytes_in_words(limit)}: give fewer rows, or scores of PCA."
         )
     _refuse_what_says_nothing(values)
     if standardize:
