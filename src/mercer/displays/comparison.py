@@ -21,7 +21,7 @@ _SIDE = 2.45  # inches of a panel
 
 def _size(n: int) -> float:
     """Of a point, in a panel that is small."""
-    return 14.0 if n < 300 else 7.0 if n < 3000 else 2.5
+    return 14.0 if n < 200 else 9.0 if n < 1000 else 5.0 if n < 3000 else 2.0
 
 
 class ComparisonDisplay(Display):

@@ -43,6 +43,14 @@ class Measured:
         return float(self._off.std(ddof=1) / np.sqrt(len(self.rows)))
 
     @property
+    def in_short(self) -> str:
+        """0.931 ± 0.004; an error that is too small for three digits has four, or is none."""
+        if not np.isfinite(self.error):
+            return f"{self.value:.3f}"
+        digits = 3 if self.error >= 0.0005 else 4 if self.error >= 0.00005 else 0
+        return f"{self.value:.3f} ± {self.error:.{digits}f}"
+
+    @property
     def _off(self) -> Array:
         """What each row adds to the value: of a ratio, to first order."""
         if self.total is None:

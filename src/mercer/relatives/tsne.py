@@ -85,7 +85,14 @@ class TSNE(Method):
             return Fitted(self._by_sklearn(clean.rows, first, settings), by=by)
         model = library("openTSNE").TSNE(n_iter=self.n_iter, initialization=first, **settings)
         found = model.fit(np.ascontiguousarray(clean.rows))
-        return Fitted(np.array(found), lambda new: np.array(found.transform(clean(new))), by=by)
+        coordinates = np.array(found)
+
+        def transform(new: Any) -> Array:
+            """openTSNE moves its own embedding to the middle while it places rows: they are moved back with it."""
+            placed = np.array(found.transform(clean(new)))
+            return placed - (np.array(found) - coordinates).mean(axis=0)
+
+        return Fitted(coordinates, transform, by=by)
 
     def _by_sklearn(self, rows: Array, first: Any, settings: dict[str, Any]) -> Array:
         settings = settings | {"method": "exact"} if settings["n_components"] > _EXACT else settings

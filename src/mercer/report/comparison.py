@@ -75,7 +75,7 @@ def _row(row: list[str]) -> str:
 
 def _with_error(cell: str) -> str:
     value, mark, error = cell.partition(" ± ")
-    return escape(value) + (f' <span class="error">±&nbsp;{escape(error)}</span>' if mark else "")
+    return escape(value) + (f'<span class="error">±&nbsp;{escape(error)}</span>' if mark else "")
 
 
 def _meanings(meanings: dict[str, str]) -> str:

@@ -21,19 +21,27 @@ _WEAK = 0.5  # rank correlation of distances below which gaps between groups say
 _RESTLESS = 0.1  # Procrustes distance from which a picture counts as another
 
 
-def advise(lines: Sequence[Line], *, input_hit: Measured | None = None, commonest: float | None = None) -> list[str]:
-    """Sentences in the order of questions: neighbours, distances, labels, the way back, new rows, repeats, cost."""
+def advise(
+    lines: Sequence[Line],
+    *,
+    input_hit: Measured | None = None,
+    commonest: float | None = None,
+    reduced: bool = True,
+) -> list[str]:
+    """Sentences in the order of questions: neighbours, distances, labels, the way back, new rows, repeats, cost.
+
+    PCA is not praised for having turned rows that were not `reduced`.
+    """
     done = [line for line in lines if line.done]
     said = [
         _about_neighbours(done),
-        _about_plain_pca(done),
+        _about_plain_pca(done) if reduced else "",
         _about_distances(done),
         _about_labels(done, input_hit, commonest),
         _about_way_back(done),
         _about_new_rows(done),
         _about_moves(done),
         _about_cost(done),
-        *(f"{line.title} is not compared: {line.reason}" for line in lines if not line.done),
     ]
     return [sentence for sentence in said if sentence]
 
@@ -60,8 +68,7 @@ def _worse(line: Line, other: Line, measure: str) -> bool:
 
 
 def _number(line: Line, measure: str) -> str:
-    found = line.measures[measure]
-    return f"{found.value:.3f}" + (f" ± {found.error:.3f}" if found.error == found.error else "")
+    return line.measures[measure].in_short
 
 
 def _tied(same: Sequence[Line], measure: str) -> str:

@@ -202,7 +202,7 @@ class Comparison(WithPicturesAbove):
                 f"{line.seconds:.2f}",
                 f"{line.cpu_seconds:.2f}",
                 "" if line.peak_memory is None else bytes_in_words(line.peak_memory),
-                *(_in_short(line.measures.get(name)) for name in shown),
+                *(line.measures[name].in_short if name in line.measures else "–" for name in shown),
             ]
             for line in self.lines
             if line.done
@@ -215,13 +215,6 @@ def _justified(row: list[str], widths: list[int]) -> str:
         for number, (cell, width) in enumerate(zip(row, widths, strict=True))
     )
     return "  ".join([first, *others]).rstrip()
-
-
-def _in_short(found: Measured | None) -> str:
-    if found is None:
-        return "–"
-    error = found.error
-    return f"{found.value:.3f}" if not isfinite(error) else f"{found.value:.3f} ± {error:.3f}"
 
 
 def _finite(value: float) -> float | None:

@@ -128,11 +128,13 @@ def compare(
                 on_pass(1.0)
     found = measuring.measures(outcomes, splits)
     lines = [_line(each, outcome, one) for each, outcome, one in zip(wanted, outcomes, found, strict=True)]
+    if n_components >= same.values.shape[1]:
+        notes.append(_no_reduction(same.values.shape[1]))
     hit = measuring.input_hit() if labels is not None else None
     commonest = None if labels is None else labels.commonest
     return Comparison(
         lines=lines,
-        advice=advise(lines, input_hit=hit, commonest=commonest),
+        advice=advise(lines, input_hit=hit, commonest=commonest, reduced=n_components < same.values.shape[1]),
         n_rows=len(same.values),
         n_columns=same.values.shape[1],
         n_components=n_components,
@@ -179,6 +181,13 @@ def _check(n_components: Any, n_neighbors: Any, repeats: Any, budget: Any) -> No
             raise ValueError(f"{name} must be a whole number from {least} on; got {in_short(value)}.")
     if budget is not None and (isinstance(budget, bool) or not isinstance(budget, Real) or not float(budget) > 0):
         raise ValueError(f"budget must be a positive number of seconds, or None; got {in_short(budget)}.")
+
+
+def _no_reduction(columns: int) -> str:
+    return (
+        f"The rows have {counted(columns, 'column')}, no more than there are coordinates: PCA only turns them, and "
+        "every change counts against the others. Fewer coordinates show who reduces best."
+    )
 
 
 def _splits(n: int, repeats: int, rng: np.random.Generator) -> list[Array]:
