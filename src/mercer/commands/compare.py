@@ -38,6 +38,10 @@ def compare(
     budget: Annotated[
         float | None, typer.Option("--budget", help="Seconds for all fits of a method; 300 if left out.")
     ] = None,
+    here: Annotated[
+        bool,
+        typer.Option("--here", help="No processes of their own: quicker for few rows; memory and budget are left out."),
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", readable=False, help="A page with table, advice and pictures: compare.html."),
@@ -60,5 +64,6 @@ def compare(
         "sample": sample,
         "budget": 300.0 if budget is None else budget,
         "random_state": context.params["seed"],
+        "apart": not here,
     }
     return Compare(Wanted.typed(context, data), asked | limits, out)

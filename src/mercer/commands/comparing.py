@@ -22,7 +22,7 @@ __all__ = ["Compare"]
 
 _USUAL: dict[str, Any] = {
     "methods": None, "n_components": 2, "standardize": False, "repeats": 3, "sample": None, "budget": 300.0,
-    "random_state": None, "memory_limit": None, "n_jobs": None,
+    "random_state": None, "apart": True, "memory_limit": None, "n_jobs": None,
 }  # fmt: skip
 
 
