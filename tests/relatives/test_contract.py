@@ -62,6 +62,12 @@ def test_ours_are_the_models_themselves():
     assert kernel.title == "kernel PCA (gamma=0.1, kernel='laplacian')"
 
 
+def test_kernel_pca_of_many_rows_is_by_landmarks_unless_told_otherwise():
+    assert method("kernel-pca")._model((20_000, 3), 2, 0, None).n_landmarks is None
+    assert method("kernel-pca")._model((20_001, 3), 2, 0, None).n_landmarks == 1000
+    assert method("kernel-pca", eigen_solver="krylov")._model((20_001, 3), 2, 0, None).n_landmarks is None
+
+
 def test_a_model_that_is_not_there_is_missing(monkeypatch):
     monkeypatch.setattr(mercer, "__all__", [name for name in mercer.__all__ if name != "PCA"])
     assert Ours("pca").missing() == "This version of mercer has no PCA. Try: pip install --upgrade mercer"

@@ -11,6 +11,8 @@ from sklearn.datasets import load_iris
 
 import mercer
 from mercer.datasets import rings
+from mercer.displays.canvas import as_bytes
+from mercer.displays.comparison import ComparisonDisplay
 from mercer.errors import BadData, NoRoom, WrongUse
 from mercer.readings.measures import Measured
 from mercer.relatives import ICA, METHODS, TSNE, method
@@ -88,6 +90,14 @@ def test_pictures_are_drawn_side_by_side(found):
     assert len(display.figure_.legends[0].get_texts()) == 3
     with pytest.raises(BadData, match="No method has a picture"):
         replace(found, lines=[]).plot()
+
+
+def test_names_of_methods_and_labels_are_drawn_as_they_are():
+    names = ["$\\frac{1}{0}$", "_x"]
+    display = ComparisonDisplay({names[0]: X[:, :2]}, y=np.array(names)[SPECIES % 2]).plot()
+    assert display.ax_.flat[0].get_title(loc="left").startswith("\\$\\frac{1}{0}\\$")
+    assert as_bytes(display.figure_, "png", 20)
+    assert len(display.figure_.legends[0].get_texts()) == 2
 
 
 def test_one_coordinate_is_drawn_too():

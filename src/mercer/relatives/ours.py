@@ -23,8 +23,10 @@ class _Entry:
     places_new: bool = True
     goes_back: bool = True
     usual: dict[str, Any] = field(default_factory=dict)  # parameters that suit a comparison
+    of_many: dict[str, Any] = field(default_factory=dict)  # and more of them, where rows are many
 
 
+_MANY = 20_000  # rows, beyond which kernel PCA is by landmarks
 _BOTH = "rows are a linear map of a few normal variables, and noise"
 BY_NAME = {
     "pca": _Entry("PCA", "PCA", "as much variance as straight axes can", "what matters varies most, along lines"),
@@ -34,6 +36,7 @@ BY_NAME = {
         "as much variance as axes of the kernel's feature space can: similar rows lie together",
         "the kernel and its bandwidth know who is alike",
         usual={"kernel": "rbf", "gamma": "median", "preimage": "auto"},
+        of_many={"n_landmarks": 1000},
     ),
     "lle": _Entry(
         "LLE",
@@ -162,6 +165,8 @@ class Ours(Method):
         kind = self._class()
         known = kind().get_params(deep=False)
         wanted = {"n_components": n_components, "random_state": seed, "n_jobs": n_jobs} | self._entry.usual
+        if shape[0] > _MANY and "eigen_solver" not in self.settings:
+            wanted |= self._entry.of_many
         if "n_neighbors" in wanted:
             wanted["n_neighbors"] = max(min(int(wanted["n_neighbors"]), shape[0] - 1), 1)
         wanted = {name: value for name, value in wanted.items() if name in known} | self.settings
