@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 import mercer
 from mercer.relatives import TSNE, method
-from mercer.relatives.apart import _child, _death, fit_apart
+from mercer.relatives.apart import _child, _death, _over, fit_apart
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(50, 5)) * [5, 3, 1, 1, 1]
@@ -80,6 +80,20 @@ def test_a_death_is_told_in_a_sentence(folder):
         while told.get() is not None:
             pass
         assert "ended by the system (signal 9), as happens where memory runs out" in _death(process.wait(), said)
+
+
+def test_what_was_done_within_the_budget_is_kept_and_told():
+    assert _over(5.0, 2, 4) == "The budget of 5 s was over after 2 of 4 fits."
+
+
+def test_a_process_that_cannot_be_started_is_a_sentence(folder, monkeypatch):
+    monkeypatch.setattr("sys.executable", str(folder / "nowhere"))
+    assert fit_apart(method("pca"), folder, []).failure.startswith("Its process could not be started: No such file")
+
+
+def test_settings_may_be_numbers_of_numpy(folder):
+    outcome = fit_apart(method("lle", n_neighbors=np.int64(9)), folder, [], here=True)
+    assert outcome.failure == "" and len(outcome.runs) == 1
 
 
 def test_failures_are_sentences(folder):

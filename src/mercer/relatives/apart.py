@@ -97,7 +97,7 @@ def fit_apart(
         "splits": [str(path) for path in splits],
     }
     try:
-        line = json.dumps(job)
+        line = json.dumps(job, default=_as_number)
     except TypeError:
         outcome.failure = (
             f"{method.label} has settings that are objects ({in_short(method.settings)}), and a process of its own is "
@@ -107,8 +107,18 @@ def fit_apart(
     if here:
         _work_here(json.loads(line), folder, outcome)
     else:
-        _listen(line, folder, outcome, budget, len(splits) + 1, n_jobs)
+        try:
+            _listen(line, folder, outcome, budget, len(splits) + 1, n_jobs)
+        except OSError as error:
+            outcome.failure = f"Its process could not be started: {error.strerror or error}."
     return outcome
+
+
+def _as_number(value: Any) -> Any:
+    """One of numpy."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError
 
 
 def _work_here(job: dict[str, Any], folder: Path, outcome: Outcome) -> None:
