@@ -147,7 +147,7 @@ def test_gaps_are_for_methods_that_take_them(monkeypatch):
     monkeypatch.setattr(ICA, "takes_gaps", True)
     monkeypatch.setattr(ICA, "fit", fit)
     found = compared(holes, SPECIES, methods=["ica"], repeats=1)
-    assert found.table[0]["done"] and "Measured on the 148 rows without a gap." in found.notes
+    assert found.table[0]["done"] and "measured on the 148 without a gap;" in found.about
     whole = np.flatnonzero(~np.isnan(holes).any(axis=1))
     truth = manifold.trustworthiness(holes[whole], found.coordinates["ICA"][whole], n_neighbors=10)
     assert found.table[0]["trustworthiness"] == pytest.approx(truth, rel=1e-9)

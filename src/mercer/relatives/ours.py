@@ -112,11 +112,15 @@ class Ours(Method):
 
     @property
     def places_new(self) -> bool:
-        return self._entry.places_new
+        return self._entry.places_new and self._has("transform")
 
     @property
     def goes_back(self) -> bool:
-        return self._entry.goes_back
+        return self._entry.goes_back and self._has("inverse_transform")
+
+    def _has(self, name: str) -> bool:
+        """What a model that is there can do."""
+        return self.missing() is not None or hasattr(self._class(), name)
 
     @property
     def takes_gaps(self) -> bool:  # type: ignore[override]
@@ -152,11 +156,10 @@ class Ours(Method):
         coordinates = np.asarray(model.fit_transform(X), dtype=np.float64)
         if coordinates.shape[1] < n_components:
             raise BadData(f"{self.label} finds {coordinates.shape[1]} of {n_components} coordinates in these rows.")
-        back = getattr(model, "inverse_transform", None) if self.goes_back else None
         return Fitted(
             coordinates,
-            lambda new: np.asarray(model.transform(new), dtype=np.float64),
-            None if back is None else lambda found: np.asarray(back(found), dtype=np.float64),
+            (lambda new: np.asarray(model.transform(new), dtype=np.float64)) if self.places_new else None,
+            (lambda found: np.asarray(model.inverse_transform(found), dtype=np.float64)) if self.goes_back else None,
             by,
         )
 

@@ -118,6 +118,7 @@ class Comparison(WithPicturesAbove):
     n_components: int
     n_neighbors: int
     rows_looked_at: int
+    rows_without_gaps: int
     repeats: int
     budget: float | None
     seed: int
@@ -143,6 +144,7 @@ class Comparison(WithPicturesAbove):
             "n_components": self.n_components,
             "n_neighbors": self.n_neighbors,
             "rows_looked_at": self.rows_looked_at,
+            "rows_without_gaps": self.rows_without_gaps,
             "repeats": self.repeats,
             "budget": self.budget,
             "seed": self.seed,
@@ -172,8 +174,10 @@ class Comparison(WithPicturesAbove):
     @property
     def about(self) -> str:
         """What the numbers are of."""
-        every = self.rows_looked_at == self.n_rows
+        every = self.rows_looked_at == self.rows_without_gaps
         looked = "all of them" if every else f"{self.rows_looked_at:,} of them, drawn by chance"
+        if self.rows_without_gaps < self.n_rows:
+            looked = f"the {self.rows_without_gaps:,} without a gap" if every else f"{looked} without a gap"
         return (
             f"{counted(self.n_rows, 'row')} of {counted(self.n_columns, 'column')}, "
             f"{counted(self.n_components, 'coordinate')}, {counted(self.n_neighbors, 'neighbour')}, measured on "

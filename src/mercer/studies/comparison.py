@@ -140,6 +140,7 @@ def compare(
         n_components=n_components,
         n_neighbors=measuring.k,
         rows_looked_at=len(measuring.rows),
+        rows_without_gaps=len(measuring.X),
         repeats=repeats,
         budget=budget,
         seed=seed,

@@ -50,8 +50,7 @@ class Measuring:
         at = np.full(total, -1)
         at[complete] = np.arange(n)
         fewer = min(k, (n - 1) // 2)  # less than n/2
-        notes = [f"Measured on the {n:,} rows without a gap."] if n < total else []
-        notes += [f"{k} neighbours are too many for {n:,} rows: {fewer} are looked at."] if fewer < k else []
+        notes = [f"{k} neighbours are too many for {n:,} rows: {fewer} are looked at."] if fewer < k else []
         codes = None if labels is None else labels.codes[complete]
         rows, seed = _draw(n, sample, rng), int(rng.integers(2**31))
         return cls(same.values[complete], complete, at, rows, fewer, codes, seed, n_jobs, tuple(notes))
