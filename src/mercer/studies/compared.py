@@ -14,6 +14,9 @@ from mercer.readings.measures import Measured
 __all__ = ["MEASURES", "Comparison", "Line", "Measure"]
 
 
+_WIDEST = 100  # letters of a line of the table
+
+
 @dataclass(frozen=True)
 class Measure:
     """What a number says, and which end of it is good."""
@@ -162,14 +165,13 @@ class Comparison(WithPicturesAbove):
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
     def __str__(self) -> str:
-        heads, body = self.cells()
-        rows = [heads, *body]
-        widths = [max(len(row[column]) for row in rows) for column in range(len(heads))]
-        lines = [_justified(row, widths) for row in rows]
+        lines = _as_lines(*self.cells())
         lines += [f"{line.title}: {line.reason}" for line in self.lines if line.reason]
         meanings = "; ".join(f"{head}: {phrase}" for head, phrase in self.meanings.items())
         below = [self.about, *self.notes, *([f"{meanings}."] if meanings else [])]
-        return "\n".join([*lines, "", *below, "", *(f"- {sentence}" for sentence in self.advice)])
+        return "\n".join(
+            [*lines, *([""] if lines[-1] else []), *below, "", *(f"- {sentence}" for sentence in self.advice)]
+        )
 
     @property
     def about(self) -> str:
@@ -213,12 +215,19 @@ class Comparison(WithPicturesAbove):
         ]
 
 
-def _justified(row: list[str], widths: list[int]) -> str:
-    first, *others = (
-        cell.ljust(width) if not number else cell.rjust(width)
-        for number, (cell, width) in enumerate(zip(row, widths, strict=True))
-    )
-    return "  ".join([first, *others]).rstrip()
+def _as_lines(heads: list[str], body: list[list[str]]) -> list[str]:
+    """The table, in as many parts below each other as a terminal needs; every part begins with the methods."""
+    rows, lines, first = [heads, *body], list[str](), 1
+    widths = [max(len(row[column]) for row in rows) for column in range(len(heads))]
+    while first < len(heads):
+        last = first + 1
+        while last < len(heads) and sum(2 + width for width in widths[first : last + 1]) + widths[0] <= _WIDEST:
+            last += 1
+        for row in rows:
+            cells = [row[column].rjust(widths[column]) for column in range(first, last)]
+            lines.append("  ".join([row[0].ljust(widths[0]), *cells]).rstrip())
+        lines, first = [*lines, ""], last
+    return lines
 
 
 def _finite(value: float) -> float | None:
