@@ -18,6 +18,7 @@ _SEEN = 0.005  # of any measure: less makes no difference to anybody
 _AS_GOOD = f"within two standard errors, or {_SEEN}"
 _POOR = 0.8  # trustworthiness below which much is lost; a picture by chance has one half
 _WEAK = 0.5  # rank correlation of distances below which gaps between groups say little
+_DEARER = 3.0  # times the processor time from which it is worth a sentence
 _RESTLESS = 0.1  # Procrustes distance from which a picture counts as another
 
 
@@ -221,6 +222,8 @@ def _about_cost(done: Sequence[Line]) -> str:
         return ""
     by_cost = sorted(same, key=lambda line: line.cpu_seconds or 0.0)
     cheap, dear = by_cost[0], by_cost[-1]
+    if not (dear.cpu_seconds or 0.0) > _DEARER * (cheap.cpu_seconds or 0.0):
+        return ""
     return (
         f"Of the {counted(len(same), 'method')} that keep neighbourhoods best, {cheap.title} took "
         f"{cheap.cpu_seconds:.2f} s of processor time and {dear.title} {dear.cpu_seconds:.2f} s."
