@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from mercer.store.files import load, save
     from mercer.store.headers import inspect
     from mercer.store.verdicts import verify
+    from mercer.studies.comparison import compare
     from mercer.studies.stability import stability
     from mercer.studies.suggesting import suggest
     from mercer.studies.tuning import tune
@@ -65,6 +66,7 @@ __all__ = [
     "__version__",
     "clusters",
     "co_ranking",
+    "compare",
     "continuity",
     "contributions",
     "convert",
@@ -111,6 +113,7 @@ _HOMES = {
     "co_ranking": "mercer.readings.quality",
     "continuity": "mercer.readings.quality",
     "clusters": "mercer.functions.clusters",
+    "compare": "mercer.studies.comparison",
     "contributions": "mercer.functions.contributions",
     "convert": "mercer.conversions.convert",
     "doctor": "mercer.functions.health",

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 import mercer
+from mercer.commands.compare import compare
 from mercer.commands.components import components
 from mercer.commands.convert import convert
 from mercer.commands.demo import demo
@@ -51,7 +52,7 @@ def _options(
 _GROUPS = {
     "Fit and apply": (fit, transform, inverse, denoise, novelty),
     "Understand": (components, influence, stability, plot, report),
-    "Choose": (plan, tune),
+    "Choose": (compare, plan, tune),
     "Model files": (inspect, verify, convert),
     "About mercer": (doctor, demo),
 }

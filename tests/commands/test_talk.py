@@ -44,6 +44,7 @@ LINES = [
     "influence x.csv -d 2 --clusters",
     "influence x.csv --method pca",
     "stability x.csv -d 2 --draws 5 --seed 1",
+    "compare mixed.csv --label kind --methods pca,ica --repeats 1 --seed 1 --here",
     "plan --rows 100 --rows 1e4 --features 3",
     "tune x.csv --kernels linear,rbf --seed 1",
     "tune mixed.csv --labels kind --kernels linear,rbf --seed 1",
@@ -160,7 +161,7 @@ def test_quiet_says_nothing_where_all_is_well_and_changes_no_answer(folder, line
     quiet, loud = run_in(folder, f"{line} --quiet"), run_in(folder, line)
     assert quiet.returncode == loud.returncode == 0
     assert [said for said in quiet.stderr.splitlines() if not said.startswith("warning: ")] == []
-    if line in PUTS and "plan" not in line and "tune" not in line:
+    if line in PUTS and "plan" not in line and "tune" not in line and "compare" not in line:
         assert quiet.stdout == loud.stdout != ""
 
 
@@ -211,7 +212,7 @@ def test_the_code_that_is_shown_runs_and_finds_the_same(folder, line):
     elif "picture." in line:
         kind = line.rpartition(".")[2]
         assert in_pictures(folder / f"picture.{kind}") == in_pictures(folder / f"other.{kind}")
-    elif line.startswith(("plan", "tune", "convert")) or "--dry-run" in line:  # times of this machine; files
+    elif line.startswith(("plan", "tune", "compare", "convert")) or "--dry-run" in line:  # times of this machine; files
         assert ran.stdout.strip()
     else:
         told = [ran.stdout.split(), in_options(ran.stdout).split()]

@@ -159,6 +159,33 @@ OTHER = [
     ("demo --out {csv}/a\nb", 5, r"Cannot write .*/a\\nb: Not a directory"),
 ]
 
+COMPARE = [
+    ("compare", 2, "Missing argument '(data|DATA)'"),
+    ("compare {csv} --methods pca --repeats 0 --here", 0, "40 rows of 3 columns, 2 coordinates"),
+    ("compare {csv} --methods pca --repeats 0 --here --json", 0, '"trustworthiness": '),
+    ("compare {csv} --methods pca,umapp", 2, "--methods umapp: there is no such method; there are pca, kernel-pca"),
+    ("compare {csv} --methods \x1b[31m", 2, r"--methods \\x1b\[31m: there is no such method"),
+    (
+        "compare {csv} --methods pca -d 4 --repeats 0 --here",
+        3,
+        "No method could be fitted. PCA: --components 4 must be",
+    ),
+    ("compare {csv} --methods pca --repeats -1", 2, "--repeats -1 is no number of fits"),
+    ("compare {csv} --methods pca --repeats x", 2, "'x' is not a whole number"),
+    ("compare {csv} --methods pca --sample 1", 2, "--sample 1 is too few"),
+    ("compare {csv} --methods pca --budget 0", 2, "--budget 0 is no number of seconds"),
+    ("compare {csv} --methods pca --budget nan", 2, "--budget nan is no number of seconds"),
+    ("compare {csv} --methods pca --seed -1", 2, "--seed must be"),
+    ("compare {csv} --methods pca --jobs 0", 2, "--jobs 0 is no number of threads"),
+    ("compare {csv} --methods pca -o table.csv", 2, "table.csv: a comparison is a page, whose name ends in .html"),
+    ("compare {csv} --methods pca -o {csv}/a.html", 5, "Cannot write"),
+    ("compare {csv} --label z --methods pca", 3, "no column 'z'"),
+    ("compare {text} --label t --methods pca --repeats 0 --here", 0, "so that label hits would say nothing"),
+    ("compare {few} --methods pca", 3, "at least 5 rows; X has 4"),
+    ("compare {csv} --methods pca --memory 1kB", 5, "over the limit of"),
+    ("compare nowhere.csv", 3, "nowhere.csv"),
+]
+
 TUNE = [
     ("tune", 2, "Missing argument '(data|DATA)'"),
     ("tune {csv} --kernels linear,rbf --jobs 1", 0, "cross-validated error of the way back"),
@@ -211,4 +238,4 @@ STABILITY = [
     ("stability nowhere.csv", 3, "nowhere.csv"),
 ]
 
-COMMANDS = FIT + PLAN + TUNE + STABILITY + OTHER
+COMMANDS = FIT + PLAN + COMPARE + TUNE + STABILITY + OTHER

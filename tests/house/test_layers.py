@@ -32,6 +32,7 @@ FLOORS = {
             ["fits"],
             ["drop_in"],
             ["models"],
+            ["relatives"],
             ["datasets", "functions", "studies", "conversions"],
             ["displays", "store"],
             ["report"],

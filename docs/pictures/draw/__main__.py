@@ -3,8 +3,8 @@
     python -m docs.pictures.draw [NAME ...] [--to FOLDER]
 
 A name is that of a file in docs/pictures. Those of locally linear embedding check what they claim while they are drawn,
-as does the script of the three clusters (half a minute); that of the molecules needs RDKit; the others draw figures
-that are kept in benchmarks/.
+as does the script of the three clusters (half a minute); that of the molecules needs RDKit, that of comparisons UMAP;
+the others draw figures that are kept in benchmarks/.
 """
 
 import argparse
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from docs.pictures.draw import (
     choose,
+    compare,
     denoising,
     drives,
     landmarks,
@@ -32,6 +33,7 @@ PICTURES = (
     | drives.PICTURES
     | denoising.PICTURES
     | choose.PICTURES
+    | compare.PICTURES
     | plots.PICTURES
     | terminal.PICTURES
 )

@@ -11,7 +11,8 @@ from mercer.commands.kept import Kept
 from mercer.commands.opening import Wanted
 from mercer.commands.script import Script
 from mercer.outlets import refuse_same_file
-from mercer.report.writing import check_page, write_report
+from mercer.report.templates import check_page
+from mercer.report.writing import write_report
 from mercer.terminal import plain, say
 
 __all__ = ["Report", "place_for_page"]

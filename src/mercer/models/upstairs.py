@@ -165,3 +165,52 @@ class WithVerdictsInFiles:
         rows = rows_for(self, X)
         write_verdicts(verdicts_on(self, rows, fdr), rows, path)
         return None if path is None else Path(path)
+
+
+class WithPicturesAbove:
+    """A comparison, which has a picture for every method."""
+
+    def plot(self, y: Any = None, *, theme: str | None = None, size: Any = None, ax: Any = None) -> Any:
+        """Draw the pictures of all methods side by side, with what was measured below each title.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,), default=None
+            Labels for colours; None: those of the comparison, if it has some.
+        theme : {"light", "dark"}, default=None
+            The look; None: light, or that of `ax`.
+        size : tuple of float, default=None
+            Width and height in inches, of a figure that is made.
+        ax : matplotlib Axes or array of them, default=None
+            Where: one that is cut into panels, or all panels; None makes a figure.
+
+        Returns
+        -------
+        display : Display
+            It has ``ax_`` and ``figure_``, and ``save("picture.png")``; notebooks show it.
+        """
+        from mercer.displays.comparison import ComparisonDisplay
+
+        return ComparisonDisplay.from_comparison(self, y).plot(ax, theme=theme, size=size)
+
+    def report(self, path: str | Path, data: str = "") -> Path:
+        """Write the comparison as a page: advice, pictures, the table, and what each method keeps and assumes.
+
+        It is one HTML file, light and dark, without scripts, that asks nothing of the network. It appears when it is
+        complete, or not at all. Whatever comes from the data is shown as text.
+
+        Parameters
+        ----------
+        path : path
+            The file, which ends in .html.
+        data : str, default=""
+            What the rows are called.
+
+        Returns
+        -------
+        path : pathlib.Path
+            Where it is.
+        """
+        from mercer.report.comparison import write_comparison
+
+        return write_comparison(self, path, data)

@@ -272,7 +272,7 @@ def _open(X: Any, Y: Any, metric: str, sample: int | None, random_state: Any, n_
     if n < 3:
         raise ValueError(f"X has {counted(n, 'row')}: neighbours can be compared from 3 rows on.")
     rows = _draw(n, sample, random_state)
-    return Sweep(distances_of(X, metric), distances_of(Y, "euclidean"), rows, count_threads(n_jobs))
+    return Sweep((distances_of(X, metric), distances_of(Y, "euclidean")), rows, count_threads(n_jobs))
 
 
 def _numbers(X: Any, label: str) -> Any:

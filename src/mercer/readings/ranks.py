@@ -14,7 +14,7 @@ from mercer.blocks import steps
 from mercer.readings.distances import RowDistances
 from mercer.threads import one_blas_thread, run, threads_for
 
-_BLOCK = 64_000_000  # bytes of the distances that are held at a time, to X and to Y together
+_BLOCK = 64_000_000  # bytes of the distances that are held at a time, in all spaces together
 # Up to so many ranks, and one for so many distances, are counted one by one; more are looked up in sorted distances.
 _FEW_RANKS, _SORTED_MEANWHILE = 32, 3000
 _LONG = 30_000  # distances of a row: with fewer, threads wait for Python more than they work
@@ -51,41 +51,40 @@ def _rank(distances: Array, j: int) -> int:
 
 @dataclass(frozen=True)
 class Sweep:
-    """The distances of some rows to all rows, in X and in Y."""
+    """The distances of some rows to all rows, in several spaces: in X, and in what was made of it."""
 
-    in_x: RowDistances
-    in_y: RowDistances
+    spaces: tuple[RowDistances, ...]
     rows: Array
     threads: int
 
     @property
     def n(self) -> int:
-        return self.in_x.n
+        return self.spaces[0].n
 
-    def over(self, look: Callable[[int, Array, Array], None]) -> None:
-        """look(position, distances in X, distances in Y) for every row, on several threads.
+    def over(self, look: Callable[..., None]) -> None:
+        """look(position, distances in the first space, in the second, …) for every row, on several threads.
 
         Blocks and tiles are cut without regard to the threads, so that these do not change a bit.
         """
-        threads = threads_for(8 * len(self.rows) * self.n, self.threads)
+        threads, many = threads_for(8 * len(self.rows) * self.n, self.threads), len(self.spaces)
         with one_blas_thread():
-            step = min(max(1, _BLOCK // (16 * self.n)), len(self.rows))
-            blocks = np.empty((2, step, self.n))
+            step = min(max(1, _BLOCK // (8 * many * self.n)), len(self.rows))
+            blocks = np.empty((many, step, self.n))
             for part in steps(len(self.rows), step):
                 self._look_at(part, blocks, look, threads)
 
-    def _look_at(self, part: slice, blocks: Array, look: Callable[[int, Array, Array], None], threads: int) -> None:
+    def _look_at(self, part: slice, blocks: Array, look: Callable[..., None], threads: int) -> None:
         rows = self.rows[part]
-        both = list(zip((self.in_x, self.in_y), blocks[:, : len(rows)], strict=True))
+        each = list(zip(self.spaces, blocks[:, : len(rows)], strict=True))
 
         def fill(task: tuple[RowDistances, Array, slice]) -> None:
             space, out, columns = task
             space.fill(rows, columns, out[:, columns])
 
         def settle_and_look(position: int) -> None:
-            for space, distances in both:
+            for space, distances in each:
                 space.settle(rows[position], distances[position])
-            look(part.start + position, *(distances[position] for _, distances in both))
+            look(part.start + position, *(distances[position] for _, distances in each))
 
-        run(fill, [(space, out, columns) for space, out in both for columns in steps(self.n, space.width)], threads)
+        run(fill, [(space, out, columns) for space, out in each for columns in steps(self.n, space.width)], threads)
         run(settle_and_look, range(len(rows)), threads if self.n >= _LONG else 1)

@@ -3,27 +3,19 @@
 from pathlib import Path
 from typing import Any
 
-from mercer.errors import WrongUse
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.linear import LinearModel
-from mercer.outlets import make_place, write_whole
+from mercer.outlets import write_whole
 from mercer.readings.rules.suggestion import Suggestion
 from mercer.report.facts import facts_of
 from mercer.report.model_page import model_page
 from mercer.report.origin import Origin, origin_of
 from mercer.report.pictures import pictures_of
+from mercer.report.templates import check_page
 from mercer.sources.files import open_rows
 from mercer.studies.suggesting import suggest
 
-__all__ = ["check_page", "write_report"]
-
-
-def check_page(path: str | Path) -> Path:
-    """Say before the work that no page can be written there."""
-    path = Path(path)
-    if path.suffix.lower() not in (".html", ".htm"):
-        raise WrongUse(f"{path}: a report is a page, whose name ends in .html.")
-    return make_place(path)
+__all__ = ["write_report"]
 
 
 def write_report(model: Any, path: str | Path, X: Any = None, y: Any = None, **known: Any) -> Path:
