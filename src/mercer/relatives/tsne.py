@@ -13,6 +13,7 @@ from mercer.relatives.front import STARTS, check_denoise, cleaned, start
 
 __all__ = ["TSNE"]
 
+_PLACED_BY = 5.0  # perplexity by which openTSNE places new rows, where there are enough
 _EXACT = 3  # coordinates from which nothing but all pairs will do in scikit-learn
 
 
@@ -75,9 +76,10 @@ class TSNE(Method):
         X, by = rows_of(X, fewest=4), self.load()
         clean = cleaned(X, self.denoise)
         first = start(clean.rows, self.init, n_components, small=True)
+        perplexity = min(self.perplexity, (len(X) - 1) / 3)
         settings = {
             "n_components": n_components,
-            "perplexity": min(self.perplexity, (len(X) - 1) / 3),
+            "perplexity": perplexity,
             "random_state": random_state,
             "n_jobs": count_threads(n_jobs),
         }
@@ -89,7 +91,7 @@ class TSNE(Method):
 
         def transform(new: Any) -> Array:
             """openTSNE moves its own embedding to the middle while it places rows: they are moved back with it."""
-            placed = np.array(found.transform(clean(new)))
+            placed = np.array(found.transform(clean(new), perplexity=min(_PLACED_BY, perplexity)))
             return placed - (np.array(found) - coordinates).mean(axis=0)
 
         return Fitted(coordinates, transform, by=by)
