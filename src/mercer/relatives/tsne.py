@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from mercer.arrays import Array
 from mercer.errors import in_short
@@ -99,4 +100,5 @@ class TSNE(Method):
     def _by_sklearn(self, rows: Array, first: Any, settings: dict[str, Any]) -> Array:
         settings = settings | {"method": "exact"} if settings["n_components"] > _EXACT else settings
         model = library("sklearn.manifold").TSNE(init=first, max_iter=250 + self.n_iter, **settings)
-        return np.asarray(model.fit_transform(rows), dtype=np.float64)
+        with threadpool_limits(settings["n_jobs"], user_api="openmp"):  # it would take all there are
+            return np.asarray(model.fit_transform(rows), dtype=np.float64)
