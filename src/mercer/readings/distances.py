@@ -99,11 +99,16 @@ class _SparseDistances(RowDistances):
 def distances_of(X: Any, metric: str) -> RowDistances:
     if metric == "precomputed":
         return _precomputed(X)
+    refuse_spread(X)
+    kind = _SparseDistances if sparse.issparse(X) else _DenseDistances
+    return kind(Cosine().rows(X), unit=True) if metric == "cosine" else kind(X)
+
+
+def refuse_spread(X: Any) -> None:
+    """Numbers whose differences have no squares."""
     spread = float(X.max()) - float(X.min())
     if not (spread == 0 or 1e-120 < spread < 1e150):
         raise BadData(f"Numbers that spread over {spread:.1g} cannot be squared: scale the data (StandardScaler).")
-    kind = _SparseDistances if sparse.issparse(X) else _DenseDistances
-    return kind(Cosine().rows(X), unit=True) if metric == "cosine" else kind(X)
 
 
 def _precomputed(D: Any) -> _GivenDistances:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from mercer.arrays import Array
 from mercer.errors import in_short
@@ -13,6 +14,7 @@ from mercer.relatives.front import STARTS, check_denoise, cleaned, start
 
 __all__ = ["TSNE"]
 
+_PLACED_BY = 5.0  # perplexity by which openTSNE places new rows, where there are enough
 _EXACT = 3  # coordinates from which nothing but all pairs will do in scikit-learn
 
 
@@ -75,9 +77,10 @@ class TSNE(Method):
         X, by = rows_of(X, fewest=4), self.load()
         clean = cleaned(X, self.denoise)
         first = start(clean.rows, self.init, n_components, small=True)
+        perplexity = min(self.perplexity, (len(X) - 1) / 3)
         settings = {
             "n_components": n_components,
-            "perplexity": min(self.perplexity, (len(X) - 1) / 3),
+            "perplexity": perplexity,
             "random_state": random_state,
             "n_jobs": count_threads(n_jobs),
         }
@@ -89,7 +92,7 @@ class TSNE(Method):
 
         def transform(new: Any) -> Array:
             """openTSNE moves its own embedding to the middle while it places rows: they are moved back with it."""
-            placed = np.array(found.transform(clean(new)))
+            placed = np.array(found.transform(clean(new), perplexity=min(_PLACED_BY, perplexity)))
             return placed - (np.array(found) - coordinates).mean(axis=0)
 
         return Fitted(coordinates, transform, by=by)
@@ -97,4 +100,5 @@ class TSNE(Method):
     def _by_sklearn(self, rows: Array, first: Any, settings: dict[str, Any]) -> Array:
         settings = settings | {"method": "exact"} if settings["n_components"] > _EXACT else settings
         model = library("sklearn.manifold").TSNE(init=first, max_iter=250 + self.n_iter, **settings)
-        return np.asarray(model.fit_transform(rows), dtype=np.float64)
+        with threadpool_limits(settings["n_jobs"], user_api="openmp"):  # it would take all there are
+            return np.asarray(model.fit_transform(rows), dtype=np.float64)

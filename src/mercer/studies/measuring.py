@@ -9,6 +9,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import BadData, counted, in_short
+from mercer.readings.distances import refuse_spread
 from mercer.readings.measures import Measured, label_hits, measure_new_rows, measure_pictures, moved, rebuilt
 from mercer.relatives.apart import Outcome
 from mercer.studies.same_rows import FEWEST, Labels, SameRows
@@ -47,6 +48,7 @@ class Measuring:
         n = len(complete)
         if n < FEWEST:
             raise BadData(f"X has {counted(n, 'row')} without a gap; neighbours are compared from {FEWEST} on.")
+        refuse_spread(same.values[complete])  # before any fit
         at = np.full(total, -1)
         at[complete] = np.arange(n)
         fewer = min(k, (n - 1) // 2)  # less than n/2
