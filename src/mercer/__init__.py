@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from mercer.models.lle import LocallyLinearEmbedding
     from mercer.models.novelty import NoveltyDetector
     from mercer.models.pca import PCA
+    from mercer.models.probabilistic_pca import ProbabilisticPCA
     from mercer.readings.quality import co_ranking, continuity, quality, trustworthiness
     from mercer.sources.files import open_rows, open_texts
     from mercer.store.files import load, save
@@ -56,6 +57,7 @@ __all__ = [
     "NoveltyDisplay",
     "PairsDisplay",
     "PreimageDisplay",
+    "ProbabilisticPCA",
     "ReconstructionDisplay",
     "ScoresDisplay",
     "ScreeDisplay",
@@ -104,6 +106,7 @@ _HOMES = {
     "NoveltyDetector": "mercer.models.novelty",
     "locally_linear_embedding": "mercer.functions.locally_linear_embedding",
     "PCA": "mercer.models.pca",
+    "ProbabilisticPCA": "mercer.models.probabilistic_pca",
     "co_ranking": "mercer.readings.quality",
     "continuity": "mercer.readings.quality",
     "clusters": "mercer.functions.clusters",
