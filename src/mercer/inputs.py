@@ -46,7 +46,8 @@ def table(X: Any, label: str = "X") -> Any:
 def with_gaps_as_nan(X: Any) -> Any:
     """A masked array, or a list with None in it, with NaN where a number is missing; anything else as it is."""
     if isinstance(X, np.ma.MaskedArray) and X.dtype.kind in "fiub":
-        return X.astype(np.float32 if X.dtype == np.float32 else np.float64).filled(np.nan)
+        kind = np.float32 if X.dtype == np.float32 else np.float64
+        return np.where(np.ma.getmaskarray(X), np.nan, X.data).astype(kind)
     if not isinstance(X, list) or not any(isinstance(row, (list, tuple)) and None in row for row in X):
         return X
     return [[np.nan if _is_gap(value) else value for value in row] for row in X]

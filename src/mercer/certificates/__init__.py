@@ -1,8 +1,9 @@
 """What is proven about an answer, in numbers and in a few English lines.
 
 `residuals` certifies the largest eigenpairs, `gaps` the smallest, `intervals` what landmarks see, and `filling` tells
-how a fit to rows with missing numbers ended; `base` is what all of them have in common. A certificate asks nobody anything: it is made of measured pairs and of bounds that are handed to
-it. Each module begins with the theorem it stands on.
+how a fit to rows with missing numbers ended; `base` is what all of them have in common. A certificate asks nobody
+anything: it is made of measured pairs and of bounds that are handed to it. Each module begins with the theorem it
+stands on.
 """
 
 from mercer.certificates.filling import FillingCertificate

@@ -69,8 +69,8 @@ class FillingCertificate(Proof):
             return []
         by = f", best of {self.tried[0]} to {self.tried[-1]} components" if len(self.tried) > 1 else ""
         return [
-            f"{counted(self.held_out, 'number')} that {are(self.held_out)} there {'was' if self.held_out == 1 else 'were'}"
-            f" held out, and told with {self.error:.3g} times the error of the columns' means{by}"
+            f"{counted(self.held_out, 'number')} that {are(self.held_out)} there, held out to see, told with "
+            f"{self.error:.3g} times the error of the columns' means{by}"
         ]
 
     def _by_lot(self) -> list[str]:

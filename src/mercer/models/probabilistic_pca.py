@@ -5,31 +5,19 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import HERE, Array, Home, dense, single_or_double
-from mercer.certificates.filling import FillingCertificate
-from mercer.errors import BadData, are, counted, warn_each
-from mercer.fits.door import open_items
-from mercer.fits.gaps.finding import find_factors
-from mercer.fits.gaps.task import Answer, GapsFound, GapsTask
+from mercer.arrays import HERE, Array, Home
+from mercer.errors import BadData
 from mercer.fits.linear.folds import number_by_folds
 from mercer.fits.linear.summing import OVERFLOW
 from mercer.fits.linear.task import Axes
 from mercer.fits.linear.units import squared_units
-from mercer.fits.training import Training, weigh
+from mercer.fits.training import Training
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
-from mercer.models.linear import Exact, as_narrow
 from mercer.models.with_gaps import WithGaps
-from mercer.plans.gaps import gaps_plan
-from mercer.plans.plan import Plan
 from mercer.rule_names import RULES_OF
-from mercer.solvers.expectation import Expectation
-from mercer.sources.items import Items
 from mercer.unpromised import Interval, RealNotInt, StrOptions, fits
-
-_TOL = 1e-5  # nats for each number that is there: what a pass has to gain
 
 
 class ProbabilisticPCA(WithGaps):
@@ -60,8 +48,8 @@ class ProbabilisticPCA(WithGaps):
         Share of the numbers, of rows with gaps, that is held out to measure the error of filled gaps, at least 1000
         numbers or a tenth of all. All numbers take part in the end. 0: none, unless ``n_components="cv"``.
     tol : float, default=0.0
-        Where products are used, as in `PCA`. Of rows with gaps, what a pass has to gain, in nats for each number that is
-        there; 0: 1e-5.
+        Where products are used, as in `PCA`. Of rows with gaps, what a pass has to gain, in nats for each number that
+        is there; 0: 1e-5.
     max_iter : int, default=500
         Passes over rows with gaps, at most.
     svd_solver : {"auto", "full", "covariance_eigh", "qr", "gram", "krylov"}, default="auto"
@@ -144,9 +132,6 @@ class ProbabilisticPCA(WithGaps):
     True
     """
 
-    n_missing_: Array
-    loglike_: float
-
     __metadata_request__fit: ClassVar[dict] = WEIGHTS_ON_REQUEST
 
     _parameter_constraints: ClassVar[dict] = {
@@ -222,32 +207,13 @@ class ProbabilisticPCA(WithGaps):
         self._fit(X, sample_weight)
         return self
 
-    def _fit(self, X: Any, sample_weight: Any) -> Items:
-        try:
-            return super()._fit(X, sample_weight)
-        except GapsFound:
-            return self._fit_with_gaps(X, sample_weight)
-
-    def _training_items(self, X: Any) -> Items:
-        return open_items(self, X, reset=True, mapped=True, finite=False, gaps=True)
-
-    def _look_at_left_out(self, X: Any) -> None:
-        open_items(self, X, reset=False, gaps=True)
-
-    def _look(self, X: Any) -> None:
-        """Numbers that are not finite are gaps, or too large to be squared; infinite ones are refused."""
-        items = open_items(self, X, reset=False, gaps=True)
-        if any(_has_gaps(block) for block in ([items.load()] if items.held else items.blocks(1024))):
-            raise GapsFound
-
     def _number_asked(self, training: Training) -> int | float | str | None:
         if self.n_components != "cv":
             return self.n_components
         rows = training.items.as_rows()
         found = number_by_folds(rows, training.weights, self.standardize, self._limits(), self._rng())
         if found is None:
-            if any(_has_gaps(block) for block in rows.blocks(1024)):
-                raise GapsFound
+            self._stumble(rows)
             raise BadData(OVERFLOW)
         return found
 
@@ -267,106 +233,12 @@ class ProbabilisticPCA(WithGaps):
             found.unit,
         )
 
-    # ------------------------------------------------------------------ fitting, where numbers are missing
-
-    def _fit_with_gaps(self, X: Any, sample_weight: Any) -> Items:
-        """By expectation and maximisation, over rows in memory."""
-        home, training = self._home_of(X), weigh(self._training_items(X), sample_weight)
-        plan = self._plan_for_gaps(training)
-        training = training.in_memory()
-        rows = dense(training.items.load(), np.float64)
-        self._dtype, self.n_samples_ = single_or_double(training.items.as_rows().dtype), len(rows)
-        found = find_factors(
-            GapsTask(
-                rows=rows,
-                weights=training.weights,
-                asked="cv" if self.n_components == "cv" else self._number_of(rows.shape),
-                prior=self.prior,
-                tol=self.tol or _TOL,
-                most_passes=int(self.max_iter),
-                held_out=float(self.held_out),
-                standardize=self.standardize,
-                limits=self._limits(),
-                rng=self._rng,
-                names=getattr(self, "feature_names_in_", None),
-                progress=self.progress,
-            )
-        )
-        self._keep_answer(found, plan, training, np.isnan(rows), home)
-        return training.all_items
-
-    def _number_of(self, shape: tuple[int, int]) -> int:
-        most = min(shape)
-        if isinstance(self.n_components, (str, float)):
-            raise BadData(
-                f"n_components={self.n_components!r} looks at the variances of complete rows, and numbers are missing: "
-                'give a whole number, or "cv", which holds some numbers out.'
-            )
-        if self.n_components is None:
-            return most
-        if not 1 <= self.n_components <= most:
-            raise ValueError(
-                f"n_components={self.n_components} must be between 1 and min(n_samples, n_features)={most} where numbers "
-                "are missing."
-            )
-        return int(self.n_components)
-
-    def _plan_for_gaps(self, training: Training) -> Plan:
-        rows = training.items.as_rows()
-        if rows.sparse:
-            raise BadData(
-                "X is sparse and has numbers missing (NaN): gaps are for dense rows, as what is not stored in sparse "
-                "ones is zero. Give X.toarray()."
-            )
-        k = None if self.n_components == "cv" else self._number_of((training.count, rows.width))
-        solver = Expectation(self.prior, self.tol or _TOL, int(self.max_iter))
-        return gaps_plan(training.count, rows.width, k, solver, self._limits())
-
-    def _keep_answer(self, found: Answer, plan: Plan, training: Training, gaps: Array, home: Home) -> None:
-        """All fitted names that follow from factors."""
-        W, d = found.factors.W, len(found.centre)
-        lengths = np.sqrt((W**2).sum(axis=0))
-        unit = 1.0 if self.standardize else float(found.scale[0])
-        weight = float(len(gaps) if training.weights is None else training.weights.sum())
-        axes = np.divide(W, lengths, out=_any_axes(W), where=lengths > 0).T
-        noise, variances = found.factors.noise, lengths**2 + found.factors.noise
-        total = float((lengths**2).sum()) + d * noise
-        arrays = {
-            "components_": axes,
-            "explained_variance_": squared_units(variances, unit),
-            "explained_variance_ratio_": variances / total if total > 0 else np.zeros(len(variances)),
-            "singular_values_": np.sqrt(weight * variances) * unit,
-            "mean_": found.centre + found.scale * found.factors.mean,
-        }
-        for name, array in arrays.items():
-            setattr(self, name, home.bring(as_narrow(array, self._dtype)))
-        self.__dict__.pop("scale_", None)
-        if self.standardize:
-            self.scale_ = home.bring(found.scale.astype(self._dtype))
-        self.n_components_ = len(variances)
-        self.noise_variance_, self.total_variance_ = squared_units(noise, unit), squared_units(total, unit)
-        self.reconstruction_error_ = squared_units((d - len(variances)) * noise, unit)
-        columns = squared_units((W**2).sum(axis=1) + noise, unit)
-        self._exact = Exact(arrays["mean_"], columns, weight)
-        self.n_missing_, self.loglike_ = gaps.sum(axis=0), found.likelihood
-        self.plan_, self.certificate_ = plan, _certificate(found, self.prior, gaps)
-        warn_each([*found.warnings, *_about(self.certificate_, int(self.max_iter))])
-
     @property
     def loadings_(self) -> Array:
         """W = V(Λ − σ²I)^½ (d×k): the covariance of every column with every score of prior variance one."""
         check_is_fitted(self)
         _, _, axes = self._variances()
         return axes.T * self._lengths()
-
-    def _plan(self, X: Any, sample_weight: Any) -> Plan:
-        """Whether numbers are missing is known once all were read: they are looked for first."""
-        try:
-            self.n_features_in_ = self._training_items(X).as_rows().width
-            self._look(X)
-            return super()._plan(X, sample_weight)
-        except GapsFound:
-            return self._plan_for_gaps(weigh(self._training_items(X), sample_weight))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -377,58 +249,9 @@ class ProbabilisticPCA(WithGaps):
         return tags
 
 
-def _has_gaps(block: Any) -> bool:
-    data = block.data if sparse.issparse(block) else block
-    return bool(data.dtype.kind == "f" and np.isnan(data).any())
-
-
-def _any_axes(W: Array) -> Array:
-    """Directions at right angles to the others, for factors without length."""
-    return np.asarray(
-        np.linalg.qr(np.hstack([W, np.random.default_rng(0).standard_normal(W.shape)]))[0][:, : W.shape[1]]
-    )
-
-
 def _log_likelihood(variances: Array, noise: float, d: int, scales: float, unit: float) -> float:
     """−½[Σ log 2πλ + (d − k)·log 2πσ² + d] − Σ log scale for each row; of directions without variance nothing."""
     every = np.append(variances, np.full(d - len(variances), noise))
     there = every > np.finfo(float).eps * every.max(initial=0.0)
     lost = (len(every) - there.sum()) * np.log(unit)  # of which nothing is said, in no unit
     return float(-(np.log(2 * np.pi * every[there]).sum() + there.sum()) / 2 - scales + lost)
-
-
-def _certificate(found: Answer, prior: str | None, gaps: Array) -> FillingCertificate:
-    held_out = found.held_out
-    return FillingCertificate(
-        rows=len(gaps),
-        columns=gaps.shape[1],
-        missing=int(gaps.sum()),
-        rows_with_gaps=int(gaps.any(axis=1).sum()),
-        empty_rows=int(gaps.all(axis=1).sum()),
-        patterns=found.patterns,
-        prior=prior or "",
-        passes=found.passes,
-        gain=float(found.gain),
-        converged=bool(found.converged),
-        stopped=bool(found.stopped),
-        held_out=0 if held_out is None else held_out.count,
-        error=float("nan") if held_out is None else float(min(held_out.errors)),
-        tried=() if held_out is None else held_out.components,
-        errors=() if held_out is None else held_out.errors,
-    )
-
-
-def _about(known: FillingCertificate, most: int) -> list[str]:
-    """What a user should be told."""
-    said = []
-    if not known.converged:
-        said.append(
-            f"Not converged after {counted(most, 'pass')}: the last gained {known.gain:.1e} nats for each number. Give "
-            "max_iter a larger number, or tol."
-        )
-    if known.empty_rows:
-        said.append(
-            f"{counted(known.empty_rows, 'row')} {are(known.empty_rows)} without any number, and say nothing: their "
-            "scores are those of the mean."
-        )
-    return said

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -77,7 +78,7 @@ class GappedRows:
                 first = i - 1
                 edges.append(first)
         edges.append(len(self.masks))
-        return [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        return [slice(a, b) for a, b in pairwise(edges)]
 
     def span(self, patterns: slice) -> slice:
         """The rows of these patterns."""

@@ -112,10 +112,10 @@ def _turned(
 ) -> tuple[Array, Array | None]:
     """Factors z ↦ R⁻¹z and W ↦ WR with the R of the largest objective.
 
-    With Φ = Σ⟨zzᵀ⟩ over n rows and Ω = ⟨WᵀW⟩ of d columns, R changes the objective by −½tr(R⁻¹ΦR⁻ᵀ) − (n − d)·log|R| and
-    what the prior says: −½α·tr(RᵀΩR) for one α, −d/2·Σ log (RᵀΩR)_ll for α of each factor at its best. All but the last
-    depend on P = RRᵀ alone, and that is least where RᵀΩR is diagonal (Hadamard). So both are largest where ⟨zzᵀ⟩ and
-    ⟨WᵀW⟩ are diagonal together: for α of each, and without a prior (parameter-expanded EM; Liu, Rubin and Wu 1998),
+    With Φ = Σ⟨zzᵀ⟩ over n rows and Ω = ⟨WᵀW⟩ of d columns, R changes the objective by −½tr(R⁻¹ΦR⁻ᵀ) − (n − d)·log|R|
+    and what the prior says: −½α·tr(RᵀΩR) for one α, −d/2·Σ log (RᵀΩR)_ll for α of each factor at its best. All but the
+    last depend on P = RRᵀ alone, and that is least where RᵀΩR is diagonal (Hadamard). So both are largest where ⟨zzᵀ⟩
+    and ⟨WᵀW⟩ are diagonal together: for α of each, and without a prior (parameter-expanded EM; Liu, Rubin and Wu 1998),
     where Φ becomes nI; for one α where that is divided by s = 2n/(n − d + √((n − d)² + 4αωn)), ω being Ω's entry.
     """
     n, (d, k) = weight, W.shape

@@ -111,8 +111,8 @@ def refuse_empty_columns(counts: Array, names: Array | None) -> None:
     if len(empty):
         some = listed(str(j) if names is None else repr(names[j]) for j in empty)
         raise BadData(
-            f"{counted(len(empty), 'column')} of {len(counts):,} {are(len(empty))} missing in every row ({some}): leave "
-            f"{'it' if len(empty) == 1 else 'them'} out."
+            f"{counted(len(empty), 'column')} of {len(counts):,} {are(len(empty))} missing in every row ({some}): "
+            f"leave {'it' if len(empty) == 1 else 'them'} out."
         )
 
 

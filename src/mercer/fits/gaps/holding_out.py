@@ -1,6 +1,6 @@
 """Numbers that are there are held out, to see how well they are told: the error that gaps are filled with.
 
-So the number of components is found as well: more and more of them, until numbers that were held out are told no better.
+So the number of components is found as well: more and more of them, until numbers held out are told no better.
 """
 
 import numpy as np

@@ -59,8 +59,8 @@ def number_by_folds(
     need = 8 * (FOLDS + 4) * d * d
     if need > limits.memory:
         raise NoRoom(
-            f'n_components="cv" needs {bytes_in_words(need)} for the products of {d:,} columns in {FOLDS} folds, over the '
-            f"limit of {bytes_in_words(limits.memory)}. Give a number of components."
+            f'n_components="cv" needs {bytes_in_words(need)} for the products of {d:,} columns in {FOLDS} folds, over '
+            f"the limit of {bytes_in_words(limits.memory)}. Give a number of components."
         )
     folds = _summed(rows, weights, rng)
     if not all(np.isfinite(fold.squares).all() for fold in folds):
