@@ -40,11 +40,12 @@ def climb(rows: GappedRows, start: State, *, tol: float, most: int, threads: int
     line, far, kept = [start], None, start  # guesses in a row, one that they lead to, and the last that was kept
     for passes in range(1, most + 1):
         now = line[-1] if far is None else far
-        later, height = improve(rows, now, threads)
+        later, height = _improved(rows, now, threads)
         if far is not None and not height >= heights[-1]:
             far, line = None, line[-1:]  # a long step that led nowhere
             continue
-        if heights and height < heights[-1] - _ROUNDING * abs(heights[-1]):  # there is no noise left to divide by
+        if not np.isfinite(height) or (heights and height < heights[-1] - _ROUNDING * abs(heights[-1])):
+            # There is no noise left to divide by: what comes now is rounding.
             return Climb(kept, passes, 0.0, True, False, watch(kept) if watch else np.nan, tuple(heights))
         kept = now
         if now.begun:
@@ -61,3 +62,11 @@ def climb(rows: GappedRows, start: State, *, tol: float, most: int, threads: int
         far = stretched(*line) if len(line) == 3 and line[0].begun else None
         line = line[-1:] if len(line) == 3 and far is None else line
     return Climb(now, most, gain, False, False, watch(now) if watch else np.nan, tuple(heights))
+
+
+def _improved(rows: GappedRows, now: State, threads: int) -> tuple[State, float]:
+    """The next guess, and how good this one is: not at all, if matrices are singular to rounding."""
+    try:
+        return improve(rows, now, threads)
+    except np.linalg.LinAlgError:
+        return now, -np.inf

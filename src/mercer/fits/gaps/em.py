@@ -23,6 +23,7 @@ __all__ = ["State", "first_state", "improve", "stretched"]
 Prior = str | None  # "normal", "ard", or None for maximum likelihood
 
 _LEAST_NOISE = 1e-7  # of a column's variance: without noise, nothing moves any more
+_LONGEST = 2.0  # of a step: how much log σ² may change
 _SWITCHED_OFF = 1e10  # the largest α, in units of a column's variance
 
 
@@ -152,8 +153,8 @@ def stretched(first: State, second: State, third: State) -> State | None:
     length, curve = float(np.linalg.norm(step)), float(np.linalg.norm(bend))
     if not curve > 0 or not length > 0:
         return None
-    a = max(length / curve, 1.0)
-    if a == 1.0:
+    a = length / curve
+    if not a > 1:
         return None
     return _from_numbers(start + 2 * a * step + a * a * bend, third)
 
@@ -168,6 +169,7 @@ def _numbers(state: State, like: State | None = None) -> Array:
 
 def _from_numbers(numbers: Array, like: State) -> State:
     d, k = like.factors.W.shape
-    W, mean, noise = numbers[: d * k].reshape(d, k), numbers[d * k : -1], float(np.exp(np.clip(numbers[-1], -700, 700)))
+    W, mean = numbers[: d * k].reshape(d, k), numbers[d * k : -1]
+    noise = like.factors.noise * float(np.exp(np.clip(numbers[-1] - np.log(like.factors.noise), -_LONGEST, _LONGEST)))
     signs = np.where(np.einsum("jk,jk->k", W, like.factors.W) < 0, -1.0, 1.0)  # its covariances go with them
     return replace(like, factors=replace(like.factors, W=W * signs, mean=mean, noise=noise))

@@ -8,7 +8,7 @@ from mercer.arrays import Array
 from mercer.errors import BadData, are, counted, listed
 from mercer.fits.gaps.climbing import Climb, climb
 from mercer.fits.gaps.em import State, first_state
-from mercer.fits.gaps.holding_out import Trial
+from mercer.fits.gaps.holding_out import try_some
 from mercer.fits.gaps.task import Answer, GapsTask, HeldOut
 from mercer.progress import working
 from mercer.solvers.base import signs_by
@@ -22,8 +22,13 @@ _FAR_APART = 30.0  # times: how different the deviations of columns may be befor
 
 
 def find_factors(task: GapsTask) -> Answer:
-    """Try with some numbers held out, then with all of them from there, and turn the result to principal axes."""
-    centre, scale = _centre_and_scale(task)
+    """Try with some numbers held out, then with all of them from there, and turn the result to principal axes.
+
+    As many factors as columns say no more than one less of them: the smallest variance is the noise.
+    """
+    asked, most = task.asked, max(1, task.rows.shape[1] - 1)
+    task = task if asked == "cv" else replace(task, asked=min(int(asked), most))
+    centre, scale, deviations = _centre_and_scale(task)
     with working(task.progress, 1, "passes over the rows", threads=task.limits.threads) as on_pass:
         moved = (task.rows - centre) / scale
         rows = GappedRows.of(moved, task.weights)
@@ -32,6 +37,8 @@ def find_factors(task: GapsTask) -> Answer:
         else:
             way, held_out = _nothing(rows, 1 if task.asked == "cv" else int(task.asked)), None
         factors = _principal(way.state.factors)
+        if asked != "cv" and int(asked) > factors.k:
+            factors = replace(factors, W=np.append(factors.W, np.zeros((rows.width, int(asked) - factors.k)), axis=1))
         likelihood = sweep_factors(rows, factors, task.limits.threads).likelihood if factors.noise > 0 else 0.0
         if on_pass:
             on_pass(1.0)
@@ -46,25 +53,20 @@ def find_factors(task: GapsTask) -> Answer:
         held_out=held_out,
         likelihood=likelihood - float(rows.counts @ np.log(scale)),
         patterns=len(np.unique(rows.masks, axis=0)),
-        warnings=tuple(_about_columns(task, scale)),
+        warnings=tuple(_about_columns(task, deviations)),
     )
 
 
 def _climbed(task: GapsTask, moved: Array, rows: GappedRows) -> tuple[Climb, HeldOut | None]:
-    trial = Trial(task, moved, task.weights) if task.held_out or task.asked == "cv" else None
-    start, most, held_out, early = None, task.most_passes, None, False
-    k = 1 if task.asked == "cv" else int(task.asked)
-    if trial is not None and trial.useful:
-        if task.asked == "cv":
-            held_out, way = trial.number(max(1, min(len(moved), rows.width) - 1))
-        else:
-            way = trial.climb(k, task.tol)
-            held_out = HeldOut(len(trial.truth), (k,), (way.error,))
-        k, early = way.state.factors.k, way.stopped
-        start, most = _moved_back(way.state, trial.centre), _AFTERWARDS if early else most
-    start = first_state(rows, k, task.prior) if start is None else start
-    way = climb(rows, start, tol=task.tol, most=most, threads=task.limits.threads)
-    return replace(way, stopped=early), held_out
+    """With some numbers held out, where that is asked for, and then with all of them."""
+    tried = try_some(task, moved) if task.held_out or task.asked == "cv" else None
+    if tried is None:
+        start = first_state(rows, 1 if task.asked == "cv" else int(task.asked), task.prior)
+        return climb(rows, start, tol=task.tol, most=task.most_passes, threads=task.limits.threads), None
+    held_out, before, centre = tried
+    most = _AFTERWARDS if before.stopped else task.most_passes
+    way = climb(rows, _moved_back(before.state, centre), tol=task.tol, most=most, threads=task.limits.threads)
+    return replace(way, stopped=before.stopped, passes=before.passes + way.passes), held_out
 
 
 def _moved_back(state: State, centre: Array) -> State:
@@ -84,8 +86,8 @@ def _principal(factors: Factors) -> Factors:
     return Factors(V * signs_by(V) * D, factors.noise, factors.mean)
 
 
-def _centre_and_scale(task: GapsTask) -> tuple[Array, Array]:
-    """Means of the numbers that are there, and deviations, or a power of two near the largest of them for all."""
+def _centre_and_scale(task: GapsTask) -> tuple[Array, Array, Array]:
+    """Means of the numbers that are there, what to divide by (one number, unless `standardize`), and deviations."""
     there = ~np.isnan(task.rows)
     weights = np.ones(len(task.rows)) if task.weights is None else task.weights
     counts = weights @ there
@@ -99,10 +101,11 @@ def _centre_and_scale(task: GapsTask) -> tuple[Array, Array]:
     freedom = np.where(counts > 1, counts - 1, counts)
     deviations = np.sqrt(weights @ moved**2 / freedom)
     scale = np.where(deviations > 0, deviations, 1.0) * np.where(peaks > 0, unit, 1.0)
+    spreads = np.where(peaks > 0, deviations * unit, 0.0)
     if not task.standardize:
-        largest = float(np.max(np.where(peaks > 0, scale, 0.0), initial=0.0)) or 1.0
-        scale = np.full(len(scale), 2.0 ** np.frexp(largest)[1] if np.isfinite(largest) else 1.0)
-    return first + mean * unit, scale
+        largest = float(spreads.max(initial=0.0)) or 1.0
+        scale = np.full(len(scale), largest * (np.sqrt(np.mean((spreads / largest) ** 2)) or 1.0))
+    return first + mean * unit, scale, spreads
 
 
 def refuse_empty_columns(counts: Array, names: Array | None) -> None:
@@ -116,11 +119,9 @@ def refuse_empty_columns(counts: Array, names: Array | None) -> None:
         )
 
 
-def _about_columns(task: GapsTask, scale: Array) -> list[str]:
+def _about_columns(task: GapsTask, deviations: Array) -> list[str]:
     """One noise for columns of very different size says little about the small ones."""
-    with np.errstate(invalid="ignore"):
-        spread = np.nanstd(task.rows / (scale if not task.standardize else 1.0), axis=0)
-    varying = spread[spread > 0]
+    varying = deviations[deviations > 0]
     if task.standardize or len(varying) < 2 or varying.max() < _FAR_APART * varying.min():
         return []
     return [

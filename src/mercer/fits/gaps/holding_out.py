@@ -12,33 +12,29 @@ from mercer.fits.gaps.task import GapsTask, HeldOut
 from mercer.sweeps.factors import Factors
 from mercer.sweeps.gaps import GappedRows, Look
 
-__all__ = ["Trial", "filled_with"]
+__all__ = ["Trial", "try_some"]
 
 _ENOUGH, _MOST = 1000, 0.1  # numbers to hold out at least, if they are no more than this share of all
+_FOLDS = 5  # of which so many groups may be held out, one after the other, to see enough of them
 _LOOSE = 10.0  # times the tolerance, where numbers of components are compared
-_TRIES = 2  # numbers of components that are no better, before it is believed that more of them are not
-_SAME = 0.998  # of an error: what is not below is no better
+_TRIES = 3  # numbers of components in a row that are no better, before it is believed that more of them are not
+_COMPONENTS = 100  # that are tried, at most
 
 
 class Trial:
     """Rows of which some numbers are held out."""
 
-    def __init__(self, task: GapsTask, rows: Array, weights: Array | None) -> None:
-        self.task, self.weights = task, weights
-        self.cells = _drawn(rows, task.held_out, task.rng())
-        self.truth = rows[self.cells]
+    def __init__(self, task: GapsTask, rows: Array, cells: tuple[Array, Array]) -> None:
+        self.task, self.cells, truth = task, cells, rows[cells]
         rows = rows.copy()
-        rows[self.cells] = np.nan
-        self.centre = np.nanmean(rows, axis=0) if weights is None else _weighted_means(rows, weights)
-        self.rows = GappedRows.of(rows - self.centre, weights)
-        self.truth = self.truth - self.centre[self.cells[1]]
-        self.usual = float(np.sqrt(np.mean(self.truth**2))) if len(self.truth) else np.nan
+        rows[cells] = np.nan
+        there = ~np.isnan(rows)
+        weights = np.ones(len(rows)) if task.weights is None else task.weights
+        self.centre = (weights @ np.where(there, rows, 0.0)) / (weights @ there)
+        self.rows = GappedRows.of(rows - self.centre, task.weights)
+        self.truth = truth - self.centre[cells[1]]
         self.places = np.empty(len(rows), dtype=int)
         self.places[self.rows.order] = np.arange(len(rows))
-
-    @property
-    def useful(self) -> bool:
-        return len(self.truth) > 0 and self.usual > 0
 
     def error(self, state: State) -> float:
         """Of a guess, for what was held out, in units of what the means of columns leave."""
@@ -47,31 +43,36 @@ class Trial:
         )
         told = np.einsum("ik,ik->i", scores[self.places[self.cells[0]]], state.factors.W[self.cells[1]])
         off = told + state.factors.mean[self.cells[1]] - self.truth
-        return float(np.sqrt(np.mean(off**2))) / self.usual
+        return float(np.sqrt(np.mean(off**2) / np.mean(self.truth**2)))
 
     def climb(self, k: int, tol: float) -> Climb:
-        start = first_state(self.rows, k, self.task.prior)
-        threads = self.task.limits.threads
+        """As far as `tol`, or as far as numbers held out are told better."""
+        start, threads = first_state(self.rows, k, self.task.prior), self.task.limits.threads
         return climb(self.rows, start, tol=tol, most=self.task.most_passes, threads=threads, watch=self.error)
 
-    def number(self, most: int) -> tuple[HeldOut, Climb]:
-        """As many components as tell best what was held out, and where they led."""
-        found, best, worse = dict[int, float](), None, 0
-        for k in _ladder(most):
-            way = self.climb(k, _LOOSE * self.task.tol)
-            better = best is None or way.error < _SAME * best.error
-            found[k], worse = way.error, 0 if better else worse + 1
-            best = way if best is None or way.error < best.error else best
-            if worse >= _TRIES:
-                break
-        assert best is not None
-        return HeldOut(len(self.truth), tuple(found), tuple(found.values())), best
 
+def try_some(task: GapsTask, rows: Array) -> tuple[HeldOut, Climb, Array] | None:
+    """How well numbers are told, by as many components as were asked for or tell them best.
 
-def filled_with(factors: Factors, rows: GappedRows) -> Array:
-    """What is told of every number of rows, given those that are there."""
-    scores = np.concatenate([Look(rows, factors, some).means for some in rows.pieces(factors.k)])
-    return rows.back(scores @ factors.W.T + factors.mean)
+    Also where they led, and the centre of the rows there; None if there is nothing to hold out.
+    """
+    trials = [Trial(task, rows, cells) for cells in _groups(rows, task.held_out, task.rng())]
+    trials = [trial for trial in trials if np.any(trial.truth)]
+    if not trials:
+        return None
+    if task.asked != "cv":
+        way = trials[0].climb(int(task.asked), task.tol)
+        return HeldOut(len(trials[0].truth), (int(task.asked),), (way.error,)), way, trials[0].centre
+    found, best, worse = dict[int, float](), None, 0
+    for k in _ladder(max(1, min(*rows.shape, _COMPONENTS + 1) - 1)):
+        ways = [trial.climb(k, _LOOSE * task.tol) for trial in trials]
+        found[k] = float(np.sqrt(np.mean([way.error**2 for way in ways])))
+        better = found[k] <= min(found.values())
+        best, worse = (ways[0], 0) if better or best is None else (best, worse + 1)
+        if worse >= _TRIES:
+            break
+    assert best is not None
+    return HeldOut(sum(len(t.truth) for t in trials), tuple(found), tuple(found.values())), best, trials[0].centre
 
 
 def _plain(factors: Factors) -> Factors:
@@ -90,20 +91,18 @@ def _ladder(most: int) -> list[int]:
     return sorted(set(rungs))
 
 
-def _drawn(rows: Array, share: float, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Cells to hold out; no row, and no column, loses the last number it has."""
+def _groups(rows: Array, share: float, rng: np.random.Generator) -> list[tuple[Array, Array]]:
+    """Cells to hold out, one group after the other, of which no row and no column loses the last numbers it has."""
     there = ~np.isnan(rows)
-    known = np.flatnonzero(there)
-    wanted = int(max(share * len(known), min(_ENOUGH, _MOST * len(known)))) if share > 0 else 0
-    cells = np.unravel_index(np.sort(rng.choice(known, size=wanted, replace=False)), rows.shape)
-    taken = np.zeros(rows.shape, dtype=bool)
-    taken[cells] = True
-    left = there & ~taken
-    taken &= (left.sum(axis=1) > 0)[:, None] & (left.sum(axis=0) > 1)
-    i, j = np.nonzero(taken)
-    return i, j
-
-
-def _weighted_means(rows: Array, weights: Array) -> Array:
-    there = ~np.isnan(rows)
-    return np.asarray((weights @ np.where(there, rows, 0.0)) / (weights @ there))
+    known = rng.permutation(np.flatnonzero(there))
+    size = int(max(share * len(known), min(_ENOUGH, _MOST * len(known))))
+    folds = min(_FOLDS, -(-_ENOUGH // size)) if size else 0
+    groups = []
+    for fold in range(folds):
+        taken = np.zeros(rows.shape, dtype=bool)
+        taken.flat[known[fold * size : (fold + 1) * size]] = True
+        left = there & ~taken
+        taken &= (left.sum(axis=1) > 0)[:, None] & (left.sum(axis=0) > 1)
+        i, j = np.nonzero(taken)
+        groups += [(i, j)] if len(i) else []
+    return groups
