@@ -9,6 +9,8 @@ from mercer.arrays import Array
 
 __all__ = ["Factors", "packed", "unpacked"]
 
+_ROUNDING = 1e-14  # of a diagonal entry: with so much more of it, a matrix is positive definite to rounding as well
+
 
 @dataclass(frozen=True, eq=False)
 class Factors:
@@ -41,8 +43,8 @@ class Factors:
 
     def covariances(self, masks: Array) -> tuple[Array, Array]:
         """C of every pattern (g×k×k), and log|C⁻¹|; a mask is 1 where there is a number, and 0 where there is none."""
-        precision = unpacked(masks @ self._squares, self.k) / self.noise
-        precision[:, np.arange(self.k), np.arange(self.k)] += 1.0
+        precision, own = unpacked(masks @ self._squares, self.k) / self.noise, np.arange(self.k)
+        precision[:, own, own] = 1.0 + (1 + _ROUNDING * self.k) * precision[:, own, own]
         diagonals = np.diagonal(np.linalg.cholesky(precision), axis1=1, axis2=2)
         return np.linalg.inv(precision), 2 * np.log(diagonals).sum(axis=1)
 
