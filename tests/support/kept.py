@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, NoveltyDetector
+from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, NoveltyDetector, ProbabilisticPCA
 from mercer.datasets import VOC
 from mercer.kernels import RBF, Blockwise, GlobalAlignment, Pairwise, Spectrum, TableKernel
 from mercer.readings.preimages import PREIMAGES
@@ -39,6 +39,11 @@ MODELS = {
     "incremental": kept(IncrementalPCA(2)),
     "incremental, single": kept(IncrementalPCA(2, whiten=True), *SINGLE),
     "incremental, forget": kept(IncrementalPCA(2, forget=0.9, batch_size=16)),
+    "probabilistic": kept(ProbabilisticPCA(2)),
+    "probabilistic, single": kept(ProbabilisticPCA(2, whiten=True), *SINGLE),
+    "probabilistic, gaps": kept(
+        ProbabilisticPCA(standardize=True), np.where(X > 1, np.nan, X), np.where(NEW > 1, np.nan, NEW)
+    ),
     "kernel": kept(KernelPCA(2, kernel="rbf")),
     "kernel, inverse": kept(KernelPCA(2, kernel="rbf", fit_inverse_transform=True)),
     "kernel, standardize": kept(

@@ -13,8 +13,8 @@ from mercer.commands.kept import keep_model, noted, notes_of, place_for_model
 from mercer.commands.script import Script
 from mercer.commands.wording import in_options
 from mercer.errors import NotVerified, WrongUse, counted, listed
+from mercer.models.at_once import AtOnce
 from mercer.models.lle import LocallyLinearEmbedding
-from mercer.models.pca import PCA
 from mercer.readings.columns import about_unit, constant
 from mercer.sources.items import Items
 from mercer.sources.row_numbers import first_rows
@@ -22,7 +22,7 @@ from mercer.terminal import plain, say
 
 __all__ = ["Fit", "figures_of"]
 
-_USUAL = {"kpca": 10, "pca": 10, "lle": 2}  # components, if nothing is said
+_USUAL = {"kpca": 10, "pca": 10, "ppca": 10, "lle": 2}  # components, if nothing is said
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def _tell_of_columns(items: Items, model: Any) -> None:
         where = "" if looked == rows.shape[0] else f" in the first {counted(looked, 'row')}"
         which = f"Columns {some} are" if len(same) > 1 else f"Column {some} is"
         say(f"warning: {which} constant{where}: no use as a feature.", always=True)
-    by_products = isinstance(model, PCA) or getattr(model, "kernel", None) in ("linear", "poly", "sigmoid")
+    by_products = isinstance(model, AtOnce) or getattr(model, "kernel", None) in ("linear", "poly", "sigmoid")
     unit = about_unit(first_rows(rows), rows.names) if by_products else ""
     if unit:
         first = "the first components are" if unit.startswith("Columns ") else "the first component is"

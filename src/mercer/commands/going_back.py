@@ -21,7 +21,7 @@ from mercer.sources.held import as_read
 from mercer.sources.items import Items, Rows
 from mercer.terminal import plain, say
 
-__all__ = ["GoBack", "write_back"]
+__all__ = ["GoBack", "columns_of", "write_back"]
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def write_back(model: Any, items: Items, out: Path | None, error: bool, noisy: b
         texts = list(found)
         along |= {"text": [text for some, _ in texts for text in some]}
         found = ((np.empty((len(some), 0)), errors) for some, errors in texts)
-    names = [*_columns_of(model), *(["error"] if error else [])]
+    names = [*columns_of(model), *(["error"] if error else [])]
     labels = Labels(along, items.row_names is not None) if along else None
     with outlet(out, names, len(items), np.float64, labels) as write:
         for rows, errors in found:
@@ -123,7 +123,7 @@ def _gives_texts(model: Any) -> bool:
     return getattr(getattr(model, "kernel_", None), "takes", "") == "texts"
 
 
-def _columns_of(model: Any) -> Sequence[str]:
+def columns_of(model: Any) -> Sequence[str]:
     """As the file of the fit called them."""
     if _gives_texts(model):
         return []

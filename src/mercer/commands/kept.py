@@ -16,6 +16,7 @@ from mercer.commands.opening import Wanted, in_short_words, tell_of_reading
 from mercer.commands.script import Piece, Script
 from mercer.errors import BadData, WrongUse, are, counted, listed
 from mercer.kernels.base import kind_of_items
+from mercer.models.filling import FillsGaps
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.linear import LinearModel
 from mercer.outlets import refuse_place, refuse_same_file
@@ -118,6 +119,8 @@ class Kept:
 
     @property
     def method(self) -> str:
+        if isinstance(self.inner, FillsGaps):
+            return "ppca"
         return "kpca" if isinstance(self.inner, KernelPCA) else "pca" if isinstance(self.inner, LinearModel) else "lle"
 
     @property
@@ -169,6 +172,7 @@ class Kept:
             as_bad_data(path, name),
         ):
             settled, items = self.settled(wanted, path, columns, kind, name)
+            items = items.as_rows().allowing_gaps() if self.method == "ppca" else items
             tell_of_reading(items)
             _tell(settled, wanted, items, columns, name)
             say(f"{name}: {in_short_words(items)}")
