@@ -7,8 +7,6 @@ not see, say what filled gaps are worth; that is an estimate for gaps that come 
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from mercer.certificates.base import Proof
 from mercer.errors import are, counted
 
@@ -33,7 +31,7 @@ class FillingCertificate(Proof):
     converged: bool
     stopped: bool  # as numbers that were held out were told worse and worse
     held_out: int  # numbers
-    error: float  # root mean square for those, in units of what means of columns leave; nan if none were held out
+    error: float  # root mean square for those, in units of what means of columns leave; 0 if none were held out
     tried: tuple[int, ...] = ()  # numbers of components that were compared
     errors: tuple[float, ...] = ()  # of each
 
@@ -65,7 +63,7 @@ class FillingCertificate(Proof):
         return f"{how}, {end}, the last of which gained {self.gain:.1e} for each number; none lost"
 
     def _told(self) -> list[str]:
-        if not self.held_out or np.isnan(self.error):
+        if not self.held_out:
             return []
         by = f", best of {self.tried[0]} to {self.tried[-1]} components" if len(self.tried) > 1 else ""
         return [

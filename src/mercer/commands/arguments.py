@@ -105,7 +105,8 @@ Method = Annotated[
     str,
     _option(
         "--method",
-        help="kpca (kernel PCA), pca, ppca (probabilistic PCA, whose rows may have gaps) or lle (locally linear embedding).",
+        help="kpca (kernel PCA), pca, ppca (probabilistic PCA, of which numbers may be missing) or lle (locally linear "
+        "embedding).",
     ),
 ]
 Components = Annotated[
@@ -114,8 +115,8 @@ Components = Annotated[
         "--components",
         "-d",
         help="Number of components (10 if left out, of lle 2, of ppca cv), or a share of variance below 1 (not of "
-        f"lle), or a rule that finds the number: of pca {rules_in_words('pca')}; of ppca the same, and cv (by what is held "
-        f"out); of kpca {rules_in_words('kpca')}; auto is parallel, of ppca cv.",
+        f"lle), or a rule that finds the number: of pca {rules_in_words('pca')}; of ppca the same, and cv (by what is "
+        f"held out); of kpca {rules_in_words('kpca')}; auto is parallel, of ppca cv.",
         python="n_components",
     ),
 ]

@@ -89,6 +89,8 @@ class ProbabilisticPCA(WithGaps):
         (d − k)σ²: mean squared distance of rows from the plane of the axes.
     n_missing_ : ndarray of shape (n_features,)
         How many numbers every column misses.
+    n_iter_ : int
+        Passes over rows with gaps; 1 for complete ones.
     n_components_ : int
         How many components.
     n_samples_ : int
@@ -223,7 +225,7 @@ class ProbabilisticPCA(WithGaps):
         k, d = len(found.values), len(found.mean)
         rest = found.rest / found.weight / (d - k) if d > k else 0.0
         self.noise_variance_ = squared_units(rest, found.unit)
-        self.n_missing_ = np.zeros(d, dtype=np.int64)
+        self.n_missing_, self.n_iter_ = np.zeros(d, dtype=np.int64), 1
         scale = 1.0 if found.scale is None else found.scale
         self.loglike_ = found.weight * _log_likelihood(
             found.values / found.weight,

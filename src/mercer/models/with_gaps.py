@@ -33,6 +33,7 @@ class WithGaps(FillsGaps):
     max_iter: int
     n_missing_: Array
     loglike_: float
+    n_iter_: int
     certificate_: Certificate | FillingCertificate  # type: ignore[assignment]
 
     def _fit(self, X: Any, sample_weight: Any) -> Items:
@@ -135,7 +136,7 @@ class WithGaps(FillsGaps):
         self.reconstruction_error_ = squared_units((d - len(variances)) * noise, unit)
         columns = squared_units((W**2).sum(axis=1) + noise, unit)
         self._exact = Exact(arrays["mean_"], columns, weight)
-        self.n_missing_, self.loglike_ = gaps.sum(axis=0), found.likelihood
+        self.n_missing_, self.loglike_, self.n_iter_ = gaps.sum(axis=0), found.likelihood, max(1, found.passes)
         known = certificate_of(found, self.prior, gaps)
         self.plan_, self.certificate_ = plan, known
         warn_each([*found.warnings, *about_climb(known, int(self.max_iter))])

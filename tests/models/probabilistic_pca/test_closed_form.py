@@ -10,6 +10,7 @@ from sklearn.datasets import load_iris, load_wine
 
 from mercer import PCA, ProbabilisticPCA, textbook
 from mercer.errors import BadData, MercerWarning, NoRoom
+from mercer.fits.linear.folds import folds_of
 from support.linear import TABLE
 from support.silence import quiet, silently
 
@@ -191,7 +192,7 @@ def naive_folds(X, home, k):
 def test_cross_validation_finds_the_number_under_which_rows_held_out_are_most_probable():
     X = load_iris().data
     for seed in range(3):
-        home = np.random.default_rng(seed).permutation(len(X)) % 5
+        home = folds_of(X, int(np.random.default_rng(seed).integers(2**32)))
         best = 1 + int(np.argmax([naive_folds(X, home, k) for k in (1, 2, 3)]))
         assert ProbabilisticPCA("cv", random_state=seed).fit(X).n_components_ == best
 

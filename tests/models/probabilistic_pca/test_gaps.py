@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 from sklearn.datasets import load_wine
 
-from mercer import ProbabilisticPCA, open_rows, textbook
+from mercer import PCA, NoveltyDetector, ProbabilisticPCA, open_rows, suggest, textbook
 from mercer.errors import BadData, MercerWarning, NoRoom
 from support.silence import quiet
 
@@ -432,3 +432,27 @@ def test_strange_tables_are_no_accident(k):
 def test_one_column_is_filled_with_its_mean():
     X = np.array([[1.0], [np.nan], [3.0], [5.0]])
     assert_allclose(ProbabilisticPCA(1).fit(X).impute(X)[1], 3.0, atol=1e-6)
+
+
+# ---------------------------------------------------------------------- novelty, suggestions
+
+
+def test_novel_rows_are_found_among_rows_with_gaps():
+    """And usual ones raise no more false alarms than they may."""
+    _, X = table(n=1200, d=8, k=2, seed=7)
+    detector = NoveltyDetector(ProbabilisticPCA(2), alpha=0.1).fit(X[:800])
+    usual, novel = X[800:], X[800:] + np.random.default_rng(0).normal(size=(400, 8)) * 6
+    assert np.mean(detector.predict(usual) == -1) < 0.1 + 4 * np.sqrt(0.09 / 400) + 0.05
+    assert np.mean(detector.predict(novel) == -1) > 0.9
+    assert np.isfinite(detector.statistics(usual)).all() and np.isfinite(detector.contributions(usual)).all()
+
+
+def test_of_complete_rows_novelty_is_that_of_pca():
+    ours, theirs = (NoveltyDetector(kind(2)).fit(FULL) for kind in (ProbabilisticPCA, PCA))
+    assert_allclose(ours.p_values(FULL), theirs.p_values(FULL))
+
+
+def test_suggestions_are_for_complete_rows():
+    with pytest.raises(ValueError, match=r'complete rows.*"cv"'):
+        suggest(ProbabilisticPCA(2).fit(GAPPED))
+    assert suggest(ProbabilisticPCA(None).fit(FULL))["bic"].k == suggest(PCA().fit(FULL))["bic"].k

@@ -23,7 +23,7 @@ def certificate_of(found: Answer, prior: str | None, gaps: Array) -> FillingCert
         converged=bool(found.converged),
         stopped=bool(found.stopped),
         held_out=0 if held_out is None else held_out.count,
-        error=float("nan") if held_out is None else float(min(held_out.errors)),
+        error=0.0 if held_out is None else float(min(held_out.errors)),
         tried=() if held_out is None else held_out.components,
         errors=() if held_out is None else held_out.errors,
     )

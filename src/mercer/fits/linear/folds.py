@@ -11,17 +11,18 @@ So one sweep is enough for all k.
 """
 
 from dataclasses import dataclass
+from zlib import crc32
 
 import numpy as np
 
 from mercer.arrays import Array, dense
 from mercer.blocks import rows_at_a_time
-from mercer.errors import BadData, NoRoom
+from mercer.errors import NoRoom
 from mercer.limits import Limits, bytes_in_words
 from mercer.sources.items import Rows
 from mercer.threads import blas_threads_for
 
-__all__ = ["Fold", "likelihood_held_out", "number_by_folds"]
+__all__ = ["FOLDS", "folds_of", "likelihood_held_out", "number_by_folds"]
 
 FOLDS = 5
 _NOTHING = 1e-12  # of the largest variance: what is below is none
@@ -55,7 +56,7 @@ def number_by_folds(
     rows: Rows, weights: Array | None, standardize: bool, limits: Limits, rng: np.random.Generator
 ) -> int | None:
     """The number of components of the greatest likelihood, at least one; None if a number is missing or infinite."""
-    n, d = rows.shape
+    d = rows.width
     need = 8 * (FOLDS + 4) * d * d
     if need > limits.memory:
         raise NoRoom(
@@ -67,7 +68,7 @@ def number_by_folds(
         return None
     folds = [fold for fold in folds if fold.weight > 0]
     if len(folds) < 2:
-        raise BadData(f'n_components="cv" holds rows out, and there are {n}: give a number of components.')
+        return 1  # all rows are the same
     if standardize:
         whole = _together(folds)
         deviations = np.sqrt(np.diag(whole.squares) / whole.weight)
@@ -81,25 +82,30 @@ def number_by_folds(
 
 
 def _summed(rows: Rows, weights: Array | None, rng: np.random.Generator) -> list[Fold]:
-    """One sweep; rows go to folds by lot."""
+    """One sweep."""
     n, d = rows.shape
-    counts = np.ones(n) if weights is None else weights
-    home, start = rng.permutation(n) % min(FOLDS, n), 0
-    folds = [Fold(0.0, np.zeros(d), np.zeros((d, d))) for _ in range(min(FOLDS, n))]
+    counts, seed, start = np.ones(n) if weights is None else weights, int(rng.integers(2**32)), 0
+    folds = [Fold(0.0, np.zeros(d), np.zeros((d, d))) for _ in range(FOLDS)]
     origin, unit = None, 1.0
     with np.errstate(over="ignore", invalid="ignore"), blas_threads_for(n * d * d):
         for block in rows.blocks(rows_at_a_time(d)):
             block, here = dense(block, np.float64), slice(start, start + block.shape[0])
+            home = folds_of(block, seed)
             if origin is None:
                 origin = block[0].copy()
                 unit = _power_of_two(float(np.abs(block - origin).max()))
             block = (block - origin) / unit
             for number in range(len(folds)):
-                mine = home[here] == number
+                mine = home == number
                 if mine.any():
                     folds[number] = folds[number] + Fold.of(block[mine], counts[here][mine])
             start = here.stop
     return folds
+
+
+def folds_of(rows: Array, seed: int) -> Array:
+    """The fold of every row, by lot, and the same for rows that are equal: no copy of a row is held out of itself."""
+    return np.array([crc32((row + 0.0).tobytes(), seed) % FOLDS for row in rows])
 
 
 def _power_of_two(size: float) -> float:
@@ -115,7 +121,7 @@ def _together(folds: list[Fold]) -> Fold:
 
 
 def likelihood_held_out(seen: Fold, held_out: Fold) -> Array:
-    """The mean log-likelihood of rows held out, for k = 0, 1, …; −∞ where a direction has no variance."""
+    """The mean log-likelihood of rows held out, for k = 0 … d − 1; −∞ where a direction has no variance."""
     d = len(seen.mean)
     values, axes = np.linalg.eigh(seen.squares / seen.weight)
     values, axes = np.maximum(values[::-1], 0.0), axes[:, ::-1]
@@ -128,4 +134,5 @@ def likelihood_held_out(seen: Fold, held_out: Fold) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         inside = np.append(0.0, np.cumsum(np.log(values) + along / values))[:most]
         found = -(d * np.log(2 * np.pi) + inside + (d - k) * np.log(rest) + beyond / rest) / 2
-    return np.where(np.isfinite(found) & (rest > _NOTHING * max(values[0], 1e-300)), found, -np.inf)
+    found = np.where(np.isfinite(found) & (rest > _NOTHING * max(values[0], 1e-300)), found, -np.inf)
+    return np.append(found, np.full(d - most, -np.inf))

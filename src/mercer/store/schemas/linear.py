@@ -45,7 +45,7 @@ _PCA = (
     count("n_samples", optional=True),
     word("svd_solver", optional=True),
 )
-_PROBABILISTIC = (*_PCA, integers("n_missing", "d"), number("loglike"))
+_PROBABILISTIC = (*_PCA, integers("n_missing", "d"), number("loglike"), count("n_iter"))
 _SUMS = (
     *(numbers(name, "d", optional=True) for name in ("origin", "offset", "noise", "own_noise", "doubt")),
     *(number(name, optional=True) for name in ("weight", "more_weight", "precision", "unsure")),
