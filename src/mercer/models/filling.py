@@ -148,8 +148,11 @@ class FillsGaps(AtOnce):
         check_is_fitted(self)
         if n_draws is not None and (isinstance(n_draws, bool) or not isinstance(n_draws, Integral) or n_draws < 1):
             raise ValueError(f"n_draws is a whole number of at least 1, or None; got {in_short(n_draws)}.")
-        items = self._new_items(X)
-        rows = dense(items.load(), np.float64)
+        rows = dense(self._new_items(X).load(), np.float64)
+        with self._within_limits():
+            return self._imputed(rows, n_draws, random_state, return_std)
+
+    def _imputed(self, rows: Array, n_draws: int | None, random_state: Any, return_std: bool) -> Any:
         there, reading = ~np.isnan(rows), Reading.of(self._factors(), self._moved(rows))
         _tell_of_empty(there)
         if n_draws is None:

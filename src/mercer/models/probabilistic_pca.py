@@ -213,7 +213,8 @@ class ProbabilisticPCA(WithGaps):
         if self.n_components != "cv":
             return self.n_components
         rows = training.items.as_rows()
-        found = number_by_folds(rows, training.weights, self.standardize, self._limits(), self._rng())
+        with self._within_limits():
+            found = number_by_folds(rows, training.weights, self.standardize, self._limits(), self._rng())
         if found is None:
             self._stumble(rows)
             raise BadData(OVERFLOW)

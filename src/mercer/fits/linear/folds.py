@@ -123,7 +123,8 @@ def _together(folds: list[Fold]) -> Fold:
 def likelihood_held_out(seen: Fold, held_out: Fold) -> Array:
     """The mean log-likelihood of rows held out, for k = 0 … d − 1; −∞ where a direction has no variance."""
     d = len(seen.mean)
-    values, axes = np.linalg.eigh(seen.squares / seen.weight)
+    with blas_threads_for(d**3):
+        values, axes = np.linalg.eigh(seen.squares / seen.weight)
     values, axes = np.maximum(values[::-1], 0.0), axes[:, ::-1]
     most = min(d, int(np.sum(values > _NOTHING * values[0])) + 1)
     gap = held_out.mean - seen.mean
