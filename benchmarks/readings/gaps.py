@@ -157,8 +157,8 @@ def write(scale):
         written_by("gaps"), f"Columns are standardised, {SHARE:.0%} of the numbers taken out by lot, {seeds} times, "
         "and filled again: root mean square error in units of a column's deviation, mean ± standard error. *Means* are "
         "those of columns. KNNImputer and IterativeImputer are scikit-learn's as they come; soft SVD lowers singular "
-        "values by a threshold, which a tenth of the numbers, held out, chose; ProbabilisticPCA(standardize=True) chose "
-        "its number of components likewise (*components*: the median). Images of digits lie in no plane: there, "
+        "values by a threshold, which a tenth of the numbers, held out, chose; ProbabilisticPCA(standardize=True) "
+        "chose its number of components likewise (*components*: the median). Images of digits lie in no plane: there, "
         "neighbours fill best.",
     ]  # fmt: skip
     about = (

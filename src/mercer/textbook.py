@@ -390,7 +390,7 @@ def ppca_scores(X: ArrayLike, mean: Array, W: Array, noise: float) -> Array:
 
 # ---------------------------------------------------------------------------- probabilistic PCA of rows with gaps
 def ppca_log_likelihood_of_observed(X: ArrayLike, mean: Array, W: Array, noise: float) -> Array:
-    """log N(x_O | μ_O, W_O W_Oᵀ + σ²I) of every row: of the numbers that are there; NaN is a gap."""
+    """log N(x_O | μ_O, W_O W_Oᵀ + σ²I) of every row, of the numbers that are there (004 §3, with gaps: NaN)."""
     found = []
     for x in _with_gaps(X):
         o = ~np.isnan(x)
@@ -400,7 +400,7 @@ def ppca_log_likelihood_of_observed(X: ArrayLike, mean: Array, W: Array, noise: 
 
 
 def ppca_fill(X: ArrayLike, mean: Array, W: Array, noise: float) -> Array:
-    """E[x_M | x_O] = μ_M + C_MO C_OO⁻¹(x_O − μ_O) with C = WWᵀ + σ²I, in the gaps."""
+    """E[x_M | x_O] = μ_M + C_MO C_OO⁻¹(x_O − μ_O) with C = WWᵀ + σ²I, in the gaps (004 §3)."""
     X, C = _with_gaps(X).copy(), W @ W.T + noise * np.eye(len(W))
     for x in X:
         m, o = np.isnan(x), ~np.isnan(x)
@@ -413,7 +413,7 @@ def ppca_em(
 ) -> tuple[Array, Array, float]:
     """μ, W, σ² at maximum likelihood of rows with gaps, by expectation and maximisation, one row after the other.
 
-    E: of every row Σ = (W_OᵀW_O + σ²I)⁻¹, ⟨z⟩ = ΣW_Oᵀ(x_O − μ_O), ⟨zzᵀ⟩ = ⟨z⟩⟨z⟩ᵀ + σ²Σ. M: every column is regressed
+    The model is that of 004 §3. E: of every row Σ = (W_OᵀW_O + σ²I)⁻¹, ⟨z⟩ = ΣW_Oᵀ(x_O − μ_O), ⟨zzᵀ⟩ = ⟨z⟩⟨z⟩ᵀ + σ²Σ. M: every column is regressed
     on (z, 1) over the rows that have it, and σ² is what is left on average.
     """
     X = _with_gaps(X)
