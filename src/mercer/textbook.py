@@ -413,8 +413,9 @@ def ppca_em(
 ) -> tuple[Array, Array, float]:
     """μ, W, σ² at maximum likelihood of rows with gaps, by expectation and maximisation, one row after the other.
 
-    The model is that of 004 §3. E: of every row Σ = (W_OᵀW_O + σ²I)⁻¹, ⟨z⟩ = ΣW_Oᵀ(x_O − μ_O), ⟨zzᵀ⟩ = ⟨z⟩⟨z⟩ᵀ + σ²Σ. M: every column is regressed
-    on (z, 1) over the rows that have it, and σ² is what is left on average.
+    The model is that of 004 §3. E: of every row Σ = (W_OᵀW_O + σ²I)⁻¹, ⟨z⟩ = ΣW_Oᵀ(x_O − μ_O) and
+    ⟨zzᵀ⟩ = ⟨z⟩⟨z⟩ᵀ + σ²Σ. M: every column is regressed on (z, 1) over the rows that have it, and σ² is what is left on
+    average.
     """
     X = _with_gaps(X)
     n, d = X.shape
