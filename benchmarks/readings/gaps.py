@@ -79,7 +79,7 @@ def systems(rng):
         return model.impute(X), model.n_components_
 
     return {
-        "means": lambda X: SimpleImputer().fit_transform(X),
+        "means of columns": lambda X: SimpleImputer().fit_transform(X),
         "KNNImputer": lambda X: KNNImputer().fit_transform(X),
         "IterativeImputer": lambda X: IterativeImputer(random_state=0).fit_transform(X),
         "soft SVD": lambda X: soft_svd(X, rng),
@@ -155,14 +155,15 @@ def write(scale):
         times.append(line([*first, f"{run['seconds']:.1f}", f"{run['error']:.4f}", f"{fast['best']:.4f}"], SPEED))
     words = [
         written_by("gaps"), f"Columns are standardised, {SHARE:.0%} of the numbers taken out by lot, {seeds} times, "
-        "and filled again: root mean square error in units of a column's deviation, mean ± standard error. *Means* are "
-        "those of columns. KNNImputer and IterativeImputer are scikit-learn's as they come; soft SVD lowers singular "
-        "values by a threshold, which a tenth of the numbers, held out, chose; ProbabilisticPCA(standardize=True) "
+        "and filled again: root mean square error in units of a column's deviation, mean ± standard error. KNNImputer "
+        "and IterativeImputer are scikit-learn's as they come; soft SVD lowers singular values by a threshold, which a "
+        "tenth of the numbers, held out, chose; ProbabilisticPCA(standardize=True) "
         "chose its number of components likewise (*components*: the median). Images of digits lie in no plane: there, "
         "neighbours fill best.",
     ]  # fmt: skip
     about = (
-        "Rows of ten factors with noise of variance one, a fifth of the numbers missing, in each row others. "
+        "Rows of ten factors with noise of variance one, a fifth of the numbers missing, no two rows in the same "
+        "places. "
         "*CPU seconds* of the fit, of all processors together. *Error of the truth*: by the distribution that the rows "
         "were drawn from."
     )

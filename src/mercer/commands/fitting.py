@@ -13,8 +13,8 @@ from mercer.commands.kept import keep_model, noted, notes_of, place_for_model
 from mercer.commands.script import Script
 from mercer.commands.wording import in_options
 from mercer.errors import NotVerified, WrongUse, counted, listed
-from mercer.models.at_once import AtOnce
 from mercer.models.lle import LocallyLinearEmbedding
+from mercer.models.pca import AtOnce
 from mercer.readings.columns import about_unit, constant
 from mercer.sources.items import Items
 from mercer.sources.row_numbers import first_rows

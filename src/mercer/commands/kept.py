@@ -16,9 +16,9 @@ from mercer.commands.opening import Wanted, in_short_words, tell_of_reading
 from mercer.commands.script import Piece, Script
 from mercer.errors import BadData, WrongUse, are, counted, listed
 from mercer.kernels.base import kind_of_items
-from mercer.models.filling import FillsGaps
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.linear import LinearModel
+from mercer.models.with_gaps import FillsGaps
 from mercer.outlets import refuse_place, refuse_same_file
 from mercer.sources.items import Items, Rows
 from mercer.store.files import load, save

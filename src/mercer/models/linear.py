@@ -72,7 +72,6 @@ class LinearModel(Model):
         self.plan_, self.certificate_ = found.plan, _stored(found, self._dtype)
         variances = squared_units(found.values * found.per_degree, found.unit)
         rest = squared_units(found.rest * found.per_degree, found.unit)
-        dropped = found.all - len(variances)
         arrays = {
             "explained_variance_": variances,
             "explained_variance_ratio_": shares(found.values, found.total),
@@ -86,11 +85,11 @@ class LinearModel(Model):
             self.scale_ = home.bring(found.scale.astype(self._dtype))
         self.n_components_ = len(variances)
         self.total_variance_ = squared_units(found.total * found.per_degree, found.unit)
-        self.noise_variance_ = rest / dropped if dropped > 0 else 0.0
+        self.noise_variance_ = rest / max(1, found.all - len(variances))
         self.reconstruction_error_ = squared_units(found.rest / found.weight, found.unit)
         self._exact = Exact(found.mean, squared_units(found.spread * found.per_degree, found.unit), found.weight)
-        said = [*found.warnings, *about_range(found.values, variances)]
-        warn_each([about_total_weight(found.weight, found.count) if np.isnan(found.per_degree) else "", *said])
+        few = about_total_weight(found.weight, found.count) if np.isnan(found.per_degree) else ""
+        warn_each([few, *found.warnings, *about_range(found.values, variances)])
 
     @property
     def loadings_(self) -> Array:
@@ -300,13 +299,12 @@ class LinearModel(Model):
         likelihoods : ndarray of shape (n_samples,)
             Their logarithms.
         """
-        home = self._home_of_new(X, "score_samples")
-        # By blocks, as every one is made dense.
+        self._home_of_new(X, "score_samples")
         parts = [scores for _, scores in self._scored(self._new_items(X), self._likelihood(), whole=False)]
-        return home.bring(np.concatenate(parts).astype(self._dtype, copy=False))
+        return self._as_fitted(np.concatenate(parts))
 
     def _likelihood(self) -> Callable[[Any, int], Array]:
-        """From rows in memory to their log-likelihoods."""
+        """From rows in memory, by blocks, as every one is made dense, to their log-likelihoods."""
         inverse, rest, axes = self._inverse_variances()
         factors = np.append(inverse, np.full(self.n_features_in_ - len(inverse), rest))
         there = factors > 0

@@ -38,9 +38,8 @@ class NoveltyDetector(WithRoomsAbove, OutlierMixin, BaseEstimator):  # type: ign
     Parameters
     ----------
     estimator : PCA, IncrementalPCA, ProbabilisticPCA or KernelPCA, default=None
-        The model; it is cloned, unless `prefit`. Rows of ProbabilisticPCA may have gaps, which are filled with what is
-        to be expected. None: ``KernelPCA(0.5, kernel="rbf", gamma="median", standardize=True, eigen_solver="landmark",
-        n_landmarks=500)``.
+        The model; it is cloned, unless `prefit`. Rows of ProbabilisticPCA may have gaps. None: ``KernelPCA(0.5,
+        kernel="rbf", gamma="median", standardize=True, eigen_solver="landmark", n_landmarks=500)``.
     statistic : {"reconstruction", "t2", "t2q", "lecture"}, default="reconstruction"
         "reconstruction": Q(x) = ‖φ(x) − mean‖² − Σ yᵢ(x)², the squared distance from the space of the components
         (Hoffmann 2007; of PCA, that of (x − mean)/scale). "t2": T²(x) = Σ yᵢ(x)²/λᵢ with the variances λᵢ, inside that

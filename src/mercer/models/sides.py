@@ -13,9 +13,9 @@ from mercer.errors import BadData
 from mercer.fits.gaps.reading import Reading
 from mercer.fits.kernel.opening import is_precomputed
 from mercer.kernels.check import refuse_non_finite
-from mercer.models.filling import FillsGaps
 from mercer.models.kernel_model import KernelModel
 from mercer.models.linear import LinearModel
+from mercer.models.with_gaps import FillsGaps
 from mercer.readings.novelty import (
     hotelling_t2,
     monitoring_index,
