@@ -35,6 +35,8 @@ KINDS: dict[str, tuple[Any, Any, Any]] = {
     "pca": (mercer.PCA(2), X, NEW),
     "pca_standardized": (mercer.PCA(2, standardize=True, whiten=True), X, NEW),
     "incremental_pca": (mercer.IncrementalPCA(2), X, NEW),
+    "probabilistic_pca": (mercer.ProbabilisticPCA(2), X, NEW),
+    "probabilistic_pca_gaps": (mercer.ProbabilisticPCA(2, standardize=True), np.where(X > 1, np.nan, X), NEW),
     "kernel_pca": (mercer.KernelPCA(2, kernel=RBF(0.5) + 0.5 * Linear(), standardize=True), X, NEW),
     "kernel_pca_features": (mercer.KernelPCA(2, kernel="poly", degree=2), X, NEW),
     "kernel_pca_landmarks": (mercer.KernelPCA(2, kernel="rbf", eigen_solver="landmark", n_landmarks=6), X, NEW),

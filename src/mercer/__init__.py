@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from mercer.models.lle import LocallyLinearEmbedding
     from mercer.models.novelty import NoveltyDetector
     from mercer.models.pca import PCA
+    from mercer.models.probabilistic_pca import ProbabilisticPCA
     from mercer.readings.quality import co_ranking, continuity, quality, trustworthiness
     from mercer.sources.files import open_rows, open_texts
     from mercer.sources.frames import open_table
@@ -59,6 +60,7 @@ __all__ = [
     "NoveltyDisplay",
     "PairsDisplay",
     "PreimageDisplay",
+    "ProbabilisticPCA",
     "ReconstructionDisplay",
     "ScoresDisplay",
     "ScreeDisplay",
@@ -110,6 +112,7 @@ _HOMES = {
     "NoveltyDetector": "mercer.models.novelty",
     "locally_linear_embedding": "mercer.functions.locally_linear_embedding",
     "PCA": "mercer.models.pca",
+    "ProbabilisticPCA": "mercer.models.probabilistic_pca",
     "co_ranking": "mercer.readings.quality",
     "continuity": "mercer.readings.quality",
     "clusters": "mercer.functions.clusters",

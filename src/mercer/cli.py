@@ -12,6 +12,7 @@ from mercer.commands.demo import demo
 from mercer.commands.denoise import denoise
 from mercer.commands.doctor import doctor
 from mercer.commands.fit import fit
+from mercer.commands.impute import impute
 from mercer.commands.influence import influence
 from mercer.commands.inspect import inspect
 from mercer.commands.inverse import inverse
@@ -50,7 +51,7 @@ def _options(
 
 
 _GROUPS = {
-    "Fit and apply": (fit, transform, inverse, denoise, novelty),
+    "Fit and apply": (fit, transform, inverse, denoise, impute, novelty),
     "Understand": (components, influence, stability, plot, report),
     "Choose": (compare, plan, tune),
     "Model files": (inspect, verify, convert),

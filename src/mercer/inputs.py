@@ -16,7 +16,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from mercer.errors import BadData, counted, in_short, listed, shortened
 
-__all__ = ["about_steps", "refuse_diagonal", "table", "told_where"]
+__all__ = ["about_steps", "refuse_diagonal", "table", "told_where", "with_gaps_as_nan"]
 
 _ARRAYS = ("__array__", "__array_interface__", "__dlpack__", "__dataframe__", "__arrow_c_stream__")
 _FRAMES = ("columns", "column_names", "dtypes", "__dataframe__")
@@ -41,6 +41,16 @@ def table(X: Any, label: str = "X") -> Any:
     _refuse_moments(X, label)
     _refuse_texts(X, label)
     return X
+
+
+def with_gaps_as_nan(X: Any) -> Any:
+    """A masked array, or a list with None in it, with NaN where a number is missing; anything else as it is."""
+    if isinstance(X, np.ma.MaskedArray) and X.dtype.kind in "fiub":
+        kind = np.float32 if X.dtype == np.float32 else np.float64
+        return np.where(np.ma.getmaskarray(X), np.nan, X.data).astype(kind)
+    if not isinstance(X, list) or not any(isinstance(row, (list, tuple)) and None in row for row in X):
+        return X
+    return [[np.nan if _is_gap(value) else value for value in row] for row in X]
 
 
 @contextmanager

@@ -21,7 +21,8 @@ __all__ = [
     "components_for_share", "covariance_by_centring", "covariance_by_moments", "covariance_by_sum", "decorrelate",
     "function_of_matrix", "gram_matrix", "is_mercer", "kernel_pca", "linear_kernel", "lle_embedding",
     "lle_new_point", "lle_weight_matrix", "lle_weights", "nearest_neighbours", "ngram_kernel", "normalised_kernel",
-    "pca_by_covariance", "pca_by_gram", "pca_by_svd", "polynomial_kernel", "ppca_log_likelihood", "ppca_scores",
+    "pca_by_covariance", "pca_by_gram", "pca_by_svd", "polynomial_kernel", "ppca_em", "ppca_fill",
+    "ppca_log_likelihood", "ppca_log_likelihood_of_observed", "ppca_scores",
     "preimage_by_fixed_point", "preimage_by_ridge", "probabilistic_pca", "project", "projection_coefficients",
     "projection_distance", "projection_spread", "proportion_of_variance", "quadratic_features", "rbf_kernel",
     "rbf_kernel_of_length", "reconstruct", "reconstruction_error", "scores", "spectral_decomposition",
@@ -387,6 +388,61 @@ def ppca_scores(X: ArrayLike, mean: Array, W: Array, noise: float) -> Array:
     return np.linalg.solve(W.T @ W + noise * np.eye(W.shape[1]), W.T @ (_rows(X) - mean).T).T
 
 
+# ---------------------------------------------------------------------------- probabilistic PCA of rows with gaps
+def ppca_log_likelihood_of_observed(X: ArrayLike, mean: Array, W: Array, noise: float) -> Array:
+    """log N(x_O | μ_O, W_O W_Oᵀ + σ²I) of every row, of the numbers that are there (004 §3, with gaps: NaN)."""
+    found = []
+    for x in _with_gaps(X):
+        o = ~np.isnan(x)
+        S, y = W[o] @ W[o].T + noise * np.eye(o.sum()), x[o] - mean[o]
+        found.append(-0.5 * (y @ np.linalg.solve(S, y) + np.linalg.slogdet(2 * np.pi * S)[1]))
+    return np.array(found)
+
+
+def ppca_fill(X: ArrayLike, mean: Array, W: Array, noise: float) -> Array:
+    """E[x_M | x_O] = μ_M + C_MO C_OO⁻¹(x_O − μ_O) with C = WWᵀ + σ²I, in the gaps (004 §3)."""
+    X, C = _with_gaps(X).copy(), W @ W.T + noise * np.eye(len(W))
+    for x in X:
+        m, o = np.isnan(x), ~np.isnan(x)
+        x[m] = mean[m] + C[np.ix_(m, o)] @ np.linalg.solve(C[np.ix_(o, o)], x[o] - mean[o])
+    return X
+
+
+def ppca_em(
+    X: ArrayLike, k: int, steps: int = 1000, start: tuple[Array, Array, float] | None = None
+) -> tuple[Array, Array, float]:
+    """μ, W, σ² at maximum likelihood of rows with gaps, by expectation and maximisation, one row after the other.
+
+    The model is that of 004 §3. E: of every row Σ = (W_OᵀW_O + σ²I)⁻¹, ⟨z⟩ = ΣW_Oᵀ(x_O − μ_O) and
+    ⟨zzᵀ⟩ = ⟨z⟩⟨z⟩ᵀ + σ²Σ. M: every column is regressed on (z, 1) over the rows that have it, and σ² is what is left on
+    average.
+    """
+    X = _with_gaps(X)
+    n, d = X.shape
+    _at_most(k, d - 1, "directions that leave one for the noise")
+    mean, noise = np.nanmean(X, axis=0), float(np.nanvar(X))
+    W = np.linalg.svd(np.where(np.isnan(X), 0, X - mean), full_matrices=False)[2][:k].T
+    if start is not None:
+        mean, W, noise = start[0].copy(), start[1].copy(), start[2]
+    there = ~np.isnan(X)
+    for _ in range(steps):
+        z, zz = np.ones((n, k + 1)), np.ones((n, k + 1, k + 1))
+        for i in range(n):
+            o = there[i]
+            cov = np.linalg.inv(W[o].T @ W[o] + noise * np.eye(k))
+            z[i, :k] = cov @ W[o].T @ (X[i, o] - mean[o])
+            zz[i] = np.outer(z[i], z[i])
+            zz[i, :k, :k] += noise * cov
+        left = 0.0
+        for j in range(d):
+            o = there[:, j]
+            w = np.linalg.solve(zz[o].sum(axis=0), z[o].T @ X[o, j])
+            W[j], mean[j] = w[:k], w[k]
+            left += np.sum(X[o, j] ** 2) - 2 * w @ z[o].T @ X[o, j] + w @ zz[o].sum(axis=0) @ w
+        noise = left / there.sum()
+    return mean, W, noise
+
+
 # ---------------------------------------------------------------------------- where a student would stumble
 def _require(condition: Any, sentence: str) -> None:
     if not condition:
@@ -397,6 +453,14 @@ def _rows(X: ArrayLike) -> Array:
     X = np.asarray(X, dtype=float)
     _require(X.ndim == 2 and X.size, f"X must be a table, one sample a row; its shape is {X.shape}.")
     _require(np.isfinite(X).all(), f"X has {np.sum(~np.isfinite(X))} entries that are not finite numbers.")
+    return X
+
+
+def _with_gaps(X: ArrayLike) -> Array:
+    X = np.asarray(X, dtype=float)
+    _require(X.ndim == 2 and X.size, f"X must be a table, one sample a row; its shape is {X.shape}.")
+    _require(not np.isinf(X).any(), f"X has {np.sum(np.isinf(X))} entries that are infinite.")
+    _require(not np.isnan(X).all(axis=0).any(), "X has a column without any number.")
     return X
 
 

@@ -8,13 +8,22 @@ from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
 from bad_input.cases import Case, near, oracle, rows
-from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, kernels, locally_linear_embedding
+from mercer import (
+    PCA,
+    IncrementalPCA,
+    KernelPCA,
+    LocallyLinearEmbedding,
+    ProbabilisticPCA,
+    kernels,
+    locally_linear_embedding,
+)
 from mercer.kernels import check_kernel
 
 BENT = rows()
 MODELS = {
     "PCA": partial(PCA),
     "IncrementalPCA": partial(IncrementalPCA),
+    "ProbabilisticPCA": partial(ProbabilisticPCA),
     "KernelPCA": partial(KernelPCA, kernel="rbf"),
     "LocallyLinearEmbedding": partial(LocallyLinearEmbedding, n_neighbors=8),
 }
@@ -43,8 +52,8 @@ def short(value):
 
 # ---------------------------------------------------------------------- numbers of components
 
-ALL = ("PCA", "IncrementalPCA", "KernelPCA", "LocallyLinearEmbedding")
-LINEAR, KERNEL, LOCAL = ("PCA", "IncrementalPCA"), ("KernelPCA",), ("LocallyLinearEmbedding",)
+ALL = ("PCA", "IncrementalPCA", "ProbabilisticPCA", "KernelPCA", "LocallyLinearEmbedding")
+LINEAR, KERNEL, LOCAL = ("PCA", "IncrementalPCA", "ProbabilisticPCA"), ("KernelPCA",), ("LocallyLinearEmbedding",)
 COMPONENTS = [
     *refused_parameter(
         "n_components", [-1, 1.5, np.float32(0.9), True, False, np.nan, np.inf, "two", [2], np.array([1, 2]), 2 + 0j]
@@ -329,6 +338,9 @@ OTHERS = [
     *refused_parameter("whiten", ["yes", 1, None], models=LINEAR),
     *refused_parameter("svd_solver", ["lapack", None, 3], models=("PCA",)),
     *refused_parameter("standardize", ["yes", None], models=("PCA",)),
+    *refused_parameter("prior", ["flat", 1, True, 0.5], models=("ProbabilisticPCA",)),
+    *refused_parameter("held_out", [-0.1, 0.6, np.nan, "some", None, True], models=("ProbabilisticPCA",)),
+    *refused_parameter("max_iter", [0, -1, 2.5, None, True], models=("ProbabilisticPCA",)),
     *refused_parameter("batch_size", [0, -1, 2.5, "all", True], models=("IncrementalPCA",)),
     *refused_parameter("forget", [0, -0.5, 1.5, np.nan, "a", None, True], models=("IncrementalPCA",)),
     refused("PCA('mle') with fewer rows than columns", fit("PCA", X=BENT[:3], n_components="mle"), "mle"),

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 from bad_input import items, parameters, tables, uses
 from bad_input.parameters import BENT
-from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding
+from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, ProbabilisticPCA
 from mercer.errors import MercerError
 from support.together import check_each, few_dozen
 
@@ -88,6 +88,7 @@ REFUSALS = {
         PCA(2, svd_solver="krylov"),
         IncrementalPCA(2),
         IncrementalPCA(2, forget=0.9),
+        ProbabilisticPCA(2),
         KernelPCA(2, kernel="rbf", fit_inverse_transform=True),
         KernelPCA(2, kernel="rbf", n_landmarks=20),
         LocallyLinearEmbedding(n_neighbors=8),
@@ -130,7 +131,9 @@ def test_a_refused_batch_leaves_the_sums_as_they_were():
 TAKEN = {(KernelPCA, "too many components"), (KernelPCA, "stopped"), (LocallyLinearEmbedding, "squares that overflow")}
 
 
-@pytest.mark.parametrize("model", [PCA(2), IncrementalPCA(2), KernelPCA(2), LocallyLinearEmbedding()], ids=str)
+@pytest.mark.parametrize(
+    "model", [PCA(2), IncrementalPCA(2), ProbabilisticPCA(2), KernelPCA(2), LocallyLinearEmbedding()], ids=str
+)
 def test_complex_numbers_are_refused_without_printing_them(model):
     for X in (BENT * 1j, sparse.csr_array(BENT * 1j), pd.DataFrame({"a": BENT[:, 0], "b": BENT[:, 1] * 1j})):
         with pytest.raises(ValueError, match=r"Complex data not supported: complex numbers in .*\. Give") as refused:

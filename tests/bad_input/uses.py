@@ -14,7 +14,7 @@ from scipy.spatial.distance import cdist
 import mercer
 from bad_input.cases import Case, local_model, near, oracle, rows
 from bad_input.parameters import BENT, DISTANCES, refused
-from mercer import PCA, IncrementalPCA, KernelPCA, co_ranking, kernels, open_rows, quality
+from mercer import PCA, IncrementalPCA, KernelPCA, ProbabilisticPCA, co_ranking, kernels, open_rows, quality
 
 ONES = np.ones(30)
 FLAT = BENT[:, :2]
@@ -25,6 +25,7 @@ WEIGHTED = {
     "PCA.fit": lambda w: PCA(2).fit(BENT, sample_weight=w),
     "IncrementalPCA.fit": lambda w: IncrementalPCA(2).fit(BENT, sample_weight=w),
     "IncrementalPCA.partial_fit": lambda w: IncrementalPCA(2).partial_fit(BENT, sample_weight=w),
+    "ProbabilisticPCA.fit": lambda w: ProbabilisticPCA(2).fit(BENT, sample_weight=w),
     "KernelPCA.fit": lambda w: KernelPCA(2, kernel="rbf", gamma=0.5).fit(BENT, sample_weight=w),
     "KernelPCA by landmarks": lambda w: KernelPCA(2, kernel="rbf", gamma=0.5, n_landmarks=20).fit(
         BENT, sample_weight=w

@@ -301,6 +301,7 @@ FITS = {
     "KernelPCA": [dict(kernel="rbf"), dict(kernel="rbf", eigen_solver="landmark", standardize=True)],
     "PCA": [{}, dict(standardize=True)],
     "IncrementalPCA": [{}],
+    "ProbabilisticPCA": [{}, dict(standardize=True)],
     "LocallyLinearEmbedding": [{}, dict(method="modified", standardize=True)],
     "NoveltyDetector": [{}],
 }

@@ -46,7 +46,7 @@ from sklearn.neighbors import NearestNeighbors
 
 assert mercer.unpromised.Interval.__module__ == "mercer.unpromised"
 X = np.random.default_rng(0).normal(size=(40, 4))
-models = [mercer.PCA(2), mercer.IncrementalPCA(2), mercer.KernelPCA(2, kernel="rbf"),
+models = [mercer.PCA(2), mercer.IncrementalPCA(2), mercer.ProbabilisticPCA(2), mercer.KernelPCA(2, kernel="rbf"),
           mercer.LocallyLinearEmbedding(n_neighbors=6)]
 for model in models:
     scores = model.fit_transform(X)

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, NoveltyDetector
+from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, NoveltyDetector, ProbabilisticPCA
 from mercer.kernels import RBF, Linear
 
 ESTIMATORS = [
@@ -21,6 +21,8 @@ ESTIMATORS = [
     PCA(2),
     PCA(1, svd_solver="krylov"),
     IncrementalPCA(1),
+    ProbabilisticPCA(1),
+    ProbabilisticPCA(),
     LocallyLinearEmbedding(),
     NoveltyDetector(),
     NoveltyDetector(PCA(1), statistic="t2q"),
@@ -80,7 +82,7 @@ BY_HAND = [
 @pytest.mark.parametrize("name", BY_HAND)
 @pytest.mark.parametrize(
     "model",
-    [KernelPCA(2, kernel="rbf"), PCA(2), IncrementalPCA(2), LocallyLinearEmbedding()],
+    [KernelPCA(2, kernel="rbf"), PCA(2), IncrementalPCA(2), ProbabilisticPCA(2), LocallyLinearEmbedding()],
     ids=lambda m: type(m).__name__,
 )
 @QUIET

@@ -9,7 +9,7 @@ import pytest
 from scipy import linalg
 from threadpoolctl import ThreadpoolController
 
-from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, threads
+from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, ProbabilisticPCA, threads
 from mercer.kernels import Blockwise
 from mercer.threads import blas_threads_for, one_blas_thread, run
 
@@ -284,6 +284,7 @@ FITS = {
     "PCA by Gram": lambda n_jobs: PCA(3, svd_solver="gram", n_jobs=n_jobs),
     "PCA by Krylov": lambda n_jobs: PCA(3, svd_solver="krylov", n_jobs=n_jobs),
     "IncrementalPCA": lambda n_jobs: IncrementalPCA(3, batch_size=50, n_jobs=n_jobs),
+    "ProbabilisticPCA": lambda n_jobs: ProbabilisticPCA(n_jobs=n_jobs),
     "LLE": lambda n_jobs: LocallyLinearEmbedding(n_neighbors=8, n_jobs=n_jobs),
     "LLE by LAPACK": lambda n_jobs: LocallyLinearEmbedding(n_neighbors=8, eigen_solver="dense", n_jobs=n_jobs),
 }

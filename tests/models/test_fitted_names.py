@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 import mercer
-from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding
+from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, ProbabilisticPCA
 from mercer.datasets import rings
 from mercer.drop_in.current import ENTRIES
 from mercer.kernels import RBF
@@ -26,6 +26,8 @@ FITTED = [
     PCA(2),
     PCA(2, svd_solver="krylov", standardize=True),
     IncrementalPCA(2),
+    ProbabilisticPCA(2),
+    ProbabilisticPCA(2, standardize=True, whiten=True),
     KernelPCA(2, kernel="rbf"),
     KernelPCA(2, kernel="poly", fit_inverse_transform=True),
     KernelPCA(2, kernel="rbf", n_landmarks=20),

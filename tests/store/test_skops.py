@@ -11,6 +11,8 @@ pytestmark = quiet
 SOME = [
     "pca",
     "incremental",
+    "probabilistic",
+    "probabilistic, gaps",
     "kernel",
     "kernel, weights, features",
     "landmarks",

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, NoveltyDetector
+from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, NoveltyDetector, ProbabilisticPCA
 from mercer.datasets import VOC
 from mercer.kernels import RBF, Blockwise, GlobalAlignment, Pairwise, Spectrum, TableKernel
 from mercer.readings.preimages import PREIMAGES
@@ -16,6 +16,7 @@ from support.silence import silently
 X, NEW = rows(60, 1), rows(9, 2)
 SINGLE = X.astype(np.float32), NEW.astype(np.float32)
 HOLLOW = sparse.csr_array(X * (X > 0)), sparse.csr_array(NEW * (NEW > 0))
+GAPS = tuple(np.where(some > 1, np.nan, some) for some in (X, NEW))
 WEIGHTS = np.arange(60) % 4
 COPIES = np.repeat(X[:12], 5, axis=0)  # so that five neighbours are all equal to their row
 GROUPS = np.concatenate([X[:30], X[30:] + 100])
@@ -41,6 +42,9 @@ MODELS = {
     "incremental": kept(IncrementalPCA(2)),
     "incremental, single": kept(IncrementalPCA(2, whiten=True), *SINGLE),
     "incremental, forget": kept(IncrementalPCA(2, forget=0.9, batch_size=16)),
+    "probabilistic": kept(ProbabilisticPCA(2)),
+    "probabilistic, single": kept(ProbabilisticPCA(2, whiten=True), *SINGLE),
+    "probabilistic, gaps": kept(ProbabilisticPCA(standardize=True), *GAPS),
     "kernel": kept(KernelPCA(2, kernel="rbf")),
     "kernel, inverse": kept(KernelPCA(2, kernel="rbf", fit_inverse_transform=True)),
     "kernel, standardize": kept(

@@ -1,10 +1,12 @@
 """What is proven about an answer, in numbers and in a few English lines.
 
-`residuals` certifies the largest eigenpairs, `gaps` the smallest, `intervals` what landmarks see; `base` is what all of
-them have in common. A certificate asks nobody anything: it is made of measured pairs and of bounds that are handed to
-it. Each module begins with the theorem it stands on.
+`residuals` certifies the largest eigenpairs, `gaps` the smallest, `intervals` what landmarks see, and `filling` tells
+how a fit to rows with missing numbers ended; `base` is what all of them have in common. A certificate asks nobody
+anything: it is made of measured pairs and of bounds that are handed to it. Each module begins with the theorem it
+stands on.
 """
 
+from mercer.certificates.filling import FillingCertificate
 from mercer.certificates.gaps import GapCertificate, PartsCertificate, about_eigenvalues, certify_gaps
 from mercer.certificates.intervals import IntervalCertificate, certify_landmarks
 from mercer.certificates.residuals import ANGLE, Certificate, about_directions, certify
@@ -12,6 +14,7 @@ from mercer.certificates.residuals import ANGLE, Certificate, about_directions, 
 __all__ = [
     "ANGLE",
     "Certificate",
+    "FillingCertificate",
     "GapCertificate",
     "IntervalCertificate",
     "PartsCertificate",

@@ -10,7 +10,7 @@ from mercer.errors import WrongUse
 from mercer.rule_names import RULES_OF, rules_in_words
 from mercer.terminal import plain
 
-METHODS = ("kpca", "pca", "lle")
+METHODS = ("kpca", "pca", "ppca", "lle")
 PARAMETERS: dict[str, dict[str, str]] = {}  # of an option: the parameter of each method's model that it sets
 OPTION_OF: dict[str, str] = {}  # of a name in Python: the option
 OF_KERNELS: dict[str, str] = {}  # of an option: the parameter of kernels of texts that it sets
@@ -101,15 +101,22 @@ def number_of_components(text: str | None, method: str) -> Any:
 
 # ---------------------------------------------------------------------- what can be said to any command
 
-Method = Annotated[str, _option("--method", help="kpca (kernel PCA), pca or lle (locally linear embedding).")]
+Method = Annotated[
+    str,
+    _option(
+        "--method",
+        help="kpca (kernel PCA), pca, ppca (probabilistic PCA, of which numbers may be missing) or lle (locally linear "
+        "embedding).",
+    ),
+]
 Components = Annotated[
     str | None,
     _option(
         "--components",
         "-d",
-        help="Number of components (10 if left out, of lle 2), or a share of variance below 1 (not of lle), or a "
-        f"rule that finds the number: of pca {rules_in_words('pca')}; of kpca {rules_in_words('kpca')}; auto is the "
-        "first of them.",
+        help="Number of components (10 if left out, of lle 2, of ppca cv), or a share of variance below 1 (not of "
+        f"lle), or a rule that finds the number: of pca {rules_in_words('pca')}; of ppca the same, and cv (by what is "
+        f"held out); of kpca {rules_in_words('kpca')}; auto is parallel, of ppca cv.",
         python="n_components",
     ),
 ]
@@ -129,9 +136,11 @@ Solver = Annotated[
     str | None,
     _parameter(
         "--solver",
-        "auto, dense, krylov or landmark; of pca auto, full, covariance_eigh, qr, krylov; of lle auto, arpack, dense.",
+        "auto, dense, krylov or landmark; of pca and ppca auto, full, covariance_eigh, qr, krylov; of lle auto, "
+        "arpack, dense.",
         kpca="eigen_solver",
         pca="svd_solver",
+        ppca="svd_solver",
         lle="eigen_solver",
     ),
 ]
@@ -163,7 +172,9 @@ Landmarks = Annotated[
     _parameter("--landmarks", "How many landmarks; implies --solver landmark.", whole, kpca="n_landmarks"),
 ]
 Refine = Annotated[int | None, _parameter("--refine", "Exact passes after landmarks.", whole, kpca="refine")]
-Whiten = Annotated[bool, _parameter("--whiten", "Of pca: scores of variance one.", pca="whiten")]
+Whiten = Annotated[
+    bool, _parameter("--whiten", "Of pca and ppca: scores of variance one.", pca="whiten", ppca="whiten")
+]
 Neighbors = Annotated[
     int | None, _parameter("--neighbors", "Of lle: how many describe a row; 5 if left out.", whole, lle="n_neighbors")
 ]

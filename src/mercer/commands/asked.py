@@ -20,6 +20,7 @@ from mercer.errors import WrongUse
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.lle import LocallyLinearEmbedding
 from mercer.models.pca import PCA
+from mercer.models.probabilistic_pca import ProbabilisticPCA
 from mercer.sources.items import Items
 from mercer.sources.row_numbers import about_index, about_steps_of_one, counting, first_rows, is_index
 from mercer.terminal import say, say_warning
@@ -35,7 +36,12 @@ __all__ = [
 ]
 
 _METRICS = ("euclidean", "cosine", *kernel_names.OF_TEXTS, *kernel_names.OF_TABLES)
-_MODELS: dict[str, Callable[..., Any]] = {"kpca": KernelPCA, "pca": PCA, "lle": LocallyLinearEmbedding}
+_MODELS: dict[str, Callable[..., Any]] = {
+    "kpca": KernelPCA,
+    "pca": PCA,
+    "ppca": ProbabilisticPCA,
+    "lle": LocallyLinearEmbedding,
+}
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,8 @@ class Asked:
         params = model_parameters(method, context)
         if "components" in context.params:
             params["n_components"] = number_of_components(context.params["components"], method)
+            if method == "ppca" and params["n_components"] is None:
+                params["n_components"] = "cv"
         wanted = Wanted.typed(context, data)
         if labels is not None:
             wanted = wanted.with_labels(labels)
@@ -86,6 +94,7 @@ class Asked:
         copy = self.wanted.kind_of_copy if texts else ".csv"
         with file_for(data, copy) as (path, name), warnings_as_lines(path, name) as known, as_bad_data(path, name):
             items, weight = self.wanted.open(path, model, texts)
+            items = items.as_rows().allowing_gaps() if self.method == "ppca" else items
             say(f"{name}: {in_short_words(items)}")
             known += _tell_of_row_numbers(items)
             yield Opened(model, items, weight, path, name, known)

@@ -34,7 +34,7 @@ class AskedAgain:
     def params(self) -> dict[str, Any]:
         """Those that say what is compared."""
         slot = "metric" if self.method == "lle" else "kernel"
-        return {} if self.method == "pca" else {slot: getattr(self.kept.inner, f"{slot}_", None)}
+        return {} if self.method in ("pca", "ppca") else {slot: getattr(self.kept.inner, f"{slot}_", None)}
 
     @contextmanager
     def opened(self) -> Iterator[Opened]:

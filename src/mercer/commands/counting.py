@@ -61,11 +61,11 @@ class Count:
 
 def _fit(model: Any, method: str, items: Any, weight: Array | None, most: int) -> None:
     """With all components of PCA, if they fit; of kernels with the first hundred."""
-    model.n_components = None if method == "pca" else most
+    model.n_components = None if method in ("pca", "ppca") else most
     try:
         model.fit(items, sample_weight=weight)
     except NoRoom:
-        if method != "pca":
+        if method not in ("pca", "ppca"):
             raise
         model.set_params(n_components=most).fit(items, sample_weight=weight)
 

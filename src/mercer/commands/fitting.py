@@ -21,7 +21,7 @@ from mercer.terminal import plain, say
 
 __all__ = ["Fit", "figures_of"]
 
-_USUAL = {"kpca": 10, "pca": 10, "lle": 2}  # components, if nothing is said
+_USUAL = {"kpca": 10, "pca": 10, "ppca": 10, "lle": 2}  # components, if nothing is said
 
 
 @dataclass(frozen=True)

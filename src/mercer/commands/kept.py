@@ -18,6 +18,7 @@ from mercer.errors import BadData, WrongUse, are, counted, listed
 from mercer.kernels.base import kind_of_items
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.linear import LinearModel
+from mercer.models.with_gaps import FillsGaps
 from mercer.outlets import refuse_place, refuse_same_file
 from mercer.sources.frames import Table
 from mercer.sources.items import Items, Rows
@@ -120,6 +121,8 @@ class Kept:
 
     @property
     def method(self) -> str:
+        if isinstance(self.inner, FillsGaps):
+            return "ppca"
         return "kpca" if isinstance(self.inner, KernelPCA) else "pca" if isinstance(self.inner, LinearModel) else "lle"
 
     @property
@@ -171,6 +174,7 @@ class Kept:
             as_bad_data(path, name),
         ):
             settled, items = self.settled(wanted, path, columns, kind, name)
+            items = items.as_rows().allowing_gaps() if self.method == "ppca" else items
             tell_of_reading(items)
             _tell(settled, wanted, items, columns, name)
             say(f"{name}: {in_short_words(items)}")

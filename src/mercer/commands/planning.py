@@ -52,7 +52,8 @@ class Foresee:
         return Answer({"method": self.method, "features": self.features, "plans": figures}, words)
 
     def _wanted(self, number: int) -> Any:
-        usual = {"kpca": 10, "pca": min(10, number, self.features), "lle": min(2, self.features)}[self.method]
+        linear = min(10, number, self.features)
+        usual = {"kpca": 10, "pca": linear, "ppca": linear, "lle": min(2, self.features)}[self.method]
         return usual if self.components is None else number_of_components(self.components, self.method)
 
     def _foreseen(self, number: int) -> tuple[Plan | None, str]:

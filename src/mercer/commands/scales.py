@@ -3,7 +3,7 @@
 from typing import Any
 
 from mercer.errors import counted, listed
-from mercer.models.pca import PCA
+from mercer.models.pca import AtOnce
 from mercer.readings.columns import about_unit, constant
 from mercer.sources.items import Items
 from mercer.sources.row_numbers import first_rows
@@ -23,7 +23,7 @@ def tell_of_columns(items: Items, model: Any) -> None:
         where = "" if looked == rows.shape[0] else f" in the first {counted(looked, 'row')}"
         which = f"Columns {some} are" if len(same) > 1 else f"Column {some} is"
         say_warning(f"{which} constant{where}: no use as a feature.")
-    by_products = isinstance(model, PCA) or getattr(model, "kernel", None) in ("linear", "poly", "sigmoid")
+    by_products = isinstance(model, AtOnce) or getattr(model, "kernel", None) in ("linear", "poly", "sigmoid")
     unit = about_unit(first_rows(rows), rows.names) if by_products else ""
     if unit:
         first = "the first components are" if unit.startswith("Columns ") else "the first component is"

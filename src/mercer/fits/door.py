@@ -13,7 +13,7 @@ from sklearn.utils.validation import assert_all_finite, validate_data
 
 from mercer.arrays import Matrix, is_foreign, to_numpy
 from mercer.errors import BadData, warn, warn_each
-from mercer.inputs import about_steps, table, told_where
+from mercer.inputs import about_steps, table, told_where, with_gaps_as_nan
 from mercer.sources.files import open_rows
 from mercer.sources.frames import Table
 from mercer.sources.held import Given, HeldRows, MappedRows
@@ -38,14 +38,17 @@ def open_items(
     matrix: str = "kernel",
     mapped: bool = False,
     finite: bool = True,
+    gaps: bool = False,
     kind: str = "rows",
 ) -> Items:
     """The items of X, by scikit-learn's rules; a matrix between items may be a scipy LinearOperator.
 
     A file is opened and looked over, and read later; a memory-mapped array too, if `mapped`. Who sums up the rows
-    anyway sees what is not finite, and need not have it looked for (`finite`).
+    anyway sees what is not finite, and need not have it looked for (`finite`). Where rows may have `gaps`, a number
+    that is missing is NaN, whatever it was called.
     """
     X = to_numpy(X) if is_foreign(X) else X
+    X = with_gaps_as_nan(X) if gaps else X
     if mapped and isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiub" and all(X.shape):
         X = MappedRows(X)
     if kind == "anything" and not isinstance(X, Items):
@@ -55,7 +58,8 @@ def open_items(
     if kind in KINDS or (isinstance(X, Items) and not isinstance(X, Rows)):
         return _open_things(model, X, kind, reset=reset)
     if isinstance(X, (Path, Rows)):
-        return _open_source(model, X, reset=reset, square=matrix if square else "")
+        rows = _open_source(model, X, reset=reset, square=matrix if square else "")
+        return rows.allowing_gaps() if gaps else rows
     if square and isinstance(X, LinearOperator):
         if np.issubdtype(X.dtype, np.complexfloating):
             raise ValueError("Complex data not supported: the LinearOperator has complex entries.")
@@ -70,7 +74,9 @@ def open_items(
         with _pointing_to_texts(model, X):
             X = table(X)
         with _pointing_to_texts(model, X), told_where(X):
-            X = _as_numbers(validate_data(model, X, accept_sparse="csr", reset=reset, ensure_all_finite=finite))
+            wanted = "allow-nan" if finite and gaps else finite
+            X = validate_data(model, X, accept_sparse="csr", reset=reset, ensure_all_finite=wanted)
+            X = _as_numbers(X, gaps)
         if reset and not square and (steps := about_steps(X)):
             warn(steps)
     if reset and not square:
@@ -227,7 +233,7 @@ def _open_source(model: BaseEstimator, X: Path | Rows, *, reset: bool, square: s
     return rows
 
 
-def _as_numbers(rows: Matrix) -> Matrix:
+def _as_numbers(rows: Matrix, gaps: bool) -> Matrix:
     """Rows as scikit-learn left them, as numbers, with one entry for every cell."""
     if sparse.issparse(rows) and not rows.has_canonical_format:
         rows = rows.copy()
@@ -235,5 +241,5 @@ def _as_numbers(rows: Matrix) -> Matrix:
     if rows.dtype != object:
         return rows
     rows = rows.astype(np.float64)  # of a table with text or gaps, scikit-learn leaves a table of objects
-    assert_all_finite(rows, input_name="X")
+    assert_all_finite(rows, input_name="X", allow_nan=gaps)
     return rows

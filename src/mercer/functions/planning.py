@@ -50,7 +50,7 @@ def plan(
     n_components : int, float or None, default=10
         As in `KernelPCA`, `PCA` or `LocallyLinearEmbedding`. How many components a share of the variance takes is not
         known without rows: the plan is that for all of them, and ``plan.few`` the one for few.
-    method : {"kpca", "pca", "lle"}, default="kpca"
+    method : {"kpca", "pca", "ppca", "lle"}, default="kpca"
         Which of them. Of LLE, rows on a surface are assumed; `LocallyLinearEmbedding.plan` looks at the rows.
     memory_limit, n_jobs
         As in all of them.
@@ -121,7 +121,7 @@ def _local_plan(n: int, d: int, k: Any, params: dict[str, Any]) -> Plan:
     return local_plan_ahead(local_problem(model, (n, d)), model._limits())
 
 
-_WAYS = {"kpca": _kernel_plan, "pca": _linear_plan, "lle": _local_plan}
+_WAYS = {"kpca": _kernel_plan, "pca": _linear_plan, "ppca": _linear_plan, "lle": _local_plan}
 
 
 def _whole(value: Any, name: str, most: int) -> int:

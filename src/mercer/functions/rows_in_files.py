@@ -13,7 +13,7 @@ from mercer.sources.files import open_rows
 from mercer.sources.held import HeldRows, as_read
 from mercer.sources.items import Items, Rows
 
-__all__ = ["as_items", "as_scores", "write_back"]
+__all__ = ["as_items", "as_scores", "columns_of", "write_back"]
 
 
 def as_scores(X: Any) -> Items:
@@ -39,7 +39,7 @@ def write_back(model: Any, items: Items, path: str | Path | None, error: bool, n
         texts = list(found)
         along |= {"text": [text for some, _ in texts for text in some]}
         found = ((np.empty((len(some), 0)), errors) for some, errors in texts)
-    names = [*_columns_of(model), *(["error"] if error else [])]
+    names = [*columns_of(model), *(["error"] if error else [])]
     labels = Labels(along, items.row_names is not None) if along else None
     with outlet(where, names, len(items), np.float64, labels) as write:
         for rows, errors in found:
@@ -71,7 +71,7 @@ def _gives_texts(model: Any) -> bool:
     return getattr(getattr(model, "kernel_", None), "takes", "") == "texts"
 
 
-def _columns_of(model: Any) -> Sequence[str]:
+def columns_of(model: Any) -> Sequence[str]:
     """As the file of the fit called them."""
     if _gives_texts(model):
         return []

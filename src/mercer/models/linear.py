@@ -1,5 +1,6 @@
 """What PCA and IncrementalPCA share: scores and back, and the normal distribution that fits them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -40,7 +41,7 @@ class Exact:
 
     def mean_for(self, public: Array) -> Array:
         """The mean behind a fitted name; if somebody has set another since, that one."""
-        return self.mean if np.array_equal(_as_narrow(self.mean, public.dtype), public) else public.astype(np.float64)
+        return self.mean if np.array_equal(as_narrow(self.mean, public.dtype), public) else public.astype(np.float64)
 
 
 class LinearModel(WithRowsInFiles, Model):
@@ -68,11 +69,10 @@ class LinearModel(WithRowsInFiles, Model):
 
     def _keep(self, found: Axes, home: Home = HERE) -> None:
         """All fitted names that follow from the axes."""
-        self.components_ = home.bring(_as_narrow(_completed(found.axes, found.values > 0), self._dtype))
+        self.components_ = home.bring(as_narrow(_completed(found.axes, found.values > 0), self._dtype))
         self.plan_, self.certificate_ = found.plan, _stored(found, self._dtype)
         variances = squared_units(found.values * found.per_degree, found.unit)
         rest = squared_units(found.rest * found.per_degree, found.unit)
-        dropped = found.all - len(variances)
         arrays = {
             "explained_variance_": variances,
             "explained_variance_ratio_": shares(found.values, found.total),
@@ -80,17 +80,17 @@ class LinearModel(WithRowsInFiles, Model):
             "mean_": found.mean,
         }
         for name, array in arrays.items():
-            setattr(self, name, home.bring(_as_narrow(array, self._dtype)))
+            setattr(self, name, home.bring(as_narrow(array, self._dtype)))
         self.__dict__.pop("scale_", None)
         if found.scale is not None:
             self.scale_ = home.bring(found.scale.astype(self._dtype))
         self.n_components_ = len(variances)
         self.total_variance_ = squared_units(found.total * found.per_degree, found.unit)
-        self.noise_variance_ = rest / dropped if dropped > 0 else 0.0
+        self.noise_variance_ = rest / max(1, found.all - len(variances))
         self.reconstruction_error_ = squared_units(found.rest / found.weight, found.unit)
         self._exact = Exact(found.mean, squared_units(found.spread * found.per_degree, found.unit), found.weight)
-        said = [*found.warnings, *about_range(found.values, variances)]
-        warn_each([about_total_weight(found.weight, found.count), *said])
+        few = about_total_weight(found.weight, found.count) if np.isnan(found.per_degree) else ""
+        warn_each([few, *found.warnings, *about_range(found.values, variances)])
 
     @property
     def loadings_(self) -> Array:
@@ -302,8 +302,12 @@ class LinearModel(WithRowsInFiles, Model):
         likelihoods : ndarray of shape (n_samples,)
             Their logarithms.
         """
-        home = self._home_of_new(X, "score_samples")
-        rows = self._new_items(X)
+        self._home_of_new(X, "score_samples")
+        parts = [scores for _, scores in self._scored(self._new_items(X), self._likelihood(), whole=False)]
+        return self._as_fitted(np.concatenate(parts))
+
+    def _likelihood(self) -> Callable[[Any, int], Array]:
+        """From rows in memory, by blocks, as every one is made dense, to their log-likelihoods."""
         inverse, rest, axes = self._inverse_variances()
         factors = np.append(inverse, np.full(self.n_features_in_ - len(inverse), rest))
         there = factors > 0
@@ -318,9 +322,7 @@ class LinearModel(WithRowsInFiles, Model):
                 raise BadData(OVERFLOW)
             return (constant - distances) / 2
 
-        # By blocks, as every one is made dense.
-        parts = [scores for _, scores in self._scored(rows, likelihood, whole=False)]
-        return home.bring(np.concatenate(parts).astype(self._dtype, copy=False))
+        return likelihood
 
     def score(self, X: Any, y: Any = None) -> float:
         """The mean log-likelihood of the rows: what model selection compares.
@@ -392,7 +394,7 @@ def _stored(found: Axes, dtype: Any) -> Certificate:
     return replace(certificate, angles=np.minimum(certificate.angles + rounded, 1.0))
 
 
-def _as_narrow(array: Array, dtype: Any) -> Array:
+def as_narrow(array: Array, dtype: Any) -> Array:
     """In this precision, if all of it is still a number there, and the largest keeps its digits."""
     with np.errstate(over="ignore", under="ignore"):
         narrow = array.astype(dtype)

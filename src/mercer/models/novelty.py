@@ -17,6 +17,7 @@ from mercer.models.base import all_or_nothing, check_parameters, generator_of
 from mercer.models.incremental_pca import IncrementalPCA
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.pca import PCA
+from mercer.models.probabilistic_pca import ProbabilisticPCA
 from mercer.models.sides import sides_of
 from mercer.models.upstairs import WithRoomsAbove, WithVerdictsInFiles
 from mercer.readings.novelty import Calibration, benjamini_hochberg
@@ -36,9 +37,9 @@ class NoveltyDetector(WithVerdictsInFiles, WithRoomsAbove, OutlierMixin, BaseEst
 
     Parameters
     ----------
-    estimator : PCA, IncrementalPCA or KernelPCA, default=None
-        The model; it is cloned, unless `prefit`. None: ``KernelPCA(0.5, kernel="rbf", gamma="median",
-        standardize=True, eigen_solver="landmark", n_landmarks=500)``.
+    estimator : PCA, IncrementalPCA, ProbabilisticPCA or KernelPCA, default=None
+        The model; it is cloned, unless `prefit`. Rows of ProbabilisticPCA may have gaps. None: ``KernelPCA(0.5,
+        kernel="rbf", gamma="median", standardize=True, eigen_solver="landmark", n_landmarks=500)``.
     statistic : {"reconstruction", "t2", "t2q", "lecture"}, default="reconstruction"
         "reconstruction": Q(x) = ‖φ(x) − mean‖² − Σ yᵢ(x)², the squared distance from the space of the components
         (Hoffmann 2007; of PCA, that of (x − mean)/scale). "t2": T²(x) = Σ yᵢ(x)²/λᵢ with the variances λᵢ, inside that
@@ -59,7 +60,7 @@ class NoveltyDetector(WithVerdictsInFiles, WithRoomsAbove, OutlierMixin, BaseEst
 
     Attributes
     ----------
-    estimator_ : PCA, IncrementalPCA or KernelPCA
+    estimator_ : PCA, IncrementalPCA, ProbabilisticPCA or KernelPCA
         The fitted model.
     threshold_ : float
         Scores above it are novel; infinite if there are too few calibration rows for `alpha`.
@@ -95,7 +96,7 @@ class NoveltyDetector(WithVerdictsInFiles, WithRoomsAbove, OutlierMixin, BaseEst
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        "estimator": [PCA, IncrementalPCA, KernelPCA, None],
+        "estimator": [PCA, IncrementalPCA, ProbabilisticPCA, KernelPCA, None],
         "statistic": [StrOptions(set(STATISTICS))],
         "alpha": [Interval(RealNotInt, 0, 1, closed="neither")],
         "calibration": [Interval(RealNotInt, 0, 1, closed="neither"), Interval(Integral, 1, None, closed="left")],
@@ -356,9 +357,8 @@ class NoveltyDetector(WithVerdictsInFiles, WithRoomsAbove, OutlierMixin, BaseEst
     def _open(self, X: Any, reset: bool) -> Items:
         """The items of X, as the model compares them."""
         model = self._asked() if reset else self.estimator_
-        return open_items(
-            self, X, reset=reset, square=_is_of_matrix(model), kind=kind_of_items(getattr(model, "kernel", None))
-        )
+        kind, gaps = kind_of_items(getattr(model, "kernel", None)), isinstance(model, ProbabilisticPCA)
+        return open_items(self, X, reset=reset, square=_is_of_matrix(model), gaps=gaps, kind=kind)
 
     def _novelty(self, items: Items) -> Array:
         """Scores, the higher the more novel."""

@@ -10,10 +10,12 @@ import numpy as np
 from mercer.arrays import Array, dense, to_numpy
 from mercer.blocks import THREAD_ROWS, cut
 from mercer.errors import BadData
+from mercer.fits.gaps.reading import Reading
 from mercer.fits.kernel.opening import is_precomputed
 from mercer.kernels.check import refuse_non_finite
 from mercer.models.kernel_model import KernelModel
 from mercer.models.linear import LinearModel
+from mercer.models.with_gaps import FillsGaps
 from mercer.readings.novelty import (
     hotelling_t2,
     monitoring_index,
@@ -28,6 +30,7 @@ from mercer.readings.novelty import (
 )
 from mercer.spaces.points import Points
 from mercer.sums import row_squares
+from mercer.sweeps.factors import Factors
 from mercer.threads import run
 
 __all__ = ["Sides", "sides_of", "variances_of"]
@@ -114,16 +117,21 @@ def _of_axes(model: LinearModel) -> "_ByAxes":
     how_well = model.n_features_in_, to_numpy(model.explained_variance_).dtype
     there = with_variance(variances, *how_well)
     rest, leaves = variance_left(float(model.total_variance_), variances[there], *how_well)
-    return _ByAxes(variances[there], rest, leaves, axes[there], model._mean(), model._scales())
+    factors = model._factors() if isinstance(model, FillsGaps) else None
+    return _ByAxes(variances[there], rest, leaves, axes[there], model._mean(), model._scales(), factors)
 
 
 @dataclass(frozen=True, eq=False)
 class _ByAxes(Sides):
-    """Of z = (x − mean)/scale: y along the axes, and Q = ‖z − Wᵀy‖², in which nothing cancels."""
+    """Of z = (x − mean)/scale: y along the axes, and Q = ‖z − Wᵀy‖², in which nothing cancels.
+
+    Numbers that are missing are what factors say of them, where a model has any.
+    """
 
     axes: Array
     mean: Array
     scale: Array
+    factors: Factors | None = None
 
     def inside(self, rows: Any, threads: int) -> Array:
         return self.both(rows, threads)[0]
@@ -174,6 +182,8 @@ class _ByAxes(Sides):
     def _apart(self, rows: Any) -> tuple[Array, Array, Array]:
         """Rows from the mean, their scores, and what is left."""
         moved = (dense(rows, np.float64) - self.mean) / self.scale
+        if self.factors is not None and (gaps := np.isnan(moved)).any():
+            moved = np.where(gaps, Reading.of(self.factors, moved).told(), moved)
         scores = moved @ self.axes.T
         return moved, scores, moved - scores @ self.axes
 

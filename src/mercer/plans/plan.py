@@ -89,6 +89,7 @@ _HELD = {
     "triangle": "the triangle of a QR factorisation, from one sweep",
     "rows": "the centred rows",
     "products": "products with the rows",
+    "gapped": "the rows with their gaps, in memory",
     "neighborhoods": "the sparse matrix of the neighbourhoods",
 }
 

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
@@ -119,6 +120,7 @@ class Rows(Items):
     dtype: Any = np.dtype(np.float64)
     names: tuple[str, ...] | None = None  # of the columns, if they have any
     density: float = 1.0  # share of the numbers that are not zero
+    gaps: bool = False  # whether numbers may be missing: they are NaN then
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -167,11 +169,20 @@ class Rows(Items):
     def as_rows(self) -> "Rows":
         return self
 
+    def allowing_gaps(self) -> Self:
+        """The same rows, for who can do without some of their numbers."""
+        some = copy(self)
+        some.gaps = True
+        return some
+
     def checked(self, blocks: Iterable[Array]) -> Iterator[Array]:
         """The blocks as they come, refused at the first number that is none."""
         start = 0
         for block in blocks:
-            self._refuse_gaps(block, start)
+            if self.gaps:
+                _refuse_infinite_in(block, self.label, self.names, start)
+            else:
+                self._refuse_gaps(block, start)
             yield block
             start += len(block)
 
@@ -199,6 +210,12 @@ def regroup(pieces: Iterable[Array], size: int) -> Iterator[Array]:
 def all_finite(block: Array) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(block.sum()) or np.isfinite(block).all())  # the first is faster, nearly always enough
+
+
+def _refuse_infinite_in(block: Array, label: str, names: tuple[str, ...] | None, start: int = 0) -> None:
+    """Where gaps are welcome, infinite values are not."""
+    if not all_finite(block) and np.isinf(block).any():
+        _refuse_gap_in(np.where(np.isnan(block), 0, block), label, names, start)
 
 
 def _refuse_gap_in(block: Array, label: str, names: tuple[str, ...] | None, start: int = 0) -> None:

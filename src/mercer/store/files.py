@@ -45,7 +45,7 @@ def save(model: Any, path: str | Path, notes: dict[str, Any] | None = None) -> P
 
     Parameters
     ----------
-    model : PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding or NoveltyDetector
+    model : PCA, IncrementalPCA, ProbabilisticPCA, KernelPCA, LocallyLinearEmbedding or NoveltyDetector
         A fitted model. Kernels that are functions of yours have no place in a file, and are refused.
     path : path
         The file, by custom with the ending .mercer.
@@ -280,7 +280,7 @@ def load(path: str | Path) -> Any:
 
     Returns
     -------
-    model : PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding or NoveltyDetector
+    model : PCA, IncrementalPCA, ProbabilisticPCA, KernelPCA, LocallyLinearEmbedding or NoveltyDetector
         The fitted model.
 
     Raises

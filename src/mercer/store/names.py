@@ -4,11 +4,13 @@ A name in a file is looked up here and nowhere else; nothing is ever imported by
 """
 
 from mercer import kernels
+from mercer.certificates.filling import FillingCertificate
 from mercer.certificates.gaps import GapCertificate, PartsCertificate
 from mercer.certificates.intervals import IntervalCertificate
 from mercer.certificates.residuals import Certificate
 from mercer.kernels.algebra import Product, Scaled, Sum
 from mercer.solvers.dense import Dense
+from mercer.solvers.expectation import Expectation
 from mercer.solvers.feature_side import Factored, FactoredKrylov
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.landmarks import Landmarks
@@ -66,6 +68,7 @@ SOLVERS: dict[str, type] = {
         BlockKrylov,
         Dense,
         DenseBottom,
+        Expectation,
         Factored,
         FactoredKrylov,
         Landmarks,
@@ -75,5 +78,6 @@ SOLVERS: dict[str, type] = {
     )
 }
 CERTIFICATES: dict[str, type] = {
-    proof.__name__: proof for proof in (Certificate, GapCertificate, IntervalCertificate, PartsCertificate)
+    proof.__name__: proof
+    for proof in (Certificate, FillingCertificate, GapCertificate, IntervalCertificate, PartsCertificate)
 }

@@ -3,6 +3,7 @@
 from numbers import Real
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.errors import in_short
@@ -67,6 +68,11 @@ def suggest(
     if not isinstance(model, (LinearModel, KernelPCA)):
         raise ValueError(f"suggest reads a fitted PCA, IncrementalPCA or KernelPCA; got {in_short(model)}.")
     check_is_fitted(model)
+    if np.any(getattr(model, "n_missing_", 0)):
+        raise ValueError(
+            "suggest reads the variances of complete rows, and this model was fitted to rows with gaps: "
+            'ProbabilisticPCA(n_components="cv") holds some numbers out to find how many.'
+        )
     if not (isinstance(share, Real) and 0 < share < 1):
         raise ValueError(f"share has to be a number between 0 and 1; got {share!r:.60}.")
     study = (OfKernel if isinstance(model, KernelPCA) else OfColumns)(model, X, y, sample_weight, random_state)

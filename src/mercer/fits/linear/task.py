@@ -19,9 +19,14 @@ from mercer.sources.items import Rows
 class LinearParameters(Protocol):
     """What a fit asks of its model."""
 
-    n_components: int | float | str | None
-    svd_solver: str
-    tol: float
+    @property
+    def n_components(self) -> int | float | str | None: ...
+
+    @property
+    def svd_solver(self) -> str: ...
+
+    @property
+    def tol(self) -> float: ...
 
 
 @dataclass(frozen=True)

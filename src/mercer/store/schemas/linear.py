@@ -1,4 +1,4 @@
-"""PCA and IncrementalPCA: axes, variances and the mean; and the sums that batches are added to."""
+"""PCA and its relatives: axes, variances and the mean; and the sums that batches are added to."""
 
 from typing import Any
 
@@ -7,12 +7,13 @@ import numpy as np
 from mercer.models.incremental_pca import IncrementalPCA
 from mercer.models.linear import Exact
 from mercer.models.pca import PCA
-from mercer.store.facts import count, number, numbers, scales, word
+from mercer.models.probabilistic_pca import ProbabilisticPCA
+from mercer.store.facts import count, integers, number, numbers, scales, word
 from mercer.store.reasons import Unusable
 from mercer.store.schemas.base import DTYPES, Facts, Schema, dtype_named, has_all, set_fitted, taken
 from mercer.sweeps.square import Square
 
-__all__ = ["INCREMENTAL_PCA", "PCA_SCHEMA"]
+__all__ = ["INCREMENTAL_PCA", "PCA_SCHEMA", "PROBABILISTIC_PCA"]
 
 
 def _solved(optional: bool) -> tuple[Any, ...]:
@@ -44,6 +45,7 @@ _PCA = (
     count("n_samples", optional=True),
     word("svd_solver", optional=True),
 )
+_PROBABILISTIC = (*_PCA, integers("n_missing", "d"), number("loglike"), count("n_iter"))
 _SUMS = (
     *(numbers(name, "d", optional=True) for name in ("origin", "offset", "noise", "own_noise", "doubt")),
     *(number(name, optional=True) for name in ("weight", "more_weight", "precision", "unsure")),
@@ -98,6 +100,16 @@ def _give_pca(model: PCA, found: Facts) -> None:
         model._fit_svd_solver = found["svd_solver"]
 
 
+def _take_probabilistic(model: ProbabilisticPCA) -> Facts:
+    return _take(model, _PROBABILISTIC) | {"svd_solver": getattr(model, "_fit_svd_solver", None)}
+
+
+def _give_probabilistic(model: ProbabilisticPCA, found: Facts) -> None:
+    _give(model, found, _PROBABILISTIC)
+    if found["svd_solver"] is not None:
+        model._fit_svd_solver = found["svd_solver"]
+
+
 def _take_incremental(model: IncrementalPCA) -> Facts:
     sums = {} if model._scatter is None else model._scatter.facts()
     return _take(model, _INCREMENTAL) | {"unit": model._unit} | sums
@@ -116,3 +128,4 @@ def _give_incremental(model: IncrementalPCA, found: Facts) -> None:
 
 PCA_SCHEMA = Schema(PCA, _PCA, _take_pca, _give_pca)
 INCREMENTAL_PCA = Schema(IncrementalPCA, _INCREMENTAL, _take_incremental, _give_incremental)
+PROBABILISTIC_PCA = Schema(ProbabilisticPCA, _PROBABILISTIC, _take_probabilistic, _give_probabilistic)

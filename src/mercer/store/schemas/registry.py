@@ -2,12 +2,13 @@
 
 from mercer.store.schemas.base import Schema
 from mercer.store.schemas.kernel import KERNEL_PCA
-from mercer.store.schemas.linear import INCREMENTAL_PCA, PCA_SCHEMA
+from mercer.store.schemas.linear import INCREMENTAL_PCA, PCA_SCHEMA, PROBABILISTIC_PCA
 from mercer.store.schemas.local import LLE
 from mercer.store.schemas.novelty import NOVELTY
 
 __all__ = ["SCHEMAS"]
 
 SCHEMAS: dict[str, Schema] = {
-    schema.model.__name__: schema for schema in (PCA_SCHEMA, INCREMENTAL_PCA, KERNEL_PCA, LLE, NOVELTY)
+    schema.model.__name__: schema
+    for schema in (PCA_SCHEMA, INCREMENTAL_PCA, PROBABILISTIC_PCA, KERNEL_PCA, LLE, NOVELTY)
 }

@@ -1,0 +1,72 @@
+"""What `mercer impute` does: rows with their gaps filled, block by block, with all that is written along."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mercer.blocks import rows_at_a_time
+from mercer.commands.answers import Answer
+from mercer.commands.around import place_for
+from mercer.commands.kept import Kept
+from mercer.commands.opening import Wanted
+from mercer.commands.script import Script
+from mercer.errors import WrongUse, counted
+from mercer.functions.rows_in_files import columns_of
+from mercer.outlets import outlet
+from mercer.sources.held import HeldRows
+from mercer.sources.items import Rows
+from mercer.terminal import plain, say
+
+__all__ = ["Fill", "write_filled"]
+
+
+@dataclass(frozen=True)
+class Fill:
+    """Rows as they are, with what a model says where a number is missing, to `out` or standard output."""
+
+    kept: Kept
+    wanted: Wanted
+    out: Path | None
+
+    def __post_init__(self) -> None:
+        if not hasattr(self.kept.model, "impute"):
+            raise WrongUse(
+                f"{plain(self.kept.path)} holds a {type(self.kept.model).__name__}, which says nothing of missing "
+                "numbers: fit with --method ppca."
+            )
+
+    @property
+    def fills_stdout(self) -> bool:
+        return self.out in (None, Path("-"))
+
+    def code(self) -> str:
+        script = Script()
+        model, rows = self.kept.write(script, self.wanted, self.kept.columns, "rows")
+        out = None if self.fills_stdout else script.call("Path", self.out, module="pathlib")
+        script.add(script.call("write_filled", model, rows, out, module="mercer.commands.filling").text)
+        return str(script)
+
+    def run(self) -> Answer:
+        out, model = place_for(self.wanted.data, self.out), self.kept.model
+        with self.kept.opened(self.wanted, self.kept.columns, "rows") as new:
+            filled, rows = write_filled(model, new.items.as_rows(), out)
+        every = len(new.items) * model.n_features_in_
+        say(f"gaps: {filled:,} of {counted(every, 'number')} filled, in {rows:,} of {counted(len(new.items), 'row')}")
+        if out is not None:
+            say(f"rows: {plain(out)}")
+        figures = {"model": self.kept.path, "data": new.name, "rows": len(new.items), "warnings": new.warnings}
+        return Answer(figures | {"filled": filled, "rows_filled": rows, "out": out})
+
+
+def write_filled(model: Any, rows: Rows, out: Path | None) -> tuple[int, int]:
+    """Write the rows without gaps; how many numbers were missing, and in how many rows."""
+    rows, numbers, some = rows.allowing_gaps(), 0, 0
+    with outlet(out, columns_of(model), len(rows), np.float64, rows.written_along) as write:
+        for block in rows.blocks(rows_at_a_time(rows.width)):
+            held, gaps = HeldRows(block), np.isnan(block)
+            held.names, held.label = rows.names, rows.label
+            write(model.impute(held))
+            numbers, some = numbers + int(gaps.sum()), some + int(gaps.any(axis=1).sum())
+    return numbers, some

@@ -1,0 +1,139 @@
+"""The number of components under which rows that were held out are most probable: cross-validated likelihood.
+
+Of every fold, sums of squares around its own mean are kept, which are put together as Chan, Golub and LeVeque do
+(sweeps/scatter.py): the scatter S of the other folds has axes V and variances λ, and the mean log-likelihood of rows
+held out under k components,
+
+  −½[d·log 2π + Σ_{i≤k} (log λᵢ + aᵢ/λᵢ) + (d − k)·log v + (a − Σ_{i≤k} aᵢ)/v],
+
+asks no more of them than the mean squares aᵢ along the axes, a altogether; v is the mean of the d − k other variances.
+So one sweep is enough for all k.
+"""
+
+from dataclasses import dataclass
+from zlib import crc32
+
+import numpy as np
+
+from mercer.arrays import Array, dense
+from mercer.blocks import rows_at_a_time
+from mercer.errors import NoRoom
+from mercer.limits import Limits, bytes_in_words
+from mercer.sources.items import Rows
+from mercer.threads import blas_threads_for
+
+__all__ = ["FOLDS", "folds_of", "likelihood_held_out", "number_by_folds"]
+
+FOLDS = 5
+_NOTHING = 1e-12  # of the largest variance: what is below is none
+
+
+@dataclass(eq=False)
+class Fold:
+    """Weight, mean and squares of some rows."""
+
+    weight: float
+    mean: Array
+    squares: Array  # d×d, around the mean
+
+    @classmethod
+    def of(cls, rows: Array, weights: Array) -> "Fold":
+        total = float(weights.sum())
+        mean = weights @ rows / total if total > 0 else np.zeros(rows.shape[1])
+        moved = (rows - mean) * np.sqrt(weights)[:, None]
+        return cls(total, mean, moved.T @ moved)
+
+    def __add__(self, other: "Fold") -> "Fold":
+        total = self.weight + other.weight
+        if total <= 0:
+            return self
+        gap = other.mean - self.mean
+        squares = self.squares + other.squares + self.weight * other.weight / total * np.outer(gap, gap)
+        return Fold(total, self.mean + other.weight / total * gap, squares)
+
+
+def number_by_folds(
+    rows: Rows, weights: Array | None, standardize: bool, limits: Limits, rng: np.random.Generator
+) -> int | None:
+    """The number of components of the greatest likelihood, at least one; None if a number is missing or infinite."""
+    d = rows.width
+    need = 8 * (FOLDS + 4) * d * d
+    if need > limits.memory:
+        raise NoRoom(
+            f'n_components="cv" needs {bytes_in_words(need)} for the products of {d:,} columns in {FOLDS} folds, over '
+            f"the limit of {bytes_in_words(limits.memory)}. Give a number of components."
+        )
+    folds = _summed(rows, weights, rng)
+    if not all(np.isfinite(fold.squares).all() for fold in folds):
+        return None
+    folds = [fold for fold in folds if fold.weight > 0]
+    if len(folds) < 2:
+        return 1  # all rows are the same
+    if standardize:
+        whole = _together(folds)
+        deviations = np.sqrt(np.diag(whole.squares) / whole.weight)
+        scale = np.where(deviations > 0, deviations, 1.0)
+        folds = [Fold(f.weight, f.mean / scale, f.squares / np.multiply.outer(scale, scale)) for f in folds]
+    totals = sum(
+        fold.weight * likelihood_held_out(_together([other for other in folds if other is not fold]), fold)
+        for fold in folds
+    )
+    return max(1, int(np.argmax(totals)))
+
+
+def _summed(rows: Rows, weights: Array | None, rng: np.random.Generator) -> list[Fold]:
+    """One sweep."""
+    n, d = rows.shape
+    counts, seed, start = np.ones(n) if weights is None else weights, int(rng.integers(2**32)), 0
+    folds = [Fold(0.0, np.zeros(d), np.zeros((d, d))) for _ in range(FOLDS)]
+    origin, unit = None, 1.0
+    with np.errstate(over="ignore", invalid="ignore"), blas_threads_for(n * d * d):
+        for block in rows.blocks(rows_at_a_time(d)):
+            block, here = dense(block, np.float64), slice(start, start + block.shape[0])
+            home = folds_of(block, seed)
+            if origin is None:
+                origin = block[0].copy()
+                unit = _power_of_two(float(np.abs(block - origin).max()))
+            block = (block - origin) / unit
+            for number in range(len(folds)):
+                mine = home == number
+                if mine.any():
+                    folds[number] = folds[number] + Fold.of(block[mine], counts[here][mine])
+            start = here.stop
+    return folds
+
+
+def folds_of(rows: Array, seed: int) -> Array:
+    """The fold of every row, by lot, and the same for rows that are equal: no copy of a row is held out of itself."""
+    return np.array([crc32((row + 0.0).tobytes(), seed) % FOLDS for row in rows])
+
+
+def _power_of_two(size: float) -> float:
+    """A unit in which squares are numbers; k does not depend on it."""
+    return float(np.ldexp(1.0, int(np.frexp(size)[1]))) if 0 < size < np.inf else 1.0
+
+
+def _together(folds: list[Fold]) -> Fold:
+    total, *others = folds
+    for fold in others:
+        total = total + fold
+    return total
+
+
+def likelihood_held_out(seen: Fold, held_out: Fold) -> Array:
+    """The mean log-likelihood of rows held out, for k = 0 … d − 1; −∞ where a direction has no variance."""
+    d = len(seen.mean)
+    with blas_threads_for(d**3):
+        values, axes = np.linalg.eigh(seen.squares / seen.weight)
+    values, axes = np.maximum(values[::-1], 0.0), axes[:, ::-1]
+    most = min(d, int(np.sum(values > _NOTHING * values[0])) + 1)
+    gap = held_out.mean - seen.mean
+    along = np.einsum("ji,jk,ki->i", axes, held_out.squares, axes) / held_out.weight + (gap @ axes) ** 2
+    k = np.arange(most)
+    rest = (values.sum() - np.append(0.0, np.cumsum(values))[:most]) / (d - k)
+    beyond = along.sum() - np.append(0.0, np.cumsum(along))[:most]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inside = np.append(0.0, np.cumsum(np.log(values) + along / values))[:most]
+        found = -(d * np.log(2 * np.pi) + inside + (d - k) * np.log(rest) + beyond / rest) / 2
+    found = np.where(np.isfinite(found) & (rest > _NOTHING * max(values[0], 1e-300)), found, -np.inf)
+    return np.append(found, np.full(d - most, -np.inf))

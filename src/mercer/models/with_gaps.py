@@ -1,0 +1,358 @@
+"""Rows with gaps: what a normal distribution says of them, and how one is fitted to them."""
+
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.arrays import Array, Home, dense, single_or_double
+from mercer.certificates.filling import FillingCertificate
+from mercer.certificates.residuals import Certificate
+from mercer.errors import BadData, are, counted, in_short, warn, warn_each
+from mercer.fits.door import open_items
+from mercer.fits.gaps.finding import find_factors
+from mercer.fits.gaps.reading import Reading
+from mercer.fits.gaps.task import Answer, GapsFound, GapsTask
+from mercer.fits.gaps.telling import about_climb, certificate_of
+from mercer.fits.linear.units import squared_units
+from mercer.fits.training import Training, weigh
+from mercer.models.base import generator_of
+from mercer.models.linear import Exact, as_narrow
+from mercer.models.pca import AtOnce
+from mercer.plans.gaps import gaps_plan
+from mercer.plans.plan import Plan
+from mercer.solvers.expectation import Expectation
+from mercer.sources.items import Items, all_finite
+from mercer.sweeps.factors import Factors
+
+_LEAST_NOISE = 1e-12  # of the largest variance: what stands for no noise where numbers are missing
+_TOL = 1e-5  # nats for each number that is there: what a pass has to gain
+
+
+class FillsGaps(AtOnce):
+    """A linear model of which rows may have gaps: NaN, masked, null, or an empty cell of a file."""
+
+    def _new_items(self, X: Any) -> Items:
+        check_is_fitted(self)
+        return open_items(self, X, reset=False, mapped=True, gaps=True)
+
+    # ------------------------------------------------------------------ scores
+
+    def _scores(self, rows: Any, threads: int) -> Array:
+        """E[t | x]: those of PCA, each times 1 − σ²/λ; of rows with gaps, given what is there."""
+        if sparse.issparse(rows):
+            _refuse_sparse_gaps(rows)
+        if sparse.issparse(rows) or all_finite(rows):
+            return self._projected(rows, threads, False) * self._shrinkage().astype(self._dtype_of_scores(rows))
+        found = Reading.of(self._factors(), self._moved(rows)).scores()
+        return found if self.whiten else found * self._lengths()
+
+    def _lengths(self) -> Array:
+        """√(λ − σ²): of the columns of the loadings."""
+        variances, noise, _ = self._variances()
+        return np.sqrt(np.maximum(variances - noise, 0.0))
+
+    def _shrinkage(self) -> Array:
+        """From scores of PCA to posterior means."""
+        variances, _, _ = self._variances()
+        lengths = self._lengths()
+        top = lengths if self.whiten else lengths**2
+        return np.divide(top, variances, out=np.zeros_like(variances), where=variances > 0)
+
+    def _variances(self) -> tuple[Array, float, Array]:
+        variances, noise = self._number("explained_variance_"), float(self.noise_variance_)
+        return np.maximum(variances, noise), noise, self._number("components_")
+
+    def _deviations(self, axes: Array) -> Array:
+        super()._deviations(axes)  # with words, where there are not as many
+        return self._lengths()
+
+    def _factors(self) -> Factors:
+        """Of rows that are moved to the mean and divided by the scale; without any noise, with next to none."""
+        variances, noise, axes = self._variances()
+        least = _LEAST_NOISE * float(variances.max(initial=0.0))
+        return Factors(axes.T * self._lengths(), max(noise, least) or 1.0, np.zeros(axes.shape[1]))
+
+    def _moved(self, rows: Any) -> Array:
+        return np.asarray((dense(rows, np.float64) - self._mean()) / self._scales())
+
+    def posterior(self, X: Any) -> tuple[Array, Array]:
+        """The scores of every row as a normal distribution, given what is there of the row.
+
+        For z with the prior N(0, I), of the observed columns O: covariance C = (I + W_OᵀW_O/σ²)⁻¹ and mean
+        C·W_Oᵀ(x_O − mean_O)/σ². Of a row without any number they are those of the prior. As in `transform`, they are in
+        the units of the data, t = (Λ − σ²I)^½ z, unless `whiten`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, Rows} of shape (n_samples, n_features)
+            The rows, which may have gaps.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples, n_components)
+            As `transform` has it.
+        covariance : ndarray of shape (n_samples, n_components, n_components)
+            Of complete rows, it is the same for all.
+        """
+        parts, factors = [], self._factors()
+        lengths = np.ones(factors.k) if self.whiten else self._lengths()
+        for _, moved in self._scored(self._new_items(X), lambda rows, threads: self._checked(rows), whole=False):
+            reading = Reading.of(factors, moved)
+            parts.append((reading.scores() * lengths, reading.covariances() * np.multiply.outer(lengths, lengths)))
+        means, covariances = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return means, covariances
+
+    def _checked(self, rows: Any) -> Array:
+        if sparse.issparse(rows):
+            _refuse_sparse_gaps(rows)
+        return self._moved(rows)
+
+    # ------------------------------------------------------------------ densities
+
+    def _likelihood(self) -> Callable[[Any, int], Array]:
+        """Of what is there: the marginal density."""
+        of_complete: Callable[[Any, int], Array] | None = None
+
+        def likelihood(block: Any, threads: int) -> Array:
+            nonlocal of_complete
+            if sparse.issparse(block):
+                _refuse_sparse_gaps(block)
+            if sparse.issparse(block) or all_finite(block):
+                of_complete = of_complete or super(FillsGaps, self)._likelihood()
+                return of_complete(block, threads)
+            there = ~np.isnan(np.asarray(block))
+            density = Reading.of(self._factors(), self._moved(block)).log_density()
+            return np.asarray(density - there @ np.log(self._scales()))
+
+        return likelihood
+
+    # ------------------------------------------------------------------ what is missing
+
+    def impute(self, X: Any, n_draws: int | None = None, random_state: Any = None, *, return_std: bool = False) -> Any:
+        """Fill the gaps of rows with what the other numbers of each row say; numbers that are there stay as they are.
+
+        What is missing is normal given what is there: E[x_M | x_O] = mean_M + W_M E[z | x_O], with the covariance
+        W_M Cov[z | x_O] W_Mᵀ + σ²I. A row without any number gets the mean.
+
+        Parameters
+        ----------
+        X : {array-like, pathlib.Path, Rows} of shape (n_samples, n_features)
+            The rows; of a file, all of them are read into memory.
+        n_draws : int, default=None
+            So many tables in which gaps are filled with draws from their distribution, for multiple imputation. The
+            parameters of the model are taken as known: with few rows, fit to several resamples instead.
+        random_state : int, RandomState or None, default=None
+            Of the draws. None is a fixed seed.
+        return_std : bool, default=False
+            Also return the standard deviation of every number that was filled in, 0 for those that were there.
+
+        Returns
+        -------
+        filled : ndarray of shape (n_samples, n_features) or (n_draws, n_samples, n_features)
+            In double precision.
+        std : ndarray of shape (n_samples, n_features)
+            Only if ``return_std``.
+        """
+        check_is_fitted(self)
+        if n_draws is not None and (isinstance(n_draws, bool) or not isinstance(n_draws, Integral) or n_draws < 1):
+            raise ValueError(f"n_draws is a whole number of at least 1, or None; got {in_short(n_draws)}.")
+        rows = dense(self._new_items(X).load(), np.float64)
+        with self._within_limits():
+            return self._imputed(rows, n_draws, random_state, return_std)
+
+    def _imputed(self, rows: Array, n_draws: int | None, random_state: Any, return_std: bool) -> Any:
+        there, reading = ~np.isnan(rows), Reading.of(self._factors(), self._moved(rows))
+        _tell_of_empty(there)
+        if n_draws is None:
+            filled = self._filled(rows, there, reading.told())
+        else:
+            rng = generator_of(random_state)
+            filled = np.stack([self._filled(rows, there, reading.drawn(rng)) for _ in range(n_draws)])
+        if not return_std:
+            return filled
+        return filled, np.where(there, 0.0, reading.deviations() * self._scales())
+
+    def _filled(self, rows: Array, there: Array, told: Array) -> Array:
+        return np.where(there, rows, told * self._scales() + self._mean())
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
+        """Draw rows from the distribution: mean + scale·(Wz + ε), z ~ N(0, I), ε ~ N(0, σ²I).
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            How many.
+        random_state : int, RandomState or None, default=None
+            Of the draws. None is a fixed seed.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, n_features)
+            In the units of the rows of the fit.
+        """
+        check_is_fitted(self)
+        if isinstance(n_samples, bool) or not isinstance(n_samples, Integral) or n_samples < 1:
+            raise ValueError(f"n_samples is a whole number of at least 1; got {in_short(n_samples)}.")
+        rng, (_, noise, axes) = generator_of(random_state), self._variances()
+        scores = rng.standard_normal((int(n_samples), len(axes))) * self._lengths()
+        rows = self._product(scores, axes) + np.sqrt(noise) * rng.standard_normal((int(n_samples), axes.shape[1]))
+        return self._as_fitted(rows * self._scales() + self._mean())
+
+
+class WithGaps(FillsGaps):
+    """A linear model that is fitted to rows of which numbers may be missing; of complete ones, as ever."""
+
+    prior: str | None
+    held_out: float
+    max_iter: int
+    n_missing_: Array
+    loglike_: float
+    n_iter_: int
+    certificate_: Certificate | FillingCertificate  # type: ignore[assignment]
+
+    def _fit(self, X: Any, sample_weight: Any) -> Items:
+        """Nobody looks for gaps beforehand: whoever sums up the rows stumbles over them."""
+        try:
+            return super()._fit(X, sample_weight)
+        except GapsFound:
+            return self._fit_with_gaps(X, sample_weight)
+
+    def _training_items(self, X: Any) -> Items:
+        return open_items(self, X, reset=True, mapped=True, finite=False, gaps=True)
+
+    def _look_at_left_out(self, X: Any) -> None:
+        open_items(self, X, reset=False, gaps=True)
+
+    def _look(self, X: Any) -> None:
+        """Numbers that are not finite are gaps, or too large to be squared; infinite ones are refused."""
+        self._stumble(open_items(self, X, reset=False, gaps=True))
+
+    def _stumble(self, items: Items) -> None:
+        if any(_has_gaps(block) for block in ([items.load()] if items.held else items.blocks(1024))):
+            raise GapsFound
+
+    def _fit_with_gaps(self, X: Any, sample_weight: Any) -> Items:
+        """By expectation and maximisation, over rows in memory."""
+        home, training = self._home_of(X), weigh(self._training_items(X), sample_weight)
+        plan = self._plan_for_gaps(training)
+        training = training.in_memory()
+        rows = dense(training.items.load(), np.float64)
+        self._dtype, self.n_samples_ = single_or_double(training.items.as_rows().dtype), len(rows)
+        found = find_factors(
+            GapsTask(
+                rows=rows,
+                weights=training.weights,
+                asked="cv" if self.n_components == "cv" else self._number_of(rows.shape),
+                prior=self.prior,
+                tol=self.tol or _TOL,
+                most_passes=int(self.max_iter),
+                held_out=float(self.held_out),
+                standardize=self.standardize,
+                limits=self._limits(),
+                rng=self._rng,
+                names=getattr(self, "feature_names_in_", None),
+                progress=self.progress,
+            )
+        )
+        self._keep_answer(found, plan, training, np.isnan(rows), home)
+        return training.all_items
+
+    def _number_of(self, shape: tuple[int, int]) -> int:
+        most = min(shape)
+        if isinstance(self.n_components, (str, float)):
+            raise BadData(
+                f"n_components={self.n_components!r} looks at the variances of complete rows, and numbers are missing: "
+                'give a whole number, or "cv", which holds some numbers out.'
+            )
+        if self.n_components is None:
+            return most
+        if not 1 <= self.n_components <= most:
+            raise ValueError(
+                f"n_components={self.n_components} must be between 1 and min(n_samples, n_features)={most} where "
+                "numbers are missing."
+            )
+        return int(self.n_components)
+
+    def _plan_for_gaps(self, training: Training) -> Plan:
+        rows = training.items.as_rows()
+        if rows.sparse:
+            raise BadData(
+                "X is sparse and has numbers missing (NaN): gaps are for dense rows, as what is not stored in sparse "
+                "ones is zero. Give X.toarray()."
+            )
+        k = None if self.n_components == "cv" else self._number_of((training.count, rows.width))
+        solver = Expectation(self.prior, self.tol or _TOL, int(self.max_iter))
+        return gaps_plan(training.count, rows.width, k, solver, self._limits())
+
+    def _keep_answer(self, found: Answer, plan: Plan, training: Training, gaps: Array, home: Home) -> None:
+        """All fitted names that follow from factors."""
+        W, d = found.factors.W, len(found.centre)
+        lengths = np.sqrt((W**2).sum(axis=0))
+        unit = 1.0 if self.standardize else float(found.scale[0])
+        weight = float(len(gaps) if training.weights is None else training.weights.sum())
+        axes = np.divide(W, lengths, out=_any_axes(W), where=lengths > 0).T
+        noise, variances = found.factors.noise, lengths**2 + found.factors.noise
+        total = float((lengths**2).sum()) + d * noise
+        arrays = {
+            "components_": axes,
+            "explained_variance_": squared_units(variances, unit),
+            "explained_variance_ratio_": variances / total if total > 0 else np.zeros(len(variances)),
+            "singular_values_": np.sqrt(weight * variances) * unit,
+            "mean_": found.centre + found.scale * found.factors.mean,
+        }
+        for name, array in arrays.items():
+            setattr(self, name, home.bring(as_narrow(array, self._dtype)))
+        self.__dict__.pop("scale_", None)
+        if self.standardize:
+            self.scale_ = home.bring(found.scale.astype(self._dtype))
+        self.n_components_ = len(variances)
+        self.noise_variance_, self.total_variance_ = squared_units(noise, unit), squared_units(total, unit)
+        self.reconstruction_error_ = squared_units((d - len(variances)) * noise, unit)
+        columns = squared_units((W**2).sum(axis=1) + noise, unit)
+        self._exact = Exact(arrays["mean_"], columns, weight)
+        self.n_missing_, self.loglike_, self.n_iter_ = gaps.sum(axis=0), found.likelihood, max(1, found.passes)
+        known = certificate_of(found, self.prior, gaps)
+        self.plan_, self.certificate_ = plan, known
+        warn_each([*found.warnings, *about_climb(known, int(self.max_iter))])
+
+    def _plan(self, X: Any, sample_weight: Any) -> Plan:
+        """Whether numbers are missing is known once all were read: they are looked for first."""
+        try:
+            self._stumble(self._training_items(X))
+            return super()._plan(X, sample_weight)
+        except GapsFound:
+            return self._plan_for_gaps(weigh(self._training_items(X), sample_weight))
+
+
+def _refuse_sparse_gaps(rows: Any) -> None:
+    """An entry that is not stored is zero; one that is missing has no place in a sparse matrix."""
+    missing = int(np.isnan(rows.data).sum()) if rows.data.dtype.kind == "f" else 0
+    if missing:
+        raise BadData(
+            f"X is sparse and has {counted(missing, 'number')} missing (NaN): gaps are for dense rows, as what is not "
+            "stored in sparse ones is zero. Give X.toarray()."
+        )
+
+
+def _tell_of_empty(there: Array) -> None:
+    empty = int(np.sum(~there.any(axis=1)))
+    if empty:
+        warn(
+            f"{counted(empty, 'row')} {are(empty)} without any number: filled with the mean, as nothing else is known."
+        )
+
+
+def _has_gaps(block: Any) -> bool:
+    data = block.data if sparse.issparse(block) else block
+    return bool(data.dtype.kind == "f" and np.isnan(data).any())
+
+
+def _any_axes(W: Array) -> Array:
+    """Directions at right angles to the others, for factors without length."""
+    return np.asarray(
+        np.linalg.qr(np.hstack([W, np.random.default_rng(0).standard_normal(W.shape)]))[0][:, : W.shape[1]]
+    )

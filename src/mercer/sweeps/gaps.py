@@ -1,0 +1,183 @@
+"""Rows with gaps, grouped by which numbers are missing, and what one pass over them sums up."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.sweeps.factors import Factors, packed, unpacked
+from mercer.threads import run
+
+__all__ = ["FactorSums", "GappedRows", "Look", "sweep_factors"]
+
+_LONGEST = 512  # rows of one pattern that are looked at together
+_ENTRIES = 1_000_000  # of what is made of rows on the way: so many are held by a thread
+
+
+@dataclass(frozen=True, eq=False)
+class GappedRows:
+    """Rows in the order of their patterns: 0 stands for what is missing. Rows of one pattern share one k×k inverse."""
+
+    values: Array  # n×d
+    masks: Array  # g×d: whether there is a number
+    starts: Array  # g + 1: where the rows of every pattern begin
+    weights: Array  # n
+    order: Array  # n: the number of each row as it was given
+
+    @classmethod
+    def of(cls, rows: Array, weights: Array | None = None) -> "GappedRows":
+        """From rows where NaN is a gap."""
+        there = ~np.isnan(rows)
+        bits = np.packbits(there, axis=1)
+        keys = np.ascontiguousarray(bits).view([("", bits.dtype, bits.shape[1])]).reshape(-1)
+        _, which = np.unique(keys, return_inverse=True)
+        order = np.argsort(which.reshape(-1), kind="stable")
+        starts = _cut_long(np.flatnonzero(np.diff(which.reshape(-1)[order], prepend=-1)), len(rows))
+        values = np.where(there, rows, 0.0)[order]
+        weights = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+        return cls(values, there[order[starts[:-1]]], starts, weights[order], order)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def width(self) -> int:
+        return int(self.values.shape[1])
+
+    @cached_property
+    def pattern_weights(self) -> Array:
+        """Of all rows of each pattern together."""
+        return np.add.reduceat(self.weights, self.starts[:-1])
+
+    @cached_property
+    def counts(self) -> Array:
+        """How many numbers every column has, by the weights of rows."""
+        return np.asarray(self.pattern_weights @ self.masks)
+
+    @cached_property
+    def sums(self) -> Array:
+        """Of every column."""
+        return np.asarray(self.weights @ self.values)
+
+    @cached_property
+    def total_squares(self) -> float:
+        return float(self.weights @ np.einsum("ij,ij->i", self.values, self.values))
+
+    @property
+    def weight(self) -> float:
+        return float(self.weights.sum())
+
+    def pieces(self, k: int) -> list[slice]:
+        """Patterns, as many at a time as a thread works on with k factors."""
+        most = max(1, _ENTRIES // (self.width + 3 * k * (k + 1)))
+        edges, first = [0], 0
+        for i in range(1, len(self.starts)):
+            if self.starts[i] - self.starts[first] > most and i - 1 > first:
+                first = i - 1
+                edges.append(first)
+        edges.append(len(self.masks))
+        return [slice(a, b) for a, b in pairwise(edges)]
+
+    def span(self, patterns: slice) -> slice:
+        """The rows of these patterns."""
+        return slice(int(self.starts[patterns.start]), int(self.starts[patterns.stop]))
+
+    def back(self, of_rows: Array) -> Array:
+        """What belongs to rows in this order, in the order in which they were given."""
+        out = np.empty_like(of_rows)
+        out[self.order] = of_rows
+        return out
+
+
+def _cut_long(starts: Array, n: int) -> Array:
+    """Where patterns begin, those with very many rows cut into several."""
+    ends = np.append(starts[1:], n)
+    pieces = [np.arange(a, b, _LONGEST) for a, b in zip(starts, ends, strict=True)]
+    return np.append(np.concatenate(pieces), n) if len(pieces) else np.array([n])
+
+
+class Look:
+    """What factors are like in some of the rows: their means and covariances, and how probable each row is."""
+
+    def __init__(self, rows: GappedRows, factors: Factors, patterns: slice) -> None:
+        span = rows.span(patterns)
+        self.values, self.weights = rows.values[span], rows.weights[span]
+        self.masks = rows.masks[patterns].astype(np.float64)
+        self.starts = rows.starts[patterns.start : patterns.stop + 1] - span.start
+        self.which = np.repeat(np.arange(len(self.masks)), np.diff(self.starts))
+        self.factors = factors
+        self.covariances, self.sizes = factors.covariances(self.masks)
+        self.pulls = factors.pulls(self.values, self.masks, self.which)
+        self.means = np.matmul(self.of_rows(self.covariances), self.pulls[:, :, None])[:, :, 0]
+
+    def of_rows(self, of_patterns: Array) -> Array:
+        """What belongs to patterns, once for each of their rows."""
+        return of_patterns if len(self.masks) == len(self.values) else of_patterns[self.which]
+
+    @property
+    def log_density(self) -> Array:
+        """log p(x_O) of every row; 0 where nothing is there."""
+        noise = self.factors.noise
+        constant = self.masks.sum(axis=1) * np.log(2 * np.pi * noise) + self.sizes
+        distances = self.factors.squares(self.values, self.masks, self.which) / noise
+        distances -= np.einsum("ij,ij->i", self.pulls, self.means)
+        return -(self.of_rows(constant) + distances) / 2
+
+    def sums(self) -> "FactorSums":
+        """Of these rows."""
+        weighted = self.means * self.weights[:, None]
+        rows, columns = np.triu_indices(self.factors.k)
+        squares = np.add.reduceat(weighted[:, rows] * self.means[:, columns], self.starts[:-1], axis=0)
+        squares += np.add.reduceat(self.weights, self.starts[:-1])[:, None] * packed(self.covariances)
+        firsts = np.add.reduceat(weighted, self.starts[:-1], axis=0)
+        return FactorSums(
+            likelihood=float(self.weights @ self.log_density),
+            seconds=self.masks.T @ squares,
+            firsts=self.masks.T @ firsts,
+            crosses=self.values.T @ weighted,
+            latent=squares.sum(axis=0),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class FactorSums:
+    """Over the rows that have column j, sums of ⟨zzᵀ⟩ and ⟨z⟩; of x_j⟨z⟩; over all rows, of ⟨zzᵀ⟩ and log p(x_O)."""
+
+    likelihood: float
+    seconds: Array  # d×k(k + 1)/2, packed
+    firsts: Array  # d×k
+    crosses: Array  # d×k
+    latent: Array  # k(k + 1)/2, packed
+
+    def __add__(self, other: "FactorSums") -> "FactorSums":
+        return FactorSums(
+            self.likelihood + other.likelihood,
+            self.seconds + other.seconds,
+            self.firsts + other.firsts,
+            self.crosses + other.crosses,
+            self.latent + other.latent,
+        )
+
+    def squares(self, k: int) -> Array:
+        """d×k×k."""
+        return unpacked(self.seconds, k)
+
+    def latent_square(self, k: int) -> Array:
+        return unpacked(self.latent[None], k)[0]
+
+
+def sweep_factors(rows: GappedRows, factors: Factors, threads: int) -> FactorSums:
+    """One pass over all rows, the same to the last bit on any number of threads."""
+    pieces = rows.pieces(factors.k)
+    found: list[FactorSums | None] = [None] * len(pieces)
+
+    def work(i: int) -> None:
+        found[i] = Look(rows, factors, pieces[i]).sums()
+
+    run(work, range(len(pieces)), threads)
+    total, *others = [sums for sums in found if sums is not None]
+    for sums in others:
+        total = total + sums
+    return total
