@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mercer.functions.influence import influence
     from mercer.functions.locally_linear_embedding import locally_linear_embedding
     from mercer.functions.planning import plan
+    from mercer.models.factor_analysis import FactorAnalysis
     from mercer.models.incremental_pca import IncrementalPCA
     from mercer.models.kernel_pca import KernelPCA
     from mercer.models.lle import LocallyLinearEmbedding
@@ -45,6 +46,7 @@ __all__ = [
     "CircleDisplay",
     "ContributionDisplay",
     "EigenimagesDisplay",
+    "FactorAnalysis",
     "FieldDisplay",
     "IncrementalPCA",
     "KernelPCA",
@@ -98,6 +100,7 @@ _HOMES = {
     "ScoresDisplay": "mercer.displays.scores",
     "ScreeDisplay": "mercer.displays.scree",
     "SpectrumDisplay": "mercer.displays.spectrum",
+    "FactorAnalysis": "mercer.models.factor_analysis",
     "IncrementalPCA": "mercer.models.incremental_pca",
     "KernelPCA": "mercer.models.kernel_pca",
     "LocallyLinearEmbedding": "mercer.models.lle",

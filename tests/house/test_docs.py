@@ -303,6 +303,7 @@ FITS = {
     "IncrementalPCA": [{}],
     "LocallyLinearEmbedding": [{}, dict(method="modified", standardize=True)],
     "NoveltyDetector": [{}],
+    "FactorAnalysis": [{}],
 }
 
 

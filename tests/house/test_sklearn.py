@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, NoveltyDetector
+from mercer import PCA, FactorAnalysis, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, NoveltyDetector
 from mercer.kernels import RBF, Linear
 
 ESTIMATORS = [
@@ -24,6 +24,7 @@ ESTIMATORS = [
     LocallyLinearEmbedding(),
     NoveltyDetector(),
     NoveltyDetector(PCA(1), statistic="t2q"),
+    FactorAnalysis(1),
 ]
 MORE = [
     KernelPCA(2, kernel=RBF() + Linear()),
@@ -80,7 +81,7 @@ BY_HAND = [
 @pytest.mark.parametrize("name", BY_HAND)
 @pytest.mark.parametrize(
     "model",
-    [KernelPCA(2, kernel="rbf"), PCA(2), IncrementalPCA(2), LocallyLinearEmbedding()],
+    [KernelPCA(2, kernel="rbf"), PCA(2), IncrementalPCA(2), LocallyLinearEmbedding(), FactorAnalysis(1)],
     ids=lambda m: type(m).__name__,
 )
 @QUIET
