@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mercer.functions.locally_linear_embedding import locally_linear_embedding
     from mercer.functions.planning import plan
     from mercer.models.factor_analysis import FactorAnalysis
+    from mercer.models.gplvm import GPLVM
     from mercer.models.incremental_pca import IncrementalPCA
     from mercer.models.kernel_pca import KernelPCA
     from mercer.models.lle import LocallyLinearEmbedding
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "GPLVM",
     "PCA",
     "BiplotDisplay",
     "CircleDisplay",
@@ -101,6 +103,7 @@ _HOMES = {
     "ScreeDisplay": "mercer.displays.scree",
     "SpectrumDisplay": "mercer.displays.spectrum",
     "FactorAnalysis": "mercer.models.factor_analysis",
+    "GPLVM": "mercer.models.gplvm",
     "IncrementalPCA": "mercer.models.incremental_pca",
     "KernelPCA": "mercer.models.kernel_pca",
     "LocallyLinearEmbedding": "mercer.models.lle",

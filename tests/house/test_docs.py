@@ -304,6 +304,7 @@ FITS = {
     "LocallyLinearEmbedding": [{}, dict(method="modified", standardize=True)],
     "NoveltyDetector": [{}],
     "FactorAnalysis": [{}],
+    "GPLVM": [{}],
 }
 
 

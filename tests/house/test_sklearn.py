@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer import PCA, FactorAnalysis, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, NoveltyDetector
+from mercer import GPLVM, PCA, FactorAnalysis, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, NoveltyDetector
 from mercer.kernels import RBF, Linear
 
 ESTIMATORS = [
@@ -25,6 +25,7 @@ ESTIMATORS = [
     NoveltyDetector(),
     NoveltyDetector(PCA(1), statistic="t2q"),
     FactorAnalysis(1),
+    GPLVM(1, max_iter=10, polish=2),
 ]
 MORE = [
     KernelPCA(2, kernel=RBF() + Linear()),
@@ -81,7 +82,14 @@ BY_HAND = [
 @pytest.mark.parametrize("name", BY_HAND)
 @pytest.mark.parametrize(
     "model",
-    [KernelPCA(2, kernel="rbf"), PCA(2), IncrementalPCA(2), LocallyLinearEmbedding(), FactorAnalysis(1)],
+    [
+        KernelPCA(2, kernel="rbf"),
+        PCA(2),
+        IncrementalPCA(2),
+        LocallyLinearEmbedding(),
+        FactorAnalysis(1),
+        GPLVM(1, max_iter=10),
+    ],
     ids=lambda m: type(m).__name__,
 )
 @QUIET

@@ -14,7 +14,7 @@ from mercer.arrays import Array, dense
 from mercer.errors import BadData
 from mercer.fits.linear.summing import OVERFLOW, OutOfRange, find_scatter
 from mercer.fits.linear.task import LinearTask
-from mercer.fits.linear.units import find_scatter_in_range, squared_units, with_units
+from mercer.fits.linear.units import find_scatter_in_range, with_units
 from mercer.operators.held import HeldMatrix
 from mercer.progress import OnPass
 from mercer.rounding import TINY
@@ -65,7 +65,8 @@ def sum_up_columns(task: LinearTask, on_pass: OnPass) -> Columns:
     task, scatter = (_spread_of if wide else find_scatter_in_range)(task, on_pass, True)
     units = np.ones(scatter.width) if task.units is None else task.units
     varying = ~scatter.constant
-    variances = squared_units(np.where(varying, scatter.squares, 0.0) / scatter.weight, units)
+    with np.errstate(over="ignore", under="ignore"):  # the square of a unit need not be a number
+        variances = np.where(varying, scatter.squares, 0.0) / scatter.weight * units * units
     if not np.isfinite(variances).all():
         raise BadData(OVERFLOW)
     if (variances[varying] < TINY).any():
