@@ -305,6 +305,7 @@ FITS = {
     "NoveltyDetector": [{}],
     "FactorAnalysis": [{}],
     "GPLVM": [{}],
+    "Autoencoder": [{}],
 }
 
 

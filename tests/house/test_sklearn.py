@@ -11,7 +11,16 @@ from sklearn.base import clone
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer import GPLVM, PCA, FactorAnalysis, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, NoveltyDetector
+from mercer import (
+    GPLVM,
+    PCA,
+    Autoencoder,
+    FactorAnalysis,
+    IncrementalPCA,
+    KernelPCA,
+    LocallyLinearEmbedding,
+    NoveltyDetector,
+)
 from mercer.kernels import RBF, Linear
 
 ESTIMATORS = [
@@ -26,6 +35,7 @@ ESTIMATORS = [
     NoveltyDetector(PCA(1), statistic="t2q"),
     FactorAnalysis(1),
     GPLVM(1, max_iter=10, polish=2),
+    Autoencoder(1, hidden=(3,), n_init=1, max_iter=20),
 ]
 MORE = [
     KernelPCA(2, kernel=RBF() + Linear()),
@@ -89,6 +99,7 @@ BY_HAND = [
         LocallyLinearEmbedding(),
         FactorAnalysis(1),
         GPLVM(1, max_iter=10),
+        Autoencoder(1, hidden=(3,), n_init=1, max_iter=20),
     ],
     ids=lambda m: type(m).__name__,
 )

@@ -19,7 +19,7 @@ from mercer.models.upstairs import WithRoomsAbove
 
 
 class InMemoryModel(WithRoomsAbove, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A scikit-learn transformer with `memory_limit`, `n_jobs` and `random_state`, and a frame that rows are seen in."""
+    """A scikit-learn transformer with `memory_limit`, `n_jobs`, `random_state`, and a frame that rows are seen in."""
 
     n_components: int
     random_state: Any

@@ -187,13 +187,11 @@ def test_new_rows_go_between_their_neighbours_and_old_ones_where_they_are():
 
 def test_the_loss_of_new_rows_has_the_gradient_of_differences_and_no_place_nearby_is_better():
     Y, T, U = case()
+    Z, new = U[:4], Y[:4] + 0.1
     for landmarks in (U, U[:0]):
-        at = Point(0.7 * T, 0.7 * landmarks, SIGNAL, NOISE, 0.7)
-        predictor = Predictor.of(RBF(gamma=0.5), at, Y)
-        Z, new = U[:4], Y[:4] + 0.1
-        np.testing.assert_allclose(
-            predictor.loss(Z, new, 1.0)[1], slope(lambda z: predictor.loss(z, new, 1.0)[0].sum(), Z), atol=1e-6
-        )
+        predictor = Predictor.of(RBF(gamma=0.5), Point(0.7 * T, 0.7 * landmarks, SIGNAL, NOISE, 0.7), Y)
+        differences = slope(lambda z, p=predictor: p.loss(z, new, 1.0)[0].sum(), Z)
+        np.testing.assert_allclose(predictor.loss(Z, new, 1.0)[1], differences, atol=1e-6)
     found = descend_each(lambda z, some: predictor.loss(z, new[some], 1.0), Z)
     best = predictor.loss(found, new, 1.0)[0]
     assert (best < predictor.loss(Z, new, 1.0)[0]).all()
