@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, dense, single_or_double
 from mercer.certificates.optima import LocalOptimum
-from mercer.errors import BadData, warn, warn_each
+from mercer.errors import warn, warn_each
 from mercer.fits.door import open_items
-from mercer.fits.factors import Columns, Factors, find_factors, rotated, sum_up_columns
+from mercer.fits.factors import Columns, FactorNormal, Factors, find_factors, rotated, sum_up_columns
 from mercer.fits.factors.search import about_floor
 from mercer.fits.linear.task import LinearTask
 from mercer.fits.refusals import pointing_to_gaps, refuse_too_many
@@ -300,22 +300,15 @@ class FactorAnalysis(Model):
             return open_items(self, X, reset=False, mapped=True)
 
     def _scores(self, rows: Any, threads: int) -> Array:
-        axes = self._axes()
+        axes = self._normal().axes
         if sparse.issparse(rows):
             return rows @ axes.T - axes @ self.mean_
         return (rows - self.mean_) @ axes.T
 
-    def _axes(self) -> Array:
-        """From rows to factors (k×d)."""
-        W, root = self._whitened()
-        axes: Array = np.linalg.solve(np.eye(len(W)) + W @ W.T, W) * root
-        return axes
-
-    def _whitened(self) -> tuple[Array, Array]:
-        """WΨ^−½ and Ψ^−½, which is zero for columns that do not vary."""
-        there = self.noise_variance_ > 0
-        root = np.divide(1.0, np.sqrt(self.noise_variance_), out=np.zeros(len(there)), where=there)
-        return self.components_ * root, root
+    def _normal(self) -> FactorNormal:
+        """As the fitted names are now."""
+        check_is_fitted(self)
+        return FactorNormal(self.components_, self.noise_variance_, self.mean_)
 
     def _dtype_of_scores(self, items: Any) -> Any:
         return np.float32 if items.dtype == np.float32 and self._dtype == np.float32 else np.float64
@@ -330,10 +323,7 @@ class FactorAnalysis(Model):
         covariance : ndarray of shape (n_features, n_features)
             Of the columns.
         """
-        check_is_fitted(self)
-        covariance = self.components_.T @ self.components_
-        covariance.flat[:: len(covariance) + 1] += self.noise_variance_
-        return covariance
+        return self._normal().covariance
 
     def get_precision(self) -> Array:
         """The inverse of `get_covariance`: Ψ⁻¹ − Ψ⁻¹Wᵀ(I + WΨ⁻¹Wᵀ)⁻¹WΨ⁻¹; zero for columns that do not vary.
@@ -343,11 +333,7 @@ class FactorAnalysis(Model):
         precision : ndarray of shape (n_features, n_features)
             Its inverse.
         """
-        check_is_fitted(self)
-        W, root = self._whitened()
-        precision = -(W.T @ np.linalg.solve(np.eye(len(W)) + W @ W.T, W))
-        precision.flat[:: len(precision) + 1] += 1.0
-        return precision * root * root[:, None]
+        return self._normal().precision
 
     def score_samples(self, X: Any) -> Array:
         """The log-likelihood of every row: −½[d·log 2π + log|C| + (x − mean)ᵀC⁻¹(x − mean)], C = WᵀW + Ψ.
@@ -362,24 +348,9 @@ class FactorAnalysis(Model):
         likelihoods : ndarray of shape (n_samples,)
             Their logarithms; columns that did not vary count for nothing.
         """
-        items = self._new_items(X)
-        W, root = self._whitened()
-        inner = np.eye(len(W)) + W @ W.T
-        there = root > 0
-        constant = 2 * np.log(root[there]).sum() - np.linalg.slogdet(inner)[1] - there.sum() * np.log(2 * np.pi)
-
-        def likelihood(block: Any, threads: int) -> Array:
-            moved = (dense(block, np.float64) - self.mean_) * root
-            along = moved @ W.T
-            with np.errstate(over="ignore", invalid="ignore"):
-                distances = np.einsum("ij,ij->i", moved, moved) - np.einsum(
-                    "ij,ij->i", along, np.linalg.solve(inner, along.T).T
-                )
-            if not np.isfinite(distances).all():
-                raise BadData("These rows are so far from the mean that the squares are no numbers any more.")
-            return (constant - distances) / 2
-
-        return np.concatenate([scores for _, scores in self._scored(items, likelihood, whole=False)])
+        items, normal = self._new_items(X), self._normal()
+        blocks = self._scored(items, lambda block, threads: normal.log_density(dense(block, np.float64)), whole=False)
+        return np.concatenate([densities for _, densities in blocks])
 
     def score(self, X: Any, y: Any = None) -> float:
         """The mean log-likelihood of the rows.

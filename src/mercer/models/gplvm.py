@@ -19,6 +19,7 @@ from mercer.progress import working
 from mercer.spaces.points import Points
 from mercer.unpromised import Interval, StrOptions, fits
 
+_EXACT, _LANDMARKS = 600, 100  # rows up to which the likelihood is exact throughout, and landmarks beyond
 _POLISHED = 3000  # rows up to which exact iterations follow those by landmarks
 _POLISH = 30  # of them
 _STILL = 0.01  # share of all gains in the last ten iterations from which a user is told
@@ -44,8 +45,9 @@ class GPLVM(InMemoryModel):
         the greatest likelihood at the start. It stays where it is while places move, see Notes.
     standardize : bool, default=False
         Divide every column by its standard deviation first.
-    n_landmarks : int, default=100
-        Landmarks by which the likelihood is bounded from below, in O(n·n_landmarks²); all rows: it is exact, in O(n³).
+    n_landmarks : int, default=None
+        Landmarks by which the likelihood is bounded from below, in O(n·n_landmarks²); as many as rows: it is exact, in
+        O(n³). None: exact up to 600 rows, and 100 landmarks beyond.
     polish : int or "auto", default="auto"
         Iterations with the exact likelihood after those by landmarks. "auto": 30, and none beyond 3 000 rows.
     prior : float, default=1.0
@@ -121,7 +123,7 @@ class GPLVM(InMemoryModel):
         "kernel": [StrOptions({"rbf", "linear"}), Kernel],
         "length_scale": [Interval(Real, 0, None, closed="neither"), None],
         "standardize": ["boolean"],
-        "n_landmarks": [Interval(Integral, 1, None, closed="left")],
+        "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
         "polish": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
         "prior": [Interval(Real, 0, None, closed="left")],
         "init": [StrOptions({"pca"}), "array-like"],
@@ -140,7 +142,7 @@ class GPLVM(InMemoryModel):
         kernel: Any = "rbf",
         length_scale: float | None = None,
         standardize: bool = False,
-        n_landmarks: int = 100,
+        n_landmarks: int | None = None,
         polish: int | str = "auto",
         prior: float = 1.0,
         init: Any = "pca",
@@ -230,7 +232,7 @@ class GPLVM(InMemoryModel):
             columns=Y.shape[1],
             start=self._start(Y),
             kernel=kernel,
-            landmarks=min(int(self.n_landmarks), n),
+            landmarks=self._landmarks(n),
             length=None if self.length_scale is None else float(self.length_scale),
             prior=float(self.prior),
             tol=self.tol,
@@ -238,6 +240,11 @@ class GPLVM(InMemoryModel):
             polish=polish,
             rng=self._rng,
         )
+
+    def _landmarks(self, n: int) -> int:
+        if self.n_landmarks is None:
+            return n if n <= _EXACT else _LANDMARKS
+        return min(int(self.n_landmarks), n)
 
     def _start(self, Y: Array) -> Array:
         if isinstance(self.init, str):
