@@ -62,6 +62,17 @@ def test_the_gradient_is_that_of_differences(n):
         np.testing.assert_allclose(profile(t)[1], differences, atol=1e-6)
 
 
+def test_a_step_of_em_leaves_what_the_loadings_do_not_explain_and_does_not_go_down():
+    X = rows()
+    profile, t = Profile(correlations(X)[0], 2), np.full(8, -0.7)
+    for _ in range(5):
+        value, slope = profile(t)
+        after = profile.em_step(t, slope)
+        np.testing.assert_allclose(np.exp(after), 1 - (profile.loadings(t) ** 2).sum(axis=0), rtol=1e-10)
+        assert profile(after)[0] < value
+        t = after
+
+
 def test_at_the_top_the_model_has_the_variances_of_the_data_and_its_own_likelihood():
     X = rows()
     model = FactorAnalysis(2).fit(X)

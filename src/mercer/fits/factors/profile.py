@@ -24,6 +24,7 @@ class Profile:
 
     def __init__(self, known: Correlations, k: int) -> None:
         self.known, self.k = known, k
+        self.last: tuple[Array, tuple[Array, Array]] | None = None
 
     @property
     def low(self) -> Array:
@@ -52,7 +53,14 @@ class Profile:
         guess = np.where(left > FLOOR, share * left, 0.5)
         return np.clip(np.log(guess), self.low, self.high)
 
+    def em_step(self, t: Array, slope: Array) -> Array:
+        """The noises that the best loadings leave of each variance, ψⱼ(1 − ∂F/∂tⱼ): F does not grow."""
+        left = np.maximum(1.0 - slope, np.finfo(float).tiny)
+        return np.clip(t + np.log(left), self.low, self.high)
+
     def _leading(self, t: Array) -> tuple[Array, Array]:
-        """(λ − 1)₊ and u."""
-        values, U = self.known.leading(np.exp(-t / 2), self.k)
-        return np.maximum(values - 1.0, 0.0), U
+        """(λ − 1)₊ and u; the last ones are kept, as they are asked for again."""
+        if self.last is None or not np.array_equal(self.last[0], t):
+            values, U = self.known.leading(np.exp(-t / 2), self.k)
+            self.last = t.copy(), (np.maximum(values - 1.0, 0.0), U)
+        return self.last[1]
