@@ -1,12 +1,13 @@
 """What is proven about an answer, in numbers and in a few English lines.
 
-`residuals` certifies the largest eigenpairs, `gaps` the smallest, `intervals` what landmarks see; `base` is what all of
-them have in common. A certificate asks nobody anything: it is made of measured pairs and of bounds that are handed to
+`residuals` certifies the largest eigenpairs, `gaps` the smallest, `intervals` what landmarks see; `optima` says
+how flat it is where a descent has ended. `base` is what all of them have in common. A certificate asks nobody anything: it is made of measured pairs and of bounds that are handed to
 it. Each module begins with the theorem it stands on.
 """
 
 from mercer.certificates.gaps import GapCertificate, PartsCertificate, about_eigenvalues, certify_gaps
 from mercer.certificates.intervals import IntervalCertificate, certify_landmarks
+from mercer.certificates.optima import LocalOptimum
 from mercer.certificates.residuals import ANGLE, Certificate, about_directions, certify
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Certificate",
     "GapCertificate",
     "IntervalCertificate",
+    "LocalOptimum",
     "PartsCertificate",
     "about_directions",
     "about_eigenvalues",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from mercer.errors import BadData
+from mercer.errors import BadData, are, counted
 
 __all__ = ["pointing_to_gaps", "refuse_too_many"]
 
@@ -20,5 +20,6 @@ def pointing_to_gaps() -> Iterator[None]:
 
 
 def refuse_too_many(asked: int, most: int, what: str) -> None:
+    """More components than there are such things."""
     if asked > most:
-        raise ValueError(f"n_components={asked} must be at most {most}: there {what}.")
+        raise ValueError(f"n_components={asked} must be at most {most}: there {are(most)} {counted(most, what)}.")

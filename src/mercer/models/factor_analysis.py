@@ -218,7 +218,7 @@ class FactorAnalysis(Model):
 
     def _number(self, d: int) -> int:
         k = d if self.n_components is None else int(self.n_components)
-        refuse_too_many(k, d, f"are {d} columns")
+        refuse_too_many(k, d, "column")
         return k
 
     def _start(self, d: int) -> Array | None:

@@ -1,5 +1,7 @@
 """GPLVM against the density it stands on, probabilistic PCA, differences, and itself by landmarks."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -289,6 +291,21 @@ def test_no_room_no_file_and_no_model_of_scikit_learn_are_said(tmp_path):
         model.save(tmp_path / "m.mercer")
     with pytest.raises(ValueError, match="expecting 1: one for each component"):
         model.inverse_transform(np.zeros((2, 3)))
+
+
+@pytest.mark.parametrize("params", [dict(n_landmarks=500), dict(n_landmarks=50, polish=0)], ids=["exact", "landmarks"])
+def test_a_fit_takes_no_more_memory_than_its_limit(params):
+    X = np.random.default_rng(0).normal(size=(500, 10))
+    needed = 8 * (4 * 5000 + 50 * 1000 + (8 * 500**2 if "polish" not in params else 10 * 500 * 50))
+    with pytest.raises(NoRoom):
+        GPLVM(2, max_iter=1, memory_limit=needed - 1, **params).fit(X)
+    model = GPLVM(2, max_iter=1, memory_limit=needed, **params).fit(X[:60])  # what is loaded on the way is loaded
+    tracemalloc.start()
+    try:
+        model.fit(X)
+        assert tracemalloc.get_traced_memory()[1] < needed + X.nbytes
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_search_that_is_cut_short_is_told():

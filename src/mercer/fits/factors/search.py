@@ -33,8 +33,8 @@ def find_factors(
     profile = Profile(columns.correlations, min(k, columns.correlations.width))
     first = profile.start() if start is None else _as_shares(start, columns, profile)
     before, nearer = _first_steps(profile, first, min(_EM_STEPS, max_iter - 1))
-    most, bounds = max_iter - len(before), {"low": profile.low, "high": profile.high}
-    found = descend(profile, nearer, tol=tol, max_iter=most, on_pass=on_pass, **bounds)
+    low, high, most = profile.low, profile.high, max_iter - len(before)
+    found = descend(profile, nearer, tol=tol, max_iter=most, low=low, high=high, on_pass=on_pass)
     loadings, noise = np.zeros((k, len(columns.mean))), np.zeros(len(columns.mean))
     loadings[: profile.k, columns.varying] = profile.loadings(found.point) * columns.deviations
     noise[columns.varying] = np.exp(found.point) * columns.variances[columns.varying]
