@@ -323,7 +323,7 @@ class GPLVM(InMemoryModel):
 
 
 def _memory(task: LatentTask) -> int:
-    """Bytes: of exact likelihoods eight n×n matrices, of bounds ten r×n ones."""
+    """Bytes: of exact likelihoods eight n×n matrices, of bounds twelve r×n ones."""
     n, r = len(task.start), task.landmarks
     exact = 8 * n * n if task.exact or task.polish else 0
-    return 8 * (4 * n * task.columns + 50 * task.start.size + max(exact, 0 if task.exact else 10 * n * r))
+    return 8 * (4 * n * task.columns + 50 * task.start.size + max(exact, 0 if task.exact else 12 * n * r))
