@@ -1,9 +1,9 @@
 """What is proven about an answer, in numbers and in a few English lines.
 
 `residuals` certifies the largest eigenpairs, `gaps` the smallest, `intervals` what landmarks see; `optima` says how
-flat it is where a descent has ended, and what that does not prove. `base` is what all of them have in common. A certificate
-asks nobody anything: it is made of measured pairs and of bounds that are handed to it. Each module begins with the
-theorem it stands on.
+flat it is where a descent has ended, and what that does not prove. `base` is what all of them have in common. A
+certificate asks nobody anything: it is made of measured pairs and of bounds that are handed to it. Each module begins
+with the theorem it stands on.
 """
 
 from mercer.certificates.gaps import GapCertificate, PartsCertificate, about_eigenvalues, certify_gaps
