@@ -20,8 +20,8 @@ from mercer.spaces.points import Points
 from mercer.unpromised import Interval, StrOptions, fits
 
 _EXACT, _LANDMARKS = 600, 100  # rows up to which the likelihood is exact throughout, and landmarks beyond
-_POLISHED = 3000  # rows up to which exact iterations follow those by landmarks
-_POLISH = 30  # of them
+_POLISHED = 2000  # rows up to which exact iterations follow those by landmarks
+_POLISH = 100  # of them
 _STILL = 0.01  # share of all gains in the last ten iterations from which a user is told
 
 
@@ -49,7 +49,7 @@ class GPLVM(InMemoryModel):
         Landmarks by which the likelihood is bounded from below, in O(n·n_landmarks²); as many as rows: it is exact, in
         O(n³). None: exact up to 600 rows, and 100 landmarks beyond.
     polish : int or "auto", default="auto"
-        Iterations with the exact likelihood after those by landmarks. "auto": 30, and none beyond 3 000 rows.
+        Iterations with the exact likelihood after those by landmarks. "auto": 100 up to 2 000 rows, and none beyond.
     prior : float, default=1.0
         Weight of log N(Z; 0, I); 0 leaves it out.
     init : {"pca"} or array-like of shape (n_samples, n_components), default="pca"
