@@ -8,6 +8,7 @@ from benchmarks.lle.suites import LLE
 from benchmarks.pca import large_means
 from benchmarks.pca.suites import PCA
 from benchmarks.readings import compare, denoising, gaps, novelty, tuning
+from benchmarks.relatives import factor_analysis, gplvm
 from benchmarks.shared.running import BENCHMARKS
 from benchmarks.tables import famd
 from benchmarks.texts import duplicates
@@ -16,7 +17,7 @@ from benchmarks.texts.suites import STRINGS
 ALL = [
     PCA, large_means.STUDY, HELD, LARGE, LANDMARKS, choosing_landmarks.STUDY, warm_starts.STUDY, fingerprints.STUDY,
     LLE, STRINGS, duplicates.STUDY, famd.STUDY, denoising.STUDY, gaps.STUDY, novelty.STUDY, tuning.STUDY,
-    compare.STUDY,
+    compare.STUDY, factor_analysis.STUDY, gplvm.STUDY,
     plans.SUITE, small_fits.STUDY, model_files.STUDY,
 ]  # fmt: skip
 SUITES = {suite.name: suite for suite in ALL}

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from mercer.functions.influence import influence
     from mercer.functions.locally_linear_embedding import locally_linear_embedding
     from mercer.functions.planning import plan
+    from mercer.models.autoencoder import Autoencoder
+    from mercer.models.factor_analysis import FactorAnalysis
+    from mercer.models.gplvm import GPLVM
     from mercer.models.incremental_pca import IncrementalPCA
     from mercer.models.kernel_pca import KernelPCA
     from mercer.models.lle import LocallyLinearEmbedding
@@ -44,11 +47,14 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "GPLVM",
     "PCA",
+    "Autoencoder",
     "BiplotDisplay",
     "CircleDisplay",
     "ContributionDisplay",
     "EigenimagesDisplay",
+    "FactorAnalysis",
     "FieldDisplay",
     "IncrementalPCA",
     "KernelPCA",
@@ -106,6 +112,9 @@ _HOMES = {
     "ScoresDisplay": "mercer.displays.scores",
     "ScreeDisplay": "mercer.displays.scree",
     "SpectrumDisplay": "mercer.displays.spectrum",
+    "Autoencoder": "mercer.models.autoencoder",
+    "FactorAnalysis": "mercer.models.factor_analysis",
+    "GPLVM": "mercer.models.gplvm",
     "IncrementalPCA": "mercer.models.incremental_pca",
     "KernelPCA": "mercer.models.kernel_pca",
     "LocallyLinearEmbedding": "mercer.models.lle",

@@ -17,6 +17,7 @@ __all__ = [
     "Home",
     "Matrix",
     "arrow",
+    "as_narrow",
     "dense",
     "hdf5",
     "is_foreign",
@@ -116,3 +117,12 @@ def arrow(part: str) -> Any:
         return import_module(f"pyarrow.{part}")
     except ModuleNotFoundError:
         raise MissingPart("Reading tables", "pyarrow", "app") from None
+
+
+def as_narrow(array: Array, dtype: Any) -> Array:
+    """In this precision, if all of it is still a number there, and the largest keeps its digits."""
+    with np.errstate(over="ignore", under="ignore"):
+        narrow = array.astype(dtype)
+    size, least = np.abs(array).max(initial=0.0), np.finfo(dtype).tiny / np.finfo(dtype).eps
+    there = np.isfinite(narrow).all() and not 0 < size < least
+    return narrow if there or not np.isfinite(array).all() else array

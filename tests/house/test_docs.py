@@ -304,6 +304,9 @@ FITS = {
     "ProbabilisticPCA": [{}, dict(standardize=True)],
     "LocallyLinearEmbedding": [{}, dict(method="modified", standardize=True)],
     "NoveltyDetector": [{}],
+    "FactorAnalysis": [{}],
+    "GPLVM": [{}],
+    "Autoencoder": [{}],
 }
 
 

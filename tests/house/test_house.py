@@ -46,7 +46,7 @@ def test_measures_count_what_they_say():
 def test_files_and_functions_stay_small_and_models_are_estimators_alone():
     house = House.as_it_stands()
     lengths = house.lengths()
-    assert sum(path.startswith("models/") for path in lengths) <= 15  # estimators, what else they do, a look upwards
+    assert sum(path.startswith("models/") for path in lengths) <= 20  # estimators, what else they do, a look upwards
     assert median(lengths.values()) <= 130
     assert {path for path, lines in lengths.items() if lines > 400} <= {
         "textbook.py"

@@ -11,7 +11,17 @@ from sklearn.base import clone
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, NoveltyDetector, ProbabilisticPCA
+from mercer import (
+    GPLVM,
+    PCA,
+    Autoencoder,
+    FactorAnalysis,
+    IncrementalPCA,
+    KernelPCA,
+    LocallyLinearEmbedding,
+    NoveltyDetector,
+    ProbabilisticPCA,
+)
 from mercer.kernels import RBF, Linear
 
 ESTIMATORS = [
@@ -26,6 +36,9 @@ ESTIMATORS = [
     LocallyLinearEmbedding(),
     NoveltyDetector(),
     NoveltyDetector(PCA(1), statistic="t2q"),
+    FactorAnalysis(1),
+    GPLVM(1, max_iter=10, polish=2),
+    Autoencoder(1, hidden=(3,), n_init=1, max_iter=20),
 ]
 MORE = [
     KernelPCA(2, kernel=RBF() + Linear()),
@@ -82,7 +95,16 @@ BY_HAND = [
 @pytest.mark.parametrize("name", BY_HAND)
 @pytest.mark.parametrize(
     "model",
-    [KernelPCA(2, kernel="rbf"), PCA(2), IncrementalPCA(2), ProbabilisticPCA(2), LocallyLinearEmbedding()],
+    [
+        KernelPCA(2, kernel="rbf"),
+        PCA(2),
+        IncrementalPCA(2),
+        ProbabilisticPCA(2),
+        LocallyLinearEmbedding(),
+        FactorAnalysis(1),
+        GPLVM(1, max_iter=10),
+        Autoencoder(1, hidden=(3,), n_init=1, max_iter=20),
+    ],
     ids=lambda m: type(m).__name__,
 )
 @QUIET

@@ -187,3 +187,16 @@ def bottom(M, k):
     """The k smallest eigenvalues of M and their vectors, without the constant one, which is lifted above all others."""
     values, vectors = np.linalg.eigh(M + (1 + np.trace(M)) / len(M))
     return values[:k], vectors[:, :k]
+
+
+# ---------------------------------------------------------------------------- factor analysis
+
+
+def gaussian_log_likelihood(X, mean, covariance):
+    """Of every row: −½[d·log 2π + log|C| + (x − μ)ᵀC⁻¹(x − μ)]."""
+    inverse, size = np.linalg.inv(covariance), np.linalg.slogdet(covariance)[1]
+    return np.array([-0.5 * (len(mean) * np.log(2 * np.pi) + size + (x - mean) @ inverse @ (x - mean)) for x in X])
+
+
+def factor_covariance(W, noise):
+    return W.T @ W + np.diag(noise)

@@ -2,24 +2,17 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from mercer.blocks import rows_at_a_time
 from mercer.commands.answers import Answer
 from mercer.commands.around import place_for
 from mercer.commands.kept import Kept
 from mercer.commands.opening import Wanted
 from mercer.commands.script import Script
 from mercer.errors import WrongUse, counted
-from mercer.functions.rows_in_files import columns_of
-from mercer.outlets import outlet
-from mercer.sources.held import HeldRows
-from mercer.sources.items import Rows
+from mercer.functions.rows_in_files import write_filled
 from mercer.terminal import plain, say
 
-__all__ = ["Fill", "write_filled"]
+__all__ = ["Fill"]
 
 
 @dataclass(frozen=True)
@@ -44,8 +37,7 @@ class Fill:
     def code(self) -> str:
         script = Script()
         model, rows = self.kept.write(script, self.wanted, self.kept.columns, "rows")
-        out = None if self.fills_stdout else script.call("Path", self.out, module="pathlib")
-        script.add(script.call("write_filled", model, rows, out, module="mercer.commands.filling").text)
+        script.add(script.call(f"{model.text}.impute_to", rows, None if self.fills_stdout else self.out).text)
         return str(script)
 
     def run(self) -> Answer:
@@ -58,15 +50,3 @@ class Fill:
             say(f"rows: {plain(out)}")
         figures = {"model": self.kept.path, "data": new.name, "rows": len(new.items), "warnings": new.warnings}
         return Answer(figures | {"filled": filled, "rows_filled": rows, "out": out})
-
-
-def write_filled(model: Any, rows: Rows, out: Path | None) -> tuple[int, int]:
-    """Write the rows without gaps; how many numbers were missing, and in how many rows."""
-    rows, numbers, some = rows.allowing_gaps(), 0, 0
-    with outlet(out, columns_of(model), len(rows), np.float64, rows.written_along) as write:
-        for block in rows.blocks(rows_at_a_time(rows.width)):
-            held, gaps = HeldRows(block), np.isnan(block)
-            held.names, held.label = rows.names, rows.label
-            write(model.impute(held))
-            numbers, some = numbers + int(gaps.sum()), some + int(gaps.any(axis=1).sum())
-    return numbers, some

@@ -33,7 +33,10 @@ _LINEAR += ["n_components_", "mean_"]
 def as_sklearn(model: Any) -> Any:
     """The fitted object; in a pipeline after a scaler, if columns were divided by their standard deviations."""
     check_is_fitted(model)
-    theirs = next(_MAKERS[kind.__name__] for kind in type(model).__mro__ if kind.__name__ in _MAKERS)(model)
+    makers = [_MAKERS[kind.__name__] for kind in type(model).__mro__ if kind.__name__ in _MAKERS]
+    if not makers:
+        raise _no_object(f"like {type(model).__name__}")
+    theirs = makers[0](model)
     for name in ("n_features_in_", "feature_names_in_"):
         if hasattr(model, name):
             setattr(theirs, name, getattr(model, name))
@@ -131,11 +134,21 @@ def _locally_linear(model: Any) -> Any:
     return _set_names(theirs, model, ["embedding_", "reconstruction_error_", "nbrs_"])
 
 
+def _factor_analysis(model: Any) -> Any:
+    """It has no formula for columns that do not vary: they get a noise of their own there, as large as another's."""
+    theirs = decomposition.FactorAnalysis(**_parameters(model, decomposition.FactorAnalysis))
+    _set_names(theirs, model, ["components_", "mean_", "loglike_", "n_iter_"])
+    noise = model.noise_variance_
+    theirs.noise_variance_ = np.where(noise > 0, noise, noise.max(initial=0.0) or 1.0)
+    return theirs
+
+
 _MAKERS: dict[str, Callable[[Any], Any]] = {
     "PCA": _pca,
     "IncrementalPCA": _incremental_pca,
     "KernelPCA": _kernel_pca,
     "LocallyLinearEmbedding": _locally_linear,
+    "FactorAnalysis": _factor_analysis,
 }
 
 

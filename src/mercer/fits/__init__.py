@@ -1,8 +1,10 @@
 """How an answer is found: from a task to all that a model keeps.
 
 A fit makes a plan, builds the matrix the plan names, has its solver work on it and certifies what comes out; `kernel`,
-`linear` and `local` do so for the three families. `door` is the one way in for rows and items, `training` weighs them,
-`spectrum` and `scale` are shared. No fit knows a model but by its parameters.
+`linear` and `local` do so for the three families. `factors`, `latent` and `networks` are fits of their relatives, which
+end at an optimum near their start: `descent` takes them there, and `frame` brings rows to size one for them. `door` is
+the one way in for rows and items, `training` weighs them, `spectrum` and `scale` are shared. No fit knows a model but
+by its parameters.
 """
 
 from mercer.fits.door import file_of, one_or_more, open_items

@@ -1,4 +1,4 @@
-"""Rows that scores stand for, and rows without noise, written to files block by block."""
+"""Rows that scores stand for, rows without noise, and rows without gaps, written to files block by block."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from mercer.sources.files import open_rows
 from mercer.sources.held import HeldRows, as_read
 from mercer.sources.items import Items, Rows
 
-__all__ = ["as_items", "as_scores", "columns_of", "write_back"]
+__all__ = ["as_items", "as_scores", "write_back", "write_filled"]
 
 
 def as_scores(X: Any) -> Items:
@@ -39,13 +39,28 @@ def write_back(model: Any, items: Items, path: str | Path | None, error: bool, n
         texts = list(found)
         along |= {"text": [text for some, _ in texts for text in some]}
         found = ((np.empty((len(some), 0)), errors) for some, errors in texts)
-    names = [*columns_of(model), *(["error"] if error else [])]
+    names = [*_columns_of(model), *(["error"] if error else [])]
     labels = Labels(along, items.row_names is not None) if along else None
     with outlet(where, names, len(items), np.float64, labels) as write:
         for rows, errors in found:
             write(np.column_stack([rows, errors]) if error else rows)
             all_errors.append(errors)
     return np.concatenate(all_errors)
+
+
+def write_filled(model: Any, rows: Rows, path: str | Path | None) -> tuple[int, int]:
+    """Write the rows without gaps; how many numbers were missing, and in how many rows."""
+    where = None if path is None else Path(path)
+    if where is not None:
+        refuse_same_file(rows.path, where)
+    rows, numbers, some = rows.allowing_gaps(), 0, 0
+    with outlet(where, _columns_of(model), len(rows), np.float64, rows.written_along) as write:
+        for block in rows.blocks(rows_at_a_time(rows.width)):
+            held, gaps = HeldRows(block), np.isnan(dense(block))
+            held.names, held.label = rows.names, rows.label
+            write(model.impute(held))
+            numbers, some = numbers + int(gaps.sum()), some + int(gaps.any(axis=1).sum())
+    return numbers, some
 
 
 def _found(model: Any, items: Items, error: bool, noisy: bool) -> Iterator[tuple[Any, Array]]:
@@ -71,7 +86,7 @@ def _gives_texts(model: Any) -> bool:
     return getattr(getattr(model, "kernel_", None), "takes", "") == "texts"
 
 
-def columns_of(model: Any) -> Sequence[str]:
+def _columns_of(model: Any) -> Sequence[str]:
     """As the file of the fit called them."""
     if _gives_texts(model):
         return []

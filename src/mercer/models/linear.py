@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import HERE, Array, Home, dense, is_foreign, to_numpy
+from mercer.arrays import HERE, Array, Home, as_narrow, dense, is_foreign, to_numpy
 from mercer.blocks import cut
 from mercer.certificates.residuals import Certificate
 from mercer.errors import BadData, warn, warn_each
@@ -392,12 +392,3 @@ def _stored(found: Axes, dtype: Any) -> Certificate:
     rounded = 4 * (UNIT_SINGLE if dtype == np.float32 else UNIT)
     certificate = certificate_in(found.certificate, found.unit)
     return replace(certificate, angles=np.minimum(certificate.angles + rounded, 1.0))
-
-
-def as_narrow(array: Array, dtype: Any) -> Array:
-    """In this precision, if all of it is still a number there, and the largest keeps its digits."""
-    with np.errstate(over="ignore", under="ignore"):
-        narrow = array.astype(dtype)
-    size, least = np.abs(array).max(initial=0.0), np.finfo(dtype).tiny / np.finfo(dtype).eps
-    there = np.isfinite(narrow).all() and not 0 < size < least
-    return narrow if there or not np.isfinite(array).all() else array

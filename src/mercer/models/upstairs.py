@@ -139,6 +139,31 @@ class WithRowsInFiles:
         return None if path is None else Path(path)
 
 
+class WithFilledFiles:
+    """A model that knows what is missing, for more rows than fit into memory."""
+
+    def impute_to(self, X: Any, path: str | Path | None) -> Path | None:
+        """Write the rows of X with their gaps filled to a file, block by block.
+
+        Parameters
+        ----------
+        X : {array-like, pathlib.Path, Rows} of shape (n_samples, n_features)
+            The rows. Names of rows, and what a file has beside them, are written along.
+        path : path or None
+            A .npy, .csv, .parquet, .arrow or .feather file. It appears when it is complete, or not at all. None:
+            standard output, as CSV.
+
+        Returns
+        -------
+        path : pathlib.Path or None
+            Where they are.
+        """
+        from mercer.functions.rows_in_files import as_items, write_filled
+
+        write_filled(self, as_items(self, X).as_rows(), path)
+        return None if path is None else Path(path)
+
+
 class WithVerdictsInFiles:
     """A detector that writes what it says of rows."""
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array, Home, dense, single_or_double
+from mercer.arrays import Array, Home, as_narrow, dense, single_or_double
 from mercer.certificates.filling import FillingCertificate
 from mercer.certificates.residuals import Certificate
 from mercer.errors import BadData, are, counted, in_short, warn, warn_each
@@ -20,8 +20,9 @@ from mercer.fits.gaps.telling import about_climb, certificate_of
 from mercer.fits.linear.units import squared_units
 from mercer.fits.training import Training, weigh
 from mercer.models.base import generator_of
-from mercer.models.linear import Exact, as_narrow
+from mercer.models.linear import Exact
 from mercer.models.pca import AtOnce
+from mercer.models.upstairs import WithFilledFiles
 from mercer.plans.gaps import gaps_plan
 from mercer.plans.plan import Plan
 from mercer.solvers.expectation import Expectation
@@ -32,7 +33,7 @@ _LEAST_NOISE = 1e-12  # of the largest variance: what stands for no noise where 
 _TOL = 1e-5  # nats for each number that is there: what a pass has to gain
 
 
-class FillsGaps(AtOnce):
+class FillsGaps(WithFilledFiles, AtOnce):
     """A linear model of which rows may have gaps: NaN, masked, null, or an empty cell of a file."""
 
     def _new_items(self, X: Any) -> Items:
