@@ -5,13 +5,13 @@ from dataclasses import fields
 import pytest
 import typer
 
-from mercer import PCA, KernelPCA, LocallyLinearEmbedding, kernels
+from mercer import PCA, KernelPCA, LocallyLinearEmbedding, ProbabilisticPCA, kernels
 from mercer.cli import app
 from mercer.commands.arguments import METHODS, OF_KERNELS, OPTION_OF, PARAMETERS, kernel_parameters, model_parameters
 from mercer.errors import WrongUse
 from mercer.kernel_names import BY_NAME, OF_TEXTS
 
-MODELS = {"kpca": KernelPCA, "pca": PCA, "lle": LocallyLinearEmbedding}
+MODELS = {"kpca": KernelPCA, "pca": PCA, "ppca": ProbabilisticPCA, "lle": LocallyLinearEmbedding}
 COMMANDS = typer.main.get_command(app).commands
 
 
@@ -42,7 +42,7 @@ def test_every_option_arrives_at_its_parameter():
 
 
 def test_what_is_left_out_is_left_to_the_model_and_zero_is_something_to_say():
-    assert said("kpca") == said("pca") == said("lle") == {}
+    assert said("kpca") == said("pca") == said("ppca") == said("lle") == {}
     given = said("kpca", "--coef0", "0", "--refine", "0", "--seed", "0", "--gamma", "0")
     assert given == {"coef0": 0.0, "refine": 0, "random_state": 0, "gamma": 0.0}
 

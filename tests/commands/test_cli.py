@@ -397,8 +397,8 @@ def test_few_columns_have_few_components_unless_more_are_asked_for(table):
     [
         (["--method", "pca", "--kernel", "rbf"], "--kernel is not for --method pca, but for kpca."),
         (["--method", "pca", "--landmarks", 50], "--landmarks is not for --method pca, but for kpca."),
-        (["--whiten"], "--whiten is not for --method kpca, but for pca."),
-        (["--method", "tsne"], "--method tsne: there is no such method; known are kpca, pca, lle."),
+        (["--whiten"], "--whiten is not for --method kpca, but for pca, ppca."),
+        (["--method", "tsne"], "--method tsne: there is no such method; known are kpca, pca, ppca, lle."),
         (["--method", "pca", "--solver", "landmark"], "--solver must be one of"),
     ],
 )
