@@ -20,7 +20,7 @@ class _Later(ModuleType):
     """Stands for a module as long as nobody asks for anything in it."""
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # asked by the import itself
+        if name.startswith("__") and name != "__path__":  # asked by the import itself; a path by that of a part
             raise AttributeError(name)
         _leave(self)
         return getattr(import_module(_WAITS), name)

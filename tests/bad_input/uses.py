@@ -328,7 +328,12 @@ OPENED = [
     refused("a label of a matrix", lambda: open_rows(stored("x.npy"), label="a"), "no column names"),
     refused("a decimal mark of a matrix", lambda: open_rows(stored("x.npy"), decimal=","), "is no text"),
     refused("an unknown format", lambda: open_rows(stored("x.csv"), format="docx"), "files of this kind"),
-    refused("a feature that is kept", lambda: open_rows(stored("x.csv"), "a", keep="a"), "as what is none"),
+    Case(
+        "a feature that is kept",
+        lambda: open_rows(stored("x.csv"), "a", keep="a"),
+        right=lambda r: r.names == ("a",) and list(r.beside["a"]) == list(BENT[:, 0]),
+    ),
+    refused("a feature that names rows", lambda: open_rows(stored("x.csv"), "a", id="a"), "as the names of rows"),
     refused("all columns kept", lambda: open_rows(stored("x.csv"), keep=["a", "b", "ab", "d"]), "0 columns"),
     refused(
         "a label and the other way round", lambda: open_rows(stored("x.csv"), label="a", transpose=True), "columns are"

@@ -94,6 +94,30 @@ def test_entries_are_off_by_no_more_than_the_kernel_says(kernel, rows):
     assert errors(kernel.block(X, X)).max() <= kernel.entry_rounding(X, X) + doubt
 
 
+@pytest.mark.parametrize(
+    "kernel",
+    [Linear(), Polynomial(3, 0.01, 1.0), Sigmoid(0.01, 0.1), Cosine(), RBF(0.01), Matern(1.5, 9.0), Tanimoto()],
+    ids=repr,
+)
+def test_bounds_of_sparse_rows_count_their_numbers_and_not_their_columns(kernel):
+    """Of both sets, where an entry has the lengths of its two rows in it: one may have far more numbers."""
+    rows = 0.1 + rng.random((12, 400))
+    rows[:6, 3:] = 0.0
+    errors, doubt = errors_by(kernel, rows)
+    narrow = sparse.csr_array(rows)
+    wide = sparse.csr_array((narrow.data, 7000 * narrow.indices, narrow.indptr), shape=(12, 10**7))
+    off = errors(kernel.block(wide, wide))
+    few, many = slice(6), slice(6, 12)
+    for some in (few, many):
+        for others in (few, many):
+            assert off[some, others].max() <= kernel.entry_rounding(wide[some], wide[others]) + doubt
+    assert kernel.rounding(wide) == kernel.rounding(narrow)
+    assert kernel.feature_roundings(wide) == kernel.feature_roundings(narrow) <= 400
+    if not isinstance(kernel, (Linear, Polynomial, Sigmoid)):
+        assert kernel.entry_rounding(wide[few], wide[many]) == kernel.entry_rounding(wide[many], wide[few])
+        assert kernel.entry_rounding(wide[few], wide[many]) >= gamma(200)
+
+
 @every_kernel
 @every_rows
 def test_sharp_where_nothing_is_lost(kernel, rows):

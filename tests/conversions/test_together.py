@@ -76,3 +76,26 @@ def test_a_single_file_is_never_missing(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "replace", lambda self, target: seen.append(self.suffix) or replace(self, target))
     write_together({path: b"new"})
     assert seen == [".part"] and path.read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("failure", [OSError, KeyboardInterrupt])
+@pytest.mark.parametrize("last", range(3))
+def test_new_files_stay_together_though_older_ones_cannot_be_taken_away(failure, last, tmp_path, monkeypatch):
+    """All have their names by then: to put back some of the older ones would mix them."""
+    paths, unlink, seen = [tmp_path / name for name in "abc"], Path.unlink, []
+    for path in paths:
+        path.write_bytes(b"old")
+
+    def failing(self, *args, **more):
+        if self.suffix == ".older":
+            seen.append(self)
+            if len(seen) == last + 1:
+                raise failure
+        unlink(self, *args, **more)
+
+    monkeypatch.setattr(Path, "unlink", failing)
+    try:
+        write_together({path: b"new" for path in paths})
+    except KeyboardInterrupt:
+        assert failure is KeyboardInterrupt
+    assert len(seen) > last and [path.read_bytes() for path in paths] == [b"new"] * 3

@@ -180,7 +180,10 @@ def test_scikit_learn_has_all_of_scipy_though_it_was_met_without_scipy_stats():
     assert told.split() == ["module", "True", "scipy.stats"]
 
 
-def test_who_asks_for_scipy_stats_while_scikit_learn_is_met_has_it_at_once():
+@pytest.mark.parametrize(
+    "way", ["from scipy.stats import norm", "import scipy.stats.distributions as norms; norm = norms.norm"]
+)
+def test_who_asks_for_scipy_stats_while_scikit_learn_is_met_has_it_at_once(way):
     """As a later scikit-learn may: here its part that asks is a module of ours, which takes the place of the real."""
     told = told_by(
         "import sys, types, importlib.abc, importlib.util\n"
@@ -189,7 +192,7 @@ def test_who_asks_for_scipy_stats_while_scikit_learn_is_met_has_it_at_once():
         "        if name.startswith('sklearn'):\n"
         "            return importlib.util.spec_from_loader(name, self, is_package=True)\n"
         "    def exec_module(self, module):\n"
-        "        from scipy.stats import norm\n"
+        f"        {way}\n"
         "        print(norm.cdf(0.0), type(sys.modules['scipy.stats']).__name__)\n"
         "sys.meta_path.insert(0, Asks())\n"
         "from mercer.startup import meet_sklearn\n"

@@ -97,6 +97,29 @@ def test_the_plan_follows_from_sizes_and_says_why(problem, memory, solver, held,
     assert why in plan.why and why in str(plan)
 
 
+def sparse_problem(n, d, each, **how):
+    return Problem(n=n, k=5, width=d, working=each + 4, n_features=d, sparse=True, stored=n * each, **how)
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "each", "memory", "held"),
+    [
+        (300, 3_000_000, 100, 12 * GB, "gram"),
+        (5000, 5_000_000, 50, 12 * GB, "gram"),
+        (2000, 100_000, 1000, 12 * GB, "gram"),
+        (11_000, 200_000, 100, 12 * GB, "features"),  # K takes a gigabyte
+        (20_000, 50_000, 50, 12 * GB, "features"),
+        (40_000, 1_000_000, 20, GB // 2, "features"),
+        (60_000, 10_000_000, 20, GB // 2, "recomputed"),  # neither K nor products with features fit
+    ],
+)
+def test_sparse_rows_are_multiplied_unless_that_takes_more_than_their_matrix(n, d, each, memory, held):
+    plan = choose_plan(sparse_problem(n, d, each), Limits(memory, 2))
+    assert plan.held == held and plan.memory <= memory
+    scaled = choose_plan(sparse_problem(n, d, each, free_features=False), Limits(memory, 2))
+    assert scaled.held == held and scaled.memory <= memory
+
+
 @pytest.mark.parametrize("problem", [Problem(n=10**6, k=20, width=30, tol=1e-5), Problem(n=20_000, k=None, width=30)])
 def test_what_does_not_fit_is_said_before_anything_is_allocated(problem):
     with pytest.raises(MemoryError, match="over the limit of 2 GB"):

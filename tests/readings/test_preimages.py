@@ -217,6 +217,10 @@ def test_the_nearest_of_many_rows_are_those_that_sorting_finds(kind):
         assert np.array_equal(places, order)
 
 
+def test_no_rows_have_no_nearest_ones():
+    assert [found.shape for found in nearest_rows(np.empty((0, 1000)), 7)] == [(0, 7), (0, 7)]
+
+
 def test_an_average_lies_among_its_neighbours_and_is_a_row_where_p_is_its_image():
     X = rows(30)
     kernel, one_hot = RBF(0.5), np.zeros(30)

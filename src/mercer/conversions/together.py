@@ -6,8 +6,8 @@ never one of old and new files, which could not. The older ones are beside it th
 """
 
 import secrets
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from mercer.errors import CannotWrite
@@ -17,40 +17,49 @@ __all__ = ["write_together"]
 
 
 def write_together(contents: Mapping[Path, bytes]) -> None:
-    """All are complete under other names before the first one gets its own.
+    """All contents are written under other names first, and all names are given at the end.
 
     Where one cannot be written, even then, all others are as they were before.
     """
-    with ExitStack() as as_before, ExitStack() as files:
+    with ExitStack() as set_aside, ExitStack() as files:
         for path, content in contents.items():
             file = files.enter_context(whole_file(path))
             file.write(content)
             file.flush()
         if len(contents) > 1:  # one file takes the place of another in one step
-            for path in contents:
-                as_before.enter_context(_set_aside(path))
+            set_aside.enter_context(_set_aside(contents))
 
 
 @contextmanager
-def _set_aside(path: Path) -> Iterator[None]:
-    """An older file has another name until all is done; on an error it has its own again, as nothing was written."""
-    if path.exists() and not path.is_file():  # a pipe or a folder: nothing to keep
-        yield
-        return
-    path = path.resolve()
-    older = path.parent / f".mercer-{secrets.token_hex(8)}-{path.name[-40:]}.older"  # names have a longest length
-    was_there = path.exists()
+def _set_aside(paths: Iterable[Path]) -> Iterator[None]:
+    """Older files have other names until all is done; on an error they have their own again, as nothing was written.
+
+    When all is done, nothing goes back any more: what cannot be taken away then stays beside the new files.
+    """
+    own = [path.resolve() for path in paths if path.is_file() or not path.exists()]  # else a pipe or a folder
+    older = {path: _name_beside(path) for path in own if path.exists()}
     try:
-        if was_there:
-            _rename(path, older)
+        for path, beside in older.items():
+            _rename(path, beside)
         yield
     except BaseException:
-        if older.exists():
-            older.replace(path)
-        elif not was_there:
-            path.unlink(missing_ok=True)
+        for path in own:
+            _put_back(path, older.get(path))
         raise
-    older.unlink(missing_ok=True)
+    for beside in older.values():
+        with suppress(OSError):
+            beside.unlink()
+
+
+def _name_beside(path: Path) -> Path:
+    return path.parent / f".mercer-{secrets.token_hex(8)}-{path.name[-40:]}.older"  # names have a longest length
+
+
+def _put_back(path: Path, beside: Path | None) -> None:
+    if beside is None:
+        path.unlink(missing_ok=True)
+    elif beside.exists():
+        beside.replace(path)
 
 
 def _rename(path: Path, older: Path) -> None:

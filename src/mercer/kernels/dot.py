@@ -77,12 +77,8 @@ class _DotKernel(Kernel):
         return 2 * squares[:, None] * dense(Z, np.float64)
 
     def roundings(self, X: Held) -> float:
-        """Of the scalar product, and of the shape, which multiplies relative errors by `power`.
-
-        Two sparse rows have no more products than one of them has numbers.
-        """
-        products = min(product_chain(X), longest_row(X)) if is_sparse(X) else product_chain(X)
-        return self.power * (products + 3) + self.row_roundings(X) + ROUNDINGS
+        """Of the scalar product, and of the shape, which multiplies relative errors by `power`."""
+        return self.power * (product_chain(X) + 3) + self.row_roundings(X) + ROUNDINGS
 
     #: By how much the shape multiplies relative errors of its argument.
     power: float = 1.0
@@ -184,6 +180,10 @@ class Cosine(_DotKernel):
     def feature_roundings(self, X: Held) -> int:
         """Of a length: half of those of its square, a root, and two divisions."""
         return product_chain(X) // 2 + 6
+
+    def entry_rounding(self, X: Held, Y: Held, dtype: DTypeLike = np.float64) -> float:
+        """The lengths of both are in an entry, and one set may have the longer sums."""
+        return max(super().entry_rounding(X, Y, dtype), super().entry_rounding(Y, X, dtype))
 
     def features(self, X: Held) -> Held:
         return self.rows(X)
@@ -353,13 +353,13 @@ def dot(X: Held, Y: Held, out: Array | None = None) -> Any:
 
 
 def product_chain(X: Held) -> int:
-    """Roundings behind a scalar product of two rows."""
-    return X.shape[1] if sparse.issparse(X) else chain(X.shape[1], LESS_SHORT) + 1
+    """Roundings behind a scalar product of a row of X with any, and behind the square of its length.
 
-
-def longest_row(X: Held) -> int:
-    """Numbers of the sparse row that has most of them."""
-    return int(np.diff(sparse.csr_array(X).indptr).max(initial=0))
+    Two sparse rows have no more products than one of them has numbers, as long as no cell has two entries.
+    """
+    if sparse.issparse(X):
+        return int(np.diff(sparse.csr_array(X).indptr).max(initial=0))
+    return chain(X.shape[1], LESS_SHORT) + 1
 
 
 def _row_products(X: Held, Y: Held) -> Array:

@@ -101,7 +101,7 @@ class EuclideanKernel(Kernel):
             return 0.4 * gamma(X.shape[1] + 8) + gamma(self.shape_roundings)
         centre = None if sparse_rows else as_float(Y).mean(axis=0)
         far = float(self.halves(X, centre).max(initial=0.0) + self.halves(Y, centre).max(initial=0.0))
-        terms = _exponent_roundings(X)
+        terms = max(_exponent_roundings(X), _exponent_roundings(Y))
         if dtype == np.float32:
             return float(4 * np.sqrt(terms) * UNIT_SINGLE * far + self.shape_roundings * UNIT_SINGLE)
         return gamma(terms) * far + gamma(self.shape_roundings)

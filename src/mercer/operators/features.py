@@ -103,7 +103,7 @@ class FeatureGram(SymmetricOperator):
     def _against(self, indices: Array, moved: bool = False) -> Array:
         """Every row against some; sparse ones stay sparse, as their features may be millions."""
         if self.is_sparse:
-            some = self.factor[indices].astype(np.float64, copy=False).T
+            some = self.factor[indices].astype(np.float64, copy=False).T.tocsr()  # once, not for every piece
             return np.vstack([(self._rows(rows) @ some).toarray() for rows in self._pieces()])
         some = dense(self.factor[indices], np.float64)
         return self.times((some - self.origin if moved else some).T, moved)

@@ -117,7 +117,10 @@ def _features(p: Problem, limits: Limits) -> Plan | None:
     if p.far_wider and (held := _held(p, limits)):
         return held
     why = f"{p.n:,}×{p.n_features or 0:,} features are never multiplied out."
-    return _among_features(p, limits, why) if p.far_fewer_features else _cold(p, limits, "features", why)
+    if p.far_fewer_features:
+        return _among_features(p, limits, why)
+    plan = _cold(p, limits, "features", why)
+    return None if p.sparse and plan.memory > limits.memory else plan  # tiles of K may take less
 
 
 def _among_features(p: Problem, limits: Limits, why: str) -> Plan:
@@ -229,8 +232,8 @@ def _dense(p: Problem, why: str) -> Plan:
 def _cold(p: Problem, limits: Limits, held: str, why: str) -> Plan:
     k, solver, making = p.wanted, _steps(p, limits, held), p.matrix_bytes(held, limits.threads)
     solving = solver.memory(p.n, k)
-    features = held == "features"
-    memory = p.with_features(making, solving + p.sums_bytes(solver.block)) if features else making + solving
+    sums = p.sums_bytes(min(solver.block, p.n), limits.threads)
+    memory = p.with_features(making, solving + sums) if held == "features" else making + solving
     return Plan(solver, held, memory, why, solver.tol, solver.usual_passes(k))
 
 

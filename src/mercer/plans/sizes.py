@@ -11,8 +11,9 @@ __all__ = ["Problem"]
 _MOST_SPARSE_FEATURES = 2000
 _COUNTED = 2_000_000  # sparse features that are counted at a time
 _FEATURE_PIECES = 8  # blocks of features that threads share
-_FAR_WIDER = 16  # times as many features as rows
 _VECTORS = 4  # with a number for each feature: an origin, sums and counts
+_FEW = 8  # columns of a product
+_SCALED = 48  # bytes for each number of sparse rows that are scaled, while that is done
 _TILES = 5_000_000  # bytes of the tiles a thread works on
 
 
@@ -31,7 +32,7 @@ class Problem:
     reading: int = 0  # bytes that reading it takes meanwhile
     sparse: bool = False
     sparse_features: bool = False  # whether exact features are sparse, whatever the items are
-    stored: int = 0  # numbers of sparse features that are not zero, if that is known
+    stored: int = 0  # numbers of sparse rows or features that are not zero, if that is known
     cheap_features: bool = False  # whether they can be made anew, block by block, whenever they are asked for
     given: bool = False  # the matrix (or its products) came from the user: it costs nothing to hold
     psd: bool = True  # whether the kernel is known to be positive semi-definite
@@ -83,8 +84,8 @@ class Problem:
 
     @property
     def far_wider(self) -> bool:
-        """Whether sparse rows have so many columns that a few vectors of them take more than K."""
-        return self.sparse and (self.n_features or 0) > _FAR_WIDER * self.n
+        """Whether sparse rows have so many columns that products with them take more than K."""
+        return 8 * self.n**2 < self.sums_bytes(_FEW)
 
     # ------------------------------------------------------------------ bytes
 
@@ -115,7 +116,9 @@ class Problem:
         if self.sparse_features:  # in pieces, and put together; or what counting some of them at a time takes
             entries = self._entries
             return 12 * entries + max(12 * entries, 100 * min(entries, _COUNTED)) + self.copied
-        made = 0 if self.free_features and self.width == D else 8 * n * D * (1 if self.width == D else 3)
+        dense = 8 * n * D * (1 if self.width == D else 3)
+        scaled = _SCALED * self.stored if self.sparse and self.stored and self.width == D else dense
+        made = 0 if self.free_features and self.width == D else min(scaled, dense)
         whole = -(-n // -(-n // FEATURE_ROWS))  # rows of a block, all at once
         moved = 8 * D * min(n, max(whole, threads * min(FEATURE_ROWS, -(-n // _FEATURE_PIECES))))
         return made + max(self.copied, 0 if self.sparse else moved)
@@ -125,12 +128,13 @@ class Problem:
         rows = min(self.n, max(threads * FEATURE_ROWS, 2 * FEATURE_ROWS + LANES * THREAD_ROWS))
         return self.loaded + self.copied + 3 * 8 * rows * (self.n_features or 0)
 
-    def sums_bytes(self, columns: int) -> int:
-        """Of ΦᵀB with sparse Φ, a row for each feature: in as many lanes as there are blocks of rows, and their sum."""
+    def sums_bytes(self, columns: int, threads: int = 1) -> int:
+        """Of ΦᵀB with sparse Φ, a row for each feature: in as many lanes as there are blocks of rows, and what each
+        thread adds to one of them, or the sum of all."""
         D = self.n_features or 0
         density = (self.stored or self.n * D) / max(self.n * D, 1)
         lanes = min(LANES, -(-self.n // sparse_rows(max(D, 1), density)))
-        return 8 * D * (columns * (lanes + 1) + _VECTORS) if self.sparse else 0
+        return 8 * D * (columns * (lanes + min(threads, lanes)) + _VECTORS) if self.sparse else 0
 
     def with_features(self, making: int, solving: int) -> int:
         """With what a solver takes: sparse features are made before it begins."""

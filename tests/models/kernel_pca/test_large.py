@@ -185,6 +185,28 @@ def test_sparse_rows_of_very_many_columns_are_never_made_dense():
     assert way == "gram" and is_near(peak, planned)  # 480 MB if they were
 
 
+LONG_AND_SPARSE = """
+from scipy import sparse
+from mercer import KernelPCA
+rng = np.random.default_rng(0)
+n, d, each = 20_000, 100_000, 30
+X = sparse.csr_array((rng.normal(size=n * each), rng.integers(0, d, n * each), np.arange(n + 1) * each), shape=(n, d))
+X.sum_duplicates()
+KernelPCA(3, kernel="cosine", max_iter=3).fit(X[:2000])
+"""
+
+
+@needs_peaks
+@pytest.mark.parametrize("kernel", ["linear", "cosine"])
+def test_the_plan_for_sparse_rows_counts_their_numbers_and_not_their_columns(kernel):
+    peak, planned, way = peak_of(
+        f"model = KernelPCA(3, kernel={kernel!r}, max_iter=3, n_jobs=2).fit(X)",
+        LONG_AND_SPARSE,
+        "model.plan_.memory, model.plan_.held",
+    )
+    assert way == "features" and peak < planned < 150e6  # 16 GB, if they were dense
+
+
 def test_too_little_memory_is_said_at_once_with_the_way_out():
     with pytest.raises(NoRoom, match=r"needs .* over the limit of 2 MB\. Give a larger memory_limit"):
         KernelPCA(12, kernel="rbf", memory_limit="2MB").fit(BLOBS)

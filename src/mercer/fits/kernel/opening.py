@@ -124,7 +124,7 @@ def describe(
         free_features=kernel.features_are_rows,
         sparse=items.sparse,
         sparse_features=kernel.sparse_features and columns is not None,
-        stored=0 if learned is None else learned.stored() * count // max(len(items), 1),
+        stored=_stored(items, columns, learned) * count // max(len(items), 1),
         cheap_features=learned is not None and learned.cheap,
         given=given,
         copied=items.nbytes * count // max(len(items), 1) if copies else 0,
@@ -139,6 +139,13 @@ def describe(
         n_landmarks=model.n_landmarks if model.landmarks is None else max(1, n_rows(model.landmarks)),
         refine=int(model.refine),
     )
+
+
+def _stored(items: Items, columns: int | None, learned: FeatureMap | None) -> int:
+    """Numbers of sparse features that are not zero: counted, or those of the rows where features are as wide."""
+    counted = 0 if learned is None else learned.stored()
+    as_wide = items.sparse and columns == items.width
+    return counted or (round(getattr(items, "density", 1.0) * len(items) * items.width) if as_wide else 0)
 
 
 def asked_solver(model: Parameters) -> str:

@@ -28,7 +28,7 @@ def nearest_rows(squared: Array, count: int) -> tuple[Array, Array]:
     m, n = squared.shape
     count = min(count, n)
     wide = n // (_GROUPS * count)
-    if wide < _WIDE:
+    if wide < _WIDE or not m:
         return _in_order(squared, np.argpartition(squared, count - 1, axis=1)[:, :count])
     minima = squared[:, : n - n % wide].reshape(m, wide, n // wide).min(axis=1)  # neighbours may lie side by side
     bound = np.partition(minima, count - 1, axis=1)[:, count - 1]
