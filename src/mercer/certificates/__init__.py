@@ -1,12 +1,14 @@
 """What is proven about an answer, in numbers and in a few English lines.
 
-`residuals` certifies the largest eigenpairs, `gaps` the smallest, `intervals` what landmarks see; `base` is what all of
-them have in common. A certificate asks nobody anything: it is made of measured pairs and of bounds that are handed to
-it. Each module begins with the theorem it stands on.
+`residuals` certifies the largest eigenpairs, `gaps` the smallest, `intervals` what landmarks see, `placed` an
+embedding of landmarks with all rows between them; `base` is what all of them have in common. A certificate asks nobody
+anything: it is made of measured pairs and of bounds that are handed to it. Each module begins with the theorem it
+stands on.
 """
 
 from mercer.certificates.gaps import GapCertificate, PartsCertificate, about_eigenvalues, certify_gaps
 from mercer.certificates.intervals import IntervalCertificate, certify_landmarks
+from mercer.certificates.placed import PlacedCertificate, certify_placed
 from mercer.certificates.residuals import ANGLE, Certificate, about_directions, certify
 
 __all__ = [
@@ -15,9 +17,11 @@ __all__ = [
     "GapCertificate",
     "IntervalCertificate",
     "PartsCertificate",
+    "PlacedCertificate",
     "about_directions",
     "about_eigenvalues",
     "certify",
     "certify_gaps",
     "certify_landmarks",
+    "certify_placed",
 ]

@@ -160,7 +160,13 @@ Degree = Annotated[float | None, _parameter("--degree", "Of poly; 3 if left out.
 Coef0 = Annotated[float | None, _parameter("--coef0", "Of poly and sigmoid; 1 if left out.", _number, kpca="coef0")]
 Landmarks = Annotated[
     int | None,
-    _parameter("--landmarks", "How many landmarks; implies --solver landmark.", whole, kpca="n_landmarks"),
+    _parameter(
+        "--landmarks",
+        "How many landmarks; of kpca implies --solver landmark.",
+        whole,
+        kpca="n_landmarks",
+        lle="n_landmarks",
+    ),
 ]
 Refine = Annotated[int | None, _parameter("--refine", "Exact passes after landmarks.", whole, kpca="refine")]
 Whiten = Annotated[bool, _parameter("--whiten", "Of pca: scores of variance one.", pca="whiten")]

@@ -144,7 +144,7 @@ def _report(model: Any, out: Path | None, scores_wanted: bool, saved: Path | Non
 
 
 def _doubt(model: Any) -> NotVerified | None:
-    as_planned = model.plan_.approximate and model.kernel_.psd
+    as_planned = model.plan_.approximate and hasattr(model, "kernel_") and model.kernel_.psd
     if model.certificate_.converged or as_planned:
         return None
     return NotVerified("The answer is there, but it is not proven to be what was asked for; see above.")

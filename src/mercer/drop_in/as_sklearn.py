@@ -122,6 +122,8 @@ def _locally_linear(model: Any) -> Any:
         raise _no_object(
             f"of sparse rows, or with metric={model.metric!r}: it takes dense rows and Euclidean distances"
         )
+    if "landmark_indices_" in vars(model):
+        raise _no_object("by landmarks: its embedding has all rows, or none of those that were placed")
     if model._apart is not None:
         raise _no_object("of parts that were embedded one by one: it would mix them")
     if hoods.copies is not None:

@@ -66,25 +66,32 @@ class LocallyLinearEmbedding(LocalModel):
         What to do if the graph of neighbours falls apart: warn and let the coordinates tell the parts apart, embed
         every part on its own, or raise ValueError.
     memory_limit : int, str or None, default=None
-        Bytes, or "2GB"; None is half the machine. A fit that does not fit is refused before it starts.
+        Bytes, or "2GB"; None is half the machine. Where all rows do not fit, landmarks are embedded, with a warning;
+        what does not fit either, or was asked for by `eigen_solver`, is refused before it starts.
     progress : bool or callable, default=False
         True shows a bar on a terminal; a callable is called with the state.
     standardize : bool, default=False
         Divide every column by its standard deviation first, so that its unit does not matter: distances are those of
         ``x/scale_``. Nothing is subtracted.
+    n_landmarks : int or None, default=None
+        Embed so many rows that lie apart from each other, and place all others between them as `transform` does, block
+        by block: for more rows than fit, or more than there is time for. None: all rows, if they fit into
+        `memory_limit` and take less than some ten minutes; otherwise up to 20,000 landmarks, with a warning. Files are
+        read twice then, and never held.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        The coordinates, as unit columns, each with its largest entry positive.
+        The coordinates, as unit columns, each with its largest entry positive; by landmarks, nearly so.
     reconstruction_error_ : float
-        The sum of their eigenvalues.
-    certificate_ : GapCertificate or PartsCertificate
-        What is proven: residuals against gaps, directions, whether an eigenvalue was missed.
+        The sum of their eigenvalues; by landmarks, of theirs.
+    certificate_ : GapCertificate, PartsCertificate or PlacedCertificate
+        What is proven: residuals against gaps, directions, whether an eigenvalue was missed. By landmarks, that of
+        theirs, and how well all other rows were placed.
     plan_ : Plan
         What was done, and why.
     part_labels_ : ndarray of shape (n_samples,)
-        The part of the graph that each row is in; 0 is the largest.
+        The part of the graph that each row is in; 0 is the largest. By landmarks, that of the nearest one.
     n_parts_ : int
         How many there are.
     n_ties_ : int
@@ -92,11 +99,13 @@ class LocallyLinearEmbedding(LocalModel):
         of the rows would give them other neighbours. Warned of if most rows are so.
     residuals_ : ndarray of shape (n_samples,)
         Distance of every row from what its neighbours make of it, in the units of the input (of ``x/scale_``, if
-        ``standardize``).
+        ``standardize``). By landmarks, of those alone; so is ``n_ties_``.
+    landmark_indices_ : ndarray of shape (n_landmarks,)
+        Numbers of the rows that were embedded, only by landmarks.
     scale_ : ndarray of shape (n_features,)
         What columns were divided by, only if ``standardize``: s = √(Σ(x − mean)²/(n − 1)), and 1 for constant ones.
     nbrs_ : NearestNeighbors
-        scikit-learn's search over the (distinct) training rows; only where it has one.
+        scikit-learn's search over the (distinct) training rows, or landmarks; only where it has one.
     n_features_in_ : int
         How many columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -142,6 +151,7 @@ class LocallyLinearEmbedding(LocalModel):
         "memory_limit": [Interval(Real, 0, None, closed="neither"), str, None],
         "progress": ["boolean", callable],
         "standardize": ["boolean"],
+        "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
     }
 
     def __init__(
@@ -164,6 +174,7 @@ class LocallyLinearEmbedding(LocalModel):
         memory_limit: int | str | None = None,
         progress: Any = False,
         standardize: bool = False,
+        n_landmarks: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.n_components = n_components
@@ -182,6 +193,7 @@ class LocallyLinearEmbedding(LocalModel):
         self.memory_limit = memory_limit
         self.progress = progress
         self.standardize = standardize
+        self.n_landmarks = n_landmarks
 
     # ------------------------------------------------------------------ fitting
 

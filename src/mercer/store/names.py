@@ -6,8 +6,10 @@ A name in a file is looked up here and nowhere else; nothing is ever imported by
 from mercer import kernels
 from mercer.certificates.gaps import GapCertificate, PartsCertificate
 from mercer.certificates.intervals import IntervalCertificate
+from mercer.certificates.placed import PlacedCertificate
 from mercer.certificates.residuals import Certificate
 from mercer.kernels.algebra import Product, Scaled, Sum
+from mercer.solvers.among import AmongLandmarks
 from mercer.solvers.dense import Dense
 from mercer.solvers.feature_side import Factored, FactoredKrylov
 from mercer.solvers.krylov import BlockKrylov
@@ -63,6 +65,7 @@ COLUMNS: dict[str, type] = {
 SOLVERS: dict[str, type] = {
     solver.__name__: solver
     for solver in (
+        AmongLandmarks,
         BlockKrylov,
         Dense,
         DenseBottom,
@@ -75,5 +78,6 @@ SOLVERS: dict[str, type] = {
     )
 }
 CERTIFICATES: dict[str, type] = {
-    proof.__name__: proof for proof in (Certificate, GapCertificate, IntervalCertificate, PartsCertificate)
+    proof.__name__: proof
+    for proof in (Certificate, GapCertificate, IntervalCertificate, PartsCertificate, PlacedCertificate)
 }

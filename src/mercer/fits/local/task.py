@@ -38,6 +38,7 @@ class LocalParameters(Protocol):
     eigen_solver: str
     tol: float
     max_iter: int
+    n_landmarks: int | None
 
     def _rng(self) -> np.random.Generator: ...
 
@@ -51,7 +52,7 @@ def asked_metric(model: LocalParameters) -> str | Kernel:
     return as_said(model.metric) if kind_of_items(model.metric) in ("texts", "tables") else model.metric
 
 
-def _space_of(model: LocalParameters, items: Items) -> Space:
+def space_of(model: LocalParameters, items: Items) -> Space:
     """Where the items have their distances."""
     if given_distances(model):
         return Distances(_checked_distances(items))
@@ -67,10 +68,14 @@ def _space_of(model: LocalParameters, items: Items) -> Space:
 
 def open_space(model: LocalParameters, items: Items, loaded: int = 0) -> tuple[Space, LocalProblem]:
     """The items where they have their distances, with the sizes of the work and what a small piece of it tells."""
-    problem = local_problem(model, (len(items), items.width), items.sparse, loaded)
-    space = _space_of(model, items)
-    probed = problem.n > LAPACK_ITEMS
-    fill = probe_fill(space, problem.neighbors, model._rng()) if probed else None
+    return probed(model, items, space_of(model, items), loaded)
+
+
+def probed(model: LocalParameters, items: Items, space: Space, loaded: int = 0) -> tuple[Space, LocalProblem]:
+    """The same for a space that is there already; of some of the items, if it has fewer."""
+    problem = local_problem(model, (space.n, items.width), items.sparse, loaded)
+    many = problem.n > LAPACK_ITEMS
+    fill = probe_fill(space, problem.neighbors, model._rng()) if many else None
     metric = asked_metric(model)
     cost = metric.cost(items) if isinstance(metric, Kernel) else problem.entry_cost
     return space, replace(problem, fill=fill, kept=space.nbytes, entry_cost=cost)
@@ -93,6 +98,7 @@ def local_problem(
         loaded=loaded,
         kept=0 if given_distances(model) else 8 * n * d,
         entry_cost=_entry_cost(model, d, is_sparse),
+        n_landmarks=None if model.n_landmarks is None else int(model.n_landmarks),
     )
 
 
@@ -120,6 +126,11 @@ def _refuse_sizes(model: LocalParameters, n: int, d: int) -> None:
         raise ValueError(f"Expected n_neighbors < n_samples, but n_samples = {n}, n_neighbors = {k}")
     if wanted >= n:
         raise ValueError(f"n_components={wanted} must be less than n_samples={n}.")
+    if model.n_landmarks is not None and model.n_landmarks <= max(k, wanted):
+        raise ValueError(
+            f"n_landmarks={model.n_landmarks} must be more than n_neighbors={k} and n_components={wanted}: rows are "
+            "placed between so many landmarks."
+        )
     if model.method == "hessian" and k <= wanted * (wanted + 3) // 2:
         raise ValueError(
             "for method='hessian', n_neighbors must be greater than [n_components * (n_components + 3) / 2]: "
