@@ -122,7 +122,7 @@ def squares_but_own(q: Array, screen: Array, out: Array) -> None:
 def own_at_least(q: Array, radius: Array, dtype: Any) -> Array:
     """What to add to ‖p‖² − 2qᵀp in this precision to get at most ‖q − p‖², for every p within the radius of q.
 
-    The sum of d + 1 products, each of rounded numbers, is off by at most (d + 8)u(2‖q‖‖p‖ + ‖p‖²) ≤ (d + 8)u(‖q‖ + ‖p‖)²,
+    The sum of d + 1 products of rounded numbers is off by at most (d + 8)u(2‖q‖‖p‖ + ‖p‖²) ≤ (d + 8)u(‖q‖ + ‖p‖)²,
     and ‖p‖ ≤ ‖q‖ + radius; what is too small to have digits comes on top.
     """
     squares, d = np.einsum("ij,ij->i", q, q), q.shape[1] + 8

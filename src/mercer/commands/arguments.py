@@ -77,6 +77,10 @@ def _number_or_rule(text: str) -> float | str:
         raise WrongUse(f'--gamma {text!r} is neither a number nor "median" or "cv".') from None
 
 
+def _whole_or_auto(text: str) -> int | str:
+    return text if text == "auto" else whole(text)
+
+
 def _yes_or_word(text: str) -> bool | str:
     return {"yes": True, "no": False}.get(text, text)
 
@@ -171,7 +175,13 @@ Landmarks = Annotated[
 Refine = Annotated[int | None, _parameter("--refine", "Exact passes after landmarks.", whole, kpca="refine")]
 Whiten = Annotated[bool, _parameter("--whiten", "Of pca: scores of variance one.", pca="whiten")]
 Neighbors = Annotated[
-    int | None, _parameter("--neighbors", "Of lle: how many describe a row; 5 if left out.", whole, lle="n_neighbors")
+    str | None,
+    _parameter(
+        "--neighbors",
+        'Of lle: how many describe a row; 5 if left out. "auto" finds a number.',
+        _whole_or_auto,
+        lle="n_neighbors",
+    ),
 ]
 Variant = Annotated[
     str | None, _parameter("--variant", "Of lle: standard (if left out), modified, hessian or ltsa.", lle="method")

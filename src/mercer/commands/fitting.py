@@ -133,6 +133,8 @@ def _report(model: Any, out: Path | None, scores_wanted: bool, saved: Path | Non
         shares = listed((f"{share:.1%}" for share in ratios), 10)
         say(f"explained variance: {ratios.sum():.1%} ({shares})")
     if isinstance(model, LocallyLinearEmbedding):
+        if hasattr(model, "n_neighbors_reason_"):
+            say(in_options(model.n_neighbors_reason_))
         say(f"reconstruction error: {model.reconstruction_error_:.3g}, the sum of the eigenvalues")
     say(in_options(f"certificate: {model.certificate_}"))
     if out is not None:

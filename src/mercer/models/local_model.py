@@ -13,11 +13,19 @@ from mercer.certificates.gaps import GapCertificate, PartsCertificate
 from mercer.certificates.placed import PlacedCertificate
 from mercer.errors import warn, warn_each
 from mercer.fits.door import open_items
+from mercer.fits.local.choosing import NeighborsFound, choose_neighbors
 from mercer.fits.local.embedding import Places, Recipe, find_embedding
 from mercer.fits.local.landmarks import ChosenItems, choose_landmarks, place_rows
 from mercer.fits.local.neighborhoods import Graph, Neighborhoods, find_neighborhoods, look_at_graph
 from mercer.fits.local.placing import Placement, place
-from mercer.fits.local.task import asked_metric, given_distances, local_problem, open_space, refuse_negative_distances
+from mercer.fits.local.task import (
+    asked_metric,
+    finds_neighbors,
+    given_distances,
+    local_problem,
+    open_space,
+    refuse_negative_distances,
+)
 from mercer.fits.scale import in_units, refuse_matrix, standardized
 from mercer.fits.training import Training
 from mercer.kernels.base import Kernel, kind_of_items
@@ -50,6 +58,7 @@ class _Opened:
     plan: Plan
     space: Space | None  # where all rows have their distances; None: landmarks are chosen first
     dtype: Any  # of the answer
+    search: NeighborsFound | None = None  # for a number of neighbours
 
 
 class LocalModel(Model):
@@ -62,6 +71,8 @@ class LocalModel(Model):
     part_labels_: Array
     n_parts_: int
     n_ties_: int
+    n_neighbors_: int
+    n_neighbors_reason_: str
     landmark_indices_: Array
     scale_: Array
     n_features_in_: int
@@ -81,9 +92,10 @@ class LocalModel(Model):
         limits, rng = self._limits(), self._rng()
         with working(self.progress, _STAGES, "neighbourhoods", threads=limits.threads) as on_pass:
             opened = self._open(X)
-            chosen = (
-                choose_landmarks(self, opened.training.items, opened.plan, limits) if opened.space is None else None
-            )
+            chosen = None
+            if opened.space is None:
+                rows, k = opened.training.items, opened.problem.neighbors
+                chosen = choose_landmarks(self, rows, k, opened.plan, limits)
             work = chosen or opened
             space, problem, plan = work.space, work.problem, work.plan
             assert space is not None and isinstance(plan.solver, BottomSolver)
@@ -93,8 +105,7 @@ class LocalModel(Model):
             if hoods.n_distinct == 1 and self.eigen_solver == "arpack":
                 raise ValueError(_SINGULAR.format(hoods.note))
             graph = look_at_graph(hoods, self.method, self.on_disconnected)
-            recipe = Recipe(self.method, problem.k, self.reg, self.modified_tol, problem.tol)
-            found = find_embedding(hoods, graph, recipe, plan.solver, rng, limits.threads, on_pass)
+            found = find_embedding(hoods, graph, self._recipe(problem), plan.solver, rng, limits.threads, on_pass)
             embedding, labels = hoods.all_rows(found.coordinates), hoods.all_rows(graph.labels)
             places = Places(embedding, labels, found.error, found.certificate, found.warnings)
             if chosen:
@@ -123,12 +134,20 @@ class LocalModel(Model):
         plan = choose_local_plan(problem, limits) if unseen else None  # may refuse before anything is read
         if self.standardize:
             training = standardized(training, getattr(self, "feature_names_in_", None), limits.threads)
+        search = None
+        if finds_neighbors(self):
+            search = choose_neighbors(self, training.items, self._recipe(problem), limits)
+            problem = replace(problem, neighbors=search.k)
+            plan = plan and choose_local_plan(problem, limits)
         if plan is None or not plan.approximate:
-            space, problem = open_space(self, training.in_memory().items, loaded)
+            space, problem = open_space(self, training.in_memory().items, problem.neighbors, loaded)
             plan = choose_local_plan(problem, limits)
             if not plan.approximate:
-                return _Opened(items, training, problem, plan, space, dtype)
-        return _Opened(items, training, problem, plan, None, dtype)
+                return _Opened(items, training, problem, plan, space, dtype, search)
+        return _Opened(items, training, problem, plan, None, dtype, search)
+
+    def _recipe(self, problem: LocalProblem) -> Recipe:
+        return Recipe(self.method, problem.k, self.reg, self.modified_tol, problem.tol)
 
     def _keep(
         self,
@@ -141,8 +160,11 @@ class LocalModel(Model):
         """All fitted names, in one place."""
         dtype, training = opened.dtype, opened.training
         about_rows = [opened.plan.notice, *training.notes, *graph.notes, *self._about_units(hoods.space)]
-        for name in ("scale_", "landmark_indices_"):
+        for name in ("scale_", "landmark_indices_", "n_neighbors_reason_"):
             self.__dict__.pop(name, None)
+        self.n_neighbors_ = hoods.indices.shape[1]
+        if opened.search is not None:
+            self.n_neighbors_reason_ = opened.search.reason
         if training.scale is not None:
             self.scale_ = training.scale.astype(dtype)
         if chosen is not None:

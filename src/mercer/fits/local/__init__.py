@@ -1,10 +1,12 @@
 """Fits of neighbourhoods: coordinates that neighbours agree on.
 
-`task` says what is asked for, `neighborhoods` finds who is near whom, `embedding` turns that into coordinates with a
-certificate. `placing` finds the places of new items, `landmarks` those of all rows between some that were embedded. The
-graph is looked at before it is embedded, and what is wrong with it is said.
+`task` says what is asked for, `choosing` how many neighbours where nobody did, `neighborhoods` finds who is near whom,
+`embedding` turns that into coordinates with a certificate. `placing` finds the places of new items, `landmarks` those
+of all rows between some that were embedded. The graph is looked at before it is embedded, and what is wrong with it is
+said.
 """
 
+from mercer.fits.local.choosing import NeighborsFound, choose_neighbors
 from mercer.fits.local.embedding import Embedding, Places, Recipe, embed, find_embedding
 from mercer.fits.local.landmarks import choose_landmarks, place_rows, well_spread
 from mercer.fits.local.neighborhoods import Graph, Neighborhoods, find_neighborhoods, look_at_graph
@@ -15,10 +17,12 @@ __all__ = [
     "Embedding",
     "Graph",
     "Neighborhoods",
+    "NeighborsFound",
     "Placement",
     "Places",
     "Recipe",
     "choose_landmarks",
+    "choose_neighbors",
     "embed",
     "find_embedding",
     "find_neighborhoods",

@@ -39,16 +39,16 @@ class ChosenItems:
     plan: Plan
 
 
-def choose_landmarks(model: LocalParameters, items: Items, plan: Plan, limits: Limits) -> ChosenItems:
+def choose_landmarks(model: LocalParameters, items: Items, neighbors: int, plan: Plan, limits: Limits) -> ChosenItems:
     """As many as the plan says; fewer where their factor fills in more than it foretold, and nobody said how many."""
     solver, rng = plan.solver, model._rng()
     assert isinstance(solver, AmongLandmarks)
     some = np.sort(rng.choice(len(items), size=solver.sample, replace=False))
-    pool = _space_of_some(model, items, some)
+    pool = space_of_some(model, items, some)
     order, count = well_spread(pool, solver.count, rng, limits.threads), solver.count
     while True:
         chosen = np.sort(order[:count])
-        space, problem = probed(model, items, pool.take(chosen))
+        space, problem = probed(model, items, pool.take(chosen), neighbors)
         problem = replace(problem, n_landmarks=None)
         try:
             inner = exact_local_plan(problem, limits)
@@ -63,7 +63,8 @@ def choose_landmarks(model: LocalParameters, items: Items, plan: Plan, limits: L
         return ChosenItems(space, some[chosen], problem, settled)
 
 
-def _space_of_some(model: LocalParameters, items: Items, some: Array) -> Space:
+def space_of_some(model: LocalParameters, items: Items, some: Array) -> Space:
+    """Where these items have their distances; they are read from a file in one sweep."""
     if given_distances(model):
         return space_of(model, items).take(some)  # a matrix of all is there anyhow
     kept = np.zeros(len(items), dtype=bool)

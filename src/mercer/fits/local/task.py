@@ -24,6 +24,7 @@ from mercer.spaces.points import Points, SparsePoints
 from mercer.squares import SOME
 
 _TOL = 1e-6
+_USUAL_NEIGHBORS = 12  # of a plan, where they are to be found
 _SPARSE_COST = 30.0  # nominal nanoseconds of a product of two sparse rows
 
 
@@ -31,7 +32,7 @@ class LocalParameters(Protocol):
     """What a fit asks of its model: parameters by their names, and where chance comes from."""
 
     n_components: int
-    n_neighbors: int
+    n_neighbors: int | str
     metric: str | Kernel
     method: str
     neighbors_algorithm: str
@@ -66,14 +67,18 @@ def space_of(model: LocalParameters, items: Items) -> Space:
     return Points.of(rows, unit=metric == "cosine", way=way)
 
 
-def open_space(model: LocalParameters, items: Items, loaded: int = 0) -> tuple[Space, LocalProblem]:
+def open_space(
+    model: LocalParameters, items: Items, neighbors: int | None = None, loaded: int = 0
+) -> tuple[Space, LocalProblem]:
     """The items where they have their distances, with the sizes of the work and what a small piece of it tells."""
-    return probed(model, items, space_of(model, items), loaded)
+    return probed(model, items, space_of(model, items), neighbors, loaded)
 
 
-def probed(model: LocalParameters, items: Items, space: Space, loaded: int = 0) -> tuple[Space, LocalProblem]:
+def probed(
+    model: LocalParameters, items: Items, space: Space, neighbors: int | None = None, loaded: int = 0
+) -> tuple[Space, LocalProblem]:
     """The same for a space that is there already; of some of the items, if it has fewer."""
-    problem = local_problem(model, (space.n, items.width), items.sparse, loaded)
+    problem = local_problem(model, (space.n, items.width), items.sparse, loaded, neighbors)
     many = problem.n > LAPACK_ITEMS
     fill = probe_fill(space, problem.neighbors, model._rng()) if many else None
     metric = asked_metric(model)
@@ -81,17 +86,36 @@ def probed(model: LocalParameters, items: Items, space: Space, loaded: int = 0) 
     return space, replace(problem, fill=fill, kept=space.nbytes, entry_cost=cost)
 
 
+def finds_neighbors(model: LocalParameters) -> bool:
+    """Whether the number of neighbours is to be found."""
+    return isinstance(model.n_neighbors, str)
+
+
+def least_neighbors(model: LocalParameters) -> int:
+    """With fewer, the method has nothing to go by."""
+    wanted = int(model.n_components)
+    return {"hessian": wanted * (wanted + 3) // 2 + 1, "modified": wanted, "ltsa": wanted + 2}.get(model.method, 1)
+
+
 def local_problem(
-    model: LocalParameters, shape: tuple[int, int], is_sparse: bool = False, loaded: int = 0
+    model: LocalParameters,
+    shape: tuple[int, int],
+    is_sparse: bool = False,
+    loaded: int = 0,
+    neighbors: int | None = None,
 ) -> LocalProblem:
-    """The sizes on which a plan is based; of rows that need not exist yet."""
+    """The sizes on which a plan is based; of rows, and a number of neighbours, that need not be there yet."""
     n, d = shape
-    _refuse_sizes(model, n, d)
+    if finds_neighbors(model):
+        neighbors = neighbors or max(min(_USUAL_NEIGHBORS, n - 1), least_neighbors(model))
+    else:
+        neighbors = int(model.n_neighbors)
+    _refuse_sizes(model, n, d, neighbors)
     return LocalProblem(
         n=n,
         d=d,
         k=int(model.n_components),
-        neighbors=int(model.n_neighbors),
+        neighbors=neighbors,
         eigen_solver=model.eigen_solver,
         tol=_tolerance(model),
         max_passes=model.max_iter,
@@ -115,9 +139,9 @@ def _tolerance(model: LocalParameters) -> float:
     return float(model.tol or _TOL)
 
 
-def _refuse_sizes(model: LocalParameters, n: int, d: int) -> None:
+def _refuse_sizes(model: LocalParameters, n: int, d: int, k: int) -> None:
     """What cannot be, with scikit-learn's words where it has them."""
-    k, wanted = int(model.n_neighbors), int(model.n_components)
+    wanted = int(model.n_components)
     if model.metric in ("euclidean", "cosine") and wanted > d:
         raise ValueError(
             f"output dimension must be less than or equal to input dimension: n_components={wanted}, n_features={d}"

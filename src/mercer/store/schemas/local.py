@@ -28,6 +28,8 @@ _FITTED = (
     count("n_ties"),
     scales("scale", "d", optional=True),
     integers("landmark_indices", "m", optional=True, below="N"),
+    count("n_neighbors", "q", optional=True),  # older files do not say it
+    word("n_neighbors_reason", optional=True),
 )
 _FACTS = (
     *_FITTED,
@@ -91,6 +93,7 @@ def _give(model: LocallyLinearEmbedding, found: Facts) -> None:
     if rows is not None and len(rows.shape) == 2 and rows.shape[1] != columns:
         raise Unusable(f"its rows have {rows.shape[1]:,} columns, and n_features_in is {columns:,}")
     set_fitted(model, found, [fact.name for fact in _FITTED])
+    model.n_neighbors_ = found["neighbors"].shape[1]
     model._dtype, model._apart = np.dtype(found["dtype"]).type, found["apart"]
     model._hoods = Neighborhoods(
         space,
