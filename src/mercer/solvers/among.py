@@ -22,7 +22,7 @@ class AmongLandmarks(BottomSolver):
 
     @property
     def words(self) -> str:
-        return f"{self.inner.words} for {counted(self.count, 'landmark')}, all other rows placed between them"
+        return f"{self.inner.words} for {counted(self.count, 'landmark')} (all other rows are placed between them)"
 
     def for_items(self, n: int) -> BottomSolver:
         return self.inner.for_items(n)

@@ -4,7 +4,8 @@ Too few, and the graph falls apart or the weights leave coordinates open; too ma
 the next turn of the sheet. Either shows in the embedding: rows come together that were apart (trustworthiness falls) or
 are torn apart that were together (continuity falls; Venna and Kaski 2001). So
 
-1. up to 1,000 rows, drawn by lot, stand for all (as unevenly spread as those are), each distinct one once;
+1. up to 1,000 rows (no more than landmarks, if there are to be some), drawn by lot, stand for all (as unevenly spread
+   as those are), each distinct one once;
 2. each of some numbers k from 4 to 40 that the method allows is tried: who is near whom, whether that hangs together,
    and the embedding of the largest part;
 3. of those whose graph has the fewest parts, the smallest k counts whose mean of trustworthiness and continuity, by
@@ -64,7 +65,8 @@ class NeighborsFound:
 def choose_neighbors(model: LocalParameters, items: Items, recipe: Recipe, limits: Limits) -> NeighborsFound:
     """By the rule above."""
     rng, least = model._rng(), least_neighbors(model)
-    some = np.sort(rng.choice(len(items), size=min(len(items), _ROWS), replace=False))
+    most = min(len(items), _ROWS, model.n_landmarks or _ROWS)  # landmarks are as far apart as so many rows
+    some = np.sort(rng.choice(len(items), size=most, replace=False))
     space = _distinct(space_of_some(model, items, some))
     ladder = {max(least, _LADDER[0]), *_LADDER}
     tried = tuple(sorted(k for k in ladder if least <= k <= (space.n - 1) // 4))
