@@ -69,10 +69,10 @@ def choose_neighbors(model: LocalParameters, items: Items, recipe: Recipe, limit
     some = np.sort(rng.choice(len(items), size=most, replace=False))
     space = _distinct(space_of_some(model, items, some))
     ladder = {max(least, _LADDER[0]), *_LADDER}
-    tried = tuple(sorted(k for k in ladder if least <= k <= (space.n - 1) // 4))
-    if not tried or space.n <= 3 * _JUDGED:
+    order = space.nearest(space.n - 1, limits.threads) if space.n > 3 * _JUDGED else None
+    tried = tuple(sorted(k for k in ladder if least <= k <= (space.n - 1) // 4 and _tells_apart(order, k)))
+    if order is None or not tried:
         return NeighborsFound(max(least, min(5, len(items) - 1)), (), (), (), space.n)
-    order = space.nearest(space.n - 1, limits.threads)
     ranks = _ranks(order.indices)
     found = [_tried(space, order, ranks, k, recipe, rng, limits) for k in tried]
     parts, scores = (tuple(column) for column in zip(*found, strict=True))
@@ -87,6 +87,11 @@ def _distinct(space: Space) -> Space:
     """Every item once: neighbourhoods of copies say nothing."""
     first = np.unique(space.groups(), return_index=True)[1]
     return space if len(first) == space.n else space.take(np.sort(first))
+
+
+def _tells_apart(order: Neighbors | None, k: int) -> bool:
+    """Whether every item has a neighbour among k at some distance: a kernel may not tell all distinct ones apart."""
+    return order is not None and bool(order.distances[:, k - 1].all())
 
 
 def _tried(
