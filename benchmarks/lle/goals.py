@@ -13,9 +13,9 @@ class Goal:
 
     def row(self, results):
         name = next((name for name in results if name.startswith(self.case)), None)
-        if name is None or "failed" in results[name]["mercer"]:
+        ours = ours_of(results[name]) if name is not None else {"failed": "not measured"}
+        if name is None or "failed" in ours:
             return []
-        ours = results[name]["mercer"]
         if self.memory:
             return [f"| {name} | under {self.least} GB | {ours['peak'] / 1e9:.2f} GB | |"]
         theirs = [min(each["times"]) for each in peers_named("scikit-learn", results[name])]
@@ -32,8 +32,14 @@ GOALS = [
     Goal("transform of 10,000, swiss roll", 10),
     Goal("transform of 10,000, digits", 10),
     Goal("fit, swiss roll 100,000 × 3, standard", 1.5, memory=True),
+    Goal("fit in 2GB, swiss roll 500,000 × 3, standard", 2, memory=True),
 ]
 WORST = 1e-3  # of the gap: our residuals are to be smaller
+
+
+def ours_of(systems):
+    """The first line of a case."""
+    return next(iter(systems.values()))
 
 
 def peers_named(name, systems):
@@ -49,7 +55,7 @@ def goals(results):
         "|---|---|---|---|",
         *(row for goal in GOALS for row in goal.row(results)),
     ]
-    fits = [systems["mercer"] for name, systems in results.items() if name.startswith("fit")]
+    fits = [ours_of(systems) for name, systems in results.items() if name.startswith("fit,")]
     known = [ours["residual"] for ours in fits if ours.get("residual") is not None]
     if known:
         lines.append(f"| residual of all our fits | {WORST:.0e} of the gap | {max(known):.0e} at worst | |")

@@ -71,7 +71,9 @@ def main(number, scale, folder):
     judged = {}
     for path in Path(folder).glob("*.npz"):
         found = np.load(path)
-        if case.job == "fit":
+        if case.job == "landmarks":  # no eigenvectors of the matrix of all rows
+            exact = {"residual": ""}
+        elif case.job == "fit":
             exact = {"residual": worst_residual(*by(true_method(path.stem, case.method)), found["placed"])}
         else:
             exact = {"residual": misplaced(case, X, new, found)}

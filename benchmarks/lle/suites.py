@@ -25,7 +25,9 @@ MEANING = (
     "scikit-learn has n_jobs=-1; its auto is arpack below 9 components and else dense. Its hessian is judged by the "
     "matrix of ltsa, as its full QR factorisation takes in all that is not tangent, which is ltsa. tapkee has neither "
     "modified LLE nor `transform`, and is told check_connectivity=False, or it doubles the neighbours until the graph "
-    f"hangs together. A process is stopped after {LIMITS}; a peer that is not installed, fails or takes longer says so "
+    "hangs together. *fit in 2GB* has fewer bytes than an embedding of all rows takes: mercer embeds 20 000 landmarks "
+    "and places all other rows; beside it, scikit-learn on 20 000 rows drawn by lot, which then transforms all. "
+    f"A process is stopped after {LIMITS}; a peer that is not installed, fails or takes longer says so "
     "in its line."
 )
 

@@ -2,7 +2,12 @@
 
 from functools import partial
 
+import numpy as np
+
+from benchmarks.lle.cases import LIMIT, SAMPLE
+
 SAME_AS = {"scikit-learn": {"hessian": "ltsa"}}  # whose method is really another one
+SAMPLED = 20_000  # rows
 IN_TAPKEE = {"standard": "lle", "hessian": "hlle", "ltsa": "ltsa"}
 
 
@@ -34,8 +39,21 @@ def scikit_learn(solver, **options):
     return LocallyLinearEmbedding(eigen_solver=solver, n_jobs=-1, random_state=0, **options)
 
 
+class BySample:
+    """scikit-learn on rows that were drawn by lot, which then places all rows: what its users do by hand."""
+
+    def __init__(self, **options):
+        self.model = scikit_learn("auto", **options)
+
+    def fit(self, X):
+        some = np.random.default_rng(0).choice(len(X), min(SAMPLED, len(X)), replace=False)
+        self.embedding_ = self.model.fit(X[some]).transform(X)
+
+
 SYSTEMS = {
     "mercer": ours,
+    f"mercer in {LIMIT}": partial(ours, memory_limit=LIMIT),
+    SAMPLE: BySample,
     **{f"scikit-learn {solver}": partial(scikit_learn, solver) for solver in ("auto", "arpack", "dense")},
     "tapkee": Tapkee,
 }

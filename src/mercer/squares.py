@@ -34,6 +34,7 @@ __all__ = [
     "multiply",
     "nearby_power_of_two",
     "own_at_least",
+    "screen_of",
     "squares_but_own",
 ]
 
@@ -104,16 +105,25 @@ def from_products(products: Array, of_rows: Array, of_columns: Array, times: flo
     products += times * of_columns
 
 
-def squares_but_own(q: Array, columns: Array, squares: Array, out: Array) -> None:
+def screen_of(P: Array, dtype: Any) -> Array:
+    """The rows p as columns with ‖p‖² below them ((d + 1)×n, in this precision), for `squares_but_own`."""
+    columns = np.empty((P.shape[1] + 1, len(P)), dtype=dtype)
+    columns[:-1], columns[-1] = P.T, np.einsum("ij,ij->i", P, P)
+    return columns
+
+
+def squares_but_own(q: Array, screen: Array, out: Array) -> None:
     """‖p‖² − 2qᵀp, which is ‖q − p‖² but for ‖q‖²: all it takes to compare the columns p, in their precision."""
-    np.matmul((-2 * q).astype(columns.dtype), columns, out=out)
-    out += squares
+    left = np.ones((len(q), len(screen)), dtype=screen.dtype)
+    np.multiply(q, -2, out=left[:, :-1], casting="same_kind")
+    np.matmul(left, screen, out=out)
 
 
 def own_at_least(q: Array, radius: Array, dtype: Any) -> Array:
     """What to add to ‖p‖² − 2qᵀp in this precision to get at most ‖q − p‖², for every p within the radius of q.
 
-    Its rounding is at most (d + 8)u(‖q‖ + ‖p‖)², and ‖p‖ ≤ ‖q‖ + radius; what is too small to have digits comes on top.
+    The sum of d + 1 products of rounded numbers is off by at most (d + 8)u(2‖q‖‖p‖ + ‖p‖²) ≤ (d + 8)u(‖q‖ + ‖p‖)²,
+    and ‖p‖ ≤ ‖q‖ + radius; what is too small to have digits comes on top.
     """
     squares, d = np.einsum("ij,ij->i", q, q), q.shape[1] + 8
     rounding = d * np.finfo(dtype).eps / 2 * (2 * np.sqrt(squares) + radius) ** 2

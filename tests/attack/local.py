@@ -132,3 +132,11 @@ def lle_sparse_factor(rng):
     """More rows than LAPACK takes whole: factors, probes and counted pivots."""
     name = str(rng.choice(["sheet", "cloud", "grid", "circle"]))
     return lle(rng, SHAPES[name](rng, int(rng.integers(301, 313))), name)
+
+
+@family(30, "LocallyLinearEmbedding")
+def lle_landmarks(rng):
+    """Some rows are embedded, and what is said of them is true of their own matrix."""
+    name = str(rng.choice(list(SHAPES)))
+    n = int(rng.integers(40, 90))
+    return lle(rng, SHAPES[name](rng, n), f"{name}, landmarks", n_landmarks=int(rng.integers(25, 36)))

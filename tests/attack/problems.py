@@ -83,8 +83,8 @@ def compare(problem, model, certificate, verdict, said):
             return
         captured = None if problem.captured is None else problem.captured(model)
         judge_landmarks(truth, certificate, model.eigenvalues_, captured, verdict)
-    elif kind in ("GapCertificate", "PartsCertificate"):
-        compare_embedding(truth, model, certificate, verdict)
+    elif kind in ("GapCertificate", "PartsCertificate", "PlacedCertificate"):
+        compare_embedding(truth, model, getattr(certificate, "landmarks", certificate), verdict)
         return
     else:
         values, vectors = reported(model)
@@ -97,8 +97,11 @@ def compare(problem, model, certificate, verdict, said):
 
 def compare_embedding(truths, model, certificate, verdict):
     """Part by part; coordinates are looked at where there is one, of rows that are all different."""
+    embedding, chosen = model.embedding_, getattr(model, "landmark_indices_", None)
+    if chosen is not None:  # of which alone there are eigenvectors
+        embedding = embedding[chosen] * np.sqrt(len(embedding) / len(chosen))
     for truth, part in zip(truths, getattr(certificate, "parts", [certificate]), strict=True):
-        vectors = model.embedding_ if len(model.embedding_) == len(truth.vectors) else None
+        vectors = embedding if len(embedding) == len(truth.vectors) else None
         judge(truth, Claims.of_gaps(part, truth.exponent), vectors, verdict)
 
 

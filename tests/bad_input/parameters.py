@@ -281,6 +281,8 @@ HOODS = [
     ],
     *refused_parameter("reg", [10**400, -1, np.nan, np.inf, "a", None, True], models=LOCAL),
     *refused_parameter("method", ["mlle", None, 1], models=LOCAL),
+    *refused_parameter("n_landmarks", [0, -1, 2.5, "all", True, [20], np.nan], models=LOCAL),
+    *refused_parameter("n_landmarks", [1, 8], "n_landmarks=. must be more than n_neighbors=8", LOCAL),
     refused(
         "a metric that overflows",
         fit("LocallyLinearEmbedding", metric=kernels.Polynomial(degree=900)),

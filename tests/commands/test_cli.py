@@ -396,7 +396,7 @@ def test_few_columns_have_few_components_unless_more_are_asked_for(table):
     ("arguments", "words"),
     [
         (["--method", "pca", "--kernel", "rbf"], "--kernel is not for --method pca, but for kpca."),
-        (["--method", "pca", "--landmarks", 50], "--landmarks is not for --method pca, but for kpca."),
+        (["--method", "pca", "--landmarks", 50], "--landmarks is not for --method pca, but for kpca, lle."),
         (["--whiten"], "--whiten is not for --method kpca, but for pca, ppca."),
         (["--method", "tsne"], "--method tsne: there is no such method; known are kpca, pca, ppca, lle."),
         (["--method", "pca", "--solver", "landmark"], "--solver must be one of"),
@@ -513,7 +513,7 @@ def test_what_goes_wrong_with_lle_is_one_sentence_and_an_exit_code(two_lumps, ar
 
 
 def test_plan_knows_lle():
-    done = run("plan", "--method", "lle", "--rows", "1e5", "--rows", "1e8", "--features", 3, "--neighbors", 12)
+    done = run("plan", "--method", "lle", "--rows", "1e5", "--rows", "1e11", "--features", 3, "--neighbors", 12)
     assert (
         done.returncode == 0 and "inverse iteration by a sparse factor" in done.stdout and "not possible" in done.stdout
     )

@@ -185,7 +185,7 @@ def test_a_mean_in_single_precision_would_move_the_scores(tmp_path):
 
 
 LLE = [{}, {"metric": "cosine"}, {"standardize": True}, {"n_neighbors": 25, "method": "ltsa"}, {"reg": 1e-6}]
-LLE += [{"n_neighbors": 3, "on_disconnected": "separate"}, {"n_neighbors": 1}]
+LLE += [{"n_neighbors": 3, "on_disconnected": "separate"}, {"n_neighbors": 1}, {"n_landmarks": 40}]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -34,6 +34,7 @@ FITTED = [
     LocallyLinearEmbedding(),
     LocallyLinearEmbedding(n_components=1, metric="cosine", on_disconnected="separate"),
     LocallyLinearEmbedding(metric=RBF(), n_neighbors=8),
+    LocallyLinearEmbedding(n_neighbors=8, n_landmarks=20),
 ]
 PLAIN = (type(None), str, int, float, np.generic, type)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from numpy.testing import assert_allclose
 from scipy.spatial import cKDTree
 
-from mercer.spaces.nearest import by_tiles, by_tree, smallest
+from mercer.spaces.nearest import by_tiles, by_tree, smallest, within_reach
 from mercer.spaces.points import Points
 from support import naive
 from support.local import cloud
@@ -84,3 +84,28 @@ def test_a_tournament_finds_the_smallest(seed):
     expected = np.sort(D, axis=1)[:, :k]
     assert np.array_equal(np.sort(np.take_along_axis(D, near, 1), axis=1), expected)
     assert np.array_equal(largest, expected[:, -1])
+
+
+@given(seeds)
+def test_candidates_are_all_entries_within_reach_or_the_smallest_of_many_equals(seed):
+    rng = np.random.default_rng(seed)
+    n, k, values = int(rng.integers(20, 700)), int(rng.integers(1, 8)), int(rng.choice([3, 30, 10**6]))
+    D = rng.integers(0, values, size=(6, n)).astype(float)
+    near, there, reach = within_reach(D.copy(), k)
+    for row, columns, counted, edge in zip(D, near, there, reach, strict=True):
+        chosen = columns[counted]
+        left_out = np.delete(row, chosen)
+        assert len(set(chosen)) == len(chosen) >= k and row[chosen].max() <= edge
+        assert np.array_equal(np.sort(row[chosen])[:k], np.sort(row)[:k])
+        assert left_out.min(initial=np.inf) >= edge
+
+
+def test_rows_of_many_equals_among_others_have_their_nearest():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(600, 20)), np.zeros((400, 20)), rng.integers(0, 2, size=(600, 20))])
+    D = naive.exact_distances(X).astype(float)
+    found = by_tiles(X, 7, X, np.arange(len(X)), 1)
+    np.fill_diagonal(D, np.inf)
+    assert_allclose(found.distances, np.sort(D, axis=1)[:, :7], atol=1e-12)
+    assert_allclose(np.take_along_axis(D, found.indices, 1), found.distances, atol=1e-12)
+    assert all(len(set(row)) == 7 for row in found.indices)

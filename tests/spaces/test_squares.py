@@ -15,6 +15,7 @@ from mercer.squares import (
     medians,
     multiply,
     own_at_least,
+    screen_of,
     squares_but_own,
 )
 from mercer.sums import LESS_SHORT, LONG, chain
@@ -78,7 +79,7 @@ def test_what_single_precision_compares_never_proves_too_much(X):
     true = np.array(exact(P, P), dtype=float)
     for dtype in (np.float32, np.float64):
         out = np.empty((len(P), len(P)), dtype=dtype)
-        squares_but_own(P, np.array(P.T, dtype=dtype), np.einsum("ij,ij->i", P, P).astype(dtype), out)
+        squares_but_own(P, screen_of(P, dtype), out)
         least = out + own_at_least(P, np.sqrt(true.max(axis=1)), dtype)[:, None]
         assert (least <= true).all()
         assert (least >= true - 1e4 * np.finfo(dtype).eps * np.square(P).sum(axis=1).max()).all()  # and says something

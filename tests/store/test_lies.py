@@ -23,6 +23,8 @@ ALL_THE_SAME = {
     "scales of zero": ("pca, standardize", "scale", 0.0, "divided by"),
     "scales below zero": ("kernel, standardize", "scale", -1.0, "divided by"),
     "copies of one item": ("lle, copies", "copies", 0, "that are not theirs"),
+    "landmarks that are one row": ("lle, landmarks", "landmark_indices", 0, "not in order"),
+    "a landmark that is no row": ("lle, landmarks", "landmark_indices", 99, "beyond the 60 there are"),
     "parts that are not apart": ("lle, one part each", "neighbors", 0, "not apart"),
     "a column that is not there": ("lle, sparse", "filled_columns", 4, "beyond the 4 there are"),
 }

@@ -83,6 +83,10 @@ MODELS = {
     "tables": kept(KernelPCA(2, kernel=TableKernel(ALL_COLUMNS)), tables(40, 1), tables(9, 2)),
     "tables, guessed": kept(KernelPCA(2, kernel="table"), tables(40, 1), tables(9, 2)),
     "lle": kept(LocallyLinearEmbedding(n_neighbors=8)),
+    "lle, landmarks": kept(LocallyLinearEmbedding(n_neighbors=8, n_landmarks=25)),
+    "lle, landmarks of parts": kept(
+        LocallyLinearEmbedding(n_neighbors=4, n_landmarks=30, on_disconnected="separate"), GROUPS
+    ),
     "lle, one part each": kept(LocallyLinearEmbedding(n_neighbors=8, on_disconnected="separate"), GROUPS),
     "lle, copies": kept(LocallyLinearEmbedding(n_neighbors=4, n_components=1), COPIES),
     "lle, cosine": kept(LocallyLinearEmbedding(n_neighbors=8, metric="cosine")),

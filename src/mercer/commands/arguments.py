@@ -77,6 +77,10 @@ def _number_or_rule(text: str) -> float | str:
         raise WrongUse(f'--gamma {text!r} is neither a number nor "median" or "cv".') from None
 
 
+def _whole_or_auto(text: str) -> int | str:
+    return text if text == "auto" else whole(text)
+
+
 def _yes_or_word(text: str) -> bool | str:
     return {"yes": True, "no": False}.get(text, text)
 
@@ -169,14 +173,26 @@ Degree = Annotated[float | None, _parameter("--degree", "Of poly; 3 if left out.
 Coef0 = Annotated[float | None, _parameter("--coef0", "Of poly and sigmoid; 1 if left out.", _number, kpca="coef0")]
 Landmarks = Annotated[
     int | None,
-    _parameter("--landmarks", "How many landmarks; implies --solver landmark.", whole, kpca="n_landmarks"),
+    _parameter(
+        "--landmarks",
+        "How many landmarks; of kpca implies --solver landmark.",
+        whole,
+        kpca="n_landmarks",
+        lle="n_landmarks",
+    ),
 ]
 Refine = Annotated[int | None, _parameter("--refine", "Exact passes after landmarks.", whole, kpca="refine")]
 Whiten = Annotated[
     bool, _parameter("--whiten", "Of pca and ppca: scores of variance one.", pca="whiten", ppca="whiten")
 ]
 Neighbors = Annotated[
-    int | None, _parameter("--neighbors", "Of lle: how many describe a row; 5 if left out.", whole, lle="n_neighbors")
+    str | None,
+    _parameter(
+        "--neighbors",
+        'Of lle: how many describe a row; 5 if left out. "auto" finds a number.',
+        _whole_or_auto,
+        lle="n_neighbors",
+    ),
 ]
 Variant = Annotated[
     str | None, _parameter("--variant", "Of lle: standard (if left out), modified, hessian or ltsa.", lle="method")

@@ -128,6 +128,8 @@ def _report(model: Any, out: Path | None, scores_wanted: bool, saved: Path | Non
         shares = listed((f"{share:.1%}" for share in ratios), 10)
         say(f"explained variance: {ratios.sum():.1%} ({shares})")
     if isinstance(model, LocallyLinearEmbedding):
+        if hasattr(model, "n_neighbors_reason_"):
+            say(in_options(model.n_neighbors_reason_))
         say(f"reconstruction error: {model.reconstruction_error_:.3g}, the sum of the eigenvalues")
     say(in_options(f"certificate: {model.certificate_}"))
     if out is not None:
@@ -139,7 +141,7 @@ def _report(model: Any, out: Path | None, scores_wanted: bool, saved: Path | Non
 
 
 def _doubt(model: Any) -> NotVerified | None:
-    as_planned = model.plan_.approximate and model.kernel_.psd
+    as_planned = model.plan_.approximate and hasattr(model, "kernel_") and model.kernel_.psd
     if model.certificate_.converged or as_planned:
         return None
     return NotVerified("The answer is there, but it is not proven to be what was asked for; see above.")

@@ -101,10 +101,10 @@ class NeighborhoodDisplay(Display):
         graph = f"{counted(model.n_parts_, 'part')}, {hoods.indices.shape[1]} neighbours each"
         values = {
             "distances": hoods.distances,
-            "y": None if y is None else hoods.of_items(np.asarray(y)),
+            "y": None if y is None else model._of_items(y),
         }
         return cls(
-            hoods.of_items(np.asarray(places)), hoods.indices, labels=labels, about=f"The graph has {graph}.", **values
+            model._of_items(places), hoods.indices, labels=labels, about=f"The graph has {graph}.", **values
         ).plot(**drawn)
 
     def plot(self, ax: Any = None, *, theme: str | None = None, size: Any = None, legend: bool = True) -> Self:

@@ -125,11 +125,14 @@ def _locally_linear(model: Any) -> Any:
         raise _no_object(
             f"of sparse rows, or with metric={model.metric!r}: it takes dense rows and Euclidean distances"
         )
+    if "landmark_indices_" in vars(model):
+        raise _no_object("by landmarks: its embedding has all rows, or none of those that were placed")
     if model._apart is not None:
         raise _no_object("of parts that were embedded one by one: it would mix them")
     if hoods.copies is not None:
         raise _no_object("of rows that are given more often than they have neighbours: it would take each for its own")
-    theirs = manifold.LocallyLinearEmbedding(**_parameters(model, manifold.LocallyLinearEmbedding))
+    known = _parameters(model, manifold.LocallyLinearEmbedding, n_neighbors=model.n_neighbors_)
+    theirs = manifold.LocallyLinearEmbedding(**known)
     theirs._n_features_out = model.embedding_.shape[1]
     return _set_names(theirs, model, ["embedding_", "reconstruction_error_", "nbrs_"])
 

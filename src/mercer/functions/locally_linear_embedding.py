@@ -22,7 +22,7 @@ _ITS_OWN += ["hessian_tol", "modified_tol", "random_state", "n_jobs"]  # paramet
 def locally_linear_embedding(
     X: Any,
     *,
-    n_neighbors: int,
+    n_neighbors: int | str,
     n_components: int,
     reg: float = 1e-3,
     eigen_solver: str = "auto",
@@ -43,7 +43,7 @@ def locally_linear_embedding(
     ----------
     X : {array-like, sparse matrix, NearestNeighbors}
         The rows, or a search that was fitted to them.
-    n_neighbors : int
+    n_neighbors : int or "auto"
         How many neighbours describe a row.
     n_components : int
         Number of coordinates.

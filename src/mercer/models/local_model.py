@@ -1,7 +1,7 @@
 """Locally linear embedding from the inside: from rows to fitted names, and from new rows to places."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,12 +10,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, single_or_double
 from mercer.certificates.gaps import GapCertificate, PartsCertificate
+from mercer.certificates.placed import PlacedCertificate
 from mercer.errors import warn, warn_each
 from mercer.fits.door import open_items
-from mercer.fits.local.embedding import Embedding, Recipe, find_embedding
+from mercer.fits.local.choosing import NeighborsFound, choose_neighbors
+from mercer.fits.local.embedding import Places, Recipe, find_embedding
+from mercer.fits.local.landmarks import ChosenItems, choose_landmarks, place_rows
 from mercer.fits.local.neighborhoods import Graph, Neighborhoods, find_neighborhoods, look_at_graph
 from mercer.fits.local.placing import Placement, place
-from mercer.fits.local.task import asked_metric, given_distances, local_problem, open_space, refuse_negative_distances
+from mercer.fits.local.task import (
+    asked_metric,
+    finds_neighbors,
+    given_distances,
+    local_problem,
+    open_space,
+    refuse_negative_distances,
+)
 from mercer.fits.scale import in_units, refuse_matrix, standardized
 from mercer.fits.training import Training
 from mercer.kernels.base import Kernel, kind_of_items
@@ -24,14 +34,14 @@ from mercer.models.base import Model, all_or_nothing, refuse_infinite
 from mercer.plans.local import LocalProblem, choose_local_plan
 from mercer.plans.pace import local_plan_ahead
 from mercer.plans.plan import Plan
-from mercer.progress import working
+from mercer.progress import saying, working
 from mercer.readings.columns import about_units
 from mercer.solvers.shift_invert import BottomSolver
 from mercer.sources.items import Items
 from mercer.spaces.base import Space
 from mercer.unpromised import fits
 
-_STAGES = 3  # of a fit: neighbours, neighbourhoods, eigenvectors
+_STAGES = 3  # of a fit: neighbours, neighbourhoods, eigenvectors; with landmarks, one more for all other rows
 _SINGULAR = (
     "Error in determining null-space with ARPACK. Error message: '{}'. Note that eigen_solver='arpack' can fail when "
     "the weight matrix is singular or otherwise ill-behaved; eigen_solver='auto' warns instead."
@@ -40,14 +50,15 @@ _SINGULAR = (
 
 @dataclass(frozen=True)
 class _Opened:
-    """What a fit goes on with, and what it leaves behind."""
+    """Rows, checked, and what will be done with them."""
 
-    items: Items
-    space: Space
+    items: Items  # as they were given
+    training: Training  # as the model sees them: in units of their scale
     problem: LocalProblem  # the sizes of the work
+    plan: Plan
+    space: Space | None  # where all rows have their distances; None: landmarks are chosen first
     dtype: Any  # of the answer
-    scale: Array | None  # that columns were divided by
-    notes: tuple[str, ...]  # what a user should be told about the rows
+    search: NeighborsFound | None = None  # for a number of neighbours
 
 
 class LocalModel(Model):
@@ -55,11 +66,14 @@ class LocalModel(Model):
 
     embedding_: Array
     reconstruction_error_: float
-    certificate_: GapCertificate | PartsCertificate
+    certificate_: GapCertificate | PartsCertificate | PlacedCertificate
     plan_: Plan
     part_labels_: Array
     n_parts_: int
     n_ties_: int
+    n_neighbors_: int
+    n_neighbors_reason_: str
+    landmark_indices_: Array
     scale_: Array
     n_features_in_: int
     feature_names_in_: Array
@@ -78,20 +92,31 @@ class LocalModel(Model):
         limits, rng = self._limits(), self._rng()
         with working(self.progress, _STAGES, "neighbourhoods", threads=limits.threads) as on_pass:
             opened = self._open(X)
-            space, problem = opened.space, opened.problem
-            plan = choose_local_plan(problem, limits)
+            chosen = None
+            if opened.space is None:
+                rows, k = opened.training.items, opened.problem.neighbors
+                chosen = choose_landmarks(self, rows, k, opened.plan, limits)
+            work = chosen or opened
+            space, problem, plan = work.space, work.problem, work.plan
+            assert space is not None and isinstance(plan.solver, BottomSolver)
+            if on_pass and chosen:
+                on_pass.expected += 1
             hoods = find_neighborhoods(space, problem.neighbors, limits.threads, on_pass)
             if hoods.n_distinct == 1 and self.eigen_solver == "arpack":
                 raise ValueError(_SINGULAR.format(hoods.note))
             graph = look_at_graph(hoods, self.method, self.on_disconnected)
-            recipe = Recipe(self.method, problem.k, self.reg, self.modified_tol, problem.tol)
-            assert isinstance(plan.solver, BottomSolver)
-            found = find_embedding(hoods, graph, recipe, plan.solver, rng, limits.threads, on_pass)
-        self._keep(hoods, graph, found, plan, opened)
+            found = find_embedding(hoods, graph, self._recipe(problem), plan.solver, rng, limits.threads, on_pass)
+            embedding, labels = hoods.all_rows(found.coordinates), hoods.all_rows(graph.labels)
+            places = Places(embedding, labels, found.error, found.certificate, found.warnings)
+            if chosen:
+                rows, how = opened.training.items, (self.reg, limits.threads)
+                saying(on_pass, "placing rows")
+                places = place_rows(rows, chosen.indices, hoods, graph, found, *how, on_pass)
+        self._keep(hoods, graph, places, replace(opened, plan=plan), chosen)
         return opened.items
 
     def _open(self, X: Any) -> _Opened:
-        """The rows, checked, in their space."""
+        """The rows, checked, and the plan for them."""
         if given_distances(self):
             refuse_matrix(self.standardize, "distance")
         items = open_items(
@@ -102,27 +127,54 @@ class LocalModel(Model):
             metric.admit(items, items.label)
         if isinstance(metric, Kernel) and metric.non_negative:
             items = without_negative(items, metric, self)
-        loaded, training = 0, Training(items, own=False)
-        if not items.held or (self.standardize and not items.sparse):
-            loaded, shape = items.nbytes, (len(items), items.width)
-            choose_local_plan(local_problem(self, shape, loaded=loaded), self._limits())  # may refuse before it reads
+        limits, training, dtype = self._limits(), Training(items, own=False), single_or_double(items.dtype)
+        loaded = items.nbytes if not items.held or (self.standardize and not items.sparse) else 0
+        problem = local_problem(self, (len(items), items.width), items.sparse, loaded)
+        unseen = loaded > 0 or self.n_landmarks is not None or problem.kept > limits.memory
+        plan = choose_local_plan(problem, limits) if unseen else None  # may refuse before anything is read
         if self.standardize:
-            training = standardized(training, getattr(self, "feature_names_in_", None), self._limits().threads)
-        space, problem = open_space(self, training.in_memory().items, loaded)
-        return _Opened(items, space, problem, single_or_double(items.dtype), training.scale, training.notes)
+            training = standardized(training, getattr(self, "feature_names_in_", None), limits.threads)
+        search = None
+        if finds_neighbors(self):
+            search = choose_neighbors(self, training.items, self._recipe(problem), limits)
+            problem = replace(problem, neighbors=search.k)
+            plan = plan and choose_local_plan(problem, limits)
+        if plan is None or not plan.approximate:
+            space, problem = open_space(self, training.in_memory().items, problem.neighbors, loaded)
+            plan = choose_local_plan(problem, limits)
+            if not plan.approximate:
+                return _Opened(items, training, problem, plan, space, dtype, search)
+        return _Opened(items, training, problem, plan, None, dtype, search)
 
-    def _keep(self, hoods: Neighborhoods, graph: Graph, found: Embedding, plan: Plan, opened: _Opened) -> None:
+    def _recipe(self, problem: LocalProblem) -> Recipe:
+        return Recipe(self.method, problem.k, self.reg, self.modified_tol, problem.tol)
+
+    def _keep(
+        self,
+        hoods: Neighborhoods,
+        graph: Graph,
+        found: Places,
+        opened: _Opened,
+        chosen: ChosenItems | None,
+    ) -> None:
         """All fitted names, in one place."""
-        dtype, about_rows = opened.dtype, [*opened.notes, *graph.notes, *self._about_units(hoods.space)]
-        self.__dict__.pop("scale_", None)
-        if opened.scale is not None:
-            self.scale_ = opened.scale.astype(dtype)
+        dtype, training = opened.dtype, opened.training
+        about_rows = [opened.plan.notice, *training.notes, *graph.notes, *self._about_units(hoods.space)]
+        for name in ("scale_", "landmark_indices_", "n_neighbors_reason_"):
+            self.__dict__.pop(name, None)
+        self.n_neighbors_ = hoods.indices.shape[1]
+        if opened.search is not None:
+            self.n_neighbors_reason_ = opened.search.reason
+        if training.scale is not None:
+            self.scale_ = training.scale.astype(dtype)
+        if chosen is not None:
+            self.landmark_indices_ = chosen.indices
         self._dtype, self._hoods = dtype, hoods
-        self._apart = graph.labels if isinstance(found.certificate, PartsCertificate) else None
-        self.embedding_ = hoods.all_rows(found.coordinates.astype(dtype, copy=False))
+        self._apart = graph.labels if graph.separate else None
+        self.embedding_ = found.embedding.astype(dtype, copy=False)
         self.reconstruction_error_ = found.error
-        self.certificate_, self.plan_ = found.certificate, plan
-        self.part_labels_, self.n_parts_ = hoods.all_rows(graph.labels), graph.n_parts
+        self.certificate_, self.plan_ = found.certificate, opened.plan
+        self.part_labels_, self.n_parts_ = found.labels, graph.n_parts
         self.n_ties_ = hoods.tied
         warn_each([*about_rows, *found.warnings])
         if not found.certificate.converged:
@@ -182,8 +234,17 @@ class LocalModel(Model):
 
     def _placed(self, rows: Any, threads: int) -> Placement:
         with self._within_limits():
-            places = self._hoods.of_items(np.asarray(self.embedding_))
-            return place(self._hoods, places, self.reg, rows, threads, self._apart)
+            return place(self._hoods, self._places, self.reg, rows, threads, self._apart)
+
+    @property
+    def _places(self) -> Array:
+        """Of all distinct items that new rows are compared with."""
+        return self._of_items(self.embedding_)
+
+    def _of_items(self, of_rows: Any) -> Array:
+        """What is there for every row of the fit, for these items alone."""
+        chosen, of_rows = vars(self).get("landmark_indices_"), np.asarray(of_rows)
+        return self._hoods.of_items(of_rows if chosen is None else of_rows[chosen])
 
     @property
     def _n_features_out(self) -> int:

@@ -54,7 +54,7 @@ def _normalised(w: Array) -> Array:
 
 def residuals(G: Array, w: Array) -> Array:
     """‖x − Σⱼwⱼηⱼ‖ = √(wᵀGw) (b,): how far a point is from what its neighbours say."""
-    return np.sqrt(np.maximum(np.einsum("ij,ijl,il->i", w, G, w, optimize=True), 0.0))
+    return np.sqrt(np.maximum(np.einsum("ij,ij->i", (w[:, None] @ G)[:, 0], w), 0.0))
 
 
 # ---------------------------------------------------------------------- tangent space alignment

@@ -1,17 +1,22 @@
-"""Which factorisation an embedding takes: a pure function of sizes, of the budget and of how a small piece fills in."""
+"""Which factorisation an embedding takes, and of how many rows: by sizes, the budget and how a small piece fills in."""
 
 from dataclasses import dataclass, replace
 
-from mercer.blocks import hoods_at_a_time, tile_bytes, tile_rows
-from mercer.limits import Limits
+from mercer.blocks import hoods_at_a_time, rows_at_a_time, tile_bytes, tile_rows
+from mercer.errors import NoRoom
+from mercer.limits import Limits, bytes_in_words
 from mercer.plans.fill import Fill, surface
-from mercer.plans.plan import BUFFERS, Plan, within
+from mercer.plans.plan import BUFFERS, Plan, seconds_in_words, within
+from mercer.solvers.among import AmongLandmarks
 from mercer.solvers.shift_invert import BottomSolver, DenseBottom, ShiftInvert
 
 LAPACK_ITEMS = 300  # items up to which LAPACK takes the whole matrix
 _SPARSE_RATE, _DENSE_RATE = 3e9, 24e9  # multiplications a second by SuperLU, and by Cholesky on a thread: nominal
 _PASSES = 10  # with the inverse, about
 _MOST_ENTRIES = 2**32  # of L and U together: SuperLU counts each of them in 32 bits
+_BUDGET = 600.0  # nominal seconds that an embedding of all rows may take before landmarks have to do
+_LANDMARKS, _FEWEST_LANDMARKS, _PATIENCE = 20_000, 500, 60.0  # so many, or as take no more nominal seconds than that
+_CHOSEN_FROM, _FEWEST_CHOSEN_FROM = 8, 2  # rows to choose a landmark from, and if memory is short
 
 
 @dataclass(frozen=True)
@@ -29,13 +34,48 @@ class LocalProblem:
     loaded: int = 0  # bytes of X that have to be read first
     kept: int = 0  # bytes of the rows in the form that is worked with
     entry_cost: float = 0.0  # nominal nanoseconds of a distance, if it comes from a kernel or is given; 0: of points
+    n_landmarks: int | None = None  # that were asked for
 
 
 def choose_local_plan(p: LocalProblem, limits: Limits) -> Plan:
-    """Sizes, the fill and the memory limit decide; no clock, so that runs repeat."""
-    fill = p.fill or surface(p.n, p.neighbors)
+    """Sizes, the fill and the memory limit decide; no clock, so that runs repeat.
+
+    Landmarks are embedded if they were asked for, and with a warning where all rows would not fit or take too long,
+    unless it was said how to factor them.
+    """
+    if p.n_landmarks is not None and p.n_landmarks < p.n:
+        return within(limits, _among(p, limits, p.n_landmarks, "landmarks were asked for."), _FEWER_LANDMARKS)
+    try:
+        plan = exact_local_plan(p, limits)
+    except NoRoom as error:
+        needs = _least(p, limits).memory
+        why = f"all {p.n:,} rows would take {bytes_in_words(needs)}, over the limit of {bytes_in_words(limits.memory)}."
+        instead = _landmarks_instead(p, limits, why)
+        if instead is None:
+            raise error
+        return _warning_of(instead, "a larger memory_limit")
+    if (plan.seconds or 0.0) > _BUDGET:
+        why = f"all {p.n:,} rows would take about {seconds_in_words(plan.seconds or 0.0)}."
+        instead = _landmarks_instead(p, limits, why)
+        return plan if instead is None else _warning_of(instead, f'eigen_solver="{_name(plan)}"')
+    return plan
+
+
+def exact_local_plan(p: LocalProblem, limits: Limits) -> Plan:
+    """The same for all rows, whatever time it takes; refused if it does not fit."""
+    return _within(p, limits, _ways(p, limits))
+
+
+def _least(p: LocalProblem, limits: Limits) -> Plan:
+    """Of all ways for all rows, the one that takes the least memory."""
+    return min(_ways(p, limits), key=lambda plan: plan.memory)
+
+
+def _ways(p: LocalProblem, limits: Limits) -> list[Plan]:
+    """The ways for all rows, the best first."""
+    fill = _fill_of(p)
     if p.n <= _few(p):
-        return _within(p, fill, limits, [_plan(p, fill, limits, "lapack", f"{p.n:,} rows are few: LAPACK.")])
+        return [_plan(p, fill, limits, "lapack", f"{p.n:,} rows are few: LAPACK.")]
     dense_first = _factor_seconds(p, fill, limits, "dense") < _factor_seconds(p, fill, limits, "sparse")
     share = fill.entries / p.n**2
     thin = f"a sparse factor has about {fill.entries / p.n:,.0f} entries a row, {share:.1%} of all."
@@ -52,7 +92,11 @@ def choose_local_plan(p: LocalProblem, limits: Limits) -> Plan:
         ]
         if dense_first:
             ways.reverse()
-    return _within(p, fill, limits, ways)
+    return ways
+
+
+def _fill_of(p: LocalProblem) -> Fill:
+    return p.fill or surface(p.n, p.neighbors)
 
 
 def _solver(p: LocalProblem, threads: int, factor: str) -> BottomSolver:
@@ -76,7 +120,7 @@ def _plan(p: LocalProblem, fill: Fill, limits: Limits, factor: str, why: str) ->
         why,
         p.tol,
         passes=1 if factor == "lapack" else _PASSES,
-        seconds=seconds + 2e-6 * p.n * p.neighbors + _search_seconds(p, limits),
+        seconds=seconds + 2e-6 * p.n * p.neighbors + _search_seconds(p, limits, p.n),
     )
 
 
@@ -86,11 +130,11 @@ def _factor_seconds(p: LocalProblem, fill: Fill, limits: Limits, factor: str) ->
     return {"lapack": 10 * dense, "sparse": fill.work / _SPARSE_RATE, "dense": dense / 3 / limits.threads}[factor]
 
 
-def _search_seconds(p: LocalProblem, limits: Limits) -> float:
-    """Of all distances; few columns go through a tree. A kernel is asked for neighbours' products as well."""
+def _search_seconds(p: LocalProblem, limits: Limits, among: int) -> float:
+    """Of distances to so many; few columns go through a tree. A kernel is asked for neighbours' products as well."""
     if p.entry_cost:
-        return p.n * (p.n * (p.entry_cost + 3) / limits.threads + 40_000 + 8 * p.entry_cost * p.neighbors**2) * 1e-9
-    return 0.0 if p.d <= 8 else p.n**2 * (1.5 + 0.04 * p.d) * 1e-9 / limits.threads
+        return p.n * (among * (p.entry_cost + 3) / limits.threads + 40_000 + 8 * p.entry_cost * p.neighbors**2) * 1e-9
+    return 0.0 if p.d <= 8 else p.n * among * (1.5 + 0.04 * p.d) * 1e-9 / limits.threads
 
 
 def _memory(p: LocalProblem, fill: Fill, limits: Limits, factor: str) -> float:
@@ -112,31 +156,28 @@ def _memory(p: LocalProblem, fill: Fill, limits: Limits, factor: str) -> float:
     return BUFFERS + p.loaded + p.kept + 12 * p.n * p.neighbors + max(searching, aligning, solving)
 
 
-def _within(p: LocalProblem, fill: Fill, limits: Limits, ways: list[Plan]) -> Plan:
+def _within(p: LocalProblem, limits: Limits, ways: list[Plan]) -> Plan:
     """The first way that fits, or a refusal with the number of rows that would."""
     for plan in ways:
         if plan.memory <= limits.memory:
             return plan
-    least = min(ways, key=lambda plan: plan.memory)
-    rows = _rows_that_fit(p, fill, limits)
+    rows = _rows_that_fit(p, limits)
     advice = (
-        f"About {rows:,} rows would fit: fit a sample of them and transform the rest, give fewer n_neighbors, or a "
-        "larger memory_limit."
+        f"About {rows:,} rows would fit: give n_landmarks={rows}, fewer n_neighbors, or a larger memory_limit."
         if rows > p.neighbors + 1
         else "Hardly anything fits into that: give a larger memory_limit."
     )
-    return within(limits, least, advice)
+    return within(limits, min(ways, key=lambda plan: plan.memory), advice)
 
 
-def _rows_that_fit(p: LocalProblem, fill: Fill, limits: Limits) -> int:
+def _rows_that_fit(p: LocalProblem, limits: Limits) -> int:
     """How many rows of such data would fit, rounded down to one digit."""
     factors = {"arpack": ["sparse"], "dense": ["dense"]}.get(p.eigen_solver, ["sparse", "dense"])
 
     def fits(n: int) -> bool:
-        share = n / p.n
-        fewer = replace(fill, entries=min(fill.entries * share**fill.growth, float(n) ** 2))
-        smaller = replace(p, n=n, loaded=int(p.loaded * share), kept=int(p.kept * share))
-        return any(_memory(smaller, fewer, limits, factor) <= limits.memory for factor in factors)
+        fewer = _of_fewer(p, n)
+        fewer = replace(fewer, loaded=int(p.loaded * n / p.n))
+        return any(_memory(fewer, _fill_of(fewer), limits, factor) <= limits.memory for factor in factors)
 
     low, high = 0, p.n
     while high - low > 1:
@@ -144,3 +185,82 @@ def _rows_that_fit(p: LocalProblem, fill: Fill, limits: Limits) -> int:
         low, high = (middle, high) if fits(middle) else (low, middle)
     digit = 10 ** max(len(str(low)) - 1, 0)
     return low // digit * digit
+
+
+# ---------------------------------------------------------------------- landmarks
+
+_FEWER_LANDMARKS = "Give fewer n_landmarks, fewer n_neighbors, or a larger memory_limit."
+
+
+def _landmarks_instead(p: LocalProblem, limits: Limits, why: str) -> Plan | None:
+    """As many landmarks as fit and take little time; None if that are too few, or a factorisation was asked for."""
+    count = min(_LANDMARKS, p.n // 2)
+    while p.eigen_solver == "auto" and count >= max(fewest_landmarks(p), 1):
+        plan = _among(p, limits, count, why)
+        if plan.memory <= limits.memory and _ways(_of_fewer(p, count), limits)[0].seconds <= _PATIENCE:  # type: ignore[operator]
+            return plan
+        count = int(0.8 * count)
+    return None
+
+
+def fewest_landmarks(p: LocalProblem) -> int:
+    """With fewer that nobody asked for, an embedding would say little."""
+    return max(_FEWEST_LANDMARKS, 4 * p.neighbors, p.k + 2)
+
+
+def _warning_of(plan: Plan, instead: str) -> Plan:
+    assert isinstance(plan.solver, AmongLandmarks)
+    warning = (
+        f"{plan.solver.count:,} landmarks are embedded instead, and all other rows are placed between them; the "
+        f"certificate says how well. Give {instead} to embed all rows, or n_landmarks."
+    )
+    return replace(plan, warning=warning)
+
+
+def _name(plan: Plan) -> str:
+    """Of the solver, as users have it."""
+    return "arpack" if getattr(plan.solver, "factor", "") == "sparse" else "dense"
+
+
+def _of_fewer(p: LocalProblem, n: int) -> LocalProblem:
+    """So many of these rows alone, which are not kept twice."""
+    share, fill = n / p.n, p.fill
+    if fill is not None:
+        entries = min(fill.entries * share**fill.growth, float(n) ** 2)
+        fill = replace(fill, entries=entries, work=min(fill.work * share ** (1.5 * fill.growth), n**3 / 3))
+    return replace(p, n=n, fill=fill, loaded=0, kept=int(p.kept * share), n_landmarks=None)
+
+
+def _among(p: LocalProblem, limits: Limits, count: int, why: str) -> Plan:
+    """Landmarks from as large a sample as there is room for, and places for all rows, block by block."""
+    inner = _least(few := _of_fewer(p, count), limits)
+    inner = next((plan for plan in _ways(few, limits) if plan.memory <= limits.memory), inner)
+    sample = min(p.n, _CHOSEN_FROM * count)
+    while _choosing(p, limits, count, sample) > limits.memory and sample > _FEWEST_CHOSEN_FROM * count:
+        sample = max(_FEWEST_CHOSEN_FROM * count, int(0.8 * sample))
+    placing = 2e-6 * p.n * p.neighbors + _search_seconds(p, limits, count)
+    return Plan(
+        AmongLandmarks(count, inner.solver, sample),  # type: ignore[arg-type]
+        "landmark neighborhoods",
+        max(_choosing(p, limits, count, sample), _placing(p, limits, count, inner.memory)),
+        why,
+        p.tol,
+        inner.passes,
+        (inner.seconds or 0.0) + placing,
+    )
+
+
+def _choosing(p: LocalProblem, limits: Limits, count: int, sample: int) -> int:
+    """Bytes of the rows among which landmarks are chosen, as they are read and as they are worked with."""
+    kept = int(p.kept / p.n * sample)
+    return BUFFERS + 2 * kept + 40 * sample + limits.threads * tile_bytes(count, p.entry_cost > 0) + 4 * count * p.d
+
+
+def _placing(p: LocalProblem, limits: Limits, count: int, inner: int) -> int:
+    """Bytes of an embedding of the landmarks, or of the search among them, beside the places of all rows."""
+    block, width = min(p.n, rows_at_a_time(p.d)), 1 if p.entry_cost else p.d
+    hoods = 8 * 3 * min(block, hoods_at_a_time(p.neighbors, width)) * p.neighbors * max(p.neighbors + 1, width)
+    searching = tile_bytes(count, p.entry_cost > 0) + 8 * tile_rows(count) * (p.neighbors + 4) * p.d
+    placed = 8 * block * (3 * p.d + 4 * p.neighbors + 3 * p.k) + limits.threads * max(hoods, searching)
+    own = int(p.kept / p.n * count) * 2 + 16 * count * (p.neighbors + p.k)
+    return max(inner, BUFFERS + own + placed) + 8 * p.n * (p.k + 3)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from mercer.errors import NoRoom, counted
 from mercer.limits import Limits, bytes_in_words
 from mercer.plans.share import Share
+from mercer.solvers.among import AmongLandmarks
 from mercer.solvers.base import Solver
 from mercer.solvers.landmarks import Landmarks
 
@@ -35,8 +36,8 @@ class Plan:
 
     @property
     def approximate(self) -> bool:
-        """Whether it does not even try to meet the tolerance, and says so beforehand."""
-        return isinstance(self.solver, Landmarks)
+        """Whether it does not even try to meet the tolerance for all rows, and says so beforehand."""
+        return isinstance(self.solver, (Landmarks, AmongLandmarks))
 
     @property
     def streams(self) -> bool:
@@ -91,6 +92,7 @@ _HELD = {
     "products": "products with the rows",
     "gapped": "the rows with their gaps, in memory",
     "neighborhoods": "the sparse matrix of the neighbourhoods",
+    "landmark neighborhoods": "the sparse matrix of the neighbourhoods of landmarks",
 }
 
 

@@ -5,6 +5,7 @@ returns was measured: values, vectors, residuals and what was seen beyond them. 
 nothing: whether a pair was missed is asked by `completeness`, what is proven by `mercer.certificates`.
 """
 
+from mercer.solvers.among import AmongLandmarks
 from mercer.solvers.base import (
     Eigenpairs,
     Solver,
@@ -28,6 +29,7 @@ from mercer.solvers.warm import WarmKrylov, start_columns
 __all__ = [
     "GUARD",
     "PROBES",
+    "AmongLandmarks",
     "BlockKrylov",
     "BottomSolver",
     "Dense",

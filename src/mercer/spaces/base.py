@@ -94,6 +94,10 @@ class Space(ABC):
     def gram_at(self, new: Held, neighbors: Array) -> Array:
         """G (b×k×k) of the neighbours (b×k) of new rows."""
 
+    def as_new(self) -> Held:
+        """Its own items, in that form."""
+        return self.rows
+
     def for_part(self, new: Held) -> Held:
         """Rows that a larger space has prepared, for this part of it."""
         return new

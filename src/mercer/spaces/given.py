@@ -49,6 +49,9 @@ class Distances(Space):
     def prepare(self, new: Held) -> Array:
         return new if self.columns is None else new[:, self.columns]
 
+    def as_new(self) -> Array:
+        return self.matrix
+
     def for_part(self, new: Held) -> Array:
         return new if self.part is None else new[:, self.part]
 

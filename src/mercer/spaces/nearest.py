@@ -16,13 +16,15 @@ from mercer.arrays import Array
 from mercer.blocks import steps, tile_rows
 from mercer.progress import OnPass
 from mercer.spaces.base import Neighbors
-from mercer.squares import differences, differences_to, own_at_least, squares_but_own
+from mercer.squares import differences, differences_to, own_at_least, screen_of, squares_but_own
 from mercer.threads import run
 
 _TREE_COLUMNS, _TREE_COLUMNS_OF_MANY, _MANY = 8, 15, 50_000  # a tree pays up to so many columns, or with many points
 _IN_SINGLE = 1e15  # numbers up to which squares fit into single precision
 _EXTRA = 4  # candidates beyond k
+_SPARE = 8  # candidates beyond those that all rows of a tile may have, rather than one by one
 _GROUP = 16  # columns of a tile that are first compared among each other
+_TILE, _TILE_ROWS = 400_000, 64  # entries of a tile that stays in the cache, and rows that it has at least
 _PIECES = 16  # tiles that are shared out before progress is told
 
 
@@ -71,8 +73,7 @@ def by_tiles(
     `some` are the numbers of those rows of Q that are looked at; None: all.
     """
     some = np.arange(len(Q)) if some is None else some
-    columns = P.T if dtype is np.float64 else np.array(P.T, dtype=dtype, order="C")  # d×n
-    squares = np.einsum("ij,ij->i", P, P).astype(dtype)
+    screen = screen_of(P, dtype)
     most = len(P) - (own is not None)
     wanted = min(k + _EXTRA, most)
     found = Neighbors(np.empty((len(some), k), dtype=np.int32), np.empty((len(some), k)))
@@ -80,16 +81,16 @@ def by_tiles(
 
     def work(rows: slice, out: Array) -> None:
         q = Q[some[rows]]
-        squares_but_own(q, columns, squares, out)
-        near, least = smallest(_without_own(out, own, some[rows]), wanted)
-        exact = differences_to(q, P, near)
+        squares_but_own(q, screen, out)
+        near, there, reach = within_reach(_without_own(out, own, some[rows]), wanted)
+        exact = np.where(there, differences_to(q, P, near), np.inf)
         order = np.argsort(exact, axis=1, kind="stable")[:, :k]
         found.indices[rows] = np.take_along_axis(near, order, 1)
         found.distances[rows] = np.sqrt(np.take_along_axis(exact, order, 1))
         if wanted < most:
-            sure[rows] = found.distances[rows, -1] ** 2 <= least + own_at_least(q, found.distances[rows, -1], dtype)
+            sure[rows] = found.distances[rows, -1] ** 2 <= reach + own_at_least(q, found.distances[rows, -1], dtype)
 
-    _tiles(work, len(some), len(P), dtype, threads, on_pass)
+    _tiles(work, len(some), len(P), dtype, threads, on_pass, max(_TILE // len(P), _TILE_ROWS))
     again = np.flatnonzero(~sure)
     if len(again):
         rest = some[again]
@@ -137,9 +138,17 @@ def _without_own(out: Array, own: Array | None, rows: Array) -> Array:
     return out
 
 
-def _tiles(work: Callable[[slice, Array], None], m: int, n: int, dtype: Any, threads: int, on_pass: OnPass) -> None:
+def _tiles(
+    work: Callable[[slice, Array], None],
+    m: int,
+    n: int,
+    dtype: Any,
+    threads: int,
+    on_pass: OnPass,
+    most: int | None = None,
+) -> None:
     """work(rows, out) for all of m rows, in pieces that do not depend on the threads, each with a tile of n columns."""
-    size = tile_rows(n)
+    size = min(tile_rows(n), most or m)
 
     def piece(rows: slice) -> None:
         work(rows, np.empty((rows.stop - rows.start, n), dtype=dtype))
@@ -150,19 +159,46 @@ def _tiles(work: Callable[[slice, Array], None], m: int, n: int, dtype: Any, thr
             on_pass(some.stop / m)
 
 
+def within_reach(D: Array, k: int) -> tuple[Array, Array, Array]:
+    """Candidates for the k smallest entries of every row: columns, which of these count, and an entry that is reached.
+
+    A tournament: columns g, g + m, g + 2m, … meet, and the k-th smallest of the winners is a reach within which k
+    entries are for certain. There are few more of them, so that two sweeps that processors are fast at find them all:
+    whatever is left out is larger. Rows with too many equals get the k smallest, one by one.
+    """
+    rows, n = D.shape
+    reach = np.partition(_winners(D, k), k - 1, axis=1)[:, k - 1]
+    row, column = np.divmod(np.flatnonzero(reach[:, None] >= D), n)
+    counts = np.bincount(row, minlength=rows)
+    crowded = np.flatnonzero(counts > k + _SPARE)
+    width = int(min(counts.max(), k + _SPARE))
+    place = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+    first = place < width
+    near = np.zeros((rows, width), dtype=np.intp)
+    near[row[first], place[first]] = column[first]
+    if len(crowded):
+        near[crowded, :k], reach[crowded] = smallest(D[crowded], k)
+        counts[crowded] = k
+    return near, np.arange(width) < counts[:, None], reach
+
+
+def _winners(D: Array, k: int) -> Array:
+    """The smallest of every group of columns, or all entries if there are few of them."""
+    m = D.shape[1] // _GROUP
+    return D if m < 2 * k else D[:, : m * _GROUP].reshape(len(D), _GROUP, m).min(axis=1)
+
+
 def smallest(D: Array, k: int) -> tuple[Array, Array]:
     """The columns of the k smallest entries of every row, in no order, and the largest entry among them.
 
-    A tournament: columns g, g + m, g + 2m, … meet first. Each of the k smallest is in one of the k groups whose winners
-    are smallest, and finding those takes one sweep that processors are fast at.
+    The same tournament: each of the k smallest is in one of the k groups whose winners are smallest.
     """
     rows, n = D.shape
     m = n // _GROUP
     if m < 2 * k:
         near = np.argpartition(D, k - 1, axis=1)[:, :k] if k < n else np.broadcast_to(np.arange(n), D.shape).copy()
         return near, np.take_along_axis(D, near, 1).max(axis=1)
-    winners = D[:, : m * _GROUP].reshape(rows, _GROUP, m).min(axis=1)
-    groups = np.argpartition(winners, k - 1, axis=1)[:, :k]
+    groups = np.argpartition(_winners(D, k), k - 1, axis=1)[:, :k]
     late = np.broadcast_to(np.arange(m * _GROUP, n), (rows, n - m * _GROUP))  # fewer than GROUP that had no group
     candidates = np.concatenate([(groups[:, :, None] + m * np.arange(_GROUP)).reshape(rows, -1), late], axis=1)
     values = np.take_along_axis(D, candidates, 1)

@@ -7,8 +7,10 @@ from mercer import kernels
 from mercer.certificates.filling import FillingCertificate
 from mercer.certificates.gaps import GapCertificate, PartsCertificate
 from mercer.certificates.intervals import IntervalCertificate
+from mercer.certificates.placed import PlacedCertificate
 from mercer.certificates.residuals import Certificate
 from mercer.kernels.algebra import Product, Scaled, Sum
+from mercer.solvers.among import AmongLandmarks
 from mercer.solvers.dense import Dense
 from mercer.solvers.expectation import Expectation
 from mercer.solvers.feature_side import Factored, FactoredKrylov
@@ -65,6 +67,7 @@ COLUMNS: dict[str, type] = {
 SOLVERS: dict[str, type] = {
     solver.__name__: solver
     for solver in (
+        AmongLandmarks,
         BlockKrylov,
         Dense,
         DenseBottom,
@@ -79,5 +82,12 @@ SOLVERS: dict[str, type] = {
 }
 CERTIFICATES: dict[str, type] = {
     proof.__name__: proof
-    for proof in (Certificate, FillingCertificate, GapCertificate, IntervalCertificate, PartsCertificate)
+    for proof in (
+        Certificate,
+        FillingCertificate,
+        GapCertificate,
+        IntervalCertificate,
+        PartsCertificate,
+        PlacedCertificate,
+    )
 }

@@ -67,7 +67,7 @@ def test_a_fit_that_does_not_fit_is_refused_at_once_with_a_number_of_rows_that_d
 
     X, _ = roll(6000)
     for limit in ("35MB", "30MB", "20MB"):
-        model = LocallyLinearEmbedding(n_neighbors=12, memory_limit=limit)
+        model = LocallyLinearEmbedding(n_neighbors=12, memory_limit=limit, eigen_solver="arpack")
         with monkeypatch.context() as patch:
             patch.setattr("mercer.models.local_model.find_neighborhoods", never)
             with pytest.raises(NoRoom, match=r"over the limit of .* rows would fit") as refused:

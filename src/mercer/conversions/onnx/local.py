@@ -19,7 +19,7 @@ def local_scores(graph: Graph, model: Any, x: str) -> str:
     hoods = model._hoods
     space, k = hoods.space, hoods.indices.shape[1]
     _refuse(model, space)
-    places = graph.numbers(hoods.of_items(np.asarray(model.embedding_)))
+    places = graph.numbers(model._places)
     new = _prepared(graph, space, x)
     pair = Pair(graph, new, space.rows)
     # Rows lie around their medians, where distances of whole numbers are exact; directions do not.

@@ -1,11 +1,14 @@
 """Fits of neighbourhoods: coordinates that neighbours agree on.
 
-`task` says what is asked for, `neighborhoods` finds who is near whom, `embedding` turns that into coordinates with a
-certificate. `placing` finds the places of new items. The graph is looked at before it is embedded, and what is wrong
-with it is said.
+`task` says what is asked for, `choosing` how many neighbours where nobody did, `neighborhoods` finds who is near whom,
+`embedding` turns that into coordinates with a certificate. `placing` finds the places of new items, `landmarks` those
+of all rows between some that were embedded. The graph is looked at before it is embedded, and what is wrong with it is
+said.
 """
 
-from mercer.fits.local.embedding import Embedding, Recipe, embed, find_embedding
+from mercer.fits.local.choosing import NeighborsFound, choose_neighbors
+from mercer.fits.local.embedding import Embedding, Places, Recipe, embed, find_embedding
+from mercer.fits.local.landmarks import choose_landmarks, place_rows, well_spread
 from mercer.fits.local.neighborhoods import Graph, Neighborhoods, find_neighborhoods, look_at_graph
 from mercer.fits.local.placing import Placement, place
 from mercer.fits.local.task import given_distances, local_problem, metric_of, open_space, refuse_negative_distances
@@ -14,8 +17,12 @@ __all__ = [
     "Embedding",
     "Graph",
     "Neighborhoods",
+    "NeighborsFound",
     "Placement",
+    "Places",
     "Recipe",
+    "choose_landmarks",
+    "choose_neighbors",
     "embed",
     "find_embedding",
     "find_neighborhoods",
@@ -25,5 +32,7 @@ __all__ = [
     "metric_of",
     "open_space",
     "place",
+    "place_rows",
     "refuse_negative_distances",
+    "well_spread",
 ]

@@ -6,6 +6,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.certificates.gaps import GapCertificate, PartsCertificate, about_eigenvalues, certify_gaps
+from mercer.certificates.placed import PlacedCertificate
 from mercer.errors import BadData, counted
 from mercer.fits.local.neighborhoods import Graph, Neighborhoods
 from mercer.operators.alignment import align
@@ -127,3 +128,14 @@ def _embed_parts(
         certificates.append(found.certificate)  # type: ignore[arg-type]
         warnings += [f"Part {part + 1} ({counted(size, 'row')}): {text}" for text in found.warnings]
     return Embedding(coordinates, error, PartsCertificate(tuple(certificates), tuple(int(s) for s in sizes)), warnings)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Of all rows as they were given: where each is, in which part of the graph, and what is known of that."""
+
+    embedding: Array  # n×d
+    labels: Array  # (n,)
+    error: float  # of the items that were embedded
+    certificate: GapCertificate | PartsCertificate | PlacedCertificate
+    warnings: list[str]

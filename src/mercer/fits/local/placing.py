@@ -11,6 +11,7 @@ from mercer.operators import local_methods
 from mercer.sources.held import width_of
 from mercer.threads import run
 
+_ENTRIES, _ROWS = 250_000, 64  # of neighbours' coordinates that stay in the cache, and rows that they are of at least
 _OUTLYING = 1.25  # times as far from the training rows as those are from their own neighbours: no neighbour of theirs
 
 
@@ -74,7 +75,7 @@ def _place_some(hoods: Neighborhoods, places: Array, reg: float, new: Held, thre
         residuals[some] = local_methods.residuals(G, w) * space.scale
         np.einsum("ij,ijl->il", w, places[near.indices[some]], out=out[some])
 
-    size = hoods_at_a_time(k, space.width)
+    size = min(hoods_at_a_time(k, space.width), max(_ENTRIES // (k * space.width), _ROWS))
     run(work, steps(len(out), size), threads)
     equal = space.equal(new, near)
     same = equal.any(axis=1)

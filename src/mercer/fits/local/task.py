@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sklearn.neighbors import NearestNeighbors
 
 _TOL = 1e-6
+_USUAL_NEIGHBORS = 12  # of a plan, where they are to be found
 _SPARSE_COST = 30.0  # nominal nanoseconds of a product of two sparse rows
 
 
@@ -33,13 +34,14 @@ class LocalParameters(Protocol):
     """What a fit asks of its model: parameters by their names, and where chance comes from."""
 
     n_components: int
-    n_neighbors: int
+    n_neighbors: int | str
     metric: str | Kernel
     method: str
     neighbors_algorithm: str
     eigen_solver: str
     tol: float
     max_iter: int
+    n_landmarks: int | None
 
     def _rng(self) -> np.random.Generator: ...
 
@@ -53,7 +55,7 @@ def asked_metric(model: LocalParameters) -> str | Kernel:
     return as_said(model.metric) if kind_of_items(model.metric) in ("texts", "tables") else model.metric
 
 
-def _space_of(model: LocalParameters, items: Items) -> Space:
+def space_of(model: LocalParameters, items: Items) -> Space:
     """Where the items have their distances."""
     if given_distances(model):
         return Distances(_checked_distances(items))
@@ -67,34 +69,62 @@ def _space_of(model: LocalParameters, items: Items) -> Space:
     return Points.of(rows, unit=metric == "cosine", way=way)
 
 
-def open_space(model: LocalParameters, items: Items, loaded: int = 0) -> tuple[Space, LocalProblem]:
+def open_space(
+    model: LocalParameters, items: Items, neighbors: int | None = None, loaded: int = 0
+) -> tuple[Space, LocalProblem]:
     """The items where they have their distances, with the sizes of the work and what a small piece of it tells."""
-    problem = local_problem(model, (len(items), items.width), items.sparse, loaded)
-    space = _space_of(model, items)
-    probed = problem.n > LAPACK_ITEMS
-    fill = probe_fill(space, problem.neighbors, model._rng()) if probed else None
+    return probed(model, items, space_of(model, items), neighbors, loaded)
+
+
+def probed(
+    model: LocalParameters, items: Items, space: Space, neighbors: int | None = None, loaded: int = 0
+) -> tuple[Space, LocalProblem]:
+    """The same for a space that is there already; of some of the items, if it has fewer."""
+    problem = local_problem(model, (space.n, items.width), items.sparse, loaded, neighbors)
+    many = problem.n > LAPACK_ITEMS
+    fill = probe_fill(space, problem.neighbors, model._rng()) if many else None
     metric = asked_metric(model)
     cost = metric.cost(items) if isinstance(metric, Kernel) else problem.entry_cost
     return space, replace(problem, fill=fill, kept=space.nbytes, entry_cost=cost)
 
 
+def finds_neighbors(model: LocalParameters) -> bool:
+    """Whether the number of neighbours is to be found."""
+    return isinstance(model.n_neighbors, str)
+
+
+def least_neighbors(model: LocalParameters) -> int:
+    """With fewer, the method has nothing to go by."""
+    wanted = int(model.n_components)
+    return {"hessian": wanted * (wanted + 3) // 2 + 1, "modified": wanted, "ltsa": wanted + 2}.get(model.method, 1)
+
+
 def local_problem(
-    model: LocalParameters, shape: tuple[int, int], is_sparse: bool = False, loaded: int = 0
+    model: LocalParameters,
+    shape: tuple[int, int],
+    is_sparse: bool = False,
+    loaded: int = 0,
+    neighbors: int | None = None,
 ) -> LocalProblem:
-    """The sizes on which a plan is based; of rows that need not exist yet."""
+    """The sizes on which a plan is based; of rows, and a number of neighbours, that need not be there yet."""
     n, d = shape
-    _refuse_sizes(model, n, d)
+    if finds_neighbors(model):
+        neighbors = neighbors or max(min(_USUAL_NEIGHBORS, n - 1), least_neighbors(model))
+    else:
+        neighbors = int(model.n_neighbors)
+    _refuse_sizes(model, n, d, neighbors)
     return LocalProblem(
         n=n,
         d=d,
         k=int(model.n_components),
-        neighbors=int(model.n_neighbors),
+        neighbors=neighbors,
         eigen_solver=model.eigen_solver,
         tol=_tolerance(model),
         max_passes=model.max_iter,
         loaded=loaded,
         kept=0 if given_distances(model) else 8 * n * d,
         entry_cost=_entry_cost(model, d, is_sparse),
+        n_landmarks=None if model.n_landmarks is None else int(model.n_landmarks),
     )
 
 
@@ -111,9 +141,9 @@ def _tolerance(model: LocalParameters) -> float:
     return float(model.tol or _TOL)
 
 
-def _refuse_sizes(model: LocalParameters, n: int, d: int) -> None:
+def _refuse_sizes(model: LocalParameters, n: int, d: int, k: int) -> None:
     """What cannot be, with scikit-learn's words where it has them."""
-    k, wanted = int(model.n_neighbors), int(model.n_components)
+    wanted = int(model.n_components)
     if model.metric in ("euclidean", "cosine") and wanted > d:
         raise ValueError(
             f"output dimension must be less than or equal to input dimension: n_components={wanted}, n_features={d}"
@@ -122,6 +152,11 @@ def _refuse_sizes(model: LocalParameters, n: int, d: int) -> None:
         raise ValueError(f"Expected n_neighbors < n_samples, but n_samples = {n}, n_neighbors = {k}")
     if wanted >= n:
         raise ValueError(f"n_components={wanted} must be less than n_samples={n}.")
+    if model.n_landmarks is not None and model.n_landmarks <= max(k, wanted):
+        raise ValueError(
+            f"n_landmarks={model.n_landmarks} must be more than n_neighbors={k} and n_components={wanted}: rows are "
+            "placed between so many landmarks."
+        )
     if model.method == "hessian" and k <= wanted * (wanted + 3) // 2:
         raise ValueError(
             "for method='hessian', n_neighbors must be greater than [n_components * (n_components + 3) / 2]: "

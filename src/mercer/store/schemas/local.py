@@ -27,6 +27,9 @@ _FITTED = (
     count("n_parts"),
     count("n_ties"),
     scales("scale", "d", optional=True),
+    integers("landmark_indices", "m", optional=True, below="N"),
+    count("n_neighbors", "q", optional=True),  # older files do not say it
+    word("n_neighbors_reason", optional=True),
 )
 _FACTS = (
     *_FITTED,
@@ -47,7 +50,7 @@ _FACTS = (
     # Who is near whom, among distinct items.
     integers("neighbors", "n q", below="n"),
     numbers("distances", "n q"),
-    integers("copies", "N", optional=True, below="n"),
+    integers("copies", "e", optional=True, below="n"),  # of the rows that were embedded: all of them, or landmarks
     count("n_distinct", optional=True),
     word("note"),
     integers("apart", "n", optional=True),
@@ -80,7 +83,9 @@ def _take_space(space: Space) -> Facts:
 
 def _give(model: LocallyLinearEmbedding, found: Facts) -> None:
     space = _GIVEN[found["space"]](found)
-    copies, n_places = found["copies"], len(found["embedding"])
+    copies, n_places = found["copies"], _count_embedded(found)
+    if copies is not None and len(copies) != n_places:
+        raise Unusable(f"it tells equal rows of {len(copies):,}, and {n_places:,} were embedded")
     if (n_places if copies is None else len(np.unique(copies))) != space.n:
         raise Unusable(f"it has {space.n:,} items, and places of {n_places:,} that are not theirs")
     _refuse_hoods(found["neighbors"], found["apart"])
@@ -88,6 +93,7 @@ def _give(model: LocallyLinearEmbedding, found: Facts) -> None:
     if rows is not None and len(rows.shape) == 2 and rows.shape[1] != columns:
         raise Unusable(f"its rows have {rows.shape[1]:,} columns, and n_features_in is {columns:,}")
     set_fitted(model, found, [fact.name for fact in _FITTED])
+    model.n_neighbors_ = found["neighbors"].shape[1]
     model._dtype, model._apart = np.dtype(found["dtype"]).type, found["apart"]
     model._hoods = Neighborhoods(
         space,
@@ -98,6 +104,16 @@ def _give(model: LocallyLinearEmbedding, found: Facts) -> None:
         found["note"],
         found["n_ties"],
     )
+
+
+def _count_embedded(found: Facts) -> int:
+    """How many rows were embedded: all that have places, or the landmarks, each of them once."""
+    chosen = found["landmark_indices"]
+    if chosen is None:
+        return len(found["embedding"])
+    if not len(chosen) or (np.diff(chosen.astype(np.int64)) <= 0).any():
+        raise Unusable("its landmarks are not in order")
+    return len(chosen)
 
 
 def _refuse_hoods(neighbors: Array, apart: Array | None) -> None:

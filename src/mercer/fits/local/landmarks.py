@@ -1,0 +1,163 @@
+"""More rows than can be embedded: some of them, the landmarks, are, and all others are placed between them."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.blocks import rows_at_a_time
+from mercer.certificates.placed import PlacedCertificate, certify_placed
+from mercer.errors import NoRoom
+from mercer.fits.local.embedding import Embedding, Places
+from mercer.fits.local.neighborhoods import Graph, Neighborhoods
+from mercer.fits.local.placing import place
+from mercer.fits.local.task import LocalParameters, given_distances, probed, space_of
+from mercer.limits import Limits
+from mercer.operators import local_methods
+from mercer.operators.alignment import over_blocks
+from mercer.plans.local import LocalProblem, exact_local_plan, fewest_landmarks
+from mercer.plans.plan import Plan
+from mercer.progress import OnPass
+from mercer.solvers.among import AmongLandmarks
+from mercer.solvers.shift_invert import BottomSolver
+from mercer.sources.items import Items
+from mercer.spaces.base import Space
+
+_GROWTH = 0.5  # landmarks that are drawn at once, against those that are there
+
+
+# ---------------------------------------------------------------------- which rows
+
+
+@dataclass(frozen=True)
+class ChosenItems:
+    """Landmarks where they have their distances, and the plan for them."""
+
+    space: Space
+    indices: Array  # their numbers among all items, increasing
+    problem: LocalProblem
+    plan: Plan
+
+
+def choose_landmarks(model: LocalParameters, items: Items, neighbors: int, plan: Plan, limits: Limits) -> ChosenItems:
+    """As many as the plan says; fewer where their factor fills in more than it foretold, and nobody said how many."""
+    solver, rng = plan.solver, model._rng()
+    assert isinstance(solver, AmongLandmarks)
+    some = np.sort(rng.choice(len(items), size=solver.sample, replace=False))
+    pool = space_of_some(model, items, some)
+    order, count = well_spread(pool, solver.count, rng, limits.threads), solver.count
+    while True:
+        chosen = np.sort(order[:count])
+        space, problem = probed(model, items, pool.take(chosen), neighbors)
+        problem = replace(problem, n_landmarks=None)
+        try:
+            inner = exact_local_plan(problem, limits)
+        except NoRoom:
+            if model.n_landmarks is not None or 0.8 * count < fewest_landmarks(problem):
+                raise
+            count = int(0.8 * count)
+            continue
+        assert isinstance(inner.solver, BottomSolver)
+        warning = plan.warning.replace(f"{solver.count:,} landmarks", f"{count:,} landmarks")
+        settled = replace(plan, solver=replace(solver, count=count, inner=inner.solver), warning=warning)
+        return ChosenItems(space, some[chosen], problem, settled)
+
+
+def space_of_some(model: LocalParameters, items: Items, some: Array) -> Space:
+    """Where these items have their distances; they are read from a file in one sweep."""
+    if given_distances(model):
+        return space_of(model, items).take(some)  # a matrix of all is there anyhow
+    kept = np.zeros(len(items), dtype=bool)
+    kept[some] = True
+    return space_of(model, items if kept.all() else items.in_memory(kept))
+
+
+def well_spread(space: Space, count: int, rng: np.random.Generator, threads: int) -> Array:
+    """Numbers of so many items that lie apart from each other, in the order in which they were drawn.
+
+    Each is drawn with a chance in proportion to its squared distance from those that were drawn before (k-means++;
+    Arthur and Vassilvitskii 2007), a few at a time, so that the first ones are such a sample as well. Uniform draws
+    leave gaps, where neighbourhoods of landmarks reach across to the next turn of a roll; the farthest item of all
+    would always be an outlier. An item that equals another is drawn only when there are no others left.
+    """
+    items = space.as_new()
+    order = [np.array([int(rng.integers(space.n))])]
+    left = np.full(space.n, np.inf)
+    drawn = 0
+    while drawn + len(order[-1]) < count:
+        drawn += len(order[-1])
+        part = space.take(order[-1])
+        np.minimum(left, part.nearest_to(part.for_part(items), 1, threads).distances[:, 0], out=left)
+        left[order[-1]] = 0.0
+        farthest = float(left.max())
+        if not farthest > 0:
+            break
+        chances = (left / farthest) ** 2
+        size = max(1, min(count - drawn, int(_GROWTH * drawn)))
+        new = np.unique(rng.choice(space.n, size=size, p=chances / chances.sum()))
+        order.append(new[np.unique(space.take(new).groups(), return_index=True)[1]])
+    found = np.concatenate(order)[:count]
+    if len(found) < count:
+        found = np.append(found, rng.permutation(np.setdiff1d(np.arange(space.n), found))[: count - len(found)])
+    return found
+
+
+# ---------------------------------------------------------------------- all other rows
+
+
+def place_rows(
+    items: Items,
+    landmarks: Array,
+    hoods: Neighborhoods,
+    graph: Graph,
+    found: Embedding,
+    reg: float,
+    threads: int,
+    on_pass: OnPass = None,
+) -> Places:
+    """Every row between its landmarks, block by block.
+
+    Landmarks have unit columns; all n rows shall have about unit columns, so places are √(m/n) times as large.
+    """
+    n, places = len(items), found.coordinates * np.sqrt(len(landmarks) / len(items))
+    embedding, labels, residuals = np.empty((n, places.shape[1])), np.zeros(n, dtype=np.int64), np.empty(n)
+    far, start = np.zeros(n, dtype=bool), 0
+    for block in items.blocks(rows_at_a_time(items.width)):
+        rows = slice(start, start + block.shape[0])
+        placed = place(hoods, places, reg, block, threads, graph.labels if graph.separate else None)
+        embedding[rows], residuals[rows], far[rows] = placed.embedding, placed.residuals, placed.far
+        if graph.n_parts > 1:
+            labels[rows] = graph.labels[hoods.space.nearest_to(hoods.space.prepare(block), 1, threads).indices[:, 0]]
+        start = rows.stop
+        if on_pass:
+            on_pass(start / n)
+    embedding[landmarks] = hoods.all_rows(places)
+    others = np.ones(n, dtype=bool)
+    others[landmarks] = False
+    certificate = certify_placed(
+        found.certificate,
+        hoods.all_rows(hoods.distances[:, -1]),
+        residuals[others],
+        _returned(hoods, places, reg, threads),
+        int(far[others].sum()),
+    )
+    return Places(embedding, labels, found.error, certificate, [*found.warnings, *_about_far(certificate)])
+
+
+def _returned(hoods: Neighborhoods, places: Array, reg: float, threads: int) -> Array:
+    """How far landmarks are from where their own neighbours put them, in root mean square over the spread."""
+    w = over_blocks(
+        hoods.space, hoods.indices, lambda G: local_methods.weights(G, reg), threads, width=hoods.indices.shape[1]
+    )
+    off = np.einsum("ij,ijl->il", w, places[hoods.indices]) - places
+    spread = places.std(axis=0)
+    return np.sqrt(np.mean(off**2, axis=0)) / np.where(spread > 0, spread, 1.0)
+
+
+def _about_far(certificate: PlacedCertificate) -> list[str]:
+    if not certificate.n_far:
+        return []
+    return [
+        f"{certificate.n_far:,} of {certificate.n_placed:,} placed rows are farther from the landmarks than those are "
+        "from their own neighbours: there the embedding is a guess. Give more n_landmarks."
+    ]

@@ -1,0 +1,225 @@
+"""By landmarks: some rows are embedded exactly, all others are placed between them, and everybody is told."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from scipy.stats import spearmanr
+
+import mercer
+from mercer import LocallyLinearEmbedding, textbook
+from mercer.errors import MercerWarning, NoRoom
+from mercer.fits.local.landmarks import well_spread
+from mercer.kernels import RBF
+from mercer.limits import Limits
+from mercer.plans.local import LocalProblem, choose_local_plan
+from mercer.solvers.among import AmongLandmarks
+from mercer.spaces.points import Points
+from support.local import apart, cloud, every_method, neighbours_of, roll
+from support.silence import silently
+
+
+def arc_length(t):
+    """Of the spiral (t cos t, t sin t) from its centre."""
+    return (t * np.sqrt(1 + t**2) + np.arcsinh(t)) / 2
+
+
+def off(Y, Z):
+    """How far coordinates are apart, up to their signs."""
+    signs = np.sign(np.sum(Y * Z, axis=0))
+    return np.abs(Y - Z * signs).max()
+
+
+# ---------------------------------------------------------------------- what they are
+
+
+@every_method
+def test_landmarks_are_embedded_as_if_there_were_no_other_rows(method):
+    X, _ = roll(900)
+    model = LocallyLinearEmbedding(n_landmarks=400, **neighbours_of(method)).fit(X)
+    chosen = model.landmark_indices_
+    alone = LocallyLinearEmbedding(**neighbours_of(method)).fit(X[chosen])
+    assert len(np.unique(chosen)) == 400 and model.embedding_.shape == (900, 2)
+    scale = np.sqrt(400 / 900)  # all rows have about unit columns
+    sure = 10 * (model.certificate_.landmarks.angles.max() + alone.certificate_.angles.max()) + 1e-9
+    assert off(model.embedding_[chosen], scale * alone.embedding_) < sure
+    assert off(model.embedding_, scale * alone.transform(X)) < sure
+    np.testing.assert_allclose(np.linalg.norm(model.embedding_, axis=0), 1, rtol=0.15)
+    assert model.reconstruction_error_ == pytest.approx(alone.reconstruction_error_, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("rows", "params"),
+    [
+        (cloud(200), {"metric": "cosine"}),
+        (cloud(200), {"metric": RBF(0.05)}),
+        (cloud(200), {"standardize": True}),
+        (cloud(200).astype(np.float32), {}),
+        (sparse.random_array((200, 30), density=0.3, format="csr", rng=np.random.default_rng(0)), {}),
+        (cdist(cloud(200), cloud(200)), {"metric": "precomputed"}),
+        (apart((100, 81)), {"on_disconnected": "separate"}),
+        (np.repeat(cloud(60), 4, axis=0), {}),
+        (1e6 + cloud(200), {}),
+        (1e150 * cloud(200), {}),
+    ],
+    ids=["cosine", "kernel", "standardize", "single", "sparse", "precomputed", "parts", "copies", "offset", "huge"],
+)
+def test_fit_and_transform_agree_wherever_neighbourhoods_live(rows, params):
+    model = LocallyLinearEmbedding(n_neighbors=8, n_components=2, n_landmarks=60, **params)
+    fitted = silently(lambda: model.fit_transform(rows))
+    assert model.certificate_.n_landmarks == 60 and fitted.dtype == (np.float32 if fitted.itemsize == 4 else float)
+    again = silently(lambda: model.transform(rows))
+    np.testing.assert_allclose(again, fitted, atol=1e-7 if fitted.itemsize == 8 else 1e-4)
+    assert len(model.part_labels_) == len(fitted) and model.part_labels_.max() + 1 == model.n_parts_
+
+
+def test_a_roll_is_unrolled_by_some_of_its_rows():
+    X, t = roll(8000)
+    for method in ("standard", "modified"):
+        model = LocallyLinearEmbedding(n_neighbors=12, n_landmarks=2000, method=method).fit(X)
+        best = max(abs(spearmanr(column, arc_length(t))[0]) for column in model.embedding_.T)
+        assert best >= 0.99
+
+
+def test_as_many_landmarks_as_rows_are_all_rows():
+    X, _ = roll(300)
+    plain, all_rows = (LocallyLinearEmbedding(n_neighbors=12, n_landmarks=m).fit(X) for m in (None, 300))
+    np.testing.assert_array_equal(plain.embedding_, all_rows.embedding_)
+    assert not hasattr(all_rows, "landmark_indices_")
+    some = LocallyLinearEmbedding(n_neighbors=12, n_landmarks=200).fit(X)
+    assert len(some.landmark_indices_) == 200
+    assert not hasattr(some.set_params(n_landmarks=None).fit(X), "landmark_indices_")
+
+
+def test_rows_of_a_file_are_read_in_blocks_and_give_the_same(tmp_path, monkeypatch):
+    X, _ = roll(1500)
+    np.save(tmp_path / "rows.npy", X)
+    how = dict(n_neighbors=10, n_landmarks=150)
+    expected = LocallyLinearEmbedding(**how).fit(X)
+    whole = mercer.sources.items.Rows.load
+
+    def watched(rows, kept=None):
+        assert kept is not None, "all rows were read at once"
+        return whole(rows, kept)
+
+    monkeypatch.setattr("mercer.sources.items.Rows.load", watched)
+    found = LocallyLinearEmbedding(**how).fit(tmp_path / "rows.npy")
+    np.testing.assert_array_equal(found.landmark_indices_, expected.landmark_indices_)
+    np.testing.assert_allclose(found.embedding_, expected.embedding_, atol=1e-12)
+
+
+# ---------------------------------------------------------------------- which rows
+
+
+def test_landmarks_lie_apart_and_none_of_them_twice():
+    rows = np.repeat(cloud(40), 5, axis=0)
+    order = well_spread(Points.of(rows), 60, np.random.default_rng(0), 1)
+    assert len(np.unique(order)) == 60
+    assert len(np.unique(rows[order[:40]], axis=0)) == 40  # copies come after all others
+
+
+def test_the_first_landmarks_already_see_what_lies_apart():
+    crowd, few = 0.1 * cloud(2000), 0.1 * cloud(5, seed=1) + 100
+    order = well_spread(Points.of(np.concatenate([crowd, few])), 200, np.random.default_rng(0), 1)
+    assert np.isin(order[:5], np.arange(2000, 2005)).any()
+
+
+def test_landmarks_leave_smaller_gaps_than_a_uniform_sample():
+    X, _ = roll(4000)
+    drawn = np.random.default_rng(0)
+
+    def gaps(chosen):
+        return np.sort(cdist(X, X[chosen]).min(axis=1))
+
+    ours = np.mean([gaps(well_spread(Points.of(X), 300, drawn, 1))[-40:] for _ in range(3)])
+    others = np.mean([gaps(drawn.choice(len(X), 300, replace=False))[-40:] for _ in range(3)])
+    assert ours < others
+
+
+def test_rows_that_are_all_the_same_are_told():
+    with pytest.warns(MercerWarning, match="are the same"):
+        model = LocallyLinearEmbedding(n_neighbors=3, n_landmarks=20).fit(np.ones((50, 3)))
+    np.testing.assert_array_equal(model.embedding_, 0)
+
+
+# ---------------------------------------------------------------------- the plan
+
+
+def test_where_all_rows_do_not_fit_landmarks_are_taken_and_everybody_is_told():
+    X, t = roll(6000)
+    model = LocallyLinearEmbedding(n_neighbors=12, method="modified", memory_limit="30MB")
+    foreseen = model.plan(X)
+    with pytest.warns(
+        MercerWarning, match=r"would take .* over the limit of 30 MB. \d,\d+ landmarks are embedded instead"
+    ):
+        model.fit(X)
+    assert model.plan_.approximate and foreseen.approximate and foreseen.memory <= 30e6
+    assert model.plan_.solver.count == len(model.landmark_indices_) == model.certificate_.n_landmarks
+    assert "landmarks" in str(model.plan_) and "nothing is proven about the other" in str(model.certificate_)
+    assert max(abs(spearmanr(column, t)[0]) for column in model.embedding_.T) > 0.99
+
+
+def test_a_solver_that_was_asked_for_by_name_is_refused_rather_than_changed():
+    for solver in ("arpack", "dense"):
+        with pytest.raises(NoRoom, match="give n_landmarks="):
+            LocallyLinearEmbedding(n_neighbors=12, memory_limit="30MB", eigen_solver=solver).fit(roll(6000)[0])
+
+
+def test_landmarks_that_were_asked_for_and_do_not_fit_are_refused():
+    with pytest.raises(NoRoom, match="Give fewer n_landmarks"):
+        LocallyLinearEmbedding(n_neighbors=12, memory_limit="30MB", n_landmarks=5900).fit(roll(6000)[0])
+
+
+def test_more_rows_than_there_is_time_for_are_placed_between_landmarks():
+    entangled = LocalProblem(n=100_000, d=50, k=2, neighbors=10)
+    plenty = Limits(memory=2**40, threads=2)
+    fill = replace(entangled, fill=mercer.plans.fill.Fill(1e10, 1e15 / 3, 2.0, 60.0))
+    assert not choose_local_plan(entangled, plenty).approximate  # on a surface, they take some seconds
+    plan = choose_local_plan(fill, plenty)
+    assert isinstance(plan.solver, AmongLandmarks) and 'Give eigen_solver="dense" to embed all rows' in plan.warning
+    assert not choose_local_plan(replace(fill, eigen_solver="dense"), plenty).approximate
+
+
+def test_a_plan_keeps_within_any_limit_that_it_does_not_refuse():
+    for d in (3, 60):
+        for limit in np.geomspace(15e6, 4e9, 12):
+            problem = LocalProblem(n=300_000, d=d, k=2, neighbors=12, kept=8 * d * 300_000)
+            try:
+                assert choose_local_plan(problem, Limits(memory=int(limit), threads=2)).memory <= limit
+            except NoRoom as refused:
+                assert limit < 150e6 and "over the limit" in str(refused)
+
+
+# ---------------------------------------------------------------------- the certificate
+
+
+def test_what_is_measured_of_placed_rows_is_what_their_formulas_say():
+    X, _ = roll(700)
+    model = LocallyLinearEmbedding(n_neighbors=10, n_landmarks=300).fit(X)
+    chosen, said = model.landmark_indices_, model.certificate_
+    others = np.setdiff1d(np.arange(700), chosen)
+    D = cdist(X[chosen], X[chosen])
+    radius = np.median(np.sort(D, axis=1)[:, 10])  # the first of all is the landmark itself
+    placed = model.place(X[others])
+    np.testing.assert_allclose(said.residuals, np.quantile(placed.residuals / radius, [0.5, 0.95, 1]), rtol=1e-6)
+    W = textbook.lle_weight_matrix(X[chosen], 10)
+    Y = model.embedding_[chosen]
+    returned = np.sqrt(np.mean((W @ Y - Y) ** 2, axis=0)) / Y.std(axis=0)
+    np.testing.assert_allclose(said.returned, returned, rtol=1e-4)
+    assert said.n_placed == 400 and said.n_far == placed.far.sum() and said.certified and said.converged
+
+
+def test_rows_far_from_all_landmarks_are_warned_of(monkeypatch):
+    X = np.concatenate([roll(2000)[0], [[300.0, 0, 0], [0, 0, 400.0]]])
+    monkeypatch.setattr("mercer.fits.local.landmarks.well_spread", lambda space, count, *_: np.arange(count))
+    with pytest.warns(MercerWarning, match="2 of 1,502 placed rows are farther from the landmarks"):
+        model = LocallyLinearEmbedding(n_neighbors=12, n_landmarks=500).fit(X)
+    assert model.certificate_.n_far == 2 and "a guess" in str(model.certificate_)
+
+
+def test_scikit_learn_has_no_such_model():
+    model = LocallyLinearEmbedding(n_neighbors=8, n_landmarks=50).fit(cloud(90))
+    with pytest.raises(ValueError, match="no model by landmarks"):
+        model.to_sklearn()
