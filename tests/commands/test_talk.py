@@ -52,6 +52,7 @@ LINES = [
     "inverse m.mercer scores.csv -o OUT",
     "denoise m.mercer new.csv -o OUT",
     "denoise m.mercer new.csv --error -o OUT",
+    "impute gaps.mercer gappy.csv -o OUT",
     "plot m.mercer x.csv -o picture.svg",
     "plot m.mercer --kind scree -o picture.svg",
     "plot m.mercer named.csv --id who --label kind --names --ellipse hull -o picture.svg",
@@ -75,15 +76,17 @@ def model(tmp_path_factory):
     folder = tmp_path_factory.mktemp("model")
     NUMBERS.to_csv(folder / "x.csv", index=False)
     assert run_in(folder, "fit x.csv --method pca -d 2 --save m.mercer -o scores.csv").returncode == 0
+    assert run_in(folder, "fit x.csv --method ppca -d 2 --save gaps.mercer -o other.csv").returncode == 0
     return folder
 
 
 @pytest.fixture
 def folder(tmp_path, model):
-    for name in ("m.mercer", "scores.csv"):
+    for name in ("m.mercer", "gaps.mercer", "scores.csv"):
         shutil.copy(model / name, tmp_path / name)
     NUMBERS.to_csv(tmp_path / "x.csv", index=False)
     NUMBERS.head(9).to_csv(tmp_path / "new.csv", index=False)
+    NUMBERS.head(9).mask(NUMBERS.head(9) > 1).to_csv(tmp_path / "gappy.csv", index=False)
     NUMBERS.assign(kind=["u", "v"] * 30).to_csv(tmp_path / "mixed.csv", index=False)
     named = NUMBERS.assign(kind=["u", "v"] * 30, who=[f"r{i}" for i in range(60)])
     named.to_csv(tmp_path / "named.csv", index=False)

@@ -28,6 +28,9 @@ _PARTS = {
     "h5py": ("single-cell files (.h5ad)", "io"),
     "pillow": ("folders of images", "io"),
     "onnx": ("models for other programs", "onnx"),
+    "openTSNE": ("t-SNE that places new rows", "relatives"),
+    "umap-learn": ("UMAP", "relatives"),
+    "python-picard": ("ICA in fewer steps", "relatives"),
 }
 _ROWS = np.array([[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
 _VARIANCES = np.array([8 / 3, 2 / 3])  # Σx²/(n − 1) along each axis, and the axes are those of the plane
