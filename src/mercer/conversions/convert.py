@@ -77,7 +77,7 @@ def convert(
 
     Parameters
     ----------
-    model : PCA, IncrementalPCA, KernelPCA or LocallyLinearEmbedding
+    model : PCA, IncrementalPCA, ProbabilisticPCA, KernelPCA or LocallyLinearEmbedding
         The fitted model.
     path : path
         The file; of a format with several files the beginning of their names.
@@ -110,7 +110,8 @@ def convert(
     """
     if not isinstance(model, LinearModel | KernelModel | LocalModel):
         raise WrongUse(
-            f"PCA, IncrementalPCA, KernelPCA and LocallyLinearEmbedding can be converted; {in_short(model)} cannot."
+            "PCA, IncrementalPCA, ProbabilisticPCA, KernelPCA and LocallyLinearEmbedding can be converted; "
+            f"{in_short(model)} cannot."
         )
     check_is_fitted(model)
     if not len(model.get_feature_names_out()):

@@ -10,6 +10,7 @@ from mercer.arrays import Array, to_numpy
 from mercer.errors import BadData, WrongUse, counted, in_short, warn
 from mercer.models.kernel_model import KernelModel
 from mercer.models.linear import LinearModel
+from mercer.models.with_gaps import FillsGaps
 
 __all__ = ["ComponentsOfRows", "Ids", "as_text", "components_of_rows", "table_of"]
 
@@ -48,7 +49,7 @@ class ComponentsOfRows:
 
 def components_of_rows(model: Any, X: Any, ids: Any, any_rows: bool) -> ComponentsOfRows:
     """Of X, or without it of the rows that kernel PCA has kept; `any_rows`: they need not be those of the fit."""
-    if not isinstance(model, LinearModel | KernelModel):
+    if not isinstance(model, LinearModel | KernelModel) or isinstance(model, FillsGaps):
         raise WrongUse(
             f"Principal components are of PCA, IncrementalPCA and KernelPCA; {type(model).__name__} has none. "
             'to="csv" writes what it has.'

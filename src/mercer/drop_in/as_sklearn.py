@@ -91,6 +91,10 @@ def _incremental_pca(model: Any) -> Any:
     return _set_names(theirs, model, [*_LINEAR, "var_", "n_samples_seen_", "batch_size_"])
 
 
+def _probabilistic_pca(model: Any) -> Any:
+    raise _no_object("of probabilistic PCA: its PCA has a likelihood, and scores that are not posterior means")
+
+
 def _kernel_pca(model: Any) -> Any:
     """With weights, its ``eigenvectors_`` are √w times ours: so its formula for new rows gives our scores."""
     theirs = decomposition.KernelPCA(**_parameters(model, decomposition.KernelPCA, **_their_kernel(model)))
@@ -149,6 +153,7 @@ def _factor_analysis(model: Any) -> Any:
 _MAKERS: dict[str, Callable[[Any], Any]] = {
     "PCA": _pca,
     "IncrementalPCA": _incremental_pca,
+    "ProbabilisticPCA": _probabilistic_pca,
     "KernelPCA": _kernel_pca,
     "LocallyLinearEmbedding": _locally_linear,
     "FactorAnalysis": _factor_analysis,

@@ -8,8 +8,8 @@ from scipy.stats import multivariate_normal
 from sklearn import decomposition
 from sklearn.datasets import load_iris, load_wine
 
-from mercer import PCA, ProbabilisticPCA, textbook
-from mercer.errors import BadData, MercerWarning, NoRoom
+from mercer import PCA, ProbabilisticPCA, convert, textbook
+from mercer.errors import BadData, MercerWarning, NoRoom, WrongUse
 from mercer.fits.linear.folds import folds_of
 from support.linear import TABLE
 from support.silence import quiet, silently
@@ -267,3 +267,22 @@ def test_the_certificate_is_that_of_pca():
     assert str(model.certificate_) == str(pca.certificate_)
     assert str(model.plan_) == str(pca.plan_)
     assert not model.n_missing_.any()
+
+
+def test_scikit_learn_and_plink_have_no_such_model(tmp_path):
+    model = ProbabilisticPCA(2).fit(TABLE)
+    with pytest.raises(ValueError, match="no model of probabilistic PCA"):
+        model.to_sklearn()
+    with pytest.raises(WrongUse, match="Principal components are of PCA"):
+        convert(model, tmp_path / "study", "plink", X=TABLE)
+
+
+@pytest.mark.parametrize("whiten", [False, True])
+def test_a_graph_gives_the_same_scores(whiten, tmp_path):
+    pytest.importorskip("onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    model = ProbabilisticPCA(2, whiten=whiten, standardize=True).fit(TABLE)
+    convert(model, tmp_path / "m.onnx", dtype="float64")
+    session = runtime.InferenceSession(str(tmp_path / "m.onnx"))
+    found = session.run(None, {session.get_inputs()[0].name: FRESH})[0]
+    assert_allclose(found, model.transform(FRESH), rtol=1e-9, atol=1e-9)

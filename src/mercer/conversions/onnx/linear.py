@@ -17,7 +17,9 @@ def linear_scores(graph: Graph, model: Any, x: str) -> str:
     mean that is rounded as they are would move all scores.
     """
     axes = model._number("components_") / model._scale()
-    if model.whiten:
+    if isinstance(model, FillsGaps):  # of complete rows: a graph has no NaN
+        axes = axes * model._shrinkage()[:, None]
+    elif model.whiten:
         deviations = model._deviations(axes)
         axes = axes * np.divide(1.0, deviations, out=np.zeros_like(deviations), where=deviations > 0)[:, None]
     return graph.add("MatMul", _moved(graph, x, model._mean()), graph.numbers(axes.T))
