@@ -241,5 +241,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests")]
+    sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests")]  # where floors are named
     main()

@@ -11,6 +11,7 @@ __all__ = [
     "LANES",
     "MOST_FEATURES",
     "NARROW",
+    "SPARSE_COLUMNS",
     "SPARSE_ENTRIES",
     "THREAD_ROWS",
     "cut",
@@ -32,6 +33,7 @@ THREAD_ROWS = 1024  # rows of such a block that one thread works on
 LANES = 8
 NARROW = 1000  # columns up to which every lane has a d×d matrix of its own; wider rows all go to one
 SPARSE_ENTRIES = 500_000  # of sparse rows that are worked on at a time
+SPARSE_COLUMNS = 16  # that sparse features are multiplied with at a time, as sums have a row for each feature
 _COLUMN_TERMS = 128  # of a column of theirs, which are added up one after the other
 _CACHED_ENTRIES = 160_000  # of few columns: twice as many rows stay at hand
 _LANE_ENTRIES, _WIDE_ENTRIES, _LANE_ROWS = 1_000_000, 8_000_000, (16, 2048)  # of rows that a lane takes in at a time

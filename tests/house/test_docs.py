@@ -158,6 +158,15 @@ def test_reference_is_what_the_code_says(page):
     assert DOCS[page] == reference.PAGES[page](), "the code says something else by now: make reference"
 
 
+@pytest.mark.slow
+def test_make_reference_finds_all_that_it_reads():
+    """As a script, without the folders that pytest knows; nothing is written here."""
+    code = "import runpy, pathlib; pathlib.Path.write_text = lambda *a, **b: None\n"
+    code += f"runpy.run_path({str(ROOT / 'tools' / 'reference.py')!r}, run_name='__main__')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0 and "docs/design/house.md" in done.stdout, done.stderr
+
+
 def blocks(language, page):
     return re.findall(rf"```{language}\n(.*?)```", page, re.S)
 

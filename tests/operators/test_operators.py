@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import sparse
 
 from mercer import textbook
 from mercer.kernels import RBF, Linear, Polynomial
@@ -203,3 +204,18 @@ def test_a_pass_says_how_far_it_is_and_can_be_stopped(monkeypatch):
 
     with pytest.raises(KeyboardInterrupt):
         RecomputedGram(RBF(0.3), X, 2, on_pass=stop).matmat(B)
+
+
+def test_sparse_features_are_multiplied_with_any_number_of_columns(monkeypatch):
+    """A few at a time, and by pieces of rows."""
+    monkeypatch.setattr("mercer.operators.features.sparse_rows", lambda width, density: 9)
+    rng = np.random.default_rng(7)
+    X, B = np.where(rng.random((50, 30)) < 0.2, rng.normal(size=(50, 30)), 0.0), rng.normal(size=(50, 35))
+    op, K = FeatureGram(sparse.csr_array(X), threads=2), X @ X.T
+    for columns in (0, 1, 16, 17, 35):
+        some = B[:, :columns]
+        assert_allclose(op.matmat(some), K @ some, atol=1e-12)
+        assert_allclose(op.shifted_matmat(some), K @ some, atol=1e-12)
+        assert_allclose(op.transposed_times(some), X.T @ some, atol=1e-13)
+    assert_allclose(op.columns(np.array([3, 41, 3])), K[:, [3, 41, 3]], atol=1e-13)
+    assert_allclose(op.shifted_columns(np.array([3, 41, 3])), K[:, [3, 41, 3]], atol=1e-13)

@@ -109,7 +109,7 @@ def sparse_problem(n, d, each, **how):
         (2000, 100_000, 1000, 12 * GB, "gram"),
         (11_000, 200_000, 100, 12 * GB, "features"),  # K takes a gigabyte
         (20_000, 50_000, 50, 12 * GB, "features"),
-        (40_000, 1_000_000, 20, GB // 2, "features"),
+        (40_000, 1_000_000, 20, 6 * GB // 10, "features"),
         (60_000, 10_000_000, 20, GB // 2, "recomputed"),  # neither K nor products with features fit
     ],
 )

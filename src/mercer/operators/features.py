@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.arrays import Array, Matrix, dense
-from mercer.blocks import FEATURE_ROWS, LANES, cut, sparse_rows
+from mercer.blocks import FEATURE_ROWS, LANES, SPARSE_COLUMNS, cut, sparse_rows
 from mercer.kernels.base import summed
 from mercer.kernels.features import FeatureMap, MadeFeatures
 from mercer.operators.products import ScatterProducts, longest_sums
@@ -42,11 +42,20 @@ class FeatureGram(SymmetricOperator):
         return np.asarray(self.factor.mean(axis=0, dtype=np.float64))
 
     def matmat(self, B: Array) -> Array:
-        return self.times(self.transposed_times(B))
+        return self._squared_times(B)
 
     def shifted_matmat(self, B: Array) -> Array:
         """The product of ΨΨᵀ with B, Ψ = Φ − 1·origin: it has the same centred matrix as K."""
-        return self.times(self.transposed_times(B, moved=True), moved=True)
+        return self._squared_times(B, moved=True)
+
+    def _squared_times(self, B: Array, moved: bool = False) -> Array:
+        """Φ(ΦᵀB), or Ψ(ΨᵀB); of sparse features, which may be millions, a few columns at a time."""
+        if not self.is_sparse:
+            return self.times(self.transposed_times(B, moved), moved)
+        out = np.empty((self.n, B.shape[1]))
+        for some in cut(B.shape[1], SPARSE_COLUMNS):
+            out[:, some] = self.times(self._sums(np.ascontiguousarray(B[:, some])))
+        return out
 
     def times(self, W: Array, moved: bool = False) -> Array:
         """Φ W, or Ψ W, by blocks of rows."""
@@ -60,7 +69,16 @@ class FeatureGram(SymmetricOperator):
         return out
 
     def transposed_times(self, B: Array, moved: bool = False) -> Array:
-        """Φᵀ B, or Ψᵀ B, by blocks of rows."""
+        """Φᵀ B, or Ψᵀ B; of sparse features a few columns at a time."""
+        if not self.is_sparse:
+            return self._sums(B, moved)
+        out = np.empty((self.width, B.shape[1]))
+        for some in cut(B.shape[1], SPARSE_COLUMNS):
+            out[:, some] = self._sums(np.ascontiguousarray(B[:, some]))
+        return out
+
+    def _sums(self, B: Array, moved: bool = False) -> Array:
+        """The same by blocks of rows, in lanes."""
         pieces = self._pieces()
         parts = np.zeros((min(LANES, len(pieces)), self.width, B.shape[1]))
 

@@ -9,6 +9,7 @@ from mercer.errors import NoRoom, counted
 from mercer.limits import Limits, bytes_in_words
 from mercer.plans.plan import BUFFERS, HELD_TOL, Plan, seconds_in_words, within
 from mercer.plans.sizes import Problem
+from mercer.solvers.completeness import PROBES
 from mercer.solvers.dense import Dense
 from mercer.solvers.feature_side import Factored, FactoredKrylov
 from mercer.solvers.krylov import BlockKrylov
@@ -232,8 +233,11 @@ def _dense(p: Problem, why: str) -> Plan:
 def _cold(p: Problem, limits: Limits, held: str, why: str) -> Plan:
     k, solver, making = p.wanted, _steps(p, limits, held), p.matrix_bytes(held, limits.threads)
     solving = solver.memory(p.n, k)
-    sums = p.sums_bytes(min(solver.block, p.n), limits.threads)
-    memory = p.with_features(making, solving + sums) if held == "features" else making + solving
+    if held == "features":  # axes are made when the solver is done
+        sums = p.sums_bytes(max(solver.block, k, PROBES) + 1, limits.threads)
+        memory = p.with_features(making, max(solving, p.axes_bytes(k + 1)) + sums)
+    else:
+        memory = making + solving
     return Plan(solver, held, memory, why, solver.tol, solver.usual_passes(k))
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from mercer.blocks import FEATURE_ROWS, LANES, MOST_FEATURES, THREAD_ROWS, sparse_rows
+from mercer.blocks import FEATURE_ROWS, LANES, MOST_FEATURES, SPARSE_COLUMNS, THREAD_ROWS, sparse_rows
 from mercer.plans.plan import BUFFERS
 from mercer.plans.share import Share
 
@@ -134,7 +134,12 @@ class Problem:
         D = self.n_features or 0
         density = (self.stored or self.n * D) / max(self.n * D, 1)
         lanes = min(LANES, -(-self.n // sparse_rows(max(D, 1), density)))
-        return 8 * D * (columns * (lanes + min(threads, lanes)) + _VECTORS) if self.sparse else 0
+        some = min(columns, SPARSE_COLUMNS)
+        return 8 * D * (some * (lanes + min(threads, lanes)) + _VECTORS) if self.sparse else 0
+
+    def axes_bytes(self, columns: int) -> int:
+        """Of what a model keeps of sparse Φ: as many columns of ΦᵀB."""
+        return 8 * (self.n_features or 0) * columns if self.sparse else 0
 
     def with_features(self, making: int, solving: int) -> int:
         """With what a solver takes: sparse features are made before it begins."""

@@ -207,6 +207,15 @@ def test_the_plan_for_sparse_rows_counts_their_numbers_and_not_their_columns(ker
     assert way == "features" and peak < planned < 150e6  # 16 GB, if they were dense
 
 
+@needs_peaks
+def test_many_components_of_many_columns_are_made_a_few_at_a_time():
+    wide = LONG_AND_SPARSE.replace("20_000, 100_000, 30", "6000, 400_000, 20")
+    peak, planned, way = peak_of(
+        "model = KernelPCA(60, max_iter=2, n_jobs=1).fit(X)", wide, "model.plan_.memory, model.plan_.held"
+    )
+    assert way == "features" and is_near(peak, planned)
+
+
 def test_too_little_memory_is_said_at_once_with_the_way_out():
     with pytest.raises(NoRoom, match=r"needs .* over the limit of 2 MB\. Give a larger memory_limit"):
         KernelPCA(12, kernel="rbf", memory_limit="2MB").fit(BLOBS)
