@@ -6,8 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from mercer import kernel_names
+from mercer.commands.typed import count, number, number_or_rule, share_or_count, whole, whole_or_auto, yes_or_word
 from mercer.errors import WrongUse
-from mercer.rule_names import RULES_OF, rules_in_words
+from mercer.rule_names import rules_in_words
 from mercer.terminal import plain
 
 METHODS = ("kpca", "pca", "ppca", "lle")
@@ -38,69 +39,6 @@ def _of_kernel(name: str, help: str, parser: Any = None) -> Any:
 
 def _everywhere(parameter: str) -> dict[str, str]:
     return dict.fromkeys(METHODS, parameter)
-
-
-# ---------------------------------------------------------------------- what is typed, as values
-
-
-def count(text: str) -> int:
-    """A number of rows as people write it: 80000, 80_000, 8e4."""
-    number_typed = _number(text)
-    if not 1 <= number_typed < 1e15 or number_typed != int(number_typed):
-        raise typer.BadParameter(f"{text} is not a whole number of at least 1.")
-    return int(number_typed)
-
-
-def whole(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a whole number.") from None
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a number.") from None
-
-
-def _share_or_count(text: str) -> float:
-    wanted = _number(text)
-    return int(wanted) if wanted >= 1 and wanted == int(wanted) else wanted
-
-
-def _number_or_rule(text: str) -> float | str:
-    try:
-        return text if text in ("median", "cv") else float(text)
-    except ValueError:
-        raise WrongUse(f'--gamma {text!r} is neither a number nor "median" or "cv".') from None
-
-
-def _whole_or_auto(text: str) -> int | str:
-    return text if text == "auto" else whole(text)
-
-
-def _yes_or_word(text: str) -> bool | str:
-    return {"yes": True, "no": False}.get(text, text)
-
-
-def number_of_components(text: str | None, method: str) -> Any:
-    """A whole number, a share below 1, the name of a rule that the method knows, None if nothing was said."""
-    if text is None or text in RULES_OF.get(method, ()):
-        return text
-    if text == "auto" and RULES_OF.get(method):
-        return RULES_OF[method][0]
-    try:
-        wanted = float(text)
-    except ValueError:
-        wanted = float("nan")
-    if wanted < 1:
-        return wanted
-    if not (wanted < 1e15 and wanted == int(wanted)):
-        rules = f", nor a rule: {rules_in_words(method)}" if RULES_OF.get(method) else ""
-        raise WrongUse(f"--components {plain(text)} is neither a whole number nor a share below 1{rules}.")
-    return int(wanted)
 
 
 # ---------------------------------------------------------------------- what can be said to any command
@@ -165,12 +103,12 @@ Gamma = Annotated[
     _parameter(
         "--gamma",
         f'A number, "median", or "cv" (by cross-validation); {kernel_names.usual_gamma()}.',
-        _number_or_rule,
+        number_or_rule,
         kpca="gamma",
     ),
 ]
-Degree = Annotated[float | None, _parameter("--degree", "Of poly; 3 if left out.", _number, kpca="degree")]
-Coef0 = Annotated[float | None, _parameter("--coef0", "Of poly and sigmoid; 1 if left out.", _number, kpca="coef0")]
+Degree = Annotated[float | None, _parameter("--degree", "Of poly; 3 if left out.", number, kpca="degree")]
+Coef0 = Annotated[float | None, _parameter("--coef0", "Of poly and sigmoid; 1 if left out.", number, kpca="coef0")]
 Landmarks = Annotated[
     int | None,
     _parameter(
@@ -190,7 +128,7 @@ Neighbors = Annotated[
     _parameter(
         "--neighbors",
         'Of lle: how many describe a row; 5 if left out. "auto" finds a number.',
-        _whole_or_auto,
+        whole_or_auto,
         lle="n_neighbors",
     ),
 ]
@@ -198,7 +136,7 @@ Variant = Annotated[
     str | None, _parameter("--variant", "Of lle: standard (if left out), modified, hessian or ltsa.", lle="method")
 ]
 Reg = Annotated[
-    float | None, _parameter("--reg", "Of lle: regularisation of weights; 0.001 if left out.", _number, lle="reg")
+    float | None, _parameter("--reg", "Of lle: regularisation of weights; 0.001 if left out.", number, lle="reg")
 ]
 Metric = Annotated[
     str | None,
@@ -219,7 +157,7 @@ N = Annotated[int | None, _of_kernel("--n", "letters of a gram; 3 if left out.",
 Shortest = Annotated[int | None, _of_kernel("--shortest", "grams of all lengths from this to --n.", whole)]
 By = Annotated[str | None, _of_kernel("--by", "characters (if left out), graphemes or words.")]
 Counts = Annotated[str | None, _of_kernel("--counts", "product (if left out), min or once.")]
-Normalize = Annotated[str | None, _of_kernel("--normalize", "yes (if left out), no, dice or jaccard.", _yes_or_word)]
+Normalize = Annotated[str | None, _of_kernel("--normalize", "yes (if left out), no, dice or jaccard.", yes_or_word)]
 
 Length = Annotated[
     int | None,
@@ -228,7 +166,7 @@ Length = Annotated[
 Wildcards = Annotated[int | None, _of_kernel("--wildcards", "letters that are left open; 2 if left out.", whole)]
 M = Annotated[int | None, _of_kernel("--m", "letters that may be exchanged; 1 if left out.", whole)]
 Alphabet = Annotated[str | None, _of_kernel("--alphabet", "letters to exchange others for; those that there are.")]
-Decay = Annotated[float | None, _of_kernel("--decay", "weight of a letter that is spanned; 0.5 if left out.", _number)]
+Decay = Annotated[float | None, _of_kernel("--decay", "weight of a letter that is spanned; 0.5 if left out.", number)]
 UpTo = Annotated[bool | None, _of_kernel("--up-to", "all lengths up to --length.")]
 
 # ---------------------------------------------------------------------- of novelty
@@ -241,7 +179,7 @@ Statistic = Annotated[
 ]
 Alpha = Annotated[
     float | None,
-    _option("--alpha", help="Share of false alarms among usual rows; 0.1 if left out.", python="alpha", parser=_number),
+    _option("--alpha", help="Share of false alarms among usual rows; 0.1 if left out.", python="alpha", parser=number),
 ]
 Fdr = Annotated[
     float | None,
@@ -249,7 +187,7 @@ Fdr = Annotated[
         "--fdr",
         help="Call rows novel all together, so that no more than this share of those called is false on average.",
         python="fdr",
-        parser=_number,
+        parser=number,
     ),
 ]
 Calibration = Annotated[
@@ -258,7 +196,7 @@ Calibration = Annotated[
         "--calibration",
         help="Share, or number, of the rows held out for calibration; 0.25 if left out.",
         python="calibration",
-        parser=_share_or_count,
+        parser=share_or_count,
     ),
 ]
 Trim = Annotated[
@@ -267,7 +205,7 @@ Trim = Annotated[
         "--trim",
         help="Share of the rows that may be outliers themselves; 0 if left out.",
         python="trim",
-        parser=_number,
+        parser=number,
     ),
 ]
 

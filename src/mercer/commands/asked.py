@@ -12,10 +12,11 @@ import typer
 
 from mercer import kernel_names
 from mercer.arrays import Array
-from mercer.commands.arguments import kernel_parameters, model_parameters, number_of_components
+from mercer.commands.arguments import kernel_parameters, model_parameters
 from mercer.commands.around import as_bad_data, file_for, warnings_as_lines
 from mercer.commands.opening import Wanted, in_short_words, is_of_tables, is_of_texts
 from mercer.commands.script import Piece, Script
+from mercer.commands.typed import number_of_components
 from mercer.errors import WrongUse
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.lle import LocallyLinearEmbedding

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from mercer.commands import arguments as given
+from mercer.commands import typed
 from mercer.commands.answers import Job
 from mercer.commands.frame import takes
 from mercer.commands.groups import Reading, Resources
@@ -22,17 +23,17 @@ def compare(
         ),
     ] = None,
     components: Annotated[
-        int, typer.Option("--components", "-d", parser=given.count, help="How many coordinates; 2 if left out.")
+        int, typer.Option("--components", "-d", parser=typed.count, help="How many coordinates; 2 if left out.")
     ] = 2,
     standardize: given.Standardize = False,
     repeats: Annotated[
         int,
-        typer.Option("--repeats", parser=given.whole, help="Fits with a fifth of the rows left out; 3 if left out."),
+        typer.Option("--repeats", parser=typed.whole, help="Fits with a fifth of the rows left out; 3 if left out."),
     ] = 3,
     sample: Annotated[
         int | None,
         typer.Option(
-            "--sample", parser=given.count, help="Rows to measure on; if left out all up to 2000, of more 1000."
+            "--sample", parser=typed.count, help="Rows to measure on; if left out all up to 2000, of more 1000."
         ),
     ] = None,
     budget: Annotated[

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from mercer.commands.answers import Answer, Job
-from mercer.commands.arguments import whole
 from mercer.commands.frame import takes
+from mercer.commands.typed import whole
 from mercer.errors import ClaimsFailed, MissingPart
 from mercer.terminal import plain
 

@@ -6,9 +6,10 @@ import typer
 
 from mercer.commands import arguments as given
 from mercer.commands.answers import Job
-from mercer.commands.arguments import count, kernel_parameters, model_parameters
+from mercer.commands.arguments import kernel_parameters, model_parameters
 from mercer.commands.frame import takes
 from mercer.commands.groups import TextKernels
+from mercer.commands.typed import count
 
 
 @takes(TextKernels)

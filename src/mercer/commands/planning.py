@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from mercer.commands.answers import Answer
-from mercer.commands.arguments import number_of_components
 from mercer.commands.opening import is_of_tables, is_of_texts
 from mercer.commands.script import Script
+from mercer.commands.typed import number_of_components
 from mercer.commands.wording import in_options
 from mercer.errors import NoRoom, WrongUse, counted
 from mercer.functions.planning import plan
