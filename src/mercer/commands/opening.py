@@ -73,6 +73,17 @@ class Wanted:
             said["columns"] = [name.strip() for name in said["columns"].split(",")]
         return cls(data, **said)._without_labels()
 
+    @classmethod
+    def typed_with(cls, context: typer.Context, data: str | None) -> "Wanted | None":
+        """The same of a file that may be left out; with it, nothing can be said of its columns."""
+        wanted = cls.typed(context, data or "")
+        if data:
+            return wanted
+        for name in wanted.as_notes():
+            option = next(each.opts[0] for each in context.command.params if each.name == name)
+            raise WrongUse(f"{option} says how DATA is read, and there is none: name the file.")
+        return None
+
     def _without_labels(self) -> "Wanted":
         """A column that is named among the features and as a label is no feature of a fit; reading tells."""
         if self.columns is None:
