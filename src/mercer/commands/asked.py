@@ -90,9 +90,9 @@ class Asked:
             known += _tell_of_row_numbers(items)
             yield Opened(model, items, weight, path, name, known)
 
-    def write(self, script: Script, usual: int | None = None) -> tuple[Piece, Piece, dict[str, Any]]:
+    def write(self, script: Script, usual: int | None = None, name: str = "") -> tuple[Piece, Piece, dict[str, Any]]:
         """Lines that open the rows and make the model: their names, and the weights as an argument of a fit."""
-        rows, params = write_opening(script, self.wanted, self.params), dict(self.params)
+        rows, params = write_opening(script, self.wanted, self.params, name), dict(self.params)
         if is_of_tables(params):
             slot = "kernel" if self.method == "kpca" else "metric"
             script.named("TableKernel", "mercer.kernels")
