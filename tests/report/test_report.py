@@ -288,8 +288,13 @@ def test_a_browser_shows_the_page_in_both_themes(browser, home, scheme):  # noqa
     colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (sum(map(int, re.findall(r"\d+", colour)[:3])) > 600) == (scheme == "light")
     assert page.locator("article").count() == page.locator("nav a").count() == 7
-    page.set_viewport_size({"width": 340, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 340
+    for width in (340, 700, 1400):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        for figure in page.locator("figure").all():
+            beyond = figure.locator(".picture").evaluate("box => box.scrollWidth > box.clientWidth + 1")
+            shown = figure.locator(".wider span").evaluate("hint => hint.getBoundingClientRect().width > 0")
+            assert shown == beyond, f"{width} pixels"
 
 
 @pytest.mark.parametrize("options", ["", "--save m.mercer", "--weights weight"])

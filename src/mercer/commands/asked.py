@@ -166,7 +166,7 @@ def _about_text(wanted: Wanted) -> dict[str, Any]:
 def _written_weights(script: Script, wanted: Wanted) -> Piece:
     """The column of weights: one of numbers, or of obs of a .h5ad file."""
     name = wanted.weights
-    if wanted.is_of_cells:
+    if wanted.is_of_cells(Path(wanted.data)):
         return Piece(f"list({script.call('open_rows', wanted.data, keep=name).text}.beside[{name!r}])")
     column = script.call("open_rows", wanted.data, columns=[name], **_about_text(wanted))
     return Piece(f"{column.text}.load()[:, 0]")
@@ -195,8 +195,9 @@ def write_file(script: Script, wanted: Wanted, kind: str, name: str = "", memory
     if kind == "texts":
         column = {} if text is None else {"column": text}
         return script.set(name or "texts", script.call("open_texts", wanted.data, **column | how))
-    if wanted.weights_among_features:
-        how["drop"] = [*how.get("drop", []), *wanted.weights_among_features]
+    weights = wanted.weights_among_features(Path(wanted.data))
+    if weights:
+        how["drop"] = [*how.get("drop", []), *weights]
     if kind == "tables":
         return script.set(name or "table", script.call("open_table", wanted.data, **how))
     return script.set(name or "rows", script.call("open_rows", wanted.data, **how))

@@ -1,5 +1,6 @@
 """What rows of a file bring along to their picture: labels for colours, names for points."""
 
+from decimal import Decimal
 from inspect import signature
 from typing import Any
 
@@ -52,5 +53,5 @@ def has_names(X: Any) -> bool:
 def _labels(items: Items, column: str) -> list[Any]:
     """Of a column beside the rows; what is empty is no label, and whole numbers stay whole."""
     if is_of_numbers(items.beside[column]):
-        return list(items.beside[column])
+        return [float(cell) if isinstance(cell, Decimal) else cell for cell in items.beside[column]]
     return [None if label == "" else label for label in things_of(as_cells(list(items.beside[column])))]

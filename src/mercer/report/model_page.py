@@ -167,7 +167,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]], words: bool = Fal
     body = "\n".join("<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     kind = "words" if words else "figures"
     table = f"<thead><tr>{first}</tr></thead>\n<tbody>\n{body}\n</tbody>"
-    return f'<div class="wide"><table class="{kind}">\n{table}\n</table></div>'
+    return f'<div class="wide" tabindex="0"><table class="{kind}">\n{table}\n</table></div>'
 
 
 def _pairs(said: dict[str, str]) -> str:
