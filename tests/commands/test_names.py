@@ -160,6 +160,9 @@ def test_weights_are_a_column_of_obs(tmp_path):
     assert done.returncode == 0, done.stderr
     theirs = mercer.PCA(2).fit(X, sample_weight=np.arange(40) * 1.5).transform(X)
     assert_allclose(np.load(tmp_path / "s.npy"), theirs, atol=1e-6 * np.abs(theirs).max())
+    piped = run_in(tmp_path, "fit", "-", *line[2:-1], "p.npy", file=path)
+    assert piped.returncode == 0, piped.stderr
+    assert_allclose(np.load(tmp_path / "p.npy"), np.load(tmp_path / "s.npy"))
     shown = run(*line, "--show-code").stdout
     assert run_code(shown.replace("s.npy", "t.npy"), tmp_path).returncode == 0
     assert_allclose(np.load(tmp_path / "t.npy"), np.load(tmp_path / "s.npy"))

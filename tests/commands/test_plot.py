@@ -48,6 +48,16 @@ def test_pictures_are_written_and_the_same_every_time(files, tmp_path, options):
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 
+@pytest.mark.parametrize("verb, out", [("plot", "a.svg"), ("report", "a.html")])
+def test_how_data_is_read_is_no_option_without_data(files, tmp_path, verb, out):
+    """It would be lost without a word."""
+    done = CliRunner().invoke(app, [verb, str(files / "kpca.mercer"), "--label", "tree", "-o", str(tmp_path / out)])
+    assert isinstance(done.exception, WrongUse) and "--label says how DATA is read, and there is none" in str(
+        done.exception
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_names_of_many_rows_are_drawn_when_asked_for(files, tmp_path):
     names = [f"row {i}" for i in range(80)]
     pd.concat([FRAME, FRAME]).assign(name=names).to_csv(tmp_path / "many.csv", index=False)

@@ -1,7 +1,11 @@
 """What people have asked of the plots of other tools, a test for each."""
 
+from decimal import Decimal
+
 import matplotlib as mpl
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from displays.conftest import COLUMNS, GROUPS, ROWS, drawn, model, shown
@@ -14,8 +18,11 @@ from mercer import (
     NeighborhoodDisplay,
     ScoresDisplay,
     ScreeDisplay,
+    open_rows,
 )
+from mercer.displays.along import first_label
 from mercer.displays.names import place_names
+from mercer.displays.palette import Groups
 from mercer.errors import BadData, WrongUse
 from mercer.kernels import TableKernel
 from mercer.readings.regions import region
@@ -355,3 +362,20 @@ def test_shares_lie_in_the_intervals_of_the_certificate(landmarks):
     unit = exact.eigenvalues_ / fitted.eigenvalues_ * display.shares  # true eigenvalues in the unit of the shares
     assert (display.lower <= unit * (1 + 1e-9)).all()
     assert (unit <= display.upper * (1 + 1e-9)).all()
+
+
+def test_labels_of_a_file_that_are_decimals_are_numbers(tmp_path):
+    prices = [Decimal(i) + Decimal("0.25") for i in range(30)]
+    columns = {"a": np.arange(30.0), "b": np.arange(30.0) ** 2, "price": pa.array(prices, pa.decimal128(8, 2))}
+    pq.write_table(pa.table(columns), tmp_path / "x.parquet")
+    rows = open_rows(tmp_path / "x.parquet", label="price")
+    np.testing.assert_allclose(Groups.of(first_label(rows), 30).values, np.arange(30) + 0.25)
+
+
+def test_arrows_that_are_as_long_as_they_are_need_no_word():
+    display = shown("biplot")
+    length, display.factor_ = display.factor_, 1.0
+    try:
+        assert "times as long" not in display._notes(None)[-1]
+    finally:
+        display.factor_ = length

@@ -8,11 +8,16 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
+from typer.testing import CliRunner
 
 import mercer
+from mercer.cli import app
 from mercer.errors import WrongUse
-from mercer.report.facts import facts_of
+from mercer.report.facts import Component, facts_of
+from mercer.report.model_page import _proven
 from mercer.report.origin import origin_of
+from mercer.report.writing import _are_others
 from report.test_page import browser, opened  # noqa: F401 (a fixture)
 
 ATTACK = "<img src=x onerror=\"document.title='owned'\">\"'></script><script>alert(1)</script>$style&amp;\u202e"
@@ -55,7 +60,7 @@ class Parsed(HTMLParser):
 
     def __init__(self, page):
         super().__init__(convert_charrefs=True)
-        self.elements, self.texts, self.open = [], [], []
+        self.elements, self.texts, self.open, self.code = [], [], [], []
         self.feed(page)
         self.close()
         assert self.open == []
@@ -70,6 +75,8 @@ class Parsed(HTMLParser):
 
     def handle_data(self, data):
         self.texts.append(data)
+        if "pre" in self.open:
+            self.code.append(data)
 
     @property
     def text(self):
@@ -104,6 +111,16 @@ def test_intervals_of_variances_hold_the_truth(table):
     for component, value in zip(facts.components, truth, strict=False):
         assert component.lower <= value * (1 + 1e-12) and value <= component.upper * (1 + 1e-12)
         assert component.upper - component.lower < 1e-9 * value
+
+
+def test_what_a_page_says_is_proven_is_true_as_it_is_printed():
+    """Rounded outwards: 1.2346 ± 1e-14 would not hold 1.23456789."""
+    close = Component("PC1", 1.23456789, None, None, 1.23456789 - 1.1e-14, 1.23456789 + 2.1e-14)
+    words = _proven(close)
+    assert words.endswith(" of it") and 2.1e-14 <= float(words.split()[0]) < 4e-14
+    for low, value, high in ((0.123456789, 0.2, 0.987654321), (0.0, -1e-18, 2.4949e-14), (-3.3333333, 1.0, 7.7777777)):
+        lower, upper = map(float, _proven(Component("PC1", value, None, None, low, high)).split(" to "))
+        assert lower <= low and high <= upper and upper - lower <= 1.001 * (high - low)
 
 
 @pytest.fixture(scope="module")
@@ -159,6 +176,77 @@ def test_displays_that_refuse_say_why_and_other_rows_leave_the_rules_alone(table
     assert mercer.suggest(model).consensus in page.text and "rows drawn" not in page.text
 
 
+def test_rules_are_asked_of_the_rows_of_the_fit_alone(table, tmp_path):
+    """As many rows, and others: the page says so, and rules that need rows say that they have none."""
+    X = table.to_numpy()
+    model = mercer.PCA(2, whiten=True).fit(X)
+    for fitted in (model, mercer.PCA(5).fit(X), mercer.KernelPCA(2, kernel="rbf").fit(X), MODELS["landmarks"]().fit(X)):
+        for rows, others in ((X, False), (X[::-1], False), (X * 2, True), (X + 1, True)):
+            assert _are_others(fitted, fitted.transform(rows)) is others
+    page = Parsed(model.report(tmp_path / "page.html", X * 2).read_text())
+    assert "60, other ones than those of the fit" in page.text and "PCA, with rows of X" in page.text
+    assert "it needs the rows: give them as X" in page.text
+    page = Parsed(model.report(tmp_path / "page.html", X).read_text())
+    assert "PCA of X" in page.text and "it needs the rows" not in page.text
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", ["pca", "kernel", "lle", "detector"])
+def test_rows_and_labels_that_are_not_of_the_model_are_refused(name, table, tmp_path):
+    X, model = table.to_numpy(), MODELS[name]().fit(table.to_numpy())
+    gap = np.where(np.arange(5) == 2, np.nan, X)
+    for rows, labels, words in (
+        (X[:, :3], None, "expecting 5 features"), (gap, None, "NaN"), (X, [1, 2], "one label for each of 60 rows"),
+        ("x.csv", None, "give pathlib.Path"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=words):
+            model.report(tmp_path / "page.html", rows, labels)
+    with pytest.raises(NotFittedError):
+        MODELS[name]().report(tmp_path / "page.html", X)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_of_texts_are_opened_as_texts_and_labels_of_files_are_asked(home, tmp_path):
+    words = ["kitten", "sitting", "mitten", "banana", "bandana", "<script>"]
+    (tmp_path / "words.txt").write_text("\n".join(words))
+    model = mercer.KernelPCA(2, kernel="spectrum").fit(words)
+    page = Parsed(model.report(tmp_path / "page.html", tmp_path / "words.txt").read_text())
+    refuse_live_parts(page)
+    assert "KernelPCA of words.txt" in page.text
+    assert "it needs labels" not in Parsed((home / "page.html").read_text()).text  # they are the column `kind`
+
+
+def test_what_is_long_is_cut(tmp_path):
+    """Names of columns, and texts that a kernel has learnt."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(30, 3)), columns=["a" * 9000, "b", "c"])
+    page = Parsed(mercer.PCA(2).fit(frame).report(tmp_path / "page.html").read_text())
+    assert "a" * 50 in page.text and "a" * 200 not in page.text
+    frame["d"] = [f"text {i} " * 100 for i in range(30)]
+    model = mercer.KernelPCA(2, kernel="table").fit(frame[["b", "c", "d"]])
+    assert len(facts_of(model, origin_of(model)).kernel) < 1000
+
+
+def test_findings_say_when_neighbours_fall_apart_and_when_nothing_can_be_novel():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    with pytest.warns(match="falls apart"):
+        lle = mercer.LocallyLinearEmbedding(n_neighbors=5, n_components=2).fit(np.vstack([X, X + 100]))
+    assert "falls apart into 2 parts: coordinates only tell" in " ".join(facts_of(lle, origin_of(lle)).findings)
+    with pytest.warns(match="no row will be called novel"):
+        strict = mercer.NoveltyDetector(mercer.PCA(2), alpha=0.001).fit(X)
+    assert facts_of(strict, origin_of(strict)).findings[-1].startswith("No row is called novel")
+    usual = mercer.NoveltyDetector(mercer.PCA(2), alpha=0.2).fit(X)
+    assert "a share of 0.2 at most" in facts_of(usual, origin_of(usual)).findings[-1]
+
+
+def test_an_approximation_that_was_asked_for_is_no_failure(table, tmp_path):
+    marks = {"landmarks": "planned", "pca": "held"}
+    for name, mark in marks.items():
+        page = Parsed(MODELS[name]().fit(table).report(tmp_path / "page.html").read_text())
+        assert [each["class"] for tag, each in page.elements if tag == "span" and "class" in each] == [mark]
+
+
 def test_a_name_that_is_no_page_is_refused_before_the_work(table, tmp_path):
     with pytest.raises(WrongUse, match=r"report\.pdf: a report is a page, whose name ends in \.html"):
         mercer.PCA(2).fit(table).report(tmp_path / "report.pdf")
@@ -169,12 +257,26 @@ def test_what_to_do_next_runs(table, tmp_path, monkeypatch):
     """Every line of Python on a page, one after the other, with new rows at hand."""
     monkeypatch.chdir(tmp_path)
     X = table.to_numpy()
-    for model in (mercer.PCA(2).fit(X), mercer.KernelPCA(2, kernel="rbf", gamma=0.1).fit(X)):
-        facts = facts_of(model, origin_of(model, X), mercer.suggest(model, X))
-        names = {"mercer": mercer, "model": model, "X": X, "new": X[:3]}
+    words, mixed = ["ACGTACGT", "ACGTTCGT", "GGGTACGA", "TTGTACGT"] * 3, table.assign(kind=["u", "v", "w"] * 20)
+    for count, model, rows in (
+        (6, mercer.PCA(2), X),
+        (6, mercer.KernelPCA(2, kernel="rbf", gamma=0.1), X),
+        (3, mercer.KernelPCA(2, kernel="precomputed"), X @ X.T),
+        (4, mercer.KernelPCA(2, kernel=lambda a, b: float(a @ b)), X),  # which no file can hold
+        (3, mercer.KernelPCA(2, kernel="table"), mixed),
+        (3, mercer.KernelPCA(2, kernel="weighted_degree"), words),
+        (4, mercer.KernelPCA(2, kernel="spectrum"), words),
+        (2, mercer.NoveltyDetector(mercer.PCA(2)), X),
+    ):
+        model.fit(rows)
+        said = None if isinstance(model, mercer.NoveltyDetector) else mercer.suggest(model, rows)
+        facts = facts_of(model, origin_of(model, rows), said)
+        names = {"mercer": mercer, "model": model, "X": rows, "new": rows[:3]}
         for step in facts.steps:
             exec(step.python, names)  # noqa: S102
-        assert len(facts.steps) == 6 and (tmp_path / "model.mercer").exists()
+        assert len(facts.steps) == count, [step.words for step in facts.steps]
+        assert (tmp_path / "model.mercer").exists() == all(step.command for step in facts.steps)
+        (tmp_path / "model.mercer").unlink(missing_ok=True)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -186,5 +288,24 @@ def test_a_browser_shows_the_page_in_both_themes(browser, home, scheme):  # noqa
     colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (sum(map(int, re.findall(r"\d+", colour)[:3])) > 600) == (scheme == "light")
     assert page.locator("article").count() == page.locator("nav a").count() == 7
-    page.set_viewport_size({"width": 340, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 340
+    for width in (340, 700, 1400):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        for figure in page.locator("figure").all():
+            beyond = figure.locator(".picture").evaluate("box => box.scrollWidth > box.clientWidth + 1")
+            shown = figure.locator(".wider span").evaluate("hint => hint.getBoundingClientRect().width > 0")
+            assert shown == beyond, f"{width} pixels"
+
+
+@pytest.mark.parametrize("options", ["", "--save m.mercer", "--weights weight"])
+def test_the_page_of_a_fit_has_the_lines_that_bring_its_model_and_rows(table, tmp_path, monkeypatch, options):
+    monkeypatch.chdir(tmp_path)
+    table.assign(weight=[1, 2] * 30, kind=["u", "v", "w"] * 20).to_csv("x.csv", index=False)
+    words = f"fit x.csv --method pca -d 2 --label kind --report page.html {options}"
+    assert CliRunner().invoke(app, words.split()).exit_code == 0
+    page = Parsed((tmp_path / "page.html").read_text(encoding="utf-8"))
+    assert "PCA of x.csv" in page.text and "other ones than those" not in page.text
+    names = {}
+    exec(page.code[0], names)  # noqa: S102
+    assert names["model"].n_components == 2 and len(names["X"]) == 60
+    assert names["model"].transform(names["X"]).shape == (60, 2)

@@ -100,9 +100,9 @@ class Asked:
             known += _tell_of_row_numbers(items)
             yield Opened(model, items, weight, path, name, known)
 
-    def write(self, script: Script, usual: int | None = None) -> tuple[Piece, Piece, dict[str, Any]]:
+    def write(self, script: Script, usual: int | None = None, name: str = "") -> tuple[Piece, Piece, dict[str, Any]]:
         """Lines that open the rows and make the model: their names, and the weights as an argument of a fit."""
-        rows, params = write_opening(script, self.wanted, self.params), dict(self.params)
+        rows, params = write_opening(script, self.wanted, self.params, name), dict(self.params)
         if is_of_tables(params):
             slot = "kernel" if self.method == "kpca" else "metric"
             script.named("TableKernel", "mercer.kernels")
@@ -176,7 +176,7 @@ def _about_text(wanted: Wanted) -> dict[str, Any]:
 def _written_weights(script: Script, wanted: Wanted) -> Piece:
     """The column of weights: one of numbers, or of obs of a .h5ad file."""
     name = wanted.weights
-    if wanted.is_of_cells:
+    if wanted.is_of_cells(Path(wanted.data)):
         return Piece(f"list({script.call('open_rows', wanted.data, keep=name).text}.beside[{name!r}])")
     column = script.call("open_rows", wanted.data, columns=[name], **_about_text(wanted))
     return Piece(f"{column.text}.load()[:, 0]")
@@ -205,8 +205,9 @@ def write_file(script: Script, wanted: Wanted, kind: str, name: str = "", memory
     if kind == "texts":
         column = {} if text is None else {"column": text}
         return script.set(name or "texts", script.call("open_texts", wanted.data, **column | how))
-    if wanted.weights_among_features:
-        how["drop"] = [*how.get("drop", []), *wanted.weights_among_features]
+    weights = wanted.weights_among_features(Path(wanted.data))
+    if weights:
+        how["drop"] = [*how.get("drop", []), *weights]
     if kind == "tables":
         return script.set(name or "table", script.call("open_table", wanted.data, **how))
     return script.set(name or "rows", script.call("open_rows", wanted.data, **how))

@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer.commands.answers import Answer
 from mercer.commands.around import place_for, tell_of_bare_numbers
-from mercer.commands.asked import Asked, Opened, made_model
+from mercer.commands.asked import Asked, Opened, made_model, write_opening
 from mercer.commands.kept import keep_model, noted, notes_of, place_for_model
 from mercer.commands.reporting import place_for_page
 from mercer.commands.scales import tell_of_columns
@@ -101,8 +101,21 @@ class Fit:
 
     def _page(self, path: Path, opened: Opened, saved: Path | None) -> Path:
         """A page about the fit; of a file that is read twice its name is known."""
-        data = None if self.asked.wanted.data == "-" else self.asked.wanted.data
-        return write_report(opened.model, path, opened.items, name=opened.name, data=data, file=saved)
+        data = self.asked.wanted.data
+        known: dict[str, Any] = {"sample_weight": opened.weight}
+        known |= {} if data == "-" else {"data": data, "opening": self._opening(saved)}
+        return write_report(opened.model, path, opened.items, name=opened.name, file=saved, others=False, **known)
+
+    def _opening(self, saved: Path | None) -> str:
+        """The Python that has the model, loaded or fitted again, and its rows, as `model` and `X`."""
+        script = Script()
+        if saved is not None:
+            script.set("model", script.call("load", saved))
+            write_opening(script, self.asked.wanted, self.asked.params, "X")
+        else:
+            rows, model, weight = self._settled.write(script, _USUAL[self.asked.method], "X")
+            script.add(script.call(f"{model.text}.fit", rows, **weight).text)
+        return f"import mercer\n{script}"
 
     def _fit(self, opened: Opened, out: Path | None) -> None:
         model, items, weight = opened.model, opened.items, opened.weight

@@ -73,6 +73,17 @@ class Wanted:
             said["columns"] = [name.strip() for name in said["columns"].split(",")]
         return cls(data, **said)._without_labels()
 
+    @classmethod
+    def typed_with(cls, context: typer.Context, data: str | None) -> "Wanted | None":
+        """The same of a file that may be left out; with it, nothing can be said of its columns."""
+        wanted = cls.typed(context, data or "")
+        if data:
+            return wanted
+        for name in wanted.as_notes():
+            option = next(each.opts[0] for each in context.command.params if each.name == name)
+            raise WrongUse(f"{option} says how DATA is read, and there is none: name the file.")
+        return None
+
     def _without_labels(self) -> "Wanted":
         """A column that is named among the features and as a label is no feature of a fit; reading tells."""
         if self.columns is None:
@@ -104,21 +115,19 @@ class Wanted:
 
     def rows(self, path: Path, memory: int | str | None = None) -> Rows:
         """The rows of numbers of the file, or of its copy."""
-        drop = [*self.drop, *self.weights_among_features]
+        drop = [*self.drop, *self.weights_among_features(path)]
         rows = open_rows(path, self.columns, drop, self.header, memory_limit=memory, **self._how, **self._beside)
         if self.table:
             raise WrongUse("--table is for commands that fit kernels of tables; this one compares rows of numbers.")
         return rows
 
-    @property
-    def is_of_cells(self) -> bool:
+    def is_of_cells(self, path: Path) -> bool:
         """Whether columns that are no features stand apart from those that are, as in obs of .h5ad files."""
-        return (ending(Path(self.data)) if self.format is None else f".{self.format.lower()}") == ".h5ad"
+        return (ending(path) if self.format is None else f".{self.format.lower()}") == ".h5ad"
 
-    @property
-    def weights_among_features(self) -> list[str]:
-        """The column of weights, where it would be a feature."""
-        return [] if self.weights is None or self.is_of_cells else [self.weights]
+    def weights_among_features(self, path: Path) -> list[str]:
+        """The column of weights, where it would be a feature of the file, or of its copy."""
+        return [] if self.weights is None or self.is_of_cells(path) else [self.weights]
 
     @property
     def _how(self) -> dict[str, Any]:
@@ -206,7 +215,7 @@ class Wanted:
         how = {name: getattr(self, name) for name in names} | self._beside
         if kind == "texts":
             return open_texts(path, self.text, memory_limit=memory, **how)
-        drop = [*self.drop, *self.weights_among_features]
+        drop = [*self.drop, *self.weights_among_features(path)]
         return open_table(path, memory, columns=self.columns, drop=drop, **how)
 
     def only_texts(self) -> "Wanted":
@@ -225,7 +234,7 @@ class Wanted:
         if self.transpose:
             raise WrongUse("--weights names a column, and with --transpose columns are rows.")
         name = str(self.weights)
-        if self.is_of_cells:
+        if self.is_of_cells(path):
             return _as_weights(open_rows(path, keep=name, memory_limit=memory, **self._how), name)
         column = open_rows(path, name, (), self.header, memory_limit=memory, **self._how)
         return _weights(column, memory)

@@ -67,7 +67,7 @@ def plot(
     from mercer.commands.drawing import Asked, Draw
     from mercer.commands.opening import Wanted
 
-    typed = Wanted.typed(context, data or "")
+    typed = Wanted.typed_with(context, data)
     how = {"level": level, "marginals": marginals or None, "scaling": scaling, "n": n, "cutoff": cutoff, "of": of}
     asked = Asked(kind, components, size, features, image_shape, how | {"theme": theme, "ellipse": ellipse}, names)
-    return Draw(model, typed if data else None, out, asked, dpi)
+    return Draw(model, typed, out, asked, dpi)

@@ -31,4 +31,4 @@ def report(
     from mercer.commands.opening import Wanted
     from mercer.commands.reporting import Report
 
-    return Report(model, Wanted.typed(context, data) if data else None, out)
+    return Report(model, Wanted.typed_with(context, data), out)

@@ -1,5 +1,6 @@
 """What rows of a file bring along to their picture: labels for colours, names for points."""
 
+from decimal import Decimal
 from inspect import signature
 from typing import Any
 
@@ -8,7 +9,7 @@ from mercer.sources.beside import is_of_numbers
 from mercer.sources.cells import as_cells, things_of
 from mercer.sources.items import Items
 
-__all__ = ["MOST_NAMES", "NAMED", "brought_along", "has_names"]
+__all__ = ["MOST_NAMES", "NAMED", "brought_along", "first_label", "has_names"]
 
 MOST_NAMES = 60  # of rows, that are drawn unasked: more of them cover the points
 NAMED = ("scores", "novelty")  # displays in which every row can have a name
@@ -30,14 +31,19 @@ def brought_along(
         return y, options
     if y is None and kind == "metadata":
         y = {name: _labels(X, name) for name in X.beside} or None
-    elif y is None and labelled and X.beside:
-        y = _labels(X, next(iter(X.beside)))
+    elif y is None and labelled:
+        y = first_label(X)
     if "names" not in options and "names" in signature(takes).parameters and has_names(X):
         of_rows = options.get("of") == "rows"  # of which only the largest are drawn
         few = len(X) <= MOST_NAMES if asked is None else asked
         if of_rows or (kind in NAMED and few):
             options["names"] = [str(name) for name in X.row_names or ()]
     return y, options
+
+
+def first_label(X: Any) -> list[Any] | None:
+    """The labels beside rows of a file, if there are any: those of its first column there."""
+    return _labels(X, next(iter(X.beside))) if isinstance(X, Items) and X.beside else None
 
 
 def has_names(X: Any) -> bool:
@@ -47,5 +53,5 @@ def has_names(X: Any) -> bool:
 def _labels(items: Items, column: str) -> list[Any]:
     """Of a column beside the rows; what is empty is no label, and whole numbers stay whole."""
     if is_of_numbers(items.beside[column]):
-        return list(items.beside[column])
+        return [float(cell) if isinstance(cell, Decimal) else cell for cell in items.beside[column]]
     return [None if label == "" else label for label in things_of(as_cells(list(items.beside[column])))]

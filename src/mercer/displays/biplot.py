@@ -248,7 +248,8 @@ class BiplotDisplay(Display):
         }.get(self.scaling, "columns")
         which = f"{shown} of {counted(d, 'column')}" if shown < d else counted(d, "column")
         shade = " Their colour is the share of a column that the plane shows." if colour == "cos2" else ""
-        return [f"Arrows: {which}, {what}; drawn {self.factor_:.3g} times as long.{shade}"]
+        longer = "" if f"{self.factor_:.3g}" == "1" else f"; drawn {self.factor_:.3g} times as long"
+        return [f"Arrows: {which}, {what}{longer}.{shade}"]
 
 
 def _factor(scores: Array, arrows: Array, by_region: bool) -> float:

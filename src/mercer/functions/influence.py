@@ -124,6 +124,17 @@ def _of_axes(model: LinearModel, X: Any) -> _Asked:
     return _Asked(ByAxes(axes), rows, 0 if rows is None else len(rows), deviations, scale)
 
 
+def has_drivers(model: Any) -> bool:
+    """Whether `influence` answers: of axes, of kernels with a gradient, and of texts whose grams have names."""
+    if not isinstance(model, KernelModel) or is_precomputed(model):
+        return isinstance(model, LinearModel)
+    kernel, items, _ = model._projection.sums(model)
+    if kernel.takes != "texts":
+        return bool(kernel.differentiable)
+    learned = kernel.feature_map(items[:1])
+    return learned is not None and learned.names() is not None
+
+
 def _of_kernel(model: KernelModel, X: Any) -> _Asked:
     if is_precomputed(model):
         raise ValueError("A precomputed kernel matrix has no columns that could drive a component: fit the rows.")

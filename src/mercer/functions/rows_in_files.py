@@ -8,12 +8,15 @@ import numpy as np
 
 from mercer.arrays import Array, dense
 from mercer.blocks import rows_at_a_time
+from mercer.errors import WrongUse
 from mercer.outlets import Labels, outlet, refuse_same_file
 from mercer.sources.files import open_rows
 from mercer.sources.held import HeldRows, as_read
 from mercer.sources.items import Items, Rows
 
 __all__ = ["as_items", "as_scores", "write_back", "write_filled"]
+
+_WRITTEN = ("rows", "texts", "anything")
 
 
 def as_scores(X: Any) -> Items:
@@ -30,6 +33,13 @@ def as_items(model: Any, X: Any) -> Items:
 
 def write_back(model: Any, items: Items, path: str | Path | None, error: bool, noisy: bool) -> Array:
     """Write the rows that scores stand for, or rows without noise, with what is written along; their errors."""
+    if getattr(getattr(model, "kernel_", None), "takes", "rows") not in _WRITTEN:
+        way = "denoise" if noisy else "inverse_transform"
+        raise WrongUse(
+            f"{model.kernel_.takes.capitalize()} have no columns of numbers to write: {way} gives the items."
+        )
+    if error and not noisy and not hasattr(model, "kernel_"):
+        raise WrongUse("with_error is for kernel PCA: rows of PCA have the scores that they are made from.")
     where = None if path is None else Path(path)
     if where is not None:
         refuse_same_file(items.path, where)
@@ -73,7 +83,7 @@ def _found(model: Any, items: Items, error: bool, noisy: bool) -> Iterator[tuple
             yield back(given, return_error=True)
             continue
         rows = back(given)
-        distances = np.linalg.norm(dense(block) - rows, axis=1) if error and noisy else np.zeros(len(rows))
+        distances = np.linalg.norm(dense(block) - rows, axis=1) if error else np.zeros(len(rows))
         yield rows, distances
 
 

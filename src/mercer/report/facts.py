@@ -14,7 +14,7 @@ from mercer.arrays import Array, to_numpy
 from mercer.displays.asking import prefix_of, shares_of, under
 from mercer.displays.spectrum import proven_intervals
 from mercer.displays.words import component_name, percent
-from mercer.errors import counted
+from mercer.errors import counted, shortened
 from mercer.models.linear import LinearModel
 from mercer.models.local_model import LocalModel
 from mercer.models.novelty import NoveltyDetector
@@ -27,6 +27,7 @@ __all__ = ["Component", "Driver", "Facts", "Rule", "facts_of"]
 
 _MOST_COMPONENTS = 30  # in tables: who wants more asks the model
 _MOST_DRIVERS = 5
+_LONGEST = 600  # letters of a kernel, which may have learnt texts of the data
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,7 @@ class Facts:
     components: tuple[Component, ...]
     n_components: int
     certified: bool
+    approximate: bool  # by the plan
     verdict: str  # the same in a few words
     certificate: tuple[str, ...]
     how: str  # the plan
@@ -95,15 +97,16 @@ def facts_of(model: Any, origin: Origin, suggestion: Suggestion | None = None, w
     kernel = getattr(inner, "kernel_", None)
     local = isinstance(inner, LocalModel)
     return Facts(
-        title=f"{type(model).__name__} of {origin.name}",
+        title=f"{type(model).__name__}{', with rows of' if origin.others else ' of'} {origin.name}",
         findings=tuple(_findings(model, inner, origin)),
         model=type(model).__name__,
         parameters=written_parameters(model),
-        kernel=None if kernel is None else str(kernel),
+        kernel=None if kernel is None else shortened(str(kernel), _LONGEST),
         value="eigenvalue" if local else "variance",
         components=tuple(_components(inner)),
         n_components=int(inner._n_features_out),
         certified=bool(certificate.certified),
+        approximate=bool(plan.approximate),
         verdict=_verdict(certificate.certified, plan),
         certificate=tuple(certificate.sentences()),
         how=plan.in_words.partition(f": {plan.why}")[0],
@@ -131,15 +134,31 @@ def _findings(model: Any, inner: Any, origin: Origin) -> list[str]:
         said = [f"{counted(k, 'component')}{rows}, with {percent(float(shares.sum()))} of the variance."]
     if isinstance(inner, LocalModel):
         said.append(f"The reconstruction error, the sum of the eigenvalues, is {inner.reconstruction_error_:.3g}.")
+        said += _parts(inner)
     if isinstance(model, NoveltyDetector):
-        m = len(model.calibration_scores_)
-        said.append(
-            f"A row whose {model.statistic} exceeds {model.threshold_:.4g} is called novel: of rows like those of the "
-            f"fit, a share of {model.alpha:g} does, by {counted(m, 'row')} that were held out for calibration."
-        )
+        said.append(_limit(model))
     if not inner.certificate_.converged and not inner.plan_.approximate:
         said.append("The answer is there, but it is not proven to be what was asked for.")
     return said
+
+
+def _parts(inner: Any) -> list[str]:
+    """A graph of neighbours that falls apart."""
+    if inner.n_parts_ == 1:
+        return []
+    meant = "each is embedded on its own" if inner.on_disconnected == "separate" else "coordinates only tell them apart"
+    return [f"The graph of neighbours falls apart into {inner.n_parts_:,} parts: {meant}."]
+
+
+def _limit(detector: NoveltyDetector) -> str:
+    """What is novel, and how often that is said of rows that are not."""
+    held = f"{counted(len(detector.calibration_scores_), 'row')} that were held out for calibration"
+    if not np.isfinite(detector.threshold_):
+        return f"No row is called novel: {held} are too few for alpha={detector.alpha:g}."
+    return (
+        f"A row whose {detector.statistic} exceeds {detector.threshold_:.4g} is called novel: of rows like those of "
+        f"the fit, a share of {detector.alpha:g} at most does, by {held}."
+    )
 
 
 def _components(inner: Any) -> list[Component]:

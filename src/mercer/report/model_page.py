@@ -1,11 +1,13 @@
 """Facts and pictures of a fitted model → one self-contained page: no script, no request, every text escaped."""
 
 from collections.abc import Iterable, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from html import escape
 
 from mercer import __version__
 from mercer.displays.words import percent
-from mercer.report.facts import Facts
+from mercer.errors import shortened
+from mercer.report.facts import Component, Facts
 from mercer.report.pictures import Picture
 from mercer.report.templates import page_file, template
 from mercer.terminal import plain
@@ -21,6 +23,9 @@ _TITLES = {
     "biplot": "Rows and columns in one plane",
 }
 _OF_VALUES = ("scree", "spectrum")
+_LONGEST_NAME = 150  # letters of a column
+_APART = 1e-4  # of a value: what its figures show
+_MEANT = "In Python, model is the model, X the rows of its fit, and new other rows."
 
 
 def model_page(facts: Facts, pictures: Sequence[Picture]) -> str:
@@ -42,7 +47,7 @@ def model_page(facts: Facts, pictures: Sequence[Picture]) -> str:
         style=page_file("style.css"),
         title=_text(facts.title),
         findings="\n".join(f"<p>{_text(finding)}</p>" for finding in facts.findings),
-        mark="held" if facts.certified else "failed",
+        mark="held" if facts.certified else "planned" if facts.approximate else "failed",
         verdict=_text(facts.verdict),
         contents="\n".join(f'<li><a href="#{name}">{_text(title)}</a></li>' for name, (title, _) in there.items()),
         sections="\n".join(_section(name, title, body) for name, (title, body) in there.items()),
@@ -62,7 +67,7 @@ def _components(facts: Facts) -> str:
             component.name,
             _figure(component.value),
             *([_share(component.share), _share(component.together)] * known),
-            *([_interval(component.lower, component.upper)] * proven),
+            *([_proven(component)] * proven),
         ]
         for component in facts.components
     ]
@@ -84,7 +89,7 @@ def _consensus(facts: Facts) -> str:
 def _drivers(facts: Facts) -> str:
     if not facts.drivers:
         return ""
-    rows = [[driver.component, driver.column, _figure(driver.loading)] for driver in facts.drivers]
+    rows = [[d.component, shortened(d.column, _LONGEST_NAME), _figure(d.loading)] for d in facts.drivers]
     table = _table(["component", "column", "loading"], rows)
     return f"<details><summary>The largest loadings in numbers</summary>{table}</details>"
 
@@ -99,6 +104,7 @@ def _origin(facts: Facts) -> str:
     origin = facts.origin
     rows = "" if origin.rows is None else f"{origin.rows:,}"
     drawn = "" if origin.drawn in (None, origin.rows) else f"{origin.drawn:,}"
+    drawn = f"{origin.drawn:,}, other ones than those of the fit, or of other weights" if origin.others else drawn
     said = {
         "data": origin.data or origin.name,
         "rows of the fit": rows,
@@ -113,8 +119,10 @@ def _origin(facts: Facts) -> str:
 
 
 def _steps(facts: Facts) -> str:
-    parts = [
-        f"<h3>{_text(step.words)}</h3>\n{_code('python', step.python)}\n{_code('terminal', step.command)}"
+    parts = [f"<p>{_text(_MEANT)}</p>"]
+    parts += [
+        f"<h3>{_text(step.words)}</h3>\n{_code('python', step.python)}"
+        + (f"\n{_code('terminal', step.command)}" if step.command else "")
         for step in facts.steps
     ]
     return "\n".join(parts)
@@ -131,7 +139,7 @@ def _picture(picture: Picture) -> str:
         return f"<p><b>{_text(title)}:</b> not drawn. {_text(notes)}</p>"
     return template("picture.html").substitute(
         title=_text(title),
-        alt=_text(f"{title}. {notes}"),
+        alt=_text(f"{title}. {notes}".strip()),
         width=picture.width,
         light=picture.uri("light"),
         dark=picture.uri("dark"),
@@ -159,7 +167,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]], words: bool = Fal
     body = "\n".join("<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     kind = "words" if words else "figures"
     table = f"<thead><tr>{first}</tr></thead>\n<tbody>\n{body}\n</tbody>"
-    return f'<div class="wide"><table class="{kind}">\n{table}\n</table></div>'
+    return f'<div class="wide" tabindex="0"><table class="{kind}">\n{table}\n</table></div>'
 
 
 def _pairs(said: dict[str, str]) -> str:
@@ -181,9 +189,16 @@ def _share(value: float | None) -> str:
     return "" if value is None else percent(value)
 
 
-def _interval(lower: float | None, upper: float | None) -> str:
-    """As close as its ends are told apart."""
-    if lower is None or upper is None:
+def _proven(component: Component) -> str:
+    """Both ends, or how far the value may be off where figures do not tell them apart: rounded so that it is true."""
+    value, lower, upper = component.value, component.lower, component.upper
+    if value is None or lower is None or upper is None:
         return ""
-    middle, half = (lower + upper) / 2, (upper - lower) / 2
-    return f"{middle:.5g} ± {half:.1g}"
+    off = max(upper - value, value - lower)
+    if off > _APART * abs(value):
+        return f"{_rounded(lower, 5, ROUND_FLOOR)} to {_rounded(upper, 5, ROUND_CEILING)}"
+    return f"{_rounded(off, 1, ROUND_CEILING)} of it"
+
+
+def _rounded(value: float, digits: int, way: str) -> str:
+    return f"{float(Context(prec=digits, rounding=way).create_decimal(value)):.{digits}g}"

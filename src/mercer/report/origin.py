@@ -21,6 +21,7 @@ __all__ = ["Origin", "origin_of", "written_parameters"]
 
 _PIECE = 1 << 20  # bytes of a file at a time
 _LONGEST = 300  # letters of a parameter
+_LONGEST_NAME = 150
 _MOST_NAMES = 40  # of columns
 
 
@@ -33,6 +34,7 @@ class Origin:
     columns: int
     names: str  # of the columns
     drawn: int | None  # rows that are shown, where they are given
+    others: bool  # whether those are not the rows of the fit, or of other weights
     data: str | None  # path of the data, as it was named
     sha256: str | None
     hashed: str  # what that is of: the file, or the numbers row by row
@@ -43,7 +45,7 @@ class Origin:
 
 def origin_of(
     model: Any, X: Any = None, *, name: str | None = None, data: str | None = None, file: Path | None = None,
-    opening: str = "",
+    opening: str = "", others: bool = False,
 ) -> Origin:  # fmt: skip
     """What is known of it; `file` is where the model was loaded from."""
     header = None if file is None else inspect(file)
@@ -54,8 +56,9 @@ def origin_of(
         name=name or ("X" if path is None else path.name),
         rows=sizes["rows"],
         columns=sizes["columns"],
-        names=listed(columns, _MOST_NAMES) if columns else "",
+        names=listed((shortened(each, _LONGEST_NAME) for each in columns), _MOST_NAMES) if columns else "",
         drawn=None if X is None else _count(X),
+        others=others,
         data=data,
         **_digest(X, header),
         file=None if file is None else str(file),
@@ -69,10 +72,15 @@ def written_parameters(model: Any) -> dict[str, str]:
     usual = {name: each.default for name, each in signature(type(model)).parameters.items()}
     given = {name: value for name, value in model.get_params(deep=False).items() if name != "progress"}
     return {
-        name: shortened(repr(value), _LONGEST)
+        name: shortened(_written(value), _LONGEST)
         for name, value in given.items()
         if type(value) is not type(usual[name]) or not np.all(value == usual[name])
     }
+
+
+def _written(value: Any) -> str:
+    """Models on one line."""
+    return " ".join(repr(value).split()) if hasattr(value, "get_params") else repr(value)
 
 
 def _count(X: Any) -> int:

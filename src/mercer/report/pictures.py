@@ -58,8 +58,11 @@ def _has_gradients(model: Any) -> bool:
 def _drawn(kind: str, model: Any, X: Any, y: Any, suggestion: Suggestion | None) -> Picture:
     """A display that refuses says why, and the page goes on."""
     try:
-        display = _display(kind, model, X, y, suggestion)
-        images = {theme: as_bytes(display.plot(theme=theme).figure_, "svg") for theme in THEMES}
+        display = _display(kind, model, X, y, suggestion)  # drawn in the first theme
+        images = {
+            theme: as_bytes((display.plot(theme=theme) if nth else display).figure_, "svg")
+            for nth, theme in enumerate(THEMES)
+        }
     except MissingPart:
         raise
     except ValueError as error:
@@ -70,8 +73,9 @@ def _drawn(kind: str, model: Any, X: Any, y: Any, suggestion: Suggestion | None)
 
 def _display(kind: str, model: Any, X: Any, y: Any, suggestion: Suggestion | None) -> Any:
     inner = getattr(model, "estimator_", model)
+    first = next(iter(THEMES))
     if kind == "scree":  # rules were asked already
         scree = plot(inner, None, None, kind, {"rules": False})
         scree.suggestion = suggestion
-        return scree
-    return plot(model if kind == "novelty" else inner, X, y if kind in LABELLED else None, kind, {})
+        return scree.plot(theme=first)
+    return plot(model if kind == "novelty" else inner, X, y if kind in LABELLED else None, kind, {"theme": first})

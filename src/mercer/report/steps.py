@@ -1,15 +1,19 @@
 """What to do next with a fitted model: lines of Python and of the command line, complete and ready to run."""
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from mercer.displays.asking import under
-from mercer.kernels.base import kind_of_items
+from mercer.fits.kernel.opening import is_precomputed
+from mercer.functions.influence import has_drivers
+from mercer.kernels.base import Kernel, kind_of_items
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.linear import LinearModel
 from mercer.models.novelty import NoveltyDetector
 from mercer.report.origin import Origin
+from mercer.sources.lines import ending
 
 __all__ = ["Step", "steps_of"]
 
@@ -31,21 +35,45 @@ def steps_of(model: Any, origin: Origin, agreed: int | None) -> list[Step]:
     In Python `model`, `X` and `new` are the model, the rows of its fit and new ones.
     """
     inner, file = under(model), shlex.quote(origin.file or _MODEL)
+    if _runs_code(inner):  # which no file can hold, so that the command line has no model
+        return [replace(step, command="") for step in _asked_of(model, inner, file, origin, agreed)]
+    return [_opening(origin), *_asked_of(model, inner, file, origin, agreed)]
+
+
+def _asked_of(model: Any, inner: Any, file: str, origin: Origin, agreed: int | None) -> list[Step]:
+    """What the model can be asked, once it is at hand."""
+    kind = kind_of_items(_compares(inner))
+    usual = ".txt" if kind == "texts" else ".csv"
+    known = None if origin.data is None else ending(Path(origin.data))
+    new, data = f"new{known or usual}", shlex.quote(origin.data or f"data{usual}")
     if isinstance(model, NoveltyDetector):
-        return [
-            _opening(origin),
-            Step("Ask it about new rows", "model.p_values(new)", f"mercer novelty {file} new.csv"),
-        ]
-    placing = Step("Place new rows", "model.transform(new)", f"mercer transform {file} new.csv -o scores.csv")
+        return [Step("Ask it about new rows", "model.p_values(new)", f"mercer novelty {file} {new}")]
+    placing = Step("Place new rows", "model.transform(new)", f"mercer transform {file} {new} -o scores.csv")
     if not isinstance(inner, LinearModel | KernelPCA):
-        return [_opening(origin), placing]
-    return [_opening(origin), placing, *_of_components(inner, file, shlex.quote(origin.data or "data.csv"), agreed)]
+        return [placing]
+    steps = [placing, *_of_components(inner, file, data, agreed)]
+    if kind in ("texts", "tables") or (isinstance(inner, KernelPCA) and is_precomputed(inner)):
+        return steps
+    back = "model" if isinstance(inner, LinearModel) else 'model.set_params(preimage="auto")'
+    smooth = f"mercer denoise {file} {new} -o smooth.csv"
+    return [*steps, Step("Take off what is not theirs", f"{back}.denoise(new)", smooth)]
+
+
+def _compares(inner: Any) -> Any:
+    return getattr(inner, "kernel", getattr(inner, "metric", None))
+
+
+def _runs_code(inner: Any) -> bool:
+    """Whether its kernel is a function of the user's."""
+    return callable(_compares(inner)) and not isinstance(_compares(inner), Kernel)
 
 
 def _opening(origin: Origin) -> Step:
     """How to have the model at hand."""
     if origin.file is None:
-        return Step("Keep the model in a file", f"model.save({_MODEL!r})", f"mercer inspect {_MODEL}")
+        fitted, words = f"{origin.opening}\n" * bool(origin.opening), "Fit the model again, and keep it in a file"
+        words = words if fitted else "Keep the model in a file"
+        return Step(words, f"{fitted}model.save({_MODEL!r})", f"mercer inspect {_MODEL}")
     opening = origin.opening or f"import mercer\n\nmodel = mercer.load({origin.file!r})"
     return Step("Load the model", opening, f"mercer inspect {shlex.quote(origin.file)}")
 
@@ -59,11 +87,8 @@ def _of_components(inner: Any, file: str, data: str, agreed: int | None) -> list
         steps.append(Step(words, "print(mercer.suggest(model, X))", f"mercer components {file} {data}"))
     steps += [
         Step("Ask how sure the components are", "print(mercer.stability(model, X))", f"mercer stability {file} {data}"),
-        Step("Ask what drives them", "print(mercer.influence(model, X))", f"mercer influence {file} {data}"),
     ]
-    if kind_of_items(getattr(inner, "kernel_", None)) not in ("texts", "tables"):
-        back = "model" if isinstance(inner, LinearModel) else 'model.set_params(preimage="auto")'
-        steps.append(
-            Step("Take off what is not theirs", f"{back}.denoise(new)", f"mercer denoise {file} new.csv -o smooth.csv")
-        )
+    if has_drivers(inner):
+        drives = f"mercer influence {file} {data}"
+        steps.append(Step("Ask what drives them", "print(mercer.influence(model, X))", drives))
     return steps
