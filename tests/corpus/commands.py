@@ -19,7 +19,7 @@ FIT = [
     ("fit {csv} --landmarks -3", 2, "--landmarks must be"),
     ("fit {csv} --refine -1", 2, "--refine"),
     ("fit {csv} --neighbors 3", 2, "--neighbors is not for --method kpca, but for lle"),
-    ("fit {csv} --method tsne", 2, "there is no such method; known are kpca, pca, lle"),
+    ("fit {csv} --method tsne", 2, "there is no such method; known are kpca, pca, ppca, lle"),
     ("fit {csv} --method PCA", 2, "there is no such method"),
     ("fit {csv} --method a\nb", 2, r"--method a\\nb: there is no such method"),
     ("fit {csv} --kernel spline", 2, "weighted_degree, not 'spline'"),

@@ -259,7 +259,10 @@ def test_a_header_that_is_too_long_is_refused_before_it_is_written(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+NOT_KEPT = {"Autoencoder", "FactorAnalysis", "GPLVM"}  # and each says so: tests/models/relatives
+
+
 def test_kinds_of_models_in_the_list_are_all_there_are():
     public = [getattr(mercer, name) for name in mercer.__all__]
     models = {each.__name__ for each in public if isinstance(each, type) and issubclass(each, BaseEstimator)}
-    assert {type(model).__name__ for model, *_ in MODELS.values()} == models
+    assert {type(model).__name__ for model, *_ in MODELS.values()} == models - NOT_KEPT

@@ -140,7 +140,7 @@ class Model(WithRoomsAbove, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     def _annotated(self, known: Annotations) -> Annotations:
         """What a .h5ad file is told beside the scores: of axes their loadings and variances, where scanpy has them."""
         told = replace(known, key=_KEYS.get(type(self).__name__, type(self).__name__.lower()))
-        if not hasattr(self, "explained_variance_"):
+        if not (hasattr(self, "components_") and hasattr(self, "explained_variance_")):
             return told
         return replace(
             told,

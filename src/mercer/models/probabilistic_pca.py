@@ -226,7 +226,7 @@ class ProbabilisticPCA(WithGaps):
         k, d = len(found.values), len(found.mean)
         rest = found.rest / found.weight / (d - k) if d > k else 0.0
         self.noise_variance_ = squared_units(rest, found.unit)
-        self.n_missing_, self.n_iter_ = np.zeros(d, dtype=np.int64), 1
+        self.n_missing_, self.n_iter_ = home.bring(np.zeros(d, dtype=np.int64)), 1
         scale = 1.0 if found.scale is None else found.scale
         self.loglike_ = found.weight * _log_likelihood(
             found.values / found.weight,

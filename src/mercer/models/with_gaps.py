@@ -315,7 +315,8 @@ class WithGaps(FillsGaps):
         self.reconstruction_error_ = squared_units((d - len(variances)) * noise, unit)
         columns = squared_units((W**2).sum(axis=1) + noise, unit)
         self._exact = Exact(arrays["mean_"], columns, weight)
-        self.n_missing_, self.loglike_, self.n_iter_ = gaps.sum(axis=0), found.likelihood, max(1, found.passes)
+        self.n_missing_ = home.bring(gaps.sum(axis=0))
+        self.loglike_, self.n_iter_ = found.likelihood, max(1, found.passes)
         known = certificate_of(found, self.prior, gaps)
         self.plan_, self.certificate_ = plan, known
         warn_each([*found.warnings, *about_climb(known, int(self.max_iter))])
