@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.testing import assert_allclose
 
 import mercer
 from mercer.relatives import TSNE, method
-from mercer.relatives.apart import _child, _death, _over, fit_apart
+from mercer.relatives.apart import _child, _death, _environment, _over, fit_apart
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(50, 5)) * [5, 3, 1, 1, 1]
@@ -33,7 +34,7 @@ def job(folder: Path) -> str:
 
 def test_a_process_of_its_own_gives_the_same_answer_and_tells_its_memory(folder):
     how = {"n_components": 2, "seed": 3, "n_jobs": 1}
-    apart = fit_apart(method("pca"), folder, [folder / "split.npy"], **how)
+    apart = fit_apart(method("pca"), folder, [folder / "split.npy"], budget=1e300, **how)  # beyond all clocks
     here = fit_apart(method("pca"), folder, [folder / "split.npy"], here=True, **how)
     assert apart.failure == here.failure == "" and apart.by == here.by == "PCA"
     assert apart.peak > 30e6 and here.peak is None
@@ -89,6 +90,30 @@ def test_what_was_done_within_the_budget_is_kept_and_told():
 def test_a_process_that_cannot_be_started_is_a_sentence(folder, monkeypatch):
     monkeypatch.setattr("sys.executable", str(folder / "nowhere"))
     assert fit_apart(method("pca"), folder, []).failure.startswith("Its process could not be started: No such file")
+
+
+def test_a_process_that_cannot_be_listened_to_is_a_sentence_and_gone(folder, monkeypatch):
+    started = []
+
+    def start(self):
+        raise RuntimeError("can't start new thread")
+
+    def popen(*args, **how):
+        started.append(real(*args, **how))
+        return started[-1]
+
+    real = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", popen)
+    monkeypatch.setattr("mercer.relatives.apart.Thread.start", start)
+    outcome = fit_apart(method("pca"), folder, [])
+    assert outcome.failure == "Its process could not be listened to: can't start new thread."
+    assert started[0].poll() is not None
+
+
+def test_the_process_finds_us_wherever_the_parent_has_found_us(monkeypatch):
+    """An empty entry of the path is the folder of the parent, which the child does not look into."""
+    monkeypatch.setattr("sys.path", [""])
+    assert _environment(None)["PYTHONPATH"] == str(Path(mercer.__file__).resolve().parents[1])
 
 
 def test_settings_may_be_numbers_of_numpy(folder):

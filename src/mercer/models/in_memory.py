@@ -28,6 +28,7 @@ class InMemoryModel(WithRoomsAbove, ClassNamePrefixFeaturesOutMixin, Transformer
     n_features_in_: int
     feature_names_in_: Array
     _frame: Frame
+    _width: int  # of the scores of the fit
 
     def check_params(self) -> None:
         """Raise ValueError for parameters that do not exist or contradict each other."""
@@ -46,7 +47,9 @@ class InMemoryModel(WithRoomsAbove, ClassNamePrefixFeaturesOutMixin, Transformer
     def _training_rows(self, X: Any, standardize: bool) -> Array:
         """The rows of a fit in their frame, which is kept."""
         with pointing_to_gaps():
-            rows = dense(open_items(self, X, reset=True).as_rows().load(), np.float64)
+            items = open_items(self, X, reset=True).as_rows()
+            self._refuse_no_room(3 * 8 * len(items) * items.width, "Give a larger memory_limit, or fewer rows.")
+            rows = dense(items.load(), np.float64)
         n, d = rows.shape
         name, k = type(self).__name__, int(self.n_components)
         if n < 2:
@@ -56,7 +59,7 @@ class InMemoryModel(WithRoomsAbove, ClassNamePrefixFeaturesOutMixin, Transformer
                 f"n_components={k} must be at most the number of columns and less than that of rows: n_features = {d}, "
                 f"n_samples = {n}."
             )
-        self._frame = frame_of(rows, standardize)
+        self._frame, self._width = frame_of(rows, standardize), k
         Y = self._frame.inside(rows)
         if not np.abs(Y).max() > 1e-12 * max(1.0, float(np.abs(rows / self._frame.scale).max())):
             raise BadData(f"All rows are the same, and {name} has nothing to learn from them.")
@@ -90,7 +93,7 @@ class InMemoryModel(WithRoomsAbove, ClassNamePrefixFeaturesOutMixin, Transformer
     @property
     def _n_features_out(self) -> int:
         check_is_fitted(self)
-        return int(self.n_components)
+        return self._width
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

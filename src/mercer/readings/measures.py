@@ -88,7 +88,7 @@ def measure_pictures(
       lcmc             |N_X ∩ N_Y|/k − k/(n − 1), beyond what a random picture keeps
       distances        Spearman's correlation of the distances of row i to all others, in X and in Y
       label_hit        whether most of N_Y have the label of row i, which has no vote: k nearest neighbours, leaving out
-                       the row that is judged
+                       the row that is judged; rows with the label −1 have none, are not judged, and have no vote
     """
     n, k = len(X), n_neighbors
     spaces = [distances_of(X, "euclidean"), *(distances_of(Y, "euclidean") for Y in pictures.values())]
@@ -112,7 +112,7 @@ def measure_pictures(
 
     _sweep(spaces, rows, look, n_jobs)
     return {
-        name: {kind: Measured(values) for kind, values in zip(kinds, each, strict=True)}
+        name: {kind: Measured(_judged(kind, values, rows, labels)) for kind, values in zip(kinds, each, strict=True)}
         for name, each in zip(pictures, found, strict=True)
     }
 
@@ -125,7 +125,12 @@ def label_hits(X: Array, rows: Array, labels: Array, n_neighbors: int, n_jobs: i
         found[position] = _vote(labels[smallest_in_order(by_x, n_neighbors)]) == labels[rows[position]]
 
     _sweep([distances_of(X, "euclidean")], rows, look, n_jobs)
-    return Measured(found)
+    return Measured(_judged("label_hit", found, rows, labels))
+
+
+def _judged(kind: str, values: Array, rows: Array, labels: Array | None) -> Array:
+    """All numbers, and of hits those of rows that have a label."""
+    return values if labels is None or kind != "label_hit" else values[labels[rows] >= 0]
 
 
 def _others(i: int, n: int, rng: np.random.Generator) -> Array:
@@ -144,7 +149,10 @@ def _correlation(a: Array, b: Array) -> float:
 
 
 def _vote(near: Array) -> int:
-    """The label of most; of several, that of the nearest."""
+    """The label of most; of several, that of the nearest; −2, which is nobody's, where no neighbour has one."""
+    near = near[near >= 0]
+    if not len(near):
+        return -2
     counts = np.bincount(near)
     most = counts.max()
     return int(next(label for label in near if counts[label] == most))

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import TIMEOUT_MAX, Thread
 from typing import Any
 
 import numpy as np
@@ -111,6 +111,8 @@ def fit_apart(
             _listen(line, folder, outcome, budget, len(splits) + 1, n_jobs)
         except OSError as error:
             outcome.failure = f"Its process could not be started: {error.strerror or error}."
+        except RuntimeError as error:  # of a thread
+            outcome.failure = f"Its process could not be listened to: {error}."
     return outcome
 
 
@@ -135,7 +137,7 @@ def _listen(line: str, folder: Path, outcome: Outcome, budget: float | None, run
     with (folder / "said").open("w+b") as said, _child(line, said, n_jobs) as (process, told):
         while True:
             try:
-                event = told.get(timeout=None if end is None else max(end - time.monotonic(), 0.0))
+                event = told.get(timeout=None if end is None else min(max(end - time.monotonic(), 0.0), TIMEOUT_MAX))
             except Empty:
                 outcome.failure = _over(budget or 0.0, len(outcome.runs), runs)
                 return
@@ -200,7 +202,8 @@ def _child(line: str, said: Any, n_jobs: int | None) -> Iterator[tuple[subproces
         yield process, told
     finally:
         _end(process)
-        listener.join()
+        if listener.ident is not None:  # it was started
+            listener.join()
         process.stdout.close()
         with suppress(BrokenPipeError):
             process.stdin.close()
@@ -216,8 +219,8 @@ def _relay(process: subprocess.Popen, told: SimpleQueue) -> None:
 
 
 def _environment(n_jobs: int | None) -> dict[str, str]:
-    """The path of the parent, whatever it was changed to; and as many threads as were asked for."""
-    path = os.pathsep.join(folder for folder in sys.path if folder)
+    """The path of the parent, whatever it was changed to, and where we are; and as many threads as were asked for."""
+    path = os.pathsep.join([*(folder for folder in sys.path if folder), str(Path(__file__).resolve().parents[2])])
     threads = {} if n_jobs is None or n_jobs < 1 else dict.fromkeys(_THREADS, str(n_jobs))
     return os.environ | {"PYTHONPATH": path, "PYTHONIOENCODING": "utf-8"} | threads
 

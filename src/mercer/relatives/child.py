@@ -85,7 +85,10 @@ def _run(
     if lost := int((~np.isfinite(coordinates)).any(axis=1).sum()):
         raise MercerError(f"{how.label} gave coordinates that are no numbers to {counted(lost, 'row')}.")
     new = None if kept is None else np.delete(X, kept, axis=0)
-    return event, {"coordinates": coordinates} | ({} if new is None else _of_new_rows(fitted, new))
+    arrays = {} if new is None else _of_new_rows(fitted, new)
+    if lost := int((~np.isfinite(arrays.get("placed", coordinates))).any(axis=1).sum()):
+        raise MercerError(f"{how.label} gave coordinates that are no numbers to {counted(lost, 'new row')}.")
+    return event, {"coordinates": coordinates} | arrays
 
 
 def _of_new_rows(fitted: Fitted, new: Array) -> dict[str, Array]:

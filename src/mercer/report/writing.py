@@ -10,9 +10,11 @@ from mercer.arrays import Array, to_numpy
 from mercer.displays.along import first_label
 from mercer.displays.asking import scores_of, under
 from mercer.displays.palette import Groups
+from mercer.errors import WrongUse
 from mercer.kernels.base import kind_of_items
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.linear import LinearModel
+from mercer.models.local_model import LocalModel
 from mercer.models.novelty import NoveltyDetector
 from mercer.outlets import write_whole
 from mercer.readings.rules.suggestion import Suggestion
@@ -38,6 +40,7 @@ def write_report(
     """Tell, draw and write; `known` is what `origin_of` takes."""
     check_is_fitted(under(model))
     page = check_page(path)
+    _refuse_unknown(model)
     X = _opener(under(model))(X) if isinstance(X, Path) else X
     scores = None if X is None else scores_of(model, X)  # rows that the model does not take are refused here
     known.setdefault("others", scores is not None and _are_others(model, scores))
@@ -50,6 +53,15 @@ def write_report(
     content = model_page(facts, pictures_of(model, X, y, said))
     write_whole(page, content.encode("utf-8", "backslashreplace"))
     return page
+
+
+def _refuse_unknown(model: Any) -> None:
+    """What has no components with eigenvalues, and no neighbours, has no page that would tell of it."""
+    if not isinstance(model, LinearModel | KernelPCA | LocalModel | NoveltyDetector):
+        raise WrongUse(
+            f"There is no page about {type(model).__name__}: its certificate_ is what is known of it, and "
+            "mercer.compare writes a page with its picture."
+        )
 
 
 def _asked_rules(model: Any, X: Any, y: Any, weight: Any, origin: Origin) -> tuple[Suggestion | None, str]:

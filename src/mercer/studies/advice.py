@@ -15,7 +15,7 @@ __all__ = ["advise", "alike", "ranked"]
 
 _SURE = 2.0  # standard errors
 _SEEN = 0.005  # of any measure: less makes no difference to anybody
-_AS_GOOD = f"within two standard errors, or {_SEEN}"
+_NOT_TOLD = f"within two standard errors, or {_SEEN}"
 _POOR = 0.8  # trustworthiness below which much is lost; a picture by chance has one half
 _WEAK = 0.5  # rank correlation of distances below which gaps between groups say little
 _DEARER = 3.0  # times the processor time from which it is worth a sentence
@@ -51,13 +51,13 @@ def advise(
 
 
 def ranked(lines: Sequence[Line], measure: str) -> list[Line]:
-    """Those that have the measure, best first."""
+    """Those that have the measure, best first; where they differ by rounding alone, in their own order."""
     having = [line for line in lines if measure in line.measures]
-    return sorted(having, key=lambda line: -MEASURES[measure].better(line.measures[measure].value))
+    return sorted(having, key=lambda line: -MEASURES[measure].better(round(line.measures[measure].value, 9)))
 
 
 def alike(lines: Sequence[Line], measure: str) -> list[Line]:
-    """The best, and all others that are as good."""
+    """The best, and all others that cannot be told from it."""
     order = ranked(lines, measure)
     return [line for line in order if not _worse(line, order[0], measure)]
 
@@ -73,10 +73,10 @@ def _number(line: Line, measure: str) -> str:
 
 
 def _tied(same: Sequence[Line], measure: str) -> str:
-    """The others that are as good as the first."""
+    """The others, of which it is not sure that they are worse than the first; nor that they are as good."""
     if len(same) < 2:
         return ""
-    return f"; {_each(same[1:], measure)} {'is' if len(same) == 2 else 'are'} as good ({_AS_GOOD})"
+    return f"; {_each(same[1:], measure)} cannot be told from it ({_NOT_TOLD})"
 
 
 def _each(lines: Sequence[Line], measure: str) -> str:
@@ -130,9 +130,14 @@ def _about_distances(done: Sequence[Line]) -> str:
     if len(order) < 2:
         return ""
     best, least, same = order[0], order[-1], alike(done, "distances")
+    weak = [line for line in order if line.measures["distances"].value < _WEAK]
+    if best in weak:
+        return (
+            f"Gaps between groups, and how wide groups are, say little in any of these pictures: the best rank "
+            f"correlation of distances is {_number(best, 'distances')}, by {best.title}."
+        )
     if least in same:
         return ""
-    weak = [line for line in order if line.measures["distances"].value < _WEAK and line is not best]
     reading = (
         f" Gaps between groups, and how wide groups are, say little in {_each(weak, 'distances')}."
         if weak

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
+import numpy as np
+
 from mercer.arrays import Array
 from mercer.errors import counted, shortened
 from mercer.limits import bytes_in_words
@@ -235,4 +237,6 @@ def _finite(value: float) -> float | None:
 
 
 def _plain(value: Any) -> Any:
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+    value = value.item() if isinstance(value, np.generic) else value
+    kept = value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and isfinite(value))
+    return value if kept else str(value)

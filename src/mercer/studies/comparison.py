@@ -10,6 +10,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import counted, in_short
+from mercer.limits import count_threads
 from mercer.progress import Listener, working
 from mercer.readings.chance import generator_from
 from mercer.readings.measures import Measured
@@ -101,6 +102,9 @@ def compare(
     """
     wanted = _methods(methods)
     _check(n_components, n_neighbors, repeats, budget)
+    n_components, n_neighbors, repeats = int(n_components), int(n_neighbors), int(repeats)
+    budget = None if budget is None or np.isinf(budget) else float(budget)
+    n_jobs = _threads(n_jobs)
     rng = generator_from(random_state)
     seed = int(rng.integers(2**31 - 1 - 1000))
     same, notes = rows_for(X, standardize, memory_limit), list[str]()
@@ -130,8 +134,8 @@ def compare(
     lines = [_line(each, outcome, one) for each, outcome, one in zip(wanted, outcomes, found, strict=True)]
     if n_components >= same.values.shape[1]:
         notes.append(_no_reduction(same.values.shape[1]))
-    hit = measuring.input_hit() if labels is not None else None
-    commonest = None if labels is None else labels.commonest
+    hit = None if measuring.labels is None else measuring.input_hit()
+    commonest = None if labels is None or hit is None else labels.commonest
     return Comparison(
         lines=lines,
         advice=advise(lines, input_hit=hit, commonest=commonest, reduced=n_components < same.values.shape[1]),
@@ -182,6 +186,15 @@ def _check(n_components: Any, n_neighbors: Any, repeats: Any, budget: Any) -> No
             raise ValueError(f"{name} must be a whole number from {least} on; got {in_short(value)}.")
     if budget is not None and (isinstance(budget, bool) or not isinstance(budget, Real) or not float(budget) > 0):
         raise ValueError(f"budget must be a positive number of seconds, or None; got {in_short(budget)}.")
+
+
+def _threads(n_jobs: Any) -> int | None:
+    """As every method would refuse it, one after the other."""
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
+        raise ValueError(f"n_jobs must be a whole number, or None; got {in_short(n_jobs)}.")
+    threads = None if n_jobs is None else int(n_jobs)
+    count_threads(threads)
+    return threads
 
 
 def _no_reduction(columns: int) -> str:

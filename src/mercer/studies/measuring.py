@@ -18,6 +18,7 @@ __all__ = ["Measuring"]
 
 _ALL_ROWS, _SOME_ROWS = 2000, 1000  # up to so many rows all are looked at, of more than that so many
 _NEW_ROWS = 300  # of each repeat
+_Part = tuple[Array, Measured]  # of a repeat: numbers of rows, and what was measured of them
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,10 @@ class Measuring:
         at[complete] = np.arange(n)
         fewer = min(k, (n - 1) // 2)  # less than n/2
         notes = [f"{k} neighbours are too many for {n:,} rows: {fewer} are looked at."] if fewer < k else []
-        codes = None if labels is None else labels.codes[complete]
         rows, seed = _draw(n, sample, rng), int(rng.integers(2**31))
+        codes = None if labels is None else labels.codes[complete]
+        if codes is not None and np.count_nonzero(codes[rows] >= 0) < 2:
+            codes, notes = None, [*notes, "Too few of the rows that are looked at have a label: hits are left out."]
         return cls(same.values[complete], complete, at, rows, fewer, codes, seed, n_jobs, tuple(notes))
 
     def input_hit(self) -> Measured:
@@ -71,39 +74,46 @@ class Measuring:
             for name, each in measure_pictures(self.X, pictures, self.rows, **how).items():
                 found[int(name)] |= each
         for i, values in self._new_rows(outcomes, splits).items():
-            found[i]["new_rows"] = Measured(np.concatenate(values))
+            found[i]["new_rows"] = _by_row(values)
         return found
 
-    def _new_rows(self, outcomes: Sequence[Outcome], splits: Sequence[Array]) -> dict[int, list[Array]]:
+    def _new_rows(self, outcomes: Sequence[Outcome], splits: Sequence[Array]) -> "dict[int, list[_Part]]":
         """Of every method that places them, trustworthiness of some of each repeat: the same rows for all."""
-        found: dict[int, list[Array]] = {}
+        found: dict[int, list[_Part]] = {}
         for number, kept in enumerate(splits, start=1):
             placing = [i for i, one in enumerate(outcomes) if _placed(one, number) is not None]
             fitted = self.at[kept][self.at[kept] >= 0]
-            new = np.setdiff1d(np.arange(len(self.X)), fitted)[:_NEW_ROWS]
+            new = self._some(np.setdiff1d(np.arange(len(self.X)), fitted), number)
             k = min(self.k, len(fitted) // 2)
             if not placing or not len(new) or k < 1:
                 continue
             pictures = {str(i): _with_placed(outcomes[i], number, kept)[self.complete] for i in placing}
             some = measure_new_rows(self.X, pictures, fitted, new, n_neighbors=k, n_jobs=self.n_jobs)
             for i in placing:
-                found.setdefault(i, []).append(some[str(i)].rows)
+                found.setdefault(i, []).append((new, some[str(i)]))
         return found
+
+    def _some(self, new: Array, number: int) -> Array:
+        """So many of them at most, drawn by chance: files are often sorted."""
+        if len(new) <= _NEW_ROWS:
+            return new
+        return np.sort(np.random.default_rng([self.seed, number]).choice(new, _NEW_ROWS, replace=False))
 
     def _of_repeats(self, outcome: Outcome, splits: Sequence[Array]) -> dict[str, Measured]:
         """How far pictures of fewer rows are from that of all, where they place new rows, what comes back of those."""
-        moves, shifts, backs = [], [], []
+        moves, shifts, backs = list[float](), list[_Part](), list[_Part]()
         for kept, run in zip(splits, outcome.runs[1:], strict=False):
             whole = outcome.runs[0].coordinates
             new = np.setdiff1d(np.arange(len(whole)), kept)
             off, onto = moved(whole[kept], run.coordinates)
             moves.append(off)
             if run.placed is not None:
-                shifts.append(rebuilt(np.square(onto(run.placed) - whole[new]).sum(axis=1), whole[new], whole[kept]))
+                off_by = np.square(onto(run.placed) - whole[new]).sum(axis=1)
+                shifts.append((new, rebuilt(off_by, whole[new], whole[kept])))
             if run.residuals is not None:
                 there = self.at[new] >= 0
                 own, fitted = self.at[new][there], self.at[kept][self.at[kept] >= 0]
-                backs.append(rebuilt(run.residuals[there], self.X[own], self.X[fitted]))
+                backs.append((own, rebuilt(run.residuals[there], self.X[own], self.X[fitted])))
         found = {"moved": Measured(np.array(moves))} if moves else {}
         return found | _joined("new_rows_off", shifts) | _joined("reconstruction_error", backs)
 
@@ -131,9 +141,15 @@ def _with_placed(outcome: Outcome, number: int, kept: Array) -> Array:
     return picture
 
 
-def _joined(name: str, shares: list[Measured]) -> dict[str, Measured]:
+def _joined(name: str, parts: list[_Part]) -> dict[str, Measured]:
     """Over all repeats; nothing where there is nothing below the line."""
-    totals = [share.total for share in shares if share.total is not None]
-    if not totals or not sum(float(total.sum()) for total in totals) > 0:
-        return {}
-    return {name: Measured(np.concatenate([share.rows for share in shares]), np.concatenate(totals))}
+    found = _by_row(parts) if parts else None
+    return {name: found} if found is not None and found.total is not None and found.total.sum() > 0 else {}
+
+
+def _by_row(parts: list[_Part]) -> Measured:
+    """The same value from one number for every row, however often it was left out: it is one row all the same."""
+    numbers, at = np.unique(np.concatenate([rows for rows, _ in parts]), return_inverse=True)
+    values = np.concatenate([one.rows for _, one in parts])
+    totals = np.concatenate([np.ones(len(one.rows)) if one.total is None else one.total for _, one in parts])
+    return Measured(*(np.bincount(at, weights=each, minlength=len(numbers)) for each in (values, totals)))

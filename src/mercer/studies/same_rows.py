@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.arrays import Array, is_foreign, to_numpy
+from mercer.arrays import Array, dense, is_foreign, to_numpy
 from mercer.errors import BadData, NoRoom, counted, in_short
 from mercer.inputs import table, told_where
 from mercer.kernels.tables import TableKernel
 from mercer.limits import bytes_in_words, parse_memory
+from mercer.readings.targets import are_classes, as_labels, is_missing
 from mercer.sources.files import open_rows
 from mercer.sources.frames import Table
 from mercer.sources.items import Items, Rows
@@ -48,23 +49,30 @@ def rows_for(X: Any, standardize: bool, memory_limit: int | str | None = None) -
         values, notes = _features(X)
     else:
         values, notes = _numbers(X, limit), ()
-    if _COPIES * values.nbytes > limit:
-        raise NoRoom(
-            f"{values.shape[0]:,} rows of {values.shape[1]:,} numbers take {bytes_in_words(_COPIES * values.nbytes)} "
-            f"to be compared, over the limit of {bytes_in_words(limit)}: give fewer rows, or scores of PCA."
-        )
-    _refuse_what_says_nothing(values)
+    _refuse_no_room(values.shape, limit)
+    varying = _varying(values)
     if standardize:
-        spread = np.nanstd(values, axis=0)
-        values = values / np.where(spread > 0, spread, 1.0)
+        spread = np.ones(values.shape[1])
+        spread[varying] = np.nanstd(values[:, varying], axis=0)  # that of equal numbers is rounding, not zero
+        values = values / spread
     return SameRows(values, notes)
+
+
+def _refuse_no_room(shape: tuple[int, ...], limit: int) -> None:
+    need = 8 * _COPIES * shape[0] * shape[1]
+    if need > limit:
+        raise NoRoom(
+            f"{shape[0]:,} rows of {shape[1]:,} numbers take {bytes_in_words(need)} to be compared, over the limit of "
+            f"{bytes_in_words(limit)}: give fewer rows, or scores of PCA."
+        )
 
 
 def _numbers(X: Any, limit: int) -> Array:
     from sklearn.utils import check_array
 
     if isinstance(X, Rows):
-        return np.asarray(X.load(), dtype=np.float64)
+        _refuse_no_room(X.shape, limit)  # before they are read
+        return dense(X.load(), np.float64)
     if isinstance(X, Items):
         raise BadData(f"{X.label} has {X.kind}, and methods are compared on rows of numbers, or on mixed tables.")
     X = table(to_numpy(X) if is_foreign(X) else X)
@@ -105,7 +113,8 @@ def _features(X: Any) -> tuple[Array, tuple[str, ...]]:
     )
 
 
-def _refuse_what_says_nothing(values: Array) -> None:
+def _varying(values: Array) -> Array:
+    """Which columns say something, of rows that are enough."""
     n = len(values)
     if n < FEWEST:
         raise BadData(f"Methods are compared on at least {FEWEST} rows; X has {n}.")
@@ -113,6 +122,7 @@ def _refuse_what_says_nothing(values: Array) -> None:
         low, high = np.nanmin(values, axis=0, initial=np.inf), np.nanmax(values, axis=0, initial=-np.inf)
     if not (high > low).any():
         raise BadData("All rows are the same, so that there is nothing to show.")
+    return high > low
 
 
 # ---------------------------------------------------------------------- labels
@@ -122,31 +132,39 @@ def _refuse_what_says_nothing(values: Array) -> None:
 class Labels:
     """Classes of the rows, by number."""
 
-    codes: Array
+    codes: Array  # −1: without a label
     names: list[str]
     given: Array
 
     @property
     def commonest(self) -> float:
         """The share of the commonest class: what a guess would hit."""
-        return float(np.bincount(self.codes).max() / len(self.codes))
+        known = self.codes[self.codes >= 0]
+        return float(np.bincount(known).max() / len(known))
 
 
 def labels_for(y: Any, n: int) -> tuple[Labels | None, str]:
-    """Classes, or None and why labels are left out of the measures."""
+    """Classes and what to know of them, or None and why labels are left out of the measures.
+
+    Rows without a label are not judged, and have no vote.
+    """
     given = np.asarray(y)
     if given.ndim != 1 or len(given) != n:
         raise BadData(f"y has to be one label for each of {n:,} rows; its shape is {given.shape}.")
-    try:
-        names, codes = np.unique(given, return_inverse=True)
-    except TypeError:
-        names, codes = np.unique(given.astype(str), return_inverse=True)
-    labels = Labels(codes.astype(np.int64), [str(name) for name in names], given)
+    there = np.array([not is_missing(label) for label in given.tolist()], dtype=bool)
+    if not there.any():
+        return None, "No row has a label, and hits are left out."
+    known = as_labels(given[there])
+    names, numbers = np.unique(known, return_inverse=True)
     if len(names) == 1:
         return None, f"All rows have the label {in_short(names[0])}, so that label hits would say nothing."
-    if len(names) > n // 2:
+    if not are_classes(known) or len(names) > len(known) // 2:
         return (
             None,
             f"y has {len(names):,} different values in {n:,} rows: those are no classes, and hits are left out.",
         )
-    return labels, ""
+    codes = np.full(n, -1)
+    codes[there] = numbers
+    without = n - len(known)
+    note = f"{counted(without, 'row')} without a label: not judged, and without a vote." if without else ""
+    return Labels(codes, [str(name) for name in names], given), note

@@ -13,6 +13,7 @@ from mercer.solvers.dense import leading_eigenpairs
 
 _PATIENCE = 30  # iterations in which held-out rows have to be rebuilt better than before
 _FEWEST = 20  # rows from which some are held out
+_LEFT = 2  # rows that are left to train with, however large a share is held out
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Lesson:
 def train(network: Network, Y: Array, rng: np.random.Generator, lesson: Lesson, on_pass: OnPass = None) -> Trained:
     """The best of several starts: by the rows held out, or by all rows if there are none."""
     order = rng.permutation(len(Y))
-    out = round(lesson.share * len(Y)) if len(Y) >= _FEWEST else 0
+    out = min(round(lesson.share * len(Y)), len(Y) - _LEFT) if len(Y) >= _FEWEST else 0
     watched, rows = Y[order[:out]], Y[order[out:]]
     tried = [_train_once(network, rows, watched, rng, lesson, on_pass) for _ in range(lesson.starts)]
     return min(tried, key=lambda one: min(one.held_out or one.errors))
