@@ -180,4 +180,4 @@ def _rounding_of(gram: Array, values: Array, U: Array, size: float, width: int) 
     beside = float(np.linalg.norm(product(U.T, product(gram, U)) - np.diag(values)))
     epsilon = beside + 2 * measuring * size + entries * (1 + eta) ** 2
     entry = gamma(chain(m) + 2 * ENTRY) * np.sqrt(m) * (1 + eta)
-    return epsilon + (4 * eta + 2 * eta**2 + 2 * entry * (1 + eta) + entry**2) * size
+    return float(epsilon + (4 * eta + 2 * eta**2 + 2 * entry * (1 + eta) + entry**2) * size)
