@@ -222,7 +222,7 @@ def test_a_sketch_has_room_for_the_components_and_keeps_its_size():
         model = IncrementalPCA(3, sketch_size=before).partial_fit(SLOW)
         with pytest.raises(ValueError, match=f"sketch_size has changed from {before} to {after}"):
             model.set_params(sketch_size=after).partial_fit(SLOW)
-    with pytest.raises(NoRoom, match="sketch_size=1,000,000 was asked for.*smaller sketch_size"):
+    with pytest.raises(NoRoom, match=r"sketch_size=1,000,000 was asked for.*smaller sketch_size"):
         IncrementalPCA(3, sketch_size=1_000_000, memory_limit="100MB").partial_fit(SLOW)
 
 
