@@ -159,6 +159,9 @@ class Sketch(Spread):
             M[: self.size, some] = product(turned, M[:, some])
 
         run(multiply, cut(len(M), 128), self._threads)
+        if not np.isfinite(gram).all():  # nor are the squares of the columns, which others look at
+            self._used = self.size
+            return
         values, U = np.linalg.eigh(gram)
         values, U = values[::-1], U[:, ::-1]
         lowered = max(float(values[self.size]), 0.0)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from mercer import PCA, IncrementalPCA, load
-from mercer.errors import MercerWarning, NoRoom
+from mercer.errors import BadData, MercerWarning, NoRoom
 from mercer.sweeps import Sketch
 from support.batches import all_rows, groups
 from support.linear import U, few, rows_with_spectrum
@@ -138,6 +138,24 @@ def test_sketches_merge_in_any_tree(seed):
     assert 0 < sketch.shrinkage <= least_bound(true, 5) + 8 * noise
     assert (sketch.count, len(sketch.rows) <= 10) == (90, True)
     assert_allclose(sketch.squares, np.sum(Xc**2, axis=0), rtol=1e-9)
+
+
+@pytest.mark.parametrize("powers", [(0, 90, 0), (120, 0, -120), (-160, -160, -160), (150, 150, 150)], ids=str)
+def test_batches_in_units_far_apart_share_one(powers):
+    X = SLOW * np.repeat(10.0 ** np.array(powers), 30)[:, None]
+    certificate = in_batches(IncrementalPCA(3, sketch_size=5), X, [30] * 3).certificate_
+    top = 10.0 ** max(powers)
+    true = scatter_values(X / top).astype(float)
+    lower, upper = certificate.lower / top / top, certificate.upper / top / top
+    assert np.all(lower <= true[:3] * (1 + 1e-12)) and np.all(true[:3] <= upper * (1 + 1e-12))
+
+
+def test_rows_whose_squares_are_no_numbers_are_refused_and_leave_no_trace():
+    model = IncrementalPCA(3, sketch_size=5).partial_fit(SLOW[:30])
+    before = model.certificate_
+    with pytest.raises(BadData, match="squares of the data are no numbers"):
+        model.partial_fit(1e170 * SLOW[30:])
+    assert model.n_samples_seen_ == 30 and model.certificate_ == before
 
 
 # ---------------------------------------------------------------------- what is exact
