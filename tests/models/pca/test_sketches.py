@@ -106,6 +106,7 @@ def test_what_is_forgotten_is_forgotten_by_the_sketch_too(seed, forget):
     w = np.repeat(forget ** np.arange(10)[::-1], 6)
     true = scatter_values(X, w)
     assert holds(model.certificate_, true)
+    assert model.certificate_.shrinkage <= least_bound(true, 3) + 8 * model.certificate_.rounding
     assert_allclose(model.mean_, np.average(X, axis=0, weights=w), rtol=1e-12)
 
 
