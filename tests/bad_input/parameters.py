@@ -344,6 +344,7 @@ OTHERS = [
     *refused_parameter("held_out", [-0.1, 0.6, np.nan, "some", None, True], models=("ProbabilisticPCA",)),
     *refused_parameter("max_iter", [0, -1, 2.5, None, True], models=("ProbabilisticPCA",)),
     *refused_parameter("batch_size", [0, -1, 2.5, "all", True], models=("IncrementalPCA",)),
+    *refused_parameter("sketch_size", [0, -1, 2.5, "all", True], models=("IncrementalPCA",)),
     *refused_parameter("forget", [0, -0.5, 1.5, np.nan, "a", None, True], models=("IncrementalPCA",)),
     refused("PCA('mle') with fewer rows than columns", fit("PCA", X=BENT[:3], n_components="mle"), "mle"),
     Case("PCA of one row", fit("PCA", X=BENT[:1]), warns="All rows are the same"),

@@ -51,6 +51,7 @@ MORE = [
     PCA(2, standardize=True),
     *(PCA(1, svd_solver=name) for name in ("full", "covariance_eigh", "randomized", "qr", "gram")),
     IncrementalPCA(1, forget=0.9, whiten=True),
+    IncrementalPCA(1, sketch_size=4),
     LocallyLinearEmbedding(metric="precomputed", n_components=1),
     LocallyLinearEmbedding(method="modified", standardize=True),
     LocallyLinearEmbedding(method="hessian", n_neighbors=6),

@@ -42,6 +42,7 @@ MODELS = {
     "incremental": kept(IncrementalPCA(2)),
     "incremental, single": kept(IncrementalPCA(2, whiten=True), *SINGLE),
     "incremental, forget": kept(IncrementalPCA(2, forget=0.9, batch_size=16)),
+    "incremental, sketch": kept(IncrementalPCA(2, sketch_size=3)),
     "probabilistic": kept(ProbabilisticPCA(2)),
     "probabilistic, single": kept(ProbabilisticPCA(2, whiten=True), *SINGLE),
     "probabilistic, gaps": kept(ProbabilisticPCA(standardize=True), *GAPS),

@@ -200,3 +200,19 @@ def gaussian_log_likelihood(X, mean, covariance):
 
 def factor_covariance(W, noise):
     return W.T @ W + np.diag(noise)
+
+
+# ---------------------------------------------------------------------------- sketches
+
+
+def frequent_directions(rows, size):
+    """B and Δ of Frequent Directions: an SVD whenever 2ℓ rows have gathered and another one comes."""
+    B, lost = np.zeros((0, rows.shape[1])), 0.0
+    for row in rows:
+        if len(B) == 2 * size:
+            _, sigma, Vt = np.linalg.svd(B, full_matrices=False)
+            squares = np.append(sigma**2, np.zeros(size + 1))
+            lost += squares[size]
+            B = np.sqrt(np.maximum(sigma[:size] ** 2 - squares[size], 0))[:, None] * Vt[:size]
+        B = np.vstack([B, row])
+    return B, lost

@@ -9,9 +9,10 @@ from sklearn.utils import metadata_routing
 
 from mercer.arrays import Array, single_or_double
 from mercer.blocks import MOST_FEATURES
-from mercer.errors import NoRoom, counted
+from mercer.certificates.residuals import Certificate
+from mercer.certificates.sketches import SketchCertificate
 from mercer.fits.door import open_items
-from mercer.fits.linear.axes import from_square
+from mercer.fits.linear.batches import from_sums, number_by_batch, refuse_to_go_on, share_unit
 from mercer.fits.linear.digits import about_digits
 from mercer.fits.linear.summing import refuse_far_apart
 from mercer.fits.linear.task import LinearTask
@@ -20,12 +21,14 @@ from mercer.fits.linear.ways import find_axes, with_enough_digits
 from mercer.fits.training import weigh
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.linear import Exact, LinearModel
-from mercer.plans.linear import LinearProblem, choose_linear_plan, refuse_too_wide, scatter_plan
+from mercer.plans.linear import LinearProblem, choose_linear_plan, refuse_too_wide
 from mercer.plans.pace import linear_plan_ahead
 from mercer.plans.plan import Plan
-from mercer.progress import reporting, working
+from mercer.progress import OnPass, reporting, working
 from mercer.sources.held import HeldRows
 from mercer.sources.items import Items, Rows
+from mercer.sweeps.lanes import Maker
+from mercer.sweeps.sketch import Sketches
 from mercer.sweeps.square import Square
 from mercer.unpromised import Interval, fits
 
@@ -71,6 +74,9 @@ class IncrementalPCA(LinearModel):
         Bytes, or a text such as "2GB". None: half of the machine's or container's memory.
     progress : bool or callable, default=False
         As in `PCA`, for ``fit``.
+    sketch_size : int or None, default=None
+        Keep no matrix, but a sketch of up to twice so many rows, for streams with very many columns; no fewer than
+        components, better several times as many. None: the d×d matrix.
 
     Attributes
     ----------
@@ -91,8 +97,8 @@ class IncrementalPCA(LinearModel):
         Mean squared distance of the rows from what is left of them.
     loadings_ : ndarray of shape (n_features, n_components)
         Axes times standard deviations.
-    certificate_ : Certificate
-        What is proven about the answer.
+    certificate_ : Certificate or SketchCertificate
+        What is proven about the answer; the latter of a sketch.
     plan_ : Plan
         What was done, and why.
     mean_ : ndarray of shape (n_features,)
@@ -119,6 +125,11 @@ class IncrementalPCA(LinearModel):
     Beyond 5 000 columns ``fit`` goes the way of `PCA`, often a few sweeps of products with the rows, and keeps no
     scatter matrix; ``partial_fit`` goes on exactly as long as the matrix fits into the memory limit, and refuses to
     begin if it does not.
+
+    With ``sketch_size=ℓ``, Frequent Directions keeps rows B (2ℓ×d, 16·ℓ·d bytes) for which BᵀB ⪯ S ⪯ BᵀB + Δ·I, S the
+    scatter matrix: every eigenvalue lies in [σᵢ²(B), σᵢ²(B) + Δ], and its middle is reported. Δ is known, in
+    ``certificate_``, and at most (λₖ₊₁ + λₖ₊₂ + …)/(ℓ + 1 − k) for every k ≤ ℓ; it is zero for up to 2ℓ rows. Mean,
+    ``var_`` and ``total_variance_`` are exact.
 
     Examples
     --------
@@ -148,8 +159,10 @@ class IncrementalPCA(LinearModel):
         "n_jobs": [None, Integral],
         "memory_limit": [Interval(Real, 0, None, closed="neither"), str, None],
         "progress": ["boolean", callable],
+        "sketch_size": [Interval(Integral, 1, None, closed="left"), None],
     }
-    _scatter: Any = None  # Square
+    certificate_: Certificate | SketchCertificate  # type: ignore[assignment]
+    _scatter: Any = None  # Square or Sketch
     _unit: float = 1.0  # a power of two that rows were divided by, if their squares are no numbers
     random_state = None  # of the certificate's probes: a fixed seed
 
@@ -164,6 +177,7 @@ class IncrementalPCA(LinearModel):
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
         progress: Any = False,
+        sketch_size: int | None = None,
     ) -> None:
         self.n_components = n_components
         self.whiten = whiten
@@ -173,6 +187,7 @@ class IncrementalPCA(LinearModel):
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
         self.progress = progress
+        self.sketch_size = sketch_size
 
     @all_or_nothing
     @fits
@@ -199,7 +214,7 @@ class IncrementalPCA(LinearModel):
         self.batch_size_ = self.batch_size or 5 * d
         self._set_number(n, d, first=True)
         task = self._task(rows, weights, n, d)
-        if self.forget < 1:
+        if self.forget < 1 or self.sketch_size:
             refuse_too_wide(task.problem, task.limits)
             self._in_batches(task)
             self._seen()
@@ -212,7 +227,7 @@ class IncrementalPCA(LinearModel):
             self.var_ = squared_units(found.squares / found.weight, found.unit).astype(self._dtype)
         else:
             with working(self.progress, 1, "rows", threads=task.limits.threads) as on_pass:
-                task, scatter = find_scatter_in_range(task, on_pass)
+                task, scatter = find_scatter_in_range(task, Square, on_pass)
                 found, self._scatter = with_enough_digits(task, plan, on_pass, scatter)
             found = without_units(found, task)
             self._unit = found.unit
@@ -246,11 +261,8 @@ class IncrementalPCA(LinearModel):
             The model with one batch more.
         """
         first = not hasattr(self, "n_samples_seen_")
-        if not first and self._scatter is None:
-            raise NoRoom(
-                f"fit found the components of {counted(self.n_features_in_, 'column')} without a scatter matrix, so "
-                "there is none to go on from; begin with partial_fit."
-            )
+        if not first:
+            refuse_to_go_on(self._scatter, self.sketch_size, self.n_features_in_)
         rows, weights, n = self._checked(X, sample_weight, reset=first)
         self._set_number(n, rows.shape[1], first)
         task = self._task(rows, weights, n, rows.shape[1])
@@ -284,28 +296,14 @@ class IncrementalPCA(LinearModel):
         return training.items.as_rows(), training.weights, training.copies
 
     def _set_number(self, n: int, d: int, first: bool) -> None:
-        """How many components, by scikit-learn's rules."""
-        k = self.n_components
-        if k is not None and k > d:
-            raise ValueError(
-                f"n_components={k!r} invalid for n_features={d}, need more rows than columns for IncrementalPCA "
-                "processing"
-            )
-        if k is not None and k > n and first:
-            raise ValueError(
-                f"n_components={k} must be less or equal to the batch number of samples {n} for the first "
-                "partial_fit call."
-            )
-        if first:
-            self.n_components_ = min(n, d) if k is None else int(k)
-        elif k is not None and k != self.n_components_:
-            raise ValueError(
-                f"Number of input features has changed from {self.n_components_} to {k} between calls to partial_fit! "
-                "Try setting n_components to a fixed value."
-            )
+        before = None if first else self.n_components_
+        self.n_components_ = number_by_batch(self.n_components, n, d, before, self.sketch_size)
 
     def _in_batches(self, task: LinearTask) -> None:
-        """Batch after batch, each of which makes those before count less."""
+        """Batch after batch, each of which makes those before count less; all at once, if it does not."""
+        if self.forget == 1:
+            with working(self.progress, 1, "rows", threads=task.limits.threads) as on_pass:
+                return self._take(task, on_pass)
         start = 0
         with reporting(self.progress, 1, "rows") as on_pass:
             for block in task.rows.blocks(self.batch_size_):
@@ -316,29 +314,20 @@ class IncrementalPCA(LinearModel):
                 if on_pass:
                     on_pass(start / task.rows.shape[0])
 
-    def _take(self, task: LinearTask) -> None:
+    def _take(self, task: LinearTask, on_pass: OnPass = None) -> None:
         """One more batch, in double precision, as its rows do not come twice; those before count less."""
         with np.errstate(over="ignore", invalid="ignore"):
-            task, batch = find_scatter_in_range(task, exact=True)
+            kind: Maker[Any] = Sketches(self.sketch_size) if self.sketch_size else Square
+            task, batch = find_scatter_in_range(task, kind, on_pass, exact=True)
             unit = 1.0 if task.units is None else float(task.units[0])
             refuse_too_large(batch.squares, unit)
             if self._scatter is None:
                 self._scatter, self._unit = batch, unit
                 return
             refuse_far_apart(self._scatter, self._unit, batch, unit)
-            self._share_unit(batch, unit)
+            self._unit = share_unit(self._scatter, self._unit, batch, unit)
             self._scatter.forget(self.forget)
             self._scatter.merge(batch)
-
-    def _share_unit(self, batch: Square, unit: float) -> None:
-        """The same unit for all rows so far and a batch: the larger, of those that are not all zero."""
-        if unit == self._unit:
-            return
-        units = [u for u, rows in ((unit, batch), (self._unit, self._scatter)) if rows.squares.any() or rows.mean.any()]
-        larger = max(units, default=1.0)
-        batch.in_other_units(unit / larger)
-        self._scatter.in_other_units(self._unit / larger)
-        self._unit = larger
 
     def _seen(self) -> None:
         """What is known at once; the rest when somebody asks."""
@@ -361,9 +350,8 @@ class IncrementalPCA(LinearModel):
     def _solve(self) -> None:
         scatter = self._scatter
         task = self._task(None, None, scatter.copies, scatter.width)
-        plan = scatter_plan(task.problem, task.limits, "batches are summed up, and nothing of them is lost.")
         with self._within_limits():
-            found = from_square(task, plan, scatter)
+            found = from_sums(task, scatter)
         found = replace(found, mean=found.mean * self._unit, unit=self._unit)
         already = {name: self.__dict__[name] for name in [*_SOLVED, "mean_"] if name in self.__dict__}
         self._keep(replace(found, warnings=[*found.warnings, *about_digits(found)]))
@@ -385,6 +373,7 @@ class IncrementalPCA(LinearModel):
             itemsize=8 if rows is None else rows.dtype.itemsize,
             reading=0 if rows is None else rows.overhead,
             solver="covariance_eigh" if d <= MOST_FEATURES else "auto",
+            sketch=self.sketch_size or 0,
         )
 
     def __sklearn_tags__(self) -> Any:

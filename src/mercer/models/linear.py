@@ -387,7 +387,7 @@ def _completed(axes: Array, there: Array) -> Array:
     return out
 
 
-def _stored(found: Axes, dtype: Any) -> Certificate:
+def _stored(found: Axes, dtype: Any) -> Any:
     """The certificate of what the model keeps: in the unit of the rows, and of axes that were rounded to be stored."""
     rounded = 4 * (UNIT_SINGLE if dtype == np.float32 else UNIT)
     certificate = certificate_in(found.certificate, found.unit)

@@ -19,6 +19,8 @@ _MANY = 20  # columns for each component, or fewer: so many components that prod
 _WIDE_SPARSE, _DENSE_ENOUGH = 3000, 0.01  # columns and density up to and from which sparse rows are squared
 _PRODUCTS_TOL = 1e-6
 _BLOCK = 16  # columns a sweep
+_FOR_ALL = "Give a larger memory_limit, fewer n_components or fewer columns."
+_FOR_SKETCHES = "Give a larger memory_limit or a smaller sketch_size."
 COLUMN_ENTRIES = 2_000_000  # of centred columns at a time
 
 
@@ -40,6 +42,7 @@ class LinearProblem:
     tol: float = 0.0
     foretold: Share | None = None  # how many components a share is expected to take: k is then the upper end
     copies: int = 0  # rows, each as often as its weight says, if weights are whole numbers
+    sketch: int = 0  # rows that are to stand for all of them; 0 if none are
 
     @property
     def all(self) -> int:
@@ -69,6 +72,8 @@ def choose_linear_plan(p: LinearProblem, limits: Limits) -> Plan:
 
 def _choose(p: LinearProblem, limits: Limits) -> Plan:
     """For a number of components."""
+    if p.sketch:
+        return _within(limits, sketch_plan(p, f"sketch_size={p.sketch:,} was asked for."), _FOR_SKETCHES)
     asked = _BY_NAME.get(p.solver)
     if asked:
         return _within(limits, asked(p, limits, f'svd_solver="{p.solver}" was asked for.'))
@@ -149,14 +154,27 @@ def scatter_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
 
 
 def refuse_too_wide(p: LinearProblem, limits: Limits) -> None:
-    """Batches whose scatter matrix has no room; said before the first is taken in."""
+    """Batches whose scatter matrix, or sketch, has no room; said before the first is taken in."""
+    if p.sketch:
+        choose_linear_plan(p, limits)
+        return
     needed = scatter_plan(p, limits, "").memory
     if needed > limits.memory:
         raise NoRoom(
             f"Batches are added to a {p.d:,}×{p.d:,} scatter matrix, which takes {bytes_in_words(needed)} with its "
             f"eigenvectors, over the limit of {bytes_in_words(limits.memory)}. Give a larger memory_limit or fewer "
-            "columns; fit(X) without forgetting finds the components of any number of columns by sweeps over the rows."
+            "columns, or sketch_size=100, which keeps a few rows for all; fit(X) without forgetting finds the "
+            "components of any number of columns by sweeps over the rows."
         )
+
+
+def sketch_plan(p: LinearProblem, why: str) -> Plan:
+    """Twice as many rows as asked for, of all batches and of one; then their singular vectors."""
+    m = 2 * p.sketch
+    rows = 8 * m * p.d
+    work = 2 * 8 * min(max(p.n, 1), lane_rows(p.d, True, narrow=False)) * p.d  # as they are centred
+    summed = 3 * rows + work + 24 * m**2 + (0 if p.held else 2 * _blocks(p))
+    return Plan(Svd(), "sketch", BUFFERS + p.reading + int(max(summed, rows + _decomposed(m, p.d, p.wanted))), why)
 
 
 def triangle_plan(p: LinearProblem, limits: Limits, why: str) -> Plan:
@@ -232,5 +250,5 @@ def _blocks(p: LinearProblem) -> int:
     return rows * p.d * (max(p.itemsize, 4) + (0 if p.held else 3 * p.itemsize))
 
 
-def _within(limits: Limits, plan: Plan) -> Plan:
-    return within(limits, plan, "Give a larger memory_limit, fewer n_components or fewer columns.")
+def _within(limits: Limits, plan: Plan, advice: str = _FOR_ALL) -> Plan:
+    return within(limits, plan, advice)

@@ -37,7 +37,7 @@ class Plan:
     @property
     def approximate(self) -> bool:
         """Whether it does not even try to meet the tolerance for all rows, and says so beforehand."""
-        return isinstance(self.solver, (Landmarks, AmongLandmarks))
+        return isinstance(self.solver, (Landmarks, AmongLandmarks)) or self.held == "sketch"
 
     @property
     def streams(self) -> bool:
@@ -87,6 +87,7 @@ _HELD = {
     "given": "the matrix given",
     "landmarks": "what they see of the rows in one sweep",
     "scatter": "the products of all columns, summed up in one sweep",
+    "sketch": "a sketch of the rows, from one sweep",
     "triangle": "the triangle of a QR factorisation, from one sweep",
     "rows": "the centred rows",
     "products": "products with the rows",

@@ -210,7 +210,21 @@ def _products(plan: Plan, p: LinearProblem, pace: Pace) -> Work:
     return Work(a_pass * plan.passes).plus(_basis(plan.solver, plan.passes, p.d, p.wanted, pace))
 
 
-_LINEAR = {"scatter": _scatter, "gram": _gram, "triangle": _triangle, "rows": _rows, "products": _products}
+def _sketch(plan: Plan, p: LinearProblem, pace: Pace) -> Work:
+    """Every ℓ rows, 2ℓ of them are multiplied with each other and turned: some 6ℓ products for each number."""
+    ends = p.d * (2 * p.sketch) ** 2
+    turned = p.n * p.d * (_MOVE + 12 * p.sketch) * pace.flop
+    return Work(turned).plus(_lapack(_SVD * ends * pace.flop, ends))
+
+
+_LINEAR = {
+    "scatter": _scatter,
+    "gram": _gram,
+    "triangle": _triangle,
+    "rows": _rows,
+    "products": _products,
+    "sketch": _sketch,
+}
 
 
 # ---------------------------------------------------------------------- shared

@@ -9,6 +9,7 @@ from mercer.certificates.gaps import GapCertificate, PartsCertificate
 from mercer.certificates.intervals import IntervalCertificate
 from mercer.certificates.placed import PlacedCertificate
 from mercer.certificates.residuals import Certificate
+from mercer.certificates.sketches import SketchCertificate
 from mercer.kernels.algebra import Product, Scaled, Sum
 from mercer.solvers.among import AmongLandmarks
 from mercer.solvers.dense import Dense
@@ -89,5 +90,6 @@ CERTIFICATES: dict[str, type] = {
         IntervalCertificate,
         PartsCertificate,
         PlacedCertificate,
+        SketchCertificate,
     )
 }

@@ -1,13 +1,14 @@
 """What one pass over the rows sums up.
 
 An accumulator takes in blocks, and two of them merge into one that has seen the rows of both: `scatter` is the
-contract, and `square`, `triangle` and `spread` are what may be kept. `lanes` deals blocks out so that sums are the same
-to the last bit on any number of threads. `landmarks` sums up what a few rows see of all others.
+contract, and `square`, `triangle`, `spread` and `sketch` are what may be kept. `lanes` deals blocks out so that sums
+are the same to the last bit on any number of threads. `landmarks` sums up what a few rows see of all others.
 """
 
 from mercer.sweeps.landmarks import LandmarkMap, Moments, sweep_moments
-from mercer.sweeps.lanes import Kind, origin_of, squares_along, sweep_scatter
+from mercer.sweeps.lanes import Kind, Maker, origin_of, squares_along, sweep_scatter
 from mercer.sweeps.scatter import ENTRY, Scatter
+from mercer.sweeps.sketch import Sketch, Sketches
 from mercer.sweeps.spread import Spread
 from mercer.sweeps.square import Square, add_square, mirror
 from mercer.sweeps.triangle import Triangle
@@ -16,8 +17,11 @@ __all__ = [
     "ENTRY",
     "Kind",
     "LandmarkMap",
+    "Maker",
     "Moments",
     "Scatter",
+    "Sketch",
+    "Sketches",
     "Spread",
     "Square",
     "Triangle",

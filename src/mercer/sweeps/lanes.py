@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -22,10 +22,20 @@ _SINGLE = 1e-15, 1e15  # sizes that float32 can square
 _WORTH_SINGLE = 1_000_000_000  # multiplications: with fewer, single precision saves no time worth the digits
 
 Kind = TypeVar("Kind", bound=Scatter)
+_Made = TypeVar("_Made", bound=Scatter, covariant=True)
+
+
+class Maker(Protocol[_Made]):
+    """What makes empty accumulators: their class, or one that knows more of them than where they begin."""
+
+    @property
+    def narrow(self) -> int: ...
+
+    def __call__(self, origin: Array) -> _Made: ...
 
 
 def sweep_scatter(
-    kind: type[Kind],
+    kind: Maker[Kind],
     rows: Rows,
     weights: Array | None,
     threads: int,

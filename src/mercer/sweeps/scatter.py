@@ -205,8 +205,7 @@ class Scatter(ABC):
         """Of the same rows times a power of two."""
         self.origin, self.offset, self.doubt = factor * self.origin, factor * self.offset, factor * self.doubt
         self.noise, self.own_noise = factor * (factor * self.noise), factor * (factor * self.own_noise)
-        self._scale(factor)
-        self._scale(factor)
+        self._change_unit(factor)
 
     def facts(self) -> dict[str, Any]:
         """All that it knows, by names that last: arrays and numbers from which another goes on to the same bits."""
@@ -283,6 +282,11 @@ class Scatter(ABC):
     @abstractmethod
     def _scale(self, factor: float) -> None:
         """Multiply S."""
+
+    def _change_unit(self, factor: float) -> None:
+        """Multiply S by the square of a power of two, which need not be a number."""
+        self._scale(factor)
+        self._scale(factor)
 
     @property
     @abstractmethod

@@ -7,21 +7,24 @@ no more columns than rows R is held; with more, the rows A themselves, R = AᵀA
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from mercer.arrays import Array, dense
 from mercer.errors import BadData
-from mercer.fits.linear.summing import OVERFLOW, OutOfRange, find_scatter
+from mercer.fits.linear.summing import OVERFLOW
 from mercer.fits.linear.task import LinearTask
-from mercer.fits.linear.units import find_scatter_in_range, with_units
+from mercer.fits.linear.units import find_scatter_in_range
 from mercer.operators.held import HeldMatrix
 from mercer.progress import OnPass
 from mercer.rounding import TINY
 from mercer.solvers.dense import leading_eigenpairs
 from mercer.solvers.krylov import BlockKrylov
+from mercer.sweeps.lanes import Maker
 from mercer.sweeps.scatter import Scatter
 from mercer.sweeps.spread import Spread
+from mercer.sweeps.square import Square
 from mercer.threads import blas_threads_for
 
 _BY_LAPACK = 400  # columns up to which LAPACK is as fast as products from the last eigenvectors
@@ -62,7 +65,8 @@ class Columns:
 def sum_up_columns(task: LinearTask, on_pass: OnPass) -> Columns:
     """One sweep over the rows, and all of them in memory if there are more columns than rows."""
     wide = task.problem.d > task.problem.n
-    task, scatter = (_spread_of if wide else find_scatter_in_range)(task, on_pass, True)
+    kind: Maker[Any] = Spread if wide else Square
+    task, scatter = find_scatter_in_range(task, kind, on_pass, exact=True)
     units = np.ones(scatter.width) if task.units is None else task.units
     varying = ~scatter.constant
     with np.errstate(over="ignore", under="ignore"):  # the square of a unit need not be a number
@@ -73,14 +77,6 @@ def sum_up_columns(task: LinearTask, on_pass: OnPass) -> Columns:
         raise BadData(_SMALL)
     known = (_of_rows if wide else _of_square)(task, scatter, varying)
     return Columns(scatter.count, scatter.mean * units, variances, varying, known)
-
-
-def _spread_of(task: LinearTask, on_pass: OnPass, exact: bool) -> tuple[LinearTask, Spread]:
-    try:
-        return task, find_scatter(task, Spread, on_pass, exact)
-    except OutOfRange:
-        task = with_units(task)
-        return task, find_scatter(task, Spread, on_pass, exact)
 
 
 def _of_square(task: LinearTask, scatter: Scatter, varying: Array) -> "HeldCorrelations":

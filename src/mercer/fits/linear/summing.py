@@ -5,14 +5,14 @@ import numpy as np
 from mercer.errors import BadData
 from mercer.fits.linear.task import LinearTask
 from mercer.progress import OnPass
-from mercer.sweeps.lanes import Kind, sweep_scatter
+from mercer.sweeps.lanes import Kind, Maker, sweep_scatter
 from mercer.sweeps.scatter import Scatter
 from mercer.threads import one_blas_thread
 
 OVERFLOW = "The squares of the data are no numbers any more: the values are far too large. Scale them down first."
 
 
-def find_scatter(task: LinearTask, kind: type[Kind], on_pass: OnPass, exact: bool = False) -> Kind:
+def find_scatter(task: LinearTask, kind: Maker[Kind], on_pass: OnPass, exact: bool = False) -> Kind:
     """How all rows scatter; with words for data that cannot be summed up."""
     with one_blas_thread():
         scatter = sweep_scatter(kind, task.rows, task.weights, task.limits.threads, on_pass, exact)

@@ -8,6 +8,7 @@ import numpy as np
 
 from mercer.arrays import Array, single_or_double
 from mercer.certificates.residuals import Certificate
+from mercer.certificates.sketches import SketchCertificate
 from mercer.limits import Limits
 from mercer.plans.linear import LinearProblem
 from mercer.plans.plan import Plan
@@ -59,7 +60,7 @@ class Axes:
     """All that a model keeps."""
 
     plan: Plan
-    certificate: Certificate
+    certificate: Certificate | SketchCertificate  # the latter of a sketch of the rows
     count: int  # rows
     weight: float
     per_degree: float  # 1/(Σw − 1): from eigenvalues to variances

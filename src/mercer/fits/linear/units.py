@@ -8,6 +8,7 @@ import numpy as np
 from mercer.arrays import Array, dense
 from mercer.blocks import rows_at_a_time
 from mercer.certificates.residuals import Certificate
+from mercer.certificates.sketches import SketchCertificate
 from mercer.errors import BadData
 from mercer.fits.linear.summing import OVERFLOW, OutOfRange, find_scatter
 from mercer.fits.linear.task import Axes, LinearTask
@@ -15,7 +16,7 @@ from mercer.progress import OnPass
 from mercer.rounding import TINY
 from mercer.sources.held import ScaledRows
 from mercer.sources.items import Rows
-from mercer.sweeps.square import Square
+from mercer.sweeps.lanes import Kind, Maker
 
 _Numbers = TypeVar("_Numbers", Array, float)  # one, or many
 _HUGE = float(np.finfo(float).max)
@@ -72,19 +73,29 @@ def squared_units(values: _Numbers, unit: float) -> _Numbers:
         return values * unit * unit
 
 
-def certificate_in(certificate: Certificate, unit: float) -> Certificate:
+def certificate_in(certificate: Certificate | SketchCertificate, unit: float) -> Certificate | SketchCertificate:
     """The same about unit²·λ; where that is no number, what still holds."""
     if unit == 1:
         return certificate
 
-    def below(values: Array) -> Array:
-        scaled = squared_units(values, unit)
+    def below(values: Array | float) -> Array:
+        scaled = squared_units(np.asarray(values), unit)
         return np.where(np.abs(scaled) < TINY, np.minimum(scaled, 0.0), np.clip(scaled, -_HUGE, _HUGE))
 
     def above(values: Array | float) -> Array:
         scaled = squared_units(np.asarray(values), unit)
         return np.where((scaled < TINY) & (np.asarray(values) > 0), TINY, scaled)
 
+    if isinstance(certificate, SketchCertificate):
+        return replace(
+            certificate,
+            lower=below(certificate.lower),
+            upper=above(certificate.upper),
+            total=(float(below(certificate.total[0])), float(above(certificate.total[1]))),
+            shrinkage=float(above(certificate.shrinkage)),
+            bound_beyond=float(above(certificate.bound_beyond)),
+            rounding=float(above(certificate.rounding)),
+        )
     return replace(
         certificate,
         residuals=above(certificate.residuals),
@@ -108,10 +119,12 @@ def about_range(values: Array, variances: Array) -> list[str]:
     ]
 
 
-def find_scatter_in_range(task: LinearTask, on_pass: OnPass = None, exact: bool = False) -> tuple[LinearTask, Square]:
+def find_scatter_in_range(
+    task: LinearTask, kind: Maker[Kind], on_pass: OnPass = None, exact: bool = False
+) -> tuple[LinearTask, Kind]:
     """How the rows scatter; in another unit if their squares are no numbers."""
     try:
-        return task, find_scatter(task, Square, on_pass, exact)
+        return task, find_scatter(task, kind, on_pass, exact)
     except OutOfRange:
         task = with_units(task)
-        return task, find_scatter(task, Square, on_pass, exact)
+        return task, find_scatter(task, kind, on_pass, exact)

@@ -6,7 +6,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.blocks import cut
-from mercer.certificates.residuals import certify
+from mercer.certificates.residuals import Certificate, certify
 from mercer.errors import NoRoom
 from mercer.fits.linear.axes import (
     HiddenVariances,
@@ -162,6 +162,7 @@ def _by_gram(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
     axes = _orthonormal(axes, found.values > 0)
     # If u is off by ε/|λ − μ| towards the eigenvalue μ, then v = Xcᵀu/√λ is by √(μ/λ) of that: √2 of ε/δ at most,
     # as the distance δ to all others includes that to zero.
+    assert isinstance(found.certificate, Certificate)
     certificate = of_one_half(found.certificate)
     found = replace(found, axes=np.ascontiguousarray((axes * signs_by(axes)).T), certificate=certificate)
     return _without_squares_if_need_be(task, found, spread, on_pass)

@@ -11,6 +11,7 @@ from mercer.models.probabilistic_pca import ProbabilisticPCA
 from mercer.store.facts import count, integers, number, numbers, scales, word
 from mercer.store.reasons import Unusable
 from mercer.store.schemas.base import DTYPES, Facts, Schema, dtype_named, has_all, set_fitted, taken
+from mercer.sweeps.sketch import Sketch
 from mercer.sweeps.square import Square
 
 __all__ = ["INCREMENTAL_PCA", "PCA_SCHEMA", "PROBABILISTIC_PCA"]
@@ -46,15 +47,26 @@ _PCA = (
     word("svd_solver", optional=True),
 )
 _PROBABILISTIC = (*_PCA, integers("n_missing", "d"), number("loglike"), count("n_iter"))
-_SUMS = (
+_MEANS = (
     *(numbers(name, "d", optional=True) for name in ("origin", "offset", "noise", "own_noise", "doubt")),
     *(number(name, optional=True) for name in ("weight", "more_weight", "precision", "unsure")),
     *(count(name, optional=True) for name in ("count", "copies")),
+)
+_SQUARE = (
     numbers("sums", "d d", optional=True),
     numbers("sums_left", "d d", optional=True),
     numbers("more", "a d", optional=True),
     numbers("less", "b d", optional=True),
 )
+_SKETCH = (
+    numbers("sketch", "s d", optional=True),
+    count("sketch_size", optional=True),
+    number("shrinkage", optional=True),
+    number("sketch_rounding", optional=True),
+    numbers("spread", "d", optional=True),
+    numbers("spread_left", "d", optional=True),
+)
+_SUMS = (*_MEANS, *_SQUARE, *_SKETCH)
 _INCREMENTAL = (
     *_solved(optional=True),
     *_COMMON,
@@ -118,12 +130,20 @@ def _take_incremental(model: IncrementalPCA) -> Facts:
 def _give_incremental(model: IncrementalPCA, found: Facts) -> None:
     _give(model, found, _INCREMENTAL)
     model._unit = found["unit"]
-    has_sums = has_all(found, [fact.name for fact in _SUMS])
+    kept = _SQUARE if found["sketch"] is None else _SKETCH
+    has_sums = has_all(found, [fact.name for fact in (*_MEANS, *kept)])
     if not has_all(found, [fact.name for fact in _solved(optional=True)]) and not has_sums:
         raise Unusable("it has neither components nor the sums that they are found from")
     if has_sums:
-        model._scatter = Square(found["origin"])
+        model._scatter = Square(found["origin"]) if kept is _SQUARE else _empty_sketch(found)
         model._scatter.learn(found)
+
+
+def _empty_sketch(found: Facts) -> Sketch:
+    rows, size = len(found["sketch"]), found["sketch_size"]
+    if rows > 2 * size or min(found["shrinkage"], found["sketch_rounding"]) < 0:
+        raise Unusable(f"its sketch of size {size} has {rows} rows, or has lost less than nothing")
+    return Sketch(found["origin"], size)
 
 
 PCA_SCHEMA = Schema(PCA, _PCA, _take_pca, _give_pca)
