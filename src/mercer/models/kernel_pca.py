@@ -8,13 +8,13 @@ from mercer.arrays import Array
 from mercer.fits.kernel.opening import asked_kernel, asked_solver, is_precomputed
 from mercer.kernels import NAMES, Kernel
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
-from mercer.models.way_back import WithWayBack
+from mercer.models.batches import WithBatches
 from mercer.readings.preimages import PREIMAGES
 from mercer.rule_names import RULES_OF
 from mercer.unpromised import Interval, RealNotInt, StrOptions, fits
 
 
-class KernelPCA(WithWayBack):
+class KernelPCA(WithBatches):
     """Kernel principal component analysis, certified.
 
     Finds the leading eigenvectors of the centred kernel matrix, J K J v = η v, and with them coordinates
