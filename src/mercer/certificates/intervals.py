@@ -80,8 +80,7 @@ class Stretched:
 def angles(values: Array, stale: float) -> Array:
     """A few θ that are worth trying: about √(ρ/λ), the best for an eigenvalue λ, and 1."""
     largest, smallest = float(values.max(initial=0.0)), float(values.min(initial=0.0))
-    tiny = np.finfo(float).tiny
-    ends = np.clip([np.sqrt(stale / max(value, tiny)) for value in (largest, smallest)], 1e-8, 0.5)
+    ends = np.clip([np.sqrt(stale / max(value, stale)) for value in (largest, smallest)], 1e-8, 0.5)
     return np.append(np.unique(np.geomspace(*ends, _ANGLES)), 1.0)
 
 
@@ -202,11 +201,10 @@ def _sentences(c: IntervalCertificate) -> list[str]:
         else f"Eigenvalues: none is known to 10 %; the first lies between {c.lower[0]:.4g} and {c.upper[0]:.4g}."
     )
     if c.stale > _ROUNDED * c.rounding:
-        unknown = _share(c.stale, c.total[1])
         lines.append(
-            f"Landmarks joined after rows had come: of these rows {unknown:.2g} of the variance was not seen and may lie "
-            "along the new ones; the intervals allow for it."
+            f"Landmarks joined after rows had come: {_share(c.stale, c.total[1]):.2%} of the variance, of these rows, was "
+            "not seen and may lie along them; the intervals allow for it. Fit all rows at once for narrower ones."
         )
-    if c.left > _ROUNDED * c.rounding:  # otherwise there is nothing more to see
+    elif c.left > _ROUNDED * c.rounding:  # otherwise there is nothing more to see
         lines.append("Give more n_landmarks for a narrower interval, or refine=1 for one exact pass with residuals.")
     return lines

@@ -1,8 +1,8 @@
 """Kernel PCA of rows that come in batches: landmarks join where a batch is seen worse than the rows before it.
 
 What of a batch the landmarks so far leave, k(x, x) − ‖φ(x)‖², is the diagonal of a positive semi-definite matrix;
-landmarks are drawn by it as at a fit, until the batch is seen as well as the rows before, or less than `tol` of the
-variance is left. `sweeps/growing.py` says what becomes of the sums, `certificates/intervals.py` of the proof.
+where it is markedly more than that of the rows before, landmarks are drawn by it as at a fit, until the batch is seen as
+well, or less than `tol` of the variance is left. `sweeps/growing.py` says what becomes of the sums, `certificates/intervals.py` of the proof.
 """
 
 from dataclasses import replace
@@ -33,6 +33,7 @@ from mercer.symmetric import SymmetricOperator
 _ENOUGH = 1e-6  # share of the variance that may be left, as at a fit
 _MOST_JOINING = 1000  # landmarks from one batch, if nobody said how many
 _ROUNDED = 50  # times the unit roundoff and the number of landmarks: what is left below that is rounding
+_WORSE = 1.5  # times what may be left: with less, landmarks that join widen the interval more than they narrow it
 _SAMPLE = 64  # rows from which the variance of a batch is guessed
 
 
@@ -44,7 +45,9 @@ def refuse_batches(model: Parameters) -> None:
         )
     kind = kind_of_items(model.kernel)
     if kind != "rows":
-        raise ValueError(f"partial_fit takes rows of numbers; a kernel of {kind} is fitted to all items at once, by fit.")
+        raise ValueError(
+            f"partial_fit takes rows of numbers; a kernel of {kind} is fitted to all items at once, by fit."
+        )
     if asked_solver(model) in ("dense", "krylov"):
         raise ValueError(
             f"partial_fit goes by landmarks, and eigen_solver={model.eigen_solver!r} by all rows at once: take "
@@ -139,7 +142,7 @@ def _joining(task: Task, settings: Landmarks, stream: Stream, on_pass: OnPass) -
         _ROUNDED * settings.count * np.finfo(float).eps * whole,
     )
     pivots = np.zeros(0, dtype=int)
-    if left > enough:
+    if left > _WORSE * enough:
         most = settings.count - features.count
         pivots = pivoted_cholesky(op, most, rng, tol=enough / left, threads=settings.threads, on_pass=on_pass).pivots
     numbers = some[pivots]
