@@ -10,7 +10,7 @@ The second line bounds the variance there is, so the share explained has an inte
 
 Landmarks that join later know less of the rows before them. Let A be the coordinates that are known of every row, and
 B = B̃ + Δ the others, where B̃ has zeros for the rows that came before, and Σw‖Δ‖² = β ≤ ρ, what was left of them then
-(`stale`; it is a part of e). As 0 ⪯ (√θ·B̃ ∓ Δ/√θ)(√θ·B̃ ∓ Δ/√θ)ᵀ, which is Cauchy and Schwarz for the unknown mixed part,
+(`stale`; it is a part of e). As 0 ⪯ (√θ·B̃ ∓ Δ/√θ)(√θ·B̃ ∓ Δ/√θ)ᵀ, Cauchy and Schwarz for the unknown mixed part,
 
   AAᵀ + (1 − θ)B̃B̃ᵀ − (1/θ − 1)ΔΔᵀ  ⪯  ΦΦᵀ  ⪯  AAᵀ + (1 + θ)B̃B̃ᵀ + (1 + 1/θ)ΔΔᵀ   for every 0 < θ ≤ 1,
 
@@ -81,7 +81,7 @@ def angles(values: Array, stale: float) -> Array:
     """A few θ that are worth trying: about √(ρ/λ), the best for an eigenvalue λ, and 1."""
     largest, smallest = float(values.max(initial=0.0)), float(values.min(initial=0.0))
     ends = np.clip([np.sqrt(stale / max(value, stale)) for value in (largest, smallest)], 1e-8, 0.5)
-    return np.append(np.unique(np.geomspace(*ends, _ANGLES)), 1.0)
+    return np.append(np.unique(np.geomspace(ends[0], ends[1], _ANGLES)), 1.0)
 
 
 def certify_landmarks(
@@ -202,8 +202,8 @@ def _sentences(c: IntervalCertificate) -> list[str]:
     )
     if c.stale > _ROUNDED * c.rounding:
         lines.append(
-            f"Landmarks joined after rows had come: {_share(c.stale, c.total[1]):.2%} of the variance, of these rows, was "
-            "not seen and may lie along them; the intervals allow for it. Fit all rows at once for narrower ones."
+            f"Landmarks joined after rows had come: {_share(c.stale, c.total[1]):.2%} of the variance, of these rows, "
+            "was not seen and may lie along them; the intervals allow for it. Fit all rows at once for narrower ones."
         )
     elif c.left > _ROUNDED * c.rounding:  # otherwise there is nothing more to see
         lines.append("Give more n_landmarks for a narrower interval, or refine=1 for one exact pass with residuals.")

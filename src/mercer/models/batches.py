@@ -1,5 +1,6 @@
 """Kernel PCA of rows that come in batches: a basis of landmarks that grows, and shrinks again."""
 
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, Self
 
@@ -15,6 +16,7 @@ from mercer.fits.kernel.growing import (
 )
 from mercer.fits.kernel.landmarks import find_by_landmarks
 from mercer.fits.kernel.opening import open_task
+from mercer.fits.kernel.scale import sense_of_scale
 from mercer.fits.kernel.task import Components, Task
 from mercer.fits.training import Training, weigh
 from mercer.limits import Limits
@@ -84,13 +86,10 @@ class WithBatches(WithWayBack):
         with one_blas_thread(limits.threads):
             if "eigenvalues_" in vars(self):
                 task, found = self._find_with_more(X, sample_weight, limits)
-                dtype = self._dtype
+                self._keep_all(found, task, self._dtype)
             else:
                 task = task_of_first(open_task(self, X, sample_weight, limits))
-                found, dtype = find_by_landmarks(task, choose_plan(task.problem, task.limits)), task.dtype
-            self._keep_with_inverse(found, task)
-            self._dtype = dtype
-        self.n_samples_seen_ = self._stream.count
+                self._keep_all(find_by_landmarks(task, choose_plan(task.problem, task.limits)), task, task.dtype)
         return self
 
     def _find_with_more(self, X: Any, sample_weight: Any, limits: Limits) -> tuple[Task, Components]:
@@ -138,10 +137,16 @@ class WithBatches(WithWayBack):
             training = Training(HeldRows(stream.features.rows), own=True)
             task = task_of_more(self, training, self.kernel_, self.gamma_, limits)
             found, lost = find_with_fewer(task, self.plan_, stream, int(n_landmarks))
-            dtype = self._dtype
-            self._keep_with_inverse(found, task)
-            self._dtype, self.n_samples_seen_ = dtype, self._stream.count
+            self._keep_all(found, task, self._dtype)
         return lost
+
+    def _keep_all(self, found: Components, task: Task, dtype: Any) -> None:
+        """As a fit does, in the precision of the first batch."""
+        warnings = sense_of_scale(found, task.kernel, self, getattr(self, "feature_names_in_", None))
+        self._keep(replace(found, warnings=warnings), task)
+        self._dtype, self.n_samples_seen_ = dtype, self._stream.count
+        if self.fit_inverse_transform:
+            self._learn_inverse(task, found)
 
     def _stream_to_go_on_from(self, what: str) -> Stream:
         stream: Stream | None = vars(self).get("_stream")
@@ -153,6 +158,6 @@ class WithBatches(WithWayBack):
                 "that keeps what transform needs: fit anew, or begin with partial_fit on a new model."
             )
         raise ValueError(
-            f"{what} goes on from a fit by landmarks, and this one compared all rows exactly: begin with partial_fit on "
-            "a new model, or fit with n_landmarks."
+            f"{what} goes on from a fit by landmarks, and this one compared all rows exactly: begin with partial_fit "
+            "on a new model, or fit with n_landmarks."
         )

@@ -77,15 +77,11 @@ class KernelModel(FindsSimilar):
             if not plan.streams:
                 task = replace(task, training=task.training.in_memory())
             found = find_by_landmarks(task, plan) if plan.held == "landmarks" else find_certified(task, plan)
-            self._keep_with_inverse(found, task)
+            warnings = sense_of_scale(found, task.kernel, self, getattr(self, "feature_names_in_", None))
+            self._keep(replace(found, warnings=warnings), task)
+            if self.fit_inverse_transform:
+                self._learn_inverse(task, found)
         return task.training
-
-    def _keep_with_inverse(self, found: Components, task: Task) -> None:
-        """All fitted names and what is said about them, and the way back, if it was asked for."""
-        warnings = sense_of_scale(found, task.kernel, self, getattr(self, "feature_names_in_", None))
-        self._keep(replace(found, warnings=warnings), task)
-        if self.fit_inverse_transform:
-            self._learn_inverse(task, found)
 
     def _keep(self, found: Components, task: Task) -> None:
         """All fitted names, in one place; those that this fit does not have are forgotten."""

@@ -9,8 +9,8 @@ with its rounding): `certificates/intervals.py` makes an interval of it.
 Fewer landmarks, S′ ⊂ S, span a part of what S spans: with the features of S′ among their rows, L_S′ᵀ = QR, the
 coordinates are Qᵀφ(x), and what is lost, the trace of (I − QQᵀ)M(I − QQᵀ) with M = Σwφφᵀ, is known. Of rows that are
 stale, φ = u + r with Σw‖r‖² ≤ ρ and r orthogonal to the coordinates that all rows know, but not to what u loses of the
-others, `mixed`: Σw‖φ − QQᵀu‖² ≤ left + lost + 2√(mixed·ρ), by Cauchy and Schwarz. Landmarks that all rows know come first
-in Q, so that their coordinates stay known.
+others, `mixed`: Σw‖φ − QQᵀu‖² ≤ left + lost + 2√(mixed·ρ), by Cauchy and Schwarz. Landmarks that all rows know come
+first in Q, so that their coordinates stay known.
 """
 
 from dataclasses import dataclass, replace

@@ -248,7 +248,7 @@ def test_the_way_back_is_learned_anew():
 
 def test_a_grown_factor_is_that_of_all_landmarks():
     kernel = RBF(0.05)
-    first, order = LandmarkMap.of(kernel, BLOBS[:20])
+    first, _ = LandmarkMap.of(kernel, BLOBS[:20])
     grown, joined = grow(first, np.concatenate([BLOBS[20:40], BLOBS[:3]]))
     assert set(joined) <= set(range(20))  # those that are there already stay away
     assert_allclose(grown.own @ grown.own.T, kernel.block(grown.rows, grown.rows), atol=1e-10)

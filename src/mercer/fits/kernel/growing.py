@@ -1,8 +1,9 @@
 """Kernel PCA of rows that come in batches: landmarks join where a batch is seen worse than the rows before it.
 
-What of a batch the landmarks so far leave, k(x, x) − ‖φ(x)‖², is the diagonal of a positive semi-definite matrix;
-where it is markedly more than that of the rows before, landmarks are drawn by it as at a fit, until the batch is seen as
-well, or less than `tol` of the variance is left. `sweeps/growing.py` says what becomes of the sums, `certificates/intervals.py` of the proof.
+What of a batch the landmarks so far leave, k(x, x) − ‖φ(x)‖², is the diagonal of a positive semi-definite matrix. Where
+it is markedly more than that of the rows before, landmarks are drawn by it as at a fit, until the batch is seen as
+well, or less than `tol` of the variance is left. `sweeps/growing.py` says what becomes of the sums, and
+`certificates/intervals.py` what of the proof.
 """
 
 from dataclasses import replace
