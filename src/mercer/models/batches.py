@@ -1,8 +1,11 @@
 """Kernel PCA of rows that come in batches: a basis of landmarks that grows, and shrinks again."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import update_wrapper
 from numbers import Integral
-from typing import Any, Self
+from types import MethodType
+from typing import Any, Self, TypeVar
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -11,6 +14,7 @@ from mercer.fits.kernel.growing import (
     find_with_more,
     plan_for_more,
     refuse_batches,
+    refuse_exact,
     task_of_first,
     task_of_more,
 )
@@ -30,6 +34,34 @@ from mercer.unpromised import fits
 
 __all__ = ["WithBatches"]
 
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+class _NotInBatches(AttributeError, ValueError):
+    """A model that cannot take batches does not have the method: who asks by hasattr is told so."""
+
+
+def _if_it_can(method: _Method) -> _Method:
+    """Asked of a model that compares all rows exactly, `partial_fit` is one sentence, and hasattr says no."""
+    return _IfItCan(method)  # type: ignore[return-value]
+
+
+class _IfItCan:
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self.method = method
+        update_wrapper(self, method)  # type: ignore[arg-type]
+
+    def __get__(self, model: "WithBatches | None", owner: type) -> Any:
+        if model is None:
+            return self.method
+        try:
+            refuse_exact(model)
+            if "eigenvalues_" in vars(model):
+                model._stream_to_go_on_from("partial_fit")
+        except ValueError as error:
+            raise _NotInBatches(str(error)) from None
+        return MethodType(self.method, model)
+
 
 class WithBatches(WithWayBack):
     """A kernel model by landmarks that goes on where it was."""
@@ -37,6 +69,7 @@ class WithBatches(WithWayBack):
     n_samples_seen_: int
     _stream: Stream
 
+    @_if_it_can
     @all_or_nothing
     @fits
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -341,6 +341,8 @@ def test_an_exact_fit_has_nothing_to_go_on_from():
     for refused in (lambda: model.partial_fit(BLOBS), lambda: model.compress(3)):
         with pytest.raises(ValueError, match="goes on from a fit by landmarks"):
             refused()
+    assert not hasattr(model, "partial_fit") and hasattr(KernelPCA(2), "partial_fit")
+    assert not hasattr(KernelPCA(2, eigen_solver="dense"), "partial_fit")
 
 
 @pytest.mark.parametrize("many", [0, -1, 2.5, "3", None])

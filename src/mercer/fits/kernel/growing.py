@@ -38,22 +38,25 @@ _WORSE = 1.5  # times what may be left: with less, landmarks that join widen the
 _SAMPLE = 64  # rows from which the variance of a batch is guessed
 
 
-def refuse_batches(model: Parameters) -> None:
-    """What cannot be had from rows that come and go, in one sentence each."""
+def refuse_exact(model: Parameters) -> None:
+    """A model that was asked to compare all rows exactly, and so does not take batches of them."""
     if is_precomputed(model):
         raise ValueError(
             "partial_fit takes rows and a kernel: of a precomputed matrix, the entries between batches are missing."
         )
     kind = kind_of_items(model.kernel)
     if kind != "rows":
-        raise ValueError(
-            f"partial_fit takes rows of numbers; a kernel of {kind} is fitted to all items at once, by fit."
-        )
-    if asked_solver(model) in ("dense", "krylov"):
+        raise ValueError(f"partial_fit takes rows of numbers; a kernel of {kind} is fitted to all of them at once.")
+    if model.eigen_solver in ("dense", "krylov"):
         raise ValueError(
             f"partial_fit goes by landmarks, and eigen_solver={model.eigen_solver!r} by all rows at once: take "
             '"auto" or "landmark".'
         )
+
+
+def refuse_batches(model: Parameters) -> None:
+    """What cannot be had from rows that come and go, in one sentence each."""
+    asked_solver(model)  # refuses what contradicts itself
     if model.refine:
         raise ValueError("refine asks for passes over all rows, and partial_fit sees each of them once: take refine=0.")
     if model.standardize:
