@@ -13,6 +13,7 @@ from mercer.fits.kernel.growing import (
     find_with_fewer,
     find_with_more,
     plan_for_more,
+    refuse_another_kernel,
     refuse_batches,
     refuse_exact,
     task_of_first,
@@ -127,6 +128,7 @@ class WithBatches(WithWayBack):
 
     def _find_with_more(self, X: Any, sample_weight: Any, limits: Limits) -> tuple[Task, Components]:
         stream = self._stream_to_go_on_from("partial_fit")
+        refuse_another_kernel(self, self.kernel_)
         training = weigh(self._new_items(X), sample_weight)
         task = task_of_more(self, training, self.kernel_, self.gamma_, limits)
         return task, find_with_more(task, plan_for_more(task, stream), stream)

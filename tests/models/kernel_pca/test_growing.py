@@ -345,6 +345,39 @@ def test_an_exact_fit_has_nothing_to_go_on_from():
     assert not hasattr(KernelPCA(2, eigen_solver="dense"), "partial_fit")
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"gamma": 0.1}, {"gamma": 0.2}),
+        ({"kernel": "rbf"}, {"kernel": "linear"}),
+        ({"kernel": RBF(0.1) + Linear()}, {"kernel": RBF(0.2) + Linear()}),
+        ({"kernel": "poly"}, {"degree": 2}),
+    ],
+)
+def test_another_kernel_is_refused_in_between(before, after):
+    model = KernelPCA(2, n_landmarks=20).set_params(kernel="rbf").set_params(**before).partial_fit(BLOBS[:200])
+    model.partial_fit(BLOBS[200:]).set_params(**after)
+    with pytest.raises(ValueError, match="the kernel of the rows before"):
+        model.partial_fit(BLOBS)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{"kernel": "rbf", "gamma": "median"}, {"kernel": "rbf"}, {"kernel": np.dot}],
+    ids=["median", "rbf", "function"],
+)
+def test_the_kernel_of_the_first_batch_stays(params):
+    model = KernelPCA(2, n_landmarks=20, **params).partial_fit(BLOBS[:200])
+    kernel = model.kernel_
+    assert model.partial_fit(10 * BLOBS[200:]).kernel_ == kernel
+    assert_truth_in_interval(model, kernel.block(*2 * [np.concatenate([BLOBS[:200], 10 * BLOBS[200:]])]))
+
+
+def test_things_are_refused_by_a_function_too():
+    with pytest.raises(ValueError, match="things of another kind"):
+        KernelPCA(2, kernel=lambda a, b: float(len(a & b))).partial_fit([{1}, {1, 2}, {3}])
+
+
 @pytest.mark.parametrize("many", [0, -1, 2.5, "3", None])
 def test_compress_takes_a_whole_number(many):
     model = KernelPCA(2, kernel="rbf", n_landmarks=20).fit(BLOBS)

@@ -6,14 +6,16 @@ well, or less than `tol` of the variance is left. `sweeps/growing.py` says what 
 `certificates/intervals.py` what of the proof.
 """
 
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
+from numbers import Real
+from typing import Any
 
 import numpy as np
 
 from mercer.arrays import Array, Held
-from mercer.errors import counted
+from mercer.errors import counted, in_short
 from mercer.fits.kernel.landmarks import from_stream
-from mercer.fits.kernel.opening import asked_solver, describe, is_precomputed
+from mercer.fits.kernel.opening import asked_kernel, asked_solver, describe, is_precomputed
 from mercer.fits.kernel.task import Components, Parameters, Task
 from mercer.fits.training import Training
 from mercer.kernels import Kernel
@@ -45,7 +47,7 @@ def refuse_exact(model: Parameters) -> None:
             "partial_fit takes rows and a kernel: of a precomputed matrix, the entries between batches are missing."
         )
     kind = kind_of_items(model.kernel)
-    if kind != "rows":
+    if kind not in ("rows", "anything"):
         raise ValueError(f"partial_fit takes rows of numbers; a kernel of {kind} is fitted to all of them at once.")
     if model.eigen_solver in ("dense", "krylov"):
         raise ValueError(
@@ -70,8 +72,32 @@ def refuse_batches(model: Parameters) -> None:
         )
 
 
+def refuse_another_kernel(model: Parameters, kernel: Kernel) -> None:
+    """Sums over features of one kernel do not go on with another, set since."""
+    asked = asked_kernel(model)
+    if not _may_be(asked, kernel):
+        raise ValueError(
+            f"partial_fit goes on with {in_short(kernel)}, the kernel of the rows before, and the parameters say "
+            f"{in_short(asked)} now: set them back, or begin with a new model."
+        )
+
+
+def _may_be(asked: Any, found: Any) -> bool:
+    """Whether a kernel is one that was asked for: what was left to the data may be any number."""
+    if asked is None or isinstance(asked, str):
+        return True
+    if isinstance(asked, tuple):
+        return isinstance(found, tuple) and len(asked) == len(found) and all(map(_may_be, asked, found))
+    if isinstance(asked, Kernel) and is_dataclass(asked):
+        pairs = ((getattr(asked, each.name), getattr(found, each.name, None)) for each in fields(asked))
+        return type(asked) is type(found) and all(_may_be(*pair) for pair in pairs)
+    return not isinstance(asked, (Real, Kernel)) or bool(asked == found)
+
+
 def task_of_first(task: Task) -> Task:
     """That of a fit, by landmarks, whatever else would fit."""
+    if task.training.items.kind != "rows":
+        raise ValueError("partial_fit takes rows of numbers; X has things of another kind, which are fitted at once.")
     return replace(task, problem=replace(task.problem, eigen_solver="landmark"))
 
 
