@@ -103,6 +103,8 @@ class KernelModel(FindsSimilar):
             "landmark_indices_": found.landmark_indices,
             "dual_coef_": None,
             "X_transformed_fit_": None,
+            "n_samples_seen_": None,
+            "_stream": found.stream,
             "_kept_ways": None,
         }
         for name, value in names.items():

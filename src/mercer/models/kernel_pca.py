@@ -8,13 +8,13 @@ from mercer.arrays import Array
 from mercer.fits.kernel.opening import asked_kernel, asked_solver, is_precomputed
 from mercer.kernels import NAMES, Kernel
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
-from mercer.models.way_back import WithWayBack
+from mercer.models.batches import WithBatches
 from mercer.readings.preimages import PREIMAGES
 from mercer.rule_names import RULES_OF
 from mercer.unpromised import Interval, RealNotInt, StrOptions, fits
 
 
-class KernelPCA(WithWayBack):
+class KernelPCA(WithBatches):
     """Kernel principal component analysis, certified.
 
     Finds the leading eigenvectors of the centred kernel matrix, J K J v = η v, and with them coordinates
@@ -78,7 +78,7 @@ class KernelPCA(WithWayBack):
         landmarks, and what it raises stops the fit.
     n_landmarks : int, default=None
         How many landmarks, at most: fewer once they leave less than `tol` unseen. None: 1000 (2000 if `refine`), or 8
-        for each component and 100 if that is more, up to 3000 and to what fits.
+        for each component and 100 if that is more, up to 3000 and to what fits. Of `partial_fit`, from each batch.
     landmarks : {array-like, sparse matrix}, default=None
         The landmarks themselves: numbers of rows if one-dimensional, rows if two-dimensional. None: drawn one after the
         other where the rest of the kernel matrix is seen worst (randomly pivoted Cholesky), from all rows or a large
@@ -129,6 +129,8 @@ class KernelPCA(WithWayBack):
         The inverse transform, only if it was learned; by landmarks, from the landmarks.
     X_transformed_fit_ : ndarray of shape (n_samples, n_components)
         The scores that it was learned from, only if it was.
+    n_samples_seen_ : int
+        How many rows there were in all batches, only after `partial_fit` or `compress`.
     n_features_in_ : int
         How many columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -150,6 +152,7 @@ class KernelPCA(WithWayBack):
     """
 
     __metadata_request__fit: ClassVar[dict] = WEIGHTS_ON_REQUEST
+    __metadata_request__partial_fit: ClassVar[dict] = WEIGHTS_ON_REQUEST
 
     _parameter_constraints: ClassVar[dict] = {
         "n_components": [

@@ -50,7 +50,7 @@ class LandmarkMap(FeatureMap):
             return cls(kernel, rows[:1], np.zeros((1, 1)), np.zeros((1, 1)), 0.0), np.zeros(1, dtype=int)
         order, L = order[:rank] - 1, np.tril(L[:rank, :rank])
         inverse = np.ascontiguousarray(solve_triangular(L, np.eye(rank), lower=True).T)
-        return cls(kernel, rows[order], inverse, L, float(np.mean(np.diag(K))), _how_inexact(inverse, L)), order
+        return cls(kernel, rows[order], inverse, L, float(np.mean(np.diag(K))), how_inexact(inverse, L)), order
 
     @property
     def count(self) -> int:
@@ -112,6 +112,13 @@ class Moments:
         most = self.diagonal - self.weight * float(self.mean @ self.mean)
         return most - self.roots * (self.roots / self.weight), most
 
+    def moved_to(self, origin: Array) -> "Moments":
+        """The same sums from another origin, nearby."""
+        by = origin - self.origin
+        crossed = np.outer(self.total, by)
+        square = self.square - crossed - crossed.T + self.weight * np.outer(by, by)
+        return replace(self, origin=origin, total=self.total - self.weight * by, square=square)
+
     def in_units_of(self, weight: float) -> "Moments":
         """The same for weights that are so many times as large."""
         grown = ("weight", "total", "square", "diagonal", "left", "roots", "floor", "rounding")
@@ -124,8 +131,9 @@ def sweep_moments(
     weights: Array | None,
     threads: int,
     on_pass: OnPass = None,
+    origin: Array | None = None,
 ) -> Moments:
-    """The moments of all rows of a source, block by block.
+    """The moments of all rows of a source, block by block, from an origin among the features (None: the landmarks').
 
     Threads share the rows of a block while its features are made, and the tiles of the r×r sum afterwards: whoever
     computes what, the sums are the same to the last bit.
@@ -133,8 +141,8 @@ def sweep_moments(
     n, r, size = len(rows), features.count, rows_at_a_time(features.count, rows.width)
     dtype = np.float32 if features.single(n) else np.float64
     unit = 1.0 if weights is None else float(weights.mean())  # weights of any size are sums of about n
-    features = features.rounded(dtype)
-    origin = features.features(features.rows).mean(axis=0).astype(np.float64)
+    features, asked = features.rounded(dtype), origin
+    origin = (features.features(features.rows).mean(axis=0) if asked is None else asked.astype(dtype)).astype(float)
     total, square, sums, least, entry, start = np.zeros(r), np.zeros((r, r)), np.zeros(4), np.inf, 0.0, 0
     buffer = np.empty((min(size, n), r), dtype=dtype)
     for block in rows.blocks(size):
@@ -159,11 +167,12 @@ def sweep_moments(
     square[mirror[::-1]] = square[mirror]
     weight, diagonal, left, roots = map(float, sums)
     moments = Moments(origin, weight, total, square, diagonal, left, roots, least, 0.0, 0.0)
+    moments = moments if asked is None else moments.moved_to(asked)
     chain = THREAD_ROWS + size // THREAD_ROWS + -(-n // size) + SUM_ROUNDINGS
     return _with_rounding(moments, features, dtype, entry, chain).in_units_of(unit)
 
 
-def _how_inexact(inverse: Array, L: Array) -> float:
+def how_inexact(inverse: Array, L: Array) -> float:
     """φ̂ = X·k with X ≈ L⁻¹ and k = Lφ is off by (XL − I)φ, which is measured, and by the rounding of both products."""
     X = inverse.T
     off = frobenius(X @ L - np.eye(len(L)))

@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer.arrays import Array, Held, Matrix
-from mercer.certificates.intervals import certify_landmarks
+from mercer.certificates.intervals import Stretched, angles, certify_landmarks
 from mercer.errors import BadData, counted, warn
 from mercer.fits.kernel.certified import all_the_same, as_components
 from mercer.fits.kernel.matrix import build_matrix
@@ -34,6 +34,7 @@ from mercer.sources.held import by_columns
 from mercer.sources.items import Items
 from mercer.sources.kinds import KINDS
 from mercer.sources.things import Things, in_a_list
+from mercer.sweeps.growing import Stream
 from mercer.sweeps.landmarks import LandmarkMap, Moments, sweep_moments
 from mercer.symmetric import SymmetricOperator
 
@@ -49,16 +50,15 @@ def find_by_landmarks(task: Task, plan: Plan) -> Components:
         saying(on_pass, "one sweep over the rows")
         features, order = LandmarkMap.of(task.kernel, rows)
         moments = sweep_moments(features, source, task.training.weights, settings.threads, on_pass)
-        answer = _from_moments(task, plan, features, moments)
+        numbers = None if indices is None else indices[order]
+        training = task.training
+        stream = Stream.of(features, moments, len(source), len(training.all_items), numbers)
+        answer = from_stream(task, plan, stream)
         if settings.refine:
             saying(on_pass, "passes over the kernel matrix")
             answer = _refined(task, plan, features, moments, answer, rng, on_pass)
-        return replace(
-            answer,
-            landmarks=features.rows,
-            landmark_indices=None if indices is None else indices[order],
-            warnings=[*answer.warnings, *_about_landmarks(task, features, rows.shape[0])],
-        )
+        warnings = [*answer.warnings, *_about_landmarks(task, features, rows.shape[0])]
+        return replace(answer, landmarks=features.rows, landmark_indices=numbers, warnings=warnings)
 
 
 def _stages(task: Task, settings: Landmarks) -> int:
@@ -147,9 +147,10 @@ def _about_landmarks(task: Task, features: LandmarkMap, asked: int) -> list[str]
 # ---------------------------------------------------------------------- from moments to components
 
 
-def _from_moments(task: Task, plan: Plan, features: LandmarkMap, moments: Moments) -> Components:
+def from_stream(task: Task, plan: Plan, stream: Stream) -> Components:
     """PCA of the features, as functions of new rows: y(x) = k(x, S) G − g₀ with G = L⁻ᵀV and g₀ = Vᵀ·mean."""
-    (least, most), scatter = moments.variance, moments.scatter
+    features, moments = stream.features, stream.moments
+    (least, most), scatter = stream.variance, moments.scatter
     values, V = _seen_components(scatter, _how_far(task, features))
     k = _how_many(task, values, most, moments)
     if task.drop_zeros:
@@ -160,24 +161,38 @@ def _from_moments(task: Task, plan: Plan, features: LandmarkMap, moments: Moment
     certificate = certify_landmarks(
         kept,
         landmarks=features.count,
-        seen=float(np.trace(scatter)),
+        seen=stream.seen,
         left=moments.left,
         total=(least, most),
         rounding=moments.rounding,
         standing="void" if indefinite else "proven" if task.kernel.psd else "if",
+        stale=stream.stale,
+        stretched=_stretched(stream, kept) if stream.stale and not indefinite else (),
     )
     V = V * (kept > 0)  # what is zero has scores zero
     return Components(
         plan=plan,
         certificate=certificate,
-        n=len(task.training.items),
+        n=stream.count,
         values=kept,
         total=max(most, 0.0),
         total_weight=moments.weight,
         projection=_seen_projection(task, features, moments, V),
+        landmarks=features.rows,
+        landmark_indices=stream.indices,
+        stream=stream,
         indefinite=indefinite,
-        warnings=_about_what_is_seen(task, kept, values, most, indefinite),
+        warnings=_about_what_is_seen(task, stream.count, kept, values, most, indefinite),
     )
+
+
+def _stretched(stream: Stream, kept: Array) -> list[Stretched]:
+    """Where landmarks joined later: the ends between which the truth lies, for a few θ."""
+    found = []
+    for theta in angles(kept, stream.stale):
+        below, above = (np.linalg.eigvalsh(stream.stretched(1 + sign * theta))[::-1] for sign in (-1, 1))
+        found.append(Stretched(float(theta), np.maximum(below[: len(kept)], 0.0), np.maximum(above[: len(kept)], 0.0)))
+    return found
 
 
 def _seen_projection(task: Task, features: LandmarkMap, moments: Moments, V: Array) -> ByKernel:
@@ -218,7 +233,7 @@ def _how_many(task: Task, values: Array, total: float, moments: Moments) -> int:
     return number_to_keep(asked, values, total if total > moments.floor else 0.0, more=False)
 
 
-def _about_what_is_seen(task: Task, kept: Array, values: Array, total: float, indefinite: bool) -> list[str]:
+def _about_what_is_seen(task: Task, n: int, kept: Array, values: Array, total: float, indefinite: bool) -> list[str]:
     """What a user should be told about this answer."""
     if indefinite:
         return [
@@ -226,7 +241,7 @@ def _about_what_is_seen(task: Task, kept: Array, values: Array, total: float, in
             'ratios mean anything; use eigen_solver="krylov".'
         ]
     if not np.any(kept > 0):
-        return [all_the_same(task.kernel, len(task.training.items))]
+        return [all_the_same(task.kernel, n)]
     if isinstance(task.asked, float) and fewest_for_share(values, total, task.asked, more=False) is None:
         seen = float(shares(values, total).sum())
         return [

@@ -20,6 +20,7 @@ from mercer.plans.sizes import Problem
 from mercer.progress import Listener
 from mercer.readings.components import shares
 from mercer.sources.weights import per_degree_of_freedom
+from mercer.sweeps.growing import Stream
 
 
 class Parameters(Protocol):
@@ -87,6 +88,7 @@ class Components:
     rows: Held = None  # the training rows, if new ones are compared with them
     landmarks: Held = None
     landmark_indices: Array | None = None
+    stream: Stream | None = None  # by landmarks alone: what `partial_fit` goes on from
     indefinite: bool = False
     company: float | None = None  # of a typical row: its similarities to all others, against that to itself
     warnings: list[str] = field(default_factory=list)

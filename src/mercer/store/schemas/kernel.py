@@ -28,6 +28,7 @@ _FITTED = (
     scales("scale", "d", optional=True),
     items("landmarks", "m", "d", optional=True),
     integers("landmark_indices", "m", optional=True),
+    count("n_samples_seen", optional=True),  # of rows that came in batches
     numbers("dual_coef", "r d", optional=True),
     numbers("X_transformed_fit", "r k", optional=True),
 )
