@@ -15,7 +15,7 @@ from mercer.fits.linear.task import Axes
 from mercer.fits.linear.units import squared_units
 from mercer.fits.training import Training
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
-from mercer.models.with_gaps import WithGaps
+from mercer.models.with_gaps import WithGaps, refuse_out_of_range
 from mercer.rule_names import RULES_OF
 from mercer.unpromised import Interval, RealNotInt, StrOptions, fits
 
@@ -222,6 +222,7 @@ class ProbabilisticPCA(WithGaps):
 
     def _keep(self, found: Axes, home: Home = HERE) -> None:
         """With 1/n, and noise in all d − k directions that were left out."""
+        refuse_out_of_range(found.total / found.weight, found.unit)
         super()._keep(replace(found, per_degree=1 / found.weight), home)
         k, d = len(found.values), len(found.mean)
         rest = found.rest / found.weight / (d - k) if d > k else 0.0

@@ -39,7 +39,7 @@ def about_climb(known: FillingCertificate, most: int) -> list[str]:
         )
     if known.empty_rows:
         said.append(
-            f"{counted(known.empty_rows, 'row')} {are(known.empty_rows)} without any number, and say nothing: their "
-            "scores are those of the mean."
+            f"{counted(known.empty_rows, 'row')} {are(known.empty_rows)} without any number: nothing follows from "
+            f"{'it' if known.empty_rows == 1 else 'them'}, and scores there are those of the mean."
         )
     return said
