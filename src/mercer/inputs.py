@@ -44,13 +44,13 @@ def table(X: Any, label: str = "X") -> Any:
 
 
 def with_gaps_as_nan(X: Any) -> Any:
-    """A masked array, or objects with None or pandas' NA among them, with NaN for what is missing; others as they are."""
+    """A masked array, or objects with None or NA among them, with NaN for what is missing; anything else as it is."""
     if isinstance(X, np.ma.MaskedArray) and X.dtype.kind in "fiub":
         kind = np.float32 if X.dtype == np.float32 else np.float64
         return np.where(np.ma.getmaskarray(X), np.nan, X.data).astype(kind)
     if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2:
         return np.array([[np.nan if _is_gap(value) else value for value in row] for row in X], object).reshape(X.shape)
-    if hasattr(X, "notna") and hasattr(X, "dtypes") and any(kind == object for kind in np.atleast_1d(X.dtypes)):
+    if hasattr(X, "notna") and hasattr(X, "dtypes") and any(str(kind) == "object" for kind in np.atleast_1d(X.dtypes)):
         return X.where(X.notna(), np.nan)
     if not isinstance(X, list) or not any(isinstance(row, (list, tuple)) and any(map(_is_gap, row)) for row in X):
         return X
@@ -59,7 +59,7 @@ def with_gaps_as_nan(X: Any) -> Any:
 
 @contextmanager
 def told_where(X: Any, label: str = "", gaps: bool = False) -> Iterator[None]:
-    """What scikit-learn refuses, in one sentence, with the place of what is wrong; where there may be `gaps`, not NaN."""
+    """What scikit-learn refuses, in one sentence, with the place of what is wrong: not NaN, if there may be `gaps`."""
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # of sums that look for what is not finite
             yield

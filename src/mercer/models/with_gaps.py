@@ -82,6 +82,9 @@ class FillsGaps(WithFilledFiles, AtOnce):
         least = _LEAST_NOISE * float(variances.max(initial=0.0))
         return Factors(axes.T * self._lengths(), max(noise, least) or 1.0, np.zeros(axes.shape[1]))
 
+    def _have_gaps(self, items: Items) -> bool:
+        return any(_has_gaps(block) for block in ([items.load()] if items.held else items.blocks(1024)))
+
     def _moved(self, rows: Any) -> Array:
         return np.asarray((dense(rows, np.float64) - self._mean()) / self._scales())
 
@@ -240,7 +243,7 @@ class WithGaps(FillsGaps):
         self._stumble(open_items(self, X, reset=False, gaps=True))
 
     def _stumble(self, items: Items) -> None:
-        if any(_has_gaps(block) for block in ([items.load()] if items.held else items.blocks(1024))):
+        if self._have_gaps(items):
             raise GapsFound
 
     def _fit_with_gaps(self, X: Any, sample_weight: Any) -> Items:

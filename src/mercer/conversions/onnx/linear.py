@@ -6,6 +6,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.conversions.onnx.graph import Graph
+from mercer.models.with_gaps import FillsGaps
 
 __all__ = ["linear_scores"]
 

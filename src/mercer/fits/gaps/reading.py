@@ -65,8 +65,8 @@ class Reading:
         """Tables of every number, as if it were missing: factors from what is known of them, and noise."""
         z = rng.standard_normal((count, len(self.rows), self.factors.k))
         for look, some in zip(self._looks(), self.rows.pieces(self.factors.k), strict=True):
-            rows, halves = self.rows.order[self.rows.span(some)], self.factors.halves(look.masks)
-            z[:, rows] = look.means + np.matmul(look.of_rows(halves), z[:, rows, :, None])[..., 0]
+            rows = self.rows.order[self.rows.span(some)]
+            z[:, rows] = look.means + look.times(self.factors.halves(look.masks), z[:, rows])
         for scores in z:
             yield scores @ self.factors.W.T + np.sqrt(noise) * rng.standard_normal((len(scores), len(self.factors.W)))
 
