@@ -66,9 +66,10 @@ def try_some(task: GapsTask, rows: Array) -> tuple[HeldOut, Climb, Array] | None
     found, best, worse = dict[int, float](), None, 0
     for k in _ladder(max(1, min(*rows.shape, MOST_TRIED + 1) - 1)):
         ways = [trial.climb(k, _LOOSE * task.tol) for trial in trials]
-        found[k] = float(np.sqrt(np.mean([way.error**2 for way in ways])))
-        better = found[k] <= min(found.values())
-        best, worse = (ways[0], 0) if better or best is None else (best, worse + 1)
+        error = float(np.sqrt(np.mean([way.error**2 for way in ways])))
+        better = best is None or error < min(found.values())  # of equals, the fewest
+        best, worse = (ways[0], 0) if better else (best, worse + 1)
+        found[k] = error
         if worse >= _TRIES:
             break
     assert best is not None
