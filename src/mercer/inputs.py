@@ -44,18 +44,22 @@ def table(X: Any, label: str = "X") -> Any:
 
 
 def with_gaps_as_nan(X: Any) -> Any:
-    """A masked array, or a list with None in it, with NaN where a number is missing; anything else as it is."""
+    """A masked array, or objects with None or NA among them, with NaN for what is missing; anything else as it is."""
     if isinstance(X, np.ma.MaskedArray) and X.dtype.kind in "fiub":
         kind = np.float32 if X.dtype == np.float32 else np.float64
         return np.where(np.ma.getmaskarray(X), np.nan, X.data).astype(kind)
-    if not isinstance(X, list) or not any(isinstance(row, (list, tuple)) and None in row for row in X):
+    if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2:
+        return np.array([[np.nan if _is_gap(value) else value for value in row] for row in X], object).reshape(X.shape)
+    if hasattr(X, "notna") and hasattr(X, "dtypes") and any(str(kind) == "object" for kind in np.atleast_1d(X.dtypes)):
+        return X.where(X.notna(), np.nan)
+    if not isinstance(X, list) or not any(isinstance(row, (list, tuple)) and any(map(_is_gap, row)) for row in X):
         return X
     return [[np.nan if _is_gap(value) else value for value in row] for row in X]
 
 
 @contextmanager
-def told_where(X: Any, label: str = "") -> Iterator[None]:
-    """What scikit-learn refuses, in one sentence, with the place of what is wrong."""
+def told_where(X: Any, label: str = "", gaps: bool = False) -> Iterator[None]:
+    """What scikit-learn refuses, in one sentence, with the place of what is wrong: not NaN, if there may be `gaps`."""
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # of sums that look for what is not finite
             yield
@@ -65,7 +69,7 @@ def told_where(X: Any, label: str = "") -> Iterator[None]:
         kind = TypeError if isinstance(error, TypeError) else BadData
         words = _in_one_line(str(error), X)
         which = f"{label}: " if label and label not in words else ""
-        wrong = _what_is_wrong_with(X)
+        wrong = _what_is_wrong_with(X, gaps)
         stop = "." * (bool(wrong) and words[-1:] not in ".:;!?")
         raise kind(shortened(f"{which}{words}{stop} {wrong}".strip(), _LONGEST)) from None
 
@@ -238,14 +242,15 @@ def refuse_diagonal(matrix: Any) -> None:
 # ---------------------------------------------------------------------- where
 
 
-def _what_is_wrong_with(X: Any) -> str:
+def _what_is_wrong_with(X: Any, gaps: bool = False) -> str:
     """Where the values are that cannot be used: how many, and the first row and column; nothing if none is found."""
     names = list(getattr(X, "column_names", getattr(X, "columns", ()))) or None
+    usable = (lambda numbers: ~np.isinf(numbers)) if gaps else np.isfinite
     if sparse.issparse(X):
         if X.ndim != 2:
             return ""
         X = sparse.coo_array(X)
-        bad = ~np.isfinite(X.data) if X.dtype.kind == "f" else np.zeros(X.nnz, dtype=bool)
+        bad = ~usable(X.data) if X.dtype.kind == "f" else np.zeros(X.nnz, dtype=bool)
         first = np.lexsort((X.col[bad], X.row[bad]))[:1]
         return _not_finite(int(bad.sum()), X.row[bad][first], X.col[bad][first], names)
     cells = np.asarray(X) if 1 <= np.ndim(X) <= 2 else np.empty((0, 0))
@@ -261,7 +266,7 @@ def _what_is_wrong_with(X: Any) -> str:
             )
     if cells.dtype.kind == "O":
         cells = np.array([[np.nan if _is_gap(value) else float(value) for value in row] for row in cells])
-    rows, columns = np.nonzero(~np.isfinite(cells)) if cells.dtype.kind == "f" else (np.empty(0), np.empty(0))
+    rows, columns = np.nonzero(~usable(cells)) if cells.dtype.kind == "f" else (np.empty(0), np.empty(0))
     return _not_finite(len(rows), rows, columns, names)
 
 

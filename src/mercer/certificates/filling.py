@@ -5,6 +5,7 @@ so the last gain says how far the climb is over, not how high the hill is. Numbe
 not see, say what filled gaps are worth; that is an estimate for gaps that come about as those were drawn, by lot.
 """
 
+import math
 from dataclasses import dataclass
 
 from mercer.certificates.base import Proof
@@ -60,6 +61,8 @@ class FillingCertificate(Proof):
         if self.stopped:
             return f"{how}, stopped early, as numbers that were held out were told worse from there on"
         end = "converged" if self.converged else "not converged"
+        if not math.isfinite(self.gain):
+            return f"{how}, {end}: too few to say what one gains"
         return f"{how}, {end}, the last of which gained {self.gain:.1e} for each number; none lost"
 
     def _told(self) -> list[str]:

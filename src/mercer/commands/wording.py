@@ -53,7 +53,11 @@ _SENTENCES = tuple(
     )
 )
 _PYTHON = (
-    (" rows first (SimpleImputer).", " rows first, or compare rows with gaps in them: mercer fit --table."),
+    (
+        " rows first (SimpleImputer).",
+        " rows first (mercer fit --method ppca takes gaps, and mercer impute fills them), or compare rows with gaps in "
+        "them: mercer fit --table.",
+    ),
     (" (SimpleImputer)", ""),
     ("StandardScaler", "--standardize"),
     ("(--out on the command line)", "(--out)"),

@@ -10,7 +10,7 @@ from mercer.displays.base import Display
 from mercer.displays.words import axis_label, safe
 from mercer.errors import BadData, WrongUse, counted, in_short
 from mercer.fits.kernel.opening import is_precomputed
-from mercer.functions.asking import plain_scores
+from mercer.functions.asking import complete_items, plain_scores
 from mercer.models.linear import LinearModel
 
 __all__ = ["FieldDisplay"]
@@ -150,7 +150,7 @@ def _rows(model: Any, X: Any) -> Array:
     """In the units of X."""
     if X is None and not hasattr(model, "X_fit_"):
         raise ValueError(f"{type(model).__name__} keeps no rows, which say where the plane is: give them as X.")
-    items = None if X is None else model._new_items(X)
+    items = None if X is None else complete_items(model, X)
     if items is not None and items.kind != "rows":
         raise BadData("Fields are over a plane of two columns of numbers, and these items have none.")
     rows = np.asarray(model.X_fit_ if items is None else dense(items.load(), np.float64))

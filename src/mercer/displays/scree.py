@@ -85,7 +85,7 @@ class ScreeDisplay(Display):
         y : array-like of shape (n_samples,), default=None
             Labels, for the rule that needs them.
         rules : bool, default=True
-            Whether to ask `mercer.suggest`.
+            Whether to ask `mercer.suggest`, which has nothing to say of rows with gaps.
         random_state : int, Generator or None, default=None
             Of rules that draw.
         **drawn : dict
@@ -102,6 +102,7 @@ class ScreeDisplay(Display):
             raise BadData(
                 "The kernel is not positive semi-definite here, so that shares of the variance have no meaning."
             )
+        rules = rules and not np.any(getattr(model, "n_missing_", 0))
         said = suggest(model, X, y, random_state=random_state) if rules else None
         return cls(shares, **_proven(model, shares), suggestion=said, prefix=prefix_of(model)).plot(**drawn)
 

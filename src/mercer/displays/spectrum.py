@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer.arrays import Array, to_numpy
+from mercer.certificates.filling import FillingCertificate
 from mercer.certificates.gaps import PartsCertificate
 from mercer.displays.asking import prefix_of, require
 from mercer.displays.base import Display
@@ -158,5 +159,8 @@ def proven_intervals(model: Any) -> tuple[Array, Array | None, Array | None]:
         one = certificate.parts[0] if isinstance(certificate, PartsCertificate) else certificate
         return one.values, one.lower, one.upper
     values = to_numpy(model.singular_values_) ** 2 if isinstance(model, LinearModel) else model.eigenvalues_
-    values, lower, upper = np.asarray(values, dtype=np.float64), certificate.lower, certificate.upper
+    values = np.asarray(values, dtype=np.float64)
+    if isinstance(certificate, FillingCertificate):  # of rows with gaps no value is proven
+        return values, None, None
+    lower, upper = certificate.lower, certificate.upper
     return (values, lower, upper) if len(lower) == len(values) else (values, None, None)

@@ -73,7 +73,7 @@ def open_items(
     else:
         with _pointing_to_texts(model, X):
             X = table(X)
-        with _pointing_to_texts(model, X), told_where(X):
+        with _pointing_to_texts(model, X), told_where(X, gaps=gaps):
             wanted = "allow-nan" if finite and gaps else finite
             X = validate_data(model, X, accept_sparse="csr", reset=reset, ensure_all_finite=wanted)
             X = _as_numbers(X, gaps)
@@ -83,7 +83,9 @@ def open_items(
         warn_each(about_row_numbers(HeldRows(X), getattr(model, "feature_names_in_", None)))
     if reset and square and X.shape[0] != X.shape[1]:
         raise ValueError(f"Precomputed {matrix} must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
-    return Given(X) if square else HeldRows(X)
+    if square:
+        return Given(X)
+    return HeldRows(X).allowing_gaps() if gaps else HeldRows(X)
 
 
 def one_or_more(X: Any, kind: str) -> tuple[Any, bool]:

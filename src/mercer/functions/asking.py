@@ -10,8 +10,11 @@ from mercer.arrays import Array, Held
 from mercer.errors import counted, in_short
 from mercer.models.kernel_model import KernelModel
 from mercer.models.linear import LinearModel
+from mercer.models.with_gaps import FillsGaps
+from mercer.sources.held import HeldRows
+from mercer.sources.items import Items
 
-__all__ = ["names_of_columns", "plain_scores", "require_components", "seed_of", "weights_of_fit"]
+__all__ = ["complete_items", "names_of_columns", "plain_scores", "require_components", "seed_of", "weights_of_fit"]
 
 
 def require_components(model: Any, what: str) -> None:
@@ -22,6 +25,14 @@ def require_components(model: Any, what: str) -> None:
             f"{type(model).__name__} has no component functions: {what} of a fitted PCA or KernelPCA; of a pipeline, "
             "give its last step and the rows as that step sees them."
         )
+
+
+def complete_items(model: KernelModel | LinearModel, X: Any) -> Items:
+    """New items of a model; where numbers are missing and it knows of gaps, with what it says of them."""
+    items = model._new_items(X)
+    if not isinstance(model, FillsGaps) or not model._have_gaps(items):
+        return items
+    return HeldRows(model.impute(items)).named_as(items)
 
 
 def names_of_columns(model: Any, d: int, given: Any, others: list[str] | None = None) -> list[str]:

@@ -10,7 +10,7 @@ from mercer.arrays import Array
 from mercer.blocks import some_of
 from mercer.errors import BadData, counted, in_short, joined, warn
 from mercer.fits.kernel.opening import is_precomputed
-from mercer.functions.asking import plain_scores, require_components, seed_of
+from mercer.functions.asking import complete_items, plain_scores, require_components, seed_of
 from mercer.models.kernel_model import KernelModel
 from mercer.models.linear import LinearModel
 from mercer.models.sides import variances_of
@@ -214,7 +214,7 @@ def _refuse_wrong_number(n: Any, components: int) -> None:
 def _scores(model: KernelModel | LinearModel, X: Any) -> Array:
     """Of rows, in double precision: not whitened, so that components count by their variance."""
     if X is not None:
-        items = model._new_items(X)
+        items = complete_items(model, X)
         return np.concatenate([scores for _, scores in model._scored(items, lambda rows, _: plain_scores(model, rows))])
     known = None if isinstance(model, LinearModel) or not hasattr(model, "X_fit_") else model._known_items()[0]
     if known is None or (is_precomputed(model) and model._training is None):

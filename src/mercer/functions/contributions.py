@@ -11,7 +11,7 @@ from mercer.blocks import rows_at_a_time
 from mercer.errors import BadData, counted
 from mercer.fits.kernel.opening import is_precomputed
 from mercer.fits.scale import in_units
-from mercer.functions.asking import names_of_columns, plain_scores, require_components, weights_of_fit
+from mercer.functions.asking import complete_items, names_of_columns, plain_scores, require_components, weights_of_fit
 from mercer.inputs import table, told_where
 from mercer.models.kernel_model import KernelModel
 from mercer.models.linear import LinearModel
@@ -95,7 +95,7 @@ def _as_seen(model: KernelModel | LinearModel, rows: Rows) -> Rows:
 def _items(model: KernelModel | LinearModel, X: Any) -> tuple[Any, Array | None]:
     """Rows of numbers, or whatever else is in memory, with the weights of the fit if they are those of the fit."""
     if X is not None:
-        items = model._new_items(X)
+        items = complete_items(model, X)
         return items if isinstance(items, Rows) else items.load(), None
     if isinstance(model, LinearModel) or not hasattr(model, "X_fit_"):
         kept = "rows" if isinstance(model, LinearModel) else "rows but landmarks"

@@ -9,7 +9,14 @@ from mercer.arrays import Array, Held, dense
 from mercer.blocks import rows_at_a_time
 from mercer.errors import BadData, NoRoom, counted, in_short, warn
 from mercer.fits.kernel.opening import is_precomputed
-from mercer.functions.asking import names_of_columns, plain_scores, require_components, seed_of, weights_of_fit
+from mercer.functions.asking import (
+    complete_items,
+    names_of_columns,
+    plain_scores,
+    require_components,
+    seed_of,
+    weights_of_fit,
+)
 from mercer.limits import bytes_in_words
 from mercer.models.kernel_model import KernelModel
 from mercer.models.linear import LinearModel
@@ -111,7 +118,7 @@ class _Asked:
 def _of_axes(model: LinearModel, X: Any) -> _Asked:
     axes = model._number("components_").T
     scale = np.broadcast_to(model._scale(), (len(axes),)).astype(np.float64)
-    rows = None if X is None else model._new_items(X).as_rows()
+    rows = None if X is None else complete_items(model, X).as_rows()
     if hasattr(model, "scale_"):
         deviations = np.ones(len(axes))
     elif rows is None:

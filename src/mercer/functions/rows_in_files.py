@@ -66,9 +66,8 @@ def write_filled(model: Any, rows: Rows, path: str | Path | None) -> tuple[int, 
     rows, numbers, some = rows.allowing_gaps(), 0, 0
     with outlet(where, _columns_of(model), len(rows), np.float64, rows.written_along) as write:
         for block in rows.blocks(rows_at_a_time(rows.width)):
-            held, gaps = HeldRows(block), np.isnan(dense(block))
-            held.names, held.label = rows.names, rows.label
-            write(model.impute(held))
+            gaps = np.isnan(dense(block))
+            write(model.impute(_with_names(block, rows)))
             numbers, some = numbers + int(gaps.sum()), some + int(gaps.any(axis=1).sum())
     return numbers, some
 
@@ -83,13 +82,21 @@ def _found(model: Any, items: Items, error: bool, noisy: bool) -> Iterator[tuple
             yield back(given, return_error=True)
             continue
         rows = back(given)
-        distances = np.linalg.norm(dense(block) - rows, axis=1) if error else np.zeros(len(rows))
-        yield rows, distances
+        yield rows, _distances(dense(block), rows) if error else np.zeros(len(rows))
+
+
+def _distances(rows: Array, others: Array) -> Array:
+    """Of each row, as far as there are numbers."""
+    return np.linalg.norm(np.where(np.isnan(rows), 0.0, rows - others), axis=1)
 
 
 def _with_names(block: Any, rows: Rows) -> Rows:
     """Some rows as their file calls their columns, so that the model knows them."""
-    return as_read(block, None, rows.label, names=rows.names)
+    if not rows.gaps:
+        return as_read(block, None, rows.label, names=rows.names)
+    some = HeldRows(block)
+    some.names, some.label, some.gaps = rows.names, rows.label, True
+    return some
 
 
 def _gives_texts(model: Any) -> bool:

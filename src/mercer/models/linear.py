@@ -187,7 +187,8 @@ class LinearModel(WithRowsInFiles, Model):
                 f"decorrelate turns all {self.n_features_in_} columns, but only {self.n_components_} components were "
                 "kept: fit with n_components=None, on at least as many rows as columns."
             )
-        return self._by_blocks(self._new_items(X), lambda rows, threads: self._projected(rows, threads, False))
+        complete = LinearModel._new_items(self, X)  # what is missing has no coordinates, whatever a model makes of it
+        return self._by_blocks(complete, lambda rows, threads: self._projected(rows, threads, False))
 
     def _home_of_new(self, X: Any, method: str) -> Home:
         """Where new rows are at home: with the same library as those of the fit."""

@@ -388,6 +388,7 @@ class NoveltyDetector(WithVerdictsInFiles, WithRoomsAbove, OutlierMixin, BaseEst
         tags = super().__sklearn_tags__()
         inner = get_tags(self._asked()).input_tags
         tags.input_tags.sparse, tags.input_tags.positive_only = inner.sparse, inner.positive_only
+        tags.input_tags.allow_nan = inner.allow_nan
         return tags
 
 

@@ -15,7 +15,7 @@ from mercer.fits.linear.task import Axes
 from mercer.fits.linear.units import squared_units
 from mercer.fits.training import Training
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
-from mercer.models.with_gaps import WithGaps
+from mercer.models.with_gaps import WithGaps, refuse_out_of_range
 from mercer.rule_names import RULES_OF
 from mercer.unpromised import Interval, RealNotInt, StrOptions, fits
 
@@ -34,7 +34,7 @@ class ProbabilisticPCA(WithGaps):
         How many components. "cv": as many as tell best what was held out, of complete rows by the likelihood of rows in
         five folds, of rows with gaps by the error of numbers. Of complete rows also a share of the variance, a float in
         (0, 1), and all rules that `PCA` has, "mle" (Minka's evidence) and "bic" (Schwarz's criterion) among them. None:
-        all, which leaves no noise.
+        all, which leaves no noise of complete rows.
     whiten : bool, default=False
         Give z, of prior variance one, as scores, and not (Λ − σ²I)^½ z, which are in the units of the data.
     standardize : bool, default=False
@@ -51,7 +51,7 @@ class ProbabilisticPCA(WithGaps):
         Where products are used, as in `PCA`. Of rows with gaps, what a pass has to gain, in nats for each number that
         is there; 0: 1e-5.
     max_iter : int, default=500
-        Passes over rows with gaps, at most.
+        Passes over rows with gaps, at most, of every climb: some numbers are held out of the first ones.
     svd_solver : {"auto", "full", "covariance_eigh", "qr", "gram", "krylov"}, default="auto"
         The way to the axes of complete rows, as in `PCA`.
     random_state : int, RandomState or None, default=None
@@ -90,7 +90,8 @@ class ProbabilisticPCA(WithGaps):
     n_missing_ : ndarray of shape (n_features,)
         How many numbers every column misses.
     n_iter_ : int
-        Passes over rows with gaps; 1 for complete ones.
+        Passes over rows with gaps, of the climb that led to the answer and of the one before, without some numbers;
+        1 for complete ones.
     n_components_ : int
         How many components.
     n_samples_ : int
@@ -222,6 +223,7 @@ class ProbabilisticPCA(WithGaps):
 
     def _keep(self, found: Axes, home: Home = HERE) -> None:
         """With 1/n, and noise in all d − k directions that were left out."""
+        refuse_out_of_range(found.total / found.weight, found.unit)
         super()._keep(replace(found, per_degree=1 / found.weight), home)
         k, d = len(found.values), len(found.mean)
         rest = found.rest / found.weight / (d - k) if d > k else 0.0

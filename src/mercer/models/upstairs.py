@@ -126,7 +126,7 @@ class WithRowsInFiles:
             A file as of `inverse_transform_to`. None: standard output, as CSV.
         with_error : bool, default=False
             Also write how far each row is from what it stands for, as a column "error": of PCA the distance between
-            both, of kernel PCA that between the images.
+            both, as far as there are numbers, of kernel PCA that between the images.
 
         Returns
         -------

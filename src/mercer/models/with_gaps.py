@@ -17,6 +17,7 @@ from mercer.fits.gaps.finding import find_factors
 from mercer.fits.gaps.reading import Reading
 from mercer.fits.gaps.task import Answer, GapsFound, GapsTask
 from mercer.fits.gaps.telling import about_climb, certificate_of
+from mercer.fits.linear.summing import OVERFLOW
 from mercer.fits.linear.units import squared_units
 from mercer.fits.training import Training, weigh
 from mercer.models.base import generator_of
@@ -25,6 +26,7 @@ from mercer.models.pca import AtOnce
 from mercer.models.upstairs import WithFilledFiles
 from mercer.plans.gaps import gaps_plan
 from mercer.plans.plan import Plan
+from mercer.rounding import TINY
 from mercer.solvers.expectation import Expectation
 from mercer.sources.items import Items, all_finite
 from mercer.sweeps.factors import Factors
@@ -44,12 +46,15 @@ class FillsGaps(WithFilledFiles, AtOnce):
 
     def _scores(self, rows: Any, threads: int) -> Array:
         """E[t | x]: those of PCA, each times 1 − σ²/λ; of rows with gaps, given what is there."""
-        if sparse.issparse(rows):
-            _refuse_sparse_gaps(rows)
-        if sparse.issparse(rows) or all_finite(rows):
-            return self._projected(rows, threads, False) * self._shrinkage().astype(self._dtype_of_scores(rows))
-        found = Reading.of(self._factors(), self._moved(rows)).scores()
-        return found if self.whiten else found * self._lengths()
+
+        def of_complete(some: Any) -> Array:
+            return self._projected(some, threads, False) * self._shrinkage().astype(self._dtype_of_scores(rows))
+
+        def of_gapped(some: Array) -> Array:
+            found = Reading.of(self._factors(), self._moved(some)).scores()
+            return found if self.whiten else found * self._lengths()
+
+        return _each_by_its_own(rows, of_complete, of_gapped)
 
     def _lengths(self) -> Array:
         """√(λ − σ²): of the columns of the loadings."""
@@ -76,6 +81,9 @@ class FillsGaps(WithFilledFiles, AtOnce):
         variances, noise, axes = self._variances()
         least = _LEAST_NOISE * float(variances.max(initial=0.0))
         return Factors(axes.T * self._lengths(), max(noise, least) or 1.0, np.zeros(axes.shape[1]))
+
+    def _have_gaps(self, items: Items) -> bool:
+        return any(_has_gaps(block) for block in ([items.load()] if items.held else items.blocks(1024)))
 
     def _moved(self, rows: Any) -> Array:
         return np.asarray((dense(rows, np.float64) - self._mean()) / self._scales())
@@ -116,20 +124,17 @@ class FillsGaps(WithFilledFiles, AtOnce):
 
     def _likelihood(self) -> Callable[[Any, int], Array]:
         """Of what is there: the marginal density."""
-        of_complete: Callable[[Any, int], Array] | None = None
+        of_complete, factors = super()._likelihood(), self._factors()
+        variances, noise, _ = self._variances()
+        floor = np.finfo(float).eps * variances.max(initial=noise)
 
-        def likelihood(block: Any, threads: int) -> Array:
-            nonlocal of_complete
-            if sparse.issparse(block):
-                _refuse_sparse_gaps(block)
-            if sparse.issparse(block) or all_finite(block):
-                of_complete = of_complete or super(FillsGaps, self)._likelihood()
-                return of_complete(block, threads)
-            there = ~np.isnan(np.asarray(block))
-            density = Reading.of(self._factors(), self._moved(block)).log_density()
+        def of_gapped(some: Array) -> Array:
+            reading, there = Reading.of(factors, self._moved(some)), ~np.isnan(some)
+            enough = noise >= factors.noise
+            density = reading.log_density() if enough else reading.log_density_above(noise, floor)
             return np.asarray(density - there @ np.log(self._scales()))
 
-        return likelihood
+        return lambda block, threads: _each_by_its_own(block, lambda some: of_complete(some, threads), of_gapped)
 
     # ------------------------------------------------------------------ what is missing
 
@@ -161,21 +166,26 @@ class FillsGaps(WithFilledFiles, AtOnce):
         check_is_fitted(self)
         if n_draws is not None and (isinstance(n_draws, bool) or not isinstance(n_draws, Integral) or n_draws < 1):
             raise ValueError(f"n_draws is a whole number of at least 1, or None; got {in_short(n_draws)}.")
-        rows = dense(self._new_items(X).load(), np.float64)
+        given = self._new_items(X).load()
+        if sparse.issparse(given):
+            _refuse_sparse_gaps(given)
+        rows = dense(given, np.float64)
         with self._within_limits():
             return self._imputed(rows, n_draws, random_state, return_std)
 
     def _imputed(self, rows: Array, n_draws: int | None, random_state: Any, return_std: bool) -> Any:
         there, reading = ~np.isnan(rows), Reading.of(self._factors(), self._moved(rows))
         _tell_of_empty(there)
+        noise = float(self.noise_variance_)
         if n_draws is None:
             filled = self._filled(rows, there, reading.told())
         else:
-            rng = generator_of(random_state)
-            filled = np.stack([self._filled(rows, there, reading.drawn(rng)) for _ in range(n_draws)])
+            filled = np.empty((int(n_draws), *rows.shape))
+            for i, drawn in enumerate(reading.drawn(len(filled), noise, generator_of(random_state))):
+                filled[i] = self._filled(rows, there, drawn)
         if not return_std:
             return filled
-        return filled, np.where(there, 0.0, reading.deviations() * self._scales())
+        return filled, np.where(there, 0.0, reading.deviations(noise) * self._scales())
 
     def _filled(self, rows: Array, there: Array, told: Array) -> Array:
         return np.where(there, rows, told * self._scales() + self._mean())
@@ -233,7 +243,7 @@ class WithGaps(FillsGaps):
         self._stumble(open_items(self, X, reset=False, gaps=True))
 
     def _stumble(self, items: Items) -> None:
-        if any(_has_gaps(block) for block in ([items.load()] if items.held else items.blocks(1024))):
+        if self._have_gaps(items):
             raise GapsFound
 
     def _fit_with_gaps(self, X: Any, sample_weight: Any) -> Items:
@@ -298,6 +308,7 @@ class WithGaps(FillsGaps):
         axes = np.divide(W, lengths, out=_any_axes(W), where=lengths > 0).T
         noise, variances = found.factors.noise, lengths**2 + found.factors.noise
         total = float((lengths**2).sum()) + d * noise
+        refuse_out_of_range(total, unit)
         arrays = {
             "components_": axes,
             "explained_variance_": squared_units(variances, unit),
@@ -330,6 +341,20 @@ class WithGaps(FillsGaps):
             return self._plan_for_gaps(weigh(self._training_items(X), sample_weight))
 
 
+def _each_by_its_own(rows: Any, of_complete: Callable[[Any], Array], of_gapped: Callable[[Array], Array]) -> Array:
+    """What belongs to every row: of complete ones by the short way, so that others beside them change nothing."""
+    if sparse.issparse(rows):
+        _refuse_sparse_gaps(rows)
+    if sparse.issparse(rows) or all_finite(rows):
+        return of_complete(rows)
+    rows = np.asarray(rows)
+    gapped = np.isnan(rows).any(axis=1)
+    found = of_gapped(rows[gapped])
+    out = np.empty((len(rows), *found.shape[1:]))
+    out[gapped], out[~gapped] = found, of_complete(rows[~gapped])
+    return out
+
+
 def _refuse_sparse_gaps(rows: Any) -> None:
     """An entry that is not stored is zero; one that is missing has no place in a sparse matrix."""
     missing = int(np.isnan(rows.data).sum()) if rows.data.dtype.kind == "f" else 0
@@ -337,6 +362,18 @@ def _refuse_sparse_gaps(rows: Any) -> None:
         raise BadData(
             f"X is sparse and has {counted(missing, 'number')} missing (NaN): gaps are for dense rows, as what is not "
             "stored in sparse ones is zero. Give X.toarray()."
+        )
+
+
+def refuse_out_of_range(total: float, unit: float) -> None:
+    """Variances that are no numbers: all that is said of rows weighs some of them against others."""
+    found = float(squared_units(total, unit))
+    if not np.isfinite(found):
+        raise BadData(OVERFLOW)
+    if total > 0 and found < TINY:
+        raise BadData(
+            "The squares of these rows are too small for a number of 64 bits, and so are the noise and the variances "
+            "that scores and filled gaps follow from: give the rows in another unit, or standardize=True."
         )
 
 

@@ -16,7 +16,9 @@ from mercer.sources.tables import TableRows
 
 _CSV_BLOCK = 1 << 20  # bytes of a text that are read at a time
 _CSV_AHEAD = 48  # times the block: what Arrow's reader parses ahead, as numbers
-_NULLS = sorted({form(gap) for gap in GAPS for form in (str, str.upper, str.title, str.capitalize)} | {"NaN", "-NaN"})
+_BLANKS = {" " * width for width in range(1, 33)}  # columns of a fixed width
+_SPELLINGS = {form(gap) for gap in GAPS for form in (str, str.upper, str.title, str.capitalize)}
+_NULLS = sorted(_SPELLINGS | {"NaN", "-NaN"} | _BLANKS)
 
 
 class CsvRows(TableRows):

@@ -17,6 +17,7 @@ from mercer.fits.kernel.searching import sample_numbers
 from mercer.models.kernel_model import KernelModel
 from mercer.models.linear import LinearModel
 from mercer.models.pca import PCA
+from mercer.models.with_gaps import FillsGaps
 from mercer.operators.centering import Centered
 from mercer.operators.gram import RecomputedGram
 from mercer.operators.held import HeldMatrix
@@ -103,6 +104,11 @@ def stability(
     items = fitted._new_items(X)
     if len(items) < _FEWEST_ROWS:
         raise BadData(f"Draws of {len(items)} rows say nothing: give at least {_FEWEST_ROWS}.")
+    if isinstance(fitted, FillsGaps) and fitted._have_gaps(items):
+        raise BadData(
+            "stability draws complete rows again, and numbers are missing: fill them as they might have been, with "
+            "model.impute(X, 1)[0], and ask PCA."
+        )
     with working(progress, 1, "draws", threads=fitted._limits().threads) as on_pass:
         some = sample_numbers(len(items), _rows_within(fitted, items), rng)
         rows = items.load() if len(some) == len(items) else items[some]

@@ -43,10 +43,18 @@ class Factors:
 
     def covariances(self, masks: Array) -> tuple[Array, Array]:
         """C of every pattern (g×k×k), and log|C⁻¹|; a mask is 1 where there is a number, and 0 where there is none."""
-        precision, own = unpacked(masks @ self._squares, self.k) / self.noise, np.arange(self.k)
-        precision[:, own, own] = 1.0 + (1 + _ROUNDING * self.k) * precision[:, own, own]
-        diagonals = np.diagonal(np.linalg.cholesky(precision), axis1=1, axis2=2)
-        return np.linalg.inv(precision), 2 * np.log(diagonals).sum(axis=1)
+        precisions = self._precisions(masks)
+        diagonals = np.diagonal(np.linalg.cholesky(precisions), axis1=1, axis2=2)
+        return np.linalg.inv(precisions), 2 * np.log(diagonals).sum(axis=1)
+
+    def halves(self, masks: Array) -> Array:
+        """H of every pattern with C = HHᵀ: of C⁻¹ = LLᵀ it is L⁻ᵀ, which is there however small C is."""
+        return np.linalg.inv(np.linalg.cholesky(self._precisions(masks))).transpose(0, 2, 1)
+
+    def _precisions(self, masks: Array) -> Array:
+        precisions, own = unpacked(masks @ self._squares, self.k) / self.noise, np.arange(self.k)
+        precisions[:, own, own] = 1.0 + (1 + _ROUNDING * self.k) * precisions[:, own, own]
+        return precisions
 
     def pulls(self, values: Array, masks: Array, which: Array) -> Array:
         """W_Oᵀy/σ² of every row: values that are missing are 0, and `which` is the pattern of each row."""

@@ -13,6 +13,7 @@ from mercer.threads import run
 __all__ = ["FactorSums", "GappedRows", "Look", "sweep_factors"]
 
 _LONGEST = 512  # rows of one pattern that are looked at together
+_PIECES = 2  # for each thread, of which sums are held at a time
 _ENTRIES = 1_000_000  # of what is made of rows on the way: so many are held by a thread
 
 
@@ -110,11 +111,17 @@ class Look:
         self.factors = factors
         self.covariances, self.sizes = factors.covariances(self.masks)
         self.pulls = factors.pulls(self.values, self.masks, self.which)
-        self.means = np.matmul(self.of_rows(self.covariances), self.pulls[:, :, None])[:, :, 0]
+        self.means = self.times(self.covariances, self.pulls)
 
     def of_rows(self, of_patterns: Array) -> Array:
         """What belongs to patterns, once for each of their rows."""
         return of_patterns if len(self.masks) == len(self.values) else of_patterns[self.which]
+
+    def times(self, matrices: Array, vectors: Array) -> Array:
+        """The matrix of its pattern times what belongs to every row (…×n×k): of one pattern, with no copies."""
+        if len(self.masks) == 1:
+            return np.asarray(vectors @ matrices[0].T)
+        return np.asarray(np.matmul(self.of_rows(matrices), vectors[..., None])[..., 0])
 
     @property
     def log_density(self) -> Array:
@@ -128,8 +135,7 @@ class Look:
     def sums(self) -> "FactorSums":
         """Of these rows."""
         weighted = self.means * self.weights[:, None]
-        rows, columns = np.triu_indices(self.factors.k)
-        squares = np.add.reduceat(weighted[:, rows] * self.means[:, columns], self.starts[:-1], axis=0)
+        squares = self._squares(weighted)
         squares += np.add.reduceat(self.weights, self.starts[:-1])[:, None] * packed(self.covariances)
         firsts = np.add.reduceat(weighted, self.starts[:-1], axis=0)
         return FactorSums(
@@ -139,6 +145,13 @@ class Look:
             crosses=self.values.T @ weighted,
             latent=squares.sum(axis=0),
         )
+
+    def _squares(self, weighted: Array) -> Array:
+        """Σ w⟨z⟩⟨z⟩ᵀ over the rows of every pattern, packed."""
+        if len(self.masks) == 1:
+            return packed(weighted.T @ self.means)[None]
+        rows, columns = np.triu_indices(self.factors.k)
+        return np.asarray(np.add.reduceat(weighted[:, rows] * self.means[:, columns], self.starts[:-1], axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,15 +182,21 @@ class FactorSums:
 
 
 def sweep_factors(rows: GappedRows, factors: Factors, threads: int) -> FactorSums:
-    """One pass over all rows, the same to the last bit on any number of threads."""
-    pieces = rows.pieces(factors.k)
-    found: list[FactorSums | None] = [None] * len(pieces)
+    """One pass over all rows, the same to the last bit on any number of threads.
 
-    def work(i: int) -> None:
-        found[i] = Look(rows, factors, pieces[i]).sums()
+    Sums of a piece are as large as d matrices k×k: those of a few pieces are held at a time, and added in their order.
+    """
+    pieces, total = rows.pieces(factors.k), None
+    for first in range(0, len(pieces), _PIECES * threads):
+        some = pieces[first : first + _PIECES * threads]
+        found: list[FactorSums | None] = [None] * len(some)
 
-    run(work, range(len(pieces)), threads)
-    total, *others = [sums for sums in found if sums is not None]
-    for sums in others:
-        total = total + sums
+        def work(i: int, some: list[slice] = some, found: list[FactorSums | None] = found) -> None:
+            found[i] = Look(rows, factors, some[i]).sums()
+
+        run(work, range(len(some)), threads)
+        for sums in found:
+            assert sums is not None
+            total = sums if total is None else total + sums
+    assert total is not None
     return total

@@ -61,7 +61,7 @@ def climb(rows: GappedRows, start: State, *, tol: float, most: int, threads: int
         line = [*line, later] if far is None else [later]
         far = stretched(*line) if len(line) == 3 and line[0].begun else None
         line = line[-1:] if len(line) == 3 and far is None else line
-    return Climb(now, most, gain, False, False, watch(now) if watch else np.nan, tuple(heights))
+    return Climb(kept, most, gain, False, False, watch(kept) if watch else np.nan, tuple(heights))
 
 
 def _improved(rows: GappedRows, now: State, threads: int) -> tuple[State, float]:

@@ -53,13 +53,20 @@ class State:
 def first_state(rows: GappedRows, k: int, prior: Prior) -> State:
     """Principal axes of the rows with column means in their gaps, of which the noise is what is left."""
     d = rows.width
-    moved = rows.values * np.sqrt(rows.weights)[:, None]
-    values, axes = np.linalg.eigh(moved.T @ moved / rows.weight)
-    values, axes = np.maximum(values[::-1], 0.0), axes[:, ::-1]
+    values, axes = _axes(rows.values * np.sqrt(rows.weights / rows.weight)[:, None])
     variance = rows.total_squares / max(rows.counts.sum(), 1e-300)
     noise = max(variance - float(values[:k].sum()) / d, 0.05 * variance)
     W = axes[:, :k] * np.sqrt(np.maximum(values[:k], 1e-6 * variance))
     return State(Factors(W, noise, np.zeros(d)), prior, _relevance(W, None, prior, variance) if prior else None)
+
+
+def _axes(rows: Array) -> tuple[Array, Array]:
+    """Eigenvalues of XᵀX, largest first, and its eigenvectors in columns; by X itself where there are fewer rows."""
+    if len(rows) < rows.shape[1]:
+        _, roots, axes = np.linalg.svd(rows, full_matrices=False)
+        return roots**2, axes.T
+    values, axes = np.linalg.eigh(rows.T @ rows)
+    return np.maximum(values[::-1], 0.0), axes[:, ::-1]
 
 
 def improve(rows: GappedRows, state: State, threads: int) -> tuple[State, float]:

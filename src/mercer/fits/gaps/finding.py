@@ -53,7 +53,7 @@ def find_factors(task: GapsTask) -> Answer:
         held_out=held_out,
         likelihood=likelihood - float(rows.counts @ np.log(scale)),
         patterns=len(np.unique(rows.masks, axis=0)),
-        warnings=tuple(_about_columns(task, deviations)),
+        warnings=tuple(_about_columns(task, deviations, vary=rows.total_squares > 0)),
     )
 
 
@@ -119,8 +119,10 @@ def refuse_empty_columns(counts: Array, names: Array | None) -> None:
         )
 
 
-def _about_columns(task: GapsTask, deviations: Array) -> list[str]:
-    """One noise for columns of very different size says little about the small ones."""
+def _about_columns(task: GapsTask, deviations: Array, vary: bool) -> list[str]:
+    """Rows that are all the same; and one noise for columns of very different size says little about the small ones."""
+    if not vary:
+        return ["All rows are the same, as far as there are numbers: gaps are filled with these, and nothing varies."]
     varying = deviations[deviations > 0]
     if task.standardize or len(varying) < 2 or varying.max() < _FAR_APART * varying.min():
         return []

@@ -9,6 +9,7 @@ from mercer.arrays import Array
 from mercer.fits.gaps.climbing import Climb, climb
 from mercer.fits.gaps.em import State, first_state
 from mercer.fits.gaps.task import GapsTask, HeldOut
+from mercer.plans.gaps import MOST_TRIED
 from mercer.sweeps.factors import Factors
 from mercer.sweeps.gaps import GappedRows, Look
 
@@ -18,7 +19,6 @@ _ENOUGH, _MOST = 1000, 0.1  # numbers to hold out at least, if they are no more 
 _FOLDS = 5  # of which so many groups may be held out, one after the other, to see enough of them
 _LOOSE = 10.0  # times the tolerance, where numbers of components are compared
 _TRIES = 3  # numbers of components in a row that are no better, before it is believed that more of them are not
-_COMPONENTS = 100  # that are tried, at most
 
 
 class Trial:
@@ -64,11 +64,12 @@ def try_some(task: GapsTask, rows: Array) -> tuple[HeldOut, Climb, Array] | None
         way = trials[0].climb(int(task.asked), task.tol)
         return HeldOut(len(trials[0].truth), (int(task.asked),), (way.error,)), way, trials[0].centre
     found, best, worse = dict[int, float](), None, 0
-    for k in _ladder(max(1, min(*rows.shape, _COMPONENTS + 1) - 1)):
+    for k in _ladder(max(1, min(*rows.shape, MOST_TRIED + 1) - 1)):
         ways = [trial.climb(k, _LOOSE * task.tol) for trial in trials]
-        found[k] = float(np.sqrt(np.mean([way.error**2 for way in ways])))
-        better = found[k] <= min(found.values())
-        best, worse = (ways[0], 0) if better or best is None else (best, worse + 1)
+        error = float(np.sqrt(np.mean([way.error**2 for way in ways])))
+        better = best is None or error < min(found.values())  # of equals, the fewest
+        best, worse = (ways[0], 0) if better else (best, worse + 1)
+        found[k] = error
         if worse >= _TRIES:
             break
     assert best is not None

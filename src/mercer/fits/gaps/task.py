@@ -43,11 +43,6 @@ class HeldOut:
     components: tuple[int, ...]
     errors: tuple[float, ...]  # root mean square, in units of what the columns' means leave
 
-    @property
-    def least(self) -> int:
-        """The number of components of the least error; the smallest of equals."""
-        return self.components[int(np.argmin(self.errors))]
-
 
 @dataclass(frozen=True, eq=False)
 class Answer:

@@ -1,5 +1,7 @@
 """What is told of a fit to rows with gaps."""
 
+import numpy as np
+
 from mercer.arrays import Array
 from mercer.certificates.filling import FillingCertificate
 from mercer.errors import are, counted
@@ -33,13 +35,11 @@ def about_climb(known: FillingCertificate, most: int) -> list[str]:
     """What a user should be told."""
     said = []
     if not known.converged:
-        said.append(
-            f"Not converged after {counted(most, 'pass')}: the last gained {known.gain:.1e} nats for each number. Give "
-            "max_iter a larger number, or tol."
-        )
+        gained = f": the last gained {known.gain:.1e} nats for each number" if np.isfinite(known.gain) else ""
+        said.append(f"Not converged after {counted(most, 'pass')}{gained}. Give max_iter a larger number, or tol.")
     if known.empty_rows:
         said.append(
-            f"{counted(known.empty_rows, 'row')} {are(known.empty_rows)} without any number, and say nothing: their "
-            "scores are those of the mean."
+            f"{counted(known.empty_rows, 'row')} {are(known.empty_rows)} without any number: nothing follows from "
+            f"{'it' if known.empty_rows == 1 else 'them'}, and scores there are those of the mean."
         )
     return said
