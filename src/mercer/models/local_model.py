@@ -129,7 +129,7 @@ class LocalModel(Model):
             items = without_negative(items, metric, self)
         limits, training, dtype = self._limits(), Training(items, own=False), single_or_double(items.dtype)
         loaded = items.nbytes if not items.held or (self.standardize and not items.sparse) else 0
-        problem = local_problem(self, (len(items), items.width), items.sparse, loaded)
+        problem = local_problem(self, (len(items), items.width), loaded=loaded, items=items)
         unseen = loaded > 0 or self.n_landmarks is not None or problem.kept > limits.memory
         plan = choose_local_plan(problem, limits) if unseen else None  # may refuse before anything is read
         if self.standardize:

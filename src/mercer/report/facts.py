@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, to_numpy
+from mercer.certificates.placed import PlacedCertificate
 from mercer.displays.asking import prefix_of, shares_of, under
 from mercer.displays.spectrum import proven_intervals
 from mercer.displays.words import component_name, percent
@@ -104,7 +105,7 @@ def facts_of(model: Any, origin: Origin, suggestion: Suggestion | None = None, w
         components=tuple(_components(inner)),
         n_components=int(inner._n_features_out),
         certified=bool(certificate.certified),
-        verdict=_verdict(certificate.certified, plan),
+        verdict=_verdict(certificate, plan),
         certificate=tuple(certificate.sentences()),
         how=plan.in_words.partition(f": {plan.why}")[0],
         why=plan.why,
@@ -116,10 +117,18 @@ def facts_of(model: Any, origin: Origin, suggestion: Suggestion | None = None, w
     )
 
 
-def _verdict(certified: bool, plan: Plan) -> str:
-    if certified:
+def _verdict(certificate: Any, plan: Plan) -> str:
+    if certificate.certified and isinstance(certificate, PlacedCertificate):
+        return "Landmarks certified, all other rows placed between them: what is proven is below."
+    if certificate.certified:
         return "Certified: what is proven is below."
-    return "Approximate, as planned: what is proven is below." if plan.approximate else "NOT certified: see below."
+    as_planned = _as_planned(certificate, plan)
+    return "Approximate, as planned: what is proven is below." if as_planned else "NOT certified: see below."
+
+
+def _as_planned(certificate: Any, plan: Plan) -> bool:
+    """Whether nobody said that there would be a proof; landmarks of an embedding were to have one."""
+    return plan.approximate and not isinstance(certificate, PlacedCertificate)
 
 
 def _findings(model: Any, inner: Any, origin: Origin) -> list[str]:
@@ -137,7 +146,7 @@ def _findings(model: Any, inner: Any, origin: Origin) -> list[str]:
             f"A row whose {model.statistic} exceeds {model.threshold_:.4g} is called novel: of rows like those of the "
             f"fit, a share of {model.alpha:g} does, by {counted(m, 'row')} that were held out for calibration."
         )
-    if not inner.certificate_.converged and not inner.plan_.approximate:
+    if not inner.certificate_.converged and not _as_planned(inner.certificate_, inner.plan_):
         said.append("The answer is there, but it is not proven to be what was asked for.")
     return said
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.blocks import rows_at_a_time
+from mercer.blocks import rows_at_a_time, steps
 from mercer.certificates.placed import PlacedCertificate, certify_placed
 from mercer.errors import NoRoom
 from mercer.fits.local.embedding import Embedding, Places
-from mercer.fits.local.neighborhoods import Graph, Neighborhoods
+from mercer.fits.local.neighborhoods import Graph, Neighborhoods, refuse_infinite_distances
 from mercer.fits.local.placing import place
 from mercer.fits.local.task import LocalParameters, given_distances, probed, space_of
 from mercer.limits import Limits
@@ -43,7 +43,8 @@ def choose_landmarks(model: LocalParameters, items: Items, neighbors: int, plan:
     """As many as the plan says; fewer where their factor fills in more than it foretold, and nobody said how many."""
     solver, rng = plan.solver, model._rng()
     assert isinstance(solver, AmongLandmarks)
-    some = np.sort(rng.choice(len(items), size=solver.sample, replace=False))
+    n = len(items)
+    some = np.arange(n) if given_distances(model) else np.sort(rng.choice(n, size=solver.sample, replace=False))
     pool = space_of_some(model, items, some)
     order, count = well_spread(pool, solver.count, rng, limits.threads), solver.count
     while True:
@@ -63,13 +64,15 @@ def choose_landmarks(model: LocalParameters, items: Items, neighbors: int, plan:
         return ChosenItems(space, some[chosen], problem, settled)
 
 
-def space_of_some(model: LocalParameters, items: Items, some: Array) -> Space:
-    """Where these items have their distances; they are read from a file in one sweep."""
+def space_of_some(model: LocalParameters, items: Items, some: Array, tell: bool = True) -> Space:
+    """Where these items (in order) have their distances; they are read from a file in one sweep."""
+    if len(some) == len(items):
+        return space_of(model, items, tell)
     if given_distances(model):
-        return space_of(model, items).take(some)  # a matrix of all is there anyhow
+        return space_of(model, items, tell).take(some)
     kept = np.zeros(len(items), dtype=bool)
     kept[some] = True
-    return space_of(model, items if kept.all() else items.in_memory(kept))
+    return space_of(model, items.in_memory(kept), tell)
 
 
 def well_spread(space: Space, count: int, rng: np.random.Generator, threads: int) -> Array:
@@ -87,19 +90,27 @@ def well_spread(space: Space, count: int, rng: np.random.Generator, threads: int
     while drawn + len(order[-1]) < count:
         drawn += len(order[-1])
         part = space.take(order[-1])
-        np.minimum(left, part.nearest_to(part.for_part(items), 1, threads).distances[:, 0], out=left)
+        for rows in steps(space.n, rows_at_a_time(part.n)):
+            near = part.nearest_to(part.for_part(items[rows]), 1, threads)
+            left[rows] = np.minimum(left[rows], near.distances[:, 0])
+        refuse_infinite_distances(left)
         left[order[-1]] = 0.0
         farthest = float(left.max())
         if not farthest > 0:
             break
         chances = (left / farthest) ** 2
         size = max(1, min(count - drawn, int(_GROWTH * drawn)))
-        new = np.unique(rng.choice(space.n, size=size, p=chances / chances.sum()))
-        order.append(new[np.unique(space.take(new).groups(), return_index=True)[1]])
+        new = rng.choice(space.n, size=size, p=chances / chances.sum())
+        order.append(new[_firsts(space.take(new).groups())])
     found = np.concatenate(order)[:count]
     if len(found) < count:
         found = np.append(found, rng.permutation(np.setdiff1d(np.arange(space.n), found))[: count - len(found)])
     return found
+
+
+def _firsts(values: Array) -> Array:
+    """Where each value is met for the first time, in that order."""
+    return np.sort(np.unique(values, return_index=True)[1])
 
 
 # ---------------------------------------------------------------------- all other rows
@@ -132,20 +143,22 @@ def place_rows(
         if on_pass:
             on_pass(start / n)
     embedding[landmarks] = hoods.all_rows(places)
-    others = np.ones(n, dtype=bool)
-    others[landmarks] = False
+    far[landmarks] = False
     certificate = certify_placed(
         found.certificate,
         hoods.all_rows(hoods.distances[:, -1]),
-        residuals[others],
+        np.delete(residuals, landmarks),
         _returned(hoods, places, reg, threads),
-        int(far[others].sum()),
+        int(far.sum()),
     )
     return Places(embedding, labels, found.error, certificate, [*found.warnings, *_about_far(certificate)])
 
 
 def _returned(hoods: Neighborhoods, places: Array, reg: float, threads: int) -> Array:
-    """How far landmarks are from where their own neighbours put them, in root mean square over the spread."""
+    """How far landmarks are from where their own neighbours put them, in root mean square over the spread.
+
+    By "standard" the mean square is yᵀMy/m = λ/m and the spread is 1/√m, so this is √λ.
+    """
     w = over_blocks(
         hoods.space, hoods.indices, lambda G: local_methods.weights(G, reg), threads, width=hoods.indices.shape[1]
     )
