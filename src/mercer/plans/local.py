@@ -246,10 +246,23 @@ def _of_fewer(p: LocalProblem, n: int) -> LocalProblem:
     return replace(p, n=n, fill=fill, loaded=0, kept=kept, n_landmarks=None)
 
 
-def _among(p: LocalProblem, limits: Limits, count: int, why: str) -> Plan:
-    """Landmarks from as large a sample as there is room for, and places for all rows, block by block."""
-    inner = _least(few := _of_fewer(p, count), limits)
-    inner = next((plan for plan in _ways(few, limits) if plan.memory <= limits.memory), inner)
+def plan_of_landmarks(p: LocalProblem, few: LocalProblem, plan: Plan, limits: Limits) -> Plan:
+    """The plan for all rows, now that landmarks are there and tell how they fill in; refused if it does not fit."""
+    assert isinstance(plan.solver, AmongLandmarks)
+    found = _among(p, limits, few.n, plan.why, exact_local_plan(few, limits))
+    warning = plan.warning.replace(f"{plan.solver.count:,} landmarks", f"{few.n:,} landmarks")
+    solver = replace(found.solver, sample=plan.solver.sample)  # type: ignore[type-var]
+    return within(limits, replace(found, solver=solver, warning=warning), _FEWER_LANDMARKS)
+
+
+def _among(p: LocalProblem, limits: Limits, count: int, why: str, inner: Plan | None = None) -> Plan:
+    """Landmarks from as large a sample as there is room for, and places for all rows, block by block.
+
+    `inner` is the plan for the landmarks, if it is known.
+    """
+    if inner is None:
+        inner = _least(few := _of_fewer(p, count), limits)
+        inner = next((plan for plan in _ways(few, limits) if plan.memory <= limits.memory), inner)
     sample = min(p.n, _CHOSEN_FROM * count)
     while _choosing(p, limits, count, sample) > limits.memory and sample > _FEWEST_CHOSEN_FROM * count:
         sample = max(_FEWEST_CHOSEN_FROM * count, int(0.8 * sample))

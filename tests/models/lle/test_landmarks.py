@@ -210,6 +210,16 @@ def test_given_distances_are_not_copied_to_choose_landmarks_among_them():
     assert peak < 0.7 * D.nbytes and is_near(peak, model.plan_.memory)
 
 
+def test_a_plan_by_landmarks_knows_how_entangled_they_are():
+    X = np.random.default_rng(0).normal(size=(2400, 12))  # far from a surface, so that the factor is full
+    model = LocallyLinearEmbedding(n_neighbors=10, n_landmarks=1600, n_jobs=1)
+    foreseen = model.plan(X)
+    silently(lambda: model.fit(X))
+    alone = LocallyLinearEmbedding(n_neighbors=10, n_jobs=1).plan(X[model.landmark_indices_])
+    assert model.plan_.memory >= alone.memory and type(foreseen.solver.inner) is type(alone.solver)
+    assert foreseen.memory == pytest.approx(model.plan_.memory, rel=0.25)
+
+
 def test_all_rows_as_landmarks_are_never_fewer_of_them():
     entangled = LocalProblem(n=100_000, d=50, k=2, neighbors=10, fill=mercer.plans.fill.Fill(1e10, 1e15 / 3, 2.0, 60.0))
     plenty = Limits(memory=2**40, threads=2)

@@ -15,11 +15,10 @@ from mercer.fits.local.task import LocalParameters, given_distances, probed, spa
 from mercer.limits import Limits
 from mercer.operators import local_methods
 from mercer.operators.alignment import over_blocks
-from mercer.plans.local import LocalProblem, exact_local_plan, fewest_landmarks
+from mercer.plans.local import LocalProblem, fewest_landmarks, plan_of_landmarks
 from mercer.plans.plan import Plan
 from mercer.progress import OnPass
 from mercer.solvers.among import AmongLandmarks
-from mercer.solvers.shift_invert import BottomSolver
 from mercer.sources.items import Items
 from mercer.spaces.base import Space
 
@@ -39,29 +38,49 @@ class ChosenItems:
     plan: Plan
 
 
-def choose_landmarks(model: LocalParameters, items: Items, neighbors: int, plan: Plan, limits: Limits) -> ChosenItems:
+def choose_landmarks(
+    model: LocalParameters, items: Items, problem: LocalProblem, plan: Plan, limits: Limits
+) -> ChosenItems:
     """As many as the plan says; fewer where their factor fills in more than it foretold, and nobody said how many."""
-    solver, rng = plan.solver, model._rng()
+    solver, rng, n = plan.solver, model._rng(), len(items)
     assert isinstance(solver, AmongLandmarks)
-    n = len(items)
     some = np.arange(n) if given_distances(model) else np.sort(rng.choice(n, size=solver.sample, replace=False))
     pool = space_of_some(model, items, some)
-    order, count = well_spread(pool, solver.count, rng, limits.threads), solver.count
+    order = well_spread(pool, solver.count, rng, limits.threads)
+    return _settled(model, items, problem, plan, limits, pool, some, order)
+
+
+def foretold_plan(model: LocalParameters, items: Items, problem: LocalProblem, plan: Plan, limits: Limits) -> Plan:
+    """The same plan before it is done: as many rows drawn by lot tell how landmarks fill in."""
+    solver, rng, n = plan.solver, model._rng(), len(items)
+    assert isinstance(solver, AmongLandmarks)
+    some = np.sort(rng.choice(n, size=solver.count, replace=False))
+    order = rng.permutation(len(some))
+    return _settled(model, items, problem, plan, limits, space_of_some(model, items, some), some, order).plan
+
+
+def _settled(
+    model: LocalParameters,
+    items: Items,
+    problem: LocalProblem,
+    plan: Plan,
+    limits: Limits,
+    pool: Space,
+    some: Array,
+    order: Array,
+) -> ChosenItems:
+    """The first landmarks of the pool (whose numbers are `some`) in this order, as many as turn out to fit."""
+    count = len(order)
     while True:
         chosen = np.sort(order[:count])
-        space, problem = probed(model, items, pool.take(chosen), neighbors)
-        problem = replace(problem, n_landmarks=None)
+        space, few = probed(model, items, pool.take(chosen), problem.neighbors)
+        few = replace(few, n_landmarks=None)
         try:
-            inner = exact_local_plan(problem, limits)
+            return ChosenItems(space, some[chosen], few, plan_of_landmarks(problem, few, plan, limits))
         except NoRoom:
-            if model.n_landmarks is not None or 0.8 * count < fewest_landmarks(problem):
+            if model.n_landmarks is not None or 0.8 * count < fewest_landmarks(few):
                 raise
             count = int(0.8 * count)
-            continue
-        assert isinstance(inner.solver, BottomSolver)
-        warning = plan.warning.replace(f"{solver.count:,} landmarks", f"{count:,} landmarks")
-        settled = replace(plan, solver=replace(solver, count=count, inner=inner.solver), warning=warning)
-        return ChosenItems(space, some[chosen], problem, settled)
 
 
 def space_of_some(model: LocalParameters, items: Items, some: Array, tell: bool = True) -> Space:
