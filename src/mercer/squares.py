@@ -123,10 +123,11 @@ def own_at_least(q: Array, radius: Array, dtype: Any) -> Array:
     """What to add to ‖p‖² − 2qᵀp in this precision to get at most ‖q − p‖², for every p within the radius of q.
 
     The sum of d + 1 products of rounded numbers is off by at most (d + 8)u(2‖q‖‖p‖ + ‖p‖²) ≤ (d + 8)u(‖q‖ + ‖p‖)²,
-    and ‖p‖ ≤ ‖q‖ + radius; what is too small to have digits comes on top.
+    and ‖p‖ ≤ ‖q‖ + radius. ‖p‖² and ‖q‖² were themselves added up in double precision, off by (d + 8)v of both, and
+    so was the radius, by (d + 8)v of its square; what is too small to have digits comes on top.
     """
     squares, d = np.einsum("ij,ij->i", q, q), q.shape[1] + 8
-    rounding = d * np.finfo(dtype).eps / 2 * (2 * np.sqrt(squares) + radius) ** 2
+    rounding = d * (np.finfo(dtype).eps / 2 + np.finfo(float).eps) * (2 * np.sqrt(squares) + radius) ** 2
     return np.asarray(squares - rounding - d * np.finfo(dtype).tiny)
 
 

@@ -12,6 +12,7 @@ from mercer import (
     KernelPCA,
     LocallyLinearEmbedding,
     MetadataDisplay,
+    NeighborhoodDisplay,
     NoveltyDetector,
     NoveltyDisplay,
     PairsDisplay,
@@ -143,6 +144,19 @@ def test_spectrum_of_parts_says_that_it_is_of_one():
     with pytest.warns(MercerWarning, match="falls apart into 2 parts"):
         fitted = LocallyLinearEmbedding(n_neighbors=8, on_disconnected="separate").fit(rows)
     assert "largest of 2 parts" in SpectrumDisplay.from_estimator(fitted).notes_[0]
+
+
+def test_spectrum_and_neighbourhoods_by_landmarks_say_whose_they_are():
+    fitted = LocallyLinearEmbedding(n_neighbors=8, n_landmarks=len(ROWS) - 5).fit(ROWS)
+    display = SpectrumDisplay.from_estimator(fitted)
+    assert display.notes_[0] == f"Of {len(ROWS) - 5} landmarks; all other rows were placed between them."
+    np.testing.assert_array_equal(display.values, fitted.certificate_.landmarks.values)
+    assert (display.lower <= display.values).all() and display.beyond == fitted.certificate_.landmarks.bound_beyond
+    assert "The graph of the landmarks has" in NeighborhoodDisplay.from_estimator(fitted).notes_[0]
+    rows = np.r_[ROWS, ROWS + 1e3]
+    with pytest.warns(MercerWarning, match="falls apart into 2 parts"):
+        fitted = LocallyLinearEmbedding(n_neighbors=8, n_landmarks=len(rows) - 5, on_disconnected="separate").fit(rows)
+    assert f"largest of 2 parts of {len(rows) - 5} landmarks" in SpectrumDisplay.from_estimator(fitted).notes_[0]
 
 
 @pytest.mark.parametrize(("kind", "of"), [("contribution", "features"), ("contribution", "rows"), ("cos2", "rows")])

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -40,6 +41,7 @@ MODELS = {
     "landmarks": lambda: mercer.KernelPCA(2, kernel="rbf", gamma=0.1, n_landmarks=20, eigen_solver="landmark"),
     "no kernel": lambda: mercer.KernelPCA(2, kernel="sigmoid", gamma=0.5, coef0=-2),
     "lle": lambda: mercer.LocallyLinearEmbedding(n_neighbors=8, n_components=2),
+    "lle by landmarks": lambda: mercer.LocallyLinearEmbedding(n_neighbors=8, n_landmarks=40),
     "detector": lambda: mercer.NoveltyDetector(mercer.PCA(2)),
 }
 
@@ -146,7 +148,7 @@ def refuse_live_parts(page):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("name", ["kernel", "lle", "detector"])
+@pytest.mark.parametrize("name", ["kernel", "lle", "lle by landmarks", "detector"])
 def test_texts_of_a_page_are_texts_and_have_the_proof(name, table, tmp_path):
     model = MODELS[name]().fit(table)
     page = Parsed(model.report(tmp_path / "page.html", table).read_text(encoding="utf-8"))
@@ -154,6 +156,25 @@ def test_texts_of_a_page_are_texts_and_have_the_proof(name, table, tmp_path):
     assert ATTACK.replace("\u202e", "\\u202e") in page.text and "\u202e" not in page.text
     for sentence in getattr(model, "estimator_", model).certificate_.sentences():
         assert sentence in page.text
+
+
+def test_a_page_about_parts_has_the_proof_of_each(table, tmp_path):
+    apart = pd.concat([table, table + 1e3])
+    for landmarks, verdict in ((None, "Certified: what"), (90, "Landmarks certified, all other rows placed")):
+        model = mercer.LocallyLinearEmbedding(n_neighbors=5, n_landmarks=landmarks, on_disconnected="separate")
+        with pytest.warns(mercer.errors.MercerWarning, match="falls apart into 2 parts"):
+            model.fit(apart)
+        page = Parsed(model.report(tmp_path / "page.html", apart).read_text(encoding="utf-8"))
+        assert verdict in page.text and len(model.certificate_.sentences()) > 2
+        for sentence in model.certificate_.sentences():
+            assert sentence in page.text
+
+
+def test_landmarks_that_are_not_certified_were_not_planned_so(table):
+    model = MODELS["lle by landmarks"]().fit(table)
+    model.certificate_ = replace(model.certificate_, landmarks=replace(model.certificate_.landmarks, converged=False))
+    facts = facts_of(model, origin_of(model))
+    assert facts.verdict == "NOT certified: see below." and "not proven to be what was asked for" in facts.findings[-1]
 
 
 def test_a_page_obeys_no_name_and_asks_for_nothing(home):

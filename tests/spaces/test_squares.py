@@ -82,7 +82,19 @@ def test_what_single_precision_compares_never_proves_too_much(X):
         squares_but_own(P, screen_of(P, dtype), out)
         least = out + own_at_least(P, np.sqrt(true.max(axis=1)), dtype)[:, None]
         assert (least <= true).all()
-        assert (least >= true - 1e4 * np.finfo(dtype).eps * np.square(P).sum(axis=1).max()).all()  # and says something
+        # and says something: (2‖q‖ + radius)² ≤ 16·max‖p‖², and three halves of d + 8 roundings
+        slack = 24 * (P.shape[1] + 8) * np.finfo(dtype).eps * np.square(P).sum(axis=1).max()
+        assert (least >= true - 2 * slack).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("d", [1, 30, 5000])
+def test_what_a_comparison_allows_for_rounding_has_room_for_every_sum_in_it(d, dtype):
+    """‖p‖² and the squared radius by themselves (d terms, in double precision), and then d + 1 products."""
+    u, v = np.finfo(dtype).eps / 2, np.finfo(float).eps / 2
+    allowed = -own_at_least(np.zeros((1, d)), np.ones(1), dtype)[0]  # all p lie on a sphere around q = 0
+    assert allowed >= (d + 1) * u + d * v + (d + 2) * v
+    assert allowed <= 4 * (d + 9) * u
 
 
 def test_powers_of_two_and_signs_round_nothing():

@@ -80,6 +80,10 @@ class PartsCertificate:
     def passes(self) -> int:
         return sum(part.passes for part in self.parts)
 
+    def sentences(self) -> list[str]:
+        """What is proven, for people."""
+        return str(self).splitlines()
+
     def __str__(self) -> str:
         """All parts, or of many the first ones."""
         shown = zip(self.sizes[:_SHOWN], self.parts, strict=False)

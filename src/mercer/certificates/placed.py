@@ -6,7 +6,8 @@ eigenvalue problem of its own, so nothing is proven about its place; what is mea
   residuals  ‖x − Σⱼwⱼsⱼ‖ of placed rows, over the usual distance of a landmark to the last of its own neighbours:
              how much of a row its landmarks do not explain
   returned   √(mean (zᵢ − Σⱼwᵢⱼzⱼ)²)/spread over the landmarks i, a number for each coordinate: where a landmark would
-             go if it were placed by the others, against where it was fitted
+             go if it were placed by the others, against where it was fitted. The others were fitted with it, so this
+             is no test by rows that a fit has not seen: by "standard" it is √λ, all that the fit made small
 """
 
 from dataclasses import dataclass, field
@@ -52,7 +53,8 @@ class PlacedCertificate(Proof):
             f"{counted(self.n_placed, 'row')}, which {'were' if self.n_placed != 1 else 'was'} placed between them.",
             f"Measured: landmarks leave {median:.1%} of a placed row unexplained (half of the rows), {most:.1%} (95 in "
             f"100), {worst:.1%} (all), against the distance at which landmarks have their last neighbour.",
-            f"A landmark that is placed by the others is off by {self.returned.max(initial=0.0):.1e} of the spread.",
+            f"A landmark that is placed by the others, which were fitted with it, is off by "
+            f"{self.returned.max(initial=0.0):.1e} of the spread.",
         ]
         if self.n_far:
             lines.append(f"{counted(self.n_far, 'row')} lie far from all landmarks: there the embedding is a guess.")
@@ -62,7 +64,10 @@ class PlacedCertificate(Proof):
 def certify_placed(
     landmarks: GapCertificate | PartsCertificate, radii: Array, residuals: Array, returned: Array, n_far: int
 ) -> PlacedCertificate:
-    """From distances of landmarks to their last neighbours, and distances of placed rows from what these explain."""
-    usual = float(np.median(radii)) or 1.0
-    shares = np.quantile(residuals / usual, SHARES) if len(residuals) else np.zeros(len(SHARES))
-    return PlacedCertificate(landmarks, len(radii), len(residuals), shares, returned, n_far)
+    """From distances of landmarks to their last neighbours, and distances of placed rows from what these explain.
+
+    `residuals` are sorted in part where they are: there may be many of them, and nobody else wants them.
+    """
+    usual, n_placed = float(np.median(radii)) or 1.0, len(residuals)
+    shares = np.quantile(residuals, SHARES, overwrite_input=True) / usual if n_placed else np.zeros(len(SHARES))
+    return PlacedCertificate(landmarks, len(radii), n_placed, shares, returned, n_far)

@@ -98,13 +98,14 @@ class NeighborhoodDisplay(Display):
             two = check_components(components, model.embedding_.shape[1], 2)
             places = np.asarray(model.embedding_, dtype=np.float64)[:, two]
             labels = axis_label(prefix_of(model), two[0], None), axis_label(prefix_of(model), two[1], None)
+        whose = " of the landmarks" if "landmark_indices_" in vars(model) else ""
         graph = f"{counted(model.n_parts_, 'part')}, {hoods.indices.shape[1]} neighbours each"
         values = {
             "distances": hoods.distances,
             "y": None if y is None else model._of_items(y),
         }
         return cls(
-            model._of_items(places), hoods.indices, labels=labels, about=f"The graph has {graph}.", **values
+            model._of_items(places), hoods.indices, labels=labels, about=f"The graph{whose} has {graph}.", **values
         ).plot(**drawn)
 
     def plot(self, ax: Any = None, *, theme: str | None = None, size: Any = None, legend: bool = True) -> Self:

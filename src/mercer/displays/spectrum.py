@@ -6,12 +6,13 @@ import numpy as np
 
 from mercer.arrays import Array, to_numpy
 from mercer.certificates.filling import FillingCertificate
-from mercer.certificates.gaps import PartsCertificate
+from mercer.certificates.gaps import GapCertificate, PartsCertificate
+from mercer.certificates.placed import PlacedCertificate
 from mercer.displays.asking import prefix_of, require
 from mercer.displays.base import Display
 from mercer.displays.canvas import part
 from mercer.displays.words import safe
-from mercer.errors import BadData, in_short
+from mercer.errors import BadData, counted, in_short
 from mercer.models.linear import LinearModel
 from mercer.models.local_model import LocalModel
 
@@ -83,11 +84,8 @@ class SpectrumDisplay(Display):
         values, lower, upper = proven_intervals(model)
         certificate = model.certificate_
         about = str(certificate).partition("\n")[0]
-        if isinstance(certificate, PartsCertificate):
-            about, certificate = (
-                f"The largest of {model.n_parts_} parts, each embedded on its own.",
-                certificate.parts[0],
-            )
+        if isinstance(certificate, PartsCertificate | PlacedCertificate):
+            about, certificate = _whose(certificate), _of_one_embedding(certificate)
         beyond, unresolved = getattr(certificate, "bound_beyond", None), getattr(certificate, "unresolved", ())
         intervals: dict[str, Any] = {"lower": lower, "upper": upper, "beyond": beyond, "unresolved": unresolved}
         return cls(values, **intervals, about=about, prefix=prefix_of(model)).plot(**drawn)
@@ -152,11 +150,29 @@ class SpectrumDisplay(Display):
         return notes
 
 
+def _of_one_embedding(certificate: Any) -> GapCertificate:
+    """That of the eigenvalues that are drawn: of the landmarks, and of the largest part."""
+    if isinstance(certificate, PlacedCertificate):
+        certificate = certificate.landmarks
+    one: GapCertificate = certificate.parts[0] if isinstance(certificate, PartsCertificate) else certificate
+    return one
+
+
+def _whose(certificate: PartsCertificate | PlacedCertificate) -> str:
+    """Of which rows those eigenvalues are."""
+    if isinstance(certificate, PartsCertificate):
+        return f"The largest of {len(certificate.parts)} parts, each embedded on its own."
+    landmarks = counted(certificate.n_landmarks, "landmark")
+    if isinstance(certificate.landmarks, PartsCertificate):
+        return f"The largest of {len(certificate.landmarks.parts)} parts of {landmarks}, each embedded on its own."
+    return f"Of {landmarks}; all other rows were placed between them."
+
+
 def proven_intervals(model: Any) -> tuple[Array, Array | None, Array | None]:
     """Eigenvalues of a fitted model, and the ends of what is proven, in the same unit."""
     certificate = model.certificate_
     if isinstance(model, LocalModel):
-        one = certificate.parts[0] if isinstance(certificate, PartsCertificate) else certificate
+        one = _of_one_embedding(certificate)
         return one.values, one.lower, one.upper
     values = to_numpy(model.singular_values_) ** 2 if isinstance(model, LinearModel) else model.eigenvalues_
     values = np.asarray(values, dtype=np.float64)

@@ -18,6 +18,7 @@ from mercer.models.lle import LocallyLinearEmbedding
 from mercer.models.pca import PCA
 from mercer.operators.tiles import STRIP
 from mercer.plans.linear import LinearProblem
+from mercer.plans.local import choose_local_plan
 from mercer.plans.pace import linear_plan_ahead, local_plan_ahead, plan_ahead
 from mercer.plans.plan import Plan
 from mercer.plans.share import FIRST_GUESS, Share
@@ -118,7 +119,7 @@ def _of_any_number(asked: Any, most: int, problem: _Problem, plan: Callable[[_Pr
 def _local_plan(n: int, d: int, k: Any, params: dict[str, Any]) -> Plan:
     model = LocallyLinearEmbedding(n_components=k, **params)
     model.check_params()
-    return local_plan_ahead(local_problem(model, (n, d)), model._limits())
+    return local_plan_ahead(choose_local_plan(local_problem(model, (n, d)), model._limits()))
 
 
 _WAYS = {"kpca": _kernel_plan, "pca": _linear_plan, "ppca": _linear_plan, "lle": _local_plan}

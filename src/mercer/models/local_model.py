@@ -15,7 +15,7 @@ from mercer.errors import warn, warn_each
 from mercer.fits.door import open_items
 from mercer.fits.local.choosing import NeighborsFound, choose_neighbors
 from mercer.fits.local.embedding import Places, Recipe, find_embedding
-from mercer.fits.local.landmarks import ChosenItems, choose_landmarks, place_rows
+from mercer.fits.local.landmarks import ChosenItems, choose_landmarks, foretold_plan, place_rows
 from mercer.fits.local.neighborhoods import Graph, Neighborhoods, find_neighborhoods, look_at_graph
 from mercer.fits.local.placing import Placement, place
 from mercer.fits.local.task import (
@@ -94,8 +94,7 @@ class LocalModel(Model):
             opened = self._open(X)
             chosen = None
             if opened.space is None:
-                rows, k = opened.training.items, opened.problem.neighbors
-                chosen = choose_landmarks(self, rows, k, opened.plan, limits)
+                chosen = choose_landmarks(self, opened.training.items, opened.problem, opened.plan, limits)
             work = chosen or opened
             space, problem, plan = work.space, work.problem, work.plan
             assert space is not None and isinstance(plan.solver, BottomSolver)
@@ -129,7 +128,7 @@ class LocalModel(Model):
             items = without_negative(items, metric, self)
         limits, training, dtype = self._limits(), Training(items, own=False), single_or_double(items.dtype)
         loaded = items.nbytes if not items.held or (self.standardize and not items.sparse) else 0
-        problem = local_problem(self, (len(items), items.width), items.sparse, loaded)
+        problem = local_problem(self, (len(items), items.width), loaded=loaded, items=items)
         unseen = loaded > 0 or self.n_landmarks is not None or problem.kept > limits.memory
         plan = choose_local_plan(problem, limits) if unseen else None  # may refuse before anything is read
         if self.standardize:
@@ -192,7 +191,11 @@ class LocalModel(Model):
         return about_units(space.rows, getattr(self, "feature_names_in_", None))
 
     def _plan(self, X: Any, sample_weight: Any) -> Plan:
-        return local_plan_ahead(self._open(X).problem, self._limits())
+        opened = self._open(X)
+        plan = opened.plan
+        if opened.space is None:
+            plan = foretold_plan(self, opened.training.items, opened.problem, plan, self._limits())
+        return local_plan_ahead(plan)
 
     # ------------------------------------------------------------------ using
 

@@ -35,15 +35,18 @@ class LocalProblem:
     kept: int = 0  # bytes of the rows in the form that is worked with
     entry_cost: float = 0.0  # nominal nanoseconds of a distance, if it comes from a kernel or is given; 0: of points
     n_landmarks: int | None = None  # that were asked for
+    given: bool = False  # whether distances are all that there is, and are not kept twice
 
 
 def choose_local_plan(p: LocalProblem, limits: Limits) -> Plan:
     """Sizes, the fill and the memory limit decide; no clock, so that runs repeat.
 
     Landmarks are embedded if they were asked for, and with a warning where all rows would not fit or take too long,
-    unless it was said how to factor them.
+    unless it was said how to factor them, or that all rows are to be landmarks.
     """
-    if p.n_landmarks is not None and p.n_landmarks < p.n:
+    if p.n_landmarks is not None:
+        if p.n_landmarks >= p.n:
+            return exact_local_plan(p, limits)
         return within(limits, _among(p, limits, p.n_landmarks, "landmarks were asked for."), _FEWER_LANDMARKS)
     try:
         plan = exact_local_plan(p, limits)
@@ -161,13 +164,19 @@ def _within(p: LocalProblem, limits: Limits, ways: list[Plan]) -> Plan:
     for plan in ways:
         if plan.memory <= limits.memory:
             return plan
+    return within(limits, min(ways, key=lambda plan: plan.memory), _advice(p, limits))
+
+
+def _advice(p: LocalProblem, limits: Limits) -> str:
+    """What would fit: so many rows, as landmarks of all of them if there is room for the places of all."""
     rows = _rows_that_fit(p, limits)
-    advice = (
-        f"About {rows:,} rows would fit: give n_landmarks={rows}, fewer n_neighbors, or a larger memory_limit."
-        if rows > p.neighbors + 1
-        else "Hardly anything fits into that: give a larger memory_limit."
-    )
-    return within(limits, min(ways, key=lambda plan: plan.memory), advice)
+    if rows <= p.neighbors + 1:
+        return "Hardly anything fits into that: give a larger memory_limit."
+    landmarks = rows
+    while landmarks > p.neighbors and _among(p, limits, landmarks, "").memory > limits.memory:
+        landmarks = _to_one_digit(0.9 * landmarks)
+    these = f"n_landmarks={landmarks}" if landmarks > max(p.neighbors, p.k) else "those alone"
+    return f"About {rows:,} rows would fit: give {these}, fewer n_neighbors, or a larger memory_limit."
 
 
 def _rows_that_fit(p: LocalProblem, limits: Limits) -> int:
@@ -183,8 +192,13 @@ def _rows_that_fit(p: LocalProblem, limits: Limits) -> int:
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)
-    digit = 10 ** max(len(str(low)) - 1, 0)
-    return low // digit * digit
+    return _to_one_digit(low)
+
+
+def _to_one_digit(count: float) -> int:
+    """Rounded down."""
+    digit = 10 ** (len(str(int(count))) - 1)
+    return int(count) // digit * digit
 
 
 # ---------------------------------------------------------------------- landmarks
@@ -223,18 +237,32 @@ def _name(plan: Plan) -> str:
 
 
 def _of_fewer(p: LocalProblem, n: int) -> LocalProblem:
-    """So many of these rows alone, which are not kept twice."""
+    """So many of these rows alone, which are not kept twice; distances between them are copied out of all."""
     share, fill = n / p.n, p.fill
+    kept = 8 * n * n if p.given else int(p.kept * share)
     if fill is not None:
         entries = min(fill.entries * share**fill.growth, float(n) ** 2)
         fill = replace(fill, entries=entries, work=min(fill.work * share ** (1.5 * fill.growth), n**3 / 3))
-    return replace(p, n=n, fill=fill, loaded=0, kept=int(p.kept * share), n_landmarks=None)
+    return replace(p, n=n, fill=fill, loaded=0, kept=kept, n_landmarks=None)
 
 
-def _among(p: LocalProblem, limits: Limits, count: int, why: str) -> Plan:
-    """Landmarks from as large a sample as there is room for, and places for all rows, block by block."""
-    inner = _least(few := _of_fewer(p, count), limits)
-    inner = next((plan for plan in _ways(few, limits) if plan.memory <= limits.memory), inner)
+def plan_of_landmarks(p: LocalProblem, few: LocalProblem, plan: Plan, limits: Limits) -> Plan:
+    """The plan for all rows, now that landmarks are there and tell how they fill in; refused if it does not fit."""
+    assert isinstance(plan.solver, AmongLandmarks)
+    found = _among(p, limits, few.n, plan.why, exact_local_plan(few, limits))
+    warning = plan.warning.replace(f"{plan.solver.count:,} landmarks", f"{few.n:,} landmarks")
+    solver = replace(found.solver, sample=plan.solver.sample)  # type: ignore[type-var]
+    return within(limits, replace(found, solver=solver, warning=warning), _FEWER_LANDMARKS)
+
+
+def _among(p: LocalProblem, limits: Limits, count: int, why: str, inner: Plan | None = None) -> Plan:
+    """Landmarks from as large a sample as there is room for, and places for all rows, block by block.
+
+    `inner` is the plan for the landmarks, if it is known.
+    """
+    if inner is None:
+        inner = _least(few := _of_fewer(p, count), limits)
+        inner = next((plan for plan in _ways(few, limits) if plan.memory <= limits.memory), inner)
     sample = min(p.n, _CHOSEN_FROM * count)
     while _choosing(p, limits, count, sample) > limits.memory and sample > _FEWEST_CHOSEN_FROM * count:
         sample = max(_FEWEST_CHOSEN_FROM * count, int(0.8 * sample))
@@ -251,16 +279,25 @@ def _among(p: LocalProblem, limits: Limits, count: int, why: str) -> Plan:
 
 
 def _choosing(p: LocalProblem, limits: Limits, count: int, sample: int) -> int:
-    """Bytes of the rows among which landmarks are chosen, as they are read and as they are worked with."""
-    kept = int(p.kept / p.n * sample)
-    return BUFFERS + 2 * kept + 40 * sample + limits.threads * tile_bytes(count, p.entry_cost > 0) + 4 * count * p.d
+    """Bytes of the rows among which landmarks are chosen, as they are read and as they are worked with.
+
+    Given distances are all there; those to the landmarks that were drawn last are copied, a block at a time.
+    """
+    if p.given:
+        kept, sample = 8 * rows_at_a_time(count) * count, p.n
+    else:
+        kept = 2 * int(p.kept / p.n * sample)
+    screen = 0 if p.entry_cost else 4 * count * p.d
+    return BUFFERS + kept + 40 * sample + limits.threads * tile_bytes(count, p.entry_cost > 0) + screen
 
 
 def _placing(p: LocalProblem, limits: Limits, count: int, inner: int) -> int:
     """Bytes of an embedding of the landmarks, or of the search among them, beside the places of all rows."""
     block, width = min(p.n, rows_at_a_time(p.d)), 1 if p.entry_cost else p.d
     hoods = 8 * 3 * min(block, hoods_at_a_time(p.neighbors, width)) * p.neighbors * max(p.neighbors + 1, width)
-    searching = tile_bytes(count, p.entry_cost > 0) + 8 * tile_rows(count) * (p.neighbors + 4) * p.d
-    placed = 8 * block * (3 * p.d + 4 * p.neighbors + 3 * p.k) + limits.threads * max(hoods, searching)
-    own = int(p.kept / p.n * count) * 2 + 16 * count * (p.neighbors + p.k)
+    candidates = 0 if p.entry_cost else 8 * tile_rows(count) * (p.neighbors + 4) * p.d
+    searching = tile_bytes(count, p.entry_cost > 0) + candidates
+    row = 8 * count if p.given else p.kept / p.n  # a row as it is compared with landmarks
+    placed = int(block * (3 * row + 8 * (4 * p.neighbors + 3 * p.k))) + limits.threads * max(hoods, searching)
+    own = (8 * count * count if p.given else int(p.kept / p.n * count) * 2) + 16 * count * (p.neighbors + p.k)
     return max(inner, BUFFERS + own + placed) + 8 * p.n * (p.k + 3)

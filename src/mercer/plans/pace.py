@@ -14,7 +14,6 @@ from mercer.limits import Limits
 from mercer.operators.tiles import STRIP
 from mercer.plans.kernel import choose_plan
 from mercer.plans.linear import LinearProblem, choose_linear_plan
-from mercer.plans.local import LocalProblem, choose_local_plan
 from mercer.plans.plan import Plan
 from mercer.plans.seconds import NOMINAL, START, Pace, kernel_work, linear_work
 from mercer.plans.sizes import Problem
@@ -51,9 +50,8 @@ def linear_plan_ahead(problem: LinearProblem, limits: Limits) -> Plan:
     return replace(plan, seconds=linear_work(plan, problem, _measured_pace()).seconds(limits.threads))
 
 
-def local_plan_ahead(problem: LocalProblem, limits: Limits) -> Plan:
+def local_plan_ahead(plan: Plan) -> Plan:
     """The same for a locally linear embedding: nominal times by the pace of this machine, and what any fit takes."""
-    plan = choose_local_plan(problem, limits)
     scale = _measured_pace().flop / NOMINAL.flop
     return replace(plan, seconds=None if plan.seconds is None else START + scale * plan.seconds)
 

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, to_numpy
+from mercer.certificates.placed import PlacedCertificate
 from mercer.displays.asking import prefix_of, shares_of, under
 from mercer.displays.spectrum import proven_intervals
 from mercer.displays.words import component_name, percent
@@ -106,8 +107,8 @@ def facts_of(model: Any, origin: Origin, suggestion: Suggestion | None = None, w
         components=tuple(_components(inner)),
         n_components=int(inner._n_features_out),
         certified=bool(certificate.certified),
-        approximate=bool(plan.approximate),
-        verdict=_verdict(certificate.certified, plan),
+        approximate=_as_planned(certificate, plan),
+        verdict=_verdict(certificate, plan),
         certificate=tuple(certificate.sentences()),
         how=plan.in_words.partition(f": {plan.why}")[0],
         why=plan.why,
@@ -119,10 +120,18 @@ def facts_of(model: Any, origin: Origin, suggestion: Suggestion | None = None, w
     )
 
 
-def _verdict(certified: bool, plan: Plan) -> str:
-    if certified:
+def _verdict(certificate: Any, plan: Plan) -> str:
+    if certificate.certified and isinstance(certificate, PlacedCertificate):
+        return "Landmarks certified, all other rows placed between them: what is proven is below."
+    if certificate.certified:
         return "Certified: what is proven is below."
-    return "Approximate, as planned: what is proven is below." if plan.approximate else "NOT certified: see below."
+    as_planned = _as_planned(certificate, plan)
+    return "Approximate, as planned: what is proven is below." if as_planned else "NOT certified: see below."
+
+
+def _as_planned(certificate: Any, plan: Plan) -> bool:
+    """Whether nobody said that there would be a proof; landmarks of an embedding were to have one."""
+    return bool(plan.approximate) and not isinstance(certificate, PlacedCertificate)
 
 
 def _findings(model: Any, inner: Any, origin: Origin) -> list[str]:
@@ -137,7 +146,7 @@ def _findings(model: Any, inner: Any, origin: Origin) -> list[str]:
         said += _parts(inner)
     if isinstance(model, NoveltyDetector):
         said.append(_limit(model))
-    if not inner.certificate_.converged and not inner.plan_.approximate:
+    if not inner.certificate_.converged and not _as_planned(inner.certificate_, inner.plan_):
         said.append("The answer is there, but it is not proven to be what was asked for.")
     return said
 

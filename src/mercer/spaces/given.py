@@ -46,6 +46,10 @@ class Distances(Space):
     def as_given(self) -> Array:
         return self.matrix
 
+    @property
+    def nbytes(self) -> int:
+        return 0 if self.columns is None else self.matrix.nbytes  # a part is a copy
+
     def prepare(self, new: Held) -> Array:
         return new if self.columns is None else new[:, self.columns]
 

@@ -1,10 +1,13 @@
 """n_neighbors="auto": as few as keep neighbourhoods as well as any, by a rule that can be followed step by step."""
 
 import re
+import warnings
+from contextlib import suppress
 from functools import partial
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 from scipy.stats import spearmanr
 from sklearn.datasets import load_digits
 from sklearn.manifold import trustworthiness
@@ -12,8 +15,9 @@ from sklearn.manifold import trustworthiness
 import mercer
 from mercer import LocallyLinearEmbedding
 from mercer.datasets import spiral
-from mercer.errors import MercerWarning
+from mercer.errors import BadData, MercerWarning
 from mercer.fits.local.choosing import kept_neighbours
+from mercer.kernels import Sigmoid
 from support import naive
 from support.local import apart, cloud, every_method, neighbours_of, roll
 from support.silence import silently
@@ -120,6 +124,23 @@ def test_it_goes_with_everything_else(params):
     model = silently(lambda: auto(**params).fit(roll(250)[0]))
     assert re.match(rf"n_neighbors={model.n_neighbors_}[:,]", model.n_neighbors_reason_)
     assert model._hoods.indices.shape[1] == model.n_neighbors_
+
+
+@pytest.mark.parametrize("landmarks", [3, 4, 5, 6, 12, 20])
+def test_few_landmarks_take_no_more_neighbours_than_there_are(landmarks):
+    model = silently(lambda: auto(n_landmarks=landmarks).fit(cloud(100)))
+    assert model.n_neighbors_ == min(5, landmarks - 1) and len(model.landmark_indices_) == landmarks
+
+
+@pytest.mark.parametrize("landmarks", [None, 60])
+def test_what_is_wrong_with_distances_is_told_once(landmarks):
+    D = cdist(cloud(100), cloud(100))
+    D[0, 1] *= 1.5
+    for rows, metric, words in ((D, "precomputed", "not symmetric"), (cloud(100), Sigmoid(0.1, 0.1), "not positive")):
+        with warnings.catch_warnings(record=True) as told, suppress(BadData):  # distances that are none may be zero
+            warnings.simplefilter("always")
+            auto(metric=metric, n_landmarks=landmarks).fit(rows)
+        assert sum(words in str(each.message) for each in told) == 1
 
 
 def test_a_plan_can_be_made_before():

@@ -1,5 +1,7 @@
 """By landmarks: some rows are embedded exactly, all others are placed between them, and everybody is told."""
 
+import re
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +12,8 @@ from scipy.stats import spearmanr
 
 import mercer
 from mercer import LocallyLinearEmbedding, textbook
-from mercer.errors import MercerWarning, NoRoom
+from mercer.certificates.placed import certify_placed
+from mercer.errors import BadData, MercerWarning, NoRoom
 from mercer.fits.local.landmarks import well_spread
 from mercer.kernels import RBF
 from mercer.limits import Limits
@@ -18,6 +21,7 @@ from mercer.plans.local import LocalProblem, choose_local_plan
 from mercer.solvers.among import AmongLandmarks
 from mercer.spaces.points import Points
 from support.local import apart, cloud, every_method, neighbours_of, roll
+from support.peak import is_near
 from support.silence import silently
 
 
@@ -126,6 +130,13 @@ def test_the_first_landmarks_already_see_what_lies_apart():
     assert np.isin(order[:5], np.arange(2000, 2005)).any()
 
 
+def test_whichever_number_of_them_is_taken_the_first_landmarks_are_from_everywhere():
+    line = np.linspace(0, 1, 5000)[:, None]  # in order, as many files are
+    order = well_spread(Points.of(line), 1000, np.random.default_rng(0), 1)
+    for count in (600, 700, 800, 900):  # draws by lot have a mean of 0.5 ± 0.29/√count
+        assert line[order[:count]].mean() == pytest.approx(0.5, abs=5 * 0.29 / np.sqrt(count))
+
+
 def test_landmarks_leave_smaller_gaps_than_a_uniform_sample():
     X, _ = roll(4000)
     drawn = np.random.default_rng(0)
@@ -142,6 +153,13 @@ def test_rows_that_are_all_the_same_are_told():
     with pytest.warns(MercerWarning, match="are the same"):
         model = LocallyLinearEmbedding(n_neighbors=3, n_landmarks=20).fit(np.ones((50, 3)))
     np.testing.assert_array_equal(model.embedding_, 0)
+
+
+@pytest.mark.parametrize("columns", [3, 30])
+def test_distances_that_overflow_are_told_before_landmarks_are_drawn_by_them(columns):
+    X = cloud(100, columns)
+    with pytest.raises(BadData, match="not finite: an overflow"):
+        LocallyLinearEmbedding(n_neighbors=5, n_landmarks=40).fit(X / np.abs(X).max() * 1.7e308)
 
 
 # ---------------------------------------------------------------------- the plan
@@ -170,6 +188,62 @@ def test_a_solver_that_was_asked_for_by_name_is_refused_rather_than_changed():
 def test_landmarks_that_were_asked_for_and_do_not_fit_are_refused():
     with pytest.raises(NoRoom, match="Give fewer n_landmarks"):
         LocallyLinearEmbedding(n_neighbors=12, memory_limit="30MB", n_landmarks=5900).fit(roll(6000)[0])
+
+
+def test_sparse_rows_are_planned_by_what_they_hold_and_not_by_what_they_would_hold_if_dense():
+    rows = sparse.random_array((400, 200_000), density=1e-4, format="csr", rng=np.random.default_rng(0))
+    model = silently(lambda: LocallyLinearEmbedding(n_neighbors=5, memory_limit="100MB").fit(rows))
+    assert not model.plan_.approximate and rows.shape[0] * rows.shape[1] * 8 > 100e6
+    assert LocallyLinearEmbedding(n_neighbors=5, n_landmarks=100, memory_limit="100MB").plan(rows).approximate
+
+
+def test_given_distances_are_not_copied_to_choose_landmarks_among_them():
+    X, _ = roll(2000)
+    D = cdist(X, X)
+    model = LocallyLinearEmbedding(n_neighbors=8, n_landmarks=300, metric="precomputed", n_jobs=1)
+    tracemalloc.start()
+    try:
+        silently(lambda: model.fit(D))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 0.7 * D.nbytes and is_near(peak, model.plan_.memory)
+
+
+def test_a_plan_by_landmarks_knows_how_entangled_they_are():
+    X = np.random.default_rng(0).normal(size=(2400, 12))  # far from a surface, so that the factor is full
+    model = LocallyLinearEmbedding(n_neighbors=10, n_landmarks=1600, n_jobs=1)
+    foreseen = model.plan(X)
+    silently(lambda: model.fit(X))
+    alone = LocallyLinearEmbedding(n_neighbors=10, n_jobs=1).plan(X[model.landmark_indices_])
+    assert model.plan_.memory >= alone.memory and type(foreseen.solver.inner) is type(alone.solver)
+    assert foreseen.memory == pytest.approx(model.plan_.memory, rel=0.25)
+
+
+def test_all_rows_as_landmarks_are_never_fewer_of_them():
+    entangled = LocalProblem(n=100_000, d=50, k=2, neighbors=10, fill=mercer.plans.fill.Fill(1e10, 1e15 / 3, 2.0, 60.0))
+    plenty = Limits(memory=2**40, threads=2)
+    assert choose_local_plan(entangled, plenty).approximate
+    assert not choose_local_plan(replace(entangled, n_landmarks=100_000), plenty).approximate
+    with pytest.raises(NoRoom):
+        choose_local_plan(replace(entangled, n_landmarks=100_000), Limits(memory=10**9, threads=2))
+
+
+@pytest.mark.parametrize("n", [10**6, 10**8])
+@pytest.mark.parametrize("solver", ["auto", "arpack"])
+def test_a_refusal_advises_landmarks_only_where_they_fit(n, solver):
+    problem = LocalProblem(n=n, d=10, k=2, neighbors=12, kept=80 * n, eigen_solver=solver)
+    for limit in (10**8, 10**9):
+        limits = Limits(memory=limit, threads=2)
+        try:
+            assert choose_local_plan(problem, limits).memory <= limit
+        except NoRoom as refused:
+            advice = re.search(r"n_landmarks=(\d+)", str(refused))
+            if advice:
+                again = replace(problem, n_landmarks=int(advice[1]))
+                assert choose_local_plan(again, limits).memory <= limit
+            else:
+                assert 40 * n > limit / 2 and "larger memory_limit" in str(refused)  # places of all rows are too much
 
 
 def test_more_rows_than_there_is_time_for_are_placed_between_landmarks():
@@ -209,6 +283,27 @@ def test_what_is_measured_of_placed_rows_is_what_their_formulas_say():
     returned = np.sqrt(np.mean((W @ Y - Y) ** 2, axis=0)) / Y.std(axis=0)
     np.testing.assert_allclose(said.returned, returned, rtol=1e-4)
     assert said.n_placed == 400 and said.n_far == placed.far.sum() and said.certified and said.converged
+
+
+def test_what_is_measured_of_landmarks_is_what_the_fit_made_small():
+    model = LocallyLinearEmbedding(n_neighbors=10, n_landmarks=300).fit(roll(700)[0])
+    said = model.certificate_
+    np.testing.assert_allclose(said.returned, np.sqrt(said.landmarks.values), rtol=1e-4)  # ‖y − Wy‖² = yᵀMy = λ
+    assert "placed by the others, which were fitted with it, is off by" in str(said)
+
+
+def test_residuals_of_many_rows_are_not_copied():
+    landmarks = LocallyLinearEmbedding(n_neighbors=8).fit(cloud(60)).certificate_
+    residuals, radii, returned = np.random.default_rng(0).random(400_000), np.ones(60), np.zeros(2)
+    expected = np.quantile(residuals, [0.5, 0.95, 1])
+    tracemalloc.start()
+    try:
+        said = certify_placed(landmarks, radii, residuals, returned, 0)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    np.testing.assert_allclose(said.residuals, expected)
+    assert said.n_placed == 400_000 and peak < residuals.nbytes / 4
 
 
 def test_rows_far_from_all_landmarks_are_warned_of(monkeypatch):

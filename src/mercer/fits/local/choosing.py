@@ -24,7 +24,7 @@ from mercer.blocks import steps, tile_rows
 from mercer.fits.local.embedding import Recipe, embed
 from mercer.fits.local.landmarks import space_of_some
 from mercer.fits.local.neighborhoods import Neighborhoods
-from mercer.fits.local.task import LocalParameters, least_neighbors
+from mercer.fits.local.task import LocalParameters, least_neighbors, most_neighbors
 from mercer.limits import Limits
 from mercer.plans.local import LAPACK_ITEMS
 from mercer.solvers.shift_invert import ShiftInvert
@@ -67,12 +67,12 @@ def choose_neighbors(model: LocalParameters, items: Items, recipe: Recipe, limit
     rng, least = model._rng(), least_neighbors(model)
     most = min(len(items), _ROWS, model.n_landmarks or _ROWS)  # landmarks are as far apart as so many rows
     some = np.sort(rng.choice(len(items), size=most, replace=False))
-    space = _distinct(space_of_some(model, items, some))
+    space = _distinct(space_of_some(model, items, some, tell=False))  # the fit tells, of all that it looks at
     ladder = {max(least, _LADDER[0]), *_LADDER}
     order = space.nearest(space.n - 1, limits.threads) if space.n > 3 * _JUDGED else None
     tried = tuple(sorted(k for k in ladder if least <= k <= (space.n - 1) // 4 and _tells_apart(order, k)))
     if order is None or not tried:
-        return NeighborsFound(max(least, min(5, len(items) - 1)), (), (), (), space.n)
+        return NeighborsFound(max(least, min(5, most_neighbors(model, len(items)))), (), (), (), space.n)
     ranks = _ranks(order.indices)
     found = [_tried(space, order, ranks, k, recipe, rng, limits) for k in tried]
     parts, scores = (tuple(column) for column in zip(*found, strict=True))

@@ -5,21 +5,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.blocks import rows_at_a_time
+from mercer.blocks import rows_at_a_time, steps
 from mercer.certificates.placed import PlacedCertificate, certify_placed
 from mercer.errors import NoRoom
 from mercer.fits.local.embedding import Embedding, Places
-from mercer.fits.local.neighborhoods import Graph, Neighborhoods
+from mercer.fits.local.neighborhoods import Graph, Neighborhoods, refuse_infinite_distances
 from mercer.fits.local.placing import place
 from mercer.fits.local.task import LocalParameters, given_distances, probed, space_of
 from mercer.limits import Limits
 from mercer.operators import local_methods
 from mercer.operators.alignment import over_blocks
-from mercer.plans.local import LocalProblem, exact_local_plan, fewest_landmarks
+from mercer.plans.local import LocalProblem, fewest_landmarks, plan_of_landmarks
 from mercer.plans.plan import Plan
 from mercer.progress import OnPass
 from mercer.solvers.among import AmongLandmarks
-from mercer.solvers.shift_invert import BottomSolver
 from mercer.sources.items import Items
 from mercer.spaces.base import Space
 
@@ -39,37 +38,60 @@ class ChosenItems:
     plan: Plan
 
 
-def choose_landmarks(model: LocalParameters, items: Items, neighbors: int, plan: Plan, limits: Limits) -> ChosenItems:
+def choose_landmarks(
+    model: LocalParameters, items: Items, problem: LocalProblem, plan: Plan, limits: Limits
+) -> ChosenItems:
     """As many as the plan says; fewer where their factor fills in more than it foretold, and nobody said how many."""
-    solver, rng = plan.solver, model._rng()
+    solver, rng, n = plan.solver, model._rng(), len(items)
     assert isinstance(solver, AmongLandmarks)
-    some = np.sort(rng.choice(len(items), size=solver.sample, replace=False))
+    some = np.arange(n) if given_distances(model) else np.sort(rng.choice(n, size=solver.sample, replace=False))
     pool = space_of_some(model, items, some)
-    order, count = well_spread(pool, solver.count, rng, limits.threads), solver.count
+    order = well_spread(pool, solver.count, rng, limits.threads)
+    return _settled(model, items, problem, plan, limits, pool, some, order)
+
+
+def foretold_plan(model: LocalParameters, items: Items, problem: LocalProblem, plan: Plan, limits: Limits) -> Plan:
+    """The same plan before it is done: as many rows drawn by lot tell how landmarks fill in."""
+    solver, rng, n = plan.solver, model._rng(), len(items)
+    assert isinstance(solver, AmongLandmarks)
+    some = np.sort(rng.choice(n, size=solver.count, replace=False))
+    order = rng.permutation(len(some))
+    return _settled(model, items, problem, plan, limits, space_of_some(model, items, some), some, order).plan
+
+
+def _settled(
+    model: LocalParameters,
+    items: Items,
+    problem: LocalProblem,
+    plan: Plan,
+    limits: Limits,
+    pool: Space,
+    some: Array,
+    order: Array,
+) -> ChosenItems:
+    """The first landmarks of the pool (whose numbers are `some`) in this order, as many as turn out to fit."""
+    count = len(order)
     while True:
         chosen = np.sort(order[:count])
-        space, problem = probed(model, items, pool.take(chosen), neighbors)
-        problem = replace(problem, n_landmarks=None)
+        space, few = probed(model, items, pool.take(chosen), problem.neighbors)
+        few = replace(few, n_landmarks=None)
         try:
-            inner = exact_local_plan(problem, limits)
+            return ChosenItems(space, some[chosen], few, plan_of_landmarks(problem, few, plan, limits))
         except NoRoom:
-            if model.n_landmarks is not None or 0.8 * count < fewest_landmarks(problem):
+            if model.n_landmarks is not None or 0.8 * count < fewest_landmarks(few):
                 raise
             count = int(0.8 * count)
-            continue
-        assert isinstance(inner.solver, BottomSolver)
-        warning = plan.warning.replace(f"{solver.count:,} landmarks", f"{count:,} landmarks")
-        settled = replace(plan, solver=replace(solver, count=count, inner=inner.solver), warning=warning)
-        return ChosenItems(space, some[chosen], problem, settled)
 
 
-def space_of_some(model: LocalParameters, items: Items, some: Array) -> Space:
-    """Where these items have their distances; they are read from a file in one sweep."""
+def space_of_some(model: LocalParameters, items: Items, some: Array, tell: bool = True) -> Space:
+    """Where these items (in order) have their distances; they are read from a file in one sweep."""
+    if len(some) == len(items):
+        return space_of(model, items, tell)
     if given_distances(model):
-        return space_of(model, items).take(some)  # a matrix of all is there anyhow
+        return space_of(model, items, tell).take(some)
     kept = np.zeros(len(items), dtype=bool)
     kept[some] = True
-    return space_of(model, items if kept.all() else items.in_memory(kept))
+    return space_of(model, items.in_memory(kept), tell)
 
 
 def well_spread(space: Space, count: int, rng: np.random.Generator, threads: int) -> Array:
@@ -87,19 +109,27 @@ def well_spread(space: Space, count: int, rng: np.random.Generator, threads: int
     while drawn + len(order[-1]) < count:
         drawn += len(order[-1])
         part = space.take(order[-1])
-        np.minimum(left, part.nearest_to(part.for_part(items), 1, threads).distances[:, 0], out=left)
+        for rows in steps(space.n, rows_at_a_time(part.n)):
+            near = part.nearest_to(part.for_part(items[rows]), 1, threads)
+            left[rows] = np.minimum(left[rows], near.distances[:, 0])
+        refuse_infinite_distances(left)
         left[order[-1]] = 0.0
         farthest = float(left.max())
         if not farthest > 0:
             break
         chances = (left / farthest) ** 2
         size = max(1, min(count - drawn, int(_GROWTH * drawn)))
-        new = np.unique(rng.choice(space.n, size=size, p=chances / chances.sum()))
-        order.append(new[np.unique(space.take(new).groups(), return_index=True)[1]])
+        new = rng.choice(space.n, size=size, p=chances / chances.sum())
+        order.append(new[_firsts(space.take(new).groups())])
     found = np.concatenate(order)[:count]
     if len(found) < count:
         found = np.append(found, rng.permutation(np.setdiff1d(np.arange(space.n), found))[: count - len(found)])
     return found
+
+
+def _firsts(values: Array) -> Array:
+    """Where each value is met for the first time, in that order."""
+    return np.sort(np.unique(values, return_index=True)[1])
 
 
 # ---------------------------------------------------------------------- all other rows
@@ -132,20 +162,22 @@ def place_rows(
         if on_pass:
             on_pass(start / n)
     embedding[landmarks] = hoods.all_rows(places)
-    others = np.ones(n, dtype=bool)
-    others[landmarks] = False
+    far[landmarks] = False
     certificate = certify_placed(
         found.certificate,
         hoods.all_rows(hoods.distances[:, -1]),
-        residuals[others],
+        np.delete(residuals, landmarks),
         _returned(hoods, places, reg, threads),
-        int(far[others].sum()),
+        int(far.sum()),
     )
     return Places(embedding, labels, found.error, certificate, [*found.warnings, *_about_far(certificate)])
 
 
 def _returned(hoods: Neighborhoods, places: Array, reg: float, threads: int) -> Array:
-    """How far landmarks are from where their own neighbours put them, in root mean square over the spread."""
+    """How far landmarks are from where their own neighbours put them, in root mean square over the spread.
+
+    By "standard" the mean square is yᵀMy/m = λ/m and the spread is 1/√m, so this is √λ.
+    """
     w = over_blocks(
         hoods.space, hoods.indices, lambda G: local_methods.weights(G, reg), threads, width=hoods.indices.shape[1]
     )

@@ -73,8 +73,7 @@ class Neighborhoods:
 def find_neighborhoods(space: Space, k: int, threads: int, on_pass: OnPass = None) -> Neighborhoods:
     """The k nearest of every item. If all k are equal to an item, equal ones are taken for one."""
     found, tied = _nearest_and_ties(space, k, threads, on_pass)
-    if not np.isfinite(found.distances).all():
-        raise BadData("Distances between rows are not finite: an overflow. Scale the data down (StandardScaler).")
+    refuse_infinite_distances(found.distances)
     if found.distances[:, -1].all():
         return Neighborhoods(space, found.indices, found.distances, tied=tied)
     groups = space.groups()
@@ -145,6 +144,11 @@ def _about_ties(hoods: Neighborhoods) -> str:
         "taken: another order of the rows would give another embedding. Rows on a grid, or of few values, have such "
         "ties; another n_neighbors, or a column that tells them apart, may break them."
     )
+
+
+def refuse_infinite_distances(distances: Array) -> None:
+    if not np.isfinite(distances).all():
+        raise BadData("Distances between rows are not finite: an overflow. Scale the data down (StandardScaler).")
 
 
 def _refuse_vanished(distances: Array) -> None:

@@ -55,14 +55,17 @@ def asked_metric(model: LocalParameters) -> str | Kernel:
     return as_said(model.metric) if kind_of_items(model.metric) in ("texts", "tables") else model.metric
 
 
-def space_of(model: LocalParameters, items: Items) -> Space:
-    """Where the items have their distances."""
+def space_of(model: LocalParameters, items: Items, tell: bool = True) -> Space:
+    """Where the items have their distances; `tell`: warn if those are none."""
     if given_distances(model):
-        return Distances(_checked_distances(items))
+        return Distances(_checked_distances(items, tell))
     rows = items.load()
     metric = asked_metric(model)
     if isinstance(metric, Kernel):
-        return KernelRows.seen_by(_checked_kernel(metric.resolved(rows, model._rng()), rows), rows.copy())
+        kernel = metric.resolved(rows, model._rng())
+        if tell:
+            _about_kernel(kernel, rows)
+        return KernelRows.seen_by(kernel, rows.copy())
     if items.sparse:
         return SparsePoints.of(rows, unit=metric == "cosine")
     way = {"auto": "auto", "brute": "tiles"}.get(model.neighbors_algorithm, "tree")
@@ -80,7 +83,7 @@ def probed(
     model: LocalParameters, items: Items, space: Space, neighbors: int | None = None, loaded: int = 0
 ) -> tuple[Space, LocalProblem]:
     """The same for a space that is there already; of some of the items, if it has fewer."""
-    problem = local_problem(model, (space.n, items.width), items.sparse, loaded, neighbors)
+    problem = local_problem(model, (space.n, items.width), loaded=loaded, neighbors=neighbors, items=items)
     many = problem.n > LAPACK_ITEMS
     fill = probe_fill(space, problem.neighbors, model._rng()) if many else None
     metric = asked_metric(model)
@@ -99,17 +102,24 @@ def least_neighbors(model: LocalParameters) -> int:
     return {"hessian": wanted * (wanted + 3) // 2 + 1, "modified": wanted, "ltsa": wanted + 2}.get(model.method, 1)
 
 
+def most_neighbors(model: LocalParameters, n: int) -> int:
+    """More than that are not there: all other rows, or all other landmarks."""
+    return min(n, model.n_landmarks or n) - 1
+
+
 def local_problem(
     model: LocalParameters,
     shape: tuple[int, int],
-    is_sparse: bool = False,
+    *,
     loaded: int = 0,
     neighbors: int | None = None,
+    items: Items | None = None,
 ) -> LocalProblem:
-    """The sizes on which a plan is based; of rows, and a number of neighbours, that need not be there yet."""
+    """The sizes on which a plan is based; of items, and a number of neighbours, that need not be there yet."""
     n, d = shape
+    is_sparse = items is not None and items.sparse
     if finds_neighbors(model):
-        neighbors = neighbors or max(min(_USUAL_NEIGHBORS, n - 1), least_neighbors(model))
+        neighbors = neighbors or max(min(_USUAL_NEIGHBORS, most_neighbors(model, n)), least_neighbors(model))
     else:
         neighbors = int(model.n_neighbors)
     _refuse_sizes(model, n, d, neighbors)
@@ -122,9 +132,10 @@ def local_problem(
         tol=_tolerance(model),
         max_passes=model.max_iter,
         loaded=loaded,
-        kept=0 if given_distances(model) else 8 * n * d,
+        kept=0 if given_distances(model) else items.nbytes if items is not None and is_sparse else 8 * n * d,
         entry_cost=_entry_cost(model, d, is_sparse),
         n_landmarks=None if model.n_landmarks is None else int(model.n_landmarks),
+        given=given_distances(model),
     )
 
 
@@ -171,8 +182,8 @@ def _refuse_sizes(model: LocalParameters, n: int, d: int, k: int) -> None:
         )
 
 
-def _checked_kernel(kernel: Kernel, rows: Held) -> Kernel:
-    """A kernel with a warning, if some rows show that its distances are none."""
+def _about_kernel(kernel: Kernel, rows: Held) -> None:
+    """A warning, if some rows show that the distances of a kernel are none."""
     if not kernel.psd:
         some = some_of(rows, SOME)
         values = np.linalg.eigvalsh(kernel.block(some, some))
@@ -182,7 +193,6 @@ def _checked_kernel(kernel: Kernel, rows: Held) -> Kernel:
                 f"against a largest of {values[-1]:.3g}): its distances are no distances, and neighbourhoods may mean "
                 "nothing."
             )
-    return kernel
 
 
 def metric_of(search: "NearestNeighbors") -> str:
@@ -194,7 +204,7 @@ def metric_of(search: "NearestNeighbors") -> str:
     raise ValueError(f"A search by metric={name!r} is not supported: euclidean, cosine and precomputed are.")
 
 
-def _checked_distances(items: Items) -> Array:
+def _checked_distances(items: Items, tell: bool) -> Array:
     if items.sparse or items.is_operator:
         raise ValueError(
             "Sparse distances are not supported: also those between the neighbours of an item are needed, so "
@@ -203,6 +213,12 @@ def _checked_distances(items: Items) -> Array:
     matrix: Array = items.load()
     refuse_negative_distances(matrix)
     refuse_diagonal(matrix)
+    if tell:
+        _about_symmetry(matrix)
+    return matrix
+
+
+def _about_symmetry(matrix: Array) -> None:
     tiles = ((matrix[a, b], matrix[b, a].T) for a, b in plan_symmetric(len(matrix)))
     uneven = max(float(np.abs(np.subtract(one, other, dtype=np.float64)).max()) for one, other in tiles)
     if uneven > 1e-6 * float(matrix.max()):
@@ -210,7 +226,6 @@ def _checked_distances(items: Items) -> Array:
             f"The distances are not symmetric, by up to {uneven:.3g}: neighbours are taken from the rows, and between "
             "neighbours the mean of both is used."
         )
-    return matrix
 
 
 def refuse_negative_distances(matrix: Array) -> None:
