@@ -386,9 +386,8 @@ class NoveltyDetector(WithVerdictsInFiles, WithRoomsAbove, OutlierMixin, BaseEst
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = get_tags(self._asked()).input_tags
-        tags.input_tags.sparse, tags.input_tags.positive_only = inner.sparse, inner.positive_only
-        tags.input_tags.allow_nan = inner.allow_nan
+        inner, mine = get_tags(self._asked()).input_tags, tags.input_tags
+        mine.sparse, mine.positive_only, mine.allow_nan = inner.sparse, inner.positive_only, inner.allow_nan
         return tags
 
 
