@@ -175,6 +175,7 @@ COMPARE = [
     ("compare {csv} --methods pca --sample 1", 2, "--sample 1 is too few"),
     ("compare {csv} --methods pca --budget 0", 2, "--budget 0 is no number of seconds"),
     ("compare {csv} --methods pca --budget nan", 2, "--budget nan is no number of seconds"),
+    ("compare {csv} --methods pca --repeats 0 --here --json --budget inf", 0, '"budget": null'),
     ("compare {csv} --methods pca --seed -1", 2, "--seed must be"),
     ("compare {csv} --methods pca --jobs 0", 2, "--jobs 0 is no number of threads"),
     ("compare {csv} --methods pca -o table.csv", 2, "table.csv: a comparison is a page, whose name ends in .html"),
