@@ -181,7 +181,7 @@ def grow(features: LandmarkMap, rows: Held) -> tuple[LandmarkMap, Array]:
 
 def most_telling(own: Array, M: Array, count: int) -> Array:
     """Landmarks one after the other, each the one that sees most of what is left: qᵀMq along its new direction q."""
-    left, chosen = own.copy(), list[int]()
+    left, seen, chosen = own.copy(), own @ M, list[int]()
     lengths = np.einsum("ij,ij->i", own, own)
     for _ in range(min(count, len(own))):
         squares = np.einsum("ij,ij->i", left, left)
@@ -189,10 +189,12 @@ def most_telling(own: Array, M: Array, count: int) -> Array:
         new[chosen] = False
         if not new.any():
             break
-        gains = np.einsum("ij,ij->i", left @ M, left) / np.where(new, squares, 1.0)
+        gains = np.einsum("ij,ij->i", seen, left) / np.where(new, squares, 1.0)
         best = int(np.argmax(np.where(new, gains, -np.inf)))
         q = left[best] / np.sqrt(squares[best])
-        left -= np.outer(left @ q, q)
+        along = left @ q
+        left -= np.outer(along, q)
+        seen -= np.outer(along, q @ M)
         chosen.append(best)
     return np.array(chosen or [0])
 

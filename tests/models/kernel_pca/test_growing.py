@@ -10,10 +10,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 import mercer
+import mercer.fits.kernel.landmarks
 import mercer.sweeps.landmarks
 from mercer import KernelPCA
 from mercer.certificates.intervals import Stretched, angles, certify_landmarks
 from mercer.errors import MercerWarning, NoRoom
+from mercer.fits.kernel.landmarks import _stretched
 from mercer.kernels import RBF, Laplacian, Linear, Matern, Polynomial
 from mercer.sources.held import HeldRows
 from mercer.sweeps.growing import Stream, grow, most_telling
@@ -305,6 +307,21 @@ def test_the_ends_hold_for_any_coordinates_that_rows_may_have(seed, later, size)
     assert np.all(certificate.lower <= true + 1e-10) and np.all(true <= certificate.upper + 1e-10)
     assert certificate.explained[0] <= true.sum() / total + 1e-12 <= certificate.explained[1] + 2e-12
     assert np.all(certificate.lower >= eigenvalues(A @ A.T)[:4] - 1e-10)  # θ = 1
+
+
+@pytest.mark.parametrize("gamma", [1e-4, 0.01, 0.1])
+@pytest.mark.parametrize("most", [2, 300])
+def test_bounds_from_few_eigenpairs_enclose_the_ends(gamma, most, monkeypatch):
+    monkeypatch.setattr(mercer.fits.kernel.landmarks, "_MOST_SHARPENED", most)
+    model = in_batches(KernelPCA(3, kernel=RBF(gamma), n_landmarks=12), BLOBS[np.argsort(BLOBS[:, 0])], [60, 200])
+    stream = model._stream
+    assert stream.stale and stream.settled < stream.features.count
+    values, V = np.linalg.eigh(stream.moments.scatter)
+    for q in (4, 8, stream.features.count):
+        for one in _stretched(stream, np.maximum(values[::-1][:q], 0.0), V[:, ::-1][:, :q], 3):
+            slack = 1e-13 * values[-1] * len(values)
+            assert np.all(one.below <= eigenvalues(stream.stretched(1 - one.theta))[:3] + slack)
+            assert np.all(one.above >= eigenvalues(stream.stretched(1 + one.theta))[:3] - slack)
 
 
 def test_the_first_of_the_most_telling_is_the_best_single_one():
