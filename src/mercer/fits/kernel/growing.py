@@ -168,7 +168,7 @@ def _joining(task: Task, settings: Landmarks, stream: Stream, on_pass: OnPass) -
     left, whole = float(np.maximum(op.diag(), 0.0).sum()), float(gram.diag().sum())
     weight = float(len(some) if weights is None else weights[some].sum())
     enough = max(
-        weight * _as_well_as_before(task, settings, stream, gram, whole / weight),
+        weight * _as_well_as_before(settings, stream, gram, whole / weight, left / weight),
         _ROUNDED * settings.count * np.finfo(float).eps * whole,
     )
     pivots = np.zeros(0, dtype=int)
@@ -180,12 +180,16 @@ def _joining(task: Task, settings: Landmarks, stream: Stream, on_pass: OnPass) -
 
 
 def _as_well_as_before(
-    task: Task, settings: Landmarks, stream: Stream, gram: SymmetricOperator, diagonal: float
+    settings: Landmarks, stream: Stream, gram: SymmetricOperator, diagonal: float, left: float
 ) -> float:
-    """What may be left of a row: what was left of one before on average, or a share of the variance of a row."""
-    moments = stream.moments
+    """What may be left of a row: the share of the variance that was left before, or `tol`, of that of rows now.
+
+    The variance now is at least that before, that within the batch, and what the landmarks do not see of it.
+    """
+    moments, tiny = stream.moments, np.finfo(float).tiny
     some = np.linspace(0, gram.n - 1, min(gram.n, _SAMPLE)).astype(int)
     K = gram.block(some, some)
-    spread = max(1 - float(K.mean()) / max(float(np.mean(np.diag(K))), np.finfo(float).tiny), 0.0)
-    variance = max(spread * diagonal, moments.variance[1] / moments.weight, 0.0)
-    return max(moments.left / moments.weight, (settings.tol or _ENOUGH) * variance)
+    spread = max(1 - float(K.mean()) / max(float(np.mean(np.diag(K))), tiny), 0.0)
+    before = max(moments.variance[1], 0.0)
+    share = min(moments.left / max(before, tiny), 1.0) if before > moments.rounding else 0.0
+    return max(share, settings.tol or _ENOUGH) * max(spread * diagonal, before / moments.weight, left)
