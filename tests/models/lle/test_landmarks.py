@@ -167,7 +167,7 @@ def test_distances_that_overflow_are_told_before_landmarks_are_drawn_by_them(col
 
 def test_where_all_rows_do_not_fit_landmarks_are_taken_and_everybody_is_told():
     X, t = roll(6000)
-    model = LocallyLinearEmbedding(n_neighbors=12, method="modified", memory_limit="30MB")
+    model = LocallyLinearEmbedding(n_neighbors=12, method="modified", memory_limit="30MB", n_jobs=1)
     foreseen = model.plan(X)
     with pytest.warns(
         MercerWarning, match=r"would take .* over the limit of 30 MB. \d,\d+ landmarks are embedded instead"
@@ -182,12 +182,14 @@ def test_where_all_rows_do_not_fit_landmarks_are_taken_and_everybody_is_told():
 def test_a_solver_that_was_asked_for_by_name_is_refused_rather_than_changed():
     for solver in ("arpack", "dense"):
         with pytest.raises(NoRoom, match="give n_landmarks="):
-            LocallyLinearEmbedding(n_neighbors=12, memory_limit="30MB", eigen_solver=solver).fit(roll(6000)[0])
+            LocallyLinearEmbedding(n_neighbors=12, memory_limit="30MB", n_jobs=1, eigen_solver=solver).fit(
+                roll(6000)[0]
+            )
 
 
 def test_landmarks_that_were_asked_for_and_do_not_fit_are_refused():
     with pytest.raises(NoRoom, match="Give fewer n_landmarks"):
-        LocallyLinearEmbedding(n_neighbors=12, memory_limit="30MB", n_landmarks=5900).fit(roll(6000)[0])
+        LocallyLinearEmbedding(n_neighbors=12, memory_limit="30MB", n_jobs=1, n_landmarks=5900).fit(roll(6000)[0])
 
 
 def test_sparse_rows_are_planned_by_what_they_hold_and_not_by_what_they_would_hold_if_dense():
