@@ -54,9 +54,9 @@ def test_impute_fills_gaps_and_leaves_all_else_as_it_is(folder):
         done = run_in(folder, "impute", "m.mercer", file, "-o", "filled.csv")
         assert done.returncode == 0, done.stderr
         assert f"gaps: {GAPS.sum()} of 320 numbers filled, in {GAPS.any(axis=1).sum()} of 80 rows" in done.stderr
-        filled = pd.read_csv(folder / "filled.csv", float_precision="round_trip")
+        filled = pd.read_csv(folder / "filled.csv", dtype=str)
         assert list(filled["name"]) == NAMES and list(filled.columns[1:]) == list("abcd")
-        values = filled.iloc[:, 1:].to_numpy()
+        values = filled.iloc[:, 1:].to_numpy().astype(float)  # by Python, to the last digit
         np.testing.assert_array_equal(values[~GAPS], FULL[~GAPS])
         expected = mercer.load(folder / "m.mercer").impute(with_names(GAPPED))
         np.testing.assert_allclose(values, expected, rtol=1e-12)
