@@ -75,7 +75,7 @@ class FactorAnalysis(Model):
         variance or above, which is told where it matters (Heywood's case).
     mean_ : ndarray of shape (n_features,)
         Mean of each column.
-    loglike_ : list of shape (n_iter_ + 1,)
+    loglike_ : list of float, one more than steps
         Log-likelihood of all rows, at the start and after each iteration.
     n_iter_ : int
         Iterations of the search.
