@@ -18,6 +18,7 @@ __all__ = [
     "Matrix",
     "arrow",
     "as_narrow",
+    "dask",
     "dense",
     "hdf5",
     "is_foreign",
@@ -117,6 +118,18 @@ def arrow(part: str) -> Any:
         return import_module(f"pyarrow.{part}")
     except ModuleNotFoundError:
         raise MissingPart("Reading tables", "pyarrow", "app") from None
+
+
+def dask(part: str) -> Any:
+    """Dask's module of this name, which comes with the extra `dask`."""
+    from importlib import import_module
+
+    from mercer.errors import MissingPart
+
+    try:
+        return import_module(f"dask.{part}")
+    except ModuleNotFoundError as missing:
+        raise MissingPart("Work on a cluster", missing.name or "dask", "dask") from None
 
 
 def as_narrow(array: Array, dtype: Any) -> Array:

@@ -1,8 +1,8 @@
 """Every exception of the package. A message says what, the numbers, and what to try.
 
 The command line turns them into exit codes: 0 done, 1 a defect of ours, 2 wrong use or a missing part,
-3 bad data, 4 not verified, 5 no room (memory, disk, permission), 129 hung up, 130 interrupted,
-143 terminated.
+3 bad data, 4 not verified, 5 no room (memory, disk, permission), 6 a cluster that failed, 129 hung up,
+130 interrupted, 143 terminated.
 """
 
 import re
@@ -20,6 +20,7 @@ __all__ = [
     "BadModel",
     "CannotWrite",
     "ClaimsFailed",
+    "ClusterFailed",
     "MercerError",
     "MercerWarning",
     "MissingPart",
@@ -37,7 +38,7 @@ __all__ = [
 ]
 
 
-_DEFECT, WRONG_USE, _BAD_DATA, _NOT_VERIFIED, NO_ROOM, INTERRUPTED = 1, 2, 3, 4, 5, 130
+_DEFECT, WRONG_USE, _BAD_DATA, _NOT_VERIFIED, NO_ROOM, _NO_CLUSTER, INTERRUPTED = 1, 2, 3, 4, 5, 6, 130
 
 
 class MercerError(Exception):
@@ -88,6 +89,12 @@ class NoRoom(MercerError, MemoryError):
     """The work does not fit into the memory limit; said before anything is allocated."""
 
     exit_code = NO_ROOM
+
+
+class ClusterFailed(MercerError, RuntimeError):
+    """A cluster has no workers, other versions, or does not answer any more."""
+
+    exit_code = _NO_CLUSTER
 
 
 class BadData(MercerError, ValueError):

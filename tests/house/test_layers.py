@@ -21,7 +21,7 @@ FLOORS = {
             ["arrays", "kernel_names", "rule_names"],
             ["rounding", "blas", "inputs", "symmetric", "threads", "annotated"],
             ["sums", "progress", "outlets", "look"],
-            ["squares"],
+            ["squares", "engines"],
             ["sources"],
             ["kernels"],
             ["spaces", "sweeps"],

@@ -14,6 +14,7 @@ from sklearn.utils.validation import assert_all_finite, validate_data
 from mercer.arrays import Matrix, is_foreign, to_numpy
 from mercer.errors import BadData, warn, warn_each
 from mercer.inputs import about_steps, table, told_where, with_gaps_as_nan
+from mercer.sources.collections import is_collection, open_collection
 from mercer.sources.files import open_rows
 from mercer.sources.frames import Table
 from mercer.sources.held import Given, HeldRows, MappedRows
@@ -47,7 +48,7 @@ def open_items(
     anyway sees what is not finite, and need not have it looked for (`finite`). Where rows may have `gaps`, a number
     that is missing is NaN, whatever it was called.
     """
-    X = to_numpy(X) if is_foreign(X) else X
+    X = open_collection(X) if is_collection(X) else to_numpy(X) if is_foreign(X) else X
     X = with_gaps_as_nan(X) if gaps else X
     if mapped and isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiub" and all(X.shape):
         X = MappedRows(X)

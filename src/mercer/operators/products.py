@@ -1,5 +1,6 @@
 """S = Σw(x − mean)(x − mean)ᵀ known by products alone: where d×d numbers are too many, or not worth it."""
 
+from copy import copy, deepcopy
 from functools import partial
 
 import numpy as np
@@ -102,6 +103,8 @@ class ScatterProducts(Measured):
         return cut(block.shape[0], min(self.size, -(-block.shape[0] // LANES)))
 
     def _longest_sums(self) -> int:
+        if self.rows.chunks is not None:
+            return int(self.rows.chunks.summed(_longest_of_chunk, max, None, self._without_rows()))
         blocks = self.rows.blocks(self._block_rows)
         return _AT_ONCE + max(longest_sums(block, self._pieces(block)) for block in blocks)
 
@@ -119,7 +122,26 @@ class ScatterProducts(Measured):
 
     def _sums(self, B: Array) -> Array:
         """Σ w x(xᵀB), x moved to the mean or not; in lanes, so that it does not matter who computes what."""
-        turned = np.ascontiguousarray(B.T)
+        turned, chunks = np.ascontiguousarray(B.T), self.rows.chunks
+        if chunks is not None:
+            own = chunks.dealt(self.weights)
+            sum_of_all = chunks.summed(_sum_of_chunk, _added, own, self._without_rows(), turned, on_pass=self.on_pass)
+            return sum_of_all.settle().T
+        return self._running_sum(turned).settle().T
+
+    def _without_rows(self) -> "ScatterProducts":
+        """What a worker has to know of it."""
+        known = copy(self)
+        known.rows = known.weights = known.on_pass = None  # type: ignore[assignment]
+        known.threads = self.rows.chunks.engine.threads(self.threads)
+        return known
+
+    def _of_chunk(self, rows: Rows, weights: Array | None) -> "ScatterProducts":
+        own = copy(self)
+        own.rows, own.weights = rows, weights
+        return own
+
+    def _running_sum(self, turned: Array) -> RunningSum:
         sums = [RunningSum(turned.shape) for _ in range(LANES)]
         start, n = 0, self.rows.shape[0]
 
@@ -141,7 +163,7 @@ class ScatterProducts(Measured):
                 self.on_pass(start / n)
         for lane in sums[1:]:
             sums[0].add_sum(lane)
-        return sums[0].settle().T
+        return sums[0]
 
     def _product(self, X: Matrix, weights: Array | None, turned: Array, part: Array | None) -> Array:
         """(Σ w x(xᵀB))ᵀ, added to the part: the way round that BLAS is fastest with."""
@@ -154,6 +176,20 @@ class ScatterProducts(Measured):
         part = np.zeros(turned.shape) if part is None else part
         add_products(part, C.T, X, SHORT)
         return part
+
+
+def _sum_of_chunk(rows: Rows, weights: Array | None, products: ScatterProducts, turned: Array) -> RunningSum:
+    return products._of_chunk(rows, weights)._running_sum(turned)
+
+
+def _longest_of_chunk(rows: Rows, own: None, products: ScatterProducts) -> int:
+    return products._of_chunk(rows, None)._longest_sums()
+
+
+def _added(one: RunningSum, other: RunningSum) -> RunningSum:
+    both = deepcopy(one)
+    both.add_sum(other)
+    return both
 
 
 def longest_sums(rows: Matrix, pieces: list[slice]) -> int:

@@ -116,6 +116,8 @@ class CsvRows(TableRows):
         return f" To compare texts as they are: {way}."
 
     def _refuse_gaps(self, block: Array, start: int) -> None:
+        if self.gaps:
+            return super()._refuse_gaps(block, start)
         if all_finite(block):
             return
         fault = self._fault(self.columns)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -152,6 +153,10 @@ class _SeenRows(Rows):
         self.sparse, self.density = rows.sparse, rows.density
         self.named_as(rows)
 
+    def _see_chunks(self, through: Callable[[Rows], Rows]) -> None:
+        """Where rows lie in chunks, each is seen through the same."""
+        self.chunks = None if self.rows.chunks is None else self.rows.chunks.seen(through)
+
 
 class CheckedRows(_SeenRows):
     """The rows themselves, each block of which `check` may refuse: it is told the numbers of the rows as well."""
@@ -179,6 +184,7 @@ class ScaledRows(_SeenRows):
     def __init__(self, rows: Rows, scale: Array) -> None:
         super().__init__(rows)
         self.scale, self.dtype = scale, np.dtype(single_or_double(rows.dtype))
+        self._see_chunks(partial(ScaledRows, scale=scale))
 
     def blocks(self, size: int) -> Iterator[Held]:
         yield from (by_columns(np.divide, block, self.scale) for block in self.rows.blocks(size))

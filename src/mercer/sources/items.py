@@ -37,6 +37,7 @@ class Items(ABC):
     sparse: bool = False
     by_matrix: bool = False  # whether a matrix between them is all that is known of them
     is_operator: bool = False  # whether that matrix is known by its products alone
+    chunks: Any = None  # `Chunks`, if they lie in several places: work that adds up goes there
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -179,15 +180,12 @@ class Rows(Items):
         """The blocks as they come, refused at the first number that is none."""
         start = 0
         for block in blocks:
-            if self.gaps:
-                _refuse_infinite_in(block, self.label, self.names, start)
-            else:
-                self._refuse_gaps(block, start)
+            self._refuse_gaps(block, start)
             yield block
             start += len(block)
 
     def _refuse_gaps(self, block: Array, start: int) -> None:
-        _refuse_gap_in(block, self.label, self.names, start)
+        refuse_gaps_in(block, self.label, self.names, start, self.gaps)
 
 
 def regroup(pieces: Iterable[Array], size: int) -> Iterator[Array]:
@@ -212,17 +210,15 @@ def all_finite(block: Array) -> bool:
         return bool(np.isfinite(block.sum()) or np.isfinite(block).all())  # the first is faster, nearly always enough
 
 
-def _refuse_infinite_in(block: Array, label: str, names: tuple[str, ...] | None, start: int = 0) -> None:
-    """Where gaps are welcome, infinite values are not."""
-    if not all_finite(block) and np.isinf(block).any():
-        _refuse_gap_in(np.where(np.isnan(block), 0, block), label, names, start)
-
-
-def _refuse_gap_in(block: Array, label: str, names: tuple[str, ...] | None, start: int = 0) -> None:
-    """One sentence for a missing or infinite value: which file, row and column."""
+def refuse_gaps_in(
+    block: Array, label: str, names: tuple[str, ...] | None, start: int = 0, welcome: bool = False
+) -> None:
+    """One sentence for a missing or infinite value: which file, row and column. Gaps may be welcome."""
     if all_finite(block):
         return
-    bad = np.argwhere(~np.isfinite(block))
+    bad = np.argwhere(np.isinf(block) if welcome else ~np.isfinite(block))
+    if not len(bad):
+        return
     row, column = bad[0]
     value = block[row, column]
     what = "a missing value (NaN)" if np.isnan(value) else f"an infinite value ({value})"

@@ -1,6 +1,7 @@
 """What a few rows, the landmarks, see of all others: a feature map, and its moments from one sweep over the rows."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -21,6 +22,7 @@ from mercer.threads import run
 _DISTINCT = 1e-5  # what a landmark adds, against the mean of the diagonal: with less, single precision is noise
 _WORTH_SINGLE = 20_000_000  # entries: with fewer, single precision saves no time worth the digits
 _SINGLE_SCALE = 1e-8, 1e8  # of k(x, x)
+_ROW_SUMS = ("diagonal", "left", "roots")  # of `Moments`
 
 
 @dataclass(frozen=True)
@@ -136,18 +138,49 @@ def sweep_moments(
     """The moments of all rows of a source, block by block, from an origin among the features (None: the landmarks').
 
     Threads share the rows of a block while its features are made, and the tiles of the r×r sum afterwards: whoever
-    computes what, the sums are the same to the last bit.
+    computes what, the sums are the same to the last bit. Rows that lie in chunks are summed up where they lie.
     """
-    n, r, size = len(rows), features.count, rows_at_a_time(features.count, rows.width)
+    n, size = len(rows), rows_at_a_time(features.count, rows.width)
     dtype = np.float32 if features.single(n) else np.float64
     unit = 1.0 if weights is None else float(weights.mean())  # weights of any size are sums of about n
     features, asked = features.rounded(dtype), origin
     origin = (features.features(features.rows).mean(axis=0) if asked is None else asked.astype(dtype)).astype(float)
+    weights, chunks = None if weights is None else weights / unit, rows.chunks
+    if chunks is None:
+        moments, entry = _sum_moments(rows, weights, features, origin, threads, on_pass)
+    else:
+        work = partial(_moments_of_chunk, chunks.engine.threads(threads))
+        own = chunks.dealt(weights)
+        moments, entry = chunks.summed(work, _merged, own, features, origin, on_pass=on_pass)
+    moments = moments if asked is None else moments.moved_to(asked)
+    more = 0 if chunks is None else len(chunks.counts)
+    chain = THREAD_ROWS + size // THREAD_ROWS + -(-n // size) + more + SUM_ROUNDINGS
+    return _with_rounding(moments, features, dtype, entry, chain).in_units_of(unit)
+
+
+def _moments_of_chunk(
+    threads: int, rows: Items, weights: Array | None, features: LandmarkMap, origin: Array
+) -> tuple[Moments, float]:
+    return _sum_moments(rows, weights, features, origin, threads)
+
+
+def _merged(one: tuple[Moments, float], other: tuple[Moments, float]) -> tuple[Moments, float]:
+    """Of the rows of both."""
+    (a, entry), (b, its_entry) = one, other
+    summed = {name: getattr(a, name) + getattr(b, name) for name in ("weight", "total", "square", *_ROW_SUMS)}
+    return replace(a, **summed, least=min(a.least, b.least)), max(entry, its_entry)
+
+
+def _sum_moments(
+    rows: Items, weights: Array | None, features: LandmarkMap, origin: Array, threads: int, on_pass: OnPass = None
+) -> tuple[Moments, float]:
+    """Before anybody looks at what rounding did; also the largest error of an entry k(x, y)."""
+    n, r, size, dtype = len(rows), features.count, rows_at_a_time(features.count, rows.width), features.inverse.dtype
     total, square, sums, least, entry, start = np.zeros(r), np.zeros((r, r)), np.zeros(4), np.inf, 0.0, 0
     buffer = np.empty((min(size, n), r), dtype=dtype)
     for block in rows.blocks(size):
         stop = start + block.shape[0]
-        w = np.ones(stop - start) if weights is None else weights[start:stop] / unit
+        w = np.ones(stop - start) if weights is None else weights[start:stop]
         Psi = buffer[: stop - start]
         whole, rest = _fill_moved(Psi, features, block, origin, threads)
         least = min(least, float(np.min(rest / np.maximum(np.abs(whole), np.finfo(float).tiny))))
@@ -165,11 +198,7 @@ def sweep_moments(
             on_pass(start / n)
     mirror = np.triu_indices(r, 1)
     square[mirror[::-1]] = square[mirror]
-    weight, diagonal, left, roots = map(float, sums)
-    moments = Moments(origin, weight, total, square, diagonal, left, roots, least, 0.0, 0.0)
-    moments = moments if asked is None else moments.moved_to(asked)
-    chain = THREAD_ROWS + size // THREAD_ROWS + -(-n // size) + SUM_ROUNDINGS
-    return _with_rounding(moments, features, dtype, entry, chain).in_units_of(unit)
+    return Moments(origin, float(sums[0]), total, square, *map(float, sums[1:]), least, 0.0, 0.0), entry
 
 
 def how_inexact(inverse: Array, L: Array) -> float:

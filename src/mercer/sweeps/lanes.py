@@ -1,8 +1,9 @@
 """Sweeps over all rows of a source: how they scatter, and how much of them lies along some axes."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, cast
 
 import numpy as np
 from scipy import sparse
@@ -14,6 +15,7 @@ from mercer.sources.held import some_rows
 from mercer.sources.items import Rows
 from mercer.sums import product, weighted_sum
 from mercer.sweeps.scatter import Scatter
+from mercer.sweeps.spread import Spread
 from mercer.threads import run, threads_for
 
 _AHEAD = 16  # pieces for each lane before lanes wait for each other, where rows are in memory
@@ -44,8 +46,12 @@ def sweep_scatter(
 ) -> Kind:
     """How all rows of a source scatter.
 
-    Piece after piece goes to lane after lane, so the sums are the same to the last bit on any number of threads.
+    Piece after piece goes to lane after lane, so the sums are the same to the last bit on any number of threads. Rows
+    that lie in chunks are summed up where they lie, and the sums of chunks merged along a fixed tree.
     """
+    if rows.chunks is not None:
+        work = partial(_scatter_of_chunk, kind, rows.chunks.engine.threads(threads), exact)
+        return cast("Kind", rows.chunks.summed(work, _merged, rows.chunks.dealt(weights), on_pass=on_pass))
     n, d = rows.shape
     threads, exact = threads_for(n * d * d, threads), exact or rows.sparse or n * d * d < _WORTH_SINGLE
     narrow = d <= kind.narrow
@@ -64,6 +70,18 @@ def sweep_scatter(
         lanes[0].merge(lane)
     lanes[0].trim()
     return lanes[0]
+
+
+def _scatter_of_chunk(kind: Maker[Kind], threads: int, exact: bool, rows: Rows, weights: Array | None) -> Kind:
+    return sweep_scatter(kind, rows, weights, threads, exact=exact)
+
+
+def _merged(one: Kind, other: Kind) -> Kind:
+    """Both in one, which is another: a worker may be asked for the same once more."""
+    whole = deepcopy(one)
+    whole.merge(other)
+    whole.trim()
+    return whole
 
 
 def _add_block(
@@ -98,6 +116,26 @@ def squares_along(
     scatter: Scatter, rows: Rows, axes: Array, scale: Array | None, weights: Array | None, threads: int
 ) -> tuple[Array, float]:
     """Σw(vᵀx)² along every axis v (k×d), and Σw‖x − VVᵀx‖² beside them: of centred rows, which are never squared."""
+    if rows.chunks is not None:
+        place = Spread(scatter.origin)  # all that is asked of it is where the mean is
+        place.offset = scatter.offset
+        work, own = partial(_squares_of_chunk, rows.chunks.engine.threads(threads)), rows.chunks.dealt(weights)
+        together = rows.chunks.summed(work, np.add, own, place, axes, scale)
+    else:
+        together = _sum_squares_along(scatter, rows, axes, scale, weights, threads)
+    return together[:-1], float(together[-1])
+
+
+def _squares_of_chunk(
+    threads: int, rows: Rows, weights: Array | None, scatter: Scatter, axes: Array, scale: Array | None
+) -> Array:
+    return _sum_squares_along(scatter, rows, axes, scale, weights, threads)
+
+
+def _sum_squares_along(
+    scatter: Scatter, rows: Rows, axes: Array, scale: Array | None, weights: Array | None, threads: int
+) -> Array:
+    """Along every axis, and beside them last."""
     turned, unit = np.ascontiguousarray(axes.T), 1.0 if scale is None else scale
     size, start = lane_rows(rows.shape[1], rows.held), 0
     sums = np.zeros((LANES, len(axes) + 1))
@@ -115,5 +153,4 @@ def squares_along(
         stop = start + block.shape[0]
         run(partial(add, block, None if weights is None else weights[start:stop]), range(LANES), threads)
         start = stop
-    together = sums.sum(axis=0)
-    return together[:-1], float(together[-1])
+    return np.asarray(sums.sum(axis=0))

@@ -49,6 +49,10 @@ class Square(Scatter):
         self._settle()
         return np.maximum(np.diag(self._sum.high) + np.diag(self._sum.low), 0.0)
 
+    def trim(self) -> None:
+        super().trim()
+        self._settle()  # so that it can be merged into others without being changed
+
     def _settle(self) -> None:
         """Many small corrections at once."""
         if not self._more and not self._less:

@@ -1,0 +1,51 @@
+"""The contract of whoever works on chunks: three verbs, and two ways to have what comes of them."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from mercer.progress import OnPass
+
+Handle = Any  # of something that is elsewhere, or not made yet: who made it knows what it is
+_Thing = TypeVar("_Thing")
+
+
+class Engine(ABC):
+    """Who works on chunks. Work is a pure function: whoever does it, and however often, the result is the same."""
+
+    workers: int = 1  # that work at once
+    room: int | None = None  # bytes of memory that each of them has, if anybody said
+
+    @abstractmethod
+    def share(self, value: Any) -> Handle:
+        """Something that all work asks for: sent once, and not once a task."""
+
+    @abstractmethod
+    def map(
+        self, work: Callable[..., Any], chunks: Sequence[Handle], own: Sequence[Any] | None = None, *shared: Handle
+    ) -> list[Handle]:
+        """work(chunk, its own, *shared) of every chunk, or list of chunks. Nothing is done before somebody asks."""
+
+    @abstractmethod
+    def reduce(self, merge: Callable[[Any, Any], Any], handles: Sequence[Handle], on_pass: OnPass = None) -> Any:
+        """All results in one, merged two by two along `tree`. `merge` changes neither of its arguments."""
+
+    @abstractmethod
+    def bring(self, handles: Sequence[Handle], on_pass: OnPass = None) -> Iterator[Any]:
+        """The results themselves, in order, one after the other."""
+
+    @abstractmethod
+    def keep(self, handles: Sequence[Handle]) -> list[Handle]:
+        """The same results, made once and kept where they are made, for who asks for them again and again."""
+
+    @abstractmethod
+    def threads(self, asked: int) -> int:
+        """Threads that one piece of work may take, if so many were asked for."""
+
+
+def tree(results: Sequence[_Thing], merge: Callable[[_Thing, _Thing], _Thing]) -> _Thing:
+    """All of them in one: halves first, so that its shape depends on their number alone."""
+    if len(results) == 1:
+        return results[0]
+    half = (len(results) + 1) // 2
+    return merge(tree(results[:half], merge), tree(results[half:], merge))

@@ -1,0 +1,268 @@
+"""The workers of a Dask cluster, by futures. This is the only file that talks to `distributed`.
+
+A worker that dies costs time alone: every task can be done again from where its rows come from, and what is shared
+with all (`share`) is a task as well, because what is merely scattered would be gone with the workers that hold it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import dask
+from mercer.engines.base import Engine, Handle, tree
+from mercer.errors import ClusterFailed, MercerError, listed
+from mercer.progress import OnPass
+from mercer.threads import one_blas_thread
+
+_GLANCE = 2.0  # seconds between looks at who is still there, while nothing comes
+_PATIENCE = 30  # glances without a single worker, which may be on its way back
+_LARGE = "1 GiB"  # of what is sent with a task before Dask warns of it: what is shared is sent on purpose
+
+
+def active_client() -> Any:
+    """Dask's client of this process, if there is one."""
+    try:
+        from distributed import default_client
+    except ModuleNotFoundError:
+        return None
+    try:
+        return default_client()
+    except ValueError:
+        return None
+
+
+class Cluster(Engine):
+    """A handle is a Delayed, a Future, or a function without arguments that makes what it stands for."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        workers = self._workers()
+        if not workers:
+            raise ClusterFailed(
+                f"The cluster at {self._address} has no workers: start some (dask worker {self._address}, "
+                "cluster.scale(2)), and wait for them with client.wait_for_workers(1)."
+            )
+        _refuse_other_versions(client)
+        self.workers = sum(int(worker["nthreads"]) for worker in workers.values())
+        limits = [worker["memory_limit"] // max(1, worker["nthreads"]) for worker in workers.values()]
+        self.room = min((limit for limit in limits if limit), default=None)
+
+    @property
+    def _address(self) -> str:
+        return str(getattr(self.client.scheduler, "address", "?"))
+
+    def _workers(self) -> dict[str, Any]:
+        return dict(self.client.scheduler_info(n_workers=-1).get("workers", {}))
+
+    def share(self, value: Any) -> Handle:
+        with _sending():
+            return self.client.submit(_Box.open, _Box(value), pure=False)
+
+    def map(
+        self, work: Callable[..., Any], chunks: Sequence[Handle], own: Sequence[Any] | None = None, *shared: Handle
+    ) -> list[Handle]:
+        each = [None] * len(chunks) if own is None else own
+        on_worker = dask("delayed").delayed(_on_worker, pure=False)
+        return [
+            on_worker(_Box(work), _later(chunk), _Box(mine), *shared) for chunk, mine in zip(chunks, each, strict=True)
+        ]
+
+    def reduce(self, merge: Callable[[Any, Any], Any], handles: Sequence[Handle], on_pass: OnPass = None) -> Any:
+        merged = dask("delayed").delayed(_merged, pure=False)
+        root = tree(list(handles), lambda one, other: merged(_Box(merge), one, other))
+        with self._watching([root, *handles]) as (whole, *leaves):
+            for done, leaf in enumerate(self._as_they_come(leaves), 1):
+                leaf.release()  # who needs it still has it
+                if on_pass:
+                    on_pass(done / len(handles))
+            return self._result(whole)
+
+    def bring(self, handles: Sequence[Handle], on_pass: OnPass = None) -> Iterator[Any]:
+        ahead = 2 * self.workers  # results that may wait here
+        for first in range(0, len(handles), ahead):
+            with self._watching(handles[first : first + ahead]) as futures:
+                for i, future in enumerate(futures, first + 1):
+                    result = self._result(future)
+                    future.release()
+                    if on_pass:
+                        on_pass(i / len(handles))
+                    yield result
+
+    def keep(self, handles: Sequence[Handle]) -> list[Handle]:
+        with self._watching(handles) as futures:
+            for _ in self._as_they_come(futures):
+                pass
+            return list(futures)
+
+    def threads(self, asked: int) -> int:
+        return 1  # a worker has as many tasks at once as it has threads
+
+    # ------------------------------------------------------------------ waiting
+
+    def _watching(self, handles: Sequence[Handle]) -> "_Watched":
+        return _Watched(self, [_later(handle) for handle in handles])
+
+    def _as_they_come(self, futures: Sequence[Any]) -> Iterator[Any]:
+        """Each when it is done; the first that failed is told."""
+        waiting = set(futures)
+        while waiting:
+            for future in self._done(waiting):
+                waiting.discard(future)
+                if future.status != "finished":
+                    self._tell(future)
+                yield future
+
+    def _result(self, future: Any) -> Any:
+        for _ in self._as_they_come([future]):
+            pass
+        return future.result()
+
+    def _done(self, futures: set[Any]) -> set[Any]:
+        """Those that are done, of which there is at least one; or a sentence, where nobody is left to do them."""
+        from distributed import wait
+
+        absent = 0
+        while True:
+            try:
+                return set(wait(futures, timeout=_GLANCE, return_when="FIRST_COMPLETED").done)
+            except TimeoutError:
+                if self.client.status != "running":
+                    raise ClusterFailed(self._lost()) from None
+                absent = 0 if self._workers() else absent + 1
+                if absent >= _PATIENCE:
+                    raise ClusterFailed(
+                        f"All workers of the cluster at {self._address} are gone, and none has come back: see their "
+                        "logs. Out of memory? Smaller chunks take less."
+                    ) from None
+            except MercerError:
+                raise
+            except Exception as error:
+                if not _is_loss(error):
+                    raise
+                raise ClusterFailed(self._lost()) from None
+
+    def _lost(self) -> str:
+        return (
+            f"The scheduler of the cluster at {self._address} does not answer any more: start it anew, and fit again."
+        )
+
+    def _tell(self, future: Any) -> None:
+        """What went wrong, in one sentence; our own errors as they are."""
+        if future.status in ("cancelled", "lost"):
+            raise ClusterFailed(
+                f"Work on the cluster at {self._address} was cancelled: by another client, or because data that only "
+                "lay on a worker went with it (client.scatter). Fit again."
+                if self.client.status == "running"
+                else self._lost()
+            )
+        error = future.exception()
+        if isinstance(error, MercerError):
+            raise error
+        if type(error).__name__ == "KilledWorker":
+            raise ClusterFailed(
+                "Workers died again and again of the same work, most likely for want of memory: give smaller chunks "
+                "(X.rechunk), or workers with more memory."
+            ) from None
+        raise error
+
+
+class _Watched:
+    """Tasks under way, which stop if whoever waits for them does: Ctrl-C leaves nothing behind on the cluster."""
+
+    def __init__(self, engine: Cluster, handles: list[Any]) -> None:
+        self.engine, self.handles = engine, handles
+        self.begun: list[Any] = []  # not what was kept before
+
+    def __enter__(self) -> list[Any]:
+        client = self.engine.client
+        if client.status != "running":
+            raise ClusterFailed(self.engine._lost())
+        lazy = [handle for handle in self.handles if not _is_future(handle)]
+        with _sending():
+            self.begun = client.compute(lazy, optimize_graph=False)
+        begun = iter(self.begun)
+        return [handle if _is_future(handle) else next(begun) for handle in self.handles]
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if error is not None:  # client.cancel of what is released already ends the scheduler of 2026.8
+            for future in self.begun:
+                future.release()
+
+
+class _Box:
+    """Keeps Dask from looking for collections inside."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def open(self) -> Any:
+        return self.value
+
+    def __dask_tokenize__(self) -> Any:
+        return id(self)
+
+
+def _on_worker(work: _Box, chunk: Any, own: _Box, *shared: Any) -> Any:
+    """As in a loop: one thread of BLAS, and numpy quiet about what is told in words."""
+    with one_blas_thread(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        return work.value(chunk, own.value, *shared)
+
+
+def _merged(merge: _Box, one: Any, other: Any) -> Any:
+    with one_blas_thread(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        return merge.value(one, other)
+
+
+def _later(handle: Handle) -> Any:
+    """What Dask can put into a graph."""
+    if isinstance(handle, list):
+        return [_later(one) for one in handle]
+    if _is_future(handle) or hasattr(handle, "__dask_graph__"):
+        return handle
+    return dask("delayed").delayed(handle, pure=False)()
+
+
+def _is_future(handle: Handle) -> bool:
+    from distributed import Future
+
+    return isinstance(handle, Future)  # a Delayed has whatever attribute one asks for
+
+
+def _sending() -> Any:
+    return dask("config").set({"distributed.admin.large-graph-warning-threshold": _LARGE})
+
+
+def _is_loss(error: Exception) -> bool:
+    """Whether it is about the connection, whatever it derives from."""
+    return isinstance(error, OSError) or type(error).__name__ in ("CommClosedError", "CancelledError")
+
+
+def _versions() -> dict[str, str]:
+    import mercer
+
+    return {"mercer": mercer.__version__, "numpy": np.__version__}
+
+
+def _refuse_other_versions(client: Any) -> None:
+    """Who works has to know the same functions, and round in the same way."""
+    ours = _versions()
+    try:
+        theirs = client.run(_versions)
+    except ModuleNotFoundError as error:
+        raise ClusterFailed(
+            f"A worker has no {error.name or 'mercer'}: install mercer {ours['mercer']} where the workers run."
+        ) from None
+    other = [
+        f"{name} {found[name]} on {worker}"
+        for worker, found in theirs.items()
+        for name in ours
+        if found[name] != ours[name]
+    ]
+    if other:
+        here = ", ".join(f"{name} {version}" for name, version in ours.items())
+        raise ClusterFailed(
+            f"Workers have other versions than this process ({here}): {listed(other, 3)}. Results would not be the same."
+        )

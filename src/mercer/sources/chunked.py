@@ -1,0 +1,239 @@
+"""Rows that lie in chunks, here or on the workers of a cluster: work goes to them, not they to the work."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer.arrays import Array, Held, Matrix
+from mercer.engines.base import Engine, Handle
+from mercer.errors import BadData, counted
+from mercer.progress import OnPass
+from mercer.sources.held import HeldRows, some_rows
+from mercer.sources.items import Items, Rows, refuse_gaps_in, regroup
+
+
+@dataclass(frozen=True)
+class Chunks:
+    """Where the chunks are, how many items each has, and who works on them."""
+
+    engine: Engine
+    handles: tuple[Handle, ...]
+    counts: tuple[int, ...]
+    opened: Callable[[Any, int], Items]  # what a handle stands for, and the number of its first item: checked items
+
+    @property
+    def starts(self) -> list[int]:
+        """The number of the first item of each."""
+        return [0, *accumulate(self.counts)][:-1]
+
+    def dealt(self, values: Array | None) -> list[Array | None]:
+        """A number (or row) for every item, cut as the chunks are."""
+        if values is None:
+            return [None] * len(self.counts)
+        return [values[a : a + count] for a, count in zip(self.starts, self.counts, strict=True)]
+
+    def map(self, work: Callable[..., Any], own: Sequence[Any] | None = None, *shared: Any) -> list[Handle]:
+        """work(items of a chunk, its own, *shared), of every chunk; what is shared is sent once."""
+        each = list(zip(self.starts, own or [None] * len(self.counts), strict=True))
+        sent = [self.engine.share(value) for value in shared]
+        return self.engine.map(partial(_work_on, work, self.opened), self.handles, each, *sent)
+
+    def summed(
+        self,
+        work: Callable[..., Any],
+        merge: Callable[[Any, Any], Any],
+        own: Sequence[Any] | None = None,
+        *shared: Any,
+        on_pass: OnPass = None,
+    ) -> Any:
+        """What work makes of all chunks, merged along a fixed tree."""
+        return self.engine.reduce(merge, self.map(work, own, *shared), on_pass)
+
+    def each(
+        self, work: Callable[..., Any], own: Sequence[Any] | None = None, *shared: Any, on_pass: OnPass = None
+    ) -> Iterator[Any]:
+        """What work makes of every chunk, in order, brought here one after the other."""
+        return self.engine.bring(self.map(work, own, *shared), on_pass)
+
+    def seen(self, through: Callable[[Rows], Rows]) -> "Chunks":
+        """The same chunks, of which each is seen through something."""
+        return replace(self, opened=partial(_seen_through, through, self.opened))
+
+    def some(self, numbers: Sequence[int]) -> "Chunks":
+        """Only these chunks."""
+        return replace(
+            self,
+            handles=tuple(self.handles[i] for i in numbers),
+            counts=tuple(self.counts[i] for i in numbers),
+        )
+
+    def kept(self) -> "Chunks":
+        """The same chunks, opened once and kept where they are, for work that comes back again and again."""
+        handles = self.engine.keep(self.map(_loaded))
+        return replace(self, handles=tuple(handles), opened=_as_held)
+
+
+class ChunkedRows(Rows):
+    """Rows in chunks: sums over them are made where they lie, and a block that is asked for is brought here."""
+
+    chunks: Chunks
+
+    def __init__(
+        self,
+        chunks: Chunks,
+        width: int,
+        dtype: Any,
+        *,
+        names: tuple[str, ...] | None = None,
+        label: str = "X",
+        density: float | None = None,
+    ) -> None:
+        self.chunks, self.shape, self.dtype = chunks, (sum(chunks.counts), width), np.dtype(dtype)
+        self.names, self.label = names, label
+        self.sparse, self.density = density is not None, 1.0 if density is None else density
+
+    @property
+    def nbytes(self) -> int:
+        if not self.sparse:
+            return super().nbytes
+        return round(self.density * self.shape[0] * self.shape[1]) * 16 + 8 * self.shape[0]
+
+    def blocks(self, size: int) -> Iterator[Held]:
+        pieces = self.chunks.each(_loaded)
+        return _regroup_sparse(pieces, size) if self.sparse else regroup(pieces, size)
+
+    def __getitem__(self, indices: Array) -> Held:
+        """Those with these numbers, each taken where it lies."""
+        indices = np.asarray(indices)
+        starts = np.array(self.chunks.starts)
+        home = np.searchsorted(starts, indices, side="right") - 1
+        asked = [i for i in np.unique(home).tolist() if self.chunks.counts[i]]
+        own = [indices[home == i] - starts[i] for i in asked]
+        # The first row of a chunk keeps its number: what is wrong with it is told by that.
+        parts = list(self.chunks.engine.bring(self._some(asked, own)))
+        if not parts:
+            return sparse.csr_array((0, self.shape[1])) if self.sparse else np.empty((0, self.shape[1]), self.dtype)
+        order = np.argsort(np.argsort(home, kind="stable"), kind="stable")
+        return _stacked(parts)[order]
+
+    def _some(self, asked: list[int], own: list[Array]) -> list[Handle]:
+        chunks, starts = self.chunks, self.chunks.starts
+        work = partial(_work_on, _taken, chunks.opened)
+        each = [(starts[i], mine) for i, mine in zip(asked, own, strict=True)]
+        return chunks.engine.map(work, [chunks.handles[i] for i in asked], each)
+
+    def load(self, kept: Array | None = None) -> Held:
+        own = None if kept is None else self.chunks.dealt(np.asarray(kept, dtype=bool))
+        parts = list(self.chunks.each(_loaded if kept is None else _taken, own))
+        return _stacked(parts)
+
+    def allowing_gaps(self) -> "ChunkedRows":
+        rows = super().allowing_gaps()
+        rows.chunks = replace(self.chunks, opened=partial(_with_gaps, self.chunks.opened))
+        return rows
+
+
+@dataclass(frozen=True)
+class AsRows:
+    """Makes rows of what a chunk holds, and refuses what the others would not have: by the number of the row."""
+
+    width: int
+    dtype: Any
+    names: tuple[str, ...] | None = None
+    label: str = "X"
+    sparse: bool = False
+    gaps: bool = False
+
+    def __call__(self, chunk: Any, start: int) -> HeldRows:
+        data = self._as_numbers(chunk, start)
+        if data.ndim != 2 or data.shape[1] != self.width:
+            raise BadData(
+                f"{self.label}: the chunk from row {start} on has {self._columns(data)}, and the others have "
+                f"{counted(self.width, 'column')}."
+            )
+        rows = HeldRows(data)
+        rows.label, rows.names, rows.gaps = self.label, self.names, self.gaps
+        if not sparse.issparse(data):
+            refuse_gaps_in(data, self.label, self.names, start, self.gaps)
+        elif not np.isfinite(data.data).all():
+            refuse_gaps_in(data.toarray(), self.label, self.names, start, self.gaps)
+        return rows
+
+    def _as_numbers(self, chunk: Any, start: int) -> Matrix:
+        if self.sparse:
+            found = sparse.csr_array(chunk, dtype=self.dtype)
+            found.sum_duplicates()
+            return found
+        if sparse.issparse(chunk):
+            chunk = chunk.toarray()
+        try:
+            data = np.asarray(chunk)
+            if data.dtype.kind in "OUSMm":
+                data = data.astype(np.float64) if data.dtype.kind == "O" else _refuse_kind(data)
+            return np.ascontiguousarray(data, dtype=self.dtype)
+        except (TypeError, ValueError) as error:
+            raise BadData(
+                f"{self.label}: the chunk from row {start} on holds something that is no number "
+                f"({' '.join(str(error).split())[:80]})."
+            ) from None
+
+    @staticmethod
+    def _columns(data: Matrix) -> str:
+        return counted(data.shape[1], "column") if data.ndim == 2 else f"{data.ndim} dimensions"
+
+
+def _refuse_kind(data: Array) -> Any:
+    raise TypeError(f"values of type {data.dtype}")
+
+
+def _with_gaps(opened: AsRows, chunk: Any, start: int) -> Items:
+    return replace(opened, gaps=True)(chunk, start)
+
+
+def _work_on(work: Callable[..., Any], opened: Callable[[Any, int], Items], chunk: Any, own: Any, *shared: Any) -> Any:
+    start, mine = own
+    return work(opened(chunk, start), mine, *shared)
+
+
+def _seen_through(through: Callable[[Rows], Rows], opened: Callable[[Any, int], Rows], chunk: Any, start: int) -> Rows:
+    return HeldRows(through(opened(chunk, start)).load())
+
+
+def _as_held(data: Held, start: int) -> HeldRows:
+    return HeldRows(data)
+
+
+def _loaded(rows: Items, own: None = None) -> Held:
+    return rows.load()
+
+
+def _taken(rows: Items, own: Array) -> Held:
+    return rows.load()[own]
+
+
+def _stacked(parts: list[Held]) -> Held:
+    if sparse.issparse(parts[0]):
+        return sparse.csr_array(sparse.vstack(parts, format="csr"))
+    return np.concatenate(parts)
+
+
+def _regroup_sparse(pieces: Iterator[Matrix], size: int) -> Iterator[Matrix]:
+    """The same rows in blocks of exactly `size`."""
+    waiting: list[Matrix] = []
+    count = 0
+    for piece in pieces:
+        waiting.append(piece)
+        count += piece.shape[0]
+        if count >= size:
+            rows = _stacked(waiting)
+            whole = count - count % size
+            for start in range(0, whole, size):
+                yield some_rows(rows, start, start + size)
+            waiting, count = [some_rows(rows, whole, rows.shape[0])], count - whole
+    if count:
+        yield _stacked(waiting)

@@ -1,0 +1,130 @@
+"""Collections of Dask: arrays and frames in any chunks, of known lengths or not."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer.arrays import single_or_double
+from mercer.engines.base import Engine, Handle
+from mercer.engines.cluster import Cluster, active_client
+from mercer.engines.loop import Loop
+from mercer.errors import BadData, NoRoom, counted, listed
+from mercer.limits import bytes_in_words
+from mercer.sources.chunked import AsRows, ChunkedRows, Chunks
+
+_WHOLE_ROWS = 1 << 27  # bytes of a chunk that whole rows are cut to, where columns lay in several
+_COPIES = 3  # of a chunk that a worker may have at once: as it comes, as numbers, and what is made of them
+
+
+def is_collection(X: Any) -> bool:
+    """Whether it is one of Dask's."""
+    return hasattr(X, "__dask_graph__") and hasattr(X, "__dask_keys__")
+
+
+def open_collection(X: Any, label: str = "X") -> ChunkedRows:
+    """The rows of an array or a frame of Dask; nothing is computed, but lengths that are not known."""
+    if not is_frame(X) and not hasattr(X, "chunks"):
+        raise TypeError(f"{label} is a {type(X).__name__} of Dask, not an array or a frame: give one of those.")
+    return _open_frame(X, label) if is_frame(X) else _open_array(X, label)
+
+
+def is_frame(X: Any) -> bool:
+    return hasattr(X, "columns") and hasattr(X, "partitions")
+
+
+def with_whole_rows(X: Any) -> Any:
+    """An array of Dask whose chunks have all columns."""
+    if X.numblocks[1] == 1:
+        return X
+    rows = X.chunks[0]
+    most = max(1, _WHOLE_ROWS // max(1, X.shape[1] * X.dtype.itemsize))
+    if any(np.isnan(rows)) or max(rows) <= most:
+        return X.rechunk({1: -1})
+    return X.rechunk({0: most, 1: -1})
+
+
+def engine_for() -> Engine:
+    """The cluster whose client is at work in this process, or a loop."""
+    client = active_client()
+    return Loop() if client is None else Cluster(client)
+
+
+def _open_array(X: Any, label: str) -> ChunkedRows:
+    if X.ndim != 2:
+        raise BadData(f"Expected 2D array, got {X.ndim}D array instead: {label} has the shape {X.shape}.")
+    if X.dtype.kind not in "fiub":
+        raise BadData(f"{label} is an array of Dask with values of type {X.dtype}, and rows of numbers are needed.")
+    if np.isnan(X.shape[1]):
+        raise BadData(f"{label} has chunks whose number of columns is not known: X.compute_chunk_sizes() finds it.")
+    X, engine = with_whole_rows(X), engine_for()
+    is_sparse = not isinstance(X._meta, np.ndarray) and hasattr(X._meta, "nnz")
+    opened = AsRows(X.shape[1], single_or_double(X.dtype), None, label, is_sparse)
+    counts = None if any(np.isnan(X.chunks[0])) else X.chunks[0]
+    return _opened(engine, [row[0] for row in X.to_delayed()], counts, opened)
+
+
+def _open_frame(X: Any, label: str) -> ChunkedRows:
+    names = [name if isinstance(name, str) else str(name) for name in X.columns]
+    wrong = [repr(name) for name, kind in zip(names, X.dtypes, strict=True) if not _is_number(kind)]
+    if wrong:
+        raise BadData(
+            f"{label} is a frame with columns that are no numbers: {listed(wrong)}. Leave them out, or compare columns "
+            "of all kinds by kernel=mercer.kernels.TableKernel()."
+        )
+    kinds = {np.dtype(getattr(kind, "numpy_dtype", kind)) for kind in X.dtypes}
+    texts = tuple(names) if all(isinstance(name, str) for name in X.columns) else None
+    dtype = np.float32 if kinds == {np.dtype(np.float32)} else np.float64
+    opened = AsRows(len(names), dtype, texts, label)
+    return _opened(engine_for(), list(X.to_delayed()), None, opened)
+
+
+def _is_number(kind: Any) -> bool:
+    return getattr(kind, "kind", "O") in "fiub" or getattr(getattr(kind, "numpy_dtype", None), "kind", "O") in "fiub"
+
+
+def _opened(engine: Engine, delayed: Sequence[Any], counts: Sequence[int] | None, opened: AsRows) -> ChunkedRows:
+    """Chunks with at least a row each: empty ones are passed over."""
+    handles: list[Handle] = (
+        list(delayed) if isinstance(engine, Cluster) else [partial(_computed, one) for one in delayed]
+    )
+    density = None
+    if counts is None or opened.sparse:
+        looks = list(engine.bring(engine.map(_looked_at, handles)))
+        counts = [count for count, _ in looks]
+        if opened.sparse:
+            density = sum(stored for _, stored in looks) / max(1, sum(counts) * opened.width)
+    there = [i for i, count in enumerate(counts) if count]
+    if not there or not opened.width:
+        raise BadData(
+            f"Found array with 0 sample(s) (shape=({sum(counts)}, {opened.width})) while a minimum of 1 is required: "
+            f"all {counted(len(counts), 'chunk')} of {opened.label} are empty."
+        )
+    counts = [int(counts[i]) for i in there]
+    _refuse_large(engine, max(counts), opened)
+    chunks = Chunks(engine, tuple(handles[i] for i in there), tuple(counts), opened)
+    return ChunkedRows(chunks, opened.width, opened.dtype, names=opened.names, label=opened.label, density=density)
+
+
+def _looked_at(chunk: Any, own: None) -> tuple[int, int]:
+    """Its rows, and its numbers that are stored."""
+    return chunk.shape[0], int(getattr(chunk, "nnz", 0)) if sparse.issparse(chunk) else 0
+
+
+def _computed(delayed: Any) -> Any:
+    return delayed.compute()
+
+
+def _refuse_large(engine: Engine, rows: int, opened: AsRows) -> None:
+    """Before a worker is killed for it."""
+    needed = _COPIES * rows * opened.width * np.dtype(opened.dtype).itemsize
+    if engine.room is None or opened.sparse or needed <= engine.room:
+        return
+    fits = max(1, engine.room // (_COPIES * opened.width * np.dtype(opened.dtype).itemsize))
+    raise NoRoom(
+        f"{opened.label} has a chunk of {counted(rows, 'row')}, which takes about {bytes_in_words(needed)} while it is worked "
+        f"on, and a thread of a worker has {bytes_in_words(engine.room)}: give chunks of at most {fits:,} rows (X.rechunk, "
+        "repartition)."
+    )
