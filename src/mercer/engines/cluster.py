@@ -27,7 +27,7 @@ def active_client() -> Any:
     except ModuleNotFoundError:
         return None
     try:
-        return default_client()
+        return default_client()  # type: ignore[no-untyped-call]
     except ValueError:
         return None
 
@@ -125,7 +125,8 @@ class Cluster(Engine):
         absent = 0
         while True:
             try:
-                return set(wait(futures, timeout=_GLANCE, return_when="FIRST_COMPLETED").done)
+                state = wait(futures, timeout=_GLANCE, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
+                return set(state.done)
             except TimeoutError:
                 if self.client.status != "running":
                     raise ClusterFailed(self._lost()) from None
@@ -143,9 +144,7 @@ class Cluster(Engine):
                 raise ClusterFailed(self._lost()) from None
 
     def _lost(self) -> str:
-        return (
-            f"The scheduler of the cluster at {self._address} does not answer any more: start it anew, and fit again."
-        )
+        return f"The scheduler of the cluster at {self._address} does not answer any more: start it anew, fit again."
 
     def _tell(self, future: Any) -> None:
         """What went wrong, in one sentence; our own errors as they are."""
@@ -264,5 +263,5 @@ def _refuse_other_versions(client: Any) -> None:
     if other:
         here = ", ".join(f"{name} {version}" for name, version in ours.items())
         raise ClusterFailed(
-            f"Workers have other versions than this process ({here}): {listed(other, 3)}. Results would not be the same."
+            f"Workers have other versions than this process ({here}): {listed(other, 3)}. Install the same."
         )

@@ -24,7 +24,7 @@ class Chunks:
     engine: Engine
     handles: tuple[Handle, ...]
     counts: tuple[int, ...]
-    opened: Callable[[Any, int], Items]  # what a handle stands for, and the number of its first item: checked items
+    opened: Callable[[Any, int], Any]  # what a handle stands for, and the number of its first item: checked items
 
     @property
     def starts(self) -> list[int]:
@@ -191,7 +191,7 @@ def _refuse_kind(data: Array) -> Any:
     raise TypeError(f"values of type {data.dtype}")
 
 
-def _with_gaps(opened: AsRows, chunk: Any, start: int) -> Items:
+def _with_gaps(opened: Any, chunk: Any, start: int) -> Items:
     return replace(opened, gaps=True)(chunk, start)
 
 

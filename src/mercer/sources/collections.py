@@ -124,7 +124,7 @@ def _refuse_large(engine: Engine, rows: int, opened: AsRows) -> None:
         return
     fits = max(1, engine.room // (_COPIES * opened.width * np.dtype(opened.dtype).itemsize))
     raise NoRoom(
-        f"{opened.label} has a chunk of {counted(rows, 'row')}, which takes about {bytes_in_words(needed)} while it is worked "
-        f"on, and a thread of a worker has {bytes_in_words(engine.room)}: give chunks of at most {fits:,} rows (X.rechunk, "
-        "repartition)."
+        f"{opened.label} has a chunk of {counted(rows, 'row')}, which takes about {bytes_in_words(needed)} while it is "
+        f"worked on, and a thread of a worker has {bytes_in_words(engine.room)}: give chunks of at most {fits:,} rows "
+        "(X.rechunk, repartition)."
     )

@@ -198,7 +198,8 @@ def _sum_moments(
             on_pass(start / n)
     mirror = np.triu_indices(r, 1)
     square[mirror[::-1]] = square[mirror]
-    return Moments(origin, float(sums[0]), total, square, *map(float, sums[1:]), least, 0.0, 0.0), entry
+    weight, diagonal, left, roots = map(float, sums)
+    return Moments(origin, weight, total, square, diagonal, left, roots, least, 0.0, 0.0), entry
 
 
 def how_inexact(inverse: Array, L: Array) -> float:
