@@ -11,6 +11,7 @@ from mercer.errors import in_short, warn
 from mercer.fits.networks import ACTIVATIONS, Lesson, Network, Trained, principal_error, train
 from mercer.models.base import all_or_nothing
 from mercer.models.in_memory import InMemoryModel
+from mercer.models.lazily import lazy_on_collections
 from mercer.progress import working
 from mercer.unpromised import Interval, StrOptions, fits
 
@@ -209,6 +210,7 @@ class Autoencoder(InMemoryModel):
 
     # ------------------------------------------------------------------ codes and back
 
+    @lazy_on_collections
     def transform(self, X: Any) -> Array:
         """The codes of rows.
 

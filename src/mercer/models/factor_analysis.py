@@ -19,6 +19,7 @@ from mercer.fits.linear.task import LinearTask
 from mercer.fits.refusals import pointing_to_gaps, refuse_too_many
 from mercer.inputs import table, told_where
 from mercer.models.base import Model, all_or_nothing
+from mercer.models.lazily import lazy_on_collections
 from mercer.plans.factors import choose_factor_plan
 from mercer.plans.linear import LinearProblem
 from mercer.plans.plan import Plan
@@ -255,6 +256,7 @@ class FactorAnalysis(Model):
 
     # ------------------------------------------------------------------ scores and back
 
+    @lazy_on_collections
     def transform(self, X: Any) -> Array:
         """The expected factors of every row: (I + WΨ⁻¹Wᵀ)⁻¹WΨ⁻¹(x − mean).
 

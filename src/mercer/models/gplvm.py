@@ -15,6 +15,7 @@ from mercer.fits.latent.start import principal_places, with_fewer_columns
 from mercer.kernels import RBF, Kernel, Linear
 from mercer.models.base import all_or_nothing
 from mercer.models.in_memory import InMemoryModel
+from mercer.models.lazily import fit_transform_lazily, lazy_on_collections
 from mercer.progress import working
 from mercer.spaces.points import Points
 from mercer.unpromised import Interval, StrOptions, fits
@@ -196,6 +197,7 @@ class GPLVM(InMemoryModel):
             self._keep(Y, kernel, found)
         return self
 
+    @fit_transform_lazily
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Fit, and return ``embedding_``.
 
@@ -274,6 +276,7 @@ class GPLVM(InMemoryModel):
 
     # ------------------------------------------------------------------ places and back
 
+    @lazy_on_collections
     def transform(self, X: Any) -> Array:
         """Place rows where they are most probable, starting from the place of the nearest row of the fit.
 

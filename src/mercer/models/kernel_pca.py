@@ -9,6 +9,7 @@ from mercer.fits.kernel.opening import asked_kernel, asked_solver, is_precompute
 from mercer.kernels import NAMES, Kernel
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.batches import WithBatches
+from mercer.models.lazily import fit_transform_lazily, lazy_on_collections
 from mercer.readings.preimages import PREIMAGES
 from mercer.rule_names import RULES_OF
 from mercer.unpromised import Interval, RealNotInt, StrOptions, fits
@@ -261,6 +262,7 @@ class KernelPCA(WithBatches):
         self._fit(X, sample_weight)
         return self
 
+    @fit_transform_lazily
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit, and return the scores of the rows of X: the same as ``fit(X).transform(X)``, without its work.
 
@@ -283,6 +285,7 @@ class KernelPCA(WithBatches):
 
     # ------------------------------------------------------------------ using
 
+    @lazy_on_collections
     def transform(self, X: Any) -> Array:
         """The scores of the rows of X, with the training means removed: (k(x, ·) − means) v/√η.
 

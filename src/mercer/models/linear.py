@@ -19,6 +19,7 @@ from mercer.fits.linear.task import Axes
 from mercer.fits.linear.units import about_range, certificate_in, squared_units
 from mercer.inputs import table, told_where
 from mercer.models.base import Model
+from mercer.models.lazily import lazy_on_collections
 from mercer.models.upstairs import WithRowsInFiles
 from mercer.plans.plan import Plan
 from mercer.readings.components import shares
@@ -104,6 +105,7 @@ class LinearModel(WithRowsInFiles, Model):
 
     # ------------------------------------------------------------------ scores and back
 
+    @lazy_on_collections
     def transform(self, X: Any) -> Array:
         """The scores of the rows of X: W((x − mean)/scale), each divided by its standard deviation if `whiten`.
 

@@ -11,6 +11,7 @@ from mercer.fits.local.task import given_distances
 from mercer.kernel_names import OF_TABLES, OF_TEXTS
 from mercer.kernels.base import Kernel
 from mercer.models.base import all_or_nothing
+from mercer.models.lazily import fit_transform_lazily, lazy_on_collections
 from mercer.models.local_model import LocalModel
 from mercer.operators import local_methods
 from mercer.operators.alignment import over_blocks
@@ -227,6 +228,7 @@ class LocallyLinearEmbedding(LocalModel):
         self._fit(X)
         return self
 
+    @fit_transform_lazily
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Fit, and return ``embedding_``.
 
@@ -247,6 +249,7 @@ class LocallyLinearEmbedding(LocalModel):
 
     # ------------------------------------------------------------------ using
 
+    @lazy_on_collections
     def transform(self, X: Any) -> Array:
         """Find places for new rows: their weights over the nearest training rows, times the places of those.
 

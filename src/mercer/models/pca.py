@@ -15,6 +15,7 @@ from mercer.fits.linear.task import LinearTask, linear_problem
 from mercer.fits.linear.ways import find_axes
 from mercer.fits.training import Training, weigh
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
+from mercer.models.lazily import fit_transform_lazily
 from mercer.models.linear import LinearModel
 from mercer.plans.linear import choose_linear_plan
 from mercer.plans.pace import linear_plan_ahead
@@ -42,6 +43,7 @@ class AtOnce(LinearModel):
     standardize: bool
     n_samples_: int
 
+    @fit_transform_lazily
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit, and return the scores of the rows of X as ``fit(X).transform(X)`` does.
 

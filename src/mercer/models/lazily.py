@@ -1,0 +1,86 @@
+"""Scores of Dask's collections: promised here, computed chunk by chunk when somebody asks."""
+
+from collections.abc import Callable
+from copy import copy
+from functools import partial, wraps
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.arrays import Array, dask
+from mercer.sources.collections import is_collection, is_frame, with_whole_rows
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def lazy_on_collections(transform: _Method) -> _Method:
+    """A method of rows that makes an array of Dask of one, or of a frame, without computing anything."""
+
+    @wraps(transform)
+    def either(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        if not is_collection(X):
+            return transform(self, X, *args, **kwargs)
+        check_is_fitted(self)
+        return _promised(self, X, partial(_of_chunk, transform, args, kwargs))
+
+    return either  # type: ignore[return-value]
+
+
+def fit_transform_lazily(fit_transform: _Method) -> _Method:
+    """Of a collection, a fit, and the promise of its scores; what the fit has had on the way is cut as the rows are."""
+
+    @wraps(fit_transform)
+    def either(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        if not is_collection(X):
+            return fit_transform(self, X, *args, **kwargs)
+        self.fit(X, *args, **kwargs)
+        scores = getattr(self, "embedding_", getattr(self, "_training", None))
+        if scores is None or len(scores) != _length(X):
+            return self.transform(X)
+        cut = X.chunks[0] if hasattr(X, "chunks") else len(scores)
+        return dask("array").from_array(scores.astype(self._dtype), chunks=(cut, -1))
+
+    return either  # type: ignore[return-value]
+
+
+def _length(X: Any) -> int:
+    """Of an array whose chunks are known; −1 if they are not."""
+    rows = 0 if is_frame(X) else X.shape[0]
+    return -1 if is_frame(X) or np.isnan(rows) else int(rows)
+
+
+def _promised(model: Any, X: Any, work: Callable[[Any, Any], Array]) -> Any:
+    """One column for each component, as many rows as X has."""
+    array, delayed = dask("array"), dask("delayed").delayed
+    alone = copy(model)
+    alone.n_jobs = 1  # chunks are shared out, and not what is within them
+    sent, width = delayed(alone, traverse=False, pure=False), len(model.get_feature_names_out())
+    dtype = np.dtype(model._dtype)
+    if is_frame(X):
+        _refuse_others(model, len(X.columns))
+        parts, rows = X.to_delayed(), [np.nan] * X.npartitions
+    else:
+        _refuse_others(model, X.shape[1])
+        X = with_whole_rows(X)
+        parts, rows = [row[0] for row in X.to_delayed()], X.chunks[0]
+    made = delayed(work, pure=False)
+    chunks = [
+        array.from_delayed(made(part, sent), shape=(count, width), dtype=dtype)
+        for part, count in zip(parts, rows, strict=True)
+    ]
+    return array.concatenate(chunks, allow_unknown_chunksizes=True)
+
+
+def _of_chunk(transform: Callable[..., Array], args: Any, kwargs: Any, chunk: Any, model: Any) -> Array:
+    if not chunk.shape[0]:
+        return np.empty((0, len(model.get_feature_names_out())), dtype=model._dtype)
+    return np.asarray(transform(model, chunk, *args, **kwargs))
+
+
+def _refuse_others(model: Any, width: int) -> None:
+    """At once, in scikit-learn's words: a chunk may be looked at much later."""
+    if width != model.n_features_in_:
+        raise ValueError(
+            f"X has {width} features, but {type(model).__name__} is expecting {model.n_features_in_} features as input."
+        )
