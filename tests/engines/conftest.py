@@ -1,23 +1,48 @@
 """A real cluster: a scheduler and two workers, each a process of its own, on loopback."""
 
 import logging
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
+
+HERE = Path(__file__).parent
+# Dask leaves sockets to the garbage collector; what it says of that is not about us.
+LEFT = "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if HERE in item.path.parents:
+            for left in LEFT:
+                item.add_marker(pytest.mark.filterwarnings(left))
+
+
+def local_cluster(**options):
+    """A cluster on loopback whose page, if there is one, is nowhere in particular."""
+    distributed = pytest.importorskip("distributed", reason="the extra `dask` is not installed")
+    defaults = {
+        "n_workers": 2,
+        "threads_per_worker": 1,
+        "processes": True,
+        "memory_limit": "768MiB",
+        "dashboard_address": "127.0.0.1:0",
+        "host": "127.0.0.1",
+        "silence_logs": logging.CRITICAL,
+    }
+    return distributed.LocalCluster(**defaults | options)
 
 
 @pytest.fixture(scope="session")
 def cluster():
-    distributed = pytest.importorskip("distributed", reason="the extra `dask` is not installed")
-    with distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        processes=True,
-        memory_limit="768MiB",
-        dashboard_address=None,
-        host="127.0.0.1",
-        silence_logs=logging.CRITICAL,
-    ) as cluster:
+    with local_cluster() as cluster:
         yield cluster
+
+
+@pytest.fixture
+def another_cluster():
+    """What makes one more, for tests that do to it what others must not see."""
+    return local_cluster
 
 
 @pytest.fixture
@@ -28,3 +53,16 @@ def client(cluster):
     with Client(cluster) as client:
         client.wait_for_workers(2)
         yield client
+
+
+@pytest.fixture
+def in_a_loop(monkeypatch):
+    """What hides the client for a while."""
+
+    @contextmanager
+    def hidden():
+        with monkeypatch.context() as patch:
+            patch.setattr("mercer.sources.collections.active_client", lambda: None)
+            yield
+
+    return hidden

@@ -27,9 +27,10 @@ def active_client() -> Any:
     except ModuleNotFoundError:
         return None
     try:
-        return default_client()  # type: ignore[no-untyped-call]
+        client = default_client()  # type: ignore[no-untyped-call]
     except ValueError:
         return None
+    return client if client.status == "running" else None
 
 
 class Cluster(Engine):
@@ -190,29 +191,48 @@ class _Watched:
 
 
 class _Box:
-    """Keeps Dask from looking for collections inside."""
+    """Something on its way to a worker. Dask does not look inside, and it is opened by the task that needs it.
 
-    __slots__ = ("value",)
+    A message that a worker cannot read ends that worker, and the next one that it is sent to: so what may name a module
+    that is not there travels as bytes.
+    """
+
+    __slots__ = ("_bytes", "_value")
 
     def __init__(self, value: Any) -> None:
-        self.value = value
+        self._value, self._bytes = value, b""
+
+    def __reduce__(self) -> Any:
+        from distributed.protocol.pickle import dumps
+
+        return _closed, (self._bytes or dumps(self._value),)
 
     def open(self) -> Any:
-        return self.value
+        from distributed.protocol.pickle import loads
 
-    def __dask_tokenize__(self) -> Any:
-        return id(self)
+        if self._bytes:
+            try:
+                self._value, self._bytes = loads(self._bytes), b""
+            except ImportError as error:
+                raise ClusterFailed(f"A worker cannot do this: {error}. Install it where the workers run.") from None
+        return self._value
+
+
+def _closed(content: bytes) -> _Box:
+    box = _Box(None)
+    box._bytes = content
+    return box
 
 
 def _on_worker(work: _Box, chunk: Any, own: _Box, *shared: Any) -> Any:
     """As in a loop: one thread of BLAS, and numpy quiet about what is told in words."""
     with one_blas_thread(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        return work.value(chunk, own.value, *shared)
+        return work.open()(chunk, own.open(), *shared)
 
 
 def _merged(merge: _Box, one: Any, other: Any) -> Any:
     with one_blas_thread(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        return merge.value(one, other)
+        return merge.open()(one, other)
 
 
 def _later(handle: Handle) -> Any:
@@ -221,7 +241,11 @@ def _later(handle: Handle) -> Any:
         return [_later(one) for one in handle]
     if _is_future(handle) or hasattr(handle, "__dask_graph__"):
         return handle
-    return dask("delayed").delayed(handle, pure=False)()
+    return dask("delayed").delayed(_made, pure=False)(_Box(handle))
+
+
+def _made(handle: _Box) -> Any:
+    return handle.open()()
 
 
 def _is_future(handle: Handle) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.arrays import single_or_double
+from mercer.arrays import dask, single_or_double
 from mercer.engines.base import Engine, Handle
 from mercer.engines.cluster import Cluster, active_client
 from mercer.engines.loop import Loop
@@ -114,7 +114,9 @@ def _looked_at(chunk: Any, own: None) -> tuple[int, int]:
 
 
 def _computed(delayed: Any) -> Any:
-    return delayed.compute()
+    """By the scheduler that Dask is set to, but for that of a cluster which is gone."""
+    gone = dask("config").get("scheduler", None) in ("dask.distributed", "distributed")
+    return delayed.compute(scheduler="threads" if gone else None)
 
 
 def _refuse_large(engine: Engine, rows: int, opened: AsRows) -> None:
