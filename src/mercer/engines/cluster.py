@@ -17,6 +17,7 @@ from mercer.threads import one_blas_thread
 
 _GLANCE = 2.0  # seconds between looks at who is still there, while nothing comes
 _PATIENCE = 30  # glances without a single worker, which may be on its way back
+_LOSSES = "CommClosedError", "CancelledError", "FuturesCancelledError", "FutureCancelledError"
 _LARGE = "1 GiB"  # of what is sent with a task before Dask warns of it: what is shared is sent on purpose
 
 
@@ -137,25 +138,23 @@ class Cluster(Engine):
                         f"All workers of the cluster at {self._address} are gone, and none has come back: see their "
                         "logs. Out of memory? Smaller chunks take less."
                     ) from None
-            except MercerError:
-                raise
             except Exception as error:
-                if not _is_loss(error):
+                if isinstance(error, MercerError) or not _is_loss(error):
                     raise
                 raise ClusterFailed(self._lost()) from None
 
     def _lost(self) -> str:
+        if self.client.status == "running":
+            return (
+                f"Work on the cluster at {self._address} was cancelled: its scheduler is gone, somebody stopped it, "
+                "or data that only lay on a worker (client.scatter) went with it. Fit again."
+            )
         return f"The scheduler of the cluster at {self._address} does not answer any more: start it anew, fit again."
 
     def _tell(self, future: Any) -> None:
         """What went wrong, in one sentence; our own errors as they are."""
         if future.status in ("cancelled", "lost"):
-            raise ClusterFailed(
-                f"Work on the cluster at {self._address} was cancelled: by another client, or because data that only "
-                "lay on a worker went with it (client.scatter). Fit again."
-                if self.client.status == "running"
-                else self._lost()
-            )
+            raise ClusterFailed(self._lost())
         error = future.exception()
         if isinstance(error, MercerError):
             raise error
@@ -260,7 +259,7 @@ def _sending() -> Any:
 
 def _is_loss(error: Exception) -> bool:
     """Whether it is about the connection, whatever it derives from."""
-    return isinstance(error, OSError) or type(error).__name__ in ("CommClosedError", "CancelledError")
+    return isinstance(error, OSError) or type(error).__name__ in _LOSSES
 
 
 def _versions() -> dict[str, str]:

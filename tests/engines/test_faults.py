@@ -1,0 +1,175 @@
+"""A cluster that fails: a killed worker costs time alone, all else is one sentence, and nothing is left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from mercer import PCA, KernelPCA
+from mercer.errors import ClusterFailed
+
+da = pytest.importorskip("dask.array")
+pytest.importorskip("distributed")
+
+FITS = {
+    "PCA": lambda progress: PCA(3, progress=progress),
+    "krylov": lambda progress: PCA(3, svd_solver="krylov", progress=progress),
+    "landmarks": lambda progress: KernelPCA(3, kernel="rbf", gamma=1e-4, n_landmarks=60, progress=progress),
+}
+
+
+def rows():
+    return da.random.RandomState(0).normal(size=(6000, 8), chunks=(500, 8)) * np.arange(1.0, 9.0)
+
+
+def kill_one(client):
+    """As the kernel does when memory is short: no word to anybody."""
+    pids = client.run(os.getpid)
+    os.kill(sorted(pids.values())[0], signal.SIGKILL)
+
+
+def check_killed(client, name, when):
+    """The fit whose `when`-th word on its progress kills a worker gives the bits of one that was left in peace."""
+    expected, heard = FITS[name](False).fit(rows()), []
+
+    def hear(progress):
+        heard.append(progress)
+        if len(heard) == when:
+            kill_one(client)
+
+    model = FITS[name](hear).fit(rows())
+    assert len(heard) >= when, "nobody was killed"
+    for fitted in ("components_", "eigenvalues_", "mean_"):
+        if hasattr(expected, fitted):
+            assert np.array_equal(getattr(model, fitted), getattr(expected, fitted))
+    client.wait_for_workers(2)
+
+
+@pytest.mark.parametrize(("name", "when"), [("PCA", 2), ("krylov", 20), ("landmarks", 5)])
+def test_a_killed_worker_changes_nothing_in_the_answer(client, name, when):
+    check_killed(client, name, when)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(20))
+def test_twenty_kills_change_nothing(client, number):
+    """At another moment each, by every way in turn."""
+    check_killed(client, list(FITS)[number % len(FITS)], 1 + (5 * number) % 12)
+
+
+def test_a_lost_scheduler_is_one_sentence(another_cluster):
+    from distributed import Client
+
+    cluster = another_cluster()
+    with Client(cluster, timeout="5s"):
+        gone = []
+
+        def hear(progress):
+            if not gone:
+                gone.append(True)
+                cluster.close(timeout=10)
+
+        with pytest.raises(ClusterFailed, match=r"does not answer any more|was cancelled"):
+            PCA(3, svd_solver="krylov", progress=hear).fit(rows())
+        assert gone
+
+
+def test_whoever_stops_a_fit_stops_the_work_of_the_cluster(client):
+    class Enough(Exception):
+        pass
+
+    def hear(progress):
+        raise Enough
+
+    model = PCA(3, progress=hear)
+    with pytest.raises(Enough):
+        model.fit(rows())
+    assert not hasattr(model, "components_")
+    for _ in range(100):
+        if not any(client.processing().values()):
+            break
+        time.sleep(0.1)
+    assert not any(client.processing().values())
+    assert PCA(3).fit(rows()).n_components_ == 3
+
+
+def test_two_fits_at_once_share_a_cluster(client):
+    expected = PCA(3).fit(rows()).components_
+    found = [None, None]
+
+    def fit(i):
+        found[i] = PCA(3).fit(rows()).components_
+
+    both = [threading.Thread(target=fit, args=(i,)) for i in range(2)]
+    for one in both:
+        one.start()
+    for one in both:
+        one.join()
+    assert all(np.array_equal(one, expected) for one in found)
+
+
+def test_work_that_kills_every_worker_is_one_sentence(another_cluster):
+    from distributed import Client
+
+    def deadly(block):
+        if len(block) == 100:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return block
+
+    with another_cluster() as cluster, Client(cluster):
+        X = da.ones((1100, 3), chunks=(500, 3)).map_blocks(deadly, dtype=float, meta=np.empty((0, 0)))
+        with pytest.raises(ClusterFailed, match=r"Workers died again and again of the same work"):
+            PCA(2).fit(X)
+
+
+def test_control_c_leaves_no_process_behind(tmp_path):
+    script = tmp_path / "fit.py"
+    script.write_text(
+        textwrap.dedent(
+            """
+            import logging, time
+            import dask.array as da
+            from distributed import Client, LocalCluster
+            from mercer import PCA
+
+            def slow(block):
+                time.sleep(0.5)
+                return block
+
+            def main():
+                with LocalCluster(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0",
+                                  silence_logs=logging.CRITICAL) as cluster, Client(cluster) as client:
+                    import os
+                    print(*client.run(os.getpid).values(), flush=True)
+                    X = da.ones((4000, 3), chunks=(100, 3)).map_blocks(slow, dtype=float)
+                    try:
+                        PCA(2, progress=lambda state: print("going", flush=True)).fit(X)
+                    except KeyboardInterrupt:
+                        print("stopped", flush=True)
+
+            if __name__ == "__main__":
+                main()
+            """
+        )
+    )
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True, start_new_session=True) as run:
+        pids = [int(pid) for pid in run.stdout.readline().split()]
+        assert run.stdout.readline().strip() == "going"
+        run.send_signal(signal.SIGINT)
+        assert "stopped" in run.stdout.read()
+        assert run.wait() == 0
+    assert not [pid for pid in pids if _alive(pid)]
+
+
+def _alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
