@@ -12,6 +12,7 @@ from mercer.rule_names import rules_in_words
 from mercer.terminal import plain
 
 METHODS = ("kpca", "pca", "ppca", "lle")
+RELATIVES = ("fa", "gplvm", "autoencoder")  # of `mercer fit` alone
 PARAMETERS: dict[str, dict[str, str]] = {}  # of an option: the parameter of each method's model that it sets
 OPTION_OF: dict[str, str] = {}  # of a name in Python: the option
 OF_KERNELS: dict[str, str] = {}  # of an option: the parameter of kernels of texts that it sets
