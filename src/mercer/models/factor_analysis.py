@@ -18,9 +18,8 @@ from mercer.fits.factors.search import about_floor
 from mercer.fits.linear.task import LinearTask
 from mercer.fits.refusals import pointing_to_gaps, refuse_too_many
 from mercer.inputs import table, told_where
-from mercer.models.base import Model, all_or_nothing
+from mercer.models.base import Model, RebuildsRows, all_or_nothing
 from mercer.models.lazily import lazy_on_collections
-from mercer.models.rebuilding import RebuildsRows
 from mercer.plans.factors import choose_factor_plan
 from mercer.plans.linear import LinearProblem
 from mercer.plans.plan import Plan

@@ -15,9 +15,7 @@ from mercer.fits.frame import Frame, frame_of
 from mercer.fits.refusals import pointing_to_gaps
 from mercer.inputs import table, told_where
 from mercer.limits import Limits, bytes_in_words
-from mercer.models.base import check_parameters, generator_of, refuse_infinite
-from mercer.models.rebuilding import RebuildsRows
-from mercer.models.scores_in_files import WithScoresInFiles
+from mercer.models.base import RebuildsRows, WithScoresInFiles, check_parameters, generator_of, refuse_infinite
 from mercer.sources.items import Items, Rows
 
 

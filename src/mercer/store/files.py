@@ -46,7 +46,8 @@ def save(model: Any, path: str | Path, notes: dict[str, Any] | None = None) -> P
     Parameters
     ----------
     model : estimator
-        A fitted model of this package, of any class. Kernels that are functions of yours have no place in a file, and are refused.
+        A fitted model of this package, of any class. Kernels that are functions of yours have no place in a file, and
+        are refused.
     path : path
         The file, by custom with the ending .mercer.
     notes : dict, default=None
