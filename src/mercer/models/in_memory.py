@@ -30,6 +30,7 @@ class InMemoryModel(RebuildsRows, WithScoresInFiles):
     feature_names_in_: Array
     _frame: Frame
     _width: int  # of the scores of the fit
+    _dtype: Any = np.float64  # of scores
 
     def check_params(self) -> None:
         """Raise ValueError for parameters that do not exist or contradict each other."""
@@ -96,7 +97,7 @@ class InMemoryModel(RebuildsRows, WithScoresInFiles):
         return self._new_items(X), None
 
     def _dtype_of_scores(self, items: Any) -> Any:
-        return np.float64
+        return self._dtype
 
     def _scores_given(self, X: Any) -> Array:
         """What an inverse transform is given."""

@@ -51,6 +51,12 @@ def test_a_row_so_far_away_that_its_place_is_an_overflow_is_refused():
 
 
 @pytest.mark.parametrize("model", FITTED, ids=lambda model: type(model).__name__)
+def test_scores_of_chunks_are_those_of_all_rows(model):
+    chunks = pytest.importorskip("dask.array").from_array(X, chunks=(10, 4))
+    np.testing.assert_allclose(model.transform(chunks).compute(), model.transform(X), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("model", FITTED, ids=lambda model: type(model).__name__)
 def test_a_page_that_does_not_exist_is_refused_in_a_sentence(model, tmp_path):
     with pytest.raises(WrongUse, match=f"There is no page about {type(model).__name__}: its certificate_ is"):
         model.report(tmp_path / "page.html")
