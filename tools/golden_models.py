@@ -50,6 +50,10 @@ KINDS: dict[str, tuple[Any, Any, Any]] = {
     "kernel_pca_series": (mercer.KernelPCA(2, kernel=GlobalAlignment()), WALKS, [X[5:8], X[:2]]),
     "lle": (mercer.LocallyLinearEmbedding(n_neighbors=5), X, NEW),
     "lle_kernel": (mercer.LocallyLinearEmbedding(n_neighbors=5, metric=RBF(0.1)), X, NEW),
+    "factor_analysis": (mercer.FactorAnalysis(1), X, NEW),
+    "gplvm": (mercer.GPLVM(1, kernel=RBF(0.5), max_iter=20), X, NEW),
+    "gplvm_landmarks": (mercer.GPLVM(1, n_landmarks=5, polish=0, max_iter=20), X, NEW),
+    "autoencoder": (mercer.Autoencoder(1, hidden=(3,), max_iter=50), X, NEW),
     "novelty": (mercer.NoveltyDetector(mercer.PCA(2)), X, NEW),
 }
 

@@ -28,7 +28,16 @@ MEANING = (
     "hangs together. *fit in 2GB* has fewer bytes than an embedding of all rows takes: mercer embeds 20 000 landmarks "
     "and places all other rows; beside it, scikit-learn on 20 000 rows drawn by lot, which then transforms all. "
     f"A process is stopped after {LIMITS}; a peer that is not installed, fails or takes longer says so "
-    "in its line."
+    "in its line.\n\n"
+    "Why `transform` of digits stops below its goal: taken apart on two cores that others shared, it took 0.24 s "
+    "of processor time. Best of five in two batches, it took 0.183 s and 0.136 s, and scikit-learn 0.62 s and "
+    "0.69 s right after it: 3.4 and 5.1 times as long. By a profile of one thread, 0.08 s are the products of all"
+    " pairs of rows in single precision (BLAS alone, timed apart: 0.09 s), 0.045 s find who is within reach, "
+    "0.025 s measure those exactly, 0.06 s are weights, and the rest is bookkeeping. A tenth of scikit-learn's "
+    "time is 0.12 s to 0.14 s of two cores, which leaves 0.03 s to 0.05 s for all but the products. Fewer "
+    "products would need a bound from fewer columns. For 216 rows, with the best reach there could be, the 32 "
+    "leading principal columns leave 45 candidates for a row and 24 leave 73, where 19 are asked for. That this "
+    "would cost what it saves is an estimate: it was not built, and not timed."
 )
 
 

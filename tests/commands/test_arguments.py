@@ -5,20 +5,30 @@ from dataclasses import fields
 import pytest
 import typer
 
-from mercer import PCA, KernelPCA, LocallyLinearEmbedding, ProbabilisticPCA, kernels
+from mercer import GPLVM, PCA, Autoencoder, FactorAnalysis, KernelPCA, LocallyLinearEmbedding, ProbabilisticPCA, kernels
 from mercer.cli import app
-from mercer.commands.arguments import METHODS, OF_KERNELS, OPTION_OF, PARAMETERS, kernel_parameters, model_parameters
+from mercer.commands.arguments import (
+    METHODS,
+    OF_KERNELS,
+    OPTION_OF,
+    PARAMETERS,
+    RELATIVES,
+    kernel_parameters,
+    model_parameters,
+)
 from mercer.errors import WrongUse
 from mercer.kernel_names import BY_NAME, OF_TEXTS
 
 MODELS = {"kpca": KernelPCA, "pca": PCA, "ppca": ProbabilisticPCA, "lle": LocallyLinearEmbedding}
+MODELS |= {"fa": FactorAnalysis, "gplvm": GPLVM, "autoencoder": Autoencoder}
 COMMANDS = typer.main.get_command(app).commands
 
 
 def said(method, *typed):
     """What `mercer fit data …` would give the model of this method."""
     command = COMMANDS["fit"]
-    return model_parameters(method, command.make_context("fit", ["data.csv", "--method", method, *typed]))
+    context = command.make_context("fit", ["data.csv", "--method", method, *typed])
+    return model_parameters(method, context, METHODS + RELATIVES)
 
 
 @pytest.mark.parametrize("option", PARAMETERS)
@@ -30,7 +40,7 @@ def test_an_option_sets_a_parameter_that_the_model_has(option):
 
 def test_every_option_arrives_at_its_parameter():
     texts = {"--gamma": "0.5", "--metric": "cosine", "--memory": "2GB"}
-    for method in METHODS:
+    for method in MODELS:
         for option, parameters in PARAMETERS.items():
             if method not in parameters:
                 continue
@@ -42,17 +52,25 @@ def test_every_option_arrives_at_its_parameter():
 
 
 def test_what_is_left_out_is_left_to_the_model_and_zero_is_something_to_say():
-    assert said("kpca") == said("pca") == said("ppca") == said("lle") == {}
+    assert all(said(method) == {} for method in MODELS)
     given = said("kpca", "--coef0", "0", "--refine", "0", "--seed", "0", "--gamma", "0")
     assert given == {"coef0": 0.0, "refine": 0, "random_state": 0, "gamma": 0.0}
 
 
 def test_an_option_of_another_method_is_refused_with_the_methods_it_is_for():
-    for method in METHODS:
+    for method in MODELS:
         for option, parameters in PARAMETERS.items():
             if method not in parameters:
                 with pytest.raises(WrongUse, match=f"^{option} is not for --method {method}, but for "):
-                    said(method, option, *([] if option == "--whiten" else ["7"]))
+                    said(method, option, *([] if option in ("--whiten", "--standardize") else ["7"]))
+
+
+def test_a_method_that_only_a_fit_knows_is_refused_elsewhere_with_a_word_about_it():
+    assert set(METHODS + RELATIVES) == set(MODELS)
+    for method in RELATIVES:
+        context = COMMANDS["components"].make_context("components", ["data.csv", "--method", method])
+        with pytest.raises(WrongUse, match=f"--method {method} is for mercer fit; known here are kpca, pca, ppca, lle"):
+            model_parameters(method, context)
 
 
 @pytest.mark.parametrize("name", OF_TEXTS)

@@ -396,9 +396,12 @@ def test_few_columns_have_few_components_unless_more_are_asked_for(table):
     ("arguments", "words"),
     [
         (["--method", "pca", "--kernel", "rbf"], "--kernel is not for --method pca, but for kpca."),
-        (["--method", "pca", "--landmarks", 50], "--landmarks is not for --method pca, but for kpca, lle."),
+        (["--method", "pca", "--landmarks", 50], "--landmarks is not for --method pca, but for kpca, lle, gplvm."),
         (["--whiten"], "--whiten is not for --method kpca, but for pca, ppca."),
-        (["--method", "tsne"], "--method tsne: there is no such method; known are kpca, pca, ppca, lle."),
+        (
+            ["--method", "tsne"],
+            "--method tsne: there is no such method; known are kpca, pca, ppca, lle, fa, gplvm, autoencoder.",
+        ),
         (["--method", "pca", "--solver", "landmark"], "--solver must be one of"),
     ],
 )

@@ -35,6 +35,40 @@ def run_in(folder, *words):
     return branch(["mercer", *words], {0: os.devnull}, before=lambda: os.chdir(folder))
 
 
+@pytest.mark.parametrize("gap", ["", " "], ids=["empty", "blank"])
+def test_rows_without_a_label_are_compared_and_not_judged(gap, tmp_path):
+    kind = np.where(FULL[:, 0] > 0, "high", "low").astype(object)
+    kind[::4] = gap
+    with_names(FULL).assign(kind=kind).to_csv(tmp_path / "rows.csv", index=False)
+    words = ["compare", "rows.csv", "--label", "kind", "--methods", "pca", "--repeats", "0", "--here"]
+    said = "20 of 80 rows have no label: methods see them"
+    done = run_in(tmp_path, *words, "-o", "page.html")
+    assert done.returncode == 0 and said in done.stdout, done.stderr
+    assert said in (tmp_path / "page.html").read_text()
+    found = json.loads(run_in(tmp_path, *words, "--json").stdout)
+    assert found["rows"] == 80 and any(note.startswith(said) for note in found["notes"])
+    there = np.arange(80) % 4 > 0
+    labelled = mercer.compare(FULL, np.where(there, kind, None), methods=["pca"], repeats=0, apart=False)
+    assert found["table"][0]["label_hit"] == pytest.approx(labelled.table[0]["label_hit"], abs=1e-12)
+    shown = run_in(tmp_path, *words, "--show-code")
+    assert said in run_code(shown.stdout, tmp_path).stdout
+
+
+@pytest.mark.parametrize(
+    ("known", "words"),
+    [
+        ([], "No row has a label, and hits are left out."),
+        (["low", "low"], "2 rows have the label 'low', and 78 rows none, so that label hits would say nothing."),
+    ],
+    ids=["nobody", "one class"],
+)
+def test_labels_that_say_nothing_are_left_out_with_a_word(known, words, tmp_path):
+    kind = [*known, *[""] * (80 - len(known))]
+    with_names(FULL).assign(kind=kind).to_csv(tmp_path / "rows.csv", index=False)
+    done = run_in(tmp_path, "compare", "rows.csv", "--label", "kind", "--methods", "pca", "--repeats", "0", "--here")
+    assert done.returncode == 0 and words in done.stdout, done.stdout + done.stderr
+
+
 def test_a_fit_counts_gaps_and_says_how_it_went(folder):
     done = run_in(folder, "fit", "rows.csv", "--method", "ppca", "-d", "2", "--save", "m.mercer", "-o", "s.csv")
     assert done.returncode == 0, done.stderr

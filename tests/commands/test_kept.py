@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mercer
-from mercer import PCA, KernelPCA, LocallyLinearEmbedding, NoveltyDetector
+from mercer import GPLVM, PCA, Autoencoder, FactorAnalysis, KernelPCA, LocallyLinearEmbedding, NoveltyDetector
 from mercer.kernels import Spectrum
 from support.branches import branch, refuse_raw_text, run_code
 
@@ -27,11 +27,17 @@ MODELS = {
     "pca": PCA(2),
     "kpca": KernelPCA(2, kernel="rbf", gamma=0.1),
     "lle": LocallyLinearEmbedding(n_neighbors=9),
+    "fa": FactorAnalysis(1),
+    "gplvm": GPLVM(2),
+    "autoencoder": Autoencoder(2, random_state=1),
 }
 FITS = {
     "pca": "fit x.csv --method pca -d 2 --label kind --save pca.mercer -q",
     "kpca": "fit x.csv --gamma 0.1 -d 2 --label kind --save kpca.mercer -q",
     "lle": "fit x.csv --method lle --neighbors 9 --label kind --save lle.mercer -q",
+    "fa": "fit x.csv --method fa -d 1 --label kind --save fa.mercer -q",
+    "gplvm": "fit x.csv --method gplvm --label kind --save gplvm.mercer -q",
+    "autoencoder": "fit x.csv --method autoencoder --seed 1 --label kind --save autoencoder.mercer -q",
     "detector": "novelty x.csv new.csv --label kind --save detector.mercer -o first.csv -q",
     "names": "fit names.txt --kernel spectrum --n 2 -d 2 --save names.mercer -q",
     "table": "fit x.csv --table --id plant -d 2 --save table.mercer -q",
@@ -269,7 +275,10 @@ def test_models_are_asked_as_fits_are(home, line, name):
         "transform names.mercer names.txt -o OUT",
         "transform table.mercer turned.csv -o OUT",
         "transform lle.mercer new.csv -o OUT",
+        "fit x.csv --method fa --save OTHER.mercer -o OUT",
+        "fit x.csv --method gplvm --landmarks 20 -o OUT",
         "inverse pca.mercer scores.csv -o OUT",
+        "denoise autoencoder.mercer turned.csv --error -o OUT",
         "denoise kpca.mercer turned.csv --error -o OUT",
         "novelty detector.mercer turned.csv --fdr 0.5 -o OUT",
         "novelty x.csv new.csv --save OTHER.mercer -o OUT",
@@ -332,6 +341,14 @@ WRONG = {
     "without rows of columns": ("influence pca.mercer", 2, "The file of the rows goes after that of the model"),
     "labels without rows": ("components pca.mercer --labels kind", 2, "--labels names a column"),
     "places": ("components lle.mercer x.csv", 2, "lle"),
+    "factors asked": ("components fa.mercer", 2, "holds a FactorAnalysis, whose scores are no components"),
+    "places asked": ("stability gplvm.mercer x.csv", 2, "holds a GPLVM, whose scores are no components"),
+    "no page": ("report autoencoder.mercer x.csv -o a.html", 2, "There is no page about Autoencoder"),
+    "no page of a fit": ("fit x.csv --method fa --report a.html", 2, "There is no page about FactorAnalysis"),
+    "no plan": ("fit x.csv --method gplvm --dry-run", 2, "--dry-run is not for --method gplvm"),
+    "no weights": ("fit x.csv --method autoencoder --weights a", 2, "which has no weights of rows"),
+    "no error of others": ("inverse gplvm.mercer new.csv --error", 2, "--error is for kernel PCA"),
+    "a fit alone": ("stability x.csv --method fa", 2, "--method fa is for mercer fit"),
     "two files": ("components x.csv new.csv", 2, "a second file goes with a model"),
     "a detector asked": ("components detector.mercer", 2, "mercer novelty asks it"),
 }

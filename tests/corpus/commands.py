@@ -200,6 +200,7 @@ TUNE = [
     ("tune {npy} --labels t", 3, "no column names"),
     ("tune {gaps} --labels c", 3, "1 label of column 'c' is missing"),
     ("components {gaps} --labels c", 3, "1 label of column 'c' is missing"),
+    ("compare {gaps} --label c --methods pca --repeats 0 --here", 3, "compared on at least 5 rows"),
     ("tune {csv} --kernels wavelet", 2, "--kernels wavelet: there is no such kernel to compare"),
     ("tune {csv} --kernels", 2, "'--kernels' requires an argument"),
     ("tune {csv} --scoring r2", 2, "name their column with --labels"),

@@ -218,6 +218,20 @@ LIES = {
     "no gamma": ("kernel", ["fitted", "gamma"], None),
     "no estimator": ("novelty", ["estimator"], None),
     "an estimator that is a detector": ("novelty", ["estimator", "class"], "NoveltyDetector"),
+    "a process with an unknown kernel": ("gplvm", ["fitted", "kernel", "name"], "Blockwise"),
+    "a process that is none": ("gplvm", ["fitted", "kernel"], {"is": "kernel", "name": "Sigmoid", "with": {}}),
+    "a process of texts": ("gplvm", ["fitted", "kernel"], {"is": "kernel", "name": "Spectrum", "with": {"n": 2}}),
+    "a process that learns yet": ("gplvm", ["fitted", "kernel", "with", "gamma"], None),
+    "a process without a length": ("gplvm", ["fitted", "length"], 0.0),
+    "a process below no noise": ("gplvm", ["fitted", "noise"], -1.0),
+    "other places than inputs": ("gplvm", ["fitted", "inputs"], {"is": "array", "of": "rows"}),
+    "a network of others": ("autoencoder", ["fitted", "layer_activation"], "__import__"),
+    "layers that are none": ("autoencoder", ["fitted", "sizes"], [4, 2, 4]),
+    "a proof that is none": ("autoencoder", ["certificate", "with"], {"gradient": 0.0}),
+    "a network of more columns": ("autoencoder", ["fitted", "n_features_in"], 5),
+    "factors of more columns": ("factors", ["fitted", "n_features_in"], 5),
+    "factors of objects": ("factors", ["fitted", "dtype"], "object"),
+    "a likelihood that is a number": ("factors", ["fitted", "loglike"], 3.0),
     "cells of others": ("tables", ["fitted", "X_fit", "rows"], 3),
 }
 
@@ -264,7 +278,13 @@ def test_numbers_of_places_that_do_not_exist_are_refused(name, tmp_path):
         mercer.load(forged.written(path))
 
 
-@pytest.mark.parametrize("name", ["pca, standardize", "incremental", "kernel, inverse", "landmarks", "lle", "novelty"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("pca, standardize", "incremental", "kernel, inverse", "landmarks", "lle", "novelty"),
+        *("factors", "gplvm", "gplvm, landmarks", "autoencoder"),
+    ],
+)
 def test_every_tensor_of_another_shape_is_refused(name, tmp_path):
     """One entry fewer along any axis: sizes are compared between tensors, so that none is a crash later."""
     path = fitted(name)[0].save(tmp_path / "model.mercer")
@@ -282,8 +302,10 @@ def test_every_tensor_of_another_shape_is_refused(name, tmp_path):
 
 
 def _is_free(name, tensor, axis):
-    """Sizes that nothing else has: calibration rows, rows that wait to be squared, and coordinates of places."""
-    free = {"calibration_scores": 0, "more": 0, "less": 0, "embedding": 1}
+    """Sizes that nothing else has: calibration rows, rows that wait to be squared, coordinates of places, the steps of
+    a search, and factors, which have no numbers but their loadings."""
+    free = {"calibration_scores": 0, "more": 0, "less": 0, "loglike": 0, "loss_curve": 0}
+    free |= {"lle": {"embedding": 1}, "factors": {"components": 0}}.get(name, {})
     return free.get(tensor) == axis
 
 
@@ -336,7 +358,11 @@ JSON = st.recursive(
 
 
 @pytest.mark.parametrize(
-    "name", ["pca", "incremental", "kernel, sparse", "landmarks", "tables", "series", "lle", "novelty"]
+    "name",
+    [
+        *("pca", "incremental", "kernel, sparse", "landmarks", "tables", "series", "lle", "novelty"),
+        *("factors", "gplvm", "autoencoder"),
+    ],
 )
 @given(data=st.data())
 def test_any_change_of_a_header_is_a_model_or_an_error_of_ours(name, tmp_path_factory, data):

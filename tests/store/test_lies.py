@@ -26,6 +26,13 @@ ALL_THE_SAME = {
     "landmarks that are one row": ("lle, landmarks", "landmark_indices", 0, "not in order"),
     "a landmark that is no row": ("lle, landmarks", "landmark_indices", 99, "beyond the 60 there are"),
     "parts that are not apart": ("lle, one part each", "neighbors", 0, "not apart"),
+    "points of a process beyond all": ("gplvm", "rows", 1e308, "farther away"),
+    "a frame of no size": ("gplvm", "frame_scale", 0.0, "divided by"),
+    "a frame of less than no size": ("autoencoder", "frame_scale", -1.0, "divided by"),
+    "noises below zero": ("factors", "noise_variance", -1.0, "less than nothing"),
+    "layers that lead elsewhere": ("autoencoder", "sizes", 3, "do not lead from 4 columns"),
+    "layers of nothing": ("autoencoder", "sizes", 0, "do not lead from 4 columns"),
+    "layers of another width": ("autoencoder, linear", "sizes", 4, "has 22 weights, and its layers have 40"),
     "a column that is not there": ("lle, sparse", "filled_columns", 4, "beyond the 4 there are"),
 }
 
@@ -47,7 +54,13 @@ def test_numbers_that_no_fit_leaves_behind_are_refused(name, tmp_path):
 _ONLY_TOLD = {"explained_variance_ratio", "var"}
 
 
-@pytest.mark.parametrize("name", ["pca", "incremental", "kernel, sparse", "landmarks", "lle", "novelty"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("pca", "incremental", "kernel, sparse", "landmarks", "lle", "novelty"),
+        *("factors", "gplvm", "gplvm, landmarks", "autoencoder"),
+    ],
+)
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_numbers_that_are_not_finite_are_refused(name, value, tmp_path):
     """They would be scores that are none, or an error that speaks of the rows of whoever asks."""
@@ -71,6 +84,10 @@ HUGE = [
     ("kernel", "eigenvectors"),
     ("landmarks", "coefficients"),
     ("lle", "embedding"),
+    ("factors", "mean"),
+    ("gplvm", "weights"),
+    ("gplvm", "embedding"),
+    ("autoencoder", "weights"),
 ]
 
 
@@ -81,7 +98,7 @@ def test_huge_numbers_are_one_sentence_and_no_scores(name, tensor, tmp_path):
     forged = Forged(path)
     forged.replace(tensor, np.full_like(values_of(forged, tensor), np.finfo(np.float64).max).tobytes())
     model = mercer.load(forged.written(path))
-    with pytest.raises(BadData, match=r"not finite, first (of|for) row index \d"):
+    with pytest.raises(BadData, match=r"not finite, first (of|for) row index \d|are an overflow"):
         model.transform(MODELS[name][2])
 
 

@@ -31,13 +31,13 @@ def compared(rows, y=None, **how):
 # ---------------------------------------------------------------------- labels
 
 
-@pytest.mark.parametrize("gap", [None, np.nan], ids=["None", "NaN"])
+@pytest.mark.parametrize("gap", [None, np.nan, "", " "], ids=["None", "NaN", "empty", "blank"])
 def test_rows_without_a_label_are_not_judged_and_have_no_vote(gap):
     y = np.where(HALF == 1, "right", "left").astype(object)
     y[::3] = gap
     there = np.flatnonzero(ALL % 3)
     labels, note = labels_for(y, 60)
-    assert note == "20 rows without a label: not judged, and without a vote."
+    assert note.startswith("20 of 60 rows have no label: methods see them, and label hits neither judge them")
     assert labels.names == ["left", "right"] and labels.commonest == np.bincount(HALF[there]).max() / 40
     found = label_hits(X, ALL, labels.codes, 1)
     assert len(found.rows) == 40
@@ -45,7 +45,10 @@ def test_rows_without_a_label_are_not_judged_and_have_no_vote(gap):
     assert np.array_equal(own["label_hit"].rows, found.rows) and len(own["trustworthiness"].rows) == 60
     nearest = [np.argsort(np.linalg.norm(X - X[i], axis=1))[1] for i in there]
     assert np.array_equal(found.rows, [labels.codes[j] == labels.codes[i] for i, j in zip(there, nearest, strict=True)])
-    assert note in compared(X, y).notes
+    for given in (y, y.tolist()):  # of a list with NaN numpy would make texts
+        whole = compared(X, given)
+        assert note in whole.notes and note in str(whole) and note in json.loads(whole.to_json())["notes"]
+        assert whole.table[0]["label_hit"] is not None and whole.n_rows == 60
 
 
 def test_a_vote_leaves_out_who_has_no_label():
@@ -60,12 +63,28 @@ def test_a_vote_leaves_out_who_has_no_label():
 
 def test_labels_of_nobody_and_of_hardly_anybody_are_left_out_with_a_word():
     assert compared(X, [None] * 60).notes == ["No row has a label, and hits are left out."]
+    one = ["left", *[None] * 59]
+    for y, words in (
+        (["left"] * 60, "All rows have the label 'left', so that label hits would say nothing."),
+        (one, "1 row has the label 'left', and 59 rows none, so that label hits would say nothing."),
+        ([1.5, 2.25, *[np.nan] * 58], "y has 2 different values in 2 rows, and 58 rows none: those are no classes"),
+    ):
+        found = compared(X, y)
+        assert found.notes[0].startswith(words) and found.table[0]["label_hit"] is None
     few = np.array([None] * 60, dtype=object)
     few[:8] = list("abababab")
     found = compared(X, few, sample=2, random_state=1)
     assert "Too few of the rows that are looked at have a label: hits are left out." in found.notes
     assert found.table[0]["label_hit"] is None and found.commonest_label is None
     assert json.loads(found.to_json())["label_hit_of_all_columns"] is None
+
+
+def test_one_label_among_rows_that_are_measured_is_left_out_with_a_word():
+    rows = X.copy()
+    rows[:30, 0] = np.nan
+    found = compared(rows, ["left"] * 30 + ["right"] * 30, methods=["ppca"])
+    assert "Rows without a gap have but one label: hits are left out." in found.notes
+    assert found.table[0]["label_hit"] is None
 
 
 def test_numbers_are_no_classes_though_some_of_them_are_equal():

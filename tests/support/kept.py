@@ -6,9 +6,19 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, NoveltyDetector, ProbabilisticPCA
+from mercer import (
+    GPLVM,
+    PCA,
+    Autoencoder,
+    FactorAnalysis,
+    IncrementalPCA,
+    KernelPCA,
+    LocallyLinearEmbedding,
+    NoveltyDetector,
+    ProbabilisticPCA,
+)
 from mercer.datasets import VOC
-from mercer.kernels import RBF, Blockwise, GlobalAlignment, Pairwise, Spectrum, TableKernel
+from mercer.kernels import RBF, Blockwise, GlobalAlignment, Matern, Pairwise, Spectrum, TableKernel
 from mercer.readings.preimages import PREIMAGES
 from support.registry import ALL_COLUMNS, ALL_KERNELS, non_negative_rows, rows, series, tables, texts
 from support.silence import silently
@@ -110,6 +120,21 @@ MODELS = {
         f"lle, {method}": kept(LocallyLinearEmbedding(n_neighbors=8, method=method))
         for method in ("modified", "hessian", "ltsa")
     },
+    "factors": kept(FactorAnalysis(2)),
+    "factors, none": kept(FactorAnalysis(0)),
+    "factors, rotated": kept(FactorAnalysis(2, rotation="varimax", noise_variance_init=np.ones(4)), *SINGLE),
+    "factors, sparse": kept(FactorAnalysis(1), *HOLLOW),
+    "gplvm": kept(GPLVM(2, max_iter=10)),
+    "gplvm, landmarks": kept(GPLVM(2, n_landmarks=12, polish=0, max_iter=10), *HOLLOW),
+    "gplvm, kernel": kept(
+        GPLVM(1, kernel=Matern(1.5) + RBF(0.1), standardize=True, init=X[:, :1], max_iter=5), *SINGLE
+    ),
+    "gplvm, linear": kept(GPLVM(2, kernel="linear", prior=0, max_iter=10)),
+    "autoencoder": kept(Autoencoder(2, hidden=(5, 3), max_iter=40)),
+    "autoencoder, none held out": kept(
+        Autoencoder(1, hidden=[4], validation_fraction=0, activation="relu", standardize=True, max_iter=9), *SINGLE
+    ),
+    "autoencoder, linear": kept(Autoencoder(2, hidden=(), activation="identity", max_iter=9, random_state=5), *HOLLOW),
     "novelty": kept(NoveltyDetector()),
     "novelty, pca": kept(NoveltyDetector(PCA(2), statistic="t2")),
     "novelty, few": kept(NoveltyDetector(PCA(2), alpha=0.001)),  # a threshold of infinity

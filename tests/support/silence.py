@@ -3,6 +3,7 @@
 import warnings
 
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from mercer.errors import MercerWarning
 
@@ -12,4 +13,5 @@ quiet = pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
 def silently(call):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MercerWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)  # of searches that were to be short
         return call()

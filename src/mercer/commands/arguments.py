@@ -12,6 +12,7 @@ from mercer.rule_names import rules_in_words
 from mercer.terminal import plain
 
 METHODS = ("kpca", "pca", "ppca", "lle")
+RELATIVES = ("fa", "gplvm", "autoencoder")  # of `mercer fit` alone
 PARAMETERS: dict[str, dict[str, str]] = {}  # of an option: the parameter of each method's model that it sets
 OPTION_OF: dict[str, str] = {}  # of a name in Python: the option
 OF_KERNELS: dict[str, str] = {}  # of an option: the parameter of kernels of texts that it sets
@@ -37,18 +38,26 @@ def _of_kernel(name: str, help: str, parser: Any = None) -> Any:
     return typer.Option(name, help=f"Of {kernel_names.takers(parameter)}: {help}", parser=parser)
 
 
-def _everywhere(parameter: str) -> dict[str, str]:
-    return dict.fromkeys(METHODS, parameter)
+def _everywhere(parameter: str, *but: str) -> dict[str, str]:
+    return {method: parameter for method in METHODS + RELATIVES if method not in but}
 
 
 # ---------------------------------------------------------------------- what can be said to any command
 
+_METHODS_IN_WORDS = "kpca (kernel PCA), pca, ppca (probabilistic PCA, of which numbers may be missing)"
 Method = Annotated[
     str,
     _option(
         "--method",
-        help="kpca (kernel PCA), pca, ppca (probabilistic PCA, of which numbers may be missing) or lle (locally linear "
-        "embedding).",
+        help=f"{_METHODS_IN_WORDS} or lle (locally linear embedding).",
+    ),
+]
+MethodOfFit = Annotated[
+    str,
+    _option(
+        "--method",
+        help=f"{_METHODS_IN_WORDS}, lle (locally linear embedding), fa (factor analysis), gplvm (Gaussian process "
+        "latent variables) or autoencoder.",
     ),
 ]
 Components = Annotated[
@@ -56,9 +65,9 @@ Components = Annotated[
     _option(
         "--components",
         "-d",
-        help="Number of components (10 if left out, of lle 2, of ppca cv), or a share of variance below 1 (not of "
-        f"lle), or a rule that finds the number: of pca {rules_in_words('pca')}; of ppca the same, and cv (by what is "
-        f"held out); of kpca {rules_in_words('kpca')}; auto is parallel, of ppca cv.",
+        help="Number of components (10 if left out, of ppca cv, of lle, fa, gplvm and autoencoder 2); of pca, ppca and "
+        f"kpca also a share of variance below 1, or a rule that finds the number: of pca {rules_in_words('pca')}; of "
+        f"ppca the same, and cv (by what is held out); of kpca {rules_in_words('kpca')}; auto is parallel, of ppca cv.",
         python="n_components",
     ),
 ]
@@ -72,7 +81,9 @@ Seed = Annotated[
 ]
 Standardize = Annotated[
     bool,
-    _parameter("--standardize", "Divide columns by their standard deviations first.", **_everywhere("standardize")),
+    _parameter(
+        "--standardize", "Divide columns by their standard deviations first.", **_everywhere("standardize", "fa")
+    ),
 ]
 Solver = Annotated[
     str | None,
@@ -117,6 +128,7 @@ Landmarks = Annotated[
         whole,
         kpca="n_landmarks",
         lle="n_landmarks",
+        gplvm="n_landmarks",
     ),
 ]
 Refine = Annotated[int | None, _parameter("--refine", "Exact passes after landmarks.", whole, kpca="refine")]
@@ -319,15 +331,18 @@ Draws = Annotated[
 ]
 
 
-def model_parameters(method: str, context: typer.Context) -> dict[str, Any]:
-    """Parameters of the method's model, from the options that were typed."""
-    if method not in METHODS:
-        raise WrongUse(f"--method {plain(method)}: there is no such method; known are {', '.join(METHODS)}.")
+def model_parameters(method: str, context: typer.Context, known: tuple[str, ...] = METHODS) -> dict[str, Any]:
+    """Parameters of the method's model, one of those that a command knows, from the options that were typed."""
+    if method in RELATIVES and method not in known:
+        raise WrongUse(f"--method {method} is for mercer fit; known here are {', '.join(known)}.")
+    if method not in known:
+        raise WrongUse(f"--method {plain(method)}: there is no such method; known are {', '.join(known)}.")
     values = {option.opts[0]: context.params[option.name] for option in context.command.params if option.name}
     said = {option: value for option, value in values.items() if option in PARAMETERS and _is_said(value)}
     for option in said:
         if method not in PARAMETERS[option]:
-            raise WrongUse(f"{option} is not for --method {method}, but for {', '.join(PARAMETERS[option])}.")
+            others = [other for other in PARAMETERS[option] if other in known]
+            raise WrongUse(f"{option} is not for --method {method}, but for {', '.join(others)}.")
     return {PARAMETERS[option][method]: value for option, value in said.items()}
 
 

@@ -12,12 +12,15 @@ import typer
 
 from mercer import kernel_names
 from mercer.arrays import Array
-from mercer.commands.arguments import kernel_parameters, model_parameters
+from mercer.commands.arguments import METHODS, kernel_parameters, model_parameters
 from mercer.commands.around import as_bad_data, file_for, warnings_as_lines
 from mercer.commands.opening import Wanted, in_short_words, is_of_tables, is_of_texts
 from mercer.commands.script import Piece, Script
 from mercer.commands.typed import number_of_components
 from mercer.errors import WrongUse
+from mercer.models.autoencoder import Autoencoder
+from mercer.models.factor_analysis import FactorAnalysis
+from mercer.models.gplvm import GPLVM
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.lle import LocallyLinearEmbedding
 from mercer.models.pca import PCA
@@ -42,6 +45,9 @@ _MODELS: dict[str, Callable[..., Any]] = {
     "pca": PCA,
     "ppca": ProbabilisticPCA,
     "lle": LocallyLinearEmbedding,
+    "fa": FactorAnalysis,
+    "gplvm": GPLVM,
+    "autoencoder": Autoencoder,
 }
 
 
@@ -72,10 +78,12 @@ class Asked:
     fitted = False
 
     @classmethod
-    def typed(cls, context: typer.Context, data: str, labels: str | None = None) -> "Asked":
-        """From the options of a command; a column of labels is kept, and no feature."""
+    def typed(
+        cls, context: typer.Context, data: str, labels: str | None = None, known: tuple[str, ...] = METHODS
+    ) -> "Asked":
+        """From the options of a command that knows these methods; a column of labels is kept, and no feature."""
         method = context.params["method"]
-        params = model_parameters(method, context)
+        params = model_parameters(method, context, known)
         if "components" in context.params:
             params["n_components"] = number_of_components(context.params["components"], method)
             if method == "ppca" and params["n_components"] is None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import typer
 
+from mercer.commands.arguments import RELATIVES
 from mercer.commands.around import warnings_as_lines
 from mercer.commands.asked import Asked, Opened
 from mercer.commands.kept import Kept, is_model_file, refuse_options_of_fits
@@ -71,6 +72,11 @@ def asked_of(
     if hasattr(kept.model, "estimator_"):
         raise WrongUse(
             f"{plain(data)} holds a NoveltyDetector: mercer novelty asks it, and this asks PCA or KernelPCA."
+        )
+    if kept.method in RELATIVES:
+        raise WrongUse(
+            f"{plain(data)} holds a {type(kept.model).__name__}, whose scores are no components with variances: this "
+            "asks PCA or KernelPCA."
         )
     if rows is None:
         if needs or labels is not None:

@@ -78,7 +78,7 @@ class Compare:
             reading = replace(wanted, table=False) if wanted.table else wanted
             items = reading.read(path, self._kind, self.asked["memory_limit"])
             tell_of_reading(items)
-            y = None if wanted.label is None else labels_of(items, wanted.label)
+            y = None if wanted.label is None else labels_of(items, wanted.label, with_gaps=True)
             say(f"{name}: {in_short_words(items)}")
             found = compare(items, y, progress=True, **self.asked)
         for line in found.lines:

@@ -21,14 +21,14 @@ def fit(
         Path | None,
         typer.Option("--report", readable=False, help="Where to write a page about the fit: page.html."),
     ] = None,
-    method: given.Method = "kpca",
+    method: given.MethodOfFit = "kpca",
     components: given.Components = None,
     standardize: given.Standardize = False,
     whiten: given.Whiten = False,
     weights: given.Weights = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop.")] = False,
 ) -> Job:
-    """PCA, kernel PCA or locally linear embedding of a file: the plan, the scores, and a certificate.
+    """PCA, kernel PCA, locally linear embedding or a relative of a file: the plan, the scores, and a certificate.
 
     Talk goes to stderr, scores to --out or stdout; with --save or --report, scores are written if --out is given (- is
     stdout).
@@ -36,4 +36,4 @@ def fit(
     from mercer.commands.asked import Asked
     from mercer.commands.fitting import Fit
 
-    return Fit(Asked.typed(context, data), out, save, report, only_plan=dry_run)
+    return Fit(Asked.typed(context, data, known=given.METHODS + given.RELATIVES), out, save, report, only_plan=dry_run)

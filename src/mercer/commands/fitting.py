@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from mercer.certificates.optima import LocalOptimum
 from mercer.commands.answers import Answer
+from mercer.commands.arguments import RELATIVES
 from mercer.commands.around import place_for, tell_of_bare_numbers
 from mercer.commands.asked import Asked, Opened, made_model, write_opening
 from mercer.commands.kept import keep_model, noted, notes_of, place_for_model
@@ -16,12 +18,13 @@ from mercer.commands.script import Script
 from mercer.commands.wording import in_options
 from mercer.errors import NotVerified, WrongUse, listed
 from mercer.models.lle import LocallyLinearEmbedding
-from mercer.report.writing import write_report
+from mercer.report.writing import refuse_no_page, write_report
 from mercer.terminal import plain, say
 
 __all__ = ["Fit", "figures_of"]
 
-_USUAL = {"kpca": 10, "pca": 10, "ppca": 10, "lle": 2}  # components, if nothing is said
+# Components, if nothing is said.
+_USUAL = {"kpca": 10, "pca": 10, "ppca": 10, "lle": 2} | dict.fromkeys(RELATIVES, 2)
 
 
 @dataclass(frozen=True)
@@ -70,23 +73,19 @@ class Fit:
         return replace(self.asked, params=self.asked.params | {"n_components": _USUAL["kpca"]})
 
     def run(self) -> Answer:
-        made_model(self.asked.method, self.asked.params)  # what is wrong with them is said before all else
-        if self.asked.wanted.weights is not None and self.asked.method == "lle":
-            raise WrongUse("--weights is not for --method lle, which has no weights of rows.")
+        self._refuse_before_all_else()
         out = place_for(self.asked.wanted.data, self.out)
         if self.save is not None:
             place_for_model(self.asked.wanted.data, self.save)
         if self.report is not None and not self.only_plan:
             place_for_page(self.report, self.asked.wanted.data)
         with self._settled.opened() as opened:
-            model, items, weight = opened.model, opened.items, opened.weight
+            model, items = opened.model, opened.items
             if model.n_components is None:
                 model.n_components = opened.at_most(_USUAL[self.asked.method])
-            plan = model.plan(items, weight)
-            say(in_options(f"plan: {plan.in_words}"))
+            plan = self._told_plan(opened)
             if self.only_plan:
-                return Answer({"data": opened.name, "rows": len(items), "plan": plan.in_words})
-            opened.known.append(plan.notice)
+                return Answer({"data": opened.name, "rows": len(items), "plan": plan})
             tell_of_columns(items, model)
             self._fit(opened, out)
             notes = noted(items, self.asked.wanted.as_notes())
@@ -98,6 +97,26 @@ class Fit:
         tell_of_bare_numbers(opened.items, out)
         written = {"scores": out, "saved": saved, "report": page}
         return Answer(figures_of(model, opened) | written, doubt=_doubt(model))
+
+    def _refuse_before_all_else(self) -> None:
+        """What is wrong with parameters, and what this method does not have."""
+        method = self.asked.method
+        model = made_model(method, self.asked.params)
+        if self.asked.wanted.weights is not None and method in ("lle", *RELATIVES):
+            raise WrongUse(f"--weights is not for --method {method}, which has no weights of rows.")
+        if self.only_plan and not hasattr(model, "plan"):
+            raise WrongUse(f"--dry-run is not for --method {method}, which has no plan: it holds all rows in memory.")
+        if self.report is not None:
+            refuse_no_page(model)
+
+    def _told_plan(self, opened: Opened) -> str | None:
+        """Of those methods that make one."""
+        if not hasattr(opened.model, "plan"):
+            return None
+        plan = opened.model.plan(opened.items, opened.weight)
+        say(in_options(f"plan: {plan.in_words}"))
+        opened.known.append(plan.notice)
+        return str(plan.in_words)
 
     def _page(self, path: Path, opened: Opened, saved: Path | None) -> Path:
         """A page about the fit; of a file that is read twice its name is known."""
@@ -128,7 +147,8 @@ class Fit:
 def figures_of(model: Any, opened: Opened) -> dict[str, Any]:
     """What a fit has found, in numbers."""
     found = {"data": opened.name, "rows": len(opened.items), "model": type(model).__name__}
-    found |= {"n_components": len(model.get_feature_names_out()), "plan": model.plan_.in_words}
+    plan = getattr(model, "plan_", None)
+    found |= {"n_components": len(model.get_feature_names_out()), "plan": None if plan is None else plan.in_words}
     for name in ("explained_variance", "explained_variance_ratio", "reconstruction_error"):
         if hasattr(model, f"{name}_"):
             found[name] = getattr(model, f"{name}_")
@@ -154,6 +174,9 @@ def _report(model: Any, out: Path | None, scores_wanted: bool, saved: Path | Non
 
 
 def _doubt(model: Any) -> NotVerified | None:
+    """Of a local optimum nobody expects a proof: how flat it is there was said."""
+    if isinstance(model.certificate_, LocalOptimum):
+        return None
     as_planned = model.plan_.approximate and hasattr(model, "kernel_") and model.kernel_.psd
     if model.certificate_.converged or as_planned:
         return None

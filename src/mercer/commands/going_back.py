@@ -13,7 +13,7 @@ from mercer.commands.opening import Wanted
 from mercer.commands.script import Script
 from mercer.errors import WrongUse, counted
 from mercer.functions.rows_in_files import write_back
-from mercer.models.linear import LinearModel
+from mercer.models.kernel_pca import KernelPCA
 from mercer.terminal import plain, say
 
 __all__ = ["GoBack"]
@@ -38,7 +38,7 @@ class GoBack:
             )
         if self.kept.kind == "tables":
             raise WrongUse("The way back from scores to rows of a mixed table leads to Python objects: ask in Python.")
-        if self.error and not self.noisy and isinstance(model, LinearModel):
+        if self.error and not self.noisy and not isinstance(model, KernelPCA):
             raise WrongUse("--error is for kernel PCA: rows of PCA have the scores that they are made from.")
         if getattr(model, "preimage", "") is None:
             model.set_params(preimage="auto")

@@ -16,8 +16,12 @@ from mercer.commands.opening import Wanted, in_short_words, tell_of_reading
 from mercer.commands.script import Piece, Script
 from mercer.errors import BadData, WrongUse, are, counted, listed
 from mercer.kernels.base import kind_of_items
+from mercer.models.autoencoder import Autoencoder
+from mercer.models.factor_analysis import FactorAnalysis
+from mercer.models.gplvm import GPLVM
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.linear import LinearModel
+from mercer.models.local_model import LocalModel
 from mercer.models.with_gaps import FillsGaps
 from mercer.outlets import refuse_place, refuse_same_file
 from mercer.sources.frames import Table
@@ -39,6 +43,15 @@ __all__ = [
 
 ENDING = ".mercer"
 _ALWAYS = ("--memory", "--jobs", "--seed")  # of a fit, and of everything else too
+_METHODS: tuple[tuple[type, str], ...] = (
+    (FillsGaps, "ppca"),
+    (KernelPCA, "kpca"),
+    (LinearModel, "pca"),
+    (LocalModel, "lle"),
+    (FactorAnalysis, "fa"),
+    (GPLVM, "gplvm"),
+    (Autoencoder, "autoencoder"),
+)
 _OF_DETECTORS = ("--statistic", "--alpha", "--calibration", "--trim")
 
 
@@ -121,9 +134,8 @@ class Kept:
 
     @property
     def method(self) -> str:
-        if isinstance(self.inner, FillsGaps):
-            return "ppca"
-        return "kpca" if isinstance(self.inner, KernelPCA) else "pca" if isinstance(self.inner, LinearModel) else "lle"
+        """As `mercer fit --method` calls it."""
+        return next(method for kind, method in _METHODS if isinstance(self.inner, kind))
 
     @property
     def kind(self) -> str:

@@ -5,15 +5,16 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.commands.script import Piece
 from mercer.errors import BadData, are, counted
+from mercer.readings.targets import is_missing
 from mercer.sources.cells import as_cells, things_of
 from mercer.sources.items import Items
 
 
-def labels_of(items: Items, column: str) -> Array:
-    """Numbers, or anything that names classes, of a column that was kept; a gap is no label."""
-    labels = things_of(as_cells(list(items.beside[column])))
-    gaps = sum(label is None or label != label or label == "" for label in labels)
-    if gaps:
+def labels_of(items: Items, column: str, with_gaps: bool = False) -> Array:
+    """Numbers, or anything that names classes, of a column that was kept; a gap is no label, and None where allowed."""
+    labels = [None if is_missing(label) else label for label in things_of(as_cells(list(items.beside[column])))]
+    gaps = labels.count(None)
+    if gaps and not with_gaps:
         which = f"{counted(gaps, 'label')} of column {column!r} {are(gaps)}"
         raise BadData(f"{items.label}: {which} missing; fill them in.")
     return np.asarray(labels)

@@ -13,8 +13,11 @@ __all__ = ["tell_of_columns"]
 
 
 def tell_of_columns(items: Items, model: Any) -> None:
-    """Columns that say nothing, and one that says everything, where the model says nothing about them."""
-    if model.standardize or items.kind != "rows":
+    """Columns that say nothing, and one that says everything, where the model says nothing about them.
+
+    Factor analysis has no `standardize`: units make no difference to it.
+    """
+    if getattr(model, "standardize", True) or items.kind != "rows":
         return
     rows = items.as_rows()
     same, looked = constant(rows)

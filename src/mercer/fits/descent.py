@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
+import scipy
 
 from mercer.arrays import Array
 from mercer.progress import OnPass
@@ -62,7 +62,7 @@ def descend(
         "maxfun": _TRIES * max_iter + 20,
         "maxls": 40,
     }
-    found = minimize(
+    found = scipy.optimize.minimize(
         steps.evaluate, start, jac=True, method="L-BFGS-B", bounds=bounds, callback=steps.take, options=options
     )
     gradient = np.asarray(found.jac, dtype=np.float64).copy()

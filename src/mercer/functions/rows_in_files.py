@@ -9,6 +9,7 @@ import numpy as np
 from mercer.arrays import Array, dense
 from mercer.blocks import rows_at_a_time
 from mercer.errors import WrongUse
+from mercer.models.kernel_pca import KernelPCA
 from mercer.outlets import Labels, outlet, refuse_same_file
 from mercer.sources.files import open_rows
 from mercer.sources.held import HeldRows, as_read
@@ -38,7 +39,7 @@ def write_back(model: Any, items: Items, path: str | Path | None, error: bool, n
         raise WrongUse(
             f"{model.kernel_.takes.capitalize()} have no columns of numbers to write: {way} gives the items."
         )
-    if error and not noisy and not hasattr(model, "kernel_"):
+    if error and not noisy and not isinstance(model, KernelPCA):
         raise WrongUse("with_error is for kernel PCA: rows of PCA have the scores that they are made from.")
     where = None if path is None else Path(path)
     if where is not None:
@@ -75,7 +76,7 @@ def write_filled(model: Any, rows: Rows, path: str | Path | None) -> tuple[int, 
 def _found(model: Any, items: Items, error: bool, noisy: bool) -> Iterator[tuple[Any, Array]]:
     """Block after block of rows, or texts, and how far each is from what it stands for."""
     back = model.denoise if noisy else model.inverse_transform
-    kernel = hasattr(model, "kernel_")
+    kernel = isinstance(model, KernelPCA)
     for block in items.blocks(rows_at_a_time(items.width)):
         given = _with_names(block, items) if noisy and isinstance(items, Rows) else block
         if error and kernel:

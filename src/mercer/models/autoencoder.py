@@ -69,6 +69,8 @@ class Autoencoder(InMemoryModel):
         Error and penalty of the training rows, at the start and after each iteration, of their mean square.
     n_iter_ : int
         Iterations up to the weights that were kept.
+    n_samples_ : int
+        How many rows.
     certificate_ : LocalOptimum
         Start, end and the gradient that is left; print it.
     n_features_in_ : int
@@ -98,6 +100,7 @@ class Autoencoder(InMemoryModel):
     validation_error_: float | None
     loss_curve_: list[float]
     n_iter_: int
+    n_samples_: int
     certificate_: LocalOptimum
 
     _parameter_constraints: ClassVar[dict] = {
@@ -192,9 +195,8 @@ class Autoencoder(InMemoryModel):
 
     def _keep(self, network: Network, trained: Trained, Y: Array) -> None:
         """All fitted names, in one place."""
-        layers = network.layers(trained.weights)
-        self.coefs_, self.intercepts_ = [W for W, _ in layers], [b for _, b in layers]
-        self._network, self._weights = network, trained.weights
+        self._know(network, trained.weights)
+        self.n_samples_ = len(Y)
         unit = Y.shape[1] * (1.0 if self.standardize else self._frame.variance)  # from means of entries to rows
         self.reconstruction_error_ = unit * network.error(trained.weights, Y)
         self.pca_error_ = unit * principal_error(Y, int(self.n_components))
@@ -207,6 +209,12 @@ class Autoencoder(InMemoryModel):
                 f"above tol={self.tol:g}; give a larger max_iter or tol.",
                 ConvergenceWarning,
             )
+
+    def _know(self, network: Network, weights: Array) -> None:
+        """The network, and the names of its weights, which are parts of one row."""
+        layers = network.layers(weights)
+        self.coefs_, self.intercepts_ = [W for W, _ in layers], [b for _, b in layers]
+        self._network, self._weights = network, weights
 
     # ------------------------------------------------------------------ codes and back
 
@@ -224,7 +232,9 @@ class Autoencoder(InMemoryModel):
         codes : ndarray of shape (n_samples, n_components)
             What comes out in the middle: no order, no scale, no right angles.
         """
-        Y = self._new_rows(X)
+        return self._transformed(X)
+
+    def _scores(self, Y: Array) -> Array:
         return self._network.encode(self._weights, Y)
 
     def inverse_transform(self, X: Any) -> Array:

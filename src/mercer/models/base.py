@@ -1,4 +1,4 @@
-"""What all models share: limits, randomness, and rows in blocks."""
+"""What all models share: limits, randomness, rows in blocks, and scores that go to files."""
 
 import re
 import sys
@@ -19,7 +19,7 @@ from mercer.blocks import rows_at_a_time
 from mercer.errors import BadData, counted, in_short, shortened
 from mercer.fits.door import file_of
 from mercer.limits import Limits, count_threads
-from mercer.models.upstairs import WithRoomsAbove
+from mercer.models.upstairs import WithRoomsAbove, WithRowsInFiles
 from mercer.outlets import Annotations, outlet, refuse_no_copy, refuse_same_file, refuse_taken, refuse_unwritable
 from mercer.plans.plan import Plan
 from mercer.progress import Listener, reporting
@@ -53,19 +53,26 @@ def all_or_nothing(fit: _Method) -> _Method:
 _KEYS = {"IncrementalPCA": "pca", "LocallyLinearEmbedding": "lle"}  # of scores in .h5ad files, where not the name
 
 
-class Model(WithRoomsAbove, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """A scikit-learn transformer with `memory_limit`, `n_jobs` and `random_state`."""
+class WithScoresInFiles(WithRoomsAbove, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """A scikit-learn transformer that writes what it says of rows to a file."""
 
     progress: Listener
-    _dtype: Any  # of scores
 
     @abstractmethod
     def _new_items(self, X: Any) -> Items:
         """The items of X, checked against those of the fit."""
 
     @abstractmethod
-    def _scores(self, rows: Any, threads: int) -> Array:
-        """The scores of some rows in memory."""
+    def _scored(self, items: Items) -> Iterator[tuple[int, Array]]:
+        """Block after block of scores, each with the number of its first row."""
+
+    @abstractmethod
+    def _fit_for_scores(self, X: Any, sample_weight: Any) -> tuple[Items, Array | None]:
+        """Fit, with all checks; what it returns are the items to score, and their scores if they are there already."""
+
+    @abstractmethod
+    def _dtype_of_scores(self, items: Any) -> Any:
+        """Of numbers that are written."""
 
     @overload
     def transform_to(self, X: Any, path: str | Path) -> Path: ...
@@ -117,10 +124,6 @@ class Model(WithRoomsAbove, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self._write(path, *self._fit_for_scores(X, sample_weight))
         return None if path is None else Path(path)
 
-    @abstractmethod
-    def _fit_for_scores(self, X: Any, sample_weight: Any) -> tuple[Items, Array | None]:
-        """Fit, with all checks; what it returns are the items to score, and their scores if they are there already."""
-
     def _write(self, path: str | Path | None, items: Items, scores: Array | None = None) -> None:
         """The scores of items, to a file or (None) as CSV to standard output, with the names that items have."""
         labels = items.written_along
@@ -151,6 +154,43 @@ class Model(WithRoomsAbove, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             },
             params={"zero_center": True, "use_highly_variable": False, **known.params},
         )
+
+
+class RebuildsRows(WithRowsInFiles):
+    """A model whose scores say what it expects of the rows."""
+
+    @abstractmethod
+    def transform(self, X: Any) -> Array:
+        """The scores of rows."""
+
+    @abstractmethod
+    def inverse_transform(self, X: Any) -> Array:
+        """The rows that scores stand for."""
+
+    def denoise(self, X: Any) -> Array:
+        """The rows of X as the model rebuilds them: ``inverse_transform(transform(X))``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, Rows} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, n_features)
+            What it expects, without noise.
+        """
+        return self.inverse_transform(self.transform(X))
+
+
+class Model(WithScoresInFiles):
+    """A scikit-learn transformer with `memory_limit`, `n_jobs` and `random_state`."""
+
+    _dtype: Any  # of scores
+
+    @abstractmethod
+    def _scores(self, rows: Any, threads: int) -> Array:
+        """The scores of some rows in memory."""
 
     def _by_blocks(self, items: Items, function: Callable[[Any, int], Array] | None = None) -> Array:
         """The scores of all items (or another function of them, with as many columns) in one array."""

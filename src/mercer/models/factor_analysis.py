@@ -18,7 +18,7 @@ from mercer.fits.factors.search import about_floor
 from mercer.fits.linear.task import LinearTask
 from mercer.fits.refusals import pointing_to_gaps, refuse_too_many
 from mercer.inputs import table, told_where
-from mercer.models.base import Model, all_or_nothing
+from mercer.models.base import Model, RebuildsRows, all_or_nothing
 from mercer.models.lazily import lazy_on_collections
 from mercer.plans.factors import choose_factor_plan
 from mercer.plans.linear import LinearProblem
@@ -28,7 +28,7 @@ from mercer.sources.items import Items
 from mercer.unpromised import Interval, StrOptions, fits
 
 
-class FactorAnalysis(Model):
+class FactorAnalysis(RebuildsRows, Model):
     """Factor analysis by maximum likelihood, to the top of it.
 
     x ~ N(mean, WᵀW + Ψ): k factors that columns share (W, k×d), and a diagonal Ψ of noises, one for each column. PCA
@@ -80,6 +80,8 @@ class FactorAnalysis(Model):
         Log-likelihood of all rows, at the start and after each iteration.
     n_iter_ : int
         Iterations of the search.
+    n_samples_ : int
+        How many rows.
     certificate_ : LocalOptimum
         Start, end and the gradient that is left; print it.
     plan_ : Plan
@@ -108,6 +110,7 @@ class FactorAnalysis(Model):
     mean_: Array
     loglike_: list[float]
     n_iter_: int
+    n_samples_: int
     certificate_: LocalOptimum
     plan_: Plan
     n_features_in_: int
@@ -238,7 +241,7 @@ class FactorAnalysis(Model):
         """All fitted names, in one place."""
         loadings = found.loadings
         self.components_ = loadings if self.rotation is None else rotated(loadings, self.rotation)
-        self.noise_variance_, self.mean_ = found.noise, columns.mean
+        self.noise_variance_, self.mean_, self.n_samples_ = found.noise, columns.mean, columns.count
         self.loglike_, self.n_iter_ = found.likelihoods, found.certificate.iterations
         self.certificate_, self.plan_ = found.certificate, plan
         names = getattr(self, "feature_names_in_", None)
@@ -303,9 +306,10 @@ class FactorAnalysis(Model):
 
     def _scores(self, rows: Any, threads: int) -> Array:
         axes = self._normal().axes
-        if sparse.issparse(rows):
-            return rows @ axes.T - axes @ self.mean_
-        return (rows - self.mean_) @ axes.T
+        with np.errstate(over="ignore", invalid="ignore"):  # which is refused with the row
+            if sparse.issparse(rows):
+                return rows @ axes.T - axes @ self.mean_
+            return (rows - self.mean_) @ axes.T
 
     def _normal(self) -> FactorNormal:
         """As the fitted names are now."""

@@ -17,6 +17,7 @@ from mercer.models.base import all_or_nothing
 from mercer.models.in_memory import InMemoryModel
 from mercer.models.lazily import fit_transform_lazily, lazy_on_collections
 from mercer.progress import working
+from mercer.sources.items import Items
 from mercer.spaces.points import Points
 from mercer.unpromised import Interval, StrOptions, fits
 
@@ -215,15 +216,15 @@ class GPLVM(InMemoryModel):
         """
         return self.fit(X).embedding_.copy()
 
+    def _fit_for_scores(self, X: Any, sample_weight: Any) -> tuple[Items, Array | None]:
+        items, _ = super()._fit_for_scores(X, sample_weight)
+        return items, self.embedding_
+
     def _kernel(self) -> Kernel:
         if isinstance(self.kernel, str):
             return {"rbf": RBF(gamma=0.5), "linear": Linear()}[self.kernel]
         kernel: Kernel = self.kernel.resolved(np.zeros((2, int(self.n_components))), self._rng())
-        if not (kernel.differentiable and kernel.psd and kernel.takes in ("rows", "anything")):
-            raise ValueError(
-                f"kernel={in_short(self.kernel)}: GPLVM needs a positive semi-definite kernel of rows with a gradient, "
-                "such as RBF, Matern or RationalQuadratic."
-            )
+        refuse_kernel(kernel)
         return kernel
 
     def _task(self, Y: Array, kernel: Kernel) -> LatentTask:
@@ -292,7 +293,9 @@ class GPLVM(InMemoryModel):
         places : ndarray of shape (n_samples, n_components)
             In the coordinates of ``embedding_``.
         """
-        Y = self._new_rows(X)
+        return self._transformed(X)
+
+    def _scores(self, Y: Array) -> Array:
         places = np.empty((len(Y), self.embedding_.shape[1]))
         size = rows_at_a_time(Y.shape[1] + 8 * len(self._predictor.inputs))
         with working(False, 1, "", threads=self._limits().threads):
@@ -323,6 +326,15 @@ class GPLVM(InMemoryModel):
         """
         Z = self._scores_given(X)
         return self._frame.outside(self._predictor.mean(Z))
+
+
+def refuse_kernel(kernel: Kernel) -> None:
+    """Places are searched for along gradients."""
+    if not (kernel.differentiable and kernel.psd and kernel.takes in ("rows", "anything")):
+        raise ValueError(
+            f"kernel={in_short(kernel)}: GPLVM needs a positive semi-definite kernel of rows with a gradient, such as "
+            "RBF, Matern or RationalQuadratic."
+        )
 
 
 def _memory(task: LatentTask) -> int:

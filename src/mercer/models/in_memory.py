@@ -1,9 +1,10 @@
 """What models have in common that hold all rows in memory and search by gradients."""
 
+from abc import abstractmethod
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,11 +15,11 @@ from mercer.fits.frame import Frame, frame_of
 from mercer.fits.refusals import pointing_to_gaps
 from mercer.inputs import table, told_where
 from mercer.limits import Limits, bytes_in_words
-from mercer.models.base import check_parameters, generator_of
-from mercer.models.upstairs import WithRoomsAbove
+from mercer.models.base import RebuildsRows, WithScoresInFiles, check_parameters, generator_of, refuse_infinite
+from mercer.sources.items import Items, Rows
 
 
-class InMemoryModel(WithRoomsAbove, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class InMemoryModel(RebuildsRows, WithScoresInFiles):
     """A scikit-learn transformer with `memory_limit`, `n_jobs`, `random_state`, and a frame that rows are seen in."""
 
     n_components: int
@@ -29,6 +30,7 @@ class InMemoryModel(WithRoomsAbove, ClassNamePrefixFeaturesOutMixin, Transformer
     feature_names_in_: Array
     _frame: Frame
     _width: int  # of the scores of the fit
+    _dtype: Any = np.float64  # of scores
 
     def check_params(self) -> None:
         """Raise ValueError for parameters that do not exist or contradict each other."""
@@ -65,12 +67,37 @@ class InMemoryModel(WithRoomsAbove, ClassNamePrefixFeaturesOutMixin, Transformer
             raise BadData(f"All rows are the same, and {name} has nothing to learn from them.")
         return Y
 
-    def _new_rows(self, X: Any) -> Array:
-        """New rows in the frame of the fit."""
+    @abstractmethod
+    def _scores(self, Y: Array) -> Array:
+        """The scores of rows in the frame of the fit."""
+
+    def _transformed(self, X: Any) -> Array:
+        """The scores of new rows."""
+        ((_, scores),) = self._scored(self._new_items(X))
+        return scores
+
+    def _new_items(self, X: Any) -> Rows:
         check_is_fitted(self)
         with pointing_to_gaps():
-            rows = open_items(self, X, reset=False).as_rows().load()
-        return self._frame.inside(rows)
+            return open_items(self, X, reset=False).as_rows()
+
+    def _scored(self, items: Items) -> Iterator[tuple[int, Array]]:
+        """All at once."""
+        with pointing_to_gaps():
+            rows = items.load()
+        with np.errstate(over="ignore", invalid="ignore"):  # which is refused with the row
+            scores = self._scores(self._frame.inside(rows))
+        refuse_infinite(scores, 0)
+        yield 0, scores
+
+    def _fit_for_scores(self, X: Any, sample_weight: Any) -> tuple[Items, Array | None]:
+        if sample_weight is not None:
+            raise ValueError(f"{type(self).__name__} has no weights of rows; leave out sample_weight.")
+        self.fit(X)
+        return self._new_items(X), None
+
+    def _dtype_of_scores(self, items: Any) -> Any:
+        return self._dtype
 
     def _scores_given(self, X: Any) -> Array:
         """What an inverse transform is given."""

@@ -28,7 +28,9 @@ def as_labels(y: Any) -> Array:
 
 
 def is_missing(label: Any) -> bool:
-    """None, NaN, pandas' NA, which is not even known to be itself, or infinite."""
+    """None, NaN, pandas' NA, which is not even known to be itself, infinite, or a blank text, as files have them."""
+    if isinstance(label, str):
+        return not label.strip()
     return label is None or (label == label) is not True or label in (np.inf, -np.inf)
 
 

@@ -28,7 +28,7 @@ from mercer.sources.kinds import OPENERS
 from mercer.store.trees import sizes_of
 from mercer.studies.suggesting import suggest
 
-__all__ = ["write_report"]
+__all__ = ["refuse_no_page", "write_report"]
 
 _SAME = 1e-3  # of a standard deviation, and of a variance
 _LARGE = 1e-4  # of the first variance: below, single precision rounds
@@ -40,7 +40,7 @@ def write_report(
     """Tell, draw and write; `known` is what `origin_of` takes."""
     check_is_fitted(under(model))
     page = check_page(path)
-    _refuse_unknown(model)
+    refuse_no_page(model)
     X = _opener(under(model))(X) if isinstance(X, Path) else X
     scores = None if X is None else scores_of(model, X)  # rows that the model does not take are refused here
     known.setdefault("others", scores is not None and _are_others(model, scores))
@@ -55,7 +55,7 @@ def write_report(
     return page
 
 
-def _refuse_unknown(model: Any) -> None:
+def refuse_no_page(model: Any) -> None:
     """What has no components with eigenvalues, and no neighbours, has no page that would tell of it."""
     if not isinstance(model, LinearModel | KernelPCA | LocalModel | NoveltyDetector):
         raise WrongUse(

@@ -45,8 +45,9 @@ def save(model: Any, path: str | Path, notes: dict[str, Any] | None = None) -> P
 
     Parameters
     ----------
-    model : PCA, IncrementalPCA, ProbabilisticPCA, KernelPCA, LocallyLinearEmbedding or NoveltyDetector
-        A fitted model. Kernels that are functions of yours have no place in a file, and are refused.
+    model : estimator
+        A fitted model of this package, of any class. Kernels that are functions of yours have no place in a file, and
+        are refused.
     path : path
         The file, by custom with the ending .mercer.
     notes : dict, default=None
@@ -280,8 +281,8 @@ def load(path: str | Path) -> Any:
 
     Returns
     -------
-    model : PCA, IncrementalPCA, ProbabilisticPCA, KernelPCA, LocallyLinearEmbedding or NoveltyDetector
-        The fitted model.
+    model : estimator
+        The fitted model, of the class that was saved.
 
     Raises
     ------

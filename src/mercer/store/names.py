@@ -7,6 +7,7 @@ from mercer import kernels
 from mercer.certificates.filling import FillingCertificate
 from mercer.certificates.gaps import GapCertificate, PartsCertificate
 from mercer.certificates.intervals import IntervalCertificate
+from mercer.certificates.optima import LocalOptimum
 from mercer.certificates.placed import PlacedCertificate
 from mercer.certificates.residuals import Certificate
 from mercer.certificates.sketches import SketchCertificate
@@ -88,6 +89,7 @@ CERTIFICATES: dict[str, type] = {
         FillingCertificate,
         GapCertificate,
         IntervalCertificate,
+        LocalOptimum,
         PartsCertificate,
         PlacedCertificate,
         SketchCertificate,

@@ -58,7 +58,8 @@ def compare(
         The rows. Of a table with columns of other kinds, all methods see the features of `TableKernel.auto`. With gaps
         (NaN) only methods that take them are fitted, and rows without a gap are measured.
     y : array-like of shape (n_samples,), default=None
-        Classes of the rows; no method sees them, they are compared with neighbours in the pictures.
+        Classes of the rows; no method sees them, they are compared with neighbours in the pictures. Rows without one
+        (None, NaN, a blank text) are fitted and drawn with all others, are not judged, and have no vote.
     methods : list, default=None
         Names ("pca", "kernel-pca", "lle", "ppca", "factor-analysis", "ica", "gplvm", "autoencoder", "t-sne", "umap") or
         methods with settings of their own, such as ``mercer.relatives.TSNE(denoise=50)``. None: all of them.
@@ -149,7 +150,7 @@ def compare(
         budget=budget,
         seed=seed,
         notes=[*same.notes, *notes, *measuring.notes],
-        labels=None if y is None else np.asarray(y),
+        labels=None if y is None else np.asarray(y, dtype=object),
         input_hit=hit,
         commonest_label=commonest,
     )

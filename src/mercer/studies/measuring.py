@@ -58,6 +58,8 @@ class Measuring:
         codes = None if labels is None else labels.codes[complete]
         if codes is not None and np.count_nonzero(codes[rows] >= 0) < 2:
             codes, notes = None, [*notes, "Too few of the rows that are looked at have a label: hits are left out."]
+        if codes is not None and len(np.unique(codes[codes >= 0])) < 2:
+            codes, notes = None, [*notes, "Rows without a gap have but one label: hits are left out."]
         return cls(same.values[complete], complete, at, rows, fewer, codes, seed, n_jobs, tuple(notes))
 
     def input_hit(self) -> Measured:

@@ -148,23 +148,36 @@ def labels_for(y: Any, n: int) -> tuple[Labels | None, str]:
 
     Rows without a label are not judged, and have no vote.
     """
-    given = np.asarray(y)
+    given = np.asarray(y, dtype=object)  # numpy would write NaN among texts as one
     if given.ndim != 1 or len(given) != n:
         raise BadData(f"y has to be one label for each of {n:,} rows; its shape is {given.shape}.")
     there = np.array([not is_missing(label) for label in given.tolist()], dtype=bool)
     if not there.any():
         return None, "No row has a label, and hits are left out."
     known = as_labels(given[there])
-    names, numbers = np.unique(known, return_inverse=True)
+    found, numbers = np.unique(known, return_inverse=True)
+    names = found.tolist()
+    without = n - len(known)
+    none = f", and {counted(without, 'row')} none" if without else ""
     if len(names) == 1:
-        return None, f"All rows have the label {in_short(names[0])}, so that label hits would say nothing."
+        who = f"All rows have the label {in_short(names[0])}"
+        if without:
+            who = f"{counted(len(known), 'row')} {_have(len(known))} the label {in_short(names[0])}{none}"
+        return None, f"{who}, so that label hits would say nothing."
     if not are_classes(known) or len(names) > len(known) // 2:
-        return (
-            None,
-            f"y has {len(names):,} different values in {n:,} rows: those are no classes, and hits are left out.",
-        )
+        many = f"y has {len(names):,} different values in {counted(len(known), 'row')}{none}"
+        return None, f"{many}: those are no classes, and hits are left out."
     codes = np.full(n, -1)
     codes[there] = numbers
-    without = n - len(known)
-    note = f"{counted(without, 'row')} without a label: not judged, and without a vote." if without else ""
-    return Labels(codes, [str(name) for name in names], given), note
+    return Labels(codes, [str(name) for name in names], given), _about_others(without, n) if without else ""
+
+
+def _about_others(without: int, n: int) -> str:
+    return (
+        f"{without:,} of {n:,} rows {_have(without)} no label: methods see them, and label hits neither judge them nor "
+        "give them a vote."
+    )
+
+
+def _have(count: int) -> str:
+    return "has" if count == 1 else "have"

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer import PCA, Autoencoder
-from mercer.errors import NoRoom, WrongUse
+from mercer.errors import NoRoom
 from mercer.fits.networks import ACTIVATIONS, Network, principal_error
 
 # Told in a test of its own.
@@ -154,11 +154,9 @@ def test_what_makes_no_sense_is_refused_in_a_sentence(params, X, words):
         Autoencoder(**params).fit(X)
 
 
-def test_no_room_and_no_file_are_said(tmp_path):
+def test_no_room_is_said():
     with pytest.raises(NoRoom, match="over the limit"):
         Autoencoder(memory_limit=1000).fit(rows())
-    with pytest.raises(WrongUse, match="has no place in a model file"):
-        Autoencoder(max_iter=2).fit(rows()).save(tmp_path / "m.mercer")
 
 
 def test_a_training_that_is_cut_short_is_told():

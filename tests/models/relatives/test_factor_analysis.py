@@ -9,7 +9,7 @@ from sklearn import decomposition
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer import PCA, FactorAnalysis
-from mercer.errors import MercerWarning, NoRoom, WrongUse
+from mercer.errors import MercerWarning, NoRoom
 from mercer.fits.factors import FLOOR, Profile
 from mercer.fits.factors.columns import HeldCorrelations, RowCorrelations
 from mercer.fits.factors.rotation import rotated
@@ -255,11 +255,6 @@ def test_scikit_learns_own_object_gives_the_same_scores():
     with pytest.warns(MercerWarning):
         model = FactorAnalysis(2).fit(X)
     np.testing.assert_allclose(model.to_sklearn().transform(X), model.transform(X), atol=1e-10)
-
-
-def test_other_rooms_say_what_they_cannot_do(tmp_path):
-    with pytest.raises(WrongUse, match="has no place in a model file"):
-        FactorAnalysis(2).fit(rows()).save(tmp_path / "m.mercer")
 
 
 # ---------------------------------------------------------------------- rotations

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer import GPLVM, PCA
-from mercer.errors import NoRoom, WrongUse
+from mercer.errors import NoRoom
 from mercer.fits.latent import Bound, Exact, Predictor
 from mercer.fits.latent.placing import descend_each
 from mercer.fits.latent.search import Point
@@ -282,13 +282,11 @@ def test_what_makes_no_sense_is_refused_in_a_sentence(params, rows, words):
         GPLVM(**params).fit(rows)
 
 
-def test_no_room_no_file_and_no_model_of_scikit_learn_are_said(tmp_path):
+def test_no_room_and_scores_of_another_width_are_said():
     X, _ = arc()
     with pytest.raises(NoRoom, match="over the limit"):
         GPLVM(1, memory_limit=1000).fit(X)
     model = GPLVM(1, max_iter=5).fit(X)
-    with pytest.raises(WrongUse, match="has no place in a model file"):
-        model.save(tmp_path / "m.mercer")
     with pytest.raises(ValueError, match="expecting 1: one for each component"):
         model.inverse_transform(np.zeros((2, 3)))
 

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 from mercer import GPLVM, Autoencoder, FactorAnalysis
-from mercer.errors import NoRoom, WrongUse
+from mercer.errors import BadData, NoRoom, WrongUse
 from mercer.models import in_memory
 
 rng = np.random.default_rng(0)
@@ -30,6 +31,29 @@ def test_a_fitted_model_keeps_its_coordinates_when_parameters_change(model):
         assert len(model.get_feature_names_out()) == 2
     finally:
         model.set_params(n_components=2)
+
+
+@pytest.mark.parametrize("model", FITTED, ids=lambda model: type(model).__name__)
+def test_scores_go_to_files_as_they_are_in_memory(model, tmp_path):
+    np.save(tmp_path / "rows.npy", X)
+    assert model.transform_to(tmp_path / "rows.npy", tmp_path / "scores.npy") == tmp_path / "scores.npy"
+    np.testing.assert_allclose(np.load(tmp_path / "scores.npy"), model.transform(X), rtol=1e-12)
+    clone(model).fit_transform_to(X, tmp_path / "again.npy")
+    np.testing.assert_allclose(np.load(tmp_path / "again.npy"), model.transform(X), rtol=1e-12)
+    with pytest.raises(ValueError, match="no weights of rows"):
+        clone(model).fit_transform_to(X, tmp_path / "weighted.npy", np.ones(30))
+
+
+def test_a_row_so_far_away_that_its_place_is_an_overflow_is_refused():
+    far = np.vstack([X[:2], np.full((1, 4), 1e200)])
+    with pytest.raises(BadData, match=r"The scores of 1 row are not finite, first of row index 2"):
+        FITTED[1].transform(far)
+
+
+@pytest.mark.parametrize("model", FITTED, ids=lambda model: type(model).__name__)
+def test_scores_of_chunks_are_those_of_all_rows(model):
+    chunks = pytest.importorskip("dask.array").from_array(X, chunks=(10, 4))
+    np.testing.assert_allclose(model.transform(chunks).compute(), model.transform(X), rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("model", FITTED, ids=lambda model: type(model).__name__)

@@ -87,7 +87,7 @@ def descend_each(function: Callable[[Array, Array], tuple[Array, Array]], start:
     """Where many small functions are least, each near its start: one BFGS for each, in step.
 
     `function` takes points and the numbers of the problems they belong to. A problem that is flat, or gains nothing any
-    more, is left alone.
+    more, is left alone. One whose value is no number, an overflow, has no place: NaN.
     """
     Z, q = start.astype(np.float64), start.shape[1]
     values, slopes = function(Z, np.arange(len(Z)))
@@ -103,6 +103,7 @@ def descend_each(function: Callable[[Array, Array], tuple[Array, Array]], start:
         Z[some], values[some], slopes[some] = found, new_values, new_slopes
         steep = np.abs(new_slopes).max(axis=1) > _FLAT
         open_[some] = steep & (gained > 1e-13 * np.abs(new_values))
+    Z[~np.isfinite(values)] = np.nan
     return Z
 
 

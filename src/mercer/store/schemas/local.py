@@ -12,10 +12,11 @@ from mercer.models.lle import LocallyLinearEmbedding
 from mercer.spaces.base import Space
 from mercer.spaces.by_kernel import KernelRows
 from mercer.spaces.given import Distances
-from mercer.spaces.points import INFINITELY_FAR, Points, SparsePoints
+from mercer.spaces.points import Points, SparsePoints
 from mercer.store.facts import count, flag, integers, items, kernel, number, numbers, scales, word
 from mercer.store.reasons import Unusable
 from mercer.store.schemas.base import DTYPES, Facts, Schema, dtype_named, set_fitted, taken
+from mercer.store.schemas.points import as_points
 
 __all__ = ["LLE"]
 
@@ -136,11 +137,7 @@ def _needed(found: Facts, *names: str) -> list[Any]:
 
 def _points(found: Facts) -> Space:
     rows, centre, unit, directions, way = _needed(found, "rows", "centre", "unit", "directions", "way")
-    if not isinstance(rows, np.ndarray) or rows.ndim != 2 or rows.dtype.kind != "f":
-        raise Unusable("its points are no rows of numbers")
-    if unit <= 0 or np.abs(rows).max(initial=0.0) > INFINITELY_FAR:
-        raise Unusable("its points are farther away than points can be")
-    return Points(rows, centre, unit, directions, way)
+    return as_points(rows, centre, unit, directions, way)
 
 
 def _sparse_points(found: Facts) -> Space:
