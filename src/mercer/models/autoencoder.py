@@ -8,10 +8,10 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer.arrays import Array
 from mercer.certificates.optima import LocalOptimum
 from mercer.errors import in_short, warn
+from mercer.fits.lazily import lazy_on_collections
 from mercer.fits.networks import ACTIVATIONS, Lesson, Network, Trained, principal_error, train
 from mercer.models.base import all_or_nothing
 from mercer.models.in_memory import InMemoryModel
-from mercer.models.lazily import lazy_on_collections
 from mercer.progress import working
 from mercer.unpromised import Interval, StrOptions, fits
 

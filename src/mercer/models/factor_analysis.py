@@ -15,11 +15,11 @@ from mercer.errors import warn, warn_each
 from mercer.fits.door import open_items
 from mercer.fits.factors import Columns, FactorNormal, Factors, find_factors, rotated, sum_up_columns
 from mercer.fits.factors.search import about_floor
+from mercer.fits.lazily import lazy_on_collections
 from mercer.fits.linear.task import LinearTask
 from mercer.fits.refusals import pointing_to_gaps, refuse_too_many
 from mercer.inputs import table, told_where
 from mercer.models.base import Model, RebuildsRows, all_or_nothing
-from mercer.models.lazily import lazy_on_collections
 from mercer.plans.factors import choose_factor_plan
 from mercer.plans.linear import LinearProblem
 from mercer.plans.plan import Plan

@@ -12,10 +12,10 @@ from mercer.certificates.optima import LocalOptimum
 from mercer.errors import in_short, warn
 from mercer.fits.latent import LatentTask, Places, Predictor, find_places, place_rows
 from mercer.fits.latent.start import principal_places, with_fewer_columns
+from mercer.fits.lazily import fit_transform_lazily, lazy_on_collections
 from mercer.kernels import RBF, Kernel, Linear
 from mercer.models.base import all_or_nothing
 from mercer.models.in_memory import InMemoryModel
-from mercer.models.lazily import fit_transform_lazily, lazy_on_collections
 from mercer.progress import working
 from mercer.sources.items import Items
 from mercer.spaces.points import Points

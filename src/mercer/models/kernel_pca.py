@@ -6,10 +6,10 @@ from typing import Any, ClassVar, Self
 
 from mercer.arrays import Array
 from mercer.fits.kernel.opening import asked_kernel, asked_solver, is_precomputed
+from mercer.fits.lazily import fit_transform_lazily, lazy_on_collections
 from mercer.kernels import NAMES, Kernel
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.batches import WithBatches
-from mercer.models.lazily import fit_transform_lazily, lazy_on_collections
 from mercer.readings.preimages import PREIMAGES
 from mercer.rule_names import RULES_OF
 from mercer.unpromised import Interval, RealNotInt, StrOptions, fits

@@ -14,12 +14,12 @@ from mercer.blocks import cut
 from mercer.certificates.residuals import Certificate
 from mercer.errors import BadData, warn, warn_each
 from mercer.fits.door import open_items
+from mercer.fits.lazily import lazy_on_collections
 from mercer.fits.linear.summing import OVERFLOW
 from mercer.fits.linear.task import Axes
 from mercer.fits.linear.units import about_range, certificate_in, squared_units
 from mercer.inputs import table, told_where
 from mercer.models.base import Model
-from mercer.models.lazily import lazy_on_collections
 from mercer.models.upstairs import WithRowsInFiles
 from mercer.plans.plan import Plan
 from mercer.readings.components import shares

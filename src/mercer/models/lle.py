@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
+from mercer.fits.lazily import fit_transform_lazily, lazy_on_collections
 from mercer.fits.local.placing import Placement
 from mercer.fits.local.task import given_distances
 from mercer.kernel_names import OF_TABLES, OF_TEXTS
 from mercer.kernels.base import Kernel
 from mercer.models.base import all_or_nothing
-from mercer.models.lazily import fit_transform_lazily, lazy_on_collections
 from mercer.models.local_model import LocalModel
 from mercer.operators import local_methods
 from mercer.operators.alignment import over_blocks

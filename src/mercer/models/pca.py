@@ -11,11 +11,11 @@ from mercer.arrays import Array, Home, single_or_double
 from mercer.drop_in.svd_solvers import refuse_foreign, resolve_svd_solver
 from mercer.fits.door import open_items
 from mercer.fits.foretold import with_linear_share
+from mercer.fits.lazily import fit_transform_lazily
 from mercer.fits.linear.task import LinearTask, linear_problem
 from mercer.fits.linear.ways import find_axes
 from mercer.fits.training import Training, weigh
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
-from mercer.models.lazily import fit_transform_lazily
 from mercer.models.linear import LinearModel
 from mercer.plans.linear import choose_linear_plan
 from mercer.plans.pace import linear_plan_ahead
