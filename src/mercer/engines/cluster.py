@@ -204,14 +204,14 @@ class _Box:
     def __reduce__(self) -> Any:
         from distributed.protocol.pickle import dumps
 
-        return _closed, (self._bytes or dumps(self._value),)
+        return _closed, (self._bytes or dumps(self._value),)  # type: ignore[no-untyped-call]
 
     def open(self) -> Any:
         from distributed.protocol.pickle import loads
 
         if self._bytes:
             try:
-                self._value, self._bytes = loads(self._bytes), b""
+                self._value, self._bytes = loads(self._bytes), b""  # type: ignore[no-untyped-call]
             except ImportError as error:
                 raise ClusterFailed(f"A worker cannot do this: {error}. Install it where the workers run.") from None
         return self._value
