@@ -33,7 +33,7 @@ lint: .venv/.dev  ## ruff (lint and format) and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: .venv/$(if $(filter pca lle famd strings denoising gaps novelty,$(SUITE)),.bench,.dev)  ## SUITE=pca: us and others side by side; without a name: what there is, and how long it takes
+bench: .venv/$(if $(filter cluster pca lle famd strings denoising gaps novelty,$(SUITE)),.bench,.dev)  ## SUITE=pca: us and others side by side; without a name: what there is, and how long it takes
 	$(BIN)/python -m benchmarks $(SUITE) $(ARGS)
 
 million.parquet: .venv/.dev
