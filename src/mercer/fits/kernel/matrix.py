@@ -3,13 +3,14 @@
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from mercer.arrays import Matrix
+from mercer.arrays import HERE, Home, Matrix
 from mercer.blocks import cut
 from mercer.errors import BadData, warn
 from mercer.fits.training import Training
 from mercer.kernels import Kernel
 from mercer.kernels.features import FeatureMap, MadeFeatures
 from mercer.operators.centering import Centered
+from mercer.operators.elsewhere import GramElsewhere
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.held import BlackBox, HeldMatrix
@@ -28,8 +29,13 @@ def build_matrix(
     threads: int,
     on_pass: OnPass = None,
     learned: FeatureMap | None = None,
+    home: Home = HERE,
 ) -> Centered:
-    """The centred kernel matrix of the rows, held as the plan says; `learned` maps to features, if it is there."""
+    """The centred kernel matrix of the rows, held as the plan says, and at their `home` if the plan says so; `learned`
+    maps to features, if it is there."""
+    if plan.there:
+        there = GramElsewhere(kernel, training.data, home, plan.held == "gram", threads, on_pass)
+        return Centered(there, training.weights)
     return Centered(_hold(plan, kernel, training, threads, on_pass, learned), training.weights)
 
 
