@@ -73,9 +73,12 @@ class Model(WithRoomsAbove, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return HERE
 
     def _home_of_new(self, X: Any, method: str) -> Home:
-        """Where new rows are at home: with the same library, and on the same device, as those of the fit."""
+        """Where new rows are at home: with the same library, and on the same device, as those of the fit. Those of
+        files have no home of their own."""
         check_is_fitted(self)
         home, fitted = Home.of(X), self._home()
+        if isinstance(X, (Items, Path)):
+            return fitted
         if home != fitted:
             raise ValueError(
                 f"Inputs passed to {type(self).__name__}.{method}() must use the same namespace and the same device as "
