@@ -33,16 +33,21 @@ def build_matrix(
 ) -> Centered:
     """The centred kernel matrix of the rows, held as the plan says, and at their `home` if the plan says so; `learned`
     maps to features, if it is there."""
-    if plan.there:
-        there = GramElsewhere(kernel, training.data, home, plan.held == "gram", threads, on_pass)
-        return Centered(there, training.weights)
-    return Centered(_hold(plan, kernel, training, threads, on_pass, learned), training.weights)
+    return Centered(_hold(plan, kernel, training, threads, on_pass, learned, home), training.weights)
 
 
 def _hold(
-    plan: Plan, kernel: Kernel, training: Training, threads: int, on_pass: OnPass, learned: FeatureMap | None
+    plan: Plan,
+    kernel: Kernel,
+    training: Training,
+    threads: int,
+    on_pass: OnPass,
+    learned: FeatureMap | None,
+    home: Home,
 ) -> SymmetricOperator:
     rows = training.data
+    if plan.there:
+        return GramElsewhere(kernel, rows, home, plan.held == "gram", threads, on_pass)
     if plan.held == "features":
         learned = learned or kernel.feature_map(rows)
         assert learned is not None

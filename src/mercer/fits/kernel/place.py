@@ -24,9 +24,15 @@ def place(plan: Plan, task: Task) -> Plan:
     Products with a kernel matrix are worth a device. Arrays in main memory are read where they are: tiles that are
     evaluated by numpy, used twice and held in a core's cache are faster than strips that go through another library.
     """
-    home = task.home
-    if not home.foreign:
-        return plan
+    return _placed(plan, task, task.home) if task.home.foreign else plan
+
+
+def about_moving(plan: Plan, home: Home) -> str:
+    """What is said to who gave arrays on a device that had nothing to do."""
+    return "" if plan.there or not home.elsewhere else plan.place
+
+
+def _placed(plan: Plan, task: Task, home: Home) -> Plan:
     if not home.elsewhere:
         return replace(plan, place=f"Computed by numpy, as arrays of {home.name} on {home.device} need not be moved.")
     memory = plan.memory + WORKING + 2 * 8 * task.problem.n * (task.problem.width + 2)  # rows as they are prepared
@@ -38,11 +44,6 @@ def place(plan: Plan, task: Task) -> Plan:
         )
     words = f"Products with the kernel matrix are computed by {home}, all else by numpy in main memory."
     return replace(plan, place=words, there=True, memory=memory, seconds=None)
-
-
-def about_moving(plan: Plan, home: Home) -> str:
-    """What is said to who gave arrays on a device that had nothing to do."""
-    return "" if plan.there or not home.elsewhere else plan.place
 
 
 def _reason_for_numpy(plan: Plan, task: Task, home: Home, memory: int) -> str:
