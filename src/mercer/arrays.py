@@ -21,6 +21,7 @@ __all__ = [
     "dask",
     "dense",
     "hdf5",
+    "here",
     "is_foreign",
     "pillow",
     "single_or_double",
@@ -64,9 +65,32 @@ class Home:
     def foreign(self) -> bool:
         return self.library is not np
 
+    @property
+    def elsewhere(self) -> bool:
+        """Whether arrays are not in main memory, so that numpy sees copies of them alone."""
+        return self.foreign and "cpu" not in str(self.device).lower()
+
+    @property
+    def has_double(self) -> bool:
+        """Whether there is float64, which some devices lack."""
+        return not self.elsewhere or "float64" in self.library.__array_namespace_info__().dtypes(device=self.device)
+
+    @property
+    def name(self) -> str:
+        """Of the library, as people know it."""
+        return str(self.library.__name__).split(".")[-1]
+
+    def __str__(self) -> str:
+        return f"{self.name} on {self.device}" if self.foreign else self.name
+
     def bring(self, array: Any) -> Any:
-        """A numpy array, at home here."""
-        return self.library.asarray(array, device=self.device) if self.foreign else array
+        """A numpy array, at home here: of numbers, that is, in float32 where there is no float64."""
+        if not self.foreign or not isinstance(array, np.ndarray) or array.dtype.kind not in "biuf":
+            return array
+        if array.dtype == np.float64 and not self.has_double:
+            array = array.astype(np.float32)
+        array = np.require(array, requirements=["C", "W"])  # as torch takes them
+        return self.library.asarray(array, device=self.device)
 
 
 HERE = Home()
@@ -78,12 +102,26 @@ def is_foreign(array: Any) -> bool:
 
 
 def to_numpy(array: Any) -> Any:
-    """The same numbers in main memory."""
-    if not is_foreign(array):
-        return np.asarray(array)
+    """The same numbers in main memory, without a copy if they are there already."""
+    return here(array) if is_foreign(array) else np.asarray(array)
+
+
+def here(value: Any) -> Any:
+    """An array of another library as one of numpy; whatever else it is, as it is."""
+    if not is_foreign(value):
+        return value
+    from mercer.errors import BadData
     from mercer.unpromised import moved_here
 
-    return moved_here(array)
+    if getattr(value, "requires_grad", False):
+        raise BadData("An array requires gradients, and none pass through a fit: give array.detach().")
+    try:
+        return moved_here(value)
+    except (RuntimeError, TypeError, ValueError, BufferError) as error:
+        raise BadData(
+            f"An array of {type(value).__module__} with numbers of the kind {value.dtype} cannot be read by numpy: "
+            f"{error} Give it as float32 or float64."
+        ) from None
 
 
 def hdf5() -> Any:

@@ -13,6 +13,7 @@ from attack.truth import copied, kernel_truth, known, scaled_rows, truth_of
 from mercer import KernelPCA
 from mercer.kernels import RBF, Cosine, Laplacian, Linear, Matern, Polynomial, Sigmoid
 from mercer.plans import kernel as plans
+from support.elsewhere import ELSEWHERE, brought_here
 
 TINY = 66  # rows from which eigen_solver="krylov" is not served by LAPACK
 
@@ -91,6 +92,29 @@ def kernel_offset(rng):
     kernel = [Cosine(), Polynomial(2, 1.0, 1.0), Polynomial(3, 1 / d, 0.5), Linear(), RBF(0.5)][rng.integers(5)]
     X = rng.normal(size=(n, d)) + offset * rng.normal(size=d)
     return kpca(rng, X, kernel, f"mean of {offset:.0e}", solver=str(rng.choice(["auto", "dense"])))
+
+
+@family(60, "KernelPCA")
+def kernel_elsewhere(rng):
+    """Products that another library computes, on a device of its own."""
+    n, d = int(rng.integers(TINY, 120)), int(rng.integers(1, 9))
+    gamma = 10.0 ** rng.uniform(-3, 1) / d
+    kernel = [
+        RBF(gamma),
+        Matern(float(rng.choice([0.5, 1.5, 2.5])), 10.0 ** rng.uniform(-1, 2)),
+        Laplacian(gamma),
+        Sigmoid(gamma, float(rng.choice([0.0, 0.5]))),
+    ][rng.integers(4)]
+    X = rng.normal(size=(n, d)) + 10.0 ** rng.uniform(-2, 4) * rng.normal(size=d)
+    problem = kpca(rng, X, kernel, "elsewhere", solver=str(rng.choice(["krylov", "recomputed"])))
+
+    def fit():
+        with patch("mercer.fits.kernel.opening.Home.of", lambda X: ELSEWHERE):
+            model = problem.fit()
+        assert model.plan_.there
+        return brought_here(model)
+
+    return Problem(fit, problem.truth, problem.words, problem.asked)
 
 
 @family(60, "KernelPCA")

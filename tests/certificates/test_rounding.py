@@ -9,6 +9,7 @@ from scipy import linalg, sparse
 from attack.kernels import SHIFTED, kernel_matrix
 from attack.precise import DD, concatenate
 from mercer import PCA, KernelPCA
+from mercer.arrays import HERE
 from mercer.kernels import (
     RBF,
     AdditiveChiSquared,
@@ -23,8 +24,11 @@ from mercer.kernels import (
     RationalQuadratic,
     Sigmoid,
     Tanimoto,
+    elsewhere,
 )
+from mercer.kernels.elsewhere import has_formula
 from mercer.operators.centering import Centered
+from mercer.operators.elsewhere import GramElsewhere
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.held import Dilation, HeldMatrix
@@ -33,6 +37,7 @@ from mercer.solvers import dense
 from mercer.solvers.dense import leading_eigenpairs
 from mercer.sums import LESS_SHORT, SHORT, chain, product
 from mercer.sweeps.landmarks import LandmarkMap
+from support.elsewhere import ELSEWHERE
 
 rng = np.random.default_rng(0)
 ROWS = {
@@ -92,6 +97,30 @@ def test_entries_are_off_by_no_more_than_the_kernel_says(kernel, rows):
         weighted = np.sqrt(weights)[:, None] * off * np.sqrt(weights)
         assert np.linalg.norm(weighted, 2) <= op.entry_rounding(weights) + weights.sum() * doubt
     assert errors(kernel.block(X, X)).max() <= kernel.entry_rounding(X, X) + doubt
+
+
+def one_after_the_other(xp, left, right):
+    """Products whose sums are a single chain, as no library would take them, and any might."""
+    return np.stack([np.add.accumulate(row * right, axis=1)[:, -1] for row in left])
+
+
+@pytest.mark.parametrize("kernel", [kernel for kernel in KERNELS if has_formula(kernel)], ids=repr)
+@every_rows
+@pytest.mark.parametrize("home", [ELSEWHERE, None], ids=["array API", "the longest chain"])
+def test_entries_from_elsewhere_are_off_by_no_more_than_their_operator_says(kernel, rows, home, monkeypatch):
+    X = ROWS[rows]
+    errors, doubt = errors_by(kernel, X)
+    if home is None:
+        monkeypatch.setattr(elsewhere, "_products", one_after_the_other)
+        monkeypatch.setattr(
+            elsewhere, "_minus_half_squares", lambda *sides: np.minimum(one_after_the_other(*sides), 0.0)
+        )
+    op = GramElsewhere(kernel, X, home or HERE)
+    off = errors(op.shifted_matmat(np.eye(len(X))), op.shift)  # products with zero and one round nothing
+    assert np.linalg.norm(off, 2) <= op.entry_rounding(None) + len(X) * doubt
+    weights = rng.integers(1, 50, size=len(X)).astype(float)
+    weighted = np.sqrt(weights)[:, None] * off * np.sqrt(weights)
+    assert np.linalg.norm(weighted, 2) <= op.entry_rounding(weights) + weights.sum() * doubt
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,8 @@ with sklearn.config_context(array_api_dispatch=True):
     scores = mercer.PCA(2).fit_transform(array_api_strict.asarray(X))
     assert type(scores).__module__.startswith("array_api_strict")
     assert np.allclose(np.from_dlpack(scores), models[0].transform(X))
+    by_kernel = mercer.KernelPCA(2, kernel="rbf").fit_transform(array_api_strict.asarray(X))
+    assert type(by_kernel) is type(scores)
 print("done")
 """
 

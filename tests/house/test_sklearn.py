@@ -68,6 +68,8 @@ QUIET = pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning", "ignor
 @parametrize_with_checks(ESTIMATORS)
 @QUIET
 def test_estimator_checks(estimator, check):
+    if isinstance(estimator, KernelPCA) and "array_api" in str(check):  # which asks for the way back, if there is one
+        estimator.set_params(preimage="auto")
     check(estimator)
 
 
@@ -124,11 +126,11 @@ def test_array_api_checks_pass():
     pytest.importorskip("array_api_strict")
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-o", "addopts=", __file__, "-k",
-         "test_estimator_checks and array_api and not KernelPCA and not LocallyLinear"],
+         "test_estimator_checks and array_api and not LocallyLinear"],
         capture_output=True, text=True, env=os.environ | {"SCIPY_ARRAY_API": "1"},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:]
-    assert int(re.search(r"(\d+) passed", done.stdout).group(1)) >= 5
+    assert int(re.search(r"(\d+) passed", done.stdout).group(1)) >= 15
 
 
 @pytest.mark.parametrize("ours", [KernelPCA, PCA, IncrementalPCA, LocallyLinearEmbedding])

@@ -95,7 +95,7 @@ def test_a_noisy_row_is_cleaned_alike_alone_and_in_company_and_better_than_by_ot
     model, clean = fitted(plane(400), k=20), plane(60, seed=1)
     noisy = clean + 0.4 * np.random.default_rng(2).normal(size=clean.shape)
     found = model.denoise(noisy)
-    assert model._kept_ways._cleaners  # which did it
+    assert model._kept_ways[0]._cleaners  # which did it
     assert_allclose(np.vstack([model.denoise(row[None]) for row in noisy[:5]]), found[:5], atol=1e-8)
 
     def error(rows):

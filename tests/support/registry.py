@@ -40,6 +40,7 @@ from mercer.kernels import (
 )
 from mercer.kernels.features import MadeFeatures
 from mercer.operators.centering import Centered
+from mercer.operators.elsewhere import GramElsewhere
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.held import BlackBox, HeldMatrix
@@ -55,6 +56,7 @@ from mercer.spaces.points import Points, SparsePoints
 from mercer.sweeps.spread import Spread
 from mercer.sweeps.square import Square
 from mercer.sweeps.triangle import Triangle
+from support.elsewhere import ELSEWHERE
 
 # ---------------------------------------------------------------------- kernels, each with items it can compare
 
@@ -259,6 +261,8 @@ ALL_OPERATORS = {
     "gram, two threads": lambda X: HeldGram(Linear(), X, threads=2),
     "recomputed": lambda X: RecomputedGram(Linear(), X),
     "recomputed, two threads": lambda X: RecomputedGram(Linear(), X, threads=2),
+    "elsewhere": lambda X: GramElsewhere(Linear(), X, ELSEWHERE),
+    "elsewhere, recomputed": lambda X: GramElsewhere(Linear(), X, ELSEWHERE, held=False),
     "features": lambda X: FeatureGram(X),
     "features, two threads": lambda X: FeatureGram(X, threads=2),
     "features, made anew": lambda X: FeatureGram(MadeFeatures((1.0 * Linear()).feature_map(X), X)),

@@ -63,7 +63,7 @@ def components_of_rows(model: Any, X: Any, ids: Any, any_rows: bool) -> Componen
 def _eigenvalues(model: Any) -> Array:
     if isinstance(model, LinearModel):
         return np.square(to_numpy(model.singular_values_).astype(np.float64))
-    return np.asarray(model.eigenvalues_, dtype=np.float64)
+    return np.asarray(to_numpy(model.eigenvalues_), dtype=np.float64)
 
 
 def _own_vectors(model: Any) -> Array:
@@ -78,7 +78,7 @@ def _own_vectors(model: Any) -> Array:
             "The rows of this model have weights, by which equal rows differ in their eigenvectors: give X, and "
             "scores=True (--scores)."
         )
-    return np.asarray(model.eigenvectors_, dtype=np.float64)
+    return np.asarray(to_numpy(model.eigenvectors_), dtype=np.float64)
 
 
 def _scores(model: Any, X: Any) -> Array:

@@ -69,7 +69,7 @@ def csv_files(model: Any, path: Path) -> tuple[dict[Path, bytes], str]:
     elif isinstance(model, KernelModel):
         tables = {"eigenvalues": _of_spectrum(model, names)}
         if hasattr(model, "eigenvectors_"):
-            tables["eigenvectors"] = _of_rows(names, np.asarray(model.eigenvectors_))
+            tables["eigenvectors"] = _of_rows(names, to_numpy(model.eigenvectors_))
     else:
         tables = {"embedding": _of_rows(names, np.asarray(model.embedding_))}
     files = {stem.with_name(f"{stem.name}.{name}.csv"): content for name, content in tables.items()}
@@ -85,7 +85,8 @@ def _of_columns(model: Any, names: list[str]) -> bytes:
 
 def _of_spectrum(model: Any, names: list[str]) -> bytes:
     """A line for each component."""
-    values = np.square(to_numpy(model.singular_values_)) if isinstance(model, LinearModel) else model.eigenvalues_
+    linear = isinstance(model, LinearModel)
+    values = np.square(to_numpy(model.singular_values_)) if linear else to_numpy(model.eigenvalues_)
     variances, shares = to_numpy(model.explained_variance_), to_numpy(model.explained_variance_ratio_)
     heading = ["component", "eigenvalue", "explained_variance", "explained_variance_ratio"]
     return _csv(heading, names, np.column_stack([values, variances, shares]))

@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, to_numpy
 from mercer.displays.asking import check_components, chosen, names_of_rows, prefix_of, require
 from mercer.displays.base import Display
 from mercer.displays.words import component_name, safe
@@ -98,7 +98,7 @@ class ContributionDisplay(Display):
         found = contributions(model, X, feature_names=names if of == "features" else None)
         numbers = check_components(components, found.rows.shape[1])
         table = _table(found, kind, of)
-        variances = np.asarray(model.explained_variance_, dtype=np.float64)[numbers]
+        variances = np.asarray(to_numpy(model.explained_variance_), dtype=np.float64)[numbers]
         values = np.nan_to_num(table[:, numbers]).sum(axis=1)
         if kind == "contribution":
             values = table[:, numbers] @ variances / (variances.sum() or 1.0)

@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer.arrays import Array, dense
+from mercer.arrays import Array, dense, here
 from mercer.displays.asking import check_components, check_count, columns_of, prefix_of, require, shares_of
 from mercer.displays.base import Display
 from mercer.displays.words import axis_label, safe
@@ -153,10 +153,10 @@ def _rows(model: Any, X: Any) -> Array:
     items = None if X is None else complete_items(model, X)
     if items is not None and items.kind != "rows":
         raise BadData("Fields are over a plane of two columns of numbers, and these items have none.")
-    rows = np.asarray(model.X_fit_ if items is None else dense(items.load(), np.float64))
+    rows = np.asarray(here(model.X_fit_) if items is None else dense(items.load(), np.float64))
     if rows.ndim != 2 or rows.shape[1] < 2 or rows.dtype.kind not in "fiub" or _of_matrix(model):
         raise BadData("Fields are over a plane: two columns of numbers are needed at least.")
-    return rows if isinstance(model, LinearModel) else rows * getattr(model, "scale_", 1.0)
+    return rows if isinstance(model, LinearModel) else rows * here(getattr(model, "scale_", 1.0))
 
 
 def _of_matrix(model: Any) -> bool:
@@ -176,7 +176,7 @@ def _over_plane(model: Any, middle: Array, two: list[int], x: Array, y: Array) -
 
 def _as_seen(model: Any, rows: Array) -> Array:
     """As kernels compare them, with columns divided; PCA divides by itself."""
-    return rows if isinstance(model, LinearModel) else rows / getattr(model, "scale_", 1.0)
+    return rows if isinstance(model, LinearModel) else rows / here(getattr(model, "scale_", 1.0))
 
 
 def _two(features: Any, names: list[str]) -> list[int]:

@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from mercer.arrays import to_numpy
 from mercer.displays.asking import check_components, prefix_of, require, scores_of, shares_of
 from mercer.displays.base import Display
 from mercer.displays.canvas import Look, part
@@ -97,7 +98,7 @@ class PreimageDisplay(Display):
         x, y = np.linspace(low, high, side).T
         grid = np.zeros((side * side, scores.shape[1]))
         grid[:, two[0]], grid[:, two[1]] = np.tile(x, side), np.repeat(y, side)
-        rows = np.asarray(_with_way_back(model).inverse_transform(grid))
+        rows = to_numpy(_with_way_back(model).inverse_transform(model._home().bring(grid)))
         if rows.ndim != 2 or rows.dtype.kind not in "fiub":
             raise BadData("Pre-images are drawn as rows of numbers, and this model leads back to other things.")
         labels = (

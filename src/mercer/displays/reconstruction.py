@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, to_numpy
 from mercer.displays.asking import prefix_of, require
 from mercer.displays.base import Display
 from mercer.displays.canvas import part
@@ -113,7 +113,7 @@ class ReconstructionDisplay(Display):
 
 def _of_variances(model: Any) -> Array:
     """Of the rows of the fit: what the variances leave of the total."""
-    variances = np.asarray(model.explained_variance_, dtype=np.float64)
+    variances = np.asarray(to_numpy(model.explained_variance_), dtype=np.float64)
     rest = max(float(model.total_variance_) - float(variances.sum()), 0.0)
     return errors_by_count(np.sqrt(np.maximum(variances, 0.0))[None], np.array([rest]))
 

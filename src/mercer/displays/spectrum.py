@@ -174,7 +174,7 @@ def proven_intervals(model: Any) -> tuple[Array, Array | None, Array | None]:
     if isinstance(model, LocalModel):
         one = _of_one_embedding(certificate)
         return one.values, one.lower, one.upper
-    values = to_numpy(model.singular_values_) ** 2 if isinstance(model, LinearModel) else model.eigenvalues_
+    values = to_numpy(model.singular_values_) ** 2 if isinstance(model, LinearModel) else to_numpy(model.eigenvalues_)
     values = np.asarray(values, dtype=np.float64)
     if isinstance(certificate, FillingCertificate):  # of rows with gaps no value is proven
         return values, None, None

@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import KernelCenterer, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array, to_numpy
+from mercer.arrays import Array, here, to_numpy
 from mercer.fits.kernel.opening import is_precomputed
 from mercer.kernels import RBF, Cosine, Kernel, Linear, Polynomial, Precomputed, Sigmoid
 
@@ -101,8 +101,10 @@ def _kernel_pca(model: Any) -> Any:
     centring = _centring_of(model)
     if is_precomputed(model) and (isinstance(model.X_fit_, LinearOperator) or model._kept_items is not None):
         raise _no_object("of a LinearOperator, or of a kernel matrix with weights of zero")
-    _set_names(theirs, model, ["eigenvalues_", "gamma_", "X_fit_", "dual_coef_", "X_transformed_fit_"])
-    values, vectors = np.asarray(model.eigenvalues_), np.asarray(model.eigenvectors_)
+    for name in ("eigenvalues_", "gamma_", "X_fit_", "dual_coef_", "X_transformed_fit_"):
+        if hasattr(model, name):  # as arrays of numpy: its kernel PCA takes no others
+            setattr(theirs, name, here(getattr(model, name)))
+    values, vectors = to_numpy(model.eigenvalues_), to_numpy(model.eigenvectors_)
     if centring.weights is not None:
         vectors = centring.dual(values, vectors)[0] * np.sqrt(values)
     theirs.eigenvectors_, theirs._centerer = vectors, centerer_of(model)
@@ -111,7 +113,7 @@ def _kernel_pca(model: Any) -> Any:
 
 def _their_kernel(model: Any) -> dict[str, Any]:
     """The parameters by which scikit-learn knows the kernel."""
-    number = {"n_components": len(model.eigenvalues_)} if isinstance(model.n_components, (float, str)) else {}
+    number = {"n_components": model.eigenvalues_.shape[0]} if isinstance(model.n_components, (float, str)) else {}
     if callable(model.kernel) and not isinstance(model.kernel, Kernel):
         return number
     name, kernel = _THEIR_KERNELS.get(type(model.kernel_)), model.kernel_
@@ -188,7 +190,7 @@ def _true_means(model: Any) -> tuple[Array, float]:
     centring = _centring_of(model)
     if centring.held != "features":
         return centring.means + centring.shift, centring.mean + centring.shift
-    features = model.kernel_.features(model.X_fit_)
+    features = model.kernel_.features(here(model.X_fit_))
     weights = np.ones(features.shape[0]) if centring.weights is None else centring.weights
     centre = features.T @ weights / weights.sum()
     return features @ centre, float(centre @ centre)

@@ -10,7 +10,7 @@ from zlib import crc32
 
 import numpy as np
 
-from mercer.arrays import Array, Held
+from mercer.arrays import Array, Held, Home, here, to_numpy
 from mercer.errors import BadData
 from mercer.kernels.base import Kernel
 from mercer.operators.projection import ByKernel, Centring
@@ -31,7 +31,7 @@ class _Trace:
 
     @classmethod
     def of(cls, array: Any, by_columns: bool | None = None) -> "_Trace":
-        array = np.asarray(array)
+        array = to_numpy(array)
         by_columns = array.flags.fnc if by_columns is None else by_columns
         step = max(1, -(-array.size // ENTRIES))
         some = array[::step].copy() if array.ndim else array
@@ -55,30 +55,36 @@ class Current:
     fitted: Any  # the projection; without the training rows, which are the model's
     centring: Centring | None  # None: by landmarks, where there are no vectors to set
     traces: dict[str, _Trace]
+    training: Array | None = None  # scores of the training rows, if they were had along the way
 
     @classmethod
-    def of(cls, model: Any, projection: Any, centring: Centring | None) -> "Current":
+    def of(cls, model: Any, projection: Any, centring: Centring | None, training: Array | None = None) -> "Current":
         if centring is None:
-            return cls(projection, None, {})
-        names = ("eigenvalues_", "eigenvectors_", "gamma_")
-        return cls(_without_rows(projection), centring, {name: _Trace.of(getattr(model, name)) for name in names})
+            return cls(projection, None, {}, training)
+        traces = {name: _Trace.of(getattr(model, name)) for name in ("eigenvalues_", "eigenvectors_", "gamma_")}
+        return cls(_without_rows(projection), centring, traces, training)
 
     def is_as_fitted(self, model: Any) -> bool:
         """Whether the fitted names are those that the fit left behind."""
         return all(trace.fits(getattr(model, name)) for name, trace in self.traces.items())
 
     def now(self, model: Any) -> Any:
+        """The projection, which goes to the device of the fitted names if they are on one."""
+        found, home = self._here(model), Home.of(model.eigenvalues_)
+        return replace(found, home=home) if home.elsewhere and isinstance(found, ByKernel) else found
+
+    def _here(self, model: Any) -> Any:
         if self.centring is None:
             return self.fitted
         if self.is_as_fitted(model):
-            return replace(self.fitted, rows=model.X_fit_) if isinstance(self.fitted, ByKernel) else self.fitted
-        values, vectors = np.asarray(model.eigenvalues_), np.asarray(model.eigenvectors_)
+            return replace(self.fitted, rows=here(model.X_fit_)) if isinstance(self.fitted, ByKernel) else self.fitted
+        values, vectors = to_numpy(model.eigenvalues_), to_numpy(model.eigenvectors_)
         if vectors.shape != (n := len(self.centring.means), len(values)):
             raise BadData(
                 f"eigenvectors_ is of shape {vectors.shape}, but there are {n:,} training rows and {len(values)} "
                 "eigenvalues_: set both names."
             )
-        return self.centring.projection(_kernel_now(model), model.X_fit_, values, vectors)
+        return self.centring.projection(_kernel_now(model), here(model.X_fit_), values, vectors)
 
     def kernel(self, model: Any) -> Kernel:
         """The one that scores are made with: with γ as it is now, but for landmarks, which are prepared with theirs."""
@@ -90,8 +96,8 @@ class Current:
         if isinstance(projection, ByKernel):
             return projection.kernel, projection.rows, projection.alpha
         assert self.centring is not None  # there are features, or a matrix: not by landmarks
-        alpha, _ = self.centring.dual(np.asarray(model.eigenvalues_), np.asarray(model.eigenvectors_))
-        return _kernel_now(model), model.X_fit_, alpha
+        alpha, _ = self.centring.dual(to_numpy(model.eigenvalues_), to_numpy(model.eigenvectors_))
+        return _kernel_now(model), here(model.X_fit_), alpha
 
 
 def _kernel_now(model: Any) -> Kernel:

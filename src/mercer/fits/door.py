@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import assert_all_finite, validate_data
 
-from mercer.arrays import Matrix, is_foreign, to_numpy
+from mercer.arrays import Matrix, here
 from mercer.errors import BadData, warn, warn_each
 from mercer.inputs import about_steps, table, told_where, with_gaps_as_nan
 from mercer.sources.collections import is_collection, open_collection
@@ -48,7 +48,7 @@ def open_items(
     anyway sees what is not finite, and need not have it looked for (`finite`). Where rows may have `gaps`, a number
     that is missing is NaN, whatever it was called.
     """
-    X = open_collection(X) if is_collection(X) else to_numpy(X) if is_foreign(X) else X
+    X = open_collection(X) if is_collection(X) else here(X)
     X = with_gaps_as_nan(X) if gaps else X
     if mapped and isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiub" and all(X.shape):
         X = MappedRows(X)
@@ -91,6 +91,7 @@ def open_items(
 
 def one_or_more(X: Any, kind: str) -> tuple[Any, bool]:
     """What holds several items, and whether X was a single one: a text, or a row."""
+    X = here(X)
     one = not isinstance(X, (Items, Path)) and _is_one(X, kind)
     if not one or kind in ("texts", "things"):
         return [X] if one else X, one

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mercer.arrays import Array, Held
+from mercer.arrays import Array, Held, here
 from mercer.fits.linear.axes import about_constant
 from mercer.fits.linear.summing import refuse_overflow
 from mercer.fits.training import Training
@@ -39,7 +39,7 @@ def in_units(items: Items, scale: Array | None) -> Items:
     """Rows as a model with this scale sees them: sparse ones at once, others when they are read."""
     if scale is None:
         return items
-    rows = items.as_rows()
+    rows, scale = items.as_rows(), here(scale)
     if rows.sparse and rows.held:
         return HeldRows(by_columns(np.divide, rows.load(), scale)).named_as(rows)
     return ScaledRows(rows, scale)
@@ -47,7 +47,7 @@ def in_units(items: Items, scale: Array | None) -> Items:
 
 def in_units_of_input(rows: Held, scale: Array | None) -> Held:
     """The way back, of rows in memory, if there are any."""
-    return rows if scale is None or rows is None else by_columns(np.multiply, rows, scale)
+    return rows if scale is None or rows is None else by_columns(np.multiply, rows, here(scale))
 
 
 def _refuse_things(items: Items) -> None:

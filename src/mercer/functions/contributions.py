@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
-from mercer.arrays import Array, Held, dense
+from mercer.arrays import Array, Held, dense, here
 from mercer.blocks import rows_at_a_time
 from mercer.errors import BadData, counted
 from mercer.fits.kernel.opening import is_precomputed
@@ -102,7 +102,7 @@ def _items(model: KernelModel | LinearModel, X: Any) -> tuple[Any, Array | None]
         raise ValueError(f"{type(model).__name__} has kept no {kept}: give the rows as X.")
     if is_precomputed(model):
         raise ValueError("Give the kernel matrix that was fitted as X: a model does not say what it is made of.")
-    held = model.X_fit_
+    held = here(model.X_fit_)
     rows = sparse.issparse(held) or (isinstance(held, np.ndarray) and held.ndim == 2)
     return HeldRows(held) if rows else held, weights_of_fit(model)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, Held, dense
+from mercer.arrays import Array, Held, dense, here
 from mercer.blocks import rows_at_a_time
 from mercer.errors import BadData, NoRoom, counted, in_short, warn
 from mercer.fits.kernel.opening import is_precomputed
@@ -151,7 +151,7 @@ def _of_kernel(model: KernelModel, X: Any) -> _Asked:
     kernel.slopes(items[:1], items[:1])  # which refuses kernels without a gradient
     linear = kernel.features_are_rows
     functions: Functions = ByAxes(axes_of_sums(items, alpha)) if linear else BySums(kernel, items, alpha)
-    scale = np.broadcast_to(getattr(model, "scale_", 1.0), (items.shape[1],)).astype(np.float64)
+    scale = np.broadcast_to(here(getattr(model, "scale_", 1.0)), (items.shape[1],)).astype(np.float64)
     step, weights = -(-items.shape[0] // _ROWS), weights_of_fit(model)
     rows = HeldRows(items[::step]) if X is None else model._new_items(X).as_rows()
     weights = weights[::step] if X is None and weights is not None else None

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, dense
+from mercer.arrays import Array, dense, here, to_numpy
 from mercer.blocks import rows_at_a_time
 from mercer.errors import WrongUse
 from mercer.models.kernel_pca import KernelPCA
@@ -23,7 +23,7 @@ _WRITTEN = ("rows", "texts", "anything")
 def as_scores(X: Any) -> Items:
     """Scores of a file, or in memory."""
     scores = open_rows(X) if isinstance(X, Path) else X
-    return scores if isinstance(scores, Items) else HeldRows(np.asarray(scores, dtype=np.float64))
+    return scores if isinstance(scores, Items) else HeldRows(np.asarray(here(scores), dtype=np.float64))
 
 
 def as_items(model: Any, X: Any) -> Items:
@@ -79,10 +79,12 @@ def _found(model: Any, items: Items, error: bool, noisy: bool) -> Iterator[tuple
     kernel = isinstance(model, KernelPCA)
     for block in items.blocks(rows_at_a_time(items.width)):
         given = _with_names(block, items) if noisy and isinstance(items, Rows) else block
+        given = model._home().bring(given)
         if error and kernel:
-            yield back(given, return_error=True)
+            rows, errors = back(given, return_error=True)
+            yield here(rows), to_numpy(errors)
             continue
-        rows = back(given)
+        rows = here(back(given))
         yield rows, _distances(dense(block), rows) if error else np.zeros(len(rows))
 
 

@@ -30,7 +30,7 @@ from mercer.kernels.slopes import ByProducts, Slopes
 from mercer.rounding import gamma
 from mercer.sums import LESS_SHORT, chain, product, row_squares
 
-__all__ = ["Cosine", "Linear", "Polynomial", "Sigmoid", "as_float", "dot", "product_chain", "squared_norms"]
+__all__ = ["Cosine", "DotTiles", "Linear", "Polynomial", "Sigmoid", "as_float", "dot", "product_chain", "squared_norms"]
 
 _HIGHEST = 1000  # degree of a polynomial
 
@@ -94,10 +94,10 @@ class _DotKernel(Kernel):
     def prepare(self, X: Held, Y: Held | None = None, shift: float = 0.0, dtype: DTypeLike = np.float64) -> Tiles:
         # Always evaluated in float64: what a power or a large mean does to the digits of float32 is hard to foresee.
         prepared = as_float(self.rows(X))
-        return _DotTiles(self, prepared, prepared if Y is None else as_float(self.rows(Y)), shift)
+        return DotTiles(self, prepared, prepared if Y is None else as_float(self.rows(Y)), shift)
 
 
-class _DotTiles(Tiles):
+class DotTiles(Tiles):
     """One matrix product a tile, then the shape in place."""
 
     def __init__(self, kernel: _DotKernel, X: Held, Y: Held, shift: float) -> None:

@@ -16,7 +16,7 @@ from mercer.kernels.slopes import ByColumns, ByProducts, Slopes
 from mercer.rounding import UNIT_SINGLE, gamma
 from mercer.squares import Moved, differences, from_products, multiply
 
-__all__ = ["EuclideanKernel"]
+__all__ = ["DifferenceTiles", "DistanceTiles", "EuclideanKernel"]
 
 _BLOCK_ROWS = 4096
 
@@ -126,7 +126,7 @@ class EuclideanKernel(Kernel):
         steepness = np.empty((n_rows(Z), n_rows(X)))
         tiles = _tiles(self, _Steepness(self), Z, X)
         tiles.fill(slice(None), slice(None), steepness)
-        if isinstance(tiles, _DifferenceTiles):
+        if isinstance(tiles, DifferenceTiles):
             steepness *= -2 * self.scale
             return ByColumns(as_float(Z), as_float(X), steepness, np.subtract)
         Z, X = as_float(Z), as_float(X)
@@ -176,8 +176,8 @@ def _tiles(
     if sparse.issparse(X) or (Y is not None and sparse.issparse(Y)):
         return _SparseDistanceTiles(shaped, X, X if Y is None else Y, shift)
     if not kernel.smooth or max(kernel.reach(X), 0.0 if Y is None else kernel.reach(Y)) > kernel.FAR:
-        return _DifferenceTiles(shaped, X, X if Y is None else Y, shift)
-    return _DistanceTiles(shaped, X, X if Y is None else Y, shift, dtype)
+        return DifferenceTiles(shaped, X, X if Y is None else Y, shift)
+    return DistanceTiles(shaped, X, X if Y is None else Y, shift, dtype)
 
 
 def _exponent_roundings(X: Held) -> int:
@@ -190,7 +190,7 @@ def _blocks(X: Array) -> list[Array]:
     return [X[first : first + _BLOCK_ROWS] for first in range(0, max(len(X), 1), _BLOCK_ROWS)]
 
 
-class _DistanceTiles(Tiles):
+class DistanceTiles(Tiles):
     """The exponent from one matrix product: [z, −h, 1]·[w, 1, −h']ᵀ = −½‖z − w‖² with h = ½‖z‖².
 
     Rows are moved to their mean first, so that the squares cancel as little as possible, and scaled by √(2·scale).
@@ -219,7 +219,7 @@ class _DistanceTiles(Tiles):
         self.kernel.shape(out, self.shift)
 
 
-class _DifferenceTiles(Tiles):
+class DifferenceTiles(Tiles):
     """Distances from differences, without cancellation: slower, for kernels with a kink at distance 0."""
 
     def __init__(self, kernel: EuclideanKernel | _Steepness, X: Array, Y: Array, shift: float) -> None:

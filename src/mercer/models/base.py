@@ -13,8 +13,9 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array, to_numpy
+from mercer.arrays import HERE, Array, Home, to_numpy
 from mercer.blocks import rows_at_a_time
 from mercer.errors import BadData, counted, in_short, shortened
 from mercer.fits.door import file_of
@@ -73,6 +74,24 @@ class WithScoresInFiles(WithRoomsAbove, ClassNamePrefixFeaturesOutMixin, Transfo
     @abstractmethod
     def _dtype_of_scores(self, items: Any) -> Any:
         """Of numbers that are written."""
+
+    def _home(self) -> Home:
+        """Where the fitted arrays are at home, and the rows of the fit were."""
+        return HERE
+
+    def _home_of_new(self, X: Any, method: str) -> Home:
+        """Where new rows are at home: with the same library, and on the same device, as those of the fit. Those of
+        files have no home of their own."""
+        check_is_fitted(self)
+        home, fitted = Home.of(X), self._home()
+        if isinstance(X, (Items, Path)):
+            return fitted
+        if home != fitted:
+            raise ValueError(
+                f"Inputs passed to {type(self).__name__}.{method}() must use the same namespace and the same device as "
+                f"those passed to fit(): {home} here, {fitted} there."
+            )
+        return home
 
     @overload
     def transform_to(self, X: Any, path: str | Path) -> Path: ...

@@ -21,6 +21,7 @@ from mercer.fits.kernel.growing import (
 )
 from mercer.fits.kernel.landmarks import find_by_landmarks
 from mercer.fits.kernel.opening import open_task
+from mercer.fits.kernel.place import place
 from mercer.fits.kernel.scale import sense_of_scale
 from mercer.fits.kernel.task import Components, Task
 from mercer.fits.training import Training, weigh
@@ -123,15 +124,16 @@ class WithBatches(WithWayBack):
                 self._keep_all(found, task, self._dtype)
             else:
                 task = task_of_first(open_task(self, X, sample_weight, limits))
-                self._keep_all(find_by_landmarks(task, choose_plan(task.problem, task.limits)), task, task.dtype)
+                plan = place(choose_plan(task.problem, task.limits), task)
+                self._keep_all(find_by_landmarks(task, plan), task, task.dtype)
         return self
 
     def _find_with_more(self, X: Any, sample_weight: Any, limits: Limits) -> tuple[Task, Components]:
         stream = self._stream_to_go_on_from("partial_fit")
         refuse_another_kernel(self, self.kernel_)
-        training = weigh(self._new_items(X), sample_weight)
-        task = task_of_more(self, training, self.kernel_, self.gamma_, limits)
-        return task, find_with_more(task, plan_for_more(task, stream), stream)
+        home, training = self._home_of_new(X, "partial_fit"), weigh(self._new_items(X), sample_weight)
+        task = replace(task_of_more(self, training, self.kernel_, self.gamma_, limits), home=home)
+        return task, find_with_more(task, place(plan_for_more(task, stream), task), stream)
 
     @all_or_nothing
     def compress(self, n_landmarks: int) -> float:
@@ -170,7 +172,7 @@ class WithBatches(WithWayBack):
             return 0.0
         with one_blas_thread(limits.threads):
             training = Training(HeldRows(stream.features.rows), own=True)
-            task = task_of_more(self, training, self.kernel_, self.gamma_, limits)
+            task = replace(task_of_more(self, training, self.kernel_, self.gamma_, limits), home=self._home())
             found, lost = find_with_fewer(task, self.plan_, stream, int(n_landmarks))
             self._keep_all(found, task, self._dtype)
         return lost

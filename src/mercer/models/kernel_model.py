@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Home, here, to_numpy
 from mercer.certificates.intervals import IntervalCertificate
 from mercer.certificates.residuals import Certificate
 from mercer.drop_in.current import Current
@@ -17,6 +17,7 @@ from mercer.fits.door import open_items
 from mercer.fits.kernel.certified import find_certified
 from mercer.fits.kernel.landmarks import find_by_landmarks
 from mercer.fits.kernel.opening import is_precomputed, open_task
+from mercer.fits.kernel.place import about_moving, place
 from mercer.fits.kernel.scale import sense_of_scale
 from mercer.fits.kernel.task import Components, Task
 from mercer.fits.scale import in_units, in_units_of_input
@@ -73,7 +74,7 @@ class KernelModel(FindsSimilar):
         limits = self._limits()
         with one_blas_thread(limits.threads):
             task = open_task(self, X, sample_weight, limits)
-            plan = choose_plan(task.problem, task.limits)
+            plan = place(choose_plan(task.problem, task.limits), task)
             if not plan.streams:
                 task = replace(task, training=task.training.in_memory())
             found = find_by_landmarks(task, plan) if plan.held == "landmarks" else find_certified(task, plan)
@@ -85,7 +86,7 @@ class KernelModel(FindsSimilar):
 
     def _keep(self, found: Components, task: Task) -> None:
         """All fitted names, in one place; those that this fit does not have are forgotten."""
-        training, per_degree = task.training, found.per_degree_of_freedom()
+        training, home, per_degree = task.training, task.home, found.per_degree_of_freedom()
         self._forget_search()
         self.kernel_, self.gamma_, scale = task.kernel, task.gamma, training.scale
         self._kept_items, self._dtype = training.kept, task.dtype
@@ -110,10 +111,16 @@ class KernelModel(FindsSimilar):
         for name, value in names.items():
             self.__dict__.pop(name, None)
             if value is not None:
-                setattr(self, name, value)
-        self._projection, self._training = Current.of(self, found.projection, found.centring), found.scores
+                setattr(self, name, home.bring(value))
+        self._projection = Current.of(self, found.projection, found.centring, found.scores)
         warn_each(
-            [about_total_weight(found.total_weight, found.n), found.plan.notice, *training.notes, *found.warnings]
+            [
+                about_total_weight(found.total_weight, found.n),
+                found.plan.notice,
+                about_moving(found.plan, home),
+                *training.notes,
+                *found.warnings,
+            ]
         )
         certificate, approximate = found.certificate, found.plan.approximate
         if isinstance(certificate, Certificate) and not (certificate.converged or approximate):
@@ -134,13 +141,14 @@ class KernelModel(FindsSimilar):
         coefficients = learn_inverse(self.kernel_, scores, rows, self.alpha, weights, threads)
         if task.training.scale is not None:
             coefficients *= task.training.scale
-        self.X_transformed_fit_, self.dual_coef_ = scores.astype(self._dtype), coefficients.astype(self._dtype)
+        for name, array in (("X_transformed_fit_", scores), ("dual_coef_", coefficients)):
+            setattr(self, name, task.home.bring(array.astype(self._dtype)))
 
     # ------------------------------------------------------------------ using
 
     def _plan(self, X: Any, sample_weight: Any) -> Plan:
         task = open_task(self, X, sample_weight, self._limits(), look=False)
-        return plan_ahead(task.problem, task.kernel, task.training.items, task.limits)
+        return place(plan_ahead(task.problem, task.kernel, task.training.items, task.limits), task)
 
     def _scores(self, rows: Any, threads: int) -> Array:
         return self._finish(self._projection.now(self).scores(rows, threads))
@@ -191,10 +199,11 @@ class KernelModel(FindsSimilar):
         >>> bool(0 < model.score(X[1::2]) < 1)
         True
         """
+        self._home_of_new(X, "score")
         captured = total = 0.0
         for _, squares in self._scored(self._new_items(X), self._squares, whole=False):
             captured, total = captured + float(squares[:, 0].sum()), total + float(squares[:, 1].sum())
-        if np.isnan(self.explained_variance_ratio_).any():
+        if np.isnan(to_numpy(self.explained_variance_ratio_)).any():
             return float("nan")
         return captured / max(total, captured) if captured > 0 else 0.0
 
@@ -222,12 +231,15 @@ class KernelModel(FindsSimilar):
 
     def _as_fitted(self, rows: Any) -> Any:
         """Rows in memory with their columns divided; X_fit_, and views of it, as they are."""
-        scale, fitted = getattr(self, "scale_", None), getattr(self, "X_fit_", None)
+        scale, fitted = here(getattr(self, "scale_", None)), getattr(self, "X_fit_", None)
         if scale is None or rows is fitted:
-            return rows
-        rows = rows if sparse.issparse(rows) else np.asarray(rows)
+            return here(rows)
+        rows, fitted = rows if sparse.issparse(rows) else to_numpy(rows), here(fitted)
         dense = isinstance(rows, np.ndarray) and isinstance(fitted, np.ndarray)
         return rows if dense and np.may_share_memory(rows, fitted) else by_columns(np.divide, rows, scale)
+
+    def _home(self) -> Home:
+        return Home.of(self.eigenvalues_)
 
     @property
     def _n_features_out(self) -> int:

@@ -8,6 +8,7 @@ from mercer.arrays import Array
 from mercer.fits.kernel.opening import asked_kernel, asked_solver, is_precomputed
 from mercer.fits.lazily import fit_transform_lazily, lazy_on_collections
 from mercer.kernels import NAMES, Kernel
+from mercer.kernels.base import kind_of_items
 from mercer.models.base import WEIGHTS_ON_REQUEST, all_or_nothing
 from mercer.models.batches import WithBatches
 from mercer.readings.preimages import PREIMAGES
@@ -281,7 +282,8 @@ class KernelPCA(WithBatches):
             One row for each row of X, also for those of weight zero.
         """
         items, scores = self._fit_for_scores(X, sample_weight)
-        return self._by_blocks(items) if scores is None else scores.astype(self._dtype, copy=True)
+        scores = self._by_blocks(items) if scores is None else scores.astype(self._dtype, copy=True)
+        return self._home().bring(scores)
 
     # ------------------------------------------------------------------ using
 
@@ -302,7 +304,8 @@ class KernelPCA(WithBatches):
         scores : ndarray of shape (n_samples, n_components)
             In the precision of the rows of the fit.
         """
-        return self._by_blocks(self._new_items(X))
+        home = self._home_of_new(X, "transform")
+        return home.bring(self._by_blocks(self._new_items(X)))
 
     def component_functions(self, X: Any) -> Array:
         """The functions fᵢ(x) = k(x, ·)ᵀvᵢ/√ηᵢ without the training means, as on the slides that draw them as fields.
@@ -319,9 +322,11 @@ class KernelPCA(WithBatches):
         values : ndarray of shape (n_samples, n_components)
             Those of the functions.
         """
-        return self._by_blocks(
+        home = self._home_of_new(X, "component_functions")
+        values = self._by_blocks(
             self._new_items(X), lambda rows, threads: self._finish(self._projection.now(self).functions(rows, threads))
         )
+        return home.bring(values)
 
     def check_params(self) -> None:
         """Raise ValueError for parameters that do not exist or contradict each other."""
@@ -358,6 +363,7 @@ class KernelPCA(WithBatches):
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.pairwise = is_precomputed(self)
+        tags.array_api_support = kind_of_items(self.kernel) in ("rows", "anything")
         with suppress(ValueError):  # of a kernel that does not exist, a fit will say so
             tags.input_tags.positive_only = asked_kernel(self).non_negative
         return tags

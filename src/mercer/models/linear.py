@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import HERE, Array, Home, as_narrow, dense, is_foreign, to_numpy
+from mercer.arrays import HERE, Array, Home, as_narrow, dense, here, to_numpy
 from mercer.blocks import cut
 from mercer.certificates.residuals import Certificate
 from mercer.errors import BadData, warn, warn_each
@@ -139,7 +139,7 @@ class LinearModel(WithRowsInFiles, Model):
             In the units of the rows of the fit.
         """
         home = self._home_of_new(X, "inverse_transform")
-        X = table(to_numpy(X) if is_foreign(X) else X)
+        X = table(here(X))
         with told_where(X):
             scores = check_array(X, input_name="X", dtype=[np.float64, np.float32])
         axes = self._number("components_")
@@ -192,16 +192,8 @@ class LinearModel(WithRowsInFiles, Model):
         complete = LinearModel._new_items(self, X)  # what is missing has no coordinates, whatever a model makes of it
         return self._by_blocks(complete, lambda rows, threads: self._projected(rows, threads, False))
 
-    def _home_of_new(self, X: Any, method: str) -> Home:
-        """Where new rows are at home: with the same library as those of the fit."""
-        check_is_fitted(self)
-        home, fitted = Home.of(X), Home.of(self.components_)
-        if home.library is not fitted.library:
-            raise ValueError(
-                f"Inputs passed to {type(self).__name__}.{method}() must use the same namespace and the same device as "
-                f"those passed to fit(): {home.library.__name__} here, {fitted.library.__name__} there."
-            )
-        return home
+    def _home(self) -> Home:
+        return Home.of(self.components_)
 
     def _new_items(self, X: Any) -> Items:
         check_is_fitted(self)
@@ -366,7 +358,7 @@ class LinearModel(WithRowsInFiles, Model):
         return np.broadcast_to(self._scale(), (self.n_features_in_,))
 
     def _as_fitted(self, array: Array) -> Array:
-        return Home.of(self.components_).bring(array.astype(self._dtype, copy=False))
+        return self._home().bring(array.astype(self._dtype, copy=False))
 
     @property
     def _n_features_out(self) -> int:

@@ -62,7 +62,7 @@ class AtOnce(LinearModel):
             One row for each row of X, also for those of weight zero.
         """
         scores = self._by_blocks(self._fit_for_scores(X, sample_weight)[0])
-        return Home.of(self.components_).bring(scores)
+        return self._home().bring(scores)
 
     @all_or_nothing
     @fits

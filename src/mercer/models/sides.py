@@ -226,7 +226,7 @@ class _ByKernel(Sides):
 
     def doubt(self, statistic: str) -> str:
         """F is low away from the data only if every φ(x) is equally long: then none has more to project than others."""
-        if np.isnan(self.model.explained_variance_ratio_).any() and statistic in ("reconstruction", "t2q"):
+        if np.isnan(to_numpy(self.model.explained_variance_ratio_)).any() and statistic in ("reconstruction", "t2q"):
             return (
                 "The kernel is not positive semi-definite, so that no distance from the space of the components has a "
                 'meaning, nor has Q: take statistic="t2", or another kernel.'

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array
+from mercer.arrays import Array, here
 from mercer.fits.door import one_or_more
 from mercer.fits.kernel.opening import is_precomputed
 from mercer.fits.scale import in_units_of_input
@@ -27,7 +27,6 @@ class FindsSimilar(Model):
     X_fit_: Any
     landmarks_: Any
     _kept_items: Array | None
-    _training: Array | None
     _projection: Any
     _searched: dict[str, tuple[tuple[Any, ...], Space]]  # what was prepared, after what it was made of
 
@@ -81,21 +80,26 @@ class FindsSimilar(Model):
         answer = Similar(numbers[places], near, *found)
         return answer[0] if one else answer
 
+    @property
+    def _training(self) -> Array | None:
+        """The scores of the training rows, if the fit had them along the way."""
+        return cast("Array | None", self._projection.training)
+
     def _known_items(self) -> tuple[Any, Array]:
         """The items that a fit has kept, as the kernel compares them, and their numbers."""
         if hasattr(self, "X_fit_"):
-            items = self.X_fit_
+            items = here(self.X_fit_)
             numbers = np.arange(items.shape[0]) if self._kept_items is None else np.flatnonzero(self._kept_items)
         else:
             items = self._as_fitted(self.landmarks_)
-            numbers = getattr(self, "landmark_indices_", np.arange(items.shape[0]))
+            numbers = here(getattr(self, "landmark_indices_", np.arange(items.shape[0])))
         return items, numbers
 
     def _known_scores(self, items: Any) -> Array:
         """Those of the fit, unless its names have changed since."""
         if self._training is not None and hasattr(self, "X_fit_") and self._projection.is_as_fitted(self):
             return self._training
-        return self._scores(items, self._limits().threads)
+        return self._scores(here(items), self._limits().threads)
 
     def _space(self, by: str, items: Any, kernel: Kernel) -> Space:
         """Where the items have their distances. It is kept, with the tree or the index by which it is searched, for as

@@ -1,13 +1,13 @@
 """From scores back to rows, and to texts: what `KernelPCA` finds in input space."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Home, here, to_numpy
 from mercer.blocks import cut
 from mercer.errors import are, counted, in_short, joined, warn
 from mercer.fits.kernel.opening import is_precomputed
@@ -89,7 +89,8 @@ class WithWayBack(WithRowsInFiles, KernelModel):
                 'transform is not available. Set it, or take preimage="auto", which needs no other fit: '
                 'model.set_params(preimage="auto").'
             )
-        return self._found(self._checked_scores(X), self.preimage, return_error)
+        home = self._home_of_new(X, "inverse_transform")
+        return _at_home(home, self._found(self._checked_scores(X), self.preimage, return_error))
 
     def denoise(self, X: Any, return_error: bool = False) -> Any:
         """The pre-images of the projections of X onto the components: what is left without the directions not kept.
@@ -125,11 +126,10 @@ class WithWayBack(WithRowsInFiles, KernelModel):
         >>> bool(((model.denoise(noisy) - X) ** 2).sum() < ((noisy - X) ** 2).sum())
         True
         """
-        items = self._new_items(X)
+        home, items = self._home_of_new(X, "denoise"), self._new_items(X)
         scores = self._by_blocks(items).astype(np.float64)
-        return self._found(
-            scores, "auto" if self.preimage is None else self.preimage, return_error, self._beside(items)
-        )
+        method = "auto" if self.preimage is None else self.preimage
+        return _at_home(home, self._found(scores, method, return_error, self._beside(items)))
 
     # ------------------------------------------------------------------ how
 
@@ -142,10 +142,10 @@ class WithWayBack(WithRowsInFiles, KernelModel):
         return np.sqrt(np.maximum(squares[:, 1] - squares[:, 0], 0.0))
 
     def _checked_scores(self, X: Any) -> Array:
-        X = table(X)
+        X = table(here(X))
         with told_where(X):
             scores = check_array(X, input_name="X", dtype=np.float64)
-        expected = len(self.eigenvalues_) if self.preimage is not None else self.X_transformed_fit_.shape[1]
+        expected = self._n_features_out if self.preimage is not None else self.X_transformed_fit_.shape[1]
         if scores.shape[1] != expected:
             raise ValueError(
                 f"X has {scores.shape[1]} features, but the inverse transform of KernelPCA is expecting {expected}: "
@@ -210,7 +210,7 @@ class WithWayBack(WithRowsInFiles, KernelModel):
             return
         known = expansion.scores
         by_landmarks = self._projection.centring is None  # those of all rows spread wider
-        deviations = np.sqrt(self.explained_variance_) if by_landmarks else known.std(axis=0)
+        deviations = np.sqrt(to_numpy(self.explained_variance_)) if by_landmarks else known.std(axis=0)
         outside = number_outside(known, deviations, scores)
         if outside:
             warn(
@@ -221,13 +221,14 @@ class WithWayBack(WithRowsInFiles, KernelModel):
     def _ways_back(self) -> WaysBack:
         """Made once for a fit, as long as its names are as it left them."""
         as_fitted = self._projection.is_as_fitted(self)
-        kept: WaysBack | None = getattr(self, "_kept_ways", None)
-        if as_fitted and kept is not None and kept.expansion.rows is getattr(self, "X_fit_", kept.expansion.rows):
-            return kept
+        rows = getattr(self, "X_fit_", None)
+        kept, of = getattr(self, "_kept_ways", (None, None))
+        if as_fitted and kept is not None and rows is of:
+            return cast(WaysBack, kept)
         centring = self._projection.centring
         ways = WaysBack(self._expansion(), None if centring is None else centring.weights)
         if as_fitted:
-            self._kept_ways = ways
+            self._kept_ways = ways, rows
         return ways
 
     def __getstate__(self) -> Any:
@@ -243,22 +244,28 @@ class WithWayBack(WithRowsInFiles, KernelModel):
         by, centring = self._projection.now(self), self._projection.centring
         if centring is None:
             return Expansion.of(by.kernel, by.rows, by.alpha, by.mean, self._limits().threads)
+        rows = here(self.X_fit_)
         if isinstance(by, ByKernel):
-            seen = np.asarray(self._known_scores(self.X_fit_), dtype=np.float64) + by.offset
-            return Expansion(by.kernel, self.X_fit_, by.alpha, by.mean, seen, centring.means, by.shift)
-        alpha, mean = centring.dual(self.eigenvalues_, self.eigenvectors_)[0], centring.shares
-        hollow = self.kernel_.sparse_features or is_sparse(self.X_fit_)
-        made = by.map.features(self.X_fit_) if hollow else MadeFeatures(by.map, self.X_fit_)
-        products = FeatureGram(made, self._limits().threads).matmat(np.column_stack([alpha, mean]))
-        return Expansion(self.kernel_, self.X_fit_, alpha, mean, products[:, :-1], products[:, -1])
+            seen = np.asarray(self._known_scores(rows), dtype=np.float64) + by.offset
+            return Expansion(by.kernel, rows, by.alpha, by.mean, seen, centring.means, by.shift)
+        alpha = centring.dual(to_numpy(self.eigenvalues_), to_numpy(self.eigenvectors_))[0]
+        hollow = self.kernel_.sparse_features or is_sparse(rows)
+        made = by.map.features(rows) if hollow else MadeFeatures(by.map, rows)
+        products = FeatureGram(made, self._limits().threads).matmat(np.column_stack([alpha, centring.shares]))
+        return Expansion(self.kernel_, rows, alpha, centring.shares, products[:, :-1], products[:, -1])
 
     def _by_learned_inverse(self, scores: Array) -> Array:
         """scikit-learn's way."""
         out = apply_inverse(
             self.kernel_,
             scores,
-            np.asarray(self.X_transformed_fit_, dtype=np.float64),
-            np.asarray(self.dual_coef_, dtype=np.float64),
+            to_numpy(self.X_transformed_fit_).astype(np.float64, copy=False),
+            to_numpy(self.dual_coef_).astype(np.float64, copy=False),
             self._limits().threads,
         )
         return out.astype(self._dtype, copy=False)
+
+
+def _at_home(home: Home, found: Any) -> Any:
+    """Rows, and their errors if they were asked for, where the scores came from."""
+    return tuple(home.bring(each) for each in found) if isinstance(found, tuple) else home.bring(found)

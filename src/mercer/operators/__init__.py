@@ -7,6 +7,7 @@ can have moved what it returns.
 
 from mercer.operators.alignment import align, over_blocks
 from mercer.operators.centering import Centered, Weighted, inverse_root
+from mercer.operators.elsewhere import GramElsewhere
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import Gram, HeldGram, RecomputedGram
 from mercer.operators.held import BlackBox, Dilation, HeldMatrix
@@ -25,6 +26,7 @@ __all__ = [
     "Dilation",
     "FeatureGram",
     "Gram",
+    "GramElsewhere",
     "HeldGram",
     "HeldMatrix",
     "Projection",

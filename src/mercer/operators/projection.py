@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer.arrays import Array, Held, Matrix
+from mercer.arrays import Array, Held, Home, Matrix
 from mercer.blocks import FEATURE_ROWS, THREAD_ROWS, cut, rows_at_a_time
 from mercer.errors import BadData
-from mercer.kernels.base import Kernel
+from mercer.kernels.base import Kernel, is_sparse
 from mercer.kernels.features import FeatureMap
 from mercer.operators.centering import Centered
+from mercer.operators.elsewhere import can_go_to, products_elsewhere
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import Gram
 from mercer.operators.tiles import apply
@@ -58,6 +59,7 @@ class ByKernel(Projection):
     shift: float
     mean: Array  # c
     square: float  # ‖mean‖² − shift
+    home: Home | None = None  # where the kernel is evaluated, if not here; not kept with a model, as no module can be
 
     def scores(self, X: Held, threads: int) -> Array:
         return self._products(X, self.alpha, threads) - self.offset
@@ -78,6 +80,8 @@ class ByKernel(Projection):
         return _ROUNDING * np.multiply.outer(size, np.abs(self.alpha).sum(axis=0)), _ROUNDING * of_lengths
 
     def _products(self, X: Held, B: Array, threads: int) -> Array:
+        if self.home is not None and can_go_to(self.home, self.kernel) and not (is_sparse(X) or is_sparse(self.rows)):
+            return products_elsewhere(self.kernel, X, self.rows, self.shift, B, self.home)
         out, fitted = np.empty((X.shape[0], B.shape[1])), self.kernel.compact(self.rows)
 
         def block(some: slice, threads: int = 1) -> None:

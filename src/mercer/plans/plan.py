@@ -28,6 +28,8 @@ class Plan:
     warning: str = ""
     components: Share | None = None  # that a share of the variance is expected to take; the plan is for the most
     few: "Plan | None" = None  # the plan if it takes few of them, where nothing is known
+    there: bool = False  # whether products are computed on the device of arrays of another library
+    place: str = ""  # where it is carried out and why, of such arrays
 
     @property
     def notice(self) -> str:
@@ -65,6 +67,7 @@ class Plan:
             f"{how}{time}, {bytes_in_words(self.memory)} at the peak: {self.why}"
             + (f" {self.warning}" if self.warning else "")
             + self._range
+            + (f" {self.place}" if self.place else "")
         )
 
     def is_like(self, other: "Plan") -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_non_negative
 
-from mercer.arrays import Array, is_foreign, to_numpy
+from mercer.arrays import Array, here
 from mercer.errors import counted
 from mercer.inputs import table, told_where
 
@@ -18,7 +18,7 @@ def check_weights(sample_weight: Any, n: int) -> Array:
     """One number for each of n rows, none below zero and not all of them zero; in scikit-learn's words."""
     if isinstance(sample_weight, Real):
         sample_weight = np.full(n, sample_weight, dtype=np.float64)
-    given = table(to_numpy(sample_weight) if is_foreign(sample_weight) else sample_weight, "sample_weight")
+    given = table(here(sample_weight), "sample_weight")
     with told_where(given, "sample_weight"):
         weights: Array = check_array(given, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight")
     if weights.ndim != 1:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.arrays import Array, dense, to_numpy
+from mercer.arrays import Array, dense, here, to_numpy
 from mercer.errors import BadData, NoRoom, counted
 from mercer.fits.kernel.opening import is_precomputed
 from mercer.limits import bytes_in_words
@@ -178,13 +178,15 @@ class OfKernel(Study):
     rules = KERNEL_RULES
 
     def scree_of(self, model: Any) -> Scree:
-        values, total = np.asarray(model.explained_variance_, dtype=np.float64), float(model.total_variance_)
-        if np.isnan(model.explained_variance_ratio_).any() or not np.isfinite(total):
+        values = np.asarray(to_numpy(model.explained_variance_), dtype=np.float64)
+        total = float(model.total_variance_)
+        if np.isnan(to_numpy(model.explained_variance_ratio_)).any() or not np.isfinite(total):
             raise BadData(
                 "The kernel is not positive semi-definite here, or weights sum to one or less: nothing to share."
             )
         there = np.flatnonzero(values > 0)[:1]
-        weight = float(model.eigenvalues_[there[0]] / values[there[0]]) + 1 if len(there) else 1.0  # η/λ = Σw − 1
+        eigenvalues = to_numpy(model.eigenvalues_)
+        weight = float(eigenvalues[there[0]] / values[there[0]]) + 1 if len(there) else 1.0  # η/λ = Σw − 1
         return Scree(
             values=values,
             total=total,
@@ -221,7 +223,7 @@ class OfKernel(Study):
         if items is None:
             if not hasattr(self.model, "X_fit_"):
                 return silent("parallel", "it needs the rows, of which landmarks were kept: give them as X")
-            fitted = self.model.X_fit_
+            fitted = here(self.model.X_fit_)
             numbers = sparse.issparse(fitted) or (isinstance(fitted, np.ndarray) and fitted.ndim == 2)
             if not (numbers and fitted.dtype.kind in "fiub"):
                 return silent("parallel", "it permutes columns of numbers, and there are none")
@@ -247,5 +249,6 @@ class OfKernel(Study):
         if self._has_weights:
             return silent("labels", _UNWEIGHTED)
         if self.items is None and hasattr(self.model, "eigenvectors_"):
-            return np.asarray(self.model.eigenvectors_, dtype=np.float64)[:, self.model.eigenvalues_ > 0]
+            vectors, values = to_numpy(self.model.eigenvectors_), to_numpy(self.model.eigenvalues_)
+            return np.asarray(vectors, dtype=np.float64)[:, values > 0]
         return self._of_scores()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.arrays import Array, dense, is_foreign, to_numpy
+from mercer.arrays import Array, dense, here
 from mercer.errors import BadData, NoRoom, counted, in_short
 from mercer.inputs import table, told_where
 from mercer.kernels.tables import TableKernel
@@ -75,7 +75,7 @@ def _numbers(X: Any, limit: int) -> Array:
         return dense(X.load(), np.float64)
     if isinstance(X, Items):
         raise BadData(f"{X.label} has {X.kind}, and methods are compared on rows of numbers, or on mixed tables.")
-    X = table(to_numpy(X) if is_foreign(X) else X)
+    X = table(here(X))
     if sparse.issparse(X):
         need = 8 * _COPIES * X.shape[0] * X.shape[1]
         if need > limit:

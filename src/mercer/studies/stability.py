@@ -148,7 +148,7 @@ def _rows_within(model: Any, items: Items) -> int:
 
 def _number(model: Any, rank: int) -> int:
     """As many components as the model has, and no more than there are directions."""
-    asked = len(model.explained_variance_)
+    asked = model.explained_variance_.shape[0]
     if asked < 1:
         raise BadData("The model has no component, as none was asked for, or found to be more than noise.")
     if rank < 1:

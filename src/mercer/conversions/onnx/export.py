@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer import __version__
+from mercer.arrays import here
 from mercer.conversions.onnx.graph import Graph, as_file
 from mercer.conversions.onnx.kernel import kernel_scores
 from mercer.conversions.onnx.linear import linear_scores
@@ -48,7 +49,7 @@ def onnx_files(model: Any, path: Path, dtype: str = "float32") -> tuple[dict[Pat
 
 def _in_units(graph: Graph, model: Any, outside: Any) -> str:
     """The rows as the model has its own: divided by the scales of columns, in the precision of `transform`."""
-    scale = getattr(model, "scale_", None)
+    scale = here(getattr(model, "scale_", None))
     if scale is None:
         return graph.cast("X", graph.dtype)
     if outside is np.float32 and scale.dtype == np.float32:

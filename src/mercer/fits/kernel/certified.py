@@ -10,6 +10,7 @@ from mercer.arrays import Array
 from mercer.certificates.residuals import about_directions
 from mercer.errors import NoRoom, are, counted, warn
 from mercer.fits.kernel.matrix import build_matrix
+from mercer.fits.kernel.place import place
 from mercer.fits.kernel.ruled import number_by_rule
 from mercer.fits.kernel.scale import company
 from mercer.fits.kernel.task import Components, Task
@@ -36,7 +37,7 @@ def _find(task: Task, plan: Plan) -> Components:
     """The matrix lives in here alone: it is gone before an inverse is learned."""
     training, kernel, wanted, rule = task.training, task.kernel, _wanted_components(task, plan), _rule_of(task)
     with working(task.progress, plan.passes, "passes over the kernel matrix") as on_pass:
-        matrix = build_matrix(plan, kernel, training, task.limits.threads, on_pass, task.learned)
+        matrix = build_matrix(plan, kernel, training, task.limits.threads, on_pass, task.learned, task.home)
         spectrum = find_spectrum(
             plan,
             matrix,
@@ -44,7 +45,7 @@ def _find(task: Task, plan: Plan) -> Components:
             task.rng(),
             by_modulus=task.by_modulus,
             drop_zeros=task.drop_zeros,
-            replan=lambda k: certified_plan(replace(task.problem, k=k), task.limits),
+            replan=lambda k: place(certified_plan(replace(task.problem, k=k), task.limits), task),
             choose=rule,
         )
         return as_components(task, spectrum)
@@ -111,7 +112,7 @@ def _find_nearly_all(task: Task) -> Components:
     """A share of the variance that takes so many components that all of them are found."""
     problem = replace(task.problem, k=None)
     try:
-        return _find(replace(task, problem=problem), certified_plan(problem, task.limits))
+        return _find(replace(task, problem=problem), place(certified_plan(problem, task.limits), task))
     except NoRoom as error:
         many = f"n_components={task.asked} takes more than a tenth of the {problem.n:,} components there are."
         raise NoRoom(f"{many} {error}") from None

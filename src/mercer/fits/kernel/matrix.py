@@ -3,13 +3,14 @@
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from mercer.arrays import Matrix
+from mercer.arrays import HERE, Home, Matrix
 from mercer.blocks import cut
 from mercer.errors import BadData, warn
 from mercer.fits.training import Training
 from mercer.kernels import Kernel
 from mercer.kernels.features import FeatureMap, MadeFeatures
 from mercer.operators.centering import Centered
+from mercer.operators.elsewhere import GramElsewhere
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.held import BlackBox, HeldMatrix
@@ -28,15 +29,25 @@ def build_matrix(
     threads: int,
     on_pass: OnPass = None,
     learned: FeatureMap | None = None,
+    home: Home = HERE,
 ) -> Centered:
-    """The centred kernel matrix of the rows, held as the plan says; `learned` maps to features, if it is there."""
-    return Centered(_hold(plan, kernel, training, threads, on_pass, learned), training.weights)
+    """The centred kernel matrix of the rows, held as the plan says, and at their `home` if the plan says so; `learned`
+    maps to features, if it is there."""
+    return Centered(_hold(plan, kernel, training, threads, on_pass, learned, home), training.weights)
 
 
 def _hold(
-    plan: Plan, kernel: Kernel, training: Training, threads: int, on_pass: OnPass, learned: FeatureMap | None
+    plan: Plan,
+    kernel: Kernel,
+    training: Training,
+    threads: int,
+    on_pass: OnPass,
+    learned: FeatureMap | None,
+    home: Home,
 ) -> SymmetricOperator:
     rows = training.data
+    if plan.there:
+        return GramElsewhere(kernel, rows, home, plan.held == "gram", threads, on_pass)
     if plan.held == "features":
         learned = learned or kernel.feature_map(rows)
         assert learned is not None

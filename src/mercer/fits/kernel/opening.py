@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Home
 from mercer.fits.door import open_items
 from mercer.fits.foretold import with_share
 from mercer.fits.kernel.searching import search_bandwidth
@@ -52,6 +52,7 @@ def open_task(model: Parameters, X: Any, sample_weight: ArrayLike | None, limits
         copy=model.copy_X and not is_precomputed(model),
         progress=model.progress,
         learned=learned,
+        home=Home.of(X),
     )
 
 

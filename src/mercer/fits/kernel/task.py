@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mercer.arrays import Array, Held, single_or_double
+from mercer.arrays import HERE, Array, Held, Home, single_or_double
 from mercer.certificates.intervals import IntervalCertificate
 from mercer.certificates.residuals import Certificate
 from mercer.fits.training import Training
@@ -64,6 +64,7 @@ class Task:
     copy: bool = True  # whether rows that are kept have to be an array of our own
     progress: Listener = False
     learned: FeatureMap | None = None  # the map to exact features, if the items were at hand to learn it from
+    home: Home = HERE  # of the items as they were given: what a model keeps goes there
 
     @property
     def dtype(self) -> type[np.float32] | type[np.float64]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import is_foreign, to_numpy
+from mercer.arrays import here
 from mercer.errors import in_short, listed
 from mercer.store.facts import Fact, Sizes
 from mercer.store.reasons import Unusable
@@ -49,7 +49,7 @@ def _plain(value: Any) -> Any:
     """An array of numpy, or a number of Python."""
     if isinstance(value, np.generic):
         return value.item()
-    return to_numpy(value) if is_foreign(value) else value
+    return here(value)
 
 
 def set_fitted(model: Any, facts: Facts, names: Iterable[str]) -> None:

@@ -88,7 +88,6 @@ def _is_storable(rows: Any) -> bool:
 def _give(model: KernelPCA, found: Facts) -> None:
     set_fitted(model, found, [fact.name for fact in _FITTED])
     model._dtype, model._kept_items = np.dtype(found["dtype"]).type, found["kept_items"]
-    model._training = found["training_scores"]
     _refuse_widths(model)
     has_all(found, ("dual_coef", "X_transformed_fit"))
     if found["held"] is None:
@@ -96,7 +95,7 @@ def _give(model: KernelPCA, found: Facts) -> None:
         model._projection = Current.of(model, _by_landmarks(model, rows, found), None)
         return
     centring = _centring(found)
-    model._projection = Current.of(model, _by_training(model, centring, found), centring)
+    model._projection = Current.of(model, _by_training(model, centring, found), centring, found["training_scores"])
 
 
 def _by_landmarks(model: KernelPCA, rows: Any, found: Facts) -> ByKernel:
