@@ -57,6 +57,7 @@ def test_work_is_mapped_shared_and_reduced_in_order(engine):
     assert list(engine.bring(mapped)) == [110, 121, 132, 143, 154]
     words = engine.map(lambda chunk, own: str(chunk), numbers(5))
     assert engine.reduce(joined, words) == "(((01)2)(34))"
+    assert engine.reduce(joined, words[:1]) == "0"
 
 
 def test_what_is_kept_can_be_asked_for_again(engine):

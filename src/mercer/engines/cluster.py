@@ -71,6 +71,8 @@ class Cluster(Engine):
         ]
 
     def reduce(self, merge: Callable[[Any, Any], Any], handles: Sequence[Handle], on_pass: OnPass = None) -> Any:
+        if len(handles) == 1:
+            return next(self.bring(handles, on_pass))
         merged = dask("delayed").delayed(_merged, pure=False)
         root = tree(list(handles), lambda one, other: merged(_Box(merge), one, other))
         with self._watching([root, *handles]) as (whole, *leaves):
