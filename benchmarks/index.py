@@ -1,6 +1,6 @@
 """All suites, in the order of the README."""
 
-from benchmarks.cluster import cluster
+from benchmarks.cluster import cluster, scale
 from benchmarks.every_model import model_files, plans, small_fits
 from benchmarks.fingerprints import fingerprints
 from benchmarks.kernel_pca import choosing_landmarks, warm_starts
@@ -19,7 +19,7 @@ ALL = [
     PCA, large_means.STUDY, HELD, LARGE, LANDMARKS, choosing_landmarks.STUDY, warm_starts.STUDY, fingerprints.STUDY,
     LLE, STRINGS, duplicates.STUDY, famd.STUDY, denoising.STUDY, gaps.STUDY, novelty.STUDY, tuning.STUDY,
     compare.STUDY, factor_analysis.STUDY, gplvm.STUDY,
-    cluster.STUDY, plans.SUITE, small_fits.STUDY, model_files.STUDY,
+    cluster.STUDY, scale.STUDY, plans.SUITE, small_fits.STUDY, model_files.STUDY,
 ]  # fmt: skip
 SUITES = {suite.name: suite for suite in ALL}
 

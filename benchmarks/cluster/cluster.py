@@ -272,19 +272,19 @@ def write(scale):
     text = [
         f"# On a cluster\n\n{written_by('cluster')} Two workers of one thread each on this machine; the scheduler and "
         f"the client share its cores. Best of {RUNS} runs.\n\n{machine(('dask', 'distributed', 'dask-ml'))}\n",
-        "## Beside dask-ml\n\nPCA of ten components, of rows that lie in the workers' memory. The error is the largest of "
-        "a variance, relative to itself, against LAPACK.\n",
+        "## Beside dask-ml\n\nPCA of ten components, of rows that lie in the workers' memory. The error is the "
+        "largest of a variance, relative to itself, against LAPACK.\n",
         *head("| case | system | seconds | against ours | error |"),
         *[row for case, found in peers.items() for row in _peer_rows(case, found)],
-        "\n## Beside threads of one process\n\nThe same fit by two threads of one process on the rows in its own memory, "
-        "and by one and two workers, in eight chunks. The last column is how far the first variance (of LLE the error) is "
-        "from that of one process.\n",
+        "\n## Beside threads of one process\n\nThe same fit by two threads of one process on the rows in its own "
+        "memory, and by one and two workers, in eight chunks. The last column is how far the first variance (of LLE the "
+        "error) is from that of one process.\n",
         *head("| fit | two threads, s | one worker, s | two workers, s | two workers against threads | differs by |"),
         *[_overhead_row(case, found) for case, found in shared.items()],
         "\n## Ten million rows of Parquet\n",
         _millions_words(millions),
-        f"\n## {KILLS} kills\n\nDuring each fit one of the two workers is killed (SIGKILL), at another moment each time; "
-        "its nanny starts another. The answer is compared bit by bit with that of a fit in peace.\n",
+        f"\n## {KILLS} kills\n\nDuring each fit one of the two workers is killed (SIGKILL), at another moment each "
+        "time; its nanny starts another. The answer is compared bit by bit with that of a fit in peace.\n",
         _kills_words(kills),
         *_kills_rows(kills),
         "",
@@ -320,8 +320,8 @@ def _millions_words(found):
     if "failed" in found:
         return f"Failed: {found['failed'][:200]}"
     return (
-        f"{found['rows']:,} rows of {COLUMNS} columns in {FILES} files, through kernel PCA by 300 landmarks on two workers "
-        f"of 1 GiB each: {found['seconds']:.0f} s; no worker held more than {found['peak'] / 2**20:,.0f} MiB, "
+        f"{found['rows']:,} rows of {COLUMNS} columns in {FILES} files, through kernel PCA by 300 landmarks on two "
+        f"workers of 1 GiB each: {found['seconds']:.0f} s; no worker held more than {found['peak'] / 2**20:,.0f} MiB, "
         f"{found['lost']} were lost; five components explain {found['ratio']:.1%}."
     )
 

@@ -28,8 +28,8 @@ from mercer.terminal import put
 
 app = typer.Typer(
     help="Dimension reduction that people can trust on real data.",
-    epilog="Exit codes: 0 done, 2 wrong use or a missing part, 3 bad data, 4 not verified, 5 no room, 129 hung up, "
-    "130 interrupted, 143 terminated.",
+    epilog="Exit codes: 0 done, 2 wrong use or a missing part, 3 bad data, 4 not verified, 5 no room, "
+    "6 a cluster that failed, 129 hung up, 130 interrupted, 143 terminated.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,  # our errors become sentences in __main__; a defect keeps its traceback
 )
