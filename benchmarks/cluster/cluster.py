@@ -277,8 +277,8 @@ def write(scale):
         *head("| case | system | seconds | against ours | error |"),
         *[row for case, found in peers.items() for row in _peer_rows(case, found)],
         "\n## Beside threads of one process\n\nThe same fit by two threads of one process on the rows in its own "
-        "memory, and by one and two workers, in eight chunks. The last column is how far the first variance (of LLE the "
-        "error) is from that of one process.\n",
+        "memory, and by one and two workers, in eight chunks. The last column is how far the first variance (of LLE "
+        "the error) is from that of one process.\n",
         *head("| fit | two threads, s | one worker, s | two workers, s | two workers against threads | differs by |"),
         *[_overhead_row(case, found) for case, found in shared.items()],
         "\n## Ten million rows of Parquet\n",

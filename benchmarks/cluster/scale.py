@@ -20,8 +20,7 @@ LARGE = 100_000_000  # rows
 
 
 def rates(client):
-    """Of this machine: seconds that the scheduler takes for a task, bytes a second between workers, seconds until a task
-    begins."""
+    """Of this machine: seconds of the scheduler for a task, bytes a second between workers, seconds until an answer."""
     from mercer.engines.cluster import Cluster
 
     engine = Cluster(client)
@@ -116,13 +115,13 @@ def write(scale):
     some = found[2]["rates"]
     far = _far(costs, speeds, some)
     text = [
-        f"# How far a cluster goes\n\n{written_by('scale')} A pass is tasks on chunks, a tree of merges, and what is shared "
-        "with all; its costs are in `benchmarks/cluster/costs.py`. The rate of products is that of one thread of one "
-        f"process on the same rows; measured here between two workers: {1e3 * some['task']:.2f} ms of the scheduler for a "
-        f"task, {some['bandwidth'] / 1e6:,.0f} MB/s, {1e3 * some['latency']:.0f} ms until a task is answered.\n\n"
+        f"# How far a cluster goes\n\n{written_by('scale')} A pass is tasks on chunks, a tree of merges, and what is "
+        "shared with all; its costs are in `benchmarks/cluster/costs.py`. The rate of products is that of one thread "
+        f"of one process on the same rows; measured here between two workers: {1e3 * some['task']:.2f} ms of the "
+        f"scheduler for a task, {some['bandwidth'] / 1e6:,.0f} MB/s, {1e3 * some['latency']:.0f} ms until a task is answered.\n\n"
         f"{machine(('dask', 'distributed'))}\n",
-        f"## Held against workers of this machine\n\nFits of rows in {CHUNKS} chunks in the memory of the workers, best of "
-        f"{RUNS} runs. All workers share {cores()} cores, so four are no faster than two.\n",
+        f"## Held against workers of this machine\n\nFits of rows in {CHUNKS} chunks in the memory of the workers, "
+        f"best of {RUNS} runs. All workers share {cores()} cores, so four are no faster than two.\n",
         *head("| pass | workers | seconds | on paper | simulated | seconds/simulated |"),
         *rows,
         *far,
@@ -140,10 +139,11 @@ def _far(costs, speeds, rates_here):
         *[(landmarks(n, 50, r, n // 100_000), rate["landmarks"]) for r in (300, 1000, 3000)],
         *[(tiles(m, 50, 30, 100), rate["landmarks"]) for m in (200_000, 1_000_000)],
     ]
+    parts = "work, s | scheduler, s | tree, s | sending, s"
     lines = [
-        f"\n## {n:,} rows on paper\n\nThe same costs with {NETWORK / 1e9:g} GB/s between workers, rows that are read anew "
-        "in every pass at 0.5 GB/s a worker (those of the kernel matrix lie in memory), and the scheduler of this machine. "
-        "The bottleneck is what takes longest of work, scheduler, tree and sending.\n",
+        f"\n## {n:,} rows on paper\n\nThe same costs with {NETWORK / 1e9:g} GB/s between workers, rows that are read "
+        "anew in every pass at 0.5 GB/s a worker (those of the kernel matrix lie in memory), and the scheduler of this "
+        "machine. The bottleneck is what takes longest of work, scheduler, tree and sending.\n",
         *head(
             "| pass | workers | chunks | memory a worker | work, s | scheduler, s | tree, s | sending, s | simulated, s | bottleneck |"
         ),
@@ -151,8 +151,8 @@ def _far(costs, speeds, rates_here):
     for what, flops in passes:
         for count in (10, 100, 1000):
             there = Machine(count, flops, NETWORK, rates_here["task"], rates_here["latency"])
-            parts = on_paper(what, there)
-            named = {name: parts[name] for name in ("work", "scheduler", "tree", "sending")}
+            paper = on_paper(what, there)
+            named = {name: paper[name] for name in ("work", "scheduler", "tree", "sending")}
             worst = max(named, key=named.get)
             shown = " | ".join(f"{seconds:.3g}" for seconds in named.values())
             size = f"{what.worker_bytes / 1e9:.2g} GB"
