@@ -118,7 +118,8 @@ def write(scale):
         f"# How far a cluster goes\n\n{written_by('scale')} A pass is tasks on chunks, a tree of merges, and what is "
         "shared with all; its costs are in `benchmarks/cluster/costs.py`. The rate of products is that of one thread "
         f"of one process on the same rows; measured here between two workers: {1e3 * some['task']:.2f} ms of the "
-        f"scheduler for a task, {some['bandwidth'] / 1e6:,.0f} MB/s, {1e3 * some['latency']:.0f} ms until a task is answered.\n\n"
+        f"scheduler for a task, {some['bandwidth'] / 1e6:,.0f} MB/s, {1e3 * some['latency']:.0f} ms until a task is "
+        "answered.\n\n"
         f"{machine(('dask', 'distributed'))}\n",
         f"## Held against workers of this machine\n\nFits of rows in {CHUNKS} chunks in the memory of the workers, "
         f"best of {RUNS} runs. All workers share {cores()} cores, so four are no faster than two.\n",
@@ -144,9 +145,7 @@ def _far(costs, speeds, rates_here):
         f"\n## {n:,} rows on paper\n\nThe same costs with {NETWORK / 1e9:g} GB/s between workers, rows that are read "
         "anew in every pass at 0.5 GB/s a worker (those of the kernel matrix lie in memory), and the scheduler of this "
         "machine. The bottleneck is what takes longest of work, scheduler, tree and sending.\n",
-        *head(
-            "| pass | workers | chunks | memory a worker | work, s | scheduler, s | tree, s | sending, s | simulated, s | bottleneck |"
-        ),
+        *head(f"| pass | workers | chunks | memory a worker | {parts} | simulated, s | bottleneck |"),
     ]
     for what, flops in passes:
         for count in (10, 100, 1000):
