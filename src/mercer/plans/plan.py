@@ -26,6 +26,7 @@ class Plan:
     passes: int = 1  # over the matrix, about
     seconds: float | None = None  # expected, scaled by timed tiles; shown, and decides nothing
     warning: str = ""
+    moved: int = 0  # bytes that go to the workers of a cluster and come from them, about
     components: Share | None = None  # that a share of the variance is expected to take; the plan is for the most
     few: "Plan | None" = None  # the plan if it takes few of them, where nothing is known
     there: bool = False  # whether products are computed on the device of arrays of another library
@@ -86,6 +87,7 @@ class Plan:
 _HELD = {
     "gram": "the Gram matrix in memory",
     "recomputed": "the Gram matrix evaluated anew in each pass",
+    "spread": "the Gram matrix evaluated anew in each pass by the workers of a cluster",
     "features": "explicit features",
     "given": "the matrix given",
     "landmarks": "what they see of the rows in one sweep",
