@@ -101,7 +101,7 @@ def test_no_entry_has_more_additions_behind_it_than_the_chain_says(monkeypatch):
     """With products of ones, what a pair returns is how many were added up; the tree is walked for its floors."""
     monkeypatch.setattr(tiles, "STRIP", 7)
     monkeypatch.setattr(tiles, "_buffered", lambda own, tiles, rows, columns, dtype: np.zeros((1, 1)))
-    monkeypatch.setattr(tiles, "product", lambda A, B: 1.0)  # one addition to each row of the strip
+    monkeypatch.setattr(tiles, "product", lambda *given, **others: 1.0)  # one addition to each row of the strip
     most = tiles.pair_chain(30) - tiles.chain(7)
     for m, other in [(30, 0), (30, 30), (30, 1), (1, 30), (7, 8), (29, 0)]:
         added, _ = tiles.multiply_pair(None, m, np.zeros((m + other, 1)), np.float64)

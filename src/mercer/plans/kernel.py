@@ -222,7 +222,9 @@ def _landmarks(p: Problem, limits: Limits, why: str) -> Plan:
     while memory(solver) > limits.memory and p.n_landmarks is None and solver.count > least:
         count = max(least, int(solver.count * 0.8))
         solver = replace(solver, count=count, sample=min(p.n, _FEWEST_CHOSEN_FROM * count))
-    return Plan(solver, "landmarks", memory(solver), why, p.tol or _RECOMPUTED_TOL, max(1, p.refine))
+    plan = Plan(solver, "landmarks", memory(solver), why, p.tol or _RECOMPUTED_TOL, max(1, p.refine))
+    columns = 2 * (min(k, count) + start_columns(k)) + PROBES
+    return shared_out(p, plan, columns, columns) if p.refine and p.workers else plan
 
 
 _IN_MEMORY = _dense_if_asked, _feature_side, _small_or_nearly_all, _features, _held

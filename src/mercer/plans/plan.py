@@ -47,6 +47,11 @@ class Plan:
         """Whether rows are looked at block by block, and never all of them."""
         return isinstance(self.solver, Landmarks) and not self.solver.refine
 
+    @property
+    def shares_passes(self) -> bool:
+        """Whether the workers of a cluster, if rows are there, evaluate the matrix in each pass."""
+        return self.held == "spread" or (isinstance(self.solver, Landmarks) and self.solver.refine > 0)
+
     def __str__(self) -> str:
         return self._told(repr)
 

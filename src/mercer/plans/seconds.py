@@ -169,8 +169,9 @@ def _landmarks(s: Landmarks, p: Problem, k: int, pace: Pace, double: float, sing
     drawn = s.sample * r * (double + pace.fresh + r * _TALL * pace.flop)
     swept = _SWEPT * n * r * (single + double / 4 + 2 * r * _SINGLE * pace.flop)
     after = s.refine * _tiles(n, 2 * (k + start_columns(k)) + PROBES, pace, double)
-    after += n * r * (double + 2 * k * pace.flop) if s.refine else 0.0
-    return Work(drawn + swept + after, alone=(6 + (1 + s.refine) * _VALUES) * r**3 * pace.flop)
+    swept += n * r * (double + 2 * k * pace.flop) if s.refine else 0.0
+    small = Work(drawn + swept, alone=(6 + (1 + s.refine) * _VALUES) * r**3 * pace.flop)
+    return small.plus(Work(spread=after) if p.workers else Work(after))
 
 
 # ---------------------------------------------------------------------- linear PCA
