@@ -199,9 +199,9 @@ def _tiles_around(
     """Tiles of dense rows whose centre, and the largest h, are those of more rows than these."""
     Y = X if Y is None else Y
     if farthest > kernel.FAR:
-        return _DifferenceTiles(kernel, X, Y, shift)
-    dtype = dtype if farthest <= _DistanceTiles.FAR else np.float64
-    return _DistanceTiles(kernel, X, Y, shift, dtype, centre)
+        return DifferenceTiles(kernel, X, Y, shift)
+    dtype = dtype if farthest <= DistanceTiles.FAR else np.float64
+    return DistanceTiles(kernel, X, Y, shift, dtype, centre)
 
 
 def _exponent_roundings(X: Held) -> int:
