@@ -1,5 +1,7 @@
 """KernelPCA under attack: certified ways."""
 
+from contextlib import contextmanager
+from functools import partial
 from unittest.mock import patch
 
 import numpy as np
@@ -13,7 +15,9 @@ from attack.truth import copied, kernel_truth, known, scaled_rows, truth_of
 from mercer import KernelPCA
 from mercer.kernels import RBF, Cosine, Laplacian, Linear, Matern, Polynomial, Sigmoid
 from mercer.plans import kernel as plans
+from mercer.sources.chunked import ChunkedRows
 from support.elsewhere import ELSEWHERE, brought_here
+from support.registry import in_chunks
 
 TINY = 66  # rows from which eigen_solver="krylov" is not served by LAPACK
 
@@ -36,6 +40,22 @@ def recomputed(problem, limits):
     return plans._recomputed(problem, limits)
 
 
+@contextmanager
+def shared_out():
+    """A loop goes the way of a cluster, with a task for every few rows."""
+    with (
+        patch("mercer.models.kernel_model.choose_plan", recomputed),
+        patch("mercer.engines.loop.Loop.elsewhere", True),
+        patch("mercer.operators.spread_gram._ROWS_A_TASK", 16),
+    ):
+        yield
+
+
+def fitted_in_chunks(model, X, weights=None):
+    with shared_out():
+        return model.fit(ChunkedRows(in_chunks(X, 3), X.shape[1], X.dtype), sample_weight=weights)
+
+
 def fitted(model, X, weights=None, anew=False):
     if not anew:
         return model.fit(X, sample_weight=weights)
@@ -47,7 +67,8 @@ def kpca(rng, X, kernel, words, weights=None, solver="auto", k=None, groups=None
     """A problem for KernelPCA; with `groups`, of X[groups], the truth of which is that of X with counts as weights."""
     every = X if groups is None else X[groups]
     n = every.shape[0]
-    anew = solver == "recomputed"
+    anew = solver in ("recomputed", "spread")
+    fit = fitted_in_chunks if solver == "spread" else partial(fitted, anew=anew)
     k = k or int(rng.integers(1, max(2, min(n - 1, n // 10 if anew or solver == "krylov" else n) + 1)))
     solver_name = "auto" if anew else solver
     model = KernelPCA(k, kernel=kernel, eigen_solver=solver_name, random_state=0, n_jobs=int(rng.integers(1, 3)))
@@ -58,7 +79,7 @@ def kpca(rng, X, kernel, words, weights=None, solver="auto", k=None, groups=None
         return found if groups is None else copied(found, groups)
 
     return Problem(
-        lambda: fitted(model, every, weights, anew),
+        lambda: fit(model, every, weights),
         truth,
         f"KernelPCA({k}, {kernel}, {solver}) of {n}×{X.shape[1]}: {words}",
         asked=k,
@@ -77,6 +98,16 @@ def kernel_ordinary_krylov(rng):
     n, d = int(rng.integers(TINY, 110)), int(rng.integers(2, 8))
     solver = str(rng.choice(["krylov", "recomputed"]))
     return kpca(rng, shapes.ordinary(rng, n, d), RBF(0.3 / d), "ordinary rows", solver=solver)
+
+
+@family(60, "KernelPCA")
+def kernel_spread(rng):
+    """Tiles between pieces that lie apart, with weights or without."""
+    n, d = int(rng.integers(TINY, 130)), int(rng.integers(1, 6))
+    kernel = [RBF(10.0 ** rng.uniform(-3, 1) / d), Matern(2.5, 3.0), Laplacian(0.5), Cosine()][rng.integers(4)]
+    X = rng.normal(size=(n, d)) + 10.0 ** rng.uniform(-1, 2) * np.sort(rng.integers(0, 4, size=n))[:, None]
+    weights = rng.integers(1, 4, size=n).astype(float) if rng.random() < 0.5 else None
+    return kpca(rng, X, kernel, "pieces apart", weights=weights, solver="spread")
 
 
 @family(160, "KernelPCA")

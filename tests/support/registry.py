@@ -1,5 +1,7 @@
 """One line per class: the contract tests loop over these."""
 
+from itertools import pairwise
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -7,6 +9,7 @@ from pyarrow import csv, feather, parquet
 from scipy import sparse
 from scipy.sparse.linalg import aslinearoperator
 
+from mercer.engines import Loop
 from mercer.kernels import (
     RBF,
     AdditiveChiSquared,
@@ -44,11 +47,13 @@ from mercer.operators.elsewhere import GramElsewhere
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.held import BlackBox, HeldMatrix
+from mercer.operators.spread_gram import SpreadGram
 from mercer.solvers.dense import Dense
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.landmarks import Landmarks
 from mercer.solvers.shift_invert import DenseBottom, ShiftInvert
 from mercer.solvers.warm import WarmKrylov
+from mercer.sources.chunked import AsRows, Chunks
 from mercer.sources.frames import as_columns
 from mercer.spaces.by_kernel import KernelRows
 from mercer.spaces.given import Distances
@@ -255,6 +260,18 @@ ALL_SPACES = {
 # What one pass over rows sums up.
 ALL_SCATTERS = [Square, Triangle, Spread]
 
+
+def in_chunks(X, count):
+    """The rows in so many chunks of unequal lengths, each with at least one, which a loop works on."""
+    some = np.arange(1, count) ** 2 * (X.shape[0] - count) // count**2 + np.arange(1, count)
+    parts = [X[a:b] for a, b in pairwise([0, *some.tolist(), X.shape[0]])]
+    engine = Loop()
+    handles = tuple(engine.share(part) for part in parts)
+    return Chunks(
+        engine, handles, tuple(part.shape[0] for part in parts), AsRows(X.shape[1], X.dtype, sparse=sparse.issparse(X))
+    )
+
+
 # Makers of one and the same matrix, X Xᵀ, in every way it can be held.
 ALL_OPERATORS = {
     "gram": lambda X: HeldGram(Linear(), X),
@@ -263,6 +280,9 @@ ALL_OPERATORS = {
     "recomputed, two threads": lambda X: RecomputedGram(Linear(), X, threads=2),
     "elsewhere": lambda X: GramElsewhere(Linear(), X, ELSEWHERE),
     "elsewhere, recomputed": lambda X: GramElsewhere(Linear(), X, ELSEWHERE, held=False),
+    "spread": lambda X: SpreadGram(
+        Linear(), X, in_chunks(X, 3).recut([slice(0, 11), slice(11, 25), slice(25, X.shape[0])])
+    ),
     "features": lambda X: FeatureGram(X),
     "features, two threads": lambda X: FeatureGram(X, threads=2),
     "features, made anew": lambda X: FeatureGram(MadeFeatures((1.0 * Linear()).feature_map(X), X)),

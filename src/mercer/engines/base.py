@@ -13,6 +13,7 @@ _Thing = TypeVar("_Thing")
 class Engine(ABC):
     """Who works on chunks. Work is a pure function: whoever does it, and however often, the result is the same."""
 
+    elsewhere: bool = False  # whether others do the work, and not this process
     workers: int = 1  # that work at once
     room: int | None = None  # bytes of memory that each of them has, if anybody said
 

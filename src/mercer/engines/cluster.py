@@ -37,6 +37,8 @@ def active_client() -> Any:
 class Cluster(Engine):
     """A handle is a Delayed, a Future, or a function without arguments that makes what it stands for."""
 
+    elsewhere = True
+
     def __init__(self, client: Any) -> None:
         self.client = client
         workers = self._workers()

@@ -8,6 +8,9 @@ from numpy.typing import ArrayLike
 from mercer.arrays import Array, Held
 from mercer.kernels import Kernel
 from mercer.kernels.features import FeatureMap
+from mercer.operators.spread_gram import even_pieces
+from mercer.sources.chunked import Chunks
+from mercer.sources.held import HeldRows
 from mercer.sources.items import Items
 from mercer.sources.weights import check_weights, copies_of
 
@@ -23,6 +26,7 @@ class Training:
     own: bool = True  # whether they are in an array of ours
     scale: Array | None = None  # that their columns were divided by
     notes: tuple[str, ...] = ()  # what a user should be told about them
+    chunks: Chunks | None = None  # the same rows in even pieces, kept by the workers of a cluster, if those have work
 
     @property
     def count(self) -> int:
@@ -52,16 +56,23 @@ class Training:
         """The map to exact features, learned once; of items that are not in memory, when they are."""
         return None if self.items.by_matrix or not self.items.held else kernel.feature_map(self.data)
 
-    def in_memory(self) -> "Training":
-        """The same with all rows in an array, which is read from a file if need be."""
-        return self if self.items.held else self._read()
+    def in_memory(self, spread: bool = False) -> "Training":
+        """The same with all rows in an array, which is read from a file if need be; or brought from the workers of a
+        cluster, which keep them in even pieces, if they are to go on with them (`spread`)."""
+        return self if self.items.held else self._read(spread)
 
-    def _read(self) -> "Training":
-        if self.weights is None or self.weights.all():
-            return replace(self, items=self.items.in_memory(), own=True)
-        kept = self.weights > 0
-        held = self.items.in_memory(kept)
-        return replace(self, items=held, weights=self.weights[kept], kept=kept, given=self.items, own=True)
+    def _read(self, spread: bool) -> "Training":
+        kept = None if self.weights is None or self.weights.all() else self.weights > 0
+        if spread:
+            there = self.items.chunks.kept()  # what they are read from is not read twice
+            held: Items = HeldRows(there.load(kept))
+            held = held if kept is not None else held.named_as(self.items)
+            read = replace(self, items=held, own=True, chunks=there.recut(even_pieces(len(held)), kept))
+        else:
+            read = replace(self, items=self.items.in_memory(kept), own=True)
+        if kept is None or self.weights is None:
+            return read
+        return replace(read, weights=self.weights[kept], kept=kept, given=self.items)
 
 
 def weigh(items: Items, sample_weight: ArrayLike | None) -> Training:

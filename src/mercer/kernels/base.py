@@ -24,6 +24,7 @@ __all__ = [
     "ROUNDINGS",
     "Compared",
     "Kernel",
+    "Preparing",
     "Products",
     "Tiles",
     "after_shift",
@@ -38,6 +39,7 @@ __all__ = [
 
 _LARGEST = sys.float_info.max
 Products = Callable[[Array], Array] | None  # gives K times columns, where that costs little
+Preparing = Callable[..., "Tiles"]
 _SPARSE = 5  # times as dear as dense: an entry from sparse rows
 ROUNDINGS = 16  # of a formula that is evaluated in a few steps, with exp or tanh good to 4 ulp
 
@@ -101,6 +103,13 @@ class Kernel(ABC):
         Families override it where preparing the rows once makes tiles cheap.
         """
         return _BlockTiles(self, X, X if Y is None else Y, shift)
+
+    def prepares(self, X: Held) -> "Preparing":
+        """What prepares tiles of parts of X as `prepare` does of all of X: (some rows, others or None, shift, dtype).
+
+        It goes to whoever has the parts. Families override it where preparing asks for more than the rows of a tile.
+        """
+        return self.prepare
 
     def compared_with(self, Y: Held) -> "Compared":
         """k(·, Y), for who asks for it again and again: what there is to prepare of Y is prepared once."""

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy import sparse
 
 from mercer.arrays import Array
 from mercer.errors import BadData
-from mercer.kernels.base import ROUNDINGS, Held, Kernel, Products, Tiles, n_rows
+from mercer.kernels.base import ROUNDINGS, Held, Kernel, Preparing, Products, Tiles, n_rows
 from mercer.kernels.dot import as_float, dot, product_chain, squared_norms
 from mercer.kernels.slopes import ByColumns, ByProducts, Slopes
 from mercer.rounding import UNIT_SINGLE, gamma
@@ -149,6 +150,12 @@ class EuclideanKernel(Kernel):
     def prepare(self, X: Held, Y: Held | None = None, shift: float = 0.0, dtype: DTypeLike = np.float64) -> Tiles:
         return _tiles(self, self, X, Y, shift, dtype)
 
+    def prepares(self, X: Held) -> Preparing:
+        """Around the mean of all of X, and by the way that its farthest row asks for: `rounding` counts on both."""
+        if sparse.issparse(X) or not self.smooth:
+            return self.prepare
+        return partial(_tiles_around, self, as_float(X).mean(axis=0), float(self.halves(X).max(initial=0.0)))
+
 
 @dataclass(frozen=True)
 class _Steepness:
@@ -180,6 +187,23 @@ def _tiles(
     return DistanceTiles(shaped, X, X if Y is None else Y, shift, dtype)
 
 
+def _tiles_around(
+    kernel: EuclideanKernel,
+    centre: Array,
+    farthest: float,
+    X: Array,
+    Y: Array | None = None,
+    shift: float = 0.0,
+    dtype: DTypeLike = np.float64,
+) -> Tiles:
+    """Tiles of dense rows whose centre, and the largest h, are those of more rows than these."""
+    Y = X if Y is None else Y
+    if farthest > kernel.FAR:
+        return DifferenceTiles(kernel, X, Y, shift)
+    dtype = dtype if farthest <= DistanceTiles.FAR else np.float64
+    return DistanceTiles(kernel, X, Y, shift, dtype, centre)
+
+
 def _exponent_roundings(X: Held) -> int:
     """c with |δx| ≤ γ_c(h + h'): the product counts twice, as its moduli are up to 2(h + h'), and so do h and h'."""
     return 3 * product_chain(X) + 24
@@ -201,9 +225,16 @@ class DistanceTiles(Tiles):
     FAR = 10.0  # largest ½‖z‖² = scale·‖x − mean‖² for a product in float32
 
     def __init__(
-        self, kernel: EuclideanKernel | _Steepness, X: Array, Y: Array, shift: float, dtype: DTypeLike = np.float64
+        self,
+        kernel: EuclideanKernel | _Steepness,
+        X: Array,
+        Y: Array,
+        shift: float,
+        dtype: DTypeLike = np.float64,
+        centre: Array | None = None,
     ) -> None:
-        centre, unit = as_float(Y).mean(axis=0), np.sqrt(2 * kernel.scale)  # Y: the training rows, if they differ
+        centre = as_float(Y).mean(axis=0) if centre is None else centre  # Y: the training rows, if they differ
+        unit = np.sqrt(2 * kernel.scale)
         Z = Moved(as_float(X), centre, unit)
         W = Z if Y is X else Moved(as_float(Y), centre, unit)
         farthest = max(Z.squares.max(initial=0.0), W.squares.max(initial=0.0)) / 2

@@ -130,6 +130,9 @@ class RecomputedGram(Gram):
     def rough(self) -> "RecomputedGram":
         if self.coarse or sparse.issparse(self.X) or not self.kernel.has_single(self.shift):
             return self
+        return self._in_single()
+
+    def _in_single(self) -> "RecomputedGram":
         return RecomputedGram(self.kernel, self.X, self.threads, np.float32, self.on_pass)
 
     @cached_property

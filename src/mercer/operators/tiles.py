@@ -86,13 +86,7 @@ def multiply_symmetric(
 
     def work(rows: slice, group: list[slice], part: Array, norm: Array) -> None:
         for columns in group:
-            tile = _buffered(own, tiles, rows, columns, dtype)
-            if columns == rows:  # rounding must not make the matrix asymmetric
-                tile = (tile + tile.T) / 2
-            norm += float(np.einsum("ij,ij->i", tile, tile).sum()) * (1 if columns == rows else 2)
-            part += product(tile, B[columns])
-            if columns != rows:
-                out[columns] += product(tile.T, B[rows])
+            norm += _use_twice(_buffered(own, tiles, rows, columns, dtype), rows, columns, B, part, out)
 
     for i, rows in enumerate(strips):
         groups = _groups(strips[i:])
@@ -104,6 +98,38 @@ def multiply_symmetric(
         if on_pass:
             on_pass(1 - ((n - rows.stop) / n) ** 2)
     return out, squares
+
+
+def _use_twice(tile: Array, rows: slice, columns: slice, B: Array, part: Array, out: Array) -> float:
+    """Add a tile times B to the part of its rows, and its mirror image times B to `out`; the squares of both."""
+    if columns == rows:  # rounding must not make the matrix asymmetric
+        tile = (tile + tile.T) / 2
+    part += product(tile, B[columns])
+    if columns != rows:
+        out[columns] += product(tile.T, B[rows])
+    return float(np.einsum("ij,ij->i", tile, tile).sum()) * (1 if columns == rows else 2)
+
+
+def multiply_pair(tiles: Tiles, m: int, B: Array, dtype: DTypeLike) -> tuple[Array, float]:
+    """What two pieces of rows add to A B, and to ‖A‖_F²; `tiles` are those between the pieces, of which the first has
+    m rows, and B has the rows of the first and then of the second. Of a piece with itself, m = len(B).
+    """
+    B, out, squares, own = np.ascontiguousarray(B), np.zeros(B.shape), 0.0, local()
+    first, other = cut(m, STRIP), cut(len(B) - m, STRIP) if len(B) > m else []
+    for i, rows in enumerate(first):
+        for columns in other or first[i:]:
+            tile = _buffered(own, tiles, rows, columns, dtype)
+            where = slice(m + columns.start, m + columns.stop) if other else columns
+            squares += _use_twice(tile, rows, where, B, out[rows], out)
+    return out, squares
+
+
+def pair_chain(m: int) -> int:
+    """Roundings behind an entry of such a product, of pieces of up to m rows: a tile's, and one for each strip.
+
+    A row meets every strip of the other piece once, and of its own piece every strip once, from either side.
+    """
+    return chain(STRIP) + -(-m // STRIP)
 
 
 def strip_chain(n: int) -> int:

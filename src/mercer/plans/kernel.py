@@ -9,12 +9,13 @@ from mercer.errors import NoRoom, counted
 from mercer.limits import Limits, bytes_in_words
 from mercer.plans.plan import BUFFERS, HELD_TOL, Plan, seconds_in_words, within
 from mercer.plans.sizes import Problem
+from mercer.plans.spread import shared_out
 from mercer.solvers.completeness import PROBES
 from mercer.solvers.dense import Dense
 from mercer.solvers.feature_side import Factored, FactoredKrylov
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.landmarks import Landmarks
-from mercer.solvers.warm import WarmKrylov
+from mercer.solvers.warm import WarmKrylov, start_columns
 
 _FEWEST_TO_ITERATE = 64  # rows up to which a block solver has nothing to iterate on
 LAPACK_ROWS = 500  # rows up to which LAPACK is as fast as anything
@@ -80,6 +81,8 @@ def certified_plan(problem: Problem, limits: Limits) -> Plan:
 def _first(problem: Problem, limits: Limits, ways: tuple[Callable[[Problem, Limits], Plan | None], ...]) -> Plan:
     """The plan of the first way that takes the problem."""
     plan = next(plan for way in ways if (plan := way(problem, limits)) is not None)
+    if problem.workers and plan.held not in ("spread", "landmarks"):
+        plan = replace(plan, why=f"{plan.why} It is done here, as that is too little to be shared out.")
     return _within(limits, plan, problem)
 
 
@@ -169,7 +172,8 @@ def _recomputed(p: Problem, limits: Limits) -> Plan:
     size = f"K would take {bytes_in_words(8 * p.n**2)}"
     if not p.psd:
         why = f"{size}; the kernel is not known to be positive semi-definite, so there is no warm start."
-        return _cold(p, limits, "recomputed", why)
+        plan = _cold(p, limits, p.anew, why)
+        return shared_out(p, plan, 32, 32) if p.workers else plan
     solver = WarmKrylov(
         tol=p.tol or _RECOMPUTED_TOL,
         block=WarmKrylov.block_for(p.wanted),
@@ -178,13 +182,15 @@ def _recomputed(p: Problem, limits: Limits) -> Plan:
         threads=limits.threads,
     )
     solver = _fitted(solver, p, limits)
-    memory = p.matrix_bytes("recomputed", limits.threads) + solver.memory(p.n, p.wanted)
+    memory = p.matrix_bytes(p.anew, limits.threads) + solver.memory(p.n, p.wanted)
     why = (
         f"{size}, against a limit of {bytes_in_words(limits.memory)}."
         if 16 * p.n**2 > limits.memory
         else f"{size}; evaluating it a few times is faster than filling it once."
     )
-    return Plan(solver, "recomputed", memory, why, solver.tol, min(_WARM_PASSES, solver.max_passes))
+    plan = Plan(solver, p.anew, memory, why, solver.tol, min(_WARM_PASSES, solver.max_passes))
+    start = p.wanted + start_columns(p.wanted)
+    return shared_out(p, plan, start, start + solver.block + PROBES + 1) if p.workers else plan
 
 
 def _may_approximate(p: Problem) -> bool:
@@ -216,7 +222,9 @@ def _landmarks(p: Problem, limits: Limits, why: str) -> Plan:
     while memory(solver) > limits.memory and p.n_landmarks is None and solver.count > least:
         count = max(least, int(solver.count * 0.8))
         solver = replace(solver, count=count, sample=min(p.n, _FEWEST_CHOSEN_FROM * count))
-    return Plan(solver, "landmarks", memory(solver), why, p.tol or _RECOMPUTED_TOL, max(1, p.refine))
+    plan = Plan(solver, "landmarks", memory(solver), why, p.tol or _RECOMPUTED_TOL, max(1, p.refine))
+    columns = 2 * (min(k, count) + start_columns(k)) + PROBES
+    return shared_out(p, plan, columns, columns) if p.refine and p.workers else plan
 
 
 _IN_MEMORY = _dense_if_asked, _feature_side, _small_or_nearly_all, _features, _held
@@ -244,8 +252,8 @@ def _cold(p: Problem, limits: Limits, held: str, why: str) -> Plan:
 def _steps(p: Problem, limits: Limits, held: str) -> BlockKrylov:
     k = p.wanted
     return BlockKrylov(
-        tol=p.tol or (_RECOMPUTED_TOL if held == "recomputed" else HELD_TOL),
-        block=32 if held == "recomputed" else _SMALL_BLOCK if k < 2 * _SMALL_BLOCK else _LARGE_BLOCK,
+        tol=p.tol or (_RECOMPUTED_TOL if held == p.anew else HELD_TOL),
+        block=32 if held == p.anew else _SMALL_BLOCK if k < 2 * _SMALL_BLOCK else _LARGE_BLOCK,
         max_passes=p.max_passes or BlockKrylov.max_passes,
         threads=limits.threads,
     )
@@ -253,7 +261,7 @@ def _steps(p: Problem, limits: Limits, held: str) -> BlockKrylov:
 
 def _nominal_pass(p: Problem, limits: Limits) -> float:
     """Seconds of a pass by fixed costs: an entry evaluated, and used for some 32 columns twice."""
-    return p.n**2 / 2 * (p.entry_cost + 3.0) * 1e-9 / limits.threads
+    return p.n**2 / 2 * (p.entry_cost + 3.0) * 1e-9 / (p.workers or limits.threads)
 
 
 def _rank(p: Problem) -> int:

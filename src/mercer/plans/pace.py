@@ -33,7 +33,7 @@ def plan_ahead(problem: Problem, kernel: Kernel, items: Items, limits: Limits) -
     """The plan for a kernel PCA, from timed tiles of these items; the time decides nothing."""
     plan = choose_plan(problem, limits)
     pace = _measured_pace()
-    if plan.held in ("gram", "recomputed", "landmarks") and items.width <= _WIDEST:
+    if plan.held in ("gram", "recomputed", "spread", "landmarks") and items.width <= _WIDEST:
         sample = items[_to_be_timed(items)]
         with one_blas_thread(), np.errstate(all="ignore"):
             double = _entry(kernel, sample, np.float64)
@@ -41,7 +41,7 @@ def plan_ahead(problem: Problem, kernel: Kernel, items: Items, limits: Limits) -
         if items.kind == "texts":  # others of which are longer, and dearer, than those that were timed
             double = single = double * problem.entry_cost / kernel.cost(Texts(sample))
         pace = replace(pace, double=double, single=single)
-    return replace(plan, seconds=kernel_work(plan, problem, pace).seconds(limits.threads))
+    return replace(plan, seconds=kernel_work(plan, problem, pace).seconds(limits.threads, problem.workers))
 
 
 def linear_plan_ahead(problem: LinearProblem, limits: Limits) -> Plan:

@@ -26,6 +26,7 @@ class Plan:
     passes: int = 1  # over the matrix, about
     seconds: float | None = None  # expected, scaled by timed tiles; shown, and decides nothing
     warning: str = ""
+    moved: int = 0  # bytes that go to the workers of a cluster and come from them, about
     components: Share | None = None  # that a share of the variance is expected to take; the plan is for the most
     few: "Plan | None" = None  # the plan if it takes few of them, where nothing is known
     there: bool = False  # whether products are computed on the device of arrays of another library
@@ -45,6 +46,11 @@ class Plan:
     def streams(self) -> bool:
         """Whether rows are looked at block by block, and never all of them."""
         return isinstance(self.solver, Landmarks) and not self.solver.refine
+
+    @property
+    def shares_passes(self) -> bool:
+        """Whether the workers of a cluster, if rows are there, evaluate the matrix in each pass."""
+        return self.held == "spread" or (isinstance(self.solver, Landmarks) and self.solver.refine > 0)
 
     def __str__(self) -> str:
         return self._told(repr)
@@ -86,6 +92,7 @@ class Plan:
 _HELD = {
     "gram": "the Gram matrix in memory",
     "recomputed": "the Gram matrix evaluated anew in each pass",
+    "spread": "the Gram matrix evaluated anew in each pass by the workers of a cluster",
     "features": "explicit features",
     "given": "the matrix given",
     "landmarks": "what they see of the rows in one sweep",

@@ -31,6 +31,7 @@ _SUMMED = 1.9  # squares of rows, which are summed up in short chains
 _SWEPT = 1.6  # a sweep for landmarks: features, their errors, and sums in short chains
 _SPARSE = 10.0  # an operation on a sparse number
 _COUNTED = 600.0  # nanoseconds of a sparse feature that is counted in a text, twice
+_MOVED = 1.0  # nanoseconds of a byte that goes to a worker, or comes from one
 # Of processors:
 START = 0.01  # seconds of any fit: checks, the certificate, words
 _LAPACK_GAIN = 0.5  # what a further thread adds to LAPACK, of a thread
@@ -50,11 +51,13 @@ NOMINAL = Pace()
 
 
 class Work(NamedTuple):
-    """Nanoseconds on one thread: of tiles that all threads share, of LAPACK where it has threads, and where not."""
+    """Nanoseconds on one thread: of tiles that all threads share, of LAPACK where it has threads, and where not; and of
+    tiles that the workers of a cluster share."""
 
     shared: float = 0.0
     lapack: float = 0.0
     alone: float = 0.0
+    spread: float = 0.0
 
     @property
     def total(self) -> float:
@@ -63,10 +66,10 @@ class Work(NamedTuple):
     def plus(self, other: "Work") -> "Work":
         return Work(*(mine + its for mine, its in zip(self, other, strict=True)))
 
-    def seconds(self, threads: int) -> float:
-        """On so many threads."""
+    def seconds(self, threads: int, workers: int = 0) -> float:
+        """On so many threads here, and so many workers elsewhere."""
         lapack = self.lapack / (1 + _LAPACK_GAIN * (threads - 1))
-        return START + 1e-9 * (self.shared / threads + lapack + self.alone)
+        return START + 1e-9 * (self.shared / threads + lapack + self.alone + self.spread / max(workers, 1))
 
 
 # ---------------------------------------------------------------------- kernel PCA
@@ -77,14 +80,14 @@ def kernel_work(plan: Plan, p: Problem, pace: Pace = NOMINAL) -> Work:
     k = p.n if p.k is None else min(p.k, p.n)
     double = p.entry_cost if pace.double is None else pace.double
     single = double if pace.single is None else pace.single
-    held = Work(p.n * p.width * (pace.fresh if p.copied else 0.0))
+    held = Work(p.n * p.width * (pace.fresh if p.copied else 0.0), alone=plan.moved * _MOVED)
     if p.inverse:
         rows = plan.solver.count if isinstance(plan.solver, Landmarks) else p.n
         held = held.plus(Work(rows**2 * (double + pace.fresh), alone=rows**3 / 3 * 2 * pace.flop))
     if isinstance(plan.solver, Landmarks):
         return held.plus(_landmarks(plan.solver, p, k, pace, double, single))
     if isinstance(plan.solver, WarmKrylov):
-        return held.plus(_warm(plan.solver, plan.passes, p.n, k, pace, double, single))
+        return held.plus(_warm(plan, plan.solver, p.n, k, pace, double, single))
     held = held.plus(_matrix(plan, p, pace, double))
     if isinstance(plan.solver, Dense):
         return held.plus(_dense(p.n, k, pace)).plus(Work(2 * p.n**2 * (pace.fresh + 2 * k * pace.flop)))
@@ -97,7 +100,7 @@ def kernel_work(plan: Plan, p: Problem, pace: Pace = NOMINAL) -> Work:
         steps, side = steps.steps, p.n_features or 0
     assert isinstance(steps, BlockKrylov)
     a_pass = _pass(plan, p, steps.block, pace, double)
-    return held.plus(Work(a_pass * plan.passes)).plus(_basis(steps, plan.passes, side, k, pace))
+    return held.plus(_passes(plan, a_pass * plan.passes)).plus(_basis(steps, plan.passes, side, k, pace))
 
 
 def _matrix(plan: Plan, p: Problem, pace: Pace, double: float) -> Work:
@@ -113,7 +116,7 @@ def _matrix(plan: Plan, p: Problem, pace: Pace, double: float) -> Work:
 
 def _pass(plan: Plan, p: Problem, columns: int, pace: Pace, double: float) -> float:
     """One product of the matrix with so many columns."""
-    if plan.held == "recomputed":
+    if plan.held in ("recomputed", "spread"):
         return _tiles(p.n, columns, pace, double)
     if plan.held == "features":
         if p.sparse or p.sparse_features:
@@ -135,6 +138,11 @@ def _tiles(n: int, columns: float, pace: Pace, entry: float) -> float:
     return n**2 / 2 * (entry + (_READ + 4 * (columns + _FEW_COLUMNS_COST / 2)) * pace.flop)
 
 
+def _passes(plan: Plan, time: float) -> Work:
+    """Over the matrix, by whoever evaluates it."""
+    return Work(spread=time) if plan.held == "spread" else Work(time)
+
+
 def _basis(solver: BlockKrylov, passes: int, n: int, k: int, pace: Pace) -> Work:
     """Making a basis orthonormal and looking at its Ritz pairs."""
     columns = min(passes * solver.block, 5 * k + 200, n)
@@ -143,15 +151,16 @@ def _basis(solver: BlockKrylov, passes: int, n: int, k: int, pace: Pace) -> Work
     return Work(tall, alone=rounds * 2 * _ALL_VECTORS * columns**3 * pace.flop)
 
 
-def _warm(s: WarmKrylov, passes: int, n: int, k: int, pace: Pace, double: float, single: float) -> Work:
+def _warm(plan: Plan, s: WarmKrylov, n: int, k: int, pace: Pace, double: float, single: float) -> Work:
     """A factor, its eigenvectors, rough passes and an exact one."""
     start = k + start_columns(k)
     factor = n * s.rank * (double + pace.fresh + 5 * s.rank * _TALL * pace.flop)
-    rough = max(0, passes - 1)
+    rough = max(0, plan.passes - 1)
     first = min(rough, 1) * _tiles(n, start, pace, single)
     others = max(0, rough - 1) * _tiles(n, s.block, pace, single)
     exact = _tiles(n, start + s.block + PROBES, pace, double)
-    return Work(factor + first + others + exact, alone=1.5 * _ALL_VECTORS * s.rank**3 * pace.flop)
+    small = Work(factor, alone=1.5 * _ALL_VECTORS * s.rank**3 * pace.flop)
+    return small.plus(_passes(plan, first + others + exact))
 
 
 def _landmarks(s: Landmarks, p: Problem, k: int, pace: Pace, double: float, single: float) -> Work:
@@ -160,8 +169,9 @@ def _landmarks(s: Landmarks, p: Problem, k: int, pace: Pace, double: float, sing
     drawn = s.sample * r * (double + pace.fresh + r * _TALL * pace.flop)
     swept = _SWEPT * n * r * (single + double / 4 + 2 * r * _SINGLE * pace.flop)
     after = s.refine * _tiles(n, 2 * (k + start_columns(k)) + PROBES, pace, double)
-    after += n * r * (double + 2 * k * pace.flop) if s.refine else 0.0
-    return Work(drawn + swept + after, alone=(6 + (1 + s.refine) * _VALUES) * r**3 * pace.flop)
+    swept += n * r * (double + 2 * k * pace.flop) if s.refine else 0.0
+    small = Work(drawn + swept, alone=(6 + (1 + s.refine) * _VALUES) * r**3 * pace.flop)
+    return small.plus(Work(spread=after) if p.workers else Work(after))
 
 
 # ---------------------------------------------------------------------- linear PCA

@@ -43,6 +43,8 @@ class Problem:
     max_passes: int | None = None
     n_landmarks: int | None = None  # None: as many as seem right
     refine: int = 0  # exact passes after landmarks
+    workers: int = 0  # of a cluster, which have the rows; 0: they are here
+    room: int | None = None  # bytes of memory that each of them has, if anybody said
     share: Share | None = None  # of the variance, if that was asked for: k is then the upper end of a range
 
     # ------------------------------------------------------------------ counts
@@ -51,6 +53,11 @@ class Problem:
     def wanted(self) -> int:
         """Components that are looked for."""
         return self.n if self.k is None else min(self.k, self.n)
+
+    @property
+    def anew(self) -> str:
+        """How a matrix is held that is evaluated anew in each pass: by whoever has the rows."""
+        return "spread" if self.workers else "recomputed"
 
     @property
     def numbers_each(self) -> int:

@@ -77,6 +77,24 @@ class Chunks:
         handles = self.engine.keep(self.map(_loaded))
         return replace(self, handles=tuple(handles), opened=_as_held)
 
+    def recut(self, pieces: Sequence[slice], marked: Array | None = None) -> "Chunks":
+        """The same items in these pieces, or those of them that `marked` marks: made and kept where the work is."""
+        chosen = np.arange(sum(self.counts)) if marked is None else np.flatnonzero(marked)
+        handles, own = [], []
+        for piece in pieces:
+            numbers = chosen[piece]
+            first = int(np.searchsorted(self.starts, numbers[0], side="right")) - 1
+            last = int(np.searchsorted(self.starts, numbers[-1], side="right")) - 1
+            handles.append(list(self.handles[first : last + 1]))
+            own.append((self.starts[first : last + 1], numbers))
+        kept = self.engine.keep(self.engine.map(partial(_cut_out, self.opened), handles, own))
+        return replace(self, handles=tuple(kept), counts=tuple(s.stop - s.start for s in pieces), opened=_as_held)
+
+    def load(self, marked: Array | None = None) -> Held:
+        """All of them, or those that `marked` marks, in one array here."""
+        own = None if marked is None else self.dealt(np.asarray(marked, dtype=bool))
+        return _stacked(list(self.each(_loaded if marked is None else _taken, own)))
+
 
 class ChunkedRows(Rows):
     """Rows in chunks: sums over them are made where they lie, and a block that is asked for is brought here."""
@@ -128,9 +146,7 @@ class ChunkedRows(Rows):
         return chunks.engine.map(work, [chunks.handles[i] for i in asked], each)
 
     def load(self, kept: Array | None = None) -> Held:
-        own = None if kept is None else self.chunks.dealt(np.asarray(kept, dtype=bool))
-        parts = list(self.chunks.each(_loaded if kept is None else _taken, own))
-        return _stacked(parts)
+        return self.chunks.load(kept)
 
     def allowing_gaps(self) -> "ChunkedRows":
         rows = super().allowing_gaps()
@@ -214,6 +230,16 @@ def _loaded(rows: Items, own: None = None) -> Held:
 
 def _taken(rows: Items, own: Array) -> Held:
     return rows.load()[own]
+
+
+def _cut_out(opened: Callable[[Any, int], Items], chunks: list[Any], own: tuple[list[int], Array]) -> Held:
+    """Items with these numbers, from neighbouring chunks that start at these."""
+    starts, numbers = own
+    parts = []
+    for chunk, start in zip(chunks, starts, strict=True):
+        data = opened(chunk, start).load()
+        parts.append(data[numbers[(numbers >= start) & (numbers < start + data.shape[0])] - start])
+    return _stacked(parts)
 
 
 def _stacked(parts: list[Held]) -> Held:

@@ -289,7 +289,8 @@ def _refined(
     training, settings, k = task.training, plan.solver, len(answer.values)
     assert isinstance(settings, Landmarks)
     values, V = _seen_components(moments.scatter, min(features.count, k + start_columns(k)))
-    matrix = build_matrix(replace(plan, held="recomputed"), task.kernel, training, settings.threads, on_pass)
+    held = "recomputed" if training.chunks is None else "spread"
+    matrix = build_matrix(replace(plan, held=held), task.kernel, training, settings.threads, on_pass)
     scores = _seen_projection(task, features, moments, V).scores(training.data, settings.threads)
     beyond = float(values[k]) if k < len(values) else 0.0
     spectrum = find_spectrum(

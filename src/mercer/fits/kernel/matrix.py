@@ -14,6 +14,7 @@ from mercer.operators.elsewhere import GramElsewhere
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.held import BlackBox, HeldMatrix
+from mercer.operators.spread_gram import SpreadGram
 from mercer.operators.tiles import TILE
 from mercer.plans.plan import Plan
 from mercer.progress import OnPass
@@ -58,6 +59,9 @@ def _hold(
     if plan.held == "given":
         K, asymmetry = _symmetric_part(rows, training.items.sparse)
         return HeldMatrix(K, threads, asymmetry)
+    if plan.held == "spread":
+        assert training.chunks is not None, "a plan for workers has rows on them"
+        return SpreadGram(kernel, rows, training.chunks, threads, on_pass=on_pass)
     if plan.held == "recomputed":
         return RecomputedGram(kernel, rows, threads, on_pass=on_pass)
     return HeldGram(kernel, rows, threads)

@@ -115,6 +115,7 @@ def describe(
     """The sizes on which a plan is based: those of the items, or of n that are like these."""
     asked, given, count = model.n_components, isinstance(kernel, Precomputed), len(items) if n is None else n
     columns = None if given else kernel.n_features(items) if learned is None else learned.n_features()
+    engine = None if items.chunks is None or not items.chunks.engine.elsewhere else items.chunks.engine
     copies = (model.copy_X or model.standardize) and items.held and not (given or items.sparse)
     return Problem(
         n=count,
@@ -131,6 +132,8 @@ def describe(
         copied=items.nbytes * count // max(len(items), 1) if copies else 0,
         loaded=0 if items.held else items.nbytes,
         reading=items.overhead,
+        workers=0 if engine is None else engine.workers,
+        room=None if engine is None else engine.room,
         psd=kernel.psd,
         entry_cost=kernel.cost(items),
         inverse=model.fit_inverse_transform,
