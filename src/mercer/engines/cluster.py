@@ -4,6 +4,7 @@ A worker that dies costs time alone: every task can be done again from where its
 with all (`share`) is a task as well, because what is merely scattered would be gone with the workers that hold it.
 """
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -22,11 +23,11 @@ _LARGE = "1 GiB"  # of what is sent with a task before Dask warns of it: what is
 
 
 def active_client() -> Any:
-    """Dask's client of this process, if there is one."""
-    try:
-        from distributed import default_client
-    except ModuleNotFoundError:
+    """Dask's client of this process, if there is one: who has made one has imported `distributed`."""
+    if "distributed" not in sys.modules:
         return None
+    from distributed import default_client
+
     try:
         client = default_client()  # type: ignore[no-untyped-call]
     except ValueError:

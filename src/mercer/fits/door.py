@@ -14,6 +14,7 @@ from sklearn.utils.validation import assert_all_finite, validate_data
 from mercer.arrays import Matrix, here
 from mercer.errors import BadData, warn, warn_each
 from mercer.inputs import about_steps, table, told_where, with_gaps_as_nan
+from mercer.limits import parse_memory
 from mercer.sources.collections import is_collection, open_collection
 from mercer.sources.files import open_rows
 from mercer.sources.frames import Table
@@ -21,6 +22,7 @@ from mercer.sources.held import Given, HeldRows, MappedRows
 from mercer.sources.items import Items, Rows
 from mercer.sources.kinds import KINDS, OPENERS
 from mercer.sources.row_numbers import about_row_numbers
+from mercer.sources.streams import is_stream, open_stream
 from mercer.sources.things import Things, in_a_list, things_in
 
 
@@ -49,6 +51,8 @@ def open_items(
     that is missing is NaN, whatever it was called.
     """
     X = open_collection(X) if is_collection(X) else here(X)
+    if kind == "rows" and is_stream(X):
+        X = open_stream(X, parse_memory(getattr(model, "memory_limit", None)))
     X = with_gaps_as_nan(X) if gaps else X
     if mapped and isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiub" and all(X.shape):
         X = MappedRows(X)

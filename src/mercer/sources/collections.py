@@ -16,7 +16,7 @@ from mercer.limits import bytes_in_words
 from mercer.sources.chunked import AsRows, ChunkedRows, Chunks
 
 _WHOLE_ROWS = 1 << 27  # bytes of a chunk that whole rows are cut to, where columns lay in several
-_COPIES = 3  # of a chunk that a worker may have at once: as it comes, as numbers, and what is made of them
+COPIES = 3  # of a chunk that a worker may have at once: as it comes, as numbers, and what is made of them
 
 
 def is_collection(X: Any) -> bool:
@@ -121,10 +121,10 @@ def _computed(delayed: Any) -> Any:
 
 def _refuse_large(engine: Engine, rows: int, opened: AsRows) -> None:
     """Before a worker is killed for it."""
-    needed = _COPIES * rows * opened.width * np.dtype(opened.dtype).itemsize
+    needed = COPIES * rows * opened.width * np.dtype(opened.dtype).itemsize
     if engine.room is None or opened.sparse or needed <= engine.room:
         return
-    fits = max(1, engine.room // (_COPIES * opened.width * np.dtype(opened.dtype).itemsize))
+    fits = max(1, engine.room // (COPIES * opened.width * np.dtype(opened.dtype).itemsize))
     raise NoRoom(
         f"{opened.label} has a chunk of {counted(rows, 'row')}, which takes about {bytes_in_words(needed)} while it is "
         f"worked on, and a thread of a worker has {bytes_in_words(engine.room)}: give chunks of at most {fits:,} rows "

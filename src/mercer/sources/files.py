@@ -9,8 +9,9 @@ from mercer.errors import BadData, counted, in_short
 from mercer.limits import parse_memory
 from mercer.sources.delimited import CsvRows
 from mercer.sources.dialect import Saying, said_of_texts
+from mercer.sources.folders import open_folder
+from mercer.sources.groups import spread
 from mercer.sources.h5ad import open_h5ad
-from mercer.sources.images import open_images
 from mercer.sources.items import Rows
 from mercer.sources.lines import FASTA, ending, read_fasta, read_lines
 from mercer.sources.npy import NpyRows
@@ -59,8 +60,9 @@ def open_rows(
     Parameters
     ----------
     path : path
-        A .npy, .npz, .parquet, .arrow, .feather, .h5ad, .csv or .tsv file; text may be packed (.csv.gz). Or a folder
-        of images.
+        A .npy, .npz, .parquet, .arrow, .feather, .h5ad, .csv or .tsv file; text may be packed (.csv.gz). Or a folder:
+        of Parquet files at any depth, which are one table, or of images. Where a client of Dask is active, its workers
+        read what is large and Parquet.
     columns : sequence of str, or str, default=None
         The columns to use, or the only one. None: all that hold numbers; others are left out with a warning, and the
         first of them names the rows if its texts are all different.
@@ -122,7 +124,7 @@ def open_rows(
     elif kind == ".h5ad":
         rows = open_h5ad(path, asked, layer, obsm)
     elif kind == _FOLDER:
-        rows = open_images(path, resize, most)
+        rows = open_folder(path, asked, resize)
     elif kind in _TEXTS:
         rows = CsvRows(path, asked, said)
     else:
@@ -130,7 +132,7 @@ def open_rows(
     n, d = rows.shape
     if n < 1 or d < 1:
         raise BadData(f"{plain(path)} has {counted(n, 'row')} and {counted(d, 'column')}: there is nothing to fit.")
-    return transposed(rows, most) if transpose else rows
+    return transposed(rows, most) if transpose else spread(rows)
 
 
 def open_texts(
@@ -222,7 +224,7 @@ def _kind_of(path: Path, format: str | None) -> str:
     """How to read a file: by what its user says, or by its name."""
     kind = ending(path) if format is None else f".{format.lower().removeprefix('.')}"
     known = (".npy", ".npz", ".h5ad", *_TABLES, *_TEXTS)
-    if format is None and kind not in known and path.is_dir():
+    if path.is_dir() and (format is None or kind in (".parquet", ".pq")):
         return _FOLDER
     if kind not in known or (path.suffix.lower() == ".gz" and kind not in _TEXTS):
         raise BadData(f"{plain(path)}: files of this kind cannot be read; known are {', '.join(known)}.")
@@ -231,7 +233,7 @@ def _kind_of(path: Path, format: str | None) -> str:
 
 def _refuse_options(path: Path, kind: str, asked: Asked, said: Saying, own: dict[str, dict[str, str | None]]) -> None:
     """What is about columns, or about text, where there are none."""
-    if kind in (".npy", ".npz", _FOLDER) and (asked.columns is not None or asked.no_features):
+    if kind in (".npy", ".npz") and (asked.columns is not None or asked.no_features):
         raise BadData(f"{plain(path)} has no column names to choose by; slice the array, or store it as Parquet.")
     if kind not in _TEXTS and any(value is not None for value in (said.delimiter, said.decimal, said.encoding)):
         raise BadData(f"{plain(path)} is no text: delimiter, decimal mark and encoding say nothing about it.")

@@ -13,17 +13,17 @@ from mercer.sources.held import HeldRows, as_read
 from mercer.sources.stored import error_in_short
 from mercer.terminal import plain
 
-__all__ = ["open_images"]
+__all__ = ["ENDINGS", "open_images"]
 
-_ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
+ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
 _PIXELS = 1 << 27  # of one picture, before it is brought to another size
 
 
 def open_images(path: Path, resize: str | None, most: float) -> HeldRows:
     """All images of a folder by their names, read at once: from 0 (black) to 255, deeper ones as they are."""
-    files = sorted(file for file in path.iterdir() if file.suffix.lower() in _ENDINGS and file.is_file())
+    files = sorted(file for file in path.iterdir() if file.suffix.lower() in ENDINGS and file.is_file())
     if not files:
-        raise BadData(f"{plain(path)} is a folder without images; known are {', '.join(_ENDINGS)}.")
+        raise BadData(f"{plain(path)} is a folder without images; known are {', '.join(ENDINGS)}.")
     others = sum(1 for file in path.iterdir()) - len(files)
     if others:
         warn(f"{plain(path)} has {others:,} other files or folders beside its images, which are left out.")

@@ -42,7 +42,7 @@ class FileRows(Rows):
 
     def __init__(self, path: Path) -> None:
         self.path, self.label = path, plain(path)
-        self.fingerprint = _fingerprint(path)
+        self.fingerprint = self._state()
 
     def blocks(self, size: int) -> Iterator[Array]:
         self._refuse_change()
@@ -57,8 +57,12 @@ class FileRows(Rows):
             )
         self._refuse_change()
 
+    def _state(self) -> Any:
+        """What changes when it is written to."""
+        return fingerprint(self.path)
+
     def _refuse_change(self) -> None:
-        if _fingerprint(self.path) != self.fingerprint:
+        if self._state() != self.fingerprint:
             raise BadData(f"{self.label} has changed since it was opened; fit again when nothing writes to it.")
 
     @abstractmethod
@@ -66,7 +70,7 @@ class FileRows(Rows):
         """All rows in pieces of any length."""
 
 
-def _fingerprint(path: Path) -> tuple[int, int, int]:
+def fingerprint(path: Path) -> tuple[int, int, int]:
     """What changes when a file is written to or replaced."""
     with readable(path):
         refuse_irregular(path)

@@ -1,7 +1,8 @@
 """Tables in files: Parquet, Arrow and Feather, read block by block."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,7 @@ class TableRows(FileRows):
     def _settle_texts(self, asked: Asked, index: str | None) -> None:
         """Of the columns that are no numbers the first may name rows, and the others are left out."""
         mine = set(self.columns)
-        bad = {name: kind for name, kind in _text_columns(self.kinds).items() if name in mine}
+        bad = {name: kind for name, kind in no_numbers(self.kinds).items() if name in mine}
         if not bad:
             return
         wrong = bad if asked.columns is not None else self._numbers_gone_wrong(bad, asked.most)
@@ -77,7 +78,7 @@ class TableRows(FileRows):
         self.columns = tuple(name for name in self.columns if name in mine and name not in bad)
         if bad:
             warn(
-                f"{self.label} has columns that are no numbers: {_with_kinds(bad)}. They are left out; to "
+                f"{self.label} has columns that are no numbers: {with_kinds(bad)}. They are left out; to "
                 "say so, or to write them along: mercer.open_rows(path, drop=[…], keep=[…]), on the command line "
                 "--drop NAME, --keep NAME. A kernel of tables (--table) compares them."
             )
@@ -126,21 +127,13 @@ class TableRows(FileRows):
     def _pieces(self, size: int) -> Iterator[Array]:
         for batch in self._batches():
             for start in range(0, batch.num_rows, _READ):
-                yield self._matrix(batch.slice(start, _READ))
-
-    def _matrix(self, batch: Any) -> Array:
-        out = np.empty((batch.num_rows, len(self.columns)), dtype=self.dtype)
-        for j, name in enumerate(self.columns):
-            column = batch.column(name)
-            simple = column.null_count == 0 and not arrow("types").is_decimal(column.type)
-            out[:, j] = (column if simple else column.cast("float64", safe=False)).to_numpy(zero_copy_only=False)
-        return out
+                yield matrix_of(batch.slice(start, _READ), self.columns, self.dtype)
 
     def _refuse_text(self, bad: dict[str, str], first: str = "") -> None:
         """Columns that are no numbers, named, with the way out."""
         none = "has no columns of numbers, but columns" if len(bad) == len(self.columns) else "has columns"
         raise BadData(
-            f"{self.label} {none} that are no numbers: {_with_kinds(bad)}{first}. Leave them out "
+            f"{self.label} {none} that are no numbers: {with_kinds(bad)}{first}. Leave them out "
             "(mercer.open_rows(path, drop=[…]), on the command line --drop NAME) or encode them as numbers."
         )
 
@@ -163,28 +156,59 @@ class TableRows(FileRows):
         """Of these columns, as they stand in the file."""
 
 
+@dataclass(frozen=True)
+class ParquetFile:
+    """A file of Parquet, and how its rows are cut."""
+
+    path: Path
+    groups: tuple[int, ...]  # rows of each row group
+    keys: Mapping[str, Any] = field(default_factory=dict)  # columns that its folders stand for, of one value each
+
+    @property
+    def rows(self) -> int:
+        return sum(self.groups)
+
+    @property
+    def label(self) -> str:
+        return plain(self.path)
+
+
 class ParquetRows(TableRows):
     """Row groups on demand, through a small window: pages of all columns are open at once, but no more than those."""
+
+    files: tuple[ParquetFile, ...]  # one, unless it is a folder
 
     def _schema(self) -> Any:
         return arrow("parquet").read_schema(self.path)
 
     def _count(self) -> int:
-        state = arrow("parquet").read_metadata(self.path)
-        groups = [state.row_group(i) for i in range(state.num_row_groups)]
-        rows = sum(group.num_rows for group in groups)
-        if rows != state.num_rows:
-            raise BadData(f"{self.label} is damaged: it holds {counted(rows, 'row')} and claims {state.num_rows:,}.")
-        usual = min(_PAGE * len(self.columns), 3 * max((group.total_byte_size for group in groups), default=0))
-        self.overhead = max(usual, 3 * largest_pages(self.path, state, self.columns))
-        return rows
+        groups, self.overhead = row_groups(self.path, self.columns)
+        self.files = (ParquetFile(self.path, groups),)
+        return sum(groups)
 
     def _claimed(self, names: Sequence[str]) -> int:
         return 3 * largest_pages(self.path, arrow("parquet").read_metadata(self.path), names)
 
     def _batches_of(self, columns: Sequence[str]) -> Iterator[Any]:
-        with arrow("parquet").ParquetFile(self.path, buffer_size=_WINDOW, pre_buffer=False) as file:
-            yield from file.iter_batches(batch_size=_READ, columns=list(columns), use_threads=False)
+        return parquet_batches(self.path, columns)
+
+
+def row_groups(path: Path, columns: Sequence[str]) -> tuple[tuple[int, ...], int]:
+    """Rows of each row group of a file, from its metadata, and bytes that reading these columns takes beside them."""
+    state = arrow("parquet").read_metadata(path)
+    groups = [state.row_group(i) for i in range(state.num_row_groups)]
+    rows = sum(group.num_rows for group in groups)
+    if rows != state.num_rows:
+        raise BadData(f"{plain(path)} is damaged: it holds {counted(rows, 'row')} and claims {state.num_rows:,}.")
+    usual = min(_PAGE * len(columns), 3 * max((group.total_byte_size for group in groups), default=0))
+    return tuple(group.num_rows for group in groups), max(usual, 3 * largest_pages(path, state, columns))
+
+
+def parquet_batches(path: Path, columns: Sequence[str], groups: Sequence[int] | None = None) -> Iterator[Any]:
+    """Of all row groups, or of these."""
+    which = {} if groups is None else {"row_groups": list(groups)}
+    with arrow("parquet").ParquetFile(path, buffer_size=_WINDOW, pre_buffer=False) as file:
+        yield from file.iter_batches(batch_size=_READ, columns=list(columns), use_threads=False, **which)
 
 
 class ArrowRows(TableRows):
@@ -215,6 +239,16 @@ class ArrowRows(TableRows):
                 yield batch.select(list(columns))
 
 
+def matrix_of(batch: Any, columns: Sequence[str], dtype: Any) -> Array:
+    """Columns of a record batch as an array; what is missing is NaN."""
+    out = np.empty((batch.num_rows, len(columns)), dtype=dtype)
+    for j, name in enumerate(columns):
+        column = batch.column(name)
+        simple = column.null_count == 0 and not arrow("types").is_decimal(column.type)
+        out[:, j] = (column if simple else column.cast("float64", safe=False)).to_numpy(zero_copy_only=False)
+    return out
+
+
 def _refuse_odd_name(path: Path) -> None:
     """Arrow takes names as UTF-8, which bytes of a name need not be."""
     try:
@@ -223,11 +257,11 @@ def _refuse_odd_name(path: Path) -> None:
         raise BadData(f"{plain(path)}: the name of this file is no UTF-8; rename it.") from None
 
 
-def _with_kinds(columns: dict[str, str]) -> str:
+def with_kinds(columns: dict[str, str]) -> str:
     return listed(f"{name!r} ({kind})" for name, kind in columns.items())
 
 
-def _text_columns(kinds: dict[str, Any]) -> dict[str, str]:
+def no_numbers(kinds: dict[str, Any]) -> dict[str, str]:
     """The columns that are no numbers, and what they are instead."""
     types = arrow("types")
     number = (types.is_integer, types.is_floating, types.is_boolean, types.is_null, _sane_decimal)
