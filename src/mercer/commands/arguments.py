@@ -76,6 +76,17 @@ Memory = Annotated[
     _parameter("--memory", 'Memory limit, such as "2GB"; half the machine if left out.', **_everywhere("memory_limit")),
 ]
 Jobs = Annotated[int | None, _parameter("--jobs", "Threads; all if left out.", whole, **_everywhere("n_jobs"))]
+Workers = Annotated[
+    int | None,
+    _option(
+        "--workers",
+        parser=count,
+        help="Start so many processes on this machine, which share --memory and read large Parquet by themselves.",
+    ),
+]
+Cluster = Annotated[
+    str | None, _option("--cluster", help="Let the workers of a Dask cluster do the same: tcp://host:port.")
+]
 Seed = Annotated[
     int | None, _parameter("--seed", "Random seed; fixed if left out.", whole, **_everywhere("random_state"))
 ]
@@ -223,7 +234,10 @@ Trim = Annotated[
 
 # ---------------------------------------------------------------------- of files
 
-_A_FILE = "A .csv, .tsv, .parquet, .arrow, .feather, .npy, .npz or .h5ad file, or a folder of images; - reads CSV."
+_A_FILE = (
+    "A .csv, .tsv, .parquet, .arrow, .feather, .npy, .npz or .h5ad file, or a folder of Parquet files or images; - "
+    "reads CSV."
+)
 Data = Annotated[str, typer.Argument(help=_A_FILE)]
 DataOrTexts = Annotated[
     str, typer.Argument(help=f"{_A_FILE} For a kernel of texts also FASTA, or any file with one text a line.")

@@ -8,10 +8,10 @@ import typer
 from mercer.commands import arguments as given
 from mercer.commands.answers import Job
 from mercer.commands.frame import takes
-from mercer.commands.groups import Kernels, Neighbors, Reading, Resources, Solvers, TextKernels
+from mercer.commands.groups import Kernels, Neighbors, Reading, Resources, Several, Solvers, TextKernels
 
 
-@takes(Kernels, TextKernels, Neighbors, Solvers, Reading, Resources)
+@takes(Kernels, TextKernels, Neighbors, Solvers, Reading, Resources, Several)
 def fit(
     context: typer.Context,
     data: given.DataOrTexts,

@@ -12,6 +12,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from mercer.commands.answers import Job, as_document
 from mercer.commands.groups import Talk
+from mercer.commands.workers import Workers
 from mercer.errors import WrongUse
 from mercer.startup import meet_sklearn
 from mercer.terminal import MANNERS, put
@@ -19,6 +20,7 @@ from mercer.terminal import MANNERS, put
 __all__ = ["carry_out", "takes"]
 
 _Command = Callable[..., Job]
+_ALONE = Workers()
 
 
 def takes(*groups: type, with_models: bool = True) -> Callable[[_Command], Callable[..., None]]:
@@ -33,7 +35,8 @@ def takes(*groups: type, with_models: bool = True) -> Callable[[_Command], Calla
             talk = {name: given[name] for name in get_type_hints(Talk)}
             if with_models:
                 meet_sklearn()
-            carry_out(lambda: command(**{name: given[name] for name in own}), **talk)
+            workers = Workers.typed(given)
+            carry_out(lambda: command(**{name: given[name] for name in own}), workers, **talk)
 
         every = [each.replace(kind=each.KEYWORD_ONLY) for each in {**own, **shared}.values()]
         run.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
@@ -43,16 +46,25 @@ def takes(*groups: type, with_models: bool = True) -> Callable[[_Command], Calla
     return framed
 
 
-def carry_out(ask: Callable[[], Job], *, as_json: bool, quiet: bool, debug: bool, show_code: bool) -> None:
+def carry_out(
+    ask: Callable[[], Job],
+    workers: Workers = _ALONE,
+    *,
+    as_json: bool,
+    quiet: bool,
+    debug: bool,
+    show_code: bool,
+) -> None:
     """Make the job, and print its answer, or the Python that does the same, to standard output."""
     MANNERS.quiet, MANNERS.debug = quiet, debug
     job = ask()
     if show_code:
-        put(job.code())
+        put(workers.written(job.code()))
         return
     if as_json and job.fills_stdout:
         raise WrongUse("--json and the rows would both go to standard output: name a file for the rows with --out.")
-    answer = job.run()
+    with workers.at_work():
+        answer = job.run()
     if as_json:
         warned = dict.fromkeys([*answer.figures.get("warnings", ()), *MANNERS.warned])
         put(as_document({**answer.figures, "warnings": list(warned)}))

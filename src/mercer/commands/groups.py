@@ -6,7 +6,7 @@ import typer
 
 from mercer.commands import arguments as given
 
-__all__ = ["Beside", "Kernels", "Limits", "Neighbors", "Reading", "Resources", "Solvers", "Talk", "TextKernels"]
+__all__ = ["Beside", "Kernels", "Limits", "Neighbors", "Reading", "Resources", "Several", "Solvers", "Talk", "TextKernels"]
 
 
 class Kernels:
@@ -91,6 +91,13 @@ class Resources(Limits):
     """Memory, threads, chance"""
 
     seed: given.Seed = None
+
+
+class Several:
+    """Several processes, or machines"""
+
+    workers: given.Workers = None
+    cluster: given.Cluster = None
 
 
 class Talk:

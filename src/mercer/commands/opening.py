@@ -12,6 +12,7 @@ import typer
 
 from mercer.arrays import Array
 from mercer.commands.arguments import OF_KERNELS, OPTION_OF
+from mercer.engines.cluster import active_client
 from mercer.errors import BadData, NoRoom, WrongUse, are, counted, in_short, joined, listed
 from mercer.kernel_names import BY_NAME, OF_TABLES, OF_TEXTS, in_words
 from mercer.kernels.base import kind_of_items
@@ -244,6 +245,8 @@ def tell_of_reading(items: Items) -> None:
     """What was found out by looking at a file, with the options that say otherwise, and texts that need care."""
     for note in items.notes:
         say(f"reading: {note}")
+    if active_client() is not None:
+        say(f"workers: {_share_of_workers(items)}")
     features = set(getattr(items, "names", None) or ())
     numbers = [repr(name) for name, column in items.beside.items() if is_of_numbers(column) and name not in features]
     if numbers:
@@ -256,6 +259,13 @@ def tell_of_reading(items: Items) -> None:
                 f"Column {heading!r} is written along as it is, and a spreadsheet would take "
                 f"{counted(len(formulas), 'text')} of it for formulas: {listed(map(repr, formulas), 3)}."
             )
+
+
+def _share_of_workers(items: Items) -> str:
+    """What those of a cluster do, and what is done here."""
+    if items.chunks is None:
+        return "they read Parquet by themselves if it is large; this is read here, by one process"
+    return f"they read {counted(len(items.chunks.counts), 'chunk')} of whole row groups by themselves"
 
 
 def is_of_tables(params: dict[str, Any]) -> bool:

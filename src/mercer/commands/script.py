@@ -6,7 +6,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Piece", "Script"]
+__all__ = ["Piece", "Script", "within"]
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,16 @@ class Script:
             for module, names in sorted(self._modules.items())
         ]
         return "\n".join([*imports, "", *self._lines])
+
+
+def within(header: str, code: str, *imports: str) -> str:
+    """A script whose lines, but for the imports, stand below a header."""
+    lines = code.split("\n")
+    first = next(i for i, line in enumerate(lines) if line and not line.startswith(("import ", "from ")))
+    body = [f"    {line}" if line else line for line in lines[first:]]
+    plain = [line for line in lines[:first] if line.startswith("import ")]
+    named = sorted([*(line for line in lines[:first] if line.startswith("from ")), *imports])
+    return "\n".join([*plain, *([""] if plain else []), *named, "", header, *body])
 
 
 def _unusual_parameters(model: Any) -> dict[str, Any]:

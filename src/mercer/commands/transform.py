@@ -5,10 +5,10 @@ import typer
 from mercer.commands import arguments as given
 from mercer.commands.answers import Job
 from mercer.commands.frame import takes
-from mercer.commands.groups import Limits, Reading
+from mercer.commands.groups import Limits, Reading, Several
 
 
-@takes(Reading, Limits)
+@takes(Reading, Limits, Several)
 def transform(context: typer.Context, model: given.Model, new: given.New, out: given.ScoresOut = None) -> Job:
     """Scores of new rows by a model that `mercer fit --save` has kept; nothing is fitted.
 

@@ -144,7 +144,7 @@ class Cluster(Engine):
                         "logs. Out of memory? Smaller chunks take less."
                     ) from None
             except Exception as error:
-                if isinstance(error, MercerError) or not _is_loss(error):
+                if isinstance(error, MercerError) or not is_loss(error):
                     raise
                 raise ClusterFailed(self._lost()) from None
 
@@ -262,7 +262,7 @@ def _sending() -> Any:
     return dask("config").set({"distributed.admin.large-graph-warning-threshold": _LARGE})
 
 
-def _is_loss(error: Exception) -> bool:
+def is_loss(error: Exception) -> bool:
     """Whether it is about the connection, whatever it derives from."""
     return isinstance(error, OSError) or type(error).__name__ in _LOSSES
 

@@ -26,7 +26,8 @@ from mercer.terminal import plain
 
 __all__ = ["GroupedRows", "in_chunks", "spread"]
 
-_LEAST, _MOST = 1 << 26, 1 << 27  # bytes of a chunk in memory: enough to be worth a task, and no more than is easy
+_LEAST, _MOST = 64_000_000, 128_000_000  # bytes of a chunk in memory: enough to be worth a task, and no more than is easy
+_IDLE = 1 << 28  # bytes that a worker takes before it has read anything
 
 
 @dataclass(frozen=True)
@@ -93,8 +94,9 @@ def in_chunks(rows: Rows, engine: Engine) -> Rows:
     """Chunks of whole row groups, which never take more room than a worker has."""
     assert isinstance(rows, ParquetRows)
     row = rows.width * rows.dtype.itemsize
-    most = _MOST if engine.room is None else min(_MOST, engine.room // COPIES)
-    runs = list(_runs(rows.files, row, most, engine.room))
+    room = None if engine.room is None else max(1, engine.room - _IDLE)
+    most = _MOST if room is None else min(_MOST, room // COPIES)
+    runs = list(_runs(rows.files, row, most, room))
     chunks = list(_together(runs, row, most))
     opened = _AsRead(rows.width, rows.dtype, rows.names, rows.label)
     handles = tuple(partial(_read, chunk, rows.columns, rows.dtype) for chunk in chunks)
@@ -136,7 +138,7 @@ def _refuse_large(file: ParquetFile, group: int, needed: int, room: int | None) 
     rows = file.groups[group]
     raise NoRoom(
         f"{file.label} has a row group of {counted(rows, 'row')}, the one with number {group}, which takes about "
-        f"{bytes_in_words(needed)} while it is worked on, and a thread of a worker has {bytes_in_words(room)}: write it "
+        f"{bytes_in_words(needed)} while it is worked on, and a thread of a worker has {bytes_in_words(room)} left for it: write it "
         f"with row groups of at most {max(1, rows * room // needed):,} rows, or give workers more memory."
     )
 
