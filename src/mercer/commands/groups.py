@@ -6,7 +6,18 @@ import typer
 
 from mercer.commands import arguments as given
 
-__all__ = ["Beside", "Kernels", "Limits", "Neighbors", "Reading", "Resources", "Several", "Solvers", "Talk", "TextKernels"]
+__all__ = [
+    "Beside",
+    "Kernels",
+    "Limits",
+    "Neighbors",
+    "Reading",
+    "Resources",
+    "Several",
+    "Solvers",
+    "Talk",
+    "TextKernels",
+]
 
 
 class Kernels:

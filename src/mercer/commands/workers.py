@@ -39,8 +39,8 @@ class Workers:
             most = memory // _LEAST
             way = f"ask for {most}" if most > 1 else "leave --workers out"
             raise WrongUse(
-                f"--workers {asked.number} have {bytes_in_words(memory // asked.number)} of memory each, and a worker needs "
-                f"{bytes_in_words(_LEAST)}: {way}, or give more (--memory)."
+                f"--workers {asked.number} have {bytes_in_words(memory // asked.number)} of memory each, and a worker "
+                f"needs {bytes_in_words(_LEAST)}: {way}, or give more (--memory)."
             )
         return asked
 

@@ -22,7 +22,7 @@ from mercer.sources.held import Given, HeldRows, MappedRows
 from mercer.sources.items import Items, Rows
 from mercer.sources.kinds import KINDS, OPENERS
 from mercer.sources.row_numbers import about_row_numbers
-from mercer.sources.streams import is_stream, open_stream
+from mercer.sources.streams import is_fleeting, is_stream, open_stream
 from mercer.sources.things import Things, in_a_list, things_in
 
 
@@ -52,7 +52,7 @@ def open_items(
     """
     X = open_collection(X) if is_collection(X) else here(X)
     if kind == "rows" and is_stream(X):
-        X = open_stream(X, parse_memory(getattr(model, "memory_limit", None)))
+        X = open_stream(X, parse_memory(getattr(model, "memory_limit", None)), gaps=gaps)
     X = with_gaps_as_nan(X) if gaps else X
     if mapped and isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiub" and all(X.shape):
         X = MappedRows(X)
@@ -91,6 +91,11 @@ def open_items(
     if square:
         return Given(X)
     return HeldRows(X).allowing_gaps() if gaps else HeldRows(X)
+
+
+def read_once(model: BaseEstimator, X: Any, *, gaps: bool = False) -> Any:
+    """X; of what can be read only once its rows, at which a fit may have to look again."""
+    return open_stream(X, parse_memory(model.memory_limit), gaps=gaps) if is_fleeting(X) else X
 
 
 def one_or_more(X: Any, kind: str) -> tuple[Any, bool]:

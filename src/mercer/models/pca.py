@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 from mercer.arrays import Array, Home, single_or_double
 from mercer.drop_in.svd_solvers import refuse_foreign, resolve_svd_solver
-from mercer.fits.door import open_items
+from mercer.fits.door import open_items, read_once
 from mercer.fits.foretold import with_linear_share
 from mercer.fits.lazily import fit_transform_lazily
 from mercer.fits.linear.task import LinearTask, linear_problem
@@ -71,7 +71,7 @@ class AtOnce(LinearModel):
 
     def _fit(self, X: Any, sample_weight: Any) -> Items:
         """From rows to fitted names; returns the rows as they were given, checked."""
-        home = self._home_of(X)
+        home, X = self._home_of(X), read_once(self, X)
         task, given = self._task(X, sample_weight)
         found = find_axes(task, choose_linear_plan(task.problem, task.limits))
         self.n_samples_ = task.problem.n

@@ -12,7 +12,7 @@ from mercer.arrays import Array, Home, as_narrow, dense, single_or_double
 from mercer.certificates.filling import FillingCertificate
 from mercer.certificates.residuals import Certificate
 from mercer.errors import BadData, are, counted, in_short, warn, warn_each
-from mercer.fits.door import open_items
+from mercer.fits.door import open_items, read_once
 from mercer.fits.gaps.finding import find_factors
 from mercer.fits.gaps.reading import Reading
 from mercer.fits.gaps.task import Answer, GapsFound, GapsTask
@@ -227,6 +227,7 @@ class WithGaps(FillsGaps):
 
     def _fit(self, X: Any, sample_weight: Any) -> Items:
         """Nobody looks for gaps beforehand: whoever sums up the rows stumbles over them."""
+        X = read_once(self, X, gaps=True)
         try:
             return super()._fit(X, sample_weight)
         except GapsFound:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -148,7 +148,7 @@ class ChunkedRows(Rows):
     def load(self, kept: Array | None = None) -> Held:
         return self.chunks.load(kept)
 
-    def allowing_gaps(self) -> "ChunkedRows":
+    def allowing_gaps(self) -> Self:
         rows = super().allowing_gaps()
         rows.chunks = replace(self.chunks, opened=partial(_with_gaps, self.chunks.opened))
         return rows

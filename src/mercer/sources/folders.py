@@ -87,7 +87,10 @@ class FolderRows(ParquetRows):
         self._keys = _folder_keys(path, files)
         super().__init__(path, asked)
         self._starts = np.cumsum([0, *(file.rows for file in self.files)])
-        self.notes = (f"{counted(len(self.files), 'Parquet file')} below the folder, in the order of names", *self.notes)
+        self.notes = (
+            f"{counted(len(self.files), 'Parquet file')} below the folder, in the order of names",
+            *self.notes,
+        )
         left_out = [name for name in next(iter(self._keys.values())) if name not in self.kinds]
         if left_out:
             self.notes += (
@@ -161,7 +164,9 @@ class FolderRows(ParquetRows):
             with readable(path):
                 groups, overhead = row_groups(path, self.columns)
             stored = self._kinds_of[path]
-            keys = {name: value for name, value in self._keys[path].items() if name in self.kinds and name not in stored}
+            keys = {
+                name: value for name, value in self._keys[path].items() if name in self.kinds and name not in stored
+            }
             files.append(ParquetFile(path, groups, keys))
             self.overhead = max(self.overhead, overhead)
         self.files = tuple(files)

@@ -1,12 +1,11 @@
 """Parquet files for the workers of a cluster: runs of row groups, which whoever works on them reads by itself."""
 
-import os
 import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -26,7 +25,10 @@ from mercer.terminal import plain
 
 __all__ = ["GroupedRows", "in_chunks", "spread"]
 
-_LEAST, _MOST = 64_000_000, 128_000_000  # bytes of a chunk in memory: enough to be worth a task, and no more than is easy
+_LEAST, _MOST = (
+    64_000_000,
+    128_000_000,
+)  # bytes of a chunk in memory: enough to be worth a task, and no more than is easy
 _IDLE = 1 << 28  # bytes that a worker takes before it has read anything
 
 
@@ -78,7 +80,7 @@ class GroupedRows(ChunkedRows):
     def blocks(self, size: int) -> Iterator[Array]:
         return self.source.blocks(size)
 
-    def allowing_gaps(self) -> "GroupedRows":
+    def allowing_gaps(self) -> Self:
         rows = super().allowing_gaps()
         rows.source = self.source.allowing_gaps()
         return rows
@@ -107,7 +109,7 @@ def _runs(files: Sequence[ParquetFile], row: int, most: int, room: int | None) -
     """Groups of each file, one after the other, until they are enough for a chunk."""
     for file in files:
         here = ParquetFile(file.path.absolute(), file.groups, file.keys)  # workers may stand elsewhere
-        size, waiting, rows = os.stat(file.path).st_size, list[int](), 0
+        size, waiting, rows = file.path.stat().st_size, list[int](), 0
         for i, count in enumerate(file.groups):
             _refuse_large(file, i, COPIES * count * row, room)
             if waiting and (rows + count) * row > most:
@@ -138,8 +140,8 @@ def _refuse_large(file: ParquetFile, group: int, needed: int, room: int | None) 
     rows = file.groups[group]
     raise NoRoom(
         f"{file.label} has a row group of {counted(rows, 'row')}, the one with number {group}, which takes about "
-        f"{bytes_in_words(needed)} while it is worked on, and a thread of a worker has {bytes_in_words(room)} left for it: write it "
-        f"with row groups of at most {max(1, rows * room // needed):,} rows, or give workers more memory."
+        f"{bytes_in_words(needed)} while it is worked on, and a thread of a worker has {bytes_in_words(room)} left for "
+        f"it: write it with row groups of at most {max(1, rows * room // needed):,} rows, or give workers more memory."
     )
 
 
@@ -167,7 +169,7 @@ def _refuse_another(run: _Run) -> None:
             f"{plain(path)} is not on {platform.node() or 'the machine'} of a worker: workers read Parquet files by "
             "themselves, so that all machines need them under the same name, as on a disk that they share."
         )
-    if os.stat(path).st_size != run.size:
+    if path.stat().st_size != run.size:
         raise BadData(_changed(path))
 
 

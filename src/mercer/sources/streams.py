@@ -17,12 +17,12 @@ from mercer.arrays import Array, arrow
 from mercer.errors import BadData, MercerError, NoRoom, counted
 from mercer.limits import bytes_in_words
 from mercer.sources.held import HeldRows
-from mercer.sources.items import Rows, regroup
+from mercer.sources.items import Rows, refuse_gaps_in, regroup
 from mercer.sources.roles import Asked, named_columns
 from mercer.sources.stored import error_in_short, float_type
 from mercer.sources.tables import matrix_of, no_numbers, with_kinds
 
-__all__ = ["StreamRows", "is_stream", "open_stream"]
+__all__ = ["StreamRows", "is_fleeting", "is_stream", "open_stream"]
 
 _READ = 8192  # rows of a batch, and of a block that has a checksum
 _AT_HAND = ("__array__", "__dataframe__", "__dlpack__")  # what is in memory anyway has one of these
@@ -33,6 +33,11 @@ def is_stream(X: Any) -> bool:
     if isinstance(X, type):
         return False
     return _is_lazy(X) or _is_dataset(X) or _comes_by_arrow(X)
+
+
+def is_fleeting(X: Any) -> bool:
+    """Whether they may come only once."""
+    return is_stream(X) and not (_is_relation(X) or _is_lazy(X) or _is_dataset(X))
 
 
 def _is_lazy(X: Any) -> bool:
@@ -51,13 +56,13 @@ def _comes_by_arrow(X: Any) -> bool:
     return hasattr(X, "__arrow_c_stream__") and not any(hasattr(X, name) for name in _AT_HAND)
 
 
-def open_stream(X: Any, most: float, label: str = "X") -> Rows:
+def open_stream(X: Any, most: float, label: str = "X", *, gaps: bool = False) -> Rows:
     """Its rows: read anew by every sweep, or, of what can be read only once, held in memory if they fit."""
     if _is_relation(X):
         return StreamRows(_Relation(X), label)
     if _is_lazy(X):
         return StreamRows(_Lazy(X), label)
-    return StreamRows(_Dataset(X), label) if _is_dataset(X) else _held(X, most, label)
+    return StreamRows(_Dataset(X), label) if _is_dataset(X) else _held(X, most, label, gaps)
 
 
 class _Source(ABC):
@@ -79,7 +84,7 @@ class _Source(ABC):
 
 
 class _Relation(_Source):
-    """DuckDB keeps the order of rows (preserve_insertion_order), but not of groups and joins, nor by several threads."""
+    """DuckDB keeps the order of rows (preserve_insertion_order), but promises none of groups and joins."""
 
     to_settle = "DuckDB promises no order without ORDER BY: relation.order('…'), or write it to a Parquet file first."
 
@@ -153,13 +158,14 @@ class StreamRows(Rows):
             yield block
         if count != self.shape[0]:
             raise BadData(
-                f"{self.label} has {counted(count, 'row')} now, not {self.shape[0]:,} as before. {self.source.to_settle}"
+                f"{self.label} has {counted(count, 'row')} now, not {self.shape[0]:,} as before. "
+                f"{self.source.to_settle}"
             )
 
     def _settled(self) -> Iterator[Array]:
         """Blocks that are as they were when they came first."""
         for i, block in enumerate(regroup(_matrices(self.source, self.columns, self.dtype, self.label), _READ)):
-            seen = crc32(np.ascontiguousarray(block))
+            seen = crc32(np.ascontiguousarray(block).data)
             if self._sums.setdefault(i, seen) != seen:
                 first = i * _READ
                 raise BadData(
@@ -169,7 +175,7 @@ class StreamRows(Rows):
             yield block
 
 
-def _held(X: Any, most: float, label: str) -> HeldRows:
+def _held(X: Any, most: float, label: str, gaps: bool) -> HeldRows:
     """All of what can be read once."""
     with _readable(label):
         reader = arrow("lib").RecordBatchReader.from_stream(X)
@@ -180,12 +186,16 @@ def _held(X: Any, most: float, label: str) -> HeldRows:
             size += 2 * pieces[-1].nbytes  # in pieces, and as one
             if size > most:
                 raise NoRoom(
-                    f"{label} can be read only once, so that its rows are held in memory, and they are beyond the limit "
-                    f"of {bytes_in_words(most)}. Give a larger memory_limit, or write them to a Parquet file first."
+                    f"{label} can be read only once, so that its rows are held in memory, and they are beyond the "
+                    f"limit of {bytes_in_words(most)}. Give a larger memory_limit, or write them to a Parquet file first."
                 )
     matrix = np.concatenate([np.empty((0, len(columns)), dtype), *pieces])
     if not len(matrix):
-        raise BadData(f"Found array with 0 sample(s) (shape={matrix.shape}) while a minimum of 1 is required.")
+        raise BadData(
+            f"Found array with 0 sample(s) (shape={matrix.shape}) while a minimum of 1 is required: {label} has no "
+            "rows, or no more: it can be read only once."
+        )
+    refuse_gaps_in(matrix, label, columns, 0, gaps)
     rows = HeldRows(matrix)
     rows.label, rows.names = label, columns
     return rows
