@@ -25,6 +25,11 @@ def pytest_collection_finish(session):
     gc.freeze()
 
 
+def pytest_unconfigure():
+    """DuckDB would take what is still frozen for leaks of its own, and tell."""
+    gc.unfreeze()
+
+
 @pytest.fixture(scope="module", autouse=True)
 def one_thread_of_blas(request):
     """Threads on small products wait for each other: on a busy machine they take ten times as long. Our own stay.

@@ -187,7 +187,7 @@ def _held(X: Any, most: float, label: str, gaps: bool) -> HeldRows:
             if size > most:
                 raise NoRoom(
                     f"{label} can be read only once, so that its rows are held in memory, and they are beyond the "
-                    f"limit of {bytes_in_words(most)}. Give a larger memory_limit, or write them to a Parquet file first."
+                    f"limit of {bytes_in_words(most)}. Give a larger memory_limit, or write them to a Parquet file."
                 )
     matrix = np.concatenate([np.empty((0, len(columns)), dtype), *pieces])
     if not len(matrix):
