@@ -18,6 +18,7 @@ import mercer
 from mercer.engines import Loop
 from mercer.errors import BadData
 from mercer.sources import groups
+from mercer.sources.chunked import _loaded
 from mercer.sources.groups import GroupedRows, in_chunks
 from support.branches import run
 
@@ -36,13 +37,14 @@ def test_workers_read_a_folder_and_the_answer_has_the_bits_of_a_loop(client, tmp
     monkeypatch.setattr(groups, "_LEAST", 400 * 48)
     folder = write(tmp_path / "rows", row_group_size=200)
     rows = mercer.open_rows(folder)
-    assert isinstance(rows, GroupedRows) and rows.chunks.engine.workers == 2 and len(rows.chunks.counts) == 9
+    assert isinstance(rows, GroupedRows) and rows.chunks.engine.workers == 2 and len(rows.chunks.counts) == 7
     here = in_chunks(rows.source, Loop())
     assert rows.chunks.counts == here.chunks.counts
     there, alone = mercer.PCA(3).fit(rows), mercer.PCA(3).fit(here)
     assert_array_equal(there.components_, alone.components_)
     assert_allclose(there.explained_variance_, mercer.PCA(3).fit(A).explained_variance_, rtol=1e-12)
     assert_array_equal(rows[np.array([2999, 0, 1000])], A[[2999, 0, 1000]])
+    assert_array_equal(rows.chunks.some([0]).summed(_loaded, np.add), A[:400])  # of one chunk alone
     gap = A.copy()
     gap[2500, 3] = np.nan
     write(tmp_path / "gap", gap, row_group_size=200)
@@ -60,7 +62,7 @@ def test_what_is_small_is_read_here(client, tmp_path):
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
     """Beyond the size from which workers are asked; few different numbers, so that files are small."""
-    rows = np.round(np.random.default_rng(1).normal(size=(140_000, 60)) * np.linspace(1, 3, 60))
+    rows = np.round(np.random.default_rng(1).normal(size=(280_000, 60)) * np.linspace(1, 3, 60))
     return write(tmp_path_factory.mktemp("large") / "rows", rows, files=2, row_group_size=50_000)
 
 
@@ -72,11 +74,17 @@ def test_fit_by_workers_of_its_own(large, tmp_path):
     assert "distributed" not in done.stderr and "Traceback" not in done.stderr
     found = json.loads(done.stdout)
     assert_allclose(found["explained_variance"], mercer.PCA(2).fit(large).explained_variance_, rtol=1e-10)
+
+
+@pytest.mark.slow
+def test_transform_by_workers_of_its_own(large, tmp_path):
+    mercer.save(mercer.PCA(2).fit(large), tmp_path / "m.mercer")
     quiet = run("transform", tmp_path / "m.mercer", large, "-o", tmp_path / "s.npy", "-q", "--workers", "1", anew=True)
     assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
     assert_allclose(np.load(tmp_path / "s.npy"), mercer.load(tmp_path / "m.mercer").transform(large), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_fit_by_a_cluster_of_others(cluster, large):
     address = cluster.scheduler_address
     done = run("fit", large, "--method", "pca", "-d", "2", "-o", os.devnull, "--cluster", address, anew=True)
@@ -93,7 +101,9 @@ def test_a_cluster_that_does_not_answer_is_one_sentence(large, monkeypatch):
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are counted in Linux's /proc")
-@pytest.mark.parametrize(("sign", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("sign", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)]
+)
 def test_who_is_interrupted_ends_its_workers_and_leaves_nothing(large, tmp_path, sign, code):
     options = ["--landmarks", "2000", "--workers", "2", "--memory", "1GB", "--out", str(tmp_path / "scores.csv")]
     command = [sys.executable, "-m", "mercer", "fit", str(large), *options]
@@ -124,6 +134,7 @@ def _session(leader):
     return found
 
 
+@pytest.mark.slow
 def test_the_code_of_a_fit_by_workers_runs(large, tmp_path):
     options = ["fit", large, "--method", "pca", "-d", "2", "--save", tmp_path / "m.mercer", "--show-code"]
     alone, one = run(*options).stdout, run(*options, "--workers", "1").stdout

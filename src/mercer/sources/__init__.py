@@ -1,9 +1,10 @@
 """Where items come from: memory, files, tables.
 
 `items` is the contract: n things that can be counted, cut into blocks, taken by number and read again and again. `held`
-has those in memory, `npy`, `tables`, `delimited` and `h5ad` read files block by block, `npz`, `images` and `transposed`
-at once; `texts`, `lines` and `text_columns` have texts, `cells` and `frames` mixed tables, and `files` opens whatever a
-path names. `roles` says which column is what, and `beside` holds those that are no features: names, labels, kept ones.
+has those in memory, `npy`, `tables`, `delimited` and `h5ad` read files block by block, `folders` many at a time,
+`streams` what other libraries hand over, `npz`, `images` and `transposed` at once; `groups` has Parquet for workers;
+`texts`, `lines` and `text_columns` have texts, `cells` and `frames` mixed tables, and `files` opens whatever a path
+names. `roles` says which column is what, and `beside` holds those that are no features: names, labels, kept ones.
 `weights` are checked here, and `row_numbers` knows a column that counts rows. Whatever is wrong with a file is said in
 one sentence with its row and column.
 """

@@ -89,12 +89,14 @@ class GroupedRows(ChunkedRows):
 def spread(rows: Rows) -> Rows:
     """Rows of Parquet in chunks for the workers whose client is active; as they are if there is none, or if few."""
     client = active_client() if isinstance(rows, ParquetRows) and rows.nbytes > _LEAST else None
-    return rows if client is None else in_chunks(rows, Cluster(client))
+    if client is None or not isinstance(rows, ParquetRows):
+        return rows
+    chunked = in_chunks(rows, Cluster(client))
+    return chunked if len(chunked.chunks.counts) > 1 else rows
 
 
-def in_chunks(rows: Rows, engine: Engine) -> Rows:
+def in_chunks(rows: ParquetRows, engine: Engine) -> GroupedRows:
     """Chunks of whole row groups, which never take more room than a worker has."""
-    assert isinstance(rows, ParquetRows)
     row = rows.width * rows.dtype.itemsize
     room = None if engine.room is None else max(1, engine.room - _IDLE)
     most = _MOST if room is None else min(_MOST, room // COPIES)
