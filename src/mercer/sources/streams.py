@@ -30,9 +30,7 @@ _AT_HAND = ("__array__", "__dataframe__", "__dlpack__")  # what is in memory any
 
 def is_stream(X: Any) -> bool:
     """Whether its rows come batch by batch."""
-    if isinstance(X, type):
-        return False
-    return _is_lazy(X) or _is_dataset(X) or _comes_by_arrow(X)
+    return not isinstance(X, type) and (_is_lazy(X) or _is_dataset(X) or _comes_by_arrow(X))
 
 
 def is_fleeting(X: Any) -> bool:
