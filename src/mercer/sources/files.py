@@ -17,7 +17,7 @@ from mercer.sources.lines import FASTA, ending, read_fasta, read_lines
 from mercer.sources.npy import NpyRows
 from mercer.sources.npz import open_npz
 from mercer.sources.roles import Asked
-from mercer.sources.stored import FileRows
+from mercer.sources.stored import FileRows, readable
 from mercer.sources.tables import ArrowRows, ParquetRows
 from mercer.sources.text_columns import TABLES, read_column
 from mercer.sources.texts import Texts
@@ -224,7 +224,9 @@ def _kind_of(path: Path, format: str | None) -> str:
     """How to read a file: by what its user says, or by its name."""
     kind = ending(path) if format is None else f".{format.lower().removeprefix('.')}"
     known = (".npy", ".npz", ".h5ad", *_TABLES, *_TEXTS)
-    if path.is_dir() and (format is None or kind in (".parquet", ".pq")):
+    with readable(path):
+        is_folder = path.is_dir()
+    if is_folder and (format is None or kind in (".parquet", ".pq")):
         return _FOLDER
     if kind not in known or (path.suffix.lower() == ".gz" and kind not in _TEXTS):
         raise BadData(f"{plain(path)}: files of this kind cannot be read; known are {', '.join(known)}.")
