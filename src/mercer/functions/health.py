@@ -28,6 +28,8 @@ _PARTS = {
     "h5py": ("single-cell files (.h5ad)", "io"),
     "pillow": ("folders of images", "io"),
     "onnx": ("models for other programs", "onnx"),
+    "dask": ("rows on the workers of a cluster", "dask"),
+    "distributed": ("the workers of a cluster", "dask"),
     "openTSNE": ("t-SNE that places new rows", "relatives"),
     "umap-learn": ("UMAP", "relatives"),
     "python-picard": ("ICA in fewer steps", "relatives"),
