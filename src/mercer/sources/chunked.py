@@ -31,6 +31,10 @@ class Chunks:
         """The number of the first item of each."""
         return [0, *accumulate(self.counts)][:-1]
 
+    def home(self, numbers: Array) -> Array:
+        """The chunk in which each of these items lies."""
+        return np.searchsorted(np.array(self.starts), numbers, side="right") - 1
+
     def dealt(self, values: Array | None) -> list[Array | None]:
         """A number (or row) for every item, cut as the chunks are."""
         if values is None:
@@ -111,15 +115,14 @@ class ChunkedRows(Rows):
         """Those with these numbers, each taken where it lies."""
         indices = np.asarray(indices)
         starts = np.array(self.chunks.starts)
-        home = np.searchsorted(starts, indices, side="right") - 1
+        home = self.chunks.home(indices)
         asked = [i for i in np.unique(home).tolist() if self.chunks.counts[i]]
         own = [indices[home == i] - starts[i] for i in asked]
         # The first row of a chunk keeps its number: what is wrong with it is told by that.
         parts = list(self.chunks.engine.bring(self._some(asked, own)))
         if not parts:
             return sparse.csr_array((0, self.shape[1])) if self.sparse else np.empty((0, self.shape[1]), self.dtype)
-        order = np.argsort(np.argsort(home, kind="stable"), kind="stable")
-        return _stacked(parts)[order]
+        return in_order(stacked(parts), home)
 
     def _some(self, asked: list[int], own: list[Array]) -> list[Handle]:
         chunks, starts = self.chunks, self.chunks.starts
@@ -130,7 +133,7 @@ class ChunkedRows(Rows):
     def load(self, kept: Array | None = None) -> Held:
         own = None if kept is None else self.chunks.dealt(np.asarray(kept, dtype=bool))
         parts = list(self.chunks.each(_loaded if kept is None else _taken, own))
-        return _stacked(parts)
+        return stacked(parts)
 
     def allowing_gaps(self) -> "ChunkedRows":
         rows = super().allowing_gaps()
@@ -216,10 +219,16 @@ def _taken(rows: Items, own: Array) -> Held:
     return rows.load()[own]
 
 
-def _stacked(parts: list[Held]) -> Held:
+def stacked(parts: list[Held]) -> Held:
+    """One under the other."""
     if sparse.issparse(parts[0]):
         return sparse.csr_array(sparse.vstack(parts, format="csr"))
     return np.concatenate(parts)
+
+
+def in_order(taken: Held, home: Array) -> Held:
+    """Items taken chunk by chunk, in the order in which they were asked for: the first of `home` lies in that chunk."""
+    return taken[np.argsort(np.argsort(home, kind="stable"), kind="stable")]
 
 
 def _regroup_sparse(pieces: Iterator[Matrix], size: int) -> Iterator[Matrix]:
@@ -230,10 +239,10 @@ def _regroup_sparse(pieces: Iterator[Matrix], size: int) -> Iterator[Matrix]:
         waiting.append(piece)
         count += piece.shape[0]
         if count >= size:
-            rows = _stacked(waiting)
+            rows = stacked(waiting)
             whole = count - count % size
             for start in range(0, whole, size):
                 yield some_rows(rows, start, start + size)
             waiting, count = [some_rows(rows, whole, rows.shape[0])], count - whole
     if count:
-        yield _stacked(waiting)
+        yield stacked(waiting)

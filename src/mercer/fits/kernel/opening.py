@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mercer.arrays import Array, Home
+from mercer.engines import Loop
 from mercer.fits.door import open_items
 from mercer.fits.foretold import with_share
 from mercer.fits.kernel.searching import search_bandwidth
@@ -21,7 +22,7 @@ from mercer.kernels.features import FeatureMap
 from mercer.kernels.resolve import as_said
 from mercer.limits import Limits
 from mercer.plans.share import number_to_plan_for
-from mercer.plans.sizes import Problem
+from mercer.plans.sizes import Problem, Spread
 from mercer.readings.rules.shape import MOST_IN_ELBOW
 from mercer.sources.items import Items
 
@@ -139,7 +140,16 @@ def describe(
         max_passes=model.max_iter,
         n_landmarks=model.n_landmarks if model.landmarks is None else max(1, n_rows(model.landmarks)),
         refine=int(model.refine),
+        chunks=spread_of(items) if model.landmarks is None else None,
     )
+
+
+def spread_of(items: Items) -> Spread | None:
+    """How items lie in chunks, if they do."""
+    if items.chunks is None:
+        return None
+    engine, counts = items.chunks.engine, items.chunks.counts
+    return Spread(len(counts), max(counts), engine.workers, engine.room, here=isinstance(engine, Loop))
 
 
 def _stored(items: Items, columns: int | None, learned: FeatureMap | None) -> int:
