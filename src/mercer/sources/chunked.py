@@ -13,8 +13,9 @@ from mercer.arrays import Array, Held, Matrix
 from mercer.engines.base import Engine, Handle
 from mercer.errors import BadData, counted
 from mercer.progress import OnPass
+from mercer.sources.frames import Columns, joined_columns
 from mercer.sources.held import HeldRows, some_rows
-from mercer.sources.items import Items, Rows, refuse_gaps_in, regroup
+from mercer.sources.items import Items, Rows, refuse_gaps_in
 
 
 @dataclass(frozen=True)
@@ -82,10 +83,44 @@ class Chunks:
         return replace(self, handles=tuple(handles), opened=_as_held)
 
 
-class ChunkedRows(Rows):
-    """Rows in chunks: sums over them are made where they lie, and a block that is asked for is brought here."""
+class InChunks(Items):
+    """Items in chunks: sums over them are made where they lie, and a block that is asked for is brought here."""
 
     chunks: Chunks
+
+    def __len__(self) -> int:
+        return sum(self.chunks.counts)
+
+    def blocks(self, size: int) -> Iterator[Held]:
+        return _regroup(self.chunks.each(_loaded), size)
+
+    def __getitem__(self, indices: Array) -> Held:
+        """Those with these numbers, each taken where it lies."""
+        indices = np.asarray(indices)
+        starts, home = np.array(self.chunks.starts), self.chunks.home(indices)
+        asked = [i for i in np.unique(home).tolist() if self.chunks.counts[i]]
+        own = [indices[home == i] - starts[i] for i in asked]
+        # The first row of a chunk keeps its number: what is wrong with it is told by that.
+        parts = list(self.chunks.engine.bring(self._some(asked, own)))
+        return in_order(stacked(parts), home) if parts else self._none()
+
+    def _some(self, asked: list[int], own: list[Array]) -> list[Handle]:
+        chunks, starts = self.chunks, self.chunks.starts
+        work = partial(_work_on, _taken, chunks.opened)
+        each = [(starts[i], mine) for i, mine in zip(asked, own, strict=True)]
+        return chunks.engine.map(work, [chunks.handles[i] for i in asked], each)
+
+    def _none(self) -> Held:
+        """What is taken if nothing is asked for."""
+        return np.empty(0, dtype=object)
+
+    def load(self, kept: Array | None = None) -> Held:
+        own = None if kept is None else self.chunks.dealt(np.asarray(kept, dtype=bool))
+        return stacked(list(self.chunks.each(_loaded if kept is None else _taken, own)))
+
+
+class ChunkedRows(InChunks, Rows):
+    """Rows of numbers in chunks."""
 
     def __init__(
         self,
@@ -107,33 +142,8 @@ class ChunkedRows(Rows):
             return super().nbytes
         return round(self.density * self.shape[0] * self.shape[1]) * 16 + 8 * self.shape[0]
 
-    def blocks(self, size: int) -> Iterator[Held]:
-        pieces = self.chunks.each(_loaded)
-        return _regroup_sparse(pieces, size) if self.sparse else regroup(pieces, size)
-
-    def __getitem__(self, indices: Array) -> Held:
-        """Those with these numbers, each taken where it lies."""
-        indices = np.asarray(indices)
-        starts = np.array(self.chunks.starts)
-        home = self.chunks.home(indices)
-        asked = [i for i in np.unique(home).tolist() if self.chunks.counts[i]]
-        own = [indices[home == i] - starts[i] for i in asked]
-        # The first row of a chunk keeps its number: what is wrong with it is told by that.
-        parts = list(self.chunks.engine.bring(self._some(asked, own)))
-        if not parts:
-            return sparse.csr_array((0, self.shape[1])) if self.sparse else np.empty((0, self.shape[1]), self.dtype)
-        return in_order(stacked(parts), home)
-
-    def _some(self, asked: list[int], own: list[Array]) -> list[Handle]:
-        chunks, starts = self.chunks, self.chunks.starts
-        work = partial(_work_on, _taken, chunks.opened)
-        each = [(starts[i], mine) for i, mine in zip(asked, own, strict=True)]
-        return chunks.engine.map(work, [chunks.handles[i] for i in asked], each)
-
-    def load(self, kept: Array | None = None) -> Held:
-        own = None if kept is None else self.chunks.dealt(np.asarray(kept, dtype=bool))
-        parts = list(self.chunks.each(_loaded if kept is None else _taken, own))
-        return stacked(parts)
+    def _none(self) -> Held:
+        return sparse.csr_array((0, self.shape[1])) if self.sparse else np.empty((0, self.shape[1]), self.dtype)
 
     def allowing_gaps(self) -> "ChunkedRows":
         rows = super().allowing_gaps()
@@ -223,7 +233,9 @@ def stacked(parts: list[Held]) -> Held:
     """One under the other."""
     if sparse.issparse(parts[0]):
         return sparse.csr_array(sparse.vstack(parts, format="csr"))
-    return np.concatenate(parts)
+    if len(parts) == 1:
+        return parts[0]
+    return joined_columns(parts) if isinstance(parts[0], Columns) else np.concatenate(parts)
 
 
 def in_order(taken: Held, home: Array) -> Held:
@@ -231,9 +243,9 @@ def in_order(taken: Held, home: Array) -> Held:
     return taken[np.argsort(np.argsort(home, kind="stable"), kind="stable")]
 
 
-def _regroup_sparse(pieces: Iterator[Matrix], size: int) -> Iterator[Matrix]:
-    """The same rows in blocks of exactly `size`."""
-    waiting: list[Matrix] = []
+def _regroup(pieces: Iterator[Held], size: int) -> Iterator[Held]:
+    """The same items in blocks of exactly `size`, so that an answer does not depend on chunks."""
+    waiting: list[Held] = []
     count = 0
     for piece in pieces:
         waiting.append(piece)
@@ -242,7 +254,11 @@ def _regroup_sparse(pieces: Iterator[Matrix], size: int) -> Iterator[Matrix]:
             rows = stacked(waiting)
             whole = count - count % size
             for start in range(0, whole, size):
-                yield some_rows(rows, start, start + size)
-            waiting, count = [some_rows(rows, whole, rows.shape[0])], count - whole
+                yield _between(rows, start, start + size)
+            waiting, count = [_between(rows, whole, rows.shape[0])], count - whole
     if count:
         yield stacked(waiting)
+
+
+def _between(rows: Held, start: int, stop: int) -> Held:
+    return some_rows(rows, start, stop) if sparse.issparse(rows) else rows[start:stop]

@@ -1,5 +1,6 @@
 """From a model's parameters and whatever X is to a task: items through the door, weights, scale, kernel, sizes."""
 
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -24,6 +25,7 @@ from mercer.limits import Limits
 from mercer.plans.share import number_to_plan_for
 from mercer.plans.sizes import Problem, Spread
 from mercer.readings.rules.shape import MOST_IN_ELBOW
+from mercer.sources.chunked_items import ChunkedItems
 from mercer.sources.items import Items
 
 
@@ -32,7 +34,7 @@ def open_task(model: Parameters, X: Any, sample_weight: ArrayLike | None, limits
     asked = model.n_components
     share = None if asked is None or isinstance(asked, (Integral, str)) else float(asked)
     training = open_training(model, X, sample_weight, limits, look or share is not None)  # its plan needs a scale
-    kernel = kernel_for(model, training.items, training.weights)
+    kernel = kernel_for(model, training.items, training.weights, limits.memory)
     if look and isinstance(model.gamma, str) and model.gamma == "cv":
         kernel, training = search_bandwidth(model, training, kernel, limits)
     learned = training.learn_features(kernel)
@@ -73,15 +75,18 @@ def open_training(model: Parameters, X: Any, sample_weight: ArrayLike | None, li
     asked = asked_kernel(model)
     if model.fit_inverse_transform:
         refuse_inverse(asked)
-    items = open_items(model, X, reset=True, square=given, kind=kind_of_items(model.kernel))
-    asked.admit(items, items.label)
+    by_landmarks = asked_solver(model) == "landmark" and not model.refine
+    items = open_items(model, X, reset=True, square=given, kind=kind_of_items(model.kernel), chunked=by_landmarks)
+    if isinstance(items, ChunkedItems):
+        items.look_closer(limits.memory, model._rng())
+    asked.admit(_at_hand(items), items.label)
     if asked.non_negative:
         items = without_negative(items, asked, model)
     if model.fit_inverse_transform and items.kind == "things":
         raise ValueError("fit_inverse_transform finds rows of numbers, and X has things of another kind: leave it out.")
     if model.fit_inverse_transform and items.sparse:
         raise NotImplementedError("Inverse transform not implemented for sparse matrices!")
-    training = weigh(items, sample_weight)
+    training = replace(weigh(items, sample_weight), notes=tuple(_about_learning(asked, items)))
     if not model.standardize:
         return training
     names = getattr(model, "feature_names_in_", None)
@@ -99,9 +104,29 @@ def asked_kernel(model: Parameters) -> Kernel:
     return as_said(model.kernel, gamma=gamma, degree=model.degree, coef0=model.coef0, params=model.kernel_params)
 
 
-def kernel_for(model: Parameters, items: Items, weights: Array | None = None) -> Kernel:
-    """The same with numbers in it."""
-    return asked_kernel(model).resolved_by(items, model._rng(), weights)
+def kernel_for(model: Parameters, items: Items, weights: Array | None = None, memory: float = float("inf")) -> Kernel:
+    """The same with numbers in it: those of all items, or of the sample of a table that is at hand."""
+    asked, numbers = asked_kernel(model), getattr(items, "numbers", None)
+    of_these = weights if weights is None or numbers is None else weights[numbers]
+    found = asked.resolved_by(_at_hand(items), model._rng(), of_these)
+    if isinstance(items, ChunkedItems) and items.kind == "texts" and found != asked:
+        return asked.resolved_by(items.within(memory), model._rng(), weights)  # an alphabet has all letters
+    return found
+
+
+def _at_hand(items: Items) -> Items:
+    """What a kernel can be shown: a sample of texts or tables in chunks."""
+    return items.known if isinstance(items, ChunkedItems) else items
+
+
+def _about_learning(asked: Kernel, items: Items) -> list[str]:
+    if not isinstance(items, ChunkedItems) or items.kind != "tables" or items.numbers is None:
+        return []
+    return [
+        f"What the kernel knows of the columns (categories, means, variances) is from a sample of "
+        f"{len(items.numbers):,} of {len(items):,} rows, as all take more than the memory limit allows: "
+        "what is not in it counts as missing."
+    ]
 
 
 def _gamma_of(model: Parameters, items: Items, kernel: Kernel) -> float:
@@ -115,12 +140,12 @@ def describe(
 ) -> Problem:
     """The sizes on which a plan is based: those of the items, or of n that are like these."""
     asked, given, count = model.n_components, isinstance(kernel, Precomputed), len(items) if n is None else n
-    columns = None if given else kernel.n_features(items) if learned is None else learned.n_features()
+    columns = None if given else _n_features(kernel, items) if learned is None else learned.n_features()
     copies = (model.copy_X or model.standardize) and items.held and not (given or items.sparse)
     return Problem(
         n=count,
         width=items.width,
-        working=0 if given else kernel.working(items),
+        working=0 if given else kernel.working(_at_hand(items)),
         k=min(MOST_IN_ELBOW, count) if isinstance(asked, str) else number_to_plan_for(asked),
         n_features=columns,
         free_features=kernel.features_are_rows,
@@ -133,7 +158,7 @@ def describe(
         loaded=0 if items.held else items.nbytes,
         reading=items.overhead,
         psd=kernel.psd,
-        entry_cost=kernel.cost(items),
+        entry_cost=kernel.cost(_at_hand(items)),
         inverse=model.fit_inverse_transform,
         eigen_solver=asked_solver(model),
         tol=model.tol,
@@ -150,6 +175,11 @@ def spread_of(items: Items) -> Spread | None:
         return None
     engine, counts = items.chunks.engine, items.chunks.counts
     return Spread(len(counts), max(counts), engine.workers, engine.room, here=isinstance(engine, Loop))
+
+
+def _n_features(kernel: Kernel, items: Items) -> int | None:
+    """Of texts and tables in chunks nobody counts them: landmarks were asked for."""
+    return None if isinstance(items, ChunkedItems) else kernel.n_features(items)
 
 
 def _stored(items: Items, columns: int | None, learned: FeatureMap | None) -> int:
