@@ -98,9 +98,10 @@ def test_a_kernel_of_a_table_that_does_not_fit_learns_from_a_sample_and_says_so(
     table = pd.DataFrame({f"x{i}": rng.normal(size=n) for i in range(12)} | {"colour": rng.choice(["red", "blue"], n)})
     kernel = TableKernel({"x0": Numeric(), "x1": Numeric(), "colour": Category()})
     items = open_items_of(in_frame(table), "tables")
-    items.look_closer(1.9 * items.nbytes, rng)
+    with pytest.warns(UserWarning, match="is from a sample"):
+        items.look_closer(1.9 * items.nbytes, rng)
     assert 0.1 < len(items.numbers) / n < 0.3
-    assert list(items.known.load()) == list(items[items.numbers])
+    assert list(items.at_hand.load()) == list(items[items.numbers])
     with pytest.warns(UserWarning, match="is from a sample of .* of 200,000 rows"):
         found = model(kernel, memory_limit=int(1.9 * items.nbytes)).fit(in_frame(table))
     assert_allclose(found.kernel_.variances["x0"], 1, rtol=0.05)

@@ -7,7 +7,7 @@ import numpy as np
 
 from mercer.arrays import Array, Held
 from mercer.engines.base import Engine
-from mercer.errors import BadData, NoRoom, counted, in_short, listed
+from mercer.errors import BadData, NoRoom, counted, in_short, listed, warn
 from mercer.limits import bytes_in_words
 from mercer.sources.cells import kind_of, present
 from mercer.sources.chunked import Chunks, InChunks
@@ -24,8 +24,7 @@ class ChunkedItems(InChunks):
     """Texts or rows of tables that lie in chunks."""
 
     dtype = np.dtype(object)
-    known: Items  # all of them or a sample, in memory, once somebody looked closer …
-    numbers: Array | None = None  # … and those of the sample
+    _known: Items  # once somebody looked closer
 
     def __init__(self, chunks: Chunks, kind: str, width: int, nbytes: int, names: list[Any] | None, label: str) -> None:
         self.chunks, self.kind, self.label, self.names = chunks, kind, label, names
@@ -42,15 +41,26 @@ class ChunkedItems(InChunks):
     def in_memory(self, kept: Array | None = None) -> Items:
         return self._held(self.load(kept))
 
+    @property
+    def at_hand(self) -> Items:
+        return self._known
+
     def look_closer(self, memory: float, rng: np.random.Generator) -> None:
-        """Bring here what a kernel may learn from: all of them if they fit, else a sample of texts or of rows."""
-        if self.kind == "tables" and 2 * self.nbytes <= memory:
-            self.known = self.in_memory()
+        """All rows of a table if they fit, else a sample of them; a few texts."""
+        is_table = self.kind == "tables"
+        if is_table and 2 * self.nbytes <= memory:
+            self._known = self.in_memory()
         else:
-            most = _FEW if self.kind == "texts" else int(memory / _OF_MEMORY / max(self.nbytes / len(self), 1))
-            some = np.sort(rng.choice(len(self), size=min(len(self), max(1, most)), replace=False))
-            self.known, self.numbers = self._held(self[some]), some
-        self.overhead = 2 * self.known.nbytes
+            most = int(memory / _OF_MEMORY / max(self.nbytes / len(self), 1)) if is_table else _FEW
+            self.numbers = np.sort(rng.choice(len(self), size=min(len(self), max(1, most)), replace=False))
+            self._known = self._held(self[self.numbers])
+        self.overhead = 2 * self._known.nbytes
+        if is_table and self.numbers is not None:
+            warn(
+                "What the kernel learns of the columns (categories, means, variances) is from a sample of "
+                f"{len(self.numbers):,} of {len(self):,} rows of {self.label}, as all of them take "
+                f"{bytes_in_words(self.nbytes)}: a category that is not in it counts as missing."
+            )
 
     def within(self, memory: float) -> Items:
         """All of them, brought here; or a sentence, if there is no room for them."""

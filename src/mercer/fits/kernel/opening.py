@@ -1,6 +1,5 @@
 """From a model's parameters and whatever X is to a task: items through the door, weights, scale, kernel, sizes."""
 
-from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -20,11 +19,12 @@ from mercer.kernels import Kernel, Precomputed
 from mercer.kernels.base import kind_of_items, n_rows
 from mercer.kernels.domain import refuse_inverse, without_negative
 from mercer.kernels.features import FeatureMap
-from mercer.kernels.resolve import as_said
+from mercer.kernels.resolve import as_said, learned_from
 from mercer.limits import Limits
 from mercer.plans.share import number_to_plan_for
 from mercer.plans.sizes import Problem, Spread
 from mercer.readings.rules.shape import MOST_IN_ELBOW
+from mercer.sources.chunked import Chunks
 from mercer.sources.chunked_items import ChunkedItems
 from mercer.sources.items import Items
 
@@ -77,16 +77,15 @@ def open_training(model: Parameters, X: Any, sample_weight: ArrayLike | None, li
         refuse_inverse(asked)
     by_landmarks = asked_solver(model) == "landmark" and not model.refine
     items = open_items(model, X, reset=True, square=given, kind=kind_of_items(model.kernel), chunked=by_landmarks)
-    if isinstance(items, ChunkedItems):
-        items.look_closer(limits.memory, model._rng())
-    asked.admit(_at_hand(items), items.label)
+    items.look_closer(limits.memory, model._rng())
+    asked.admit(items.at_hand, items.label)
     if asked.non_negative:
         items = without_negative(items, asked, model)
     if model.fit_inverse_transform and items.kind == "things":
         raise ValueError("fit_inverse_transform finds rows of numbers, and X has things of another kind: leave it out.")
     if model.fit_inverse_transform and items.sparse:
         raise NotImplementedError("Inverse transform not implemented for sparse matrices!")
-    training = replace(weigh(items, sample_weight), notes=tuple(_about_learning(asked, items)))
+    training = weigh(items, sample_weight)
     if not model.standardize:
         return training
     names = getattr(model, "feature_names_in_", None)
@@ -105,28 +104,8 @@ def asked_kernel(model: Parameters) -> Kernel:
 
 
 def kernel_for(model: Parameters, items: Items, weights: Array | None = None, memory: float = float("inf")) -> Kernel:
-    """The same with numbers in it: those of all items, or of the sample of a table that is at hand."""
-    asked, numbers = asked_kernel(model), getattr(items, "numbers", None)
-    of_these = weights if weights is None or numbers is None else weights[numbers]
-    found = asked.resolved_by(_at_hand(items), model._rng(), of_these)
-    if isinstance(items, ChunkedItems) and items.kind == "texts" and found != asked:
-        return asked.resolved_by(items.within(memory), model._rng(), weights)  # an alphabet has all letters
-    return found
-
-
-def _at_hand(items: Items) -> Items:
-    """What a kernel can be shown: a sample of texts or tables in chunks."""
-    return items.known if isinstance(items, ChunkedItems) else items
-
-
-def _about_learning(asked: Kernel, items: Items) -> list[str]:
-    if not isinstance(items, ChunkedItems) or items.kind != "tables" or items.numbers is None:
-        return []
-    return [
-        f"What the kernel knows of the columns (categories, means, variances) is from a sample of "
-        f"{len(items.numbers):,} of {len(items):,} rows, as all take more than the memory limit allows: "
-        "what is not in it counts as missing."
-    ]
+    """The same with numbers in it; texts in chunks may be brought here for them, if they take no more memory."""
+    return learned_from(asked_kernel(model), items, model._rng(), weights, memory)
 
 
 def _gamma_of(model: Parameters, items: Items, kernel: Kernel) -> float:
@@ -145,7 +124,7 @@ def describe(
     return Problem(
         n=count,
         width=items.width,
-        working=0 if given else kernel.working(_at_hand(items)),
+        working=0 if given else kernel.working(items.at_hand),
         k=min(MOST_IN_ELBOW, count) if isinstance(asked, str) else number_to_plan_for(asked),
         n_features=columns,
         free_features=kernel.features_are_rows,
@@ -158,23 +137,21 @@ def describe(
         loaded=0 if items.held else items.nbytes,
         reading=items.overhead,
         psd=kernel.psd,
-        entry_cost=kernel.cost(_at_hand(items)),
+        entry_cost=kernel.cost(items.at_hand),
         inverse=model.fit_inverse_transform,
         eigen_solver=asked_solver(model),
         tol=model.tol,
         max_passes=model.max_iter,
         n_landmarks=model.n_landmarks if model.landmarks is None else max(1, n_rows(model.landmarks)),
         refine=int(model.refine),
-        chunks=spread_of(items) if model.landmarks is None else None,
+        chunks=_spread_of(items.chunks) if items.chunks is not None and model.landmarks is None else None,
     )
 
 
-def spread_of(items: Items) -> Spread | None:
-    """How items lie in chunks, if they do."""
-    if items.chunks is None:
-        return None
-    engine, counts = items.chunks.engine, items.chunks.counts
-    return Spread(len(counts), max(counts), engine.workers, engine.room, here=isinstance(engine, Loop))
+def _spread_of(chunks: Chunks) -> Spread:
+    """How items lie in chunks."""
+    engine = chunks.engine
+    return Spread(len(chunks.counts), max(chunks.counts), engine.workers, engine.room, here=isinstance(engine, Loop))
 
 
 def _n_features(kernel: Kernel, items: Items) -> int | None:
