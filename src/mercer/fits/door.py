@@ -15,7 +15,8 @@ from mercer.arrays import Matrix, here
 from mercer.errors import BadData, warn, warn_each
 from mercer.inputs import about_steps, table, told_where, with_gaps_as_nan
 from mercer.limits import parse_memory
-from mercer.sources.collections import is_collection, open_collection
+from mercer.sources.chunked_items import ChunkedItems
+from mercer.sources.collections import is_collection, open_collection, open_items_of
 from mercer.sources.files import open_rows
 from mercer.sources.frames import Table
 from mercer.sources.held import Given, HeldRows, MappedRows
@@ -43,14 +44,16 @@ def open_items(
     finite: bool = True,
     gaps: bool = False,
     kind: str = "rows",
+    chunked: bool = False,
 ) -> Items:
     """The items of X, by scikit-learn's rules; a matrix between items may be a scipy LinearOperator.
 
     A file is opened and looked over, and read later; a memory-mapped array too, if `mapped`. Who sums up the rows
     anyway sees what is not finite, and need not have it looked for (`finite`). Where rows may have `gaps`, a number
-    that is missing is NaN, whatever it was called.
+    that is missing is NaN, whatever it was called. Texts and tables of Dask stay in chunks if `chunked`, and are
+    brought here if not.
     """
-    X = open_collection(X) if is_collection(X) else here(X)
+    X = _open_chunks(model, X, kind, chunked) if is_collection(X) else here(X)
     if kind == "rows" and is_stream(X):
         X = open_stream(X, parse_memory(getattr(model, "memory_limit", None)), gaps=gaps)
     X = with_gaps_as_nan(X) if gaps else X
@@ -98,6 +101,13 @@ def read_once(model: BaseEstimator, X: Any, *, gaps: bool = False) -> Any:
     return open_stream(X, parse_memory(model.memory_limit), gaps=gaps) if is_fleeting(X) else X
 
 
+def _open_chunks(model: BaseEstimator, X: Any, kind: str, chunked: bool) -> Items:
+    if kind not in ("texts", "tables"):
+        return open_collection(X)
+    items = open_items_of(X, kind)
+    return items if chunked else items.within(parse_memory(model.memory_limit))
+
+
 def one_or_more(X: Any, kind: str) -> tuple[Any, bool]:
     """What holds several items, and whether X was a single one: a text, or a row."""
     X = here(X)
@@ -130,7 +140,9 @@ def _open_things(model: BaseEstimator, X: Any, kind: str, *, reset: bool) -> Ite
         items = OPENERS[kind](X, memory_limit=model.memory_limit)
     else:
         items = KINDS[kind](X)
-    mixed = items.names if isinstance(items, Table) else None  # columns that are found by name, in any order
+    mixed = (
+        items.names if isinstance(items, (Table, ChunkedItems)) else None
+    )  # columns that are found by name, in any order
     if not reset:
         if mixed is None:
             _refuse_another_name(model, X)

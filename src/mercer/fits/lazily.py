@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, dask
-from mercer.sources.collections import is_collection, is_frame, with_whole_rows
+from mercer.sources.collections import is_bag, is_collection, is_frame, with_whole_rows
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
@@ -46,8 +46,8 @@ def fit_transform_lazily(fit_transform: _Method) -> _Method:
 
 def _length(X: Any) -> int:
     """Of an array whose chunks are known; −1 if they are not."""
-    rows = 0 if is_frame(X) else X.shape[0]
-    return -1 if is_frame(X) or np.isnan(rows) else int(rows)
+    rows = np.nan if is_frame(X) or is_bag(X) else X.shape[0]
+    return -1 if np.isnan(rows) else int(rows)
 
 
 def _promised(model: Any, X: Any, work: Callable[[Any, Any], Array]) -> Any:
@@ -57,7 +57,9 @@ def _promised(model: Any, X: Any, work: Callable[[Any, Any], Array]) -> Any:
     alone.n_jobs = 1  # chunks are shared out, and not what is within them
     sent, width = delayed(alone, traverse=False, pure=False), len(model.get_feature_names_out())
     dtype = np.dtype(model._dtype)
-    if is_frame(X):
+    if is_bag(X):
+        parts, rows = X.to_delayed(), [np.nan] * X.npartitions
+    elif is_frame(X):
         _refuse_others(model, len(X.columns))
         parts, rows = X.to_delayed(), [np.nan] * X.npartitions
     else:
@@ -73,7 +75,8 @@ def _promised(model: Any, X: Any, work: Callable[[Any, Any], Array]) -> Any:
 
 
 def _of_chunk(transform: Callable[..., Array], args: Any, kwargs: Any, chunk: Any, model: Any) -> Array:
-    if not chunk.shape[0]:
+    chunk = chunk if hasattr(chunk, "shape") else list(chunk)  # of a bag, which may be read only once
+    if not len(chunk if isinstance(chunk, list) else range(chunk.shape[0])):
         return np.empty((0, len(model.get_feature_names_out())), dtype=model._dtype)
     return np.asarray(transform(model, chunk, *args, **kwargs))
 

@@ -5,12 +5,14 @@ from typing import Any
 import numpy as np
 
 from mercer import kernels
+from mercer.arrays import Array
 from mercer.errors import in_short, joined
 from mercer.kernel_names import BY_NAME, NAMES
 from mercer.kernels.base import Held, Kernel
 from mercer.kernels.given import Pairwise
+from mercer.sources.items import Items
 
-__all__ = ["as_said", "resolve_kernel"]
+__all__ = ["as_said", "learned_from", "resolve_kernel"]
 
 
 def resolve_kernel(
@@ -48,3 +50,18 @@ def as_said(
             raise ValueError(f"kernel={kernel!r} has no parameter {unknown[0]!r}; it has {joined(named.takes)}.")
     made: Kernel = getattr(kernels, named.kernel)(**{name: said[name] for name in named.takes if name in said})
     return made
+
+
+def learned_from(
+    kernel: Kernel, items: Items, rng: np.random.Generator, weights: Array | None, memory: float
+) -> Kernel:
+    """The kernel with numbers in it: those of all items, or of the sample of a table in chunks that is at hand.
+
+    What is left open by a kernel of texts is an alphabet, which has to have the letters of all of them: texts in chunks
+    are brought here for it, if they fit.
+    """
+    of_these = weights if weights is None or items.numbers is None else weights[items.numbers]
+    found = kernel.resolved_by(items.at_hand, rng, of_these)
+    if items.numbers is None or items.kind != "texts" or found == kernel:
+        return found
+    return kernel.resolved_by(items.within(memory), rng, weights)

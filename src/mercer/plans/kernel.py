@@ -15,6 +15,7 @@ from mercer.solvers.dense import Dense
 from mercer.solvers.feature_side import Factored, FactoredKrylov
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.landmarks import Landmarks
+from mercer.solvers.pivoted import proposals
 from mercer.solvers.warm import WarmKrylov, start_columns
 
 _FEWEST_TO_ITERATE = 64  # rows up to which a block solver has nothing to iterate on
@@ -207,24 +208,45 @@ def _landmarks(p: Problem, limits: Limits, why: str) -> Plan:
     usual = max(8 * k + 100, _BEFORE_A_PASS if p.refine else _LANDMARKS)
     count = min(p.n_landmarks or min(max(usual, k + 1), max(_MOST_LANDMARKS, k + 1)), p.n)
     sample = min(p.n, max(_CHOSEN_FROM * count, min(_CHOSEN_ENTRIES // count, _MOST_CHOSEN_FROM)))
-    solver = Landmarks(count, sample, p.refine, p.tol, limits.threads)
+    solver, where = _where_drawn(Landmarks(count, sample, p.refine, p.tol, limits.threads), p, limits)
     rows = p.copied + p.loaded if p.refine else p.reading
     exact = p.matrix_bytes("recomputed", limits.threads) + solver.exact(p.n, min(p.wanted, count)) if p.refine else 0
 
     def memory(solver: Landmarks) -> int:  # one after the other: landmarks are gone when exact passes begin
         block = min(rows_at_a_time(solver.count, p.width), p.n)
-        return max(exact, rows + BUFFERS + solver.memory(p.numbers_each, block))
+        return max(exact, rows + BUFFERS + max(_factor_here(solver, p), solver.memory(p.numbers_each, block)))
 
-    while memory(solver) > limits.memory and solver.sample > _FEWEST_CHOSEN_FROM * solver.count:
+    while not solver.spread and memory(solver) > limits.memory and solver.sample > _FEWEST_CHOSEN_FROM * solver.count:
         fewer = max(_FEWEST_CHOSEN_FROM * solver.count, int(solver.sample * 0.8))
         solver = replace(solver, sample=fewer)
     least = _FEWEST_LANDMARKS if p.share else max(_FEWEST_LANDMARKS, k + 1)
     while memory(solver) > limits.memory and p.n_landmarks is None and solver.count > least:
         count = max(least, int(solver.count * 0.8))
         solver = replace(solver, count=count, sample=min(p.n, _FEWEST_CHOSEN_FROM * count))
-    plan = Plan(solver, "landmarks", memory(solver), why, p.tol or _RECOMPUTED_TOL, max(1, p.refine))
+    plan = Plan(solver, "landmarks", memory(solver), why + where, p.tol or _RECOMPUTED_TOL, max(1, p.refine))
     columns = 2 * (min(k, count) + start_columns(k)) + PROBES
     return shared_out(p, plan, columns, columns) if p.refine and p.workers else plan
+
+
+def _where_drawn(solver: Landmarks, p: Problem, limits: Limits) -> tuple[Landmarks, str]:
+    """Among all rows that lie in chunks, if whoever works on them has room for their factor; and that in words."""
+    if p.chunks is None or p.refine:
+        return solver, ""
+    needed, most = _factor_bytes(solver.count, p), p.chunks.most(limits.memory - p.reading - BUFFERS)
+    if needed <= most:
+        return replace(solver, sample=p.n, spread=True), f" Landmarks are drawn among all {p.n:,} rows, where they lie."
+    factor, room = bytes_in_words(needed), bytes_in_words(max(most, 0))
+    who = "this process" if p.chunks.here else "each worker"
+    return solver, f" Landmarks are drawn among a sample: among all {p.n:,}, {who} would need {factor}, and has {room}."
+
+
+def _factor_bytes(count: int, p: Problem) -> int:
+    return p.chunks.factor_bytes(p.n, p.numbers_each, count, proposals(count)) if p.chunks else 0
+
+
+def _factor_here(solver: Landmarks, p: Problem) -> int:
+    """Bytes of a factor that is held in chunks by this process."""
+    return _factor_bytes(solver.count, p) if p.chunks and p.chunks.here and solver.spread else 0
 
 
 _IN_MEMORY = _dense_if_asked, _feature_side, _small_or_nearly_all, _features, _held

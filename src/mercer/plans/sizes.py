@@ -6,7 +6,7 @@ from mercer.blocks import FEATURE_ROWS, LANES, MOST_FEATURES, SPARSE_COLUMNS, TH
 from mercer.plans.plan import BUFFERS
 from mercer.plans.share import Share
 
-__all__ = ["Problem"]
+__all__ = ["Problem", "Spread"]
 
 _MOST_SPARSE_FEATURES = 2000
 _COUNTED = 2_000_000  # sparse features that are counted at a time
@@ -15,6 +15,29 @@ _VECTORS = 4  # with a number for each feature: an origin, sums and counts
 _FEW = 8  # columns of a product
 _SCALED = 48  # bytes for each number of sparse rows that are scaled, while that is done
 _TILES = 5_000_000  # bytes of the tiles a thread works on
+_OF_A_WORKER = 0.5  # of its memory: beyond a little more, Dask moves what it holds to a disk
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Rows in chunks, and who works on them."""
+
+    count: int  # of chunks
+    largest: int  # rows of one
+    workers: int
+    room: int | None = None  # bytes of memory that each of them has; None: nobody said
+    here: bool = False  # whether that is this process
+
+    def most(self, memory: int) -> int:
+        """Bytes that a worker may hold of a factor, where this process may take so many."""
+        return memory if self.here or self.room is None else int(_OF_A_WORKER * self.room)
+
+    def factor_bytes(self, n: int, width: int, columns: int, at_once: int) -> int:
+        """That a worker needs for its rows and their part of a factor of so many columns, which grows by some at once:
+        with those and what is left of the diagonal after every step, and a copy of one chunk's while it grows."""
+        rows = min(n, -(-self.count // self.workers) * self.largest)
+        held = rows * (width + columns + columns // 8 + 2)
+        return 8 * (held + self.largest * (columns + 4 * at_once + 2 * width))
 
 
 @dataclass(frozen=True)
@@ -45,6 +68,7 @@ class Problem:
     refine: int = 0  # exact passes after landmarks
     workers: int = 0  # of a cluster, which have the rows; 0: they are here
     room: int | None = None  # bytes of memory that each of them has, if anybody said
+    chunks: Spread | None = None  # where the rows lie, if in chunks among which landmarks may be drawn
     share: Share | None = None  # of the variance, if that was asked for: k is then the upper end of a range
 
     # ------------------------------------------------------------------ counts

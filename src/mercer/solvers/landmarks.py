@@ -30,6 +30,7 @@ class Landmarks(Solver):
     refine: int = 0
     tol: float = field(default=0.0, repr=False)  # 0: ENOUGH for the landmarks, WarmKrylov's for the passes after them
     threads: int = field(default=1, repr=False)
+    spread: bool = field(default=False, repr=False)  # whether they are drawn among all rows of chunks, where those lie
 
     @property
     def words(self) -> str:
@@ -62,14 +63,22 @@ class Landmarks(Solver):
         They end once less than a share of the *variance* is left, of which the trace before centring may be a
         multiple.
         """
-        some = np.linspace(0, op.n - 1, min(op.n, _SAMPLE)).astype(int)
-        K = op.block(some, some)
-        spread = 1 - float(K.mean()) / max(float(np.mean(np.diag(K))), np.finfo(float).tiny)
-        enough = (self.tol or _ENOUGH) * max(spread, 0.0)
+        some = few_of(op.n)
+        enough = self.enough(op.block(some, some))
         return pivoted_cholesky(op, self.count, rng, tol=enough, threads=self.threads, on_pass=on_pass).pivots
+
+    def enough(self, K: Array) -> float:
+        """The share of the trace that may be left, by the matrix of a few rows."""
+        variance = 1 - float(K.mean()) / max(float(np.mean(np.diag(K))), np.finfo(float).tiny)
+        return (self.tol or _ENOUGH) * max(variance, 0.0)
 
     def memory(self, d: int, block_rows: int) -> int:
         """Bytes at the peak: of the factor while landmarks are chosen, or of the sweep and the eigenproblem."""
-        chosen = self.sample * (self.count + 3 * proposals(self.count) + 4 * d)
+        chosen = 0 if self.spread else self.sample * (self.count + 3 * proposals(self.count) + 4 * d)
         swept = self.count * (6 * self.count + 2 * d) + block_rows * (self.count + 3 * d)
         return 8 * max(chosen, swept + self.threads * min(THREAD_ROWS, block_rows) * (2 * self.count + 4 * d))
+
+
+def few_of(n: int) -> Array:
+    """Numbers of a few of n rows, from the first to the last."""
+    return np.linspace(0, n - 1, min(n, _SAMPLE)).astype(int)

@@ -105,6 +105,36 @@ def things_of(cells: Cells) -> list[Any]:
     return [thing if there else None for thing, there in zip(cells.tolist(), present(cells), strict=True)]
 
 
+def joined_cells(parts: list[Cells]) -> Cells:
+    """One under the other: what they would be in one column."""
+    kinds = {kind_of(cells) for cells in parts}
+    if len(kinds) == 1 and isinstance(parts[0], Coded):
+        return _joined_codes(parts)
+    if kinds in ({"numbers"}, {"dates"}):
+        return np.concatenate(parts)
+    odd = next((cells for cells in parts if isinstance(cells, Odd)), None)
+    if odd is not None:
+        return Odd(sum(map(len, parts)), odd.why)
+    return _of_things([thing for cells in parts for thing in things_of(cells)])
+
+
+def _joined_codes(parts: list[Coded]) -> Coded:
+    """Each thing once, in the order in which they come."""
+    known = dict.fromkeys(value for part in parts for value in part.values)
+    numbers = {value: number for number, value in enumerate(known)}
+    codes = [np.array([*map(numbers.__getitem__, part.values), -1], dtype=np.int32)[part.codes] for part in parts]
+    values = np.empty(len(known), dtype=object)
+    values[:] = list(known)
+    return Coded(np.concatenate(codes), values, parts[0].kind)
+
+
+def gaps_of_kind(count: int, kind: str) -> Cells:
+    """So many gaps, in a column that holds this kind of things elsewhere."""
+    if kind in ("numbers", "dates"):
+        return np.full(count, np.nan if kind == "numbers" else np.datetime64("NaT", "us"))
+    return Coded(np.full(count, -1, dtype=np.int32), np.empty(0, dtype=object), kind)
+
+
 def _of_things(things: list[Any]) -> Cells:
     """Python objects, which are of one kind, or odd."""
     words = {_word(kind) for kind in set(map(type, things))} - {"gap"}

@@ -13,8 +13,9 @@ from mercer.arrays import Array, Held, Matrix
 from mercer.engines.base import Engine, Handle
 from mercer.errors import BadData, counted
 from mercer.progress import OnPass
+from mercer.sources.frames import Columns, joined_columns
 from mercer.sources.held import HeldRows, some_rows
-from mercer.sources.items import Items, Rows, refuse_gaps_in, regroup
+from mercer.sources.items import Items, Rows, refuse_gaps_in
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,10 @@ class Chunks:
     def starts(self) -> list[int]:
         """The number of the first item of each."""
         return [0, *accumulate(self.counts)][:-1]
+
+    def home(self, numbers: Array) -> Array:
+        """The chunk in which each of these items lies."""
+        return np.searchsorted(np.array(self.starts), numbers, side="right") - 1
 
     def dealt(self, values: Array | None) -> list[Array | None]:
         """A number (or row) for every item, cut as the chunks are."""
@@ -93,13 +98,46 @@ class Chunks:
     def load(self, marked: Array | None = None) -> Held:
         """All of them, or those that `marked` marks, in one array here."""
         own = None if marked is None else self.dealt(np.asarray(marked, dtype=bool))
-        return _stacked(list(self.each(_loaded if marked is None else _taken, own)))
+        return stacked(list(self.each(_loaded if marked is None else _taken, own)))
 
 
-class ChunkedRows(Rows):
-    """Rows in chunks: sums over them are made where they lie, and a block that is asked for is brought here."""
+class InChunks(Items):
+    """Items in chunks: sums over them are made where they lie, and a block that is asked for is brought here."""
 
     chunks: Chunks
+
+    def __len__(self) -> int:
+        return sum(self.chunks.counts)
+
+    def blocks(self, size: int) -> Iterator[Held]:
+        return _regroup(self.chunks.each(_loaded), size)
+
+    def __getitem__(self, indices: Array) -> Held:
+        """Those with these numbers, each taken where it lies."""
+        indices = np.asarray(indices)
+        starts, home = np.array(self.chunks.starts), self.chunks.home(indices)
+        asked = [i for i in np.unique(home).tolist() if self.chunks.counts[i]]
+        own = [indices[home == i] - starts[i] for i in asked]
+        # The first row of a chunk keeps its number: what is wrong with it is told by that.
+        parts = list(self.chunks.engine.bring(self._some(asked, own)))
+        return in_order(stacked(parts), home) if parts else self._none()
+
+    def _some(self, asked: list[int], own: list[Array]) -> list[Handle]:
+        chunks, starts = self.chunks, self.chunks.starts
+        work = partial(_work_on, _taken, chunks.opened)
+        each = [(starts[i], mine) for i, mine in zip(asked, own, strict=True)]
+        return chunks.engine.map(work, [chunks.handles[i] for i in asked], each)
+
+    def _none(self) -> Held:
+        """What is taken if nothing is asked for."""
+        return np.empty(0, dtype=object)
+
+    def load(self, kept: Array | None = None) -> Held:
+        return self.chunks.load(kept)
+
+
+class ChunkedRows(InChunks, Rows):
+    """Rows of numbers in chunks."""
 
     def __init__(
         self,
@@ -121,32 +159,8 @@ class ChunkedRows(Rows):
             return super().nbytes
         return round(self.density * self.shape[0] * self.shape[1]) * 16 + 8 * self.shape[0]
 
-    def blocks(self, size: int) -> Iterator[Held]:
-        pieces = self.chunks.each(_loaded)
-        return _regroup_sparse(pieces, size) if self.sparse else regroup(pieces, size)
-
-    def __getitem__(self, indices: Array) -> Held:
-        """Those with these numbers, each taken where it lies."""
-        indices = np.asarray(indices)
-        starts = np.array(self.chunks.starts)
-        home = np.searchsorted(starts, indices, side="right") - 1
-        asked = [i for i in np.unique(home).tolist() if self.chunks.counts[i]]
-        own = [indices[home == i] - starts[i] for i in asked]
-        # The first row of a chunk keeps its number: what is wrong with it is told by that.
-        parts = list(self.chunks.engine.bring(self._some(asked, own)))
-        if not parts:
-            return sparse.csr_array((0, self.shape[1])) if self.sparse else np.empty((0, self.shape[1]), self.dtype)
-        order = np.argsort(np.argsort(home, kind="stable"), kind="stable")
-        return _stacked(parts)[order]
-
-    def _some(self, asked: list[int], own: list[Array]) -> list[Handle]:
-        chunks, starts = self.chunks, self.chunks.starts
-        work = partial(_work_on, _taken, chunks.opened)
-        each = [(starts[i], mine) for i, mine in zip(asked, own, strict=True)]
-        return chunks.engine.map(work, [chunks.handles[i] for i in asked], each)
-
-    def load(self, kept: Array | None = None) -> Held:
-        return self.chunks.load(kept)
+    def _none(self) -> Held:
+        return sparse.csr_array((0, self.shape[1])) if self.sparse else np.empty((0, self.shape[1]), self.dtype)
 
     def allowing_gaps(self) -> Self:
         rows = super().allowing_gaps()
@@ -239,27 +253,39 @@ def _cut_out(opened: Callable[[Any, int], Items], chunks: list[Any], own: tuple[
     for chunk, start in zip(chunks, starts, strict=True):
         data = opened(chunk, start).load()
         parts.append(data[numbers[(numbers >= start) & (numbers < start + data.shape[0])] - start])
-    return _stacked(parts)
+    return stacked(parts)
 
 
-def _stacked(parts: list[Held]) -> Held:
+def stacked(parts: list[Held]) -> Held:
+    """One under the other."""
     if sparse.issparse(parts[0]):
         return sparse.csr_array(sparse.vstack(parts, format="csr"))
-    return np.concatenate(parts)
+    if len(parts) == 1:
+        return parts[0]
+    return joined_columns(parts) if isinstance(parts[0], Columns) else np.concatenate(parts)
 
 
-def _regroup_sparse(pieces: Iterator[Matrix], size: int) -> Iterator[Matrix]:
-    """The same rows in blocks of exactly `size`."""
-    waiting: list[Matrix] = []
+def in_order(taken: Held, home: Array) -> Held:
+    """Items taken chunk by chunk, in the order in which they were asked for: the first of `home` lies in that chunk."""
+    return taken[np.argsort(np.argsort(home, kind="stable"), kind="stable")]
+
+
+def _regroup(pieces: Iterator[Held], size: int) -> Iterator[Held]:
+    """The same items in blocks of exactly `size`, so that an answer does not depend on chunks."""
+    waiting: list[Held] = []
     count = 0
     for piece in pieces:
         waiting.append(piece)
         count += piece.shape[0]
         if count >= size:
-            rows = _stacked(waiting)
+            rows = stacked(waiting)
             whole = count - count % size
             for start in range(0, whole, size):
-                yield some_rows(rows, start, start + size)
-            waiting, count = [some_rows(rows, whole, rows.shape[0])], count - whole
+                yield _between(rows, start, start + size)
+            waiting, count = [_between(rows, whole, rows.shape[0])], count - whole
     if count:
-        yield _stacked(waiting)
+        yield stacked(waiting)
+
+
+def _between(rows: Held, start: int, stop: int) -> Held:
+    return some_rows(rows, start, stop) if sparse.issparse(rows) else rows[start:stop]

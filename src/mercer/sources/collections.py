@@ -1,4 +1,4 @@
-"""Collections of Dask: arrays and frames in any chunks, of known lengths or not."""
+"""Collections of Dask: arrays, frames and bags in any chunks, of known lengths or not."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -14,6 +14,7 @@ from mercer.engines.loop import Loop
 from mercer.errors import BadData, NoRoom, counted, listed
 from mercer.limits import bytes_in_words
 from mercer.sources.chunked import AsRows, ChunkedRows, Chunks
+from mercer.sources.chunked_items import ChunkedItems, open_chunked_items
 
 _WHOLE_ROWS = 1 << 27  # bytes of a chunk that whole rows are cut to, where columns lay in several
 COPIES = 3  # of a chunk that a worker may have at once: as it comes, as numbers, and what is made of them
@@ -29,6 +30,23 @@ def open_collection(X: Any, label: str = "X") -> ChunkedRows:
     if not is_frame(X) and not hasattr(X, "chunks"):
         raise TypeError(f"{label} is a {type(X).__name__} of Dask, not an array or a frame: give one of those.")
     return _open_frame(X, label) if is_frame(X) else _open_array(X, label)
+
+
+def open_items_of(X: Any, kind: str, label: str = "X") -> ChunkedItems:
+    """Texts of a column, a bag or an array of one dimension; the rows of a frame as a table. All are looked at."""
+    column = is_frame(X) and len(X.columns) == 1
+    if kind == "tables" and not (is_frame(X) and X.ndim == 2):
+        raise BadData(f"{label} is a {type(X).__name__} of Dask, and a kernel of tables takes a frame.")
+    if kind == "texts" and not (column or is_bag(X) or getattr(X, "ndim", 0) == 1):
+        raise BadData(f"{label} is a {type(X).__name__} of Dask, and texts are a column, or a bag: choose one.")
+    engine, delayed = engine_for(), X.to_delayed()
+    parts = list(delayed.ravel() if isinstance(delayed, np.ndarray) else delayed)
+    return open_chunked_items(engine, _handles(engine, parts), kind, label)
+
+
+def is_bag(X: Any) -> bool:
+    """Whether it is a bag of Dask, whose partitions are lists."""
+    return hasattr(X, "npartitions") and not hasattr(X, "columns") and not hasattr(X, "chunks")
 
 
 def is_frame(X: Any) -> bool:
@@ -66,6 +84,10 @@ def _open_array(X: Any, label: str) -> ChunkedRows:
     return _opened(engine, [row[0] for row in X.to_delayed()], counts, opened)
 
 
+def _handles(engine: Engine, delayed: Sequence[Any]) -> list[Handle]:
+    return list(delayed) if isinstance(engine, Cluster) else [partial(_computed, one) for one in delayed]
+
+
 def _open_frame(X: Any, label: str) -> ChunkedRows:
     names = [name if isinstance(name, str) else str(name) for name in X.columns]
     wrong = [repr(name) for name, kind in zip(names, X.dtypes, strict=True) if not _is_number(kind)]
@@ -87,10 +109,7 @@ def _is_number(kind: Any) -> bool:
 
 def _opened(engine: Engine, delayed: Sequence[Any], counts: Sequence[int] | None, opened: AsRows) -> ChunkedRows:
     """Chunks with at least a row each: empty ones are passed over."""
-    handles: list[Handle] = (
-        list(delayed) if isinstance(engine, Cluster) else [partial(_computed, one) for one in delayed]
-    )
-    density = None
+    handles, density = _handles(engine, delayed), None
     if counts is None or opened.sparse:
         looks = list(engine.bring(engine.map(_looked_at, handles)))
         counts = [count for count, _ in looks]

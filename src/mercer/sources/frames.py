@@ -15,7 +15,7 @@ from mercer.blocks import steps
 from mercer.errors import BadData, MissingPart, NoRoom, counted, in_short, listed
 from mercer.limits import parse_memory
 from mercer.sources.beside import Column, as_typed, refuse_doubles
-from mercer.sources.cells import Cells, Coded, as_cells, things_of
+from mercer.sources.cells import Cells, Coded, as_cells, joined_cells, things_of
 from mercer.sources.dialect import Dialect, Saying, said_of_texts, sniff
 from mercer.sources.encodings import unpacked
 from mercer.sources.items import Items
@@ -75,6 +75,12 @@ class Columns:
 
     def __repr__(self) -> str:
         return f"<{counted(self.count, 'row')} of the columns {listed(map(repr, self.names))}>"
+
+
+def joined_columns(parts: Sequence[Columns]) -> Columns:
+    """Rows under rows, of the same columns."""
+    cells = {name: joined_cells([part.cells[name] for part in parts]) for name in parts[0].names}
+    return Columns(cells, sum(map(len, parts)), parts[0].orders)
 
 
 class Table(Items):

@@ -76,6 +76,22 @@ class Items(ABC):
         items = HeldItems(self.load(kept), self.width)
         return items.named_as(self) if kept is None else items
 
+    @property
+    def at_hand(self) -> "Items":
+        """All of them, or a sample in memory: what a kernel may look at before it compares any."""
+        return self
+
+    #: Of the items at hand; None: they are all of them.
+    numbers: Array | None = None
+
+    def look_closer(self, memory: float, rng: np.random.Generator) -> None:
+        """Bring here what is to be at hand, where it is not: as much as fits into so many bytes."""
+        return None
+
+    def within(self, memory: float) -> "Items":
+        """All of them in memory, or a sentence if they take more bytes."""
+        return self.in_memory()
+
     def against(self, kept: Array) -> "Items":
         """New items, compared with those of the fit that `kept` marks: only a matrix between them has others in it."""
         return self

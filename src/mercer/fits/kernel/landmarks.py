@@ -13,6 +13,7 @@ from mercer.certificates.intervals import Stretched, angles, certify_landmarks
 from mercer.errors import BadData, counted, warn
 from mercer.fits.kernel.certified import all_the_same, as_components
 from mercer.fits.kernel.matrix import build_matrix
+from mercer.fits.kernel.pivots import spread_landmarks
 from mercer.fits.kernel.ruled import number_by_rule
 from mercer.fits.kernel.task import Components, Task
 from mercer.fits.scale import in_units_of_input
@@ -81,6 +82,8 @@ def _choose_rows(
             refuse_negative(in_units_of_input(chosen, training.scale), task.kernel, "landmarks")
         return chosen, numbers
     n, weights = len(source), training.weights
+    if settings.spread and source.chunks is not None:
+        return spread_landmarks(task.kernel, source, weights, settings, rng, on_pass)
     some = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
     if settings.sample < len(some):
         some = some[np.sort(rng.choice(len(some), size=settings.sample, replace=False))]

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mercer.arrays import Array, Home
+from mercer.engines import Loop
 from mercer.fits.door import open_items
 from mercer.fits.foretold import with_share
 from mercer.fits.kernel.searching import search_bandwidth
@@ -18,11 +19,13 @@ from mercer.kernels import Kernel, Precomputed
 from mercer.kernels.base import kind_of_items, n_rows
 from mercer.kernels.domain import refuse_inverse, without_negative
 from mercer.kernels.features import FeatureMap
-from mercer.kernels.resolve import as_said
+from mercer.kernels.resolve import as_said, learned_from
 from mercer.limits import Limits
 from mercer.plans.share import number_to_plan_for
-from mercer.plans.sizes import Problem
+from mercer.plans.sizes import Problem, Spread
 from mercer.readings.rules.shape import MOST_IN_ELBOW
+from mercer.sources.chunked import Chunks
+from mercer.sources.chunked_items import ChunkedItems
 from mercer.sources.items import Items
 
 
@@ -31,7 +34,7 @@ def open_task(model: Parameters, X: Any, sample_weight: ArrayLike | None, limits
     asked = model.n_components
     share = None if asked is None or isinstance(asked, (Integral, str)) else float(asked)
     training = open_training(model, X, sample_weight, limits, look or share is not None)  # its plan needs a scale
-    kernel = kernel_for(model, training.items, training.weights)
+    kernel = kernel_for(model, training.items, training.weights, limits.memory)
     if look and isinstance(model.gamma, str) and model.gamma == "cv":
         kernel, training = search_bandwidth(model, training, kernel, limits)
     learned = training.learn_features(kernel)
@@ -72,8 +75,10 @@ def open_training(model: Parameters, X: Any, sample_weight: ArrayLike | None, li
     asked = asked_kernel(model)
     if model.fit_inverse_transform:
         refuse_inverse(asked)
-    items = open_items(model, X, reset=True, square=given, kind=kind_of_items(model.kernel))
-    asked.admit(items, items.label)
+    by_landmarks = asked_solver(model) == "landmark" and not model.refine
+    items = open_items(model, X, reset=True, square=given, kind=kind_of_items(model.kernel), chunked=by_landmarks)
+    items.look_closer(limits.memory, model._rng())
+    asked.admit(items.at_hand, items.label)
     if asked.non_negative:
         items = without_negative(items, asked, model)
     if model.fit_inverse_transform and items.kind == "things":
@@ -98,9 +103,9 @@ def asked_kernel(model: Parameters) -> Kernel:
     return as_said(model.kernel, gamma=gamma, degree=model.degree, coef0=model.coef0, params=model.kernel_params)
 
 
-def kernel_for(model: Parameters, items: Items, weights: Array | None = None) -> Kernel:
-    """The same with numbers in it."""
-    return asked_kernel(model).resolved_by(items, model._rng(), weights)
+def kernel_for(model: Parameters, items: Items, weights: Array | None = None, memory: float = float("inf")) -> Kernel:
+    """The same with numbers in it; texts in chunks may be brought here for them, if they take no more memory."""
+    return learned_from(asked_kernel(model), items, model._rng(), weights, memory)
 
 
 def _gamma_of(model: Parameters, items: Items, kernel: Kernel) -> float:
@@ -114,13 +119,13 @@ def describe(
 ) -> Problem:
     """The sizes on which a plan is based: those of the items, or of n that are like these."""
     asked, given, count = model.n_components, isinstance(kernel, Precomputed), len(items) if n is None else n
-    columns = None if given else kernel.n_features(items) if learned is None else learned.n_features()
+    columns = None if given else _n_features(kernel, items) if learned is None else learned.n_features()
     engine = None if items.chunks is None or not items.chunks.engine.elsewhere else items.chunks.engine
     copies = (model.copy_X or model.standardize) and items.held and not (given or items.sparse)
     return Problem(
         n=count,
         width=items.width,
-        working=0 if given else kernel.working(items),
+        working=0 if given else kernel.working(items.at_hand),
         k=min(MOST_IN_ELBOW, count) if isinstance(asked, str) else number_to_plan_for(asked),
         n_features=columns,
         free_features=kernel.features_are_rows,
@@ -135,14 +140,26 @@ def describe(
         workers=0 if engine is None else engine.workers,
         room=None if engine is None else engine.room,
         psd=kernel.psd,
-        entry_cost=kernel.cost(items),
+        entry_cost=kernel.cost(items.at_hand),
         inverse=model.fit_inverse_transform,
         eigen_solver=asked_solver(model),
         tol=model.tol,
         max_passes=model.max_iter,
         n_landmarks=model.n_landmarks if model.landmarks is None else max(1, n_rows(model.landmarks)),
         refine=int(model.refine),
+        chunks=_spread_of(items.chunks) if items.chunks is not None and model.landmarks is None else None,
     )
+
+
+def _spread_of(chunks: Chunks) -> Spread:
+    """How items lie in chunks."""
+    engine = chunks.engine
+    return Spread(len(chunks.counts), max(chunks.counts), engine.workers, engine.room, here=isinstance(engine, Loop))
+
+
+def _n_features(kernel: Kernel, items: Items) -> int | None:
+    """Of texts and tables in chunks nobody counts them: landmarks were asked for."""
+    return None if isinstance(items, ChunkedItems) else kernel.n_features(items)
 
 
 def _stored(items: Items, columns: int | None, learned: FeatureMap | None) -> int:

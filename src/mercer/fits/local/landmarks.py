@@ -1,10 +1,12 @@
 """More rows than can be embedded: some of them, the landmarks, are, and all others are placed between them."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from functools import partial
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Held
 from mercer.blocks import rows_at_a_time, steps
 from mercer.certificates.placed import PlacedCertificate, certify_placed
 from mercer.errors import NoRoom
@@ -145,22 +147,17 @@ def place_rows(
     threads: int,
     on_pass: OnPass = None,
 ) -> Places:
-    """Every row between its landmarks, block by block.
+    """Every row between its landmarks, block by block; of rows that lie in chunks, where they lie.
 
     Landmarks have unit columns; all n rows shall have about unit columns, so places are √(m/n) times as large.
     """
     n, places = len(items), found.coordinates * np.sqrt(len(landmarks) / len(items))
     embedding, labels, residuals = np.empty((n, places.shape[1])), np.zeros(n, dtype=np.int64), np.empty(n)
     far, start = np.zeros(n, dtype=bool), 0
-    for block in items.blocks(rows_at_a_time(items.width)):
-        rows = slice(start, start + block.shape[0])
-        placed = place(hoods, places, reg, block, threads, graph.labels if graph.separate else None)
+    for placed in _placed_parts(items, _Between(hoods, places, graph, reg), threads, on_pass):
+        rows = slice(start, start + len(placed.far))
         embedding[rows], residuals[rows], far[rows] = placed.embedding, placed.residuals, placed.far
-        if graph.n_parts > 1:
-            labels[rows] = graph.labels[hoods.space.nearest_to(hoods.space.prepare(block), 1, threads).indices[:, 0]]
-        start = rows.stop
-        if on_pass:
-            on_pass(start / n)
+        labels[rows], start = placed.labels, rows.stop
     embedding[landmarks] = hoods.all_rows(places)
     far[landmarks] = False
     certificate = certify_placed(
@@ -171,6 +168,53 @@ def place_rows(
         int(far.sum()),
     )
     return Places(embedding, labels, found.error, certificate, [*found.warnings, *_about_far(certificate)])
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """Some rows: their places, residuals, whether they are far away, and the part that each is in."""
+
+    embedding: Array
+    residuals: Array
+    far: Array
+    labels: Array
+
+
+@dataclass(frozen=True)
+class _Between:
+    """The landmarks between which rows are placed."""
+
+    hoods: Neighborhoods
+    places: Array
+    graph: Graph
+    reg: float
+
+    def place(self, rows: Held, threads: int) -> _Placed:
+        graph, space = self.graph, self.hoods.space
+        found = place(self.hoods, self.places, self.reg, rows, threads, graph.labels if graph.separate else None)
+        labels = np.zeros(len(found.far), dtype=np.int64)
+        if graph.n_parts > 1:
+            labels[:] = graph.labels[space.nearest_to(space.prepare(rows), 1, threads).indices[:, 0]]
+        return _Placed(found.embedding, found.residuals, found.far, labels)
+
+
+def _placed_parts(items: Items, between: _Between, threads: int, on_pass: OnPass) -> Iterator[_Placed]:
+    """All rows, some at a time and in order."""
+    if items.chunks is not None:
+        work = partial(_place_chunk, items.chunks.engine.threads(threads))
+        yield from items.chunks.each(work, None, between, on_pass=on_pass)
+        return
+    start = 0
+    for block in items.blocks(rows_at_a_time(items.width)):
+        yield between.place(block, threads)
+        start += block.shape[0]
+        if on_pass:
+            on_pass(start / len(items))
+
+
+def _place_chunk(threads: int, items: Items, own: None, between: _Between) -> _Placed:
+    parts = list(_placed_parts(items, between, threads, None))
+    return _Placed(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(_Placed)))
 
 
 def _returned(hoods: Neighborhoods, places: Array, reg: float, threads: int) -> Array:

@@ -18,6 +18,7 @@ from mercer.kernels.tables.learning import about_constant, cells_of, learned_col
 from mercer.kernels.tables.parts import Part, TableMap, TableTiles, quadratic
 from mercer.kernels.tables.things import Text, as_column
 from mercer.rounding import gamma
+from mercer.sources.cells import gaps_of_kind, kind_of
 from mercer.sources.frames import Columns, as_columns
 
 _COMPOSE = ("sum", "product")
@@ -161,6 +162,8 @@ class TableKernel(Kernel):
     def _rows(self, X: Columns, name: Any, kind: Column) -> Held:
         cells = cells_of(X, name)
         kind.check(cells, name, "X")
+        if kind_of(cells) not in kind.takes:  # nothing but gaps, which do not say what they are gaps of
+            cells = gaps_of_kind(len(cells), kind.takes[0])
         return kind.rows(cells)
 
     def _joined(self, X: Columns, kinds: dict[Any, Column]) -> "Part":

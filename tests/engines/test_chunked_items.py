@@ -1,0 +1,165 @@
+"""Texts and tables in chunks of Dask: compared by their kernels where they lie, as if they were here."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from mercer import KernelPCA, LocallyLinearEmbedding
+from mercer.errors import BadData, NoRoom
+from mercer.kernels import Category, Mismatch, Numeric, Spectrum, TableKernel
+from mercer.sources.collections import open_items_of
+from support.together import check_each
+
+pd = pytest.importorskip("pandas")
+bag = pytest.importorskip("dask.bag", reason="the extra `dask` is not installed")
+frames = pytest.importorskip("dask.dataframe", reason="the extra `dask` is not installed")
+
+
+def sequences(n=240, seed=0):
+    rng = np.random.default_rng(seed)
+    return ["".join(rng.choice(list("ACGT"), size=rng.integers(5, 15))) for _ in range(n)]
+
+
+def mixed(n=240, seed=0):
+    """Columns of four kinds with gaps; the first chunk has no text at all."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {
+            "mass": rng.normal(size=n),
+            "colour": rng.choice(["red", "green", "blue"], size=n),
+            "day": pd.date_range("2020-01-01", periods=n),
+            "name": sequences(n),
+        }
+    )
+    table.loc[::7, "colour"] = None
+    table.loc[::5, "mass"] = np.nan
+    table.loc[:70, "name"] = None
+    return table
+
+
+def model(kernel, **others):
+    return KernelPCA(3, kernel=kernel, n_landmarks=30, random_state=0, **others)
+
+
+def in_frame(table, parts=5):
+    return frames.from_pandas(table, npartitions=parts)
+
+
+def with_empty_chunk(table):
+    return frames.concat(
+        [in_frame(table[:100], 2), in_frame(table[:20], 1)[lambda part: part.index < 0], in_frame(table[100:], 2)]
+    )
+
+
+def test_chunks_have_the_components_of_their_items():
+    texts, table = sequences(), mixed()
+    column = pd.DataFrame({"sequence": texts})
+    weights = np.random.default_rng(1).integers(0, 3, size=240).astype(float)
+    cases = {
+        "a column": (Spectrum(3), texts, in_frame(column), None),
+        "a series": (Spectrum(2), texts, in_frame(column)["sequence"], None),
+        "a bag": (Spectrum(3), texts, bag.from_sequence(texts, npartitions=7), None),
+        "an alphabet": (Mismatch(3, 1), texts, bag.from_sequence(texts, npartitions=2), None),
+        "a table": (TableKernel(), table, in_frame(table), None),
+        "an empty chunk": (TableKernel(), table, with_empty_chunk(table), None),
+        "chunks of one": (TableKernel(), table[100:109], in_frame(table[100:109], 9), None),
+        "two columns": (TableKernel({"mass": Numeric(), "colour": Category()}), table, in_frame(table), None),
+        "weights": (Spectrum(3), texts, in_frame(column), weights),
+        "weights of rows": (TableKernel({"mass": Numeric(), "name": Spectrum(2)}), table, in_frame(table), weights),
+    }
+
+    def check(case):
+        kernel, items, chunks, w = cases[case]
+        expected, found = model(kernel).fit(items, sample_weight=w), model(kernel).fit(chunks, sample_weight=w)
+        assert_array_equal(found.landmark_indices_, expected.landmark_indices_)
+        assert_allclose(found.eigenvalues_, expected.eigenvalues_, rtol=1e-9)
+        assert "where they lie" in found.plan_.why
+        assert_allclose(np.abs(found.transform(chunks).compute()), np.abs(expected.transform(items)), atol=1e-8)
+
+    check_each(list(cases), check)
+
+
+def test_without_landmarks_and_for_an_embedding_they_are_brought_here():
+    texts, table = sequences(), mixed()
+    column = in_frame(pd.DataFrame({"sequence": texts}))
+    assert_allclose(
+        KernelPCA(3, kernel=TableKernel()).fit(in_frame(table)).eigenvalues_,
+        KernelPCA(3, kernel=TableKernel()).fit(table).eigenvalues_,
+        rtol=1e-9,
+    )
+    embedding = LocallyLinearEmbedding(n_components=2, n_neighbors=10, metric=Spectrum(2), random_state=0)
+    assert_allclose(embedding.fit(column).embedding_, embedding.fit(texts).embedding_, atol=1e-9)
+    with pytest.raises(NoRoom, match="n_landmarks looks at them where they lie"):
+        KernelPCA(3, kernel=Spectrum(3), memory_limit="20kB").fit(column)
+
+
+def test_a_kernel_of_a_table_that_does_not_fit_learns_from_a_sample_and_says_so():
+    rng, n = np.random.default_rng(0), 200_000
+    table = pd.DataFrame({f"x{i}": rng.normal(size=n) for i in range(12)} | {"colour": rng.choice(["red", "blue"], n)})
+    kernel = TableKernel({"x0": Numeric(), "x1": Numeric(), "colour": Category()})
+    items = open_items_of(in_frame(table), "tables")
+    with pytest.warns(UserWarning, match="is from a sample"):
+        items.look_closer(1.9 * items.nbytes, rng)
+    assert 0.1 < len(items.numbers) / n < 0.3
+    assert list(items.at_hand.load()) == list(items[items.numbers])
+    with pytest.warns(UserWarning, match="is from a sample of .* of 200,000 rows"):
+        found = model(kernel, memory_limit=int(1.9 * items.nbytes)).fit(in_frame(table))
+    assert_allclose(found.kernel_.variances["x0"], 1, rtol=0.05)
+    assert_allclose(found.eigenvalues_, model(kernel).fit(table).eigenvalues_, rtol=0.05)
+
+
+def test_what_chunks_do_not_agree_on_is_refused():
+    texts = [["ab", "cd"], [b"ef"]]
+    cases = [
+        (bag.from_sequence([]), "texts", "0 sample"),
+        (bag.from_delayed([_promised(part) for part in texts]), "texts", "bytes in chunk 1 and str in chunk 0"),
+        (bag.from_delayed([_promised(part) for part in (["a"], ["b", 3.0])]), "texts", r"chunk 1 \(its items counted"),
+        (in_frame(mixed()), "texts", "texts are a column"),
+        (bag.from_sequence(["a", "b"]), "tables", "takes a frame"),
+        (_frame_of([{"a": ["x", "y"]}, {"a": [1.0, 2.0]}]), "tables", "column 'a' holds numbers in chunk 1, and text"),
+    ]
+
+    def check(case):
+        collection, kind, words = case
+        with pytest.raises(BadData, match=words):
+            open_items_of(collection, kind)
+
+    check_each(cases, check)
+
+
+def _promised(part):
+    from dask import delayed
+
+    return delayed(list, pure=False)(part)
+
+
+def _frame_of(tables):
+    from dask import config, delayed
+
+    parts = [delayed(pd.DataFrame, pure=False)(table, dtype=object) for table in tables]
+    with config.set({"dataframe.convert-string": False}):
+        return frames.from_delayed(parts, meta=pd.DataFrame({"a": pd.Series([], dtype=object)}), verify_meta=False)
+
+
+def test_a_column_of_gaps_alone_in_new_rows_counts_for_nothing():
+    """Of whatever kind it was in the fit: gaps do not say what they are gaps of."""
+    table = mixed()
+    fitted = model(TableKernel()).fit(table)
+    whole = fitted.transform(table)
+    for name in ("day", "name", "colour", "mass"):
+        some = table.copy()
+        some.loc[:49, name] = None  # gaps among others
+        gone = table[:50].assign(**{name: None})
+        assert_allclose(fitted.transform(gone), fitted.transform(some)[:50], atol=1e-9)
+        assert_allclose(fitted.transform(some)[50:], whole[50:], atol=1e-9)
+
+
+def test_a_cluster_finds_the_same_bits_as_a_loop(cluster):
+    from distributed import Client
+
+    table = mixed(120)
+    by_loop = model(TableKernel()).fit(in_frame(table, 3))
+    with Client(cluster):
+        by_cluster = model(TableKernel()).fit(in_frame(table, 3))
+    assert_array_equal(by_cluster.landmark_indices_, by_loop.landmark_indices_)
+    assert_array_equal(by_cluster.eigenvalues_, by_loop.eigenvalues_)
