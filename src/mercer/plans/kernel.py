@@ -230,7 +230,7 @@ def _landmarks(p: Problem, limits: Limits, why: str) -> Plan:
 
 def _where_drawn(solver: Landmarks, p: Problem, limits: Limits) -> tuple[Landmarks, str]:
     """Among all rows that lie in chunks, if whoever works on them has room for their factor; and that in words."""
-    if p.chunks is None or p.refine:
+    if p.chunks is None or p.refine or not p.drawn:
         return solver, ""
     needed, most = _factor_bytes(solver.count, p), p.chunks.most(limits.memory - p.reading - BUFFERS)
     if needed <= most:

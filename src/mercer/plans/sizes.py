@@ -66,9 +66,8 @@ class Problem:
     max_passes: int | None = None
     n_landmarks: int | None = None  # None: as many as seem right
     refine: int = 0  # exact passes after landmarks
-    workers: int = 0  # of a cluster, which have the rows; 0: they are here
-    room: int | None = None  # bytes of memory that each of them has, if anybody said
-    chunks: Spread | None = None  # where the rows lie, if in chunks among which landmarks may be drawn
+    chunks: Spread | None = None  # where the rows lie, if in chunks
+    drawn: bool = True  # whether landmarks are, and not given
     share: Share | None = None  # of the variance, if that was asked for: k is then the upper end of a range
 
     # ------------------------------------------------------------------ counts
@@ -77,6 +76,11 @@ class Problem:
     def wanted(self) -> int:
         """Components that are looked for."""
         return self.n if self.k is None else min(self.k, self.n)
+
+    @property
+    def workers(self) -> int:
+        """Of a cluster, which have the rows; 0: they are here."""
+        return 0 if self.chunks is None or self.chunks.here else self.chunks.workers
 
     @property
     def anew(self) -> str:
