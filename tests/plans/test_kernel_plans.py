@@ -18,8 +18,8 @@ GB = 10**9
 
 
 def on(workers, room=None):
-    """Eight chunks on so many workers."""
-    return Spread(8, 50_000, workers, room)
+    """Small chunks on so many workers."""
+    return Spread(80, 5000, workers, room)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,9 @@ _VECTORS = 4  # with a number for each feature: an origin, sums and counts
 _FEW = 8  # columns of a product
 _SCALED = 48  # bytes for each number of sparse rows that are scaled, while that is done
 _TILES = 5_000_000  # bytes of the tiles a thread works on
+_IDLE = 1 << 28  # bytes that a worker takes before it has read anything
+_FORMS = 3  # of a chunk: as it comes, as numbers, and what is made of them
+_USED = 0.9  # of a worker's memory: somewhat beyond it Dask ends the worker
 _OF_A_WORKER = 0.5  # of its memory: beyond a little more, Dask moves what it holds to a disk
 
 
@@ -38,6 +41,16 @@ class Spread:
         rows = min(n, -(-self.count // self.workers) * self.largest)
         held = rows * (width + columns + columns // 8 + 2)
         return 8 * (held + self.largest * (columns + 4 * at_once + 2 * width))
+
+    def sweep_bytes(self, width: int, columns: int, block: int) -> int:
+        """That a worker needs to sum up what so many landmarks see: itself, a chunk in several forms, the features of a
+        block, and matrices between landmarks."""
+        chunk = _FORMS * self.largest * width
+        return _IDLE + 8 * (chunk + 6 * columns**2 + block * (2 * columns + 3 * width))
+
+    def too_small(self, needed: int) -> bool:
+        """Whether a worker has not so many bytes."""
+        return not self.here and self.room is not None and needed > _USED * self.room
 
 
 @dataclass(frozen=True)
