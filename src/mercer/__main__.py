@@ -1,8 +1,10 @@
 """The door of the command line: `mercer …` and `python -m mercer …`. Errors become exit codes here, nowhere else."""
 
+import os
 import signal
 import sys
 import traceback
+from threading import Timer
 from typing import Any
 
 from mercer import errors, terminal
@@ -52,6 +54,21 @@ def _end_cleanly_when_told_to() -> None:
     for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, lambda number, _: sys.exit(128 + number))
+    sys.unraisablehook = _hear_again
+
+
+def _hear_again(lost: Any) -> None:
+    """Python drops what is raised in a finalizer, or in a callback of the garbage collector, as Dask's scheduler has.
+
+    Whoever was told to end is told once more, in a moment: from here it would be dropped again.
+    """
+    if not issubclass(lost.exc_type, (KeyboardInterrupt, SystemExit)):
+        sys.__unraisablehook__(lost)
+        return
+    told = signal.SIGINT if lost.exc_type is KeyboardInterrupt else getattr(lost.exc_value, "code", 143) - 128
+    again = Timer(0.05, os.kill, (os.getpid(), told))
+    again.daemon = True
+    again.start()
 
 
 def _run() -> int:

@@ -1,5 +1,7 @@
 """PCA and its relatives on rows in chunks: of any cut, here or on workers, the same model."""
 
+import threading
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -247,6 +249,21 @@ def test_new_rows_of_another_width_are_refused_at_once(X):
     model = PCA(2).fit(X)
     with pytest.raises(ValueError, match="X has 5 features, but PCA is expecting 6 features"):
         model.transform(da.from_array(X[:, :5], chunks=(300, 5)))
+
+
+def test_what_is_wrong_with_a_promised_chunk_is_told_with_its_place(X):
+    model = PCA(2).fit(X)
+    with pytest.raises(BadData, match=r"In the chunk from row 900 on: .*row index 1, column 3"):
+        model.transform(da.from_array(spoiled(X, 901, 3, np.nan), chunks=(300, 6))).compute()
+    with pytest.raises(ValueError, match="set_output asks for pandas"):
+        PCA(2).set_output(transform="pandas").fit(X).transform(da.from_array(X, chunks=(300, 6)))
+
+
+def test_a_promise_keeps_its_type_and_no_listener_travels(X):
+    lock = threading.Lock()  # which nobody can pickle
+    model = PCA(2, progress=lambda state: lock.locked()).fit(X.astype(np.float32))
+    scores = model.transform(da.from_array(X, chunks=(300, 6)))
+    assert scores.dtype == scores.compute().dtype == np.float32
 
 
 def test_a_chunk_too_large_for_a_worker_is_refused_before_it_is_read(client):

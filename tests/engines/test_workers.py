@@ -18,7 +18,6 @@ import mercer
 from mercer.engines import Loop
 from mercer.errors import BadData
 from mercer.sources import groups
-from mercer.sources.chunked import _loaded
 from mercer.sources.groups import GroupedRows, in_chunks
 from support.branches import run
 
@@ -44,7 +43,6 @@ def test_workers_read_a_folder_and_the_answer_has_the_bits_of_a_loop(client, tmp
     assert_array_equal(there.components_, alone.components_)
     assert_allclose(there.explained_variance_, mercer.PCA(3).fit(A).explained_variance_, rtol=1e-12)
     assert_array_equal(rows[np.array([2999, 0, 1000])], A[[2999, 0, 1000]])
-    assert_array_equal(rows.chunks.some([0]).summed(_loaded, np.add), A[:400])  # of one chunk alone
     gap = A.copy()
     gap[2500, 3] = np.nan
     write(tmp_path / "gap", gap, row_group_size=200)
@@ -105,11 +103,11 @@ def test_a_cluster_that_does_not_answer_is_one_sentence(large, monkeypatch):
     ("sign", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)]
 )
 def test_who_is_interrupted_ends_its_workers_and_leaves_nothing(large, tmp_path, sign, code):
-    options = ["--landmarks", "2000", "--workers", "2", "--memory", "1GB", "--out", str(tmp_path / "scores.csv")]
+    options = ["--landmarks", "1500", "--workers", "2", "--memory", "2GB", "--out", str(tmp_path / "scores.csv")]
     command = [sys.executable, "-m", "mercer", "fit", str(large), *options]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
     assert any(line.startswith("plan") for line in process.stderr)
-    assert len(_session(process.pid)) >= 3  # itself, and two workers
+    assert len(_session(process.pid)) >= 4  # itself, two workers, and what looks after shared things
     if sign == signal.SIGINT:
         os.killpg(process.pid, sign)  # as a terminal does
     else:

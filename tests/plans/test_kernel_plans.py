@@ -8,13 +8,18 @@ from mercer.errors import NoRoom
 from mercer.limits import Limits
 from mercer.plans.kernel import choose_plan
 from mercer.plans.seconds import kernel_work
-from mercer.plans.sizes import Problem
+from mercer.plans.sizes import Problem, Spread
 from mercer.solvers.warm import start_columns
 
 # ---------------------------------------------------------------------- the plan
 
 
 GB = 10**9
+
+
+def on(workers, room=None):
+    """Small chunks on so many workers."""
+    return Spread(80, 5000, workers, room)
 
 
 @pytest.mark.parametrize(
@@ -91,23 +96,23 @@ GB = 10**9
         ),
         (Problem(n=200_000, k=20, width=30), GB // 2, "Landmarks", "landmarks", "nothing that certifies"),
         (
-            Problem(n=20_000, k=20, width=30, workers=8),
+            Problem(n=20_000, k=20, width=30, chunks=on(8)),
             GB,
             "WarmKrylov",
             "spread",
             "shared out to 8 workers, in 21 tasks",
         ),
-        (Problem(n=20_000, k=20, width=30, psd=False, workers=1), GB, "BlockKrylov", "spread", "to 1 worker"),
-        (Problem(n=5000, k=5, width=10, workers=8), GB, "BlockKrylov", "gram", "too little to be shared out"),
-        (Problem(n=9000, k=5, workers=8, eigen_solver="landmark"), GB, "Landmarks", "landmarks", "asked for"),
+        (Problem(n=20_000, k=20, width=30, psd=False, chunks=on(1)), GB, "BlockKrylov", "spread", "to 1 worker"),
+        (Problem(n=5000, k=5, width=10, chunks=on(8)), GB, "BlockKrylov", "gram", "too little to be shared out"),
+        (Problem(n=9000, k=5, chunks=on(8), eigen_solver="landmark"), GB, "Landmarks", "landmarks", "asked for"),
         (
-            Problem(n=9000, k=5, workers=8, n_landmarks=50, refine=1, eigen_solver="landmark"),
+            Problem(n=9000, k=5, chunks=on(8), n_landmarks=50, refine=1, eigen_solver="landmark"),
             GB,
             "Landmarks",
             "landmarks",
             "shared out to 8",
         ),
-        (Problem(n=400_000, k=20, width=30, workers=64), 12 * GB, "WarmKrylov", "spread", "to 64 workers"),
+        (Problem(n=400_000, k=20, width=30, chunks=on(64)), 12 * GB, "WarmKrylov", "spread", "to 64 workers"),
         (Problem(n=9000, k=5, eigen_solver="landmark"), 12 * GB, "Landmarks", "landmarks", "landmarks were asked for"),
         (Problem(n=5000, k=5, width=10, eigen_solver="dense"), 2 * GB, "Dense", "gram", "asked for"),
         (Problem(n=5000, k=5, width=10, eigen_solver="arpack"), GB, "BlockKrylov", "gram", "fits"),
@@ -179,19 +184,19 @@ def test_the_plan_stays_within_the_limit_or_says_so(n, memory):
 
 def test_bytes_that_move_and_seconds_follow_from_workers():
     """Rows of 4.8 MB come here, are cut, and go to both workers; columns go to both, and come from six pieces."""
-    problem, limits = Problem(n=20_000, k=10, width=30, loaded=4_800_000, workers=2), Limits(GB, 2)
+    problem, limits = Problem(n=20_000, k=10, width=30, loaded=4_800_000, chunks=on(2)), Limits(GB, 2)
     plan = choose_plan(problem, limits)
     columns = 10 + start_columns(10)
     assert plan.moved == 4 * 4_800_000 + plan.passes * 8 * 20_000 * columns * (2 + 6)
-    here, many = replace(problem, workers=0), replace(problem, workers=16)
+    here, many = replace(problem, chunks=None), replace(problem, chunks=on(16))
     alone, few, lots = (kernel_work(choose_plan(p, limits), p).seconds(2, p.workers) for p in (here, problem, many))
     assert lots < few < 1.5 * alone
 
 
 def test_a_worker_without_room_is_refused_with_the_numbers_or_landmarks_take_over():
-    small = Problem(n=200_000, k=20, width=300, loaded=8 * 300 * 200_000, workers=4, room=GB // 2)
+    small = Problem(n=200_000, k=20, width=300, loaded=8 * 300 * 200_000, chunks=on(4, GB // 2))
     with pytest.raises(NoRoom, match=r"A worker of the cluster needs [\d.]+ GB .*200,000 rows.* has 500 MB"):
         choose_plan(replace(small, tol=1e-5), Limits(12 * GB, 2))
     plan = choose_plan(small, Limits(12 * GB, 2))
     assert plan.held == "landmarks" and "A worker of the cluster needs" in plan.warning
-    assert choose_plan(replace(small, room=8 * GB), Limits(12 * GB, 2)).held == "spread"
+    assert choose_plan(replace(small, chunks=on(4, 8 * GB)), Limits(12 * GB, 2)).held == "spread"

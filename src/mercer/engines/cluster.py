@@ -5,7 +5,9 @@ with all (`share`) is a task as well, because what is merely scattered would be 
 """
 
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -78,7 +80,8 @@ class Cluster(Engine):
             return next(self.bring(handles, on_pass))
         merged = dask("delayed").delayed(_merged, pure=False)
         root = tree(list(handles), lambda one, other: merged(_Box(merge), one, other))
-        with self._watching([root, *handles]) as (whole, *leaves):
+        with self._watching() as begin:
+            whole, *leaves = begin([root, *handles])
             for done, leaf in enumerate(self._as_they_come(leaves), 1):
                 leaf.release()  # who needs it still has it
                 if on_pass:
@@ -87,54 +90,64 @@ class Cluster(Engine):
 
     def bring(self, handles: Sequence[Handle], on_pass: OnPass = None) -> Iterator[Any]:
         ahead = 2 * self.workers  # results that may wait here
-        for first in range(0, len(handles), ahead):
-            with self._watching(handles[first : first + ahead]) as futures:
-                for i, future in enumerate(futures, first + 1):
-                    result = self._result(future)
+        with self._watching() as begin:
+            begun = deque(begin(handles[:ahead]))
+            for i in range(len(handles)):
+                future = begun.popleft()
+                result = self._result(future)
+                if future is not handles[i]:  # what is kept stays
                     future.release()
-                    if on_pass:
-                        on_pass(i / len(handles))
-                    yield result
+                begun.extend(begin(handles[i + ahead : i + ahead + 1]))
+                if on_pass:
+                    on_pass((i + 1) / len(handles))
+                yield result
 
     def keep(self, handles: Sequence[Handle]) -> list[Handle]:
-        with self._watching(handles) as futures:
+        with self._watching() as begin:
+            futures = begin(handles)
             for _ in self._as_they_come(futures):
                 pass
-            return list(futures)
+            return futures
 
     def threads(self, asked: int) -> int:
         return 1  # a worker has as many tasks at once as it has threads
 
     # ------------------------------------------------------------------ waiting
 
-    def _watching(self, handles: Sequence[Handle]) -> "_Watched":
-        return _Watched(self, [_later(handle) for handle in handles])
+    def _watching(self) -> "_Watched":
+        return _Watched(self)
 
     def _as_they_come(self, futures: Sequence[Any]) -> Iterator[Any]:
         """Each when it is done; the first that failed is told."""
-        waiting = set(futures)
-        while waiting:
-            for future in self._done(waiting):
-                waiting.discard(future)
-                if future.status != "finished":
-                    self._tell(future)
-                yield future
+        done: SimpleQueue[Any] = SimpleQueue()
+        for future in futures:  # one note each: to wait for any of them anew every time takes as long as all together
+            future.add_done_callback(done.put)
+        for _ in futures:
+            future = self._next(done)
+            if future.status != "finished":
+                self._tell(future)
+            yield future
 
     def _result(self, future: Any) -> Any:
-        for _ in self._as_they_come([future]):
-            pass
-        return future.result()
+        if not future.done():
+            for _ in self._as_they_come([future]):
+                pass
+        elif future.status != "finished":
+            self._tell(future)
+        try:
+            return future.result()
+        except Exception as error:
+            if isinstance(error, MercerError) or not is_loss(error):
+                raise
+            raise ClusterFailed(self._lost()) from None
 
-    def _done(self, futures: set[Any]) -> set[Any]:
-        """Those that are done, of which there is at least one; or a sentence, where nobody is left to do them."""
-        from distributed import wait
-
+    def _next(self, done: "SimpleQueue[Any]") -> Any:
+        """The next that is done; or a sentence, where nobody is left to do it."""
         absent = 0
         while True:
             try:
-                state = wait(futures, timeout=_GLANCE, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
-                return set(state.done)
-            except TimeoutError:
+                return done.get(timeout=_GLANCE)
+            except Empty:
                 if self.client.status != "running":
                     raise ClusterFailed(self._lost()) from None
                 absent = 0 if self._workers() else absent + 1
@@ -143,10 +156,6 @@ class Cluster(Engine):
                         f"All workers of the cluster at {self._address} are gone, and none has come back: see their "
                         "logs. Out of memory? Smaller chunks take less."
                     ) from None
-            except Exception as error:
-                if isinstance(error, MercerError) or not is_loss(error):
-                    raise
-                raise ClusterFailed(self._lost()) from None
 
     def _lost(self) -> str:
         if self.client.status == "running":
@@ -174,19 +183,24 @@ class Cluster(Engine):
 class _Watched:
     """Tasks under way, which stop if whoever waits for them does: Ctrl-C leaves nothing behind on the cluster."""
 
-    def __init__(self, engine: Cluster, handles: list[Any]) -> None:
-        self.engine, self.handles = engine, handles
+    def __init__(self, engine: Cluster) -> None:
+        self.engine = engine
         self.begun: list[Any] = []  # not what was kept before
 
-    def __enter__(self) -> list[Any]:
+    def __enter__(self) -> Callable[[Sequence[Handle]], list[Any]]:
+        return self.begin
+
+    def begin(self, handles: Sequence[Handle]) -> list[Any]:
+        """Futures of all of them."""
         client = self.engine.client
         if client.status != "running":
             raise ClusterFailed(self.engine._lost())
-        lazy = [handle for handle in self.handles if not _is_future(handle)]
+        later = [_later(handle) for handle in handles]
         with _sending():
-            self.begun = client.compute(lazy, optimize_graph=False)
-        begun = iter(self.begun)
-        return [handle if _is_future(handle) else next(begun) for handle in self.handles]
+            begun = client.compute([handle for handle in later if not _is_future(handle)], optimize_graph=False)
+        self.begun += begun
+        fresh = iter(begun)
+        return [handle if _is_future(handle) else next(fresh) for handle in later]
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if error is not None:  # client.cancel of what is released already ends the scheduler of 2026.8
@@ -276,12 +290,13 @@ def _versions() -> dict[str, str]:
 def _refuse_other_versions(client: Any) -> None:
     """Who works has to know the same functions, and round in the same way."""
     ours = _versions()
-    try:
-        theirs = client.run(_versions)
-    except ModuleNotFoundError as error:
-        raise ClusterFailed(
-            f"A worker has no {error.name or 'mercer'}: install mercer {ours['mercer']} where the workers run."
-        ) from None
+    answers = client.run(_versions, on_error="return")
+    for answer in answers.values():
+        if isinstance(answer, ModuleNotFoundError):
+            raise ClusterFailed(
+                f"A worker has no {answer.name or 'mercer'}: install mercer {ours['mercer']} where the workers run."
+            )
+    theirs = {worker: answer for worker, answer in answers.items() if isinstance(answer, dict)}  # some may just die
     other = [
         f"{name} {found[name]} on {worker}"
         for worker, found in theirs.items()

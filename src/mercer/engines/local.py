@@ -16,8 +16,9 @@ from mercer.terminal import plain
 __all__ = ["OF_LOCAL_WORKERS", "connected", "local_workers"]
 
 # One thread each: numbers are worked on by as many processes. Nobody but this machine can reach them.
-OF_LOCAL_WORKERS: dict[str, Any] = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
-_NO_PAGES = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}  # what is left of them takes any port that is free
+# Dask listens for a browser in any case: where nothing else is.
+OF_LOCAL_WORKERS: dict[str, Any] = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
+_NO_PAGES = {"dashboard": False}
 
 
 @contextmanager

@@ -3,12 +3,15 @@
 from collections.abc import Callable
 from copy import copy
 from functools import partial, wraps
+from itertools import accumulate
 from typing import Any, TypeVar
 
 import numpy as np
+from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, dask
+from mercer.errors import BadData
 from mercer.sources.collections import is_bag, is_collection, is_frame, with_whole_rows
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -22,6 +25,7 @@ def lazy_on_collections(transform: _Method) -> _Method:
         if not is_collection(X):
             return transform(self, X, *args, **kwargs)
         check_is_fitted(self)
+        _refuse_frames(self)
         return _promised(self, X, partial(_of_chunk, transform, args, kwargs))
 
     return either  # type: ignore[return-value]
@@ -50,11 +54,11 @@ def _length(X: Any) -> int:
     return -1 if np.isnan(rows) else int(rows)
 
 
-def _promised(model: Any, X: Any, work: Callable[[Any, Any], Array]) -> Any:
+def _promised(model: Any, X: Any, work: Callable[..., Array]) -> Any:
     """One column for each component, as many rows as X has."""
     array, delayed = dask("array"), dask("delayed").delayed
     alone = copy(model)
-    alone.n_jobs = 1  # chunks are shared out, and not what is within them
+    alone.n_jobs, alone.progress = 1, False  # chunks are shared out, and not what is within them
     sent, width = delayed(alone, traverse=False, pure=False), len(model.get_feature_names_out())
     dtype = np.dtype(model._dtype)
     if is_bag(X):
@@ -62,23 +66,42 @@ def _promised(model: Any, X: Any, work: Callable[[Any, Any], Array]) -> Any:
     elif is_frame(X):
         _refuse_others(model, len(X.columns))
         parts, rows = X.to_delayed(), [np.nan] * X.npartitions
+    elif X.ndim == 1:  # of texts
+        parts, rows = list(X.to_delayed()), X.chunks[0]
     else:
         _refuse_others(model, X.shape[1])
         X = with_whole_rows(X)
         parts, rows = [row[0] for row in X.to_delayed()], X.chunks[0]
-    made = delayed(work, pure=False)
+    made, starts = delayed(work, pure=False), [0, *accumulate(rows)]
     chunks = [
-        array.from_delayed(made(part, sent), shape=(count, width), dtype=dtype)
-        for part, count in zip(parts, rows, strict=True)
+        array.from_delayed(made(part, sent, _named(number, start)), shape=(count, width), dtype=dtype)
+        for number, (part, start, count) in enumerate(zip(parts, starts, rows, strict=False))
     ]
     return array.concatenate(chunks, allow_unknown_chunksizes=True)
 
 
-def _of_chunk(transform: Callable[..., Array], args: Any, kwargs: Any, chunk: Any, model: Any) -> Array:
+def _named(number: int, start: float) -> str:
+    return f"chunk {number}, whose rows are counted from 0" if np.isnan(start) else f"the chunk from row {start:.0f} on"
+
+
+def _of_chunk(transform: Callable[..., Array], args: Any, kwargs: Any, chunk: Any, model: Any, name: str) -> Array:
     chunk = chunk if hasattr(chunk, "shape") else list(chunk)  # of a bag, which may be read only once
     if not len(chunk if isinstance(chunk, list) else range(chunk.shape[0])):
         return np.empty((0, len(model.get_feature_names_out())), dtype=model._dtype)
-    return np.asarray(transform(model, chunk, *args, **kwargs))
+    try:
+        return np.asarray(transform(model, chunk, *args, **kwargs)).astype(model._dtype, copy=False)
+    except ValueError as error:
+        raise BadData(f"In {name}: {error}") from None
+
+
+def _refuse_frames(model: Any) -> None:
+    """scikit-learn would compute everything to make a frame of it."""
+    asked = getattr(model, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
+    if asked != "default":
+        raise ValueError(
+            f"Scores of a collection of Dask are an array of Dask, and set_output asks for {asked}: "
+            'set_output(transform="default") first.'
+        )
 
 
 def _refuse_others(model: Any, width: int) -> None:

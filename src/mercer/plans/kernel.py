@@ -220,17 +220,37 @@ def _landmarks(p: Problem, limits: Limits, why: str) -> Plan:
         fewer = max(_FEWEST_CHOSEN_FROM * solver.count, int(solver.sample * 0.8))
         solver = replace(solver, sample=fewer)
     least = _FEWEST_LANDMARKS if p.share else max(_FEWEST_LANDMARKS, k + 1)
-    while memory(solver) > limits.memory and p.n_landmarks is None and solver.count > least:
+
+    def too_many(solver: Landmarks) -> bool:
+        return memory(solver) > limits.memory or _too_many_for_a_worker(solver.count, p)
+
+    while too_many(solver) and p.n_landmarks is None and solver.count > least:
         count = max(least, int(solver.count * 0.8))
         solver = replace(solver, count=count, sample=min(p.n, _FEWEST_CHOSEN_FROM * count))
+    if p.chunks is not None and _too_many_for_a_worker(solver.count, p):
+        raise NoRoom(
+            f"A worker of the cluster needs {bytes_in_words(_of_sweep(solver.count, p))} to sum up what "
+            f"{solver.count:,} landmarks see of a chunk of {p.chunks.largest:,} rows, and each of its threads has "
+            f"{bytes_in_words(p.chunks.room or 0)}: give workers more memory, smaller chunks, or fewer n_landmarks."
+        )
     plan = Plan(solver, "landmarks", memory(solver), why + where, p.tol or _RECOMPUTED_TOL, max(1, p.refine))
     columns = 2 * (min(k, count) + start_columns(k)) + PROBES
     return shared_out(p, plan, columns, columns) if p.refine and p.workers else plan
 
 
+def _too_many_for_a_worker(count: int, p: Problem) -> bool:
+    return p.chunks is not None and p.chunks.too_small(_of_sweep(count, p))
+
+
+def _of_sweep(count: int, p: Problem) -> int:
+    """Bytes of a worker that sums up what landmarks see of a chunk."""
+    assert p.chunks is not None
+    return p.chunks.sweep_bytes(p.numbers_each, count, min(rows_at_a_time(count, p.width), p.chunks.largest))
+
+
 def _where_drawn(solver: Landmarks, p: Problem, limits: Limits) -> tuple[Landmarks, str]:
     """Among all rows that lie in chunks, if whoever works on them has room for their factor; and that in words."""
-    if p.chunks is None or p.refine:
+    if p.chunks is None or p.refine or not p.drawn:
         return solver, ""
     needed, most = _factor_bytes(solver.count, p), p.chunks.most(limits.memory - p.reading - BUFFERS)
     if needed <= most:

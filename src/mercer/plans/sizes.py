@@ -15,6 +15,9 @@ _VECTORS = 4  # with a number for each feature: an origin, sums and counts
 _FEW = 8  # columns of a product
 _SCALED = 48  # bytes for each number of sparse rows that are scaled, while that is done
 _TILES = 5_000_000  # bytes of the tiles a thread works on
+_IDLE = 1 << 28  # bytes that a worker takes before it has read anything
+_FORMS = 3  # of a chunk: as it comes, as numbers, and what is made of them
+_USED = 0.9  # of a worker's memory: somewhat beyond it Dask ends the worker
 _OF_A_WORKER = 0.5  # of its memory: beyond a little more, Dask moves what it holds to a disk
 
 
@@ -38,6 +41,16 @@ class Spread:
         rows = min(n, -(-self.count // self.workers) * self.largest)
         held = rows * (width + columns + columns // 8 + 2)
         return 8 * (held + self.largest * (columns + 4 * at_once + 2 * width))
+
+    def sweep_bytes(self, width: int, columns: int, block: int) -> int:
+        """That a worker needs to sum up what so many landmarks see: itself, a chunk in several forms, the features of a
+        block, and matrices between landmarks."""
+        chunk = _FORMS * self.largest * width
+        return _IDLE + 8 * (chunk + 6 * columns**2 + block * (2 * columns + 3 * width))
+
+    def too_small(self, needed: int) -> bool:
+        """Whether a worker has not so many bytes."""
+        return not self.here and self.room is not None and needed > _USED * self.room
 
 
 @dataclass(frozen=True)
@@ -66,9 +79,8 @@ class Problem:
     max_passes: int | None = None
     n_landmarks: int | None = None  # None: as many as seem right
     refine: int = 0  # exact passes after landmarks
-    workers: int = 0  # of a cluster, which have the rows; 0: they are here
-    room: int | None = None  # bytes of memory that each of them has, if anybody said
-    chunks: Spread | None = None  # where the rows lie, if in chunks among which landmarks may be drawn
+    chunks: Spread | None = None  # where the rows lie, if in chunks
+    drawn: bool = True  # whether landmarks are, and not given
     share: Share | None = None  # of the variance, if that was asked for: k is then the upper end of a range
 
     # ------------------------------------------------------------------ counts
@@ -77,6 +89,11 @@ class Problem:
     def wanted(self) -> int:
         """Components that are looked for."""
         return self.n if self.k is None else min(self.k, self.n)
+
+    @property
+    def workers(self) -> int:
+        """Of a cluster, which have the rows; 0: they are here."""
+        return 0 if self.chunks is None or self.chunks.here else self.chunks.workers
 
     @property
     def anew(self) -> str:

@@ -14,12 +14,12 @@ _USABLE = 0.6  # of a worker's memory: from there on Dask writes what it has to 
 def shared_out(p: Problem, plan: Plan, columns: int, widest: int) -> Plan:
     """The plan with what goes to the workers of p and comes from them, where a pass has so many columns; refused if a
     worker has no room for the widest."""
-    needed = _of_worker(p, widest)
-    if p.room is not None and needed > _USABLE * p.room:
+    needed, room = _of_worker(p, widest), None if p.chunks is None else p.chunks.room
+    if room is not None and needed > _USABLE * room:
         raise NoRoom(
             f"A worker of the cluster needs {bytes_in_words(needed)} for its share of the kernel matrix of {p.n:,} "
-            f"rows, and each of its threads has {bytes_in_words(p.room)}, of which Dask leaves about "
-            f"{bytes_in_words(round(_USABLE * p.room))}: give workers more memory or fewer threads, ask for fewer "
+            f"rows, and each of its threads has {bytes_in_words(room)}, of which Dask leaves about "
+            f"{bytes_in_words(round(_USABLE * room))}: give workers more memory or fewer threads, ask for fewer "
             'n_components, or take landmarks (eigen_solver="landmark").'
         )
     rows, products = _rows_moved(p), _products_moved(p, columns)

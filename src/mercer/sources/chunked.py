@@ -69,14 +69,6 @@ class Chunks:
         """The same chunks, of which each is seen through something."""
         return replace(self, opened=partial(_seen_through, through, self.opened))
 
-    def some(self, numbers: Sequence[int]) -> "Chunks":
-        """Only these chunks."""
-        return replace(
-            self,
-            handles=tuple(self.handles[i] for i in numbers),
-            counts=tuple(self.counts[i] for i in numbers),
-        )
-
     def kept(self) -> "Chunks":
         """The same chunks, opened once and kept where they are, for work that comes back again and again."""
         handles = self.engine.keep(self.map(_loaded))

@@ -154,7 +154,7 @@ def sweep_moments(
         moments, entry = chunks.summed(work, _merged, own, features, origin, on_pass=on_pass)
     moments = moments if asked is None else moments.moved_to(asked)
     more = 0 if chunks is None else len(chunks.counts)
-    chain = THREAD_ROWS + size // THREAD_ROWS + -(-n // size) + more + SUM_ROUNDINGS
+    chain = THREAD_ROWS + -(-n // THREAD_ROWS) + -(-n // size) + more + SUM_ROUNDINGS
     return _with_rounding(moments, features, dtype, entry, chain).in_units_of(unit)
 
 

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mercer.arrays import Array, Home
-from mercer.engines import Loop
 from mercer.fits.door import open_items
 from mercer.fits.foretold import with_share
 from mercer.fits.kernel.searching import search_bandwidth
@@ -120,7 +119,6 @@ def describe(
     """The sizes on which a plan is based: those of the items, or of n that are like these."""
     asked, given, count = model.n_components, isinstance(kernel, Precomputed), len(items) if n is None else n
     columns = None if given else _n_features(kernel, items) if learned is None else learned.n_features()
-    engine = None if items.chunks is None or not items.chunks.engine.elsewhere else items.chunks.engine
     copies = (model.copy_X or model.standardize) and items.held and not (given or items.sparse)
     return Problem(
         n=count,
@@ -137,8 +135,6 @@ def describe(
         copied=items.nbytes * count // max(len(items), 1) if copies else 0,
         loaded=0 if items.held else items.nbytes,
         reading=items.overhead,
-        workers=0 if engine is None else engine.workers,
-        room=None if engine is None else engine.room,
         psd=kernel.psd,
         entry_cost=kernel.cost(items.at_hand),
         inverse=model.fit_inverse_transform,
@@ -147,14 +143,15 @@ def describe(
         max_passes=model.max_iter,
         n_landmarks=model.n_landmarks if model.landmarks is None else max(1, n_rows(model.landmarks)),
         refine=int(model.refine),
-        chunks=_spread_of(items.chunks) if items.chunks is not None and model.landmarks is None else None,
+        chunks=None if items.chunks is None else _spread_of(items.chunks),
+        drawn=model.landmarks is None,
     )
 
 
 def _spread_of(chunks: Chunks) -> Spread:
     """How items lie in chunks."""
     engine = chunks.engine
-    return Spread(len(chunks.counts), max(chunks.counts), engine.workers, engine.room, here=isinstance(engine, Loop))
+    return Spread(len(chunks.counts), max(chunks.counts), engine.workers, engine.room, here=not engine.elsewhere)
 
 
 def _n_features(kernel: Kernel, items: Items) -> int | None:
