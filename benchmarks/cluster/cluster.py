@@ -237,23 +237,25 @@ def measure_kills(scale):
         ),
     }
     log = []
-    with workers() as client, warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        peace = {name: _numbers(make(False).fit(rows)) for name, make in makers.items()}
+        with workers():
+            peace = {name: _numbers(make(False).fit(rows)) for name, make in makers.items()}
         for number in range(KILLS):
             name = list(makers)[number % len(makers)]
             when, heard = 1 + (3 * number) % 17, []
+            with workers() as client:  # others each time: one that is killed as it begins is not replaced
 
-            def hear(progress, heard=heard, when=when, which=number % 2):
-                heard.append(progress)
-                if len(heard) == when:
-                    os.kill(sorted(client.run(os.getpid).values())[which], signal.SIGKILL)
+                def hear(progress, heard=heard, when=when, which=number % 2, client=client):
+                    heard.append(progress)
+                    if len(heard) == when:
+                        os.kill(sorted(client.run(os.getpid).values())[which], signal.SIGKILL)
 
-            start = time.perf_counter()
-            found = _numbers(makers[name](hear).fit(rows))
+                start = time.perf_counter()
+                found = _numbers(makers[name](hear).fit(rows))
+                seconds = time.perf_counter() - start
             same = len(heard) >= when and all(np.array_equal(found[key], peace[name][key]) for key in found)
-            log.append({"fit": name, "when": when, "same": bool(same), "seconds": time.perf_counter() - start})
-            client.wait_for_workers(2)
+            log.append({"fit": name, "when": when, "same": bool(same), "seconds": seconds})
     return {"log": log}
 
 

@@ -116,7 +116,9 @@ def test_scores_of_new_rows_are_those_of_python_in_any_order_of_columns(home, tm
     assert list(found.columns[:2]) == ["plant", "kind"] and list(found["plant"]) == list(NEW["plant"])
     assert list(found["kind"]) == list(NEW["kind"])
     with warnings.catch_warnings(action="ignore"):  # one of them is farther away than neighbours are
-        right = python(name).transform(Y)
+        # A long search may be led elsewhere by the last digit of a row: there the model that was kept is asked.
+        fitted = mercer.load(home / f"{name}.mercer") if name in ("gplvm", "autoencoder") else python(name)
+        right = fitted.transform(Y)
     assert_allclose(found.iloc[:, 2:], right, atol=1e-9)
     assert ("put into the order of the model" in said) == (file == "turned.csv")
     assert ("'extra' is left out, as the model does not know it" in said) == (file == "turned.csv")

@@ -51,7 +51,7 @@ def client(cluster):
     from distributed import Client
 
     with Client(cluster) as client:
-        client.wait_for_workers(2)
+        client.wait_for_workers(1)
         yield client
 
 

@@ -15,7 +15,7 @@ from mercer.operators import spread_gram, tiles
 from mercer.operators.centering import Centered
 from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.spread_gram import SpreadGram, even_pieces, pairs_of
-from mercer.plans.sizes import Problem
+from mercer.plans.sizes import Problem, Spread
 from mercer.plans.spread import _of_worker
 from mercer.rounding import gamma
 from support.registry import ALL_KERNELS, SPARSE_KERNELS, bits, in_chunks, non_negative_rows, rows
@@ -173,7 +173,7 @@ def test_a_task_answers_for_two_pieces_and_takes_no_more_memory_than_planned(mon
     op = SpreadGram(RBF(0.01), wide, in_chunks(wide, 5).recut(even_pieces(n)))
     assert_allclose(op.matmat(columns), RecomputedGram(RBF(0.01), wide).matmat(columns), rtol=1e-10, atol=1e-10)
     assert max(sizes) <= 2 * -(-n // 3) and len(sizes) == 6
-    problem = Problem(n=n, k=5, width=d, loaded=wide.nbytes, workers=2)
+    problem = Problem(n=n, k=5, width=d, loaded=wide.nbytes, chunks=Spread(2, n, 2))
     assert max(peaks) <= _of_worker(problem, width) - wide.nbytes
 
 

@@ -75,6 +75,8 @@ def start(argv, streams, before, work=main):
         code = 1
         try:
             pace._measured_pace = lambda: known
+            if threaded := sys.modules.get("dask.threaded"):
+                threaded.default_pool = None  # its threads are not here
             before()
             code = become(argv, streams, work)
         finally:
@@ -90,6 +92,8 @@ def run_all(commands):
         child = os.fork()
         if not child:
             pace._measured_pace = lambda: known
+            if threaded := sys.modules.get("dask.threaded"):
+                threaded.default_pool = None  # its threads are not here
             for i, argv in enumerate(commands):
                 with Path(folder, f"{i}.out").open("wb") as out, Path(folder, f"{i}.err").open("wb") as err:
                     code = become(["mercer", *map(str, argv)], {0: os.devnull, 1: out.fileno(), 2: err.fileno()})

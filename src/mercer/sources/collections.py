@@ -133,9 +133,10 @@ def _looked_at(chunk: Any, own: None) -> tuple[int, int]:
 
 
 def _computed(delayed: Any) -> Any:
-    """By the scheduler that Dask is set to, but for that of a cluster which is gone."""
-    gone = dask("config").get("scheduler", None) in ("dask.distributed", "distributed")
-    return delayed.compute(scheduler="threads" if gone else None)
+    """By the scheduler that Dask was set to, if it is there; else on this thread, as others do not survive a fork."""
+    asked = dask("config").get("scheduler", None)
+    gone = asked in (None, "dask.distributed", "distributed")
+    return delayed.compute(scheduler="synchronous" if gone else None)
 
 
 def _refuse_large(engine: Engine, rows: int, opened: AsRows) -> None:
