@@ -56,6 +56,15 @@ def client(cluster):
 
 
 @pytest.fixture
+def own_client(another_cluster):
+    """A client of a cluster whose workers this test may kill: one that is killed as it begins is not replaced."""
+    from distributed import Client
+
+    with another_cluster() as cluster, Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture
 def in_a_loop(monkeypatch):
     """What hides the client for a while."""
 

@@ -34,23 +34,16 @@ def kill_one(client):
     os.kill(sorted(pids.values())[0], signal.SIGKILL)
 
 
-def check_killed(cluster, name, when):
-    """The fit whose `when`-th word on its progress kills a worker gives the bits of one that was left in peace.
+def check_killed(client, name, when):
+    """The fit whose `when`-th word on its progress kills a worker gives the bits of one that was left in peace."""
+    expected, heard = FITS[name](False).fit(rows()), []
 
-    The cluster is its own: a worker that is killed as it begins is not replaced.
-    """
-    from distributed import Client
+    def hear(progress):
+        heard.append(progress)
+        if len(heard) == when:
+            kill_one(client)
 
-    heard = []
-    with cluster() as workers, Client(workers) as client:
-        expected = FITS[name](False).fit(rows())
-
-        def hear(progress):
-            heard.append(progress)
-            if len(heard) == when:
-                kill_one(client)
-
-        model = FITS[name](hear).fit(rows())
+    model = FITS[name](hear).fit(rows())
     assert len(heard) >= when, "nobody was killed"
     for fitted in ("components_", "eigenvalues_", "mean_"):
         if hasattr(expected, fitted):
@@ -58,15 +51,15 @@ def check_killed(cluster, name, when):
 
 
 @pytest.mark.parametrize(("name", "when"), [("PCA", 2), ("krylov", 20), ("landmarks", 5)])
-def test_a_killed_worker_changes_nothing_in_the_answer(another_cluster, name, when):
-    check_killed(another_cluster, name, when)
+def test_a_killed_worker_changes_nothing_in_the_answer(own_client, name, when):
+    check_killed(own_client, name, when)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(20))
-def test_twenty_kills_change_nothing(another_cluster, number):
+def test_twenty_kills_change_nothing(own_client, number):
     """At another moment each, by every way in turn."""
-    check_killed(another_cluster, list(FITS)[number % len(FITS)], 1 + (5 * number) % 12)
+    check_killed(own_client, list(FITS)[number % len(FITS)], 1 + (5 * number) % 12)
 
 
 def test_a_lost_scheduler_is_one_sentence(another_cluster):

@@ -200,12 +200,12 @@ def test_a_cluster_finds_the_same_bits_as_a_loop(cluster):
     assert_array_equal(by_cluster.eigenvalues_, by_loop.eigenvalues_)
 
 
-def test_a_worker_that_is_killed_between_pivots_costs_time_alone(client):
+def test_a_worker_that_is_killed_between_pivots_costs_time_alone(own_client):
     X, kernel, killed = normal(), RBF(0.3), []
 
     def kill(share):
         if not killed and share > 0.2:
-            killed.extend(client.run(os.getpid).values())
+            killed.extend(own_client.run(os.getpid).values())
             os.kill(killed[0], signal.SIGKILL)
 
     rest = rest_of(X, kernel, rows=(250,) * 4)

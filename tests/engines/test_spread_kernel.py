@@ -137,16 +137,15 @@ def _all_released(client):
     return any(not client.futures or sleep(0.05) for _ in range(200))
 
 
-def test_a_worker_that_dies_changes_nothing(client):
+def test_a_worker_that_dies_changes_nothing(own_client):
     whole, killed = fitted(da.from_array(X, UNEQUAL)), []
 
     def kill(progress):
         if not killed:
-            killed.append(next(iter(client.run(os.getpid).values())))
+            killed.append(next(iter(own_client.run(os.getpid).values())))
             os.kill(killed[0], signal.SIGKILL)
 
     assert same_bits(whole, fitted(da.from_array(X, UNEQUAL), progress=kill)) and killed
-    client.wait_for_workers(2)
 
 
 def test_workers_without_room_are_told_of_before_anything_starts(client):

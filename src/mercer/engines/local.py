@@ -18,6 +18,7 @@ __all__ = ["OF_LOCAL_WORKERS", "connected", "local_workers"]
 # One thread each: numbers are worked on by as many processes. Nobody but this machine can reach them.
 # Dask listens for a browser in any case: where nothing else is.
 OF_LOCAL_WORKERS: dict[str, Any] = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
+_STARTING = 120  # seconds that workers may take to begin
 _NO_PAGES = {"dashboard": False}
 
 
@@ -42,9 +43,9 @@ def local_workers(workers: int, memory: int) -> Iterator[None]:
                 )
                 stack.enter_context(cluster)
             client = stack.enter_context(distributed.Client(cluster))
+            client.wait_for_workers(workers, timeout=_STARTING)
         except (OSError, RuntimeError) as error:
             raise ClusterFailed(f"Workers cannot be started on this machine: {_in_short(error)}.") from None
-        client.wait_for_workers(workers)
         yield
 
 
