@@ -257,7 +257,7 @@ def measure_kills(scale):
             apart = max(float(np.abs(found[key] - peace[name][key]).max()) for key in found)
             apart = apart if len(heard) >= when else np.inf  # nobody was killed
             log.append({"fit": name, "when": when, "apart": apart, "seconds": seconds})
-    return {"log": log}
+    return {"log": log, "rows": int(rows.shape[0])}
 
 
 def _numbers(model):
@@ -334,7 +334,8 @@ def _kills_words(found):
         return f"Failed: {found['failed'][:200]}\n"
     log = found["log"]
     same, near = sum(one["apart"] == 0 for one in log), sum(one["apart"] < 1e-10 for one in log)
-    return f"**{same} of {len(log)}** gave the same bits, {near} the same to 1e-10.\n"
+    told = f"**{same} of {len(log)}** gave the same bits, {near} the same to 1e-10"
+    return f"{told}, of fits of {found['rows']:,} rows.\n"
 
 
 def _kills_rows(found):

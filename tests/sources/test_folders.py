@@ -211,7 +211,7 @@ def gaps_of(items, own):
 def test_a_row_group_that_no_worker_has_room_for_is_refused(tmp_path, small, monkeypatch):
     write(tmp_path / "x.parquet", size=600)
     engine = Loop()
-    monkeypatch.setattr(groups, "_IDLE", 0)
+    monkeypatch.setattr(groups, "IDLE", 0)
     engine.room = 3 * 32 * 300
     words = r"a row group of 600 rows, the one with number 0, .* write it with row groups of at most 300 rows"
     with pytest.raises(NoRoom, match=words):

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from mercer.blocks import FEATURE_ROWS, LANES, MOST_FEATURES, SPARSE_COLUMNS, THREAD_ROWS, sparse_rows
 from mercer.plans.plan import BUFFERS
 from mercer.plans.share import Share
+from mercer.sources.collections import COPIES
+from mercer.sources.groups import IDLE
 
 __all__ = ["Problem", "Spread"]
 
@@ -15,8 +17,6 @@ _VECTORS = 4  # with a number for each feature: an origin, sums and counts
 _FEW = 8  # columns of a product
 _SCALED = 48  # bytes for each number of sparse rows that are scaled, while that is done
 _TILES = 5_000_000  # bytes of the tiles a thread works on
-_IDLE = 1 << 28  # bytes that a worker takes before it has read anything
-_FORMS = 3  # of a chunk: as it comes, as numbers, and what is made of them
 _USED = 0.9  # of a worker's memory: somewhat beyond it Dask ends the worker
 _OF_A_WORKER = 0.5  # of its memory: beyond a little more, Dask moves what it holds to a disk
 
@@ -45,8 +45,8 @@ class Spread:
     def sweep_bytes(self, width: int, columns: int, block: int) -> int:
         """That a worker needs to sum up what so many landmarks see: itself, a chunk in several forms, the features of a
         block, and matrices between landmarks."""
-        chunk = _FORMS * self.largest * width
-        return _IDLE + 8 * (chunk + 6 * columns**2 + block * (2 * columns + 3 * width))
+        chunk = COPIES * self.largest * width
+        return IDLE + 8 * (chunk + 6 * columns**2 + block * (2 * columns + 3 * width))
 
     def too_small(self, needed: int) -> bool:
         """Whether a worker has not so many bytes."""

@@ -29,7 +29,7 @@ _LEAST, _MOST = (
     64_000_000,
     128_000_000,
 )  # bytes of a chunk in memory: enough to be worth a task, and no more than is easy
-_IDLE = 1 << 28  # bytes that a worker takes before it has read anything
+IDLE = 1 << 28  # bytes that a worker takes before it has read anything
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def spread(rows: Rows) -> Rows:
 def in_chunks(rows: ParquetRows, engine: Engine) -> GroupedRows:
     """Chunks of whole row groups, which never take more room than a worker has."""
     row = rows.width * rows.dtype.itemsize
-    room = None if engine.room is None else max(1, engine.room - _IDLE)
+    room = None if engine.room is None else max(1, engine.room - IDLE)
     most = _MOST if room is None else min(_MOST, room // COPIES)
     runs = list(_runs(rows.files, row, most, room))
     chunks = list(_together(runs, row, most))
