@@ -12,6 +12,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.blas import add_products, add_squares
+from mercer.blocks import steps
 
 __all__ = [
     "LESS_SHORT",
@@ -33,6 +34,7 @@ SHORT = 64  # terms of a product that BLAS may add up as it likes …
 LESS_SHORT = 256  # … and where it would lose time with so few
 _TERMS_AT_ONCE = 16  # terms of a sum that are added up at once
 LONG = 2048  # terms of which the products over SHORT are added up one after the other; beyond, two by two
+_AT_HAND = 4096  # entries of a sum that are added to at once: what is made on the way stays in the nearest cache
 _TOGETHER = 60_000  # entries of products that are held side by side: BLAS is called once for all of them
 
 
@@ -157,8 +159,15 @@ class RunningSum:
         self.high, self.low = np.zeros(shape), np.zeros(shape)
 
     def add(self, part: Any, where: Any = ...) -> None:
-        self.high[where], rest = two_sum(self.high[where], part)
-        self.low[where] += rest
+        high, low = self.high[where], self.low[where]
+        part = np.broadcast_to(part, high.shape)
+        if not np.may_share_memory(high, self.high):  # entries by their numbers, which were copied
+            self.high[where], rest = two_sum(high, part)
+            self.low[where] += rest
+            return
+        for some in steps(len(high), max(1, _AT_HAND * len(high) // max(1, high.size))):
+            high[some], rest = two_sum(high[some], part[some])
+            low[some] += rest
 
     def add_sum(self, other: "RunningSum", where: Any = ...) -> None:
         self.add(other.high[where], where)
