@@ -198,7 +198,7 @@ class AsRows:
             if data.dtype.kind in "OUSMm":
                 data = data.astype(np.float64) if data.dtype.kind == "O" else _refuse_kind(data)
             # What came over the network may begin at any byte; products of such numbers take twice as long.
-            return np.require(data, dtype=self.dtype, requirements="CA")
+            return np.require(data, dtype=self.dtype, requirements=["C", "A"])
         except (TypeError, ValueError) as error:
             raise BadData(
                 f"{self.label}: the chunk from row {start} on holds something that is no number "
