@@ -240,7 +240,7 @@ def _seen_through(through: Callable[[Rows], Rows], opened: Callable[[Any, int], 
 
 
 def _as_held(data: Held, start: int) -> HeldRows:
-    return HeldRows(data)
+    return HeldRows(np.require(data, requirements="A") if isinstance(data, np.ndarray) else data)
 
 
 def _loaded(rows: Items, own: None = None) -> Held:
