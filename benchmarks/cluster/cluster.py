@@ -272,7 +272,9 @@ def _numbers(model):
 
 def write(scale):
     peers = {case: {system: alone("peer", case, system, scale) for system in SYSTEMS} for case in CASES}
-    shared = {case: {count: alone("overhead", case, count, scale) for count in (0, "chunks", 1, 2)} for case in SHARED_OUT}
+    shared = {
+        case: {count: alone("overhead", case, count, scale) for count in (0, "chunks", 1, 2)} for case in SHARED_OUT
+    }
     millions, kills = alone("millions", scale), alone("kills", scale)
     text = [
         f"# On a cluster\n\n{written_by('cluster')} Two workers of one thread each on this machine; the scheduler and "
