@@ -119,15 +119,15 @@ def test_rows_are_opened_once_for_the_fit(elsewhere):
 # ---------------------------------------------------------------------- on a cluster
 
 
-def test_a_cluster_gives_the_bits_of_a_loop(client, monkeypatch):
+def test_a_cluster_gives_the_bits_of_a_loop(client, in_a_loop, monkeypatch):
     weights = np.where(np.arange(700) % 5, 1.0 + np.arange(700) % 3, 0.0)
     rows = da.from_array(X, UNEQUAL)
     ours = [fitted(rows), fitted(rows, weights, standardize=True), fitted(da.from_array(X, (700, 6)))]
     assert "2 workers" in ours[0].plan_.why and ours[0].plan_.moved > X.nbytes
     assert _all_released(client)
-    monkeypatch.setattr("mercer.sources.collections.active_client", lambda: None)
     monkeypatch.setattr(Loop, "elsewhere", True)
-    theirs = [fitted(rows), fitted(rows, weights, standardize=True), fitted(rows)]
+    with in_a_loop():
+        theirs = [fitted(rows), fitted(rows, weights, standardize=True), fitted(rows)]
     assert all(same_bits(one, other) for one, other in zip(ours, theirs, strict=True))
 
 
