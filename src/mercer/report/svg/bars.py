@@ -1,0 +1,58 @@
+"""What a component is made of: a bar for each of its largest columns."""
+
+from mercer.report.chapters.columns import Column, Columns, Made
+from mercer.report.svg.frame import picture, short, text
+
+__all__ = ["bars"]
+
+_WIDE, _NAMES, _END, _TOP, _LANE = 320, 128, 268, 24, 20
+_RISES, _FALLS = 0.95, 0.05  # share of the rows, from which on a score is said to rise or fall with a column
+
+
+def bars(columns: Columns) -> list[str]:
+    """A picture for each component, all on one scale."""
+    top = max((abs(each.value) for made in columns.made for each in made.columns), default=0.0)
+    top = max(top, *(each.between or 0.0 for made in columns.made for each in made.columns), 1e-300)
+    return [_of_one(made, top, columns.kind == "loading") for made in columns.made if made.columns]
+
+
+def _of_one(made: Made, top: float, signed: bool) -> str:
+    """Loadings go to both sides of zero; influence has a size, and a sign where it is the same at nearly all rows."""
+    zero = (_NAMES + _END) / 2 + 4 if signed else _NAMES + 4
+    reach = (_END - zero) / top
+    parts = [text(0, 13, made.component, "title")]
+    bottom = _TOP + _LANE * len(made.columns)
+    for lane, each in enumerate(made.columns):
+        y = _TOP + _LANE * lane
+        length = reach * abs(each.value)
+        left = zero - length if signed and each.value < 0 else zero
+        kind = _kind(each, signed)
+        parts.append(text(_NAMES - 8, y + 13, each.name, "name", "end"))
+        parts.append(
+            f'<rect class="bar {kind}" x="{short(left)}" y="{short(y + 3)}" width="{short(max(length, 0.6))}" height="13"/>'
+        )
+        if each.between is not None:
+            at = short(zero + reach * each.between)
+            parts.append(f'<path class="between" d="M{short(zero)} {short(y + 9.5)}H{at}"/>')
+        parts.append(text(_WIDE - 2, y + 13, _words(each, signed), "tick", "end"))
+    parts.append(f'<path class="axis" d="M{short(zero)} {_TOP}V{short(bottom)}"/>')
+    words = ", ".join(f"{each.name} {_words(each, signed)}" for each in made.columns)
+    return picture(_WIDE, bottom + 4, made.component, words, parts, "bars")
+
+
+def _kind(each: Column, signed: bool) -> str:
+    if signed:
+        return "falls" if each.value < 0 else "rises"
+    sign = _sign(each)
+    return {"+": "rises", "−": "falls"}.get(sign, "both")
+
+
+def _sign(each: Column) -> str:
+    if each.rising is None:
+        return ""
+    return "+" if each.rising > _RISES else "−" if each.rising < _FALLS else "±"
+
+
+def _words(each: Column, signed: bool) -> str:
+    figure = f"{abs(each.value):.2g}"
+    return ("−" if each.value < 0 else "+") + figure if signed else _sign(each) + figure
