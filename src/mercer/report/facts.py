@@ -20,6 +20,7 @@ from mercer.models.local_model import LocalModel
 from mercer.models.novelty import NoveltyDetector
 from mercer.plans.plan import Plan
 from mercer.readings.rules.suggestion import Suggestion
+from mercer.report.card import Citation, Line, card_of, citation_of
 from mercer.report.chapters.columns import Columns
 from mercer.report.chapters.fields import Fields
 from mercer.report.chapters.novelty import Novelty
@@ -118,6 +119,9 @@ class Facts:
     rules: tuple[Rule, ...]
     origin: Origin
     steps: tuple[Step, ...]
+    error: float | None  # of reconstruction, of locally linear embedding
+    card: tuple[Line, ...]
+    citation: Citation
     chapters: Chapters
 
     def as_dict(self) -> dict[str, Any]:
@@ -165,8 +169,18 @@ def facts_of(
         unresolved=tuple(int(j) for j in unresolved),
         origin=origin,
         steps=tuple(steps_of(model, origin, None if suggestion is None else suggestion.k)),
+        error=float(inner.reconstruction_error_) if local else None,
+        card=card_of(model, _by_chance(model)),
+        citation=citation_of(model),
         chapters=chapters or Chapters(),
     )
+
+
+def _by_chance(model: Any) -> str:
+    """What decided where anything was drawn."""
+    seed = model.get_params(deep=False).get("random_state")
+    said = "None is given, which is a fixed seed" if seed is None else shortened(f"random_state={seed!r}", 80)
+    return f"{said}: the same rows give the same answer."
 
 
 def _rules(suggestion: Suggestion | None) -> tuple[Rule, ...]:

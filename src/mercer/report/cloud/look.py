@@ -1,7 +1,7 @@
 """The colours of points, once for the picture and for the script."""
 
+from mercer.colours import COLOURS
 from mercer.displays.palette import styles
-from mercer.look import COLOURS
 from mercer.report.cloud.record import Column
 
 __all__ = ["LOOK", "colours_of"]
