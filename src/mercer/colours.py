@@ -1,4 +1,4 @@
-"""Colours that colour-blind people can tell apart, and markers to go with them: plain data, for every kind of picture."""
+"""Colours that colour-blind people can tell apart, and markers to go with them: plain data for every picture."""
 
 __all__ = ["BLUE", "COLOURS", "GREEN", "GREY", "MARKERS", "ORANGE", "PINK", "RED", "SKY"]
 

@@ -33,8 +33,8 @@ _PAPERS = {
         "2(11), 559–572."
     ),
     "novelty": (
-        "Vovk, V., Gammerman, A., Shafer, G. (2005). Algorithmic Learning in a Random World. Springer. (p-values by rows "
-        "that are held out)"
+        "Vovk, V., Gammerman, A., Shafer, G. (2005). Algorithmic Learning in a Random World. Springer. (p-values by "
+        "rows that are held out)"
     ),
 }
 

@@ -10,8 +10,8 @@ GLOSSARY: dict[str, tuple[str, str]] = {
     ),
     "eigenvalue": (
         "the eigenvalue of a component",
-        "How badly this coordinate fits the weights by which every row is rebuilt from its neighbours. The smallest are "
-        "wanted: zero would be a perfect fit.",
+        "How badly this coordinate fits the weights by which every row is rebuilt from its neighbours. The smallest "
+        "are wanted: zero would be a perfect fit.",
     ),
     "share": (
         "the share of a component",

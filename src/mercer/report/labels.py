@@ -30,13 +30,14 @@ def columns_of_labels(labels: Any, n: int) -> Columns:
 def _checked(values: Any, n: int, name: str) -> Sequence[Any]:
     """One for every row, as Python has them; whole numbers stay whole, and what is missing is None."""
     if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
-        raise BadData(f"labels are a list with one label for each of {counted(n, 'row')}; got {shortened(repr(values), 60)}.")
+        what = shortened(repr(values), 60)
+        raise BadData(f"labels are a list with one label for each of {counted(n, 'row')}; got {what}.")
     array = np.asarray(values, dtype=object)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.shape != (n,):
         raise BadData(
-            f"{shortened(name, 40)} has to be one label for each of {counted(n, 'row')}; it has the shape {array.shape}."
+            f"{shortened(name, 40)} has to be one label for each of {counted(n, 'row')}; the shape is {array.shape}."
         )
     return [None if is_missing(each) or each == "" else _plain(each) for each in array.tolist()]
 
@@ -46,7 +47,7 @@ def _plain(value: Any) -> Any:
 
 
 def groups_of(labels: Columns, some: Any) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Of the first labels that are classes: the names of the largest, and the number of that of each of some rows; −1: none.
+    """Of the first labels, if they are classes: names of the largest, and which of them some rows are of; −1: none.
 
     Groups beyond the largest nine are told together, as the last one.
     """

@@ -9,8 +9,8 @@ from mercer.report.glossary import GLOSSARY
 from mercer.terminal import plain
 
 __all__ = [
-    "asked_about", "code", "figure_of", "glossary_of", "interval_of", "listing", "notes", "pairs", "section", "share_of",
-    "table", "text_of",
+    "asked_about", "code", "figure_of", "glossary_of", "interval_of", "listing", "notes", "pairs", "section",
+    "share_of", "table", "text_of",
 ]  # fmt: skip
 
 _APART = 1e-4  # of a value: what its figures show
@@ -43,8 +43,9 @@ def table(
     body = "\n".join("<tr>" + "".join(f"<td>{text_of(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     kind = "words" if words else "figures"
     whole = f"<thead><tr>{first}</tr></thead>\n<tbody>\n{body}\n</tbody>"
-    label = text_of(f"table of {', '.join(head)}, scrolls sideways on a small screen")
-    return f'<div class="wide" tabindex="0" role="group" aria-label="{label}"><table class="{kind}">\n{whole}\n</table></div>'
+    label = text_of(f"table of {', '.join(filter(None, head))}, scrolls sideways on a small screen")
+    inner = f'<table class="{kind}">\n{whole}\n</table>'
+    return f'<div class="wide" tabindex="0" role="group" aria-label="{label}">{inner}</div>'
 
 
 def pairs(said: Mapping[str, str], about: Mapping[str, str] | None = None) -> str:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.displays.field import component_fields
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.linear import LinearModel
@@ -23,7 +24,7 @@ class Field:
 
     component: str  # with its share
     top: float  # the largest modulus
-    values: str  # from −top to top in 256 steps, line by line from below
+    roots: str  # of values from −top to top, with their signs, in 256 steps, line by line from below: fine near zero
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,10 @@ def fields_of(subject: Subject) -> Fields | None:
         points=tuple(map(plain_numbers, rows[subject.sample(_POINTS)])),
         rows=len(rows),
         fields=tuple(
-            Field(subject.axis(j), tops[j], in_bytes(values[j], -tops[j], tops[j])) for j in numbers
+            Field(subject.axis(j), tops[j], in_bytes(_signed_roots(values[j] / tops[j]), -1.0, 1.0)) for j in numbers
         ),
     )
+
+
+def _signed_roots(values: Array) -> Array:
+    return np.sign(values) * np.sqrt(np.abs(values))

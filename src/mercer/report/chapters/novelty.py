@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.displays.asking import for_inner
 from mercer.errors import counted
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.linear import LinearModel
@@ -52,11 +53,13 @@ def novelty_of(subject: Subject) -> Novelty | None:
         return None
     detector = subject.model if isinstance(subject.model, NoveltyDetector) else None
     sides = sides_of(subject.inner)
-    items = subject.inner._new_items(subject.X)
-    both = np.concatenate([block for _, block in subject.inner._scored(items, sides.statistics)])
+    items = subject.inner._new_items(for_inner(subject.model, subject.X))
+    both = np.concatenate([block for _, block in subject.inner._scored(items, sides.statistics, whole=False)])
     t2, q = np.asarray(both, dtype=np.float64).T
     if detector is None:
-        return _told(subject, t2, q, q / max(sides.rest, 1e-300) + t2 / max(len(sides.variances), 1), None, _UNCALIBRATED)
+        return _told(
+            subject, t2, q, q / max(sides.rest, 1e-300) + t2 / max(len(sides.variances), 1), None, _UNCALIBRATED
+        )
     p = detector.p_values(subject.X)
     order = -p + 1e-9 * np.argsort(np.argsort(-detector.score_samples(subject.X))) / len(p)
     return _told(subject, t2, q, order, p, _calibrated(detector), **_limits(detector), alpha=detector.alpha)

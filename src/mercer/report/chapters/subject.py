@@ -1,4 +1,4 @@
-"""What a report is about: a fitted model, rows with their scores, what they are called, and columns to colour them by."""
+"""What a report is about: a fitted model, rows with their scores and names, and columns to colour them by."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array, dense, here
-from mercer.displays.asking import prefix_of, scores_of, shares_of, under
+from mercer.displays.asking import for_inner, prefix_of, scores_of, shares_of, under
 from mercer.displays.words import axis_label, component_name
 from mercer.errors import BadData, counted
 from mercer.fits.kernel.opening import is_precomputed
@@ -60,13 +60,15 @@ class Subject:
         """The rows as the model opens them: of kernels, in their units."""
         if self.X is None or self._by_matrix:
             return None
-        items: Items = self.inner._new_items(self.X)
+        items: Items = self.inner._new_items(for_inner(self.model, self.X))
         return items
 
     @property
     def _by_matrix(self) -> bool:
         inner = self.inner
-        return (isinstance(inner, KernelModel) and is_precomputed(inner)) or getattr(inner, "metric", "") == "precomputed"
+        return (isinstance(inner, KernelModel) and is_precomputed(inner)) or getattr(
+            inner, "metric", ""
+        ) == "precomputed"
 
     @cached_property
     def _known(self) -> Any:
@@ -133,7 +135,7 @@ class Subject:
         if isinstance(self.X, Items) and self.X.row_names is not None:
             return [str(name) for name in self.X.row_names]
         index = getattr(self.X, "index", None)
-        if index is not None and getattr(index, "dtype", None) == object and len(index) == len(self):
+        if index is not None and getattr(getattr(index, "dtype", None), "kind", "") in "OU" and len(index) == len(self):
             return [str(name) for name in index]
         return [str(text) for text in self._known[np.arange(len(self))]] if self.kind == "texts" else None
 

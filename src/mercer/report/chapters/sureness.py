@@ -70,4 +70,3 @@ def sureness_of(subject: Subject) -> Sureness | None:
         for j in range(min(len(found.variances), 30))
     )
     return Sureness(found.verdict, found.draws, found.rows, float(found.seen), turns)
-

@@ -1,5 +1,6 @@
 """The bandwidth: the same rows by the same kernel with other γ, computed beforehand for a slider."""
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,6 +28,7 @@ class Step:
 
     gamma: float
     words: str
+    warning: str  # of a fit with this γ
     share: float | None  # of the variance, that both components have
     x: tuple[int, ...]  # from 0 to 1000 of the picture's side
     y: tuple[int, ...]
@@ -77,14 +79,17 @@ def sweep_of(subject: Subject) -> Sweep | None:
 
 def _with(kernel: Any, gamma: float, factor: float, rows: Array, before: Array | None) -> tuple[Step, Array]:
     """Directions are those of the picture before, so that points move and do not jump."""
-    model = KernelPCA(2, kernel=replace(kernel, gamma=gamma), eigen_solver="dense").fit(rows)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        model = KernelPCA(2, kernel=replace(kernel, gamma=gamma), eigen_solver="dense").fit(rows)
+    warning = str(warned[0].message) if warned else ""
     scores = np.asarray(model.transform(rows), dtype=np.float64)
     if before is not None:
         scores = scores * np.where(np.einsum("ij,ij->j", scores, before) < 0, -1.0, 1.0)
     shares = model.explained_variance_ratio_
     share = float(shares.sum()) if np.isfinite(shares).all() else None
     x, y = (_places(column) for column in scores.T)
-    return Step(gamma, _words(gamma, factor, share), share, x, y), scores
+    return Step(gamma, _words(gamma, factor, share), warning, share, x, y), scores
 
 
 def _places(scores: Array) -> tuple[int, ...]:

@@ -89,7 +89,8 @@ def _way(subject: Subject, j: int) -> Array:
     """Points of the space of scores, along one component."""
     assert subject.scores is not None
     points = np.zeros((_STEPS, subject.scores.shape[1]))
-    points[:, j] = np.linspace(*np.quantile(subject.scores[:, j], _WITHIN), _STEPS)
+    low, high = np.quantile(subject.scores[:, j], _WITHIN)
+    points[:, j] = np.linspace(low, high, _STEPS)
     return points
 
 

@@ -3,4 +3,3 @@
 `about_components` has scree, columns and stability, `about_rows` walks, bandwidths and novelty, `about_model` proof,
 plan, origin, card and what to do next. `slider` is a row of steps of which one is shown. No model is asked here.
 """
-

@@ -1,4 +1,4 @@
-"""Components: how large they are, how many to keep, what they are made of, and whether other rows would give the same."""
+"""Components: how large they are, how many to keep, what they are made of, and how sure that is."""
 
 from mercer.report.facts import Facts
 from mercer.report.pieces import asked_about, figure_of, interval_of, notes, share_of, table, text_of

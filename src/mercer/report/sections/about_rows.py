@@ -78,17 +78,13 @@ def _lines(path: Path, values: Sequence[float]) -> str:
     lines = []
     for name, value, low, high in zip(path.columns, values, path.low, path.high, strict=True):
         part = min(max((value - low) / (high - low), 0.0), 1.0) if high > low else 0.5
-        lines.append(
-            f'<tr><th scope="row"><bdi>{text_of(name)}</bdi></th><td class="place"><span style="--at: {part:.3f}"></span>'
-            f"</td><td>{value:.4g}</td></tr>"
-        )
+        place = f'<td class="place"><span style="--at: {part:.3f}"></span></td>'
+        lines.append(f'<tr><th scope="row"><bdi>{text_of(name)}</bdi></th>{place}<td>{value:.4g}</td></tr>')
     return "".join(lines)
 
 
 def _items(record: Walk, path: Path) -> list[str]:
-    return [
-        f"<ul>{''.join(f'<li><bdi>{text_of(item)}</bdi></li>' for item in items)}</ul>" for items in path.items
-    ]
+    return [f"<ul>{''.join(f'<li><bdi>{text_of(item)}</bdi></li>' for item in items)}</ul>" for items in path.items]
 
 
 # ---------------------------------------------------------------------- bandwidths
@@ -101,10 +97,11 @@ def sweep(facts: Facts) -> str:
         return said
     some = f"{record.rows:,} of {record.of:,} rows, drawn by chance" if record.rows < record.of else "All rows"
     about = f"{some}, by the kernel {record.kernel} with other γ. {record.about}"
-    frames = [sweep_step(record, step) for step in record.steps]
+    frames = [sweep_step(record, step) + notes([step.warning]) for step in record.steps]
     ends = [f"γ = {record.steps[0].gamma:.3g}", f"γ = {record.steps[-1].gamma:.3g}"]
     steps = slider("sweep", "the bandwidth γ", [step.words for step in record.steps], frames, record.used, ends)
-    return f'<p>{text_of(about)}{asked_about("sweep")}</p>\n<figure class="sweep">{steps}{_legend(record)}</figure>\n{said}'
+    words = f"<p>{text_of(about)}{asked_about('sweep')}</p>"
+    return f'{words}\n<figure class="sweep">{steps}{_legend(record)}</figure>\n{said}'
 
 
 def _legend(record: Sweep) -> str:

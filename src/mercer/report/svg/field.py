@@ -1,19 +1,16 @@
 """A component over the plane: colours for both sides that any paper shows through, and the line where it is zero."""
 
-import base64
-
 import numpy as np
 
 from mercer.arrays import Array
 from mercer.report.chapters.fields import Field, Fields
-from mercer.report.cloud.png import indexed_png
 from mercer.report.numbers import bytes_of
 from mercer.report.svg.frame import Plane, Scale, dots, picture, short, text
+from mercer.report.svg.tints import pixels
 
 __all__ = ["fields"]
 
 _WIDE, _LEFT, _RIGHT, _TOP, _BOTTOM = 300, 44, 292, 26, 220
-_ABOVE, _BELOW = (0, 114, 178), (213, 94, 0)
 
 
 def fields(record: Fields) -> list[str]:
@@ -22,12 +19,11 @@ def fields(record: Fields) -> list[str]:
 
 
 def _of_one(record: Fields, field: Field) -> str:
-    plane = Plane(Scale(*record.x, _LEFT, _RIGHT), Scale(*record.y, _BOTTOM, _TOP))
-    steps = bytes_of(field.values).reshape(record.side, record.side)
+    plane = Plane(Scale(record.x[0], record.x[1], _LEFT, _RIGHT), Scale(record.y[0], record.y[1], _BOTTOM, _TOP))
+    roots = bytes_of(field.roots).reshape(record.side, record.side)
     parts = [
-        f'<image x="{_LEFT}" y="{_TOP}" width="{_RIGHT - _LEFT}" height="{_BOTTOM - _TOP}" preserveAspectRatio="none" '
-        f'href="data:image/png;base64,{base64.b64encode(indexed_png(steps[::-1], _PALETTE)).decode("ascii")}"/>',
-        f'<path class="zero" d="{_zero_line(steps, record.side)}"/>',
+        pixels(roots[::-1], _LEFT, _TOP, _RIGHT - _LEFT, _BOTTOM - _TOP, smooth=True),
+        f'<path class="zero" d="{_zero_line(roots, record.side)}"/>',
         dots(((plane.x(x), plane.y(y)) for x, y in record.points), "rows"),
         plane.axes("", ""),
         text(0, 13, field.component, "title"),
@@ -38,18 +34,10 @@ def _of_one(record: Fields, field: Field) -> str:
     return picture(_WIDE, _BOTTOM + 36, field.component, words, parts, "field")
 
 
-def _tint(step: int) -> tuple[int, int, int, int]:
-    """The farther from zero, the less paper is seen."""
-    part = (step - 127.5) / 127.5
-    return (*(_ABOVE if part > 0 else _BELOW), round(210 * abs(part) ** 0.8))
-
-
-_PALETTE = [_tint(step) for step in range(256)]
-
-
 def _zero_line(steps: Array, side: int) -> str:
     """By marching squares: in every cell whose corners differ in sign, the piece between its edges."""
-    values = steps.astype(np.float64) - 127.5
+    roots = steps.astype(np.float64) - 127.5
+    values = np.sign(roots) * roots**2
     across, up = (_RIGHT - _LEFT) / side, (_BOTTOM - _TOP) / side
     pieces = []
     for i in range(side - 1):

@@ -83,11 +83,9 @@ class Plane:
 
 def picture(width: float, height: float, title: str, words: str, parts: Iterable[str], kind: str = "") -> str:
     """The whole of it; `title` and `words` are what people hear who do not see."""
-    classes = f"drawn {kind}".strip()
-    return (
-        f'<svg class="{classes}" viewBox="0 0 {short(width)} {short(height)}" role="img" '
-        f'aria-label="{text_of(f"{title}. {words}".strip())}">\n' + "\n".join(part for part in parts if part) + "\n</svg>"
-    )
+    classes, label = f"drawn {kind}".strip(), text_of(f"{title}. {words}".strip())
+    box = f'viewBox="0 0 {short(width)} {short(height)}" role="img" aria-label="{label}"'
+    return f'<svg class="{classes}" {box}>\n' + "\n".join(filter(None, parts)) + "\n</svg>"
 
 
 def text(x: float, y: float, words: object, kind: str = "", anchor: str = "start", whole: str = "") -> str:

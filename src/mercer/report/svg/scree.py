@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from mercer.displays.words import percent
 from mercer.report.facts import Component, Facts, Rule
+from mercer.report.pieces import text_of
 from mercer.report.svg.frame import Plane, Scale, picture, round_steps, short, text
 
 __all__ = ["scree"]
@@ -20,9 +21,7 @@ def scree(facts: Facts) -> str:
         return ""
     rules = [rule for rule in facts.rules if rule.k is not None]
     top = max(*(each.together or 0.0 for each in shown), 1e-3)
-    plane = Plane(
-        Scale(0.4, len(shown) + 0.6, _LEFT, _RIGHT), Scale(0, min(1.0, 1.04 * top) * 100, _TOP + _HIGH, _TOP)
-    )
+    plane = Plane(Scale(0.4, len(shown) + 0.6, _LEFT, _RIGHT), Scale(0, min(1.0, 1.04 * top) * 100, _TOP + _HIGH, _TOP))
     height = _TOP + _HIGH + 40 + (_LANE * len(rules) + 18 if rules else 0)
     parts = [
         plane.axes("number of components" if not rules else "", "share of the variance, %", _whole(len(shown))),
@@ -44,22 +43,17 @@ def _bars(plane: Plane, shown: Sequence[Component]) -> list[str]:
     parts = []
     for number, each in enumerate(shown, 1):
         at, middle = plane.y(100 * (each.share or 0.0)), plane.x(number)
-        words = text_words(each)
+        together = "" if each.together is None else f", together {percent(each.together)}"
+        words = f"<title>{text_of(each.name)}: {percent(each.share or 0.0)}{together}</title>"
         parts.append(
             f'<rect class="bar" x="{short(middle - width / 2)}" y="{short(at)}" width="{short(width)}" '
             f'height="{short(max(zero - at, 0.5))}">{words}</rect>'
         )
         if (ends := each.proven_shares) is not None and 100 * (ends[1] - ends[0]) > 0.2:
             low, high = (short(plane.y(100 * min(max(end, 0.0), 1.0))) for end in ends)
-            parts.append(f'<path class="whisker" d="M{short(middle)} {low}V{high}m-3 0h6M{short(middle - 3)} {low}h6"/>')
+            whisker = f"M{short(middle)} {low}V{high}m-3 0h6M{short(middle - 3)} {low}h6"
+            parts.append(f'<path class="whisker" d="{whisker}"/>')
     return parts
-
-
-def text_words(each: Component) -> str:
-    from mercer.report.pieces import text_of
-
-    together = "" if each.together is None else f", together {percent(each.together)}"
-    return f"<title>{text_of(each.name)}: {percent(each.share or 0.0)}{together}</title>"
 
 
 def _sum_of_first(plane: Plane, shown: Sequence[Component]) -> str:
@@ -79,9 +73,10 @@ def _lanes(plane: Plane, rules: Sequence[Rule], agreed: int | None, most: int) -
     bottom = first + _LANE * (len(rules) - 1) + 6
     parts = []
     if agreed is not None and agreed <= most:
-        at = short(plane.x(max(agreed, 0.55)))
-        parts.append(f'<path class="agreed" d="M{at} {short(_TOP)}V{short(bottom)}"/>')
-        parts.append(text(plane.x(max(agreed, 0.55)), bottom + 14, f"consensus: {agreed}", "label agreed-word", "middle"))
+        at = plane.x(max(agreed, 0.55))
+        side = "end" if at > plane.x.end - 50 else "start" if at < plane.x.start + 50 else "middle"
+        parts.append(f'<path class="agreed" d="M{short(at)} {short(_TOP)}V{short(bottom)}"/>')
+        parts.append(text(at, bottom + 14, f"consensus: {agreed}", "label agreed-word", side))
     for lane, rule in enumerate(rules):
         y, k = first + _LANE * lane, int(rule.k or 0)
         x = plane.x(min(max(k, 0.55), most + 0.4))

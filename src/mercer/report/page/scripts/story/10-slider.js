@@ -19,7 +19,7 @@ work(() => {
       button.setAttribute("aria-hidden", "true");
     }
     row.classList.add("slides");
-    row.prepend(range);
+    buttons.at(-1).after(range); // behind all buttons, which styles count
     follow();
   }
 });
