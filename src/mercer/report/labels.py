@@ -9,10 +9,11 @@ import numpy as np
 from mercer.errors import BadData, counted, shortened
 from mercer.readings.targets import is_missing
 
-__all__ = ["Columns", "columns_of_labels", "groups_of"]
+__all__ = ["Columns", "columns_of_labels", "groups_of", "told_apart"]
 
 Columns = dict[str, Sequence[Any]]
 _USUAL = "label"
+_LONGEST = 150  # letters of a name
 _MOST_GROUPS = 10  # that have a colour of their own in a small picture
 
 
@@ -22,9 +23,18 @@ def columns_of_labels(labels: Any, n: int) -> Columns:
         return {}
     if isinstance(labels, Mapping) or hasattr(labels, "columns"):
         names = list(labels) if isinstance(labels, Mapping) else list(labels.columns)
-        return {str(name): _checked(labels[name], n, str(name)) for name in names}
+        return {own: _checked(labels[name], n, own) for own, name in zip(told_apart(names), names, strict=True)}
     name = getattr(labels, "name", None)
     return {str(name) if isinstance(name, str) and name else _USUAL: _checked(labels, n, "labels")}
+
+
+def told_apart(names: Sequence[Any]) -> list[str]:
+    """Names of columns, none of them endless, and each once."""
+    found: dict[str, None] = {}
+    for name in names:
+        short = shortened(str(name), _LONGEST)
+        found[short if short not in found else f"{short} ({len(found)})"] = None
+    return list(found)
 
 
 def _checked(values: Any, n: int, name: str) -> Sequence[Any]:

@@ -90,7 +90,10 @@ def glossary_of(body: str) -> str:
 
 
 def figure_of(value: float | None) -> str:
-    return "" if value is None else f"{value:.5g}"
+    """With five digits; a large whole number has all of its own."""
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e7 else f"{value:.5g}"
 
 
 def share_of(value: float | None) -> str:

@@ -11,13 +11,13 @@ import numpy as np
 from mercer.arrays import Array, dense, here
 from mercer.displays.asking import for_inner, prefix_of, scores_of, shares_of, under
 from mercer.displays.words import axis_label, component_name
-from mercer.errors import BadData, counted
+from mercer.errors import BadData, counted, shortened
 from mercer.fits.kernel.opening import is_precomputed
 from mercer.functions.asking import names_of_columns
 from mercer.kernels.base import kind_of_items
 from mercer.models.kernel_model import KernelModel
 from mercer.models.linear import LinearModel
-from mercer.report.labels import Columns, columns_of_labels
+from mercer.report.labels import Columns, columns_of_labels, told_apart
 from mercer.sources.files import open_rows
 from mercer.sources.held import HeldRows
 from mercer.sources.items import Items
@@ -26,6 +26,7 @@ from mercer.sources.kinds import OPENERS
 __all__ = ["Subject", "subject_of", "too_few"]
 
 _MOST_NUMBERS = 4_000_000  # of columns beside the scores that are looked at
+_LONGEST = 150  # letters of a name
 _SEED = 0
 
 
@@ -119,8 +120,8 @@ class Subject:
 
     @cached_property
     def names(self) -> list[str]:
-        """Of the columns."""
-        return names_of_columns(self.model, int(self.inner.n_features_in_), None)
+        """Of the columns, none of them endless, each once."""
+        return told_apart(names_of_columns(self.model, int(self.inner.n_features_in_), None))
 
     def items_as_texts(self, some: Array) -> list[str]:
         """What to call these items: by their names, the texts that they are, or their numbers."""
@@ -133,11 +134,13 @@ class Subject:
     def ids(self) -> list[str] | None:
         """Names of the rows, where they have any."""
         if isinstance(self.X, Items) and self.X.row_names is not None:
-            return [str(name) for name in self.X.row_names]
+            return [shortened(str(name), _LONGEST) for name in self.X.row_names]
         index = getattr(self.X, "index", None)
         if index is not None and getattr(getattr(index, "dtype", None), "kind", "") in "OU" and len(index) == len(self):
-            return [str(name) for name in index]
-        return [str(text) for text in self._known[np.arange(len(self))]] if self.kind == "texts" else None
+            return [shortened(str(name), _LONGEST) for name in index]
+        if self.kind != "texts":
+            return None
+        return [shortened(str(text), _LONGEST) for text in self._known[np.arange(len(self))]]
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """What rows can be coloured by: labels, what stands beside them, and the columns themselves."""
@@ -153,7 +156,7 @@ class Subject:
             return dict(zip(self.names, rows.T, strict=False))
         if self.kind == "tables" and isinstance(self.items, Items):
             columns = self.items.load()
-            return dict(zip(map(str, columns.names), map(list, zip(*columns, strict=True)), strict=True))
+            return dict(zip(told_apart(columns.names), map(list, zip(*columns, strict=True)), strict=True))
         return {}
 
 

@@ -9,7 +9,7 @@ from mercer.report.chapters.walk import Path, Walk
 from mercer.report.cloud.png import indexed_png
 from mercer.report.facts import Facts
 from mercer.report.numbers import bytes_of
-from mercer.report.pieces import asked_about, notes, table, text_of
+from mercer.report.pieces import asked_about, figure_of, notes, table, text_of
 from mercer.report.sections.slider import slider
 from mercer.report.svg.novelty import novelty as novelty_drawn
 from mercer.report.svg.sweep import colours_of_groups, sweep_step
@@ -132,9 +132,9 @@ def _ranking(record: Novelty, calibrated: bool) -> str:
     rows = [
         [
             each.row,
-            *([f"{each.p:.3g}"] if each.p is not None else []),
-            f"{each.t2:.3g}",
-            f"{each.q:.3g}",
+            *([figure_of(each.p)] if each.p is not None else []),
+            figure_of(each.t2),
+            figure_of(each.q),
             *(["novel" if each.novel else "usual"] * calibrated),
         ]
         for each in record.ranked

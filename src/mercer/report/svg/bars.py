@@ -7,7 +7,7 @@ from mercer.report.svg.tints import pixels
 
 __all__ = ["bars"]
 
-_WIDE, _NAMES, _END, _TOP, _LANE = 320, 128, 268, 24, 20
+_WIDE, _NAMES, _END, _TOP, _LANE = 340, 150, 290, 24, 20
 _PIXELS = 76  # of the width of rows that are pictures
 _RISES, _FALLS = 0.95, 0.05  # share of the rows, from which on a score is said to rise or fall with a column
 
@@ -31,7 +31,7 @@ def _of_one(made: Made, top: float, columns: Columns) -> str:
         length = reach * abs(each.value)
         left = zero - length if signed and each.value < 0 else zero
         kind = _kind(each, signed)
-        parts.append(text(_NAMES - 8, y + 13, each.name, "name", "end"))
+        parts.append(text(_NAMES - 8, y + 13, _seen(each.name), "name", "end"))
         place = f'x="{short(left)}" y="{short(y + 3)}" width="{short(max(length, 0.6))}" height="13"'
         parts.append(f'<rect class="bar {kind}" {place}/>')
         if each.between is not None:
@@ -50,6 +50,11 @@ def _pixels(made: Made, columns: Columns) -> str:
         return ""
     steps = bytes_of(made.pixels).reshape(columns.shape)
     return pixels(steps, 0, _TOP + 2, _PIXELS, _PIXELS * columns.shape[0] / columns.shape[1])
+
+
+def _seen(name: str) -> str:
+    """A gram may begin or end with a space, which would not be seen."""
+    return name if name == name.strip() and name else repr(name)
 
 
 def _kind(each: Column, signed: bool) -> str:

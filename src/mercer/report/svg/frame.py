@@ -9,7 +9,7 @@ from mercer.report.pieces import text_of
 
 __all__ = ["Plane", "Scale", "dots", "picture", "round_steps", "short", "text", "tick_words"]
 
-_NAME = 22  # letters of a name in a picture
+_NAME = 20  # letters of a name in a picture
 
 
 @dataclass(frozen=True)
