@@ -33,6 +33,7 @@ __all__ = ["gathered", "refuse_no_page"]
 
 _SAME = 1e-3  # of a standard deviation, and of a variance
 _LARGE = 1e-4  # of the first variance: below, single precision rounds
+_MOST_NUMBERS = {"linear": 2_000_000, "kernel": 400_000_000}  # of the rows, or of the matrix, that rules may ask of
 _AXES = 10  # components that a map may show
 
 
@@ -120,7 +121,7 @@ def _asked_rules(subject: Subject, weight: Any) -> tuple[Suggestion | None, str]
     model = subject.model
     if not isinstance(model, LinearModel | KernelPCA):
         return None, ""
-    rows = subject.X if subject.of_fit else None
+    rows = subject.X if subject.of_fit and _are_few(subject) else None
     first = next(iter(subject.labels.values()), None) if rows is not None else None
     why = ""
     for labels in (*([] if first is None else [first]), None):  # nobody promised that labels are those of a rule
@@ -129,6 +130,13 @@ def _asked_rules(subject: Subject, weight: Any) -> tuple[Suggestion | None, str]
         except ValueError as error:
             why = str(error)
     return None, why
+
+
+def _are_few(subject: Subject) -> bool:
+    """Whether rules may permute the rows; of more they say that they need them: `mercer.suggest(model, X)`."""
+    if isinstance(subject.inner, LinearModel):
+        return len(subject) * int(subject.inner.n_features_in_) <= _MOST_NUMBERS["linear"]
+    return len(subject) ** 2 <= _MOST_NUMBERS["kernel"]
 
 
 def _are_others(subject: Subject) -> bool:

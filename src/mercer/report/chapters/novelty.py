@@ -18,7 +18,7 @@ from mercer.report.numbers import plain_numbers
 __all__ = ["Novel", "Novelty", "novelty_of"]
 
 _RANKED = 20
-_DRAWN = 2000  # rows of the picture: the most novel ones, and a sample of the others
+_DRAWN = 1200  # rows of the picture: the most novel ones, and a sample of the others
 
 
 @dataclass(frozen=True)

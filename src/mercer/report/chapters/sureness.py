@@ -14,8 +14,8 @@ from mercer.studies.stable import KINDS_IN_WORDS
 
 __all__ = ["Sureness", "Turn", "sureness_of"]
 
-_DRAWS = 25
-_MOST_WORK = 4e10  # multiplications of all draws; a second or two
+_DRAWS, _FEWEST = 25, 10
+_MOST_WORK = 1.6e10  # multiplications of all draws, which is a second or two
 _FEATURES = 400  # that a draw works with at most
 
 
@@ -48,15 +48,15 @@ def sureness_of(subject: Subject) -> Sureness | None:
     given = subject.given
     if given is None or np.any(getattr(subject.inner, "n_missing_", 0)):
         return None
-    work = _DRAWS * len(subject) * min(_FEATURES, max(int(subject.inner.n_features_in_), 2)) ** 2
-    if isinstance(subject.inner, KernelPCA):
-        work = _DRAWS * len(subject) * min(_FEATURES, len(subject)) ** 2
-    if work > _MOST_WORK:
+    features = int(subject.inner.n_features_in_) if isinstance(subject.inner, LinearModel) else len(subject)
+    each = len(subject) * min(_FEATURES, max(features, 2)) ** 2
+    draws = min(_DRAWS, int(_MOST_WORK // each))
+    if draws < _FEWEST:
         raise BadData(
-            f"{counted(_DRAWS, 'draw')} of {counted(len(subject), 'row')} would be {work:.1g} multiplications, and a "
+            f"{_FEWEST} draws of {counted(len(subject), 'row')} would be {_FEWEST * each:.1g} multiplications, and a "
             f"page takes {_MOST_WORK:.0g} at most: mercer.stability(model, X) does them."
         )
-    found = stability(subject.inner, given, n_boot=_DRAWS)
+    found = stability(subject.inner, given, n_boot=draws)
     often = np.quantile(found.angles, OFTEN, axis=0)
     kinds = {number: group.kind for group in found.groups for number in group.numbers}
     turns = tuple(

@@ -16,7 +16,7 @@ from mercer.report.labels import groups_of
 
 __all__ = ["Step", "Sweep", "sweep_of"]
 
-ROWS = 400  # of a sample
+_ROWS = 300  # of a sample
 _FACTORS = tuple(2.0**power for power in range(-5, 6))
 _GRID = 1000  # places along either side of a picture
 _LEAST = 3
@@ -56,7 +56,7 @@ def sweep_of(subject: Subject) -> Sweep | None:
         return None
     if isinstance(kernel, Polynomial | Sigmoid):  # whose γ is a slope, not a bandwidth
         return None
-    some = subject.sample(ROWS)
+    some = subject.sample(_ROWS)
     too_few(len(some), _LEAST, "A sweep of bandwidths")
     rows = dense(subject.seen(some), np.float64)
     names, codes = groups_of(subject.labels, some)

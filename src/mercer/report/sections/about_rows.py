@@ -78,8 +78,8 @@ def _lines(path: Path, values: Sequence[float]) -> str:
     lines = []
     for name, value, low, high in zip(path.columns, values, path.low, path.high, strict=True):
         part = min(max((value - low) / (high - low), 0.0), 1.0) if high > low else 0.5
-        place = f'<td class="place"><span style="--at: {part:.3f}"></span></td>'
-        lines.append(f'<tr><th scope="row"><bdi>{text_of(name)}</bdi></th>{place}<td>{value:.4g}</td></tr>')
+        place = f'<td><i style="--at:{part:.3f}"></i>'
+        lines.append(f'<tr><th scope="row"><bdi>{text_of(name)}</bdi></th>{place}</td><td>{value:.4g}</td></tr>')
     return "".join(lines)
 
 

@@ -46,7 +46,7 @@ def round_steps(low: float, high: float, about: int = 5) -> list[float]:
         return [low] if isfinite(low) else []
     raw = (high - low) / max(about, 1)
     power = 10.0 ** floor(log10(raw))
-    step = next(each * power for each in (1, 2, 5, 10) if each * power >= raw * 0.999)
+    step = next(each * power for each in (1, 2, 5, 10) if each * power >= 0.7 * raw)
     return [i * step for i in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
 
 

@@ -3,23 +3,23 @@
 from mercer.colours import COLOURS
 from mercer.displays.palette import styles
 from mercer.report.chapters.sweep import Step, Sweep
-from mercer.report.svg.frame import picture, short
+from mercer.report.svg.frame import picture
 
 __all__ = ["colours_of_groups", "sweep_step"]
 
-_WIDE, _HIGH, _MARGIN, _GRID = 460, 340, 14, 1000
+_WIDE, _HIGH, _MARGIN, _GRID = 1040, 760, 20, 1000  # whole numbers are as fine as a page shows
 
 
 def sweep_step(sweep: Sweep, step: Step) -> str:
     """The rows by one γ."""
-    across, up = (_WIDE - 2 * _MARGIN) / _GRID, (_HIGH - 2 * _MARGIN) / _GRID
-    places = [(_MARGIN + across * x, _HIGH - _MARGIN - up * y) for x, y in zip(step.x, step.y, strict=True)]
+    up = (_HIGH - 2 * _MARGIN) / _GRID
+    places = [(_MARGIN + x, round(_HIGH - _MARGIN - up * y)) for x, y in zip(step.x, step.y, strict=True)]
     colours = colours_of_groups(sweep)
     codes = sweep.codes or (0,) * len(places)
-    parts = [f'<rect class="frame" x="0.5" y="0.5" width="{_WIDE - 1}" height="{_HIGH - 1}" rx="8"/>']
+    parts = [f'<rect class="frame" x="1" y="1" width="{_WIDE - 2}" height="{_HIGH - 2}" rx="16"/>']
     for code in sorted(set(codes)):
         own = [place for place, other in zip(places, codes, strict=True) if other == code]
-        path = "".join(f"M{short(x)} {short(y)}h0" for x, y in own)
+        path = "".join(f"M{x} {y}h0" for x, y in own)
         colour = colours[code] if 0 <= code < len(colours) else "currentColor"
         parts.append(f'<path class="dots cloud" style="stroke:{colour}" d="{path}"/>')
     return picture(_WIDE, _HIGH, "Rows in the plane of the first two components", step.words, parts, "sweep")
