@@ -279,7 +279,7 @@ def test_ticks_are_round_and_inside():
     assert round_steps(-0.31, 0.52, 4) == pytest.approx([-0.2, 0, 0.2, 0.4])
     assert round_steps(1, 1) == [1] and round_steps(float("nan"), 1) == []
     scale = Scale(0.02, 5000, 0, 100, by_logarithm=True)
-    assert scale.ticks() == pytest.approx([0.1, 10, 1000]) and scale(10) == pytest.approx(
+    assert scale.ticks() == pytest.approx([0.1, 1, 10, 100, 1000]) and scale(10) == pytest.approx(
         100 * np.log(500) / np.log(250_000)
     )
     assert Scale(1, 1, 0, 100)(1) == 50

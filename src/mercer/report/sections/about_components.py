@@ -85,6 +85,6 @@ def sureness(facts: Facts) -> str:
     seen = "" if record.seen > 0.9995 else f", by features that see {share_of(record.seen)} of the variance"
     drawn = f"By {record.draws} draws of {record.rows}{seen}."
     rows = [[t.component, f"{t.median:.0f}°", f"{t.often:.0f}°", t.words] for t in record.turns]
-    head = ["first components up to", "turn by, median", "nine of ten draws below", ""]
+    head = ["first components up to", "turn by, median", "nine of ten draws below", "verdict"]
     body = table(head, rows, about={"turn by, median": "stability"})
     return f"<p><b>{text_of(record.verdict)}</b> {text_of(drawn)}{asked_about('stability')}</p>\n{body}\n{said}"

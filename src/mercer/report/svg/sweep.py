@@ -16,7 +16,7 @@ def sweep_step(sweep: Sweep, step: Step) -> str:
     places = [(_MARGIN + x, round(_HIGH - _MARGIN - up * y)) for x, y in zip(step.x, step.y, strict=True)]
     colours = colours_of_groups(sweep)
     codes = sweep.codes or (0,) * len(places)
-    parts = [f'<rect class="frame" x="1" y="1" width="{_WIDE - 2}" height="{_HIGH - 2}" rx="16"/>']
+    parts = [f'<rect class="outline" x="1" y="1" width="{_WIDE - 2}" height="{_HIGH - 2}" rx="16"/>']
     for code in sorted(set(codes)):
         own = [place for place, other in zip(places, codes, strict=True) if other == code]
         path = "".join(f"M{x} {y}h0" for x, y in own)
