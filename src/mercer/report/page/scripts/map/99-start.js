@@ -2,23 +2,62 @@
 work(async () => {
   const sections = [...document.querySelectorAll("section.map")];
   if (!sections.length) return;
-  const painter = new Painter();
-  await Promise.all(sections.map((element) => enliven(element, painter)));
+  const painter = bestPainter();
+  const boards = [];
+  for (const element of sections) {
+    try {
+      boards.push(await enliven(element, painter));
+    } catch (trouble) {
+      stayStill(element, trouble);
+    }
+  }
+  follow(boards, painter);
 });
 
+function bestPainter() {
+  const painter = new Painter();
+  return painter.works ? painter : new PlainPainter();
+}
+
 async function enliven(element, painter) {
-  const { cloud: record, look } = readBlock(`${element.id}-cloud`);
-  if (!painter.works || typeof DecompressionStream === "undefined") return;
-  const cloud = new Cloud(record);
-  const [x, y] = await Promise.all([cloud.axis(0), cloud.axis(1)]);
-  const canvas = make("canvas", { class: "map-canvas", width: 720, height: 480 });
-  const colors = new Uint8Array(4 * cloud.count).fill(120);
-  const order = Uint32Array.from({ length: cloud.count }, (_, i) => i);
-  painter.begin(720, 480);
-  painter.points({ x, y, colors, order, count: cloud.count, place: [1.9, 1.9, -0.95, -0.95], size: 4, muted: [0, 0, 0, 0], opacity: 1 });
-  painter.show(canvas.getContext("2d"), 720, 480);
+  if (typeof DecompressionStream === "undefined") throw new Error("the browser cannot unpack the rows");
+  const { cloud, look } = readBlock(`${element.id}-cloud`);
+  const board = new Board(element, cloud, look, painter);
+  board.recall();
   const live = element.querySelector(".map-live");
-  live.append(canvas);
+  live.append(...furnish(board));
   live.hidden = false;
-  element.querySelector(".map-picture").hidden = true;
+  element.classList.add("map-alive");
+  await board.arrange();
+  element.dataset.drawn = painter instanceof Painter ? "webgl2" : "canvas";
+  if (board.linkedRows.length) board.selection.choose(board.linkedRows, "by the link");
+  setTimeout(() => board.details(), 0);
+  return board;
+}
+
+function stayStill(element, trouble) {
+  element.classList.remove("map-alive");
+  element.querySelector(".map-live").hidden = true;
+  element.dataset.drawn = "picture";
+  const said = element.querySelector(".map-trouble");
+  said.textContent = `The map cannot move in this browser (${trouble.message}); its picture and the first rows are here.`;
+  said.hidden = false;
+}
+
+// Sizes, themes and lost contexts: maps are drawn anew.
+function follow(boards, painter) {
+  const sizes = new ResizeObserver(() => boards.forEach((board) => board.draw()));
+  for (const board of boards) sizes.observe(board.field);
+  darkly.addEventListener("change", () => boards.forEach((board) => {
+    board.theme = themeOf(board.element);
+    board.refresh();
+  }));
+  if (!(painter instanceof Painter)) return;
+  painter.canvas.addEventListener("webglcontextlost", () => {
+    const plain = new PlainPainter();
+    for (const board of boards) {
+      Object.assign(board, { painter: plain }).draw();
+      board.element.dataset.drawn = "canvas";
+    }
+  });
 }
