@@ -30,6 +30,7 @@ class Painter {
     if (!this.works) return;
     this.canvas.addEventListener("webglcontextlost", () => (this.works = false));
     this.program = this.link();
+    this.slow = /swiftshader|llvmpipe|softpipe|software|basic render/i.test(this.device());
     this.buffers = new Map();
   }
 
@@ -45,10 +46,16 @@ class Painter {
     ["x", "y", "color"].forEach((name, i) => gl.bindAttribLocation(program, i, name));
     gl.linkProgram(program);
     this.works = gl.getProgramParameter(program, gl.LINK_STATUS) === true;
+    if (!this.works) return null;
     this.uniforms = Object.fromEntries(
       ["place", "size", "muted", "opacity"].map((name) => [name, gl.getUniformLocation(program, name)]),
     );
     return program;
+  }
+
+  device() {
+    const told = this.gl.getExtension("WEBGL_debug_renderer_info");
+    return String(this.gl.getParameter(told ? told.UNMASKED_RENDERER_WEBGL : this.gl.RENDERER));
   }
 
   // An array on the device; the same array is sent once.

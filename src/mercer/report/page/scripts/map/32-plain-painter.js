@@ -19,19 +19,19 @@ class PlainPainter {
     const { width, height, pixels } = this;
     const dot = dotOf(size, width);
     const own = new Uint32Array(colors.buffer);
-    const [right, down] = [(place[0] * width) / 2 / 65535, (-place[1] * height) / 2 / 65535];
-    const [left, top] = [((place[2] + 1) * width) / 2, ((1 - place[3]) * height) / 2];
-    const blend = blender(muted, opacity);
-    const edge = dot.reach;
-    for (let i = 0; i < count; i++) {
+    const [right, down] = [(place[0] * width) / 2 / NO_PLACE, (-place[1] * height) / 2 / NO_PLACE];
+    const [left, top] = [((place[2] + 1) * width) / 2 - dot.half, ((1 - place[3]) * height) / 2 - dot.half];
+    const [most, alpha, one] = [Math.min(count, order.length), Math.round(255 * opacity), muted[3] ? mutedColor(muted) : 0];
+    for (let i = 0; i < most; i++) {
       const row = order[i];
+      const [u, v] = [Math.floor(left + x[row] * right), Math.floor(top + y[row] * down)];
+      if (!(u >= 0 && v >= 0 && u < width - dot.side && v < height - dot.side)) continue;
       if (x[row] === NO_PLACE || y[row] === NO_PLACE) continue;
-      const u = (left + x[row] * right - dot.half) | 0;
-      const v = (top + y[row] * down - dot.half) | 0;
-      if (u < 0 || v < 0 || u >= width - edge || v >= height - edge) continue;
-      const at = v * width + u;
-      const color = blend.color(own[row]);
-      for (const step of dot.steps) pixels[at + step] = blend.opaque ? color : blend.over(pixels[at + step], color);
+      const [at, color] = [v * width + u, one || own[row]];
+      for (let j = 0; j < dot.steps.length; j++) {
+        const pixel = at + dot.steps[j];
+        pixels[pixel] = alpha === 255 ? color : over(pixels[pixel], color, alpha);
+      }
     }
   }
 
@@ -52,22 +52,22 @@ function dotOf(size, width) {
       if (side < 3 || far <= side / 2) steps.push(v * width + u);
     }
   }
-  return { steps, half: side / 2 - 0.5, reach: side };
+  return { steps: Int32Array.from(steps), half: side / 2 - 0.5, side };
 }
 
 // Colours as numbers 0xAABBGGRR.
-function blender([red, green, blue, share], opacity) {
-  const alpha = Math.round(255 * opacity);
-  const mixed = (color, place, other) => Math.round(((color >> place) & 255) * (1 - share) + 255 * other * share) << place;
-  const color = share
-    ? (one) => (0xff000000 | mixed(one, 16, blue) | mixed(one, 8, green) | mixed(one, 0, red)) >>> 0
-    : (one) => (one | 0xff000000) >>> 0;
-  const over = (under, one) => {
-    const below = under >>> 24;
-    const sum = alpha + (below * (255 - alpha)) / 255;
-    const part = (place) =>
-      Math.round((((one >> place) & 255) * alpha + (((under >> place) & 255) * below * (255 - alpha)) / 255) / sum) << place;
-    return ((Math.round(sum) << 24) | part(16) | part(8) | part(0)) >>> 0;
-  };
-  return { color, over, opaque: alpha === 255 };
+function mutedColor([red, green, blue]) {
+  return asNumber([red, green, blue].map((part) => Math.round(255 * part)));
+}
+
+// A colour of some opacity over a pixel that is full of others, or empty.
+function over(under, color, alpha) {
+  const below = (under >>> 24) * (255 - alpha);
+  const sum = 255 * alpha + below;
+  const weight = (256 * 255 * alpha) / sum;
+  const rest = 256 - weight;
+  const blue = (((color >> 16) & 255) * weight + ((under >> 16) & 255) * rest) >> 8;
+  const green = (((color >> 8) & 255) * weight + ((under >> 8) & 255) * rest) >> 8;
+  const red = ((color & 255) * weight + (under & 255) * rest) >> 8;
+  return ((((sum / 255) & 255) << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }

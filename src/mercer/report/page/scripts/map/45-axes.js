@@ -25,13 +25,11 @@ function drawAxes(pen, panel, theme) {
   const [right, bottom] = [left + width, top + height];
   for (const value of across.values) {
     const [x] = panel.placeOf(value, low);
-    if (Math.abs(value) < across.step / 1e6) pen.line([[x, top], [x, bottom]], { color: theme.line });
     pen.line([[x, bottom], [x, bottom + 4]], { color: theme.line });
     pen.text(tickText(value, across.step), x, bottom + 14, { color: theme.quiet, size: 11, align: "center" });
   }
   for (const value of up.values) {
     const [, y] = panel.placeOf(from, value);
-    if (Math.abs(value) < up.step / 1e6) pen.line([[left, y], [right, y]], { color: theme.line });
     pen.line([[left - 4, y], [left, y]], { color: theme.line });
     pen.text(tickText(value, up.step), left - 7, y, { color: theme.quiet, size: 11, align: "right" });
   }
@@ -39,6 +37,14 @@ function drawAxes(pen, panel, theme) {
   const name = (axis, room) => shortened(pen, seen(axis.name), room);
   pen.text(name(panel.axes[0], width), left + width / 2, bottom + 31, { color: theme.ink, align: "center" });
   pen.text(name(panel.axes[1], height), 9, top + height / 2, { color: theme.ink, align: "center", turned: true });
+}
+
+// Where both axes are zero, below the points.
+function drawZeros(pen, panel, theme) {
+  const { left, top, width, height } = panel.plot;
+  const [x, y] = panel.placeOf(0, 0);
+  if (x > left && x < left + width) pen.line([[x, top], [x, top + height]], { color: theme.line });
+  if (y > top && y < top + height) pen.line([[left, y], [left + width, y]], { color: theme.line });
 }
 
 // A text that fits into a width.

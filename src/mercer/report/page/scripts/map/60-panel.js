@@ -1,4 +1,4 @@
-// One map: two axes, a colour, a camera. Below, points and words; above, what is pointed at and drawn by hand.
+// One map: two axes, a colour, a camera. Points lie below, words over them, what is pointed at and drawn by hand above.
 const EDGE = { left: 58, right: 10, top: 10, bottom: 44 };
 const MOST_ZOOM = 4000;
 
@@ -26,11 +26,12 @@ class Panel {
   constructor(board, pair, color, camera, caption = "") {
     Object.assign(this, { board, pair, color, camera, caption });
     this.canvas = make("canvas", { class: "map-canvas", "aria-hidden": "true" });
+    this.words = make("canvas", { class: "map-words", "aria-hidden": "true" });
     this.above = make("canvas", {
       class: "map-above", tabindex: "0", role: "application", "aria-roledescription": "map",
       "aria-describedby": `${board.key}-help`,
     });
-    this.element = make("div", { class: "map-panel" }, make("div", { class: "map-stack" }, this.canvas, this.above));
+    this.element = make("div", { class: "map-panel" }, make("div", { class: "map-stack" }, this.canvas, this.words, this.above));
     if (caption) this.element.prepend(make("p", { class: "map-caption" }, own(caption, 60)));
     this.drawn = null; // a line that is drawn by hand
     this.took = 0; // milliseconds of a whole picture
@@ -54,15 +55,15 @@ class Panel {
 
   // ------------------------------------------------------------ places
 
+  // Whether the size has changed.
   measure() {
     const box = this.above.getBoundingClientRect();
-    [this.width, this.height] = [Math.max(120, box.width), Math.max(120, box.height)];
-    this.setPlot();
-  }
-
-  setPlot() {
+    const size = [Math.max(120, box.width), Math.max(120, box.height)];
+    const changed = size[0] !== this.width || size[1] !== this.height;
+    [this.width, this.height] = size;
     const { left, right, top, bottom } = EDGE;
     this.plot = { left, top, width: this.width - left - right, height: this.height - top - bottom };
+    return changed;
   }
 
   // How long an axis is; one that all rows share a number of has the length 1.

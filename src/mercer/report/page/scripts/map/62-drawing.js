@@ -49,28 +49,32 @@ function drawPoints(context, panel, ratio, most) {
   context.restore();
 }
 
-// Everything but what is pointed at.
-function drawPanel(panel, { moving = false } = {}) {
-  const { board } = panel;
+// A layer of a panel, empty, with a pen for it.
+function layer(panel, canvas) {
   const ratio = Math.min(window.devicePixelRatio || 1, 2);
-  fitCanvas(panel.canvas, panel.width, panel.height, ratio);
-  const context = panel.canvas.getContext("2d");
+  fitCanvas(canvas, panel.width, panel.height, ratio);
+  const context = canvas.getContext("2d");
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, panel.width, panel.height);
+  return { context, ratio, pen: new CanvasPen(context, panel.board.theme) };
+}
+
+function drawPanel(panel, { moving = false } = {}) {
+  const { context, ratio } = layer(panel, panel.canvas);
   const start = performance.now();
   const share = moving && panel.took > 60 ? 40 / panel.took : 1;
-  paint(context, panel, ratio, Math.max(20000, Math.ceil(share * board.order.length)), moving);
+  drawGround(context, panel, ratio, Math.max(20000, Math.ceil(share * panel.x.length)), moving);
   if (share === 1) panel.took = performance.now() - start;
+  drawWords(layer(panel, panel.words).pen, panel);
   drawAbove(panel);
 }
 
-function paint(context, panel, ratio, most, moving = false) {
-  const { board } = panel;
-  context.clearRect(0, 0, panel.width, panel.height);
-  if (board.density !== "density") drawPoints(context, panel, ratio, most);
-  if (board.density !== "points" && !moving) {
-    drawDensity(context, panel, panel.x, panel.y, panel.colors, board.density === "density", board.theme);
-  }
-  drawWords(new CanvasPen(context, board.theme), panel);
+// Points, and how dense they lie.
+function drawGround(context, panel, ratio, most, moving = false) {
+  const { density, theme } = panel.board;
+  drawZeros(new CanvasPen(context, theme), panel, theme);
+  if (density !== "density" || moving) drawPoints(context, panel, ratio, most);
+  if (density !== "points" && !moving) drawDensity(context, panel, panel.x, panel.y, panel.colors, density === "density", theme);
 }
 
 function drawWords(pen, panel) {
@@ -95,12 +99,7 @@ function fitCanvas(canvas, width, height, ratio) {
 // The row that is pointed at, and the line that is being drawn.
 function drawAbove(panel) {
   const { board } = panel;
-  const ratio = Math.min(window.devicePixelRatio || 1, 2);
-  fitCanvas(panel.above, panel.width, panel.height, ratio);
-  const context = panel.above.getContext("2d");
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.clearRect(0, 0, panel.width, panel.height);
-  const pen = new CanvasPen(context, board.theme);
+  const { context, pen } = layer(panel, panel.above);
   const place = panel.placeOfRow(board.selection.pointed);
   if (place && panel.holds(...place)) {
     context.beginPath();

@@ -7,7 +7,8 @@ function pngOf(panel) {
   fitCanvas(canvas, panel.width, panel.height, ratio);
   const context = canvas.getContext("2d");
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  paint(context, panel, ratio, Infinity);
+  drawGround(context, panel, ratio, Infinity);
+  drawWords(new CanvasPen(context, panel.board.theme), panel);
   context.globalCompositeOperation = "destination-over";
   context.fillStyle = panel.board.theme.paper;
   context.fillRect(0, 0, panel.width, panel.height);
@@ -26,8 +27,7 @@ function svgOf(panel) {
     fitCanvas(canvas, panel.width, panel.height, 2);
     const context = canvas.getContext("2d");
     context.setTransform(2, 0, 0, 2, 0, 0);
-    if (board.density !== "density") drawPoints(context, panel, 2, Infinity);
-    if (board.density !== "points") drawDensity(context, panel, panel.x, panel.y, panel.colors, board.density === "density", board.theme);
+    drawGround(context, panel, 2, Infinity);
     pen.add(group, "image", { href: canvas.toDataURL("image/png"), width: panel.width, height: panel.height });
   } else {
     shapes(pen, group, panel);

@@ -1,4 +1,5 @@
 // A section of the page: its rows, what is shown of them, and all who have to know when that changes.
+const CROWD = 50000; // rows whose points overlap so much that lines of equal density help
 const REST = 160; // milliseconds after which a map that moved is drawn whole
 
 class Board {
@@ -12,10 +13,11 @@ class Board {
     this.order = shuffled(this.cloud.count);
     this.grids = new Map();
     this.panels = [];
-    Object.assign(this, { tool: "move", equal: true, density: "points", labels: "categories", arrows: 0, sides: "one" });
+    Object.assign(this, { tool: "move", equal: true, labels: "categories", arrows: 0, sides: "one" });
     this.pair = [0, 1];
     this.color = this.cloud.columnNamed(this.cloud.color);
     this.camera = new Camera();
+    this.density = this.usualDensity = this.cloud.count > CROWD ? "both" : "points";
   }
 
   // ------------------------------------------------------------ what rows are
@@ -104,7 +106,11 @@ class Board {
       const [codes, names] = await Promise.all([this.cloud.codes(panel.color), this.cloud.names(panel.color)]);
       Object.assign(panel, { names, medians: mediansOf(codes, panel.x, panel.y, column.n_names) });
     }
-    if (this.labels !== "none") this.draw();
+    this.drawWords();
+  }
+
+  drawWords() {
+    for (const panel of this.panels) drawWords(layer(panel, panel.words).pen, panel);
   }
 
   draw(options) {
@@ -112,6 +118,10 @@ class Board {
       panel.measure();
       drawPanel(panel, options);
     }
+  }
+
+  resized() {
+    for (const panel of this.panels) if (panel.measure()) drawPanel(panel);
   }
 
   // A map moves: at once what can be drawn quickly, the rest when it rests.
@@ -230,7 +240,7 @@ class Board {
       x: this.pair[0] === 0 ? "" : this.pair[0], y: this.pair[1] === 1 ? "" : this.pair[1],
       color: this.color === cloud.columnNamed(cloud.color) ? "" : (cloud.columns[this.color]?.name ?? "-"),
       view: moved ? [camera.x, camera.y, camera.zoom].map((part) => part.toPrecision(6)).join() : "",
-      equal: this.equal ? "" : "no", density: this.density === "points" ? "" : this.density,
+      equal: this.equal ? "" : "no", density: this.density === this.usualDensity ? "" : this.density,
       labels: this.labels === "categories" ? "" : this.labels, arrows: this.arrows || "", sides: this.sides === "one" ? "" : this.sides,
       rows: selection.some && selection.rows.length <= MOST_ROWS ? asRanges(selection.rows) : "",
     });
@@ -247,7 +257,7 @@ class Board {
     const view = (state.view ?? "").split(",").map(Number);
     if (view.length === 3 && view.every(Number.isFinite)) this.camera.set(...view);
     this.equal = state.equal !== "no";
-    this.density = among(state.density, ["both", "density"], "points");
+    this.density = among(state.density, ["points", "both", "density"], this.usualDensity);
     this.labels = among(state.labels, ["none", "rows"], "categories");
     this.sides = among(state.sides, ["colours", "components"], "one");
     this.arrows = this.cloud.arrows ? Math.min(Number.parseInt(state.arrows) || 0, this.cloud.arrows.names.length) : 0;

@@ -62,7 +62,7 @@ function moreChoices(board) {
   const parts = [
     ...(sides.length > 1 ? [choice("Side by side", sides, board.sides, set("sides", () => board.arrange()))] : []),
     choice("Show", densities, board.density, set("density", () => board.draw())),
-    choice("Names of", labels, board.labels, set("labels", () => board.details().then(() => board.nameCategories().then(() => board.draw())))),
+    choice("Names of", labels, board.labels, set("labels", () => board.details().then(() => board.nameCategories()))),
     equalSwitch(board), ...arrowSlider(board),
   ];
   const files = make("div", { class: "map-group", role: "group", "aria-label": "Save the picture" },
@@ -86,7 +86,7 @@ function arrowSlider(board) {
   const slider = make("input", { type: "range", min: 0, max: most, value: board.arrows, oninput: () => {
     board.arrows = Number(slider.value);
     said.textContent = slider.value;
-    board.draw();
+    board.drawWords();
     board.remember();
   } });
   const said = make("output", {}, String(board.arrows));

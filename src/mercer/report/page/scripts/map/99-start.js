@@ -2,7 +2,7 @@
 work(async () => {
   const sections = [...document.querySelectorAll("section.map")];
   if (!sections.length) return;
-  const painter = bestPainter();
+  const painter = new Painter();
   const boards = [];
   for (const element of sections) {
     try {
@@ -14,22 +14,24 @@ work(async () => {
   follow(boards, painter);
 });
 
-function bestPainter() {
-  const painter = new Painter();
-  return painter.works ? painter : new PlainPainter();
+// Where a processor has to do the work of WebGL2, it is done sooner with many points without it.
+const MANY = 200000;
+
+function painterFor(cloud, painter) {
+  return painter.works && !(painter.slow && cloud.count > MANY) ? painter : new PlainPainter();
 }
 
 async function enliven(element, painter) {
   if (typeof DecompressionStream === "undefined") throw new Error("the browser cannot unpack the rows");
   const { cloud, look } = readBlock(`${element.id}-cloud`);
-  const board = new Board(element, cloud, look, painter);
+  const board = new Board(element, cloud, look, painterFor(cloud, painter));
   board.recall();
   const live = element.querySelector(".map-live");
   live.append(...furnish(board));
   live.hidden = false;
   element.classList.add("map-alive");
   await board.arrange();
-  element.dataset.drawn = painter instanceof Painter ? "webgl2" : "canvas";
+  element.dataset.drawn = board.painter instanceof Painter ? "webgl2" : "canvas";
   if (board.linkedRows.length) board.selection.choose(board.linkedRows, "by the link");
   setTimeout(() => board.details(), 0);
   return board;
@@ -46,13 +48,12 @@ function stayStill(element, trouble) {
 
 // Sizes, themes and lost contexts: maps are drawn anew.
 function follow(boards, painter) {
-  const sizes = new ResizeObserver(() => boards.forEach((board) => board.draw()));
+  const sizes = new ResizeObserver(() => boards.forEach((board) => board.resized()));
   for (const board of boards) sizes.observe(board.field);
   darkly.addEventListener("change", () => boards.forEach((board) => {
     board.theme = themeOf(board.element);
     board.refresh();
   }));
-  if (!(painter instanceof Painter)) return;
   painter.canvas.addEventListener("webglcontextlost", () => {
     const plain = new PlainPainter();
     for (const board of boards) {
