@@ -45,8 +45,8 @@ def cloud_of(
     arrows : Arrows, optional
         Columns of the data as directions.
     most_bytes : int, optional
-        Of the packed texts. By default 35 for a row, at least 350 kB and at most 7 MB. What does not fit is left out,
-        components beyond the second first, then columns, then ids, and `notes` say so.
+        Of the packed texts. By default 35 for a row, at least 350 kB and at most 7 MB. Room is given to two components,
+        the column to colour by, ids, columns and further components, in this order; `notes` say what has none.
 
     Returns
     -------

@@ -44,8 +44,9 @@ class _Place:
 
     def __init__(self, x: Axis, y: Axis) -> None:
         width, height = _WIDTH - _LEFT - _MARGIN, _HEIGHT - _BOTTOM - _MARGIN
-        spans = [max(axis.step * STEPS, np.finfo(float).tiny) * 1.06 for axis in (x, y)]
-        self.scale = min(width / spans[0], height / spans[1])
+        longest = max(x.step, y.step) * STEPS or 1.0  # an axis on which all are alike is as long as the other
+        across, up = (axis.step * STEPS or longest for axis in (x, y))
+        self.scale = min(width / across, height / up) / 1.06
         self.middles = [axis.low / 2 + axis.high / 2 for axis in (x, y)]
         self.centre = _LEFT + width / 2, _MARGIN + height / 2
 

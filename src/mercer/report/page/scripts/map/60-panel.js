@@ -66,9 +66,10 @@ class Panel {
     return changed;
   }
 
-  // How long an axis is; one that all rows share a number of has the length 1.
+  // How long axes are; one on which all rows are alike is as long as the other.
   spans() {
-    return this.axes.map((axis) => axis.step * (NO_PLACE - 1) || 1);
+    const lengths = this.axes.map((axis) => axis.step * (NO_PLACE - 1));
+    return lengths.map((length) => length || Math.max(...lengths) || 1);
   }
 
   // Pixels for a unit, of both axes.
@@ -81,7 +82,7 @@ class Panel {
 
   centre() {
     const [across, up] = this.spans();
-    const middle = (axis, span, share) => axis.low + (axis.step ? span * share : share - 0.5);
+    const middle = (axis, span, share) => axis.low + span * (axis.step ? share : share - 0.5);
     return [middle(this.axes[0], across, this.camera.x), middle(this.axes[1], up, this.camera.y)];
   }
 
@@ -131,7 +132,7 @@ class Panel {
   // How far an arrow may reach at first, in units of the axes.
   reachFromZero() {
     const [across, up] = this.spans();
-    return 0.45 * (this.board.equal ? Math.min(Math.max(across, 1e-300), Math.max(up, 1e-300)) : Math.min(across, up));
+    return 0.45 * Math.min(across, up);
   }
 
   move(right, down) {
