@@ -1,4 +1,4 @@
-"""Whatever stands in names of rows, columns, categories, components and arrows is shown, and nothing of it is obeyed."""
+"""Whatever stands in names of rows, columns, categories, components and arrows is shown; nothing of it is obeyed."""
 
 import numpy as np
 import pytest

@@ -1,7 +1,8 @@
 """Rows as points that a page can show: the record, how it is packed, and its part of a page.
 
 `record` is a cloud of points as JSON can say it, `building` makes one of scores, names and columns, `packing` is bytes
-as text. `picture` draws it without a script, with `png` for many points; `section` is the part of a page that a
+as text. `picture` draws it without a script, with `png` for
+many points and `key` for its colours; `section` is the part of a page that a
 browser makes alive. Nothing is computed here that is not in the rows, and points are never left out.
 """
 

@@ -2,6 +2,7 @@
 
 from html import escape
 
+from mercer.report.cloud.key import key_of
 from mercer.report.cloud.look import LOOK
 from mercer.report.cloud.picture import picture_of
 from mercer.report.cloud.record import Cloud
@@ -30,6 +31,7 @@ def map_section(cloud: Cloud, title: str, key: str = "map", link: str = "") -> s
         link=_text(link or key),
         title=_text(title),
         picture=picture_of(cloud),
+        colours=key_of(cloud),
         count=f"{cloud.count:,}",
         notes="".join(f"<li>{_text(note)}</li>" for note in cloud.notes),
         head="".join(f'<th scope="col"><bdi>{_text(cell)}</bdi></th>' for cell in cloud.heads),

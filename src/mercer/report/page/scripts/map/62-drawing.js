@@ -1,5 +1,6 @@
 // How a panel is drawn: at once and in part while it moves, whole when it rests.
 const MUTED_OPACITY = 0.3;
+const CHOSEN_SIZE = 1.3; // of that of others
 
 // Dots shrink with their number and grow a little when one comes nearer.
 function dotSize(panel, ratio) {
@@ -41,7 +42,8 @@ function drawPoints(context, panel, ratio, most) {
   painter.points(selection.some ? { ...all, muted, opacity: Math.min(all.opacity, MUTED_OPACITY) } : all);
   if (selection.some) {
     const rows = panel.board.chosenOrder();
-    painter.points({ ...all, order: rows, count: Math.min(rows.length, most), opacity: Math.max(style.opacity, 0.7) });
+    const larger = all.size * CHOSEN_SIZE;
+    painter.points({ ...all, order: rows, count: Math.min(rows.length, most), size: larger, opacity: Math.max(all.opacity, 0.7) });
   }
   context.save();
   context.setTransform(1, 0, 0, 1, 0, 0);

@@ -5,7 +5,7 @@ class Search {
   constructor(board) {
     this.board = board;
     this.input = make("input", {
-      type: "search", placeholder: "Search rows and categories", "aria-label": "Search rows and categories",
+      type: "search", placeholder: "Search", "aria-label": "Search rows and categories",
       oninput: () => this.later(), onkeydown: (event) => this.key(event),
     });
     this.list = make("ul", { class: "map-found", "aria-label": "Found" });

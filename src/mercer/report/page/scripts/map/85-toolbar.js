@@ -65,7 +65,7 @@ function moreChoices(board) {
     choice("Names of", labels, board.labels, set("labels", () => board.details().then(() => board.nameCategories()))),
     equalSwitch(board), ...arrowSlider(board),
   ];
-  const files = make("div", { class: "map-group", role: "group", "aria-label": "Save the picture" },
+  const files = make("div", { class: "map-group", role: "group", "aria-label": "Save the picture" }, make("span", { class: "map-quiet" }, "Save as "),
     button("PNG", "Save as PNG", () => pngOf(board.active).toBlob((blob) => download(`${board.key}.png`, blob, "image/png"))),
     button("SVG", "Save as SVG", () => download(`${board.key}.svg`, svgOf(board.active), "image/svg+xml")));
   return make("details", { class: "map-options" }, make("summary", {}, "More"), make("div", { class: "map-bar" }, ...parts, files));
@@ -108,7 +108,7 @@ function furnish(board) {
   board.status = make("p", { class: "map-status", role: "status", "aria-live": "polite" });
   board.tip = make("div", { class: "map-tip", hidden: true, "aria-hidden": "true" });
   board.field = make("div", { class: "map-field", "data-tool": "move" });
-  const bar = make("div", { class: "map-bar" }, ...axisChoices(board), ...colourChoice(board), tools(board), zoomButtons(board), board.search.element);
+  const bar = make("div", { class: "map-bar" }, ...axisChoices(board), ...colourChoice(board), board.search.element, tools(board), zoomButtons(board));
   const side = make("div", { class: "map-side" }, board.legend.element);
   return [bar, moreChoices(board), make("div", { class: "map-body" }, board.field, side), board.status, board.table.element, helpOf(board)];
 }
