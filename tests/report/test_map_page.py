@@ -327,3 +327,32 @@ def test_the_keyboard_alone_reaches_reads_and_chooses_rows(browser, tmp_path, gr
     until(page, "document.querySelector('.map-chosen').textContent.startsWith('1,000 rows')")
     page.keyboard.press("Escape")
     until(page, "document.querySelector('.map-status').textContent === 'No row is chosen.'")
+
+
+def test_a_link_within_the_page_shows_what_it_asks_for(browser, tmp_path, groups):
+    page = shown(browser, tmp_path, groups[1])
+    page.evaluate("location.hash = '#map.x=2&map.rows=3-5'")
+    until(page, "document.querySelector('.map-chosen')?.textContent.startsWith('3 rows')")
+    assert page.get_by_role("combobox", name="Across").locator("option:checked").inner_text() == "PC3"
+    page.evaluate("window.same = true; location.hash = '#elsewhere'")
+    page.wait_for_timeout(200)
+    assert page.evaluate("window.same") is True  # a part of the page was looked at, and nothing was opened anew
+
+
+def test_names_do_not_lie_on_each_other(browser, tmp_path):
+    """Forty groups in nearly one place: their names, as the file of the map has them, are boxes apart."""
+    from xml.etree import ElementTree
+
+    rng = np.random.default_rng(0)
+    place = np.arange(400) % 40
+    scores = rng.normal(size=(40, 2))[place] + 0.1 * rng.normal(size=(400, 2))
+    page = shown(browser, tmp_path, cloud_of(scores, ["a", "b"], columns={"g": [f"group {i:02}" for i in place]}))
+    page.get_by_text("More", exact=True).click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as SVG").click()
+    tree = ElementTree.parse(download.value.path()).getroot()
+    texts = [one for one in tree.iter("{http://www.w3.org/2000/svg}text") if one.text.startswith("group ")]
+    places = np.array([list(map(float, re.findall(r"-?[\d.]+", one.get("transform"))))[:2] for one in texts])
+    across, down = np.abs(places[:, None] - places[None]).transpose(2, 0, 1)
+    apart = (across > 50) | (down > 13) | np.eye(len(places), dtype=bool)
+    assert len(places) >= 10 and apart.all()
