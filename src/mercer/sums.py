@@ -6,12 +6,15 @@ batches) keep the remainder of every addition (Knuth's TwoSum): they are known t
 docs/design/rounding.md has the derivation.
 """
 
+from math import prod
+from threading import local
 from typing import Any
 
 import numpy as np
 
 from mercer.arrays import Array
 from mercer.blas import add_products, add_squares
+from mercer.blocks import steps
 
 __all__ = [
     "LESS_SHORT",
@@ -33,6 +36,8 @@ SHORT = 64  # terms of a product that BLAS may add up as it likes …
 LESS_SHORT = 256  # … and where it would lose time with so few
 _TERMS_AT_ONCE = 16  # terms of a sum that are added up at once
 LONG = 2048  # terms of which the products over SHORT are added up one after the other; beyond, two by two
+_AT_HAND = 4096  # entries of a sum that are added to at once: what is made on the way stays in the nearest cache
+_own = local()
 _TOGETHER = 60_000  # entries of products that are held side by side: BLAS is called once for all of them
 
 
@@ -76,9 +81,22 @@ def _side_by_side(A: Any, B: Any, short: int, out: Array | None = None) -> Array
     count = A.shape[1] // short
     whole = count * short
     left = A[:, :whole].reshape(A.shape[0], count, short).transpose(1, 0, 2)
-    total = (left @ B[:whole].reshape(count, short, B.shape[1])).sum(axis=0, out=out)
+    parts = _at_hand((count, A.shape[0], B.shape[1]), np.result_type(A, B))
+    total = np.matmul(left, B[:whole].reshape(count, short, B.shape[1]), out=parts).sum(axis=0, out=out)
     total += A[:, whole:] @ B[whole:]
     return np.asarray(total)
+
+
+def _at_hand(shape: tuple[int, ...], dtype: Any) -> Array:
+    """Room of this thread's own, which lasts until it is asked for again.
+
+    Workers of a cluster give memory back as soon as it is free, and to be given it anew takes as long as the product.
+    """
+    needed = prod(shape) * np.dtype(dtype).itemsize
+    room = getattr(_own, "room", None)
+    if room is None or room.size < needed:
+        room = _own.room = np.empty(needed, dtype=np.uint8)
+    return np.asarray(room[:needed].view(dtype).reshape(shape))
 
 
 def inner(A: Array, B: Array) -> Array:
@@ -157,8 +175,15 @@ class RunningSum:
         self.high, self.low = np.zeros(shape), np.zeros(shape)
 
     def add(self, part: Any, where: Any = ...) -> None:
-        self.high[where], rest = two_sum(self.high[where], part)
-        self.low[where] += rest
+        high, low = self.high[where], self.low[where]
+        part = np.broadcast_to(part, high.shape)
+        if not np.may_share_memory(high, self.high):  # entries by their numbers, which were copied
+            self.high[where], rest = two_sum(high, part)
+            self.low[where] += rest
+            return
+        for some in steps(len(high), max(1, _AT_HAND * len(high) // max(1, high.size))):
+            high[some], rest = two_sum(high[some], part[some])
+            low[some] += rest
 
     def add_sum(self, other: "RunningSum", where: Any = ...) -> None:
         self.add(other.high[where], where)

@@ -86,6 +86,8 @@ def _settle() -> None:
     """Grant what the book says."""
     global _pools
     if _pools is None:  # looking for the libraries costs milliseconds: once a process
+        import scipy.linalg.cython_blas  # noqa: F401  numpy's and scipy's have to be there to be found
+
         _pools = [_Pool(library) for library in ThreadpoolController().lib_controllers if library.user_api == "blas"]
     innermost = dict(_wishes.values())
     for pool in _pools:

@@ -1,6 +1,8 @@
 """One book of BLAS threads: who wants how many, who restores them, and what a fit of some size gets."""
 
 import os
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -342,3 +344,18 @@ def test_a_large_eigenproblem_gets_the_threads_of_n_jobs(name, library, seen, mo
     monkeypatch.setattr(threads, "WORTH_BLAS_THREADS", 0)
     use(FITS[name](n_jobs=3))
     assert max(seen) == 3
+
+
+def test_in_a_fresh_process_the_blas_of_scipy_has_one_thread_although_nobody_has_loaded_it_yet():
+    """As on a worker, whose first work loads what it needs when it is under way."""
+    code = (
+        "from mercer.threads import one_blas_thread\n"
+        "with one_blas_thread(1):\n"
+        "    import scipy.linalg\n"
+        "    from threadpoolctl import threadpool_info\n"
+        "    print(*[pool['num_threads'] for pool in threadpool_info() if pool['user_api'] == 'blas'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | {"OPENBLAS_NUM_THREADS": "2"}
+    )
+    assert done.stdout.split() and set(done.stdout.split()) == {"1"}, done.stderr

@@ -213,6 +213,26 @@ def test_a_long_selection_is_turned_page_by_page(page):
     assert page.locator(".map-table tbody td").first.inner_text() == "20"
 
 
+@pytest.mark.slow
+def test_a_million_points_are_one_small_page_and_a_lasso_takes_those_within(browser, tmp_path):
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(1_000_000, 2)) * [4, 3]
+    place = rng.integers(0, 3, 1_000_000)
+    page = shown(browser, tmp_path, cloud_of(scores, ["x", "y"], columns={"where": CATEGORIES[place]}))
+    assert (tmp_path / "map.html").stat().st_size < 8_000_000 and page.errors == []
+    view = View(page, scores)
+    page.get_by_role("button", name="Lasso").click()
+    places = [view.of(*corner) for corner in ((-3, -2), (2, -3), (4, 1), (0, 3), (-4, 2))]
+    words, _ = drag(page, places)
+    sides = list(zip(places, places[1:] + places[:1], strict=True))
+    points = np.column_stack(view.of(*scores.T))
+    # Of a convex line, all that lies on one side of every edge.
+    turns = [(c - a) * (points[:, 1] - b) - (d - b) * (points[:, 0] - a) for (a, b), (c, d) in sides]
+    expected = int((np.array(turns) < 0).all(axis=0).sum())
+    assert expected > 300_000
+    assert abs(int(words.split()[0].replace(",", "")) - expected) < 2000  # near the edges, pixels are rounded
+
+
 @pytest.mark.parametrize(
     "many", [40, pytest.param(100_000, marks=pytest.mark.slow), pytest.param(1_000_000, marks=pytest.mark.slow)]
 )

@@ -37,7 +37,10 @@ class Engine(ABC):
 
     @abstractmethod
     def keep(self, handles: Sequence[Handle]) -> list[Handle]:
-        """The same results, made once and kept where they are made, for who asks for them again and again."""
+        """The same results, made once and kept where they are made, for who asks for them again and again.
+
+        They may still be under way: what goes wrong is told at the latest to who asks.
+        """
 
     @abstractmethod
     def threads(self, asked: int) -> int:

@@ -10,13 +10,14 @@ Webber, "Embrace rejection", 2024). `draw_pivots` does it on any `Rest`: of a ma
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from mercer.arrays import Array
 from mercer.progress import OnPass
-from mercer.solvers.tall import tall_times
+from mercer.solvers.tall import subtract_times, turn
 from mercer.symmetric import SymmetricOperator
 
 _MOST_PROPOSED, _FEWEST_PROPOSED = 64, 16
@@ -118,10 +119,14 @@ def drawn_at(left: Array, sums: Array) -> Array:
     return np.minimum(np.searchsorted(running, sums, side="right"), last)
 
 
-def new_columns(K: Array, F: Array, own: Array, L: Array, threads: int = 1) -> Array:
-    """(K_T − F F_Tᵀ) L⁻ᵀ: what the factor gains by rows T with the columns K_T and `own` factor F_T. K_T is used up."""
-    K -= tall_times(F, np.ascontiguousarray(own.T), threads)
-    return tall_times(K, np.ascontiguousarray(np.linalg.inv(L).T), threads)
+def new_columns(K: Array, F: Sequence[Array], own: Array, L: Array, threads: int = 1) -> Array:
+    """(K_T − F F_Tᵀ) L⁻ᵀ: what the factor, in parts side by side, gains by rows T with the columns K_T and `own` factor
+    F_T. K_T is used up."""
+    start = 0
+    for part in F:
+        subtract_times(K, part, np.ascontiguousarray(own[:, start : start + part.shape[1]].T), threads)
+        start += part.shape[1]
+    return turn(K, np.ascontiguousarray(np.linalg.inv(L).T), threads)
 
 
 def what_is_left(left: Array, new: Array) -> Array:
@@ -156,7 +161,7 @@ class _RestHere(Rest):
         self.left[proposed.rows] = np.maximum(np.diag(proposed.H), 0.0)  # else rounding proposes them for ever
         if len(chosen):
             F, self.found = self.F[:, :m], m + len(chosen)
-            new = new_columns(self.op.columns(chosen), F, F[chosen], L, self.threads)
+            new = new_columns(self.op.columns(chosen), [F], F[chosen], L, self.threads)
             self.F[:, m : self.found] = new
             self.left = what_is_left(self.left, new)
             self.left[chosen] = 0.0

@@ -10,6 +10,7 @@ from mercer.threads import run, threads_for
 _CAST_ROWS = 1024
 _PIECE_ROWS, _MOST_PIECES = 2048, 32  # that threads share: at least so many rows in each, at most so many of them
 _SUMMED_ROWS = 512  # whose products are summed up at once
+_FEW_ROWS = 256  # whose products with few columns stay at hand
 
 
 def tall_times(A: Array, B: Array, threads: int, dtype: DTypeLike = np.float64) -> Array:
@@ -27,6 +28,27 @@ def tall_times(A: Array, B: Array, threads: int, dtype: DTypeLike = np.float64) 
 
     run(work, _cut_rows(len(A)), threads_for(A.size * B.shape[1], threads))
     return out
+
+
+def subtract_times(out: Array, A: Array, B: Array, threads: int) -> None:
+    """out −= A B with A tall and B small, by so few rows at a time that what is subtracted stays at hand."""
+
+    def work(rows: slice) -> None:
+        for some in steps(rows.stop, _FEW_ROWS, rows.start):
+            out[some] -= A[some] @ B
+
+    run(work, _cut_rows(len(A)), threads_for(A.size * B.shape[1], threads))
+
+
+def turn(A: Array, B: Array, threads: int) -> Array:
+    """A B in the place of A, with B small and square, likewise."""
+
+    def work(rows: slice) -> None:
+        for some in steps(rows.stop, _FEW_ROWS, rows.start):
+            A[some] = A[some] @ B
+
+    run(work, _cut_rows(len(A)), threads_for(A.size * B.shape[1], threads))
+    return A
 
 
 def transposed_times(A: Array, B: Array, threads: int) -> Array:

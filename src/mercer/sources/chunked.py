@@ -1,6 +1,7 @@
 """Rows that lie in chunks, here or on the workers of a cluster: work goes to them, not they to the work."""
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
@@ -16,6 +17,8 @@ from mercer.progress import OnPass
 from mercer.sources.frames import Columns, joined_columns
 from mercer.sources.held import HeldRows, some_rows
 from mercer.sources.items import Items, Rows, refuse_gaps_in
+
+_KEPT = 0.25  # of a worker's memory, for rows that are kept for pass after pass
 
 
 @dataclass(frozen=True)
@@ -154,6 +157,15 @@ class ChunkedRows(InChunks, Rows):
     def _none(self) -> Held:
         return sparse.csr_array((0, self.shape[1])) if self.sparse else np.empty((0, self.shape[1]), self.dtype)
 
+    def for_passes(self) -> Self:
+        """The same rows, opened once and kept by the workers, for pass after pass; if they have room, else as it is."""
+        engine = self.chunks.engine
+        if not engine.elsewhere or (engine.room and self.nbytes > _KEPT * engine.room * engine.workers):
+            return self
+        rows = copy(self)
+        rows.chunks = self.chunks.kept()
+        return rows
+
     def allowing_gaps(self) -> Self:
         rows = super().allowing_gaps()
         rows.chunks = replace(self.chunks, opened=partial(_with_gaps, self.chunks.opened))
@@ -197,7 +209,8 @@ class AsRows:
             data = np.asarray(chunk)
             if data.dtype.kind in "OUSMm":
                 data = data.astype(np.float64) if data.dtype.kind == "O" else _refuse_kind(data)
-            return np.ascontiguousarray(data, dtype=self.dtype)
+            # What came over the network may begin at any byte; products of such numbers take twice as long.
+            return np.require(data, dtype=self.dtype, requirements=["C", "A"])
         except (TypeError, ValueError) as error:
             raise BadData(
                 f"{self.label}: the chunk from row {start} on holds something that is no number "

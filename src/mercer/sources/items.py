@@ -192,6 +192,10 @@ class Rows(Items):
         some.gaps = True
         return some
 
+    def for_passes(self) -> Self:
+        """The same rows, for who comes back to them in pass after pass."""
+        return self
+
     def checked(self, blocks: Iterable[Array]) -> Iterator[Array]:
         """The blocks as they come, refused at the first number that is none."""
         start = 0

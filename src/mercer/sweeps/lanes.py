@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from copy import deepcopy
 from functools import partial
+from queue import LifoQueue
 from typing import Protocol, TypeVar, cast
 
 import numpy as np
@@ -58,11 +59,12 @@ def sweep_scatter(
     size = sparse_rows(d, rows.density) if rows.sparse else lane_rows(d, rows.held, narrow)
     count = min(LANES if narrow else 1, -(-n // size))
     lanes: list[Kind] = []
+    rooms = _empty_rooms(count)
     start = 0
     for block in rows.blocks_ahead(count * size * (_AHEAD if rows.held else 1)):
         lanes = lanes or [kind(origin_of(block)) for _ in range(count)]
         stop = start + block.shape[0]
-        _add_block(lanes, block, None if weights is None else weights[start:stop], size, threads, exact)
+        _add_block(lanes, rooms, block, None if weights is None else weights[start:stop], size, threads, exact)
         start = stop
         if on_pass:
             on_pass(start / n)
@@ -85,18 +87,33 @@ def _merged(one: Kind, other: Kind) -> Kind:
 
 
 def _add_block(
-    lanes: Sequence[Scatter], block: Matrix, weights: Array | None, size: int, threads: int, exact: bool = False
+    lanes: Sequence[Scatter],
+    rooms: "LifoQueue[Array]",
+    block: Matrix,
+    weights: Array | None,
+    size: int,
+    threads: int,
+    exact: bool = False,
 ) -> None:
-    """The pieces of a block, dealt out to the lanes."""
+    """The pieces of a block, dealt out to the lanes; who is done with one leaves the room to the next."""
     pieces, each = cut(block.shape[0], size), threads if len(lanes) == 1 else 1
     exact = exact or block.dtype != np.float32 or not _fits_single(some_of(block, _SAMPLE))
 
     def work(i: int) -> None:
+        lanes[i].room = rooms.get()  # the one that was left last
         for piece in pieces[i :: len(lanes)]:
             rows = some_rows(block, piece.start, piece.stop)
             lanes[i].add(rows, None if weights is None else weights[piece], each, exact)
+        rooms.put(lanes[i].room)
 
     run(work, range(len(lanes)), threads)
+
+
+def _empty_rooms(count: int) -> "LifoQueue[Array]":
+    rooms: LifoQueue[Array] = LifoQueue()
+    for _ in range(count):
+        rooms.put(np.empty((0, 0)))
+    return rooms
 
 
 def origin_of(rows: Matrix) -> Array:

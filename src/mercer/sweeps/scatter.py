@@ -58,7 +58,7 @@ class Scatter(ABC):
         self.doubt = np.zeros(len(self.origin))  # how far off the mean can be
         self.unsure = 0.0  # how far off the weight can be, relative to it
         self._more_weight = 0.0  # that rounding took from it
-        self._room: Array = np.empty((0, 0))
+        self.room: Array = np.empty((0, 0))  # in which rows are worked on
 
     @property
     def width(self) -> int:
@@ -218,7 +218,7 @@ class Scatter(ABC):
 
     def trim(self) -> None:
         """Give back the room in which rows were worked on."""
-        self._room = np.empty((0, 0))
+        self.room = np.empty((0, 0))
 
     def _meet(self, weight: float, place: Array, left: Array, doubt: Array, unsure: float) -> Array:
         """Take in a group of rows whose mean is place + left: the row that makes up for the difference of the means."""
@@ -254,11 +254,11 @@ class Scatter(ABC):
         """
         single = rows.dtype == np.float32 and not exact
         dtype = np.float32 if single else np.float64
-        if self._room.dtype != dtype or self._room.shape[0] < len(rows):
-            self._room = np.empty((len(rows), self.width), dtype=dtype)
+        if self.room.dtype != dtype or self.room.shape[0] < len(rows):
+            self.room = np.empty((len(rows), self.width), dtype=dtype)
         root = np.ones(len(rows), dtype=dtype) if root is None else root.astype(dtype)
         guess = (root**2 @ rows / dtype(weight)).astype(dtype)
-        Y = np.subtract(rows, guess, out=self._room[: len(rows)], dtype=dtype)
+        Y = np.subtract(rows, guess, out=self.room[: len(rows)], dtype=dtype)
         if weight != len(rows) or (root != 1).any():
             Y *= root[:, None]
         return Y, guess.astype(np.float64), weighted_sum(root, Y) / weight

@@ -85,7 +85,7 @@ class Square(Scatter):
 
     def _add_row(self, row: Array) -> None:
         self._more.append(row)
-        if max(len(self._more), len(self._less)) == MOST_OFF:
+        if max(len(self._more), len(self._less)) >= MOST_OFF:
             self._settle()
 
     def _add_sparse(self, X: Matrix, mean: Array, squares: Array) -> None:
@@ -106,7 +106,10 @@ class Square(Scatter):
             self._sum.add(outer, tile)
 
     def _merge(self, other: Self) -> None:
-        other._settle()
+        if max(len(self._more) + len(other._more), len(self._less) + len(other._less)) >= MOST_OFF:
+            self._settle()
+        self._more = self._more + other._more
+        self._less = self._less + other._less
         for tile in _upper_tiles(self.width):
             self._sum.add_sum(other._sum, tile)
 

@@ -117,12 +117,6 @@ def _sum_left(last: tuple[Any, ...], own: None) -> float:
     return float(last[-1].sum())
 
 
-def _factor(held: list[Any]) -> Array:
-    """F of the chunk's rows, of all rounds so far."""
-    parts = [new for new, _ in held[1:]]
-    return np.concatenate(parts, axis=1) if parts else np.empty((len(held[0][-1]), 0))
-
-
 def _drawn(held: list[Any], sums: Array) -> tuple[Array, Array, Array, Array, Held]:
     """The rows at which the running sum of d passes these sums: where in the chunk, d, √w, F and themselves."""
     (rows, root, _), left = held[0], held[-1][-1]
@@ -151,7 +145,7 @@ def _grown(
     fill_rows(kernel.prepare(rows, S), K, threads)
     K *= root[:, None]
     K *= root_S
-    new = new_columns(K, _factor(held), F_S, L, threads)
+    new = new_columns(K, [part for part, _ in held[1:]], F_S, L, threads)
     left = what_is_left(left, new)
     left[spots[joined]] = 0.0
     return new, left

@@ -182,6 +182,7 @@ def _orthonormal(axes: Array, there: Array) -> Array:
 
 def _by_products(task: LinearTask, plan: Plan, on_pass: OnPass) -> Axes:
     """Block Krylov: every step is one sweep over the rows."""
+    task = replace(task, rows=task.rows.for_passes())
     spread = find_scatter(task, Spread, on_pass, exact=True)
     scale = column_scales(task, spread)
     with one_blas_thread():
