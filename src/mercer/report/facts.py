@@ -170,10 +170,16 @@ def facts_of(
         origin=origin,
         steps=tuple(steps_of(model, origin, None if suggestion is None else suggestion.k)),
         error=float(inner.reconstruction_error_) if local else None,
-        card=card_of(model, _by_chance(model)),
+        card=card_of(model, _learned(origin), _verdict(certificate, plan), _by_chance(model)),
         citation=citation_of(model),
         chapters=chapters or Chapters(),
     )
+
+
+def _learned(origin: Origin) -> str:
+    rows = "" if origin.rows is None else f"{counted(origin.rows, 'row')} of "
+    data = "data that are not here" if origin.others else origin.name
+    return f"{rows}{counted(origin.columns, 'column')}: {data}."
 
 
 def _by_chance(model: Any) -> str:

@@ -64,7 +64,7 @@ def columns(facts: Facts) -> str:
     """Bars for the largest columns, and fields over two of them."""
     record, plane = facts.chapters.columns, facts.chapters.fields
     parts = []
-    if record is not None:
+    if record is not None and record.made:
         more = f" The largest of {record.count:,} columns." if record.count > len(record.made[0].columns) else ""
         parts.append(f"<p>{text_of(record.about + more)}{asked_about(record.kind)}</p>")
         parts.append(f'<div class="bars-grid">{"".join(bars(record))}</div>')
