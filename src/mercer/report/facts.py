@@ -65,7 +65,7 @@ class Rule:
     k: int | None
     answer: str  # the same for people
     why: str
-    tells_noise: bool  # whether it asks what is more than noise
+    heard: bool  # whether the consensus is made of it and others
 
 
 @dataclass(frozen=True)
@@ -192,10 +192,8 @@ def _by_chance(model: Any) -> str:
 def _rules(suggestion: Suggestion | None) -> tuple[Rule, ...]:
     if suggestion is None:
         return ()
-    return tuple(
-        Rule(said.rule, said.k, said.answer, said.why, suggestion.rules[said.rule].tells_noise)
-        for said in suggestion.opinions
-    )
+    heard = suggestion.heard
+    return tuple(Rule(said.rule, said.k, said.answer, said.why, said in heard) for said in suggestion.opinions)
 
 
 def _verdict(certificate: Any, plan: Plan) -> str:

@@ -9,13 +9,17 @@ from mercer.report.svg.spectrum import spectrum
 
 __all__ = ["columns", "components", "sureness"]
 
+_SCREE = {
+    False: ("Shares of the variance", "share"),
+    True: ("Shares of the variance, and how many components every rule would keep", "rules"),
+}
 _IN_TABLE = 12  # components that are seen without asking
 
 
 def components(facts: Facts) -> str:
     """Pictures, what rules say, and the numbers."""
     drawn = [
-        _figure(scree(facts), "Shares of the variance", "rules" if facts.rules else "share"),
+        _figure(scree(facts), *_SCREE[bool(facts.rules)]),
         _figure(spectrum(facts), "The spectrum", "spectrum"),
     ]
     pictures = "\n".join(filter(None, drawn))
