@@ -1,7 +1,6 @@
 // How a panel is drawn: at once and in part while it moves, whole when it rests.
 const MUTED_OPACITY = 0.3;
 const EDGED = 5; // pixels; larger dots have an edge, which tells those apart that overlap
-const CHOSEN_SIZE = 1.3; // of that of others
 
 // Dots shrink with their number and grow a little when one comes nearer.
 function dotSize(panel, ratio) {
@@ -16,6 +15,11 @@ function dotOpacity(panel, size, ratio) {
   const area = panel.plot.width * panel.plot.height * ratio * ratio * panel.camera.zoom ** 2;
   const cover = (panel.x.length * size * size) / Math.max(area, 1);
   return cover < 0.6 ? 1 : Math.max(0.35, 1 / (1 + 0.5 * Math.log2(cover / 0.6)));
+}
+
+// Chosen dots are larger than others, the fewer the more; many are not overlooked.
+function chosenSize(count) {
+  return count < 200 ? 1.8 : count < 20000 ? 1.3 : 1;
 }
 
 // A colour as WebGL2 has it.
@@ -49,7 +53,7 @@ function drawPoints(context, panel, ratio, most) {
   painter.points(selection.some ? { ...all, muted, opacity: Math.min(all.opacity, MUTED_OPACITY) } : all);
   if (selection.some) {
     const rows = panel.board.chosenOrder();
-    const larger = all.size * CHOSEN_SIZE;
+    const larger = all.size * chosenSize(rows.length);
     painter.points({ ...all, order: rows, count: Math.min(rows.length, most), size: larger, opacity: Math.max(all.opacity, 0.7) });
   }
   context.save();
