@@ -1,0 +1,27 @@
+// The page begins.
+
+work(async () => {
+  const app = new App(readBlock("presets"));
+  wireControls(app);
+  wirePointer(app);
+  wireKeyboard(app);
+  const restyle = () => { app.theme = themeNow(); drawSwatches(app.theme); app.draw(); };
+  for (const query of ["(prefers-color-scheme: dark)", "print"]) matchMedia(query).addEventListener("change", restyle);
+  new ResizeObserver(() => app.redraw()).observe(byId("plane"));
+  new ResizeObserver(() => app.redraw()).observe(byId("pca-scores"));
+  window.addEventListener("hashchange", () => {
+    const doc = location.hash === linkOf(app.doc) ? null : documentFrom(location.hash, app.presets);
+    if (doc) { app.keep(); app.open(doc); }
+  });
+  app.fit(true);
+  restyle();
+  app.tell();
+  // For teachers at the console, and for tests: the page's own numbers, and its methods for any points.
+  window.playground = Object.freeze({
+    numbers: () => ({ points: app.doc.points, classes: app.doc.classes, params: app.doc.params, ...app.fits }),
+    pca,
+    kernelPca: (points, params, options) => new KernelPca().fit(points, params, options),
+    lle: (points, params, options) => new Lle().fit(points, params, options),
+    frames: () => app.frames,
+  });
+});
