@@ -86,8 +86,7 @@ class App {
   backdrop() { return this.doc.points.length && BACKDROPS[this.doc.backdrop] || null; }
 
   fieldNow(what) {
-    const grid = gridOver(this.doc.view, FINE);
-    return fieldValues(what, this.fits, grid, what.kind === "pca" ? null : fieldMaker(this.fits.kernel, grid));
+    return new Fields(this.fits, gridOver(this.doc.view, FINE)).of(what);
   }
 
   // Changes of the document. `keep` comes before the first of those that belong together.

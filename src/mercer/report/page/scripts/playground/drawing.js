@@ -12,15 +12,15 @@ App.prototype.draw = function draw() {
     lle: drawScores(byId("lle-scores"), fits.lle.scores, [0, 1], this, theme, "nothing to embed"),
   };
   drawScree(byId("scree"), fits, theme);
-  this.drawTiles();
+  if (!this.holding || this.frames % 2) this.drawTiles(); // a hand that drags looks elsewhere
   this.tellFigures();
 };
 
 App.prototype.drawTiles = function drawTiles() {
-  const grid = gridOver(this.doc.view, COARSE), make = fieldMaker(this.fits.kernel, grid);
+  const fields = new Fields(this.fits, gridOver(this.doc.view, COARSE));
   for (const [name, what] of Object.entries(BACKDROPS)) {
     const tile = byId(`tile-${name}`), sum = what.kind === "sum";
-    drawTile(tile.querySelector("canvas"), fieldValues(what, this.fits, grid, make), this.theme, sum);
+    drawTile(tile.querySelector("canvas"), fields.of(what), this.theme, sum);
     const value = what.kind === "kernel" ? this.fits.kernel.values[what.q] : what.kind === "pca" ? this.fits.pca.variances[what.q] : null;
     setText(tile.querySelector(".tile-value"), value === null || value === undefined ? "" : figure(value, 3));
     const pressed = String(this.doc.backdrop === name);

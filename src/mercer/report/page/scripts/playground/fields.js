@@ -10,7 +10,7 @@ function gridOver(view, count) {
   };
 }
 
-/** A function that fills out[row, column] with Σⱼ αⱼk(x, xⱼ) + constant. What all components share is computed once. */
+/** A function that fills out[row, column] with Σⱼ αⱼk(x, xⱼ). What all components share is computed once. */
 function fieldMaker(fit, grid) {
   const x = grid.x.map((value) => value / fit.scale[0] - fit.origin[0]), y = grid.y.map((value) => value / fit.scale[1] - fit.origin[1]);
   const { kernel } = fit.params;
@@ -27,10 +27,10 @@ function productField({ X, n, params }, x, y) {
     return out;
   };
   const across = table(x, 0), down = table(y, 1), row = new Float64Array(n);
-  return (alpha, constant, out) => {
+  return (alpha, out) => {
     for (let r = 0; r < y.length; r++) {
       for (let j = 0; j < n; j++) row[j] = alpha[j] * down[r * n + j];
-      for (let c = 0; c < x.length; c++) out[r * x.length + c] = constant + dot(row, 0, across, c * n, n);
+      for (let c = 0; c < x.length; c++) out[r * x.length + c] = dot(row, 0, across, c * n, n);
     }
   };
 }
@@ -38,7 +38,7 @@ function productField({ X, n, params }, x, y) {
 /** (γxᵀy + c)^p is a polynomial in the two coordinates, so all points together are one, too. */
 function powerField({ X, n, params }, x, y) {
   const { gamma, degree, coef0 } = params, size = degree + 1;
-  return (alpha, constant, out) => {
+  return (alpha, out) => {
     const weights = new Float64Array(size * size);
     for (let a = 0; a <= degree; a++) for (let b = 0; a + b <= degree; b++) {
       let sum = 0;
@@ -52,7 +52,7 @@ function powerField({ X, n, params }, x, y) {
         for (let b = degree - a; b >= 0; b--) inner = inner * y[r] + weights[a * size + b];
         value = value * x[c] + inner;
       }
-      out[r * x.length + c] = constant + value;
+      out[r * x.length + c] = value;
     }
   };
 }
@@ -66,7 +66,7 @@ function choose(n, k) {
 /** Linear and cosine: the scalar product with one vector. */
 function directField({ X, n, params }, x, y) {
   const unit = params.kernel === "cosine";
-  return (alpha, constant, out) => {
+  return (alpha, out) => {
     let wx = 0, wy = 0;
     for (let j = 0; j < n; j++) {
       const length = unit ? Math.hypot(X[2 * j], X[2 * j + 1]) || Infinity : 1;
@@ -75,7 +75,7 @@ function directField({ X, n, params }, x, y) {
     }
     for (let r = 0; r < y.length; r++) for (let c = 0; c < x.length; c++) {
       const length = unit ? Math.hypot(x[c], y[r]) || Infinity : 1;
-      out[r * x.length + c] = constant + (wx * x[c] + wy * y[r]) / length;
+      out[r * x.length + c] = (wx * x[c] + wy * y[r]) / length;
     }
   };
 }
@@ -90,22 +90,38 @@ function dualOf(fit, q) {
   return { alpha, centre };
 }
 
-/** Values of one function over the grid: { kind: "kernel" | "pca" | "sum", q }. */
-function fieldValues(what, fits, grid, make) {
-  const out = new Float64Array(grid.count * grid.count);
-  if (what.kind === "pca") return linearField(fits.pca, what.q, grid, out);
-  if (what.kind === "kernel") {
-    const { alpha, centre } = dualOf(fits.kernel, what.q);
-    make(alpha, -centre, out);
-    return out;
+/** All functions over a grid: those of kernel PCA are asked for once, as F is made of them. */
+class Fields {
+  constructor(fits, grid) {
+    this.fits = fits;
+    this.grid = grid;
+    this.uncentred = [];
   }
-  const one = new Float64Array(out.length); // F(x) = Σᵢ|fᵢ(x)| of functions that are not centred: low is far from the data
-  for (let q = 0; q < fits.kernel.values.length; q++) {
-    if (!(fits.kernel.values[q] > 0)) continue;
-    make(dualOf(fits.kernel, q).alpha, 0, one);
-    for (let i = 0; i < out.length; i++) out[i] += Math.abs(one[i]);
+
+  /** Values of { kind: "kernel" | "pca" | "sum", q }. */
+  of({ kind, q }) {
+    const size = this.grid.count ** 2;
+    if (kind === "pca") return linearField(this.fits.pca, q, this.grid, new Float64Array(size));
+    if (kind === "kernel") {
+      const { values, centre } = this._component(q);
+      return values.map((value) => value - centre);
+    }
+    const sums = new Float64Array(size); // F(x) = Σᵢ|fᵢ(x)| of functions that are not centred: low is far from the data
+    this.fits.kernel.values.forEach((_, i) => {
+      const { values } = this._component(i);
+      for (let g = 0; g < size; g++) sums[g] += Math.abs(values[g]);
+    });
+    return sums;
   }
-  return out;
+
+  _component(q) {
+    if (!this.uncentred[q]) {
+      const values = new Float64Array(this.grid.count ** 2), { alpha, centre } = dualOf(this.fits.kernel, q);
+      if (this.fits.kernel.values[q] > 0) (this.maker ??= fieldMaker(this.fits.kernel, this.grid))(alpha, values);
+      this.uncentred[q] = { values, centre };
+    }
+    return this.uncentred[q];
+  }
 }
 
 function linearField({ mean, scale, axes }, q, grid, out) {

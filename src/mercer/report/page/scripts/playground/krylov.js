@@ -1,13 +1,13 @@
 // Leading eigenpairs of a symmetric matrix, from where they were a moment ago: a block Krylov space of the last
 // vectors, and Rayleigh–Ritz in it, until every residual is small enough.
 
-const KRYLOV_STEPS = 3;
+const KRYLOV_STEPS = 2;
 
 /**
  * The `wanted` largest eigenvalues with their vectors.
  * `start` holds vectors near the answer; columns of chance beside them see what comes anew.
  */
-function leadingPairs(A, n, wanted, { start = null, started = 0, tolerance = 1e-9, rounds = 4 } = {}) {
+function leadingPairs(A, n, wanted, { start = null, started = 0, tolerance = 1e-7, rounds = 5 } = {}) {
   const block = Math.min(n, wanted + 3), room = Math.min(n, block * (KRYLOV_STEPS + 1));
   const V = new Float64Array((room + block) * n), AV = new Float64Array(room * n);
   const U = new Float64Array(block * n), AU = new Float64Array(block * n);

@@ -62,7 +62,7 @@ function alignment(W, indices, n, k) {
 }
 
 /** Inverse iteration with Rayleigh–Ritz on M itself, until residuals are small against gaps, or hardly fall any more. */
-function bottomPairs(M, n, size, wanted, V, count, most) {
+function bottomPairs(M, n, size, wanted, V, count, { most, tolerance }) {
   const factor = new Skyline(M, n, LLE_SHIFT * size || 1), floor = 10 * Number.EPSILON * size;
   const MV = new Float64Array(count * n), U = new Float64Array(count * n), MU = new Float64Array(count * n);
   let found = null, before = Infinity;
@@ -79,7 +79,7 @@ function bottomPairs(M, n, size, wanted, V, count, most) {
     found = smallestFirst(ritzPairs(V, MV, n, kept, kept, U, MU), n);
     V.set(found.vectors.subarray(0, kept * n));
     const worst = Math.max(...found.residuals.slice(0, wanted).map((rho, q) => rho / Math.max(gapAt(found.values, q), floor)));
-    if (worst < 1e-9 || (step > 3 && worst > 0.7 * before && worst < 1e-3)) break;
+    if (worst < tolerance || (step > 3 && worst > 0.7 * before && worst < 1e-3)) break;
     before = worst;
   }
   return found;
@@ -122,9 +122,10 @@ class Lle {
     scatterNumbers(V, 0, V.length, 3);
     const warm = !exact && this.vectors && this.n === m;
     if (warm) V.set(this.vectors.subarray(0, Math.min(V.length, this.vectors.length)));
-    let found = bottomPairs(M, m, size, wanted, V, count, exact ? 40 : warm ? 6 : 12);
+    const how = exact ? { most: 40, tolerance: 1e-9 } : { most: 12, tolerance: 1e-5 };
+    let found = bottomPairs(M, m, size, wanted, V, count, how);
     if (exact && !countsRight(M, m, size, found.values, wanted)) {
-      found = bottomPairs(M, m, size, wanted, bottomBySlowTwin(M, m, size, count), count, 12);
+      found = bottomPairs(M, m, size, wanted, bottomBySlowTwin(M, m, size, count), count, how);
     }
     this.n = m;
     this.vectors = found.vectors;

@@ -1,6 +1,6 @@
 // The plane of the data: the field behind it, the axes of PCA, the graph of neighbours, and the points.
 
-const FINE = 56, COARSE = 28; // cells of a field along each side, on the plane and on a tile
+const FINE = 56, COARSE = 26; // cells of a field along each side, on the plane and on a tile
 const RADIUS = 5;
 
 /** From the units of the points to pixels, and back. */

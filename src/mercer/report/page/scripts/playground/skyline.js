@@ -24,8 +24,9 @@ function narrowOrder(M, n) {
 
 /** The last node that a walk from `root` in all directions comes to. */
 function farEnd(near, root) {
-  const seen = new Set([root]), line = [root];
-  for (let at = 0; at < line.length; at++) for (const j of near[line[at]]) if (!seen.has(j)) { seen.add(j); line.push(j); }
+  const seen = new Uint8Array(near.length), line = [root];
+  seen[root] = 1;
+  for (let at = 0; at < line.length; at++) for (const j of near[line[at]]) if (!seen[j]) { seen[j] = 1; line.push(j); }
   return line[line.length - 1];
 }
 
