@@ -14,7 +14,7 @@ from mercer.report.templates import check_page, page_file, template
 __all__ = ["playground", "playground_page"]
 
 
-def playground(X: Any = None, labels: Any = None, *, path: str | Path | None = None) -> str | Path:
+def playground(X: Any = None, labels: Any = None, *, path: str | Path | None = None) -> str:
     """A page on which points of the plane are dragged, while PCA, kernel PCA and LLE follow.
 
     It is one HTML file that asks nothing of the network: it computes by itself, with the numbers of `PCA`,
@@ -28,12 +28,12 @@ def playground(X: Any = None, labels: Any = None, *, path: str | Path | None = N
     labels : array-like of shape (n_samples,), default=None
         Their classes, seven at most, which become colours.
     path : path, default=None
-        The file to write, which ends in .html. It appears when it is complete, or not at all.
+        A file whose name ends in .html, to write the page to as well. It appears when it is complete, or not at all.
 
     Returns
     -------
-    page : str or pathlib.Path
-        The page as text; with `path`, where it is.
+    page : str
+        The page.
 
     Examples
     --------
@@ -42,12 +42,12 @@ def playground(X: Any = None, labels: Any = None, *, path: str | Path | None = N
     >>> page.startswith("<!doctype html>")
     True
     """
+    place = None if path is None else check_page(path, "a playground")
     own = [] if X is None else [own_points(X, labels)]
-    if path is None:
-        return playground_page([*own, *presets()])
-    place = check_page(path, "a playground")
-    write_whole(place, playground_page([*own, *presets()]).encode())
-    return place
+    page = playground_page([*own, *presets()])
+    if place is not None:
+        write_whole(place, page.encode())
+    return page
 
 
 def playground_page(examples: Sequence[Preset]) -> str:

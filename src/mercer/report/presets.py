@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 
 from mercer import datasets
-from mercer.arrays import Array
+from mercer.arrays import Array, dense, here
 from mercer.errors import BadData, counted
+from mercer.inputs import table
+from mercer.sources.items import Items
 
 __all__ = ["MOST_POINTS", "Preset", "own_points", "presets"]
 
 MOST_POINTS, MOST_CLASSES = 300, 7  # as many as the page follows at sight, and as many colours as can be told apart
+_FAR, _NEAR = 1e6, 1e-6  # coordinates that sliders and links reach
 _ROOM = 1.3  # how much farther than the points the plane reaches, so that there is room to drag them
 _USUAL = {
     "kernel": "rbf", "gamma": 1.0, "degree": 3, "coef0": 1.0, "standardise": False, "neighbours": 12, "reg": 1e-3,
@@ -65,20 +68,23 @@ def presets() -> list[Preset]:
 
 def own_points(X: Any, labels: Any = None) -> Preset:
     """Points that somebody brought, checked."""
-    points = np.asarray(X, dtype=np.float64)
+    points = dense(X.load() if isinstance(X, Items) else table(here(X)), np.float64)
     if points.ndim != 2 or points.shape[1] != 2:
-        raise BadData(f"The playground takes points of the plane, n×2; got an array of shape {points.shape}.")
+        raise BadData(f"The playground takes points of the plane, n×2; got the shape {points.shape}. Choose two columns.")
     if not 1 <= len(points) <= MOST_POINTS:
         raise BadData(f"The playground takes 1 to {MOST_POINTS} points; got {len(points):,}. Give some of them.")
     if not np.isfinite(points).all():
         row = int(np.argmax(~np.isfinite(points).all(axis=1)))
         raise BadData(f"Points have two finite coordinates; row index {row} has {points[row].tolist()}.")
-    gaps = np.abs(points).max()
-    if gaps > 1e150 or 0 < np.ptp(points, axis=0).max() < 1e-150:
-        raise BadData("The coordinates are too large, or too near each other, to be drawn. Scale them.")
+    size, spread = float(np.abs(points).max()), float(np.ptp(points, axis=0).max())
+    if size > _FAR or 0 < spread < 1 / _FAR or 0 < spread < _NEAR * size:
+        raise BadData(
+            f"Coordinates of up to {size:.3g} with a spread of {spread:.3g} cannot be dragged: give them between "
+            f"{1 / _FAR:g} and {_FAR:g}, and move their mean to zero if it is far larger than their spread."
+        )
     classes = np.zeros(len(points), dtype=int) if labels is None else _classes(labels, len(points))
-    spread = float(points.var(axis=0).sum())
-    gamma = float(f"{1 / spread:.2g}") if spread > 0 else 1.0
+    variance = float(points.var(axis=0).sum())
+    gamma = float(f"{1 / variance:.2g}") if variance > 0 else 1.0
     return Preset(
         "own",
         "Your points",
@@ -127,10 +133,10 @@ def _rings_by_squares() -> Preset:
     return Preset(
         "squares",
         "Rings by squares (polynomial kernel)",
-        "A kernel of degree 2 contains x₁² + x₂², so one of its first components is the radius: a circle for a zero "
-        "line. With degree 1 it is gone.",
+        "A kernel of degree 2 contains x₁² + x₂², so one of its five components, the fifth, is the radius: a circle for "
+        "a zero line. With degree 1 it is gone.",
         *datasets.rings(60, (1.0, 3.0), seed=1),
-        backdrop="f3",
+        backdrop="f5",
         params={"kernel": "poly", "degree": 2, "gamma": 0.5, "coef0": 1.0},
     )
 
@@ -141,9 +147,9 @@ def _moons() -> Preset:
         "Moons (Bonn, p. 75)",
         "The first function tells the two crescents apart, the later ones cut along them: clusters can be read off the "
         "signs.",
-        *datasets.moons(60, seed=0),
+        *datasets.moons(50, noise=0.05, seed=0),
         backdrop="f1",
-        params={"gamma": 4.0},
+        params={"gamma": 12.5},
     )
 
 

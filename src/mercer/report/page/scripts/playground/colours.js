@@ -77,9 +77,9 @@ function stampOf(label, radius, ratio, theme) {
     outlineOf(context, label, radius);
     context.fillStyle = CLASS_COLOURS[label];
     context.strokeStyle = theme.card;
-    context.lineWidth = 1.2;
+    context.lineWidth = radius > 4 ? 1.2 : 0.7;
     context.fill();
-    context.stroke();
+    if (radius > 3) context.stroke(); // around many small marks, it would be all that is seen
     stamps.set(key, stamp);
   }
   return stamps.get(key);

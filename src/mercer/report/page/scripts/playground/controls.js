@@ -11,7 +11,7 @@ const SLIDERS = {
 function wireControls(app) {
   byId("preset").append(...app.presets.map(({ name, title }) => make("option", { value: name }, title)));
   byId("kernel").append(...Object.entries(KERNELS).map(([name, { title }]) => make("option", { value: name }, title)));
-  byId("pair").append(...PAIRS.map(([a, b], i) => make("option", { value: i }, `components ${a + 1} and ${b + 1}`)));
+  byId("pair").append(...PAIRS.map(([a, b], i) => make("option", { value: i }, `f${"₁₂₃₄₅₆₇₈"[a]} and f${"₁₂₃₄₅₆₇₈"[b]}`)));
   makeSwatches(app);
   makeTiles(app);
   for (const name of Object.keys(SLIDERS)) wireSlider(app, name);

@@ -12,7 +12,7 @@ function drawScores(canvas, scores, pair, app, theme, nothing) {
   const place = ([x, y]) => [width / 2 + (x - middle[0]) * scale, height / 2 - (y - middle[1]) * scale];
   drawCross(context, place([0, 0]), width, height, theme);
   const places = at.map(place);
-  drawMarks(context, places, app.doc.classes, 3.6, ratio, theme);
+  drawMarks(context, places, app.doc.classes, radiusFor(places.length) - 1.2, ratio, theme);
   drawRings(context, places, app, theme, 8);
   context.fillStyle = theme.quiet;
   context.textAlign = "right";

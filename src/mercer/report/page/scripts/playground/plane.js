@@ -1,7 +1,9 @@
 // The plane of the data: the field behind it, the axes of PCA, the graph of neighbours, and the points.
 
 const FINE = 56, COARSE = 26; // cells of a field along each side, on the plane and on a tile
-const RADIUS = 5;
+
+/** Many points are drawn smaller. */
+function radiusFor(count) { return count > 150 ? 4 : 5; }
 
 /** From the units of the points to pixels, and back. */
 function lens(view, size) {
@@ -20,9 +22,9 @@ function drawPlane(canvas, app, theme) {
   drawRuler(context, size, doc.view, look, theme);
   if (doc.shown.graph) drawGraph(context, places, fits.lle, theme);
   if (doc.shown.feet) drawFeet(context, places, fits.pca, look, theme);
-  drawMarks(context, places, doc.classes, RADIUS, ratio, theme);
+  drawMarks(context, places, doc.classes, radiusFor(places.length), ratio, theme);
   if (doc.shown.axes) drawAxes(context, fits.pca, look, theme);
-  drawRings(context, places, app, theme, RADIUS + 4);
+  drawRings(context, places, app, theme, 9);
   if (app.brush) drawBrush(context, app.brush, theme);
 }
 
