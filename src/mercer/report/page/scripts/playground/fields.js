@@ -142,3 +142,12 @@ function sumsOfProjections(fit) {
   }
   return sums;
 }
+
+/** The component functions of any points on a grid, with the places of its cells. */
+function fieldsOver(points, params, grid) {
+  const kernel = new KernelPca().fit(points, params, { exact: true }), fields = new Fields({ kernel }, grid);
+  return {
+    grid: Array.from(grid.y).flatMap((y) => Array.from(grid.x, (x) => [x, y])),
+    components: kernel.values.map((_, q) => Array.from(fields.of({ kind: "kernel", q }))),
+  };
+}

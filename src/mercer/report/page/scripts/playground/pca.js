@@ -35,7 +35,7 @@ function pca(points, { standardise = false } = {}) {
   const second = first > 0 ? Math.max(0, (xx / first) * yy - (xy / first) * xy) : 0;
   const angle = radius > 0 ? Math.atan2(xy, half) / 2 : 0;
   const axes = [[Math.cos(angle), Math.sin(angle)], [-Math.sin(angle), Math.cos(angle)]].map(([a, b]) => {
-    const sign = (Math.abs(a) >= Math.abs(b) ? a : b) < 0 ? -1 : 1;
+    const sign = (Math.abs(a) >= (1 - 1e-9) * Math.abs(b) ? a : b) < 0 ? -1 : 1; // rounding does not decide between equals
     return [sign * a, sign * b];
   });
   const total = first + second, perDegree = n > 1 ? unit * unit / (n - 1) : 0;

@@ -31,7 +31,7 @@ function wirePanel(app, name) {
 
 function placeOf(canvas, event) {
   const box = canvas.getBoundingClientRect();
-  return [event.clientX - box.left, event.clientY - box.top];
+  return [event.clientX - box.left - canvas.clientLeft, event.clientY - box.top - canvas.clientTop];
 }
 
 /** The number of the nearest of some places within reach; null if there is none. Of equally near ones the last, which lies on top. */

@@ -22,6 +22,8 @@ work(async () => {
     pca,
     kernelPca: (points, params, options) => new KernelPca().fit(points, params, options),
     lle: (points, params, options) => new Lle().fit(points, params, options),
+    fields: (points, params, view, count) => fieldsOver(points, params, gridOver(view, count)),
+    view: () => ({ ...app.doc.view }),
     frames: () => app.frames,
   });
 });
