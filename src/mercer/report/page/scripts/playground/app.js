@@ -91,7 +91,7 @@ class App {
 
   // Changes of the document. `keep` comes before the first of those that belong together.
 
-  keep() { this.steps.keep(this.doc); this.refreshControls?.(); }
+  keep() { this.steps.keep(this.doc); showSteps(this); }
 
   add(place, label = this.label) {
     if (this.doc.points.length >= MOST_POINTS) { this.say(`There are ${MOST_POINTS} points already, and no more are taken.`); return false; }

@@ -117,8 +117,12 @@ function refresh(app) {
   for (const name of ["axes", "feet", "graph"]) byId(`show-${name}`).checked = doc.shown[name];
   for (const name of Object.keys(SLIDERS)) { byId(name).value = SLIDERS[name].to(params[name]); showSlider(app, name); }
   for (const name of ["gamma", "degree", "coef0"]) byId(`${name}-row`).hidden = !uses.includes(name);
-  byId("undo").disabled = !app.steps.back.length;
-  byId("redo").disabled = !app.steps.forth.length;
+  showSteps(app);
+}
+
+function showSteps({ steps }) {
+  byId("undo").disabled = !steps.back.length;
+  byId("redo").disabled = !steps.forth.length;
 }
 
 /** The marks on the buttons of the colours, in the colours of the theme. */
