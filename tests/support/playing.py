@@ -32,14 +32,18 @@ def numbers(page):
 def fitted(page, method, points, params=None, **options):
     """What one of the page's own methods makes of any points."""
     asked = [np.asarray(points).tolist(), USUAL | (params or {}), options]
-    return page.evaluate(f"([points, params, options]) => ({_PLAIN})(playground.{method}(points, params, options))", asked)
+    return page.evaluate(
+        f"([points, params, options]) => ({_PLAIN})(playground.{method}(points, params, options))", asked
+    )
 
 
 # Arrays of the page's kind would arrive as objects.
 _PLAIN = """function plain(value) {
   if (ArrayBuffer.isView(value)) return Array.from(value);
   if (Array.isArray(value)) return value.map(plain);
-  if (value && typeof value === "object") return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, plain(v)]));
+  if (value && typeof value === "object") {
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, plain(each)]));
+  }
   return value;
 }"""
 
@@ -50,7 +54,9 @@ def pixel_of(page, point):
     box = page.evaluate("(() => { const p = document.getElementById('plane'), b = p.getBoundingClientRect();"
                         " return [b.left + p.clientLeft, b.top + p.clientTop, p.clientWidth]; })()")  # fmt: skip
     scale = box[2] / (2 * view["half"])
-    return box[0] + (point[0] - view["x"] + view["half"]) * scale, box[1] + (view["y"] + view["half"] - point[1]) * scale
+    return box[0] + (point[0] - view["x"] + view["half"]) * scale, box[1] + (
+        view["y"] + view["half"] - point[1]
+    ) * scale
 
 
 def presets_of(page):
@@ -141,7 +147,9 @@ def check_lle(ours, theirs, tol=1e-6):
 
 def check_pca(ours, found, tol=1e-6):
     top = max(found.pca.explained_variance_[0], 1e-300)
-    np.testing.assert_allclose(np.array(ours["variances"], dtype=float), found.pca.explained_variance_, rtol=0, atol=tol * top)
+    np.testing.assert_allclose(
+        np.array(ours["variances"], dtype=float), found.pca.explained_variance_, rtol=0, atol=tol * top
+    )
     np.testing.assert_allclose(ours["shares"], found.pca.explained_variance_ratio_, rtol=0, atol=tol)
     assert abs(ours["error"] - found.error) <= tol * top
     if found.pca.explained_variance_[0] - found.pca.explained_variance_[1] > 1e-6 * top:

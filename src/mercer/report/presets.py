@@ -70,7 +70,9 @@ def own_points(X: Any, labels: Any = None) -> Preset:
     """Points that somebody brought, checked."""
     points = dense(X.load() if isinstance(X, Items) else table(here(X)), np.float64)
     if points.ndim != 2 or points.shape[1] != 2:
-        raise BadData(f"The playground takes points of the plane, n×2; got the shape {points.shape}. Choose two columns.")
+        raise BadData(
+            f"The playground takes points of the plane, n×2; got the shape {points.shape}. Choose two columns."
+        )
     if not 1 <= len(points) <= MOST_POINTS:
         raise BadData(f"The playground takes 1 to {MOST_POINTS} points; got {len(points):,}. Give some of them.")
     if not np.isfinite(points).all():
@@ -133,8 +135,8 @@ def _rings_by_squares() -> Preset:
     return Preset(
         "squares",
         "Rings by squares (polynomial kernel)",
-        "A kernel of degree 2 contains x₁² + x₂², so one of its five components, the fifth, is the radius: a circle for "
-        "a zero line. With degree 1 it is gone.",
+        "A kernel of degree 2 contains x₁² + x₂², so one of its five components, the fifth, is the radius: its zero "
+        "line is a circle. With degree 1 it is gone.",
         *datasets.rings(60, (1.0, 3.0), seed=1),
         backdrop="f5",
         params={"kernel": "poly", "degree": 2, "gamma": 0.5, "coef0": 1.0},
