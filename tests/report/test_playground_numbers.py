@@ -7,7 +7,7 @@ from mercer import datasets
 from mercer.report.playground import playground
 from mercer.textbook import lle_weights
 from support.browser import browser  # noqa: F401
-from support.playing import check_kernel, check_lle, check_pca, fitted, library, playing
+from support.playing import Library, check_kernel, check_lle, check_pca, fitted, playing
 from support.together import check_each
 
 KERNELS = {
@@ -69,7 +69,7 @@ def test_pca_is_the_librarys(page):
     def check(name):
         for standardise in (False, True):
             params = {"standardise": standardise}
-            check_pca(fitted(page, "pca", SETS[name], params), library(SETS[name], params))
+            check_pca(fitted(page, "pca", SETS[name], params), Library(SETS[name], params))
 
     check_each(SETS, check)
 
@@ -78,7 +78,7 @@ def test_pca_is_the_librarys(page):
 def test_kernel_pca_is_the_librarys(page, kernel):
     def check(name):
         params = KERNELS[kernel](spread_of(SETS[name]))
-        found = library(SETS[name], params)
+        found = Library(SETS[name], params)
         check_kernel(fitted(page, "kernelPca", SETS[name], params, exact=True), found.kernel, found.kernel_scores)
 
     check_each(SETS, check)
@@ -90,7 +90,7 @@ def test_the_way_of_a_dragging_hand_comes_near_it_even_from_nowhere(page):
     def check(case):
         name, kernel = case
         params = KERNELS[kernel](spread_of(SETS[name]))
-        found = library(SETS[name], params)
+        found = Library(SETS[name], params)
         ours = fitted(page, "kernelPca", SETS[name], params, exact=False)
         check_kernel(ours, found.kernel, found.kernel_scores, 1e-4)
         assert ours["residual"] <= 1e-6
@@ -104,7 +104,7 @@ def test_the_way_of_a_dragging_hand_comes_near_it_even_from_nowhere(page):
 def test_lle_is_the_librarys(page, neighbours, reg):
     def check(name):
         params = {"neighbours": neighbours, "reg": reg}
-        check_lle(fitted(page, "lle", SETS[name], params, exact=True), library(SETS[name], params).lle)
+        check_lle(fitted(page, "lle", SETS[name], params, exact=True), Library(SETS[name], params).lle)
 
     check_each(SETS, check)
 
@@ -130,7 +130,7 @@ def test_of_equally_near_neighbours_the_first_are_taken(page, name):
 def test_copies_that_hide_all_others_are_one_point(page):
     X = np.repeat(np.random.default_rng(2).normal(size=(30, 2)), 8, axis=0)
     params = {"neighbours": 6}
-    found = library(X, params)
+    found = Library(X, params)
     ours = fitted(page, "lle", X, params, exact=True)
     check_lle(ours, found.lle)
     assert len(ours["items"]) == 30
@@ -154,7 +154,7 @@ def test_no_point_and_one_point_are_no_error(page, points):
 def test_a_symmetric_matrix_has_the_eigenvalues_that_lapack_finds(page):
     """The slow twin, through points whose kernel matrix has many equal eigenvalues: a narrow kernel on a grid."""
     X, params = _grid(), {"gamma": 20.0}
-    found = library(X, params)
+    found = Library(X, params)
     ours = fitted(page, "kernelPca", X, params, exact=True)
     check_kernel(ours, found.kernel, found.kernel_scores)
 
@@ -165,7 +165,7 @@ def test_fields_are_what_transform_says(page):
 
     def check(kernel):
         params = KERNELS[kernel](spread_of(X)) | {"standardise": kernel == "rbf"}
-        found = library(X, params)
+        found = Library(X, params)
         fields = page.evaluate(
             "([points, params]) => playground.fields(points, params, { x: 0.1, y: 0.2, half: 1.5 }, 12)",
             [X.tolist(), {"degree": 3, "coef0": 1, "gamma": 1, "standardise": False} | params],

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from functools import cached_property
 from types import SimpleNamespace
 
 import numpy as np
@@ -66,31 +67,44 @@ def presets_of(page):
 # ---------------------------------------------------------------------- the library on the same points
 
 
-def library(points, params):
-    """The models that the page follows, fitted to the same points."""
-    X, asked = np.asarray(points, dtype=float), SimpleNamespace(**(USUAL | params))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        kernel = KernelPCA(
-            min(11, len(X)),
-            kernel=asked.kernel,
-            gamma=asked.gamma,
-            degree=asked.degree,
-            coef0=asked.coef0,
-            standardize=asked.standardise,
-        ).fit(X)
-        found = SimpleNamespace(X=X, kernel=kernel, kernel_scores=kernel.transform(X), pca=None, lle=None)
-        if len(X) > 1:
-            found.pca = PCA(standardize=asked.standardise).fit(X)
-            found.pca_scores = found.pca.transform(X)
-            found.error = PCA(1, standardize=asked.standardise).fit(X).reconstruction_error_
-            found.lle = LocallyLinearEmbedding(
-                n_neighbors=min(asked.neighbours, len(X) - 1),
-                n_components=min(2, len(X) - 1),
-                reg=asked.reg,
-                standardize=asked.standardise,
-            ).fit(X)
-    return found
+class Library:
+    """The models that the page follows, each fitted to the same points when it is first asked for."""
+
+    def __init__(self, points, params):
+        self.X, self.asked = np.asarray(points, dtype=float), SimpleNamespace(**(USUAL | params))
+
+    @cached_property
+    def kernel(self):
+        asked = self.asked
+        names = {name: getattr(asked, name) for name in ("kernel", "gamma", "degree", "coef0")}
+        return self._fitted(KernelPCA(min(11, len(self.X)), standardize=asked.standardise, **names))
+
+    @cached_property
+    def kernel_scores(self):
+        return self.kernel.transform(self.X)
+
+    @cached_property
+    def pca(self):
+        return self._fitted(PCA(standardize=self.asked.standardise))
+
+    @cached_property
+    def pca_scores(self):
+        return self.pca.transform(self.X)
+
+    @cached_property
+    def error(self):
+        return self._fitted(PCA(1, standardize=self.asked.standardise)).reconstruction_error_
+
+    @cached_property
+    def lle(self):
+        k, d = min(self.asked.neighbours, len(self.X) - 1), min(2, len(self.X) - 1)
+        how = {"reg": self.asked.reg, "standardize": self.asked.standardise}
+        return self._fitted(LocallyLinearEmbedding(n_neighbors=k, n_components=d, **how))
+
+    def _fitted(self, model):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return model.fit(self.X)
 
 
 # ---------------------------------------------------------------------- comparisons
@@ -163,7 +177,7 @@ def check_pca(ours, found, tol=1e-6):
 def check_page(page):
     """All that lies on the page, against the library."""
     shown = numbers(page)
-    found = library(shown.points, shown.params)
+    found = Library(shown.points, shown.params)
     check_pca(shown.pca, found)
     check_kernel(shown.kernel, found.kernel, found.kernel_scores)
     check_lle(shown.lle, found.lle)
