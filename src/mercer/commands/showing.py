@@ -84,7 +84,7 @@ def _report(page: Path) -> int:
     """A report on handwritten digits, which scikit-learn brings along; returns how many there are."""
     from sklearn.datasets import load_digits
 
-    from mercer import KernelPCA
+    from mercer.models.kernel_pca import KernelPCA
 
     digits = load_digits()
     KernelPCA(_COMPONENTS, kernel="rbf", gamma="median").fit(digits.data).report(page, digits.data, digits.target)
