@@ -9,7 +9,7 @@ SECTIONS = {
         "Guides",
         "How to do things, each page by examples that run.",
         "pca kernel_pca lle landmarks … tables texts fingerprints series anything "
-        "how_many which_kernel what_drives_it how_sure back what_is_new ../traps/lle",
+        "how_many which_kernel what_drives_it how_sure back what_is_new report ../traps/lle",
     ),
     "from": ("Coming from", "Calls of other software, and ours beside them.", "scikit_learn …"),
     "reference": ("Reference", "Names, options and errors, written from the code.", "api cli errors textbook datasets"),

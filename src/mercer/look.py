@@ -14,17 +14,12 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from mercer.arrays import Array
+from mercer.colours import BLUE, COLOURS, GREEN, GREY, MARKERS, ORANGE, PINK, RED, SKY
 
 __all__ = [
     "BLUE", "COLOURS", "GREEN", "GREY", "MARKERS", "ORANGE", "PINK", "RED", "SKY",
     "as_png", "faint", "field", "grid_over", "ink", "panels", "paper", "ramp", "scatter", "without_axes",
 ]  # fmt: skip
-
-#: Okabe and Ito's colours (a grey for their yellow, which is hard to see on white), neighbours differing in lightness.
-BLUE, ORANGE, GREEN, PINK, SKY, RED, GREY = COLOURS = [
-    "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8A8F98",
-]  # fmt: skip
-MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
 
 DPI = 150
 _SHARED: dict[str, Any] = {

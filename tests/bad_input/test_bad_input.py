@@ -11,13 +11,13 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from bad_input import items, parameters, tables, uses
+from bad_input import items, pages, parameters, tables, uses
 from bad_input.parameters import BENT
 from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, ProbabilisticPCA
 from mercer.errors import MercerError
 from support.together import check_each, few_dozen
 
-TABLES = {table.__name__.rpartition(".")[2]: table.CASES for table in (tables, parameters, uses, items)}
+TABLES = {table.__name__.rpartition(".")[2]: table.CASES for table in (tables, parameters, uses, items, pages)}
 INTERNAL = re.compile(
     r"\b_(?!_init__\(\) got)\w+|validate_data|check_array| at 0x|mercer\.models|numpy\.\w+Error|Traceback"
 )

@@ -16,7 +16,7 @@ FLOORS = {
     room: floor
     for floor, rooms in enumerate(
         [
-            ["terminal", "limits", "blocks", "unpromised", "parts", "startup"],
+            ["terminal", "limits", "blocks", "unpromised", "parts", "startup", "colours"],
             ["errors"],
             ["arrays", "kernel_names", "rule_names"],
             ["rounding", "blas", "inputs", "symmetric", "threads", "annotated"],

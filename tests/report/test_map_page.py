@@ -82,6 +82,8 @@ def test_rows_without_finite_scores_have_no_place_and_the_others_keep_theirs(bro
     page = shown(browser, tmp_path, cloud_of(scores, ["x", "y"]))
     view = View(page, SCORES)
     assert [colour_at(page, view.inside(x, y)) for x, y in SCORES] == [COLOURS[0].lower()] * 6
+    edges = [(10.0, 3.0), (4.0, 8.0)]  # where the code that stands for no number would be
+    assert [colour_at(page, view.inside(x, y)) for x, y in edges] == [0, 0]
     assert "2 rows without finite scores" in page.locator(".map-notes").inner_text()
 
 
@@ -299,6 +301,13 @@ def test_two_fingers_zoom(browser, tmp_path, groups):
     assert 2.0 < zoom < 4.5
 
 
+def nearest_to_the_right(scores, row, turned):
+    """The nearest point within so much of a quarter turn to either side, as a factor: 1 is half a quarter."""
+    right, up = (scores[:, :2] - scores[row, :2]).T
+    there = np.flatnonzero((right > np.abs(up) / turned) & (np.arange(len(scores)) != row))
+    return there[np.hypot(right[there], up[there]).argmin()]
+
+
 def test_the_keyboard_alone_reaches_reads_and_chooses_rows(browser, tmp_path, groups):
     scores, cloud = groups
     page = shown(browser, tmp_path, cloud)
@@ -306,24 +315,48 @@ def test_the_keyboard_alone_reaches_reads_and_chooses_rows(browser, tmp_path, gr
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.className") == "map-above":
             break
-    page.keyboard.press("n")
-    until(page, "document.querySelector('.map-status').textContent.includes('sample 0')")
-    page.keyboard.press("n")
-    until(page, "document.querySelector('.map-status').textContent.includes('sample 1,')")
+    start = next(row for row in range(50) if len({nearest_to_the_right(scores, row, t) for t in (0.5, 1, 100)}) == 3)
+    for _ in range(start + 1):
+        page.keyboard.press("n")
+    until(page, "(name) => document.querySelector('.map-status').textContent.includes(name)", f"name sample {start},")
     page.keyboard.press("Enter")
     until(page, "location.hash.includes('map.rows')")
-    assert chosen_rows(page) == {1}
+    assert chosen_rows(page) == {start}
     page.keyboard.press("Shift+ArrowRight")
     until(page, "!document.querySelector('.map-status').textContent.includes('chosen')")
     page.keyboard.press("Enter")
     until(page, "document.querySelector('.map-status').textContent.startsWith('2 rows chosen')")
-    (other,) = chosen_rows(page) - {1}
-    right, up = scores[other, :2] - scores[1, :2]
-    assert right > abs(up)  # within a quarter turn
-    within = (scores[:, 0] - scores[1, 0] > np.abs(scores[:, 1] - scores[1, 1]) + 1e-3).nonzero()[0]
-    nearest = within[np.hypot(*(scores[within, :2] - scores[1, :2]).T).argmin()]
-    assert other == nearest
+    assert chosen_rows(page) == {start, nearest_to_the_right(scores, start, 1)}
     page.keyboard.press("v")
     until(page, "document.querySelector('.map-chosen').textContent.startsWith('1,000 rows')")
     page.keyboard.press("Escape")
     until(page, "document.querySelector('.map-status').textContent === 'No row is chosen.'")
+
+
+def test_a_link_within_the_page_shows_what_it_asks_for(browser, tmp_path, groups):
+    page = shown(browser, tmp_path, groups[1])
+    page.evaluate("location.hash = '#map.x=2&map.rows=3-5'")
+    until(page, "document.querySelector('.map-chosen')?.textContent.startsWith('3 rows')")
+    assert page.get_by_role("combobox", name="Across").locator("option:checked").inner_text() == "PC3"
+    page.evaluate("window.same = true; location.hash = '#elsewhere'")
+    page.wait_for_timeout(200)
+    assert page.evaluate("window.same") is True  # a part of the page was looked at, and nothing was opened anew
+
+
+def test_names_do_not_lie_on_each_other(browser, tmp_path):
+    """Forty groups in nearly one place: their names, as the file of the map has them, are boxes apart."""
+    from xml.etree import ElementTree
+
+    rng = np.random.default_rng(0)
+    place = np.arange(400) % 40
+    scores = rng.normal(size=(40, 2))[place] + 0.1 * rng.normal(size=(400, 2))
+    page = shown(browser, tmp_path, cloud_of(scores, ["a", "b"], columns={"g": [f"group {i:02}" for i in place]}))
+    page.get_by_text("More", exact=True).click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as SVG").click()
+    tree = ElementTree.parse(download.value.path()).getroot()
+    texts = [one for one in tree.iter("{http://www.w3.org/2000/svg}text") if one.text.startswith("group ")]
+    places = np.array([list(map(float, re.findall(r"-?[\d.]+", one.get("transform"))))[:2] for one in texts])
+    across, down = np.abs(places[:, None] - places[None]).transpose(2, 0, 1)
+    apart = (across > 50) | (down > 13) | np.eye(len(places), dtype=bool)
+    assert len(places) >= 10 and apart.all()

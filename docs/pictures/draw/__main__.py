@@ -3,7 +3,8 @@
     python -m docs.pictures.draw [NAME ...] [--to FOLDER]
 
 A name is that of a file in docs/pictures. Those of locally linear embedding check what they claim while they are drawn,
-as does the script of the three clusters (half a minute); that of the molecules needs RDKit, that of comparisons UMAP;
+as does the script of the three clusters (half a minute); that of the molecules needs RDKit, that of comparisons UMAP,
+that of the report chromium;
 the others draw figures that are kept in benchmarks/.
 """
 
@@ -19,6 +20,7 @@ from docs.pictures.draw import (
     lle,
     molecules,
     plots,
+    report,
     terminal,
     three_clusters,
     wall,
@@ -36,6 +38,7 @@ PICTURES = (
     | compare.PICTURES
     | plots.PICTURES
     | terminal.PICTURES
+    | report.PICTURES
 )
 
 

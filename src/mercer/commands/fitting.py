@@ -18,7 +18,8 @@ from mercer.commands.script import Script
 from mercer.commands.wording import in_options
 from mercer.errors import NotVerified, WrongUse, listed
 from mercer.models.lle import LocallyLinearEmbedding
-from mercer.report.writing import refuse_no_page, write_report
+from mercer.report.gathering import refuse_no_page
+from mercer.report.writing import report_on
 from mercer.terminal import plain, say
 
 __all__ = ["Fit", "figures_of"]
@@ -61,7 +62,7 @@ class Fit:
             said: dict[str, Any] = {"notes": notes} if notes else {}
             script.add(script.call("save", model, self.save, **said).text)
         if self.report is not None:
-            script.add(script.call(f"{model.text}.report", self.report, rows).text)
+            script.add(script.call(f"{model.text}.report", rows, path=self.report).text)
         script.add("print(model.certificate_, file=sys.stderr)")
         return f"import sys\n\n{script}"
 
@@ -123,7 +124,8 @@ class Fit:
         data = self.asked.wanted.data
         known: dict[str, Any] = {"sample_weight": opened.weight}
         known |= {} if data == "-" else {"data": data, "opening": self._opening(saved)}
-        return write_report(opened.model, path, opened.items, name=opened.name, file=saved, others=False, **known)
+        report_on(opened.model, opened.items, path=path, name=opened.name, file=saved, others=False, **known)
+        return path
 
     def _opening(self, saved: Path | None) -> str:
         """The Python that has the model, loaded or fitted again, and its rows, as `model` and `X`."""

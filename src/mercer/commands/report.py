@@ -17,16 +17,16 @@ def report(
     model: given.Model,
     data: Annotated[
         str | None,
-        typer.Argument(help="The rows of the fit, or others to draw, read as those of the fit were."),
+        typer.Argument(help="The rows of the fit, or others to show, read as those of the fit were."),
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", readable=False, help="The page; report.html if left out.")] = Path(
         "report.html"
     ),
 ) -> Job:
-    """Write a page about a saved model: pictures, what is proven, the plan and why, where it comes from, what next.
+    """Write a page about a saved model: a map of the rows, components, what is proven, how sure, and what to do next.
 
-    It is one HTML file, light and dark, that opens offline. Without DATA, rows are drawn if the model keeps them.
-    Labels for colours are the column --label, names of rows the column --id.
+    It is one HTML file, light and dark, that opens offline. Without DATA, rows are shown if the model keeps them.
+    Labels for colours are the columns --label and --keep, names of rows the column --id.
     """
     from mercer.commands.opening import Wanted
     from mercer.commands.reporting import Report

@@ -12,7 +12,7 @@ from mercer.commands.opening import Wanted
 from mercer.commands.script import Script
 from mercer.outlets import refuse_same_file
 from mercer.report.templates import check_page
-from mercer.report.writing import write_report
+from mercer.report.writing import report_on
 from mercer.terminal import plain, say
 
 __all__ = ["Report", "place_for_page"]
@@ -36,10 +36,10 @@ class Report:
         script, kept = Script(), self._kept
         if self.typed is None:
             model = script.set("model", script.call("load", kept.path))
-            script.add(script.call(f"{model.text}.report", self.out).text)
+            script.add(script.call(f"{model.text}.report", path=self.out).text)
         else:
             model, rows = kept.write(script, kept.wanted(self.typed), kept.columns, kept.kind)
-            script.add(script.call(f"{model.text}.report", self.out, rows).text)
+            script.add(script.call(f"{model.text}.report", rows, path=self.out).text)
         return str(script)
 
     def run(self) -> Answer:
@@ -47,15 +47,15 @@ class Report:
         if self.typed is None:
             name = plain(kept.path)
             with warnings_as_lines(kept.path, name), as_bad_data(kept.path, name):
-                page = write_report(kept.model, self.out, file=kept.path)
+                report_on(kept.model, path=self.out, file=kept.path)
         else:
             known: dict[str, Any] = {"file": kept.path}
             if self.typed.data != "-":  # which nobody can name again
                 known |= {"data": self.typed.data, "opening": _opening(kept, self.typed)}
             with kept.opened(kept.wanted(self.typed), kept.columns, kept.kind) as new:
-                page = write_report(kept.model, self.out, new.items, name=new.name, **known)
-        say(f"report: {plain(page)}")
-        return Answer({"model": kept.path, "page": page})
+                report_on(kept.model, new.items, path=self.out, name=new.name, **known)
+        say(f"report: {plain(self.out)}")
+        return Answer({"model": kept.path, "page": self.out})
 
 
 def place_for_page(out: Path, *others: str) -> None:

@@ -87,7 +87,8 @@ def _report(page: Path) -> int:
     from mercer.models.kernel_pca import KernelPCA
 
     digits = load_digits()
-    KernelPCA(_COMPONENTS, kernel="rbf", gamma="median").fit(digits.data).report(page, digits.data, digits.target)
+    model = KernelPCA(_COMPONENTS, kernel="rbf", gamma="median").fit(digits.data)
+    model.report(digits.data, labels={"digit": digits.target.astype(str)}, path=page)
     return len(digits.data)
 
 
@@ -133,7 +134,7 @@ folder, pages = Path({out!r}), {pages!r}
 folder.mkdir(parents=True, exist_ok=True)
 digits = load_digits()
 model = KernelPCA({components}, kernel="rbf", gamma="median").fit(digits.data)
-model.report(folder / pages["report"], digits.data, digits.target)
+model.report(digits.data, labels={{"digit": digits.target.astype(str)}}, path=folder / pages["report"])
 playground(path=folder / pages["playground"])
 entries = [gallery.make_entry(script) for script in gallery.scripts()]
 (folder / pages["gallery"]).write_text(html.gallery_page(entries), encoding="utf-8")

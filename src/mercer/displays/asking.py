@@ -19,6 +19,7 @@ __all__ = [
     "check_count",
     "chosen",
     "columns_of",
+    "for_inner",
     "names_of_rows",
     "prefix_of",
     "require",
@@ -60,7 +61,7 @@ def scores_of(model: Any, X: Any = None) -> Array:
     inner = under(model)
     check_is_fitted(inner)
     if X is not None:
-        return _as_scores(model.estimator_ if isinstance(model, NoveltyDetector) else model, X)
+        return _as_scores(model.estimator_ if isinstance(model, NoveltyDetector) else model, for_inner(model, X))
     if isinstance(inner, LocalModel):
         return np.asarray(inner.embedding_, dtype=np.float64)
     if isinstance(inner, KernelModel) and hasattr(inner, "X_fit_"):
@@ -73,6 +74,14 @@ def _as_scores(model: Any, X: Any) -> Array:
     if not hasattr(model, "transform"):
         raise ValueError(f"{type(model).__name__} gives no scores: it has no transform.")
     return np.asarray(to_numpy(model.transform(X)), dtype=np.float64)
+
+
+def for_inner(model: Any, X: Any) -> Any:
+    """Rows as the model with components takes them: a detector knows their names, and its model does not."""
+    if not isinstance(model, NoveltyDetector):
+        return X
+    items = model._open(X, reset=False)
+    return items.load() if items.by_matrix else items
 
 
 def shares_of(model: Any) -> Array | None:

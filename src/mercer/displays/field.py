@@ -13,7 +13,7 @@ from mercer.fits.kernel.opening import is_precomputed
 from mercer.functions.asking import complete_items, plain_scores
 from mercer.models.linear import LinearModel
 
-__all__ = ["FieldDisplay"]
+__all__ = ["FieldDisplay", "component_fields"]
 
 _ACROSS = 4
 _AT_ONCE = 2_000_000  # numbers of rows of the plane
@@ -92,15 +92,13 @@ class FieldDisplay(Display):
         rows = _rows(model, X)
         names = columns_of(model, rows.shape[1], feature_names)
         two = _two(features, names)
-        x, y = (_reach(rows[:, j], resolution) for j in two)
         numbers = check_components(
             range(min(4, model._n_features_out)) if components is None else components, model._n_features_out
         )
-        values = _over_plane(model, np.median(rows, axis=0), two, x, y)[..., numbers]
+        x, y, field = component_fields(model, rows, two, numbers, resolution)
         others = rows.shape[1] - 2
         about = f"{counted(others, 'other column')} at the median." if others else ""
         labels = [axis_label(prefix_of(model), j, shares_of(model)) for j in numbers]
-        field = np.moveaxis(values, 2, 0)
         return cls(x, y, field, points=rows[:, two], names=[names[j] for j in two], labels=labels, about=about).plot(
             **drawn
         )
@@ -144,6 +142,16 @@ class FieldDisplay(Display):
             line = "The line is where a component is zero."
             self._say_above_all(look, [f"{line} {self.about}".strip()])
         return self
+
+
+def component_fields(
+    model: Any, rows: Array, two: list[int], numbers: list[int], resolution: int
+) -> tuple[Array, Array, Array]:
+    """Places along both columns around these rows, and components over the plane of them (k×n_y×n_x): all other
+    columns are at their medians."""
+    x, y = (_reach(rows[:, j], resolution) for j in two)
+    values = _over_plane(model, np.median(rows, axis=0), two, x, y)[..., numbers]
+    return x, y, np.moveaxis(values, 2, 0)
 
 
 def _rows(model: Any, X: Any) -> Array:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.colours import COLOURS, MARKERS
 from mercer.errors import BadData, counted
 from mercer.readings.targets import are_classes, as_labels, is_missing
 
@@ -30,8 +31,6 @@ def styles(n: int) -> list[Style]:
 
     Seven markers and ten colours have no common divisor, so that pairs repeat after seventy only.
     """
-    from mercer.look import COLOURS, MARKERS
-
     colours = COLOURS if n <= len(COLOURS) else _TEN
     return [Style(colours[i % len(colours)], MARKERS[i % len(MARKERS)]) for i in range(n)]
 

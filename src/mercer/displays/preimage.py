@@ -15,7 +15,7 @@ from mercer.displays.words import axis_label
 from mercer.errors import BadData, in_short
 from mercer.models.kernel_model import KernelModel
 
-__all__ = ["PreimageDisplay"]
+__all__ = ["PreimageDisplay", "with_way_back"]
 
 _WITHIN = (0.01, 0.99)  # quantiles of the scores between which the plane is
 
@@ -98,7 +98,7 @@ class PreimageDisplay(Display):
         x, y = np.linspace(low, high, side).T
         grid = np.zeros((side * side, scores.shape[1]))
         grid[:, two[0]], grid[:, two[1]] = np.tile(x, side), np.repeat(y, side)
-        rows = to_numpy(_with_way_back(model).inverse_transform(model._home().bring(grid)))
+        rows = to_numpy(with_way_back(model).inverse_transform(model._home().bring(grid)))
         if rows.ndim != 2 or rows.dtype.kind not in "fiub":
             raise BadData("Pre-images are drawn as rows of numbers, and this model leads back to other things.")
         labels = (
@@ -169,7 +169,7 @@ class PreimageDisplay(Display):
                 draw(edge, color=look.faint, lw=0.5, zorder=0)
 
 
-def _with_way_back(model: Any) -> Any:
+def with_way_back(model: Any) -> Any:
     """The model; kernel PCA that has no way back, with one that needs no other fit."""
     if isinstance(model, KernelModel) and model.preimage is None and not hasattr(model, "dual_coef_"):
         return copy.copy(model).set_params(preimage="auto")

@@ -16,7 +16,7 @@ from mercer.errors import BadData, counted, in_short
 from mercer.models.linear import LinearModel
 from mercer.models.local_model import LocalModel
 
-__all__ = ["SpectrumDisplay", "proven_intervals"]
+__all__ = ["SpectrumDisplay", "beyond_and_unresolved", "proven_intervals"]
 
 
 _FAR = 1e4  # times the eigenvalues that are drawn: a bound farther away would leave them no room
@@ -85,8 +85,8 @@ class SpectrumDisplay(Display):
         certificate = model.certificate_
         about = str(certificate).partition("\n")[0]
         if isinstance(certificate, PartsCertificate | PlacedCertificate):
-            about, certificate = _whose(certificate), _of_one_embedding(certificate)
-        beyond, unresolved = getattr(certificate, "bound_beyond", None), getattr(certificate, "unresolved", ())
+            about = _whose(certificate)
+        beyond, unresolved = beyond_and_unresolved(model)
         intervals: dict[str, Any] = {"lower": lower, "upper": upper, "beyond": beyond, "unresolved": unresolved}
         return cls(values, **intervals, about=about, prefix=prefix_of(model)).plot(**drawn)
 
@@ -166,6 +166,14 @@ def _whose(certificate: PartsCertificate | PlacedCertificate) -> str:
     if isinstance(certificate.landmarks, PartsCertificate):
         return f"The largest of {len(certificate.landmarks.parts)} parts of {landmarks}, each embedded on its own."
     return f"Of {landmarks}; all other rows were placed between them."
+
+
+def beyond_and_unresolved(model: Any) -> tuple[float | None, Any]:
+    """What no other eigenvalue exceeds, and the components whose direction is not determined."""
+    certificate = model.certificate_
+    if isinstance(certificate, PartsCertificate | PlacedCertificate):
+        certificate = _of_one_embedding(certificate)
+    return getattr(certificate, "bound_beyond", None), getattr(certificate, "unresolved", ())
 
 
 def proven_intervals(model: Any) -> tuple[Array, Array | None, Array | None]:

@@ -40,30 +40,32 @@ class WithRoomsAbove:
 
         return plot(self, X, y, kind, options)
 
-    def report(self, path: str | Path, X: Any = None, y: Any = None) -> Path:
-        """Write a page about the fitted model: pictures, the proof, the plan and why, where it comes from, what next.
+    def report(self, X: Any = None, labels: Any = None, *, path: str | Path | None = None) -> str:
+        """A page about the fitted model: a map of the rows, components, what is proven, how sure, what next.
 
-        It is one HTML file, light and dark, without scripts, that asks nothing of the network. It appears when it is
-        complete, or not at all. Whatever comes from the data is shown as text.
+        It is one HTML file, light and dark, for paper, phones and screen readers, that asks nothing of the network.
+        Whatever comes from the data is shown as text.
 
         Parameters
         ----------
-        path : path
-            The file, which ends in .html.
         X : array-like, pathlib.Path or Rows, default=None
-            The rows of the fit, or others to draw. None: those of the fit, where the model has kept them; else there
-            is no picture of rows.
-        y : array-like of shape (n_samples,), default=None
-            Labels of the rows: classes or numbers.
+            The rows of the fit, or others to show. None: those of the fit, where the model has kept them; else there
+            is no map.
+        labels : array-like of shape (n_samples,), mapping or frame, default=None
+            Labels of the rows, classes or numbers, to colour them by: one list, or several by name. Columns that
+            `open_rows` was told to read beside the rows are there without being named.
+        path : path, default=None
+            A file whose name ends in .html, to write the page to as well. It appears when it is complete, or not at
+            all.
 
         Returns
         -------
-        path : pathlib.Path
-            Where it is.
+        page : str
+            The page.
         """
-        from mercer.report.writing import write_report
+        from mercer.report.writing import report_on
 
-        return write_report(self, path, X, y)
+        return report_on(self, X, labels, path)
 
     def save(self, path: str | Path, notes: dict[str, Any] | None = None) -> Path:
         """Write the fitted model to one file, from which `mercer.load` makes it again.

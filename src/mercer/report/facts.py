@@ -3,9 +3,9 @@
 Texts are as they are in the data: whoever shows them has to escape them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -13,21 +13,28 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import Array, to_numpy
 from mercer.certificates.placed import PlacedCertificate
 from mercer.displays.asking import prefix_of, shares_of, under
-from mercer.displays.spectrum import proven_intervals
+from mercer.displays.spectrum import beyond_and_unresolved, proven_intervals
 from mercer.displays.words import component_name, percent
 from mercer.errors import counted, shortened
-from mercer.models.linear import LinearModel
 from mercer.models.local_model import LocalModel
 from mercer.models.novelty import NoveltyDetector
 from mercer.plans.plan import Plan
 from mercer.readings.rules.suggestion import Suggestion
+from mercer.report.card import Citation, Line, card_of, citation_of
+from mercer.report.chapters.columns import Columns
+from mercer.report.chapters.fields import Fields
+from mercer.report.chapters.novelty import Novelty
+from mercer.report.chapters.sureness import Sureness
+from mercer.report.chapters.sweep import Sweep
+from mercer.report.chapters.walk import Walk
+from mercer.report.cloud import Cloud
 from mercer.report.origin import Origin, written_parameters
+from mercer.report.records import as_record
 from mercer.report.steps import Step, steps_of
 
-__all__ = ["Component", "Driver", "Facts", "Rule", "facts_of"]
+__all__ = ["Chapters", "Component", "Facts", "Note", "Rule", "facts_of"]
 
-_MOST_COMPONENTS = 30  # in tables: who wants more asks the model
-_MOST_DRIVERS = 5
+_MOST_COMPONENTS = 100  # who wants more asks the model
 _LONGEST = 600  # letters of a kernel, which may have learnt texts of the data
 
 
@@ -42,14 +49,12 @@ class Component:
     lower: float | None
     upper: float | None
 
-
-@dataclass(frozen=True)
-class Driver:
-    """A column that a component is made of, with its loading."""
-
-    component: str
-    column: str
-    loading: float
+    @property
+    def proven_shares(self) -> tuple[float, float] | None:
+        """The same ends as shares of the variance."""
+        if not self.value or self.share is None or self.lower is None or self.upper is None:
+            return None
+        return self.lower * self.share / self.value, self.upper * self.share / self.value
 
 
 @dataclass(frozen=True)
@@ -57,8 +62,36 @@ class Rule:
     """How many components a rule would keep, and why."""
 
     name: str
-    answer: str
+    k: int | None
+    answer: str  # the same for people
     why: str
+    tells_noise: bool  # whether it asks what is more than noise
+
+
+@dataclass(frozen=True)
+class Note:
+    """What a chapter warns of, or why there is none."""
+
+    chapter: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Chapters:
+    """What rows tell beside the model, as far as there is an answer."""
+
+    cloud: Cloud | None = None
+    columns: Columns | None = None
+    fields: Fields | None = None
+    walk: Walk | None = None
+    sweep: Sweep | None = None
+    novelty: Novelty | None = None
+    sureness: Sureness | None = None
+    notes: tuple[Note, ...] = ()
+
+    def said_of(self, chapter: str) -> list[str]:
+        """Notes of a chapter."""
+        return [note.words for note in self.notes if note.chapter == chapter]
 
 
 @dataclass(frozen=True)
@@ -79,24 +112,41 @@ class Facts:
     certificate: tuple[str, ...]
     how: str  # the plan
     why: str
+    beyond: float | None  # what no other value exceeds; of locally linear embedding, below which none is
+    unresolved: tuple[int, ...]  # components whose direction the data do not determine, counted from 0
     consensus: str | None  # of the rules
+    agreed: int | None  # the same as a number
     rules: tuple[Rule, ...]
-    drivers: tuple[Driver, ...]
     origin: Origin
     steps: tuple[Step, ...]
+    error: float | None  # of reconstruction, of locally linear embedding
+    card: tuple[Line, ...]
+    citation: Citation
+    chapters: Chapters
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON: dicts, lists, texts, truths, finite numbers and None."""
         return asdict(self)
 
+    @classmethod
+    def from_dict(cls, said: Mapping[str, Any]) -> Self:
+        """The same facts, from what JSON has kept of them."""
+        facts: Self = as_record(cls, said)
+        return facts
 
-def facts_of(model: Any, origin: Origin, suggestion: Suggestion | None = None, why_not: str = "") -> Facts:
+
+def facts_of(
+    model: Any, origin: Origin, suggestion: Suggestion | None = None, why_not: str = "",
+    chapters: Chapters | None = None,
+) -> Facts:  # fmt: skip
     """Read them off a fitted model; `suggestion` is what `mercer.suggest` says of it, or `why_not` why it does not."""
     inner = under(model)
     check_is_fitted(inner)
     certificate, plan = inner.certificate_, inner.plan_
     kernel = getattr(inner, "kernel_", None)
     local = isinstance(inner, LocalModel)
+    values, unit = _values(inner)
+    beyond, unresolved = beyond_and_unresolved(inner)
     return Facts(
         title=f"{type(model).__name__}{', with rows of' if origin.others else ' of'} {origin.name}",
         findings=tuple(_findings(model, inner, origin)),
@@ -104,7 +154,7 @@ def facts_of(model: Any, origin: Origin, suggestion: Suggestion | None = None, w
         parameters=written_parameters(model),
         kernel=None if kernel is None else shortened(str(kernel), _LONGEST),
         value="eigenvalue" if local else "variance",
-        components=tuple(_components(inner)),
+        components=tuple(_components(inner, values, unit)),
         n_components=int(inner._n_features_out),
         certified=bool(certificate.certified),
         approximate=_as_planned(certificate, plan),
@@ -113,10 +163,32 @@ def facts_of(model: Any, origin: Origin, suggestion: Suggestion | None = None, w
         how=plan.in_words.partition(f": {plan.why}")[0],
         why=plan.why,
         consensus=(why_not or None) if suggestion is None else suggestion.consensus,
-        rules=() if suggestion is None else tuple(Rule(o.rule, o.answer, o.why) for o in suggestion.opinions),
-        drivers=tuple(_drivers(inner)),
+        agreed=None if suggestion is None else suggestion.k,
+        rules=_rules(suggestion),
+        beyond=None if beyond is None or not np.isfinite(beyond) or beyond <= 0 else float(beyond * unit),
+        unresolved=tuple(int(j) for j in unresolved),
         origin=origin,
         steps=tuple(steps_of(model, origin, None if suggestion is None else suggestion.k)),
+        error=float(inner.reconstruction_error_) if local else None,
+        card=card_of(model, _by_chance(model)),
+        citation=citation_of(model),
+        chapters=chapters or Chapters(),
+    )
+
+
+def _by_chance(model: Any) -> str:
+    """What decided where anything was drawn."""
+    seed = model.get_params(deep=False).get("random_state")
+    said = "None is given, which is a fixed seed" if seed is None else shortened(f"random_state={seed!r}", 80)
+    return f"{said}: the same rows give the same answer."
+
+
+def _rules(suggestion: Suggestion | None) -> tuple[Rule, ...]:
+    if suggestion is None:
+        return ()
+    return tuple(
+        Rule(said.rule, said.k, said.answer, said.why, suggestion.rules[said.rule].tells_noise)
+        for said in suggestion.opinions
     )
 
 
@@ -170,12 +242,18 @@ def _limit(detector: NoveltyDetector) -> str:
     )
 
 
-def _components(inner: Any) -> list[Component]:
-    """With variances, which are eigenvalues over n − 1; of locally linear embedding eigenvalues."""
-    eigenvalues, lower, upper = proven_intervals(inner)
+def _values(inner: Any) -> tuple[Array, float]:
+    """Variances, which are eigenvalues over n − 1, and what eigenvalues are multiplied by to be such; of locally
+    linear embedding eigenvalues."""
+    eigenvalues, _, _ = proven_intervals(inner)
     variances = getattr(inner, "explained_variance_", None)
     values = eigenvalues if variances is None else np.asarray(to_numpy(variances), dtype=np.float64)
-    unit = _unit(values, eigenvalues)
+    there = np.flatnonzero(eigenvalues > 0)
+    return values, float(values[there[0]] / eigenvalues[there[0]]) if len(there) else 1.0
+
+
+def _components(inner: Any, values: Array, unit: float) -> list[Component]:
+    _, lower, upper = proven_intervals(inner)
     shares = shares_of(inner)
     together = None if shares is None else np.cumsum(shares)
     prefix, shown = prefix_of(inner), min(len(values), _MOST_COMPONENTS)
@@ -192,34 +270,8 @@ def _components(inner: Any) -> list[Component]:
     ]
 
 
-def _unit(values: Array, eigenvalues: Array) -> float:
-    """What eigenvalues are multiplied by to be variances."""
-    there = np.flatnonzero(eigenvalues > 0)
-    return float(values[there[0]] / eigenvalues[there[0]]) if len(there) else 1.0
-
-
 def _number(values: Array | None, j: int, unit: float = 1.0) -> float | None:
     """As JSON has it: what is not finite is not known."""
     if values is None or not np.isfinite(values[j] * unit):
         return None
     return float(values[j] * unit)
-
-
-def _drivers(inner: Any) -> list[Driver]:
-    """Of linear models: the columns with the largest loadings on the first components."""
-    if not isinstance(inner, LinearModel):
-        return []
-    loadings = np.asarray(to_numpy(inner.loadings_), dtype=np.float64)  # d × k
-    names = _names_of_columns(inner, len(loadings))
-    largest = np.argsort(-np.abs(loadings), axis=0, kind="stable")[:_MOST_DRIVERS]
-    return [
-        Driver(component_name(prefix_of(inner), j), names[i], float(loadings[i, j]))
-        for j in range(min(4, loadings.shape[1]))
-        for i in largest[:, j]
-        if np.isfinite(loadings[i, j])
-    ]
-
-
-def _names_of_columns(inner: Any, d: int) -> Sequence[str]:
-    names = getattr(inner, "feature_names_in_", None)
-    return [f"x{j}" for j in range(d)] if names is None else [str(name) for name in names]

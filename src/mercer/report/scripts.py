@@ -32,12 +32,14 @@ class Script:
 
 
 def page_script(*names: str) -> Script:
-    """The files of these folders of `page/scripts`, each folder's in the order of their names, in one scope.
+    """The files of these folders of `page/scripts`, each folder's in the order of their names.
 
-    "shared" comes first, named or not. `work(task)` in any of them is run at the end; the page is done when all are.
+    "shared" comes first, named or not: all others see its names, and of each other's none. `work(task)` in any of them
+    is run at the end; the page is done when all are.
     """
-    parts = [text for name in dict.fromkeys(("shared", *names)) for text in _files(name)]
-    return Script("\n".join(['(() => {\n"use strict";', *parts, "finish();\n})();"]))
+    others = [name for name in dict.fromkeys(names) if name != "shared"]
+    scopes = [part for name in others for part in ("{", *_files(name), "}")]
+    return Script("\n".join(['(() => {\n"use strict";', *_files("shared"), *scopes, "finish();\n})();"]))
 
 
 def data_block(name: str, record: Any) -> str:

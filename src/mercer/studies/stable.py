@@ -8,7 +8,7 @@ from mercer.arrays import Array
 from mercer.errors import are, counted, joined
 from mercer.readings.stability import OFTEN, Group
 
-__all__ = ["Stability", "in_plain_words"]
+__all__ = ["KINDS_IN_WORDS", "Stability", "in_plain_words"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Stability:
 
     def __str__(self) -> str:
         often = np.quantile(self.angles, OFTEN, axis=0)
-        words = {number: _WORDS[group.kind] for group in self.groups for number in group.numbers}
+        words = {number: KINDS_IN_WORDS[group.kind] for group in self.groups for number in group.numbers}
         heads = ("component", "variance", "±", "turns by", f"{OFTEN:.0%} below", "")
         body = [
             (
@@ -62,7 +62,7 @@ class Stability:
         return "\n".join([*lines, f"{self.verdict} ({counted(self.draws, 'draw')} of {self.rows}{lost}.)"])
 
 
-_WORDS = {"axis": "stable", "together": "stable together", "rest": "rest of the space", "noise": "noise"}
+KINDS_IN_WORDS = {"axis": "stable", "together": "stable together", "rest": "rest of the space", "noise": "noise"}
 
 
 def in_plain_words(groups: list[Group]) -> str:

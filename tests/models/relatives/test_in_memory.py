@@ -59,7 +59,7 @@ def test_scores_of_chunks_are_those_of_all_rows(model):
 @pytest.mark.parametrize("model", FITTED, ids=lambda model: type(model).__name__)
 def test_a_page_that_does_not_exist_is_refused_in_a_sentence(model, tmp_path):
     with pytest.raises(WrongUse, match=f"There is no page about {type(model).__name__}: its certificate_ is"):
-        model.report(tmp_path / "page.html")
+        model.report(path=tmp_path / "page.html")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -3,7 +3,7 @@
 from html import escape
 
 from mercer.errors import counted, shortened
-from mercer.report.cloud.look import LOOK, colours_of
+from mercer.report.cloud.look import GREY, STILL, colours_of
 from mercer.report.cloud.packing import unpack_list
 from mercer.report.cloud.record import Cloud, Column
 from mercer.terminal import plain
@@ -27,12 +27,11 @@ def _categories(column: Column) -> list[str]:
     names = unpack_list(column.names)[: len(colours)]
     lines = [_line(colour, name) for colour, name in zip(colours, names, strict=True)]
     others = column.n_names - len(names)
-    return lines + ([_line(str(LOOK["others"]), f"{counted(others, 'other')}")] if others else [])
+    return lines + ([_line(GREY, counted(others, "other"))] if others else [])
 
 
 def _numbers(column: Column) -> list[str]:
-    ramp = list(LOOK["ramp"]["light"])  # type: ignore[index]
-    ends = [(ramp[0], column.low), (ramp[-1], column.high)]
+    ends = [(STILL[0], column.low), (STILL[-1], column.high)]
     return [_line(colour, f"{value:.4g}") for colour, value in ends[: 2 if column.high > column.low else 1]]
 
 

@@ -6,7 +6,7 @@ from html import escape
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.report.cloud.look import LOOK, colours_of
+from mercer.report.cloud.look import GREY, PLAIN, STILL, colours_of
 from mercer.report.cloud.packing import STEPS, unpack, unquantised
 from mercer.report.cloud.png import indexed_png
 from mercer.report.cloud.record import Axis, Cloud, Column
@@ -61,13 +61,12 @@ def _colours(cloud: Cloud) -> tuple[list[str], Array]:
     """The colours there are, and which of them each point has."""
     column = next((column for column in cloud.columns if column.name == cloud.color), None)
     if column is None:
-        return [str(LOOK["plain"])], np.zeros(cloud.count, dtype=np.int64)
+        return [PLAIN], np.zeros(cloud.count, dtype=np.int64)
     if column.kind == "category":
         colours = colours_of(column)
         codes = unpack(column.codes, f"u{column.width}").astype(np.int64)
-        return [*colours, str(LOOK["others"])], np.minimum(codes, len(colours))
-    ramp = list(LOOK["ramp"]["light"])  # type: ignore[index]
-    return [*ramp, str(LOOK["missing"])], _steps_of_ramp(column, len(ramp))
+        return [*colours, GREY], np.minimum(codes, len(colours))
+    return [*STILL, GREY], _steps_of_ramp(column, len(STILL))
 
 
 def _steps_of_ramp(column: Column, count: int) -> Array:

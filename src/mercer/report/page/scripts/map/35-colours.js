@@ -55,14 +55,14 @@ class Colours {
 
   ofCategories(i) {
     const own = this.palette(i);
-    const table = Uint32Array.from([...own, this.look.others], (hex) => asNumber(parts(hex)));
+    const table = Uint32Array.from([...own, this.look.grey], (hex) => asNumber(parts(hex)));
     return [table, (code) => (code < own.length ? code : own.length)];
   }
 
   ofNumbers(column) {
     const table = new Uint32Array(258);
     for (let j = 0; j <= 256; j++) table[j] = asNumber(this.along(j / 256));
-    table[257] = asNumber(parts(this.look.missing));
+    table[257] = asNumber(parts(this.look.grey));
     const share = shareOf(column);
     return [table, (code) => {
       const at = share(valueOf(column, code));

@@ -88,9 +88,22 @@ function drawWords(pen, panel) {
     drawCategories(pen, panel, places, panel.medians, panel.names, board.theme);
   }
   if (board.labels === "rows") {
-    const rows = board.selection.some ? board.selection.rows : board.order.subarray(0, 4000);
+    const rows = board.selection.some ? board.selection.rows : someInView(panel);
     drawRowNames(pen, panel, places, rows, (row) => board.nameOf(row), board.theme);
   }
+}
+
+// Rows to name, from all over the view: of the first in mixed order, or of all where few of those are in view.
+function someInView(panel) {
+  const seenRow = (row) => {
+    const place = panel.placeOfRow(row);
+    return place !== null && panel.holds(...place);
+  };
+  const first = Array.from(panel.board.order.subarray(0, 4000)).filter(seenRow);
+  if (first.length >= MOST_NAMED) return first;
+  const { left, top, width, height } = panel.plot;
+  const near = panel.grid.near(...panel.codeAt(left, top + height), ...panel.codeAt(left + width, top));
+  return Array.from(near).filter(seenRow);
 }
 
 function fitCanvas(canvas, width, height, ratio) {

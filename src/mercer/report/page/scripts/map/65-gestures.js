@@ -12,7 +12,7 @@ class Gestures {
     on("pointermove", (event) => this.move(event));
     on("pointerup", (event) => this.up(event));
     on("pointercancel", (event) => this.cancel(event));
-    on("pointerleave", () => this.leave());
+    on("pointerleave", (event) => this.leave(event));
     on("wheel", (event) => this.wheel(event), { passive: false });
     on("dblclick", (event) => this.board.zoom(panel, event.shiftKey ? 0.5 : 2, ...this.place(event)));
     window.addEventListener("scroll", () => (this.ready = false), { passive: true });
@@ -96,8 +96,10 @@ class Gestures {
     drawAbove(this.panel);
   }
 
-  leave() {
+  // A finger leaves when it is lifted; what it has shown stays.
+  leave(event) {
     this.ready = false;
+    if (event.pointerType === "touch") return;
     if (!this.pointers.size) this.board.pointAt(this.panel, -1);
   }
 

@@ -33,7 +33,7 @@ class Legend {
     const [names, sizes] = await Promise.all([cloud.names(this.color), cloud.sizes(this.color)]);
     const palette = colours.palette(this.color);
     const lines = names.map((name, code) => ({
-      name, size: sizes[code], color: palette[code] ?? look.others, has: (other) => other === code,
+      name, size: sizes[code], color: palette[code] ?? look.grey, has: (other) => other === code,
     }));
     return [...lines, ...this.missing(sizes[names.length], (code) => code >= column.n_names)];
   }
@@ -55,7 +55,7 @@ class Legend {
   }
 
   missing(size, has) {
-    return size ? [{ name: "missing", size, color: this.board.look.missing, has, quiet: true }] : [];
+    return size ? [{ name: "missing", size, color: this.board.look.grey, has, quiet: true }] : [];
   }
 
   fill() {

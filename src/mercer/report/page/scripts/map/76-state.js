@@ -21,6 +21,12 @@ function writeState(key, state) {
   }
 }
 
+// Whether the address asks for something else than what is shown: somebody followed a link within the page.
+function asksForOther(board) {
+  const [asked, shown] = [readState(board.key), board.state()];
+  return Object.entries(shown).some(([name, value]) => String(value) !== (asked[name] ?? ""));
+}
+
 // Rows as 3-7,12 and back.
 function asRanges(rows) {
   const ranges = [];

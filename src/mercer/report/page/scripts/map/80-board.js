@@ -13,6 +13,7 @@ class Board {
     this.order = shuffled(this.cloud.count);
     this.grids = new Map();
     this.panels = [];
+    [this.axisChoices, this.colourChoices] = [[], []];
     Object.assign(this, { tool: "move", equal: true, labels: "categories", arrows: 0, sides: "one" });
     this.pair = [0, 1];
     this.color = this.cloud.columnNamed(this.cloud.color);
@@ -81,7 +82,9 @@ class Board {
       listenToKeys(panel);
     }
     this.field.replaceChildren(...this.panels.map((panel) => panel.element));
-    this.field.dataset.count = Math.min(this.panels.length, 6);
+    this.field.dataset.count = this.panels.length;
+    for (const one of this.axisChoices) one.lastChild.disabled = this.sides === "components";
+    for (const one of this.colourChoices) one.lastChild.disabled = this.sides === "colours";
     this.active = this.panels[0];
     await this.refresh();
   }
@@ -126,7 +129,7 @@ class Board {
 
   // A map moves: at once what can be drawn quickly, the rest when it rests.
   moved(panel) {
-    this.hideTip();
+    this.tip.hide();
     clearTimeout(this.resting);
     this.frame ??= requestAnimationFrame(() => {
       this.frame = undefined;
@@ -192,39 +195,12 @@ class Board {
   }
 
   pointAt(panel, row, place = null, aloud = false) {
-    this.tipAt = row >= 0 && place ? { panel, place } : null;
     this.selection.point(row);
-    this.showTip(row, aloud);
+    this.tip.show(panel, row, place, aloud);
   }
 
   pointed() {
     for (const panel of this.panels) drawAbove(panel);
-  }
-
-  async showTip(row, aloud) {
-    if (row < 0 || !this.tipAt) return this.hideTip();
-    await this.details();
-    if (this.selection.pointed !== row || !this.tipAt) return;
-    const [cells, heads] = [this.cells(row), this.heads()];
-    const pairs = cells.flatMap((cell, i) => [make("dt", {}, own(heads[i], 40)), make("dd", {}, own(cell, 80))]);
-    this.tip.replaceChildren(make("dl", {}, ...pairs.slice(0, 24)));
-    this.placeTip();
-    if (aloud) this.say(heads.map((head, i) => `${seen(head)} ${seen(cells[i])}`).join(", "));
-  }
-
-  // Beside the point, and within the panel.
-  placeTip() {
-    const { panel, place } = this.tipAt;
-    this.tip.hidden = false;
-    panel.element.querySelector(".map-stack").append(this.tip);
-    const [width, height] = [this.tip.offsetWidth, this.tip.offsetHeight];
-    const left = place[0] + 14 + width > panel.width ? place[0] - 14 - width : place[0] + 14;
-    const top = Math.min(Math.max(0, place[1] - height / 2), Math.max(0, panel.height - height));
-    this.tip.style.transform = `translate(${Math.max(0, left)}px, ${top}px)`;
-  }
-
-  hideTip() {
-    this.tip.hidden = true;
   }
 
   say(words) {
@@ -233,17 +209,21 @@ class Board {
 
   // ------------------------------------------------------------ what a link holds
 
-  remember() {
+  state() {
     const { camera, selection, cloud } = this;
     const moved = camera.x !== 0.5 || camera.y !== 0.5 || camera.zoom !== 1;
-    writeState(this.key, {
+    return {
       x: this.pair[0] === 0 ? "" : this.pair[0], y: this.pair[1] === 1 ? "" : this.pair[1],
       color: this.color === cloud.columnNamed(cloud.color) ? "" : (cloud.columns[this.color]?.name ?? "-"),
       view: moved ? [camera.x, camera.y, camera.zoom].map((part) => part.toPrecision(6)).join() : "",
       equal: this.equal ? "" : "no", density: this.density === this.usualDensity ? "" : this.density,
       labels: this.labels === "categories" ? "" : this.labels, arrows: this.arrows || "", sides: this.sides === "one" ? "" : this.sides,
       rows: selection.some && selection.rows.length <= MOST_ROWS ? asRanges(selection.rows) : "",
-    });
+    };
+  }
+
+  remember() {
+    writeState(this.key, this.state());
   }
 
   recall() {

@@ -1,7 +1,7 @@
 // The controls of a section, around its map.
 function choice(label, options, chosen, change) {
   const select = make("select", { onchange: () => change(select.value) }, ...options.map(([value, text]) =>
-    make("option", { value, selected: String(value) === String(chosen) }, seen(text).slice(0, 80))));
+    make("option", { value, selected: String(value) === String(chosen) }, brief(seen(text), 80))));
   return make("label", { class: "map-choice" }, make("span", {}, label), select);
 }
 
@@ -36,16 +36,18 @@ function axisChoices(board) {
     board.pair = board.pair.map((i, j) => (j === place ? Number(value) : i));
     board.refresh();
   };
-  return [choice("Across", options, board.pair[0], change(0)), choice("Upwards", options, board.pair[1], change(1))];
+  board.axisChoices = [choice("Across", options, board.pair[0], change(0)), choice("Upwards", options, board.pair[1], change(1))];
+  return board.axisChoices;
 }
 
 function colourChoice(board) {
   if (!board.cloud.columns.length) return [];
   const options = [[-1, "one colour"], ...board.cloud.columns.map((column, i) => [i, column.name])];
-  return [choice("Colour by", options, board.color, (value) => {
+  board.colourChoices = [choice("Colour by", options, board.color, (value) => {
     board.color = Number(value);
     board.refresh();
   })];
+  return board.colourChoices;
 }
 
 function moreChoices(board) {
@@ -106,7 +108,7 @@ function furnish(board) {
   board.legend = new Legend(board);
   board.table = new Table(board);
   board.status = make("p", { class: "map-status", role: "status", "aria-live": "polite" });
-  board.tip = make("div", { class: "map-tip", hidden: true, "aria-hidden": "true" });
+  board.tip = new Tip(board);
   board.field = make("div", { class: "map-field", "data-tool": "move" });
   const bar = make("div", { class: "map-bar" }, ...axisChoices(board), ...colourChoice(board), board.search.element, tools(board), zoomButtons(board));
   const side = make("div", { class: "map-side" }, board.legend.element);

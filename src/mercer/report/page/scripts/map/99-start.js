@@ -54,6 +54,9 @@ function follow(boards, painter) {
     board.theme = themeOf(board.element);
     board.refresh();
   }));
+  addEventListener("hashchange", () => {
+    if (location.hash.includes("=") && boards.some(asksForOther)) location.reload();
+  });
   painter.canvas.addEventListener("webglcontextlost", () => {
     const plain = new PlainPainter();
     for (const board of boards) {

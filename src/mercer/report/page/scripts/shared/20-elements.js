@@ -17,10 +17,15 @@ function seen(text) {
   return String(text).replace(UNSEEN, (sign) => "\\u" + sign.charCodeAt(0).toString(16).padStart(4, "0"));
 }
 
+// Not more than so many letters.
+function brief(text, most) {
+  const letters = Array.from(text);
+  return letters.length > most ? letters.slice(0, most).join("") + "…" : text;
+}
+
 // A text from data: it keeps its own direction.
 function own(text, most = 200) {
-  const letters = Array.from(seen(text));
-  return make("bdi", {}, letters.length > most ? letters.slice(0, most).join("") + "…" : letters.join(""));
+  return make("bdi", {}, brief(seen(text), most));
 }
 
 function counted(count, one, many = one + "s") {

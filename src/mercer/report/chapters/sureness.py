@@ -1,0 +1,72 @@
+"""Stability: would other rows of the same kind give the same components? By a stated number of draws."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer.errors import BadData, counted
+from mercer.models.kernel_pca import KernelPCA
+from mercer.models.linear import LinearModel
+from mercer.readings.stability import OFTEN
+from mercer.report.chapters.subject import Subject
+from mercer.studies.stability import stability
+from mercer.studies.stable import KINDS_IN_WORDS
+
+__all__ = ["Sureness", "Turn", "sureness_of"]
+
+_DRAWS, _FEWEST = 25, 10
+_MOST_WORK = 1.6e10  # multiplications of all draws, which is a second or two
+_FEATURES = 400  # that a draw works with at most
+
+
+@dataclass(frozen=True)
+class Turn:
+    """By how many degrees the space of the first components turns from draw to draw."""
+
+    component: str
+    median: float
+    often: float  # nine of ten draws turn by less
+    error: float  # standard deviation of the variance over draws
+    words: str
+
+
+@dataclass(frozen=True)
+class Sureness:
+    """What draws of rows say."""
+
+    verdict: str
+    draws: int
+    rows: str
+    seen: float  # share of the variance that was looked at
+    turns: tuple[Turn, ...]
+
+
+def sureness_of(subject: Subject) -> Sureness | None:
+    """None of models it is not asked of, and of rows that are not those of the fit."""
+    if not isinstance(subject.model, LinearModel | KernelPCA) or not subject.of_fit:
+        return None
+    given = subject.given
+    if given is None or np.any(getattr(subject.inner, "n_missing_", 0)):
+        return None
+    features = int(subject.inner.n_features_in_) if isinstance(subject.inner, LinearModel) else len(subject)
+    each = len(subject) * min(_FEATURES, max(features, 2)) ** 2
+    draws = min(_DRAWS, int(_MOST_WORK // each))
+    if draws < _FEWEST:
+        raise BadData(
+            f"{_FEWEST} draws of {counted(len(subject), 'row')} would be {_FEWEST * each:.1g} multiplications, and a "
+            f"page takes {_MOST_WORK:.0g} at most: mercer.stability(model, X) does them."
+        )
+    found = stability(subject.inner, given, n_boot=draws)
+    often = np.quantile(found.angles, OFTEN, axis=0)
+    kinds = {number: group.kind for group in found.groups for number in group.numbers}
+    turns = tuple(
+        Turn(
+            subject.name(j),
+            float(np.median(found.angles[:, j])),
+            float(often[j]),
+            float(found.variance_errors[j]),
+            KINDS_IN_WORDS[kinds[j + 1]],
+        )
+        for j in range(min(len(found.variances), 30))
+    )
+    return Sureness(found.verdict, found.draws, found.rows, float(found.seen), turns)
