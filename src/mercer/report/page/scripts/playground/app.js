@@ -85,8 +85,11 @@ class App {
 
   backdrop() { return this.doc.points.length && BACKDROPS[this.doc.backdrop] || null; }
 
+  /** The field behind the points; who only looks around does not have it computed anew. */
   fieldNow(what) {
-    return new Fields(this.fits, gridOver(this.doc.view, FINE)).of(what);
+    const { fits, doc: { view } } = this, key = [what.name, view.x, view.y, view.half].join(" ");
+    if (this.field?.fits !== fits || this.field.key !== key) this.field = { fits, key, values: new Fields(fits, gridOver(view, FINE)).of(what) };
+    return this.field.values;
   }
 
   // Changes of the document. `keep` comes before the first of those that belong together.

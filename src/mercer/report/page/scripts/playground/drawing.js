@@ -11,9 +11,17 @@ App.prototype.draw = function draw() {
     kernel: drawScores(byId("kernel-scores"), fits.kernel.scores, PAIRS[doc.pair], this, theme, "nothing to tell apart"),
     lle: drawScores(byId("lle-scores"), fits.lle.scores, [0, 1], this, theme, "nothing to embed"),
   };
-  drawScree(byId("scree"), fits, theme);
-  if (!this.holding || this.frames % 2) this.drawTiles(); // a hand that drags looks elsewhere
+  this.drawTheRest();
   this.tellFigures();
+};
+
+/** The scree and the tiles, which change with the fits alone; a hand that drags looks elsewhere every other time. */
+App.prototype.drawTheRest = function drawTheRest() {
+  const state = [this.fits, this.doc.view.half, this.doc.view.x, this.doc.view.y, this.doc.backdrop, this.looks];
+  if (this.drawn?.every((each, i) => each === state[i]) || (this.holding && this.frames % 2)) return;
+  drawScree(byId("scree"), this.fits, this.theme);
+  this.drawTiles();
+  this.drawn = state;
 };
 
 App.prototype.drawTiles = function drawTiles() {

@@ -5,17 +5,16 @@ work(async () => {
   wireControls(app);
   wirePointer(app);
   wireKeyboard(app);
-  const restyle = () => { app.theme = themeNow(); drawSwatches(app.theme); app.draw(); };
+  const anew = () => { app.looks = (app.looks ?? 0) + 1; app.redraw(); }; // other sizes or colours: all is drawn
+  const restyle = () => { app.theme = themeNow(); drawSwatches(app.theme); anew(); };
   for (const query of ["(prefers-color-scheme: dark)", "print"]) matchMedia(query).addEventListener("change", restyle);
-  new ResizeObserver(() => app.redraw()).observe(byId("plane"));
-  new ResizeObserver(() => app.redraw()).observe(byId("pca-scores"));
+  for (const place of ["plane", "pca-scores", "scree", "tiles"]) new ResizeObserver(anew).observe(byId(place));
   window.addEventListener("hashchange", () => {
     const doc = location.hash === linkOf(app.doc) ? null : documentFrom(location.hash, app.presets);
     if (doc) { app.keep(); app.open(doc); }
   });
-  app.fit(true);
   restyle();
-  app.tell();
+  app.settle();
   // For teachers at the console, and for tests: the page's own numbers, and its methods for any points.
   window.playground = Object.freeze({
     numbers: () => ({ points: app.doc.points, classes: app.doc.classes, params: app.doc.params, ...app.fits }),
