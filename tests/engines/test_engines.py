@@ -66,6 +66,19 @@ def test_what_is_kept_can_be_asked_for_again(engine):
         assert engine.reduce(np.add, engine.map(lambda chunk, own: chunk.sum(), kept)) == 0 + 1 + 3
 
 
+def where_it_lies(chunk, own, array):
+    return array.ctypes.data % array.itemsize, np.arange(chunk + 1.0)
+
+
+def test_arrays_lie_where_numbers_belong_wherever_they_were_sent(engine):
+    """What comes over the network begins at any byte: products of it would be summed in another order."""
+    for _ in range(4):  # keys and addresses before the numbers are of different lengths
+        sent = engine.share(np.arange(40.0))
+        answers = list(engine.bring(engine.map(where_it_lies, numbers(8), None, sent)))
+        assert {there for there, _ in answers} == {0}
+        assert {array.ctypes.data % array.itemsize for _, array in answers} == {0}
+
+
 def test_a_list_of_chunks_is_one_piece_of_work(engine):
     pairs = [[one, other] for one, other in zip(numbers(3), numbers(4)[1:], strict=True)]
     assert list(engine.bring(engine.map(lambda chunks, own: sum(chunks), pairs))) == [1, 3, 5]

@@ -212,3 +212,14 @@ def test_a_worker_that_is_killed_between_pivots_costs_time_alone(own_client):
     found = draw_pivots(rest, 60, np.random.default_rng(5), on_pass=kill)
     assert killed
     assert_array_equal(found, pivoted_cholesky(here(X, kernel), 60, np.random.default_rng(5)).pivots)
+
+
+def test_histograms_are_compared_where_they_lie_and_a_negative_count_in_a_late_chunk_is_named(client):
+    counts = np.random.default_rng(2).poisson(3.0, size=(1000, 6)).astype(float)
+    fitted = KernelPCA(3, kernel="chi2", gamma=0.1, n_landmarks=40, random_state=0).fit(in_chunks(counts))
+    assert "drawn among all 1,000 rows, where they lie" in fitted.plan_.why
+    whole = KernelPCA(3, kernel="chi2", gamma=0.1, n_landmarks=40, random_state=0).fit(counts)
+    assert_allclose(fitted.eigenvalues_, whole.eigenvalues_, rtol=1e-9)
+    counts[995, 4] = -2.0
+    with pytest.raises(ValueError, match=r"-2 at row index 995, column 4"):
+        KernelPCA(3, kernel="chi2", gamma=0.1, n_landmarks=40).fit(in_chunks(counts))

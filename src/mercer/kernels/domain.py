@@ -19,14 +19,14 @@ def without_negative(items: Items, kernel: Kernel, model: Any) -> Items:
 
     The model knows the names of the columns, if they have any.
     """
-    names = getattr(model, "feature_names_in_", None)
+    label, names = items.label, getattr(model, "feature_names_in_", None)
 
     if items.held:
-        refuse_negative(items.load(), kernel, items.label, names)
+        refuse_negative(items.load(), kernel, label, names)
         return items
 
     def check(rows: Matrix, numbers: Array) -> None:
-        refuse_negative(rows, kernel, items.label, names, numbers)
+        refuse_negative(rows, kernel, label, names, numbers)
 
     return CheckedRows(items.as_rows(), check)
 

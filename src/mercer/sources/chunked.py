@@ -72,6 +72,10 @@ class Chunks:
         """The same chunks, of which each is seen through something."""
         return replace(self, opened=partial(_seen_through, through, self.opened))
 
+    def checked(self, check: Callable[[Matrix, Array], None]) -> "Chunks":
+        """The same chunks, each of which may be refused by its rows and their numbers."""
+        return replace(self, opened=partial(_looked_over, check, self.opened))
+
     def kept(self) -> "Chunks":
         """The same chunks, opened once and kept where they are, for work that comes back again and again."""
         handles = self.engine.keep(self.map(_loaded))
@@ -239,8 +243,16 @@ def _seen_through(through: Callable[[Rows], Rows], opened: Callable[[Any, int], 
     return HeldRows(through(opened(chunk, start)).load())
 
 
+def _looked_over(
+    check: Callable[[Matrix, Array], None], opened: Callable[[Any, int], Rows], chunk: Any, start: int
+) -> Rows:
+    rows = opened(chunk, start)
+    check(rows.load(), np.arange(start, start + len(rows)))
+    return rows
+
+
 def _as_held(data: Held, start: int) -> HeldRows:
-    return HeldRows(data)
+    return HeldRows(np.require(data, requirements="A") if isinstance(data, np.ndarray) else data)
 
 
 def _loaded(rows: Items, own: None = None) -> Held:

@@ -164,6 +164,7 @@ class CheckedRows(_SeenRows):
     def __init__(self, rows: Rows, check: Callable[[Matrix, Array], None]) -> None:
         super().__init__(rows)
         self.check = check
+        self.chunks = None if rows.chunks is None else rows.chunks.checked(check)
 
     def blocks(self, size: int) -> Iterator[Held]:
         start = 0
