@@ -263,7 +263,7 @@ def test_certificates_are_told_what_rounding_does_to_rows_and_mean(solver, monke
 
 def test_chains_of_sparse_products_are_those_of_the_pieces_that_are_multiplied(monkeypatch):
     """However entries of a column lie among them: here side by side, where a block of another length would end."""
-    there = sparse.random_array((9000, 700), density=0.05, rng=np.random.default_rng(0), format="lil")
+    there = sparse.random_array((9000, 700), density=0.05, random_state=np.random.default_rng(0), format="lil")
     there[2250:3375, 0] = 1.0
     rows, longest = HeldRows(sparse.csr_array(there)), [0]
     op = ScatterProducts(rows, sweep_scatter(Spread, rows, None, 1, exact=True))

@@ -1,6 +1,7 @@
 """A real cluster: a scheduler and two workers, each a process of its own, on loopback."""
 
 import logging
+import warnings
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -70,7 +71,8 @@ def in_a_loop(monkeypatch):
 
     @contextmanager
     def hidden():
-        with monkeypatch.context() as patch:
+        with monkeypatch.context() as patch, warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Running on a single-machine scheduler", UserWarning)  # Dask sees it
             patch.setattr("mercer.sources.collections.active_client", lambda: None)
             yield
 

@@ -214,7 +214,7 @@ def test_texts_without_a_gram_are_like_none():
 
 
 def test_rows_may_be_sparse():
-    rows = sparse.random_array((50, 20), density=0.2, rng=0, format="csr")
+    rows = sparse.random_array((50, 20), density=0.2, random_state=0, format="csr")
     model = KernelPCA(3, kernel="cosine").fit(rows)
     found = model.similar(rows[:2], 3, by="kernel")
     assert found.numbers[:, 0].tolist() == [0, 1] and found.items.shape == (6, 20)

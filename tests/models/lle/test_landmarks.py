@@ -61,7 +61,7 @@ def test_landmarks_are_embedded_as_if_there_were_no_other_rows(method):
         (cloud(200), {"metric": RBF(0.05)}),
         (cloud(200), {"standardize": True}),
         (cloud(200).astype(np.float32), {}),
-        (sparse.random_array((200, 30), density=0.3, format="csr", rng=np.random.default_rng(0)), {}),
+        (sparse.random_array((200, 30), density=0.3, format="csr", random_state=np.random.default_rng(0)), {}),
         (cdist(cloud(200), cloud(200)), {"metric": "precomputed"}),
         (apart((100, 81)), {"on_disconnected": "separate"}),
         (np.repeat(cloud(60), 4, axis=0), {}),
@@ -193,7 +193,7 @@ def test_landmarks_that_were_asked_for_and_do_not_fit_are_refused():
 
 
 def test_sparse_rows_are_planned_by_what_they_hold_and_not_by_what_they_would_hold_if_dense():
-    rows = sparse.random_array((400, 200_000), density=1e-4, format="csr", rng=np.random.default_rng(0))
+    rows = sparse.random_array((400, 200_000), density=1e-4, format="csr", random_state=np.random.default_rng(0))
     model = silently(lambda: LocallyLinearEmbedding(n_neighbors=5, memory_limit="100MB").fit(rows))
     assert not model.plan_.approximate and rows.shape[0] * rows.shape[1] * 8 > 100e6
     assert LocallyLinearEmbedding(n_neighbors=5, n_landmarks=100, memory_limit="100MB").plan(rows).approximate

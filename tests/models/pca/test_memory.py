@@ -59,15 +59,15 @@ model.fit(X[:300])
     ("X", "model"),
     [
         ("rng.normal(size=(400, 60_000)).astype(np.float32)", 'PCA(100, svd_solver="gram")'),
-        ("sparse.random_array((50_000, 900), density=0.16, rng=rng, format='csr')", "PCA(20)"),
+        ("sparse.random_array((50_000, 900), density=0.16, random_state=rng, format='csr')", "PCA(20)"),
         pytest.param("rng.normal(size=(5000, 1400))", "PCA(standardize=True)", marks=pytest.mark.slow),
         pytest.param(
-            "sparse.random_array((20_000, 2900), density=0.05, rng=rng, format='csr')",
+            "sparse.random_array((20_000, 2900), density=0.05, random_state=rng, format='csr')",
             "PCA(20)",
             marks=pytest.mark.slow,
         ),
         pytest.param(
-            "sparse.random_array((50_000, 20_000), density=0.005, rng=rng, format='csr')",
+            "sparse.random_array((50_000, 20_000), density=0.005, random_state=rng, format='csr')",
             "PCA(5)",
             marks=pytest.mark.slow,
         ),

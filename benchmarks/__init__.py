@@ -1,0 +1,1 @@
+"""What is measured, beside others: `python -m benchmarks` lists it."""
