@@ -13,7 +13,7 @@ export PYTHONDONTWRITEBYTECODE =
 help:  ## this list
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
-demo: .venv/.demo  ## draw the lectures' figures into gallery/index.html
+demo: .venv/.demo  ## the lectures' figures, a report on real data and the playground: gallery/index.html leads to all
 	$(BIN)/mercer demo
 
 docs: .venv/.docs  ## the documents as a site that opens offline: build/docs/html/index.html

@@ -170,7 +170,8 @@ def gallery() -> str:
 
 GALLERY = """\
 The figures of [the lectures](lectures.md), each a script of a page that computes, checks what it claims, and draws.
-`make demo` draws all of them into one page that opens offline, and `make docs` shows them here, with their claims."""
+`make demo` draws all of them into one page that opens offline, beside a report and [the
+playground](guide/playground.md), and `make docs` shows them here, with their claims."""
 
 
 # ---------------------------------------------------------------------- docs/design/house.md

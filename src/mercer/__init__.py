@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from mercer.models.pca import PCA
     from mercer.models.probabilistic_pca import ProbabilisticPCA
     from mercer.readings.quality import co_ranking, continuity, quality, trustworthiness
+    from mercer.report.playground import playground
     from mercer.sources.files import open_rows, open_texts
     from mercer.sources.frames import open_table
     from mercer.store.files import load, save
@@ -87,6 +88,7 @@ __all__ = [
     "open_table",
     "open_texts",
     "plan",
+    "playground",
     "quality",
     "save",
     "stability",
@@ -136,6 +138,7 @@ _HOMES = {
     "open_table": "mercer.sources.frames",
     "open_texts": "mercer.sources.files",
     "plan": "mercer.functions.planning",
+    "playground": "mercer.report.playground",
     "quality": "mercer.readings.quality",
     "save": "mercer.store.files",
     "stability": "mercer.studies.stability",

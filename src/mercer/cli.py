@@ -18,6 +18,7 @@ from mercer.commands.inspect import inspect
 from mercer.commands.inverse import inverse
 from mercer.commands.novelty import novelty
 from mercer.commands.plan import plan
+from mercer.commands.playground import playground
 from mercer.commands.plot import plot
 from mercer.commands.report import report
 from mercer.commands.stability import stability
@@ -55,7 +56,7 @@ _GROUPS = {
     "Understand": (components, influence, stability, plot, report),
     "Choose": (compare, plan, tune),
     "Model files": (inspect, verify, convert),
-    "About mercer": (doctor, demo),
+    "About mercer": (doctor, demo, playground),
 }
 for title, commands in _GROUPS.items():
     for command in commands:
