@@ -166,6 +166,12 @@ def test_clouds_stay_within_35_bytes_a_row(count):
     assert len(json.dumps(cloud.as_dict())) <= 35 * count + 20_000
 
 
+def test_views_go_by_the_axes_that_are_there_and_are_left_out_with_them(scores):
+    views = [("first", 0, 1), ("last", 2, 1)]
+    named = lambda most: [(v.name, v.x, v.y) for v in cloud_of(scores, NAMES, views=views, most_bytes=most).views]  # noqa: E731
+    assert named(10**6) == views and named(0) == views[:1]
+
+
 def test_a_record_is_said_by_json_without_loss(scores):
     arrows = Arrows(("a", "b"), ((1.0, 2.0, 3.0), (0.0, -1.0, 0.5)))
     cloud = cloud_of(scores, NAMES, columns={"g": ["x"] * 500}, arrows=arrows)

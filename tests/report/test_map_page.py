@@ -175,6 +175,22 @@ def test_side_by_side_maps_share_what_is_chosen(browser, tmp_path, groups):
     assert page.errors == []
 
 
+def test_views_stand_side_by_side_with_their_names_and_share_what_is_chosen(browser, tmp_path, groups):
+    """As the page of several methods has them: two components of each, one after the other."""
+    scores = groups[0]
+    views = [("one method", 0, 1), ("<b>another</b>", 2, 3)]
+    cloud = cloud_of(scores, ["a1", "a2", "b1", "b2"], views=views, columns={"g": ["x", "y"] * 500})
+    page = shown(browser, tmp_path, cloud)
+    assert page.locator(".map-caption").all_inner_texts() == ["one method", "<b>another</b>"]
+    page.locator(".map-lines button").first.click()
+    until(page, "document.querySelector('.map-chosen').textContent.startsWith('500 rows')")
+    assert min(pixels_of(page, COLOURS[0])) > 200 and pixels_of(page, COLOURS[1]) == [0, 0]
+    page.get_by_text("More", exact=True).click()
+    page.get_by_label("Side by side").select_option("one")
+    until(page, "document.querySelectorAll('.map-panel').length === 1")
+    assert "map.sides=one" in page.url and page.errors == []
+
+
 def test_sections_of_one_link_share_what_is_chosen(browser, tmp_path, groups):
     one, other = (map_section(groups[1], key, key, link="both") for key in ("one", "two"))
     path = tmp_path / "two.html"

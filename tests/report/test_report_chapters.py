@@ -83,7 +83,7 @@ def test_the_middle_of_a_sweep_is_the_picture_of_the_model(ringed):
     X, model, facts = ringed
     step = facts.chapters.sweep.steps[facts.chapters.sweep.used]
     scores = model.transform(X)
-    assert abs(np.corrcoef(scores[:, 0], step.x)[0, 1]) > 0.99999
+    assert np.corrcoef(scores[:, 0], step.x)[0, 1] > 0.99999  # and not the other way round
 
 
 def test_rows_beyond_the_sample_are_drawn_by_a_seed_and_counted():
@@ -147,7 +147,7 @@ def test_novelty_of_pca_is_t2_and_q_by_definition(table):
     for each in record.ranked:
         i = int(each.row.split()[1])
         assert (each.t2, each.q, each.p) == (pytest.approx(t2[i]), pytest.approx(q[i]), None)
-    assert record.rows == 80 and len(record.t2) == 80 and "no p-values" in record.about
+    assert record.rows == 80 and len(record.t2) == 80 and "there are no p-values" in record.about
 
 
 def test_a_detector_ranks_rows_by_its_p_values(table):
@@ -283,3 +283,11 @@ def test_ticks_are_round_and_inside():
         100 * np.log(500) / np.log(250_000)
     )
     assert Scale(1, 1, 0, 100)(1) == 50
+
+
+def test_where_components_leave_nothing_rows_are_ranked_by_t2_alone(table):
+    facts = gathered(mercer.PCA().fit(table), table)
+    record = facts.chapters.novelty
+    values = [each.t2 for each in record.ranked]
+    assert values == sorted(values, reverse=True) and "Ranked by T²: the components leave nothing" in record.about
+    assert 'class="drawn novelty"' not in model_page(facts)

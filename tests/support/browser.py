@@ -34,10 +34,20 @@ def opened(browser, path, fragment="", **context):
 def until(page, expression, argument=None):
     """What the page answers, once that is anything: asked from outside, as its policy forbids to ask inside."""
     end = time.monotonic() + PATIENCE
-    while not (answer := page.evaluate(expression, argument)):
+    while not (answer := _answer(page, expression, argument)):
         assert time.monotonic() < end, f"{expression} stays {answer!r}; errors: {page.errors}"
         time.sleep(0.01)
     return answer
+
+
+def _answer(page, expression, argument):
+    """Nothing while the page is opened anew."""
+    try:
+        return page.evaluate(expression, argument)
+    except Exception as error:
+        if "Execution context was destroyed" not in str(error):
+            raise
+        return None
 
 
 def finished(page):

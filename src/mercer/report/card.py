@@ -56,15 +56,17 @@ class Citation:
     papers: tuple[str, ...]
 
 
-def card_of(model: Any, seed: str) -> tuple[Line, ...]:
+def card_of(model: Any, learned: str, verdict: str, seed: str) -> tuple[Line, ...]:
     """What the model is, what it keeps, and what nobody should ask of it."""
     method = BY_NAME[_METHODS[_kind(under(model))]]
     lines = [
         ("what it is", _WHAT[_kind(under(model))]),
+        ("learned from", learned),
         ("it keeps", f"{method.keeps}."),
         ("it assumes", f"{method.assumes}."),
         ("made for", _MADE_FOR[_kind(under(model))]),
         ("not made for", "Causes, and judgements about people: components say what varies together, not why."),
+        ("checked", verdict),
         ("by chance", seed),
     ]
     if isinstance(model, NoveltyDetector):

@@ -65,7 +65,7 @@ class Rule:
     k: int | None
     answer: str  # the same for people
     why: str
-    tells_noise: bool  # whether it asks what is more than noise
+    heard: bool  # whether the consensus is made of it and others
 
 
 @dataclass(frozen=True)
@@ -170,10 +170,16 @@ def facts_of(
         origin=origin,
         steps=tuple(steps_of(model, origin, None if suggestion is None else suggestion.k)),
         error=float(inner.reconstruction_error_) if local else None,
-        card=card_of(model, _by_chance(model)),
+        card=card_of(model, _learned(origin), _verdict(certificate, plan), _by_chance(model)),
         citation=citation_of(model),
         chapters=chapters or Chapters(),
     )
+
+
+def _learned(origin: Origin) -> str:
+    rows = "" if origin.rows is None else f"{counted(origin.rows, 'row')} of "
+    data = "data that are not here" if origin.others else origin.name
+    return f"{rows}{counted(origin.columns, 'column')}: {data}."
 
 
 def _by_chance(model: Any) -> str:
@@ -186,10 +192,8 @@ def _by_chance(model: Any) -> str:
 def _rules(suggestion: Suggestion | None) -> tuple[Rule, ...]:
     if suggestion is None:
         return ()
-    return tuple(
-        Rule(said.rule, said.k, said.answer, said.why, suggestion.rules[said.rule].tells_noise)
-        for said in suggestion.opinions
-    )
+    heard = suggestion.heard
+    return tuple(Rule(said.rule, said.k, said.answer, said.why, said in heard) for said in suggestion.opinions)
 
 
 def _verdict(certificate: Any, plan: Plan) -> str:

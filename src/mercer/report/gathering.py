@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, to_numpy
 from mercer.displays.asking import under
-from mercer.errors import MissingPart, WrongUse
+from mercer.errors import MissingPart, WrongUse, counted
 from mercer.models.kernel_pca import KernelPCA
 from mercer.models.linear import LinearModel
 from mercer.models.local_model import LocalModel
@@ -75,7 +75,14 @@ def _chapters(subject: Subject) -> Chapters:
     told: list[Note] = []
     found = {name: _answer(name, ask, subject, told) for name, ask in _ASKED.items()}
     found["cloud"] = _answer("cloud", lambda about: _cloud(about, found["columns"]), subject, told)
+    if found["cloud"] is not None and subject.of_numbers and len(subject.names) > subject.most_columns:
+        told.append(Note("cloud", _about_columns(subject)))
     return Chapters(**found, notes=tuple(dict.fromkeys(told)))
+
+
+def _about_columns(subject: Subject) -> str:
+    which = f"{counted(subject.most_columns, 'column')} of {len(subject.names):,}"
+    return f"To keep the page small, the map knows {which}: those that drive the components most come first."
 
 
 def _answer(name: str, ask: Callable[[Subject], Any], subject: Subject, told: list[Note]) -> Any:
@@ -106,7 +113,7 @@ def _cloud(subject: Subject, columns: Columns | None) -> Cloud | None:
         subject.scores[:, :k],
         [subject.axis(j) for j in range(k)],
         ids=subject.ids,
-        columns=subject.columns(),
+        columns=subject.columns(() if columns is None else columns.arrows),
         color=next(iter(subject.labels), None),
         arrows=arrows,
     )

@@ -36,7 +36,7 @@ GLOSSARY: dict[str, tuple[str, str]] = {
     "rules": (
         "a rule for how many components to keep",
         "Each rule asks another question: which components exceed noise, where the scree bends, what has 90 % of the "
-        "variance. The consensus is the median of those that tell signal from noise.",
+        "variance. The consensus is the median of those that tell signal from noise, which have filled dots.",
     ),
     "spectrum": (
         "the spectrum",

@@ -3,7 +3,7 @@
 from mercer import __version__
 from mercer.report.cloud import map_section
 from mercer.report.facts import Facts
-from mercer.report.pieces import asked_about, figure_of, glossary_of, notes, section, share_of, text_of
+from mercer.report.pieces import asked_about, glossary_of, notes, section, share_of, text_of
 from mercer.report.scripts import page_script
 from mercer.report.sections import about_components, about_model, about_rows
 from mercer.report.templates import page_file, template
@@ -77,7 +77,7 @@ def _tiles(facts: Facts) -> str:
         ("components", f"{facts.n_components:,}", None),
         ("of the variance", share_of(last.together) if whole and last else "", "share"),
         ("rules would keep", "" if facts.agreed is None else str(facts.agreed), "rules"),
-        ("reconstruction error", figure_of(facts.error), "reconstruction"),
+        ("reconstruction error", "" if facts.error is None else f"{facts.error:.3g}", "reconstruction"),
     ]
     return "\n".join(
         f"<div><dd>{text_of(figure)}</dd><dt>{text_of(name)}{asked_about(term)}</dt></div>"

@@ -65,7 +65,7 @@ class Suggestion:
     @property
     def consensus(self) -> str:
         """The same in a sentence, with how it was formed."""
-        heard, agreed = self._heard, self._agreed
+        heard, agreed = self.heard, self._agreed
         if agreed is None:
             return "No rule says how many components to keep."
         if not heard:
@@ -114,15 +114,15 @@ class Suggestion:
     # ------------------------------------------------------------------ how it is formed
 
     @property
-    def _heard(self) -> list[Opinion]:
-        """Those that tell signal from noise, and say something."""
+    def heard(self) -> list[Opinion]:
+        """Opinions of which the consensus is made: of rules that tell signal from noise, and say something."""
         said = [(one, self.rules[one.rule]) for one in self.opinions if one.k is not None]
         return [one for one, rule in said if rule.tells_noise and not (rule.white and self.unequal)]
 
     @property
     def _agreed(self) -> Opinion | None:
         """The opinion in the middle."""
-        if heard := self._heard:
+        if heard := self.heard:
             return sorted(heard, key=lambda one: (_number(one), one.at_least))[(len(heard) - 1) // 2]
         return next((one for one in self.opinions if one.rule == "elbow" and one.k is not None), None)
 

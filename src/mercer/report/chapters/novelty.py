@@ -57,18 +57,16 @@ def novelty_of(subject: Subject) -> Novelty | None:
     both = np.concatenate([block for _, block in subject.inner._scored(items, sides.statistics, whole=False)])
     t2, q = np.asarray(both, dtype=np.float64).T
     if detector is None:
-        return _told(
-            subject, t2, q, q / max(sides.rest, 1e-300) + t2 / max(len(sides.variances), 1), None, _UNCALIBRATED
-        )
+        index = sides.index(t2, q) if sides.leaves else t2
+        return _told(subject, t2, q, index, None, _BY_BOTH if sides.leaves else _BY_T2)
     p = detector.p_values(subject.X)
     order = -p + 1e-9 * np.argsort(np.argsort(-detector.score_samples(subject.X))) / len(p)
     return _told(subject, t2, q, order, p, _calibrated(detector), **_limits(detector), alpha=detector.alpha)
 
 
-_UNCALIBRATED = (
-    "Ranked by T²/k + Q/rest, either in units of what it is on average. No row was held out of this fit, so that there "
-    "are no p-values: NoveltyDetector(model) has them."
-)
+_WITHOUT = "No row was held out of this fit, so that there are no p-values: NoveltyDetector(model) has them."
+_BY_BOTH = f"Ranked by T²/k + Q/rest, either in units of what it is on average. {_WITHOUT}"
+_BY_T2 = f"Ranked by T²: the components leave nothing of the rows, and Q is zero. {_WITHOUT}"
 
 
 def _calibrated(detector: Any) -> str:

@@ -26,6 +26,7 @@ from mercer.sources.kinds import OPENERS
 __all__ = ["Subject", "subject_of", "too_few"]
 
 _MOST_NUMBERS = 4_000_000  # of columns beside the scores that are looked at
+_MOST_COLUMNS = 100
 _LONGEST = 150  # letters of a name
 _SEED = 0
 
@@ -84,6 +85,8 @@ class Subject:
         """The rows as they were given, or as the fit has kept them; None where there are none."""
         if self.X is not None or self._known is None:
             return self.X
+        if self.kind == "tables":  # of which the fit has kept cells, and no frame
+            return None
         return HeldRows(self.rows()) if self.of_numbers else list(self._known)
 
     @property
@@ -135,25 +138,31 @@ class Subject:
         """Names of the rows, where they have any."""
         if isinstance(self.X, Items) and self.X.row_names is not None:
             return [shortened(str(name), _LONGEST) for name in self.X.row_names]
-        index = getattr(self.X, "index", None)
-        if index is not None and getattr(getattr(index, "dtype", None), "kind", "") in "OU" and len(index) == len(self):
+        index: Any = getattr(self.X, "index", None)  # of a frame; lists have a method of that name
+        if getattr(getattr(index, "dtype", None), "kind", None) in ("O", "U") and len(index) == len(self):
             return [shortened(str(name), _LONGEST) for name in index]
         if self.kind != "texts":
             return None
         return [shortened(str(text), _LONGEST) for text in self._known[np.arange(len(self))]]
 
-    def columns(self) -> dict[str, Sequence[Any]]:
-        """What rows can be coloured by: labels, what stands beside them, and the columns themselves."""
+    def columns(self, first: Sequence[str] = ()) -> dict[str, Sequence[Any]]:
+        """What rows can be coloured by: labels, what stands beside them, and columns, of which some come first."""
         found: dict[str, Sequence[Any]] = dict(self.labels)
-        for name, values in self._own_columns().items():
+        for name, values in self._own_columns(first).items():
             found.setdefault(name, values)
         return found
 
-    def _own_columns(self) -> Mapping[str, Sequence[Any]]:
-        most = _MOST_NUMBERS // max(len(self), 1)
+    @property
+    def most_columns(self) -> int:
+        """How many of their own columns a page looks at."""
+        return min(_MOST_COLUMNS, _MOST_NUMBERS // max(len(self), 1))
+
+    def _own_columns(self, first: Sequence[str]) -> Mapping[str, Any]:
         if self.of_numbers:
-            rows = self.rows()[:, :most] if most else np.empty((len(self), 0))
-            return dict(zip(self.names, rows.T, strict=False))
+            place = {name: i for i, name in enumerate(self.names)}
+            chosen = list(dict.fromkeys([*(name for name in first if name in place), *place]))[: self.most_columns]
+            rows = self.rows()
+            return {name: rows[:, place[name]] for name in sorted(chosen, key=place.__getitem__)}
         if self.kind == "tables" and isinstance(self.items, Items):
             columns = self.items.load()
             return dict(zip(told_apart(columns.names), map(list, zip(*columns, strict=True)), strict=True))

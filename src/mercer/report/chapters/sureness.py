@@ -26,7 +26,6 @@ class Turn:
     component: str
     median: float
     often: float  # nine of ten draws turn by less
-    error: float  # standard deviation of the variance over draws
     words: str
 
 
@@ -64,7 +63,6 @@ def sureness_of(subject: Subject) -> Sureness | None:
             subject.name(j),
             float(np.median(found.angles[:, j])),
             float(often[j]),
-            float(found.variance_errors[j]),
             KINDS_IN_WORDS[kinds[j + 1]],
         )
         for j in range(min(len(found.variances), 30))

@@ -54,17 +54,15 @@ def sweep_of(subject: Subject) -> Sweep | None:
     kernel = getattr(inner, "kernel_", None)
     if not (isinstance(inner, KernelPCA) and isinstance(kernel, ByGamma) and subject.of_numbers):
         return None
+    assert subject.scores is not None
     if isinstance(kernel, Polynomial | Sigmoid):  # whose γ is a slope, not a bandwidth
         return None
     some = subject.sample(_ROWS)
     too_few(len(some), _LEAST, "A sweep of bandwidths")
     rows = dense(subject.seen(some), np.float64)
     names, codes = groups_of(subject.labels, some)
-    steps: list[Step] = []
-    before = None
-    for factor in _FACTORS:
-        step, before = _with(kernel, kernel.known_gamma * factor, factor, rows, before)
-        steps.append(step)
+    pictures = [_with(kernel, kernel.known_gamma * factor, rows) for factor in _FACTORS]
+    turned = _turned_alike([each.scores for each in pictures], subject.scores[some])
     return Sweep(
         kernel=type(kernel).__name__,
         used=_FACTORS.index(1.0),
@@ -73,23 +71,47 @@ def sweep_of(subject: Subject) -> Sweep | None:
         about=_others(kernel, rows),
         groups=names,
         codes=codes,
-        steps=tuple(steps),
+        steps=tuple(map(_step, pictures, turned, _FACTORS)),
     )
 
 
-def _with(kernel: Any, gamma: float, factor: float, rows: Array, before: Array | None) -> tuple[Step, Array]:
-    """Directions are those of the picture before, so that points move and do not jump."""
+@dataclass(frozen=True, eq=False)
+class _Picture:
+    gamma: float
+    scores: Array  # of the rows, on two components
+    share: float | None
+    warning: str
+
+
+def _with(kernel: Any, gamma: float, rows: Array) -> _Picture:
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         model = KernelPCA(2, kernel=replace(kernel, gamma=gamma), eigen_solver="dense").fit(rows)
-    warning = str(warned[0].message) if warned else ""
-    scores = np.asarray(model.transform(rows), dtype=np.float64)
-    if before is not None:
-        scores = scores * np.where(np.einsum("ij,ij->j", scores, before) < 0, -1.0, 1.0)
     shares = model.explained_variance_ratio_
     share = float(shares.sum()) if np.isfinite(shares).all() else None
+    scores = np.asarray(model.transform(rows), dtype=np.float64)
+    return _Picture(gamma, scores, share, str(warned[0].message) if warned else "")
+
+
+def _turned_alike(pictures: list[Array], model: Array) -> list[Array]:
+    """Each axis points where it does in the picture before, so that points move and do not jump; that of the model's γ
+    where it does in the map."""
+    alike = [pictures[0]]
+    for picture in pictures[1:]:
+        alike.append(picture * _signs(picture, alike[-1]))
+    used = alike[_FACTORS.index(1.0)]
+    signs = _signs(used[:, : model.shape[1]], model[:, : used.shape[1]])
+    return [picture * np.resize(signs, 2) for picture in alike]
+
+
+def _signs(these: Array, those: Array) -> Array:
+    return np.where(np.einsum("ij,ij->j", these, those) < 0, -1.0, 1.0)
+
+
+def _step(picture: _Picture, scores: Array, factor: float) -> Step:
     x, y = (_places(column) for column in scores.T)
-    return Step(gamma, _words(gamma, factor, share), warning, share, x, y), scores
+    words = _words(picture.gamma, factor, picture.share)
+    return Step(picture.gamma, words, picture.warning, picture.share, x, y)
 
 
 def _places(scores: Array) -> tuple[int, ...]:

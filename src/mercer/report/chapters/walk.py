@@ -58,6 +58,8 @@ def walk_of(subject: Subject) -> Walk | None:
     inner = subject.inner
     if subject.scores is None or not subject.kind or not isinstance(inner, LinearModel | KernelPCA):
         return None
+    if not _count(subject):
+        return None
     too_few(len(subject), _LEAST, "A walk along a component")
     return _through_rows(subject) if subject.of_numbers else _past_items(subject)
 

@@ -10,7 +10,7 @@ from mercer.arrays import Array
 from mercer.errors import BadData, WrongUse, counted, listed, shortened
 from mercer.report.cloud.columns import as_column, as_texts
 from mercer.report.cloud.packing import pack, pack_list, quantised
-from mercer.report.cloud.record import Arrows, Axis, Cloud, Column
+from mercer.report.cloud.record import Arrows, Axis, Cloud, Column, View
 
 __all__ = ["cloud_of"]
 
@@ -27,6 +27,7 @@ def cloud_of(
     columns: Mapping[str, Sequence[Any]] | None = None,
     color: str | None = None,
     arrows: Arrows | None = None,
+    views: Sequence[tuple[str, int, int]] = (),
     most_bytes: int | None = None,
 ) -> Cloud:
     """A cloud of points for a page.
@@ -44,6 +45,8 @@ def cloud_of(
         The column to colour by at first; the first one otherwise.
     arrows : Arrows, optional
         Columns of the data as directions.
+    views : sequence of (name, component across, component upwards), optional
+        Maps to show side by side at first, as of several methods whose components are given one after the other.
     most_bytes : int, optional
         Of the packed texts. By default 35 for a row, at least 350 kB and at most 7 MB. Room is given to two components,
         the column to colour by, ids, columns and further components, in this order; `notes` say what has none.
@@ -65,7 +68,8 @@ def cloud_of(
     packed_ids = "" if ids is None else pack_list([str(name) for name in ids])
     kept_ids = packed_ids if room.fits(len(packed_ids)) else ""
     kept_columns |= {n: c for n, c in every.items() if n not in kept_columns and room.fits(_size(c))}
-    kept_axes = axes[:2] + [axis for axis in axes[2:] if room.fits(len(axis.codes))]
+    kept = {i: axis for i, axis in enumerate(axes) if i < 2 or room.fits(len(axis.codes))}
+    kept_axes, place = list(kept.values()), {i: number for number, i in enumerate(kept)}
     return Cloud(
         count=count,
         axes=tuple(kept_axes),
@@ -73,6 +77,7 @@ def cloud_of(
         columns=tuple(column for name, column in every.items() if name in kept_columns),
         color=first if first in kept_columns else None,
         arrows=arrows,
+        views=tuple(View(name, place[x], place[y]) for name, x, y in views if x in place and y in place),
         **_table(scores, components, ids, columns or {}),
         notes=tuple(_notes(scores, axes, kept_axes, every, kept_columns, bool(packed_ids) and not kept_ids)),
     )

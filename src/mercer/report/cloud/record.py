@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["Arrows", "Axis", "Cloud", "Column"]
+__all__ = ["Arrows", "Axis", "Cloud", "Column", "View"]
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,15 @@ class Arrows:
 
 
 @dataclass(frozen=True)
+class View:
+    """Two axes by their places, and what the map of them is called."""
+
+    name: str
+    x: int
+    y: int
+
+
+@dataclass(frozen=True)
 class Cloud:
     """Rows as points: at least two axes, and as much else as there is room for."""
 
@@ -54,6 +63,7 @@ class Cloud:
     columns: tuple[Column, ...]
     color: str | None  # the column that points have their colours by at first
     arrows: Arrows | None
+    views: tuple[View, ...]  # maps that stand side by side at first; one map where there are none
     heads: tuple[str, ...]  # of the first rows as a table
     first: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...]  # what is not there, a sentence each

@@ -9,13 +9,17 @@ from mercer.report.svg.spectrum import spectrum
 
 __all__ = ["columns", "components", "sureness"]
 
+_SCREE = {
+    False: ("Shares of the variance", "share"),
+    True: ("Shares of the variance, and how many components every rule would keep", "rules"),
+}
 _IN_TABLE = 12  # components that are seen without asking
 
 
 def components(facts: Facts) -> str:
     """Pictures, what rules say, and the numbers."""
     drawn = [
-        _figure(scree(facts), "Shares of the variance", "rules" if facts.rules else "share"),
+        _figure(scree(facts), *_SCREE[bool(facts.rules)]),
         _figure(spectrum(facts), "The spectrum", "spectrum"),
     ]
     pictures = "\n".join(filter(None, drawn))
@@ -64,7 +68,7 @@ def columns(facts: Facts) -> str:
     """Bars for the largest columns, and fields over two of them."""
     record, plane = facts.chapters.columns, facts.chapters.fields
     parts = []
-    if record is not None:
+    if record is not None and record.made:
         more = f" The largest of {record.count:,} columns." if record.count > len(record.made[0].columns) else ""
         parts.append(f"<p>{text_of(record.about + more)}{asked_about(record.kind)}</p>")
         parts.append(f'<div class="bars-grid">{"".join(bars(record))}</div>')

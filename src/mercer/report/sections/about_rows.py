@@ -123,8 +123,9 @@ def novelty(facts: Facts) -> str:
     calibrated = record.ranked[0].p is not None
     counted = f" {record.count:,} of {record.rows:,} rows are called novel." if calibrated else ""
     words = f"<p>{text_of(record.about + counted)}</p>"
-    ranking = _ranking(record, calibrated)
-    return f'{words}\n<div class="beside"><figure>{novelty_drawn(record)}</figure>\n{ranking}</div>\n{said}'
+    drawn = novelty_drawn(record)
+    figure = f"<figure>{drawn}</figure>" if drawn else ""
+    return f'{words}\n<div class="beside">{figure}\n{_ranking(record, calibrated)}</div>\n{said}'
 
 
 def _ranking(record: Novelty, calibrated: bool) -> str:

@@ -10,6 +10,9 @@ _WIDE_RANGE = 60.0  # times the median: beyond, logarithms
 
 
 def novelty(record: Novelty) -> str:
+    """Nothing where components leave nothing: all rows would lie on a line."""
+    if max(record.q) <= 0:
+        return ""
     plane = Plane(_scale(record.t2, _LEFT, _RIGHT, record.t2_limit), _scale(record.q, _BOTTOM, _TOP, record.q_limit))
     places = [
         (plane.x(max(x, plane.x.low)), plane.y(max(y, plane.y.low))) for x, y in zip(record.t2, record.q, strict=True)

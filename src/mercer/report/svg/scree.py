@@ -80,7 +80,7 @@ def _lanes(plane: Plane, rules: Sequence[Rule], agreed: int | None, most: int) -
     for lane, rule in enumerate(rules):
         y, k = first + _LANE * lane, int(rule.k or 0)
         x = plane.x(min(max(k, 0.55), most + 0.4))
-        kind = "rule heard" if rule.tells_noise else "rule"
+        kind = "rule heard" if rule.heard else "rule"
         parts.append(text(plane.x.start - 12, y + 4, rule.name, "tick", "end"))
         parts.append(f'<path class="grid" d="M{short(plane.x.start)} {short(y)}H{short(plane.x.end)}"/>')
         parts.append(f'<circle class="{kind}" cx="{short(x)}" cy="{short(y)}" r="4"/>')

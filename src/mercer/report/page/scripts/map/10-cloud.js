@@ -8,6 +8,7 @@ class Cloud {
     this.columns = record.columns;
     this.color = record.color;
     this.arrows = record.arrows;
+    this.views = record.views;
     this.named = record.ids !== "";
     this.packedIds = record.ids;
     this.held = new Map();

@@ -12,13 +12,15 @@ void main() {
 }`;
 const FRAGMENT = `#version 300 es
 precision highp float;
-in vec4 shade; uniform float size; out vec4 pixel;
+in vec4 shade; uniform float size; uniform vec4 edge;  // its colour, and its width in pixels
+out vec4 pixel;
 void main() {
-  float cover = 1.0;
-  if (size > 2.5) cover = clamp((0.5 - distance(gl_PointCoord, vec2(0.5))) * size + 0.5, 0.0, 1.0);
+  float inward = (0.5 - distance(gl_PointCoord, vec2(0.5))) * size;  // pixels from the rim
+  float cover = size > 2.5 ? clamp(inward + 0.5, 0.0, 1.0) : 1.0;
   if (cover <= 0.0) discard;
+  vec3 color = mix(shade.rgb, edge.rgb, edge.a > 0.0 ? clamp(edge.a - inward + 0.5, 0.0, 1.0) : 0.0);
   float alpha = shade.a * cover;
-  pixel = vec4(shade.rgb * alpha, alpha);
+  pixel = vec4(color * alpha, alpha);
 }`;
 
 class Painter {
@@ -48,7 +50,7 @@ class Painter {
     this.works = gl.getProgramParameter(program, gl.LINK_STATUS) === true;
     if (!this.works) return null;
     this.uniforms = Object.fromEntries(
-      ["place", "size", "muted", "opacity"].map((name) => [name, gl.getUniformLocation(program, name)]),
+      ["place", "size", "muted", "opacity", "edge"].map((name) => [name, gl.getUniformLocation(program, name)]),
     );
     return program;
   }
@@ -94,7 +96,7 @@ class Painter {
   }
 
   // Points of these rows (all if there is no list), as `style` says.
-  points({ x, y, colors, order, count, place, size, muted, opacity }) {
+  points({ x, y, colors, order, count, place, size, muted, opacity, edge }) {
     const { gl, uniforms } = this;
     this.attribute(0, x, 1, gl.UNSIGNED_SHORT);
     this.attribute(1, y, 1, gl.UNSIGNED_SHORT);
@@ -103,6 +105,7 @@ class Painter {
     gl.uniform1f(uniforms.size, size);
     gl.uniform4fv(uniforms.muted, muted);
     gl.uniform1f(uniforms.opacity, opacity);
+    gl.uniform4fv(uniforms.edge, edge);
     const list = this.buffer(order, gl.ELEMENT_ARRAY_BUFFER);
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, list);
     gl.drawElements(gl.POINTS, count, gl.UNSIGNED_INT, 0);

@@ -20,7 +20,7 @@ function drawAxes(pen, panel, theme) {
   const { left, top, width, height } = panel.plot;
   const [from, high] = panel.valueAt(left, top);
   const [to, low] = panel.valueAt(left + width, top + height);
-  const across = roundNumbers(from, to, Math.max(4, width / 90));
+  const across = roundNumbers(from, to, Math.max(6, width / 90));
   const up = roundNumbers(low, high, Math.max(4, height / 60));
   const [right, bottom] = [left + width, top + height];
   for (const value of across.values) {

@@ -1,6 +1,6 @@
 // How a panel is drawn: at once and in part while it moves, whole when it rests.
 const MUTED_OPACITY = 0.3;
-const CHOSEN_SIZE = 1.3; // of that of others
+const EDGED = 5; // pixels; larger dots have an edge, which tells those apart that overlap
 
 // Dots shrink with their number and grow a little when one comes nearer.
 function dotSize(panel, ratio) {
@@ -17,6 +17,16 @@ function dotOpacity(panel, size, ratio) {
   return cover < 0.6 ? 1 : Math.max(0.35, 1 / (1 + 0.5 * Math.log2(cover / 0.6)));
 }
 
+// Chosen dots are larger than others, the fewer the more; many are not overlooked.
+function chosenSize(count) {
+  return count < 200 ? 1.8 : count < 20000 ? 1.3 : 1;
+}
+
+// A colour as WebGL2 has it.
+function shares(hex) {
+  return parts(hex).map((part) => part / 255);
+}
+
 function styleOf(panel, ratio) {
   const { width, height } = panel.plot;
   const [[cx, cy], [sx, sy], [a, b]] = [panel.centre(), panel.scales(), panel.axes];
@@ -28,6 +38,7 @@ function styleOf(panel, ratio) {
       ((a.low - cx) * sx * 2) / width, ((b.low - cy) * sy * 2) / height,
     ],
     opacity: dotOpacity(panel, size, ratio),
+    edge: [...shares(panel.board.theme.card), size > EDGED * ratio ? 0.7 * ratio : 0],
   };
 }
 
@@ -36,13 +47,13 @@ function drawPoints(context, panel, ratio, most) {
   const { left, top, width, height } = panel.plot;
   const [across, up] = [Math.round(width * ratio), Math.round(height * ratio)];
   const style = styleOf(panel, ratio);
-  const muted = [...parts(theme.quiet).map((part) => part / 255), 1];
+  const muted = [...shares(theme.quiet), 1];
   painter.begin(across, up);
   const all = { ...style, order, count: Math.min(order.length, most), muted: [0, 0, 0, 0] };
   painter.points(selection.some ? { ...all, muted, opacity: Math.min(all.opacity, MUTED_OPACITY) } : all);
   if (selection.some) {
     const rows = panel.board.chosenOrder();
-    const larger = all.size * CHOSEN_SIZE;
+    const larger = all.size * chosenSize(rows.length);
     painter.points({ ...all, order: rows, count: Math.min(rows.length, most), size: larger, opacity: Math.max(all.opacity, 0.7) });
   }
   context.save();

@@ -14,7 +14,8 @@ class Board {
     this.grids = new Map();
     this.panels = [];
     [this.axisChoices, this.colourChoices] = [[], []];
-    Object.assign(this, { tool: "move", equal: true, labels: "categories", arrows: 0, sides: "one" });
+    Object.assign(this, { tool: "move", equal: true, labels: "categories", arrows: 0 });
+    this.sides = this.usualSides = this.cloud.views.length ? "views" : "one";
     this.pair = [0, 1];
     this.color = this.cloud.columnNamed(this.cloud.color);
     this.camera = new Camera();
@@ -67,14 +68,24 @@ class Board {
 
   // ------------------------------------------------------------ what is shown
 
+  sideChoices() {
+    const { columns, views } = this.cloud;
+    return [
+      ["one", "one map"], ...(views.length ? [["views", "a map for each name"]] : []),
+      ...(columns.length > 1 ? [["colours", "a map for each column"]] : []),
+      ...(this.namedAxes.length > 2 && !views.length ? [["components", "a map for each pair of components"]] : []),
+    ];
+  }
+
   // Panels for what is asked: one map, one for each of some columns, or one for each pair of components.
   async arrange() {
-    const { columns, axes } = this.cloud;
+    const { columns, axes, views } = this.cloud;
     const pairs = [[0, 1], [0, 2], [1, 2], [0, 3], [1, 3], [2, 3]].filter((pair) => Math.max(...pair) < axes.length);
     const wanted = {
       one: () => [new Panel(this, this.pair, this.color, this.camera)],
       colours: () => columns.slice(0, 6).map((column, i) => new Panel(this, this.pair, i, this.camera, column.name)),
       components: () => pairs.map((pair) => new Panel(this, pair, this.color, new Camera(), pair.map((i) => axes[i].name).join(" × "))),
+      views: () => views.map(({ name, x, y }) => new Panel(this, [x, y], this.color, new Camera(), name)),
     }[this.sides]();
     this.panels = wanted.length ? wanted : [new Panel(this, this.pair, this.color, this.camera)];
     for (const panel of this.panels) {
@@ -83,7 +94,7 @@ class Board {
     }
     this.field.replaceChildren(...this.panels.map((panel) => panel.element));
     this.field.dataset.count = this.panels.length;
-    for (const one of this.axisChoices) one.lastChild.disabled = this.sides === "components";
+    for (const one of this.axisChoices) one.lastChild.disabled = ["components", "views"].includes(this.sides);
     for (const one of this.colourChoices) one.lastChild.disabled = this.sides === "colours";
     this.active = this.panels[0];
     await this.refresh();
@@ -93,7 +104,7 @@ class Board {
   async refresh() {
     if (this.sides === "one") Object.assign(this.panels[0], { pair: this.pair, color: this.color });
     if (this.sides === "colours") for (const panel of this.panels) panel.pair = this.pair;
-    if (this.sides === "components") for (const panel of this.panels) panel.color = this.color;
+    if (["components", "views"].includes(this.sides)) for (const panel of this.panels) panel.color = this.color;
     await Promise.all(this.panels.map((panel) => panel.load()));
     this.draw();
     await this.legend.show(this.active.color);
@@ -217,7 +228,7 @@ class Board {
       color: this.color === cloud.columnNamed(cloud.color) ? "" : (cloud.columns[this.color]?.name ?? "-"),
       view: moved ? [camera.x, camera.y, camera.zoom].map((part) => part.toPrecision(6)).join() : "",
       equal: this.equal ? "" : "no", density: this.density === this.usualDensity ? "" : this.density,
-      labels: this.labels === "categories" ? "" : this.labels, arrows: this.arrows || "", sides: this.sides === "one" ? "" : this.sides,
+      labels: this.labels === "categories" ? "" : this.labels, arrows: this.arrows || "", sides: this.sides === this.usualSides ? "" : this.sides,
       rows: selection.some && selection.rows.length <= MOST_ROWS ? asRanges(selection.rows) : "",
     };
   }
@@ -239,7 +250,7 @@ class Board {
     this.equal = state.equal !== "no";
     this.density = among(state.density, ["points", "both", "density"], this.usualDensity);
     this.labels = among(state.labels, ["none", "rows"], "categories");
-    this.sides = among(state.sides, ["colours", "components"], "one");
+    this.sides = among(state.sides, this.sideChoices().map(([name]) => name), this.usualSides);
     this.arrows = this.cloud.arrows ? Math.min(Number.parseInt(state.arrows) || 0, this.cloud.arrows.names.length) : 0;
     this.linkedRows = state.rows ? fromRanges(state.rows, count) : [];
   }

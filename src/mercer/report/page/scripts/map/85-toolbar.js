@@ -51,14 +51,12 @@ function colourChoice(board) {
 }
 
 function moreChoices(board) {
-  const { cloud } = board;
   const set = (name, then) => (value) => {
     board[name] = value;
     then();
     board.remember();
   };
-  const sides = [["one", "one map"], ...(cloud.columns.length > 1 ? [["colours", "a map for each column"]] : []),
-    ...(board.namedAxes.length > 2 ? [["components", "a map for each pair of components"]] : [])];
+  const sides = board.sideChoices();
   const densities = [["points", "points"], ["both", "points and lines of equal density"], ["density", "density alone"]];
   const labels = [["categories", "categories"], ["rows", "rows"], ["none", "nothing"]];
   const parts = [
