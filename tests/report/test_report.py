@@ -321,3 +321,8 @@ def test_the_page_of_a_fit_has_the_lines_that_bring_its_model_and_rows(table, tm
     exec(page.code[0], names)  # noqa: S102
     assert names["model"].n_components == 2 and len(names["X"]) == 60
     assert names["model"].transform(names["X"]).shape == (60, 2)
+
+
+def test_rows_are_called_what_they_are_said_to_be_called():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    assert "<h1>PCA of my &lt;rows&gt;</h1>" in mercer.PCA(2).fit(X).report(X, data="my <rows>")

@@ -19,7 +19,7 @@ def draw():
     model = PCA(standardize=True).fit(numbers)
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         path = Path(name) / "report.html"
-        model.report(numbers, labels=table[["species", "island", "sex"]], path=path)
+        model.report(numbers, labels=table[["species", "island", "sex"]], path=path, data="penguins")
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
         page.goto(path.as_uri())

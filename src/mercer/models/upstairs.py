@@ -40,7 +40,7 @@ class WithRoomsAbove:
 
         return plot(self, X, y, kind, options)
 
-    def report(self, X: Any = None, labels: Any = None, *, path: str | Path | None = None) -> str:
+    def report(self, X: Any = None, labels: Any = None, *, path: str | Path | None = None, data: str = "") -> str:
         """A page about the fitted model: a map of the rows, components, what is proven, how sure, what next.
 
         It is one HTML file, light and dark, for paper, phones and screen readers, that asks nothing of the network.
@@ -57,6 +57,8 @@ class WithRoomsAbove:
         path : path, default=None
             A file whose name ends in .html, to write the page to as well. It appears when it is complete, or not at
             all.
+        data : str, default=""
+            What the rows are called, for the title. Empty: the name of their file, or X.
 
         Returns
         -------
@@ -65,7 +67,7 @@ class WithRoomsAbove:
         """
         from mercer.report.writing import report_on
 
-        return report_on(self, X, labels, path)
+        return report_on(self, X, labels, path, name=data or None)
 
     def save(self, path: str | Path, notes: dict[str, Any] | None = None) -> Path:
         """Write the fitted model to one file, from which `mercer.load` makes it again.
