@@ -98,6 +98,23 @@ def test_whoever_stops_a_fit_stops_the_work_of_the_cluster(client):
     assert PCA(3).fit(rows()).n_components_ == 3
 
 
+def test_rows_that_are_kept_are_let_go_although_somebody_remembers_what_stopped_the_fit(own_client):
+    """As a notebook does, whose last traceback holds the frames of the fit, and what is in them."""
+
+    def hear(progress):
+        raise KeyboardInterrupt
+
+    slow = rows().map_blocks(lambda block: time.sleep(0.2) or block, dtype=float)
+    with pytest.raises(KeyboardInterrupt) as remembered:
+        PCA(3, svd_solver="krylov", progress=hear).fit(slow)
+    for _ in range(100):
+        if not own_client.cluster.scheduler.tasks:
+            break
+        time.sleep(0.1)
+    assert not own_client.cluster.scheduler.tasks
+    assert remembered.value.__traceback__ is not None
+
+
 def test_two_fits_at_once_share_a_cluster(client):
     expected = PCA(3).fit(rows()).components_
     found = [None, None]

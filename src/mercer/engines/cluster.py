@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from queue import Empty, SimpleQueue
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 
@@ -46,6 +47,7 @@ class Cluster(Engine):
 
     def __init__(self, client: Any) -> None:
         self.client = client
+        self.kept: WeakSet[Any] = WeakSet()  # and let go by whoever is interrupted: a traceback may hold them for ever
         workers = self._workers()
         if not workers:
             raise ClusterFailed(
@@ -106,7 +108,9 @@ class Cluster(Engine):
 
     def keep(self, handles: Sequence[Handle]) -> list[Handle]:
         with self._watching() as begin:
-            return begin(handles)  # under way: who asks for them waits, and is told what goes wrong
+            kept = begin(handles)  # under way: who asks for them waits, and is told what goes wrong
+        self.kept.update(kept)
+        return kept
 
     def threads(self, asked: int) -> int:
         return 1  # a worker has as many tasks at once as it has threads
@@ -203,7 +207,8 @@ class _Watched:
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if error is not None:  # client.cancel of what is released already ends the scheduler of 2026.8
-            for future in self.begun:
+            kept = [] if kind is GeneratorExit else self.engine.kept  # who has seen enough of some goes on with others
+            for future in [*self.begun, *kept]:
                 future.release()
 
 
@@ -224,12 +229,16 @@ class _Box:
 
         return _closed, (self._bytes or dumps(self._value),)  # type: ignore[no-untyped-call]
 
+    def __sizeof__(self) -> int:
+        """With what is inside: by this, workers keep to their memory."""
+        return object.__sizeof__(self) + int(dask("sizeof").sizeof(self._bytes or self._value))
+
     def open(self) -> Any:
         from distributed.protocol.pickle import loads
 
-        if self._bytes:
+        if content := self._bytes:  # read once: another task of this worker may be opening it as well
             try:
-                self._value, self._bytes = loads(self._bytes), b""  # type: ignore[no-untyped-call]
+                self._value, self._bytes = loads(content), b""  # type: ignore[no-untyped-call]
             except ImportError as error:
                 raise ClusterFailed(f"A worker cannot do this: {error}. Install it where the workers run.") from None
         return self._value

@@ -164,7 +164,7 @@ class ChunkedRows(InChunks, Rows):
     def for_passes(self) -> Self:
         """The same rows, opened once and kept by the workers, for pass after pass; if they have room, else as it is."""
         engine = self.chunks.engine
-        if not engine.elsewhere or (engine.room and self.nbytes > _KEPT * engine.room * engine.workers):
+        if not engine.elsewhere or self.nbytes > _KEPT * (engine.room or 0) * engine.workers:  # no limit: who knows
             return self
         rows = copy(self)
         rows.chunks = self.chunks.kept()
