@@ -36,8 +36,8 @@ SHORT = 64  # terms of a product that BLAS may add up as it likes …
 LESS_SHORT = 256  # … and where it would lose time with so few
 _TERMS_AT_ONCE = 16  # terms of a sum that are added up at once
 LONG = 2048  # terms of which the products over SHORT are added up one after the other; beyond, two by two
-_AT_HAND = 4096  # entries of a sum that are added to at once: what is made on the way stays in the nearest cache
-_own = local()
+_STRIP = 4096  # entries of a sum that are added to at once: what is made on the way stays in the nearest cache
+_of_thread = local()
 _TOGETHER = 60_000  # entries of products that are held side by side: BLAS is called once for all of them
 
 
@@ -93,9 +93,9 @@ def _at_hand(shape: tuple[int, ...], dtype: Any) -> Array:
     Workers of a cluster give memory back as soon as it is free, and to be given it anew takes as long as the product.
     """
     needed = prod(shape) * np.dtype(dtype).itemsize
-    room = getattr(_own, "room", None)
+    room = getattr(_of_thread, "room", None)
     if room is None or room.size < needed:
-        room = _own.room = np.empty(needed, dtype=np.uint8)
+        room = _of_thread.room = np.empty(needed, dtype=np.uint8)
     return np.asarray(room[:needed].view(dtype).reshape(shape))
 
 
@@ -181,7 +181,7 @@ class RunningSum:
             self.high[where], rest = two_sum(high, part)
             self.low[where] += rest
             return
-        for some in steps(len(high), max(1, _AT_HAND * len(high) // max(1, high.size))):
+        for some in steps(len(high), max(1, _STRIP * len(high) // max(1, high.size))):
             high[some], rest = two_sum(high[some], part[some])
             low[some] += rest
 

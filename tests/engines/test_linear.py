@@ -271,3 +271,15 @@ def test_a_chunk_too_large_for_a_worker_is_refused_before_it_is_read(client):
         NoRoom, match=r"chunk of 1,000,000 rows, which takes about .* give chunks of at most [\d,]+ rows"
     ):
         PCA(2).fit(da.zeros((2_000_000, 100), chunks=(1_000_000, 100)))
+
+
+def test_rows_for_pass_after_pass_are_kept_by_workers_that_have_room(X, client, monkeypatch):
+    from mercer.sources import chunked
+    from mercer.sources.collections import open_collection
+
+    rows = open_collection(da.from_array(X, chunks=(100, 3)))
+    kept = rows.for_passes()
+    assert kept is not rows and np.array_equal(kept.load(), X)
+    assert all(future.done() for future in kept.chunks.handles)
+    monkeypatch.setattr(chunked, "_KEPT", rows.nbytes / (4 * rows.chunks.engine.room * rows.chunks.engine.workers))
+    assert rows.for_passes() is rows  # four times what there would be room for

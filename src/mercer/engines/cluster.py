@@ -258,11 +258,18 @@ def _itself(box: _Box) -> _Box:
 def _on_worker(work: _Box, chunk: Any, own: _Box, *shared: _Box) -> Any:
     """As in a loop: one thread of BLAS, and numpy quiet about what is told in words."""
     with one_blas_thread(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        return work.open()(chunk, own.open(), *[box.open() for box in shared])
+        return work.open()(_aligned(chunk), own.open(), *[box.open() for box in shared])
+
+
+def _aligned(chunk: Any) -> Any:
+    """Arrays that another worker sent begin at any byte, and numpy sums up such numbers in another order."""
+    if type(chunk) in (list, tuple):
+        return type(chunk)(map(_aligned, chunk))
+    return np.require(chunk, requirements="A") if isinstance(chunk, np.ndarray) else chunk
 
 
 def _in_place(value: Any) -> Any:
-    """The same, every number at an address that is a multiple of its size.
+    """The same, every array at an address that memory of its own would have.
 
     What came over the network begins at any byte, by the length of what was said before it. numpy copies such arrays
     before it multiplies them, and another order in memory is another order of sums.

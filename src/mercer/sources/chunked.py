@@ -252,7 +252,7 @@ def _looked_over(
 
 
 def _as_held(data: Held, start: int) -> HeldRows:
-    return HeldRows(np.require(data, requirements="A") if isinstance(data, np.ndarray) else data)
+    return HeldRows(data)
 
 
 def _loaded(rows: Items, own: None = None) -> Held:

@@ -51,7 +51,7 @@ class Square(Scatter):
 
     def trim(self) -> None:
         super().trim()
-        self._settle()  # so that it can be merged into others without being changed
+        self._settle()  # rows that wait would travel along with it
 
     def _settle(self) -> None:
         """Many small corrections at once."""
