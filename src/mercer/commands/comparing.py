@@ -11,9 +11,10 @@ from mercer.commands.labels import column_beside, labels_of
 from mercer.commands.opening import Wanted, in_short_words, tell_of_reading
 from mercer.commands.script import Script
 from mercer.commands.wording import in_options
-from mercer.errors import BadData, MissingPart, WrongUse, joined
+from mercer.errors import BadData, WrongUse, joined
 from mercer.outlets import refuse_same_file
 from mercer.relatives.registry import METHODS, method
+from mercer.report.comparison.writing import report_on_comparison
 from mercer.report.templates import check_page
 from mercer.studies.comparison import compare
 from mercer.terminal import plain, say
@@ -66,7 +67,7 @@ class Compare:
         found = script.set("found", script.call("compare", rows, *y, **told))
         script.add(f"print({found.text})")
         if self.out is not None:
-            script.add(script.call(f"{found.text}.report", self.out, Path(self.wanted.data).name).text)
+            script.add(script.call(f"{found.text}.report", rows, path=self.out).text)
         return str(script)
 
     def run(self) -> Answer:
@@ -87,15 +88,11 @@ class Compare:
         if not found.coordinates:
             raise BadData(f"No method could be fitted. {found.lines[0].title}: {found.lines[0].reason}")
         if self.out is not None:
-            found.report(self.out, Path(name).name)
+            report_on_comparison(found, items, path=self.out, name=Path(name).name)
             say(f"page: {plain(self.out)}")
         return Answer(found.to_dict() | {"page": self.out}, in_options(str(found)))
 
 
 def _refuse_place(page: Path, data: str) -> None:
     """Before the work, not after it."""
-    try:
-        import matplotlib  # noqa: F401
-    except ModuleNotFoundError as missing:
-        raise MissingPart("The page", missing.name or "matplotlib", "app") from None
     refuse_same_file(Path(data), check_page(page, "a comparison"))

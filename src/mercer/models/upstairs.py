@@ -222,24 +222,28 @@ class WithPicturesAbove:
 
         return ComparisonDisplay.from_comparison(self, y).plot(ax, theme=theme, size=size)
 
-    def report(self, path: str | Path, data: str = "") -> Path:
-        """Write the comparison as a page: advice, pictures, the table, and what each method keeps and assumes.
+    def report(self, X: Any = None, labels: Any = None, *, path: str | Path | None = None) -> str:
+        """A page of the comparison: advice, linked maps of all methods, what each keeps, takes and assumes.
 
-        It is one HTML file, light and dark, without scripts, that asks nothing of the network. It appears when it is
-        complete, or not at all. Whatever comes from the data is shown as text.
+        It is one HTML file, light and dark, for paper, phones and screen readers, that asks nothing of the network.
+        Whatever comes from the data is shown as text.
 
         Parameters
         ----------
-        path : path
-            The file, which ends in .html.
-        data : str, default=""
-            What the rows are called.
+        X : array-like, pathlib.Path or Rows, default=None
+            The rows that were compared, for maps to show their names and values. None: maps show coordinates alone.
+        labels : array-like of shape (n_samples,), mapping or frame, default=None
+            Labels of the rows, classes or numbers, to colour them by: one list, or several by name. None: columns that
+            `open_rows` was told to read beside the rows, or the labels of the comparison.
+        path : path, default=None
+            A file whose name ends in .html, to write the page to as well. It appears when it is complete, or not at
+            all.
 
         Returns
         -------
-        path : pathlib.Path
-            Where it is.
+        page : str
+            The page.
         """
-        from mercer.report.comparison import write_comparison
+        from mercer.report.comparison.writing import report_on_comparison
 
-        return write_comparison(self, path, data)
+        return report_on_comparison(self, X, labels, path)  # type: ignore[arg-type]

@@ -108,4 +108,72 @@ GLOSSARY: dict[str, tuple[str, str]] = {
         "the reconstruction error",
         "The sum of the eigenvalues: how far coordinates are from being rebuilt by the same weights as the rows.",
     ),
+    "linked": (
+        "a linked map",
+        "The same rows in every map, each placed as a method has it. Most methods leave open which way a picture is "
+        "turned or mirrored and how large it is: compare who is near whom, not where something lies. Axes have the "
+        "units of their method.",
+    ),
+    "standard-error": (
+        "the standard error",
+        "How far a number would be off, as a rule, with other rows of the same kind: the standard deviation of one "
+        "number a row, divided by the root of how many there are. Of what is measured on repeats, one number a repeat.",
+    ),
+    "told-apart": (
+        "what can be told apart",
+        "A method is called worse than another only where their difference, row by row on the same rows, is beyond two "
+        "of its standard errors and beyond 0.005. What cannot be told apart need not be equal.",
+    ),
+    "cpu": (
+        "the processor time",
+        "Seconds of all processor cores together for the fit to all rows; libraries were loaded before.",
+    ),
+    "memory": ("the memory", "The most that the process of the method held, libraries and all."),
+    "trustworthiness": (
+        "trustworthiness",
+        "Whether neighbours in the picture are neighbours in the rows: 1 if all are, about one half by chance. Rows "
+        "that come together though they are far apart count the more the farther they are (Venna and Kaski).",
+    ),
+    "continuity": (
+        "continuity",
+        "Whether neighbours in the rows are neighbours in the picture: 1 if all are, about one half by chance. It "
+        "falls where a picture tears apart what belongs together.",
+    ),
+    "lcmc": (
+        "LCMC",
+        "The share of neighbours in the rows that are neighbours in the picture as well, less what chance would give: "
+        "the local continuity meta-criterion of Chen and Buja. 0 is chance.",
+    ),
+    "distances": (
+        "the correlation of distances",
+        "Of every row, the rank correlation (Spearman) of its distances to all others in the rows and in the picture, "
+        "averaged: 1 where far is far and near is near, 0 by chance. It says whether gaps and sizes of groups mean "
+        "something.",
+    ),
+    "label-hit": (
+        "the label hit",
+        "The share of rows whose label most of their neighbours in the picture have. No method has seen the labels.",
+    ),
+    "new-rows": (
+        "trustworthiness of new rows",
+        "A fifth of the rows was left out of a fit and placed afterwards: whether they came to lie among those of the "
+        "fit that are their neighbours in the rows. One half is chance.",
+    ),
+    "new-rows-off": (
+        "the error of new rows",
+        "How far rows that were left out are placed from where a fit to all rows has them, once one picture is moved, "
+        "turned and scaled onto the other: the squares, divided by the spread of the picture. 0 is the same place, and "
+        "1 as far off as their middle.",
+    ),
+    "reconstruction-error": (
+        "what is lost",
+        "Rows that were left out of a fit were placed and led back to their columns: the squares of what does not come "
+        "back, as a share of their variance. 0 is all of it, 1 no better than the mean.",
+    ),
+    "moved": (
+        "what moves",
+        "A fifth of the rows was left out and another seed taken: how far the picture of the others is from that of "
+        "all rows, once it is moved, turned and scaled onto it (Procrustes). 0 is the same shape, 1 has nothing in "
+        "common.",
+    ),
 }

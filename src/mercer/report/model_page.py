@@ -1,39 +1,25 @@
 """Facts of a fitted model → one self-contained page: one script known by its hash, no request, every text escaped."""
 
-from mercer import __version__
 from mercer.report.cloud import map_section
 from mercer.report.facts import Facts
-from mercer.report.pieces import asked_about, glossary_of, notes, section, share_of, text_of
-from mercer.report.scripts import page_script
+from mercer.report.pieces import asked_about, notes, share_of, text_of
 from mercer.report.sections import about_components, about_model, about_rows
-from mercer.report.templates import page_file, template
+from mercer.report.shell import page_of, tiles_of
 
 __all__ = ["model_page"]
-
-_STYLES = "style.css", "report.css", "map.css"
 
 
 def model_page(facts: Facts) -> str:
     """The page as text."""
-    there = {name: (title, body) for name, (title, body) in _sections(facts).items() if body}
-    sections = "\n".join(section(name, title, body) for name, (title, body) in there.items())
-    tiles = _tiles(facts)
-    script = page_script("shared", "map", "story")
-    return template("report.html").substitute(
-        policy=script.policy,
-        script=script.text,
-        style="\n".join(map(page_file, _STYLES)),
-        title=text_of(facts.title),
-        findings="\n".join(f"<p>{text_of(finding)}</p>" for finding in facts.findings),
-        tiles=tiles,
-        mark="held" if facts.certified else "planned" if facts.approximate else "failed",
-        verdict=text_of(facts.verdict),
-        contents="\n".join(f'<li><a href="#{name}">{text_of(title)}</a></li>' for name, (title, _) in there.items()),
-        sections=sections,
-        words=glossary_of(tiles + sections + asked_about("certified")),
-        asked=asked_about("certified"),
-        version=text_of(__version__),
-    )
+    return page_of(facts.title, _tiles(facts), _lead(facts), _sections(facts))
+
+
+def _lead(facts: Facts) -> str:
+    """What was found, and whether it is proven."""
+    findings = "\n".join(f"<p>{text_of(finding)}</p>" for finding in facts.findings)
+    mark = "held" if facts.certified else "planned" if facts.approximate else "failed"
+    verdict = f'<span class="{mark}">{text_of(facts.verdict)}</span>{asked_about("certified")}'
+    return f'{findings}\n<p class="verdict">{verdict}</p>'
 
 
 def _sections(facts: Facts) -> dict[str, tuple[str, str]]:
@@ -71,16 +57,13 @@ def _tiles(facts: Facts) -> str:
     """The numbers that people look for first."""
     last = facts.components[-1] if facts.components else None
     whole = last is not None and len(facts.components) == facts.n_components
-    said = [
-        ("rows", "" if facts.origin.rows is None else f"{facts.origin.rows:,}", None),
-        ("columns", f"{facts.origin.columns:,}", None),
-        ("components", f"{facts.n_components:,}", None),
-        ("of the variance", share_of(last.together) if whole and last else "", "share"),
-        ("rules would keep", "" if facts.agreed is None else str(facts.agreed), "rules"),
-        ("reconstruction error", "" if facts.error is None else f"{facts.error:.3g}", "reconstruction"),
-    ]
-    return "\n".join(
-        f"<div><dd>{text_of(figure)}</dd><dt>{text_of(name)}{asked_about(term)}</dt></div>"
-        for name, figure, term in said
-        if figure
+    return tiles_of(
+        [
+            ("rows", "" if facts.origin.rows is None else f"{facts.origin.rows:,}", None),
+            ("columns", f"{facts.origin.columns:,}", None),
+            ("components", f"{facts.n_components:,}", None),
+            ("of the variance", share_of(last.together) if whole and last else "", "share"),
+            ("rules would keep", "" if facts.agreed is None else str(facts.agreed), "rules"),
+            ("reconstruction error", "" if facts.error is None else f"{facts.error:.3g}", "reconstruction"),
+        ]
     )

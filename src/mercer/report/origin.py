@@ -17,7 +17,7 @@ from mercer.store.headers import inspect
 from mercer.store.layout import digests_of
 from mercer.store.trees import sizes_of
 
-__all__ = ["Origin", "origin_of", "written_parameters"]
+__all__ = ["Origin", "digest_of", "origin_of", "written_parameters"]
 
 _PIECE = 1 << 20  # bytes of a file at a time
 _LONGEST = 300  # letters of a parameter
@@ -60,7 +60,7 @@ def origin_of(
         drawn=None if X is None else _count(X),
         others=others,
         data=data,
-        **_digest(X, header),
+        **digest_of(X, header),
         file=None if file is None else str(file),
         versions=versions() if header is None else dict(header["versions"]),
         opening=opening,
@@ -87,7 +87,7 @@ def _count(X: Any) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
-def _digest(X: Any, header: Any) -> dict[str, Any]:
+def digest_of(X: Any, header: Any = None) -> dict[str, Any]:
     """Of the rows of the fit that a model file knows, of the file that is read, or of an array."""
     known = None if header is None else header["data"].get("sha256")
     if known is not None:

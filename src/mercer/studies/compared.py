@@ -27,7 +27,6 @@ class Measure:
     phrase: str
     larger_is_better: bool = True
     chance: float | None = None  # what a picture drawn by chance has
-    shown: bool = True  # in tables for people
 
     def better(self, gap: float) -> float:
         """A difference, positive where the first is better."""
@@ -42,9 +41,9 @@ MEASURES = {
     "distances": Measure("distances", "rank correlation of distances", chance=0.0),
     "label_hit": Measure("labels", "rows whose label most of their neighbours in the picture have"),
     "new_rows": Measure("new rows", "trustworthiness of where new rows are placed", chance=0.5),
+    "new_rows_off": Measure("off", "how far new rows are placed from where a fit to all has them", False),
     "reconstruction_error": Measure("lost", "share of the variance of new rows that does not come back", False),
-    "moved": Measure("moved", "Procrustes distance to a picture from other rows and another seed", False),
-    "new_rows_off": Measure("off", "how far new rows are placed from where a fit has them", False, shown=False),
+    "moved": Measure("moved", "Procrustes distance to a picture from fewer rows and another seed", False),
 }
 
 
@@ -191,18 +190,16 @@ class Comparison(WithPicturesAbove):
     @property
     def meanings(self) -> dict[str, str]:
         """Of the columns of the table that are measures."""
-        return {MEASURES[name].head: MEASURES[name].phrase for name in self._shown()}
+        return {MEASURES[name].head: MEASURES[name].phrase for name in self.shown}
 
-    def _shown(self) -> list[str]:
-        return [
-            name
-            for name, measure in MEASURES.items()
-            if measure.shown and any(name in line.measures for line in self.lines)
-        ]
+    @property
+    def shown(self) -> list[str]:
+        """Names of the measures that any method has, in the order of the columns."""
+        return [name for name in MEASURES if any(name in line.measures for line in self.lines)]
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """The table for people: heads, and a list of texts for each method that was done."""
-        shown = self._shown()
+        shown = self.shown
         heads = ["method", "seconds", "CPU", "memory", *(MEASURES[name].head for name in shown)]
         return heads, [
             [

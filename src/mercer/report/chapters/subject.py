@@ -18,6 +18,7 @@ from mercer.kernels.base import kind_of_items
 from mercer.models.kernel_model import KernelModel
 from mercer.models.linear import LinearModel
 from mercer.report.labels import Columns, columns_of_labels, told_apart
+from mercer.report.rows import most_columns, names_of_rows
 from mercer.sources.files import open_rows
 from mercer.sources.held import HeldRows
 from mercer.sources.items import Items
@@ -25,8 +26,6 @@ from mercer.sources.kinds import OPENERS
 
 __all__ = ["Subject", "subject_of", "too_few"]
 
-_MOST_NUMBERS = 4_000_000  # of columns beside the scores that are looked at
-_MOST_COLUMNS = 100
 _LONGEST = 150  # letters of a name
 _SEED = 0
 
@@ -136,13 +135,9 @@ class Subject:
     @cached_property
     def ids(self) -> list[str] | None:
         """Names of the rows, where they have any."""
-        if isinstance(self.X, Items) and self.X.row_names is not None:
-            return [shortened(str(name), _LONGEST) for name in self.X.row_names]
-        index: Any = getattr(self.X, "index", None)  # of a frame; lists have a method of that name
-        if getattr(getattr(index, "dtype", None), "kind", None) in ("O", "U") and len(index) == len(self):
-            return [shortened(str(name), _LONGEST) for name in index]
-        if self.kind != "texts":
-            return None
+        names = names_of_rows(self.X, len(self))
+        if names is not None or self.kind != "texts":
+            return names
         return [shortened(str(text), _LONGEST) for text in self._known[np.arange(len(self))]]
 
     def columns(self, first: Sequence[str] = ()) -> dict[str, Sequence[Any]]:
@@ -155,7 +150,7 @@ class Subject:
     @property
     def most_columns(self) -> int:
         """How many of their own columns a page looks at."""
-        return min(_MOST_COLUMNS, _MOST_NUMBERS // max(len(self), 1))
+        return most_columns(len(self))
 
     def _own_columns(self, first: Sequence[str]) -> Mapping[str, Any]:
         if self.of_numbers:

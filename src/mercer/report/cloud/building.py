@@ -15,6 +15,7 @@ from mercer.report.cloud.record import Arrows, Axis, Cloud, Column, View
 __all__ = ["cloud_of"]
 
 _LEAST_ROOM, _MOST_ROOM, _ROOM_OF_A_ROW = 350_000, 7_000_000, 35  # bytes: pages that every mail takes
+_ROOM_IN_A_VIEW, _MOST_OF_VIEWS = 12, 16_000_000  # bytes of a row, and of all maps side by side
 _FIRST = 10  # rows that stand on the page as a table
 _FIRST_COLUMNS = 8
 
@@ -48,8 +49,9 @@ def cloud_of(
     views : sequence of (name, component across, component upwards), optional
         Maps to show side by side at first, as of several methods whose components are given one after the other.
     most_bytes : int, optional
-        Of the packed texts. By default 35 for a row, at least 350 kB and at most 7 MB. Room is given to two components,
-        the column to colour by, ids, columns and further components, in this order; `notes` say what has none.
+        Of the packed texts. By default 35 for a row, at least 350 kB and at most 7 MB, and 12 more for each view, at
+        most 16 MB. Room is given to two components, the column to colour by, those of views, ids, columns and further
+        components, in this order; `notes` say what has none.
 
     Returns
     -------
@@ -62,14 +64,16 @@ def cloud_of(
     axes += [_axis("", np.zeros(count))] * (len(axes) == 1)  # one component is drawn as a line
     every = {name: as_column(str(name), values, count) for name, values in (columns or {}).items()}
     first = color if color is not None else next(iter(every), None)
-    room = _Room(_room(count) if most_bytes is None else most_bytes)
+    room = _Room(_room(count, len(views)) if most_bytes is None else most_bytes)
     room.take(axes[0].codes, axes[1].codes)
     kept_columns = {name: every[name] for name in [first] if name is not None and room.fits(_size(every[name]))}
+    seen = {i for _, x, y in views for i in (x, y)} | {0, 1}
+    kept = {i: axis for i, axis in enumerate(axes) if i < 2 or (i in seen and room.fits(len(axis.codes)))}
     packed_ids = "" if ids is None else pack_list([str(name) for name in ids])
     kept_ids = packed_ids if room.fits(len(packed_ids)) else ""
     kept_columns |= {n: c for n, c in every.items() if n not in kept_columns and room.fits(_size(c))}
-    kept = {i: axis for i, axis in enumerate(axes) if i < 2 or room.fits(len(axis.codes))}
-    kept_axes, place = list(kept.values()), {i: number for number, i in enumerate(kept)}
+    kept |= {i: axis for i, axis in enumerate(axes) if i not in seen and room.fits(len(axis.codes))}
+    kept_axes, place = [kept[i] for i in sorted(kept)], {i: number for number, i in enumerate(sorted(kept))}
     return Cloud(
         count=count,
         axes=tuple(kept_axes),
@@ -98,8 +102,9 @@ class _Room:
         return there
 
 
-def _room(count: int) -> int:
-    return min(max(_ROOM_OF_A_ROW * count, _LEAST_ROOM), _MOST_ROOM)
+def _room(count: int, views: int) -> int:
+    beside = min(_ROOM_IN_A_VIEW * count * views, _MOST_OF_VIEWS)
+    return min(max(_ROOM_OF_A_ROW * count, _LEAST_ROOM), _MOST_ROOM) + beside
 
 
 def _size(column: Column) -> int:

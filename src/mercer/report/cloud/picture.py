@@ -1,6 +1,7 @@
 """A cloud drawn without a script: what there is on paper, and where a browser cannot draw points by itself."""
 
 import base64
+from dataclasses import dataclass
 from html import escape
 
 import numpy as np
@@ -14,25 +15,59 @@ from mercer.terminal import plain
 
 __all__ = ["picture_of"]
 
-_WIDTH, _HEIGHT, _LEFT, _BOTTOM, _MARGIN = 720, 480, 56, 44, 10
 _AS_DOTS = 3_000  # points that are drawn one by one; of more, a raster
 _FINER = 2  # pixels of the raster for one of the picture
 _LEVELS = (70, 120, 180, 255)  # opacity where 1, 2, up to 4 and more points fall on a pixel
 
 
+@dataclass(frozen=True)
+class _Box:
+    """How large a picture is, and what is left of it for points."""
+
+    width: int
+    height: int
+    left: int
+    bottom: int
+    margin: int
+    most_dots: int = _AS_DOTS
+
+    @property
+    def room(self) -> tuple[int, int]:
+        return self.width - self.left - self.margin, self.height - self.bottom - self.margin
+
+
+_WHOLE = _Box(720, 480, 56, 44, 10)
+_SMALL = _Box(360, 270, 6, 6, 6, 1_000)  # without numbers at its axes, whose turns and sizes a method may leave open
+
+
 def picture_of(cloud: Cloud) -> str:
-    """The first two components as SVG, which takes the colours of its words from the page."""
-    x, y = cloud.axes[:2]
-    place = _Place(x, y)
+    """The first two components as SVG, which takes the colours of its words from the page; or all views, small."""
+    colours = _colours(cloud)
+    if not cloud.views:
+        return _drawn(cloud, cloud.axes[0], cloud.axes[1], colours, _WHOLE)
+    small = (
+        f"<figure><figcaption><bdi>{escape(plain(view.name))}</bdi></figcaption>\n"
+        f"{_drawn(cloud, cloud.axes[view.x], cloud.axes[view.y], colours, _SMALL)}</figure>"
+        for view in cloud.views
+    )
+    return f'<div class="map-stills">{"".join(small)}</div>'
+
+
+def _drawn(cloud: Cloud, x: Axis, y: Axis, colours: tuple[list[str], Array], box: _Box) -> str:
+    place = _Place(x, y, box)
     there = np.isfinite(values_of(x)) & np.isfinite(values_of(y))
     left, top = place.of(values_of(x)[there], values_of(y)[there])
-    colours, codes = _colours(cloud)
-    dots = _dots if len(left) <= _AS_DOTS else _raster
+    few = len(left) <= box.most_dots
+    points = _dots(left, top, colours[1][there], colours[0]) if few else _raster(left, top, colours[1][there], colours[0], box)
     words = escape(plain(f"{cloud.count:,} points by {x.name} and {y.name}"), quote=True)
     return (
-        f'<svg class="map-still" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{words}">\n'
-        f"{_axes(x, y, place)}\n{dots(left, top, codes[there], colours)}\n</svg>"
+        f'<svg class="map-still" viewBox="0 0 {box.width} {box.height}" role="img" aria-label="{words}">\n'
+        f"{_axes(x, y, place) if box is _WHOLE else _outline(box)}\n{points}\n</svg>"
     )
+
+
+def _outline(box: _Box) -> str:
+    return f'<rect class="map-frame" x="1" y="1" width="{box.width - 2}" height="{box.height - 2}" rx="4"/>'
 
 
 def values_of(axis: Axis) -> Array:
@@ -42,13 +77,13 @@ def values_of(axis: Axis) -> Array:
 class _Place:
     """Where numbers of both axes stand in the picture: one unit is as long on either."""
 
-    def __init__(self, x: Axis, y: Axis) -> None:
-        width, height = _WIDTH - _LEFT - _MARGIN, _HEIGHT - _BOTTOM - _MARGIN
+    def __init__(self, x: Axis, y: Axis, box: _Box) -> None:
+        self.box, (width, height) = box, box.room
         longest = max(x.step, y.step) * STEPS or 1.0  # an axis on which all are alike is as long as the other
         across, up = (axis.step * STEPS or longest for axis in (x, y))
         self.scale = min(width / across, height / up) / 1.06
         self.middles = [axis.low / 2 + axis.high / 2 for axis in (x, y)]
-        self.centre = _LEFT + width / 2, _MARGIN + height / 2
+        self.centre = box.left + width / 2, box.margin + height / 2
 
     def of(self, x: Array, y: Array) -> tuple[Array, Array]:
         return (
@@ -93,9 +128,9 @@ def _dots(left: Array, top: Array, codes: Array, colours: list[str]) -> str:
     return f'<g stroke-width="{size}" stroke-linecap="round" stroke-opacity=".85">{"".join(paths)}</g>'
 
 
-def _raster(left: Array, top: Array, codes: Array, colours: list[str]) -> str:
+def _raster(left: Array, top: Array, codes: Array, colours: list[str], box: _Box) -> str:
     """Pixels, each in the colour that most of its points have, the denser the more points there are."""
-    width, height = _WIDTH * _FINER, _HEIGHT * _FINER
+    width, height = box.width * _FINER, box.height * _FINER
     pixels = (np.clip((top * _FINER).astype(np.int64), 0, height - 1) * width) + (left * _FINER).astype(np.int64)
     counts = np.zeros((len(colours), width * height), dtype=np.uint32)
     np.add.at(counts, (codes, pixels), 1)
@@ -104,7 +139,7 @@ def _raster(left: Array, top: Array, codes: Array, colours: list[str]) -> str:
     places = np.where(total > 0, 1 + counts.argmax(axis=0) * len(_LEVELS) + level, 0).astype(np.uint8)
     palette = [(0, 0, 0, 0)] + [(*_parts(colour), opacity) for colour in colours for opacity in _LEVELS]
     png = base64.b64encode(indexed_png(places.reshape(height, width), palette)).decode("ascii")
-    return f'<image width="{_WIDTH}" height="{_HEIGHT}" href="data:image/png;base64,{png}"/>'
+    return f'<image width="{box.width}" height="{box.height}" href="data:image/png;base64,{png}"/>'
 
 
 def _parts(colour: str) -> tuple[int, int, int]:
@@ -114,20 +149,21 @@ def _parts(colour: str) -> tuple[int, int, int]:
 
 def _axes(x: Axis, y: Axis, place: _Place) -> str:
     """Numbers along both axes, where they are round, and what the axes are."""
-    bottom = _HEIGHT - _BOTTOM
-    marks = [f'<path class="map-frame" d="M{_LEFT} {_MARGIN}V{bottom}H{_WIDTH - _MARGIN}"/>']
-    for value in _round_numbers(x, place, (_WIDTH - _LEFT) / 2):
+    box = place.box
+    bottom, right = box.height - box.bottom, box.width - box.margin
+    marks = [f'<path class="map-frame" d="M{box.left} {box.margin}V{bottom}H{right}"/>']
+    for value in _round_numbers(x, place, (box.width - box.left) / 2):
         left = float(place.of(np.array(value), np.array(0.0))[0])
-        if _LEFT <= left <= _WIDTH - _MARGIN:
+        if box.left <= left <= right:
             marks.append(f'<text x="{left:.1f}" y="{bottom + 16}" text-anchor="middle">{_number(value)}</text>')
-    for value in _round_numbers(y, place, _HEIGHT / 2):
+    for value in _round_numbers(y, place, box.height / 2):
         top = float(place.of(np.array(0.0), np.array(value))[1])
-        if _MARGIN <= top <= bottom:
-            marks.append(f'<text x="{_LEFT - 6}" y="{top + 4:.1f}" text-anchor="end">{_number(value)}</text>')
+        if box.margin <= top <= bottom:
+            marks.append(f'<text x="{box.left - 6}" y="{top + 4:.1f}" text-anchor="end">{_number(value)}</text>')
     names = (escape(plain(axis.name)) for axis in (x, y))
     across, up = names
-    middle = _LEFT + (_WIDTH - _LEFT) / 2
-    marks.append(f'<text class="map-axis" x="{middle}" y="{_HEIGHT - 8}" text-anchor="middle">{across}</text>')
+    middle = box.left + (box.width - box.left) / 2
+    marks.append(f'<text class="map-axis" x="{middle}" y="{box.height - 8}" text-anchor="middle">{across}</text>')
     marks.append(
         f'<text class="map-axis" transform="translate(12 {bottom / 2}) rotate(-90)" text-anchor="middle">{up}</text>'
     )

@@ -15,10 +15,11 @@ class Tip {
     await board.details();
     if (this.wanted !== row) return;
     const [cells, heads] = [board.cells(row), board.heads()];
-    const pairs = cells.slice(0, MOST_VALUES).flatMap((cell, i) => [make("dt", {}, own(heads[i], 40)), make("dd", {}, own(cell, 80))]);
+    const told = board.told(panel);
+    const pairs = told.slice(0, MOST_VALUES).flatMap((i) => [make("dt", {}, own(heads[i], 40)), make("dd", {}, own(cells[i], 80))]);
     this.element.replaceChildren(make("dl", {}, ...pairs));
     this.put(panel, place);
-    if (aloud) board.say(heads.map((head, i) => `${seen(head)} ${seen(cells[i])}`).join(", "));
+    if (aloud) board.say(told.map((i) => `${seen(heads[i])} ${seen(cells[i])}`).join(", "));
   }
 
   // Beside the place, and within the panel.

@@ -47,6 +47,13 @@ class Board {
     return ["row", ...(this.cloud.named ? ["name"] : []), ...this.namedAxes.map((axis) => axis.name), ...this.cloud.columns.map((column) => column.name)];
   }
 
+  // Places of the heads that are told beside a point: where maps of several names stand side by side, the axes of its own.
+  told(panel) {
+    const before = this.cloud.named ? 2 : 1;
+    const axes = new Map(this.namedAxes.map((axis, i) => [before + i, this.cloud.axes.indexOf(axis)]));
+    return this.heads().map((_, i) => i).filter((i) => this.sides !== "views" || !axes.has(i) || panel.pair.includes(axes.get(i)));
+  }
+
   // Numbers and texts, as a file has them.
   values(row) {
     const { ids, axes, codes, names } = this.known;
