@@ -29,7 +29,7 @@ def folder(tmp_path):
 def job(folder: Path) -> str:
     """One that would take days."""
     told = {"method": "t-sne", "settings": {"n_iter": 10**9}, "n_components": 2, "seed": 0, "n_jobs": 1, "splits": []}
-    return json.dumps(told | {"folder": str(folder)})
+    return json.dumps(told | {"folder": str(folder), "reseeds": 0})
 
 
 def test_a_process_of_its_own_gives_the_same_answer_and_tells_its_memory(folder):
@@ -47,6 +47,15 @@ def test_a_process_of_its_own_gives_the_same_answer_and_tells_its_memory(folder)
         assert_allclose(outcome.runs[1].coordinates, model.transform(X[KEPT]), atol=1e-10)
         assert_allclose(outcome.runs[1].placed, model.transform(new), atol=1e-10)
         assert_allclose(outcome.runs[1].residuals, lost, rtol=1e-9)
+
+
+def test_another_seed_is_a_fit_to_all_rows_behind_all_others(folder):
+    how = {"n_components": 2, "seed": 3, "n_jobs": 1, "here": True}
+    runs = fit_apart(method("autoencoder"), folder, [folder / "split.npy"], reseeds=1, **how).runs
+    assert [len(run.coordinates) for run in runs] == [50, 40, 50] and runs[2].placed is None
+    again = method("autoencoder").fit(X, 2, random_state=5).coordinates  # the third seed
+    assert_allclose(runs[2].coordinates, again, atol=1e-8)
+    assert np.abs(runs[2].coordinates - runs[0].coordinates).max() > 1e-3
 
 
 def test_a_method_that_is_over_its_budget_is_ended(folder):

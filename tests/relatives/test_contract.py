@@ -53,6 +53,9 @@ def test_ours_are_the_models_themselves():
     model = mercer.PCA(3).fit(X)
     assert_allclose(fitted.coordinates, model.transform(X), atol=1e-12)
     assert_allclose(fitted.inverse(fitted.coordinates), model.inverse_transform(model.transform(X)), atol=1e-12)
+    assert_allclose(
+        method("correlation PCA").fit(X).coordinates, mercer.PCA(2, standardize=True).fit_transform(X), atol=1e-12
+    )
     kernel = method("kernel-pca", kernel="laplacian", gamma=0.1)
     assert_allclose(
         np.abs(kernel.fit(X).coordinates),

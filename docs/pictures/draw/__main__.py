@@ -4,8 +4,8 @@
 
 A name is that of a file in docs/pictures. Those of locally linear embedding check what they claim while they are drawn,
 as does the script of the three clusters (half a minute); that of the molecules needs RDKit, that of comparisons UMAP,
-that of the report chromium;
-the others draw figures that are kept in benchmarks/.
+those of pages chromium; the
+others draw figures that are kept in benchmarks/.
 """
 
 import argparse

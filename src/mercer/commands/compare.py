@@ -45,7 +45,9 @@ def compare(
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", readable=False, help="A page with advice, linked maps and all numbers: compare.html."),
+        typer.Option(
+            "--out", "-o", readable=False, help="A page with advice, linked maps and all numbers: compare.html."
+        ),
     ] = None,
 ) -> Job:
     """Fit PCA, kernel PCA, LLE and their relatives to the same rows, and say what each keeps, costs and is good for.

@@ -62,6 +62,7 @@ def fit_apart(
     folder: Path,
     splits: Sequence[Path],
     *,
+    reseeds: int = 0,
     n_components: int = 2,
     seed: int = 0,
     budget: float | None = None,
@@ -78,6 +79,8 @@ def fit_apart(
         Has rows.npy; answers pass through it.
     splits : sequence of Path
         Files of the numbers of rows that are fitted; all others are new rows then. Each has a seed of its own.
+    reseeds : int, default=0
+        Fits to all rows once more, each with a seed of its own, behind all others.
     budget : float, default=None
         Seconds for all of it; a fit that is not done by then is ended.
     here : bool, default=False
@@ -95,6 +98,7 @@ def fit_apart(
         "n_jobs": n_jobs,
         "folder": str(folder),
         "splits": [str(path) for path in splits],
+        "reseeds": reseeds,
     }
     try:
         line = json.dumps(job, default=_as_number)
@@ -108,7 +112,7 @@ def fit_apart(
         _work_here(json.loads(line), folder, outcome)
     else:
         try:
-            _listen(line, folder, outcome, budget, len(splits) + 1, n_jobs)
+            _listen(line, folder, outcome, budget, 1 + len(splits) + reseeds, n_jobs)
         except OSError as error:
             outcome.failure = f"Its process could not be started: {error.strerror or error}."
         except RuntimeError as error:  # of a thread

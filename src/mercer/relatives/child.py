@@ -62,7 +62,7 @@ def work(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
     X = np.load(folder / "rows.npy")
     by = how.load()
     yield {"loading": time.perf_counter() - began, "by": by, "before": _peak()}
-    splits = [None, *(np.load(path) for path in job["splits"])]
+    splits = [None, *(np.load(path) for path in job["splits"]), *[None] * job["reseeds"]]
     for number, kept in enumerate(splits):
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")

@@ -30,6 +30,13 @@ _MANY = 20_000  # rows, beyond which kernel PCA is by landmarks
 _BOTH = "rows are a linear map of a few normal variables, and noise"
 BY_NAME = {
     "pca": _Entry("PCA", "PCA", "as much variance as straight axes can", "what matters varies most, along lines"),
+    "correlation-pca": _Entry(
+        "correlation PCA",
+        "PCA",
+        "as much variance as straight axes can, of columns that were divided by their deviations",
+        "all columns count the same, whatever their units, and what matters varies most, along lines",
+        usual={"standardize": True},
+    ),
     "kernel-pca": _Entry(
         "kernel PCA",
         "KernelPCA",

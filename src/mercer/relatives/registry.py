@@ -13,7 +13,10 @@ from mercer.relatives.umap_learn import UMAP
 __all__ = ["METHODS", "method"]
 
 _OTHERS: dict[str, type[Method]] = {"ica": ICA, "t-sne": TSNE, "umap": UMAP}
-_ORDER = "pca", "kernel-pca", "lle", "ppca", "factor-analysis", "ica", "gplvm", "autoencoder", "t-sne", "umap"
+_ORDER = (
+    "pca", "correlation-pca", "kernel-pca", "lle", "ppca", "factor-analysis", "ica", "gplvm", "autoencoder", "t-sne",
+    "umap",
+)  # fmt: skip
 
 #: Every method with its usual settings, in the order in which they are compared.
 METHODS: dict[str, Method] = {name: _OTHERS[name]() if name in _OTHERS else Ours(name) for name in _ORDER}
@@ -28,8 +31,8 @@ def method(name: str, **settings: Any) -> Method:
     Parameters
     ----------
     name : str
-        "pca", "kernel-pca", "lle", "ppca", "factor-analysis", "ica", "gplvm", "autoencoder", "t-sne" or "umap";
-        hyphens or not, in any case.
+        "pca", "correlation-pca", "kernel-pca", "lle", "ppca", "factor-analysis", "ica", "gplvm", "autoencoder", "t-sne"
+        or "umap"; hyphens or not, in any case.
     **settings : dict
         Of "ica", "t-sne" and "umap" the fields of `ICA`, `TSNE` and `UMAP`; of ours, parameters of the model.
 

@@ -176,4 +176,9 @@ GLOSSARY: dict[str, tuple[str, str]] = {
         "all rows, once it is moved, turned and scaled onto it (Procrustes). 0 is the same shape, 1 has nothing in "
         "common.",
     ),
+    "reseeded": (
+        "what another seed changes",
+        "All rows were fitted once more with another seed: how far both pictures are from each other, once one is "
+        "moved, turned and scaled onto the other (Procrustes). 0 also stands for methods that draw nothing by chance.",
+    ),
 }

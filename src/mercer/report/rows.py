@@ -9,7 +9,7 @@ from scipy import sparse
 from mercer.arrays import dense, here
 from mercer.errors import shortened
 from mercer.inputs import table
-from mercer.report.labels import told_apart
+from mercer.report.labels import Columns, told_apart
 from mercer.sources.frames import Table
 from mercer.sources.items import Items, Rows
 
@@ -35,11 +35,11 @@ def most_columns(count: int) -> int:
     return min(_MOST_COLUMNS, _MOST_NUMBERS // max(count, 1))
 
 
-def columns_of_rows(X: Any) -> dict[str, Sequence[Any]]:
+def columns_of_rows(X: Any) -> Columns:
     """By name, the first of them: numbers, or cells of any kind; of sparse rows none."""
     if isinstance(X, Rows):
         return {} if X.sparse else _numbers(X.load(), X.names)
-    if isinstance(X, Table) or isinstance(X, dict) or hasattr(X, "columns"):
+    if isinstance(X, Table | dict) or hasattr(X, "columns"):
         cells = (X if isinstance(X, Table) else Table(X)).load()
         found = dict(zip(told_apart(cells.names), map(list, zip(*cells, strict=True)), strict=True))
         return {name: found[name] for name in list(found)[: most_columns(len(cells))]}
@@ -47,8 +47,8 @@ def columns_of_rows(X: Any) -> dict[str, Sequence[Any]]:
     return {} if sparse.issparse(values) else _numbers(values, None)
 
 
-def _numbers(values: Any, names: Sequence[str] | None) -> dict[str, Sequence[Any]]:
-    rows = dense(values, np.float64)
+def _numbers(values: Any, names: Sequence[str] | None) -> Columns:
+    rows: Any = dense(values, np.float64)
     kept = min(rows.shape[1], most_columns(len(rows)))
     own = told_apart([f"x{j}" for j in range(kept)] if names is None else list(names)[:kept])
     return {name: rows[:, j] for j, name in enumerate(own)}

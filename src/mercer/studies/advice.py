@@ -205,18 +205,20 @@ def _about_moves(done: Sequence[Line]) -> str:
     if not order:
         return ""
     restless = [line for line in order if line.measures["moved"].value > _RESTLESS]
+    drawn = [line for line in ranked(done, "reseeded") if line.measures["reseeded"].value > _RESTLESS]
+    alone = f" Another seed alone does as much to {_each(drawn, 'reseeded')}." if drawn else ""
     if not restless:
         most = order[-1]
         return (
             f"All pictures stay what they are when a fifth of the rows is left out and the seed is another: the most "
             f"that one moves is {_number(most, 'moved')} ({most.title}; Procrustes distance, where 1 is nothing in "
-            "common)."
+            f"common).{alone}"
         )
     still = f" {_each(order[:1], 'moved')} is the stillest." if order[0] not in restless else ""
     return (
         f"With a fifth of the rows left out and another seed, {_each(restless, 'moved')} "
         f"{'is' if len(restless) == 1 else 'are'} arranged otherwise (Procrustes distance, 0 the same shape, 1 nothing "
-        f"in common): read who is near whom there, not what lies where.{still}"
+        f"in common): read who is near whom there, not what lies where.{alone}{still}"
     )
 
 

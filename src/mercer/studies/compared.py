@@ -44,6 +44,7 @@ MEASURES = {
     "new_rows_off": Measure("off", "how far new rows are placed from where a fit to all has them", False),
     "reconstruction_error": Measure("lost", "share of the variance of new rows that does not come back", False),
     "moved": Measure("moved", "Procrustes distance to a picture from fewer rows and another seed", False),
+    "reseeded": Measure("seed", "Procrustes distance to a picture of the same rows from another seed", False),
 }
 
 

@@ -49,8 +49,9 @@ def compare(
     Every method runs in a process of its own, one after the other: its memory is its own, and one that is not done
     within its budget is ended. The first fit is to all rows; time, memory, neighbourhoods, distances and labels are of
     that one. Every repeat leaves out a fifth of the rows, the same for all methods, and takes another seed: from it
-    come the places of new rows, the way back, and how far the picture moves. A method that cannot be fitted, or is not
-    done, is a line with the reason; the others are compared all the same.
+    come the places of new rows, the way back, and how far the picture moves. One more fit to all rows tells what
+    another seed alone changes, where a method draws anything. A method that cannot be fitted, or is not done, is a line
+    with the reason; the others are compared all the same.
 
     Parameters
     ----------
@@ -61,8 +62,9 @@ def compare(
         Classes of the rows; no method sees them, they are compared with neighbours in the pictures. Rows without one
         (None, NaN, a blank text) are fitted and drawn with all others, are not judged, and have no vote.
     methods : list, default=None
-        Names ("pca", "kernel-pca", "lle", "ppca", "factor-analysis", "ica", "gplvm", "autoencoder", "t-sne", "umap") or
-        methods with settings of their own, such as ``mercer.relatives.TSNE(denoise=50)``. None: all of them.
+        Names ("pca", "correlation-pca", "kernel-pca", "lle", "ppca", "factor-analysis", "ica", "gplvm", "autoencoder",
+        "t-sne", "umap") or methods with settings of their own, such as ``mercer.relatives.TSNE(denoise=50)``. None: all
+        of them; with `standardize`, PCA is correlation PCA, and stands for both.
     n_components : int, default=2
         How many coordinates.
     n_neighbors : int, default=10
@@ -90,7 +92,7 @@ def compare(
     Returns
     -------
     comparison : Comparison
-        Print it; ``table``, ``advice``, ``coordinates``, ``plot()``, ``to_dict()``, ``to_json()``.
+        Print it; ``table``, ``advice``, ``coordinates``, ``plot()``, ``report()``, ``to_dict()``, ``to_json()``.
 
     Examples
     --------
@@ -101,7 +103,7 @@ def compare(
     >>> [row["method"] for row in found.table]
     ['pca', 'kernel-pca']
     """
-    wanted = _methods(methods)
+    wanted = _methods(methods, standardize)
     _check(n_components, n_neighbors, repeats, budget)
     n_components, n_neighbors, repeats = int(n_components), int(n_neighbors), int(repeats)
     budget = None if budget is None or np.isinf(budget) else float(budget)
@@ -132,6 +134,9 @@ def compare(
             if on_pass:
                 on_pass(1.0)
     found = measuring.measures(outcomes, splits)
+    for each, outcome, one in zip(wanted, outcomes, found, strict=True):
+        if repeats and outcome.runs and not each.seeds_matter:
+            one["reseeded"] = Measured(np.zeros(1))  # it draws nothing
     lines = [_line(each, outcome, one) for each, outcome, one in zip(wanted, outcomes, found, strict=True)]
     if n_components >= same.values.shape[1]:
         notes.append(_no_reduction(same.values.shape[1]))
@@ -159,10 +164,10 @@ def compare(
 # ---------------------------------------------------------------------- what is asked for
 
 
-def _methods(methods: Any) -> list[Method]:
-    """Names or methods, each once."""
+def _methods(methods: Any, standardize: bool = False) -> list[Method]:
+    """Names or methods, each once; of divided columns, PCA is what correlation PCA would be."""
     if methods is None:
-        return list(METHODS.values())
+        return [each for each in METHODS.values() if not (standardize and each.name == "correlation-pca")]
     if isinstance(methods, (str, Method)):
         methods = [methods]
     if not isinstance(methods, Iterable):
@@ -219,7 +224,7 @@ def _saved(path: Path, array: Array) -> Path:
 def _outcome(each: Method, same: SameRows, place: Path, files: Sequence[Path], how: dict[str, Any]) -> Outcome:
     if same.gaps and not each.missing() and not each.takes_gaps:
         return Outcome(failure=f"X has {counted(same.gaps, 'gap')} (NaN), which it does not take: fill them in first.")
-    return fit_apart(each, place, files, **how)
+    return fit_apart(each, place, files, reseeds=int(bool(files) and each.seeds_matter), **how)
 
 
 # ---------------------------------------------------------------------- what is found

@@ -117,6 +117,9 @@ class Measuring:
                 own, fitted = self.at[new][there], self.at[kept][self.at[kept] >= 0]
                 backs.append((own, rebuilt(run.residuals[there], self.X[own], self.X[fitted])))
         found = {"moved": Measured(np.array(moves))} if moves else {}
+        if reseeded := outcome.runs[1 + len(splits) :]:
+            first = outcome.runs[0].coordinates
+            found["reseeded"] = Measured(np.array([moved(first, run.coordinates)[0] for run in reseeded]))
         return found | _joined("new_rows_off", shifts) | _joined("reconstruction_error", backs)
 
 

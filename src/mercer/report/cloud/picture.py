@@ -57,8 +57,9 @@ def _drawn(cloud: Cloud, x: Axis, y: Axis, colours: tuple[list[str], Array], box
     place = _Place(x, y, box)
     there = np.isfinite(values_of(x)) & np.isfinite(values_of(y))
     left, top = place.of(values_of(x)[there], values_of(y)[there])
+    shades, codes = colours[0], colours[1][there]
     few = len(left) <= box.most_dots
-    points = _dots(left, top, colours[1][there], colours[0]) if few else _raster(left, top, colours[1][there], colours[0], box)
+    points = _dots(left, top, codes, shades) if few else _raster(left, top, codes, shades, box)
     words = escape(plain(f"{cloud.count:,} points by {x.name} and {y.name}"), quote=True)
     return (
         f'<svg class="map-still" viewBox="0 0 {box.width} {box.height}" role="img" aria-label="{words}">\n'

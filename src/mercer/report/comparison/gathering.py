@@ -123,12 +123,10 @@ def _cloud(found: Comparison, X: Any, labels: Any) -> Cloud | None:
         blocks.append(plane)
         names += [f"{line.title} {j + 1}" for j in range(line.coordinates.shape[1])]
         names += [f"{line.title} 1, in order"] if line.coordinates.shape[1] == 1 else []
-    columns: Columns = _labels(found, X, labels)
-    for column, values in ({} if X is None else columns_of_rows(X)).items():
-        columns.setdefault(column, values)
-    first = next(iter(columns), None) if labels is not None or found.labels is not None or _beside(X) else None
+    own: Columns = {} if X is None else columns_of_rows(X)
+    columns = (chosen := _labels(found, X, labels)) | {name: own[name] for name in own if name not in chosen}
     ids = names_of_rows(X, found.n_rows)
-    return cloud_of(np.hstack(blocks), names, ids=ids, columns=columns, color=first, views=views)
+    return cloud_of(np.hstack(blocks), names, ids=ids, columns=columns, views=views)
 
 
 def _caption(line: Line) -> str:

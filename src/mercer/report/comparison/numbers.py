@@ -24,7 +24,7 @@ def charts(facts: Compared) -> str:
         "hollow ones are surely worse, or nobody is."
     )
     drawn = "\n".join(_chart(measure, done) for measure in facts.measures)
-    return f'<p>{text_of(words)}{asked_about("told-apart")}</p>\n<div class="bars-grid">{drawn}</div>'
+    return f'<p>{text_of(words)}{asked_about("told-apart")}</p>\n<div class="charts-grid">{drawn}</div>'
 
 
 def _chart(measure: Measure, methods: list[Method]) -> str:
@@ -47,7 +47,8 @@ def _table(measures: tuple[Measure, ...], methods: list[Method]) -> str:
     label = "table of methods and measures, scrolls sideways on a small screen"
     return (
         f'<div class="wide compared" tabindex="0" role="group" aria-label="{label}"><table class="figures">\n'
-        f'<thead><tr><th scope="col">method</th>{"".join(heads)}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>\n'
+        f'<thead><tr><th scope="col">method</th>{"".join(heads)}</tr></thead>\n'
+        f"<tbody>\n{body}\n</tbody>\n</table></div>\n"
         '<p class="note">In bold: the best, and those that cannot be told from it.</p>'
     )
 
