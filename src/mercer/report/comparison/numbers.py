@@ -6,8 +6,6 @@ from mercer.report.svg.measures import chart
 
 __all__ = ["charts", "numbers"]
 
-_HEADS = {"seconds": None, "CPU": "cpu", "memory": "memory"}
-
 
 def term_of(measure: Measure) -> str:
     """Of the glossary."""
@@ -20,8 +18,8 @@ def charts(facts: Compared) -> str:
     if len(done) < 2 or not facts.measures:
         return ""
     words = (
-        "Lines are two standard errors to each side. Filled dots are the best and those that cannot be told from it; "
-        "hollow ones are surely worse, or nobody is."
+        "Lines are two standard errors to each side. Filled dots are the best, and those that cannot be told from it; "
+        "where all are hollow, nobody is surely worse than another."
     )
     drawn = "\n".join(_chart(measure, done) for measure in facts.measures)
     return f'<p>{text_of(words)}{asked_about("told-apart")}</p>\n<div class="charts-grid">{drawn}</div>'
@@ -41,9 +39,10 @@ def numbers(facts: Compared) -> str:
 
 
 def _table(measures: tuple[Measure, ...], methods: list[Method]) -> str:
-    heads = [f'<th scope="col">{name}{asked_about(term)}</th>' for name, term in _HEADS.items()]
+    costs = _costs(methods)
+    heads = [f'<th scope="col">{name}{asked_about(term)}</th>' for name, term in costs.items()]
     heads += [f'<th scope="col">{text_of(each.head)}{asked_about(term_of(each))}</th>' for each in measures]
-    body = "\n".join(f"<tr>{_row(method, measures)}</tr>" for method in methods)
+    body = "\n".join(f"<tr>{_row(method, measures, 'memory' in costs)}</tr>" for method in methods)
     label = "table of methods and measures, scrolls sideways on a small screen"
     return (
         f'<div class="wide compared" tabindex="0" role="group" aria-label="{label}"><table class="figures">\n'
@@ -53,8 +52,14 @@ def _table(measures: tuple[Measure, ...], methods: list[Method]) -> str:
     )
 
 
-def _row(method: Method, measures: tuple[Measure, ...]) -> str:
-    costs = [_seconds(method.seconds), _seconds(method.cpu_seconds), text_of(method.memory)]
+def _costs(methods: list[Method]) -> dict[str, str | None]:
+    """Heads of what methods took, with the terms that explain them; memory is known of processes of their own."""
+    memory = any(method.memory for method in methods)
+    return {"seconds": None, "CPU": "cpu"} | ({"memory": "memory"} if memory else {})
+
+
+def _row(method: Method, measures: tuple[Measure, ...], memory: bool) -> str:
+    costs = [_seconds(method.seconds), _seconds(method.cpu_seconds), *[text_of(method.memory)] * memory]
     cells = [f"<td>{cost}</td>" for cost in costs] + [_cell(method.figures.get(each.name)) for each in measures]
     return f'<th scope="row">{text_of(method.title)}</th>{"".join(cells)}'
 

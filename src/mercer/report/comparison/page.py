@@ -23,7 +23,7 @@ def _tiles(facts: Compared) -> str:
 
 def _lead(facts: Compared) -> str:
     """What is on the page, and the first of what follows from it."""
-    same = "Every method had the same rows, in the same order; what one leaves open is left open for all."
+    same = "Every method had the same rows, and whether two differ was told row by row."
     said = f"<p>{text_of(facts.about)}{asked_about('standard-error')} {same}</p>"
     return f"{said}\n{notes(facts.notes)}"
 

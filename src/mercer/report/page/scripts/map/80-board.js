@@ -101,7 +101,10 @@ class Board {
     }
     this.field.replaceChildren(...this.panels.map((panel) => panel.element));
     this.field.dataset.count = this.panels.length;
-    for (const one of this.axisChoices) one.lastChild.disabled = ["components", "views"].includes(this.sides);
+    for (const one of this.axisChoices) {
+      one.lastChild.disabled = this.sides === "components";
+      one.hidden = this.sides === "views"; // each map has axes of its own
+    }
     for (const one of this.colourChoices) one.lastChild.disabled = this.sides === "colours";
     this.active = this.panels[0];
     await this.refresh();
