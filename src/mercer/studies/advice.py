@@ -206,7 +206,7 @@ def _about_moves(done: Sequence[Line]) -> str:
         return ""
     restless = [line for line in order if line.measures["moved"].value > _RESTLESS]
     drawn = [line for line in ranked(done, "reseeded") if line.measures["reseeded"].value > _RESTLESS]
-    alone = f" Another seed alone does as much to {_each(drawn, 'reseeded')}." if drawn else ""
+    alone = f" Another seed alone rearranges {_each(drawn, 'reseeded')}." if drawn else ""
     if not restless:
         most = order[-1]
         return (
