@@ -109,6 +109,12 @@ def test_names_values_and_labels_of_rows_are_in_the_maps(found):
     assert [column.name for column in gathered(found, X.to_numpy()).cloud.columns][1:] == ["x0", "x1", "x2", "x3"]
 
 
+def test_the_page_may_be_told_what_its_rows_are_called(found):
+    page = found.report(data=HOSTILE)
+    assert "<h1>Which method for &lt;script&gt;alert(1)&lt;/script&gt;&amp;&quot;&#x27;?</h1>" in page
+    assert HOSTILE not in page and "<h1>Which method?</h1>" in found.report()
+
+
 def test_rows_of_a_file_bring_their_name_and_what_stands_beside_them(found, tmp_path):
     X.assign(species=SPECIES).to_csv(tmp_path / "flowers.csv", index=False)
     rows = mercer.open_rows(tmp_path / "flowers.csv", label="species")

@@ -222,7 +222,7 @@ class WithPicturesAbove:
 
         return ComparisonDisplay.from_comparison(self, y).plot(ax, theme=theme, size=size)
 
-    def report(self, X: Any = None, labels: Any = None, *, path: str | Path | None = None) -> str:
+    def report(self, X: Any = None, labels: Any = None, *, path: str | Path | None = None, data: str = "") -> str:
         """A page of the comparison: advice, linked maps of all methods, what each keeps, takes and assumes.
 
         It is one HTML file, light and dark, for paper, phones and screen readers, that asks nothing of the network.
@@ -238,6 +238,8 @@ class WithPicturesAbove:
         path : path, default=None
             A file whose name ends in .html, to write the page to as well. It appears when it is complete, or not at
             all.
+        data : str, default=""
+            What the rows are called, for the title. Empty: the name of their file.
 
         Returns
         -------
@@ -246,4 +248,4 @@ class WithPicturesAbove:
         """
         from mercer.report.comparison.writing import report_on_comparison
 
-        return report_on_comparison(self, X, labels, path)  # type: ignore[arg-type]
+        return report_on_comparison(self, X, labels, path, name=data or None)  # type: ignore[arg-type]
