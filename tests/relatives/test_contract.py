@@ -186,7 +186,7 @@ def test_umap_fits_places_and_repeats():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: method("tsnee"), "There is no method 'tsnee'; there are pca, kernel-pca"),
+        (lambda: method("tsnee"), "There is no method 'tsnee'; there are pca, correlation-pca, kernel-pca"),
         (lambda: method("t-sne", perplexty=3), "t-SNE has no setting 'perplexty'; its settings are perplexity, init"),
         (lambda: TSNE(init="spectral"), "init must be 'pca', 'kernel-pca' or 'random'"),
         (lambda: TSNE(perplexity=0), "perplexity must be positive"),

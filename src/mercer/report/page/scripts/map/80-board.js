@@ -44,23 +44,30 @@ class Board {
   }
 
   heads() {
-    return ["row", ...(this.cloud.named ? ["name"] : []), ...this.namedAxes.map((axis) => axis.name), ...this.cloud.columns.map((column) => column.name)];
+    const [axes, columns] = [this.namedAxes, this.cloud.columns].map((parts) => parts.map((part) => part.name));
+    return ["row", ...(this.cloud.named ? ["name"] : []), ...this.inOrder(axes, columns)];
+  }
+
+  // Axes before columns; where they are of many maps, columns come first.
+  inOrder(axes, columns) {
+    return this.cloud.views.length ? [...columns, ...axes] : [...axes, ...columns];
   }
 
   // Places of the heads that are told beside a point: where maps of several names stand side by side, the axes of its own.
   told(panel) {
-    const before = this.cloud.named ? 2 : 1;
-    const axes = new Map(this.namedAxes.map((axis, i) => [before + i, this.cloud.axes.indexOf(axis)]));
-    return this.heads().map((_, i) => i).filter((i) => this.sides !== "views" || !axes.has(i) || panel.pair.includes(axes.get(i)));
+    const all = this.heads().map((_, i) => i);
+    if (this.sides !== "views") return all;
+    const start = this.cloud.named ? 2 : 1;
+    const end = start + this.cloud.columns.length;
+    return [...all.slice(0, start), ...panel.pair.map((i) => end + i), ...all.slice(start, end)];
   }
 
   // Numbers and texts, as a file has them.
   values(row) {
     const { ids, axes, codes, names } = this.known;
     const value = (column, i) => (column.kind === "category" ? (names[i][codes[i][row]] ?? "") : valueOf(column, codes[i][row]));
-    return [
-      row, ...(ids ? [ids[row]] : []), ...this.namedAxes.map((axis, i) => valueOf(axis, axes[i][row])), ...this.cloud.columns.map(value),
-    ];
+    const scores = this.namedAxes.map((axis, i) => valueOf(axis, axes[i][row]));
+    return [row, ...(ids ? [ids[row]] : []), ...this.inOrder(scores, this.cloud.columns.map(value))];
   }
 
   cells(row) {
