@@ -225,6 +225,17 @@ def test_fit_reads_standard_input_and_writes_standard_output(table):
     assert all(len([float(field) for field in line.split(",")]) == 2 for line in lines[1:])
 
 
+def test_a_comparison_of_standard_input_has_a_page_with_its_rows(table, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "mercer", "compare", "-", "--label", "city", "--methods", "pca", "--repeats", "0",
+         "--here", "-o", str(tmp_path / "page.html")],
+        input=table.read_text(), capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<h1>Which method for standard input?</h1>" in page and '"name":"city"' in page
+
+
 def test_fit_by_landmarks_with_weights_and_chosen_columns(table, tmp_path):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(5000, 3)))
     done = run("fit", tmp_path / "x.npy", "--landmarks", 40, "-d", 0.2, "-o", tmp_path / "s.npy")

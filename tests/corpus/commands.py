@@ -171,7 +171,11 @@ COMPARE = [
     ("compare", 2, "Missing argument '(data|DATA)'"),
     ("compare {csv} --methods pca --repeats 0 --here", 0, "40 rows of 3 columns, 2 coordinates"),
     ("compare {csv} --methods pca --repeats 0 --here --json", 0, '"trustworthiness": '),
-    ("compare {csv} --methods pca,umapp", 2, "--methods umapp: there is no such method; there are pca, correlation-pca"),
+    (
+        "compare {csv} --methods pca,umapp",
+        2,
+        "--methods umapp: there is no such method; there are pca, correlation-pca",
+    ),
     ("compare {csv} --methods \x1b[31m", 2, r"--methods \\x1b\[31m: there is no such method"),
     (
         "compare {csv} --methods pca -d 4 --repeats 0 --here",

@@ -82,13 +82,14 @@ class Compare:
             y = None if wanted.label is None else labels_of(items, wanted.label, with_gaps=True)
             say(f"{name}: {in_short_words(items)}")
             found = compare(items, y, progress=True, **self.asked)
+            if self.out is not None and found.coordinates:  # while there are rows to read
+                report_on_comparison(found, items, path=self.out, name=Path(name).name)
         for line in found.lines:
             for text in line.warnings:
                 say(f"warning: {line.title}: {text}", always=True)
         if not found.coordinates:
             raise BadData(f"No method could be fitted. {found.lines[0].title}: {found.lines[0].reason}")
         if self.out is not None:
-            report_on_comparison(found, items, path=self.out, name=Path(name).name)
             say(f"page: {plain(self.out)}")
         return Answer(found.to_dict() | {"page": self.out}, in_options(str(found)))
 
