@@ -64,9 +64,10 @@ LINES = [
     "convert m.mercer -o weights.csv",
     "convert m.mercer x.csv --to plink -o p",
     "demo --only 2 --out .",
+    "playground x.csv --columns a,b -o picture.html",
     "doctor",
 ]
-SILENT = "--dry-run", "plot", "report", "convert"  # what is asked for is said, or goes to files of other kinds
+SILENT = "--dry-run", "plot", "report", "convert", "playground"  # what is asked for is said, or goes to files of other kinds
 PUTS = [line for line in LINES if "OUT" not in line and not any(word in line for word in SILENT)]
 
 
