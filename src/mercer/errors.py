@@ -133,7 +133,7 @@ def are(number: int) -> str:
 
 def in_short(value: object, most: int = 60) -> str:
     """A value as it is written in Python, without line breaks and addresses, and cut if it is long."""
-    return shortened(re.sub(r" at 0x[0-9a-f]+", "", " ".join(repr(value).split())), most)
+    return shortened(re.sub(r" at 0x[0-9a-fA-F]+", "", " ".join(repr(value).split())), most)
 
 
 def shortened(text: str, most: int) -> str:

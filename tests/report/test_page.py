@@ -1,14 +1,12 @@
 """The page, opened by a real browser as a person would: on a desk, on a phone, by day and by night."""
 
 import re
-import shutil
 
 import pytest
 
 from mercer.outlets import make_place, write_whole
 from mercer.report import gallery, html
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+from support.browser import opened
 
 
 @pytest.fixture(scope="module")
@@ -21,28 +19,6 @@ def page_file(entries, tmp_path_factory):
     path = make_place(tmp_path_factory.mktemp("gallery") / "index.html")
     write_whole(path, html.gallery_page(entries).encode())
     return path
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if CHROMIUM is None:
-        pytest.skip("no chromium on this machine")
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
-def opened(browser, path, **context):
-    """The page, with everything it asked for and complained about."""
-    page = browser.new_context(**context).new_page()
-    page.errors, page.urls = [], []
-    page.on("pageerror", lambda error: page.errors.append(str(error)))
-    page.on("console", lambda message: page.errors.append(message.text) if message.type == "error" else None)
-    page.on("request", lambda request: page.urls.append(request.url))
-    page.goto(path.as_uri())
-    return page
 
 
 def test_page_is_one_file_that_asks_for_nothing(browser, page_file):

@@ -232,6 +232,7 @@ def test_labels_are_a_list_a_series_a_mapping_or_a_frame():
     frame = pd.DataFrame({"a": [1.5, 2, np.nan], "b": values})
     assert columns_of_labels(frame, 3) == {"a": [1.5, 2.0, None], "b": values}
     assert told_apart(["a", "a", "b" * 500]) == ["a", "a (1)", "b" * 150 + "…"]
+    assert len(set(told_apart(["a (2)", "a", "a"]))) == 3
     for wrong in ([1, 2], {"a": [1]}, np.zeros((3, 2)), "abc", 3):
         with pytest.raises(BadData, match="one label for each of 3 rows"):
             columns_of_labels(wrong, 3)

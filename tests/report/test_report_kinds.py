@@ -14,7 +14,9 @@ from mercer import (
     LocallyLinearEmbedding,
     NoveltyDetector,
     ProbabilisticPCA,
+    open_rows,
 )
+from mercer.report.chapters.subject import subject_of
 from mercer.report.facts import Facts
 from mercer.report.gathering import gathered
 from mercer.report.model_page import model_page
@@ -51,7 +53,7 @@ CASES = {
     "of large numbers": (PCA(2), 1e150 * X, LINEAR, "columns"),
     "of tiny numbers": (PCA(2), 1e-150 * X, LINEAR, "columns"),
     "without a component": (PCA("parallel"), NOISE, "columns novelty", "columns"),
-    "probabilistic": (ProbabilisticPCA(2), X, "cloud columns walk novelty", "columns"),
+    "probabilistic": (ProbabilisticPCA(2), X, LINEAR, "columns"),
     "with gaps": (ProbabilisticPCA(2), GAPS, "cloud columns walk novelty", "columns"),
     "rbf": (kernel("rbf"), X, KERNEL, "cloud columns walk sweep sureness"),
     "rbf of one component": (kernel("rbf", 1), X, KERNEL, "cloud columns walk sweep sureness"),
@@ -102,3 +104,40 @@ def has_a_page(name):
         there = {chapter for chapter in CHAPTERS if getattr(facts.chapters, chapter) is not None}
         assert there == set(chapters.split()), (given is not None, facts.chapters.notes)
         assert len(page.encode()) < 300_000
+
+
+def test_rows_of_a_distribution_are_known_to_be_those_of_its_fit():
+    """Its scores are drawn to the mean, and its variances are sums of squares over n, not n − 1."""
+    for whiten in (False, True):
+        model = ProbabilisticPCA(2, whiten=whiten).fit(X)
+        known = gathered(model, X)
+        assert not known.origin.others and not known.chapters.said_of("sureness")
+        assert gathered(model, X + 1).origin.others
+    assert not gathered(ProbabilisticPCA(2).fit(GAPS), GAPS).origin.others
+
+
+def test_a_page_knows_no_address_of_memory_and_promises_nothing_of_a_generator():
+    model = PCA(2, random_state=np.random.RandomState(3)).fit(X)
+    facts = gathered(model, X)
+    assert facts.parameters["random_state"] == "RandomState(MT19937)"
+    assert "same answer" not in next(line.words for line in facts.card if line.name == "by chance")
+    assert " at 0x" not in KernelPCA(2, kernel=lambda a, b: a @ b).fit(X).report(X)
+
+
+def test_of_many_sparse_columns_only_those_that_are_shown_are_made_dense():
+    rows = sparse.random(300, 20_000, 0.001, format="csr", random_state=0)
+    model = PCA(2).fit(rows)
+    subject = subject_of(model, rows)
+    shown = subject.columns()
+    assert len(shown) == subject.most_columns
+    np.testing.assert_array_equal(shown["x7"], rows[:, [7]].toarray()[:, 0])
+    assert "multiplications" in gathered(model, rows).chapters.said_of("sureness")[0]
+
+
+def test_labels_that_are_given_come_before_a_column_of_the_file_of_the_same_name(tmp_path):
+    path = tmp_path / "rows.csv"
+    pd.DataFrame(X, columns=list("abcdef")).assign(kind="of the file").to_csv(path, index=False)
+    rows = open_rows(path, label="kind")
+    model = PCA(2).fit(rows)
+    assert set(subject_of(model, rows).labels["kind"]) == {"of the file"}
+    assert set(subject_of(model, rows, {"kind": ["given"] * 60}).labels["kind"]) == {"given"}

@@ -185,7 +185,9 @@ def _learned(origin: Origin) -> str:
 def _by_chance(model: Any) -> str:
     """What decided where anything was drawn."""
     seed = model.get_params(deep=False).get("random_state")
-    said = "None is given, which is a fixed seed" if seed is None else shortened(f"random_state={seed!r}", 80)
+    if isinstance(seed, np.random.RandomState):
+        return "A generator is given as random_state, and what it had drawn before has a say in the answer."
+    said = "No seed is given, which is a fixed one" if seed is None else f"The seed is {shortened(str(seed), 40)}"
     return f"{said}: the same rows give the same answer."
 
 

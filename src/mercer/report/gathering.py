@@ -15,6 +15,7 @@ from mercer.models.kernel_pca import KernelPCA
 from mercer.models.linear import LinearModel
 from mercer.models.local_model import LocalModel
 from mercer.models.novelty import NoveltyDetector
+from mercer.models.with_gaps import FillsGaps
 from mercer.readings.rules.suggestion import Suggestion
 from mercer.report.chapters.columns import Columns, columns_of
 from mercer.report.chapters.fields import fields_of
@@ -155,6 +156,8 @@ def _are_others(subject: Subject) -> bool:
     rows = sizes_of(under(model))["rows"]
     if rows is not None and rows != len(scores):
         return True
+    if np.any(getattr(model, "n_missing_", 0)):  # of rows with gaps, means of scores say nothing
+        return False
     return isinstance(model, LinearModel | KernelPCA) and not _are_of_fit(model, scores)
 
 
@@ -163,6 +166,15 @@ def _are_of_fit(model: Any, scores: Array) -> bool:
     variances = np.asarray(to_numpy(model.explained_variance_), dtype=np.float64)
     large = variances > _LARGE * variances.max(initial=0.0)
     deviations = np.sqrt(variances[large])
-    found = scores[:, large] * (deviations if getattr(model, "whiten", False) else 1.0)
+    found = scores[:, large] * _unit(model, deviations, large)
     centred = np.abs(found.mean(axis=0)) <= _SAME * deviations
-    return bool((centred & (np.abs(found.std(axis=0, ddof=1) - deviations) <= _SAME * deviations)).all())
+    divided = 0 if isinstance(model, FillsGaps) else 1  # by n where a distribution is the most likely one
+    return bool((centred & (np.abs(found.std(axis=0, ddof=divided) - deviations) <= _SAME * deviations)).all())
+
+
+def _unit(model: Any, deviations: Array, large: Array) -> Any:
+    """From scores to distances along the axes: those of a distribution are drawn to its mean."""
+    if isinstance(model, FillsGaps):
+        shrinkage = model._shrinkage()[large]
+        return np.divide(1.0, shrinkage, out=np.zeros_like(shrinkage), where=shrinkage > 0)
+    return deviations if getattr(model, "whiten", False) else 1.0

@@ -5,8 +5,9 @@ __all__ = ["GLOSSARY"]
 GLOSSARY: dict[str, tuple[str, str]] = {
     "variance": (
         "the variance of a component",
-        "How far the scores of the rows spread along a component: the mean of their squares, divided by n − 1. It is "
-        "an eigenvalue of the covariance matrix; of a kernel, of the centred kernel matrix, divided by n − 1.",
+        "How far the rows spread along a component: the sum of the squares of their distances from the mean along it, "
+        "divided by n − 1, or by n of probabilistic PCA. It is an eigenvalue of the covariance matrix; of a kernel, of "
+        "the centred kernel matrix, divided by n − 1.",
     ),
     "eigenvalue": (
         "the eigenvalue of a component",

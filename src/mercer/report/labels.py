@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,8 @@ def told_apart(names: Sequence[Any]) -> list[str]:
     found: dict[str, None] = {}
     for name in names:
         short = shortened(str(name), _LONGEST)
-        found[short if short not in found else f"{short} ({len(found)})"] = None
+        others = (f"{short} ({i})" for i in count(len(found)))
+        found[short if short not in found else next(other for other in others if other not in found)] = None
     return list(found)
 
 

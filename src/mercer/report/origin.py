@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mercer.displays.asking import under
-from mercer.errors import listed, shortened
+from mercer.errors import in_short, listed, shortened
 from mercer.sources.items import Items
 from mercer.store.files import versions
 from mercer.store.headers import inspect
@@ -72,15 +72,10 @@ def written_parameters(model: Any) -> dict[str, str]:
     usual = {name: each.default for name, each in signature(type(model)).parameters.items()}
     given = {name: value for name, value in model.get_params(deep=False).items() if name != "progress"}
     return {
-        name: shortened(_written(value), _LONGEST)
+        name: in_short(value, _LONGEST)
         for name, value in given.items()
         if type(value) is not type(usual[name]) or not np.all(value == usual[name])
     }
-
-
-def _written(value: Any) -> str:
-    """Models on one line."""
-    return " ".join(repr(value).split()) if hasattr(value, "get_params") else repr(value)
 
 
 def _count(X: Any) -> int:

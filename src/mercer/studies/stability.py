@@ -117,7 +117,7 @@ def stability(
         k = _number(fitted, rank)
         draws = draw_components(features.values, k, int(n_boot), rng, on_pass)
         if len(some) == len(items):
-            _tell_of_others(fitted, draws, features.seen)
+            _tell_of_others(fitted, len(items), draws, features.seen)
         signs = _signs(fitted, rows, draws)
         return _record(draws, features, rank, signs, about_sample(len(items), len(some)))
 
@@ -159,9 +159,11 @@ def _number(model: Any, rank: int) -> int:
     return min(asked, rank)
 
 
-def _tell_of_others(model: Any, draws: Draws, seen: float) -> None:
+def _tell_of_others(model: Any, n: int, draws: Draws, seen: float) -> None:
     """That rows, or their weights, are not those of the fit, as its variances tell; landmarks have others anyway."""
     theirs = to_numpy(model.explained_variance_).astype(np.float64)[: draws.k]
+    if isinstance(model, FillsGaps):  # whose variances are sums over n
+        theirs = theirs * n / (n - 1)
     if getattr(getattr(model, "plan_", None), "approximate", False) or seen < _ALL_SEEN:
         return
     if not np.all(np.abs(theirs - draws.values) <= _SAME_VARIANCE * draws.values[0]):

@@ -112,13 +112,16 @@ class Subject:
         """These items as the model compares them."""
         return self._known[some]
 
-    def rows(self, some: Array | None = None) -> Array:
-        """Rows of numbers in the units of X."""
+    def rows(self, some: Array | None = None, columns: Sequence[int] | None = None) -> Array:
+        """Rows of numbers in the units of X; of many columns, those that are asked for alone are made dense."""
         if not self.of_numbers:
             raise BadData("Columns of numbers are needed here, and this model compares other things.")
         every = self._known.load() if isinstance(self._known, Items) else self._known
-        rows = dense(every if some is None else self._known[some], np.float64)
-        return rows if isinstance(self.inner, LinearModel) else rows * here(getattr(self.inner, "scale_", 1.0))
+        chosen = slice(None) if columns is None else columns
+        rows = dense((every if some is None else self._known[some])[:, chosen], np.float64)
+        if isinstance(self.inner, LinearModel) or not hasattr(self.inner, "scale_"):
+            return rows
+        return rows * here(self.inner.scale_)[chosen]
 
     @cached_property
     def names(self) -> list[str]:
@@ -156,8 +159,8 @@ class Subject:
         if self.of_numbers:
             place = {name: i for i, name in enumerate(self.names)}
             chosen = list(dict.fromkeys([*(name for name in first if name in place), *place]))[: self.most_columns]
-            rows = self.rows()
-            return {name: rows[:, place[name]] for name in sorted(chosen, key=place.__getitem__)}
+            numbers = sorted(place[name] for name in chosen)
+            return dict(zip((self.names[i] for i in numbers), self.rows(columns=numbers).T, strict=True))
         if self.kind == "tables" and isinstance(self.items, Items):
             columns = self.items.load()
             return dict(zip(told_apart(columns.names), map(list, zip(*columns, strict=True)), strict=True))
@@ -174,7 +177,8 @@ def subject_of(model: Any, X: Any = None, labels: Any = None) -> Subject:
         )
     count = 0 if scores is None else len(scores)
     beside = dict(X.beside) if isinstance(X, Items) else {}
-    return Subject(model, X, scores, columns_of_labels(labels, count) | columns_of_labels(beside or None, count))
+    given, read = columns_of_labels(labels, count), columns_of_labels(beside or None, count)
+    return Subject(model, X, scores, given | {name: values for name, values in read.items() if name not in given})
 
 
 def _known_scores(model: Any) -> Array | None:

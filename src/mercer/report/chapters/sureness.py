@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import issparse
 
 from mercer.errors import BadData, counted
 from mercer.models.kernel_pca import KernelPCA
@@ -49,11 +50,12 @@ def sureness_of(subject: Subject) -> Sureness | None:
         return None
     features = int(subject.inner.n_features_in_) if isinstance(subject.inner, LinearModel) else len(subject)
     each = len(subject) * min(_FEATURES, max(features, 2)) ** 2
-    draws = min(_DRAWS, int(_MOST_WORK // each))
+    before = _before(subject)
+    draws = min(_DRAWS, int((_MOST_WORK - before) // each))
     if draws < _FEWEST:
         raise BadData(
-            f"{_FEWEST} draws of {counted(len(subject), 'row')} would be {_FEWEST * each:.1g} multiplications, and a "
-            f"page takes {_MOST_WORK:.0g} at most: mercer.stability(model, X) does them."
+            f"{_FEWEST} draws of {counted(len(subject), 'row')} would be {before + _FEWEST * each:.1g} "
+            f"multiplications, and a page takes {_MOST_WORK:.0g} at most: mercer.stability(model, X) does them."
         )
     found = stability(subject.inner, given, n_boot=draws)
     often = np.quantile(found.angles, OFTEN, axis=0)
@@ -68,3 +70,14 @@ def sureness_of(subject: Subject) -> Sureness | None:
         for j in range(min(len(found.variances), 30))
     )
     return Sureness(found.verdict, found.draws, found.rows, float(found.seen), turns)
+
+
+def _before(subject: Subject) -> float:
+    """Multiplications until draws of many columns begin, about: their leading directions are looked for first. Of more
+    dense rows than columns these are those of a small matrix, and cost less than the draws."""
+    inner = subject.inner
+    if not isinstance(inner, LinearModel) or inner.n_features_in_ <= _FEATURES:
+        return 0.0
+    few = inner.n_features_in_ <= len(subject)
+    times = 8 if issparse(subject.seen(np.arange(1))) else 0 if few else 2
+    return float(times * len(subject) * int(inner.n_features_in_) * _FEATURES)

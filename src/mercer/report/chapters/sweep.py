@@ -135,4 +135,4 @@ def _others(kernel: ByGamma, rows: Array) -> str:
         median = replace(kernel, gamma="median").resolved(rows, np.random.default_rng(0)).known_gamma  # type: ignore[type-var]
     except ValueError:
         return f"{said}."
-    return f'{said}; gamma="median", one over the median distance of these rows, is {median:.4g}.'
+    return f'{said}; gamma="median", by the distances of these rows, is {median:.4g}.'

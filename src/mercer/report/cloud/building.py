@@ -14,7 +14,7 @@ from mercer.report.cloud.record import Arrows, Axis, Cloud, Column, View
 
 __all__ = ["cloud_of"]
 
-_LEAST_ROOM, _MOST_ROOM, _ROOM_OF_A_ROW = 350_000, 7_000_000, 35  # bytes: pages that every mail takes
+_LEAST_ROOM, _MOST_ROOM, _ROOM_OF_A_ROW = 320_000, 7_000_000, 32  # bytes: pages that every mail takes
 _ROOM_IN_A_VIEW, _MOST_OF_VIEWS = 12, 16_000_000  # bytes of a row, and of all maps side by side
 _FIRST = 10  # rows that stand on the page as a table
 _FIRST_COLUMNS = 8
@@ -49,7 +49,7 @@ def cloud_of(
     views : sequence of (name, component across, component upwards), optional
         Maps to show side by side at first, as of several methods whose components are given one after the other.
     most_bytes : int, optional
-        Of the packed texts. By default 35 for a row, at least 350 kB and at most 7 MB, and 12 more for each view, at
+        Of the packed texts. By default 32 for a row, at least 320 kB and at most 7 MB, and 12 more for each view, at
         most 16 MB. Room is given to two components, the column to colour by, those of views, ids, columns and further
         components, in this order; `notes` say what has none.
 
