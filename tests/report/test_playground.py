@@ -361,8 +361,10 @@ def test_points_go_to_a_file_and_come_back(page, tmp_path):
         ("x,y\n1,2\n3,<b>\n", "Line 3 is no point"),
         ("1,2\n" * 301, "301 points"),
         ("1,inf\n2,3\n4,nan\n", "Line 3 is no point"),
+        ("1e16,1e16\n10000000000000002,1e16\n", "cannot be dragged"),
+        ("1e-300,0\n0,1e-300\n", "cannot be dragged"),
     ],
-    ids=["empty", "a heading alone", "no number", "too many", "not finite"],
+    ids=["empty", "a heading alone", "no number", "too many", "not finite", "too far", "too near"],
 )
 def test_a_file_without_points_is_told_in_a_sentence(page, tmp_path, text, sentence):
     file = tmp_path / "bad.csv"
@@ -371,6 +373,21 @@ def test_a_file_without_points_is_told_in_a_sentence(page, tmp_path, text, sente
     page.set_input_files("#file", file)
     until(page, "(part) => document.getElementById('readout').textContent.includes(part)", sentence)
     assert numbers(page).points == before
+
+
+@pytest.mark.parametrize("text", ["x;y\n1,5;-2,25\n,5;4\n", "1,5\t-2,25\n0,5\t4\n", "1.5,-2.25,a\n0.5,4,a\n"])
+def test_a_comma_is_a_decimal_point_where_something_else_parts_cells(page, tmp_path, text):
+    file = tmp_path / "points.csv"
+    file.write_text(text)
+    page.set_input_files("#file", file)
+    until(page, "playground.numbers().points.length === 2")
+    assert numbers(page).points == [[1.5, -2.25], [0.5, 4.0]]
+
+
+def test_a_view_so_near_that_numbers_cannot_tell_places_apart_is_drawn(browser, path):  # noqa: F811
+    page = playing(browser, path, "#p=clusters&m=6&v=1~1~1.2e-16&x=AAA")
+    assert numbers(page).points == [[0, 0]] and page.errors == []
+    page.context.close()
 
 
 # ---------------------------------------------------------------------- the page itself

@@ -181,3 +181,17 @@ def test_right_to_left_names_keep_their_places(browser, pages):
     ):
         for left, right in box:
             assert left > -20 and right <= 146
+
+
+def test_paper_is_white_by_night_too(browser, tmp_path):
+    """Words on the map, on cards and on the page are dark on paper, whatever the screen is like."""
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    path = tmp_path / "paper.html"
+    mercer.PCA(2).fit(X).report(X, path=path)
+    page = finished(opened(browser, path, color_scheme="dark"))
+    page.emulate_media(media="print")
+    sum_of = "(name, what) => getComputedStyle(document.querySelector(name))[what].match(/\\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0)"  # noqa: E501
+    look = f"([name, what]) => ({sum_of})(name, what)"
+    for name, what in [("h1", "color"), (".map-still text", "fill"), (".map-still .map-axis", "fill")]:
+        assert page.evaluate(look, [name, what]) < 400
+    assert page.evaluate(look, ["article, section", "backgroundColor"]) in (0, 765)  # nothing behind it, or white

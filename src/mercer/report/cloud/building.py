@@ -58,11 +58,12 @@ def cloud_of(
     Cloud
     """
     scores = np.asarray(scores, dtype=np.float64)
-    _refuse(scores, components, ids, color, columns or {})
+    columns = {str(name): values for name, values in (columns or {}).items()}
+    _refuse(scores, components, ids, color, columns)
     count = len(scores)
     axes = [_axis(name, scores[:, i]) for i, name in enumerate(components)]
     axes += [_axis("", np.zeros(count))] * (len(axes) == 1)  # one component is drawn as a line
-    every = {name: as_column(str(name), values, count) for name, values in (columns or {}).items()}
+    every = {name: as_column(name, values, count) for name, values in columns.items()}
     first = color if color is not None else next(iter(every), None)
     room = _Room(_room(count, len(views)) if most_bytes is None else most_bytes)
     room.take(axes[0].codes, axes[1].codes)
@@ -82,7 +83,7 @@ def cloud_of(
         color=first if first in kept_columns else None,
         arrows=arrows,
         views=tuple(View(name, place[x], place[y]) for name, x, y in views if x in place and y in place),
-        **_table(scores, components, ids, columns or {}),
+        **_table(scores, components, ids, columns),
         notes=tuple(_notes(scores, axes, kept_axes, every, kept_columns, bool(packed_ids) and not kept_ids)),
     )
 

@@ -36,7 +36,10 @@ def as_column(name: str, values: Any, count: int) -> Column:
 
 def as_texts(values: Any) -> list[str]:
     """Cells as people read them: 3 for 3.0, nothing for what is missing."""
-    return ["" if is_missing(cell) else _text(cell) for cell in np.asarray(values).tolist()]
+    cells = np.asarray(values)
+    if cells.dtype.kind == "M":
+        return ["" if cell == "NaT" else cell for cell in _dates(cells)]
+    return ["" if is_missing(cell) else _text(cell) for cell in cells.tolist()]
 
 
 def _known(cells: Array) -> tuple[Array, Array]:
@@ -48,7 +51,7 @@ def _known(cells: Array) -> tuple[Array, Array]:
         return cells[~missing], missing
     if cells.dtype.kind == "M":
         missing = np.isnat(cells)
-        return np.datetime_as_string(cells[~missing]), missing
+        return np.asarray(_dates(cells[~missing])), missing
     listed = cells.tolist()
     missing = np.fromiter(map(is_missing, listed), dtype=bool, count=len(listed))
     there = [cell for cell, gone in zip(listed, missing.tolist(), strict=True) if not gone]
@@ -59,12 +62,23 @@ def _known(cells: Array) -> tuple[Array, Array]:
     return known, missing
 
 
+def _dates(cells: Array) -> list[str]:
+    """Days as days, with hours or parts of seconds where some have them."""
+    return list(np.datetime_as_string(cells, unit="auto").tolist())
+
+
 def _of_numbers(name: str, numbers: Array) -> Column:
     low, high, step, codes = quantised(numbers, whole=True)
-    if len(numbers) <= _EXACT and step != 1:
-        with np.errstate(over="ignore"):  # beyond the largest float of four bytes, shown as endless
-            return Column(name, "number", 4, pack(numbers.astype(np.float32)), low=low, high=high)
+    if len(numbers) <= _EXACT and step != 1 and _fit_four_bytes(numbers):
+        return Column(name, "number", 4, pack(numbers.astype(np.float32)), low=low, high=high)
     return Column(name, "number", 2, pack(codes), low=low, high=high, step=step)
+
+
+def _fit_four_bytes(numbers: Array) -> bool:
+    """Whether none of them is endless as a float of four bytes, or nearly zero."""
+    sizes = np.abs(numbers[np.isfinite(numbers) & (numbers != 0)])
+    bounds = np.finfo(np.float32)
+    return bool(np.all((sizes >= bounds.tiny) & (sizes <= bounds.max)))
 
 
 def _of_categories(name: str, known: Array, missing: Array) -> Column:

@@ -57,3 +57,17 @@ function valueOf(part, code) {
   if (part.width === 4) return code;
   return code === NO_PLACE ? NaN : part.low + code * part.step;
 }
+
+// The same, with as many digits as four bytes hold.
+function toldOf(part, code) {
+  return part.width === 4 ? Number(code.toPrecision(7)) : valueOf(part, code);
+}
+
+// Whole numbers are told whole: they may be names, years, amounts.
+function isWhole(value) {
+  return Number.isInteger(value) && Math.abs(value) < 1e15;
+}
+
+function cellOf(value) {
+  return isWhole(value) ? String(value).replace("-", "−") : figure(value);
+}

@@ -16,6 +16,8 @@ function tickText(value, step) {
   return value.toFixed(Math.max(0, -Math.floor(Math.log10(step) + 1e-9))).replace("-", "−");
 }
 
+const TICK = 11; // pixels
+
 function drawAxes(pen, panel, theme) {
   const { left, top, width, height } = panel.plot;
   const [from, high] = panel.valueAt(left, top);
@@ -23,15 +25,21 @@ function drawAxes(pen, panel, theme) {
   const across = roundNumbers(from, to, Math.max(6, width / 90));
   const up = roundNumbers(low, high, Math.max(4, height / 60));
   const [right, bottom] = [left + width, top + height];
+  let free = -Infinity; // from where on there is room for the next number
   for (const value of across.values) {
     const [x] = panel.placeOf(value, low);
+    const [text, half] = [tickText(value, across.step), pen.width(tickText(value, across.step), TICK) / 2];
     pen.line([[x, bottom], [x, bottom + 4]], { color: theme.line });
-    pen.text(tickText(value, across.step), x, bottom + 14, { color: theme.quiet, size: 11, align: "center" });
+    if (x - half < free) continue;
+    pen.text(text, x, bottom + 14, { color: theme.quiet, size: TICK, align: "center" });
+    free = x + half + 6;
   }
   for (const value of up.values) {
     const [, y] = panel.placeOf(from, value);
     pen.line([[left - 4, y], [left, y]], { color: theme.line });
-    pen.text(tickText(value, up.step), left - 7, y, { color: theme.quiet, size: 11, align: "right" });
+    const text = tickText(value, up.step);
+    const size = Math.min(TICK, (TICK * (left - 23)) / pen.width(text, TICK)); // a long number is small, and whole
+    pen.text(text, left - 7, y, { color: theme.quiet, size, align: "right" });
   }
   pen.line([[left, top], [left, bottom], [right, bottom]], { color: theme.line });
   const name = (axis, room) => shortened(pen, seen(axis.name), room);

@@ -41,10 +41,13 @@ class Panel {
     return this.pair.map((i) => this.board.cloud.axes[i]);
   }
 
-  async load() {
+  // Axes and colours change together, when both are unpacked; what was asked for last is shown.
+  async load(pair, color) {
     const { cloud, colours } = this.board;
-    [this.x, this.y] = await Promise.all(this.pair.map((i) => cloud.axis(i)));
-    this.colors = await colours.of(this.color);
+    const asked = (this.asked = { pair, color });
+    const [x, y, colors] = await Promise.all([...pair.map((i) => cloud.axis(i)), colours.of(color)]);
+    if (this.asked !== asked) return;
+    Object.assign(this, { pair, color, x, y, colors });
     const [across, up] = this.axes.map((axis) => seen(axis.name));
     this.above.setAttribute("aria-label", `Map of ${counted(cloud.count, "row")}: ${across} across, ${up || "nothing"} upwards`);
   }

@@ -6,7 +6,6 @@ class Gestures {
     this.panel = panel;
     this.board = panel.board;
     this.pointers = new Map();
-    this.ready = false; // whether the wheel is meant for the map, and not for the page
     const on = (name, handle, options) => panel.above.addEventListener(name, handle, options);
     on("pointerdown", (event) => this.down(event));
     on("pointermove", (event) => this.move(event));
@@ -15,7 +14,6 @@ class Gestures {
     on("pointerleave", (event) => this.leave(event));
     on("wheel", (event) => this.wheel(event), { passive: false });
     on("dblclick", (event) => this.board.zoom(panel, event.shiftKey ? 0.5 : 2, ...this.place(event)));
-    window.addEventListener("scroll", () => (this.ready = false), { passive: true });
   }
 
   place(event) {
@@ -36,7 +34,7 @@ class Gestures {
 
   move(event) {
     const place = this.place(event);
-    this.ready = true;
+    this.board.pointerMoved = true;
     if (!this.pointers.has(event.pointerId)) {
       this.board.pointAt(this.panel, this.panel.rowAt(...place), place);
       return;
@@ -98,14 +96,14 @@ class Gestures {
 
   // A finger leaves when it is lifted; what it has shown stays.
   leave(event) {
-    this.ready = false;
+    this.board.pointerMoved = false;
     if (event.pointerType === "touch") return;
     if (!this.pointers.size) this.board.pointAt(this.panel, -1);
   }
 
   // The wheel belongs to the page while it scrolls, and to the map once the pointer has moved over it.
   wheel(event) {
-    if (!this.ready && !event.ctrlKey) return;
+    if (!this.board.pointerMoved && !event.ctrlKey) return;
     event.preventDefault();
     const lines = event.deltaMode === 1 ? 16 : 1;
     this.board.zoom(this.panel, Math.exp(-event.deltaY * lines * (event.ctrlKey ? 0.01 : 0.0016)), ...this.place(event));

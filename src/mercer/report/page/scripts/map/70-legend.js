@@ -21,17 +21,19 @@ class Legend {
     if (color < 0) return;
     const column = this.board.cloud.columns[color];
     this.title.replaceChildren(own(column.name, 60));
-    this.codes = await this.board.cloud.codes(color);
-    this.lines = column.kind === "category" ? await this.categories(column) : this.bins(column);
+    const codes = await this.board.cloud.codes(color);
+    const lines = column.kind === "category" ? await this.categories(column, color) : this.bins(column, codes);
+    if (this.color !== color) return; // another column was asked for meanwhile
+    Object.assign(this, { codes, lines });
     this.filter.hidden = this.lines.length <= MOST_LINES;
     this.filter.value = "";
     this.fill();
   }
 
-  async categories(column) {
+  async categories(column, color) {
     const { cloud, colours, look } = this.board;
-    const [names, sizes] = await Promise.all([cloud.names(this.color), cloud.sizes(this.color)]);
-    const palette = colours.palette(this.color);
+    const [names, sizes] = await Promise.all([cloud.names(color), cloud.sizes(color)]);
+    const palette = colours.palette(color);
     const lines = names.map((name, code) => ({
       name, size: sizes[code], color: palette[code] ?? look.grey, has: (other) => other === code,
     }));
@@ -39,13 +41,15 @@ class Legend {
   }
 
   // Numbers in a few steps of equal width.
-  bins(column) {
+  bins(column, codes) {
     const { colours } = this.board;
     const share = shareOf(column);
-    const bin = (code) => Math.min(BINS - 1, Math.floor(share(valueOf(column, code)) * BINS));
+    const bin = (code) => Math.max(0, Math.min(BINS - 1, Math.floor(share(valueOf(column, code)) * BINS))); // rounding may lie below the lowest
     const sizes = new Uint32Array(BINS + 1);
-    for (const code of this.codes) sizes[Number.isNaN(bin(code)) ? BINS : bin(code)]++;
-    const edge = (i) => figure(column.low * (1 - i / BINS) + column.high * (i / BINS), 3);
+    for (const code of codes) sizes[Number.isNaN(bin(code)) ? BINS : bin(code)]++;
+    const places = Math.log10(Math.max(Math.abs(column.low), Math.abs(column.high)) / (column.high - column.low));
+    const digits = Number.isFinite(places) ? Math.min(15, 3 + Math.max(0, Math.ceil(places))) : 3; // that tell edges apart
+    const edge = (i) => figure(column.low * (1 - i / BINS) + column.high * (i / BINS), digits);
     const equal = !(column.high > column.low);
     const lines = Array.from({ length: BINS }, (_, i) => ({
       name: equal ? edge(0) : `${edge(i)} to ${edge(i + 1)}`, size: sizes[i],

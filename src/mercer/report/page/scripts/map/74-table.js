@@ -64,10 +64,10 @@ function csvOf(board, rows) {
 }
 
 function csvText(text) {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  const safe = /^[=+\-@＝＋－＠\t\r\n]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 function csvNumber(value) {
-  return Number.isFinite(value) ? String(Number(value.toPrecision(7))) : "";
+  return Number.isFinite(value) ? String(isWhole(value) ? value : Number(value.toPrecision(7))) : "";
 }

@@ -39,10 +39,13 @@ function asRanges(rows) {
 }
 
 function fromRanges(text, count) {
-  const rows = [];
+  const rows = new Set();
   for (const range of text.split(",")) {
-    const [from, to = from] = range.split("-").map(Number);
-    for (let row = from; row <= Math.min(to, count - 1) && Number.isInteger(row) && row >= 0; row++) rows.push(row);
+    const [, first, last = first] = /^(\d+)(?:-(\d+))?$/.exec(range) ?? [];
+    for (let row = Number(first); row <= Math.min(Number(last), count - 1); row++) {
+      if (rows.size >= MOST_ROWS) return [...rows];
+      rows.add(row);
+    }
   }
-  return rows;
+  return [...rows];
 }

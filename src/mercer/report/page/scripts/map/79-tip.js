@@ -11,14 +11,15 @@ class Tip {
   async show(panel, row, place, aloud) {
     const { board } = this;
     this.wanted = row;
-    if (row < 0 || !place) return this.hide();
+    if (row < 0 || !place) this.hide();
+    if (row < 0 || !(place || aloud)) return;
     await board.details();
     if (this.wanted !== row) return;
     const [cells, heads] = [board.cells(row), board.heads()];
     const told = board.told(panel);
     const pairs = told.slice(0, MOST_VALUES).flatMap((i) => [make("dt", {}, own(heads[i], 40)), make("dd", {}, own(cells[i], 80))]);
     this.element.replaceChildren(make("dl", {}, ...pairs));
-    this.put(panel, place);
+    if (place) this.put(panel, place);
     if (aloud) board.say(told.map((i) => `${seen(heads[i])} ${seen(cells[i])}`).join(", "));
   }
 

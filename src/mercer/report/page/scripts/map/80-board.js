@@ -15,6 +15,7 @@ class Board {
     this.panels = [];
     [this.axisChoices, this.colourChoices] = [[], []];
     Object.assign(this, { tool: "move", equal: true, labels: "categories", arrows: 0 });
+    this.pointerMoved = false; // over a map since the page scrolled: the wheel is meant for the map then
     this.sides = this.usualSides = this.cloud.views.length ? "views" : "one";
     this.pair = [0, 1];
     this.color = this.cloud.columnNamed(this.cloud.color);
@@ -65,13 +66,13 @@ class Board {
   // Numbers and texts, as a file has them.
   values(row) {
     const { ids, axes, codes, names } = this.known;
-    const value = (column, i) => (column.kind === "category" ? (names[i][codes[i][row]] ?? "") : valueOf(column, codes[i][row]));
+    const value = (column, i) => (column.kind === "category" ? (names[i][codes[i][row]] ?? "") : toldOf(column, codes[i][row]));
     const scores = this.namedAxes.map((axis, i) => valueOf(axis, axes[i][row]));
     return [row, ...(ids ? [ids[row]] : []), ...this.inOrder(scores, this.cloud.columns.map(value))];
   }
 
   cells(row) {
-    return this.values(row).map((value, i) => (i === 0 ? String(value) : typeof value === "number" ? figure(value) : value));
+    return this.values(row).map((value) => (typeof value === "number" ? cellOf(value) : value));
   }
 
   gridOf(pair, x, y) {
@@ -101,7 +102,10 @@ class Board {
       components: () => pairs.map((pair) => new Panel(this, pair, this.color, new Camera(), pair.map((i) => axes[i].name).join(" × "))),
       views: () => views.map(({ name, x, y }) => new Panel(this, [x, y], this.color, new Camera(), name)),
     }[this.sides]();
-    this.panels = wanted.length ? wanted : [new Panel(this, this.pair, this.color, this.camera)];
+    const panels = (this.arranging = wanted.length ? wanted : [new Panel(this, this.pair, this.color, this.camera)]);
+    await Promise.all(panels.map((panel) => panel.load(panel.pair, panel.color)));
+    if (this.arranging !== panels) return; // something else was asked for meanwhile
+    this.panels = panels;
     for (const panel of this.panels) {
       new Gestures(panel);
       listenToKeys(panel);
@@ -119,10 +123,9 @@ class Board {
 
   // After axes or colours changed.
   async refresh() {
-    if (this.sides === "one") Object.assign(this.panels[0], { pair: this.pair, color: this.color });
-    if (this.sides === "colours") for (const panel of this.panels) panel.pair = this.pair;
-    if (["components", "views"].includes(this.sides)) for (const panel of this.panels) panel.color = this.color;
-    await Promise.all(this.panels.map((panel) => panel.load()));
+    const pairOf = (panel) => (["one", "colours"].includes(this.sides) ? this.pair : panel.pair);
+    const colorOf = (panel) => (this.sides === "colours" ? panel.color : this.color);
+    await Promise.all(this.panels.map((panel) => panel.load(pairOf(panel), colorOf(panel))));
     this.draw();
     await this.legend.show(this.active.color);
     await this.nameCategories();
@@ -257,18 +260,19 @@ class Board {
   recall() {
     const state = readState(this.key);
     const { axes, count } = this.cloud;
-    const axis = (given, usual) => (given in axes ? Number(given) : usual);
+    const axis = (given, usual) => (/^\d+$/.test(given) && Number(given) < axes.length ? Number(given) : usual);
     const among = (given, choices, usual) => (choices.includes(given) ? given : usual);
     this.pair = [axis(state.x, 0), axis(state.y, 1)];
-    if (state.color === "-") this.color = -1;
-    else if (state.color !== undefined) this.color = Math.max(this.cloud.columnNamed(state.color), -1);
+    const named = this.cloud.columnNamed(state.color);
+    if (named >= 0 || state.color === "-") this.color = named;
     const view = (state.view ?? "").split(",").map(Number);
     if (view.length === 3 && view.every(Number.isFinite)) this.camera.set(...view);
     this.equal = state.equal !== "no";
     this.density = among(state.density, ["points", "both", "density"], this.usualDensity);
     this.labels = among(state.labels, ["none", "rows"], "categories");
     this.sides = among(state.sides, this.sideChoices().map(([name]) => name), this.usualSides);
-    this.arrows = this.cloud.arrows ? Math.min(Number.parseInt(state.arrows) || 0, this.cloud.arrows.names.length) : 0;
+    const arrows = Math.min(Number.parseInt(state.arrows) || 0, this.cloud.arrows?.names.length ?? 0);
+    this.arrows = Math.max(0, arrows);
     this.linkedRows = state.rows ? fromRanges(state.rows, count) : [];
   }
 }

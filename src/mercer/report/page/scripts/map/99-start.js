@@ -33,7 +33,7 @@ async function enliven(element, painter) {
   await board.arrange();
   element.dataset.drawn = board.painter instanceof Painter ? "webgl2" : "canvas";
   if (board.linkedRows.length) board.selection.choose(board.linkedRows, "by the link");
-  setTimeout(() => board.details(), 0);
+  setTimeout(() => board.details().then(() => board.drawWords()), 0); // names of rows are known from then on
   return board;
 }
 
@@ -54,6 +54,7 @@ function follow(boards, painter) {
     board.theme = themeOf(board.element);
     board.refresh();
   }));
+  addEventListener("scroll", () => boards.forEach((board) => (board.pointerMoved = false)), { passive: true });
   addEventListener("hashchange", () => {
     if (location.hash.includes("=") && boards.some(asksForOther)) location.reload();
   });

@@ -84,15 +84,32 @@ function csvOf({ points, classes }) {
   return ["x,y,class", ...points.map(([x, y], i) => `${x},${y},${CLASS_NAMES[classes[i]]}`)].join("\n") + "\n";
 }
 
+/** Numbers that neither sliders nor links reach, as the library refuses them. */
+function refuseFar(points) {
+  const columns = [0, 1].map((c) => points.map((point) => point[c])), size = Math.max(...columns.flat().map(Math.abs));
+  const spread = Math.max(...columns.map((column) => Math.max(...column) - Math.min(...column)));
+  if (size <= 1e6 && (spread === 0 || spread >= 1e-6 * Math.max(1, size))) return;
+  throw new Error(`Coordinates of up to ${figure(size, 3)} with a spread of ${figure(spread, 3)} cannot be dragged: give them between 0.000001 and 1000000, around zero.`);
+}
+
+/** Lines of cells. Where semicolons or tabs part them, a comma stands for a decimal point. */
+function cellsOf(text) {
+  const parted = text.includes(";") ? ";" : text.includes("\t") ? "\t" : ",";
+  const plain = (cell) => cell.trim().replace(/^"(.*)"$/, "$1");
+  const cell = parted === "," ? plain : (given) => plain(given).replace(/^([-+]?\d*),(\d+)$/, "$1.$2");
+  return text.split(/\r?\n/).map((line) => line.split(parted).map(cell)).filter((cells) => cells.some(Boolean));
+}
+
 /** Points of a table of two columns of numbers, perhaps with a third that names their classes. Throws a sentence. */
 function pointsFrom(text) {
-  const rows = text.split(/\r?\n/).map((line) => line.split(/[,;\t]/).map((cell) => cell.trim().replace(/^"(.*)"$/, "$1"))).filter((cells) => cells.some(Boolean));
+  const rows = cellsOf(text);
   const isPoint = ([x, y]) => x !== "" && y !== "" && Number.isFinite(Number(x)) && Number.isFinite(Number(y ?? NaN));
   const body = rows.length && !isPoint(rows[0]) ? rows.slice(1) : rows;
   const wrong = body.findIndex((cells) => !isPoint(cells));
   if (!body.length) throw new Error("There are no points in this file: give one a line, as x,y or x,y,class.");
   if (wrong >= 0) throw new Error(`Line ${wrong + 1 + rows.length - body.length} is no point: give two numbers, x,y.`);
   if (body.length > MOST_POINTS) throw new Error(`The file has ${body.length} points, and the page takes ${MOST_POINTS}.`);
+  refuseFar(body.map(([x, y]) => [Number(x), Number(y)]));
   const names = [...new Set(body.map((cells) => cells[2] ?? ""))];
   const known = (name) => (CLASS_NAMES.includes(name) ? CLASS_NAMES.indexOf(name) : names.indexOf(name) % CLASS_COLOURS.length);
   return { points: body.map(([x, y]) => [Number(x), Number(y)]), classes: body.map((cells) => known(cells[2] ?? "")) };

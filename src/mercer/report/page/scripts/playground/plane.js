@@ -53,7 +53,7 @@ function drawRuler(context, size, view, look, theme) {
   context.strokeStyle = theme.line;
   context.lineWidth = 1;
   context.textAlign = "center";
-  for (let x = Math.ceil((view.x - view.half) / step) * step; x < view.x + view.half; x += step) {
+  for (const x of roundNumbers(view.x, view.half, step)) {
     const [px] = look.to([x, 0]);
     context.beginPath();
     context.moveTo(px, size);
@@ -62,7 +62,7 @@ function drawRuler(context, size, view, look, theme) {
     if (px > 24 && px < size - 14) context.fillText(figure(Number(x.toPrecision(12))), px, size - 8);
   }
   context.textAlign = "left";
-  for (let y = Math.ceil((view.y - view.half) / step) * step; y < view.y + view.half; y += step) {
+  for (const y of roundNumbers(view.y, view.half, step)) {
     const py = look.to([0, y])[1];
     context.beginPath();
     context.moveTo(0, py);
@@ -70,6 +70,12 @@ function drawRuler(context, size, view, look, theme) {
     context.stroke();
     if (py > 14 && py < size - 24) context.fillText(figure(Number(y.toPrecision(12))), 8, py + 4);
   }
+}
+
+/** Multiples of the step in view. They are counted: far from zero, a number and a step more may be the same. */
+function roundNumbers(middle, half, step) {
+  const first = Math.ceil((middle - half) / step), count = Math.min(Math.floor((middle + half) / step) - first, 20);
+  return Array.from({ length: count >= 0 ? count + 1 : 0 }, (_, i) => (first + i) * step);
 }
 
 function niceStep(about) {

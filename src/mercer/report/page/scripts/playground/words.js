@@ -21,7 +21,8 @@ function aboutKernel(fit, doc) {
   const { values, shares, company, params, trace } = fit, name = KERNELS[params.kernel].title;
   if (!(values[0] > 0)) return `Kernel PCA: all points look the same to the ${name} kernel.`;
   const kept = shares.reduce((sum, share) => sum + share, 0);
-  const start = `Kernel PCA (${name}): η₁ = ${figure(values[0])}, ${percent(shares[0])} of the variance in feature space; ${counted(values.filter((value) => value > 0).length, "component")} ${values.length > 1 ? "have" : "has"} ${percent(Math.min(kept, 1))}.`;
+  const count = values.filter((value) => value > 0).length;
+  const start = `Kernel PCA (${name}): η₁ = ${figure(values[0])}, ${percent(shares[0])} of the variance in feature space; ${counted(count, "component")} ${count > 1 ? "have" : "has"} ${percent(Math.min(kept, 1))}.`;
   if (params.kernel === "linear") return `${start} With the linear kernel it is PCA: the same picture.`;
   if (company !== null && company < 0.25) return `${start} γ is so large that every point is alone: nothing stands out.`;
   if (company !== null && trace / fit.n < 1e-3) return `${start} γ is so small that all points look nearly the same: what is left is PCA.`;
