@@ -67,7 +67,8 @@ LINES = [
     "playground x.csv --columns a,b -o picture.html",
     "doctor",
 ]
-SILENT = "--dry-run", "plot", "report", "convert", "playground"  # what is asked for is said, or goes to files of other kinds
+# What is asked for is said, or goes to files of other kinds.
+SILENT = "--dry-run", "plot", "report", "convert", "playground"
 PUTS = [line for line in LINES if "OUT" not in line and not any(word in line for word in SILENT)]
 
 
