@@ -6,7 +6,7 @@ from benchmarks.fingerprints import fingerprints
 from benchmarks.kernel_pca import choosing_landmarks, warm_starts
 from benchmarks.kernel_pca.suites import HELD, LANDMARKS, LARGE
 from benchmarks.lle.suites import LLE
-from benchmarks.pages import maps
+from benchmarks.pages import maps, playground
 from benchmarks.pca import large_means
 from benchmarks.pca.suites import PCA
 from benchmarks.readings import compare, denoising, gaps, novelty, tuning
@@ -20,7 +20,7 @@ ALL = [
     PCA, large_means.STUDY, HELD, LARGE, LANDMARKS, choosing_landmarks.STUDY, warm_starts.STUDY, fingerprints.STUDY,
     LLE, STRINGS, duplicates.STUDY, famd.STUDY, denoising.STUDY, gaps.STUDY, novelty.STUDY, tuning.STUDY,
     compare.STUDY, factor_analysis.STUDY, gplvm.STUDY,
-    cluster.STUDY, scale.STUDY, maps.STUDY, plans.SUITE, small_fits.STUDY, model_files.STUDY,
+    cluster.STUDY, scale.STUDY, maps.STUDY, playground.STUDY, plans.SUITE, small_fits.STUDY, model_files.STUDY,
 ]  # fmt: skip
 SUITES = {suite.name: suite for suite in ALL}
 
