@@ -324,7 +324,8 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-def test_strange_links_do_nothing(browser, path):  # noqa: F811
+@pytest.mark.parametrize("links", [HOSTILE[:3], pytest.param(HOSTILE[3:], marks=pytest.mark.slow)], ids=["some", "all"])
+def test_strange_links_do_nothing(browser, path, links):  # noqa: F811
     def check(fragment):
         page = playing(browser, path, fragment)
         shown = check_page(page)
@@ -332,7 +333,7 @@ def test_strange_links_do_nothing(browser, path):  # noqa: F811
         assert shown.params["kernel"] == "rbf" and len(shown.points) in (1, 90, 200)
         page.context.close()
 
-    check_each(HOSTILE, check)
+    check_each(links, check)
 
 
 def test_points_go_to_a_file_and_come_back(page, tmp_path):
