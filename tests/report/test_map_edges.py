@@ -118,3 +118,16 @@ def test_maps_that_were_rearranged_leave_nothing_behind(browser, tmp_path):
         page.get_by_label("Side by side").select_option(sides)
         until(page, f"document.querySelectorAll('.map-panel').length === {count}")
     assert page.evaluate("window.heard") == 0 and page.errors == []
+
+
+@pytest.mark.parametrize(
+    ("count", "colored", "named"), [(50, False, "rows"), (61, False, "categories"), (50, True, "categories")]
+)
+def test_few_rows_without_colours_show_their_names_unasked(browser, tmp_path, count, colored, named):
+    scores, ids = RNG.normal(size=(count, 2)), [f"row of {i}" for i in range(count)]
+    columns = {"kind": ["a", "b"] * (count // 2)} if colored else {}
+    page = shown(
+        browser, tmp_path, cloud_of(scores, NAMES[:2], ids=ids, columns=columns, color="kind" if colored else None)
+    )
+    page.get_by_text("More", exact=True).click()
+    assert page.get_by_role("combobox", name="Names of").input_value() == named

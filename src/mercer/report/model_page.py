@@ -60,7 +60,7 @@ def _tiles(facts: Facts) -> str:
     return tiles_of(
         [
             ("rows", "" if facts.origin.rows is None else f"{facts.origin.rows:,}", None),
-            ("columns", f"{facts.origin.columns:,}", None),
+            ("column" if facts.origin.columns == 1 else "columns", f"{facts.origin.columns:,}", None),
             ("components", f"{facts.n_components:,}", None),
             ("of the variance", share_of(last.together) if whole and last else "", "share"),
             ("rules would keep", "" if facts.agreed is None else str(facts.agreed), "rules"),

@@ -1,5 +1,6 @@
 // A section of the page: its rows, what is shown of them, and all who have to know when that changes.
 const CROWD = 50000; // rows whose points overlap so much that lines of equal density help
+const FEW = 60; // rows whose names are shown unasked, as in other pictures
 const REST = 160; // milliseconds after which a map that moved is drawn whole
 
 class Board {
@@ -14,11 +15,12 @@ class Board {
     this.grids = new Map();
     this.panels = [];
     [this.axisChoices, this.colourChoices] = [[], []];
-    Object.assign(this, { tool: "move", equal: true, labels: "categories", arrows: 0 });
+    Object.assign(this, { tool: "move", equal: true, arrows: 0 });
     this.pointerMoved = false; // over a map since the page scrolled: the wheel is meant for the map then
     this.sides = this.usualSides = this.cloud.views.length ? "views" : "one";
     this.pair = [0, 1];
     this.color = this.cloud.columnNamed(this.cloud.color);
+    this.labels = this.usualLabels = this.color < 0 && this.cloud.named && this.cloud.count <= FEW ? "rows" : "categories";
     this.camera = new Camera();
     this.density = this.usualDensity = this.cloud.count > CROWD ? "both" : "points";
   }
@@ -248,7 +250,7 @@ class Board {
       color: this.color === cloud.columnNamed(cloud.color) ? "" : (cloud.columns[this.color]?.name ?? "-"),
       view: moved ? [camera.x, camera.y, camera.zoom].map((part) => part.toPrecision(6)).join() : "",
       equal: this.equal ? "" : "no", density: this.density === this.usualDensity ? "" : this.density,
-      labels: this.labels === "categories" ? "" : this.labels, arrows: this.arrows || "", sides: this.sides === this.usualSides ? "" : this.sides,
+      labels: this.labels === this.usualLabels ? "" : this.labels, arrows: this.arrows || "", sides: this.sides === this.usualSides ? "" : this.sides,
       rows: selection.some && selection.rows.length <= MOST_ROWS ? asRanges(selection.rows) : "",
     };
   }
@@ -269,7 +271,7 @@ class Board {
     if (view.length === 3 && view.every(Number.isFinite)) this.camera.set(...view);
     this.equal = state.equal !== "no";
     this.density = among(state.density, ["points", "both", "density"], this.usualDensity);
-    this.labels = among(state.labels, ["none", "rows"], "categories");
+    this.labels = among(state.labels, ["none", "rows", "categories"], this.usualLabels);
     this.sides = among(state.sides, this.sideChoices().map(([name]) => name), this.usualSides);
     const arrows = Math.min(Number.parseInt(state.arrows) || 0, this.cloud.arrows?.names.length ?? 0);
     this.arrows = Math.max(0, arrows);
