@@ -8,6 +8,7 @@ import pickle
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 from typing import Any
 from weakref import WeakSet
@@ -16,6 +17,7 @@ import numpy as np
 
 from mercer.arrays import dask
 from mercer.engines.base import Engine, Handle, tree
+from mercer.engines.memory import memory_at_hand
 from mercer.errors import ClusterFailed, MercerError, listed
 from mercer.progress import OnPass
 from mercer.threads import one_blas_thread
@@ -256,8 +258,7 @@ def _itself(box: _Box) -> _Box:
 
 
 def _on_worker(work: _Box, chunk: Any, own: _Box, *shared: _Box) -> Any:
-    """As in a loop: one thread of BLAS, and numpy quiet about what is told in words."""
-    with one_blas_thread(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+    with _as_in_a_loop():
         return work.open()(_aligned(chunk), own.open(), *[box.open() for box in shared])
 
 
@@ -287,8 +288,15 @@ def _lies_well(content: memoryview) -> bool:
 
 
 def _merged(merge: _Box, one: Any, other: Any) -> Any:
-    with one_blas_thread(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+    with _as_in_a_loop():
         return merge.open()(one, other)
+
+
+@contextmanager
+def _as_in_a_loop() -> Iterator[None]:
+    """One thread of BLAS, memory at hand, and numpy quiet about what is told in words."""
+    with one_blas_thread(1), memory_at_hand(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        yield
 
 
 def _later(handle: Handle) -> Any:
