@@ -54,16 +54,30 @@ def test_a_tree_depends_on_the_number_of_results_alone():
 def test_work_is_mapped_shared_and_reduced_in_order(engine):
     shared = engine.share(100)
     mapped = engine.map(plus, numbers(5), [10, 20, 30, 40, 50], shared)
-    assert list(engine.bring(mapped)) == [110, 121, 132, 143, 154]
+    assert list(engine.bring(mapped)) == engine.collect(mapped) == [110, 121, 132, 143, 154]
     words = engine.map(lambda chunk, own: str(chunk), numbers(5))
     assert engine.reduce(joined, words) == "(((01)2)(34))"
     assert engine.reduce(joined, words[:1]) == "0"
 
 
-def test_what_is_kept_can_be_asked_for_again(engine):
-    kept = engine.keep(engine.map(lambda chunk, own: np.arange(chunk + 1.0), numbers(3)))
+@pytest.mark.parametrize("evenly", [False, True])
+def test_what_is_kept_can_be_asked_for_again(engine, evenly):
+    kept = engine.keep(engine.map(lambda chunk, own: np.arange(chunk + 1.0), numbers(3)), evenly)
     for _ in range(2):
         assert engine.reduce(np.add, engine.map(lambda chunk, own: chunk.sum(), kept)) == 0 + 1 + 3
+        assert [len(array) for array in engine.collect(kept)] == [1, 2, 3]
+
+
+def test_who_has_more_than_others_leaves_some_to_them(client):
+    """All rows lie on one of two workers: what is made of them is kept by both."""
+    home, other = client.scheduler_info()["workers"]
+    rows = [client.submit(np.full, 1000, float(i), workers=[home], pure=False) for i in range(6)]
+    engine = Cluster(client)
+    kept = engine.keep(engine.map(lambda chunk, own: 2 * chunk, rows), evenly=True)
+    assert [float(one[0]) for one in engine.collect(kept)] == [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
+    at = [client.who_has([one])[one.key] for one in kept]
+    assert sorted(map(len, at)) == [1] * 6
+    assert sum(workers == (other,) for workers in at) == 3
 
 
 def where_it_lies(chunk, own, array):
@@ -93,14 +107,16 @@ def test_progress_is_told_to_the_end(engine):
     assert heard == [0.25, 0.5, 0.75, 1.0]
 
 
-@pytest.mark.parametrize("way", ["reduce", "bring", "keep"])
+@pytest.mark.parametrize("way", ["reduce", "bring", "collect", "keep", "keep evenly"])
 def test_errors_of_ours_come_back_as_they_are_and_the_engine_goes_on(engine, way):
     bad = engine.map(refuse, numbers(4), [2] * 4)
     with pytest.raises(BadData, match=r"^chunk 2 is bad$"):
         {
             "reduce": lambda: engine.reduce(max, bad),
             "bring": lambda: list(engine.bring(bad)),
-            "keep": lambda: list(engine.bring(engine.keep(bad))),  # a cluster tells who asks
+            "collect": lambda: engine.collect(bad),
+            "keep": lambda: engine.collect(engine.keep(bad)),  # a cluster tells who asks
+            "keep evenly": lambda: engine.keep(bad, evenly=True),
         }[way]()
     assert engine.reduce(max, engine.map(refuse, numbers(4), [9] * 4)) == 3
 

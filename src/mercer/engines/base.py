@@ -33,13 +33,18 @@ class Engine(ABC):
 
     @abstractmethod
     def bring(self, handles: Sequence[Handle], on_pass: OnPass = None) -> Iterator[Any]:
-        """The results themselves, in order, one after the other."""
+        """The results themselves, in order, one after the other: few of them wait here."""
 
     @abstractmethod
-    def keep(self, handles: Sequence[Handle]) -> list[Handle]:
+    def collect(self, handles: Sequence[Handle]) -> list[Any]:
+        """All results at once, which is sooner: there is room for them here."""
+
+    @abstractmethod
+    def keep(self, handles: Sequence[Handle], evenly: bool = False) -> list[Handle]:
         """The same results, made once and kept where they are made, for who asks for them again and again.
 
-        They may still be under way: what goes wrong is told at the latest to who asks.
+        They may still be under way: what goes wrong is told at the latest to who asks. As work will go to them,
+        `evenly` has those that have more than others of what they are made of leave some to them.
         """
 
     @abstractmethod

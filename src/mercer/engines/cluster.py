@@ -16,6 +16,7 @@ from weakref import WeakSet
 import numpy as np
 
 from mercer.arrays import dask
+from mercer.engines.balance import moves
 from mercer.engines.base import Engine, Handle, tree
 from mercer.engines.memory import memory_at_hand
 from mercer.errors import ClusterFailed, MercerError, listed
@@ -108,14 +109,39 @@ class Cluster(Engine):
                     on_pass((i + 1) / len(handles))
                 yield result
 
-    def keep(self, handles: Sequence[Handle]) -> list[Handle]:
+    def collect(self, handles: Sequence[Handle]) -> list[Any]:
+        with self._watching() as begin:
+            begun = begin(handles)
+            for _ in self._as_they_come(begun):
+                pass
+            results = self._told(lambda: self.client.gather(begun))
+            for future, handle in zip(begun, handles, strict=True):
+                if future is not handle:  # what is kept stays
+                    future.release()
+            return [_in_place(result) for result in results]
+
+    def keep(self, handles: Sequence[Handle], evenly: bool = False) -> list[Handle]:
         with self._watching() as begin:
             kept = begin(handles)  # under way: who asks for them waits, and is told what goes wrong
+            if evenly and self.workers > 1:
+                kept = self._evened(kept)
         self.kept.update(kept)
         return kept
 
     def threads(self, asked: int) -> int:
         return 1  # a worker has as many tasks at once as it has threads
+
+    def _evened(self, kept: list[Any]) -> list[Any]:
+        """The same, some of them copied to workers that have less to do: work goes to where they are."""
+        for _ in self._as_they_come(kept):
+            pass
+        keys = [future.key for future in kept]
+        holders, sizes = self._told(lambda: (self.client.who_has(kept), self.client.nbytes(keys, summary=False)))
+        first = [next(iter(holders.get(key, ())), None) for key in keys]
+        for i, worker in moves(first, [sizes[key] for key in keys], list(self._workers())).items():
+            where = {"workers": [worker], "allow_other_workers": True}
+            kept[i] = self.client.submit(_in_place, kept[i], pure=False, **where)
+        return kept
 
     # ------------------------------------------------------------------ waiting
 
@@ -139,8 +165,12 @@ class Cluster(Engine):
                 pass
         elif future.status != "finished":
             self._tell(future)
+        return _in_place(self._told(future.result))
+
+    def _told(self, ask: Callable[[], Any]) -> Any:
+        """What the cluster answers; in one sentence, if it does not any more."""
         try:
-            return _in_place(future.result())
+            return ask()
         except Exception as error:
             if isinstance(error, MercerError) or not is_loss(error):
                 raise

@@ -28,7 +28,10 @@ class Loop(Engine):
         for i, handle in enumerate(handles):
             yield _telling(handle, (i + 1) / len(handles), on_pass)
 
-    def keep(self, handles: Sequence[Handle]) -> list[Handle]:
+    def collect(self, handles: Sequence[Handle]) -> list[Any]:
+        return list(self.bring(handles))
+
+    def keep(self, handles: Sequence[Handle], evenly: bool = False) -> list[Handle]:
         return [partial(_itself, handle()) for handle in handles]
 
     def threads(self, asked: int) -> int:

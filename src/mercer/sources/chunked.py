@@ -78,7 +78,7 @@ class Chunks:
 
     def kept(self) -> "Chunks":
         """The same chunks, opened once and kept where they are, for work that comes back again and again."""
-        handles = self.engine.keep(self.map(_loaded))
+        handles = self.engine.keep(self.map(_loaded), evenly=True)
         return replace(self, handles=tuple(handles), opened=_as_held)
 
     def recut(self, pieces: Sequence[slice], marked: Array | None = None) -> "Chunks":
@@ -91,13 +91,13 @@ class Chunks:
             last = int(np.searchsorted(self.starts, numbers[-1], side="right")) - 1
             handles.append(list(self.handles[first : last + 1]))
             own.append((self.starts[first : last + 1], numbers))
-        kept = self.engine.keep(self.engine.map(partial(_cut_out, self.opened), handles, own))
+        kept = self.engine.keep(self.engine.map(partial(_cut_out, self.opened), handles, own), evenly=True)
         return replace(self, handles=tuple(kept), counts=tuple(s.stop - s.start for s in pieces), opened=_as_held)
 
     def load(self, marked: Array | None = None) -> Held:
         """All of them, or those that `marked` marks, in one array here."""
         own = None if marked is None else self.dealt(np.asarray(marked, dtype=bool))
-        return stacked(list(self.each(_loaded if marked is None else _taken, own)))
+        return stacked(self.engine.collect(self.map(_loaded if marked is None else _taken, own)))
 
 
 class InChunks(Items):
@@ -118,7 +118,7 @@ class InChunks(Items):
         asked = [i for i in np.unique(home).tolist() if self.chunks.counts[i]]
         own = [indices[home == i] - starts[i] for i in asked]
         # The first row of a chunk keeps its number: what is wrong with it is told by that.
-        parts = list(self.chunks.engine.bring(self._some(asked, own)))
+        parts = self.chunks.engine.collect(self._some(asked, own))
         return in_order(stacked(parts), home) if parts else self._none()
 
     def _some(self, asked: list[int], own: list[Array]) -> list[Handle]:

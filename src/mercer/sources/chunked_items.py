@@ -102,9 +102,8 @@ class _Look:
 
 def open_chunked_items(engine: Engine, handles: list[Any], kind: str, label: str = "X") -> ChunkedItems:
     """Items of a kind that a kernel takes, all looked at once where they lie; empty chunks are passed over."""
-    looks: list[_Look] = list(
-        engine.bring(engine.map(_looked_at, handles, [(kind, label, i) for i in range(len(handles))]))
-    )
+    own = [(kind, label, i) for i in range(len(handles))]
+    looks: list[_Look] = engine.collect(engine.map(_looked_at, handles, own))
     there = [i for i, look in enumerate(looks) if look.count]
     if not there:
         raise BadData(f"Found array with 0 sample(s): all {counted(len(looks), 'chunk')} of {label} are empty.")

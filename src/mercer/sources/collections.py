@@ -111,7 +111,7 @@ def _opened(engine: Engine, delayed: Sequence[Any], counts: Sequence[int] | None
     """Chunks with at least a row each: empty ones are passed over."""
     handles, density = _handles(engine, delayed), None
     if counts is None or opened.sparse:
-        looks = list(engine.bring(engine.map(_looked_at, handles)))
+        looks = engine.collect(engine.map(_looked_at, handles))
         counts = [count for count, _ in looks]
         if opened.sparse:
             density = sum(stored for _, stored in looks) / max(1, sum(counts) * opened.width)

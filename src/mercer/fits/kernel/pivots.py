@@ -53,7 +53,7 @@ class SpreadRest(Rest):
         self.kernel, self.engine, self.n = kernel, chunks.engine, sum(chunks.counts)
         self.starts, self.threads = np.array(chunks.starts), chunks.engine.threads(threads)
         self._shared_kernel = self.engine.share(kernel)
-        begun = self.engine.keep(chunks.map(_begun, chunks.dealt(weights), kernel))
+        begun = self.engine.keep(chunks.map(_begun, chunks.dealt(weights), kernel), evenly=True)
         self._held: list[list[Handle]] = [[handle] for handle in begun]
         self._taken: list[Held] = []
         self.sums = np.zeros(len(begun))
@@ -71,7 +71,7 @@ class SpreadRest(Rest):
         within = sums - np.append(0.0, np.cumsum(self.sums))[home]
         hit = np.unique(home).tolist()
         own = [within[home == i] for i in hit]
-        found = list(self.engine.bring(self.engine.map(_drawn, [self._held[i] for i in hit], own)))
+        found = self.engine.collect(self.engine.map(_drawn, [self._held[i] for i in hit], own))
         spots, left, root, F, rows = (in_order(stacked(list(parts)), home) for parts in zip(*found, strict=True))
         self._proposed = home, spots, root, F, rows
         return Proposed(self.starts[home] + spots, left, _between(self.kernel, rows, root) - F @ F.T)
@@ -83,9 +83,9 @@ class SpreadRest(Rest):
         joined = np.zeros(len(home), dtype=bool)
         joined[accepted] = True
         own = [(spots[at], left[at], joined[at]) for at in (home == i for i in changed)]
-        shared = [self.engine.share(value) for value in (rows[accepted], root[accepted], F[accepted], L)]
+        pivots = self.engine.share((rows[accepted], root[accepted], F[accepted], L))
         work = partial(_grown, self.threads)
-        grown = self.engine.map(work, [self._held[i] for i in changed], own, self._shared_kernel, *shared)
+        grown = self.engine.map(work, [self._held[i] for i in changed], own, self._shared_kernel, pivots)
         for i, handle in zip(changed, self.engine.keep(grown), strict=True):
             self._held[i].append(handle)
         self._sum_up(changed)
@@ -94,7 +94,7 @@ class SpreadRest(Rest):
 
     def _sum_up(self, changed: Any) -> None:
         last = [self._held[i][-1] for i in changed]
-        self.sums[list(changed)] = list(self.engine.bring(self.engine.map(_sum_left, last)))
+        self.sums[list(changed)] = self.engine.collect(self.engine.map(_sum_left, last))
         self.total = float(self.sums.sum())
 
 
@@ -130,13 +130,10 @@ def _grown(
     held: list[Any],
     own: tuple[Array, Array, Array],
     kernel: Kernel,
-    S: Held,
-    root_S: Array,
-    F_S: Array,
-    L: Array,
+    pivots: tuple[Held, Array, Array, Array],
 ) -> tuple[Array, Array]:
     """New columns of the chunk's F, and d; that of proposed rows as it was found, and 0 of those that were accepted."""
-    (rows, root, _), (spots, found, joined) = held[0], own
+    (rows, root, _), (spots, found, joined), (S, root_S, F_S, L) = held[0], own, pivots
     left = held[-1][-1].copy()
     left[spots] = found
     if not len(L):
