@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -62,18 +63,20 @@ def test_arrays_that_come_and_go_are_not_asked_for_anew_while_work_goes_on():
 
 def test_other_processes_are_left_as_they_are(monkeypatch):
     monkeypatch.delenv("MALLOC_TRIM_THRESHOLD_", raising=False)
-    memory._given_back_at.cache_clear()
+    memory._as_told.cache_clear()
     with memory.memory_at_hand():
-        assert memory._given_back_at() is None
+        assert memory._as_told() is None
         assert not memory._working
-    memory._given_back_at.cache_clear()
+    memory._as_told.cache_clear()
 
 
 def test_memory_is_given_back_when_work_fails(monkeypatch):
-    monkeypatch.setattr(memory, "_given_back_at", lambda: 65536)
-    set_to = []
+    monkeypatch.setattr(memory, "_as_told", lambda: {memory._TRIM: 65536, memory._MMAP: 5000})
+    set_to, trimmed = [], []
     monkeypatch.setattr(memory, "_set", set_to.append)
+    monkeypatch.setattr(memory, "_libc", lambda: SimpleNamespace(malloc_trim=trimmed.append))
     with pytest.raises(ValueError, match="no"), memory.memory_at_hand():
         raise ValueError("no")
-    assert [settings[memory._TRIM] for settings in set_to] == [64 << 20, 65536]
+    assert set_to == [memory._AT_HAND, {memory._TRIM: 65536, memory._MMAP: 5000}]
+    assert trimmed == [0]
     assert memory._working == 0
