@@ -66,6 +66,7 @@ def test_what_is_kept_can_be_asked_for_again(engine, evenly):
     for _ in range(2):
         assert engine.reduce(np.add, engine.map(lambda chunk, own: chunk.sum(), kept)) == 0 + 1 + 3
         assert [len(array) for array in engine.collect(kept)] == [1, 2, 3]
+        assert len(engine.reduce(lambda one, other: np.append(one, other), kept)) == 6
 
 
 def test_who_has_more_than_others_leaves_some_to_them(client):

@@ -1,14 +1,12 @@
-"""The workers of a Dask cluster, by futures. This is the only file that talks to `distributed`.
+"""The workers of a Dask cluster, by futures. No other file but `local` talks to `distributed`.
 
 A worker that dies costs time alone: every task can be done again from where its rows come from, and what is shared
 with all (`share`) is a task as well, because what is merely scattered would be gone with the workers that hold it.
 """
 
-import pickle
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 from typing import Any
 from weakref import WeakSet
@@ -18,15 +16,13 @@ import numpy as np
 from mercer.arrays import dask
 from mercer.engines.balance import moves
 from mercer.engines.base import Engine, Handle, tree
-from mercer.engines.memory import memory_at_hand
+from mercer.engines.boxes import Box, in_place, itself, made, merged, worked_on
 from mercer.errors import ClusterFailed, MercerError, listed
 from mercer.progress import OnPass
-from mercer.threads import one_blas_thread
 
 _GLANCE = 2.0  # seconds between looks at who is still there, while nothing comes
 _PATIENCE = 30  # glances without a single worker, which may be on its way back
 _LOSSES = "CommClosedError", "CancelledError", "FuturesCancelledError", "FutureCancelledError"
-_LINE = 16  # bytes: where memory that is asked for begins
 _LARGE = "1 GiB"  # of what is sent with a task before Dask warns of it: what is shared is sent on purpose
 
 
@@ -71,26 +67,27 @@ class Cluster(Engine):
 
     def share(self, value: Any) -> Handle:
         with _sending():
-            return self.client.submit(_itself, _Box(value), pure=False)
+            return self.client.submit(itself, Box(value), pure=False)
 
     def map(
         self, work: Callable[..., Any], chunks: Sequence[Handle], own: Sequence[Any] | None = None, *shared: Handle
     ) -> list[Handle]:
         each = [None] * len(chunks) if own is None else own
-        on_worker = dask("delayed").delayed(_on_worker, pure=False)
+        on_worker = dask("delayed").delayed(worked_on, pure=False)
         return [
-            on_worker(_Box(work), _later(chunk), _Box(mine), *shared) for chunk, mine in zip(chunks, each, strict=True)
+            on_worker(Box(work), _later(chunk), Box(mine), *shared) for chunk, mine in zip(chunks, each, strict=True)
         ]
 
     def reduce(self, merge: Callable[[Any, Any], Any], handles: Sequence[Handle], on_pass: OnPass = None) -> Any:
         if len(handles) == 1:
             return next(self.bring(handles, on_pass))
-        merged = dask("delayed").delayed(_merged, pure=False)
-        root = tree(list(handles), lambda one, other: merged(_Box(merge), one, other))
+        merging = dask("delayed").delayed(merged, pure=False)
+        root, given = tree(list(handles), lambda one, other: merging(Box(merge), one, other)), set(map(id, handles))
         with self._watching() as begin:
             whole, *leaves = begin([root, *handles])
             for done, leaf in enumerate(self._as_they_come(leaves), 1):
-                leaf.release()  # who needs it still has it
+                if id(leaf) not in given:  # what is kept stays
+                    leaf.release()  # who needs it still has it
                 if on_pass:
                     on_pass(done / len(handles))
             return self._result(whole)
@@ -118,7 +115,7 @@ class Cluster(Engine):
             for future, handle in zip(begun, handles, strict=True):
                 if future is not handle:  # what is kept stays
                     future.release()
-            return [_in_place(result) for result in results]
+            return [in_place(result) for result in results]
 
     def keep(self, handles: Sequence[Handle], evenly: bool = False) -> list[Handle]:
         with self._watching() as begin:
@@ -140,7 +137,8 @@ class Cluster(Engine):
         first = [next(iter(holders.get(key, ())), None) for key in keys]
         for i, worker in moves(first, [sizes[key] for key in keys], list(self._workers())).items():
             where = {"workers": [worker], "allow_other_workers": True}
-            kept[i] = self.client.submit(_in_place, kept[i], pure=False, **where)
+            kept[i] = self.client.submit(in_place, kept[i], pure=False, **where)
+            self.kept.add(kept[i])
         return kept
 
     # ------------------------------------------------------------------ waiting
@@ -165,7 +163,7 @@ class Cluster(Engine):
                 pass
         elif future.status != "finished":
             self._tell(future)
-        return _in_place(self._told(future.result))
+        return in_place(self._told(future.result))
 
     def _told(self, ask: Callable[[], Any]) -> Any:
         """What the cluster answers; in one sentence, if it does not any more."""
@@ -244,102 +242,13 @@ class _Watched:
                 future.release()
 
 
-class _Box:
-    """Something on its way to a worker. Dask does not look inside, and it is opened by the task that needs it.
-
-    A message that a worker cannot read ends that worker, and the next one that it is sent to: so what may name a module
-    that is not there travels as bytes.
-    """
-
-    __slots__ = ("_bytes", "_value")
-
-    def __init__(self, value: Any) -> None:
-        self._value, self._bytes = value, b""
-
-    def __reduce__(self) -> Any:
-        from distributed.protocol.pickle import dumps
-
-        return _closed, (self._bytes or dumps(self._value),)  # type: ignore[no-untyped-call]
-
-    def __sizeof__(self) -> int:
-        """With what is inside: by this, workers keep to their memory."""
-        return object.__sizeof__(self) + int(dask("sizeof").sizeof(self._bytes or self._value))
-
-    def open(self) -> Any:
-        from distributed.protocol.pickle import loads
-
-        if content := self._bytes:  # read once: another task of this worker may be opening it as well
-            try:
-                self._value, self._bytes = loads(content), b""  # type: ignore[no-untyped-call]
-            except ImportError as error:
-                raise ClusterFailed(f"A worker cannot do this: {error}. Install it where the workers run.") from None
-        return self._value
-
-
-def _closed(content: bytes) -> _Box:
-    box = _Box(None)
-    box._bytes = content
-    return box
-
-
-def _itself(box: _Box) -> _Box:
-    """Closed, so that all workers open the same bytes: an array that came by itself from another lies elsewhere."""
-    return box
-
-
-def _on_worker(work: _Box, chunk: Any, own: _Box, *shared: _Box) -> Any:
-    with _as_in_a_loop():
-        return work.open()(_aligned(chunk), own.open(), *[box.open() for box in shared])
-
-
-def _aligned(chunk: Any) -> Any:
-    """Arrays that another worker sent begin at any byte, and numpy sums up such numbers in another order."""
-    if type(chunk) in (list, tuple):
-        return type(chunk)(map(_aligned, chunk))
-    return np.require(chunk, requirements="A") if isinstance(chunk, np.ndarray) else chunk
-
-
-def _in_place(value: Any) -> Any:
-    """The same, every array at an address that memory of its own would have.
-
-    What came over the network begins at any byte, by the length of what was said before it. numpy copies such arrays
-    before it multiplies them, and another order in memory is another order of sums.
-    """
-    buffers: list[Any] = []
-    known = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
-    raw = [buffer.raw() for buffer in buffers]
-    if all(_lies_well(content) for content in raw):
-        return value
-    return pickle.loads(known, buffers=[bytearray(content) for content in raw])  # noqa: S301  made the line before
-
-
-def _lies_well(content: memoryview) -> bool:
-    return np.frombuffer(content, dtype=np.uint8).ctypes.data % _LINE == 0
-
-
-def _merged(merge: _Box, one: Any, other: Any) -> Any:
-    with _as_in_a_loop():
-        return merge.open()(one, other)
-
-
-@contextmanager
-def _as_in_a_loop() -> Iterator[None]:
-    """One thread of BLAS, memory at hand, and numpy quiet about what is told in words."""
-    with one_blas_thread(1), memory_at_hand(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        yield
-
-
 def _later(handle: Handle) -> Any:
     """What Dask can put into a graph."""
     if isinstance(handle, list):
         return [_later(one) for one in handle]
     if _is_future(handle) or hasattr(handle, "__dask_graph__"):
         return handle
-    return dask("delayed").delayed(_made, pure=False)(_Box(handle))
-
-
-def _made(handle: _Box) -> Any:
-    return handle.open()()
+    return dask("delayed").delayed(made, pure=False)(Box(handle))
 
 
 def _is_future(handle: Handle) -> bool:
