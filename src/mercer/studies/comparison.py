@@ -117,27 +117,9 @@ def compare(
         notes += [why] if why else []
     measuring = Measuring.of(same, labels, n_neighbors, sample, rng, n_jobs)
     splits = _splits(len(same.values), repeats, rng)
-    with tempfile.TemporaryDirectory(prefix="mercer-") as folder, working(progress, len(wanted), "methods") as on_pass:
-        place = Path(folder)
-        np.save(place / "rows.npy", same.values)
-        files = [_saved(place / f"split-{i}.npy", kept) for i, kept in enumerate(splits)]
-        how: dict[str, Any] = {
-            "n_components": n_components,
-            "seed": seed,
-            "budget": budget,
-            "n_jobs": n_jobs,
-            "here": not apart,
-        }
-        outcomes = []
-        for each in wanted:
-            outcomes.append(_outcome(each, same, place, files, how))
-            if on_pass:
-                on_pass(1.0)
-    found = measuring.measures(outcomes, splits)
-    for each, outcome, one in zip(wanted, outcomes, found, strict=True):
-        if repeats and outcome.runs and not each.seeds_matter:
-            one["reseeded"] = Measured(np.zeros(1))  # it draws nothing
-    lines = [_line(each, outcome, one) for each, outcome, one in zip(wanted, outcomes, found, strict=True)]
+    how = {"n_components": n_components, "seed": seed, "budget": budget, "n_jobs": n_jobs, "here": not apart}
+    outcomes = _outcomes(wanted, same, splits, how, progress)
+    lines = _lines(wanted, outcomes, measuring.measures(outcomes, splits), repeated=repeats > 0)
     if n_components >= same.values.shape[1]:
         notes.append(_no_reduction(same.values.shape[1]))
     hit = None if measuring.labels is None else measuring.input_hit()
@@ -221,6 +203,22 @@ def _saved(path: Path, array: Array) -> Path:
     return path
 
 
+def _outcomes(
+    wanted: Sequence[Method], same: SameRows, splits: Sequence[Array], how: dict[str, Any], progress: Listener
+) -> list[Outcome]:
+    """Of every method, one after the other; what they are fitted to lies in files meanwhile."""
+    found = []
+    with tempfile.TemporaryDirectory(prefix="mercer-") as folder, working(progress, len(wanted), "methods") as on_pass:
+        place = Path(folder)
+        np.save(place / "rows.npy", same.values)
+        files = [_saved(place / f"split-{i}.npy", kept) for i, kept in enumerate(splits)]
+        for each in wanted:
+            found.append(_outcome(each, same, place, files, how))
+            if on_pass:
+                on_pass(1.0)
+    return found
+
+
 def _outcome(each: Method, same: SameRows, place: Path, files: Sequence[Path], how: dict[str, Any]) -> Outcome:
     if same.gaps and not each.missing() and not each.takes_gaps:
         return Outcome(failure=f"X has {counted(same.gaps, 'gap')} (NaN), which it does not take: fill them in first.")
@@ -228,6 +226,17 @@ def _outcome(each: Method, same: SameRows, place: Path, files: Sequence[Path], h
 
 
 # ---------------------------------------------------------------------- what is found
+
+
+def _lines(
+    wanted: Sequence[Method], outcomes: Sequence[Outcome], found: Sequence[dict[str, Measured]], repeated: bool
+) -> list[Line]:
+    lines = []
+    for each, outcome, measures in zip(wanted, outcomes, found, strict=True):
+        nothing_drawn = repeated and outcome.runs and not each.seeds_matter
+        more = {"reseeded": Measured(np.zeros(1))} if nothing_drawn else {}
+        lines.append(_line(each, outcome, measures | more))
+    return lines
 
 
 def _line(each: Method, outcome: Outcome, measures: dict[str, Measured]) -> Line:
