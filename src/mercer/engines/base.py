@@ -37,7 +37,7 @@ class Engine(ABC):
 
     @abstractmethod
     def collect(self, handles: Sequence[Handle]) -> list[Any]:
-        """All results at once, which is sooner: there is room for them here."""
+        """All results at once, which is sooner than one after the other: for such as are small."""
 
     @abstractmethod
     def keep(self, handles: Sequence[Handle], evenly: bool = False) -> list[Handle]:

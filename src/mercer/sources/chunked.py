@@ -97,7 +97,7 @@ class Chunks:
     def load(self, marked: Array | None = None) -> Held:
         """All of them, or those that `marked` marks, in one array here."""
         own = None if marked is None else self.dealt(np.asarray(marked, dtype=bool))
-        return stacked(self.engine.collect(self.map(_loaded if marked is None else _taken, own)))
+        return stacked(list(self.each(_loaded if marked is None else _taken, own)))
 
 
 class InChunks(Items):
