@@ -19,6 +19,7 @@ TESTS = {
         "spaces",
         "operators",
         "solvers",
+        "sources/test_names.py",
         "sources/test_sources.py",
         "readings/test_quality.py",
         "models/kernel_pca",
