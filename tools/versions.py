@@ -19,6 +19,7 @@ TESTS = {
         "spaces",
         "operators",
         "solvers",
+        "sources/test_names.py",
         "sources/test_sources.py",
         "readings/test_quality.py",
         "models/kernel_pca",
@@ -39,8 +40,9 @@ TESTS = {
 TOOLS = {
     # scikit-learn 1.6 hands pytest a generator, which pytest 9 refuses; typer 0.16 asks click for what 8.3 warns of.
     "lowest": ["pytest>=8,<9", "click<8.2", "mpmath>=1.3"],
-    "next": ["pytest>=8", "array-api-strict>=2.3", "mpmath>=1.3"],
+    "next": ["pytest>=8", "array-api-strict>=2.3", "mpmath>=1.3", "pandas>=2.2", "polars>=1.1"],
 }
+FRAMES = ("pandas", "polars")  # nobody needs them, and many bring them: the tests say from which versions on
 
 
 def main(which: str, options: list[str]) -> None:
@@ -49,7 +51,7 @@ def main(which: str, options: list[str]) -> None:
     newest = ["--pre", "--upgrade"] if which == "next" else []
     wanted = requirements(which)
     subprocess.run([*pip, *newest, *wanted], check=True)
-    subprocess.run([*pip, *TOOLS[which], "hypothesis>=6.100", "pandas>=2.2", "polars>=1"], check=True)
+    subprocess.run([*pip, *TOOLS[which], "hypothesis>=6.100"], check=True)
     subprocess.run([*pip, "--no-deps", "-e", str(ROOT)], check=True)
     print(f"{which}:", *wanted)
     failed = run_tests(python, which, options)
@@ -61,12 +63,13 @@ def main(which: str, options: list[str]) -> None:
 
 def requirements(which: str) -> list[str]:
     """What pyproject.toml asks for, at its lower bounds, or scikit-learn at its newest."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = project["optional-dependencies"]
-    wanted = project["dependencies"] + extras["app"] + (extras["dask"] if which == "lowest" else [])
-    return [
-        re.sub(r">=([0-9.]+)", r"==\1.*", requirement) if which == "lowest" else requirement for requirement in wanted
-    ]
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    extras = told["project"]["optional-dependencies"]
+    wanted = told["project"]["dependencies"] + extras["app"]
+    if which == "next":
+        return wanted
+    frames = [requirement for requirement in told["dependency-groups"]["test"] if requirement.startswith(FRAMES)]
+    return [re.sub(r">=([0-9.]+)", r"==\1.*", requirement) for requirement in [*wanted, *extras["dask"], *frames]]
 
 
 def environment(which: str) -> Path:

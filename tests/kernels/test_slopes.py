@@ -87,7 +87,8 @@ def test_gradients_of_the_diagonal_are_its_differences(kernel, items):
 
 @for_each(SMOOTH)
 def test_one_row_of_coefficients_is_for_all_rows(kernel, items):
-    Z, X, c = off_grid(items, 4, 1), items(5), numbers(1, 5)
+    """To the last bit: whole numbers times whole 64ths have the same sum in any order."""
+    Z, X, c = off_grid(items, 4, 1), on_grid(items, 5), np.round(4 * numbers(1, 5))
     assert_array_equal(kernel.pull(Z, X, c), kernel.pull(Z, X, np.repeat(c, 4, axis=0)))
 
 

@@ -461,6 +461,12 @@ def test_the_rule_goes_by_what_a_column_holds():
         assert KernelPCA(2, kernel=TableKernel()).fit(table).transform(table).shape == (100, 2)
 
 
+def test_enums_of_polars_are_ordinal_and_other_categories_are_not():
+    grades = ["low", "high", "low"] * 10
+    table = pl.DataFrame({"grade": grades, "kind": grades}, {"grade": pl.Enum(["low", "high"]), "kind": pl.Categorical})
+    assert dict(TableKernel.auto(table).columns) == dict(grade=Ordinal(("low", "high")), kind=Category())
+
+
 @pytest.mark.parametrize(
     ("column", "words"),
     [

@@ -47,8 +47,12 @@ class ByProducts(Slopes):
         self.Z, self.X, self.of_x, self.of_z, self.times = Z, X, of_x, of_z, times
 
     def pull(self, C: Array) -> Array:
-        weights = np.broadcast_to(C, (self.Z.shape[0], self.X.shape[0])) if self.of_x is None else C * self.of_x
-        out = _times_rows(weights, self.X)
+        if self.of_x is None:  # rows with the same coefficients have the same sum
+            different = np.atleast_2d(C)
+            weights = np.broadcast_to(different, (len(different), self.X.shape[0]))
+            out = np.broadcast_to(_times_rows(weights, self.X), self.Z.shape).copy()
+        else:
+            out = _times_rows(C * self.of_x, self.X)
         if self.of_z is not None:
             out += dense(self.Z, np.float64) * (C * self.of_z).sum(axis=1)[:, None]
         if self.times != 1.0:
