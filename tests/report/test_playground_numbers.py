@@ -6,7 +6,6 @@ import pytest
 from mercer import datasets
 from mercer.report.playground import playground
 from mercer.textbook import lle_weights
-from support.browser import browser  # noqa: F401
 from support.playing import Library, check_kernel, check_lle, check_pca, fitted, playing
 from support.together import check_each
 
@@ -55,7 +54,7 @@ WITH_TIES = {
 
 
 @pytest.fixture(scope="module")
-def page(browser, tmp_path_factory):  # noqa: F811
+def page(browser, tmp_path_factory):
     path = tmp_path_factory.mktemp("playground") / "play.html"
     playground(path=path)
     return playing(browser, path)
