@@ -350,35 +350,42 @@ def test_points_go_to_a_file_and_come_back(page, tmp_path):
     assert back.classes == shown.classes
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("", "no points in this file"),
-        ("x,y\n", "no points"),
-        ("x,y\n1,2\n3,<b>\n", "Line 3 is no point"),
-        ("1,2\n" * 301, "301 points"),
-        ("1,inf\n2,3\n4,nan\n", "Line 3 is no point"),
-        ("1e16,1e16\n10000000000000002,1e16\n", "cannot be dragged"),
-        ("1e-300,0\n0,1e-300\n", "cannot be dragged"),
-    ],
-    ids=["empty", "a heading alone", "no number", "too many", "not finite", "too far", "too near"],
-)
-def test_a_file_without_points_is_told_in_a_sentence(page, tmp_path, text, sentence):
-    file = tmp_path / "bad.csv"
-    file.write_text(text)
+WITHOUT_POINTS = {
+    "empty": ("", "no points in this file"),
+    "a heading alone": ("x,y\n", "no points"),
+    "no number": ("x,y\n1,2\n3,<b>\n", "Line 3 is no point"),
+    "too many": ("1,2\n" * 301, "301 points"),
+    "not finite": ("1,inf\n2,3\n4,nan\n", "Line 3 is no point"),
+    "too far": ("1e16,1e16\n10000000000000002,1e16\n", "cannot be dragged"),
+    "too near": ("1e-300,0\n0,1e-300\n", "cannot be dragged"),
+}
+
+
+def test_a_file_without_points_is_told_in_a_sentence(page, tmp_path):
     before = numbers(page).points
-    page.set_input_files("#file", file)
-    until(page, "(part) => document.getElementById('readout').textContent.includes(part)", sentence)
-    assert numbers(page).points == before
+
+    def check(name):
+        text, sentence = WITHOUT_POINTS[name]
+        file = tmp_path / f"{name}.csv"
+        file.write_text(text)
+        page.evaluate("document.getElementById('readout').textContent = ''")  # what was said of the last one
+        page.set_input_files("#file", file)
+        until(page, "(part) => document.getElementById('readout').textContent.includes(part)", sentence)
+        assert numbers(page).points == before
+
+    check_each(WITHOUT_POINTS, check)
 
 
-@pytest.mark.parametrize("text", ["x;y\n1,5;-2,25\n,5;4\n", "1,5\t-2,25\n0,5\t4\n", "1.5,-2.25,a\n0.5,4,a\n"])
-def test_a_comma_is_a_decimal_point_where_something_else_parts_cells(page, tmp_path, text):
-    file = tmp_path / "points.csv"
-    file.write_text(text)
-    page.set_input_files("#file", file)
-    until(page, "playground.numbers().points.length === 2")
-    assert numbers(page).points == [[1.5, -2.25], [0.5, 4.0]]
+def test_a_comma_is_a_decimal_point_where_something_else_parts_cells(page, tmp_path):
+    def check(text):
+        choose(page, "blank")
+        file = tmp_path / "points.csv"
+        file.write_text(text)
+        page.set_input_files("#file", file)
+        until(page, "playground.numbers().points.length === 2")
+        assert numbers(page).points == [[1.5, -2.25], [0.5, 4.0]]
+
+    check_each(["x;y\n1,5;-2,25\n,5;4\n", "1,5\t-2,25\n0,5\t4\n", "1.5,-2.25,a\n0.5,4,a\n"], check, repr)
 
 
 def test_a_view_so_near_that_numbers_cannot_tell_places_apart_is_drawn(browser, path):
@@ -417,10 +424,13 @@ def test_night_and_paper(browser, path):
     assert day[1] > 700 and night[1] > 700
 
 
-@pytest.mark.parametrize("width", [320, 390, 768, 1024, 1280, 1920])
-def test_nothing_scrolls_sideways(browser, path, width):
-    page = playing(browser, path, viewport={"width": width, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+def test_nothing_scrolls_sideways(page):
+    def check(width):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("innerWidth") == width
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+    check_each([320, 390, 768, 1024, 1280, 1920], check)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
