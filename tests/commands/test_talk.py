@@ -70,6 +70,11 @@ LINES = [
 # What is asked for is said, or goes to files of other kinds.
 SILENT = "--dry-run", "plot", "report", "convert", "playground"
 PUTS = [line for line in LINES if "OUT" not in line and not any(word in line for word in SILENT)]
+FIRST = {line.split()[0]: line for line in reversed(LINES)}.values()
+# What all commands do by the same lines of code: the first line of each command shows it, the others are more of it.
+every_command = pytest.mark.parametrize(
+    "line", [line if line in FIRST else pytest.param(line, marks=pytest.mark.slow) for line in LINES]
+)
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +115,7 @@ def test_every_command_has_a_line_here_and_the_four_options():
         }
 
 
-@pytest.mark.parametrize("line", LINES)
+@every_command
 def test_json_is_one_document_alone_on_standard_output(folder, line):
     done = run_in(folder, f"{line} --json")
     assert done.returncode == 0, done.stderr
@@ -161,7 +166,7 @@ def test_figures_that_are_no_numbers_and_hostile_names_stay_json():
     assert all(c.isprintable() or c == "\n" for c in text)
 
 
-@pytest.mark.parametrize("line", LINES)
+@every_command
 def test_quiet_says_nothing_where_all_is_well_and_changes_no_answer(folder, line):
     quiet, loud = run_in(folder, f"{line} --quiet"), run_in(folder, line)
     assert quiet.returncode == loud.returncode == 0

@@ -132,7 +132,9 @@ def test_hostile_names_are_shown_and_obeyed_by_nobody(browser, pages):
     assert "\u202e" not in page.locator("body").inner_text()
 
 
-@pytest.mark.parametrize("scheme, width", [("light", 1280), ("dark", 1280), ("light", 390)])
+@pytest.mark.parametrize(
+    "scheme, width", [("dark", 1280), ("light", 390), pytest.param("light", 1280, marks=pytest.mark.slow)]
+)
 def test_axe_finds_nothing_by_day_and_by_night(browser, pages, scheme, width):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     size = {"width": width, "height": 900}

@@ -6,12 +6,12 @@ import pytest
 
 from mercer.report.index import index_page
 from support.branches import run
-from support.browser import browser, finished, opened  # noqa: F401
+from support.browser import finished, opened
 
 PAGES = {"gallery": "figures.html", "report": "report.html", "playground": "playground.html"}
 
 
-def test_the_index_leads_to_three_pages_and_counts_claims(browser, tmp_path):  # noqa: F811
+def test_the_index_leads_to_three_pages_and_counts_claims(browser, tmp_path):
     path = tmp_path / "index.html"
     path.write_text(index_page(PAGES, {"one": True, "other": False}, 1797), encoding="utf-8")
     page = opened(browser, path)
@@ -20,11 +20,10 @@ def test_the_index_leads_to_three_pages_and_counts_claims(browser, tmp_path):  #
     assert "1 of 2 claims hold" in page.inner_text("main") and "1,797 rows" in page.inner_text("main")
     page.set_viewport_size({"width": 320, "height": 700})
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
-    page.context.close()
 
 
 @pytest.mark.slow
-def test_the_demo_writes_all_pages_and_prints_the_path_of_the_first(browser, tmp_path):  # noqa: F811
+def test_the_demo_writes_all_pages_and_prints_the_path_of_the_first(browser, tmp_path):
     done = run("demo", "--out", tmp_path / "gallery")
     index = tmp_path / "gallery" / "index.html"
     assert (done.returncode, done.stdout) == (0, f"{index}\n")
@@ -39,4 +38,3 @@ def test_the_demo_writes_all_pages_and_prints_the_path_of_the_first(browser, tmp
         if name != "gallery":
             finished(page)
         assert page.errors == []
-        page.context.close()

@@ -106,7 +106,11 @@ def test_script_fits_on_a_page_and_says_what_it_shows(path):
     assert script.FORMULA and script.SLIDES[:3] in {"000", "001", "002", "003", "004"}
 
 
-@every_script
+@pytest.mark.parametrize(
+    "path",
+    [path if i % 4 == 0 else pytest.param(path, marks=pytest.mark.slow) for i, path in enumerate(SCRIPTS)],
+    ids=lambda path: path.stem,
+)
 def test_results_are_the_same_when_computed_again(path):
     script, results = computed(path)
     for name, value in vars(script.compute()).items():

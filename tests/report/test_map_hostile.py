@@ -83,6 +83,7 @@ def test_hostile_texts_run_nothing_wherever_they_stand(browser, tmp_path, title)
     saved.write_bytes(download.value.path().read_bytes())
     drawing = opened(browser, saved)
     assert drawing.evaluate("window.owned") is None and drawing.errors == []
+    page.context.close()  # nobody else's texts are listened to
 
 
 def test_hostile_texts_are_shown_as_they_are(browser, tmp_path):

@@ -291,11 +291,12 @@ def test_a_lost_context_leaves_no_blank_map(browser, tmp_path):
     assert colour_at(page, view.inside(5.0, 4.0)) == "#9aa3ad"  # the middle stays in the middle
 
 
-@pytest.mark.parametrize("width", [320, 390, 768, 1400])
-def test_the_page_never_scrolls_sideways(browser, tmp_path, groups, width):
-    page = shown(browser, tmp_path, groups[1], fragment="#map.rows=0-40", viewport={"width": width, "height": 800})
+def test_the_page_never_scrolls_sideways(browser, tmp_path, groups):
+    page = shown(browser, tmp_path, groups[1], fragment="#map.rows=0-40")
     page.get_by_text("More", exact=True).click()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for width in (320, 390, 768, 1400):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_on_paper_the_picture_is_there_and_no_controls(browser, tmp_path, groups):

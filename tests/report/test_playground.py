@@ -11,7 +11,7 @@ from mercer.errors import BadData, WrongUse
 from mercer.report.playground import playground
 from mercer.report.presets import MOST_POINTS, own_points, presets
 from support.branches import run
-from support.browser import browser, opened, until  # noqa: F401
+from support.browser import until
 from support.playing import Library, check_page, numbers, pixel_of, playing, presets_of, settled
 from support.together import check_each
 
@@ -24,12 +24,11 @@ def path(tmp_path_factory):
 
 
 @pytest.fixture
-def page(browser, path):  # noqa: F811
+def page(browser, path):
     page = playing(browser, path, viewport={"width": 1280, "height": 900})
     yield page
     assert page.errors == []
     assert all(url.startswith(("file:", "blob:", "data:")) for url in page.urls)
-    page.context.close()
 
 
 def drag(page, start, end, shift=False):
@@ -212,7 +211,7 @@ def test_with_shift_a_whole_colour_moves(page):
     assert moved[0].min() > 0.09 and not moved[30:].any()
 
 
-def test_a_finger_draws_points(browser, path):  # noqa: F811
+def test_a_finger_draws_points(browser, path):
     phone = playing(browser, path, "#p=blank", has_touch=True, is_mobile=True, viewport={"width": 390, "height": 844})
     phone.locator("input[value=add]").check(force=True)
     for point in ([-0.5, -0.5], [0.5, -0.4], [0.1, 0.6], [0.2, 0.2]):
@@ -222,7 +221,6 @@ def test_a_finger_draws_points(browser, path):  # noqa: F811
     assert len(check_page(phone).points) == 4
     assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert phone.errors == []
-    phone.context.close()
 
 
 def test_no_more_points_than_the_page_follows(page):
@@ -300,7 +298,7 @@ def test_steps_back_and_forth_and_the_beginning(page):
     assert numbers(page).points == first
 
 
-def test_a_link_is_the_very_picture(browser, path, page):  # noqa: F811
+def test_a_link_is_the_very_picture(browser, path, page):
     choose(page, "rings")
     drag(page, numbers(page).points[0], [0.123, -0.456])
     page.locator("#gamma").fill("-0.2")
@@ -314,7 +312,6 @@ def test_a_link_is_the_very_picture(browser, path, page):  # noqa: F811
     assert other.locator("#tile-f4").get_attribute("aria-pressed") == "true" and other.is_checked("#show-graph")
     np.testing.assert_allclose(again.kernel["values"], shown.kernel["values"], rtol=1e-9)
     assert len(link) < 2500
-    other.context.close()
 
 
 HOSTILE = [
@@ -325,13 +322,12 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("links", [HOSTILE[:3], pytest.param(HOSTILE[3:], marks=pytest.mark.slow)], ids=["some", "all"])
-def test_strange_links_do_nothing(browser, path, links):  # noqa: F811
+def test_strange_links_do_nothing(browser, path, links):
     def check(fragment):
         page = playing(browser, path, fragment)
         shown = check_page(page)
         assert page.evaluate("window.bad") is None and page.errors == []
         assert shown.params["kernel"] == "rbf" and len(shown.points) in (1, 90, 200)
-        page.context.close()
 
     check_each(links, check)
 
@@ -354,41 +350,47 @@ def test_points_go_to_a_file_and_come_back(page, tmp_path):
     assert back.classes == shown.classes
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("", "no points in this file"),
-        ("x,y\n", "no points"),
-        ("x,y\n1,2\n3,<b>\n", "Line 3 is no point"),
-        ("1,2\n" * 301, "301 points"),
-        ("1,inf\n2,3\n4,nan\n", "Line 3 is no point"),
-        ("1e16,1e16\n10000000000000002,1e16\n", "cannot be dragged"),
-        ("1e-300,0\n0,1e-300\n", "cannot be dragged"),
-    ],
-    ids=["empty", "a heading alone", "no number", "too many", "not finite", "too far", "too near"],
-)
-def test_a_file_without_points_is_told_in_a_sentence(page, tmp_path, text, sentence):
-    file = tmp_path / "bad.csv"
-    file.write_text(text)
+WITHOUT_POINTS = {
+    "empty": ("", "no points in this file"),
+    "a heading alone": ("x,y\n", "no points"),
+    "no number": ("x,y\n1,2\n3,<b>\n", "Line 3 is no point"),
+    "too many": ("1,2\n" * 301, "301 points"),
+    "not finite": ("1,inf\n2,3\n4,nan\n", "Line 3 is no point"),
+    "too far": ("1e16,1e16\n10000000000000002,1e16\n", "cannot be dragged"),
+    "too near": ("1e-300,0\n0,1e-300\n", "cannot be dragged"),
+}
+
+
+def test_a_file_without_points_is_told_in_a_sentence(page, tmp_path):
     before = numbers(page).points
-    page.set_input_files("#file", file)
-    until(page, "(part) => document.getElementById('readout').textContent.includes(part)", sentence)
-    assert numbers(page).points == before
+
+    def check(name):
+        text, sentence = WITHOUT_POINTS[name]
+        file = tmp_path / f"{name}.csv"
+        file.write_text(text)
+        page.evaluate("document.getElementById('readout').textContent = ''")  # what was said of the last one
+        page.set_input_files("#file", file)
+        until(page, "(part) => document.getElementById('readout').textContent.includes(part)", sentence)
+        assert numbers(page).points == before
+
+    check_each(WITHOUT_POINTS, check)
 
 
-@pytest.mark.parametrize("text", ["x;y\n1,5;-2,25\n,5;4\n", "1,5\t-2,25\n0,5\t4\n", "1.5,-2.25,a\n0.5,4,a\n"])
-def test_a_comma_is_a_decimal_point_where_something_else_parts_cells(page, tmp_path, text):
-    file = tmp_path / "points.csv"
-    file.write_text(text)
-    page.set_input_files("#file", file)
-    until(page, "playground.numbers().points.length === 2")
-    assert numbers(page).points == [[1.5, -2.25], [0.5, 4.0]]
+def test_a_comma_is_a_decimal_point_where_something_else_parts_cells(page, tmp_path):
+    def check(text):
+        choose(page, "blank")
+        file = tmp_path / "points.csv"
+        file.write_text(text)
+        page.set_input_files("#file", file)
+        until(page, "playground.numbers().points.length === 2")
+        assert numbers(page).points == [[1.5, -2.25], [0.5, 4.0]]
+
+    check_each(["x;y\n1,5;-2,25\n,5;4\n", "1,5\t-2,25\n0,5\t4\n", "1.5,-2.25,a\n0.5,4,a\n"], check, repr)
 
 
-def test_a_view_so_near_that_numbers_cannot_tell_places_apart_is_drawn(browser, path):  # noqa: F811
+def test_a_view_so_near_that_numbers_cannot_tell_places_apart_is_drawn(browser, path):
     page = playing(browser, path, "#p=clusters&m=6&v=1~1~1.2e-16&x=AAA")
     assert numbers(page).points == [[0, 0]] and page.errors == []
-    page.context.close()
 
 
 # ---------------------------------------------------------------------- the page itself
@@ -407,7 +409,7 @@ def test_the_policy_knows_the_script_and_no_other(page, path):
     page.errors.clear()  # the browser complains of just that
 
 
-def test_night_and_paper(browser, path):  # noqa: F811
+def test_night_and_paper(browser, path):
     def corner(**how):
         page = playing(browser, path, "#p=spiral", **how)
         look = "(() => { const p = document.getElementById('plane'); return [...p.getContext('2d').getImageData(p.width - 9, 9, 1, 1).data.slice(0, 3)]; })()"  # noqa: E501
@@ -415,7 +417,6 @@ def test_night_and_paper(browser, path):  # noqa: F811
         page.emulate_media(media="print")
         page.evaluate("new Promise(requestAnimationFrame)")
         on_paper = page.evaluate(look)
-        page.context.close()
         return sum(by_night), sum(on_paper)
 
     day, night = corner(color_scheme="light"), corner(color_scheme="dark")
@@ -423,21 +424,22 @@ def test_night_and_paper(browser, path):  # noqa: F811
     assert day[1] > 700 and night[1] > 700
 
 
-@pytest.mark.parametrize("width", [320, 390, 768, 1024, 1280, 1920])
-def test_nothing_scrolls_sideways(browser, path, width):  # noqa: F811
-    page = playing(browser, path, viewport={"width": width, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.context.close()
+def test_nothing_scrolls_sideways(page):
+    def check(width):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("innerWidth") == width
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+    check_each([320, 390, 768, 1024, 1280, 1920], check)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(browser, path, scheme):  # noqa: F811
+def test_axe_finds_nothing_serious(browser, path, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     page = playing(browser, path, color_scheme=scheme)
     page.click("summary")
     found = axe.Axe().run(page).response["violations"]
     assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == []
-    page.context.close()
 
 
 def test_hovering_over_scores_tells_of_the_same_point(page):
@@ -453,7 +455,7 @@ def test_hovering_over_scores_tells_of_the_same_point(page):
 # ---------------------------------------------------------------------- from Python and from the shell
 
 
-def test_own_points_come_first(browser, tmp_path):  # noqa: F811
+def test_own_points_come_first(browser, tmp_path):
     X = np.random.default_rng(0).normal(size=(40, 2))
     path = tmp_path / "own.html"
     playground(X, np.repeat(["</script><b>", "two"], 20), path=path)
@@ -461,7 +463,6 @@ def test_own_points_come_first(browser, tmp_path):  # noqa: F811
     shown = check_page(page)
     np.testing.assert_allclose(shown.points, X, atol=1e-5)
     assert shown.classes == [0] * 20 + [1] * 20 and page.errors == []
-    page.context.close()
 
 
 def test_examples_are_within_the_limits_and_repeat():

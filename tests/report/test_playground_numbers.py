@@ -6,7 +6,6 @@ import pytest
 from mercer import datasets
 from mercer.report.playground import playground
 from mercer.textbook import lle_weights
-from support.browser import browser  # noqa: F401
 from support.playing import Library, check_kernel, check_lle, check_pca, fitted, playing
 from support.together import check_each
 
@@ -55,10 +54,23 @@ WITH_TIES = {
 
 
 @pytest.fixture(scope="module")
-def page(browser, tmp_path_factory):  # noqa: F811
+def page(browser, tmp_path_factory):
     path = tmp_path_factory.mktemp("playground") / "play.html"
     playground(path=path)
     return playing(browser, path)
+
+
+FEWER = {name: X for name, X in SETS.items() if len(X) < 200}  # the others take most of the time of the page
+
+
+def with_all(*values):
+    """Of the cases of a test the first has all sets of points, the others have fewer of them; the rest is slow."""
+    more = [pytest.param(value, SETS, marks=pytest.mark.slow) for value in values[1:]]
+    return [(values[0], SETS), *((value, FEWER) for value in values[1:]), *more]
+
+
+def by_name(value):
+    return f"{len(value)} sets" if isinstance(value, dict) else str(value)
 
 
 def spread_of(X):
@@ -74,14 +86,14 @@ def test_pca_is_the_librarys(page):
     check_each(SETS, check)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_kernel_pca_is_the_librarys(page, kernel):
+@pytest.mark.parametrize(("kernel", "sets"), with_all(*KERNELS), ids=by_name)
+def test_kernel_pca_is_the_librarys(page, kernel, sets):
     def check(name):
         params = KERNELS[kernel](spread_of(SETS[name]))
         found = Library(SETS[name], params)
         check_kernel(fitted(page, "kernelPca", SETS[name], params, exact=True), found.kernel, found.kernel_scores)
 
-    check_each(SETS, check)
+    check_each(sets, check)
 
 
 def test_the_way_of_a_dragging_hand_comes_near_it_even_from_nowhere(page):
@@ -99,14 +111,14 @@ def test_the_way_of_a_dragging_hand_comes_near_it_even_from_nowhere(page):
     check_each([(name, kernel) for name in names for kernel in KERNELS if kernel != "a narrow rbf"], check)
 
 
-@pytest.mark.parametrize("neighbours", [3, 12, 30])
+@pytest.mark.parametrize(("neighbours", "sets"), with_all(12, 3, 30), ids=by_name)
 @pytest.mark.parametrize("reg", [1e-3, 1e-1])
-def test_lle_is_the_librarys(page, neighbours, reg):
+def test_lle_is_the_librarys(page, neighbours, reg, sets):
     def check(name):
         params = {"neighbours": neighbours, "reg": reg}
         check_lle(fitted(page, "lle", SETS[name], params, exact=True), Library(SETS[name], params).lle)
 
-    check_each(SETS, check)
+    check_each(sets, check)
 
 
 @pytest.mark.parametrize("name", WITH_TIES)

@@ -78,7 +78,14 @@ def test_hostile_names_are_shown_and_obeyed_by_nobody(browser, pages, name):
 
 @pytest.mark.parametrize(
     "name, scheme",
-    [("kernel", "light"), ("kernel", "dark"), ("digits", "light"), ("lle", "light"), ("detector", "dark")],
+    [
+        ("kernel", "light"),
+        ("detector", "dark"),
+        *(
+            pytest.param(*more, marks=pytest.mark.slow)
+            for more in [("kernel", "dark"), ("digits", "light"), ("lle", "light")]
+        ),
+    ],
 )
 def test_axe_finds_nothing_by_day_and_by_night(browser, pages, name, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")

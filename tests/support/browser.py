@@ -1,4 +1,4 @@
-"""A real browser for pages: one chromium for a module, and what a page asked for and complained about."""
+"""A real browser for pages: one chromium for all tests of a process, and what a page asked for and complained about."""
 
 import shutil
 import time
@@ -9,7 +9,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 PATIENCE = 120  # seconds until a page that says nothing is given up
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser():
     if CHROMIUM is None:
         pytest.skip("no chromium on this machine")
@@ -20,14 +20,50 @@ def browser():
         chromium.close()
 
 
+@pytest.fixture(autouse=True)
+def windows_come_back():
+    """Windows that a test has opened serve the next: a new one takes longer than what is shown in it.
+
+    Those that were open before belong to a whole module.
+    """
+    before = len(_lent)
+    yield
+    while len(_lent) > before:
+        windows, page = _lent.pop()
+        if not page.is_closed():
+            windows.append(_empty(page))
+
+
+_lent = []  # each with the list that it comes back to
+
+
 def opened(browser, path, fragment="", **context):
     """The page, with its errors and the addresses it asked for."""
-    page = browser.new_context(**context).new_page()
+    windows = vars(browser).setdefault("windows", {}).setdefault(repr(sorted(context.items())), [])
+    page = windows.pop() if windows else _new_window(browser, context)
+    _lent.append((windows, page))
     page.errors, page.urls = [], []
+    page.goto(path.as_uri() + fragment)
+    return page
+
+
+def _new_window(browser, context):
+    page = browser.new_context(**context).new_page()
+    page.size = page.viewport_size
     page.on("pageerror", lambda error: page.errors.append(str(error)))
     page.on("console", lambda message: page.errors.append(message.text) if message.type == "error" else None)
     page.on("request", lambda request: page.urls.append(request.url))
-    page.goto(path.as_uri() + fragment)
+    return page
+
+
+def _empty(page):
+    """As if it were new: nothing in it, no key or button down, the mouse in the corner, as large as at first."""
+    page.goto("about:blank")
+    page.keyboard.up("Shift")
+    page.mouse.up()
+    page.mouse.move(0, 0)
+    page.emulate_media(media="null")
+    page.set_viewport_size(page.size)
     return page
 
 

@@ -244,12 +244,13 @@ def test_torch_multiplies_as_a_device_does(kernel, held, monkeypatch):
 @pytest.mark.parametrize("on", [True, False])
 @pytest.mark.parametrize("params", [{}, {"kernel": "linear"}, {"n_landmarks": 60}, {"standardize": True}], ids=str)
 def test_a_model_on_a_device_can_be_used_as_any(params, on, tmp_path):
+    few = X[:120]  # a page and what is suggested take most of the time, and more of it with every row
     model = KernelPCA(**{"n_components": 3, "kernel": "rbf"} | params)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        true = sklearn.clone(model).fit(X)
+        true = sklearn.clone(model).fit(few)
         with sklearn.config_context(array_api_dispatch=True):
-            model.fit(by_device(X))
+            model.fit(by_device(few))
         with sklearn.config_context(array_api_dispatch=on):
 
             def own(m, rows):
@@ -262,11 +263,11 @@ def test_a_model_on_a_device_can_be_used_as_any(params, on, tmp_path):
                 "influence": lambda m: mercer.influence(m, own(m, X[:50])).values,
                 "clusters": lambda m: mercer.clusters(m, 2, X=own(m, X[:99])).labels,
                 "contributions": lambda m: mercer.contributions(m, own(m, X[:9])).rows,
-                "suggest": lambda m: [str(mercer.suggest(m, own(m, X)))],
+                "suggest": lambda m: [str(mercer.suggest(m, own(m, few)))],
                 "convert": lambda m: [str(mercer.convert(m, tmp_path / "m", to="csv"))],
                 "onnx": lambda m: [str(mercer.convert(m, tmp_path / "m.onnx"))],
                 "scree": lambda m: m.plot(kind="scree").shares,
-                "report": lambda m: m.report(own(m, X)).count("namespace"),
+                "report": lambda m: m.report(own(m, few)).count("namespace"),
             }
             if not params:
                 uses["preimage"] = lambda m: m.plot(kind="preimage").rows
