@@ -15,9 +15,8 @@ from mercer.engines import Loop
 from mercer.errors import BadData, MercerWarning, NoRoom
 from mercer.fits.gaps import climbing
 from mercer.fits.gaps.columns import given_rows
+from mercer.fits.gaps.drawing import hold_out
 from mercer.fits.gaps.finding import _gapped
-from mercer.fits.gaps.holding_out import _trials
-from mercer.fits.gaps.task import GapsTask
 from mercer.limits import Limits
 from mercer.plans import gaps as plans
 from mercer.plans.sizes import Spread
@@ -245,15 +244,13 @@ def test_no_row_and_no_column_loses_its_last_numbers():
     rows[[700, 1300], [4, 4]] = 1.0, 2.0  # a column of two
     given = given_rows(open_collection(da.from_array(rows, chunks=(600, 6))).allowing_gaps(), None)
     parts = given.remade(_gapped, as_gapped, None, np.zeros(6), np.ones(6))
-    task = GapsTask(
-        None, None, 1, None, 1e-5, 10, 0.5, False, Limits(memory=10**9, threads=1), partial(np.random.default_rng, 0)
-    )
-    (trial,) = _trials(task, gapped_in(parts))
-    assert 600 < trial.count < 0.5 * np.sum(~np.isnan(rows))
-    assert trial.rows.counts.sum() + trial.count == np.sum(~np.isnan(rows))
-    assert trial.rows.counts[4] == 2 and trial.rows.counts.min() > 1
-    known = [trial.known.opened(handle(), 0).rows.given()[0] for handle in trial.known.handles]
-    assert sum(np.isnan(part).all(axis=1).sum() for part in known) == np.isnan(rows).all(axis=1).sum()
+    ((known, _),) = hold_out(gapped_in(parts), 0.5, np.random.default_rng(0))
+    left = [known.opened(handle(), 0) for handle in known.handles]
+    count, there = sum(len(part.truth) for part in left), sum(part.rows.counts for part in left)
+    assert 600 < count < 0.5 * np.sum(~np.isnan(rows)) and there.sum() + count == np.sum(~np.isnan(rows))
+    assert there[4] == 2 and there.min() > 1
+    empty = [np.isnan(part.rows.given()[0]).all(axis=1).sum() for part in left]
+    assert sum(empty) == np.isnan(rows).all(axis=1).sum()
 
 
 def test_nothing_that_is_as_long_as_the_rows_comes_here(client, monkeypatch):
