@@ -35,6 +35,7 @@ class FillingCertificate(Proof):
     error: float  # root mean square for those, in units of what means of columns leave; 0 if none were held out
     tried: tuple[int, ...] = ()  # numbers of components that were compared
     errors: tuple[float, ...] = ()  # of each
+    more_patterns: bool = False  # whether there may be more than were counted
 
     @property
     def certified(self) -> bool:
@@ -51,9 +52,10 @@ class FillingCertificate(Proof):
 
     def _gaps(self) -> str:
         empty = f", {counted(self.empty_rows, 'row')} without any number" if self.empty_rows else ""
+        patterns = f"{'at least ' if self.more_patterns else ''}{counted(self.patterns, 'pattern')}"
         return (
             f"{self.missing:,} of {self.rows * self.columns:,} numbers are missing ({100 * self.share:.3g} %), in "
-            f"{self.rows_with_gaps:,} of {counted(self.rows, 'row')}{empty}, in {counted(self.patterns, 'pattern')}"
+            f"{self.rows_with_gaps:,} of {counted(self.rows, 'row')}{empty}, in {patterns}"
         )
 
     def _climb(self) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from copy import copy
+from dataclasses import dataclass
 from functools import partial, wraps
 from itertools import accumulate
 from typing import Any, TypeVar
@@ -26,7 +27,8 @@ def lazy_on_collections(transform: _Method) -> _Method:
             return transform(self, X, *args, **kwargs)
         check_is_fitted(self)
         _refuse_frames(self)
-        return _promised(self, X, partial(_of_chunk, transform, args, kwargs))
+        like = _Like(len(self.get_feature_names_out()), np.dtype(self._dtype))
+        return _promised(self, X, partial(_of_chunk, transform, args, kwargs, like), like)
 
     return either  # type: ignore[return-value]
 
@@ -48,19 +50,32 @@ def fit_transform_lazily(fit_transform: _Method) -> _Method:
     return either  # type: ignore[return-value]
 
 
+def rows_promised(model: Any, X: Any, method: Callable[..., Any], **kwargs: Any) -> Any:
+    """What a method makes of the rows of a collection, with as many columns as they have, in double precision."""
+    like = _Like(int(model.n_features_in_), np.dtype(np.float64))
+    return _promised(model, X, partial(_of_chunk, method, (), kwargs, like), like)
+
+
+@dataclass(frozen=True)
+class _Like:
+    """What a promise will be like."""
+
+    width: int
+    dtype: Any
+
+
 def _length(X: Any) -> int:
     """Of an array whose chunks are known; −1 if they are not."""
     rows = np.nan if is_frame(X) or is_bag(X) else X.shape[0]
     return -1 if np.isnan(rows) else int(rows)
 
 
-def _promised(model: Any, X: Any, work: Callable[..., Array]) -> Any:
-    """One column for each component, as many rows as X has."""
+def _promised(model: Any, X: Any, work: Callable[..., Array], like: _Like) -> Any:
+    """As many rows as X has."""
     array, delayed = dask("array"), dask("delayed").delayed
     alone = copy(model)
     alone.n_jobs, alone.progress = 1, False  # chunks are shared out, and not what is within them
-    sent, width = delayed(alone, traverse=False, pure=False), len(model.get_feature_names_out())
-    dtype = np.dtype(model._dtype)
+    sent = delayed(alone, traverse=False, pure=False)
     if is_bag(X):
         parts, rows = X.to_delayed(), [np.nan] * X.npartitions
     elif is_frame(X):
@@ -74,7 +89,7 @@ def _promised(model: Any, X: Any, work: Callable[..., Array]) -> Any:
         parts, rows = [row[0] for row in X.to_delayed()], X.chunks[0]
     made, starts = delayed(work, pure=False), [0, *accumulate(rows)]
     chunks = [
-        array.from_delayed(made(part, sent, _named(number, start)), shape=(count, width), dtype=dtype)
+        array.from_delayed(made(part, sent, _named(number, start)), shape=(count, like.width), dtype=like.dtype)
         for number, (part, start, count) in enumerate(zip(parts, starts, rows, strict=False))
     ]
     return array.concatenate(chunks, allow_unknown_chunksizes=True)
@@ -84,12 +99,14 @@ def _named(number: int, start: float) -> str:
     return f"chunk {number}, whose rows are counted from 0" if np.isnan(start) else f"the chunk from row {start:.0f} on"
 
 
-def _of_chunk(transform: Callable[..., Array], args: Any, kwargs: Any, chunk: Any, model: Any, name: str) -> Array:
+def _of_chunk(
+    method: Callable[..., Array], args: Any, kwargs: Any, like: _Like, chunk: Any, model: Any, name: str
+) -> Array:
     chunk = chunk if hasattr(chunk, "shape") else list(chunk)  # of a bag, which may be read only once
     if not len(chunk if isinstance(chunk, list) else range(chunk.shape[0])):
-        return np.empty((0, len(model.get_feature_names_out())), dtype=model._dtype)
+        return np.empty((0, like.width), dtype=like.dtype)
     try:
-        return np.asarray(transform(model, chunk, *args, **kwargs)).astype(model._dtype, copy=False)
+        return np.asarray(method(model, chunk, *args, **kwargs)).astype(like.dtype, copy=False)
     except ValueError as error:
         raise BadData(f"In {name}: {error}") from None
 

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, Held
 from mercer.errors import counted, in_short
+from mercer.fits.gaps.columns import any_gaps
 from mercer.models.kernel_model import KernelModel
 from mercer.models.linear import LinearModel
 from mercer.models.with_gaps import FillsGaps
@@ -30,7 +31,7 @@ def require_components(model: Any, what: str) -> None:
 def complete_items(model: KernelModel | LinearModel, X: Any) -> Items:
     """New items of a model; where numbers are missing and it knows of gaps, with what it says of them."""
     items = model._new_items(X)
-    if not isinstance(model, FillsGaps) or not model._have_gaps(items):
+    if not isinstance(model, FillsGaps) or not any_gaps(items):
         return items
     return HeldRows(model.impute(items)).named_as(items)
 

@@ -59,7 +59,9 @@ class ProbabilisticPCA(WithGaps):
     n_jobs : int, default=None
         Threads; None: as many as the machine has, as limited by the environment.
     memory_limit : int, str or None, default=None
-        Bytes, or a text such as "2GB". None: half of the machine's or container's memory. Rows with gaps are held.
+        Bytes, or a text such as "2GB". None: half of the machine's or container's memory. Rows with gaps are held, six
+        times over; of many in chunks of Dask, those of each chunk twice, by the worker of a cluster that works on it,
+        and in this process only if there is no cluster.
     progress : bool or callable, default=False
         As in `PCA`.
 

@@ -13,10 +13,12 @@ from mercer.certificates.filling import FillingCertificate
 from mercer.certificates.residuals import Certificate
 from mercer.errors import BadData, are, counted, in_short, warn, warn_each
 from mercer.fits.door import open_items, read_once
+from mercer.fits.gaps.columns import any_gaps, refuse_sparse_gaps
 from mercer.fits.gaps.finding import find_factors
 from mercer.fits.gaps.reading import Reading
 from mercer.fits.gaps.task import Answer, GapsFound, GapsTask
 from mercer.fits.gaps.telling import about_climb, certificate_of
+from mercer.fits.lazily import rows_promised
 from mercer.fits.linear.summing import OVERFLOW
 from mercer.fits.linear.units import squared_units
 from mercer.fits.training import Training, weigh
@@ -26,8 +28,10 @@ from mercer.models.pca import AtOnce
 from mercer.models.upstairs import WithFilledFiles
 from mercer.plans.gaps import gaps_plan
 from mercer.plans.plan import Plan
+from mercer.plans.sizes import Spread
 from mercer.rounding import TINY
 from mercer.solvers.expectation import Expectation
+from mercer.sources.collections import is_collection
 from mercer.sources.items import Items, all_finite
 from mercer.sweeps.factors import Factors
 
@@ -82,9 +86,6 @@ class FillsGaps(WithFilledFiles, AtOnce):
         least = _LEAST_NOISE * float(variances.max(initial=0.0))
         return Factors(axes.T * self._lengths(), max(noise, least) or 1.0, np.zeros(axes.shape[1]))
 
-    def _have_gaps(self, items: Items) -> bool:
-        return any(_has_gaps(block) for block in ([items.load()] if items.held else items.blocks(1024)))
-
     def _moved(self, rows: Any) -> Array:
         return np.asarray((dense(rows, np.float64) - self._mean()) / self._scales())
 
@@ -117,7 +118,7 @@ class FillsGaps(WithFilledFiles, AtOnce):
 
     def _checked(self, rows: Any) -> Array:
         if sparse.issparse(rows):
-            _refuse_sparse_gaps(rows)
+            refuse_sparse_gaps(rows)
         return self._moved(rows)
 
     # ------------------------------------------------------------------ densities
@@ -147,7 +148,8 @@ class FillsGaps(WithFilledFiles, AtOnce):
         Parameters
         ----------
         X : {array-like, pathlib.Path, Rows} of shape (n_samples, n_features)
-            The rows; of a file, all of them are read into memory.
+            The rows; of a file, all of them are read into memory. A collection of Dask is filled chunk by chunk, when
+            somebody asks for it; with ``n_draws``, all of it comes here.
         n_draws : int, default=None
             So many tables in which gaps are filled with draws from their distribution, for multiple imputation. The
             parameters of the model are taken as known: with few rows, fit to several resamples instead.
@@ -159,16 +161,19 @@ class FillsGaps(WithFilledFiles, AtOnce):
         Returns
         -------
         filled : ndarray of shape (n_samples, n_features) or (n_draws, n_samples, n_features)
-            In double precision.
+            In double precision; of a collection, an array of Dask.
         std : ndarray of shape (n_samples, n_features)
             Only if ``return_std``.
         """
         check_is_fitted(self)
         if n_draws is not None and (isinstance(n_draws, bool) or not isinstance(n_draws, Integral) or n_draws < 1):
             raise ValueError(f"n_draws is a whole number of at least 1, or None; got {in_short(n_draws)}.")
+        if is_collection(X) and n_draws is None:
+            filled = rows_promised(self, X, type(self).impute)
+            return (filled, rows_promised(self, X, _deviations_of)) if return_std else filled
         given = self._new_items(X).load()
         if sparse.issparse(given):
-            _refuse_sparse_gaps(given)
+            refuse_sparse_gaps(given)
         rows = dense(given, np.float64)
         with self._within_limits():
             return self._imputed(rows, n_draws, random_state, return_std)
@@ -244,21 +249,21 @@ class WithGaps(FillsGaps):
         self._stumble(open_items(self, X, reset=False, gaps=True))
 
     def _stumble(self, items: Items) -> None:
-        if self._have_gaps(items):
+        if any_gaps(items):
             raise GapsFound
 
     def _fit_with_gaps(self, X: Any, sample_weight: Any) -> Items:
-        """By expectation and maximisation, over rows in memory."""
+        """By expectation and maximisation: over rows in memory, or where their chunks lie."""
         home, training = self._home_of(X), weigh(self._training_items(X), sample_weight)
         plan = self._plan_for_gaps(training)
-        training = training.in_memory()
-        rows = dense(training.items.load(), np.float64)
-        self._dtype, self.n_samples_ = single_or_double(training.items.as_rows().dtype), len(rows)
+        training = training if plan.held == "gapped chunks" else training.in_memory()
+        rows = training.items.as_rows()
+        self._dtype, self.n_samples_ = single_or_double(rows.dtype), training.count
         found = find_factors(
             GapsTask(
                 rows=rows,
                 weights=training.weights,
-                asked="cv" if self.n_components == "cv" else self._number_of(rows.shape),
+                asked="cv" if self.n_components == "cv" else self._number_of((training.count, rows.width)),
                 prior=self.prior,
                 tol=self.tol or _TOL,
                 most_passes=int(self.max_iter),
@@ -270,7 +275,7 @@ class WithGaps(FillsGaps):
                 progress=self.progress,
             )
         )
-        self._keep_answer(found, plan, training, np.isnan(rows), home)
+        self._keep_answer(found, plan, training, home)
         return training.all_items
 
     def _number_of(self, shape: tuple[int, int]) -> int:
@@ -298,14 +303,15 @@ class WithGaps(FillsGaps):
             )
         k = None if self.n_components == "cv" else self._number_of((training.count, rows.width))
         solver = Expectation(self.prior, self.tol or _TOL, int(self.max_iter))
-        return gaps_plan(training.count, rows.width, k, solver, self._limits())
+        chunks = None if rows.chunks is None else Spread.of(rows.chunks)
+        return gaps_plan(training.count, rows.width, k, solver, self._limits(), chunks)
 
-    def _keep_answer(self, found: Answer, plan: Plan, training: Training, gaps: Array, home: Home) -> None:
+    def _keep_answer(self, found: Answer, plan: Plan, training: Training, home: Home) -> None:
         """All fitted names that follow from factors."""
         W, d = found.factors.W, len(found.centre)
         lengths = np.sqrt((W**2).sum(axis=0))
         unit = 1.0 if self.standardize else float(found.scale[0])
-        weight = float(len(gaps) if training.weights is None else training.weights.sum())
+        weight = float(training.count if training.weights is None else training.weights.sum())
         axes = np.divide(W, lengths, out=_any_axes(W), where=lengths > 0).T
         noise, variances = found.factors.noise, lengths**2 + found.factors.noise
         total = float((lengths**2).sum()) + d * noise
@@ -327,9 +333,9 @@ class WithGaps(FillsGaps):
         self.reconstruction_error_ = squared_units((d - len(variances)) * noise, unit)
         columns = squared_units((W**2).sum(axis=1) + noise, unit)
         self._exact = Exact(arrays["mean_"], columns, weight)
-        self.n_missing_ = home.bring(gaps.sum(axis=0))
+        self.n_missing_ = home.bring(found.extent.missing)
         self.loglike_, self.n_iter_ = found.likelihood, max(1, found.passes)
-        known = certificate_of(found, self.prior, gaps)
+        known = certificate_of(found, self.prior)
         self.plan_, self.certificate_ = plan, known
         warn_each([*found.warnings, *about_climb(known, int(self.max_iter))])
 
@@ -342,10 +348,15 @@ class WithGaps(FillsGaps):
             return self._plan_for_gaps(weigh(self._training_items(X), sample_weight))
 
 
+def _deviations_of(model: FillsGaps, rows: Any) -> Array:
+    """Of filled numbers alone."""
+    return np.asarray(model.impute(rows, return_std=True)[1])
+
+
 def _each_by_its_own(rows: Any, of_complete: Callable[[Any], Array], of_gapped: Callable[[Array], Array]) -> Array:
     """What belongs to every row: of complete ones by the short way, so that others beside them change nothing."""
     if sparse.issparse(rows):
-        _refuse_sparse_gaps(rows)
+        refuse_sparse_gaps(rows)
     if sparse.issparse(rows) or all_finite(rows):
         return of_complete(rows)
     rows = np.asarray(rows)
@@ -354,16 +365,6 @@ def _each_by_its_own(rows: Any, of_complete: Callable[[Any], Array], of_gapped: 
     out = np.empty((len(rows), *found.shape[1:]))
     out[gapped], out[~gapped] = found, of_complete(rows[~gapped])
     return out
-
-
-def _refuse_sparse_gaps(rows: Any) -> None:
-    """An entry that is not stored is zero; one that is missing has no place in a sparse matrix."""
-    missing = int(np.isnan(rows.data).sum()) if rows.data.dtype.kind == "f" else 0
-    if missing:
-        raise BadData(
-            f"X is sparse and has {counted(missing, 'number')} missing (NaN): gaps are for dense rows, as what is not "
-            "stored in sparse ones is zero. Give X.toarray()."
-        )
 
 
 def refuse_out_of_range(total: float, unit: float) -> None:
@@ -384,11 +385,6 @@ def _tell_of_empty(there: Array) -> None:
         warn(
             f"{counted(empty, 'row')} {are(empty)} without any number: filled with the mean, as nothing else is known."
         )
-
-
-def _has_gaps(block: Any) -> bool:
-    data = block.data if sparse.issparse(block) else block
-    return bool(data.dtype.kind == "f" and np.isnan(data).any())
 
 
 def _any_axes(W: Array) -> Array:

@@ -102,6 +102,7 @@ _HELD = {
     "rows": "the centred rows",
     "products": "products with the rows",
     "gapped": "the rows with their gaps, in memory",
+    "gapped chunks": "the rows with their gaps, chunk by chunk",
     "neighborhoods": "the sparse matrix of the neighbourhoods",
     "landmark neighborhoods": "the sparse matrix of the neighbourhoods of landmarks",
 }

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from mercer.blocks import FEATURE_ROWS, LANES, MOST_FEATURES, SPARSE_COLUMNS, THREAD_ROWS, sparse_rows
 from mercer.plans.plan import BUFFERS
 from mercer.plans.share import Share
+from mercer.sources.chunked import Chunks
 from mercer.sources.collections import COPIES
 from mercer.sources.groups import IDLE
 
@@ -31,6 +32,16 @@ class Spread:
     room: int | None = None  # bytes of memory that each of them has; None: nobody said
     here: bool = False  # whether that is this process
 
+    @classmethod
+    def of(cls, chunks: Chunks) -> "Spread":
+        """How items lie in chunks."""
+        engine = chunks.engine
+        return cls(len(chunks.counts), max(chunks.counts), engine.workers, engine.room, here=not engine.elsewhere)
+
+    def rows_of_one(self, n: int) -> int:
+        """Of n rows, those that a worker has at the most."""
+        return min(n, -(-self.count // self.workers) * self.largest)
+
     def most(self, memory: int) -> int:
         """Bytes that a worker may hold of a factor, where this process may take so many."""
         return memory if self.here or self.room is None else int(_OF_A_WORKER * self.room)
@@ -38,7 +49,7 @@ class Spread:
     def factor_bytes(self, n: int, width: int, columns: int, at_once: int) -> int:
         """That a worker needs for its rows and their part of a factor of so many columns, which grows by some at once:
         with those and what is left of the diagonal after every step, and a copy of one chunk's while it grows."""
-        rows = min(n, -(-self.count // self.workers) * self.largest)
+        rows = self.rows_of_one(n)
         held = rows * (width + columns + columns // 8 + 2)
         return 8 * (held + self.largest * (columns + 4 * at_once + 2 * width))
 

@@ -78,8 +78,30 @@ class Chunks:
 
     def kept(self) -> "Chunks":
         """The same chunks, opened once and kept where they are, for work that comes back again and again."""
-        handles = self.engine.keep(self.map(_loaded), evenly=True)
-        return replace(self, handles=tuple(handles), opened=_as_held)
+        return self.remade(_loaded, _as_held)
+
+    def remade(
+        self,
+        work: Callable[..., Any],
+        opened: Callable[[Any, int], Any],
+        own: Sequence[Any] | None = None,
+        *shared: Any,
+    ) -> "Chunks":
+        """What work makes of every chunk, made once and kept where it is made; `opened` is how it is seen from then on.
+
+        Arrays, or tuples of them, are best: who works knows how much they weigh, and has them lie as in a loop.
+        """
+        handles = self.engine.keep(self.map(work, own, *shared), evenly=True)
+        return replace(self, handles=tuple(handles), opened=opened)
+
+    def seen_as(self, opened: Callable[[Any, int], Any]) -> "Chunks":
+        """The same, opened in another way."""
+        return replace(self, opened=opened)
+
+    def beside(self, other: "Chunks") -> "Chunks":
+        """The same chunks, each in a pair with what another has in its place."""
+        pairs = tuple([mine, its] for mine, its in zip(self.handles, other.handles, strict=True))
+        return replace(self, handles=pairs, opened=partial(_both, self.opened, other.opened))
 
     def recut(self, pieces: Sequence[slice], marked: Array | None = None) -> "Chunks":
         """The same items in these pieces, or those of them that `marked` marks: made and kept where the work is."""
@@ -249,6 +271,10 @@ def _looked_over(
     rows = opened(chunk, start)
     check(rows.load(), np.arange(start, start + len(rows)))
     return rows
+
+
+def _both(opened: Callable[[Any, int], Any], others: Callable[[Any, int], Any], pair: Any, start: int) -> Any:
+    return opened(pair[0], start), others(pair[1], start)
 
 
 def _as_held(data: Held, start: int) -> HeldRows:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, Held, dense, to_numpy
 from mercer.errors import BadData, are, counted, in_short, warn
+from mercer.fits.gaps.columns import any_gaps
 from mercer.fits.kernel.opening import is_precomputed
 from mercer.fits.kernel.searching import sample_numbers
 from mercer.models.kernel_model import KernelModel
@@ -104,7 +105,7 @@ def stability(
     items = fitted._new_items(X)
     if len(items) < _FEWEST_ROWS:
         raise BadData(f"Draws of {len(items)} rows say nothing: give at least {_FEWEST_ROWS}.")
-    if isinstance(fitted, FillsGaps) and fitted._have_gaps(items):
+    if isinstance(fitted, FillsGaps) and any_gaps(items):
         raise BadData(
             "stability draws complete rows again, and numbers are missing: fill them as they might have been, with "
             "model.impute(X, 1)[0], and ask PCA."

@@ -2,7 +2,8 @@
 
 An accumulator takes in blocks, and two of them merge into one that has seen the rows of both: `scatter` is the
 contract, and `square`, `triangle`, `spread` and `sketch` are what may be kept. `lanes` deals blocks out so that sums
-are the same to the last bit on any number of threads. `landmarks` sums up what a few rows see of all others.
+are the same to the last bit on any number of threads. `landmarks` sums up what a few rows see of all others, and `gaps`
+what rows say of factors although numbers are missing: of those in memory, or (`chunked_gaps`) where their chunks lie.
 """
 
 from mercer.sweeps.landmarks import LandmarkMap, Moments, sweep_moments

@@ -3,18 +3,60 @@
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.sources.parts import Parts, Whole
 from mercer.sweeps.factors import Factors, packed, unpacked
 from mercer.threads import run
 
-__all__ = ["FactorSums", "GappedRows", "Look", "sweep_factors"]
+__all__ = ["FactorSums", "Gapped", "GappedRows", "Look", "leading_axes", "sweep_factors"]
 
 _LONGEST = 512  # rows of one pattern that are looked at together
 _PIECES = 2  # for each thread, of which sums are held at a time
 _ENTRIES = 1_000_000  # of what is made of rows on the way: so many are held by a thread
+
+
+class Gapped(Protocol):
+    """What a fit asks of rows with gaps, which are moved to their centre: sums over them, wherever they are.
+
+    `GappedRows` are in memory, `mercer.sweeps.chunked_gaps` are where their chunks lie.
+    """
+
+    def __len__(self) -> int: ...
+
+    @property
+    def width(self) -> int: ...
+
+    @property
+    def parts(self) -> Parts:
+        """Of which each is `GappedRows`."""
+
+    @property
+    def weight(self) -> float: ...
+
+    @property
+    def counts(self) -> Array:
+        """How many numbers every column has, by the weights of rows."""
+
+    @property
+    def sums(self) -> Array:
+        """Of every column."""
+
+    @property
+    def total_squares(self) -> float: ...
+
+    @property
+    def patterns(self) -> int:
+        """Of gaps that differ; or, from `MOST_PATTERNS` on, that there are no fewer."""
+
+    def axes(self) -> tuple[Array, Array]:
+        """Eigenvalues of XᵀX/Σw, largest first, and its eigenvectors in columns, X with zeros in its gaps."""
+
+    def swept(self, factors: Factors, threads: int) -> "FactorSums":
+        """What one pass sums up for some factors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +112,30 @@ class GappedRows:
     def weight(self) -> float:
         return float(self.weights.sum())
 
+    @property
+    def patterns(self) -> int:
+        return len(np.unique(self.masks, axis=0))
+
+    @property
+    def parts(self) -> Whole:
+        return Whole(self)
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        """All that they are made of."""
+        return self.values, self.masks, self.starts, self.weights, self.order
+
+    def axes(self) -> tuple[Array, Array]:
+        return leading_axes(self.values * np.sqrt(self.weights / self.weight)[:, None])
+
+    def swept(self, factors: Factors, threads: int) -> "FactorSums":
+        return sweep_factors(self, factors, threads)
+
+    def given(self) -> tuple[Array, Array]:
+        """The rows in the order in which they were given, NaN in their gaps, and their weights."""
+        there = np.repeat(self.masks, np.diff(self.starts), axis=0)
+        return self.back(np.where(there, self.values, np.nan)), self.back(self.weights)
+
     def pieces(self, k: int) -> list[slice]:
         """Patterns, as many at a time as a thread works on with k factors."""
         most = max(1, _ENTRIES // (self.width + 3 * k * (k + 1)))
@@ -94,9 +160,23 @@ class GappedRows:
 
 def _cut_long(starts: Array, n: int) -> Array:
     """Where patterns begin, those with very many rows cut into several."""
-    ends = np.append(starts[1:], n)
+    ends = np.append(starts, n)[1:]
     pieces = [np.arange(a, b, _LONGEST) for a, b in zip(starts, ends, strict=True)]
     return np.append(np.concatenate(pieces), n) if len(pieces) else np.array([n])
+
+
+def leading_axes(rows: Array) -> tuple[Array, Array]:
+    """Eigenvalues of XᵀX, largest first, and its eigenvectors in columns; by X itself where there are fewer rows."""
+    if len(rows) < rows.shape[1]:
+        _, roots, axes = np.linalg.svd(rows, full_matrices=False)
+        return roots**2, axes.T
+    return axes_of_square(rows.T @ rows)
+
+
+def axes_of_square(square: Array) -> tuple[Array, Array]:
+    """The same of XᵀX itself."""
+    values, axes = np.linalg.eigh(square)
+    return np.maximum(values[::-1], 0.0), axes[:, ::-1]
 
 
 class Look:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer.fits.gaps.em import State, improve, stretched
-from mercer.sweeps.gaps import GappedRows
+from mercer.sweeps.gaps import Gapped
 
 __all__ = ["Climb", "Watch", "climb"]
 
@@ -30,7 +30,7 @@ class Climb:
     objectives: tuple[float, ...]  # one for each guess that was kept
 
 
-def climb(rows: GappedRows, start: State, *, tol: float, most: int, threads: int, watch: Watch | None = None) -> Climb:
+def climb(rows: Gapped, start: State, *, tol: float, most: int, threads: int, watch: Watch | None = None) -> Climb:
     """From a guess to where a step gains no more than `tol` for each number that is there, in at most so many passes.
 
     Of three guesses in a row, a long step (SQUAREM) is tried, and kept if the objective is no lower there.
@@ -64,7 +64,7 @@ def climb(rows: GappedRows, start: State, *, tol: float, most: int, threads: int
     return Climb(kept, most, gain, False, False, watch(kept) if watch else np.nan, tuple(heights))
 
 
-def _improved(rows: GappedRows, now: State, threads: int) -> tuple[State, float]:
+def _improved(rows: Gapped, now: State, threads: int) -> tuple[State, float]:
     """The next guess, and how good this one is: not at all, if matrices are singular to rounding."""
     try:
         return improve(rows, now, threads)

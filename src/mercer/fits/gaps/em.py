@@ -16,7 +16,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.sweeps.factors import Factors
-from mercer.sweeps.gaps import FactorSums, GappedRows, sweep_factors
+from mercer.sweeps.gaps import FactorSums, Gapped
 
 __all__ = ["State", "first_state", "improve", "stretched"]
 
@@ -50,33 +50,24 @@ class State:
         return float(self.alpha @ lengths - np.linalg.slogdet(doubt)[1].sum() - d * (np.log(self.alpha).sum() + k)) / 2
 
 
-def first_state(rows: GappedRows, k: int, prior: Prior) -> State:
+def first_state(rows: Gapped, k: int, prior: Prior) -> State:
     """Principal axes of the rows with column means in their gaps, of which the noise is what is left."""
     d = rows.width
-    values, axes = _axes(rows.values * np.sqrt(rows.weights / rows.weight)[:, None])
+    values, axes = rows.axes()
     variance = rows.total_squares / max(rows.counts.sum(), 1e-300)
     noise = max(variance - float(values[:k].sum()) / d, 0.05 * variance)
     W = axes[:, :k] * np.sqrt(np.maximum(values[:k], 1e-6 * variance))
     return State(Factors(W, noise, np.zeros(d)), prior, _relevance(W, None, prior, variance) if prior else None)
 
 
-def _axes(rows: Array) -> tuple[Array, Array]:
-    """Eigenvalues of XᵀX, largest first, and its eigenvectors in columns; by X itself where there are fewer rows."""
-    if len(rows) < rows.shape[1]:
-        _, roots, axes = np.linalg.svd(rows, full_matrices=False)
-        return roots**2, axes.T
-    values, axes = np.linalg.eigh(rows.T @ rows)
-    return np.maximum(values[::-1], 0.0), axes[:, ::-1]
-
-
-def improve(rows: GappedRows, state: State, threads: int) -> tuple[State, float]:
+def improve(rows: Gapped, state: State, threads: int) -> tuple[State, float]:
     """The next guess, and the objective of this one."""
-    sums = sweep_factors(rows, state.factors, threads)
+    sums = rows.swept(state.factors, threads)
     objective = sums.likelihood - state.penalty()
     return _maximised(rows, state, sums), objective
 
 
-def _maximised(rows: GappedRows, state: State, sums: FactorSums) -> State:
+def _maximised(rows: Gapped, state: State, sums: FactorSums) -> State:
     """W with the mean, then σ², then the turn of the factors' space that gains most, then α."""
     k, noise = state.factors.k, state.factors.noise
     seconds = sums.squares(k)
@@ -93,7 +84,7 @@ def _maximised(rows: GappedRows, state: State, sums: FactorSums) -> State:
     return State(Factors(W, noise, mean, kept), state.prior, alpha)
 
 
-def _regressed(rows: GappedRows, sums: FactorSums, inverses: Array) -> tuple[Array, Array]:
+def _regressed(rows: Gapped, sums: FactorSums, inverses: Array) -> tuple[Array, Array]:
     """Every column on the factors and a constant: W z + mean."""
     both = np.stack([sums.crosses, sums.firsts], axis=2)
     solved = np.matmul(inverses, both)  # d×k×2
@@ -103,7 +94,7 @@ def _regressed(rows: GappedRows, sums: FactorSums, inverses: Array) -> tuple[Arr
     return solved[:, :, 0] - mean[:, None] * solved[:, :, 1], mean
 
 
-def _noise(rows: GappedRows, sums: FactorSums, seconds: Array, W: Array, mean: Array, doubt: Array | None) -> float:
+def _noise(rows: Gapped, sums: FactorSums, seconds: Array, W: Array, mean: Array, doubt: Array | None) -> float:
     """⟨(x − Wz − mean)²⟩ over all numbers that are there."""
     spread = (
         np.einsum("jk,jkl,jl->", W, seconds, W)
@@ -146,7 +137,7 @@ def _relevance(W: Array, doubt: Array | None, prior: Prior, variance: float) -> 
     return np.asarray(d / np.maximum(lengths, d * variance / _SWITCHED_OFF))
 
 
-def _variance(rows: GappedRows) -> float:
+def _variance(rows: Gapped) -> float:
     return max(rows.total_squares / float(rows.counts.sum()), 1e-300)
 
 

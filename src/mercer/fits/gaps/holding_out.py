@@ -3,20 +3,23 @@
 So the number of components is found as well: more and more of them, until numbers held out are told no better.
 """
 
+from operator import add
+
 import numpy as np
 
 from mercer.arrays import Array
 from mercer.fits.gaps.climbing import Climb, climb
+from mercer.fits.gaps.drawing import Known, both_added, hold_out, rows_of_known
 from mercer.fits.gaps.em import State, first_state
 from mercer.fits.gaps.task import GapsTask, HeldOut
 from mercer.plans.gaps import MOST_TRIED
+from mercer.sources.parts import Parts
+from mercer.sweeps.chunked_gaps import gapped_in
 from mercer.sweeps.factors import Factors
-from mercer.sweeps.gaps import GappedRows, Look
+from mercer.sweeps.gaps import Gapped, Look
 
 __all__ = ["Trial", "try_some"]
 
-_ENOUGH, _MOST = 1000, 0.1  # numbers to hold out at least, if they are no more than this share of all
-_FOLDS = 5  # of which so many groups may be held out, one after the other, to see enough of them
 _LOOSE = 10.0  # times the tolerance, where numbers of components are compared
 _TRIES = 3  # numbers of components in a row that are no better, before it is believed that more of them are not
 
@@ -24,26 +27,15 @@ _TRIES = 3  # numbers of components in a row that are no better, before it is be
 class Trial:
     """Rows of which some numbers are held out."""
 
-    def __init__(self, task: GapsTask, rows: Array, cells: tuple[Array, Array]) -> None:
-        self.task, self.cells, truth = task, cells, rows[cells]
-        rows = rows.copy()
-        rows[cells] = np.nan
-        there = ~np.isnan(rows)
-        weights = np.ones(len(rows)) if task.weights is None else task.weights
-        self.centre = (weights @ np.where(there, rows, 0.0)) / (weights @ there)
-        self.rows = GappedRows.of(rows - self.centre, task.weights)
-        self.truth = truth - self.centre[cells[1]]
-        self.places = np.empty(len(rows), dtype=int)
-        self.places[self.rows.order] = np.arange(len(rows))
+    def __init__(self, task: GapsTask, known: Parts, centre: Array) -> None:
+        self.task, self.centre, self.known = task, centre, known
+        self.rows = gapped_in(known.seen_as(rows_of_known))
+        self.count, self.squares = known.summed(_truth, both_added)
 
     def error(self, state: State) -> float:
         """Of a guess, for what was held out, in units of what the means of columns leave."""
-        scores = np.concatenate(
-            [Look(self.rows, _plain(state.factors), some).means for some in self.rows.pieces(state.factors.k)]
-        )
-        told = np.einsum("ik,ik->i", scores[self.places[self.cells[0]]], state.factors.W[self.cells[1]])
-        off = told + state.factors.mean[self.cells[1]] - self.truth
-        return float(np.sqrt(np.mean(off**2) / np.mean(self.truth**2)))
+        off = self.known.summed(_off, add, None, _plain(state.factors))
+        return float(np.sqrt((off / self.count) / (self.squares / self.count)))
 
     def climb(self, k: int, tol: float) -> Climb:
         """As far as `tol`, or as far as numbers held out are told better."""
@@ -51,20 +43,32 @@ class Trial:
         return climb(self.rows, start, tol=tol, most=self.task.most_passes, threads=threads, watch=self.error)
 
 
-def try_some(task: GapsTask, rows: Array) -> tuple[HeldOut, Climb, Array] | None:
+def _truth(known: Known, own: None) -> tuple[int, float]:
+    """How many numbers were held out, and the sum of their squares."""
+    return len(known.truth), float(np.sum(known.truth**2))
+
+
+def _off(known: Known, own: None, factors: Factors) -> float:
+    """The sum of the squares by which factors miss them."""
+    scores = np.concatenate([Look(known.rows, factors, some).means for some in known.rows.pieces(factors.k)])
+    told = np.einsum("ik,ik->i", scores[known.places], factors.W[known.columns])
+    return float(np.sum((told + factors.mean[known.columns] - known.truth) ** 2))
+
+
+def try_some(task: GapsTask, rows: Gapped) -> tuple[HeldOut, Climb, Array] | None:
     """How well numbers are told, by as many components as were asked for or tell them best.
 
     Also where they led, and the centre of the rows there; None if there is nothing to hold out.
     """
-    trials = [Trial(task, rows, cells) for cells in _groups(rows, task.held_out, task.rng())]
-    trials = [trial for trial in trials if np.any(trial.truth)]
+    drawn = hold_out(rows, task.held_out, task.rng())
+    trials = [trial for trial in (Trial(task, *held) for held in drawn) if trial.squares > 0]
     if not trials:
         return None
     if task.asked != "cv":
         way = trials[0].climb(int(task.asked), task.tol)
-        return HeldOut(len(trials[0].truth), (int(task.asked),), (way.error,)), way, trials[0].centre
+        return HeldOut(trials[0].count, (int(task.asked),), (way.error,)), way, trials[0].centre
     found, best, worse = dict[int, float](), None, 0
-    for k in _ladder(max(1, min(*rows.shape, MOST_TRIED + 1) - 1)):
+    for k in _ladder(max(1, min(len(rows), rows.width, MOST_TRIED + 1) - 1)):
         ways = [trial.climb(k, _LOOSE * task.tol) for trial in trials]
         error = float(np.sqrt(np.mean([way.error**2 for way in ways])))
         better = best is None or error < min(found.values())  # of equals, the fewest
@@ -73,7 +77,7 @@ def try_some(task: GapsTask, rows: Array) -> tuple[HeldOut, Climb, Array] | None
         if worse >= _TRIES:
             break
     assert best is not None
-    return HeldOut(sum(len(t.truth) for t in trials), tuple(found), tuple(found.values())), best, trials[0].centre
+    return HeldOut(sum(t.count for t in trials), tuple(found), tuple(found.values())), best, trials[0].centre
 
 
 def _plain(factors: Factors) -> Factors:
@@ -90,20 +94,3 @@ def _ladder(most: int) -> list[int]:
         if 2 * step >= most:
             rungs.append(most)
     return sorted(set(rungs))
-
-
-def _groups(rows: Array, share: float, rng: np.random.Generator) -> list[tuple[Array, Array]]:
-    """Cells to hold out, one group after the other, of which no row and no column loses the last numbers it has."""
-    there = ~np.isnan(rows)
-    known = rng.permutation(np.flatnonzero(there))
-    size = int(max(share * len(known), min(_ENOUGH, _MOST * len(known))))
-    folds = min(_FOLDS, -(-_ENOUGH // size)) if size else 0
-    groups = []
-    for fold in range(folds):
-        taken = np.zeros(rows.shape, dtype=bool)
-        taken.flat[known[fold * size : (fold + 1) * size]] = True
-        left = there & ~taken
-        taken &= (left.sum(axis=1) > 0)[:, None] & (left.sum(axis=0) > 1)
-        i, j = np.nonzero(taken)
-        groups += [(i, j)] if len(i) else []
-    return groups

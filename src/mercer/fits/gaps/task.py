@@ -6,8 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.fits.gaps.columns import Extent
 from mercer.limits import Limits
 from mercer.progress import Listener
+from mercer.sources.items import Rows
 from mercer.sweeps.factors import Factors
 
 __all__ = ["Answer", "GapsFound", "GapsTask", "HeldOut"]
@@ -19,9 +21,9 @@ class GapsFound(Exception):
 
 @dataclass(frozen=True, eq=False)
 class GapsTask:
-    """Rows in memory, NaN where a number is missing, with those parameters of the model that steer the fit."""
+    """Rows, NaN where a number is missing, with those parameters of the model that steer the fit."""
 
-    rows: Array
+    rows: Rows
     weights: Array | None
     asked: int | str  # components: a number, or "cv"
     prior: str | None
@@ -57,5 +59,7 @@ class Answer:
     stopped: bool  # as numbers that were held out were told worse and worse
     held_out: HeldOut | None
     likelihood: float  # log p of all numbers that are there, in the units of the rows
+    extent: Extent  # what is there, and what is missing
     patterns: int  # of gaps that differ
+    more_patterns: bool = False  # than were counted
     warnings: tuple[str, ...] = ()

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from mercer.arrays import Array
 from mercer.certificates.filling import FillingCertificate
 from mercer.errors import are, counted
 from mercer.fits.gaps.task import Answer
@@ -10,14 +9,14 @@ from mercer.fits.gaps.task import Answer
 __all__ = ["about_climb", "certificate_of"]
 
 
-def certificate_of(found: Answer, prior: str | None, gaps: Array) -> FillingCertificate:
-    held_out = found.held_out
+def certificate_of(found: Answer, prior: str | None) -> FillingCertificate:
+    held_out, extent = found.held_out, found.extent
     return FillingCertificate(
-        rows=len(gaps),
-        columns=gaps.shape[1],
-        missing=int(gaps.sum()),
-        rows_with_gaps=int(gaps.any(axis=1).sum()),
-        empty_rows=int(gaps.all(axis=1).sum()),
+        rows=extent.rows,
+        columns=len(extent.there),
+        missing=int(extent.missing.sum()),
+        rows_with_gaps=extent.with_gaps,
+        empty_rows=extent.empty,
         patterns=found.patterns,
         prior=prior or "",
         passes=found.passes,
@@ -28,6 +27,7 @@ def certificate_of(found: Answer, prior: str | None, gaps: Array) -> FillingCert
         error=0.0 if held_out is None else float(min(held_out.errors)),
         tried=() if held_out is None else held_out.components,
         errors=() if held_out is None else held_out.errors,
+        more_patterns=found.more_patterns,
     )
 
 

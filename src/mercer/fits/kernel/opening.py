@@ -23,7 +23,6 @@ from mercer.limits import Limits
 from mercer.plans.share import number_to_plan_for
 from mercer.plans.sizes import Problem, Spread
 from mercer.readings.rules.shape import MOST_IN_ELBOW
-from mercer.sources.chunked import Chunks
 from mercer.sources.chunked_items import ChunkedItems
 from mercer.sources.items import Items
 
@@ -143,15 +142,9 @@ def describe(
         max_passes=model.max_iter,
         n_landmarks=model.n_landmarks if model.landmarks is None else max(1, n_rows(model.landmarks)),
         refine=int(model.refine),
-        chunks=None if items.chunks is None else _spread_of(items.chunks),
+        chunks=None if items.chunks is None else Spread.of(items.chunks),
         drawn=model.landmarks is None,
     )
-
-
-def _spread_of(chunks: Chunks) -> Spread:
-    """How items lie in chunks."""
-    engine = chunks.engine
-    return Spread(len(chunks.counts), max(chunks.counts), engine.workers, engine.room, here=not engine.elsewhere)
 
 
 def _n_features(kernel: Kernel, items: Items) -> int | None:
