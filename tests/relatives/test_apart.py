@@ -49,6 +49,13 @@ def test_a_process_of_its_own_gives_the_same_answer_and_tells_its_memory(folder)
         assert_allclose(outcome.runs[1].residuals, lost, rtol=1e-9)
 
 
+def test_the_memory_of_a_process_is_not_that_of_who_started_it(folder):
+    """Linux would have it inherit the peak of its parent."""
+    much = np.ones(500_000_000, dtype=np.uint8)
+    outcome = fit_apart(method("pca"), folder, [], n_components=2, seed=3, n_jobs=1, budget=1e300)
+    assert outcome.peak < much.nbytes
+
+
 def test_another_seed_is_a_fit_to_all_rows_behind_all_others(folder):
     how = {"n_components": 2, "seed": 3, "n_jobs": 1, "here": True}
     runs = fit_apart(method("autoencoder"), folder, [folder / "split.npy"], reseeds=1, **how).runs
