@@ -99,6 +99,19 @@ def test_the_number_of_components_is_found_in_chunks():
     assert few.certificate_.held_out > 2 * 0.1 * np.sum(~np.isnan(X[:60]))
 
 
+def test_no_row_comes_here_to_find_the_number_of_components(monkeypatch):
+    def refused(*args):
+        raise AssertionError("rows came here")
+
+    complete, make = np.nan_to_num(X, nan=3.0), partial(ProbabilisticPCA, svd_solver="covariance_eigh")
+    expected = [make().fit(complete, sample_weight=weights).n_components_ for weights in (None, WEIGHTS)]
+    monkeypatch.setattr(ChunkedRows, "load", refused)
+    monkeypatch.setattr(ChunkedRows, "blocks", refused)
+    rows = da.from_array(complete, chunks=UNEVEN)
+    assert [make().fit(rows, sample_weight=weights).n_components_ for weights in (None, WEIGHTS)] == expected
+    assert make().fit(D).plan_.held == "gapped chunks"
+
+
 def test_single_precision_is_kept_and_worked_on_in_double():
     single = D.astype(np.float32)
     model = ProbabilisticPCA(2, **TO_THE_END).fit(single)
