@@ -17,6 +17,7 @@ from mercer.fits.gaps import climbing
 from mercer.fits.gaps.columns import given_rows
 from mercer.fits.gaps.drawing import hold_out
 from mercer.fits.gaps.finding import _gapped
+from mercer.functions.asking import complete_items
 from mercer.limits import Limits
 from mercer.plans import gaps as plans
 from mercer.plans.sizes import Spread
@@ -357,3 +358,8 @@ def test_gaps_are_filled_by_workers(client):
     frame = dd.from_pandas(pd.DataFrame(X, columns=list("abcdefgh")), npartitions=3)
     named = ProbabilisticPCA(2).fit(frame)
     assert_allclose(named.impute(frame).compute(), named.impute(frame.compute()), rtol=1e-12)
+
+
+def test_other_functions_fill_the_gaps_of_chunks_as_well():
+    model = ProbabilisticPCA(2).fit(D)
+    assert_allclose(complete_items(model, D).load(), model.impute(X), rtol=1e-12)

@@ -194,7 +194,8 @@ class ChunkedRows(InChunks, Rows):
 
     def allowing_gaps(self) -> Self:
         rows = super().allowing_gaps()
-        rows.chunks = replace(self.chunks, opened=partial(_with_gaps, self.chunks.opened))
+        if not self.gaps:
+            rows.chunks = replace(self.chunks, opened=partial(_with_gaps, self.chunks.opened))
         return rows
 
 
