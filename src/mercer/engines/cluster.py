@@ -1,4 +1,4 @@
-"""The workers of a Dask cluster, by futures. No other file but `local` talks to `distributed`.
+"""The workers of a Dask cluster, by futures. Only `local` knows `distributed` as well, and `boxes` how it packs.
 
 A worker that dies costs time alone: every task can be done again from where its rows come from, and what is shared
 with all (`share`) is a task as well, because what is merely scattered would be gone with the workers that hold it.
@@ -135,7 +135,8 @@ class Cluster(Engine):
         keys = [future.key for future in kept]
         holders, sizes = self._told(lambda: (self.client.who_has(kept), self.client.nbytes(keys, summary=False)))
         first = [next(iter(holders.get(key, ())), None) for key in keys]
-        for i, worker in moves(first, [sizes[key] for key in keys], list(self._workers())).items():
+        threads = {address: int(worker["nthreads"]) for address, worker in self._workers().items()}
+        for i, worker in moves(first, [sizes[key] for key in keys], threads).items():
             where = {"workers": [worker], "allow_other_workers": True}
             kept[i] = self.client.submit(in_place, kept[i], pure=False, **where)
             self.kept.add(kept[i])
