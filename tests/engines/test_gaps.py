@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from functools import partial
 
 import numpy as np
@@ -19,6 +20,7 @@ from mercer.fits.gaps.drawing import hold_out
 from mercer.fits.gaps.finding import _gapped
 from mercer.functions.asking import complete_items
 from mercer.limits import Limits
+from mercer.models import with_gaps
 from mercer.plans import gaps as plans
 from mercer.plans.sizes import Spread
 from mercer.solvers.expectation import Expectation
@@ -183,6 +185,26 @@ def test_workers_read_a_folder_with_gaps_by_themselves(client, tmp_path, monkeyp
     assert there.plan_.held == "gapped chunks"
     same_bits(there, ProbabilisticPCA(2, **TO_THE_END).fit(in_chunks(rows.source, Loop())))
     near(there, ProbabilisticPCA(2, **TO_THE_END).fit(X))
+
+
+# ---------------------------------------------------------------------- what workers keep
+
+
+def soon(gone):
+    """Whether that is empty before long: a cluster hears of what is let go a moment later."""
+    for _ in range(100):
+        if not gone():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_what_complete_rows_would_need_is_let_go_before_the_climb(client, monkeypatch):
+    """By products, workers keep the rows: who stumbles over a gap then forgets them."""
+    held, find = [], with_gaps.find_factors
+    monkeypatch.setattr(with_gaps, "find_factors", lambda task: held.append(soon(lambda: client.futures)) or find(task))
+    assert ProbabilisticPCA(2, svd_solver="krylov").fit(D).n_missing_.any()
+    assert held == [True]
 
 
 # ---------------------------------------------------------------------- chunks of all kinds

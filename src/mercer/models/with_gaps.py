@@ -1,6 +1,7 @@
 """Rows with gaps: what a normal distribution says of them, and how one is fitted to them."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from numbers import Integral
 from typing import Any
 
@@ -233,10 +234,9 @@ class WithGaps(FillsGaps):
     def _fit(self, X: Any, sample_weight: Any) -> Items:
         """Nobody looks for gaps beforehand: whoever sums up the rows stumbles over them."""
         X = read_once(self, X, gaps=True)
-        try:
+        with suppress(GapsFound):
             return super()._fit(X, sample_weight)
-        except GapsFound:
-            return self._fit_with_gaps(X, sample_weight)
+        return self._fit_with_gaps(X, sample_weight)  # what stumbled is forgotten, with all that it has kept
 
     def _training_items(self, X: Any) -> Items:
         return open_items(self, X, reset=True, mapped=True, finite=False, gaps=True)
