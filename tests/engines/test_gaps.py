@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -30,6 +31,7 @@ from mercer.sources.collections import open_collection
 from mercer.sources.groups import in_chunks
 from mercer.sweeps import chunked_gaps
 from mercer.sweeps.chunked_gaps import as_gapped, gapped_in
+from mercer.sweeps.factors import Factors
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -205,6 +207,17 @@ def test_what_complete_rows_would_need_is_let_go_before_the_climb(client, monkey
     monkeypatch.setattr(with_gaps, "find_factors", lambda task: held.append(soon(lambda: client.futures)) or find(task))
     assert ProbabilisticPCA(2, svd_solver="krylov").fit(D).n_missing_.any()
     assert held == [True]
+
+
+def test_a_guess_that_is_singular_to_rounding_costs_no_rows(client):
+    given = given_rows(open_collection(D).allowing_gaps(), None)
+    rows = gapped_in(given.remade(_gapped, as_gapped, None, np.nanmean(X, axis=0), np.ones(8)))
+    good = Factors(np.eye(8)[:, :2], 1.0, np.zeros(8))
+    expected = rows.swept(good, 1).likelihood
+    with pytest.raises(np.linalg.LinAlgError):
+        rows.swept(replace(good, doubt=np.tile(-9 * np.eye(2), (8, 1, 1))), 1)
+    time.sleep(0.5)  # what is let go is gone by then
+    assert rows.swept(good, 1).likelihood == expected
 
 
 # ---------------------------------------------------------------------- chunks of all kinds
