@@ -220,6 +220,19 @@ def test_a_guess_that_is_singular_to_rounding_costs_no_rows(client):
     assert rows.swept(good, 1).likelihood == expected
 
 
+def test_who_stops_between_two_passes_leaves_nothing_on_the_workers(own_client, monkeypatch):
+    """Although a notebook remembers the frames of the fit, and what is in them."""
+
+    def stop(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(climbing, "improve", stop)
+    with pytest.raises(KeyboardInterrupt) as remembered:
+        ProbabilisticPCA(2).fit(D)
+    assert soon(lambda: own_client.cluster.scheduler.tasks)
+    assert remembered.value.__traceback__ is not None
+
+
 # ---------------------------------------------------------------------- chunks of all kinds
 
 

@@ -46,7 +46,7 @@ class Cluster(Engine):
 
     def __init__(self, client: Any) -> None:
         self.client = client
-        self.kept: WeakSet[Any] = WeakSet()  # and let go by whoever is interrupted: a traceback may hold them for ever
+        self.kept: WeakSet[Any] = WeakSet()  # what others hold here, and what was shared
         workers = self._workers()
         if not workers:
             raise ClusterFailed(
@@ -67,7 +67,9 @@ class Cluster(Engine):
 
     def share(self, value: Any) -> Handle:
         with _sending():
-            return self.client.submit(itself, Box(value), pure=False)
+            shared = self.client.submit(itself, Box(value), pure=False)
+        self.kept.add(shared)
+        return shared
 
     def map(
         self, work: Callable[..., Any], chunks: Sequence[Handle], own: Sequence[Any] | None = None, *shared: Handle
@@ -124,6 +126,10 @@ class Cluster(Engine):
                 kept = self._evened(kept)
         self.kept.update(kept)
         return kept
+
+    def let_go(self) -> None:
+        for future in list(self.kept):
+            future.release()
 
     def threads(self, asked: int) -> int:
         return 1  # a worker has as many tasks at once as it has threads
@@ -238,9 +244,10 @@ class _Watched:
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if error is not None:  # client.cancel of what is released already ends the scheduler of 2026.8
-            kept = [] if kind is GeneratorExit else self.engine.kept  # who has seen enough of some goes on with others
-            for future in [*self.begun, *kept]:
+            for future in self.begun:
                 future.release()
+            if kind is not GeneratorExit:  # who has seen enough of some goes on with others
+                self.engine.let_go()
 
 
 def _later(handle: Handle) -> Any:
