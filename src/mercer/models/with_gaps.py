@@ -151,7 +151,7 @@ class FillsGaps(WithFilledFiles, AtOnce):
         ----------
         X : {array-like, pathlib.Path, Rows} of shape (n_samples, n_features)
             The rows; of a file, all of them are read into memory. A collection of Dask is filled chunk by chunk, when
-            somebody asks for it; with ``n_draws``, all of it comes here.
+            somebody asks for it, and warnings are then where that is done; with ``n_draws``, all of it comes here.
         n_draws : int, default=None
             So many tables in which gaps are filled with draws from their distribution, for multiple imputation. The
             parameters of the model are taken as known: with few rows, fit to several resamples instead.
