@@ -2,6 +2,8 @@
 
 import os
 import signal
+import time
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -17,7 +19,9 @@ from mercer.fits.gaps import climbing
 from mercer.fits.gaps.columns import given_rows
 from mercer.fits.gaps.drawing import hold_out
 from mercer.fits.gaps.finding import _gapped
+from mercer.functions.asking import complete_items
 from mercer.limits import Limits
+from mercer.models import with_gaps
 from mercer.plans import gaps as plans
 from mercer.plans.sizes import Spread
 from mercer.solvers.expectation import Expectation
@@ -27,6 +31,7 @@ from mercer.sources.collections import open_collection
 from mercer.sources.groups import in_chunks
 from mercer.sweeps import chunked_gaps
 from mercer.sweeps.chunked_gaps import as_gapped, gapped_in
+from mercer.sweeps.factors import Factors
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -99,6 +104,19 @@ def test_the_number_of_components_is_found_in_chunks():
     assert few.certificate_.held_out > 2 * 0.1 * np.sum(~np.isnan(X[:60]))
 
 
+def test_no_row_comes_here_to_find_the_number_of_components(monkeypatch):
+    def refused(*args):
+        raise AssertionError("rows came here")
+
+    complete, make = np.nan_to_num(X, nan=3.0), partial(ProbabilisticPCA, svd_solver="covariance_eigh")
+    expected = [make().fit(complete, sample_weight=weights).n_components_ for weights in (None, WEIGHTS)]
+    monkeypatch.setattr(ChunkedRows, "load", refused)
+    monkeypatch.setattr(ChunkedRows, "blocks", refused)
+    rows = da.from_array(complete, chunks=UNEVEN)
+    assert [make().fit(rows, sample_weight=weights).n_components_ for weights in (None, WEIGHTS)] == expected
+    assert make().fit(D).plan_.held == "gapped chunks"
+
+
 def test_single_precision_is_kept_and_worked_on_in_double():
     single = D.astype(np.float32)
     model = ProbabilisticPCA(2, **TO_THE_END).fit(single)
@@ -169,6 +187,50 @@ def test_workers_read_a_folder_with_gaps_by_themselves(client, tmp_path, monkeyp
     assert there.plan_.held == "gapped chunks"
     same_bits(there, ProbabilisticPCA(2, **TO_THE_END).fit(in_chunks(rows.source, Loop())))
     near(there, ProbabilisticPCA(2, **TO_THE_END).fit(X))
+
+
+# ---------------------------------------------------------------------- what workers keep
+
+
+def soon(gone):
+    """Whether that is empty before long: a cluster hears of what is let go a moment later."""
+    for _ in range(100):
+        if not gone():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_what_complete_rows_would_need_is_let_go_before_the_climb(client, monkeypatch):
+    """By products, workers keep the rows: who stumbles over a gap then forgets them."""
+    held, find = [], with_gaps.find_factors
+    monkeypatch.setattr(with_gaps, "find_factors", lambda task: held.append(soon(lambda: client.futures)) or find(task))
+    assert ProbabilisticPCA(2, svd_solver="krylov").fit(D).n_missing_.any()
+    assert held == [True]
+
+
+def test_a_guess_that_is_singular_to_rounding_costs_no_rows(client):
+    given = given_rows(open_collection(D).allowing_gaps(), None)
+    rows = gapped_in(given.remade(_gapped, as_gapped, None, np.nanmean(X, axis=0), np.ones(8)))
+    good = Factors(np.eye(8)[:, :2], 1.0, np.zeros(8))
+    expected = rows.swept(good, 1).likelihood
+    with pytest.raises(np.linalg.LinAlgError):
+        rows.swept(replace(good, doubt=np.tile(-9 * np.eye(2), (8, 1, 1))), 1)
+    time.sleep(0.5)  # what is let go is gone by then
+    assert rows.swept(good, 1).likelihood == expected
+
+
+def test_who_stops_between_two_passes_leaves_nothing_on_the_workers(own_client, monkeypatch):
+    """Although a notebook remembers the frames of the fit, and what is in them."""
+
+    def stop(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(climbing, "improve", stop)
+    with pytest.raises(KeyboardInterrupt) as remembered:
+        ProbabilisticPCA(2).fit(D)
+    assert soon(lambda: own_client.cluster.scheduler.tasks)
+    assert remembered.value.__traceback__ is not None
 
 
 # ---------------------------------------------------------------------- chunks of all kinds
@@ -344,3 +406,8 @@ def test_gaps_are_filled_by_workers(client):
     frame = dd.from_pandas(pd.DataFrame(X, columns=list("abcdefgh")), npartitions=3)
     named = ProbabilisticPCA(2).fit(frame)
     assert_allclose(named.impute(frame).compute(), named.impute(frame.compute()), rtol=1e-12)
+
+
+def test_other_functions_fill_the_gaps_of_chunks_as_well():
+    model = ProbabilisticPCA(2).fit(D)
+    assert_allclose(complete_items(model, D).load(), model.impute(X), rtol=1e-12)

@@ -48,6 +48,10 @@ class Engine(ABC):
         """
 
     @abstractmethod
+    def let_go(self) -> None:
+        """Of all that is kept or shared: for who stops on the way, as a traceback may hold it for ever."""
+
+    @abstractmethod
     def threads(self, asked: int) -> int:
         """Threads that one piece of work may take, if so many were asked for."""
 

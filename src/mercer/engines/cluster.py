@@ -1,4 +1,4 @@
-"""The workers of a Dask cluster, by futures. No other file but `local` talks to `distributed`.
+"""The workers of a Dask cluster, by futures. Only `local` knows `distributed` as well, and `boxes` how it packs.
 
 A worker that dies costs time alone: every task can be done again from where its rows come from, and what is shared
 with all (`share`) is a task as well, because what is merely scattered would be gone with the workers that hold it.
@@ -46,7 +46,7 @@ class Cluster(Engine):
 
     def __init__(self, client: Any) -> None:
         self.client = client
-        self.kept: WeakSet[Any] = WeakSet()  # and let go by whoever is interrupted: a traceback may hold them for ever
+        self.kept: WeakSet[Any] = WeakSet()  # what others hold here, and what was shared
         workers = self._workers()
         if not workers:
             raise ClusterFailed(
@@ -67,7 +67,9 @@ class Cluster(Engine):
 
     def share(self, value: Any) -> Handle:
         with _sending():
-            return self.client.submit(itself, Box(value), pure=False)
+            shared = self.client.submit(itself, Box(value), pure=False)
+        self.kept.add(shared)
+        return shared
 
     def map(
         self, work: Callable[..., Any], chunks: Sequence[Handle], own: Sequence[Any] | None = None, *shared: Handle
@@ -125,6 +127,10 @@ class Cluster(Engine):
         self.kept.update(kept)
         return kept
 
+    def let_go(self) -> None:
+        for future in list(self.kept):
+            future.release()
+
     def threads(self, asked: int) -> int:
         return 1  # a worker has as many tasks at once as it has threads
 
@@ -135,7 +141,8 @@ class Cluster(Engine):
         keys = [future.key for future in kept]
         holders, sizes = self._told(lambda: (self.client.who_has(kept), self.client.nbytes(keys, summary=False)))
         first = [next(iter(holders.get(key, ())), None) for key in keys]
-        for i, worker in moves(first, [sizes[key] for key in keys], list(self._workers())).items():
+        threads = {address: int(worker["nthreads"]) for address, worker in self._workers().items()}
+        for i, worker in moves(first, [sizes[key] for key in keys], threads).items():
             where = {"workers": [worker], "allow_other_workers": True}
             kept[i] = self.client.submit(in_place, kept[i], pure=False, **where)
             self.kept.add(kept[i])
@@ -237,9 +244,10 @@ class _Watched:
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if error is not None:  # client.cancel of what is released already ends the scheduler of 2026.8
-            kept = [] if kind is GeneratorExit else self.engine.kept  # who has seen enough of some goes on with others
-            for future in [*self.begun, *kept]:
+            for future in self.begun:
                 future.release()
+            if kind is not GeneratorExit:  # who has seen enough of some goes on with others
+                self.engine.let_go()
 
 
 def _later(handle: Handle) -> Any:

@@ -34,6 +34,9 @@ class Loop(Engine):
     def keep(self, handles: Sequence[Handle], evenly: bool = False) -> list[Handle]:
         return [partial(_itself, handle()) for handle in handles]
 
+    def let_go(self) -> None:
+        """Nobody else has anything."""
+
     def threads(self, asked: int) -> int:
         return asked
 

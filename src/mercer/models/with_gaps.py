@@ -1,6 +1,7 @@
 """Rows with gaps: what a normal distribution says of them, and how one is fitted to them."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from numbers import Integral
 from typing import Any
 
@@ -31,6 +32,7 @@ from mercer.plans.plan import Plan
 from mercer.plans.sizes import Spread
 from mercer.rounding import TINY
 from mercer.solvers.expectation import Expectation
+from mercer.sources.chunked import leaving_nothing_behind
 from mercer.sources.collections import is_collection
 from mercer.sources.items import Items, all_finite
 from mercer.sweeps.factors import Factors
@@ -149,7 +151,7 @@ class FillsGaps(WithFilledFiles, AtOnce):
         ----------
         X : {array-like, pathlib.Path, Rows} of shape (n_samples, n_features)
             The rows; of a file, all of them are read into memory. A collection of Dask is filled chunk by chunk, when
-            somebody asks for it; with ``n_draws``, all of it comes here.
+            somebody asks for it, and warnings are then where that is done; with ``n_draws``, all of it comes here.
         n_draws : int, default=None
             So many tables in which gaps are filled with draws from their distribution, for multiple imputation. The
             parameters of the model are taken as known: with few rows, fit to several resamples instead.
@@ -233,10 +235,9 @@ class WithGaps(FillsGaps):
     def _fit(self, X: Any, sample_weight: Any) -> Items:
         """Nobody looks for gaps beforehand: whoever sums up the rows stumbles over them."""
         X = read_once(self, X, gaps=True)
-        try:
+        with suppress(GapsFound):
             return super()._fit(X, sample_weight)
-        except GapsFound:
-            return self._fit_with_gaps(X, sample_weight)
+        return self._fit_with_gaps(X, sample_weight)  # what stumbled is forgotten, with all that it has kept
 
     def _training_items(self, X: Any) -> Items:
         return open_items(self, X, reset=True, mapped=True, finite=False, gaps=True)
@@ -259,22 +260,23 @@ class WithGaps(FillsGaps):
         training = training if plan.held == "gapped chunks" else training.in_memory()
         rows = training.items.as_rows()
         self._dtype, self.n_samples_ = single_or_double(rows.dtype), training.count
-        found = find_factors(
-            GapsTask(
-                rows=rows,
-                weights=training.weights,
-                asked="cv" if self.n_components == "cv" else self._number_of((training.count, rows.width)),
-                prior=self.prior,
-                tol=self.tol or _TOL,
-                most_passes=int(self.max_iter),
-                held_out=float(self.held_out),
-                standardize=self.standardize,
-                limits=self._limits(),
-                rng=self._rng,
-                names=getattr(self, "feature_names_in_", None),
-                progress=self.progress,
+        with leaving_nothing_behind(rows):
+            found = find_factors(
+                GapsTask(
+                    rows=rows,
+                    weights=training.weights,
+                    asked="cv" if self.n_components == "cv" else self._number_of((training.count, rows.width)),
+                    prior=self.prior,
+                    tol=self.tol or _TOL,
+                    most_passes=int(self.max_iter),
+                    held_out=float(self.held_out),
+                    standardize=self.standardize,
+                    limits=self._limits(),
+                    rng=self._rng,
+                    names=getattr(self, "feature_names_in_", None),
+                    progress=self.progress,
+                )
             )
-        )
         self._keep_answer(found, plan, training, home)
         return training.all_items
 

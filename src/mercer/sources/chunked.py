@@ -1,6 +1,7 @@
 """Rows that lie in chunks, here or on the workers of a cluster: work goes to them, not they to the work."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -122,6 +123,17 @@ class Chunks:
         return stacked(list(self.each(_loaded if marked is None else _taken, own)))
 
 
+@contextmanager
+def leaving_nothing_behind(items: Items) -> Iterator[None]:
+    """Whoever stops on the way, wherever that is: workers keep nothing of these items any longer."""
+    try:
+        yield
+    except BaseException:
+        if items.chunks is not None:
+            items.chunks.engine.let_go()
+        raise
+
+
 class InChunks(Items):
     """Items in chunks: sums over them are made where they lie, and a block that is asked for is brought here."""
 
@@ -194,7 +206,8 @@ class ChunkedRows(InChunks, Rows):
 
     def allowing_gaps(self) -> Self:
         rows = super().allowing_gaps()
-        rows.chunks = replace(self.chunks, opened=partial(_with_gaps, self.chunks.opened))
+        if not self.gaps:
+            rows.chunks = replace(self.chunks, opened=partial(_with_gaps, self.chunks.opened))
         return rows
 
 

@@ -71,7 +71,9 @@ class ChunkedGaps:
 
     def swept(self, factors: Factors, threads: int) -> FactorSums:
         work = partial(_swept, self.parts.engine.threads(threads))
-        found: FactorSums = self.parts.summed(work, add, None, factors)
+        found: FactorSums | None = self.parts.summed(work, _added, None, factors)
+        if found is None:
+            raise np.linalg.LinAlgError("Singular to rounding")
         return found
 
     @cached_property
@@ -118,5 +120,14 @@ def _square(rows: GappedRows, own: None) -> Any:
     return moved.T @ moved
 
 
-def _swept(threads: int, rows: GappedRows, own: None, factors: Factors) -> FactorSums:
-    return sweep_factors(rows, factors, threads)
+def _swept(threads: int, rows: GappedRows, own: None, factors: Factors) -> FactorSums | None:
+    """None where matrices are singular to rounding: work that fails has a cluster let go of all that it keeps, and who
+    climbs goes on from another guess."""
+    try:
+        return sweep_factors(rows, factors, threads)
+    except np.linalg.LinAlgError:
+        return None
+
+
+def _added(one: FactorSums | None, other: FactorSums | None) -> FactorSums | None:
+    return None if one is None or other is None else one + other

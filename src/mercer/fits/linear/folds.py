@@ -25,6 +25,7 @@ from mercer.threads import blas_threads_for
 __all__ = ["FOLDS", "folds_of", "likelihood_held_out", "number_by_folds"]
 
 FOLDS = 5
+_MERGED, _OF_WORKER = 4, 0.5  # times the sums of all folds, where they are merged, and the share of memory for them
 _NOTHING = 1e-12  # of the largest variance: what is below is none
 
 
@@ -64,7 +65,7 @@ def number_by_folds(
             f"the limit of {bytes_in_words(limits.memory)}. Give a number of components."
         )
     folds = _summed(rows, weights, rng)
-    if not all(np.isfinite(fold.squares).all() for fold in folds):
+    if folds is None or not all(np.isfinite(fold.squares).all() for fold in folds):
         return None
     folds = [fold for fold in folds if fold.weight > 0]
     if len(folds) < 2:
@@ -81,26 +82,52 @@ def number_by_folds(
     return max(1, int(np.argmax(totals)))
 
 
-def _summed(rows: Rows, weights: Array | None, rng: np.random.Generator) -> list[Fold]:
-    """One sweep."""
-    n, d = rows.shape
-    counts, seed, start = np.ones(n) if weights is None else weights, int(rng.integers(2**32)), 0
+def _summed(rows: Rows, weights: Array | None, rng: np.random.Generator) -> list[Fold] | None:
+    """One sweep: over chunks where they lie, if who works there has room for the sums."""
+    seed, (n, d), chunks = int(rng.integers(2**32)), rows.shape, rows.chunks
+    with np.errstate(over="ignore", invalid="ignore"):
+        if chunks is None or 8 * _MERGED * FOLDS * d * d > _OF_WORKER * (chunks.engine.room or np.inf):
+            with blas_threads_for(n * d * d):
+                return _folds_in(rows, weights, seed)
+        (place,) = chunks.engine.collect(chunks.map(_place_of_chunk)[:1])
+        found: list[Fold] | None = chunks.summed(_folds_in, _all_added, chunks.dealt(weights), seed, place)
+        return found
+
+
+_Place = tuple[Array, float]  # where rows are moved to, and the unit that they are divided by
+
+
+def _folds_in(rows: Rows, weights: Array | None, seed: int, place: _Place | None = None) -> list[Fold] | None:
+    """Of rows around their first, or around a place for all; None at the first number that is missing."""
+    d, start = rows.width, 0
     folds = [Fold(0.0, np.zeros(d), np.zeros((d, d))) for _ in range(FOLDS)]
-    origin, unit = None, 1.0
-    with np.errstate(over="ignore", invalid="ignore"), blas_threads_for(n * d * d):
-        for block in rows.blocks(rows_at_a_time(d)):
-            block, here = dense(block, np.float64), slice(start, start + block.shape[0])
-            home = folds_of(block, seed)
-            if origin is None:
-                origin = block[0].copy()
-                unit = _power_of_two(float(np.abs(block - origin).max()))
-            block = (block - origin) / unit
-            for number in range(len(folds)):
-                mine = home == number
-                if mine.any():
-                    folds[number] = folds[number] + Fold.of(block[mine], counts[here][mine])
-            start = here.stop
+    for block in rows.blocks(rows_at_a_time(d)):
+        block, here = dense(block, np.float64), slice(start, start + block.shape[0])
+        if np.isnan(block).any():
+            return None
+        home, (origin, unit) = folds_of(block, seed), place or _place_of(block)
+        place, block = (origin, unit), (block - origin) / unit
+        counts = np.ones(len(block)) if weights is None else weights[here]
+        for number in range(len(folds)):
+            mine = home == number
+            if mine.any():
+                folds[number] = folds[number] + Fold.of(block[mine], counts[mine])
+        start = here.stop
     return folds
+
+
+def _place_of(block: Array) -> _Place:
+    return block[0].copy(), _power_of_two(float(np.abs(block - block[0]).max()))
+
+
+def _place_of_chunk(rows: Rows, own: None) -> _Place:
+    return _place_of(dense(rows.load(), np.float64))
+
+
+def _all_added(some: list[Fold] | None, others: list[Fold] | None) -> list[Fold] | None:
+    if some is None or others is None:
+        return None
+    return [one + other for one, other in zip(some, others, strict=True)]
 
 
 def folds_of(rows: Array, seed: int) -> Array:
