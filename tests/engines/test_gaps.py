@@ -305,8 +305,8 @@ def test_no_row_and_no_column_loses_its_last_numbers():
     rows[:, 4] = np.nan
     rows[[700, 1300], [4, 4]] = 1.0, 2.0  # a column of two
     given = given_rows(open_collection(da.from_array(rows, chunks=(600, 6))).allowing_gaps(), None)
-    parts = given.remade(_gapped, as_gapped, None, np.zeros(6), np.ones(6))
-    ((known, _),) = hold_out(gapped_in(parts), 0.5, np.random.default_rng(0))
+    portions = given.remade(_gapped, as_gapped, None, np.zeros(6), np.ones(6))
+    ((known, _),) = hold_out(gapped_in(portions), 0.5, np.random.default_rng(0))
     left = [known.opened(handle(), 0) for handle in known.handles]
     count, there = sum(len(part.truth) for part in left), sum(part.rows.counts for part in left)
     assert 600 < count < 0.5 * np.sum(~np.isnan(rows)) and there.sum() + count == np.sum(~np.isnan(rows))

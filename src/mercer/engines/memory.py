@@ -2,7 +2,7 @@
 
 Dask has workers give back at once what is free (`MALLOC_TRIM_THRESHOLD_`), as it judges by what they seem to hold. The
 system then gives every temporary array anew, page by page, which takes as long as the product that is put there. While
-work goes on, a worker keeps as much as any other process would, and at its end gives it back.
+work goes on, a worker keeps some megabytes of what is free, as any other process does, and at its end gives them back.
 """
 
 import ctypes
@@ -16,7 +16,7 @@ from typing import Any
 __all__ = ["memory_at_hand"]
 
 _TRIM, _MMAP = -1, -3  # which setting of `mallopt` is meant
-_AT_HAND = {_TRIM: 64 << 20, _MMAP: 32 << 20}  # bytes: where a process of 64 bits ends up by itself
+_AT_HAND = {_TRIM: 16 << 20, _MMAP: 4 << 20}  # bytes: what is larger, such as rows that are kept, goes back at once
 _LARGE = 128 << 10  # bytes from which the system is asked for each array by itself, unless somebody said otherwise
 
 _lock = Lock()

@@ -10,7 +10,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.sources.chunked import Chunks
-from mercer.sources.parts import Parts, Whole
+from mercer.sources.portions import Portions, Whole
 from mercer.sweeps.factors import Factors
 from mercer.sweeps.gaps import FactorSums, Gapped, GappedRows, axes_of_square, sweep_factors
 
@@ -24,20 +24,20 @@ def as_gapped(arrays: tuple[Array, ...], start: int) -> GappedRows:
     return GappedRows(*arrays)
 
 
-def gapped_in(parts: Parts) -> Gapped:
-    """For who asks for sums, and not for parts."""
-    if isinstance(parts, Whole):
-        found: GappedRows = parts.value
+def gapped_in(portions: Portions) -> Gapped:
+    """For who asks for sums, and not for portions."""
+    if isinstance(portions, Whole):
+        found: GappedRows = portions.value
         return found
-    assert isinstance(parts, Chunks)
-    return ChunkedGaps(parts)
+    assert isinstance(portions, Chunks)
+    return ChunkedGaps(portions)
 
 
 @dataclass(frozen=True, eq=False)
 class ChunkedGaps:
     """Rows in chunks, each of which opens as `GappedRows`."""
 
-    parts: Chunks
+    portions: Chunks
 
     def __len__(self) -> int:
         return self._totals.rows
@@ -67,18 +67,18 @@ class ChunkedGaps:
         return min(len(self._totals.patterns), MOST_PATTERNS)
 
     def axes(self) -> tuple[Array, Array]:
-        return axes_of_square(self.parts.summed(_square, add) / self.weight)
+        return axes_of_square(self.portions.summed(_square, add) / self.weight)
 
     def swept(self, factors: Factors, threads: int) -> FactorSums:
-        work = partial(_swept, self.parts.engine.threads(threads))
-        found: FactorSums | None = self.parts.summed(work, _added, None, factors)
+        work = partial(_swept, self.portions.engine.threads(threads))
+        found: FactorSums | None = self.portions.summed(work, _added, None, factors)
         if found is None:
             raise np.linalg.LinAlgError("Singular to rounding")
         return found
 
     @cached_property
     def _totals(self) -> "_Totals":
-        found: _Totals = self.parts.summed(_totals, add)
+        found: _Totals = self.portions.summed(_totals, add)
         return found
 
 

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.sources.parts import Parts, Whole
+from mercer.sources.portions import Portions, Whole
 from mercer.sweeps.factors import Factors, packed, unpacked
 from mercer.threads import run
 
@@ -31,7 +31,7 @@ class Gapped(Protocol):
     def width(self) -> int: ...
 
     @property
-    def parts(self) -> Parts:
+    def portions(self) -> Portions:
         """Of which each is `GappedRows`."""
 
     @property
@@ -117,7 +117,7 @@ class GappedRows:
         return len(np.unique(self.masks, axis=0))
 
     @property
-    def parts(self) -> Whole:
+    def portions(self) -> Whole:
         return Whole(self)
 
     @property

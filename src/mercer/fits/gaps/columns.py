@@ -13,7 +13,7 @@ from scipy import sparse
 from mercer.arrays import Array, dense
 from mercer.errors import BadData, are, counted, listed
 from mercer.sources.items import Items, Rows
-from mercer.sources.parts import Parts, Whole, as_it_is
+from mercer.sources.portions import Portions, Whole, as_it_is
 
 __all__ = [
     "Centre",
@@ -30,7 +30,7 @@ __all__ = [
 Given = tuple[Array, Array]  # rows, NaN where a number is missing, and the weight of each
 
 
-def given_rows(rows: Rows, weights: Array | None) -> Parts:
+def given_rows(rows: Rows, weights: Array | None) -> Portions:
     """Rows of positive weight, with their weights: all of them here, or those of each chunk where it lies."""
     if rows.chunks is None:
         return Whole(_counting(rows, weights))
@@ -97,7 +97,7 @@ class Extent:
         return self.rows - self.there
 
 
-def extent_of(given: Parts, names: Array | None) -> Extent:
+def extent_of(given: Portions, names: Array | None) -> Extent:
     """Of rows in which every column has a number."""
     found: Extent = given.summed(_extent, add)
     refuse_empty_columns(found.there, names)
@@ -156,7 +156,7 @@ class Centre:
     deviations: Array
 
 
-def centre_of(given: Parts, extent: Extent, standardize: bool) -> Centre:
+def centre_of(given: Portions, extent: Extent, standardize: bool) -> Centre:
     """In units of how far every column reaches from its first number, so that squares are numbers."""
     first, counts = extent.first, extent.counts
     peaks = np.maximum(extent.high - first, first - extent.low)

@@ -1,4 +1,4 @@
-"""Which numbers are held out: drawn by lot in every part of the rows, and taken out there."""
+"""Which numbers are held out: drawn by lot in every portion of the rows, and taken out there."""
 
 from copy import deepcopy
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.sources.parts import Parts, as_it_is
+from mercer.sources.portions import Portions, as_it_is
 from mercer.sweeps.gaps import Gapped, GappedRows
 
 __all__ = ["Known", "both_added", "hold_out", "rows_of_known"]
@@ -37,22 +37,22 @@ def rows_of_known(kept: tuple[tuple[Array, ...], Array, Array, Array], start: in
     return GappedRows(*kept[0])
 
 
-def hold_out(rows: Gapped, share: float, rng: np.random.Generator) -> list[tuple[Parts, Array]]:
-    """Parts of `Known`, and the centre that they were moved to: as many times as it takes to see enough numbers.
+def hold_out(rows: Gapped, share: float, rng: np.random.Generator) -> list[tuple[Portions, Array]]:
+    """Portions of `Known`, and the centre that they were moved to: as many times as it takes to see enough numbers.
 
     No row and no column loses the last numbers that it has.
     """
-    numbers: list[int] = rows.parts.summed(_numbers, add)
+    numbers: list[int] = rows.portions.summed(_numbers, add)
     known = sum(numbers)
     size = int(max(share * known, min(_ENOUGH, _MOST * known)))
     folds = min(_FOLDS, -(-_ENOUGH // size)) if size else 0
-    drawn = rows.parts.remade(_draw, as_it_is, _lots(numbers, size, rng), folds)
-    pairs = rows.parts.beside(drawn)
+    drawn = rows.portions.remade(_draw, as_it_is, _lots(numbers, size, rng), folds)
+    pairs = rows.portions.beside(drawn)
     return [_held_out(pairs, fold) for fold in range(folds)]
 
 
 def _lots(numbers: list[int], size: int, rng: np.random.Generator) -> list[tuple[np.random.Generator, int]]:
-    """Who draws in each part, and how many: together `size`, as many in proportion to what there is."""
+    """Who draws in each portion, and how many: together `size`, as many in proportion to what there is."""
     if len(numbers) == 1:
         return [(rng, size)]
     ends = [size * end // sum(numbers) for end in accumulate(numbers)]
@@ -62,7 +62,7 @@ def _lots(numbers: list[int], size: int, rng: np.random.Generator) -> list[tuple
     ]
 
 
-def _held_out(pairs: Parts, fold: int) -> tuple[Parts, Array]:
+def _held_out(pairs: Portions, fold: int) -> tuple[Portions, Array]:
     left = pairs.summed(_left, add, None, fold)
     sums, counts = pairs.summed(_sums_without, both_added, None, fold, left > 1)
     centre = sums / counts

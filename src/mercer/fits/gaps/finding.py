@@ -14,7 +14,7 @@ from mercer.fits.gaps.task import Answer, GapsTask, HeldOut
 from mercer.progress import working
 from mercer.solvers.base import signs_by
 from mercer.sources.items import Rows
-from mercer.sources.parts import Parts
+from mercer.sources.portions import Portions
 from mercer.sweeps.chunked_gaps import MOST_PATTERNS, as_gapped, gapped_in
 from mercer.sweeps.factors import Factors
 from mercer.sweeps.gaps import Gapped, GappedRows
@@ -72,7 +72,7 @@ def _as_on_workers(rows: Rows) -> AbstractContextManager[None]:
     return nullcontext() if rows.chunks is None else one_blas_thread()
 
 
-def _around(centre: Centre, given: Parts) -> Gapped:
+def _around(centre: Centre, given: Portions) -> Gapped:
     """The rows moved and divided, in the order of their patterns, kept where they are."""
     return gapped_in(given.remade(_gapped, as_gapped, None, centre.means, centre.scale))
 

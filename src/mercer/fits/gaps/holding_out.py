@@ -13,7 +13,7 @@ from mercer.fits.gaps.drawing import Known, both_added, hold_out, rows_of_known
 from mercer.fits.gaps.em import State, first_state
 from mercer.fits.gaps.task import GapsTask, HeldOut
 from mercer.plans.gaps import MOST_TRIED
-from mercer.sources.parts import Parts
+from mercer.sources.portions import Portions
 from mercer.sweeps.chunked_gaps import gapped_in
 from mercer.sweeps.factors import Factors
 from mercer.sweeps.gaps import Gapped, Look
@@ -27,7 +27,7 @@ _TRIES = 3  # numbers of components in a row that are no better, before it is be
 class Trial:
     """Rows of which some numbers are held out."""
 
-    def __init__(self, task: GapsTask, known: Parts, centre: Array) -> None:
+    def __init__(self, task: GapsTask, known: Portions, centre: Array) -> None:
         self.task, self.centre, self.known = task, centre, known
         self.rows = gapped_in(known.seen_as(rows_of_known))
         self.count, self.squares = known.summed(_truth, both_added)

@@ -1,19 +1,19 @@
-"""Rows in one part, in memory, or in chunks: who sums over them need not know which."""
+"""Rows in one portion, in memory, or in chunks: who sums over them need not know which."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-__all__ = ["Parts", "Whole", "as_it_is"]
+__all__ = ["Portions", "Whole", "as_it_is"]
 
 
-class Parts(Protocol):
-    """What is asked of all parts: `Chunks` are several of them, `Whole` is one."""
+class Portions(Protocol):
+    """What is asked of all portions: `Chunks` are several of them, `Whole` is one."""
 
     def summed(
         self, work: Callable[..., Any], merge: Callable[[Any, Any], Any], own: Sequence[Any] | None = None, *shared: Any
     ) -> Any:
-        """What work(part, its own, *shared) makes of all of them, merged."""
+        """What work(portion, its own, *shared) makes of all of them, merged."""
 
     def remade(
         self,
@@ -21,24 +21,24 @@ class Parts(Protocol):
         opened: Callable[[Any, int], Any],
         own: Sequence[Any] | None = None,
         *shared: Any,
-    ) -> "Parts":
+    ) -> "Portions":
         """What work makes of each, kept where it is made, and seen through `opened`."""
 
-    def seen_as(self, opened: Callable[[Any, int], Any]) -> "Parts":
+    def seen_as(self, opened: Callable[[Any, int], Any]) -> "Portions":
         """The same, opened in another way."""
 
-    def beside(self, other: Any) -> "Parts":
+    def beside(self, other: Any) -> "Portions":
         """Each in a pair with what another, cut in the same way, has in its place."""
 
 
 def as_it_is(kept: Any, start: int) -> Any:
-    """How a part is opened that is what it was made to be."""
+    """How a portion is opened that is what it was made to be."""
     return kept
 
 
 @dataclass(frozen=True, eq=False)
 class Whole:
-    """All in one part, here: nothing is merged."""
+    """All in one portion, here: nothing is merged."""
 
     kept: Any
     opened: Callable[[Any, int], Any] = as_it_is
