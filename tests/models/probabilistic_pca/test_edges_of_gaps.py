@@ -44,8 +44,11 @@ def gapped(X, share=0.2, seed=0):
 @pytest.mark.parametrize("X", [PLANE, NOISY], ids=["plane", "noisy"])
 def test_what_is_said_of_a_complete_row_does_not_depend_on_gaps_of_others(X, k):
     model, some = ProbabilisticPCA(k).fit(X), gapped(X)
-    half = len(X) // 2
-    assert np.array_equal(model.transform(some)[half:], model.transform(X)[half:])
+    half, d = len(X) // 2, X.shape[1]
+    # The same product with fewer rows, which BLAS may sum in another order: off by γ of the moduli, in each of the two.
+    moduli = (np.abs(X[half:]) + np.abs(model.mean_)) @ np.abs(model.components_.T)
+    apart = np.abs(model.transform(some)[half:] - model.transform(X)[half:])
+    assert (apart <= 2 * (d + 4) * np.finfo(float).eps * moduli).all()
     assert_allclose(model.score_samples(some)[half:], model.score_samples(X)[half:], rtol=1e-12)
 
 
