@@ -50,10 +50,10 @@ def fit_transform_lazily(fit_transform: _Method) -> _Method:
     return either  # type: ignore[return-value]
 
 
-def rows_promised(model: Any, X: Any, method: Callable[..., Any], **kwargs: Any) -> Any:
+def rows_promised(model: Any, X: Any, method: Callable[..., Any]) -> Any:
     """What a method makes of the rows of a collection, with as many columns as they have, in double precision."""
     like = _Like(int(model.n_features_in_), np.dtype(np.float64))
-    return _promised(model, X, partial(_of_chunk, method, (), kwargs, like), like)
+    return _promised(model, X, partial(_of_chunk, method, (), {}, like), like)
 
 
 @dataclass(frozen=True)
