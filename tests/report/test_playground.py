@@ -45,6 +45,11 @@ def drag(page, start, end, shift=False):
     settled(page)
 
 
+def drawn(page):
+    """Two frames have come: what was asked for before the first is drawn by the second."""
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
 def choose(page, preset):
     page.select_option("#preset", preset)
     settled(page)
@@ -94,9 +99,8 @@ def test_while_a_hand_drags_the_numbers_are_right_to_the_digits_that_are_shown(p
     page.mouse.move(*pixel_of(page, start))
     page.mouse.down()
     page.mouse.move(*pixel_of(page, [0.4, 0.3]), steps=10)
-    frames = page.evaluate("playground.frames()")
-    until(page, "(before) => playground.frames() >= before", frames)
-    page.evaluate("new Promise(requestAnimationFrame)")
+    until(page, "Math.hypot(playground.numbers().points[3][0] - 0.4, playground.numbers().points[3][1] - 0.3) < 0.01")
+    drawn(page)
     shown = numbers(page)
     found = Library(shown.points, shown.params)
     np.testing.assert_allclose(shown.kernel["values"], found.kernel.eigenvalues_[:10], rtol=1e-4)
@@ -412,12 +416,12 @@ def test_the_policy_knows_the_script_and_no_other(page, path):
 def test_night_and_paper(browser, path):
     def corner(**how):
         page = playing(browser, path, "#p=spiral", **how)
-        look = "(() => { const p = document.getElementById('plane'); return [...p.getContext('2d').getImageData(p.width - 9, 9, 1, 1).data.slice(0, 3)]; })()"  # noqa: E501
+        look = "[...plane.getContext('2d').getImageData(plane.width - 9, 9, 1, 1).data.slice(0, 3)]"
         by_night = page.evaluate(look)
+        # A printer takes what is drawn when the page has heard of the paper, and waits for no frame.
+        page.evaluate(f"matchMedia('print').addEventListener('change', () => {{ window.onPaper = {look}; }})")
         page.emulate_media(media="print")
-        page.evaluate("new Promise(requestAnimationFrame)")
-        on_paper = page.evaluate(look)
-        return sum(by_night), sum(on_paper)
+        return sum(by_night), sum(until(page, "window.onPaper"))
 
     day, night = corner(color_scheme="light"), corner(color_scheme="dark")
     assert day[0] > 700 and night[0] < 120
@@ -447,7 +451,7 @@ def test_hovering_over_scores_tells_of_the_same_point(page):
     told = set()
     for step in range(60):
         page.mouse.move(box["x"] + 10 + step * box["width"] / 62, box["y"] + box["height"] * 0.55)
-        page.evaluate("new Promise(requestAnimationFrame)")
+        drawn(page)
         told.add(page.locator("#readout").inner_text())
     assert any(text.startswith("Point ") and "LLE (" in text for text in told)
 

@@ -5,15 +5,17 @@ work(async () => {
   wireControls(app);
   wirePointer(app);
   wireKeyboard(app);
-  const anew = () => { app.looks = (app.looks ?? 0) + 1; app.redraw(); }; // other sizes or colours: all is drawn
-  const restyle = () => { app.theme = themeNow(); drawSwatches(app.theme); anew(); };
+  const anew = () => { app.looks = (app.looks ?? 0) + 1; }; // other sizes or colours: all is drawn
+  const dress = () => { app.theme = themeNow(); drawSwatches(app.theme); anew(); };
+  const restyle = () => { dress(); app.frame(); }; // at once, as a printer does not wait for the next frame
+  const resize = () => { anew(); app.redraw(); };
   for (const query of ["(prefers-color-scheme: dark)", "print"]) matchMedia(query).addEventListener("change", restyle);
-  for (const place of ["plane", "pca-scores", "scree", "tiles"]) new ResizeObserver(anew).observe(byId(place));
+  for (const place of ["plane", "pca-scores", "scree", "tiles"]) new ResizeObserver(resize).observe(byId(place));
   window.addEventListener("hashchange", () => {
     const doc = location.hash === linkOf(app.doc) ? null : documentFrom(location.hash, app.presets);
     if (doc) { app.keep(); app.open(doc); }
   });
-  restyle();
+  dress();
   app.settle();
   // For teachers at the console, and for tests: the page's own numbers, and its methods for any points.
   window.playground = Object.freeze({
