@@ -7,15 +7,18 @@ import sys
 import textwrap
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pytest
 
 from mercer import PCA, KernelPCA
+from mercer.engines.cluster import Cluster
 from mercer.errors import ClusterFailed
 
 da = pytest.importorskip("dask.array")
-pytest.importorskip("distributed")
+distributed = pytest.importorskip("distributed")
+Client, wait = distributed.Client, distributed.wait
 
 FITS = {
     "PCA": lambda progress: PCA(3, progress=progress),
@@ -63,8 +66,6 @@ def test_twenty_kills_change_nothing(own_client, number):
 
 
 def test_a_lost_scheduler_is_one_sentence(another_cluster):
-    from distributed import Client
-
     cluster = another_cluster()
     with Client(cluster, timeout="5s"):
         gone = []
@@ -107,12 +108,67 @@ def test_rows_that_are_kept_are_let_go_although_somebody_remembers_what_stopped_
     slow = rows().map_blocks(lambda block: time.sleep(0.2) or block, dtype=float)
     with pytest.raises(KeyboardInterrupt) as remembered:
         PCA(3, svd_solver="krylov", progress=hear).fit(slow)
+    check_forgotten(own_client)
+    assert remembered.value.__traceback__ is not None
+
+
+def test_whoever_stops_between_two_passes_leaves_nothing_with_the_workers(own_client, monkeypatch):
+    """Where nothing is under way that could be stopped, and rows are kept for what would come next."""
+    keep, held = Cluster.keep, []
+
+    def stopped(self, handles, evenly=False):
+        held.extend(keep(self, handles, evenly))
+        wait(held)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Cluster, "keep", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        PCA(3, svd_solver="krylov").fit(rows())
+    assert len(held) == 12
+    check_forgotten(own_client)
+
+
+def check_forgotten(client):
+    """The scheduler knows of no task any longer; that takes it a moment."""
     for _ in range(100):
-        if not own_client.cluster.scheduler.tasks:
+        if not client.cluster.scheduler.tasks:
             break
         time.sleep(0.1)
-    assert not own_client.cluster.scheduler.tasks
-    assert remembered.value.__traceback__ is not None
+    assert not client.cluster.scheduler.tasks
+
+
+def kept_by(client):
+    """An engine, and a result that is done and lies on a worker."""
+    engine = Cluster(client)
+    kept = engine.keep(engine.map(np.multiply, [partial(np.arange, 3.0)], [2.0]))
+    wait(kept)
+    return engine, kept
+
+
+FETCHING = {  # who asks before it is known what is gone, and who asks after it
+    "waits": lambda engine, kept: next(engine.bring(kept)),
+    "fetches": lambda engine, kept: engine.waiting.fetched(kept)[0],
+}
+
+
+@pytest.mark.parametrize("fetch", FETCHING.values(), ids=FETCHING)
+def test_what_was_done_and_went_with_its_worker_is_made_again(another_cluster, fetch):
+    with another_cluster(n_workers=1) as cluster, Client(cluster) as client:
+        engine, kept = kept_by(client)
+        kill_one(client)
+        while kept[0].status != "lost":
+            time.sleep(0.01)
+        assert fetch(engine, kept).tolist() == [0, 2, 4]
+
+
+@pytest.mark.parametrize("fetch", FETCHING.values(), ids=FETCHING)
+def test_what_was_done_by_workers_of_whom_none_is_left_is_one_sentence(another_cluster, monkeypatch, fetch):
+    monkeypatch.setattr("mercer.engines.waiting._GLANCE", 0.05)
+    with another_cluster(n_workers=1) as cluster, Client(cluster) as client:
+        engine, kept = kept_by(client)
+        client.sync(cluster.workers[0].close)  # and not by a kill, after which another would begin
+        with pytest.raises(ClusterFailed, match=r"All workers .* are gone"):
+            fetch(engine, kept)
 
 
 def test_two_fits_at_once_share_a_cluster(client):
@@ -131,8 +187,6 @@ def test_two_fits_at_once_share_a_cluster(client):
 
 
 def test_work_that_kills_every_worker_is_one_sentence(another_cluster):
-    from distributed import Client
-
     def deadly(block):
         if len(block) == 100:
             os.kill(os.getpid(), signal.SIGKILL)

@@ -151,5 +151,5 @@ def test_a_worker_that_dies_changes_nothing(own_client):
 def test_workers_without_room_are_told_of_before_anything_starts(client):
     tiny = {"a": {"nthreads": 1, "memory_limit": 10**6}}
     said = r"A worker of the cluster needs [\d.]+ MB for its share of the kernel matrix of 700"
-    with patch("mercer.engines.cluster.Cluster._workers", lambda self: tiny), pytest.raises(NoRoom, match=said):
+    with patch("mercer.engines.waiting.Waiting.workers", lambda self: tiny), pytest.raises(NoRoom, match=said):
         fitted(da.from_array(X, UNEQUAL))

@@ -1,11 +1,12 @@
 """Where work on chunks of rows is done: here, one after the other, or by the workers of a cluster.
 
 `base` has the contract, three verbs: map over chunks, reduce by a fixed tree, share with all. `loop` is a plain loop,
-`cluster` hands the same tasks to Dask's workers, in `boxes` that they open. No algorithm knows which of them it runs
-on, and both give the same bits, as the tree depends on the number of chunks alone. `local` starts workers for commands.
+`cluster` hands the same tasks to Dask's workers, in `boxes` that they open, and is `waiting` for them, of whom any may
+die. No algorithm knows which of them it runs on, and both give the same bits, as the tree depends on the number of
+chunks alone. `local` starts workers for commands.
 """
 
-from mercer.engines.base import Engine, Handle
+from mercer.engines.base import Engine, Handle, leaving_nothing_behind
 from mercer.engines.loop import Loop
 
-__all__ = ["Engine", "Handle", "Loop"]
+__all__ = ["Engine", "Handle", "Loop", "leaving_nothing_behind"]

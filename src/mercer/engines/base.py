@@ -2,6 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from mercer.progress import OnPass
@@ -54,6 +56,33 @@ class Engine(ABC):
     @abstractmethod
     def threads(self, asked: int) -> int:
         """Threads that one piece of work may take, if so many were asked for."""
+
+
+_at_work: ContextVar[list[Engine] | None] = ContextVar("engines that began to work", default=None)
+
+
+def at_work(engine: Engine) -> None:
+    """It begins to work: what others keep for it is let go if whoever asked stops on the way."""
+    engines = _at_work.get()
+    if engines is not None:
+        engines.append(engine)
+
+
+@contextmanager
+def leaving_nothing_behind() -> Iterator[None]:
+    """Whoever stops in here, wherever that is: workers keep nothing any longer of what began in here."""
+    engines: list[Engine] = []
+    token = _at_work.set(engines)
+    try:
+        yield
+    except BaseException:
+        for engine in engines:
+            engine.let_go()
+        raise
+    finally:
+        _at_work.reset(token)
+    for engine in engines:  # they go on for whoever is around this
+        at_work(engine)
 
 
 def tree(results: Sequence[_Thing], merge: Callable[[_Thing, _Thing], _Thing]) -> _Thing:

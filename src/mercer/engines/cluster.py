@@ -1,4 +1,6 @@
-"""The workers of a Dask cluster, by futures. Only `local` knows `distributed` as well, and `boxes` how it packs.
+"""The workers of a Dask cluster, by futures.
+
+Only `waiting` and `local` know `distributed` as well, and `boxes` how it packs.
 
 A worker that dies costs time alone: every task can be done again from where its rows come from, and what is shared
 with all (`share`) is a task as well, because what is merely scattered would be gone with the workers that hold it.
@@ -7,7 +9,6 @@ with all (`share`) is a task as well, because what is merely scattered would be 
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from queue import Empty, SimpleQueue
 from typing import Any
 from weakref import WeakSet
 
@@ -15,14 +16,12 @@ import numpy as np
 
 from mercer.arrays import dask
 from mercer.engines.balance import moves
-from mercer.engines.base import Engine, Handle, tree
+from mercer.engines.base import Engine, Handle, at_work, tree
 from mercer.engines.boxes import Box, in_place, itself, made, merged, worked_on
-from mercer.errors import ClusterFailed, MercerError, listed
+from mercer.engines.waiting import Waiting
+from mercer.errors import ClusterFailed, listed
 from mercer.progress import OnPass
 
-_GLANCE = 2.0  # seconds between looks at who is still there, while nothing comes
-_PATIENCE = 30  # glances without a single worker, which may be on its way back
-_LOSSES = "CommClosedError", "CancelledError", "FuturesCancelledError", "FutureCancelledError"
 _LARGE = "1 GiB"  # of what is sent with a task before Dask warns of it: what is shared is sent on purpose
 
 
@@ -45,25 +44,20 @@ class Cluster(Engine):
     elsewhere = True
 
     def __init__(self, client: Any) -> None:
-        self.client = client
+        self.client, self.waiting = client, Waiting(client)
         self.kept: WeakSet[Any] = WeakSet()  # what others hold here, and what was shared
-        workers = self._workers()
+        workers = self.waiting.workers()
         if not workers:
+            address = self.waiting.address
             raise ClusterFailed(
-                f"The cluster at {self._address} has no workers: start some (dask worker {self._address}, "
+                f"The cluster at {address} has no workers: start some (dask worker {address}, "
                 "cluster.scale(2)), and wait for them with client.wait_for_workers(1)."
             )
         _refuse_other_versions(client)
         self.workers = sum(int(worker["nthreads"]) for worker in workers.values())
         limits = [worker["memory_limit"] // max(1, worker["nthreads"]) for worker in workers.values()]
         self.room = min((limit for limit in limits if limit), default=None)
-
-    @property
-    def _address(self) -> str:
-        return str(getattr(self.client.scheduler, "address", "?"))
-
-    def _workers(self) -> dict[str, Any]:
-        return dict(self.client.scheduler_info(n_workers=-1).get("workers", {}))
+        at_work(self)
 
     def share(self, value: Any) -> Handle:
         with _sending():
@@ -87,12 +81,12 @@ class Cluster(Engine):
         root, given = tree(list(handles), lambda one, other: merging(Box(merge), one, other)), set(map(id, handles))
         with self._watching() as begin:
             whole, *leaves = begin([root, *handles])
-            for done, leaf in enumerate(self._as_they_come(leaves), 1):
+            for done, leaf in enumerate(self.waiting.as_they_come(leaves), 1):
                 if id(leaf) not in given:  # what is kept stays
                     leaf.release()  # who needs it still has it
                 if on_pass:
                     on_pass(done / len(handles))
-            return self._result(whole)
+            return self.waiting.result(whole)
 
     def bring(self, handles: Sequence[Handle], on_pass: OnPass = None) -> Iterator[Any]:
         ahead = 2 * self.workers  # results that may wait here
@@ -100,7 +94,7 @@ class Cluster(Engine):
             begun = deque(begin(handles[:ahead]))
             for i in range(len(handles)):
                 future = begun.popleft()
-                result = self._result(future)
+                result = self.waiting.result(future)
                 if future is not handles[i]:  # what is kept stays
                     future.release()
                 begun.extend(begin(handles[i + ahead : i + ahead + 1]))
@@ -111,9 +105,9 @@ class Cluster(Engine):
     def collect(self, handles: Sequence[Handle]) -> list[Any]:
         with self._watching() as begin:
             begun = begin(handles)
-            for _ in self._as_they_come(begun):
+            for _ in self.waiting.as_they_come(begun):
                 pass
-            results = self._told(lambda: self.client.gather(begun))
+            results = self.waiting.fetched(begun)
             for future, handle in zip(begun, handles, strict=True):
                 if future is not handle:  # what is kept stays
                     future.release()
@@ -136,88 +130,20 @@ class Cluster(Engine):
 
     def _evened(self, kept: list[Any]) -> list[Any]:
         """The same, some of them copied to workers that have less to do: work goes to where they are."""
-        for _ in self._as_they_come(kept):
+        for _ in self.waiting.as_they_come(kept):
             pass
         keys = [future.key for future in kept]
-        holders, sizes = self._told(lambda: (self.client.who_has(kept), self.client.nbytes(keys, summary=False)))
+        holders, sizes = self.waiting.told(lambda: (self.client.who_has(kept), self.client.nbytes(keys, summary=False)))
         first = [next(iter(holders.get(key, ())), None) for key in keys]
-        threads = {address: int(worker["nthreads"]) for address, worker in self._workers().items()}
+        threads = {address: int(worker["nthreads"]) for address, worker in self.waiting.workers().items()}
         for i, worker in moves(first, [sizes[key] for key in keys], threads).items():
             where = {"workers": [worker], "allow_other_workers": True}
             kept[i] = self.client.submit(in_place, kept[i], pure=False, **where)
             self.kept.add(kept[i])
         return kept
 
-    # ------------------------------------------------------------------ waiting
-
     def _watching(self) -> "_Watched":
         return _Watched(self)
-
-    def _as_they_come(self, futures: Sequence[Any]) -> Iterator[Any]:
-        """Each when it is done; the first that failed is told."""
-        done: SimpleQueue[Any] = SimpleQueue()
-        for future in futures:  # one note each: to wait for any of them anew every time takes as long as all together
-            future.add_done_callback(done.put)
-        for _ in futures:
-            future = self._next(done)
-            if future.status != "finished":
-                self._tell(future)
-            yield future
-
-    def _result(self, future: Any) -> Any:
-        if not future.done():
-            for _ in self._as_they_come([future]):
-                pass
-        elif future.status != "finished":
-            self._tell(future)
-        return in_place(self._told(future.result))
-
-    def _told(self, ask: Callable[[], Any]) -> Any:
-        """What the cluster answers; in one sentence, if it does not any more."""
-        try:
-            return ask()
-        except Exception as error:
-            if isinstance(error, MercerError) or not is_loss(error):
-                raise
-            raise ClusterFailed(self._lost()) from None
-
-    def _next(self, done: "SimpleQueue[Any]") -> Any:
-        """The next that is done; or a sentence, where nobody is left to do it."""
-        absent = 0
-        while True:
-            try:
-                return done.get(timeout=_GLANCE)
-            except Empty:
-                if self.client.status != "running":
-                    raise ClusterFailed(self._lost()) from None
-                absent = 0 if self._workers() else absent + 1
-                if absent >= _PATIENCE:
-                    raise ClusterFailed(
-                        f"All workers of the cluster at {self._address} are gone, and none has come back: see their "
-                        "logs. Out of memory? Smaller chunks take less."
-                    ) from None
-
-    def _lost(self) -> str:
-        if self.client.status == "running":
-            return (
-                f"Work on the cluster at {self._address} was cancelled: its scheduler is gone, somebody stopped it, "
-                "or data that only lay on a worker (client.scatter) went with it. Fit again."
-            )
-        return f"The scheduler of the cluster at {self._address} does not answer any more: start it anew, fit again."
-
-    def _tell(self, future: Any) -> None:
-        """What went wrong, in one sentence; our own errors as they are."""
-        if future.status in ("cancelled", "lost"):
-            raise ClusterFailed(self._lost())
-        error = future.exception()
-        if isinstance(error, MercerError):
-            raise error
-        if type(error).__name__ == "KilledWorker":
-            raise ClusterFailed(
-                "Workers died again and again of the same work, most likely for want of memory: give smaller chunks "
-                "(X.rechunk), or workers with more memory."
-            ) from None
-        raise error
 
 
 class _Watched:
@@ -234,7 +160,7 @@ class _Watched:
         """Futures of all of them."""
         client = self.engine.client
         if client.status != "running":
-            raise ClusterFailed(self.engine._lost())
+            raise ClusterFailed(self.engine.waiting.lost())
         later = [_later(handle) for handle in handles]
         with _sending():
             begun = client.compute([handle for handle in later if not _is_future(handle)], optimize_graph=False)
@@ -267,11 +193,6 @@ def _is_future(handle: Handle) -> bool:
 
 def _sending() -> Any:
     return dask("config").set({"distributed.admin.large-graph-warning-threshold": _LARGE})
-
-
-def is_loss(error: Exception) -> bool:
-    """Whether it is about the connection, whatever it derives from."""
-    return isinstance(error, OSError) or type(error).__name__ in _LOSSES
 
 
 def _versions() -> dict[str, str]:

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from mercer.arrays import dask
-from mercer.engines.cluster import is_loss
+from mercer.engines.waiting import is_loss
 from mercer.errors import ClusterFailed, MissingPart, WrongUse
 from mercer.terminal import plain
 

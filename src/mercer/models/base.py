@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import HERE, Array, Home, to_numpy
 from mercer.blocks import rows_at_a_time
+from mercer.engines import leaving_nothing_behind
 from mercer.errors import BadData, counted, in_short, shortened
 from mercer.fits.door import file_of
 from mercer.limits import Limits, count_threads
@@ -36,13 +37,14 @@ _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 def all_or_nothing(fit: _Method) -> _Method:
-    """A fit that is refused or stopped leaves the model as it was, down to the last fitted name."""
+    """A fit that is refused or stopped leaves the model as it was, and nothing of its rows with a cluster's workers."""
 
     @wraps(fit)
     def whole(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(vars(self))
         try:
-            return fit(self, *args, **kwargs)
+            with leaving_nothing_behind():
+                return fit(self, *args, **kwargs)
         except BaseException:
             vars(self).clear()
             vars(self).update(before)

@@ -32,7 +32,6 @@ from mercer.plans.plan import Plan
 from mercer.plans.sizes import Spread
 from mercer.rounding import TINY
 from mercer.solvers.expectation import Expectation
-from mercer.sources.chunked import leaving_nothing_behind
 from mercer.sources.collections import is_collection
 from mercer.sources.items import Items, all_finite
 from mercer.sweeps.factors import Factors
@@ -260,23 +259,22 @@ class WithGaps(FillsGaps):
         training = training if plan.held == "gapped chunks" else training.in_memory()
         rows = training.items.as_rows()
         self._dtype, self.n_samples_ = single_or_double(rows.dtype), training.count
-        with leaving_nothing_behind(rows):
-            found = find_factors(
-                GapsTask(
-                    rows=rows,
-                    weights=training.weights,
-                    asked="cv" if self.n_components == "cv" else self._number_of((training.count, rows.width)),
-                    prior=self.prior,
-                    tol=self.tol or _TOL,
-                    most_passes=int(self.max_iter),
-                    held_out=float(self.held_out),
-                    standardize=self.standardize,
-                    limits=self._limits(),
-                    rng=self._rng,
-                    names=getattr(self, "feature_names_in_", None),
-                    progress=self.progress,
-                )
+        found = find_factors(
+            GapsTask(
+                rows=rows,
+                weights=training.weights,
+                asked="cv" if self.n_components == "cv" else self._number_of((training.count, rows.width)),
+                prior=self.prior,
+                tol=self.tol or _TOL,
+                most_passes=int(self.max_iter),
+                held_out=float(self.held_out),
+                standardize=self.standardize,
+                limits=self._limits(),
+                rng=self._rng,
+                names=getattr(self, "feature_names_in_", None),
+                progress=self.progress,
             )
+        )
         self._keep_answer(found, plan, training, home)
         return training.all_items
 

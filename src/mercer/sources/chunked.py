@@ -1,7 +1,6 @@
 """Rows that lie in chunks, here or on the workers of a cluster: work goes to them, not they to the work."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -121,17 +120,6 @@ class Chunks:
         """All of them, or those that `marked` marks, in one array here."""
         own = None if marked is None else self.dealt(np.asarray(marked, dtype=bool))
         return stacked(list(self.each(_loaded if marked is None else _taken, own)))
-
-
-@contextmanager
-def leaving_nothing_behind(items: Items) -> Iterator[None]:
-    """Whoever stops on the way, wherever that is: workers keep nothing of these items any longer."""
-    try:
-        yield
-    except BaseException:
-        if items.chunks is not None:
-            items.chunks.engine.let_go()
-        raise
 
 
 class InChunks(Items):
