@@ -32,6 +32,7 @@ from mercer.sources.groups import in_chunks
 from mercer.sweeps import chunked_gaps
 from mercer.sweeps.chunked_gaps import as_gapped, gapped_in
 from mercer.sweeps.factors import Factors
+from mercer.sweeps.gaps import GappedRows
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -380,6 +381,16 @@ def test_rows_that_do_not_fit_here_fit_on_workers():
 def test_workers_without_room_are_told_of_beforehand():
     with pytest.raises(NoRoom, match=r"A worker of the cluster needs .* for its share of 10,000,000 rows with gaps"):
         plans.gaps_plan(*MANY, LIMITS, Spread(1000, 10_000, 4, 2 * 10**9))
+
+
+@pytest.mark.parametrize("share", [0.05, 0.5])
+def test_the_plan_counts_what_is_held_out(share):
+    rows = GappedRows.of(np.tile(X, (10, 1)))
+    ((known, _),) = hold_out(rows, share, np.random.default_rng(0))
+    arrays, *held = known.kept
+    kept = sum(array.nbytes for array in [*rows.arrays, *arrays, *held]) + 8 * len(held[0])  # and cells as drawn
+    one = Spread(1, len(rows), 1)
+    assert kept <= plans._of_worker(*rows.values.shape, 2, one, share) - plans._of_worker(0, rows.width, 2, one, share)
 
 
 # ---------------------------------------------------------------------- afterwards

@@ -304,7 +304,7 @@ class WithGaps(FillsGaps):
         k = None if self.n_components == "cv" else self._number_of((training.count, rows.width))
         solver = Expectation(self.prior, self.tol or _TOL, int(self.max_iter))
         chunks = None if rows.chunks is None else Spread.of(rows.chunks)
-        return gaps_plan(training.count, rows.width, k, solver, self._limits(), chunks)
+        return gaps_plan(training.count, rows.width, k, solver, self._limits(), chunks, float(self.held_out))
 
     def _keep_answer(self, found: Answer, plan: Plan, training: Training, home: Home) -> None:
         """All fitted names that follow from factors."""

@@ -14,16 +14,25 @@ MOST_TRIED = 100  # components, where their number is to be found
 _FEW = 1_000_000  # numbers: passes over so many take less time here than messages to workers
 _COPIES = 6  # of the rows: as they are, moved, in the order of their patterns; the same with some numbers held out
 _KEPT = 2  # of them, where they lie in chunks: all numbers, and all but those that are held out
+_DRAWN = 32  # bytes of a number that is held out: its cell, and later its row, its column and itself
 _WORKED_ON = 30_000_000  # bytes that a thread holds
 _PASSES = 30
 
 
-def gaps_plan(n: int, d: int, k: int | None, solver: Expectation, limits: Limits, chunks: Spread | None = None) -> Plan:
+def gaps_plan(
+    n: int,
+    d: int,
+    k: int | None,
+    solver: Expectation,
+    limits: Limits,
+    chunks: Spread | None = None,
+    held_out: float = 0.0,
+) -> Plan:
     """Rows of d numbers, some of them missing, and k components (None: to be found); they may lie in chunks."""
     most = min(n, d, MOST_TRIED) if k is None else k
     if chunks is None or n < d or n * d < _FEW:
         return _in_memory(n, d, most, solver, limits, _why_here(n, d, chunks))
-    return _in_chunks(n, d, most, solver, limits, chunks)
+    return _in_chunks(n, d, most, solver, limits, chunks, held_out)
 
 
 def _why_here(n: int, d: int, chunks: Spread | None) -> str:
@@ -48,9 +57,9 @@ def _in_memory(n: int, d: int, k: int, solver: Expectation, limits: Limits, why:
     return within(limits, plan, "Give a larger memory_limit, fewer rows, or fewer columns.")
 
 
-def _in_chunks(n: int, d: int, k: int, solver: Expectation, limits: Limits, chunks: Spread) -> Plan:
+def _in_chunks(n: int, d: int, k: int, solver: Expectation, limits: Limits, chunks: Spread, held_out: float) -> Plan:
     """Who works on a chunk keeps it; factors go there in each pass, and sums come back."""
-    worker = _of_worker(n, d, k, chunks)
+    worker = _of_worker(n, d, k, chunks, held_out)
     if not chunks.here and chunks.room is not None and worker > chunks.most(limits.memory):
         raise NoRoom(
             f"A worker of the cluster needs {bytes_in_words(worker)} for its share of {n:,} rows with gaps, which it "
@@ -73,10 +82,11 @@ def _in_chunks(n: int, d: int, k: int, solver: Expectation, limits: Limits, chun
     return within(limits, plan, "Give a larger memory_limit, or fewer columns.")
 
 
-def _of_worker(n: int, d: int, k: int, chunks: Spread) -> int:
+def _of_worker(n: int, d: int, k: int, chunks: Spread, held_out: float) -> int:
     """Bytes: its share of the rows with their patterns, a chunk in several forms, and sums that are merged."""
     row = 9 * d + 24  # numbers, which of them are there, a weight and two places
-    kept = _KEPT * row * chunks.rows_of_one(n)
+    drawn = round(_DRAWN * held_out * d)
+    kept = (_KEPT * row + drawn) * chunks.rows_of_one(n)
     chunk = COPIES * 8 * chunks.largest * d
     return kept + chunk + max(4 * _sums(d, k), 3 * 8 * d**2) + _WORKED_ON
 
