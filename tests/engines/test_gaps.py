@@ -364,6 +364,22 @@ def test_few_rows_and_wide_ones_come_here(monkeypatch):
     same_bits(model, ProbabilisticPCA(2).fit(X))
 
 
+@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+def test_a_pass_is_one_round_although_numbers_that_were_held_out_are_watched(monkeypatch):
+    reduce, rounds = Loop.reduce, []
+
+    def counted(self, *args):
+        rounds[-1] += 1
+        return reduce(self, *args)
+
+    monkeypatch.setattr(Loop, "reduce", counted)
+    for passes in (4, 10):
+        rounds.append(0)
+        model = ProbabilisticPCA(2, tol=1e-14, max_iter=passes).fit(D)
+        assert model.n_iter_ == 2 * passes  # of the trial, and of the fit to all numbers
+    assert rounds[1] - rounds[0] == 2 * 6
+
+
 SOLVER = Expectation("normal", 1e-5, 500)
 LIMITS = Limits(memory=10**9, threads=2)
 MANY = 10_000_000, 100, 5, SOLVER
@@ -376,6 +392,13 @@ def test_rows_that_do_not_fit_here_fit_on_workers():
         plans.gaps_plan(*MANY, LIMITS)
     with pytest.raises(NoRoom, match="over the limit"):  # chunks of a loop are kept here
         plans.gaps_plan(*MANY, LIMITS, Spread(1000, 10_000, 1, here=True))
+
+
+def test_few_rows_come_here_if_they_fit(monkeypatch):
+    monkeypatch.setattr(plans, "_FEW", 5_000_000)
+    few, workers = (40_000, 100, 5, SOLVER), Spread(40, 1000, 2, 2 * 10**9)
+    assert plans.gaps_plan(*few, LIMITS, workers).held == "gapped"
+    assert plans.gaps_plan(*few, replace(LIMITS, memory=10**8), workers).held == "gapped chunks"
 
 
 def test_workers_without_room_are_told_of_beforehand():

@@ -11,7 +11,7 @@ __all__ = ["MOST_TRIED", "gaps_plan"]
 
 MOST_TRIED = 100  # components, where their number is to be found
 
-_FEW = 1_000_000  # numbers: passes over so many take less time here than messages to workers
+_FEW = 5_000_000  # numbers: passes over so many take less time here than messages to workers
 _COPIES = 6  # of the rows: as they are, moved, in the order of their patterns; the same with some numbers held out
 _KEPT = 2  # of them, where they lie in chunks: all numbers, and all but those that are held out
 _DRAWN = 32  # bytes of a number that is held out: its cell, and later its row, its column and itself
@@ -30,7 +30,8 @@ def gaps_plan(
 ) -> Plan:
     """Rows of d numbers, some of them missing, and k components (None: to be found); they may lie in chunks."""
     most = min(n, d, MOST_TRIED) if k is None else k
-    if chunks is None or n < d or n * d < _FEW:
+    few = n * d < _FEW and _memory_here(n, d, most, limits) <= limits.memory
+    if chunks is None or n < d or few:
         return _in_memory(n, d, most, solver, limits, _why_here(n, d, chunks))
     return _in_chunks(n, d, most, solver, limits, chunks, held_out)
 
@@ -44,17 +45,21 @@ def _why_here(n: int, d: int, chunks: Spread | None) -> str:
 
 
 def _in_memory(n: int, d: int, k: int, solver: Expectation, limits: Limits, why: str) -> Plan:
-    columns = _sums(d, k) * (4 + limits.threads)
-    start = 8 * 4 * min(n, d) ** 2  # principal axes of the rows, with means in their gaps
     plan = Plan(
         solver=solver,
         held="gapped",
-        memory=8 * _COPIES * n * d + max(columns, start) + _WORKED_ON * limits.threads + BUFFERS,
+        memory=_memory_here(n, d, k, limits),
         why=why,
         tol=solver.tol,
         passes=_PASSES,
     )
     return within(limits, plan, "Give a larger memory_limit, fewer rows, or fewer columns.")
+
+
+def _memory_here(n: int, d: int, k: int, limits: Limits) -> int:
+    columns = _sums(d, k) * (4 + limits.threads)
+    start = 8 * 4 * min(n, d) ** 2  # principal axes of the rows, with means in their gaps
+    return 8 * _COPIES * n * d + max(columns, start) + _WORKED_ON * limits.threads + BUFFERS
 
 
 def _in_chunks(n: int, d: int, k: int, solver: Expectation, limits: Limits, chunks: Spread, held_out: float) -> Plan:

@@ -14,7 +14,7 @@ from mercer.sources.portions import Portions, Whole
 from mercer.sweeps.factors import Factors
 from mercer.sweeps.gaps import FactorSums, Gapped, GappedRows, axes_of_square, sweep_factors
 
-__all__ = ["MOST_PATTERNS", "ChunkedGaps", "as_gapped", "gapped_in"]
+__all__ = ["MOST_PATTERNS", "ChunkedGaps", "added", "as_gapped", "gapped_in", "regular", "swept_or_none"]
 
 MOST_PATTERNS = 100_000  # that are counted where rows lie in chunks: there may be as many as rows
 
@@ -33,11 +33,11 @@ def gapped_in(portions: Portions) -> Gapped:
     return ChunkedGaps(portions)
 
 
-@dataclass(frozen=True, eq=False)
 class ChunkedGaps:
     """Rows in chunks, each of which opens as `GappedRows`."""
 
-    portions: Chunks
+    def __init__(self, portions: Chunks) -> None:
+        self.portions = portions
 
     def __len__(self) -> int:
         return self._totals.rows
@@ -71,10 +71,7 @@ class ChunkedGaps:
 
     def swept(self, factors: Factors, threads: int) -> FactorSums:
         work = partial(_swept, self.portions.engine.threads(threads))
-        found: FactorSums | None = self.portions.summed(work, _added, None, factors)
-        if found is None:
-            raise np.linalg.LinAlgError("Singular to rounding")
-        return found
+        return regular(self.portions.summed(work, added, None, factors))
 
     @cached_property
     def _totals(self) -> "_Totals":
@@ -121,6 +118,10 @@ def _square(rows: GappedRows, own: None) -> Any:
 
 
 def _swept(threads: int, rows: GappedRows, own: None, factors: Factors) -> FactorSums | None:
+    return swept_or_none(rows, factors, threads)
+
+
+def swept_or_none(rows: GappedRows, factors: Factors, threads: int) -> FactorSums | None:
     """None where matrices are singular to rounding: work that fails has a cluster let go of all that it keeps, and who
     climbs goes on from another guess."""
     try:
@@ -129,5 +130,12 @@ def _swept(threads: int, rows: GappedRows, own: None, factors: Factors) -> Facto
         return None
 
 
-def _added(one: FactorSums | None, other: FactorSums | None) -> FactorSums | None:
+def regular(sums: FactorSums | None) -> FactorSums:
+    """As it is told in memory, where there are none."""
+    if sums is None:
+        raise np.linalg.LinAlgError("Singular to rounding")
+    return sums
+
+
+def added(one: FactorSums | None, other: FactorSums | None) -> FactorSums | None:
     return None if one is None or other is None else one + other

@@ -3,7 +3,10 @@
 So the number of components is found as well: more and more of them, until numbers held out are told no better.
 """
 
+from collections.abc import Callable
+from functools import partial
 from operator import add
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +16,11 @@ from mercer.fits.gaps.drawing import Known, both_added, hold_out, rows_of_known
 from mercer.fits.gaps.em import State, first_state
 from mercer.fits.gaps.task import GapsTask, HeldOut
 from mercer.plans.gaps import MOST_TRIED
+from mercer.sources.chunked import Chunks
 from mercer.sources.portions import Portions
-from mercer.sweeps.chunked_gaps import gapped_in
+from mercer.sweeps.chunked_gaps import ChunkedGaps, added, gapped_in, regular, swept_or_none
 from mercer.sweeps.factors import Factors
-from mercer.sweeps.gaps import Gapped, Look
+from mercer.sweeps.gaps import FactorSums, Gapped, Look
 
 __all__ = ["Trial", "try_some"]
 
@@ -28,19 +32,57 @@ class Trial:
     """Rows of which some numbers are held out."""
 
     def __init__(self, task: GapsTask, known: Portions, centre: Array) -> None:
-        self.task, self.centre, self.known = task, centre, known
-        self.rows = gapped_in(known.seen_as(rows_of_known))
+        self.task, self.centre = task, centre
+        self.rows, self.off = _watched(known)
         self.count, self.squares = known.summed(_truth, both_added)
 
     def error(self, state: State) -> float:
         """Of a guess, for what was held out, in units of what the means of columns leave."""
-        off = self.known.summed(_off, add, None, _plain(state.factors))
-        return float(np.sqrt((off / self.count) / (self.squares / self.count)))
+        return float(np.sqrt((self.off(state.factors) / self.count) / (self.squares / self.count)))
 
     def climb(self, k: int, tol: float) -> Climb:
         """As far as `tol`, or as far as numbers held out are told better."""
         start, threads = first_state(self.rows, k, self.task.prior), self.task.limits.threads
         return climb(self.rows, start, tol=tol, most=self.task.most_passes, threads=threads, watch=self.error)
+
+
+def _watched(known: Portions) -> tuple[Gapped, Callable[[Factors], float]]:
+    """Rows without what was held out, and the sum of the squares by which factors miss that."""
+    if isinstance(known, Chunks):
+        rows = _WatchedChunks(known)
+        return rows, rows.off
+    return gapped_in(known.seen_as(rows_of_known)), partial(_all_off, known)
+
+
+class _WatchedChunks(ChunkedGaps):
+    """How far factors are off is summed up in the same round as all else of a pass: a round has a price of its own."""
+
+    def __init__(self, known: Chunks) -> None:
+        super().__init__(known.seen_as(rows_of_known))
+        self.known = known
+        self.last: tuple[Factors | None, float] = None, np.nan  # factors of the last pass, and how far they were off
+
+    def swept(self, factors: Factors, threads: int) -> FactorSums:
+        work = partial(_swept_and_off, self.known.engine.threads(threads))
+        sums, off = self.known.summed(work, _both, None, factors)
+        self.last = factors, off
+        return regular(sums)
+
+    def off(self, factors: Factors) -> float:
+        return self.last[1] if self.last[0] is factors else _all_off(self.known, factors)
+
+
+def _swept_and_off(threads: int, known: Known, own: None, factors: Factors) -> tuple[FactorSums | None, float]:
+    sums = swept_or_none(known.rows, factors, threads)
+    return sums, np.nan if sums is None else _off(known, None, _plain(factors))
+
+
+def _both(one: tuple[FactorSums | None, float], other: tuple[FactorSums | None, float]) -> Any:
+    return added(one[0], other[0]), one[1] + other[1]
+
+
+def _all_off(known: Portions, factors: Factors) -> float:
+    return float(known.summed(_off, add, None, _plain(factors)))
 
 
 def _truth(known: Known, own: None) -> tuple[int, float]:
