@@ -174,6 +174,10 @@ class RunningSum:
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.high, self.low = np.zeros(shape), np.zeros(shape)
 
+    def __sizeof__(self) -> int:
+        """With the arrays inside."""
+        return object.__sizeof__(self) + self.high.nbytes + self.low.nbytes
+
     def add(self, part: Any, where: Any = ...) -> None:
         high, low = self.high[where], self.low[where]
         part = np.broadcast_to(part, high.shape)

@@ -8,10 +8,13 @@ from scipy import sparse
 
 from mercer import PCA, FactorAnalysis, IncrementalPCA, KernelPCA, ProbabilisticPCA
 from mercer.errors import BadData, NoRoom
+from mercer.sources.held import HeldRows
+from mercer.sweeps import Spread, Square, Triangle, sweep_scatter
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 pd = pytest.importorskip("pandas")
+sizeof = pytest.importorskip("dask.sizeof").sizeof
 
 CUTS = {
     "even": (250, 6),
@@ -83,6 +86,13 @@ def test_one_worker_gives_the_bits_of_two(X, client, another_cluster):
     with another_cluster(n_workers=1, threads_per_worker=3) as one_alone, Client(one_alone):
         one = PCA(3).fit(D)
     assert np.array_equal(one.components_, two.components_)
+
+
+@pytest.mark.parametrize("kind", [Square, Triangle, Spread])
+def test_a_cluster_knows_what_sums_weigh(X, kind):
+    """It has them merged where the heavier one is."""
+    sums = sweep_scatter(kind, HeldRows(X), None, 1)
+    assert sizeof(sums) > sum(fact.nbytes for fact in sums.facts().values() if isinstance(fact, np.ndarray)) > 0
 
 
 def test_weights_are_dealt_out_with_the_rows(X):

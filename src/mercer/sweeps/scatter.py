@@ -11,6 +11,7 @@ The mean is kept as the number nearest to it and what is left (origin + offset),
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from sys import getsizeof
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -59,6 +60,10 @@ class Scatter(ABC):
         self.unsure = 0.0  # how far off the weight can be, relative to it
         self._more_weight = 0.0  # that rounding took from it
         self.room: Array = np.empty((0, 0))  # in which rows are worked on
+
+    def __sizeof__(self) -> int:
+        """With all that is inside: by this, a cluster knows what it takes to move it to another worker."""
+        return object.__sizeof__(self) + sum(map(getsizeof, vars(self).values()))
 
     @property
     def width(self) -> int:
