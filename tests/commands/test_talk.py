@@ -1,6 +1,5 @@
 """Four options of every command: JSON that any reader takes, silence, tracebacks, and Python that does the same."""
 
-import contextlib
 import json
 import os
 import re
@@ -112,8 +111,8 @@ def run_in(folder, line, out="out.csv", **how):
 def told_of(folder, lines):
     """Each line with its end: all in one branch, as none of them does anything that the next could see."""
     lines = list(lines)
-    with contextlib.chdir(folder):
-        return list(zip(lines, run_all(shlex.split(line.replace("OUT", "out.csv")) for line in lines), strict=True))
+    ends = run_all((shlex.split(line.replace("OUT", "out.csv")) for line in lines), folder)
+    return list(zip(lines, ends, strict=True))
 
 
 def test_every_command_has_a_line_here_and_the_four_options():
