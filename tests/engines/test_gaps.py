@@ -137,7 +137,11 @@ def test_frames_bring_their_names():
 
 @pytest.mark.parametrize(
     ("options", "weights"),
-    [({"n_components": 2}, None), ({}, None), ({"n_components": 2, "standardize": True, "prior": "ard"}, WEIGHTS)],
+    [
+        ({"n_components": 2}, None),
+        pytest.param({}, None, marks=pytest.mark.slow),  # one after the other of such fits
+        ({"n_components": 2, "standardize": True, "prior": "ard"}, WEIGHTS),
+    ],
 )
 def test_workers_and_a_loop_give_the_same_bits(options, weights, client, in_a_loop):
     on_workers = ProbabilisticPCA(**options).fit(D, sample_weight=weights)
