@@ -109,7 +109,7 @@ def run_in(folder, line, out="out.csv", **how):
 
 
 def told_of(folder, lines):
-    """Each line with its end: all in one branch, as none of them does anything that the next could see."""
+    """Each line with its end, all in one branch."""
     lines = list(lines)
     ends = run_all((shlex.split(line.replace("OUT", "out.csv")) for line in lines), folder)
     return list(zip(lines, ends, strict=True))
@@ -180,7 +180,7 @@ def test_figures_that_are_no_numbers_and_hostile_names_stay_json():
 
 @every_command
 def test_quiet_says_nothing_where_all_is_well_and_changes_no_answer(folder, line):
-    quiet, loud = run_in(folder, f"{line} --quiet"), run_in(folder, line)
+    (_, quiet), (_, loud) = told_of(folder, [f"{line} --quiet", line])
     assert quiet.returncode == loud.returncode == 0
     assert [said for said in quiet.stderr.splitlines() if not said.startswith("warning: ")] == []
     if line in PUTS and "plan" not in line and "tune" not in line and "compare" not in line:

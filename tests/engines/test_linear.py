@@ -17,7 +17,7 @@ CUTS = {
     "even": (250, 6),
     "columns cut": (300, 4),
     "one chunk": (1000, 6),
-    "tiny": (7, 1),
+    "tiny": (25, 1),
     "uneven": ((1, 990, 9), (6,)),
 }
 MODELS = {
