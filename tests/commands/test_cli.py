@@ -12,7 +12,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mercer
-from support.branches import branch, run, start, text_of
+from support.branches import branch, run, run_all, start, text_of
+from support.together import check_each
 
 
 def test_version():
@@ -252,9 +253,7 @@ def test_a_dry_run_plans_and_writes_nothing(table, tmp_path):
     assert done.returncode == 0 and "plan: " in done.stderr and not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "words"),
-    [
+WRONG = [
         (["{table}", "--columns", "city"], 3, "no numbers: 'city' (string)"),
         (["{folder}/nothing.csv"], 3, "there is no such file"),
         (["{table}", "--drop", "town"], 3, "has no column 'town'"),
@@ -267,12 +266,19 @@ def test_a_dry_run_plans_and_writes_nothing(table, tmp_path):
         (["{table}", "--drop", "city", "-d", "2.5"], 2, "neither a whole number nor a share"),
         (["{table}", "--drop", "city", "--solver", "magic"], 2, "--solver must be one of"),
         (["{table}", "--drop", "city", "--kernel", "precomputed"], 2, "the kernels are linear, poly, rbf, sigmoid"),
-    ],
-)  # fmt: skip
-def test_what_goes_wrong_is_one_sentence_and_an_exit_code(table, tmp_path, arguments, code, words):
-    done = run("fit", *[text.format(table=table, folder=tmp_path) for text in arguments])
+    ]  # fmt: skip
+
+
+def test_what_goes_wrong_is_one_sentence_and_an_exit_code(table, tmp_path):
+    ends = run_all(["fit", *(text.format(table=table, folder=tmp_path) for text in words)] for words, _, _ in WRONG)
+    check_each(list(zip(WRONG, ends, strict=True)), is_one_sentence)
+    assert not list(tmp_path.iterdir())
+
+
+def is_one_sentence(case):
+    (_, code, words), done = case
     assert (done.returncode, done.stdout) == (code, "") and words in done.stderr
-    assert "Traceback" not in done.stderr and not list(tmp_path.iterdir())
+    assert "Traceback" not in done.stderr
 
 
 def test_more_things_that_go_wrong_are_one_sentence(table, tmp_path):
@@ -403,22 +409,26 @@ def test_few_columns_have_few_components_unless_more_are_asked_for(table):
     assert done.returncode == 3 and "must be between 0 and 4, as there are no more rows or columns." in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--method", "pca", "--kernel", "rbf"], "--kernel is not for --method pca, but for kpca."),
-        (["--method", "pca", "--landmarks", 50], "--landmarks is not for --method pca, but for kpca, lle, gplvm."),
-        (["--whiten"], "--whiten is not for --method kpca, but for pca, ppca."),
-        (
-            ["--method", "tsne"],
-            "--method tsne: there is no such method; known are kpca, pca, ppca, lle, fa, gplvm, autoencoder.",
-        ),
-        (["--method", "pca", "--solver", "landmark"], "--solver must be one of"),
-    ],
-)
-def test_options_of_another_method_are_wrong_use(table, arguments, words):
-    done = run("fit", table, *arguments)
-    assert done.returncode == 2 and words in done.stderr and "Traceback" not in done.stderr
+OF_ANOTHER = [
+    (["--method", "pca", "--kernel", "rbf"], "--kernel is not for --method pca, but for kpca."),
+    (["--method", "pca", "--landmarks", 50], "--landmarks is not for --method pca, but for kpca, lle, gplvm."),
+    (["--whiten"], "--whiten is not for --method kpca, but for pca, ppca."),
+    (
+        ["--method", "tsne"],
+        "--method tsne: there is no such method; known are kpca, pca, ppca, lle, fa, gplvm, autoencoder.",
+    ),
+    (["--method", "pca", "--solver", "landmark"], "--solver must be one of"),
+]
+
+
+def test_options_of_another_method_are_wrong_use(table):
+    ends = run_all(["fit", table, *arguments] for arguments, _ in OF_ANOTHER)
+
+    def is_wrong_use(case):
+        (_, words), done = case
+        assert done.returncode == 2 and words in done.stderr and "Traceback" not in done.stderr
+
+    check_each(list(zip(OF_ANOTHER, ends, strict=True)), is_wrong_use)
 
 
 def test_plan_knows_pca():
@@ -511,19 +521,18 @@ def test_fit_by_lle_tells_of_parts_and_does_what_was_asked_about_them(two_lumps)
     assert refused.returncode == 3 and refused.stdout == "" and "400 and 60 rows" in refused.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "words"),
-    [
-        (["--neighbors", 500], 3, "--neighbors 500 is too many: there are 460 rows"),
-        (["--components", 0.9], 2, "--components must be a whole number"),
-        (["--metric", "precomputed"], 2, "the metrics are euclidean, cosine, spectrum"),
-        (["--weights", "x"], 2, "--weights is not for --method lle"),
-        (["--memory", "1MB"], 5, "over the limit of 1 MB"),
-    ],
-)
-def test_what_goes_wrong_with_lle_is_one_sentence_and_an_exit_code(two_lumps, arguments, code, words):
-    done = run("fit", two_lumps, "--method", "lle", *arguments)
-    assert done.returncode == code and done.stdout == "" and words in done.stderr and "Traceback" not in done.stderr
+WRONG_WITH_LLE = [
+    (["--neighbors", 500], 3, "--neighbors 500 is too many: there are 460 rows"),
+    (["--components", 0.9], 2, "--components must be a whole number"),
+    (["--metric", "precomputed"], 2, "the metrics are euclidean, cosine, spectrum"),
+    (["--weights", "x"], 2, "--weights is not for --method lle"),
+    (["--memory", "1MB"], 5, "over the limit of 1 MB"),
+]
+
+
+def test_what_goes_wrong_with_lle_is_one_sentence_and_an_exit_code(two_lumps):
+    ends = run_all(["fit", two_lumps, "--method", "lle", *arguments] for arguments, _, _ in WRONG_WITH_LLE)
+    check_each(list(zip(WRONG_WITH_LLE, ends, strict=True)), is_one_sentence)
 
 
 def test_plan_knows_lle():

@@ -38,8 +38,8 @@ def run(*words):
         ["--kind", "scree", "--theme", "dark"],
         ["--kind", "biplot", "--label", "tree", "--components", "1,3", "--scaling", "correlation", "--n", "2"],
         ["--kind", "metadata", "--keep", "tree", "--size", "5x3"],
-        ["--kind", "cos2", "--of", "rows", "--id", "name"],
-        ["--kind", "loadings", "--features", "age,width", "--cutoff", "0.1"],
+        pytest.param(["--kind", "cos2", "--of", "rows", "--id", "name"], marks=pytest.mark.slow),
+        pytest.param(["--kind", "loadings", "--features", "age,width", "--cutoff", "0.1"], marks=pytest.mark.slow),
     ],
 )
 def test_pictures_are_written_and_the_same_every_time(files, tmp_path, options):

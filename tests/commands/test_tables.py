@@ -9,7 +9,8 @@ from numpy.testing import assert_allclose
 
 from mercer import KernelPCA
 from mercer.kernels import TableKernel
-from support.branches import branch
+from support.branches import branch, run_all
+from support.together import check_each
 
 BY = "--kernel", "table"
 
@@ -52,40 +53,43 @@ def test_a_column_of_weights_is_not_compared(folder):
     assert_allclose(pd.read_csv(folder / "scores.csv"), scores, atol=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "told"),
-    [
-        (
-            ["fit", "table.csv", "--kernel", "table", "--drop", "size"],
-            3,
-            "table.csv has no column 'size'; it has 'mass'",
-        ),
-        (["fit", "table.csv", *BY, "--n", 3], 2, "--n is not for --kernel table, which has none."),
-        (
-            ["fit", "table.csv", "--kernel", "table", "--gamma", 3],
-            2,
-            "--gamma is for kernels of rows, not for --kernel",
-        ),
-        (["fit", "table.csv", *BY, "--standardize"], 2, "--standardize is not for tables"),
-        (["fit", "table.csv", *BY, "--no-header"], 2, "whose columns need names"),
-        (["fit", "table.csv", *BY, "--text", "color"], 2, "--kernel table compares whole tables"),
-        (
-            ["fit", "table.csv", "--kernel", "table", "--columns", "id"],
-            3,
-            "No column of table.csv tells rows apart: 'id' numbers",
-        ),
-        (["fit", "nothing.csv", *BY], 3, "nothing.csv: there is no such file"),
-        (
-            ["fit", "table.npy", "--kernel", "table"],
-            3,
-            "a table is read from a .csv, .tsv, .parquet, .arrow or .feather",
-        ),
-        (["plan", "--rows", 9, "--features", 2, "--kernel", "table"], 2, "mercer fit FILE --kernel table --dry-run"),
-    ],
-    ids=str,
-)
-def test_what_is_wrong_is_one_sentence_and_an_exit_code(folder, words, code, told):
+WRONG = [
+    (
+        ["fit", "table.csv", "--kernel", "table", "--drop", "size"],
+        3,
+        "table.csv has no column 'size'; it has 'mass'",
+    ),
+    (["fit", "table.csv", *BY, "--n", 3], 2, "--n is not for --kernel table, which has none."),
+    (
+        ["fit", "table.csv", "--kernel", "table", "--gamma", 3],
+        2,
+        "--gamma is for kernels of rows, not for --kernel",
+    ),
+    (["fit", "table.csv", *BY, "--standardize"], 2, "--standardize is not for tables"),
+    (["fit", "table.csv", *BY, "--no-header"], 2, "whose columns need names"),
+    (["fit", "table.csv", *BY, "--text", "color"], 2, "--kernel table compares whole tables"),
+    (
+        ["fit", "table.csv", "--kernel", "table", "--columns", "id"],
+        3,
+        "No column of table.csv tells rows apart: 'id' numbers",
+    ),
+    (["fit", "nothing.csv", *BY], 3, "nothing.csv: there is no such file"),
+    (
+        ["fit", "table.npy", "--kernel", "table"],
+        3,
+        "a table is read from a .csv, .tsv, .parquet, .arrow or .feather",
+    ),
+    (["plan", "--rows", 9, "--features", 2, "--kernel", "table"], 2, "mercer fit FILE --kernel table --dry-run"),
+]
+
+
+def test_what_is_wrong_is_one_sentence_and_an_exit_code(folder):
     np.save(folder / "table.npy", np.ones((3, 2)))
-    done = run_in(folder, *words)
+    ends = run_all((words for words, _, _ in WRONG), folder)
+    check_each(list(zip(WRONG, ends, strict=True)), is_one_sentence)
+
+
+def is_one_sentence(case):
+    (_, code, told), done = case
     assert (done.returncode, done.stdout) == (code, ""), done.stderr
     assert told in done.stderr and "Traceback" not in done.stderr

@@ -18,7 +18,8 @@ from mercer.commands.answers import as_document
 from mercer.commands.script import Script
 from mercer.commands.wording import in_options
 from mercer.functions import health
-from support.branches import branch, refuse_raw_text, run_code
+from support.branches import branch, refuse_raw_text, run_all, run_code
+from support.together import check_each
 
 COMMANDS = typer.main.get_command(app).commands
 rng = np.random.default_rng(0)
@@ -107,6 +108,13 @@ def run_in(folder, line, out="out.csv", **how):
     return branch(words, before=lambda: os.chdir(folder), **how)
 
 
+def told_of(folder, lines):
+    """Each line with its end, all in one branch."""
+    lines = list(lines)
+    ends = run_all((shlex.split(line.replace("OUT", "out.csv")) for line in lines), folder)
+    return list(zip(lines, ends, strict=True))
+
+
 def test_every_command_has_a_line_here_and_the_four_options():
     assert {line.split()[0] for line in LINES} == set(COMMANDS)
     for command in COMMANDS.values():
@@ -142,12 +150,16 @@ def test_json_has_the_warnings_that_were_said(folder):
         assert any(words in one for one in found), words
 
 
-@pytest.mark.parametrize("line", [line for line in LINES if "OUT" in line])
-def test_json_and_rows_do_not_share_standard_output(folder, line):
-    keeps = line.startswith("fit") and "--save" in line  # a fit that is kept writes no scores unasked
-    for where in ("-o -",) if keeps else ("", "-o -"):
-        done = run_in(folder, f"{line.replace('-o OUT', where)} --json")
+def test_json_and_rows_do_not_share_standard_output(folder):
+    # A fit that is kept writes no scores unasked.
+    unasked = [line for line in LINES if "OUT" in line and not (line.startswith("fit") and "--save" in line)]
+    lines = [line.replace("-o OUT", "-o -") for line in LINES] + [line.replace("-o OUT", "") for line in unasked]
+
+    def both(case):
+        done = case[1]
         assert (done.returncode, done.stdout) == (2, "") and "--json and the rows would both" in done.stderr
+
+    check_each(told_of(folder, (f"{line} --json" for line in lines if line not in LINES)), both)
 
 
 def test_json_has_the_numbers_of_the_fit(folder):
@@ -168,7 +180,7 @@ def test_figures_that_are_no_numbers_and_hostile_names_stay_json():
 
 @every_command
 def test_quiet_says_nothing_where_all_is_well_and_changes_no_answer(folder, line):
-    quiet, loud = run_in(folder, f"{line} --quiet"), run_in(folder, line)
+    (_, quiet), (_, loud) = told_of(folder, [f"{line} --quiet", line])
     assert quiet.returncode == loud.returncode == 0
     assert [said for said in quiet.stderr.splitlines() if not said.startswith("warning: ")] == []
     if line in PUTS and "plan" not in line and "tune" not in line and "compare" not in line:
@@ -207,7 +219,7 @@ def test_debug_shows_the_error_behind_a_sentence_and_obeys_no_name(folder):
     assert behind.count("Traceback") >= 2 and "ValueError" in behind
 
 
-@pytest.mark.parametrize("line", LINES)
+@every_command
 def test_the_code_that_is_shown_runs_and_finds_the_same(folder, line):
     shown = run_in(folder, f"{line} --show-code")
     assert shown.returncode == 0 and shown.stderr == "", shown.stderr
@@ -246,10 +258,14 @@ def test_the_code_that_is_shown_keeps_the_same_file(folder, line):
 PUBLIC = {"mercer", "mercer.kernels", "mercer.report", "pathlib", "sys"}  # the gallery has no other name
 
 
-@pytest.mark.parametrize("line", LINES)
-def test_the_code_that_is_shown_has_public_names_alone(folder, line):
-    shown = run_in(folder, f"{line} --show-code").stdout
-    for module, names in re.findall(r"^(?:from (\S+) )?import (.+)$", shown, re.M):
+def test_the_code_that_is_shown_has_public_names_alone(folder):
+    check_each(told_of(folder, (f"{line} --show-code" for line in LINES)), has_public_names_alone)
+
+
+def has_public_names_alone(case):
+    line, shown = case
+    assert shown.returncode == 0 and shown.stdout
+    for module, names in re.findall(r"^(?:from (\S+) )?import (.+)$", shown.stdout, re.M):
         assert {module} - {""} <= PUBLIC and (module or names in PUBLIC)
         if module == "mercer":
             assert set(names.split(", ")) <= set(mercer.__all__)

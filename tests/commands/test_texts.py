@@ -11,7 +11,8 @@ from numpy.testing import assert_allclose
 from mercer import KernelPCA, LocallyLinearEmbedding
 from mercer.datasets import VOC
 from mercer.kernels import GappedKmer, Mismatch, Spectrum, Subsequence, WeightedDegree
-from support.branches import branch, run
+from support.branches import branch, run, run_all
+from support.together import check_each
 
 READS = [name.replace(" ", "") for name in VOC]
 
@@ -96,74 +97,77 @@ def test_texts_come_from_standard_input(folder, file, words):
     assert list(scores.index) == VOC and "standard input: 35 texts" in said
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
-        (["names.txt"], 3, "'bouvier patty' (string); the first such value is 'bouvier selma' in line 2"),
-        (["names.txt"], 3, "To compare texts as they are: --kernel spectrum (of lle --metric spectrum)."),
-        (["names.txt", "--method", "lle"], 3, "To compare texts as they are: --kernel spectrum (of lle --metric spec"),
-        (["names.txt", "--method", "lle", "--metric", "foo"], 2, "--metric must be one of cosine, euclidean, gapped_"),
-        (["names.txt", "--method", "lle", "--metric", "precomputed"], 2, "the metrics are euclidean, cosine, spectrum"),
-        (
-            ["names.txt", "--kernel", "spectrum", "--normalize", "foo"],
-            2,
-            "--kernel spectrum: --normalize must be yes, no, 'dice' or 'jaccard'; got 'foo'.",
-        ),
-        (["names.txt", "--kernel", "spectrum", "--n", 3, "--shortest", 4], 2, "--shortest=4 is longer than --n=3"),
-        (["names.txt", "--kernel", "rbf", "--n", 3], 2, "--n is for kernels of texts: "),
-        (["names.txt", "--n", 3], 2, "--n is for kernels of texts: "),
-        (["reads.fasta", "--kernel", "rbf"], 2, "reads.fasta has texts, and --kernel rbf compares rows of numbers: "),
-        (["table.csv", "--text", "name", "--method", "pca"], 2, "table.csv has texts, which --method pca does not"),
-        (["table.csv", "--text", "nam"], 3, "table.csv has no column 'nam'; it has 'age', 'name'."),
-        (["table.csv", "--kernel", "spectrum"], 3, "has 2 columns, and texts are one: 'age', 'name'. Choose by --text"),
-        (
-            ["names.txt", "--text", "name"],
-            2,
-            "--text is about columns, and names.txt has one text a line, or a record.",
-        ),
-        (["reads.fasta", "--weights", "w"], 2, "--weights is about columns, and reads.fasta has one text a line"),
-        (["names.txt", "--kernel", "spectrum", "--no-header"], 2, "--header is about columns"),
-        (["names.txt", "--kernel", "spectrum", "--drop", "a"], 2, "--drop is for rows of numbers"),
-        (["names.txt", "--kernel", "spectrum", "--standardize"], 2, "--standardize is for rows of numbers"),
-        (
-            ["names.txt", "--kernel", "spectrum", "--gamma", 1],
-            2,
-            "--gamma is for kernels of rows, not for --kernel spec",
-        ),
-        (
-            ["names.txt", "--kernel", "spectrum", "--n", 0],
-            2,
-            "--kernel spectrum: --n must be a whole number from 1 to 100",
-        ),
-        (
-            ["names.txt", "--kernel", "spectrum", "--by", "x"],
-            2,
-            "--kernel spectrum: --by must be one of characters, graphemes, words",
-        ),
-        (["names.txt", "--kernel", "spectrum", "--n", "x"], 2, "'x' is not a whole number"),
-        (["names.txt", "--case", "title"], 2, "--case title is neither upper nor lower."),
-        (
-            ["names.txt", "--kernel", "spectrum", "--decay", 0.5],
-            2,
-            "--decay is not for --kernel spectrum, whose",
-        ),
-        (["none.txt", "--kernel", "spectrum"], 3, "none.txt: there is no such file"),
-        (["latin.txt", "--kernel", "spectrum"], 3, "latin.txt is not UTF-8: line 2 has"),
-        (["bad.fa"], 3, "bad.fa, line 1: 'ACGT' stands before the first line that begins with"),
-        (["empty.txt", "--kernel", "spectrum"], 3, "empty.txt has no texts"),
-        (
-            ["names.txt", "--kernel", "spectrum", "--memory", "1kB"],
-            5,
-            "beyond the limit of 1 kB. Give a larger --memory",
-        ),
-    ],
-    ids=str,
-)
-def test_what_cannot_be_is_one_sentence_and_an_exit_code(folder, words, code, said):
+WRONG = [
+    (["names.txt"], 3, "'bouvier patty' (string); the first such value is 'bouvier selma' in line 2"),
+    (["names.txt"], 3, "To compare texts as they are: --kernel spectrum (of lle --metric spectrum)."),
+    (["names.txt", "--method", "lle"], 3, "To compare texts as they are: --kernel spectrum (of lle --metric spec"),
+    (["names.txt", "--method", "lle", "--metric", "foo"], 2, "--metric must be one of cosine, euclidean, gapped_"),
+    (["names.txt", "--method", "lle", "--metric", "precomputed"], 2, "the metrics are euclidean, cosine, spectrum"),
+    (
+        ["names.txt", "--kernel", "spectrum", "--normalize", "foo"],
+        2,
+        "--kernel spectrum: --normalize must be yes, no, 'dice' or 'jaccard'; got 'foo'.",
+    ),
+    (["names.txt", "--kernel", "spectrum", "--n", 3, "--shortest", 4], 2, "--shortest=4 is longer than --n=3"),
+    (["names.txt", "--kernel", "rbf", "--n", 3], 2, "--n is for kernels of texts: "),
+    (["names.txt", "--n", 3], 2, "--n is for kernels of texts: "),
+    (["reads.fasta", "--kernel", "rbf"], 2, "reads.fasta has texts, and --kernel rbf compares rows of numbers: "),
+    (["table.csv", "--text", "name", "--method", "pca"], 2, "table.csv has texts, which --method pca does not"),
+    (["table.csv", "--text", "nam"], 3, "table.csv has no column 'nam'; it has 'age', 'name'."),
+    (["table.csv", "--kernel", "spectrum"], 3, "has 2 columns, and texts are one: 'age', 'name'. Choose by --text"),
+    (
+        ["names.txt", "--text", "name"],
+        2,
+        "--text is about columns, and names.txt has one text a line, or a record.",
+    ),
+    (["reads.fasta", "--weights", "w"], 2, "--weights is about columns, and reads.fasta has one text a line"),
+    (["names.txt", "--kernel", "spectrum", "--no-header"], 2, "--header is about columns"),
+    (["names.txt", "--kernel", "spectrum", "--drop", "a"], 2, "--drop is for rows of numbers"),
+    (["names.txt", "--kernel", "spectrum", "--standardize"], 2, "--standardize is for rows of numbers"),
+    (
+        ["names.txt", "--kernel", "spectrum", "--gamma", 1],
+        2,
+        "--gamma is for kernels of rows, not for --kernel spec",
+    ),
+    (
+        ["names.txt", "--kernel", "spectrum", "--n", 0],
+        2,
+        "--kernel spectrum: --n must be a whole number from 1 to 100",
+    ),
+    (
+        ["names.txt", "--kernel", "spectrum", "--by", "x"],
+        2,
+        "--kernel spectrum: --by must be one of characters, graphemes, words",
+    ),
+    (["names.txt", "--kernel", "spectrum", "--n", "x"], 2, "'x' is not a whole number"),
+    (["names.txt", "--case", "title"], 2, "--case title is neither upper nor lower."),
+    (
+        ["names.txt", "--kernel", "spectrum", "--decay", 0.5],
+        2,
+        "--decay is not for --kernel spectrum, whose",
+    ),
+    (["none.txt", "--kernel", "spectrum"], 3, "none.txt: there is no such file"),
+    (["latin.txt", "--kernel", "spectrum"], 3, "latin.txt is not UTF-8: line 2 has"),
+    (["bad.fa"], 3, "bad.fa, line 1: 'ACGT' stands before the first line that begins with"),
+    (["empty.txt", "--kernel", "spectrum"], 3, "empty.txt has no texts"),
+    (
+        ["names.txt", "--kernel", "spectrum", "--memory", "1kB"],
+        5,
+        "beyond the limit of 1 kB. Give a larger --memory",
+    ),
+]
+
+
+def test_what_cannot_be_is_one_sentence_and_an_exit_code(folder):
     (folder / "latin.txt").write_bytes(b"abc\n\xe9t\xe9\n")
     (folder / "bad.fa").write_text("ACGT\n>a\nAC\n")
     (folder / "empty.txt").write_text("")
-    done = run_in(folder, "fit", *words)
+    ends = run_all((["fit", *words] for words, _, _ in WRONG), folder)
+    check_each(list(zip(WRONG, ends, strict=True)), is_one_sentence)
+
+
+def is_one_sentence(case):
+    (_, code, said), done = case
     assert (done.returncode, done.stdout) == (code, "")
     [sentence] = done.stderr.splitlines()
     assert sentence.startswith("mercer: ") and said in sentence

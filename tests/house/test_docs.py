@@ -171,11 +171,18 @@ def blocks(language, page):
     return re.findall(rf"```{language}\n(.*?)```", page, re.S)
 
 
+LONG_PAGES = "from/scanpy.md", "traps/lle.md"  # of whole data sets: they take seconds
 # Every snippet of the README alone, and all of a page together, each with the texts that the page shows.
 SNIPPETS = [
-    *((code, []) for code in blocks("python", README)),
-    *(("\n".join(blocks("python", page)), blocks("text", page)) for page in DOCS.values() if blocks("python", page)),
-]
+    *(pytest.param(code, [], id=f"README {i}") for i, code in enumerate(blocks("python", README))),
+    *(
+        pytest.param(
+            "\n".join(blocks("python", page)), blocks("text", page), id=name,
+            marks=[pytest.mark.slow] if name in LONG_PAGES else [],
+        )
+        for name, page in DOCS.items() if blocks("python", page)
+    ),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("code", "shown"), SNIPPETS)

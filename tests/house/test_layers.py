@@ -181,7 +181,11 @@ def test_scikit_learn_has_all_of_scipy_though_it_was_met_without_scipy_stats():
 
 
 @pytest.mark.parametrize(
-    "way", ["from scipy.stats import norm", "import scipy.stats.distributions as norms; norm = norms.norm"]
+    "way",
+    [
+        "from scipy.stats import norm",
+        pytest.param("import scipy.stats.distributions as norms; norm = norms.norm", marks=pytest.mark.slow),
+    ],
 )
 def test_who_asks_for_scipy_stats_while_scikit_learn_is_met_has_it_at_once(way):
     """As a later scikit-learn may: here its part that asks is a module of ours, which takes the place of the real."""

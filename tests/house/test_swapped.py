@@ -24,7 +24,8 @@ DEVIATIONS = {
     "test_incremental_pca_sparse": "wants partial_fit to refuse sparse rows; ours takes them",
     "test_get_fitted_attr_html": "counts the fitted names of PCA; ours has more of them",
 }
-LONG = "test_pca_sparse"  # 220 combinations of one question; some are in models/pca, all in `make test-all`
+# Hundreds of combinations of three questions: some are in models/pca and test_sklearn.py, all in `make test-all`.
+LONG = "test_pca_sparse or solver_equivalence or array_api_compliance"
 OURS = "PCA or LocallyLinear or locally_linear"  # tests that are named after the models
 
 slow = pytest.mark.slow
@@ -55,7 +56,7 @@ class Part:
 
 QUICK = [
     Part("decomposition.tests.test_kernel_pca", least=30),
-    Part("decomposition.tests.test_pca", f"not {LONG}", 180),
+    Part("decomposition.tests.test_pca", f"not ({LONG})", 90),
     Part("decomposition.tests.test_incremental_pca manifold.tests.test_locally_linear", least=45),
     # Pages, texts, functions and methods that speak of models.
     Part(

@@ -67,8 +67,8 @@ def words(n):
     ends = np.cumsum(rng.integers(4, 11, size=n))
     letters = "".join(rng.choice(list("abcdefghijklmnopqrst"), size=ends[-1]))
     return [letters[a:b] for a, b in zip([0, *ends], ends)]
-KernelPCA(8, kernel=Spectrum(3)).fit(words(20_000))
-texts = words(120_000)
+KernelPCA(8, kernel=Spectrum(3)).fit(words(10_000))
+texts = words(60_000)
 give_back()
 """
 
@@ -83,7 +83,7 @@ def test_many_texts_take_what_the_plan_says():
     )
     assert solver == "FactoredKrylov"
     assert peak <= 1.1 * planned and planned <= 3 * peak
-    assert peak < 8 * 120_000 * 208
+    assert peak < 8 * 60_000 * 208
 
 
 def test_nominal_times_are_those_of_grams_that_are_there():

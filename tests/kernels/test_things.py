@@ -192,7 +192,9 @@ def test_what_cannot_be_is_one_sentence(asked, sentence):
         asked()
 
 
-@pytest.mark.parametrize(("page", "package"), [("fingerprints", "rdkit"), ("anything", "grakel")])
+@pytest.mark.parametrize(
+    ("page", "package"), [pytest.param("fingerprints", "rdkit", marks=pytest.mark.slow), ("anything", "grakel")]
+)
 def test_what_the_guide_shows_with_other_packages_runs_where_they_are(page, package):
     pytest.importorskip(package)
     (code,) = re.findall(r"```py\n(.*?)```", (GUIDE / f"{page}.md").read_text(encoding="utf-8"), re.S)

@@ -152,7 +152,9 @@ def test_the_page_is_returned_and_written_where_a_path_is_given(found, tmp_path)
         found.report(path=tmp_path / "compare.txt")
 
 
+@pytest.mark.slow
 def test_no_library_of_pictures_is_loaded_for_the_page():
+    """As for the page of a model, in test_report_chapters.py."""
     code = (
         "import sys, numpy as np, mercer\n"
         "X = np.random.default_rng(0).normal(size=(30, 3))\n"

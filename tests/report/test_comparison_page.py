@@ -133,7 +133,8 @@ def test_hostile_names_are_shown_and_obeyed_by_nobody(browser, pages):
 
 
 @pytest.mark.parametrize(
-    "scheme, width", [("dark", 1280), ("light", 390), pytest.param("light", 1280, marks=pytest.mark.slow)]
+    "scheme, width",
+    [("dark", 1280), *(pytest.param("light", width, marks=pytest.mark.slow) for width in (390, 1280))],
 )
 def test_axe_finds_nothing_by_day_and_by_night(browser, pages, scheme, width):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")

@@ -72,7 +72,13 @@ LASSOS = {
 }
 
 
-@pytest.mark.parametrize("line", LASSOS.values(), ids=list(LASSOS))
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(line, id=name, marks=[pytest.mark.slow] if name == "a bean" else [])
+        for name, line in LASSOS.items()
+    ],
+)
 def test_a_lasso_takes_exactly_the_points_that_it_goes_around_an_odd_number_of_times(page, rows, line):
     scores = rows[0]
     view = View(page, scores)

@@ -54,7 +54,7 @@ def test_there_are_thirty_of_them():
     assert len(set(HOSTILE)) >= 30
 
 
-@pytest.mark.parametrize("title", [HOSTILE[1], HOSTILE[5]])
+@pytest.mark.parametrize("title", [HOSTILE[1], pytest.param(HOSTILE[5], marks=pytest.mark.slow)])
 def test_hostile_texts_run_nothing_wherever_they_stand(browser, tmp_path, title):
     path = tmp_path / "hostile.html"
     path.write_text(map_page(map_section(hostile_cloud(), title)), encoding="utf-8")
@@ -99,7 +99,7 @@ def test_hostile_texts_are_shown_as_they_are(browser, tmp_path):
     assert "\\u202egnp.exe\\u202c" in later and "\\u0000\\u001b[31m" in later  # signs that turn or hide are written out
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.slow)])
 def test_axe_finds_nothing_serious(browser, tmp_path, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     rng = np.random.default_rng(0)

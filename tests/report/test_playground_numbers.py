@@ -112,7 +112,7 @@ def test_the_way_of_a_dragging_hand_comes_near_it_even_from_nowhere(page):
 
 
 @pytest.mark.parametrize(("neighbours", "sets"), with_all(12, 3, 30), ids=by_name)
-@pytest.mark.parametrize("reg", [1e-3, 1e-1])
+@pytest.mark.parametrize("reg", [1e-3, pytest.param(1e-1, marks=pytest.mark.slow)])
 def test_lle_is_the_librarys(page, neighbours, reg, sets):
     def check(name):
         params = {"neighbours": neighbours, "reg": reg}

@@ -80,10 +80,9 @@ def test_hostile_names_are_shown_and_obeyed_by_nobody(browser, pages, name):
     "name, scheme",
     [
         ("kernel", "light"),
-        ("detector", "dark"),
         *(
             pytest.param(*more, marks=pytest.mark.slow)
-            for more in [("kernel", "dark"), ("digits", "light"), ("lle", "light")]
+            for more in [("detector", "dark"), ("kernel", "dark"), ("digits", "light"), ("lle", "light")]
         ),
     ],
 )

@@ -54,7 +54,7 @@ def centred_matrix(features, weights):
 
 
 @pytest.mark.parametrize("texts", TEXTS)
-@pytest.mark.parametrize("levels", [None, (1.0, 3.0), (1e-6, 1e6)], ids=str)
+@pytest.mark.parametrize("levels", [None, pytest.param((1.0, 3.0), marks=pytest.mark.slow), (1e-6, 1e6)], ids=str)
 @pytest.mark.parametrize("k", [1, 5, 30])
 def test_certificates_hold_whatever_the_texts_are(texts, levels, k):
     op = held(TEXTS[texts])

@@ -256,14 +256,14 @@ def test_names_that_were_asked_for_are_refused_with_the_doubles(tmp_path):
         mercer.open_rows(tmp_path / "x.csv", id="n")
 
 
-def test_ten_thousand_columns_are_not_listed(tmp_path):
-    names = [f"t{j}" for j in range(10_000)]
+def test_thousands_of_columns_are_not_listed(tmp_path):
+    names = [f"t{j}" for j in range(2000)]
     table = pa.table({"a": [1.0, 2.0], **{name: ["x", "x"] for name in names}})
     parquet.write_table(table, tmp_path / "x.parquet")
-    with pytest.warns(MercerWarning, match=r"'t4' \(string\) and 9,995 more") as told:
+    with pytest.warns(MercerWarning, match=r"'t4' \(string\) and 1,995 more") as told:
         assert mercer.open_rows(tmp_path / "x.parquet").names == ("a",)
     assert len(str(told[0].message)) < 600
-    with pytest.raises(BadData, match=r"no column 'T7'; .* and 9,981 more\. Did you mean 't7'") as refused:
+    with pytest.raises(BadData, match=r"no column 'T7'; .* and 1,981 more\. Did you mean 't7'") as refused:
         mercer.open_rows(tmp_path / "x.parquet", label="T7")
     assert len(str(refused.value)) < 800
 

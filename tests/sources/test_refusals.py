@@ -78,7 +78,7 @@ def test_a_missing_value_in_a_table_is_a_gap(tmp_path):
         ("a,b\n1,2\n3,4,5\n", r"line 3 \(row 1, counted from 0\): 3 fields, where the first line has 2"),
         ("a,b\n1,2\n3\n", "line 3 .*: 1 field, where the first line has 2"),
         ("a,b\n1,2\n3,x\n", "no numbers: 'b'"),
-        ("a,b\n" + "1,2\n" * 600_000 + "3,x\n", r"line 600002 \(row 600000, .*column 'b': 'x' is no number"),
+        ("a,b\n" + "1,2\n" * 300_000 + "3,x\n", r"line 300002 \(row 300000, .*column 'b': 'x' is no number"),
         ("a,a\n1,2\n3,4\n", "more than one column called 'a'"),
         ("\n\n  \n", "is empty"),
     ],

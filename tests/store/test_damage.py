@@ -38,7 +38,14 @@ def undetected(path, bits):
     return found
 
 
-@pytest.mark.parametrize("name", ["pca", "kernel, sparse", "odd texts", "lle, copies", "novelty, pca"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "pca",
+        "odd texts",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("kernel, sparse", "lle, copies", "novelty, pca")),
+    ],
+)
 def test_flipped_bits_are_found(name, tmp_path):
     path = fitted(name)[0].save(tmp_path / "model.mercer", notes={"text": "é\x1b"})
     assert undetected(path, some_bits(path.read_bytes(), 300)) == []

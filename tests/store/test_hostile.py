@@ -64,7 +64,7 @@ STRANGERS = {
     "spaces before": safetensors(b"  {}"),
     "deep JSON": safetensors(b'{"a":' + b"[" * 500_000 + b"]" * 500_000 + b"}"),
     "deep JSON without an end": safetensors(b"[" * 1_000_000),
-    "brackets by the million": safetensors(b'{"a":[' + b"[]," * 600_000 + b"[]]}"),
+    "brackets by the hundred thousand": safetensors(b'{"a":[' + b"[]," * 100_000 + b"[]]}"),
     "a key twice": safetensors(b'{"a": {}, "a": {}, "__metadata__": {"mercer": "{}"}}'),
     "a number of many digits": safetensors(b'{"a": ' + b"9" * 100_000 + b"}"),
     "no metadata": safetensors({"a": place([1], 0, 8)}, bytes(8)),
@@ -360,8 +360,11 @@ JSON = st.recursive(
 @pytest.mark.parametrize(
     "name",
     [
-        *("pca", "incremental", "kernel, sparse", "landmarks", "tables", "series", "lle", "novelty"),
-        *("factors", "gplvm", "autoencoder"),
+        *("pca", "kernel, sparse", "tables", "lle", "novelty", "gplvm"),
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("incremental", "landmarks", "series", "factors", "autoencoder")
+        ),
     ],
 )
 @given(data=st.data())

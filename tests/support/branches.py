@@ -84,7 +84,7 @@ def start(argv, streams, before, work=main):
     return child
 
 
-def run_all(commands):
+def run_all(commands, within="."):
     """Many commands one after the other in a single fork, which is quicker; if one ends the process, so do the rest."""
     commands = list(commands)
     known = measured_pace()
@@ -94,6 +94,7 @@ def run_all(commands):
             pace._measured_pace = lambda: known
             if threaded := sys.modules.get("dask.threaded"):
                 threaded.default_pool = None  # its threads are not here
+            os.chdir(within)
             for i, argv in enumerate(commands):
                 with Path(folder, f"{i}.out").open("wb") as out, Path(folder, f"{i}.err").open("wb") as err:
                     code = become(["mercer", *map(str, argv)], {0: os.devnull, 1: out.fileno(), 2: err.fileno()})

@@ -45,12 +45,17 @@ def agree(a, b, tol):
         (BLOBS, dict(kernel="rbf", gamma="median")),
         (BLOBS + 1e4, dict(kernel="rbf", gamma="median")),
         (BLOBS.astype(np.float32), dict(kernel="rbf", gamma="median")),
-        (ROLL, dict(kernel=RBF("median"))),
-        (ROLL, dict(kernel="rbf", gamma=1e-4)),
         (ROLL, dict(kernel=Laplacian(0.05))),
-        (ROLL, dict(kernel=Matern(1.5, 5.0))),
         (ROLL / 10, dict(kernel=Polynomial(5, 0.5))),
-        (ROLL, dict(kernel=RBF("median") + 0.5 * Matern(2.5, 9.0))),
+        *(
+            pytest.param(ROLL, more, marks=pytest.mark.slow)
+            for more in [
+                dict(kernel=RBF("median")),
+                dict(kernel="rbf", gamma=1e-4),
+                dict(kernel=Matern(1.5, 5.0)),
+                dict(kernel=RBF("median") + 0.5 * Matern(2.5, 9.0)),
+            ]
+        ),
     ],
     ids=lambda value: "" if isinstance(value, np.ndarray) else str(value["kernel"]),
 )

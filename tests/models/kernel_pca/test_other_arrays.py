@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 
-def test_kernel_pca_follows_arrays_of_other_libraries():
+@pytest.mark.parametrize("which", ["not slow", pytest.param("slow", marks=pytest.mark.slow)])
+def test_kernel_pca_follows_arrays_of_other_libraries(which):
     pytest.importorskip("array_api_strict")
     checks = Path(__file__).with_name("with_dispatch.py")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "--no-header", str(checks)],
+        [sys.executable, "-m", "pytest", "-q", "--no-header", "-m", which, str(checks)],
         capture_output=True, text=True, env=os.environ | {"SCIPY_ARRAY_API": "1"},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-5000:]

@@ -21,6 +21,7 @@ from mercer.kernels import RBF, Constant, Matern, RationalQuadratic
 rng = np.random.default_rng(0)
 X, NEW = np.abs(rng.normal(size=(600, 5))), np.abs(rng.normal(size=(20, 5)))  # of counts, for kernels that take those
 FAR = strict.Device("device1")
+slow = pytest.mark.slow
 
 
 def by_strict(array):
@@ -53,9 +54,18 @@ def is_like(array, X):
     return type(array) is type(X) and array.device == X.device
 
 
+KERNELS = [*OF_ROWS, "precomputed", RBF(0.2) + Constant(1), Matern(), RationalQuadratic()]
+
+
 @every_library
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("kernel", [*OF_ROWS, "precomputed", RBF(0.2) + Constant(1), Matern(), RationalQuadratic()])
+@pytest.mark.parametrize(
+    ("kernel", "dtype"),
+    [
+        *((kernel, np.float64) for kernel in KERNELS),
+        ("rbf", np.float32),
+        *(pytest.param(kernel, np.float32, marks=slow) for kernel in KERNELS if kernel != "rbf"),
+    ],
+)
 def test_everything_follows_x(kernel, dtype, give):
     rows, new = X.astype(dtype), NEW.astype(dtype)
     if kernel == "precomputed":
@@ -112,23 +122,30 @@ def test_the_way_back_follows_its_scores(kernel, preimage, give):
     assert_allclose(to_numpy(cleaned), true.denoise(NEW), atol=1e-6)
 
 
+WAYS = [
+    {"n_landmarks": 40},
+    {"landmarks": range(40)},
+    {"n_landmarks": 40, "refine": 1},
+    {"n_landmarks": 40, "fit_inverse_transform": True, "standardize": True},
+    {"standardize": True},
+    {"n_components": 0.5},
+    {"n_components": None, "gamma": 1e-3},
+    {"eigen_solver": "dense"},
+    {"gamma": "median", "memory_limit": "30MB", "eigen_solver": "krylov"},
+]
+WEIGHTS = np.arange(600) % 3
+
+
 @every_library
 @pytest.mark.parametrize(
-    "params",
+    ("params", "weights"),
     [
-        {"n_landmarks": 40},
-        {"landmarks": range(40)},
-        {"n_landmarks": 40, "refine": 1},
-        {"n_landmarks": 40, "fit_inverse_transform": True, "standardize": True},
-        {"standardize": True},
-        {"n_components": 0.5},
-        {"n_components": None, "gamma": 1e-3},
-        {"eigen_solver": "dense"},
-        {"gamma": "median", "memory_limit": "30MB", "eigen_solver": "krylov"},
+        *((params, None) for params in WAYS),
+        *((params, WEIGHTS) for params in (WAYS[0], WAYS[4])),
+        *(pytest.param(params, WEIGHTS, marks=slow) for params in WAYS if params not in (WAYS[0], WAYS[4])),
     ],
     ids=str,
 )
-@pytest.mark.parametrize("weights", [None, np.arange(600) % 3])
 def test_every_way_follows_x(params, weights, give):
     model = KernelPCA(**{"n_components": 3, "kernel": "rbf"} | params)
     with warnings.catch_warnings():
@@ -241,8 +258,18 @@ def test_torch_multiplies_as_a_device_does(kernel, held, monkeypatch):
 # ---------------------------------------------------------------------- what else is done with a fitted model
 
 
-@pytest.mark.parametrize("on", [True, False])
-@pytest.mark.parametrize("params", [{}, {"kernel": "linear"}, {"n_landmarks": 60}, {"standardize": True}], ids=str)
+USED = [{}, {"kernel": "linear"}, {"n_landmarks": 60}, {"standardize": True}]
+
+
+@pytest.mark.parametrize(
+    ("params", "on"),
+    [
+        *((params, True) for params in USED),
+        ({}, False),
+        *(pytest.param(params, False, marks=slow) for params in USED if params),
+    ],
+    ids=str,
+)
 def test_a_model_on_a_device_can_be_used_as_any(params, on, tmp_path):
     few = X[:120]  # a page and what is suggested take most of the time, and more of it with every row
     model = KernelPCA(**{"n_components": 3, "kernel": "rbf"} | params)
