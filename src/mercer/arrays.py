@@ -4,6 +4,7 @@ scikit-learn decides whether they are looked at: ``sklearn.config_context(array_
 """
 
 from dataclasses import dataclass
+from sys import getsizeof
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ __all__ = [
     "pillow",
     "single_or_double",
     "to_numpy",
+    "weight_of",
 ]
 
 Array = NDArray[Any]  # of numpy; of which numbers, the function says
@@ -177,3 +179,17 @@ def as_narrow(array: Array, dtype: Any) -> Array:
     size, least = np.abs(array).max(initial=0.0), np.finfo(dtype).tiny / np.finfo(dtype).eps
     there = np.isfinite(narrow).all() and not 0 < size < least
     return narrow if there or not np.isfinite(array).all() else array
+
+
+def weight_of(thing: Any) -> int:
+    """Bytes of something with all that is inside: by this, a cluster knows what it takes to move it to another worker.
+
+    Python does not count the numbers of an array that came from elsewhere, whose memory belongs to the message.
+    """
+    return object.__sizeof__(thing) + sum(map(_weight_inside, vars(thing).values()))
+
+
+def _weight_inside(value: Any) -> int:
+    if isinstance(value, list):
+        return sum(map(_weight_inside, value))
+    return int(value.nbytes) if isinstance(value, np.ndarray) else getsizeof(value)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, weight_of
 from mercer.blas import add_products, add_squares
 from mercer.blocks import steps
 
@@ -175,8 +175,7 @@ class RunningSum:
         self.high, self.low = np.zeros(shape), np.zeros(shape)
 
     def __sizeof__(self) -> int:
-        """With the arrays inside."""
-        return object.__sizeof__(self) + self.high.nbytes + self.low.nbytes
+        return weight_of(self)
 
     def add(self, part: Any, where: Any = ...) -> None:
         high, low = self.high[where], self.low[where]

@@ -7,14 +7,17 @@ import sys
 import textwrap
 import threading
 import time
+from contextlib import contextmanager
 from functools import partial
 
 import numpy as np
 import pytest
 
-from mercer import PCA, KernelPCA
+from mercer import PCA, KernelPCA, ProbabilisticPCA
 from mercer.engines.cluster import Cluster
 from mercer.errors import ClusterFailed
+from mercer.sources.collections import open_collection
+from support.together import check_each
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -53,7 +56,10 @@ def check_killed(client, name, when):
             assert np.array_equal(getattr(model, fitted), getattr(expected, fitted))
 
 
-@pytest.mark.parametrize(("name", "when"), [("PCA", 2), ("krylov", 20), ("landmarks", 5)])
+@pytest.mark.parametrize(
+    ("name", "when"),
+    [("PCA", 2), ("krylov", 20), pytest.param("landmarks", 5, marks=pytest.mark.slow)],
+)
 def test_a_killed_worker_changes_nothing_in_the_answer(own_client, name, when):
     check_killed(own_client, name, when)
 
@@ -112,6 +118,18 @@ def test_rows_that_are_kept_are_let_go_although_somebody_remembers_what_stopped_
     assert remembered.value.__traceback__ is not None
 
 
+def gapped():
+    return rows().map_blocks(lambda block: np.where(np.abs(block) > 9, np.nan, block), dtype=float)
+
+
+STOPPED = {
+    "krylov": (PCA(3, svd_solver="krylov"), rows),
+    "krylov, opened before": (PCA(3, svd_solver="krylov"), lambda: open_collection(rows())),
+    "gaps": (ProbabilisticPCA(3), gapped),
+    "gaps, opened before": (ProbabilisticPCA(3), lambda: open_collection(gapped())),
+}
+
+
 def test_whoever_stops_between_two_passes_leaves_nothing_with_the_workers(own_client, monkeypatch):
     """Where nothing is under way that could be stopped, and rows are kept for what would come next."""
     keep, held = Cluster.keep, []
@@ -121,11 +139,17 @@ def test_whoever_stops_between_two_passes_leaves_nothing_with_the_workers(own_cl
         wait(held)
         raise KeyboardInterrupt
 
+    def check(case):
+        held.clear()
+        model, X = STOPPED[case]
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X())
+        assert held
+        check_forgotten(own_client)
+
+    monkeypatch.setattr("mercer.plans.gaps._FEW", 0)
     monkeypatch.setattr(Cluster, "keep", stopped)
-    with pytest.raises(KeyboardInterrupt):
-        PCA(3, svd_solver="krylov").fit(rows())
-    assert len(held) == 12
-    check_forgotten(own_client)
+    check_each(STOPPED, check)
 
 
 def check_forgotten(client):
@@ -137,38 +161,61 @@ def check_forgotten(client):
     assert not client.cluster.scheduler.tasks
 
 
-def kept_by(client):
-    """An engine, and a result that is done and lies on a worker."""
-    engine = Cluster(client)
-    kept = engine.keep(engine.map(np.multiply, [partial(np.arange, 3.0)], [2.0]))
-    wait(kept)
-    return engine, kept
+@contextmanager
+def done_by_one(another_cluster, made):
+    """An engine, and a result that is done and lies on the only worker; no client is the default."""
+    with another_cluster(n_workers=1) as cluster, Client(cluster, set_as_default=False) as client:
+        engine = Cluster(client)
+        kept = engine.keep(engine.map(np.multiply, [made], [2.0]))
+        assert kept[0].exception() is None
+        yield engine, kept
 
 
-FETCHING = {  # who asks before it is known what is gone, and who asks after it
-    "waits": lambda engine, kept: next(engine.bring(kept)),
+def lost(kept):
+    for _ in range(1000):
+        if kept[0].status == "lost":
+            return kept
+        time.sleep(0.01)
+    raise AssertionError("its worker is not missed")
+
+
+FETCHING = {  # who asks when it is known that the worker is gone, and who asks before that
+    "waits": lambda engine, kept: next(engine.bring(lost(kept))),
     "fetches": lambda engine, kept: engine.waiting.fetched(kept)[0],
 }
 
 
 @pytest.mark.parametrize("fetch", FETCHING.values(), ids=FETCHING)
 def test_what_was_done_and_went_with_its_worker_is_made_again(another_cluster, fetch):
-    with another_cluster(n_workers=1) as cluster, Client(cluster) as client:
-        engine, kept = kept_by(client)
-        kill_one(client)
-        while kept[0].status != "lost":
-            time.sleep(0.01)
+    with done_by_one(another_cluster, partial(np.arange, 3.0)) as (engine, kept):
+        kill_one(engine.client)
         assert fetch(engine, kept).tolist() == [0, 2, 4]
+
+
+@pytest.mark.parametrize("fetch", FETCHING.values(), ids=FETCHING)
+def test_what_cannot_be_made_again_is_told_as_at_the_first_time(another_cluster, tmp_path, fetch):
+    np.save(tmp_path / "rows.npy", np.arange(3.0))
+    with done_by_one(another_cluster, partial(np.load, tmp_path / "rows.npy")) as (engine, kept):
+        (tmp_path / "rows.npy").unlink()
+        kill_one(engine.client)
+        with pytest.raises(FileNotFoundError, match=r"rows\.npy"):
+            fetch(engine, kept)
 
 
 @pytest.mark.parametrize("fetch", FETCHING.values(), ids=FETCHING)
 def test_what_was_done_by_workers_of_whom_none_is_left_is_one_sentence(another_cluster, monkeypatch, fetch):
     monkeypatch.setattr("mercer.engines.waiting._GLANCE", 0.05)
-    with another_cluster(n_workers=1) as cluster, Client(cluster) as client:
-        engine, kept = kept_by(client)
-        client.sync(cluster.workers[0].close)  # and not by a kill, after which another would begin
+    with done_by_one(another_cluster, partial(np.arange, 3.0)) as (engine, kept):
+        engine.client.sync(engine.client.cluster.workers[0].close)  # and not by a kill, after which another would begin
         with pytest.raises(ClusterFailed, match=r"All workers .* are gone"):
             fetch(engine, kept)
+
+
+def test_a_client_that_was_closed_is_one_sentence(another_cluster):
+    with done_by_one(another_cluster, partial(np.arange, 3.0)) as (engine, kept):
+        engine.client.close()
+        with pytest.raises(ClusterFailed, match=r"The scheduler of the cluster at tcp.* does not answer any more"):
+            next(engine.bring(kept))
 
 
 def test_two_fits_at_once_share_a_cluster(client):

@@ -37,6 +37,7 @@ from mercer.sweeps.gaps import GappedRows
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 pd = pytest.importorskip("pandas")
+sizeof = pytest.importorskip("dask.sizeof").sizeof
 
 TO_THE_END = {"held_out": 0, "tol": 1e-12, "max_iter": 3000}
 BRIEF = {"held_out": 0, "tol": 1e-3}  # some passes: enough where every pass would show what is asked
@@ -416,10 +417,17 @@ def test_workers_without_room_are_told_of_beforehand():
 def test_the_plan_counts_what_is_held_out(share):
     rows = GappedRows.of(np.tile(X, (10, 1)))
     ((known, _),) = hold_out(rows, share, np.random.default_rng(0))
-    arrays, *held = known.kept
-    kept = sum(array.nbytes for array in [*rows.arrays, *arrays, *held]) + 8 * len(held[0])  # and cells as drawn
-    one = Spread(1, len(rows), 1)
-    assert kept <= plans._of_worker(*rows.values.shape, 2, one, share) - plans._of_worker(0, rows.width, 2, one, share)
+    _, *held = known.kept
+    drawn = sum(array.nbytes for array in held) + 8 * len(held[0])  # and cells as drawn
+    counted = [plans._of_worker(*rows.values.shape, 2, Spread(1, len(rows), 1), part) for part in (share, 0.0)]
+    assert 0 < drawn <= counted[0] - counted[1]
+
+
+def test_a_cluster_knows_what_sums_of_a_pass_weigh():
+    rows = GappedRows.of(X)
+    sums = rows.swept(Factors(np.ones((8, 2)), 1.0, np.zeros(8)), 1)
+    assert sizeof(sums) >= sums.seconds.nbytes + sums.firsts.nbytes + sums.crosses.nbytes
+    assert sizeof(chunked_gaps._totals(rows, None)) >= rows.counts.nbytes + rows.sums.nbytes
 
 
 # ---------------------------------------------------------------------- afterwards

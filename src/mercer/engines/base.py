@@ -58,21 +58,24 @@ class Engine(ABC):
         """Threads that one piece of work may take, if so many were asked for."""
 
 
-_at_work: ContextVar[list[Engine] | None] = ContextVar("engines that began to work", default=None)
+_used: ContextVar[list[Engine] | None] = ContextVar("engines that others keep something for", default=None)
 
 
-def at_work(engine: Engine) -> None:
-    """It begins to work: what others keep for it is let go if whoever asked stops on the way."""
-    engines = _at_work.get()
-    if engines is not None:
+def keeps_something(engine: Engine) -> None:
+    """Others keep something for it, which is let go if whoever asked stops on the way."""
+    engines = _used.get()
+    if engines is not None and engine not in engines:
         engines.append(engine)
 
 
 @contextmanager
 def leaving_nothing_behind() -> Iterator[None]:
-    """Whoever stops in here, wherever that is: workers keep nothing any longer of what began in here."""
+    """Whoever stops in here, wherever that is: workers keep nothing any longer for the engines that were used in here.
+
+    That is all that such an engine has them keep, also for another fit to the same opened rows.
+    """
     engines: list[Engine] = []
-    token = _at_work.set(engines)
+    token = _used.set(engines)
     try:
         yield
     except BaseException:
@@ -80,9 +83,9 @@ def leaving_nothing_behind() -> Iterator[None]:
             engine.let_go()
         raise
     finally:
-        _at_work.reset(token)
+        _used.reset(token)
     for engine in engines:  # they go on for whoever is around this
-        at_work(engine)
+        keeps_something(engine)
 
 
 def tree(results: Sequence[_Thing], merge: Callable[[_Thing, _Thing], _Thing]) -> _Thing:

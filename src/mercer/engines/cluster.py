@@ -16,7 +16,7 @@ import numpy as np
 
 from mercer.arrays import dask
 from mercer.engines.balance import moves
-from mercer.engines.base import Engine, Handle, at_work, tree
+from mercer.engines.base import Engine, Handle, keeps_something, tree
 from mercer.engines.boxes import Box, in_place, itself, made, merged, worked_on
 from mercer.engines.waiting import Waiting
 from mercer.errors import ClusterFailed, listed
@@ -57,12 +57,12 @@ class Cluster(Engine):
         self.workers = sum(int(worker["nthreads"]) for worker in workers.values())
         limits = [worker["memory_limit"] // max(1, worker["nthreads"]) for worker in workers.values()]
         self.room = min((limit for limit in limits if limit), default=None)
-        at_work(self)
 
     def share(self, value: Any) -> Handle:
         with _sending():
             shared = self.client.submit(itself, Box(value), pure=False)
         self.kept.add(shared)
+        keeps_something(self)
         return shared
 
     def map(
@@ -118,7 +118,8 @@ class Cluster(Engine):
             kept = begin(handles)  # under way: who asks for them waits, and is told what goes wrong
             if evenly and self.workers > 1:
                 kept = self._evened(kept)
-        self.kept.update(kept)
+            self.kept.update(kept)
+        keeps_something(self)
         return kept
 
     def let_go(self) -> None:

@@ -22,10 +22,7 @@ class Waiting:
 
     def __init__(self, client: Any) -> None:
         self.client = client
-
-    @property
-    def address(self) -> str:
-        return str(getattr(self.client.scheduler, "address", "?"))
+        self.address = str(getattr(client.scheduler, "address", "?"))  # a client that is closed has none any more
 
     def workers(self) -> dict[str, Any]:
         return dict(self.client.scheduler_info(n_workers=-1).get("workers", {}))
@@ -44,7 +41,7 @@ class Waiting:
     def _end_of(self, future: Any) -> str:
         """How it ended. What went with a worker after it was done is waited for: another makes it anew."""
         absent = 0
-        while (status := str(future.status)) == "lost":
+        while (status := str(future.status)) in ("lost", "pending"):
             if not self.told(lambda: _done_at_a_glance(future)):
                 absent = self._looks_without_workers(absent)
         return status
@@ -57,15 +54,26 @@ class Waiting:
 
     def fetched(self, futures: Sequence[Any]) -> list[Any]:
         """What these hold, which are done, brought here: who held it may be gone since, and nobody there to make it."""
-        fetching = self.client.gather(list(futures), asynchronous=True)
-        answer = run_coroutine_threadsafe(fetching, self.client.loop.asyncio_loop)
-        done: SimpleQueue[Any] = SimpleQueue()
+        answer, done = self._asked_for(futures), SimpleQueue[Any]()
         answer.add_done_callback(done.put)
         try:
-            results: list[Any] = self.told(self._next(done).result)
+            self._next(done)
+            for future in futures:  # made again, it may have failed: that is told as of any other
+                if future.status in ("error", "cancelled"):
+                    self._tell(future)
+            results: list[Any] = self.told(answer.result)
         finally:
-            answer.cancel()  # nothing happens to what is done
+            answer.cancel()  # if we stop waiting; nothing happens to what is done
         return results
+
+    def _asked_for(self, futures: Sequence[Any]) -> Any:
+        """A promise of what they hold, which can be waited for by glances."""
+        fetching = self.client.gather(list(futures), asynchronous=True)
+        try:
+            return run_coroutine_threadsafe(fetching, self.client.loop.asyncio_loop)
+        except RuntimeError:  # who closes a client closes its loop
+            fetching.close()
+            raise ClusterFailed(self.lost()) from None
 
     def told(self, ask: Callable[[], Any]) -> Any:
         """What the cluster answers; in one sentence, if it does not any more."""
@@ -89,7 +97,7 @@ class Waiting:
         """How often in a row nobody was seen, after one more look; or a sentence, where there is nobody to wait for."""
         if self.client.status != "running":
             raise ClusterFailed(self.lost()) from None
-        absent = 0 if self.workers() else before + 1
+        absent = 0 if self.told(self.workers) else before + 1
         if absent >= _PATIENCE:
             raise ClusterFailed(
                 f"All workers of the cluster at {self.address} are gone, and none has come back: see their logs. "
@@ -122,10 +130,8 @@ class Waiting:
 
 
 def _done_at_a_glance(future: Any) -> bool:
-    from distributed import wait
-
     try:
-        wait([future], timeout=_GLANCE)  # type: ignore[no-untyped-call]
+        future.exception(timeout=_GLANCE)  # by its own client: `distributed.wait` asks whichever is the default
     except TimeoutError:
         return False
     return True

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, weight_of
 from mercer.sources.chunked import Chunks
 from mercer.sources.portions import Portions, Whole
 from mercer.sweeps.factors import Factors
@@ -90,6 +90,9 @@ class _Totals:
     squares: float
     patterns: Array  # a number for each, which stands for it; no more of them than are counted
 
+    def __sizeof__(self) -> int:
+        return weight_of(self)
+
     def __add__(self, other: "_Totals") -> "_Totals":
         return _Totals(
             self.rows + other.rows,
@@ -131,7 +134,7 @@ def swept_or_none(rows: GappedRows, factors: Factors, threads: int) -> FactorSum
 
 
 def regular(sums: FactorSums | None) -> FactorSums:
-    """As it is told in memory, where there are none."""
+    """The sums; where there are none, the error that is raised in memory."""
     if sums is None:
         raise np.linalg.LinAlgError("Singular to rounding")
     return sums

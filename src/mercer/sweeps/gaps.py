@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, weight_of
 from mercer.sources.portions import Portions, Whole
 from mercer.sweeps.factors import Factors, packed, unpacked
 from mercer.threads import run
@@ -243,6 +243,9 @@ class FactorSums:
     firsts: Array  # d×k
     crosses: Array  # d×k
     latent: Array  # k(k + 1)/2, packed
+
+    def __sizeof__(self) -> int:
+        return weight_of(self)
 
     def __add__(self, other: "FactorSums") -> "FactorSums":
         return FactorSums(

@@ -11,13 +11,12 @@ The mean is kept as the number nearest to it and what is left (origin + offset),
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from sys import getsizeof
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 
-from mercer.arrays import Array, Matrix
+from mercer.arrays import Array, Matrix, weight_of
 from mercer.blocks import NARROW
 from mercer.rounding import UNIT, UNIT_SINGLE, gamma
 from mercer.sources.weights import copies_of
@@ -62,8 +61,7 @@ class Scatter(ABC):
         self.room: Array = np.empty((0, 0))  # in which rows are worked on
 
     def __sizeof__(self) -> int:
-        """With all that is inside: by this, a cluster knows what it takes to move it to another worker."""
-        return object.__sizeof__(self) + sum(map(getsizeof, vars(self).values()))
+        return weight_of(self)
 
     @property
     def width(self) -> int:

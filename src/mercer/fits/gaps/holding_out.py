@@ -65,8 +65,9 @@ class _WatchedChunks(ChunkedGaps):
     def swept(self, factors: Factors, threads: int) -> FactorSums:
         work = partial(_swept_and_off, self.known.engine.threads(threads))
         sums, off = self.known.summed(work, _both, None, factors)
+        found = regular(sums)
         self.last = factors, off
-        return regular(sums)
+        return found
 
     def off(self, factors: Factors) -> float:
         return self.last[1] if self.last[0] is factors else _all_off(self.known, factors)
