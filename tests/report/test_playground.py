@@ -58,12 +58,18 @@ def choose(page, preset):
 # ---------------------------------------------------------------------- the numbers on the page
 
 
-def test_every_example_has_the_librarys_numbers(page):
-    for name, preset in presets_of(page).items():
+def test_every_example_has_the_librarys_numbers_and_says_what_it_is_there_for(page):
+    examples = presets_of(page)
+
+    def check(name):
         choose(page, name)
-        if preset["points"]:
-            shown = check_page(page)
-            assert shown.points == preset["points"]
+        words = page.locator("#sentences").inner_text()
+        assert [part for part in SAID.get(name, []) if part not in words] == [], words
+        if examples[name]["points"]:
+            assert check_page(page).points == examples[name]["points"]
+
+    assert set(SAID) <= set(examples)
+    check_each(list(examples), check)
 
 
 def test_a_dragged_point_changes_the_numbers_as_it_changes_the_librarys(page):
@@ -134,15 +140,6 @@ SAID = {
     "standardised": ["along (0.71, 0.71), in standard deviations, has 90"],
     "blank": ["There are no points"],
 }
-
-
-def test_sentences_say_what_the_examples_are_there_for(page):
-    def check(name):
-        choose(page, name)
-        words = page.locator("#sentences").inner_text()
-        assert [part for part in SAID[name] if part not in words] == [], words
-
-    check_each(SAID, check)
 
 
 def separates(scores, classes):
@@ -437,7 +434,7 @@ def test_nothing_scrolls_sideways(page):
     check_each([320, 390, 768, 1024, 1280, 1920], check)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"])
 def test_axe_finds_nothing_serious(browser, path, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     page = playing(browser, path, color_scheme=scheme)
@@ -448,12 +445,13 @@ def test_axe_finds_nothing_serious(browser, path, scheme):
 
 def test_hovering_over_scores_tells_of_the_same_point(page):
     box = page.locator("#pca-scores").bounding_box()
-    told = set()
-    for step in range(60):
+
+    def told(step):
         page.mouse.move(box["x"] + 10 + step * box["width"] / 62, box["y"] + box["height"] * 0.55)
         drawn(page)
-        told.add(page.locator("#readout").inner_text())
-    assert any(text.startswith("Point ") and "LLE (" in text for text in told)
+        return page.locator("#readout").inner_text()
+
+    assert any(text.startswith("Point ") and "LLE (" in text for text in map(told, range(60)))
 
 
 # ---------------------------------------------------------------------- from Python and from the shell
