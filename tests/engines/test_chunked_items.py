@@ -1,13 +1,24 @@
 """Texts and tables in chunks of Dask: compared by their kernels where they lie, as if they were here."""
 
+import os
+import signal
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mercer import KernelPCA, LocallyLinearEmbedding
+from mercer.engines.loop import Loop
 from mercer.errors import BadData, NoRoom
-from mercer.kernels import Category, Mismatch, Numeric, Spectrum, TableKernel
+from mercer.kernels import RBF, Category, Date, Edit, Mismatch, Numeric, Spectrum, Subsequence, TableKernel
+from mercer.plans import kernel as plans
+from mercer.plans.plan import Plan
+from mercer.plans.sizes import Problem, Spread
+from mercer.plans.spread import gathered
+from mercer.solvers.dense import Dense
 from mercer.sources.collections import open_items_of
+from mercer.sources.frames import as_columns
 from support.together import check_each
 
 pd = pytest.importorskip("pandas")
@@ -79,7 +90,7 @@ def test_chunks_have_the_components_of_their_items():
     check_each(list(cases), check)
 
 
-def test_without_landmarks_and_for_an_embedding_they_are_brought_here():
+def test_without_a_client_and_for_an_embedding_they_are_brought_here():
     texts, table = sequences(), mixed()
     column = in_frame(pd.DataFrame({"sequence": texts}))
     assert_allclose(
@@ -91,6 +102,115 @@ def test_without_landmarks_and_for_an_embedding_they_are_brought_here():
     assert_allclose(embedding.fit(column).embedding_, embedding.fit(texts).embedding_, atol=1e-9)
     with pytest.raises(NoRoom, match="n_landmarks looks at them where they lie"):
         KernelPCA(3, kernel=Spectrum(3), memory_limit="20kB").fit(column)
+
+
+# ---------------------------------------------------------------------- all compared with all, by workers
+
+
+def exact(kernel, items, weights=None, **others):
+    return KernelPCA(3, kernel=kernel, n_jobs=1, random_state=0, **others).fit(items, sample_weight=weights)
+
+
+@pytest.fixture
+def elsewhere(monkeypatch):
+    """A loop that says it is somewhere else: it goes the way of a cluster, also for a few items."""
+    monkeypatch.setattr(Loop, "elsewhere", True)
+    monkeypatch.setattr("mercer.plans.spread._WORTH_A_CLUSTER", 0.0)
+    monkeypatch.setattr("mercer.operators.spread_gram._SIDE", 50)
+
+
+@pytest.fixture
+def anew(monkeypatch):
+    """The matrix is evaluated anew in each pass, as that of many items is."""
+
+    def plan(problem, limits):
+        return plans._within(limits, plans._recomputed(problem, limits), problem)
+
+    monkeypatch.setattr("mercer.models.kernel_model.choose_plan", plan)
+    monkeypatch.setattr("mercer.operators.spread_gram._ROWS_A_TASK", 32)
+
+
+DEAR = {
+    "edits": (Edit(0.3), sequences(150), lambda texts: bag.from_sequence(texts, npartitions=4)),
+    "a long way": (Subsequence(7, 0.5), sequences(60), lambda texts: in_frame(pd.DataFrame({"s": texts}))),
+    "a table": (
+        TableKernel({"mass": Numeric(RBF(0.5)), "name": Edit(0.2), "colour": Category()}, compose="product"),
+        mixed(150),
+        lambda table: in_frame(table),
+    ),
+    "an empty chunk": (TableKernel({"name": Edit(0.2), "day": Date()}), mixed(150), with_empty_chunk),
+}
+
+
+@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")  # of kernels that are not positive semi-definite
+@pytest.mark.parametrize("held", ["gathered", "spread"])
+def test_workers_compare_all_with_all(held, elsewhere, request):
+    if held == "spread":
+        request.getfixturevalue("anew")
+
+    def check(case):
+        kernel, items, chunked = DEAR[case]
+        for weights in (None, np.arange(len(items)) % 3.0):
+            here, there = exact(kernel, items, weights), exact(kernel, chunked(items), weights)
+            assert there.plan_.held == held and here.plan_.held != held
+            assert there.plan_.moved > 0 and "1 worker" in there.plan_.why
+            assert_allclose(there.eigenvalues_, here.eigenvalues_, rtol=1e-9)
+            assert np.all(there.certificate_.lower <= here.certificate_.upper)
+            assert np.all(here.certificate_.lower <= there.certificate_.upper)
+            assert_allclose(np.abs(there.transform(items)), np.abs(here.transform(items)), atol=1e-4)
+
+    check_each(list(DEAR), check)
+
+
+def test_texts_are_read_once_for_the_fit(elsewhere):
+    read = []
+
+    def noted(texts):
+        read.append(len(texts))
+        return texts
+
+    model = exact(Edit(0.3), bag.from_sequence(sequences(80), npartitions=4).map_partitions(noted))
+    assert model.plan_.held == "gathered" and read == [20] * 8  # once to look at, once to keep
+
+
+def test_few_cheap_or_slow_workers_fill_nothing(elsewhere):
+    """What decides: how dear an entry is beside its way here, how many threads are here, and the workers' memory."""
+    dear = Problem(n=5000, k=3, width=10, loaded=10**6, entry_cost=800.0, psd=False, chunks=Spread(4, 1250, 2, 2**30))
+    plan = Plan(Dense(), "gram", 10**8, "so.")
+    filled = gathered(dear, plan, 1)
+    assert filled.held == "gathered" and filled.memory > plan.memory and filled.moved > 4 * 5000**2
+    for other in (
+        replace(dear, entry_cost=20.0),
+        replace(dear, chunks=Spread(4, 1250, 2, 10**7)),
+        replace(dear, chunks=Spread(4, 1250, 1, 2**30)),
+    ):
+        assert gathered(other, plan, 2) is None
+    assert gathered(dear, plan, 64) is None
+
+
+@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+def test_workers_fill_a_matrix_with_the_bits_of_a_loop(own_client, in_a_loop, elsewhere):
+    (kernel, table, _), killed = DEAR["a table"], []
+    with in_a_loop():
+        by_loop = exact(kernel, in_frame(table, 3))
+
+    def kill(progress):
+        if not killed:
+            killed.append(next(iter(own_client.run(os.getpid).values())))
+            os.kill(killed[0], signal.SIGKILL)
+
+    for by_cluster in (exact(kernel, in_frame(table, 7), progress=kill), exact(kernel, in_frame(table, 3))):
+        assert by_cluster.plan_.held == "gathered" and killed
+        assert_array_equal(by_cluster.eigenvalues_, by_loop.eigenvalues_)
+        assert_array_equal(by_cluster.eigenvectors_, by_loop.eigenvectors_)
+
+
+def test_a_cluster_knows_what_columns_weigh():
+    sizeof, table = pytest.importorskip("dask.sizeof").sizeof, as_columns(mixed(2000))
+    assert table.nbytes <= sizeof(table) <= 1.1 * table.nbytes + 1000
+
+
+# ---------------------------------------------------------------------- what cannot be had
 
 
 def test_a_kernel_of_a_table_that_does_not_fit_learns_from_a_sample_and_says_so():

@@ -10,15 +10,15 @@ from scipy import sparse
 
 from mercer.blocks import share_out
 from mercer.engines.base import tree
-from mercer.kernels import RBF, Linear, Matern
+from mercer.kernels import RBF, Edit, Linear, Matern
 from mercer.operators import spread_gram, tiles
 from mercer.operators.centering import Centered
 from mercer.operators.gram import HeldGram, RecomputedGram
-from mercer.operators.spread_gram import SpreadGram, even_pieces, pairs_of
+from mercer.operators.spread_gram import GatheredGram, SpreadGram, even_pieces, pairs_of, small_pieces
 from mercer.plans.sizes import Problem, Spread
 from mercer.plans.spread import _of_worker
 from mercer.rounding import gamma
-from support.registry import ALL_KERNELS, SPARSE_KERNELS, bits, in_chunks, non_negative_rows, rows
+from support.registry import ALL_KERNELS, SPARSE_KERNELS, in_chunks, texts
 from support.together import check_each
 
 rng = np.random.default_rng(0)
@@ -49,8 +49,48 @@ def test_it_is_the_kernel_matrix_of_every_kernel_in_double_and_nearly_so_in_sing
         single = kernel.has_single(anew.shift) and not sparse.issparse(X)
         assert anew.coarse == 0 and (anew.rough is anew) != single
 
-    vectors = [(k, items, np.asarray) for k, items in ALL_KERNELS if items in (rows, non_negative_rows, bits)]
-    check_each([*vectors, *((k, items, sparse.csr_array) for k, items in SPARSE_KERNELS)], check)
+    check_each(cases_of_all_kernels(), check)
+
+
+def cases_of_all_kernels():
+    """Kernels of rows, texts, tables and series, and of sparse rows."""
+    dense = [(kernel, items, lambda given: given) for kernel, items in ALL_KERNELS]
+    return [*dense, *((kernel, items, sparse.csr_array) for kernel, items in SPARSE_KERNELS)]
+
+
+def test_filled_by_others_it_is_the_matrix_that_is_held_here():
+    def check(case):
+        kernel, items, as_given = case
+        X = as_given(items(40))
+        here, there = HeldGram(kernel, X), GatheredGram(kernel, X, in_chunks(X, 3).recut(PIECES))
+        assert_allclose(there.values, here.values, atol=1e-13 * np.abs(here.dense()).max())
+        assert np.array_equal(there.values, there.values.T)
+        assert np.array_equal(np.diag(there.values), np.diag(here.values))
+
+    check_each(cases_of_all_kernels(), check)
+
+
+def test_half_of_it_is_evaluated_and_told_of(monkeypatch):
+    evaluated, seen, X = [], [], texts(40)
+    monkeypatch.setattr(tiles, "TILE", 2)
+    plain = Edit.prepare
+
+    def counted(self, *given, **others):
+        prepared = plain(self, *given, **others)
+        fill = prepared.fill
+        prepared.fill = lambda a, b, out: (evaluated.append(out.size), fill(a, b, out))
+        return prepared
+
+    monkeypatch.setattr(Edit, "prepare", counted)
+    GatheredGram(Edit(0.3), X, in_chunks(X, 3).recut(share_out(40, 8)), on_pass=seen.append)
+    assert 40 * 41 / 2 <= sum(evaluated) <= 40 * 42 / 2  # with squares of two on the diagonal
+    assert seen == sorted(seen) and seen[-1] == 1 and len(seen) == 36
+
+
+def test_small_pieces_are_small_and_many():
+    for n in (1, 2, 9, 500, 10_000, 50_000):
+        lengths = [piece.stop - piece.start for piece in small_pieces(n)]
+        assert sum(lengths) == n and 1 <= min(lengths) <= max(lengths) <= 1024 and len(lengths) >= min(n, 10)
 
 
 def test_bits_follow_from_the_pieces_whatever_the_chunks_were():
@@ -136,16 +176,19 @@ def test_entries_are_as_good_as_the_rounding_of_all_rows_says(dtype):
         (X, 0.3),
     ]:
         some = some.astype(dtype)
-        op = spread(RBF(width), some)
-        found = op.shifted_matmat(np.eye(40))
-        true = exact_rbf(width, some) - np.longdouble(op.shift)
-        error = np.linalg.norm((found - true).astype(float))
-        summed = gamma(op.shifted_chain) * np.linalg.norm(np.abs(found) @ np.eye(40))
-        assert error <= op.entry_rounding(None) + summed
+        half = RBF(width / 2)
+        for kernel in (RBF(width), half * half, 0.5 * (RBF(width) + RBF(width))):
+            op = spread(kernel, some)
+            found = op.shifted_matmat(np.eye(40))
+            true = exact_rbf(width, some) - np.longdouble(op.shift)
+            error = np.linalg.norm((found - true).astype(float))
+            summed = gamma(op.shifted_chain) * np.linalg.norm(np.abs(found) @ np.eye(40))
+            assert error <= op.entry_rounding(None) + summed
 
 
 def test_tiles_of_parts_are_tiles_of_the_whole():
-    for kernel in (RBF(1e-3), RBF(10.0), Matern(0.5), Matern(2.5), RBF(0.3) + Linear()):
+    composed = RBF(0.3) + Linear(), 2.0 * RBF(0.01), RBF(0.3) * (Matern(2.5) + 1.0)
+    for kernel in (RBF(1e-3), RBF(10.0), Matern(0.5), Matern(2.5), *composed):
         for dtype in (np.float64, np.float32):
             whole, part = np.empty((10, 12), dtype), np.empty((10, 12), dtype)
             kernel.prepare(X, dtype=dtype).fill(slice(5, 15), slice(20, 32), whole)
@@ -174,7 +217,7 @@ def test_a_task_answers_for_two_pieces_and_takes_no_more_memory_than_planned(mon
     assert_allclose(op.matmat(columns), RecomputedGram(RBF(0.01), wide).matmat(columns), rtol=1e-10, atol=1e-10)
     assert max(sizes) <= 2 * -(-n // 3) and len(sizes) == 6
     problem = Problem(n=n, k=5, width=d, loaded=wide.nbytes, chunks=Spread(2, n, 2))
-    assert max(peaks) <= _of_worker(problem, width) - wide.nbytes
+    assert max(peaks) <= _of_worker(problem, width, 3) - wide.nbytes
 
 
 def test_columns_are_sent_once_a_pass_and_what_prepares_once_for_all(monkeypatch):

@@ -1,6 +1,7 @@
 """One line per class: the contract tests loop over these."""
 
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -47,7 +48,7 @@ from mercer.operators.elsewhere import GramElsewhere
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.held import BlackBox, HeldMatrix
-from mercer.operators.spread_gram import SpreadGram
+from mercer.operators.spread_gram import GatheredGram, SpreadGram
 from mercer.solvers.dense import Dense
 from mercer.solvers.krylov import BlockKrylov
 from mercer.solvers.landmarks import Landmarks
@@ -261,15 +262,29 @@ ALL_SPACES = {
 ALL_SCATTERS = [Square, Triangle, Spread]
 
 
+class AsTheyAre(NamedTuple):
+    """Things of any kind, as `Chunks.opened` would make items of them."""
+
+    data: Any
+    start: int
+
+    def load(self):
+        return self.data
+
+
 def in_chunks(X, count):
-    """The rows in so many chunks of unequal lengths, each with at least one, which a loop works on."""
+    """The items in so many chunks of unequal lengths, each with at least one, which a loop works on."""
     some = np.arange(1, count) ** 2 * (X.shape[0] - count) // count**2 + np.arange(1, count)
     parts = [X[a:b] for a, b in pairwise([0, *some.tolist(), X.shape[0]])]
     engine = Loop()
     handles = tuple(engine.share(part) for part in parts)
-    return Chunks(
-        engine, handles, tuple(part.shape[0] for part in parts), AsRows(X.shape[1], X.dtype, sparse=sparse.issparse(X))
-    )
+    opened = AsRows(X.shape[1], X.dtype, sparse=sparse.issparse(X)) if X.ndim == 2 else AsTheyAre
+    return Chunks(engine, handles, tuple(part.shape[0] for part in parts), opened)
+
+
+def in_pieces(X):
+    """The same, cut anew into three."""
+    return in_chunks(X, 3).recut([slice(0, 11), slice(11, 25), slice(25, X.shape[0])])
 
 
 # Makers of one and the same matrix, X Xᵀ, in every way it can be held.
@@ -280,9 +295,8 @@ ALL_OPERATORS = {
     "recomputed, two threads": lambda X: RecomputedGram(Linear(), X, threads=2),
     "elsewhere": lambda X: GramElsewhere(Linear(), X, ELSEWHERE),
     "elsewhere, recomputed": lambda X: GramElsewhere(Linear(), X, ELSEWHERE, held=False),
-    "spread": lambda X: SpreadGram(
-        Linear(), X, in_chunks(X, 3).recut([slice(0, 11), slice(11, 25), slice(25, X.shape[0])])
-    ),
+    "spread": lambda X: SpreadGram(Linear(), X, in_pieces(X)),
+    "gathered": lambda X: GatheredGram(Linear(), X, in_pieces(X)),
     "features": lambda X: FeatureGram(X),
     "features, two threads": lambda X: FeatureGram(X, threads=2),
     "features, made anew": lambda X: FeatureGram(MadeFeatures((1.0 * Linear()).feature_map(X), X)),

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from mercer.arrays import Array, Held
 from mercer.kernels import Kernel
 from mercer.kernels.features import FeatureMap
-from mercer.operators.spread_gram import even_pieces
+from mercer.plans.plan import Cut
 from mercer.sources.chunked import Chunks
 from mercer.sources.held import HeldRows
 from mercer.sources.items import Items
@@ -26,7 +26,7 @@ class Training:
     own: bool = True  # whether they are in an array of ours
     scale: Array | None = None  # that their columns were divided by
     notes: tuple[str, ...] = ()  # what a user should be told about them
-    chunks: Chunks | None = None  # the same rows in even pieces, kept by the workers of a cluster, if those have work
+    chunks: Chunks | None = None  # the same items in pieces, kept by the workers of a cluster, if those have work
 
     @property
     def count(self) -> int:
@@ -56,18 +56,21 @@ class Training:
         """The map to exact features, learned once; of items that are not in memory, when they are."""
         return None if self.items.by_matrix or not self.items.held else kernel.feature_map(self.data)
 
-    def in_memory(self, spread: bool = False) -> "Training":
-        """The same with all rows in an array, which is read from a file if need be; or brought from the workers of a
-        cluster, which keep them in even pieces, if they are to go on with them (`spread`)."""
-        return self if self.items.held else self._read(spread)
+    def in_memory(self, cut: Cut | None = None) -> "Training":
+        """The same with all items in an array, which is read from a file if need be; or brought from the workers of a
+        cluster, which keep them in pieces, `cut` in this way, if they are to go on with them."""
+        return self._read(cut) if not self.items.held else self if cut is None else self._in_pieces(cut)
 
-    def _read(self, spread: bool) -> "Training":
+    def _in_pieces(self, cut: Cut) -> "Training":
+        return replace(self, chunks=self.all_items.chunks.recut(cut(self.count), self.kept))
+
+    def _read(self, cut: Cut | None) -> "Training":
         kept = None if self.weights is None or self.weights.all() else self.weights > 0
-        if spread:
+        if cut is not None:
             there = self.items.chunks.kept()  # what they are read from is not read twice
             held: Items = HeldRows(there.load(kept))
             held = held if kept is not None else held.named_as(self.items)
-            read = replace(self, items=held, own=True, chunks=there.recut(even_pieces(len(held)), kept))
+            read = replace(self, items=held, own=True, chunks=there.recut(cut(len(held)), kept))
         else:
             read = replace(self, items=self.items.in_memory(kept), own=True)
         if kept is None or self.weights is None:
@@ -78,11 +81,11 @@ class Training:
 def weigh(items: Items, sample_weight: ArrayLike | None) -> Training:
     """Items of weight zero are left out, where they are in memory; of a matrix between items, their columns too."""
     if sample_weight is None:
-        return Training(items, own=False)
+        return Training(items, own=items.brought)
     weights = check_weights(sample_weight, len(items))
     kept = weights > 0
     if not items.held or kept.all():
-        return Training(items, weights, own=not items.held)
+        return Training(items, weights, own=not items.held or items.brought)
     if items.is_operator:
         raise ValueError(
             f"{np.sum(~kept)} of {len(kept)} sample weights are zero, and rows cannot be taken out of a "

@@ -1,7 +1,9 @@
 """Sums, products and multiples of kernels, and the number that stands among them."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -13,7 +15,9 @@ from mercer.kernels.base import (
     Compared,
     Held,
     Kernel,
+    Preparing,
     Products,
+    Tiles,
     after_shift,
     is_sparse,
     largest_entry,
@@ -79,6 +83,31 @@ class _ComparedParts(Compared):
         return self.kernel.composed(*(part.block(X) for part in self.parts))
 
 
+class _ComposedTiles(Tiles):
+    """The same of tiles, less the shift."""
+
+    def __init__(self, kernel: "Scaled | _Pair", parts: Sequence[Tiles], shift: float) -> None:
+        self.kernel, self.parts, self.shift = kernel, parts, shift
+
+    def fill(self, rows: slice, columns: slice, out: Array) -> None:
+        found = [np.empty(out.shape) for _ in self.parts]
+        for part, tile in zip(self.parts, found, strict=True):
+            part.fill(rows, columns, tile)
+        np.subtract(self.kernel.composed(*found), self.shift, out=out, casting="same_kind")
+
+
+def _composed_tiles(
+    kernel: "Scaled | _Pair",
+    ways: Sequence[Preparing],
+    X: Held,
+    Y: Held | None = None,
+    shift: float = 0.0,
+    dtype: DTypeLike = np.float64,
+) -> Tiles:
+    """Of parts that are prepared in these ways; in float64, as their sum or product would lose digits of float32."""
+    return _ComposedTiles(kernel, [way(X, Y) for way in ways], shift)
+
+
 @dataclass(frozen=True)
 class Scaled(Kernel):
     """k(x, y) = factor · k₁(x, y)."""
@@ -109,6 +138,12 @@ class Scaled(Kernel):
 
     def compared_with(self, Y: Held) -> Compared:
         return _ComparedParts(self, Y, (self.kernel.compared_with(Y),))
+
+    def prepare(self, X: Held, Y: Held | None = None, shift: float = 0.0, dtype: DTypeLike = np.float64) -> Tiles:
+        return _composed_tiles(self, [self.kernel.prepare], X, Y, shift)
+
+    def prepares(self, X: Held) -> Preparing:
+        return partial(_composed_tiles, self, [self.kernel.prepares(X)])
 
     def diag(self, X: Held) -> Array:
         return self.factor * self.kernel.diag(X)
@@ -191,6 +226,12 @@ class _Pair(Kernel):
 
     def compared_with(self, Y: Held) -> Compared:
         return _ComparedParts(self, Y, (self.left.compared_with(Y), self.right.compared_with(Y)))
+
+    def prepare(self, X: Held, Y: Held | None = None, shift: float = 0.0, dtype: DTypeLike = np.float64) -> Tiles:
+        return _composed_tiles(self, [self.left.prepare, self.right.prepare], X, Y, shift)
+
+    def prepares(self, X: Held) -> Preparing:
+        return partial(_composed_tiles, self, [self.left.prepares(X), self.right.prepares(X)])
 
     def __post_init__(self) -> None:
         if len({self.left.takes, self.right.takes} - {"anything"}) > 1:

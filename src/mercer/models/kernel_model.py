@@ -76,8 +76,7 @@ class KernelModel(FindsSimilar):
             task = open_task(self, X, sample_weight, limits)
             plan = place(choose_plan(task.problem, task.limits), task)
             if not plan.streams:
-                spread = task.problem.workers > 0 and plan.shares_passes
-                task = replace(task, training=task.training.in_memory(spread))
+                task = replace(task, training=task.training.in_memory(plan.cut))
             found = find_by_landmarks(task, plan) if plan.held == "landmarks" else find_certified(task, plan)
             warnings = sense_of_scale(found, task.kernel, self, getattr(self, "feature_names_in_", None))
             self._keep(replace(found, warnings=warnings), task)

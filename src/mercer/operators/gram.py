@@ -69,13 +69,16 @@ class Gram(SymmetricOperator):
 
 
 class HeldGram(Gram):
-    """All of it in memory, in float64."""
+    """All of it in memory, in float64. `on_pass` is told how much of it is filled."""
 
-    def __init__(self, kernel: Kernel, X: Held, threads: int = 1) -> None:
+    def __init__(self, kernel: Kernel, X: Held, threads: int = 1, on_pass: OnPass = None) -> None:
         super().__init__(kernel, X, threads)
         self.values = np.empty((self.n, self.n))
-        fill_symmetric(kernel.prepare(X, shift=self.shift), self.values, threads)
+        self._fill(on_pass)
         np.fill_diagonal(self.values, self.shifted_diag())
+
+    def _fill(self, on_pass: OnPass) -> None:
+        fill_symmetric(self.kernel.prepare(self.X, shift=self.shift), self.values, self.threads, on_pass)
 
     def shifted_matmat(self, B: Array) -> Array:
         return symmetric_product(self.values, B, self.threads)

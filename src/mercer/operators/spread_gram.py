@@ -1,4 +1,5 @@
-"""The kernel matrix of rows that lie on the workers of a cluster: its tiles are evaluated there, in every pass."""
+"""The kernel matrix of items that lie on the workers of a cluster: its tiles are evaluated there, in every pass, or
+once, to be held here."""
 
 from functools import cached_property, partial
 from math import isqrt
@@ -11,12 +12,13 @@ from mercer.arrays import Array, Held
 from mercer.blocks import share_out
 from mercer.engines.base import Handle
 from mercer.kernels.base import Kernel, Preparing
-from mercer.operators.gram import RecomputedGram
-from mercer.operators.tiles import multiply_pair, pair_chain
+from mercer.operators.gram import Gram, HeldGram, RecomputedGram
+from mercer.operators.tiles import fill_rows, fill_symmetric, multiply_pair, pair_chain
 from mercer.progress import OnPass
 from mercer.sources.chunked import Chunks
 
 _ROWS_A_TASK = 1024  # a pass has about a task for so many rows
+_SIDE, _FEWEST = 1024, 10  # rows of a part of the matrix that comes here, at the most: 8 MB; and pieces, at the least
 
 
 def even_pieces(n: int) -> list[slice]:
@@ -27,6 +29,11 @@ def even_pieces(n: int) -> list[slice]:
     ask for half of all rows, and g²/4·n would come out.
     """
     return share_out(n, max(1, isqrt(2 * n // _ROWS_A_TASK)))
+
+
+def small_pieces(n: int) -> list[slice]:
+    """n items in pieces so small that what lies between two of them is soon here, and all workers have work."""
+    return share_out(n, max(-(-n // _SIDE), min(n, _FEWEST)))
 
 
 def pairs_of(pieces: int) -> list[tuple[int, int]]:
@@ -66,19 +73,14 @@ class SpreadGram(RecomputedGram):
     @cached_property
     def _prepares(self) -> Handle:
         """Sent once, and asked for by every task of every pass."""
-        known = partial(self.kernel.prepares(self.X), shift=self.shift, dtype=self.entries)
-        return self.chunks.engine.share(known)
-
-    @property
-    def _slices(self) -> list[slice]:
-        return [slice(a, a + count) for a, count in zip(self.chunks.starts, self.chunks.counts, strict=True)]
+        return _shared_way(self, self.chunks, self.entries)
 
     def shifted_matmat(self, B: Array) -> Array:
-        engine, handles, slices = self.chunks.engine, self.chunks.handles, self._slices
+        engine, handles, slices = self.chunks.engine, self.chunks.handles, self.chunks.slices
         pairs = pairs_of(len(handles))
-        rows = [[handles[i]] if i == j else [handles[i], handles[j]] for i, j in pairs]
         own = [({i: slices[i], j: slices[j]}, self.entries) for i, j in pairs]
-        tasks = engine.map(_of_pair, rows, own, self._prepares, engine.share(np.ascontiguousarray(B)))
+        B_there = engine.share(np.ascontiguousarray(B))
+        tasks = engine.map(_of_pair, _pieces_of(pairs, self.chunks), own, self._prepares, B_there)
         part = engine.reduce(_together, tasks, self.on_pass)
         self._squares = part.squares
         return np.concatenate([part.rows[i] for i in range(len(handles))])
@@ -94,6 +96,44 @@ class SpreadGram(RecomputedGram):
         pieces = len(self.chunks.counts)
         floors = (pieces * (pieces + 1) // 2 - 1).bit_length()
         return pair_chain(max(self.chunks.counts)) + floors + 1
+
+
+class GatheredGram(HeldGram):
+    """The same matrix as `HeldGram`, filled by workers: for kernels whose entries cost more than their way here.
+
+    `chunks` has small pieces of the items, X are the same items here.
+    """
+
+    def __init__(self, kernel: Kernel, X: Held, chunks: Chunks, threads: int = 1, on_pass: OnPass = None) -> None:
+        self.chunks = chunks
+        super().__init__(kernel, X, threads, on_pass)
+
+    def _fill(self, on_pass: OnPass) -> None:
+        engine, slices, pairs = self.chunks.engine, self.chunks.slices, pairs_of(len(self.chunks.counts))
+        way = _shared_way(self, self.chunks, np.float64)
+        tasks = engine.map(_between, _pieces_of(pairs, self.chunks), None, way)
+        for (i, j), entries in zip(pairs, engine.bring(tasks, on_pass), strict=True):
+            self.values[slices[i], slices[j]] = entries
+            if i != j:
+                self.values[slices[j], slices[i]] = entries.T
+
+
+def _shared_way(gram: Gram, chunks: Chunks, entries: DTypeLike) -> Handle:
+    """What prepares tiles of pieces as of all items, where the work is."""
+    return chunks.engine.share(partial(gram.kernel.prepares(gram.X), shift=gram.shift, dtype=entries))
+
+
+def _pieces_of(pairs: list[tuple[int, int]], chunks: Chunks) -> list[list[Handle]]:
+    """The pieces of every pair."""
+    return [[chunks.handles[i]] if i == j else [chunks.handles[i], chunks.handles[j]] for i, j in pairs]
+
+
+def _between(items: list[Held], own: None, prepares: Preparing) -> Array:
+    """The matrix between two pieces, or of a piece with itself."""
+    out = np.empty((items[0].shape[0], items[-1].shape[0]))
+    fill = fill_symmetric if len(items) == 1 else fill_rows
+    fill(prepares(*items), out, threads=1)
+    return out
 
 
 def _of_pair(

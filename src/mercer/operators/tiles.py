@@ -1,5 +1,6 @@
 """Tiles of a matrix: a plan that is pure arithmetic, and the two things done with them, filling and applying."""
 
+from itertools import groupby
 from threading import local
 
 import numpy as np
@@ -26,9 +27,9 @@ def plan_symmetric(n: int) -> list[tuple[slice, slice]]:
     return [(rows, columns) for i, rows in enumerate(pieces) for columns in pieces[i:]]
 
 
-def fill_symmetric(tiles: Tiles, out: Array, threads: int) -> None:
+def fill_symmetric(tiles: Tiles, out: Array, threads: int, on_pass: OnPass = None) -> None:
     """Evaluate each tile once, in a buffer of the thread's own, and write it and its mirror image into `out` (n×n)."""
-    own = local()
+    own, n = local(), len(out)
 
     def work(tile: tuple[slice, slice]) -> None:
         rows, columns = tile
@@ -44,7 +45,17 @@ def fill_symmetric(tiles: Tiles, out: Array, threads: int) -> None:
             out[columns, rows] = block.T
         out[rows, columns] = block
 
-    run(work, plan_symmetric(len(out)), threads)
+    if on_pass is None:
+        run(work, plan_symmetric(n), threads)
+        return
+    for stop, strip in groupby(plan_symmetric(n), key=lambda tile: tile[0].stop):
+        run(work, list(strip), threads)
+        on_pass(done_of_triangle(stop, n))
+
+
+def done_of_triangle(rows: int, n: int) -> float:
+    """The share of a symmetric matrix that its first rows have, from the diagonal on."""
+    return 1 - ((n - rows) / n) ** 2
 
 
 def symmetric_product(A: Array, B: Array, threads: int) -> Array:
@@ -96,7 +107,7 @@ def multiply_symmetric(
         out[rows] += parts.sum(axis=0)
         squares += float(norms.sum())
         if on_pass:
-            on_pass(1 - ((n - rows.stop) / n) ** 2)
+            on_pass(done_of_triangle(rows.stop, n))
     return out, squares
 
 

@@ -9,7 +9,7 @@ from mercer.errors import NoRoom, counted
 from mercer.limits import Limits, bytes_in_words
 from mercer.plans.plan import BUFFERS, HELD_TOL, Plan, seconds_in_words, within
 from mercer.plans.sizes import Problem
-from mercer.plans.spread import shared_out
+from mercer.plans.spread import gathered, shared_out
 from mercer.solvers.completeness import PROBES
 from mercer.solvers.dense import Dense
 from mercer.solvers.feature_side import Factored, FactoredKrylov
@@ -82,9 +82,15 @@ def certified_plan(problem: Problem, limits: Limits) -> Plan:
 def _first(problem: Problem, limits: Limits, ways: tuple[Callable[[Problem, Limits], Plan | None], ...]) -> Plan:
     """The plan of the first way that takes the problem."""
     plan = next(plan for way in ways if (plan := way(problem, limits)) is not None)
-    if problem.workers and plan.held not in ("spread", "landmarks"):
-        plan = replace(plan, why=f"{plan.why} It is done here, as that is too little to be shared out.")
-    return _within(limits, plan, problem)
+    return _within(limits, _by_workers(problem, plan, limits) if problem.workers else plan, problem)
+
+
+def _by_workers(p: Problem, plan: Plan, limits: Limits) -> Plan:
+    """What the workers of a cluster do of a plan, in words."""
+    if plan.held in ("spread", "landmarks"):
+        return plan
+    filled = gathered(p, plan, limits.threads) if plan.held == "gram" else None
+    return filled or replace(plan, why=f"{plan.why} It is done here, as that is too little to be shared out.")
 
 
 # ---------------------------------------------------------------------- the ways, in the order they are tried

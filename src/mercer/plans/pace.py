@@ -33,7 +33,7 @@ def plan_ahead(problem: Problem, kernel: Kernel, items: Items, limits: Limits) -
     """The plan for a kernel PCA, from timed tiles of these items; the time decides nothing."""
     plan = choose_plan(problem, limits)
     pace = _measured_pace()
-    if plan.held in ("gram", "recomputed", "spread", "landmarks") and items.width <= _WIDEST:
+    if plan.held in ("gram", "gathered", "recomputed", "spread", "landmarks") and items.width <= _WIDEST:
         sample = items[_to_be_timed(items)]
         with one_blas_thread(), np.errstate(all="ignore"):
             double = _entry(kernel, sample, np.float64)

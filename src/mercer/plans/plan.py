@@ -11,6 +11,7 @@ from mercer.solvers.base import Solver
 from mercer.solvers.landmarks import Landmarks
 
 HELD_TOL = 1e-8  # of residuals, where a product costs little
+Cut = Callable[[int], list[slice]]  # so many items into pieces
 BUFFERS = 14_000_000  # bytes of what the allocator keeps
 
 
@@ -26,6 +27,7 @@ class Plan:
     passes: int = 1  # over the matrix, about
     seconds: float | None = None  # expected, scaled by timed tiles; shown, and decides nothing
     warning: str = ""
+    cut: Cut | None = None  # how items are, for workers of a cluster who evaluate the matrix; None: nobody else does
     moved: int = 0  # bytes that go to the workers of a cluster and come from them, about
     components: Share | None = None  # that a share of the variance is expected to take; the plan is for the most
     few: "Plan | None" = None  # the plan if it takes few of them, where nothing is known
@@ -48,9 +50,9 @@ class Plan:
         return isinstance(self.solver, Landmarks) and not self.solver.refine
 
     @property
-    def shares_passes(self) -> bool:
-        """Whether the workers of a cluster, if rows are there, evaluate the matrix in each pass."""
-        return self.held == "spread" or (isinstance(self.solver, Landmarks) and self.solver.refine > 0)
+    def is_filled(self) -> bool:
+        """Whether the matrix is evaluated once, and held: here, or by the workers of a cluster."""
+        return self.held in ("gram", "gathered")
 
     def __str__(self) -> str:
         return self._told(repr)
@@ -91,6 +93,7 @@ class Plan:
 
 _HELD = {
     "gram": "the Gram matrix in memory",
+    "gathered": "the Gram matrix in memory, filled by the workers of a cluster",
     "recomputed": "the Gram matrix evaluated anew in each pass",
     "spread": "the Gram matrix evaluated anew in each pass by the workers of a cluster",
     "features": "explicit features",

@@ -105,8 +105,10 @@ def kernel_work(plan: Plan, p: Problem, pace: Pace = NOMINAL) -> Work:
 
 def _matrix(plan: Plan, p: Problem, pace: Pace, double: float) -> Work:
     """Making what is held."""
-    if plan.held == "gram":
-        return Work(p.n**2 * (double / 2 + pace.fresh + 4 * _READ * pace.flop))  # half of it is written across
+    if plan.is_filled:
+        entries = p.n**2 / 2 * double
+        written = Work(p.n**2 * (pace.fresh + 4 * _READ * pace.flop))  # half of it across
+        return written.plus(Work(entries) if plan.held == "gram" else Work(spread=entries))
     if plan.held == "features" and p.sparse_features:
         return Work(alone=_sparse_numbers(p) * _COUNTED)
     if plan.held == "features" and not p.free_features and p.n_features:

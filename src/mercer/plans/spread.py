@@ -1,20 +1,46 @@
-"""What it takes to share out the passes over a kernel matrix: bytes that move, and memory of every worker."""
+"""What it takes to share out a kernel matrix, in every pass or once: bytes that move, and memory of every worker."""
 
 from dataclasses import replace
 
 from mercer.errors import NoRoom, counted
 from mercer.limits import bytes_in_words
-from mercer.operators.spread_gram import even_pieces, pairs_of
+from mercer.operators.spread_gram import even_pieces, pairs_of, small_pieces
 from mercer.plans.plan import BUFFERS, Plan
 from mercer.plans.sizes import Problem
 
 _USABLE = 0.6  # of a worker's memory: from there on Dask writes what it has to a disk
+_COMING = 25.0  # nanoseconds until an entry is here, and written twice
+_WORTH_A_CLUSTER = 1.0  # seconds of one thread: to fill a matrix that takes less is not shared out
+_SLOWER = (
+    1.25  # than by all threads here is still as good: whoever has a cluster may want this machine for other things
+)
+
+
+def gathered(p: Problem, plan: Plan, threads: int) -> Plan | None:
+    """The plan for a matrix in memory, whose entries are evaluated by the workers of p; None if that is not worth it,
+    or if they have no room."""
+    assert p.chunks is not None
+    there, here = p.entry_cost / p.workers + _COMING, p.entry_cost / threads
+    if p.n**2 / 2 * p.entry_cost * 1e-9 < _WORTH_A_CLUSTER or there > _SLOWER * here:
+        return None
+    pieces = small_pieces(p.n)
+    part = 8 * (pieces[0].stop - pieces[0].start) ** 2
+    if p.chunks.room is not None and _of_worker(p, 0, len(pieces)) + 4 * part > _USABLE * p.chunks.room:
+        return None
+    rows, entries, tasks = _rows_moved(p, len(pieces)), 4 * p.n * (p.n + 1), len(pairs_of(len(pieces)))
+    why = (
+        f"{plan.why} It is filled by {counted(p.workers, 'worker')}, in {counted(tasks, 'task')}: about "
+        f"{bytes_in_words(rows)} of items move, and {bytes_in_words(entries)} of entries."
+    )
+    memory = plan.memory + 2 * part  # that wait here
+    return replace(plan, held="gathered", why=why, cut=small_pieces, moved=rows + entries, memory=memory)
 
 
 def shared_out(p: Problem, plan: Plan, columns: int, widest: int) -> Plan:
     """The plan with what goes to the workers of p and comes from them, where a pass has so many columns; refused if a
     worker has no room for the widest."""
-    needed, room = _of_worker(p, widest), None if p.chunks is None else p.chunks.room
+    pieces, room = len(even_pieces(p.n)), None if p.chunks is None else p.chunks.room
+    needed = _of_worker(p, widest, pieces)
     if room is not None and needed > _USABLE * room:
         raise NoRoom(
             f"A worker of the cluster needs {bytes_in_words(needed)} for its share of the kernel matrix of {p.n:,} "
@@ -22,31 +48,25 @@ def shared_out(p: Problem, plan: Plan, columns: int, widest: int) -> Plan:
             f"{bytes_in_words(round(_USABLE * room))}: give workers more memory or fewer threads, ask for fewer "
             'n_components, or take landmarks (eigen_solver="landmark").'
         )
-    rows, products = _rows_moved(p), _products_moved(p, columns)
-    pieces = len(even_pieces(p.n))
+    rows, products = _rows_moved(p, pieces), 8 * p.n * columns * (p.workers + pieces)  # columns there, two pieces back
     why = (
         f"{plan.why} It is shared out to {counted(p.workers, 'worker')}, in {counted(len(pairs_of(pieces)), 'task')} a "
         f"pass between {counted(pieces, 'piece')} of the rows: about {bytes_in_words(rows)} of rows move once, and "
         f"{bytes_in_words(products)} of products in each pass."
     )
     here = 2 * 8 * p.n * widest  # what is sent, and what comes back
-    return replace(plan, why=why, moved=rows + plan.passes * products, memory=plan.memory + here)
+    moved = rows + plan.passes * products
+    return replace(plan, why=why, cut=even_pieces, moved=moved, memory=plan.memory + here)
 
 
-def _rows_moved(p: Problem) -> int:
+def _rows_moved(p: Problem, pieces: int) -> int:
     """Of rows: all come here, are cut into pieces, and a piece goes to each worker that has a pair with it."""
-    return p.loaded * (2 + min(p.workers, len(even_pieces(p.n)) + 1))
+    return p.loaded * (2 + min(p.workers, pieces + 1))
 
 
-def _products_moved(p: Problem, columns: int) -> int:
-    """In a pass: columns to all workers, and two pieces of products from each pair."""
-    return 8 * p.n * columns * (p.workers + len(even_pieces(p.n)))
-
-
-def _of_worker(p: Problem, columns: int) -> int:
+def _of_worker(p: Problem, columns: int, pieces: int) -> int:
     """Bytes: its share of the rows, as they came and in pieces; the pieces of its tasks, two of them prepared; the
     columns, and parts of products that are merged."""
-    pieces = len(even_pieces(p.n))
     tasks = -(-len(pairs_of(pieces)) // p.workers)
     of_tasks = min(p.loaded, 2 * tasks * p.loaded // pieces)
     prepared = 2 * 8 * -(-p.n // pieces) * (4 * p.numbers_each + 8 + 2 * columns)

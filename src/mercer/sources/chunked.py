@@ -35,6 +35,11 @@ class Chunks:
         """The number of the first item of each."""
         return [0, *accumulate(self.counts)][:-1]
 
+    @property
+    def slices(self) -> list[slice]:
+        """The numbers of the items of each."""
+        return [slice(a, a + count) for a, count in zip(self.starts, self.counts, strict=True)]
+
     def home(self, numbers: Array) -> Array:
         """The chunk in which each of these items lies."""
         return np.searchsorted(np.array(self.starts), numbers, side="right") - 1
@@ -43,7 +48,7 @@ class Chunks:
         """A number (or row) for every item, cut as the chunks are."""
         if values is None:
             return [None] * len(self.counts)
-        return [values[a : a + count] for a, count in zip(self.starts, self.counts, strict=True)]
+        return [values[some] for some in self.slices]
 
     def map(self, work: Callable[..., Any], own: Sequence[Any] | None = None, *shared: Any) -> list[Handle]:
         """work(items of a chunk, its own, *shared), of every chunk; what is shared is sent once."""
@@ -78,7 +83,7 @@ class Chunks:
 
     def kept(self) -> "Chunks":
         """The same chunks, opened once and kept where they are, for work that comes back again and again."""
-        return self.remade(_loaded, _as_held)
+        return self.remade(loaded, _as_held)
 
     def remade(
         self,
@@ -114,12 +119,13 @@ class Chunks:
             handles.append(list(self.handles[first : last + 1]))
             own.append((self.starts[first : last + 1], numbers))
         kept = self.engine.keep(self.engine.map(partial(_cut_out, self.opened), handles, own), evenly=True)
-        return replace(self, handles=tuple(kept), counts=tuple(s.stop - s.start for s in pieces), opened=_as_held)
+        counts = tuple(piece.stop - piece.start for piece in pieces)
+        return replace(self, handles=tuple(kept), counts=counts, opened=_as_held)
 
     def load(self, marked: Array | None = None) -> Held:
         """All of them, or those that `marked` marks, in one array here."""
         own = None if marked is None else self.dealt(np.asarray(marked, dtype=bool))
-        return stacked(list(self.each(_loaded if marked is None else _taken, own)))
+        return stacked(list(self.each(loaded if marked is None else _taken, own)))
 
 
 class InChunks(Items):
@@ -131,7 +137,7 @@ class InChunks(Items):
         return sum(self.chunks.counts)
 
     def blocks(self, size: int) -> Iterator[Held]:
-        return _regroup(self.chunks.each(_loaded), size)
+        return _regroup(self.chunks.each(loaded), size)
 
     def __getitem__(self, indices: Array) -> Held:
         """Those with these numbers, each taken where it lies."""
@@ -282,7 +288,7 @@ def _as_held(data: Held, start: int) -> HeldRows:
     return HeldRows(data)
 
 
-def _loaded(rows: Items, own: None = None) -> Held:
+def loaded(rows: Items, own: None = None) -> Held:
     return rows.load()
 
 

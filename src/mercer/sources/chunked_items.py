@@ -1,5 +1,6 @@
 """Texts, and rows of tables, in chunks of Dask: columns of frames, frames and bags."""
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ from mercer.engines.base import Engine
 from mercer.errors import BadData, NoRoom, counted, in_short, listed, warn
 from mercer.limits import bytes_in_words
 from mercer.sources.cells import kind_of, present
-from mercer.sources.chunked import Chunks, InChunks
+from mercer.sources.chunked import Chunks, InChunks, loaded
 from mercer.sources.frames import Table
 from mercer.sources.items import Items
 from mercer.sources.texts import Texts
@@ -71,6 +72,16 @@ class ChunkedItems(InChunks):
                 "n_landmarks looks at them where they lie."
             )
         return self.in_memory()
+
+    def here_and_there(self, memory: float) -> Items:
+        """The same, brought here; workers of a cluster keep theirs, each read once, for who has work for them."""
+        if not self.chunks.engine.elsewhere:
+            return self.within(memory)
+        there = copy(self)
+        there.chunks = self.chunks.remade(loaded, AsItems(self.kind, self.label))
+        held = there.within(memory)
+        held.chunks = there.chunks
+        return held
 
     def _held(self, data: Held) -> Items:
         items: Items = _KINDS[self.kind](data, self.label)

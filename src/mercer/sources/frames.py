@@ -52,6 +52,10 @@ class Columns:
     def nbytes(self) -> int:
         return sum(int(cells.nbytes) for cells in self.cells.values())
 
+    def __sizeof__(self) -> int:
+        """With the cells: by this, workers of a cluster keep to their memory."""
+        return object.__sizeof__(self) + self.nbytes
+
     def __len__(self) -> int:
         return self.count
 

@@ -39,6 +39,11 @@ class Items(ABC):
     is_operator: bool = False  # whether that matrix is known by its products alone
     chunks: Any = None  # `Chunks`, if they lie in several places: work that adds up goes there
 
+    @property
+    def brought(self) -> bool:
+        """Whether they are in memory because they were brought here, from where they lie as well."""
+        return self.held and self.chunks is not None
+
     @abstractmethod
     def __len__(self) -> int: ...
 

@@ -36,7 +36,7 @@ def find_certified(task: Task, plan: Plan) -> Components:
 def _find(task: Task, plan: Plan) -> Components:
     """The matrix lives in here alone: it is gone before an inverse is learned."""
     training, kernel, wanted, rule = task.training, task.kernel, _wanted_components(task, plan), _rule_of(task)
-    with working(task.progress, plan.passes, "passes over the kernel matrix") as on_pass:
+    with working(task.progress, *_long_work(plan)) as on_pass:
         matrix = build_matrix(plan, kernel, training, task.limits.threads, on_pass, task.learned, task.home)
         spectrum = find_spectrum(
             plan,
@@ -49,6 +49,11 @@ def _find(task: Task, plan: Plan) -> Components:
             choose=rule,
         )
         return as_components(task, spectrum)
+
+
+def _long_work(plan: Plan) -> tuple[int, str]:
+    """What takes long, in words, and how often it is done: a matrix that is held is filled once."""
+    return (1, "filling the kernel matrix") if plan.is_filled else (plan.passes, "passes over the kernel matrix")
 
 
 def as_components(task: Task, spectrum: MatrixSpectrum) -> Components:

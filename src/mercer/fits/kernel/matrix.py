@@ -14,7 +14,7 @@ from mercer.operators.elsewhere import GramElsewhere
 from mercer.operators.features import FeatureGram
 from mercer.operators.gram import HeldGram, RecomputedGram
 from mercer.operators.held import BlackBox, HeldMatrix
-from mercer.operators.spread_gram import SpreadGram
+from mercer.operators.spread_gram import GatheredGram, SpreadGram
 from mercer.operators.tiles import TILE
 from mercer.plans.plan import Plan
 from mercer.progress import OnPass
@@ -62,9 +62,12 @@ def _hold(
     if plan.held == "spread":
         assert training.chunks is not None, "a plan for workers has rows on them"
         return SpreadGram(kernel, rows, training.chunks, threads, on_pass=on_pass)
+    if plan.held == "gathered":
+        assert training.chunks is not None, "as above"
+        return GatheredGram(kernel, rows, training.chunks, threads, on_pass)
     if plan.held == "recomputed":
         return RecomputedGram(kernel, rows, threads, on_pass=on_pass)
-    return HeldGram(kernel, rows, threads)
+    return HeldGram(kernel, rows, threads, on_pass)
 
 
 def _symmetric_operator(operator: LinearOperator) -> LinearOperator:

@@ -23,6 +23,7 @@ from mercer.limits import Limits
 from mercer.plans.share import number_to_plan_for
 from mercer.plans.sizes import Problem, Spread
 from mercer.readings.rules.shape import MOST_IN_ELBOW
+from mercer.sources.chunked import Chunks
 from mercer.sources.chunked_items import ChunkedItems
 from mercer.sources.items import Items
 
@@ -36,7 +37,8 @@ def open_task(model: Parameters, X: Any, sample_weight: ArrayLike | None, limits
     if look and isinstance(model.gamma, str) and model.gamma == "cv":
         kernel, training = search_bandwidth(model, training, kernel, limits)
     learned = training.learn_features(kernel)
-    gamma, problem = _gamma_of(model, training.items, kernel), describe(model, training.items, kernel, learned)
+    gamma, there = _gamma_of(model, training.items, kernel), training.all_items.chunks
+    problem = describe(model, training.items, kernel, learned, chunks=there)
     if share is not None:
         problem = with_share(problem, kernel, training, share, limits, model._rng())
     return Task(
@@ -74,7 +76,9 @@ def open_training(model: Parameters, X: Any, sample_weight: ArrayLike | None, li
     if model.fit_inverse_transform:
         refuse_inverse(asked)
     by_landmarks = asked_solver(model) == "landmark" and not model.refine
-    items = open_items(model, X, reset=True, square=given, kind=kind_of_items(model.kernel), chunked=by_landmarks)
+    items = open_items(model, X, reset=True, square=given, kind=kind_of_items(model.kernel), chunked=True)
+    if isinstance(items, ChunkedItems) and not by_landmarks:  # all are compared with all
+        items = items.here_and_there(limits.memory)
     items.look_closer(limits.memory, model._rng())
     asked.admit(items.at_hand, items.label)
     if asked.non_negative:
@@ -113,9 +117,14 @@ def _gamma_of(model: Parameters, items: Items, kernel: Kernel) -> float:
 
 
 def describe(
-    model: Parameters, items: Items, kernel: Kernel, learned: FeatureMap | None = None, n: int | None = None
+    model: Parameters,
+    items: Items,
+    kernel: Kernel,
+    learned: FeatureMap | None = None,
+    n: int | None = None,
+    chunks: Chunks | None = None,
 ) -> Problem:
-    """The sizes on which a plan is based: those of the items, or of n that are like these."""
+    """The sizes on which a plan is based: those of the items, which lie in `chunks`, or of n that are like these."""
     asked, given, count = model.n_components, isinstance(kernel, Precomputed), len(items) if n is None else n
     columns = None if given else _n_features(kernel, items) if learned is None else learned.n_features()
     copies = (model.copy_X or model.standardize) and items.held and not (given or items.sparse)
@@ -132,7 +141,7 @@ def describe(
         cheap_features=learned is not None and learned.cheap,
         given=given,
         copied=items.nbytes * count // max(len(items), 1) if copies else 0,
-        loaded=0 if items.held else items.nbytes,
+        loaded=0 if items.held and chunks is None else items.nbytes,
         reading=items.overhead,
         psd=kernel.psd,
         entry_cost=kernel.cost(items.at_hand),
@@ -142,7 +151,7 @@ def describe(
         max_passes=model.max_iter,
         n_landmarks=model.n_landmarks if model.landmarks is None else max(1, n_rows(model.landmarks)),
         refine=int(model.refine),
-        chunks=None if items.chunks is None else Spread.of(items.chunks),
+        chunks=None if chunks is None else Spread.of(chunks),
         drawn=model.landmarks is None,
     )
 

@@ -54,6 +54,10 @@ class Column(ABC):
         """Numbers of a row, once it is learned."""
         return 1
 
+    def width_of(self, cells: Cells) -> int:
+        """The same, or letters of these cells: what comparing them costs."""
+        return self.width
+
     @property
     def is_sparse(self) -> bool:
         """Whether exact features are mostly zeros."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy import sparse
 
 from mercer.arrays import Array, Held
 from mercer.errors import in_short, warn_each
-from mercer.kernels.base import Kernel, Tiles, after_shift, summed
+from mercer.kernels.base import Kernel, Preparing, Tiles, after_shift, summed
 from mercer.kernels.dot import Linear
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.tables.base import Column, said
@@ -20,6 +21,7 @@ from mercer.kernels.tables.things import Text, as_column
 from mercer.rounding import gamma
 from mercer.sources.cells import gaps_of_kind, kind_of
 from mercer.sources.frames import Columns, as_columns
+from mercer.sources.items import Items
 
 _COMPOSE = ("sum", "product")
 _DENSE = 256  # numbers of a row up to which zeros among them are kept
@@ -202,9 +204,20 @@ class TableKernel(Kernel):
         return self._composed([part.own(part.kernel.diag(part.rows)) for part in self.parts(X)])
 
     def prepare(self, X: Held, Y: Held | None = None, shift: float = 0.0, dtype: Any = np.float64) -> Tiles:
+        return self._tiles(None, X, Y, shift)
+
+    def prepares(self, X: Held) -> Preparing:
+        """Each part by what its own kernel learns of all rows."""
+        return partial(self._tiles, [part.kernel.prepares(part.rows) for part in self.parts(X)])
+
+    def _tiles(
+        self, ways: "list[Preparing] | None", X: Held, Y: Held | None = None, shift: float = 0.0, dtype: Any = None
+    ) -> Tiles:
+        """Of parts that are prepared in these ways; None: each by its own kernel, of these rows alone."""
         left = self.parts(X)
         right = left if Y is None else self.parts(Y)
-        return TableTiles(left, right, self.compose == "product", shift)
+        ways = [part.kernel.prepare for part in left] if ways is None else ways
+        return TableTiles(left, right, ways, self.compose == "product", shift)
 
     def _composed(self, values: list[Array]) -> Array:
         """Of numbers ≥ 0, one for every row and part."""
@@ -215,6 +228,12 @@ class TableKernel(Kernel):
     def entry_cost(self, d: int) -> float:
         kinds = [as_column(kind, name) for name, kind in (self.columns or {}).items()]
         return 5.0 + sum(2.0 + kind.compared_by.entry_cost(kind.width) for kind in kinds)
+
+    def cost(self, items: Items) -> float:
+        """The same, with texts as long as those of these items."""
+        table, kinds = as_columns(items), {name: as_column(kind, name) for name, kind in (self.columns or {}).items()}
+        widths = {name: kind.width_of(cells_of(table, name)) for name, kind in kinds.items()}
+        return 5.0 + sum(2.0 + kind.compared_by.entry_cost(widths[name]) for name, kind in kinds.items())
 
     # ------------------------------------------------------------------ features
 

@@ -1,5 +1,6 @@
 """What is compared of a table: rows, texts and their gaps, a part for every kernel."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +9,7 @@ from scipy import sparse
 
 from mercer.arrays import Array, Held
 from mercer.blocks import cut
-from mercer.kernels.base import Kernel, Tiles
+from mercer.kernels.base import Kernel, Preparing, Tiles
 from mercer.kernels.features import FeatureMap
 
 __all__ = ["Part", "TableMap", "TableTiles", "quadratic"]
@@ -78,12 +79,14 @@ class TableMap(FeatureMap):
 class TableTiles(Tiles):
     """Tiles of the parts, added up or multiplied."""
 
-    def __init__(self, left: list[Part], right: list[Part], product: bool, shift: float) -> None:
+    def __init__(
+        self, left: list[Part], right: list[Part], ways: Sequence[Preparing], product: bool, shift: float
+    ) -> None:
         self.left, self.right, self.product, self.shift = left, right, product, shift
         same = left is right
         self.tiles = [
-            x.kernel.prepare(x.rows) if same else x.kernel.prepare(x.rows, y.rows)
-            for x, y in zip(left, right, strict=True)
+            prepare(x.rows) if same else prepare(x.rows, y.rows)
+            for prepare, x, y in zip(ways, left, right, strict=True)
         ]
 
     def fill(self, rows: slice, columns: slice, out: Array) -> None:

@@ -102,6 +102,11 @@ class Text(Column):
     def rows(self, cells: Cells) -> Array:
         return np.append(cells.values, [""])[cells.codes]
 
+    def width_of(self, cells: Cells) -> int:
+        """Letters of a text, on average; gaps have none."""
+        lengths = np.append([len(text) for text in cells.values], 0)
+        return max(1, round(float(lengths[cells.codes].mean())))
+
     @property
     def is_sparse(self) -> bool:
         return self.kernel.sparse_features
