@@ -17,9 +17,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 import mercer
 from mercer.engines import Loop
 from mercer.errors import BadData
+from mercer.kernels import Edit
+from mercer.plans import kernel as plans
 from mercer.sources import groups
 from mercer.sources.groups import GroupedRows, in_chunks
 from support.branches import run
+from support.together import check_each
 
 A = np.random.default_rng(0).normal(size=(3000, 6)) * np.arange(1, 7)
 
@@ -52,6 +55,40 @@ def test_workers_read_a_folder_and_the_answer_has_the_bits_of_a_loop(client, tmp
 
 def test_what_is_small_is_read_here(client, tmp_path):
     assert mercer.open_rows(write(tmp_path / "rows")).chunks is None
+
+
+def _unless_psd(problem, limits):
+    """Few rows take the way of many."""
+    return None if problem.psd else plans._held(problem, limits)
+
+
+@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")  # edit distances are not positive semi-definite
+def test_what_is_read_here_is_lent_to_workers_to_compare_all_with_all(client, in_a_loop, tmp_path, monkeypatch):
+    monkeypatch.setattr("mercer.plans.spread._WORTH_A_CLUSTER", 0.0)
+    ways = tuple(_unless_psd if way is plans._held else way for way in plans._IN_MEMORY)
+    monkeypatch.setattr(plans, "_IN_MEMORY", ways)
+    np.save(tmp_path / "rows.npy", A[:700])
+    words = ["".join("abcd"[int(x)] for x in row) for row in np.abs(A[:90]).clip(0, 3)]
+    (tmp_path / "words.txt").write_text("\n".join(words), encoding="utf-8")
+    weights = np.arange(700) % 3.0
+    cases = [
+        (tmp_path / "rows.npy", None, "spread", {"kernel": "rbf", "gamma": 0.1, "standardize": True}),
+        (tmp_path / "rows.npy", weights, "spread", {"kernel": "rbf", "gamma": 0.1}),
+        (tmp_path / "words.txt", None, "gathered", {"kernel": Edit(0.3), "n_jobs": 1}),
+    ]
+
+    def check(case):
+        path, w, way, how = case
+        there = mercer.KernelPCA(3, random_state=0, **how).fit(path, sample_weight=w)
+        assert there.plan_.held == way and "2 workers" in there.plan_.why
+        with in_a_loop():
+            here = mercer.KernelPCA(3, random_state=0, **how).fit(path, sample_weight=w)
+        assert here.plan_.held != way
+        assert_allclose(there.eigenvalues_, here.eigenvalues_, rtol=1e-9)
+        assert_allclose(there.X_fit_ == here.X_fit_, True)
+
+    check_each(cases, check)
+    assert mercer.KernelPCA(3, kernel=Edit(0.3)).fit(words).plan_.held == "gram"  # a list is nobody's but ours
 
 
 # ---------------------------------------------------------------------- on the command line

@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mercer.arrays import Array, Held
+from mercer.engines.base import Engine
 from mercer.kernels import Kernel
 from mercer.kernels.features import FeatureMap
 from mercer.plans.plan import Cut
-from mercer.sources.chunked import Chunks
+from mercer.sources.chunked import Chunks, lent
 from mercer.sources.held import HeldRows
 from mercer.sources.items import Items
 from mercer.sources.weights import check_weights, copies_of
@@ -26,6 +27,7 @@ class Training:
     own: bool = True  # whether they are in an array of ours
     scale: Array | None = None  # that their columns were divided by
     notes: tuple[str, ...] = ()  # what a user should be told about them
+    lender: Engine | None = None  # of a cluster whose workers may be sent items that are here
     chunks: Chunks | None = None  # the same items in pieces, kept by the workers of a cluster, if those have work
 
     @property
@@ -57,22 +59,34 @@ class Training:
         return None if self.items.by_matrix or not self.items.held else kernel.feature_map(self.data)
 
     def in_memory(self, cut: Cut | None = None) -> "Training":
-        """The same with all items in an array, which is read from a file if need be; or brought from the workers of a
-        cluster, which keep them in pieces, `cut` in this way, if they are to go on with them."""
-        return self._read(cut) if not self.items.held else self if cut is None else self._in_pieces(cut)
+        """The same with all items in an array, which is read from a file if need be, or brought from the workers of a
+        cluster. If workers are to go on with them, they keep them in pieces, `cut` in this way."""
+        return self._in_pieces(cut) if cut is not None else self if self.items.held else self._read()
 
     def _in_pieces(self, cut: Cut) -> "Training":
-        return replace(self, chunks=self.all_items.chunks.recut(cut(self.count), self.kept))
+        there = self.all_items.chunks
+        if there is None:
+            assert self.lender is not None, "a plan for workers has some"
+            read = self.in_memory()
+            return replace(read, chunks=lent(self.lender, read.data, cut(read.count)))
+        if self.items.held:
+            return replace(self, chunks=there.recut(cut(self.count), self.kept))
+        there = there.kept()  # what they are read from is not read twice
+        held = HeldRows(there.load(self._marked))
+        held = held if self._marked is not None else held.named_as(self.items)
+        return replace(self._without_others(held), chunks=there.recut(cut(len(held)), self._marked))
 
-    def _read(self, cut: Cut | None) -> "Training":
-        kept = None if self.weights is None or self.weights.all() else self.weights > 0
-        if cut is not None:
-            there = self.items.chunks.kept()  # what they are read from is not read twice
-            held: Items = HeldRows(there.load(kept))
-            held = held if kept is not None else held.named_as(self.items)
-            read = replace(self, items=held, own=True, chunks=there.recut(cut(len(held)), kept))
-        else:
-            read = replace(self, items=self.items.in_memory(kept), own=True)
+    def _read(self) -> "Training":
+        return self._without_others(self.items.in_memory(self._marked))
+
+    @property
+    def _marked(self) -> Array | None:
+        """Which of the items count; None: all."""
+        return None if self.weights is None or self.weights.all() else self.weights > 0
+
+    def _without_others(self, held: Items) -> "Training":
+        """The same with these items, which are those that count."""
+        read, kept = replace(self, items=held, own=True), self._marked
         if kept is None or self.weights is None:
             return read
         return replace(read, weights=self.weights[kept], kept=kept, given=self.items)

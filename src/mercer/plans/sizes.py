@@ -91,6 +91,7 @@ class Problem:
     n_landmarks: int | None = None  # None: as many as seem right
     refine: int = 0  # exact passes after landmarks
     chunks: Spread | None = None  # where the rows lie, if in chunks
+    lent: Spread | None = None  # workers of a cluster who may be sent items that are here, to compare all with all
     drawn: bool = True  # whether landmarks are, and not given
     share: Share | None = None  # of the variance, if that was asked for: k is then the upper end of a range
 
@@ -102,9 +103,14 @@ class Problem:
         return self.n if self.k is None else min(self.k, self.n)
 
     @property
+    def elsewhere(self) -> Spread | None:
+        """The workers of a cluster, who have the items or may be sent them; None: there are none."""
+        return self.chunks if self.chunks is not None and not self.chunks.here else self.lent
+
+    @property
     def workers(self) -> int:
-        """Of a cluster, which have the rows; 0: they are here."""
-        return 0 if self.chunks is None or self.chunks.here else self.chunks.workers
+        """How many those are."""
+        return 0 if self.elsewhere is None else self.elsewhere.workers
 
     @property
     def anew(self) -> str:

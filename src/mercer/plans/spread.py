@@ -19,13 +19,14 @@ _SLOWER = (
 def gathered(p: Problem, plan: Plan, threads: int) -> Plan | None:
     """The plan for a matrix in memory, whose entries are evaluated by the workers of p; None if that is not worth it,
     or if they have no room."""
-    assert p.chunks is not None
+    assert p.elsewhere is not None
     there, here = p.entry_cost / p.workers + _COMING, p.entry_cost / threads
     if p.n**2 / 2 * p.entry_cost * 1e-9 < _WORTH_A_CLUSTER or there > _SLOWER * here:
         return None
     pieces = small_pieces(p.n)
     part = 8 * (pieces[0].stop - pieces[0].start) ** 2
-    if p.chunks.room is not None and _of_worker(p, 0, len(pieces)) + 4 * part > _USABLE * p.chunks.room:
+    room = p.elsewhere.room
+    if room is not None and _of_worker(p, 0, len(pieces)) + 4 * part > _USABLE * room:
         return None
     rows, entries, tasks = _rows_moved(p, len(pieces)), 4 * p.n * (p.n + 1), len(pairs_of(len(pieces)))
     why = (
@@ -39,7 +40,7 @@ def gathered(p: Problem, plan: Plan, threads: int) -> Plan | None:
 def shared_out(p: Problem, plan: Plan, columns: int, widest: int) -> Plan:
     """The plan with what goes to the workers of p and comes from them, where a pass has so many columns; refused if a
     worker has no room for the widest."""
-    pieces, room = len(even_pieces(p.n)), None if p.chunks is None else p.chunks.room
+    pieces, room = len(even_pieces(p.n)), None if p.elsewhere is None else p.elsewhere.room
     needed = _of_worker(p, widest, pieces)
     if room is not None and needed > _USABLE * room:
         raise NoRoom(
@@ -61,13 +62,19 @@ def shared_out(p: Problem, plan: Plan, columns: int, widest: int) -> Plan:
 
 def _rows_moved(p: Problem, pieces: int) -> int:
     """Of rows: all come here, are cut into pieces, and a piece goes to each worker that has a pair with it."""
-    return p.loaded * (2 + min(p.workers, pieces + 1))
+    return _size(p) * (2 + min(p.workers, pieces + 1))
 
 
 def _of_worker(p: Problem, columns: int, pieces: int) -> int:
     """Bytes: its share of the rows, as they came and in pieces; the pieces of its tasks, two of them prepared; the
     columns, and parts of products that are merged."""
     tasks = -(-len(pairs_of(pieces)) // p.workers)
-    of_tasks = min(p.loaded, 2 * tasks * p.loaded // pieces)
+    size = _size(p)
+    of_tasks = min(size, 2 * tasks * size // pieces)
     prepared = 2 * 8 * -(-p.n // pieces) * (4 * p.numbers_each + 8 + 2 * columns)
-    return 2 * p.loaded // p.workers + of_tasks + prepared + BUFFERS + 4 * 8 * p.n * columns
+    return 2 * size // p.workers + of_tasks + prepared + BUFFERS + 4 * 8 * p.n * columns
+
+
+def _size(p: Problem) -> int:
+    """Bytes of all items; of those that are here anyway, about."""
+    return p.loaded or 8 * p.n * p.numbers_each

@@ -128,6 +128,12 @@ class Chunks:
         return stacked(list(self.each(loaded if marked is None else _taken, own)))
 
 
+def lent(engine: Engine, items: Held, pieces: Sequence[slice]) -> Chunks:
+    """Items that are here, in pieces, each of which is sent once and kept where the work is."""
+    handles = engine.keep(engine.map(_as_sent, [partial(_as_sent, items[piece]) for piece in pieces]), evenly=True)
+    return Chunks(engine, tuple(handles), tuple(piece.stop - piece.start for piece in pieces), _as_held)
+
+
 class InChunks(Items):
     """Items in chunks: sums over them are made where they lie, and a block that is asked for is brought here."""
 
@@ -286,6 +292,10 @@ def _both(opened: Callable[[Any, int], Any], others: Callable[[Any, int], Any], 
 
 def _as_held(data: Held, start: int) -> HeldRows:
     return HeldRows(data)
+
+
+def _as_sent(items: Held, own: None = None) -> Held:
+    return items
 
 
 def loaded(rows: Items, own: None = None) -> Held:

@@ -15,6 +15,7 @@ from mercer.errors import BadData, NoRoom, counted, listed
 from mercer.limits import bytes_in_words
 from mercer.sources.chunked import AsRows, ChunkedRows, Chunks
 from mercer.sources.chunked_items import ChunkedItems, open_chunked_items
+from mercer.sources.items import Items
 
 _WHOLE_ROWS = 1 << 27  # bytes of a chunk that whole rows are cut to, where columns lay in several
 COPIES = 3  # of a chunk that a worker may have at once: as it comes, as numbers, and what is made of them
@@ -68,6 +69,13 @@ def engine_for() -> Engine:
     """The cluster whose client is at work in this process, or a loop."""
     client = active_client()
     return Loop() if client is None else Cluster(client)
+
+
+def lender_for(items: Items) -> Engine | None:
+    """The cluster whose client is at work, if items were read from a file: who has an array gives one of Dask's, if
+    others are to work on it."""
+    engine = engine_for() if items.path is not None and items.chunks is None else None
+    return engine if isinstance(engine, Cluster) else None
 
 
 def _open_array(X: Any, label: str) -> ChunkedRows:

@@ -116,6 +116,8 @@ def _about_spectrum(spectrum: MatrixSpectrum, kernel: Kernel) -> list[str]:
 def _find_nearly_all(task: Task) -> Components:
     """A share of the variance that takes so many components that all of them are found."""
     problem = replace(task.problem, k=None)
+    if task.training.chunks is None:  # the items are here alone by now
+        problem = replace(problem, chunks=None, lent=None)
     try:
         return _find(replace(task, problem=problem), place(certified_plan(problem, task.limits), task))
     except NoRoom as error:

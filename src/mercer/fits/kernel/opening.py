@@ -1,5 +1,6 @@
 """From a model's parameters and whatever X is to a task: items through the door, weights, scale, kernel, sizes."""
 
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mercer.arrays import Array, Home
+from mercer.engines.base import Engine
 from mercer.fits.door import open_items
 from mercer.fits.foretold import with_share
 from mercer.fits.kernel.searching import search_bandwidth
@@ -25,6 +27,7 @@ from mercer.plans.sizes import Problem, Spread
 from mercer.readings.rules.shape import MOST_IN_ELBOW
 from mercer.sources.chunked import Chunks
 from mercer.sources.chunked_items import ChunkedItems
+from mercer.sources.collections import lender_for
 from mercer.sources.items import Items
 
 
@@ -33,12 +36,13 @@ def open_task(model: Parameters, X: Any, sample_weight: ArrayLike | None, limits
     asked = model.n_components
     share = None if asked is None or isinstance(asked, (Integral, str)) else float(asked)
     training = open_training(model, X, sample_weight, limits, look or share is not None)  # its plan needs a scale
+    training = replace(training, lender=lender_for(training.items))
     kernel = kernel_for(model, training.items, training.weights, limits.memory)
     if look and isinstance(model.gamma, str) and model.gamma == "cv":
         kernel, training = search_bandwidth(model, training, kernel, limits)
     learned = training.learn_features(kernel)
     gamma, there = _gamma_of(model, training.items, kernel), training.all_items.chunks
-    problem = describe(model, training.items, kernel, learned, chunks=there)
+    problem = describe(model, training.items, kernel, learned, chunks=there, lender=training.lender)
     if share is not None:
         problem = with_share(problem, kernel, training, share, limits, model._rng())
     return Task(
@@ -123,8 +127,10 @@ def describe(
     learned: FeatureMap | None = None,
     n: int | None = None,
     chunks: Chunks | None = None,
+    lender: Engine | None = None,
 ) -> Problem:
-    """The sizes on which a plan is based: those of the items, which lie in `chunks`, or of n that are like these."""
+    """The sizes on which a plan is based: those of the items, which lie in `chunks` or may be lent to workers, or of n
+    that are like these."""
     asked, given, count = model.n_components, isinstance(kernel, Precomputed), len(items) if n is None else n
     columns = None if given else _n_features(kernel, items) if learned is None else learned.n_features()
     copies = (model.copy_X or model.standardize) and items.held and not (given or items.sparse)
@@ -152,6 +158,7 @@ def describe(
         n_landmarks=model.n_landmarks if model.landmarks is None else max(1, n_rows(model.landmarks)),
         refine=int(model.refine),
         chunks=None if chunks is None else Spread.of(chunks),
+        lent=None if lender is None else Spread(1, count, lender.workers, lender.room),
         drawn=model.landmarks is None,
     )
 
