@@ -74,8 +74,7 @@ def engine_for() -> Engine:
 def lender_for(items: Items) -> Engine | None:
     """The cluster whose client is at work, if items were read from a file: who has an array gives one of Dask's, if
     others are to work on it."""
-    engine = engine_for() if items.path is not None and items.chunks is None else None
-    return engine if isinstance(engine, Cluster) else None
+    return engine_for() if items.path is not None and items.chunks is None and active_client() is not None else None
 
 
 def _open_array(X: Any, label: str) -> ChunkedRows:
