@@ -27,7 +27,7 @@ class Training:
     own: bool = True  # whether they are in an array of ours
     scale: Array | None = None  # that their columns were divided by
     notes: tuple[str, ...] = ()  # what a user should be told about them
-    lender: Engine | None = None  # of a cluster whose workers may be sent items that are here
+    helpers: Engine | None = None  # a cluster whose workers may be sent items that are here
     chunks: Chunks | None = None  # the same items in pieces, kept by the workers of a cluster, if those have work
 
     @property
@@ -66,9 +66,9 @@ class Training:
     def _in_pieces(self, cut: Cut) -> "Training":
         there = self.all_items.chunks
         if there is None:
-            assert self.lender is not None, "a plan for workers has some"
+            assert self.helpers is not None, "a plan for workers has some"
             read = self.in_memory()
-            return replace(read, chunks=lent(self.lender, read.data, cut(read.count)))
+            return replace(read, chunks=lent(self.helpers, read.data, cut(read.count)))
         if self.items.held:
             return replace(self, chunks=there.recut(cut(self.count), self.kept))
         there = there.kept()  # what they are read from is not read twice

@@ -71,7 +71,7 @@ def engine_for() -> Engine:
     return Loop() if client is None else Cluster(client)
 
 
-def lender_for(items: Items) -> Engine | None:
+def helpers_for(items: Items) -> Engine | None:
     """The cluster whose client is at work, if items were read from a file: who has an array gives one of Dask's, if
     others are to work on it."""
     return engine_for() if items.path is not None and items.chunks is None and active_client() is not None else None

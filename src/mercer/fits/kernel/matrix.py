@@ -63,7 +63,7 @@ def _hold(
         assert training.chunks is not None, "a plan for workers has rows on them"
         return SpreadGram(kernel, rows, training.chunks, threads, on_pass=on_pass)
     if plan.held == "gathered":
-        assert training.chunks is not None, "as above"
+        assert training.chunks is not None, "a plan for workers has items on them"
         return GatheredGram(kernel, rows, training.chunks, threads, on_pass)
     if plan.held == "recomputed":
         return RecomputedGram(kernel, rows, threads, on_pass=on_pass)

@@ -27,7 +27,7 @@ from mercer.plans.sizes import Problem, Spread
 from mercer.readings.rules.shape import MOST_IN_ELBOW
 from mercer.sources.chunked import Chunks
 from mercer.sources.chunked_items import ChunkedItems
-from mercer.sources.collections import lender_for
+from mercer.sources.collections import helpers_for
 from mercer.sources.items import Items
 
 
@@ -36,13 +36,13 @@ def open_task(model: Parameters, X: Any, sample_weight: ArrayLike | None, limits
     asked = model.n_components
     share = None if asked is None or isinstance(asked, (Integral, str)) else float(asked)
     training = open_training(model, X, sample_weight, limits, look or share is not None)  # its plan needs a scale
-    training = replace(training, lender=lender_for(training.items))
+    training = replace(training, helpers=helpers_for(training.items))
     kernel = kernel_for(model, training.items, training.weights, limits.memory)
     if look and isinstance(model.gamma, str) and model.gamma == "cv":
         kernel, training = search_bandwidth(model, training, kernel, limits)
     learned = training.learn_features(kernel)
     gamma, there = _gamma_of(model, training.items, kernel), training.all_items.chunks
-    problem = describe(model, training.items, kernel, learned, chunks=there, lender=training.lender)
+    problem = describe(model, training.items, kernel, learned, chunks=there, helpers=training.helpers)
     if share is not None:
         problem = with_share(problem, kernel, training, share, limits, model._rng())
     return Task(
@@ -127,7 +127,7 @@ def describe(
     learned: FeatureMap | None = None,
     n: int | None = None,
     chunks: Chunks | None = None,
-    lender: Engine | None = None,
+    helpers: Engine | None = None,
 ) -> Problem:
     """The sizes on which a plan is based: those of the items, which lie in `chunks` or may be lent to workers, or of n
     that are like these."""
@@ -158,7 +158,7 @@ def describe(
         n_landmarks=model.n_landmarks if model.landmarks is None else max(1, n_rows(model.landmarks)),
         refine=int(model.refine),
         chunks=None if chunks is None else Spread.of(chunks),
-        lent=None if lender is None else Spread(1, count, lender.workers, lender.room),
+        lent=None if helpers is None else Spread(1, count, helpers.workers, helpers.room),
         drawn=model.landmarks is None,
     )
 

@@ -1,6 +1,6 @@
 """A kernel of mixed tables: what every column says, at one scale, added up or multiplied."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -226,14 +226,16 @@ class TableKernel(Kernel):
         return np.asarray(np.prod([1.0 + value for value in values], axis=0))
 
     def entry_cost(self, d: int) -> float:
-        kinds = [as_column(kind, name) for name, kind in (self.columns or {}).items()]
-        return 5.0 + sum(2.0 + kind.compared_by.entry_cost(kind.width) for kind in kinds)
+        return self._cost(lambda name, kind: kind.width)
 
     def cost(self, items: Items) -> float:
         """The same, with texts as long as those of these items."""
-        table, kinds = as_columns(items), {name: as_column(kind, name) for name, kind in (self.columns or {}).items()}
-        widths = {name: kind.width_of(cells_of(table, name)) for name, kind in kinds.items()}
-        return 5.0 + sum(2.0 + kind.compared_by.entry_cost(widths[name]) for name, kind in kinds.items())
+        table = as_columns(items)
+        return self._cost(lambda name, kind: kind.width_of(cells_of(table, name)))
+
+    def _cost(self, width: Callable[[Any, Column], int]) -> float:
+        kinds = {name: as_column(kind, name) for name, kind in (self.columns or {}).items()}
+        return 5.0 + sum(2.0 + kind.compared_by.entry_cost(width(name, kind)) for name, kind in kinds.items())
 
     # ------------------------------------------------------------------ features
 
