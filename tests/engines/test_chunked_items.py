@@ -1,6 +1,7 @@
 """Texts and tables in chunks of Dask: compared by their kernels where they lie, as if they were here."""
 
 import os
+import re
 import signal
 from dataclasses import replace
 
@@ -11,6 +12,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from mercer import KernelPCA, LocallyLinearEmbedding
 from mercer.engines.loop import Loop
 from mercer.errors import BadData, NoRoom
+from mercer.fits.kernel.certified import _find_nearly_all
+from mercer.fits.kernel.opening import open_task
 from mercer.kernels import RBF, Category, Date, Edit, Mismatch, Numeric, Spectrum, Subsequence, TableKernel
 from mercer.plans import kernel as plans
 from mercer.plans.plan import Plan
@@ -179,13 +182,54 @@ def test_few_cheap_or_slow_workers_fill_nothing(elsewhere):
     plan = Plan(Dense(), "gram", 10**8, "so.")
     filled = gathered(dear, plan, 1)
     assert filled.held == "gathered" and filled.memory > plan.memory and filled.moved > 4 * 5000**2
-    for other in (
-        replace(dear, entry_cost=20.0),
-        replace(dear, chunks=Spread(4, 1250, 2, 10**7)),
-        replace(dear, chunks=Spread(4, 1250, 1, 2**30)),
-    ):
-        assert gathered(other, plan, 2) is None
-    assert gathered(dear, plan, 64) is None
+    cases = [
+        (replace(dear, entry_cost=20.0), 2, "evaluated sooner than they would come"),
+        (replace(dear, chunks=Spread(4, 1250, 2, 10**7)), 2, r"a worker would need [\d.]+ MB, and has 10 MB"),
+        (replace(dear, chunks=Spread(4, 1250, 1, 2**30)), 2, "evaluated sooner"),
+        (dear, 64, "evaluated sooner"),
+    ]
+    for problem, threads, words in cases:
+        here = gathered(problem, plan, threads)
+        assert here.held == "gram" and here.cut is None and re.search(words, here.why)
+
+
+def test_a_share_that_takes_nearly_all_goes_on_with_what_is_here(elsewhere):
+    """Items that no worker keeps in pieces by then are planned for as items of this process."""
+    model = KernelPCA(0.99, kernel=Subsequence(7, 0.5), n_jobs=1)
+    task = open_task(model, bag.from_sequence(sequences(60), npartitions=3), None, model._limits())
+    found = _find_nearly_all(task)
+    assert task.problem.workers and found.plan.held == "gram" and len(found.values) > 40
+
+
+@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")  # of texts by chance, which have no directions
+def test_exact_passes_after_landmarks_have_the_same_bits_for_any_chunks(elsewhere):
+    texts = sequences(90)
+    models = [
+        model(Spectrum(3), refine=1).fit(bag.from_sequence(texts, npartitions=parts)).eigenvalues_
+        for parts in (1, 3, 7)
+    ]
+    assert_array_equal(models[0], models[1])
+    assert_array_equal(models[0], models[2])
+
+
+def test_what_does_not_fit_is_refused_before_workers_read_it(elsewhere):
+    read = []
+    texts = bag.from_sequence(sequences(80), npartitions=4).map_partitions(lambda part: read.append(1) or part)
+    with pytest.raises(NoRoom, match="n_landmarks looks at them where they lie"):
+        exact(Edit(0.3), texts, memory_limit="5kB")
+    assert len(read) == 4  # to look at
+
+
+@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+def test_the_scores_of_a_fit_are_those_that_are_promised(monkeypatch):
+    texts = sequences(60)
+    expected, weights = exact(Edit(0.3), texts), np.arange(60) % 2.0
+    some = bag.from_sequence(texts, npartitions=3)
+    few = KernelPCA(3, kernel=Edit(0.3)).fit_transform(some, sample_weight=weights)
+    assert few.compute().shape == (60, 3)  # those without weight as well
+    monkeypatch.setattr(KernelPCA, "transform", None)
+    scores = KernelPCA(3, kernel=Edit(0.3)).fit_transform(some).compute()
+    assert_allclose(scores, expected._training, atol=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")

@@ -11,6 +11,7 @@ from mercer.engines.base import tree
 from mercer.engines.cluster import Cluster
 from mercer.engines.loop import Loop
 from mercer.errors import BadData, ClusterFailed
+from mercer.sources.collections import engine_for
 
 
 def plus(chunk, own, shared):
@@ -135,7 +136,9 @@ def test_a_cluster_without_workers_is_one_sentence(another_cluster):
 def test_workers_with_other_versions_are_named(client, monkeypatch):
     monkeypatch.setattr("mercer.__version__", "9.9.9")
     with pytest.raises(ClusterFailed, match=r"mercer 9\.9\.9.*mercer \d+\.\d+\.\d+ on tcp://127\.0\.0\.1"):
-        Cluster(client)
+        Cluster(client).share(1)
+    with pytest.raises(ClusterFailed, match=r"mercer 9\.9\.9"):
+        engine_for()
 
 
 def test_what_workers_cannot_import_is_named_and_costs_no_worker(client, monkeypatch):

@@ -75,6 +75,7 @@ def test_what_is_read_here_is_lent_to_workers_to_compare_all_with_all(client, in
         (tmp_path / "rows.npy", None, "spread", {"kernel": "rbf", "gamma": 0.1, "standardize": True}),
         (tmp_path / "rows.npy", weights, "spread", {"kernel": "rbf", "gamma": 0.1}),
         (tmp_path / "words.txt", None, "gathered", {"kernel": Edit(0.3), "n_jobs": 1}),
+        (tmp_path / "words.txt", weights[:90], "gathered", {"kernel": Edit(0.3), "n_jobs": 1}),
     ]
 
     def check(case):
@@ -85,10 +86,38 @@ def test_what_is_read_here_is_lent_to_workers_to_compare_all_with_all(client, in
             here = mercer.KernelPCA(3, random_state=0, **how).fit(path, sample_weight=w)
         assert here.plan_.held != way
         assert_allclose(there.eigenvalues_, here.eigenvalues_, rtol=1e-9)
-        assert_allclose(there.X_fit_ == here.X_fit_, True)
+        assert_array_equal(there.X_fit_, here.X_fit_)
 
     check_each(cases, check)
     assert mercer.KernelPCA(3, kernel=Edit(0.3)).fit(words).plan_.held == "gram"  # a list is nobody's but ours
+
+
+def test_a_fit_inside_a_task_does_not_wait_for_its_own_place(own_client, tmp_path):
+    (tmp_path / "words.txt").write_text("ab\nabc\nba\ncab\nbac", encoding="utf-8")
+
+    def held(path):
+        from distributed import get_client
+
+        import mercer
+        from mercer.kernels import Edit
+        from mercer.plans import spread
+
+        get_client()
+        spread._WORTH_A_CLUSTER = 0.0
+        return mercer.KernelPCA(1, kernel=Edit(0.3), n_jobs=1).fit(path).plan_.held
+
+    assert own_client.submit(held, tmp_path / "words.txt").result(timeout=60) == "gram"
+
+
+def test_files_are_fitted_without_a_worker_too(another_cluster, tmp_path):
+    from distributed import Client
+
+    np.save(tmp_path / "rows.npy", A[:50])
+    with another_cluster(n_workers=0) as empty, Client(empty):
+        for how in ({}, {"n_landmarks": 10}):
+            assert mercer.KernelPCA(2, kernel="rbf", gamma=0.01, **how).fit(
+                tmp_path / "rows.npy"
+            ).eigenvalues_.shape == (2,)
 
 
 # ---------------------------------------------------------------------- on the command line

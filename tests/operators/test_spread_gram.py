@@ -10,7 +10,7 @@ from scipy import sparse
 
 from mercer.blocks import share_out
 from mercer.engines.base import tree
-from mercer.kernels import RBF, Edit, Linear, Matern
+from mercer.kernels import RBF, Edit, Linear, Matern, Numeric, TableKernel
 from mercer.operators import spread_gram, tiles
 from mercer.operators.centering import Centered
 from mercer.operators.gram import HeldGram, RecomputedGram
@@ -18,6 +18,7 @@ from mercer.operators.spread_gram import GatheredGram, SpreadGram, even_pieces, 
 from mercer.plans.sizes import Problem, Spread
 from mercer.plans.spread import _of_worker
 from mercer.rounding import gamma
+from mercer.sources.frames import as_columns
 from support.registry import ALL_KERNELS, SPARSE_KERNELS, in_chunks, texts
 from support.together import check_each
 
@@ -184,6 +185,15 @@ def test_entries_are_as_good_as_the_rounding_of_all_rows_says(dtype):
             error = np.linalg.norm((found - true).astype(float))
             summed = gamma(op.shifted_chain) * np.linalg.norm(np.abs(found) @ np.eye(40))
             assert error <= op.entry_rounding(None) + summed
+
+
+def test_columns_of_a_table_are_prepared_by_all_of_its_rows(monkeypatch):
+    asked, plain = [], RBF.prepares
+    monkeypatch.setattr(RBF, "prepares", lambda self, X: asked.append(len(X)) or plain(self, X))
+    table = {"mass": rng.normal(size=40) + 1e4}
+    kernel = TableKernel({"mass": Numeric(RBF(0.1))}, compose="product").resolved(table, rng)
+    spread(kernel, as_columns(table)).matmat(B)
+    assert asked == [40]
 
 
 def test_tiles_of_parts_are_tiles_of_the_whole():

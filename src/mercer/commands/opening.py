@@ -264,7 +264,7 @@ def tell_of_reading(items: Items) -> None:
 def _share_of_workers(items: Items) -> str:
     """What those of a cluster do, and what is done here."""
     if items.chunks is None:
-        return "they read large Parquet by themselves; this is read here, and sent to them to compare all with all"
+        return "they read large Parquet by themselves; this is read here; exact kernel PCA may send it to them"
     return f"they read {counted(len(items.chunks.counts), 'chunk')} of whole row groups by themselves"
 
 

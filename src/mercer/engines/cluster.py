@@ -30,7 +30,10 @@ def active_client() -> Any:
     if "distributed" not in sys.modules:
         return None
     from distributed import default_client
+    from distributed.threadpoolexecutor import thread_state
 
+    if getattr(thread_state, "proceed", False):  # a task of a worker: who waits here for others has their place
+        return None
     try:
         client = default_client()  # type: ignore[no-untyped-call]
     except ValueError:
@@ -46,6 +49,7 @@ class Cluster(Engine):
     def __init__(self, client: Any) -> None:
         self.client, self.waiting = client, Waiting(client)
         self.kept: WeakSet[Any] = WeakSet()  # what others hold here, and what was shared
+        self._agree = False  # whether workers were asked for their versions, which they are before the first work
         workers = self.waiting.workers()
         if not workers:
             address = self.waiting.address
@@ -53,12 +57,18 @@ class Cluster(Engine):
                 f"The cluster at {address} has no workers: start some (dask worker {address}, "
                 "cluster.scale(2)), and wait for them with client.wait_for_workers(1)."
             )
-        _refuse_other_versions(client)
         self.workers = sum(int(worker["nthreads"]) for worker in workers.values())
         limits = [worker["memory_limit"] // max(1, worker["nthreads"]) for worker in workers.values()]
         self.room = min((limit for limit in limits if limit), default=None)
 
+    def refuse_other_versions(self) -> None:
+        """Once: who works has to know the same functions, and round in the same way."""
+        if not self._agree:
+            _refuse_other_versions(self.client)
+            self._agree = True
+
     def share(self, value: Any) -> Handle:
+        self.refuse_other_versions()
         with _sending():
             shared = self.client.submit(itself, Box(value), pure=False)
         self.kept.add(shared)
@@ -162,6 +172,7 @@ class _Watched:
         client = self.engine.client
         if client.status != "running":
             raise ClusterFailed(self.engine.waiting.lost())
+        self.engine.refuse_other_versions()
         later = [_later(handle) for handle in handles]
         with _sending():
             begun = client.compute([handle for handle in later if not _is_future(handle)], optimize_graph=False)
@@ -203,7 +214,6 @@ def _versions() -> dict[str, str]:
 
 
 def _refuse_other_versions(client: Any) -> None:
-    """Who works has to know the same functions, and round in the same way."""
     ours = _versions()
     answers = client.run(_versions, on_error="return")
     for answer in answers.values():

@@ -42,7 +42,7 @@ def fit_transform_lazily(fit_transform: _Method) -> _Method:
             return fit_transform(self, X, *args, **kwargs)
         self.fit(X, *args, **kwargs)
         scores = getattr(self, "embedding_", getattr(self, "_training", None))
-        if scores is None or len(scores) != _length(X):
+        if scores is None or len(scores) != _length_seen(self, X, len(scores)):
             return self.transform(X)
         cut = X.chunks[0] if hasattr(X, "chunks") else len(scores)
         return dask("array").from_array(scores.astype(self._dtype), chunks=(cut, -1))
@@ -64,10 +64,10 @@ class _Like:
     dtype: Any
 
 
-def _length(X: Any) -> int:
-    """Of an array whose chunks are known; −1 if they are not."""
+def _length_seen(model: Any, X: Any, scores: int) -> int:
+    """Of an array whose chunks are known; of others as many as have scores, unless the fit left some out: −1 then."""
     rows = np.nan if is_frame(X) or is_bag(X) else X.shape[0]
-    return -1 if np.isnan(rows) else int(rows)
+    return int(rows) if not np.isnan(rows) else scores if getattr(model, "_kept_items", None) is None else -1
 
 
 def _promised(model: Any, X: Any, work: Callable[..., Array], like: _Like) -> Any:

@@ -41,6 +41,12 @@ class Training:
         return self.count if self.weights is None else copies_of(self.weights, self.count)
 
     @property
+    def elsewhere(self) -> Engine | None:
+        """Who has these items, and others that do not count, elsewhere; None: nobody, or exactly these."""
+        there = self.all_items.chunks
+        return None if there is None or self.given is None or not there.engine.elsewhere else there.engine
+
+    @property
     def data(self) -> Held:
         """All that count in one array, for kernels to compare."""
         return self.items.load()
@@ -70,7 +76,7 @@ class Training:
             read = self.in_memory()
             return replace(read, chunks=lent(self.helpers, read.data, cut(read.count)))
         if self.items.held:
-            return replace(self, chunks=there.recut(cut(self.count), self.kept))
+            return replace(self, items=self.items.alone(), chunks=there.recut(cut(self.count), self.kept))
         there = there.kept()  # what they are read from is not read twice
         held = HeldRows(there.load(self._marked))
         held = held if self._marked is not None else held.named_as(self.items)

@@ -9,7 +9,7 @@ from mercer.errors import NoRoom, counted
 from mercer.limits import Limits, bytes_in_words
 from mercer.plans.plan import BUFFERS, HELD_TOL, Plan, seconds_in_words, within
 from mercer.plans.sizes import Problem
-from mercer.plans.spread import gathered, shared_out
+from mercer.plans.spread import done_here, gathered, shared_out
 from mercer.solvers.completeness import PROBES
 from mercer.solvers.dense import Dense
 from mercer.solvers.feature_side import Factored, FactoredKrylov
@@ -89,8 +89,7 @@ def _by_workers(p: Problem, plan: Plan, limits: Limits) -> Plan:
     """What the workers of a cluster do of a plan, in words."""
     if plan.held in ("spread", "landmarks"):
         return plan
-    filled = gathered(p, plan, limits.threads) if plan.held == "gram" else None
-    return filled or replace(plan, why=f"{plan.why} It is done here, as that is too little to be shared out.")
+    return gathered(p, plan, limits.threads) if plan.held == "gram" else done_here(plan)
 
 
 # ---------------------------------------------------------------------- the ways, in the order they are tried

@@ -11,23 +11,28 @@ from mercer.plans.sizes import Problem
 _USABLE = 0.6  # of a worker's memory: from there on Dask writes what it has to a disk
 _COMING = 25.0  # nanoseconds until an entry is here, and written twice
 _WORTH_A_CLUSTER = 1.0  # seconds of one thread: to fill a matrix that takes less is not shared out
-_SLOWER = (
-    1.25  # than by all threads here is still as good: whoever has a cluster may want this machine for other things
-)
+_SLOWER = 1.25  # than by all threads here: as good, for who has a cluster
 
 
-def gathered(p: Problem, plan: Plan, threads: int) -> Plan | None:
-    """The plan for a matrix in memory, whose entries are evaluated by the workers of p; None if that is not worth it,
-    or if they have no room."""
+def done_here(plan: Plan, reason: str = "as that is too little to be shared out") -> Plan:
+    """The same plan, which says why workers have nothing to do."""
+    return replace(plan, why=f"{plan.why} It is done here, {reason}.")
+
+
+def gathered(p: Problem, plan: Plan, threads: int) -> Plan:
+    """The plan for a matrix in memory, whose entries are evaluated by the workers of p, if that is worth it and they
+    have room for it."""
     assert p.elsewhere is not None
     there, here = p.entry_cost / p.workers + _COMING, p.entry_cost / threads
-    if p.n**2 / 2 * p.entry_cost * 1e-9 < _WORTH_A_CLUSTER or there > _SLOWER * here:
-        return None
-    pieces = small_pieces(p.n)
+    if p.n**2 / 2 * p.entry_cost * 1e-9 < _WORTH_A_CLUSTER:
+        return done_here(plan)
+    if there > _SLOWER * here:
+        return done_here(plan, "as entries are evaluated sooner than they would come from workers")
+    pieces, room = small_pieces(p.n), p.elsewhere.room
     part = 8 * (pieces[0].stop - pieces[0].start) ** 2
-    room = p.elsewhere.room
-    if room is not None and _of_worker(p, 0, len(pieces)) + 4 * part > _USABLE * room:
-        return None
+    needed = _of_worker(p, 0, len(pieces)) + 4 * part
+    if room is not None and needed > _USABLE * room:
+        return done_here(plan, f"as a worker would need {bytes_in_words(needed)}, and has {bytes_in_words(room)}")
     rows, entries, tasks = _rows_moved(p, len(pieces)), 4 * p.n * (p.n + 1), len(pairs_of(len(pieces)))
     why = (
         f"{plan.why} It is filled by {counted(p.workers, 'worker')}, in {counted(tasks, 'task')}: about "

@@ -65,21 +65,25 @@ class ChunkedItems(InChunks):
 
     def within(self, memory: float) -> Items:
         """All of them, brought here; or a sentence, if there is no room for them."""
+        self._refuse_many(memory)
+        return self.in_memory()
+
+    def _refuse_many(self, memory: float) -> None:
         if 2 * self.nbytes > memory:
             raise NoRoom(
                 f"{self.label} has {counted(len(self), 'item')} in chunks, which take {bytes_in_words(self.nbytes)}, "
                 f"too much for the limit of {bytes_in_words(memory)} if they are brought here: KernelPCA with "
                 "n_landmarks looks at them where they lie."
             )
-        return self.in_memory()
 
     def here_and_there(self, memory: float) -> Items:
         """The same, brought here; workers of a cluster keep theirs, each read once, for who has work for them."""
+        self._refuse_many(memory)
         if not self.chunks.engine.elsewhere:
-            return self.within(memory)
+            return self.in_memory()
         there = copy(self)
         there.chunks = self.chunks.remade(loaded, AsItems(self.kind, self.label))
-        held = there.within(memory)
+        held = there.in_memory()
         held.chunks = there.chunks
         return held
 

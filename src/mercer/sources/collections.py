@@ -68,13 +68,22 @@ def with_whole_rows(X: Any) -> Any:
 def engine_for() -> Engine:
     """The cluster whose client is at work in this process, or a loop."""
     client = active_client()
-    return Loop() if client is None else Cluster(client)
+    if client is None:
+        return Loop()
+    cluster = Cluster(client)
+    cluster.refuse_other_versions()  # before anything is counted or planned
+    return cluster
 
 
 def helpers_for(items: Items) -> Engine | None:
     """The cluster whose client is at work, if items were read from a file: who has an array gives one of Dask's, if
     others are to work on it."""
-    return engine_for() if items.path is not None and items.chunks is None and active_client() is not None else None
+    return _with_workers(active_client()) if items.path is not None and items.chunks is None else None
+
+
+def _with_workers(client: Any) -> Engine | None:
+    """The cluster, if it has any: who fits a file may do without."""
+    return Cluster(client) if client is not None and client.scheduler_info(n_workers=-1)["workers"] else None
 
 
 def _open_array(X: Any, label: str) -> ChunkedRows:

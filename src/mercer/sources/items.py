@@ -44,6 +44,12 @@ class Items(ABC):
         """Whether they are in memory because they were brought here, from where they lie as well."""
         return self.held and self.chunks is not None
 
+    def alone(self) -> Self:
+        """The same, as if they lay nowhere else."""
+        items = copy(self)
+        items.chunks = None
+        return items
+
     @abstractmethod
     def __len__(self) -> int: ...
 

@@ -275,6 +275,14 @@ def test_overflow_is_told():
 # ---------------------------------------------------------------------------- progress, and stopping
 
 
+def test_how_far_a_matrix_that_is_held_is_filled_is_told():
+    seen, X = [], np.random.default_rng(0).normal(size=(700, 3))
+    KernelPCA(2, kernel="rbf", gamma=0.1, progress=seen.append).fit(X)
+    shares = [state.share for state in seen]
+    assert {state.words for state in seen} == {"filling the kernel matrix"}
+    assert len(shares) == 3 and 0.5 < shares[0] < shares[1] < shares[2] == 1  # a third of the rows has 5/9 of it
+
+
 def test_progress_is_reported_and_what_the_callback_raises_stops_the_fit():
     seen = []
     model = KernelPCA(12, kernel="rbf", gamma="median", memory_limit=LITTLE, progress=seen.append).fit(BLOBS)

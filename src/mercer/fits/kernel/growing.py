@@ -103,7 +103,7 @@ def task_of_first(task: Task) -> Task:
 
 def task_of_more(model: Parameters, training: Training, kernel: Kernel, gamma: float, limits: Limits) -> Task:
     """Another batch, for the kernel as it was found."""
-    problem = describe(model, training.items, kernel, chunks=training.items.chunks)
+    problem = describe(model, training.items, kernel)
     return Task(
         training,
         kernel,

@@ -25,7 +25,6 @@ from mercer.limits import Limits
 from mercer.plans.share import number_to_plan_for
 from mercer.plans.sizes import Problem, Spread
 from mercer.readings.rules.shape import MOST_IN_ELBOW
-from mercer.sources.chunked import Chunks
 from mercer.sources.chunked_items import ChunkedItems
 from mercer.sources.collections import helpers_for
 from mercer.sources.items import Items
@@ -36,13 +35,13 @@ def open_task(model: Parameters, X: Any, sample_weight: ArrayLike | None, limits
     asked = model.n_components
     share = None if asked is None or isinstance(asked, (Integral, str)) else float(asked)
     training = open_training(model, X, sample_weight, limits, look or share is not None)  # its plan needs a scale
-    training = replace(training, helpers=helpers_for(training.items))
+    training = replace(training, helpers=_helpers_for(model, training))
     kernel = kernel_for(model, training.items, training.weights, limits.memory)
     if look and isinstance(model.gamma, str) and model.gamma == "cv":
         kernel, training = search_bandwidth(model, training, kernel, limits)
     learned = training.learn_features(kernel)
-    gamma, there = _gamma_of(model, training.items, kernel), training.all_items.chunks
-    problem = describe(model, training.items, kernel, learned, chunks=there, helpers=training.helpers)
+    gamma = _gamma_of(model, training.items, kernel)
+    problem = describe(model, training.items, kernel, learned, helpers=training.helpers)
     if share is not None:
         problem = with_share(problem, kernel, training, share, limits, model._rng())
     return Task(
@@ -63,6 +62,16 @@ def open_task(model: Parameters, X: Any, sample_weight: ArrayLike | None, limits
     )
 
 
+def _helpers_for(model: Parameters, training: Training) -> Engine | None:
+    """Who may be sent items that are here, to compare all with all: who has more than these, or a cluster at work."""
+    return None if _by_landmarks(model) else training.elsewhere or helpers_for(training.all_items)
+
+
+def _by_landmarks(model: Parameters) -> bool:
+    """Whether items are compared with landmarks alone."""
+    return asked_solver(model) == "landmark" and not model.refine
+
+
 def open_training(model: Parameters, X: Any, sample_weight: ArrayLike | None, limits: Limits, look: bool) -> Training:
     """The items, checked and weighed, with their columns divided if that was asked for."""
     given = is_precomputed(model)
@@ -79,9 +88,8 @@ def open_training(model: Parameters, X: Any, sample_weight: ArrayLike | None, li
     asked = asked_kernel(model)
     if model.fit_inverse_transform:
         refuse_inverse(asked)
-    by_landmarks = asked_solver(model) == "landmark" and not model.refine
     items = open_items(model, X, reset=True, square=given, kind=kind_of_items(model.kernel), chunked=True)
-    if isinstance(items, ChunkedItems) and not by_landmarks:  # all are compared with all
+    if isinstance(items, ChunkedItems) and not _by_landmarks(model):  # all are compared with all
         items = items.here_and_there(limits.memory)
     items.look_closer(limits.memory, model._rng())
     asked.admit(items.at_hand, items.label)
@@ -126,14 +134,13 @@ def describe(
     kernel: Kernel,
     learned: FeatureMap | None = None,
     n: int | None = None,
-    chunks: Chunks | None = None,
     helpers: Engine | None = None,
 ) -> Problem:
-    """The sizes on which a plan is based: those of the items, which lie in `chunks` or may be lent to workers, or of n
-    that are like these."""
+    """The sizes on which a plan is based: those of the items, with whom they may be lent to, or of n that are like
+    these."""
     asked, given, count = model.n_components, isinstance(kernel, Precomputed), len(items) if n is None else n
     columns = None if given else _n_features(kernel, items) if learned is None else learned.n_features()
-    copies = (model.copy_X or model.standardize) and items.held and not (given or items.sparse)
+    copies = (model.copy_X or model.standardize) and items.held and not (given or items.sparse or items.brought)
     return Problem(
         n=count,
         width=items.width,
@@ -147,7 +154,7 @@ def describe(
         cheap_features=learned is not None and learned.cheap,
         given=given,
         copied=items.nbytes * count // max(len(items), 1) if copies else 0,
-        loaded=0 if items.held and chunks is None else items.nbytes,
+        loaded=0 if items.held and not items.brought else items.nbytes,
         reading=items.overhead,
         psd=kernel.psd,
         entry_cost=kernel.cost(items.at_hand),
@@ -157,7 +164,7 @@ def describe(
         max_passes=model.max_iter,
         n_landmarks=model.n_landmarks if model.landmarks is None else max(1, n_rows(model.landmarks)),
         refine=int(model.refine),
-        chunks=None if chunks is None else Spread.of(chunks),
+        chunks=None if items.chunks is None else Spread.of(items.chunks),
         lent=None if helpers is None else Spread(1, count, helpers.workers, helpers.room),
         drawn=model.landmarks is None,
     )
