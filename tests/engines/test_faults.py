@@ -211,6 +211,18 @@ def test_what_was_done_by_workers_of_whom_none_is_left_is_one_sentence(another_c
             fetch(engine, kept)
 
 
+def test_a_scheduler_that_is_gone_is_told_of_at_the_next_fit_too(own_client, monkeypatch):
+    monkeypatch.setattr(own_client, "status", "connecting")
+    with pytest.raises(ClusterFailed, match=r"does not answer any more.*close the client then"):
+        PCA(2).fit(rows())
+
+
+def test_an_asynchronous_client_is_told_apart_from_one_without_workers(client, monkeypatch):
+    monkeypatch.setattr(type(client), "asynchronous", True)
+    with pytest.raises(ClusterFailed, match=r"is asynchronous.*asyncio\.to_thread"):
+        PCA(2).fit(rows())
+
+
 def test_a_client_that_was_closed_is_one_sentence(another_cluster):
     with done_by_one(another_cluster, partial(np.arange, 3.0)) as (engine, kept):
         engine.client.close()

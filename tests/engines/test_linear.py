@@ -5,6 +5,7 @@ import threading
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy import sparse
 
 from mercer import PCA, FactorAnalysis, IncrementalPCA, KernelPCA, ProbabilisticPCA
@@ -126,7 +127,7 @@ def test_frames_bring_their_names_and_need_not_know_their_lengths(X):
     assert np.array_equal(scores.compute(), model.transform(frame))
     some = parts[parts["a"] > X[:, 0].mean()]  # partitions of unknown length
     same(PCA(3).fit(some), PCA(3).fit(frame[frame["a"] > X[:, 0].mean()]))
-    with pytest.raises(ValueError, match="feature names should match"):
+    with pytest.raises(ValueError, match=r"feature names should match"):
         model.transform(parts[COLUMNS[::-1]]).compute()
 
 
@@ -220,7 +221,7 @@ BAD = {
     "no rows at all": (lambda X: da.from_array(X[:0], chunks=(300, 6)), r"0 sample\(s\)"),
     "only empty partitions": (
         lambda X: dd.from_pandas(pd.DataFrame(X, columns=COLUMNS), npartitions=3).query("a > 1e9"),
-        r"0 sample\(s\).*all 3 chunks of X are empty",
+        r"0 sample\(s\).*no chunk of X has any \(3 chunks\)",
     ),
     "one dimension": (lambda X: da.from_array(X[:, 0], chunks=300), r"Expected 2D array, got 1D array"),
     "three dimensions": (lambda X: da.zeros((10, 2, 2)), r"Expected 2D array, got 3D array"),
@@ -239,9 +240,68 @@ BAD = {
         lambda X: da.from_array(X, chunks=(300, 6)).map_blocks(
             lambda block: block if len(block) == 300 else block.astype(str).astype(object) + "m", dtype=float
         ),
-        r"the chunk from row 900 on holds something that is no number",
+        r"the chunk from row 900 on holds something that is no number \('.*m' in row 900, column 0\)",
     ),
+    "a mask in a late chunk": (
+        lambda X: da.from_array(np.ma.array(X, mask=np.arange(6000).reshape(1000, 6) == 5409), chunks=(300, 4)),
+        r"missing value \(NaN\): row 901, column 3",
+    ),
+    "fewer rows than declared": (
+        lambda X: da.from_array(X, chunks=(300, 6)).map_blocks(lambda block: block[:-7], dtype=float),
+        r"the chunk from row \d+ on has \d+ rows, and Dask was told \d+: X\.compute_chunk_sizes\(\)",
+    ),
+    "a number that is NA": (
+        lambda X: dd.from_pandas(pd.DataFrame(spoiled(X, 901, 3, np.nan), columns=COLUMNS).astype("Float64"), 3),
+        r"missing value \(NaN\): row 901, column 'd'",
+    ),
+    "another column in a late chunk": (
+        lambda X: _frame_of(X, ["a", "b", "c", "d", "e", "g"]),
+        r"the chunk from row 500 on has other columns than Dask was told: 'g' instead of 'f'",
+    ),
+    "one name twice": (
+        lambda X: dd.from_pandas(pd.DataFrame(X, columns=["a", "a", *COLUMNS[2:]]), npartitions=3),
+        r"more than one column of the name 'a'",
+    ),
+    "a series": (lambda X: dd.from_pandas(pd.Series(X[:, 0], name="a"), npartitions=3), r"a Series of Dask; X\.to_f"),
+    "no columns": (lambda X: da.from_array(X, chunks=(300, 6))[:, :0], r"0 feature\(s\) \(shape=\(1000, 0\)\)"),
 }
+
+
+def _frame_of(X, columns):
+    """Two partitions, of which the second has its columns in another order, or others."""
+    first, last = pd.DataFrame(X[:500], columns=COLUMNS), pd.DataFrame(X[500:], columns=columns)
+    return dd.from_map(lambda part: part, [first, last], meta=first[:0], enforce_metadata=False)
+
+
+def test_columns_of_a_late_partition_are_found_by_their_names(X):
+    columns = ["b", "a", "d", "c", "f", "e"]
+    whole = pd.concat([pd.DataFrame(X[:500], columns=COLUMNS), pd.DataFrame(X[500:], columns=columns)])
+    same(PCA(3).fit(_frame_of(X, columns)), PCA(3).fit(whole))
+
+
+def test_what_a_mask_hides_is_a_gap(X):
+    hidden = np.ma.array(X, mask=np.random.default_rng(0).random(X.shape) < 0.1)
+    models = [ProbabilisticPCA(2, random_state=0).fit(rows) for rows in (da.from_array(hidden, (250, 6)), hidden)]
+    assert_allclose(models[0].mean_, models[1].mean_, rtol=1e-6)
+
+
+def test_a_mask_travels_to_workers(X, client):
+    make, words = BAD["a mask in a late chunk"]
+    with pytest.raises(BadData, match=words):
+        PCA(2).fit(make(X))
+
+
+def test_promises_and_other_things_are_no_rows(X):
+    from dask import delayed
+
+    with pytest.raises(TypeError, match=r"X is a Delayed\w* of Dask, not an array or a frame"):
+        PCA(2).fit(delayed(X))
+
+
+def test_other_names_are_refused_at_once(X):
+    frame = dd.from_pandas(pd.DataFrame(X, columns=COLUMNS), npartitions=3)
+    with pytest.raises(ValueError, match=r"feature names should match .* column 0 of X is 'b', and 'a' was there"):
+        PCA(2).fit(frame).transform(frame[["b", "a", *COLUMNS[2:]]])
 
 
 @pytest.mark.parametrize("name", BAD)

@@ -91,7 +91,7 @@ def _aligned(chunk: Any) -> Any:
     """Arrays that another worker sent begin at any byte, and numpy sums up such numbers in another order."""
     if type(chunk) in (list, tuple):
         return type(chunk)(map(_aligned, chunk))
-    return np.require(chunk, requirements="A") if isinstance(chunk, np.ndarray) else chunk
+    return np.require(chunk, requirements="A") if type(chunk) is np.ndarray else chunk  # others may have a mask
 
 
 def in_place(value: Any) -> Any:

@@ -38,6 +38,15 @@ def active_client() -> Any:
         client = default_client()  # type: ignore[no-untyped-call]
     except ValueError:
         return None
+    if client.asynchronous:
+        raise ClusterFailed(
+            "The active client of Dask is asynchronous, and a fit waits for its workers: call it in a thread "
+            "(await asyncio.to_thread(model.fit, X)), or give it a Client of its own."
+        )
+    if client.status == "connecting":
+        raise ClusterFailed(
+            f"{Waiting(client).lost()} Without a cluster, chunks are worked on in this process: close the client then."
+        )
     return client if client.status == "running" else None
 
 

@@ -98,13 +98,15 @@ def _deaf() -> Iterator[None]:
 @contextmanager
 def _silent() -> Iterator[None]:
     """Dask logs what it does and what it loses; people are told what counts in our own words."""
-    logger = logging.getLogger("distributed")
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
+    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in ("distributed", "tornado")]
+    levels = {logger: logger.level for logger in map(logging.getLogger, names)}  # some have levels of their own
+    for logger in levels:
+        logger.setLevel(logging.CRITICAL)
     try:
         yield
     finally:
-        logger.setLevel(level)
+        for logger, level in levels.items():
+            logger.setLevel(level)
 
 
 def _in_short(error: Exception) -> str:

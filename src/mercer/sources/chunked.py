@@ -12,7 +12,8 @@ from scipy import sparse
 
 from mercer.arrays import Array, Held, Matrix
 from mercer.engines.base import Engine, Handle
-from mercer.errors import BadData, counted
+from mercer.errors import BadData, counted, in_short, listed
+from mercer.inputs import with_gaps_as_nan
 from mercer.progress import OnPass
 from mercer.sources.frames import Columns, joined_columns
 from mercer.sources.held import HeldRows, some_rows
@@ -52,7 +53,7 @@ class Chunks:
 
     def map(self, work: Callable[..., Any], own: Sequence[Any] | None = None, *shared: Any) -> list[Handle]:
         """work(items of a chunk, its own, *shared), of every chunk; what is shared is sent once."""
-        each = list(zip(self.starts, own or [None] * len(self.counts), strict=True))
+        each = list(zip(self.starts, self.counts, own or [None] * len(self.counts), strict=True))
         sent = [self.engine.share(value) for value in shared]
         return self.engine.map(partial(_work_on, work, self.opened), self.handles, each, *sent)
 
@@ -158,7 +159,7 @@ class InChunks(Items):
     def _some(self, asked: list[int], own: list[Array]) -> list[Handle]:
         chunks, starts = self.chunks, self.chunks.starts
         work = partial(_work_on, _taken, chunks.opened)
-        each = [(starts[i], mine) for i, mine in zip(asked, own, strict=True)]
+        each = [(starts[i], chunks.counts[i], mine) for i, mine in zip(asked, own, strict=True)]
         return chunks.engine.map(work, [chunks.handles[i] for i in asked], each)
 
     def _none(self) -> Held:
@@ -238,23 +239,49 @@ class AsRows:
         return rows
 
     def _as_numbers(self, chunk: Any, start: int) -> Matrix:
+        chunk = chunk.to_scipy_sparse() if hasattr(chunk, "to_scipy_sparse") else chunk
         if self.sparse:
             found = sparse.csr_array(chunk, dtype=self.dtype)
             found.sum_duplicates()
             return found
         if sparse.issparse(chunk):
             chunk = chunk.toarray()
+        data = np.asarray(with_gaps_as_nan(self._in_order(chunk, start)))
         try:
-            data = np.asarray(chunk)
-            if data.dtype.kind in "OUSMm":
-                data = data.astype(np.float64) if data.dtype.kind == "O" else _refuse_kind(data)
+            if data.dtype.kind in "OUSMmc":
+                data = with_gaps_as_nan(data).astype(np.float64) if data.dtype.kind == "O" else _refuse_kind(data)
             # What came over the network may begin at any byte; products of such numbers take twice as long.
             return np.require(data, dtype=self.dtype, requirements=["C", "A"])
         except (TypeError, ValueError) as error:
             raise BadData(
                 f"{self.label}: the chunk from row {start} on holds something that is no number "
-                f"({' '.join(str(error).split())[:80]})."
+                f"({self._first_of_no_number(data, start) or ' '.join(str(error).split())[:80]})."
             ) from None
+
+    def _in_order(self, chunk: Any, start: int) -> Any:
+        """A frame with its columns as the others have them, by their names."""
+        if self.names is None or not hasattr(chunk, "columns") or tuple(chunk.columns) == self.names:
+            return chunk
+        here = list(map(str, chunk.columns))
+        if sorted(here) != sorted(self.names):
+            more, gone = (
+                listed([repr(name) for name in some if name not in others]) or "none"
+                for some, others in ((here, self.names), (self.names, here))
+            )
+            raise BadData(
+                f"{self.label}: the chunk from row {start} on has other columns than Dask was told: {more} instead of "
+                f"{gone}."
+            )
+        return chunk[list(self.names)]
+
+    def _first_of_no_number(self, data: Any, start: int) -> str:
+        for row, column in np.ndindex(data.shape) if data.dtype == object and data.ndim == 2 else ():
+            try:
+                float(data[row, column])
+            except (TypeError, ValueError):
+                name = repr(self.names[column]) if self.names else str(column)
+                return f"{in_short(data[row, column])} in row {start + row}, column {name}"
+        return ""
 
     @staticmethod
     def _columns(data: Matrix) -> str:
@@ -270,8 +297,14 @@ def _with_gaps(opened: Any, chunk: Any, start: int) -> Items:
 
 
 def _work_on(work: Callable[..., Any], opened: Callable[[Any, int], Items], chunk: Any, own: Any, *shared: Any) -> Any:
-    start, mine = own
-    return work(opened(chunk, start), mine, *shared)
+    start, count, mine = own
+    items = opened(chunk, start)
+    if isinstance(items, Items) and len(items) != count:
+        raise BadData(
+            f"{items.label}: the chunk from row {start} on has {counted(len(items), 'row')}, and Dask was told "
+            f"{count:,}: X.compute_chunk_sizes() counts them."
+        )
+    return work(items, mine, *shared)
 
 
 def _seen_through(through: Callable[[Rows], Rows], opened: Callable[[Any, int], Rows], chunk: Any, start: int) -> Rows:

@@ -28,7 +28,8 @@ def is_collection(X: Any) -> bool:
 
 def open_collection(X: Any, label: str = "X") -> ChunkedRows:
     """The rows of an array or a frame of Dask; nothing is computed, but lengths that are not known."""
-    if not is_frame(X) and not hasattr(X, "chunks"):
+    anything = isinstance(X, dask("delayed").Delayed)  # which has whatever attribute one asks for
+    if anything or (not is_frame(X) and not hasattr(X, "chunks")):
         raise TypeError(f"{label} is a {type(X).__name__} of Dask, not an array or a frame: give one of those.")
     return _open_frame(X, label) if is_frame(X) else _open_array(X, label)
 
@@ -88,9 +89,14 @@ def _with_workers(client: Any) -> Engine | None:
 
 def _open_array(X: Any, label: str) -> ChunkedRows:
     if X.ndim != 2:
-        raise BadData(f"Expected 2D array, got {X.ndim}D array instead: {label} has the shape {X.shape}.")
+        hint = " X.reshape(-1, 1) has one column." if X.ndim == 1 else ""
+        raise BadData(f"Expected 2D array, got {X.ndim}D array instead: {label} has the shape {X.shape}.{hint}")
     if X.dtype.kind not in "fiub":
-        raise BadData(f"{label} is an array of Dask with values of type {X.dtype}, and rows of numbers are needed.")
+        advice = {"c": ": give real and imaginary parts as columns", "O": ": X.astype(float), if that is what they are"}
+        raise BadData(
+            f"{label} is an array of Dask with values of type {X.dtype}, and rows of numbers are needed"
+            f"{advice.get(X.dtype.kind, '')}."
+        )
     if np.isnan(X.shape[1]):
         raise BadData(f"{label} has chunks whose number of columns is not known: X.compute_chunk_sizes() finds it.")
     X, engine = with_whole_rows(X), engine_for()
@@ -105,12 +111,18 @@ def _handles(engine: Engine, delayed: Sequence[Any]) -> list[Handle]:
 
 
 def _open_frame(X: Any, label: str) -> ChunkedRows:
+    if X.ndim != 2:
+        raise BadData(
+            f"Expected 2D array, got 1D array instead: {label} is a Series of Dask; X.to_frame() has a column."
+        )
     names = [name if isinstance(name, str) else str(name) for name in X.columns]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise BadData(f"{label} has more than one column of the name {listed(map(repr, twice))}: rename them.")
     wrong = [repr(name) for name, kind in zip(names, X.dtypes, strict=True) if not _is_number(kind)]
     if wrong:
         raise BadData(
-            f"{label} is a frame with columns that are no numbers: {listed(wrong)}. Leave them out, or compare columns "
-            "of all kinds by kernel=mercer.kernels.TableKernel()."
+            f"{label} is a frame with columns that are no numbers: {listed(wrong)}. Leave them out; KernelPCA "
+            "compares columns of all kinds by kernel=mercer.kernels.TableKernel()."
         )
     kinds = {np.dtype(getattr(kind, "numpy_dtype", kind)) for kind in X.dtypes}
     texts = tuple(names) if all(isinstance(name, str) for name in X.columns) else None
@@ -132,10 +144,12 @@ def _opened(engine: Engine, delayed: Sequence[Any], counts: Sequence[int] | None
         if opened.sparse:
             density = sum(stored for _, stored in looks) / max(1, sum(counts) * opened.width)
     there = [i for i, count in enumerate(counts) if count]
-    if not there or not opened.width:
+    if not opened.width:
+        raise BadData(f"Found array with 0 feature(s) (shape=({sum(counts)}, 0)) while a minimum of 1 is required.")
+    if not there:
         raise BadData(
             f"Found array with 0 sample(s) (shape=({sum(counts)}, {opened.width})) while a minimum of 1 is required: "
-            f"all {counted(len(counts), 'chunk')} of {opened.label} are empty."
+            f"no chunk of {opened.label} has any ({counted(len(counts), 'chunk')})."
         )
     counts = [int(counts[i]) for i in there]
     _refuse_large(engine, max(counts), opened)

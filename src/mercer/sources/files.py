@@ -226,6 +226,8 @@ def _kind_of(path: Path, format: str | None) -> str:
     known = (".npy", ".npz", ".h5ad", *_TABLES, *_TEXTS)
     with readable(path):
         is_folder = path.is_dir()
+        if not (format or kind or path.exists()):  # a folder, most likely
+            raise FileNotFoundError(path)
     if is_folder and (format is None or kind in (".parquet", ".pq")):
         return _FOLDER
     if kind not in known or (path.suffix.lower() == ".gz" and kind not in _TEXTS):
