@@ -146,6 +146,15 @@ def test_sparse_blocks_stay_sparse():
         same(make().fit(D), make().fit(S), 1e-6)
 
 
+def test_sparse_blocks_of_pydata_stay_sparse_too(X):
+    pydata = pytest.importorskip("sparse")
+    blocks = da.from_array(np.where(np.abs(X) > np.abs(X).mean(), X, 0.0), chunks=(300, 6))
+    rows = blocks.map_blocks(pydata.COO.from_numpy)
+    for model in (PCA(3), KernelPCA(3, kernel="rbf", gamma=1e-3, n_landmarks=20, random_state=0)):
+        expected = model.fit_transform(blocks.compute())
+        assert_allclose(np.abs(model.fit(rows).transform(rows).compute()), np.abs(expected), atol=1e-6)
+
+
 def test_scores_are_promised_and_then_those_of_the_rows(X):
     D = da.from_array(X, chunks=(300, 4))
     for name, make in MODELS.items():

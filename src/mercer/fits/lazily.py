@@ -104,6 +104,7 @@ def _of_chunk(
     method: Callable[..., Array], args: Any, kwargs: Any, like: _Like, chunk: Any, model: Any, name: str
 ) -> Array:
     chunk = chunk if hasattr(chunk, "shape") else list(chunk)  # of a bag, which may be read only once
+    chunk = chunk.to_scipy_sparse() if hasattr(chunk, "to_scipy_sparse") else chunk
     if not len(chunk if isinstance(chunk, list) else range(chunk.shape[0])):
         return np.empty((0, like.width), dtype=like.dtype)
     try:

@@ -159,7 +159,8 @@ def _opened(engine: Engine, delayed: Sequence[Any], counts: Sequence[int] | None
 
 def _looked_at(chunk: Any, own: None) -> tuple[int, int]:
     """Its rows, and its numbers that are stored."""
-    return chunk.shape[0], int(getattr(chunk, "nnz", 0)) if sparse.issparse(chunk) else 0
+    stored = sparse.issparse(chunk) or hasattr(chunk, "to_scipy_sparse")
+    return chunk.shape[0], int(chunk.nnz) if stored else 0
 
 
 def _computed(delayed: Any) -> Any:
