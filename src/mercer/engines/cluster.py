@@ -43,7 +43,7 @@ def active_client() -> Any:
             "The active client of Dask is asynchronous, and a fit waits for its workers: call it in a thread "
             "(await asyncio.to_thread(model.fit, X)), or give it a Client of its own."
         )
-    if client.status == "connecting":
+    if client.status == "connecting" and getattr(client, "_scheduler_identity", None):  # it was there once
         raise ClusterFailed(
             f"{Waiting(client).lost()} Without a cluster, chunks are worked on in this process: close the client then."
         )
