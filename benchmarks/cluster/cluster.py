@@ -253,7 +253,7 @@ def measure_kills(scale):
     import dask.array as da
 
     rows = da.random.RandomState(0).normal(size=(round(60_000 * scale), 20), chunks=(round(3000 * scale), 20))
-    fewer, texts = in_chunks(blobs(round(14_000 * scale)), 20), in_chunks(words(round(2000 * scale)), 20)
+    fewer, texts = in_chunks(blobs(round(14_000 * scale)), 20), in_chunks(words(round(3000 * scale)), 20)
     makers = {
         "PCA": lambda hear: mercer.PCA(5, progress=hear).fit(rows),
         "PCA by products": lambda hear: mercer.PCA(5, svd_solver="krylov", progress=hear).fit(rows),
@@ -289,7 +289,7 @@ def measure_kills(scale):
             apart = max(float(np.abs(found[key] - peace[name][key]).max()) for key in found)
             apart = apart if len(heard) >= when else np.inf  # nobody was killed
             log.append({"fit": name, "when": when, "apart": apart, "seconds": seconds})
-    return {"log": log, "rows": int(rows.shape[0]), "fewer": int(fewer.shape[0]), "texts": round(2000 * scale)}
+    return {"log": log, "rows": int(rows.shape[0]), "fewer": int(fewer.shape[0]), "texts": round(3000 * scale)}
 
 
 def _numbers(model):
