@@ -248,14 +248,20 @@ def _open_source(model: BaseEstimator, X: Path | Rows, *, reset: bool, square: s
             f"{rows.label} has {rows.shape[1]} features, but {name} is expecting {model.n_features_in_} features as "
             "input."
         )
-    known = getattr(model, "feature_names_in_", None)
-    if known is not None and names is not None and list(known) != list(names):
-        first = next(i for i in range(len(names)) if known[i] != names[i])
+    refuse_other_names(getattr(model, "feature_names_in_", None), names, rows.label)
+    return rows
+
+
+def refuse_other_names(known: Any, names: Any, label: str = "X") -> None:
+    """Of as many columns as the fit had, where both have names: the first that is another."""
+    first = (
+        None if known is None or names is None else next((i for i in range(len(names)) if known[i] != names[i]), None)
+    )
+    if first is not None:
         raise ValueError(
             "The feature names should match those that were passed during fit: column "
-            f"{first} of {rows.label} is {names[first]!r}, and {known[first]!r} was there."
+            f"{first} of {label} is {names[first]!r}, and {known[first]!r} was there."
         )
-    return rows
 
 
 def _as_numbers(rows: Matrix, gaps: bool) -> Matrix:

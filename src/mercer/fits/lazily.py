@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, dask
 from mercer.errors import BadData
+from mercer.fits.door import refuse_other_names
 from mercer.sources.collections import is_bag, is_collection, is_frame, with_whole_rows
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -80,7 +81,7 @@ def _promised(model: Any, X: Any, work: Callable[..., Array], like: _Like) -> An
         parts, rows = X.to_delayed(), [np.nan] * X.npartitions
     elif is_frame(X):
         _refuse_others(model, len(X.columns))
-        _refuse_other_names(model, list(X.columns))
+        _refuse_names(model, list(X.columns))
         parts, rows = X.to_delayed(), [np.nan] * X.npartitions
     elif X.ndim == 1:  # of texts
         parts, rows = list(X.to_delayed()), X.chunks[0]
@@ -131,14 +132,8 @@ def _refuse_others(model: Any, width: int) -> None:
         )
 
 
-def _refuse_other_names(model: Any, names: list[Any]) -> None:
-    """The same of columns, where both have names; those of tables are found in any order."""
-    known = getattr(model, "feature_names_in_", None)
+def _refuse_names(model: Any, names: list[Any]) -> None:
+    """The same of columns, where all have names; those of tables are found in any order."""
     by_name = getattr(getattr(model, "kernel_", None), "takes", "rows") == "tables"
-    if known is None or by_name or not all(isinstance(name, str) for name in names) or list(known) == names:
-        return
-    first = next(i for i, name in enumerate(names) if known[i] != name)
-    raise ValueError(
-        f"The feature names should match those that were passed during fit: column {first} of X is {names[first]!r}, "
-        f"and {known[first]!r} was there."
-    )
+    if not by_name and all(isinstance(name, str) for name in names):
+        refuse_other_names(getattr(model, "feature_names_in_", None), names)
