@@ -11,8 +11,8 @@ import numpy as np
 
 from mercer import PCA
 from mercer.datasets import correlated_cloud, three_layers
-from mercer.look import RED, SKY, ink, panels, scatter, without_axes
 from mercer.textbook import nearest_neighbours, pca_by_svd, project
+from mercer_old.look import RED, SKY, ink, panels, scatter, without_axes
 
 SLIDES = "000 p. 7–8"
 FORMULA = "C = UΛUᵀ,   Y = JXU (all axes: a rotation),   Yₖ = JXUₖ (k axes: a projection)"
@@ -72,6 +72,6 @@ def draw(c):
 
 
 if __name__ == "__main__":
-    from mercer.report.gallery import run_script
+    from mercer_old.report.gallery import run_script
 
     run_script(__file__)

@@ -11,8 +11,8 @@ import numpy as np
 
 from mercer import PCA
 from mercer.datasets import correlated_cloud
-from mercer.look import field, grid_over, ink, panels, paper, scatter, without_axes
 from mercer.textbook import centre, pca_by_covariance, project
+from mercer_old.look import field, grid_over, ink, panels, paper, scatter, without_axes
 
 SLIDES = "000 p. 44–45"
 FORMULA = "fᵢ(x) = uᵢᵀx,   C uᵢ = λᵢuᵢ"
@@ -60,6 +60,6 @@ def draw(c):
 
 
 if __name__ == "__main__":
-    from mercer.report.gallery import run_script
+    from mercer_old.report.gallery import run_script
 
     run_script(__file__)

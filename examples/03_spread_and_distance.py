@@ -11,8 +11,8 @@ import numpy as np
 
 from mercer import PCA
 from mercer.datasets import correlated_cloud
-from mercer.look import BLUE, ORANGE, faint, ink, panels, paper, scatter
 from mercer.textbook import centre, projection_distance, projection_spread
+from mercer_old.look import BLUE, ORANGE, faint, ink, panels, paper, scatter
 
 SLIDES = "000 p. 49–57"
 FORMULA = "1/n Σⱼ (uᵀxⱼ)² + 1/n Σⱼ ‖xⱼ − u(uᵀxⱼ)‖² = 1/n Σⱼ ‖xⱼ‖²"
@@ -76,6 +76,6 @@ def draw(c):
 
 
 if __name__ == "__main__":
-    from mercer.report.gallery import run_script
+    from mercer_old.report.gallery import run_script
 
     run_script(__file__)

@@ -12,9 +12,9 @@ import numpy as np
 from mercer import KernelPCA
 from mercer.datasets import moons
 from mercer.kernels import RBF
-from mercer.look import field, grid_over, ink, panels, paper, scatter, without_axes
-from mercer.readings.clustering import split_in_two
 from mercer.textbook import gram_matrix, kernel_pca, rbf_kernel_of_length, training_scores
+from mercer_old.look import field, grid_over, ink, panels, paper, scatter, without_axes
+from mercer_old.readings.clustering import split_in_two
 
 SLIDES = "000 p. 75–76"
 FORMULA = "fᵢ(x) = k(x)ᵀvᵢ − mean,   JKJ vᵢ = ηᵢvᵢ,   vᵢ ← vᵢ / √ηᵢ"
@@ -62,6 +62,6 @@ def draw(c):
 
 
 if __name__ == "__main__":
-    from mercer.report.gallery import run_script
+    from mercer_old.report.gallery import run_script
 
     run_script(__file__)

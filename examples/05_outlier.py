@@ -13,8 +13,8 @@ import numpy as np
 from mercer import KernelPCA, NoveltyDetector
 from mercer.datasets import moons
 from mercer.kernels import RBF
-from mercer.look import ORANGE, SKY, grid_over, ink, panels, paper, ramp, scatter
 from mercer.textbook import gram_matrix, kernel_pca, rbf_kernel_of_length, sum_of_projections
+from mercer_old.look import ORANGE, SKY, grid_over, ink, panels, paper, ramp, scatter
 
 SLIDES = "000 p. 77–78"
 FORMULA = "F(x) = Σᵢ |fᵢ(x)|,   fᵢ(x) = Σⱼ k(x, xⱼ)(vᵢ)ⱼ,   i = 1 … 10;   p(x) = (1 + #{j : Fⱼ ≤ F(x)})/(m + 1)"
@@ -77,6 +77,6 @@ def draw(c):
 
 
 if __name__ == "__main__":
-    from mercer.report.gallery import run_script
+    from mercer_old.report.gallery import run_script
 
     run_script(__file__)

@@ -14,8 +14,8 @@ import numpy as np
 from mercer import KernelPCA
 from mercer.datasets import OOV, VOC, family
 from mercer.kernels import Spectrum
-from mercer.look import COLOURS, MARKERS, ink, panels, scatter
 from mercer.textbook import gram_matrix, kernel_pca, ngram_kernel, normalised_kernel, scores, training_scores
+from mercer_old.look import COLOURS, MARKERS, ink, panels, scatter
 
 SLIDES = "000 p. 79–81"
 FORMULA = "k(s, t) = φ(s)ᵀφ(t) / ‖φ(s)‖‖φ(t)‖,   φ counts the 3-grams,   fᵢ(s) = Σⱼ k(s, sⱼ)(vᵢ)ⱼ − mean"
@@ -84,6 +84,6 @@ def draw(c):
 
 
 if __name__ == "__main__":
-    from mercer.report.gallery import run_script
+    from mercer_old.report.gallery import run_script
 
     run_script(__file__)

@@ -12,8 +12,8 @@ from sklearn.base import clone
 
 from mercer import KernelPCA, clusters
 from mercer.datasets import three_clusters
-from mercer.look import field, grid_over, ink, panels, paper, scatter, without_axes
 from mercer.textbook import gram_matrix, kernel_pca, rbf_kernel, training_scores
+from mercer_old.look import field, grid_over, ink, panels, paper, scatter, without_axes
 
 SLIDES = "001, kernel PCA on artificial data"
 FORMULA = "k(x, y) = exp(−‖x − y‖² / 0.1),   JKJ vᵢ = ηᵢvᵢ,   fᵢ(x) = Σⱼ k(x, xⱼ)(vᵢ)ⱼ − mean"
@@ -69,6 +69,6 @@ def draw(c):
 
 
 if __name__ == "__main__":
-    from mercer.report.gallery import run_script
+    from mercer_old.report.gallery import run_script
 
     run_script(__file__)

@@ -12,8 +12,8 @@ import numpy as np
 from mercer import KernelPCA
 from mercer.datasets import rings
 from mercer.kernels import RBF
-from mercer.look import panels, scatter
 from mercer.textbook import gram_matrix, kernel_pca, pca_by_svd, project, rbf_kernel_of_length, training_scores
+from mercer_old.look import panels, scatter
 
 SLIDES = "004 fig. 8 · 003 · 001"
 FORMULA = "k(x, y) = exp(−‖x − y‖² / 2ℓ²),   JKJ vᵢ = ηᵢvᵢ,   scores √ηᵢ vᵢ"
@@ -59,6 +59,6 @@ def draw(c):
 
 
 if __name__ == "__main__":
-    from mercer.report.gallery import run_script
+    from mercer_old.report.gallery import run_script
 
     run_script(__file__)

@@ -13,8 +13,8 @@ from scipy.stats import spearmanr
 from mercer import KernelPCA, LocallyLinearEmbedding
 from mercer.datasets import spiral
 from mercer.kernels import RBF
-from mercer.look import BLUE, ORANGE, PINK, SKY, ink, panels, paper, ramp, scatter
 from mercer.textbook import lle_embedding, lle_new_point, lle_weight_matrix
+from mercer_old.look import BLUE, ORANGE, PINK, SKY, ink, panels, paper, ramp, scatter
 
 SLIDES = "003, last pages"
 FORMULA = "xᵢ ≈ Σⱼ wᵢⱼxⱼ,   M = (I − W)ᵀ(I − W),   z: bottom eigenvectors of M but 1,   z_new = Σⱼ wⱼzⱼ"
@@ -83,6 +83,6 @@ def draw(c):
 
 
 if __name__ == "__main__":
-    from mercer.report.gallery import run_script
+    from mercer_old.report.gallery import run_script
 
     run_script(__file__)

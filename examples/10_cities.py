@@ -11,8 +11,8 @@ import numpy as np
 
 from mercer import PCA
 from mercer.datasets import cities
-from mercer.look import BLUE, GREEN, PINK, faint, ink, panels, scatter
 from mercer.textbook import pca_by_svd, project
+from mercer_old.look import BLUE, GREEN, PINK, faint, ink, panels, scatter
 
 SLIDES = "004 fig. 2–3"
 FORMULA = "zₙₗ = wₗᵀ(xₙ − x̄),   x̂ₙ = x̄ + zₙ₁w₁"
@@ -66,6 +66,6 @@ def draw(c):
 
 
 if __name__ == "__main__":
-    from mercer.report.gallery import run_script
+    from mercer_old.report.gallery import run_script
 
     run_script(__file__)

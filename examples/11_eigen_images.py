@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from mercer import PCA
-from mercer.look import ink, panels, paper, ramp, without_axes
 from mercer.textbook import pca_by_svd, project, reconstruct
+from mercer_old.look import ink, panels, paper, ramp, without_axes
 
 SLIDES = "004 fig. 4"
 FORMULA = "x̃ = μ + Σᵢ zᵢuᵢ,   zᵢ = uᵢᵀ(x − μ),   i = 1 … k"
@@ -60,6 +60,6 @@ def draw(c):
 
 
 if __name__ == "__main__":
-    from mercer.report.gallery import run_script
+    from mercer_old.report.gallery import run_script
 
     run_script(__file__)

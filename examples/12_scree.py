@@ -12,8 +12,8 @@ import numpy as np
 
 from mercer import PCA, suggest
 from mercer.datasets import us_arrests
-from mercer.look import BLUE, GREEN, ORANGE, PINK, RED, faint, ink, panels, paper
 from mercer.textbook import pca_by_svd, proportion_of_variance, standardise
+from mercer_old.look import BLUE, GREEN, ORANGE, PINK, RED, faint, ink, panels, paper
 
 SLIDES = "004 fig. 5 · 000 p. 43"
 FORMULA = "PVEₗ = λₗ / Σⱼ λⱼ,   smallest k with PVE₁ + … + PVEₖ ≥ 0.9"
@@ -85,6 +85,6 @@ def draw(c):
 
 
 if __name__ == "__main__":
-    from mercer.report.gallery import run_script
+    from mercer_old.report.gallery import run_script
 
     run_script(__file__)

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from mercer.look import faint, ink, panels
 from mercer.textbook import gram_matrix, polynomial_kernel, rbf_kernel_of_length
+from mercer_old.look import faint, ink, panels
 
 SLIDES = "004 fig. 6–7"
 FORMULA = "k(x, x′) = exp(−‖x − x′‖² / 2ℓ²),   k(x, x′) = (γ xᵀx′ + b)ᴹ"
@@ -65,6 +65,6 @@ def draw(c):
 
 
 if __name__ == "__main__":
-    from mercer.report.gallery import run_script
+    from mercer_old.report.gallery import run_script
 
     run_script(__file__)

@@ -11,8 +11,8 @@ import numpy as np
 
 from mercer import PCA
 from mercer.datasets import unequal_gaussian
-from mercer.look import RED, SKY, ink, panels, scatter
 from mercer.textbook import pca_by_svd, spectral_decomposition, standardise
+from mercer_old.look import RED, SKY, ink, panels, scatter
 
 SLIDES = "004 ex. 5"
 FORMULA = "Σ = [[25, 4], [4, 1]]: λ = 13 ± √160 ≈ 25.65, 0.35;   R = [[1, 0.8], [0.8, 1]]: λ = 1 ± 0.8 = 1.8, 0.2"
@@ -67,6 +67,6 @@ def draw(c):
 
 
 if __name__ == "__main__":
-    from mercer.report.gallery import run_script
+    from mercer_old.report.gallery import run_script
 
     run_script(__file__)

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from mercer import PCA
-from mercer.look import BLUE, GREEN, ORANGE, faint, ink, panels
 from mercer.textbook import pca_by_covariance
+from mercer_old.look import BLUE, GREEN, ORANGE, faint, ink, panels
 
 SLIDES = "000 p. 41–43"
 FORMULA = "1/n Σⱼ ‖xⱼ − x̃ⱼ‖² = Σ_{i>k} λᵢ,   smallest k with Σ_{i≤k} λᵢ / Σᵢ λᵢ ≥ 0.9"
@@ -75,6 +75,6 @@ def draw(c):
 
 
 if __name__ == "__main__":
-    from mercer.report.gallery import run_script
+    from mercer_old.report.gallery import run_script
 
     run_script(__file__)

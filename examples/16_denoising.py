@@ -14,7 +14,7 @@ import numpy as np
 
 from mercer import PCA, KernelPCA
 from mercer import textbook as tb
-from mercer.look import ink, panels, paper, ramp, without_axes
+from mercer_old.look import ink, panels, paper, ramp, without_axes
 
 SLIDES = "001, last page · 004 § 3.1.3"
 FORMULA = "Pφ(x) = Σᵢ cᵢφ(xᵢ),   z ← Σᵢ cᵢk(z, xᵢ)xᵢ / Σᵢ cᵢk(z, xᵢ),   or   x̂ = k_y(y)ᵀ(K_Y + αI)⁻¹X"
@@ -82,6 +82,6 @@ def draw(c):
 
 
 if __name__ == "__main__":
-    from mercer.report.gallery import run_script
+    from mercer_old.report.gallery import run_script
 
     run_script(__file__)

@@ -6,7 +6,7 @@ import os
 import pytest
 from hypothesis import settings
 
-from mercer.threads import one_blas_thread
+from mercer_old.threads import one_blas_thread
 
 settings.register_profile("house", derandomize=True, deadline=None, max_examples=40)
 settings.register_profile("thorough", derandomize=True, deadline=None, max_examples=1000)

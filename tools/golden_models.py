@@ -13,7 +13,7 @@ import numpy as np
 
 import mercer
 from mercer.kernels import RBF, Category, GlobalAlignment, Linear, Numeric, Spectrum, TableKernel
-from mercer.store.files import SCHEMA
+from mercer_old.store.files import SCHEMA
 
 FOLDER = Path(__file__).parents[1] / "tests" / "store" / "golden"
 WORDS = ["tree", "trees", "street", "reset", "seer", "tester", "rest", "steer", "terse", "ester"]

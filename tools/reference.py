@@ -117,7 +117,7 @@ def api() -> str:
 def cli() -> str:
     import typer
 
-    from mercer.cli import app
+    from mercer_old.cli import app
 
     group: Any = typer.main.get_command(app)
     lines = ["# The command line", "", NOTE, "", group.help, ""]
@@ -145,7 +145,7 @@ def errors() -> str:
     from mercer import errors as module
 
     lines = ["# Errors and warnings", "", NOTE, "", _plain(inspect.cleandoc(module.__doc__ or "")), ""]
-    lines += ["All are in `mercer.errors`.", "", "| name | is also | exit code | means |", "|---|---|---|---|"]
+    lines += ["All are in `mercer_old.errors`.", "", "| name | is also | exit code | means |", "|---|---|---|---|"]
     for name, kind in vars(module).items():
         if inspect.isclass(kind) and issubclass(kind, Exception) and kind.__module__ == module.__name__:
             code = str(getattr(kind, "exit_code", ""))
@@ -158,7 +158,7 @@ def errors() -> str:
 
 
 def gallery() -> str:
-    from mercer.report.gallery import load, scripts
+    from mercer_old.report.gallery import load, scripts
 
     lines = ["# Gallery", "", NOTE, "", GALLERY, "", "| | figure | slides | script |", "|---|---|---|---|"]
     for path in scripts():

@@ -116,7 +116,7 @@ def simulate(what, machine):
 
 
 def _tree(count):
-    """The tree of `mercer.engines.base.tree`: of every merge its two sides, and of every side its merge."""
+    """The tree of `mercer_old.engines.base.tree`: of every merge its two sides, and of every side its merge."""
     sides, above = {}, {}
 
     def grow(low, high):

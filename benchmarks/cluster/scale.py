@@ -21,7 +21,7 @@ LARGE = 100_000_000  # rows
 
 def rates(client):
     """Of this machine: seconds of the scheduler for a task, bytes a second between workers, seconds until an answer."""
-    from mercer.engines.cluster import Cluster
+    from mercer_old.engines.cluster import Cluster
 
     engine = Cluster(client)
     empty = [partial(int, 0)] * 400

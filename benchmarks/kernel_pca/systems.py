@@ -45,10 +45,10 @@ class BareBlocks:
         return self
 
     def transform(self, X):
-        from mercer.blocks import cut
-        from mercer.limits import Limits
-        from mercer.operators.tiles import TILE
-        from mercer.threads import run
+        from mercer_old.blocks import cut
+        from mercer_old.limits import Limits
+        from mercer_old.operators.tiles import TILE
+        from mercer_old.threads import run
 
         kernel, S = self.model.kernel_, self.model.landmarks_
 

@@ -15,12 +15,12 @@ from benchmarks.shared.pages import head, written_by
 from benchmarks.shared.spectra import SPECTRA
 from benchmarks.shared.suites import Study
 from mercer.kernels import RBF
-from mercer.operators.centering import Centered
-from mercer.operators.gram import HeldGram, RecomputedGram
-from mercer.operators.held import HeldMatrix
-from mercer.solvers.krylov import BlockKrylov
-from mercer.solvers.warm import WarmKrylov
-from mercer.threads import one_blas_thread
+from mercer_old.operators.centering import Centered
+from mercer_old.operators.gram import HeldGram, RecomputedGram
+from mercer_old.operators.held import HeldMatrix
+from mercer_old.solvers.krylov import BlockKrylov
+from mercer_old.solvers.warm import WarmKrylov
+from mercer_old.threads import one_blas_thread
 
 MADE_UP, REAL, ANEW, FEWEST = 1_500, 3_000, 20_000, 600  # rows: made up, real, evaluated anew, for trying things out
 ROWS = {

@@ -13,11 +13,11 @@ from scipy.stats import spearmanr
 from benchmarks.lle.cases import CASES
 from benchmarks.lle.systems import ours, true_method
 from benchmarks.shared.running import cores
-from mercer.fits.local.neighborhoods import find_neighborhoods
-from mercer.operators.alignment import align
-from mercer.operators.held import HeldMatrix
-from mercer.solvers.shift_invert import bottom_floor, gaps, norm_of
-from mercer.spaces.points import Points
+from mercer_old.fits.local.neighborhoods import find_neighborhoods
+from mercer_old.operators.alignment import align
+from mercer_old.operators.held import HeldMatrix
+from mercer_old.solvers.shift_invert import bottom_floor, gaps, norm_of
+from mercer_old.spaces.points import Points
 
 THREADS = cores()
 REG = 1e-3

@@ -42,9 +42,9 @@ window.told = told;
 
 def page_of(count):
     """Rows in eight groups, with a number and a year; rows go by their numbers."""
-    from mercer.report.cloud import cloud_of, map_section
-    from mercer.report.scripts import page_script
-    from mercer.report.templates import page_file
+    from mercer_old.report.cloud import cloud_of, map_section
+    from mercer_old.report.scripts import page_script
+    from mercer_old.report.templates import page_file
 
     rng = np.random.default_rng(0)
     group = rng.integers(0, 8, count)

@@ -33,7 +33,7 @@ SPLITS_OF_CHOICES = 5
 
 def ours(train, test, seed, n_components=0.5, **how):
     from mercer import NoveltyDetector
-    from mercer.models.novelty import usual_estimator
+    from mercer_old.models.novelty import usual_estimator
 
     usual = usual_estimator().set_params(n_jobs=1, n_components=n_components)
     return -NoveltyDetector(usual, random_state=seed, **how).fit(train).score_samples(test)

@@ -46,7 +46,7 @@ def measure(way, n):
 
 def probability(model, X):
     """log p(X, Z), exactly, where a search by landmarks has ended."""
-    from mercer.fits.latent import Exact
+    from mercer_old.fits.latent import Exact
 
     unit, Z = X.var(axis=0).mean(), model.embedding_
     Y = (X - X.mean(axis=0)) / np.sqrt(unit)

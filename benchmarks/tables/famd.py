@@ -14,7 +14,7 @@ from benchmarks.shared.pages import head, line, machine, written_by
 from benchmarks.shared.peak import give_back
 from benchmarks.shared.running import run_alone, timed
 from benchmarks.shared.suites import ALONE, Study
-from mercer.blocks import cut
+from mercer_old.blocks import cut
 
 ROWS, FEWEST, K, RUNS = (10_000, 100_000, 1_000_000), 300, 5, 3  # rows, the fewest for trying things out, components
 NUMBERS, LEVELS = 10, (2, 3, 4, 5, 6, 8, 10, 12, 15, 20)  # columns of numbers, and categories of the others

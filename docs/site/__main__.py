@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from docs.site import contents, figures, names, pages
-from mercer.report.gallery import scripts
+from mercer_old.report.gallery import scripts
 
 HERE = Path(__file__).parent
 

@@ -6,9 +6,9 @@ from functools import cache
 from pathlib import Path
 
 from docs.site.pages import ROOT
-from mercer.look import THEMES
-from mercer.report.gallery import Entry, make_entry
-from mercer.threads import one_blas_thread
+from mercer_old.look import THEMES
+from mercer_old.report.gallery import Entry, make_entry
+from mercer_old.threads import one_blas_thread
 
 ABOUT = """\
 The figures of [the lectures](lectures.md), each a script of a page that computes, checks what it claims, and draws.

@@ -14,8 +14,8 @@ from attack.problems import Problem, family
 from attack.truth import copied, kernel_truth, known, scaled_rows, truth_of
 from mercer import KernelPCA
 from mercer.kernels import RBF, Cosine, Laplacian, Linear, Matern, Polynomial, Sigmoid
-from mercer.plans import kernel as plans
-from mercer.sources.chunked import ChunkedRows
+from mercer_old.plans import kernel as plans
+from mercer_old.sources.chunked import ChunkedRows
 from support.elsewhere import ELSEWHERE, brought_here
 from support.registry import in_chunks
 
@@ -44,9 +44,9 @@ def recomputed(problem, limits):
 def shared_out():
     """A loop goes the way of a cluster, with a task for every few rows."""
     with (
-        patch("mercer.models.kernel_model.choose_plan", recomputed),
-        patch("mercer.engines.loop.Loop.elsewhere", True),
-        patch("mercer.operators.spread_gram._ROWS_A_TASK", 16),
+        patch("mercer_old.models.kernel_model.choose_plan", recomputed),
+        patch("mercer_old.engines.loop.Loop.elsewhere", True),
+        patch("mercer_old.operators.spread_gram._ROWS_A_TASK", 16),
     ):
         yield
 
@@ -59,7 +59,7 @@ def fitted_in_chunks(model, X, weights=None):
 def fitted(model, X, weights=None, anew=False):
     if not anew:
         return model.fit(X, sample_weight=weights)
-    with patch("mercer.models.kernel_model.choose_plan", recomputed):
+    with patch("mercer_old.models.kernel_model.choose_plan", recomputed):
         return model.fit(X, sample_weight=weights)
 
 
@@ -140,7 +140,7 @@ def kernel_elsewhere(rng):
     problem = kpca(rng, X, kernel, "elsewhere", solver=str(rng.choice(["krylov", "recomputed"])))
 
     def fit():
-        with patch("mercer.fits.kernel.opening.Home.of", lambda X: ELSEWHERE):
+        with patch("mercer_old.fits.kernel.opening.Home.of", lambda X: ELSEWHERE):
             model = problem.fit()
         assert model.plan_.there
         return brought_here(model)

@@ -9,8 +9,8 @@ from attack.precise import DD
 from attack.problems import Problem, family
 from attack.truth import truth_of
 from mercer import LocallyLinearEmbedding
-from mercer.fits.local import embedding
 from mercer.kernels import RBF, Laplacian
+from mercer_old.fits.local import embedding
 
 METHODS = ("standard", "modified", "hessian", "ltsa")
 SOLVERS = ("auto", "arpack", "dense")
@@ -47,7 +47,7 @@ def lle(rng, X, words, **settings):
         return kept[-1]
 
     def fit():
-        with patch("mercer.fits.local.embedding.align", assembled):
+        with patch("mercer_old.fits.local.embedding.align", assembled):
             return model.fit(X)
 
     said = ", ".join(str(value) for value in settings.values())

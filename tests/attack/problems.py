@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from attack.judge import Claims, Verdict, judge, judge_landmarks
-from mercer.errors import MercerError
+from mercer_old.errors import MercerError
 
 SAME = ("All rows look the same", "All rows are the same")
 OR_TOO_SMALL = "scale them up"  # then the sentence names the other cause too

@@ -6,7 +6,7 @@ import pytest
 
 from attack.run import FAMILIES, names_of, trial
 from attack.tally import Tally
-from mercer.threads import one_blas_thread
+from mercer_old.threads import one_blas_thread
 
 SHARE, LARGER = 0.05, 0.08  # of each family
 

@@ -12,8 +12,8 @@ from attack.problems import Problem, try_problem
 from attack.tally import Tally
 from attack.truth import kernel_truth, linear_truth
 from mercer import PCA, KernelPCA
-from mercer.certificates import residuals
 from mercer.kernels import RBF
+from mercer_old.certificates import residuals
 
 ROWS = np.random.default_rng(0).normal(size=(40, 5)) * [5, 4, 3, 2, 1]
 
@@ -78,7 +78,7 @@ def test_a_certificate_that_forgets_rounding_is_caught(monkeypatch):
         found = residuals.certify(pairs, **claims | {"entries": 0.0})
         return replace(found, lower=pairs.values, upper=pairs.values + (found.upper - found.lower) / 1e3)
 
-    monkeypatch.setattr("mercer.fits.linear.axes.certify", without)
+    monkeypatch.setattr("mercer_old.fits.linear.axes.certify", without)
     caught = [kinds(pca_problem(k=k)) for k in (1, 2, 3, 5)]
     assert any("below" in found or "above" in found for found in caught)
 

@@ -10,7 +10,7 @@ import pandas as pd
 from bad_input.cases import Case, local_model
 from bad_input.parameters import BENT, refused
 from mercer import PCA, FactorAnalysis, KernelPCA, NoveltyDetector
-from mercer.errors import CannotWrite, MercerError
+from mercer_old.errors import CannotWrite, MercerError
 
 FITS = {
     "PCA": lambda: PCA(2),

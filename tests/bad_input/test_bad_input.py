@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from bad_input import items, pages, parameters, tables, uses
 from bad_input.parameters import BENT
 from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, ProbabilisticPCA
-from mercer.errors import MercerError
+from mercer_old.errors import MercerError
 from support.together import check_each, few_dozen
 
 TABLES = {table.__name__.rpartition(".")[2]: table.CASES for table in (tables, parameters, uses, items, pages)}

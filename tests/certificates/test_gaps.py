@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mercer.certificates.gaps import certify_gaps
-from mercer.operators.held import HeldMatrix
-from mercer.solvers.shift_invert import BottomRitz, DenseBottom, Inverse, ShiftInvert, bound_beyond
+from mercer_old.certificates.gaps import certify_gaps
+from mercer_old.operators.held import HeldMatrix
+from mercer_old.solvers.shift_invert import BottomRitz, DenseBottom, Inverse, ShiftInvert, bound_beyond
 from support.bottom import EPS, truth, with_spectrum
 from support.registry import BOTTOM_SOLVERS as SOLVERS
 

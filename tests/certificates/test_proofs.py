@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.linalg import subspace_angles
 
-from mercer.certificates.intervals import certify_landmarks
-from mercer.certificates.residuals import certify
-from mercer.operators.held import HeldMatrix
-from mercer.plans.plan import Plan
-from mercer.solvers import completeness, dense
-from mercer.solvers.base import Eigenpairs
-from mercer.solvers.completeness import explore, explore_by_products
+from mercer_old.certificates.intervals import certify_landmarks
+from mercer_old.certificates.residuals import certify
+from mercer_old.operators.held import HeldMatrix
+from mercer_old.plans.plan import Plan
+from mercer_old.solvers import completeness, dense
+from mercer_old.solvers.base import Eigenpairs
+from mercer_old.solvers.completeness import explore, explore_by_products
 from support.bottom import EPS, mixture
 
 # ---------------------------------------------------------------------- the largest eigenpairs

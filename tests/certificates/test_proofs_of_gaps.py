@@ -7,12 +7,12 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from mercer.certificates.gaps import about_eigenvalues, certify_gaps
-from mercer.operators.held import HeldMatrix
-from mercer.solvers import shift_invert
-from mercer.solvers.base import Eigenpairs
-from mercer.solvers.factorisations import DenseFactor, SparseFactor, count_negative
-from mercer.solvers.shift_invert import BottomRitz, DenseBottom, ShiftInvert, bound_by_inertia
+from mercer_old.certificates.gaps import about_eigenvalues, certify_gaps
+from mercer_old.operators.held import HeldMatrix
+from mercer_old.solvers import shift_invert
+from mercer_old.solvers.base import Eigenpairs
+from mercer_old.solvers.factorisations import DenseFactor, SparseFactor, count_negative
+from mercer_old.solvers.shift_invert import BottomRitz, DenseBottom, ShiftInvert, bound_by_inertia
 from support.bottom import FACTORS, held_with
 
 # ---------------------------------------------------------------------- locally linear embedding: what was missed

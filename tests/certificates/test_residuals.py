@@ -6,17 +6,17 @@ from numpy.testing import assert_allclose
 from scipy.linalg import subspace_angles
 from sklearn.datasets import make_blobs, make_swiss_roll
 
-from mercer.certificates.residuals import certify
-from mercer.fits.spectrum import find_spectrum
 from mercer.kernels import RBF
-from mercer.operators.centering import Centered
-from mercer.operators.gram import HeldGram, RecomputedGram
-from mercer.operators.held import HeldMatrix
-from mercer.plans.plan import Plan
-from mercer.solvers.base import Eigenpairs
-from mercer.solvers.completeness import bound_by_pivots, explore, explore_by_products, rule_out_missed
-from mercer.solvers.krylov import BlockKrylov
-from mercer.solvers.warm import WarmKrylov
+from mercer_old.certificates.residuals import certify
+from mercer_old.fits.spectrum import find_spectrum
+from mercer_old.operators.centering import Centered
+from mercer_old.operators.gram import HeldGram, RecomputedGram
+from mercer_old.operators.held import HeldMatrix
+from mercer_old.plans.plan import Plan
+from mercer_old.solvers.base import Eigenpairs
+from mercer_old.solvers.completeness import bound_by_pivots, explore, explore_by_products, rule_out_missed
+from mercer_old.solvers.krylov import BlockKrylov
+from mercer_old.solvers.warm import WarmKrylov
 from support.matrices import Uncentred, every_spectrum, matrix_with
 from support.registry import ALL_SOLVERS
 from support.together import check_each

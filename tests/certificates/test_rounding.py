@@ -9,7 +9,6 @@ from scipy import linalg, sparse
 from attack.kernels import SHIFTED, kernel_matrix
 from attack.precise import DD, concatenate
 from mercer import PCA, KernelPCA
-from mercer.arrays import HERE
 from mercer.kernels import (
     RBF,
     AdditiveChiSquared,
@@ -26,17 +25,18 @@ from mercer.kernels import (
     Tanimoto,
     elsewhere,
 )
-from mercer.kernels.elsewhere import has_formula
-from mercer.operators.centering import Centered
-from mercer.operators.elsewhere import GramElsewhere
-from mercer.operators.features import FeatureGram
-from mercer.operators.gram import HeldGram, RecomputedGram
-from mercer.operators.held import Dilation, HeldMatrix
-from mercer.rounding import UNIT, frobenius, gamma, lengths
-from mercer.solvers import dense
-from mercer.solvers.dense import leading_eigenpairs
-from mercer.sums import LESS_SHORT, SHORT, chain, product
-from mercer.sweeps.landmarks import LandmarkMap
+from mercer_old.arrays import HERE
+from mercer_old.kernels.elsewhere import has_formula
+from mercer_old.operators.centering import Centered
+from mercer_old.operators.elsewhere import GramElsewhere
+from mercer_old.operators.features import FeatureGram
+from mercer_old.operators.gram import HeldGram, RecomputedGram
+from mercer_old.operators.held import Dilation, HeldMatrix
+from mercer_old.rounding import UNIT, frobenius, gamma, lengths
+from mercer_old.solvers import dense
+from mercer_old.solvers.dense import leading_eigenpairs
+from mercer_old.sums import LESS_SHORT, SHORT, chain, product
+from mercer_old.sweeps.landmarks import LandmarkMap
 from support.elsewhere import ELSEWHERE
 
 rng = np.random.default_rng(0)
@@ -231,7 +231,9 @@ def test_products_are_off_by_no_more_than_the_operator_says(rows):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_centred_products_are_off_by_no_more_than_entries_and_sums_allow(rows, hold, weighted, monkeypatch):
     """Against P S K S P in 106 bits: what a certificate rests on."""
-    monkeypatch.setattr("mercer.operators.features.sparse_rows", lambda width, density: 7)  # pieces, and lanes of them
+    monkeypatch.setattr(
+        "mercer_old.operators.features.sparse_rows", lambda width, density: 7
+    )  # pieces, and lanes of them
     X = ROWS[rows]
     n, w = len(X), rng.integers(1, 9, size=len(X)).astype(float) if weighted else np.ones(len(X))
     op = Centered(hold(Linear(), X), w if weighted else None)

@@ -11,15 +11,26 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from mercer import PCA, IncrementalPCA
-from mercer.fits.linear import axes, ways
-from mercer.operators.products import ScatterProducts
-from mercer.rounding import UNIT, UNIT_SINGLE, gamma
-from mercer.sources.held import HeldRows
-from mercer.sums import LONG, RunningSum, chain, column_squares, cross, inner, product, sum_chain, two_sum, weighted_sum
-from mercer.sweeps.lanes import sweep_scatter
-from mercer.sweeps.spread import Spread
-from mercer.sweeps.square import Square
-from mercer.sweeps.triangle import Triangle
+from mercer_old.fits.linear import axes, ways
+from mercer_old.operators.products import ScatterProducts
+from mercer_old.rounding import UNIT, UNIT_SINGLE, gamma
+from mercer_old.sources.held import HeldRows
+from mercer_old.sums import (
+    LONG,
+    RunningSum,
+    chain,
+    column_squares,
+    cross,
+    inner,
+    product,
+    sum_chain,
+    two_sum,
+    weighted_sum,
+)
+from mercer_old.sweeps.lanes import sweep_scatter
+from mercer_old.sweeps.spread import Spread
+from mercer_old.sweeps.square import Square
+from mercer_old.sweeps.triangle import Triangle
 from support.registry import ALL_SCATTERS
 from support.silence import quiet
 from support.strategies import seeds

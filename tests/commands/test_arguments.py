@@ -6,8 +6,8 @@ import pytest
 import typer
 
 from mercer import GPLVM, PCA, Autoencoder, FactorAnalysis, KernelPCA, LocallyLinearEmbedding, ProbabilisticPCA, kernels
-from mercer.cli import app
-from mercer.commands.arguments import (
+from mercer_old.cli import app
+from mercer_old.commands.arguments import (
     METHODS,
     OF_KERNELS,
     OPTION_OF,
@@ -16,8 +16,8 @@ from mercer.commands.arguments import (
     kernel_parameters,
     model_parameters,
 )
-from mercer.errors import WrongUse
-from mercer.kernel_names import BY_NAME, OF_TEXTS
+from mercer_old.errors import WrongUse
+from mercer_old.kernel_names import BY_NAME, OF_TEXTS
 
 MODELS = {"kpca": KernelPCA, "pca": PCA, "ppca": ProbabilisticPCA, "lle": LocallyLinearEmbedding}
 MODELS |= {"fa": FactorAnalysis, "gplvm": GPLVM, "autoencoder": Autoencoder}

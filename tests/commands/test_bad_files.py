@@ -12,7 +12,7 @@ import mercer
 from corpus.arrays import ARRAY_CASES
 from corpus.tables import TABLE_CASES
 from corpus.texts import TEXT_CASES
-from mercer.errors import BadData, MercerWarning
+from mercer_old.errors import BadData, MercerWarning
 from support.branches import refuse_raw_text, run_all
 from support.together import check_each, few_dozen
 

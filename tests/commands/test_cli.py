@@ -100,7 +100,7 @@ def test_a_missing_part_is_named_with_the_way_to_get_it(package, tmp_path):
 
 def test_a_claim_that_does_not_hold_is_told_by_the_exit_code(tmp_path):
     code = (
-        "from mercer.report import gallery\n"
+        "from mercer_old.report import gallery\n"
         "load = gallery.load\n"
         "def with_a_wrong_claim(path):\n"
         "    script = load(path)\n"
@@ -117,7 +117,7 @@ def test_a_claim_that_does_not_hold_is_told_by_the_exit_code(tmp_path):
 def test_interrupt_has_its_exit_code_and_leaves_nothing_behind(tmp_path):
     code = (
         "import os, signal\n"
-        "from mercer.report import gallery\n"
+        "from mercer_old.report import gallery\n"
         "gallery.make_entry = lambda script: os.kill(os.getpid(), signal.SIGINT)\n"  # Ctrl-C in the middle of the work
         "from mercer.__main__ import main; main()"
     )
@@ -364,7 +364,7 @@ def test_a_fit_that_is_told_to_end_leaves_no_file(long_fit, tmp_path):
 
 def test_a_fit_that_does_not_converge_is_written_and_not_verified(tmp_path):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(900, 10)))
-    code = "from mercer.commands import asked, fitting, opening, frame; from pathlib import Path; import sys\n"
+    code = "from mercer_old.commands import asked, fitting, opening, frame; from pathlib import Path; import sys\n"
     code += "params = dict(n_components=20, kernel='rbf', max_iter=1, eigen_solver='krylov')\n"
     code += "from mercer import errors\nwanted = opening.Wanted(sys.argv[1])\n"
     code += "job = fitting.Fit(asked.Asked(wanted, 'kpca', params), Path(sys.argv[2]))\n"

@@ -186,7 +186,7 @@ def test_places_say_how_sure_they_are(home, tmp_path):
 
 def test_new_rows_are_read_block_by_block(home, tmp_path, monkeypatch):
     """Seven at a time, as if memory had room for no more: whoever hands over more of them fails."""
-    from mercer.models import base
+    from mercer_old.models import base
 
     scores = PCA._scores
 
@@ -264,7 +264,7 @@ def test_models_are_asked_as_fits_are(home, line, name):
         "stability": lambda: stability(model, rows, n_boot=5, random_state=1),
         "influence": lambda: influence(model, None if name == "kpca" else rows, random_state=1),
     }[line.split()[0]]
-    from mercer.commands.wording import in_options
+    from mercer_old.commands.wording import in_options
 
     assert kept.stdout.strip() == in_options(str(asked())).strip()
 
@@ -416,7 +416,7 @@ def test_a_bad_row_leaves_nothing_on_standard_output_or_says_what_is_there(home,
     line = f"transform pca.mercer {tmp_path / 'bad.csv'} -q"
     done = run_in(home, line)
     assert (done.returncode, done.stdout) == (3, "") and "missing value" in done.stderr
-    monkeypatch.setattr("mercer.models.base.rows_at_a_time", lambda width: 10)
+    monkeypatch.setattr("mercer_old.models.base.rows_at_a_time", lambda width: 10)
     done = run_in(home, line)
     assert done.returncode == 3 and len(done.stdout.splitlines()) == 1 + 20
     assert f"Standard output has 20 of {len(table)} rows already" in done.stderr

@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose
 from PIL import Image
 
 import mercer
-from mercer.commands.opening import Wanted
-from mercer.errors import BadData
+from mercer_old.commands.opening import Wanted
+from mercer_old.errors import BadData
 from support.branches import branch, run, run_code
 from support.single_cell import write_h5ad
 

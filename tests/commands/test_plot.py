@@ -7,8 +7,8 @@ from typer.testing import CliRunner
 import mercer
 from displays.conftest import COLUMNS, GROUPS, ROWS
 from mercer import PCA, KernelPCA
-from mercer.cli import app
-from mercer.errors import MercerError, WrongUse
+from mercer_old.cli import app
+from mercer_old.errors import MercerError, WrongUse
 
 pd = pytest.importorskip("pandas")
 FRAME = pd.DataFrame(ROWS, columns=COLUMNS)

@@ -13,11 +13,11 @@ import pytest
 import typer
 
 import mercer
-from mercer.cli import app
-from mercer.commands.answers import as_document
-from mercer.commands.script import Script
-from mercer.commands.wording import in_options
-from mercer.functions import health
+from mercer_old.cli import app
+from mercer_old.commands.answers import as_document
+from mercer_old.commands.script import Script
+from mercer_old.commands.wording import in_options
+from mercer_old.functions import health
 from support.branches import branch, refuse_raw_text, run_all, run_code
 from support.together import check_each
 
@@ -255,7 +255,7 @@ def test_the_code_that_is_shown_keeps_the_same_file(folder, line):
     assert run_code(shown, folder).returncode == 0 and (folder / "kept.mercer").read_bytes() == kept
 
 
-PUBLIC = {"mercer", "mercer.kernels", "mercer.report", "pathlib", "sys"}  # the gallery has no other name
+PUBLIC = {"mercer", "mercer.kernels", "mercer_old.report", "pathlib", "sys"}  # the gallery has no other name
 
 
 def test_the_code_that_is_shown_has_public_names_alone(folder):
@@ -269,7 +269,7 @@ def has_public_names_alone(case):
         assert {module} - {""} <= PUBLIC and (module or names in PUBLIC)
         if module == "mercer":
             assert set(names.split(", ")) <= set(mercer.__all__)
-        assert module != "mercer.report" or line.startswith("demo")
+        assert module != "mercer_old.report" or line.startswith("demo")
 
 
 def test_code_for_standard_output_writes_what_the_command_writes(folder):

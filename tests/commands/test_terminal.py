@@ -6,9 +6,9 @@ import sys
 import pytest
 
 from mercer import progress
-from mercer.commands.wording import in_options
-from mercer.errors import are, counted, joined, listed
-from mercer.terminal import forgiving, hold_standard_streams, plain, put, say
+from mercer_old.commands.wording import in_options
+from mercer_old.errors import are, counted, joined, listed
+from mercer_old.terminal import forgiving, hold_standard_streams, plain, put, say
 
 
 @pytest.mark.parametrize(

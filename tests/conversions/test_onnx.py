@@ -10,10 +10,8 @@ import pytest
 from scipy import sparse
 
 import mercer
+import mercer_old.errors
 from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding
-from mercer.conversions.onnx import kernels as onnx_kernels
-from mercer.conversions.onnx.features import monomials
-from mercer.errors import WrongUse
 from mercer.kernels import (
     RBF,
     AdditiveChiSquared,
@@ -32,8 +30,11 @@ from mercer.kernels import (
     Spectrum,
     Tanimoto,
 )
+from mercer_old.conversions.onnx import kernels as onnx_kernels
+from mercer_old.conversions.onnx.features import monomials
+from mercer_old.errors import WrongUse
 
-pytestmark = pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 
 # At the width of standardized rows; each class of the table of formulas is here, and a test says so.
 KERNELS = [
@@ -267,12 +268,12 @@ def test_what_cannot_be_written_is_one_sentence(model, X, words, tmp_path):
 
 
 def test_a_model_of_more_than_two_gigabytes_is_refused(wine, tmp_path, monkeypatch):
-    monkeypatch.setattr("mercer.conversions.onnx.graph._MOST", 10_000)
-    with pytest.raises(mercer.errors.NoRoom, match="landmark"):
+    monkeypatch.setattr("mercer_old.conversions.onnx.graph._MOST", 10_000)
+    with pytest.raises(mercer_old.errors.NoRoom, match="landmark"):
         mercer.convert(KernelPCA(2, kernel="rbf").fit(wine), tmp_path / "m.onnx")
 
 
 def test_onnx_is_asked_for_by_name_if_it_is_missing(wine, tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "onnx", None)
-    with pytest.raises(mercer.errors.MissingPart, match=r'pip install "mercer\[onnx\]"'):
+    with pytest.raises(mercer_old.errors.MissingPart, match=r'pip install "mercer\[onnx\]"'):
         mercer.convert(PCA(2).fit(wine), Path(tmp_path) / "m.onnx")

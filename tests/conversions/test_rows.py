@@ -5,8 +5,8 @@ import pytest
 
 import mercer
 from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding
-from mercer.errors import BadData, MercerWarning, WrongUse
 from mercer.kernels import RBF
+from mercer_old.errors import BadData, MercerWarning, WrongUse
 
 
 def read_table(path, texts):
@@ -151,7 +151,7 @@ NAMES = ["rows", "others", "shifted", "flat", "weights", "weighted", "few", "spa
 NAMES += ["heading", "zero", "three", "text", "number", "lle"]
 
 
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_refused_is_one_sentence_and_leaves_nothing(name, rows, tmp_path):
     model, options, error, words = cases(rows)[name]

@@ -9,8 +9,8 @@ from scipy import sparse
 
 import mercer
 from mercer import PCA, KernelPCA, LocallyLinearEmbedding
-from mercer.errors import CannotWrite, WrongUse
 from mercer.kernels import RBF, Spectrum
+from mercer_old.errors import CannotWrite, WrongUse
 
 NAMES = ["plain", "with, comma", 'with "quotes"', "two\nlines", "=1+1"]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mercer.conversions.together import write_together
-from mercer.errors import CannotWrite
+from mercer_old.conversions.together import write_together
+from mercer_old.errors import CannotWrite
 
 
 @pytest.mark.parametrize("failing", [0, 1, 2])

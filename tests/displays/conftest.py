@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mercer import PCA, KernelPCA, LocallyLinearEmbedding, NoveltyDetector
-from mercer.displays.kinds import KINDS, display_of
+from mercer_old.displays.kinds import KINDS, display_of
 
 RNG = np.random.default_rng(0)
 GROUPS = np.repeat(["ash", "birch", "cedar"], [12, 14, 14])

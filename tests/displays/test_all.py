@@ -14,9 +14,9 @@ from sklearn.preprocessing import StandardScaler
 
 import mercer
 from displays.conftest import COLUMNS, GROUPS, ROWS, USES, drawn, model, shown
-from mercer.displays.canvas import as_bytes
-from mercer.displays.kinds import KINDS, display_of
-from mercer.errors import MissingPart, WrongUse
+from mercer_old.displays.canvas import as_bytes
+from mercer_old.displays.kinds import KINDS, display_of
+from mercer_old.errors import MissingPart, WrongUse
 
 
 def flat(axes):

@@ -19,8 +19,8 @@ from mercer import (
     ScreeDisplay,
     SpectrumDisplay,
 )
-from mercer.errors import BadData, WrongUse
-from mercer.readings.regions import region
+from mercer_old.errors import BadData, WrongUse
+from mercer_old.readings.regions import region
 
 NUMBERS = np.random.default_rng(5).normal(size=40)
 
@@ -104,7 +104,7 @@ def test_a_supplementary_column_that_does_not_vary_is_told_and_has_no_name_in_th
 
 def test_numbers_that_an_image_cannot_show_are_told(monkeypatch):
     for room in ("clouds", "scores"):
-        monkeypatch.setattr(f"mercer.displays.{room}.MANY", 30)
+        monkeypatch.setattr(f"mercer_old.displays.{room}.MANY", 30)
     assert "the numbers y are not shown" in drawn("scores", y=NUMBERS).notes_[0]
 
 

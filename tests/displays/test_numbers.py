@@ -21,11 +21,11 @@ from mercer import (
     SpectrumDisplay,
     contributions,
 )
-from mercer.displays.palette import _TEN, Groups, styles
-from mercer.displays.pictures import check_shape, mosaic
-from mercer.errors import BadData, MercerWarning
-from mercer.readings.metadata import adjusted, associations
-from mercer.readings.regions import region
+from mercer_old.displays.palette import _TEN, Groups, styles
+from mercer_old.displays.pictures import check_shape, mosaic
+from mercer_old.errors import BadData, MercerWarning
+from mercer_old.readings.metadata import adjusted, associations
+from mercer_old.readings.regions import region
 
 # ---------------------------------------------------------------------- regions
 
@@ -204,7 +204,7 @@ def test_fields_are_scores_over_the_plane():
 
 def test_fields_are_the_same_a_line_at_a_time(monkeypatch):
     whole = drawn("field", components=(0, 1)).values
-    monkeypatch.setattr("mercer.displays.field._AT_ONCE", 1)
+    monkeypatch.setattr("mercer_old.displays.field._AT_ONCE", 1)
     np.testing.assert_allclose(drawn("field", components=(0, 1)).values, whole, atol=1e-12)
 
 
@@ -299,7 +299,7 @@ def test_of_many_groups_the_largest_have_a_colour():
 
 
 def test_images_of_many_rows_leave_out_none(monkeypatch):
-    from mercer.displays import clouds
+    from mercer_old.displays import clouds
 
     monkeypatch.setattr(clouds, "MANY", 30)
     monkeypatch.setattr(clouds, "_PIXELS", 1)

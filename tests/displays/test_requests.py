@@ -20,12 +20,12 @@ from mercer import (
     ScreeDisplay,
     open_rows,
 )
-from mercer.displays.along import first_label
-from mercer.displays.names import place_names
-from mercer.displays.palette import Groups
-from mercer.errors import BadData, WrongUse
 from mercer.kernels import TableKernel
-from mercer.readings.regions import region
+from mercer_old.displays.along import first_label
+from mercer_old.displays.names import place_names
+from mercer_old.displays.palette import Groups
+from mercer_old.errors import BadData, WrongUse
+from mercer_old.readings.regions import region
 
 SCORES = model("pca").transform(ROWS)[:, :2]
 
@@ -159,7 +159,7 @@ def test_names_at_one_point_find_places_around_it():
 
 
 def test_points_beyond_many_become_an_image_of_their_density(monkeypatch):
-    from mercer.displays import clouds
+    from mercer_old.displays import clouds
 
     monkeypatch.setattr(clouds, "MANY", 30)
     for y in (None, GROUPS):

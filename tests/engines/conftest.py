@@ -88,7 +88,7 @@ def in_a_loop(monkeypatch):
     def hidden():
         with monkeypatch.context() as patch, warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Running on a single-machine scheduler", UserWarning)  # Dask sees it
-            patch.setattr("mercer.sources.collections.active_client", lambda: None)
+            patch.setattr("mercer_old.sources.collections.active_client", lambda: None)
             yield
 
     return hidden

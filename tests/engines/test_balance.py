@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mercer.engines.balance import moves
+from mercer_old.engines.balance import moves
 
 WORKERS = ["a", "b", "c"]
 THREADS = dict.fromkeys(WORKERS, 1)

@@ -10,18 +10,18 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mercer import KernelPCA, LocallyLinearEmbedding
-from mercer.engines.loop import Loop
-from mercer.errors import BadData, NoRoom
-from mercer.fits.kernel.certified import _find_nearly_all
-from mercer.fits.kernel.opening import open_task
 from mercer.kernels import RBF, Category, Date, Edit, Mismatch, Numeric, Spectrum, Subsequence, TableKernel
-from mercer.plans import kernel as plans
-from mercer.plans.plan import Plan
-from mercer.plans.sizes import Problem, Spread
-from mercer.plans.spread import gathered
-from mercer.solvers.dense import Dense
-from mercer.sources.collections import open_items_of
-from mercer.sources.frames import as_columns
+from mercer_old.engines.loop import Loop
+from mercer_old.errors import BadData, NoRoom
+from mercer_old.fits.kernel.certified import _find_nearly_all
+from mercer_old.fits.kernel.opening import open_task
+from mercer_old.plans import kernel as plans
+from mercer_old.plans.plan import Plan
+from mercer_old.plans.sizes import Problem, Spread
+from mercer_old.plans.spread import gathered
+from mercer_old.solvers.dense import Dense
+from mercer_old.sources.collections import open_items_of
+from mercer_old.sources.frames import as_columns
 from support.together import check_each
 
 pd = pytest.importorskip("pandas")
@@ -118,8 +118,8 @@ def exact(kernel, items, weights=None, **others):
 def elsewhere(monkeypatch):
     """A loop that says it is somewhere else: it goes the way of a cluster, also for a few items."""
     monkeypatch.setattr(Loop, "elsewhere", True)
-    monkeypatch.setattr("mercer.plans.spread._WORTH_A_CLUSTER", 0.0)
-    monkeypatch.setattr("mercer.operators.spread_gram._SIDE", 50)
+    monkeypatch.setattr("mercer_old.plans.spread._WORTH_A_CLUSTER", 0.0)
+    monkeypatch.setattr("mercer_old.operators.spread_gram._SIDE", 50)
 
 
 @pytest.fixture
@@ -129,8 +129,8 @@ def anew(monkeypatch):
     def plan(problem, limits):
         return plans._within(limits, plans._recomputed(problem, limits), problem)
 
-    monkeypatch.setattr("mercer.models.kernel_model.choose_plan", plan)
-    monkeypatch.setattr("mercer.operators.spread_gram._ROWS_A_TASK", 32)
+    monkeypatch.setattr("mercer_old.models.kernel_model.choose_plan", plan)
+    monkeypatch.setattr("mercer_old.operators.spread_gram._ROWS_A_TASK", 32)
 
 
 DEAR = {
@@ -145,7 +145,7 @@ DEAR = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")  # of kernels that are not positive semi-definite
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")  # of kernels that are not positive semi-definite
 @pytest.mark.parametrize("held", ["gathered", "spread"])
 def test_workers_compare_all_with_all(held, elsewhere, request):
     if held == "spread":
@@ -201,7 +201,7 @@ def test_a_share_that_takes_nearly_all_goes_on_with_what_is_here(elsewhere):
     assert task.problem.workers and found.plan.held == "gram" and len(found.values) > 40
 
 
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")  # of texts by chance, which have no directions
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")  # of texts by chance, which have no directions
 def test_exact_passes_after_landmarks_have_the_same_bits_for_any_chunks(elsewhere):
     texts = sequences(90)
     models = [
@@ -220,7 +220,7 @@ def test_what_does_not_fit_is_refused_before_workers_read_it(elsewhere):
     assert len(read) == 4  # to look at
 
 
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 def test_the_scores_of_a_fit_are_those_that_are_promised(monkeypatch):
     texts = sequences(60)
     expected, weights = exact(Edit(0.3), texts), np.arange(60) % 2.0
@@ -232,7 +232,7 @@ def test_the_scores_of_a_fit_are_those_that_are_promised(monkeypatch):
     assert_allclose(scores, expected._training, atol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 def test_workers_fill_a_matrix_with_the_bits_of_a_loop(own_client, in_a_loop, elsewhere):
     (kernel, table, _), killed = DEAR["a table"], []
     with in_a_loop():

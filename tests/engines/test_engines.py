@@ -7,11 +7,11 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from mercer.engines.base import tree
-from mercer.engines.cluster import Cluster
-from mercer.engines.loop import Loop
-from mercer.errors import BadData, ClusterFailed
-from mercer.sources.collections import engine_for
+from mercer_old.engines.base import tree
+from mercer_old.engines.cluster import Cluster
+from mercer_old.engines.loop import Loop
+from mercer_old.errors import BadData, ClusterFailed
+from mercer_old.sources.collections import engine_for
 
 
 def plus(chunk, own, shared):

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from mercer import PCA, KernelPCA, ProbabilisticPCA
-from mercer.engines.cluster import Cluster
-from mercer.errors import ClusterFailed
-from mercer.sources.collections import open_collection
+from mercer_old.engines.cluster import Cluster
+from mercer_old.errors import ClusterFailed
+from mercer_old.sources.collections import open_collection
 from support.together import check_each
 
 da = pytest.importorskip("dask.array")
@@ -147,7 +147,7 @@ def test_whoever_stops_between_two_passes_leaves_nothing_with_the_workers(own_cl
         assert held
         check_forgotten(own_client)
 
-    monkeypatch.setattr("mercer.plans.gaps._FEW", 0)
+    monkeypatch.setattr("mercer_old.plans.gaps._FEW", 0)
     monkeypatch.setattr(Cluster, "keep", stopped)
     check_each(STOPPED, check)
 
@@ -204,7 +204,7 @@ def test_what_cannot_be_made_again_is_told_as_at_the_first_time(another_cluster,
 
 @pytest.mark.parametrize("fetch", FETCHING.values(), ids=FETCHING)
 def test_what_was_done_by_workers_of_whom_none_is_left_is_one_sentence(another_cluster, monkeypatch, fetch):
-    monkeypatch.setattr("mercer.engines.waiting._GLANCE", 0.05)
+    monkeypatch.setattr("mercer_old.engines.waiting._GLANCE", 0.05)
     with done_by_one(another_cluster, partial(np.arange, 3.0)) as (engine, kept):
         engine.client.sync(engine.client.cluster.workers[0].close)  # and not by a kill, after which another would begin
         with pytest.raises(ClusterFailed, match=r"All workers .* are gone"):

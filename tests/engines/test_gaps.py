@@ -13,26 +13,26 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mercer import ProbabilisticPCA, open_rows
-from mercer.engines import Loop
-from mercer.errors import BadData, MercerWarning, NoRoom
-from mercer.fits.gaps import climbing
-from mercer.fits.gaps.columns import given_rows
-from mercer.fits.gaps.drawing import hold_out
-from mercer.fits.gaps.finding import _gapped
-from mercer.functions.asking import complete_items
-from mercer.limits import Limits
-from mercer.models import with_gaps
-from mercer.plans import gaps as plans
-from mercer.plans.sizes import Spread
-from mercer.solvers.expectation import Expectation
-from mercer.sources import groups
-from mercer.sources.chunked import ChunkedRows
-from mercer.sources.collections import open_collection
-from mercer.sources.groups import in_chunks
-from mercer.sweeps import chunked_gaps
-from mercer.sweeps.chunked_gaps import as_gapped, gapped_in
-from mercer.sweeps.factors import Factors
-from mercer.sweeps.gaps import GappedRows
+from mercer_old.engines import Loop
+from mercer_old.errors import BadData, MercerWarning, NoRoom
+from mercer_old.fits.gaps import climbing
+from mercer_old.fits.gaps.columns import given_rows
+from mercer_old.fits.gaps.drawing import hold_out
+from mercer_old.fits.gaps.finding import _gapped
+from mercer_old.functions.asking import complete_items
+from mercer_old.limits import Limits
+from mercer_old.models import with_gaps
+from mercer_old.plans import gaps as plans
+from mercer_old.plans.sizes import Spread
+from mercer_old.solvers.expectation import Expectation
+from mercer_old.sources import groups
+from mercer_old.sources.chunked import ChunkedRows
+from mercer_old.sources.collections import open_collection
+from mercer_old.sources.groups import in_chunks
+from mercer_old.sweeps import chunked_gaps
+from mercer_old.sweeps.chunked_gaps import as_gapped, gapped_in
+from mercer_old.sweeps.factors import Factors
+from mercer_old.sweeps.gaps import GappedRows
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -324,7 +324,7 @@ def test_no_row_and_no_column_loses_its_last_numbers():
 
 
 def test_nothing_that_is_as_long_as_the_rows_comes_here(client, monkeypatch):
-    from mercer.engines.cluster import Cluster
+    from mercer_old.engines.cluster import Cluster
 
     def refused(*args):
         raise AssertionError("rows came here")
@@ -343,7 +343,7 @@ def test_nothing_that_is_as_long_as_the_rows_comes_here(client, monkeypatch):
 
 def test_patterns_are_counted_up_to_a_point(monkeypatch):
     monkeypatch.setattr(chunked_gaps, "MOST_PATTERNS", 20)
-    monkeypatch.setattr("mercer.fits.gaps.finding.MOST_PATTERNS", 20)
+    monkeypatch.setattr("mercer_old.fits.gaps.finding.MOST_PATTERNS", 20)
     model = ProbabilisticPCA(2).fit(D)
     assert model.certificate_.patterns == 20 and "in at least 20 patterns" in str(model.certificate_)
     few = np.where(np.arange(800)[:, None] % 5 == np.arange(8), np.nan, np.nan_to_num(X))
@@ -371,7 +371,7 @@ def test_few_rows_and_wide_ones_come_here(monkeypatch):
     same_bits(model, ProbabilisticPCA(2).fit(X))
 
 
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 def test_a_pass_is_one_round_although_numbers_that_were_held_out_are_watched(monkeypatch):
     reduce, rounds = Loop.reduce, []
 

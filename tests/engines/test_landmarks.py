@@ -11,15 +11,15 @@ from scipy import sparse
 from scipy.stats import chisquare
 
 from mercer import KernelPCA, LocallyLinearEmbedding
-from mercer.fits.kernel.pivots import SpreadRest, spread_landmarks
 from mercer.kernels import RBF, Linear
-from mercer.operators.centering import Weighted
-from mercer.operators.gram import RecomputedGram
-from mercer.operators.held import HeldMatrix
-from mercer.plans.sizes import Spread
-from mercer.solvers.landmarks import Landmarks
-from mercer.solvers.pivoted import draw_pivots, pivoted_cholesky
-from mercer.sources.collections import open_collection
+from mercer_old.fits.kernel.pivots import SpreadRest, spread_landmarks
+from mercer_old.operators.centering import Weighted
+from mercer_old.operators.gram import RecomputedGram
+from mercer_old.operators.held import HeldMatrix
+from mercer_old.plans.sizes import Spread
+from mercer_old.solvers.landmarks import Landmarks
+from mercer_old.solvers.pivoted import draw_pivots, pivoted_cholesky
+from mercer_old.sources.collections import open_collection
 from solvers.test_pivoted import probability
 from support.together import check_each
 

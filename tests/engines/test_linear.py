@@ -9,9 +9,9 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from mercer import PCA, FactorAnalysis, IncrementalPCA, KernelPCA, ProbabilisticPCA
-from mercer.errors import BadData, NoRoom
-from mercer.sources.held import HeldRows
-from mercer.sweeps import Spread, Square, Triangle, sweep_scatter
+from mercer_old.errors import BadData, NoRoom
+from mercer_old.sources.held import HeldRows
+from mercer_old.sweeps import Spread, Square, Triangle, sweep_scatter
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -197,7 +197,7 @@ def test_gaps_are_filled_in_chunks_too(X):
 
 
 def test_some_rows_are_taken_where_they_lie_in_any_order(X):
-    from mercer.sources.collections import open_collection
+    from mercer_old.sources.collections import open_collection
 
     rows = open_collection(da.from_array(X, chunks=(300, 4)))
     for numbers in ([], [999, 0, 5, 5, 301, 300, 299], np.arange(1000)[::-1]):
@@ -365,8 +365,8 @@ def test_a_chunk_too_large_for_a_worker_is_refused_before_it_is_read(client):
 
 
 def test_rows_for_pass_after_pass_are_kept_by_workers_that_have_room(X, client, monkeypatch):
-    from mercer.sources import chunked
-    from mercer.sources.collections import open_collection
+    from mercer_old.sources import chunked
+    from mercer_old.sources.collections import open_collection
 
     rows = open_collection(da.from_array(X, chunks=(100, 3)))
     kept = rows.for_passes()

@@ -7,13 +7,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from mercer.engines import memory
+from mercer_old.engines import memory
 
 # Settings of memory belong to a process, so this has one of its own. Arrays of 1 MB come and go, then 30 MB in pieces.
 WORK = """
 import resource
 import numpy as np
-from mercer.engines.memory import memory_at_hand
+from mercer_old.engines.memory import memory_at_hand
 
 def faults():
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt

@@ -11,10 +11,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mercer import KernelPCA
-from mercer.engines.loop import Loop
-from mercer.errors import NoRoom
 from mercer.kernels import RBF, Cosine, Laplacian, Sigmoid
-from mercer.plans import kernel as plans
+from mercer_old.engines.loop import Loop
+from mercer_old.errors import NoRoom
+from mercer_old.plans import kernel as plans
 from support.together import check_each
 
 da = pytest.importorskip("dask.array", reason="the extra `dask` is not installed")
@@ -31,8 +31,8 @@ def small(monkeypatch):
     def anew(problem, limits):
         return plans._within(limits, plans._recomputed(problem, limits), problem)
 
-    monkeypatch.setattr("mercer.models.kernel_model.choose_plan", anew)
-    monkeypatch.setattr("mercer.operators.spread_gram._ROWS_A_TASK", 64)
+    monkeypatch.setattr("mercer_old.models.kernel_model.choose_plan", anew)
+    monkeypatch.setattr("mercer_old.operators.spread_gram._ROWS_A_TASK", 64)
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def same_bits(one, other):
 # ---------------------------------------------------------------------- on a loop
 
 
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 def test_it_is_the_answer_of_one_machine(elsewhere):
     copies = np.repeat(X[:70], 10, axis=0)
     weights = np.where(np.arange(700) % 5, 1.0 + np.arange(700) % 3, 0.0)
@@ -87,9 +87,9 @@ def test_it_is_the_answer_of_one_machine(elsewhere):
     check_each(cases, check, name=lambda case: str([*case[1], *case[1].values()][:2])[:80])
 
 
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 def test_exact_passes_after_landmarks_are_shared_out(elsewhere, monkeypatch):
-    monkeypatch.setattr("mercer.models.kernel_model.choose_plan", plans.choose_plan)
+    monkeypatch.setattr("mercer_old.models.kernel_model.choose_plan", plans.choose_plan)
     how = {"n_landmarks": 60, "refine": 2}
     ours, theirs = fitted(da.from_array(X, UNEQUAL), **how), fitted(X, **how)
     assert "shared out to 1 worker" in ours.plan_.why
@@ -151,5 +151,5 @@ def test_a_worker_that_dies_changes_nothing(own_client):
 def test_workers_without_room_are_told_of_before_anything_starts(client):
     tiny = {"a": {"nthreads": 1, "memory_limit": 10**6}}
     said = r"A worker of the cluster needs [\d.]+ MB for its share of the kernel matrix of 700"
-    with patch("mercer.engines.waiting.Waiting.workers", lambda self: tiny), pytest.raises(NoRoom, match=said):
+    with patch("mercer_old.engines.waiting.Waiting.workers", lambda self: tiny), pytest.raises(NoRoom, match=said):
         fitted(da.from_array(X, UNEQUAL))

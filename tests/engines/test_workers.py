@@ -15,12 +15,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mercer
-from mercer.engines import Loop
-from mercer.errors import BadData
 from mercer.kernels import Edit
-from mercer.plans import kernel as plans
-from mercer.sources import groups
-from mercer.sources.groups import GroupedRows, in_chunks
+from mercer_old.engines import Loop
+from mercer_old.errors import BadData
+from mercer_old.plans import kernel as plans
+from mercer_old.sources import groups
+from mercer_old.sources.groups import GroupedRows, in_chunks
 from support.branches import run
 from support.together import check_each
 
@@ -62,9 +62,9 @@ def _unless_psd(problem, limits):
     return None if problem.psd else plans._held(problem, limits)
 
 
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")  # edit distances are not positive semi-definite
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")  # edit distances are not positive semi-definite
 def test_what_is_read_here_is_lent_to_workers_to_compare_all_with_all(client, in_a_loop, tmp_path, monkeypatch):
-    monkeypatch.setattr("mercer.plans.spread._WORTH_A_CLUSTER", 0.0)
+    monkeypatch.setattr("mercer_old.plans.spread._WORTH_A_CLUSTER", 0.0)
     ways = tuple(_unless_psd if way is plans._held else way for way in plans._IN_MEMORY)
     monkeypatch.setattr(plans, "_IN_MEMORY", ways)
     np.save(tmp_path / "rows.npy", A[:700])
@@ -100,7 +100,7 @@ def test_a_fit_inside_a_task_does_not_wait_for_its_own_place(own_client, tmp_pat
 
         import mercer
         from mercer.kernels import Edit
-        from mercer.plans import spread
+        from mercer_old.plans import spread
 
         get_client()
         spread._WORTH_A_CLUSTER = 0.0

@@ -14,12 +14,13 @@ from sklearn.decomposition import KernelPCA as Theirs
 from sklearn.metrics.pairwise import rbf_kernel
 
 import mercer
+import mercer_old.errors
 from mercer import PCA, KernelPCA, LocallyLinearEmbedding, locally_linear_embedding
-from mercer.errors import BadData, MercerWarning
 from mercer.kernels import RBF, Laplacian, Matern
-from mercer.readings.columns import about_unit, about_units, constant, dominating
-from mercer.sources.held import HeldRows
-from mercer.sources.row_numbers import counting
+from mercer_old.errors import BadData, MercerWarning
+from mercer_old.readings.columns import about_unit, about_units, constant, dominating
+from mercer_old.sources.held import HeldRows
+from mercer_old.sources.row_numbers import counting
 
 WINE = load_wine().data
 DEVIATIONS = WINE.std(axis=0, ddof=1)
@@ -122,7 +123,7 @@ def test_a_file_that_is_standardized_is_not_overwritten_by_its_scores(tmp_path):
     path = tmp_path / "wine.npy"
     np.save(path, WINE)
     model = as_kernel_pca(standardize=True).fit(path)
-    with pytest.raises(mercer.errors.MercerError):
+    with pytest.raises(mercer_old.errors.MercerError):
         model.transform_to(path, path)
     assert_allclose(np.load(path), WINE)
 
@@ -416,11 +417,11 @@ def test_several_columns_decide_in_the_plural():
 
 
 def test_constant_columns_are_found_and_reading_ends_when_none_is_left(monkeypatch):
-    monkeypatch.setattr("mercer.readings.columns.rows_at_a_time", lambda width: 100)
+    monkeypatch.setattr("mercer_old.readings.columns.rows_at_a_time", lambda width: 100)
     X = RNG.normal(size=(1000, 4))
     X[:, 1], X[:450, 2] = 3.0, 7.0
     assert constant(HeldRows(X)) == ([1], 1000)
     assert constant(HeldRows(X[:, [0, 2, 3]])) == ([], 500)
     assert constant(HeldRows(X[:, [0, 3]])) == ([], 100)
-    monkeypatch.setattr("mercer.readings.columns.MOST", 1000)
+    monkeypatch.setattr("mercer_old.readings.columns.MOST", 1000)
     assert constant(HeldRows(X)) == ([1, 2], 300)

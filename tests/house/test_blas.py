@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mercer import blas
-from mercer.rounding import gamma
+from mercer_old.rounding import gamma
 from support.together import check_each
 
 LAYOUTS = {

@@ -353,7 +353,7 @@ def test_every_public_name_is_explained():
 
 
 def test_the_guide_has_every_named_kernel_with_the_parameters_it_takes():
-    from mercer.kernel_names import NAMED
+    from mercer_old.kernel_names import NAMED
 
     for entry in NAMED:
         takes = ", ".join(f"`{name}`" for name in entry.takes)

@@ -140,7 +140,7 @@ def test_help_loads_no_numerical_library():
 
 ONE_ROW = """
 import sys, tempfile, pathlib, numpy as np, mercer
-from mercer.startup import meet_sklearn
+from mercer_old.startup import meet_sklearn
 meet_sklearn()  # as the command line does
 rows = np.arange(12.0).reshape(4, 3) ** 2
 with tempfile.TemporaryDirectory() as folder:
@@ -163,13 +163,13 @@ def test_a_model_that_is_loaded_and_used_waits_for_nothing_that_it_does_not_need
 
 def test_the_library_leaves_imports_of_others_as_they_are():
     loaded = told_by("import sys, mercer; mercer.PCA; mercer.load; print(*sys.modules)").split()
-    assert "mercer.models.pca" in loaded and "mercer.startup" not in loaded
+    assert "mercer_old.models.pca" in loaded and "mercer_old.startup" not in loaded
 
 
 def test_scikit_learn_has_all_of_scipy_though_it_was_met_without_scipy_stats():
     told = told_by(
         "import sys\n"
-        "from mercer.startup import meet_sklearn\n"
+        "from mercer_old.startup import meet_sklearn\n"
         "meet_sklearn()\n"
         "assert 'sklearn.base' in sys.modules and 'scipy.stats' not in sys.modules\n"
         "import scipy, sklearn.utils.fixes as fixes\n"
@@ -199,7 +199,7 @@ def test_who_asks_for_scipy_stats_while_scikit_learn_is_met_has_it_at_once(way):
         f"        {way}\n"
         "        print(norm.cdf(0.0), type(sys.modules['scipy.stats']).__name__)\n"
         "sys.meta_path.insert(0, Asks())\n"
-        "from mercer.startup import meet_sklearn\n"
+        "from mercer_old.startup import meet_sklearn\n"
         "meet_sklearn()\n"
         "print('scipy.stats' in sys.modules)"
     )

@@ -40,11 +40,11 @@ def test_private_names_of_scikit_learn_are_imported_in_one_module_alone():
 WITHOUT = """
 import sys; sys.path.insert(0, {tests!r})
 import support.sklearn_next
-import numpy as np, sklearn, mercer, mercer.unpromised
+import numpy as np, sklearn, mercer, mercer_old.unpromised
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
-assert mercer.unpromised.Interval.__module__ == "mercer.unpromised"
+assert mercer_old.unpromised.Interval.__module__ == "mercer_old.unpromised"
 X = np.random.default_rng(0).normal(size=(40, 4))
 models = [mercer.PCA(2), mercer.IncrementalPCA(2), mercer.ProbabilisticPCA(2), mercer.KernelPCA(2, kernel="rbf"),
           mercer.LocallyLinearEmbedding(n_neighbors=6)]

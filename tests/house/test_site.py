@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from docs.site import contents, names, pages
-from mercer.report.gallery import scripts
+from mercer_old.report.gallery import scripts
 from support.together import check_each
 
 ROOT = Path(__file__).parents[2]

@@ -62,7 +62,7 @@ MORE = [
     NoveltyDetector(KernelPCA(1, kernel="rbf"), statistic="t2", trim=0.1),
     NoveltyDetector(KernelPCA(1, kernel="rbf"), statistic="lecture"),
 ]
-QUIET = pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning", "ignore::UserWarning")
+QUIET = pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning", "ignore::UserWarning")
 
 
 @parametrize_with_checks(ESTIMATORS)

@@ -13,7 +13,7 @@ from threadpoolctl import ThreadpoolController
 
 from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, ProbabilisticPCA, threads
 from mercer.kernels import Blockwise
-from mercer.threads import blas_threads_for, one_blas_thread, run
+from mercer_old.threads import blas_threads_for, one_blas_thread, run
 
 pytestmark = pytest.mark.pools
 LARGE, SMALL = threads.WORTH_BLAS_THREADS, threads.WORTH_BLAS_THREADS - 1
@@ -349,7 +349,7 @@ def test_a_large_eigenproblem_gets_the_threads_of_n_jobs(name, library, seen, mo
 def test_in_a_fresh_process_the_blas_of_scipy_has_one_thread_although_nobody_has_loaded_it_yet():
     """As on a worker, whose first work loads what it needs when it is under way."""
     code = (
-        "from mercer.threads import one_blas_thread\n"
+        "from mercer_old.threads import one_blas_thread\n"
         "with one_blas_thread(1):\n"
         "    import scipy.linalg\n"
         "    from threadpoolctl import threadpool_info\n"

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, NoveltyDetector, locally_linear_embedding
-from mercer.certificates.intervals import IntervalCertificate
-from mercer.certificates.residuals import Certificate
-from mercer.plans.plan import Plan
+from mercer_old.certificates.intervals import IntervalCertificate
+from mercer_old.certificates.residuals import Certificate
+from mercer_old.plans.plan import Plan
 
 Array = NDArray[Any]
 X = np.zeros((10, 3))

@@ -7,12 +7,12 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics.pairwise import cosine_similarity
 
 from mercer.kernels import Spectrum
-from mercer.kernels.texts import columns
-from mercer.kernels.texts.grams import Letters
-from mercer.limits import Limits
-from mercer.plans.kernel import choose_plan
-from mercer.plans.seconds import kernel_work
-from mercer.plans.sizes import Problem
+from mercer_old.kernels.texts import columns
+from mercer_old.kernels.texts.grams import Letters
+from mercer_old.limits import Limits
+from mercer_old.plans.kernel import choose_plan
+from mercer_old.plans.seconds import kernel_work
+from mercer_old.plans.sizes import Problem
 from support.peak import needs_peaks, peak_of
 
 rng = np.random.default_rng(0)

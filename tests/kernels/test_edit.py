@@ -7,11 +7,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mercer import KernelPCA, LocallyLinearEmbedding
-from mercer.errors import BadData, MercerWarning
 from mercer.kernels import Edit, check_kernel
-from mercer.kernels.texts import gaps
-from mercer.kernels.texts.edit import edit_distances
-from mercer.kernels.texts.grams import Letters
+from mercer_old.errors import BadData, MercerWarning
+from mercer_old.kernels.texts import gaps
+from mercer_old.kernels.texts.edit import edit_distances
+from mercer_old.kernels.texts.grams import Letters
 from support.naive_texts import edit_distance
 
 rng = np.random.default_rng(0)

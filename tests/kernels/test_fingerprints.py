@@ -6,10 +6,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from mercer import KernelPCA, LocallyLinearEmbedding
-from mercer.errors import BadData
 from mercer.kernels import HistogramIntersection, MinMax, Tanimoto
 from mercer.kernels import counts as of_counts
-from mercer.kernels.counts import WholeProducts, compact, counted_out, whole_squares
+from mercer_old.errors import BadData
+from mercer_old.kernels.counts import WholeProducts, compact, counted_out, whole_squares
 
 rng = np.random.default_rng(0)
 FEW = (rng.random((70, 512)) < np.linspace(0.3, 0.0, 512) ** 2).astype(np.uint8)  # some bits are set in many rows

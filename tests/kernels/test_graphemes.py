@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from mercer import KernelPCA
 from mercer.kernels import Spectrum
-from mercer.kernels.texts.graphemes import graphemes
+from mercer_old.kernels.texts.graphemes import graphemes
 
 CLUSTERS = {
     "an accent of its own": ["e\u0301", "a", "o\u0308\u0301"],

@@ -11,8 +11,8 @@ from sklearn.gaussian_process import kernels as gaussian_process
 from sklearn.metrics import pairwise
 
 import mercer
+import mercer_old.kernels.histograms
 from mercer import KernelPCA, LocallyLinearEmbedding
-from mercer.errors import BadData
 from mercer.kernels import (
     RBF,
     AdditiveChiSquared,
@@ -22,7 +22,8 @@ from mercer.kernels import (
     RationalQuadratic,
     Tanimoto,
 )
-from mercer.kernels.histograms import HistogramKernel
+from mercer_old.errors import BadData
+from mercer_old.kernels.histograms import HistogramKernel
 from support import naive
 from support.registry import non_negative_rows
 
@@ -149,7 +150,7 @@ def test_sparse_rows_of_many_columns_are_never_dense_all_at_once():
     wide = sparse.csr_array((rng.random(6000), places), shape=(300, 200_000))
     widest = max(part.nbytes for kernel in OF_COUNTS for part in [kernel.block(wide[:50], wide[:50])])
     assert widest <= 8 * 50 * 50
-    parts = [part.nbytes for part in mercer.kernels.histograms.columns_of(wide[:50])]
+    parts = [part.nbytes for part in mercer_old.kernels.histograms.columns_of(wide[:50])]
     assert max(parts) <= 8 * 50 * 64
 
 

@@ -23,7 +23,7 @@ from mercer.kernels import (
     check_kernel,
     resolve_kernel,
 )
-from mercer.kernels.dot import _raise_to
+from mercer_old.kernels.dot import _raise_to
 from support import registry
 from support.registry import ALL_KERNELS, MERCER_KERNELS, SPARSE_KERNELS, for_each
 

@@ -12,11 +12,11 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 
 from mercer import KernelPCA, LocallyLinearEmbedding
-from mercer.errors import BadData
 from mercer.kernels import RBF, GlobalAlignment, Spectrum, check_kernel
 from mercer.kernels import alignment as of_alignment
-from mercer.kernels.alignment import Local, log_sums_of_all, log_sums_of_each
-from mercer.sources.series import Series
+from mercer_old.errors import BadData
+from mercer_old.kernels.alignment import Local, log_sums_of_all, log_sums_of_each
+from mercer_old.sources.series import Series
 
 rng = np.random.default_rng(0)
 

@@ -7,12 +7,12 @@ from numpy.testing import assert_allclose
 from mercer import KernelPCA
 from mercer import LocallyLinearEmbedding as LLE
 from mercer.datasets import VOC
-from mercer.errors import BadData
 from mercer.kernels import Spectrum, Subsequence
-from mercer.kernels.texts import followed, gaps, subsequence
-from mercer.kernels.texts.grams import Letters
-from mercer.rounding import gamma
-from mercer.sources.texts import Texts
+from mercer_old.errors import BadData
+from mercer_old.kernels.texts import followed, gaps, subsequence
+from mercer_old.kernels.texts.grams import Letters
+from mercer_old.rounding import gamma
+from mercer_old.sources.texts import Texts
 from support.naive_texts import by_definition, exactly
 
 rng = np.random.default_rng(0)

@@ -17,7 +17,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from mercer import PCA, KernelPCA, LocallyLinearEmbedding
-from mercer.errors import BadData, MercerWarning
 from mercer.kernels import (
     RBF,
     Category,
@@ -32,10 +31,11 @@ from mercer.kernels import (
     Text,
     check_kernel,
 )
-from mercer.kernels.tables.contrasts import contrasts
-from mercer.kernels.tables.parts import TableMap
-from mercer.sources.frames import as_columns
-from mercer.sources.held import groups_of
+from mercer_old.errors import BadData, MercerWarning
+from mercer_old.kernels.tables.contrasts import contrasts
+from mercer_old.kernels.tables.parts import TableMap
+from mercer_old.sources.frames import as_columns
+from mercer_old.sources.held import groups_of
 from support.registry import ALL_COLUMNS, FAMD, tables
 
 rng = np.random.default_rng(0)
@@ -320,7 +320,7 @@ def test_features_of_a_table_are_made_block_by_block(monkeypatch):
     assert model.certificate_.converged
 
 
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 def test_many_categories_stay_sparse():
     n = 3000
     table = {"city": [f"c{i}" for i in rng.integers(0, 700, size=n)], "x": rng.normal(size=n)}
@@ -583,7 +583,7 @@ def test_categories_that_number_the_rows_are_told_with_the_numbers(ids, told):
     assert [told in str(one.message) and "'id'" in str(one.message) for one in said] == [True] * bool(told)
 
 
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 def test_one_row_and_equal_rows_have_scores_of_zero():
     for table in (frame(1), frame().iloc[[4, 4, 4]]):
         model = KernelPCA(1, kernel=TableKernel(KINDS)).fit(table)

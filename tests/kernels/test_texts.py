@@ -9,11 +9,11 @@ from sklearn.feature_extraction.text import CountVectorizer
 import mercer
 from mercer import KernelPCA, LocallyLinearEmbedding
 from mercer.datasets import OOV, VOC, family
-from mercer.errors import BadData
 from mercer.kernels import RBF, Edit, GappedKmer, MinMax, Mismatch, Spectrum, Subsequence, Tanimoto, WeightedDegree
-from mercer.kernels.texts import columns
-from mercer.kernels.texts.grams import Letters, Vocabulary
-from mercer.rounding import gamma
+from mercer_old.errors import BadData
+from mercer_old.kernels.texts import columns
+from mercer_old.kernels.texts.grams import Letters, Vocabulary
+from mercer_old.rounding import gamma
 from support.naive_texts import by_definition, exactly
 from support.together import check_each, few_dozen
 
@@ -243,7 +243,7 @@ def test_weights_and_landmarks_of_texts():
 @pytest.mark.parametrize(
     "kernel", [Spectrum(2), Subsequence(2), GappedKmer(3, 1), Mismatch(2, 1), WeightedDegree(2)], ids=repr
 )
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 def test_locally_linear_embedding_by_what_texts_have_in_common(kernel):
     texts = ["".join(rng.choice(list("acgt"), size=12 + i // 2)) for i in range(40)]
     K = by_definition(kernel.resolved(texts, rng), texts, texts)

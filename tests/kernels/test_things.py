@@ -12,8 +12,8 @@ from sklearn.base import clone
 
 from mercer import KernelPCA, LocallyLinearEmbedding
 from mercer.kernels import RBF, Blockwise, GlobalAlignment, Pairwise, Spectrum, check_kernel
-from mercer.sources.held import groups_of, same_items
-from mercer.sources.things import Things, things_in
+from mercer_old.sources.held import groups_of, same_items
+from mercer_old.sources.things import Things, things_in
 from support.branches import run_code
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide"

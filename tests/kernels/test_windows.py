@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from mercer import KernelPCA
 from mercer.datasets import OOV, VOC
 from mercer.kernels import GappedKmer, Mismatch, Spectrum, WeightedDegree, check_kernel
-from mercer.rounding import gamma
+from mercer_old.rounding import gamma
 from support.naive_texts import by_definition, exactly
 
 rng = np.random.default_rng(0)
@@ -104,7 +104,7 @@ def test_the_alphabet_is_that_of_the_texts_of_the_fit():
         Mismatch(3, 1).block(VOC, VOC)
 
 
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 def test_texts_without_a_letter_have_an_alphabet_too():
     assert KernelPCA(1, kernel=Mismatch(2, 1)).fit(["", ""]).eigenvalues_.tolist() == [0.0]
 

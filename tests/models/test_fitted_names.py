@@ -12,10 +12,11 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 import mercer
+import mercer_old.errors
 from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, ProbabilisticPCA
 from mercer.datasets import rings
-from mercer.drop_in.current import ENTRIES
 from mercer.kernels import RBF
+from mercer_old.drop_in.current import ENTRIES
 from support.silence import quiet
 from support.substitute import KERNELS, NEW, sample
 
@@ -202,7 +203,7 @@ def test_vectors_of_the_wrong_shape_are_refused_with_a_sentence():
 
 def test_a_model_without_components_has_names_to_follow_too():
     X = np.ones((5, 2))
-    with pytest.warns(mercer.errors.MercerWarning, match="All rows look the same"):
+    with pytest.warns(mercer_old.errors.MercerWarning, match="All rows look the same"):
         assert KernelPCA(kernel="rbf").fit(X).transform(X).shape[0] == 5
 
 

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mercer
-from mercer.errors import WrongUse
+from mercer_old.errors import WrongUse
 
 X = np.random.default_rng(0).normal(size=(30, 4))
 

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from numpy.testing import assert_allclose
 
 from mercer import textbook
-from mercer.operators import local_methods
-from mercer.operators.alignment import weight_matrix
-from mercer.spaces.points import Points
+from mercer_old.operators import local_methods
+from mercer_old.operators.alignment import weight_matrix
+from mercer_old.spaces.points import Points
 from support import naive
 from support.local import M_of, cloud, every_method, flat
 from support.strategies import seeds
@@ -43,7 +43,7 @@ def test_the_matrix_does_not_depend_on_how_many_threads_or_pieces(method, monkey
     expected = M_of(space, near, method, 2)
     assert np.array_equal(M_of(space, near, method, 2, threads=2), expected)
     pieces = [slice(i, min(i + 7, 90)) for i in range(0, 90, 7)]
-    monkeypatch.setattr("mercer.operators.alignment.rounds", lambda *_: iter([pieces[:3], pieces[3:9], pieces[9:]]))
+    monkeypatch.setattr("mercer_old.operators.alignment.rounds", lambda *_: iter([pieces[:3], pieces[3:9], pieces[9:]]))
     assert_allclose(M_of(space, near, method, 2, threads=2), expected, atol=1e-12)
 
 

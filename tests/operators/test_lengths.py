@@ -5,8 +5,8 @@ import pytest
 
 from mercer import KernelPCA
 from mercer.datasets import OOV, VOC
-from mercer.errors import BadData
 from mercer.kernels import RBF, Polynomial, Spectrum
+from mercer_old.errors import BadData
 
 LENGTHS = {
     "entries": (RBF(0.3), {}),

@@ -7,11 +7,11 @@ from scipy import sparse
 
 from mercer import textbook
 from mercer.kernels import RBF, Linear, Polynomial
-from mercer.operators import tiles
-from mercer.operators.centering import Centered
-from mercer.operators.features import FeatureGram
-from mercer.operators.gram import HeldGram, RecomputedGram
-from mercer.operators.projection import as_projection
+from mercer_old.operators import tiles
+from mercer_old.operators.centering import Centered
+from mercer_old.operators.features import FeatureGram
+from mercer_old.operators.gram import HeldGram, RecomputedGram
+from mercer_old.operators.projection import as_projection
 from support.registry import ALL_KERNELS, ALL_OPERATORS, for_each
 
 
@@ -208,7 +208,7 @@ def test_a_pass_says_how_far_it_is_and_can_be_stopped(monkeypatch):
 
 def test_sparse_features_are_multiplied_with_any_number_of_columns(monkeypatch):
     """A few at a time, and by pieces of rows."""
-    monkeypatch.setattr("mercer.operators.features.sparse_rows", lambda width, density: 9)
+    monkeypatch.setattr("mercer_old.operators.features.sparse_rows", lambda width, density: 9)
     rng = np.random.default_rng(7)
     X, B = np.where(rng.random((50, 30)) < 0.2, rng.normal(size=(50, 30)), 0.0), rng.normal(size=(50, 35))
     op, K = FeatureGram(sparse.csr_array(X), threads=2), X @ X.T

@@ -8,17 +8,17 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from mercer.blocks import share_out
-from mercer.engines.base import tree
 from mercer.kernels import RBF, Edit, Linear, Matern, Numeric, TableKernel
-from mercer.operators import spread_gram, tiles
-from mercer.operators.centering import Centered
-from mercer.operators.gram import HeldGram, RecomputedGram
-from mercer.operators.spread_gram import GatheredGram, SpreadGram, even_pieces, pairs_of, small_pieces
-from mercer.plans.sizes import Problem, Spread
-from mercer.plans.spread import _of_worker
-from mercer.rounding import gamma
-from mercer.sources.frames import as_columns
+from mercer_old.blocks import share_out
+from mercer_old.engines.base import tree
+from mercer_old.operators import spread_gram, tiles
+from mercer_old.operators.centering import Centered
+from mercer_old.operators.gram import HeldGram, RecomputedGram
+from mercer_old.operators.spread_gram import GatheredGram, SpreadGram, even_pieces, pairs_of, small_pieces
+from mercer_old.plans.sizes import Problem, Spread
+from mercer_old.plans.spread import _of_worker
+from mercer_old.rounding import gamma
+from mercer_old.sources.frames import as_columns
 from support.registry import ALL_KERNELS, SPARSE_KERNELS, in_chunks, texts
 from support.together import check_each
 

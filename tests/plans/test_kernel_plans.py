@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from mercer.errors import NoRoom
-from mercer.limits import Limits
-from mercer.plans.kernel import choose_plan
-from mercer.plans.seconds import kernel_work
-from mercer.plans.sizes import Problem, Spread
-from mercer.solvers.warm import start_columns
+from mercer_old.errors import NoRoom
+from mercer_old.limits import Limits
+from mercer_old.plans.kernel import choose_plan
+from mercer_old.plans.seconds import kernel_work
+from mercer_old.plans.sizes import Problem, Spread
+from mercer_old.solvers.warm import start_columns
 
 # ---------------------------------------------------------------------- the plan
 

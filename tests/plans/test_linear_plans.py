@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from mercer import PCA
-from mercer.errors import NoRoom
-from mercer.limits import Limits
-from mercer.plans.linear import LinearProblem, choose_linear_plan
+from mercer_old.errors import NoRoom
+from mercer_old.limits import Limits
+from mercer_old.plans.linear import LinearProblem, choose_linear_plan
 from support.linear import TALL
 
 

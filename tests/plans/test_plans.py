@@ -9,26 +9,26 @@ from sklearn.datasets import load_digits, make_blobs, make_swiss_roll
 
 import mercer
 from mercer import PCA, KernelPCA, LocallyLinearEmbedding
-from mercer.errors import NoRoom
-from mercer.fits import foretold
-from mercer.fits.kernel import certified
-from mercer.fits.kernel.opening import kernel_for
-from mercer.fits.linear import ways
 from mercer.kernels import RBF
-from mercer.limits import Limits
-from mercer.plans import pace
-from mercer.plans.kernel import choose_plan
-from mercer.plans.seconds import START, Work, kernel_work
-from mercer.plans.share import components_explaining, foretell_share
-from mercer.plans.sizes import Problem
-from mercer.solvers.dense import Dense
-from mercer.solvers.feature_side import Factored, FactoredKrylov
-from mercer.solvers.krylov import BlockKrylov
-from mercer.solvers.landmarks import Landmarks
-from mercer.solvers.shift_invert import DenseBottom, ShiftInvert
-from mercer.solvers.svd import Svd
-from mercer.solvers.warm import WarmKrylov
-from mercer.sources.held import HeldRows
+from mercer_old.errors import NoRoom
+from mercer_old.fits import foretold
+from mercer_old.fits.kernel import certified
+from mercer_old.fits.kernel.opening import kernel_for
+from mercer_old.fits.linear import ways
+from mercer_old.limits import Limits
+from mercer_old.plans import pace
+from mercer_old.plans.kernel import choose_plan
+from mercer_old.plans.seconds import START, Work, kernel_work
+from mercer_old.plans.share import components_explaining, foretell_share
+from mercer_old.plans.sizes import Problem
+from mercer_old.solvers.dense import Dense
+from mercer_old.solvers.feature_side import Factored, FactoredKrylov
+from mercer_old.solvers.krylov import BlockKrylov
+from mercer_old.solvers.landmarks import Landmarks
+from mercer_old.solvers.shift_invert import DenseBottom, ShiftInvert
+from mercer_old.solvers.svd import Svd
+from mercer_old.solvers.warm import WarmKrylov
+from mercer_old.sources.held import HeldRows
 
 DIGITS = load_digits().data
 BLOBS = make_blobs(3000, 10, centers=6, random_state=0)[0]

@@ -8,7 +8,7 @@ from sklearn.isotonic import IsotonicRegression
 from mercer import KernelPCA
 from mercer.datasets import rings
 from mercer.kernels import RBF
-from mercer.readings.preimages.cleaning import Levels, _along, _lines, held_out_share, learn_cleaner, scores_of
+from mercer_old.readings.preimages.cleaning import Levels, _along, _lines, held_out_share, learn_cleaner, scores_of
 
 
 def plane(n=200, d=40, seed=0):

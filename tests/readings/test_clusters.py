@@ -8,9 +8,9 @@ from sklearn.metrics import adjusted_rand_score
 
 from mercer import PCA, KernelPCA, LocallyLinearEmbedding, clusters
 from mercer.datasets import VOC, family, rings, three_clusters
-from mercer.errors import BadData, MercerWarning
 from mercer.kernels import Spectrum
-from mercer.readings.clustering import (
+from mercer_old.errors import BadData, MercerWarning
+from mercer_old.readings.clustering import (
     assign,
     candidate,
     nearest_centres,
@@ -175,7 +175,7 @@ def test_of_pca_scores_that_are_not_whitened_are_taken():
     ],
     ids=["blob", "ten columns", "square", "line"],
 )
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 def test_one_cluster_has_none(make, gamma):
     found = clusters(model(make(np.random.default_rng(1)), gamma))
     assert (found.n_clusters, found.clear) == (1, False)
@@ -196,7 +196,7 @@ def one_cluster_of_every_kind(n, rng):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 @pytest.mark.parametrize(("n", "most"), [(30, 0.09), (100, 0.04), (300, 0.03)])
 def test_clusters_are_seldom_found_where_there_are_none(n, most):
     """The rates of the guide (6 %, 2.0 % and 1.5 %), with room for what 600 samples tell of them: three deviations."""
@@ -229,7 +229,7 @@ def test_one_cluster_may_be_asked_for():
     assert not found.labels.any()
 
 
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 def test_rows_that_are_all_the_same_and_one_row_are_one_cluster():
     assert clusters(model(np.ones((9, 2)), 1.0, 2)).n_clusters == 1
     assert clusters(model(np.ones((1, 2)), 1.0, 1)).n_clusters == 1
@@ -285,7 +285,7 @@ def cut(fitted, **names):
         (lambda: clusters(cut(PCA(2).fit(THREE), components_=np.eye(2)[:1]), X=THREE), "set both names"),
     ],
 )
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 def test_what_cannot_be_read_is_said_in_one_sentence(make, message):
     with pytest.raises(ValueError, match=message) as error:
         make()

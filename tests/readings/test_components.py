@@ -10,7 +10,7 @@ from sklearn import decomposition
 from sklearn.decomposition._pca import _assess_dimension
 
 from mercer import PCA
-from mercer.readings.components import bic, fewest_for_share, minka_evidence
+from mercer_old.readings.components import bic, fewest_for_share, minka_evidence
 from support.linear import SOLVERS, few
 from support.long_double import centred, scatter_values
 from support.silence import quiet

@@ -133,7 +133,7 @@ def test_constant_columns_have_no_correlation_and_others_keep_theirs():
     assert str(found)
 
 
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 def test_rows_at_the_mean_and_components_without_variance_are_zero():
     rows = np.array([[1.0, 1.0], [-1.0, -1.0], [0.0, 0.0]])
     found = contributions(PCA(2).fit(rows), rows)
@@ -167,7 +167,7 @@ def test_one_row_contributes_all():
         (lambda: contributions(PCA(2).fit(X), X).top_rows(0, -1), "at least 0"),
     ],
 )
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 def test_what_cannot_be_read_is_said_in_one_sentence(make, message):
     with pytest.raises(ValueError, match=message) as error:
         make()

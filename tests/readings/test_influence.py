@@ -10,7 +10,6 @@ from sklearn.preprocessing import normalize
 
 from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, influence
 from mercer.datasets import VOC
-from mercer.errors import MercerWarning, NoRoom
 from mercer.kernels import (
     RBF,
     ChiSquared,
@@ -28,7 +27,8 @@ from mercer.kernels import (
     TableKernel,
     Tanimoto,
 )
-from mercer.readings.influence import ByAxes, Functions, along_chords, mean_slopes
+from mercer_old.errors import MercerWarning, NoRoom
+from mercer_old.readings.influence import ByAxes, Functions, along_chords, mean_slopes
 
 rng = np.random.default_rng(0)
 UNITS = np.array([1.0, 20.0, 0.05, 3.0])
@@ -158,7 +158,7 @@ def test_a_mean_of_a_million_costs_no_digits():
 
 def test_threads_and_blocks_change_no_digit(monkeypatch):
     model = KernelPCA(2, kernel="rbf", gamma=0.2).fit(X / UNITS)
-    monkeypatch.setattr("mercer.readings.influence.rows_at_a_time", lambda *widths: 7)
+    monkeypatch.setattr("mercer_old.readings.influence.rows_at_a_time", lambda *widths: 7)
     one = influence(model.set_params(n_jobs=1))
     two = influence(model.set_params(n_jobs=2))
     assert_array_equal(one.values, two.values)
@@ -317,7 +317,7 @@ def test_copies_are_one_row_that_counts_more_often():
     assert found.values.max() > 0
 
 
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 def test_rows_that_are_all_the_same_are_driven_by_nothing():
     found = influence(KernelPCA(2, kernel="rbf", gamma=1.0).fit(np.ones((9, 3))))
     assert_array_equal(found.values, 0.0)
@@ -363,7 +363,7 @@ def with_one_axis(fitted):
         (lambda: influence(with_one_axis(PCA(2).fit(X)), X), "1 components_ and 2 entries .* set both names"),
     ],
 )
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 def test_what_cannot_be_read_is_said_in_one_sentence(make, message):
     with pytest.raises(ValueError, match=message) as error:
         make()

@@ -11,9 +11,9 @@ from sklearn import manifold
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import KNeighborsClassifier
 
-from mercer.readings import measures
-from mercer.readings.measures import Measured, difference, label_hits, measure_new_rows, measure_pictures, moved
-from mercer.readings.quality import co_ranking, continuity
+from mercer_old.readings import measures
+from mercer_old.readings.measures import Measured, difference, label_hits, measure_new_rows, measure_pictures, moved
+from mercer_old.readings.quality import co_ranking, continuity
 
 rng = np.random.default_rng(0)
 N, K = 80, 7

@@ -8,9 +8,9 @@ from scipy.optimize import minimize_scalar
 from scipy.special import airy
 from scipy.stats import binom, kstest
 
-from mercer.readings.rules.marchenko_pastur import marchenko_pastur_edge, marchenko_pastur_median, noise_edge
-from mercer.readings.rules.noise import optimal_threshold
-from mercer.readings.rules.tracy_widom import johnstone, tracy_widom_quantile, tracy_widom_survival
+from mercer_old.readings.rules.marchenko_pastur import marchenko_pastur_edge, marchenko_pastur_median, noise_edge
+from mercer_old.readings.rules.noise import optimal_threshold
+from mercer_old.readings.rules.tracy_widom import johnstone, tracy_widom_quantile, tracy_widom_survival
 
 # Johnstone (2001), table 1, and Bejan (2005): F₁(s) is this share.
 PUBLISHED = {

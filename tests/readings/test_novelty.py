@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import false_discovery_control
 
-from mercer.readings.novelty import (
+from mercer_old.readings.novelty import (
     Calibration,
     benjamini_hochberg,
     hotelling_t2,

@@ -8,12 +8,19 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 from mercer.kernels import RBF, Linear, Matern, Polynomial, RationalQuadratic, Sigmoid
-from mercer.readings.preimages import Expansion, WaysBack, conformal_map, distances_reached, learn_ridge, leave_one_out
-from mercer.readings.preimages.descent import descend
-from mercer.readings.preimages.fixed_point import fixed_points
-from mercer.readings.preimages.neighbours import _convex, beside, by_average, nearest_rows, points_at, without_noise
-from mercer.readings.preimages.radial import Radial
-from mercer.readings.preimages.ways import PREIMAGES, is_linear, number_outside, usual_method
+from mercer_old.readings.preimages import (
+    Expansion,
+    WaysBack,
+    conformal_map,
+    distances_reached,
+    learn_ridge,
+    leave_one_out,
+)
+from mercer_old.readings.preimages.descent import descend
+from mercer_old.readings.preimages.fixed_point import fixed_points
+from mercer_old.readings.preimages.neighbours import _convex, beside, by_average, nearest_rows, points_at, without_noise
+from mercer_old.readings.preimages.radial import Radial
+from mercer_old.readings.preimages.ways import PREIMAGES, is_linear, number_outside, usual_method
 
 RADIAL = [RBF(0.3), RBF(1e-5), Matern(0.5, 2.0), Matern(1.5, 2.0), Matern(2.5, 1.0), RationalQuadratic(0.7, 2.0)]
 ALL = [*RADIAL, Linear(), Polynomial(2, 0.5, 1.0), 3 * RBF(0.2), RBF(0.3) + Linear()]
@@ -53,7 +60,7 @@ def test_distances_in_feature_space_are_those_of_the_sum_written_out(kernel):
 
 
 def test_queries_in_blocks_are_queries_one_by_one(monkeypatch):
-    monkeypatch.setattr("mercer.readings.preimages.expansion._ENTRIES", 40 * 17)
+    monkeypatch.setattr("mercer_old.readings.preimages.expansion._ENTRIES", 40 * 17)
     e, Y = expansion(RBF(0.3), rows()), rows(50, 5, seed=2) / 3
     assert len(e.blocks(50)) > 2
     ways = WaysBack(e)
@@ -110,7 +117,7 @@ def test_no_step_leads_farther_away_even_if_weights_cancel(monkeypatch):
     C -= C.mean(axis=1, keepdims=True)
     start, heights = np.repeat(X[:20], 10, axis=0), list[np.ndarray]()
     for steps in (0, 1, 2, 3, 5, 10, 100):
-        monkeypatch.setattr("mercer.readings.preimages.fixed_point._STEPS", steps)
+        monkeypatch.setattr("mercer_old.readings.preimages.fixed_point._STEPS", steps)
         heights.append(e.objective(fixed_points(radial, C, start)[0], C))
     assert all(np.all(b <= a + 1e-12) for a, b in pairwise(heights))
     assert np.mean(heights[-1] < heights[0] - 1e-3) > 0.9

@@ -8,12 +8,12 @@ from scipy import sparse
 from sklearn import manifold
 from sklearn.metrics import pairwise_distances
 
-from mercer.errors import BadData
-from mercer.readings import distances
-from mercer.readings import quality as measures
-from mercer.readings import ranks as ranking
-from mercer.readings.quality import co_ranking, continuity, quality, trustworthiness
-from mercer.readings.ranks import ranks, smallest_in_order
+from mercer_old.errors import BadData
+from mercer_old.readings import distances
+from mercer_old.readings import quality as measures
+from mercer_old.readings import ranks as ranking
+from mercer_old.readings.quality import co_ranking, continuity, quality, trustworthiness
+from mercer_old.readings.ranks import ranks, smallest_in_order
 from support import naive
 
 rng = np.random.default_rng(0)

@@ -8,10 +8,10 @@ from scipy.stats import binom, norm
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from mercer.kernels import RBF, Linear
-from mercer.readings.rules.drawn import drawn_numbers, flip, horn, kernel_parallel
-from mercer.readings.rules.known import KERNEL_RULES, LINEAR_RULES
-from mercer.readings.rules.labels import label_criterion, relevant_dimension
-from mercer.readings.rules.noise import (
+from mercer_old.readings.rules.drawn import drawn_numbers, flip, horn, kernel_parallel
+from mercer_old.readings.rules.known import KERNEL_RULES, LINEAR_RULES
+from mercer_old.readings.rules.labels import label_criterion, relevant_dimension
+from mercer_old.readings.rules.noise import (
     deflated_parallel,
     gavish_donoho,
     marchenko_pastur,
@@ -21,9 +21,9 @@ from mercer.readings.rules.noise import (
     tracy_widom,
     unequal_noise,
 )
-from mercer.readings.rules.scree import Scree
-from mercer.readings.rules.shape import broken_stick, elbow, enough, kaiser, profile_likelihood, stick_lengths
-from mercer.rule_names import RULES_OF
+from mercer_old.readings.rules.scree import Scree
+from mercer_old.readings.rules.shape import broken_stick, elbow, enough, kaiser, profile_likelihood, stick_lengths
+from mercer_old.rule_names import RULES_OF
 
 ASKED = {name: rule.ask for name, rule in LINEAR_RULES.items() if rule.ask}
 NOISE = ["marchenko-pastur", "gavish-donoho", "tracy-widom", "parallel", "deflated-parallel"]
@@ -187,7 +187,7 @@ def test_a_large_factor_hides_small_ones_from_parallel_analysis_but_not_from_its
 @pytest.mark.parametrize("seed", range(4))
 def test_deflation_is_that_of_the_rows(seed):
     """Components taken out of the rows themselves, and the variances of what is left of the columns."""
-    from mercer.readings.rules.marchenko_pastur import noise_edge
+    from mercer_old.readings.rules.marchenko_pastur import noise_edge
 
     X = factors(seed, 120, 25, [6, 4, 3])
     Z, m = centred(X), len(X) - 1

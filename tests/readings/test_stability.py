@@ -7,7 +7,7 @@ from sklearn.decomposition import PCA as SklearnPCA
 from sklearn.decomposition import KernelPCA as SklearnKernelPCA
 
 from mercer.kernels import RBF
-from mercer.readings.stability import Deviations, Group, aligned, draw_components, groups_that_turn, turned
+from mercer_old.readings.stability import Deviations, Group, aligned, draw_components, groups_that_turn, turned
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((60, 5)) * [5, 3, 2, 1, 0.5] + 10.0

@@ -7,17 +7,17 @@ from scipy.linalg import subspace_angles
 from sklearn.decomposition import KernelPCA as SklearnKernelPCA
 from sklearn.metrics import get_scorer
 
-from mercer.errors import BadData
 from mercer.kernels import RBF, Cosine, Laplacian, Linear, Matern, Polynomial, RationalQuadratic
-from mercer.readings.targets import are_classes, as_labels, as_targets
-from mercer.readings.tuning.candidates import FACTORS, Candidate, KnownDistances, candidates_of
-from mercer.readings.tuning.comparing import compare_kernels, groups_of_equals
-from mercer.readings.tuning.criteria import agreement, centred, effective_rank, kernel_target_alignment
-from mercer.readings.tuning.folds import FoldScores, cut_into_folds
-from mercer.readings.tuning.judges import Alignment, Downstream, WayBack
-from mercer.readings.tuning.search import Trial, choose
-from mercer.readings.tuning.way_back import Curved, leave_one_out_ridge
-from mercer.readings.tuning.wording import doubts
+from mercer_old.errors import BadData
+from mercer_old.readings.targets import are_classes, as_labels, as_targets
+from mercer_old.readings.tuning.candidates import FACTORS, Candidate, KnownDistances, candidates_of
+from mercer_old.readings.tuning.comparing import compare_kernels, groups_of_equals
+from mercer_old.readings.tuning.criteria import agreement, centred, effective_rank, kernel_target_alignment
+from mercer_old.readings.tuning.folds import FoldScores, cut_into_folds
+from mercer_old.readings.tuning.judges import Alignment, Downstream, WayBack
+from mercer_old.readings.tuning.search import Trial, choose
+from mercer_old.readings.tuning.way_back import Curved, leave_one_out_ridge
+from mercer_old.readings.tuning.wording import doubts
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((90, 3)) @ RNG.standard_normal((3, 5)) + 0.1 * RNG.standard_normal((90, 5))

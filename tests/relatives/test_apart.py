@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 
 import mercer
 from mercer.relatives import TSNE, method
-from mercer.relatives.apart import _child, _death, _environment, _over, fit_apart
+from mercer_old.relatives.apart import _child, _death, _environment, _over, fit_apart
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(50, 5)) * [5, 3, 1, 1, 1]
@@ -120,7 +120,7 @@ def test_a_process_that_cannot_be_listened_to_is_a_sentence_and_gone(folder, mon
 
     real = subprocess.Popen
     monkeypatch.setattr(subprocess, "Popen", popen)
-    monkeypatch.setattr("mercer.relatives.apart.Thread.start", start)
+    monkeypatch.setattr("mercer_old.relatives.apart.Thread.start", start)
     outcome = fit_apart(method("pca"), folder, [])
     assert outcome.failure == "Its process could not be listened to: can't start new thread."
     assert started[0].poll() is not None

@@ -7,10 +7,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mercer
-from mercer.errors import BadData
 from mercer.relatives import ICA, METHODS, TSNE, UMAP, Method, Ours, method
-from mercer.relatives.base import first_installed
-from mercer.relatives.front import cleaned, start
+from mercer_old.errors import BadData
+from mercer_old.relatives.base import first_installed
+from mercer_old.relatives.front import cleaned, start
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 6)) * [5, 4, 3, 1, 1, 1]

@@ -12,14 +12,14 @@ import pytest
 from sklearn.datasets import load_iris
 
 import mercer
-from mercer.errors import BadData, WrongUse
-from mercer.readings.measures import Measured
 from mercer.relatives import method
-from mercer.report.cloud.picture import values_of
-from mercer.report.comparison.gathering import gathered
-from mercer.report.comparison.page import comparison_page
-from mercer.report.comparison.record import Compared
-from mercer.studies.compared import MEASURES
+from mercer_old.errors import BadData, WrongUse
+from mercer_old.readings.measures import Measured
+from mercer_old.report.cloud.picture import values_of
+from mercer_old.report.comparison.gathering import gathered
+from mercer_old.report.comparison.page import comparison_page
+from mercer_old.report.comparison.record import Compared
+from mercer_old.studies.compared import MEASURES
 
 IRIS = load_iris(as_frame=True)
 X, SPECIES = IRIS.data, IRIS.target_names[IRIS.target]

@@ -5,8 +5,8 @@ import pytest
 from sklearn.datasets import load_iris
 
 import mercer
-from mercer.look import COLOURS
 from mercer.relatives import method
+from mercer_old.look import COLOURS
 from report.test_map_hostile import HOSTILE
 from support.browser import finished, opened, until
 from support.map_pages import EDGE, chosen_rows, pixels_of

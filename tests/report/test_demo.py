@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from mercer.report.index import index_page
+from mercer_old.report.index import index_page
 from support.branches import run
 from support.browser import finished, opened
 

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from mercer.errors import WrongUse
-from mercer.look import THEMES, as_png
-from mercer.report import gallery
+from mercer_old.errors import WrongUse
+from mercer_old.look import THEMES, as_png
+from mercer_old.report import gallery
 
 SCRIPTS = gallery.scripts()
 every_script = pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)

@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from mercer.errors import BadData, WrongUse
-from mercer.report.cloud import Arrows, cloud_of, map_section
-from mercer.report.cloud.png import indexed_png
-from mercer.report.scripts import Script, data_block, page_script
+from mercer_old.errors import BadData, WrongUse
+from mercer_old.report.cloud import Arrows, cloud_of, map_section
+from mercer_old.report.cloud.png import indexed_png
+from mercer_old.report.scripts import Script, data_block, page_script
 
 NAMES = ["PC1", "PC2", "PC3"]
 

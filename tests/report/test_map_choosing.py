@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from mercer.look import COLOURS
-from mercer.report.cloud import cloud_of
+from mercer_old.look import COLOURS
+from mercer_old.report.cloud import cloud_of
 from support.browser import until
 from support.map_pages import View, chosen_rows, pixels_of, shown
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mercer.report.cloud import cloud_of
-from mercer.report.cloud.packing import unpack, unquantised
+from mercer_old.report.cloud import cloud_of
+from mercer_old.report.cloud.packing import unpack, unquantised
 from support.browser import until
 from support.map_pages import chosen_rows, shown
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mercer.report.cloud import Arrows, cloud_of, map_section
+from mercer_old.report.cloud import Arrows, cloud_of, map_section
 from support.browser import finished, opened, until
 from support.map_pages import map_page, shown
 

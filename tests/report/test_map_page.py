@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from mercer.look import COLOURS
-from mercer.report.cloud import Arrows, cloud_of, map_section
+from mercer_old.look import COLOURS
+from mercer_old.report.cloud import Arrows, cloud_of, map_section
 from support.browser import CHROMIUM, finished, opened, until
 from support.map_pages import View, chosen_rows, map_page, pixels_of, shown
 

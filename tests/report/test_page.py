@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from mercer.outlets import make_place, write_whole
-from mercer.report import gallery, html
+from mercer_old.outlets import make_place, write_whole
+from mercer_old.report import gallery, html
 from support.browser import opened
 
 

@@ -7,9 +7,9 @@ import re
 import numpy as np
 import pytest
 
-from mercer.errors import BadData, WrongUse
-from mercer.report.playground import playground
-from mercer.report.presets import MOST_POINTS, own_points, presets
+from mercer_old.errors import BadData, WrongUse
+from mercer_old.report.playground import playground
+from mercer_old.report.presets import MOST_POINTS, own_points, presets
 from support.branches import run
 from support.browser import until
 from support.playing import Library, check_page, numbers, pixel_of, playing, presets_of, settled

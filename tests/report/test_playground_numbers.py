@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from mercer import datasets
-from mercer.report.playground import playground
 from mercer.textbook import lle_weights
+from mercer_old.report.playground import playground
 from support.playing import Library, check_kernel, check_lle, check_pca, fitted, playing
 from support.together import check_each
 

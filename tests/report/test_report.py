@@ -13,14 +13,15 @@ from sklearn.exceptions import NotFittedError
 from typer.testing import CliRunner
 
 import mercer
-from mercer.cli import app
-from mercer.errors import WrongUse
-from mercer.report.chapters.subject import subject_of
-from mercer.report.facts import Facts, facts_of
-from mercer.report.gathering import _are_others, gathered
-from mercer.report.model_page import model_page
-from mercer.report.origin import origin_of
-from mercer.report.pieces import interval_of
+import mercer_old.errors
+from mercer_old.cli import app
+from mercer_old.errors import WrongUse
+from mercer_old.report.chapters.subject import subject_of
+from mercer_old.report.facts import Facts, facts_of
+from mercer_old.report.gathering import _are_others, gathered
+from mercer_old.report.model_page import model_page
+from mercer_old.report.origin import origin_of
+from mercer_old.report.pieces import interval_of
 
 ATTACK = "<img src=x onerror=\"document.title='owned'\">\"'></script><script>alert(1)</script>$style&amp;\u202e"
 VOID = {"meta", "img", "source", "br", "link", "input"}
@@ -170,7 +171,7 @@ def test_a_page_about_parts_has_the_proof_of_each(table, tmp_path):
     apart = pd.concat([table, table + 1e3])
     for landmarks, verdict in ((None, "Certified: what"), (90, "Landmarks certified, all other rows placed")):
         model = mercer.LocallyLinearEmbedding(n_neighbors=5, n_landmarks=landmarks, on_disconnected="separate")
-        with pytest.warns(mercer.errors.MercerWarning, match="falls apart into 2 parts"):
+        with pytest.warns(mercer_old.errors.MercerWarning, match="falls apart into 2 parts"):
             model.fit(apart)
         page = Parsed(model.report(apart))
         assert verdict in page.text and len(model.certificate_.sentences()) > 2

@@ -15,20 +15,20 @@ from sklearn.datasets import load_digits
 
 import mercer
 from mercer.datasets import VOC, family, rings
-from mercer.errors import BadData
 from mercer.kernels import Spectrum
-from mercer.report import card
-from mercer.report.chapters import sureness
-from mercer.report.chapters.subject import subject_of
-from mercer.report.chapters.sweep import sweep_of
-from mercer.report.facts import Facts
-from mercer.report.gathering import gathered
-from mercer.report.glossary import GLOSSARY
-from mercer.report.labels import columns_of_labels, groups_of, told_apart
-from mercer.report.model_page import model_page
-from mercer.report.numbers import bytes_of, in_bytes
-from mercer.report.records import as_record
-from mercer.report.svg.frame import Scale, round_steps
+from mercer_old.errors import BadData
+from mercer_old.report import card
+from mercer_old.report.chapters import sureness
+from mercer_old.report.chapters.subject import subject_of
+from mercer_old.report.chapters.sweep import sweep_of
+from mercer_old.report.facts import Facts
+from mercer_old.report.gathering import gathered
+from mercer_old.report.glossary import GLOSSARY
+from mercer_old.report.labels import columns_of_labels, groups_of, told_apart
+from mercer_old.report.model_page import model_page
+from mercer_old.report.numbers import bytes_of, in_bytes
+from mercer_old.report.records import as_record
+from mercer_old.report.svg.frame import Scale, round_steps
 
 
 @pytest.fixture(scope="module")

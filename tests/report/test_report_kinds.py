@@ -16,10 +16,10 @@ from mercer import (
     ProbabilisticPCA,
     open_rows,
 )
-from mercer.report.chapters.subject import subject_of
-from mercer.report.facts import Facts
-from mercer.report.gathering import gathered
-from mercer.report.model_page import model_page
+from mercer_old.report.chapters.subject import subject_of
+from mercer_old.report.facts import Facts
+from mercer_old.report.gathering import gathered
+from mercer_old.report.model_page import model_page
 from support.together import check_each
 
 RNG = np.random.default_rng(0)

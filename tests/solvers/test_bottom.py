@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 from scipy.linalg import block_diag, subspace_angles
 
-from mercer.certificates.gaps import certify_gaps
-from mercer.operators.held import HeldMatrix
-from mercer.solvers.shift_invert import DenseBottom, ShiftInvert
+from mercer_old.certificates.gaps import certify_gaps
+from mercer_old.operators.held import HeldMatrix
+from mercer_old.solvers.shift_invert import DenseBottom, ShiftInvert
 from support.bottom import EPS, every_solver, truth, with_spectrum
 from support.registry import BOTTOM_SOLVERS as SOLVERS
 
@@ -83,7 +83,7 @@ def test_blocks_that_do_not_touch_have_a_large_null_space_without_the_constant_v
 
 
 def test_a_dense_factorisation_says_how_far_it_is_and_the_solver_holds_settings_alone(monkeypatch):
-    monkeypatch.setattr("mercer.solvers.factorisations._PANEL", 20)
+    monkeypatch.setattr("mercer_old.solvers.factorisations._PANEL", 20)
     M, seen, solver = with_spectrum(np.logspace(-6, 0, 59), 0)[0], [], ShiftInvert("dense")
     solver.solve(HeldMatrix(M), 2, np.random.default_rng(0), on_pass=seen.append)
     assert seen == sorted(seen) and len(seen) >= 3 and seen[-1] == 1.0

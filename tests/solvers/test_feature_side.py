@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from mercer.errors import BadData
-from mercer.fits.spectrum import find_spectrum
 from mercer.kernels import Spectrum
-from mercer.operators.centering import Centered
-from mercer.operators.features import FeatureGram
-from mercer.plans.plan import Plan
-from mercer.rounding import lengths
-from mercer.solvers.base import Eigenpairs
-from mercer.solvers.feature_side import FactoredKrylov
-from mercer.solvers.krylov import BlockKrylov
+from mercer_old.errors import BadData
+from mercer_old.fits.spectrum import find_spectrum
+from mercer_old.operators.centering import Centered
+from mercer_old.operators.features import FeatureGram
+from mercer_old.plans.plan import Plan
+from mercer_old.rounding import lengths
+from mercer_old.solvers.base import Eigenpairs
+from mercer_old.solvers.feature_side import FactoredKrylov
+from mercer_old.solvers.krylov import BlockKrylov
 
 rng = np.random.default_rng(0)
 

@@ -8,11 +8,11 @@ from numpy.testing import assert_allclose
 from scipy.stats import chisquare
 
 from mercer.kernels import RBF
-from mercer.operators.centering import Centered, Weighted
-from mercer.operators.gram import RecomputedGram
-from mercer.operators.held import HeldMatrix
-from mercer.solvers.pivoted import pivoted_cholesky
-from mercer.solvers.warm import Guess
+from mercer_old.operators.centering import Centered, Weighted
+from mercer_old.operators.gram import RecomputedGram
+from mercer_old.operators.held import HeldMatrix
+from mercer_old.solvers.pivoted import pivoted_cholesky
+from mercer_old.solvers.warm import Guess
 
 
 def kernel_matrix(n=80, seed=0, gamma=0.3):

@@ -6,17 +6,17 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.utils.validation import _check_psd_eigenvalues
 
-from mercer.fits.spectrum import find_spectrum
 from mercer.kernels import RBF
-from mercer.operators.centering import Centered
-from mercer.operators.features import FeatureGram
-from mercer.operators.gram import HeldGram
-from mercer.operators.held import HeldMatrix
-from mercer.plans.plan import Plan
-from mercer.solvers.base import clean_spectrum, rounding_floor, settle
-from mercer.solvers.completeness import rule_out_missed
-from mercer.solvers.feature_side import Factored, FactoredKrylov
-from mercer.solvers.krylov import BlockKrylov
+from mercer_old.fits.spectrum import find_spectrum
+from mercer_old.operators.centering import Centered
+from mercer_old.operators.features import FeatureGram
+from mercer_old.operators.gram import HeldGram
+from mercer_old.operators.held import HeldMatrix
+from mercer_old.plans.plan import Plan
+from mercer_old.solvers.base import clean_spectrum, rounding_floor, settle
+from mercer_old.solvers.completeness import rule_out_missed
+from mercer_old.solvers.feature_side import Factored, FactoredKrylov
+from mercer_old.solvers.krylov import BlockKrylov
 from support.matrices import Uncentred, every_spectrum, matrix_with
 from support.registry import ALL_OPERATORS, ALL_SOLVERS
 

@@ -7,11 +7,11 @@ from sklearn.datasets import make_swiss_roll
 
 from benchmarks.shared.spectra import SPECTRA as SWEEP
 from mercer.kernels import RBF
-from mercer.operators.centering import Centered
-from mercer.operators.gram import HeldGram, RecomputedGram
-from mercer.operators.held import HeldMatrix
-from mercer.solvers.krylov import BlockKrylov
-from mercer.solvers.warm import WarmKrylov
+from mercer_old.operators.centering import Centered
+from mercer_old.operators.gram import HeldGram, RecomputedGram
+from mercer_old.operators.held import HeldMatrix
+from mercer_old.solvers.krylov import BlockKrylov
+from mercer_old.solvers.warm import WarmKrylov
 
 
 @pytest.mark.parametrize("precondition", [True, False], ids=["preconditioned", "plain"])

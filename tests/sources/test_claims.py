@@ -11,8 +11,8 @@ from numpy.testing import assert_array_equal
 from pyarrow import ipc, parquet
 
 import mercer
-from mercer.errors import BadData, NoRoom
-from mercer.sources.claims import _blocks, claimed_batches, largest_pages
+from mercer_old.errors import BadData, NoRoom
+from mercer_old.sources.claims import _blocks, claimed_batches, largest_pages
 from support.branches import run_all
 
 ONE_PAGE = {"data_page_size": 1 << 30}

@@ -9,7 +9,7 @@ import pytest
 from pyarrow import ipc, parquet
 
 import mercer
-from mercer.errors import BadData, NoRoom
+from mercer_old.errors import BadData, NoRoom
 from support.registry import write_file
 
 resource = pytest.importorskip("resource")

@@ -8,10 +8,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 
 import mercer
-from mercer.engines import Loop
-from mercer.errors import BadData, MercerWarning, NoRoom
-from mercer.sources import groups
-from mercer.sources.groups import GroupedRows, in_chunks
+from mercer_old.engines import Loop
+from mercer_old.errors import BadData, MercerWarning, NoRoom
+from mercer_old.sources import groups
+from mercer_old.sources.groups import GroupedRows, in_chunks
 from support.together import check_each
 
 A = np.random.default_rng(0).normal(size=(1000, 4))

@@ -11,9 +11,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pyarrow import feather
 
 from mercer import KernelPCA
-from mercer.errors import BadData, NoRoom
-from mercer.sources.cells import Coded, as_cells, kind_of, present
-from mercer.sources.frames import Table, as_columns, open_table
+from mercer_old.errors import BadData, NoRoom
+from mercer_old.sources.cells import Coded, as_cells, kind_of, present
+from mercer_old.sources.frames import Table, as_columns, open_table
 
 rng = np.random.default_rng(0)
 

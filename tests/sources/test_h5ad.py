@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn import decomposition
 
 import mercer
-from mercer.errors import BadData, NoRoom, WrongUse
+from mercer_old.errors import BadData, NoRoom, WrongUse
 from support.single_cell import texts, write_h5ad
 
 KINDS = ["array", "csr_matrix", "csc_matrix"]

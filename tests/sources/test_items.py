@@ -9,9 +9,9 @@ from scipy import sparse
 from scipy.sparse.linalg import aslinearoperator
 
 from mercer import PCA, KernelPCA, LocallyLinearEmbedding
-from mercer.errors import BadData
 from mercer.kernels import Blockwise
-from mercer.sources.held import Given, HeldItems, HeldRows, MappedRows, ScaledRows, groups_of, same_items
+from mercer_old.errors import BadData
+from mercer_old.sources.held import Given, HeldItems, HeldRows, MappedRows, ScaledRows, groups_of, same_items
 
 X = np.round(np.random.default_rng(0).normal(size=(23, 4)), 1)
 X[5] = X[2]
@@ -170,7 +170,7 @@ def test_landmarks_see_texts_and_new_ones_are_placed():
     )
 
 
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 def test_locally_linear_embedding_of_texts_is_that_of_their_distances():
     rng = np.random.default_rng(0)
     texts = ["".join(rng.choice(list("acgt"), size=60 + i)) for i in range(40)]  # no two distances are the same

@@ -10,7 +10,7 @@ from pyarrow import csv, feather, parquet
 
 import mercer
 from mercer import KernelPCA
-from mercer.errors import MercerWarning, NoRoom
+from mercer_old.errors import MercerWarning, NoRoom
 from support.peak import is_near, needs_peaks, peak_of
 from support.registry import write_file
 from support.stored import X, landmark

@@ -12,11 +12,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pyarrow import csv, feather, parquet
 
 import mercer
-from mercer.errors import BadData, MercerWarning, NoRoom, WrongUse
-from mercer.sources import beside, encodings
-from mercer.sources.beside import Column
-from mercer.sources.faults import look_like_numbers
-from mercer.sources.frames import open_table
+from mercer_old.errors import BadData, MercerWarning, NoRoom, WrongUse
+from mercer_old.sources import beside, encodings
+from mercer_old.sources.beside import Column
+from mercer_old.sources.faults import look_like_numbers
+from mercer_old.sources.frames import open_table
 from support.peak import needs_peaks, peak_of
 
 RNG = np.random.default_rng(3)
@@ -185,7 +185,7 @@ def test_a_kept_column_may_not_have_the_name_of_scores(tmp_path):
         ("id,a\n001,1\n002,2\n", "", None),  # numbers are features, unless it is said
     ],
 )
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 def test_the_first_texts_that_are_all_different_name_rows(tmp_path, text, heading, names):
     (tmp_path / "x.csv").write_text(text)
     if heading is None:
@@ -312,8 +312,8 @@ def test_a_quote_that_is_left_open_in_a_line_without_end_takes_little_memory(tmp
     path = tmp_path / "x.csv.gz"
     path.write_bytes(gzip.compress(b'a,b\n1,"' + b"x" * 6_000_000))
     (tmp_path / "small.csv.gz").write_bytes(gzip.compress(b'a,b\n1,"xxx'))
-    ask = "import mercer\ntry: mercer.open_rows(Path({!r}))\nexcept mercer.errors.BadData as error: told = error"
-    ask = "import mercer, mercer.errors\n" + ask
+    ask = "import mercer\ntry: mercer.open_rows(Path({!r}))\nexcept mercer_old.errors.BadData as error: told = error"
+    ask = "import mercer, mercer_old.errors\n" + ask
     peak, *told = peak_of(ask.format(str(path)), ask.format(str(tmp_path / "small.csv.gz")), "told")
     assert peak < 200e6 and "quote" in told
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 from PIL import Image
 
 import mercer
-from mercer.errors import BadData, MercerWarning, NoRoom
+from mercer_old.errors import BadData, MercerWarning, NoRoom
 
 A = np.random.default_rng(0).normal(size=(20, 3))
 

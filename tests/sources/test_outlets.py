@@ -9,9 +9,9 @@ import pytest
 
 import mercer
 from mercer import parts
-from mercer.errors import CannotWrite, WrongUse
-from mercer.outlets import make_place, outlet, whole_file, write_whole
-from mercer.parts import new_part
+from mercer_old.errors import CannotWrite, WrongUse
+from mercer_old.outlets import make_place, outlet, whole_file, write_whole
+from mercer_old.parts import new_part
 from support.registry import write_file
 from support.stored import X, landmark
 
@@ -28,7 +28,7 @@ def test_an_outlet_leaves_the_old_file_and_nothing_else_if_it_fails(tmp_path):
 ABANDONED = """
 import os, sys
 from pathlib import Path
-from mercer.outlets import whole_file
+from mercer_old.outlets import whole_file
 with whole_file(Path(sys.argv[1])) as file:
     file.write(b"half")
     file.flush()

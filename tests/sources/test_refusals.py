@@ -8,7 +8,7 @@ import pytest
 from pyarrow import csv, parquet
 
 import mercer
-from mercer.errors import BadData, MercerWarning
+from mercer_old.errors import BadData, MercerWarning
 from support.registry import ALL_FILES, table, write_file
 from support.stored import X, landmark
 

@@ -15,10 +15,10 @@ from sklearn.utils.fixes import parse_version
 
 import mercer
 from mercer import KernelPCA
-from mercer.errors import BadData, MercerWarning
-from mercer.outlets import KINDS
-from mercer.sources.held import HeldRows
-from mercer.sources.items import regroup
+from mercer_old.errors import BadData, MercerWarning
+from mercer_old.outlets import KINDS
+from mercer_old.sources.held import HeldRows
+from mercer_old.sources.items import regroup
 from support.registry import ALL_FILES, table, write_file
 from support.stored import X, landmark
 

@@ -10,8 +10,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mercer
-from mercer.errors import BadData, NoRoom
-from mercer.sources.streams import is_stream, open_stream
+from mercer_old.errors import BadData, NoRoom
+from mercer_old.sources.streams import is_stream, open_stream
 from support.peak import needs_peaks, peak_of
 from support.together import check_each
 

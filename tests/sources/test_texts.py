@@ -14,9 +14,9 @@ from numpy.testing import assert_allclose
 
 from mercer import KernelPCA, LocallyLinearEmbedding, open_rows, open_texts
 from mercer.datasets import OOV, VOC
-from mercer.errors import BadData, MercerWarning, NoRoom, WrongUse
 from mercer.kernels import RBF, Spectrum
-from mercer.sources import Texts
+from mercer_old.errors import BadData, MercerWarning, NoRoom, WrongUse
+from mercer_old.sources import Texts
 
 MODEL = KernelPCA(2, kernel=Spectrum(2))
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from mercer.spaces.given import Distances
+from mercer_old.spaces.given import Distances
 from support import naive
 from support.local import M_of, cloud, every_method
 from support.registry import ALL_SPACES, directions

@@ -6,8 +6,8 @@ from hypothesis import given
 from numpy.testing import assert_allclose
 from scipy.spatial import cKDTree
 
-from mercer.spaces.nearest import by_tiles, by_tree, smallest, within_reach
-from mercer.spaces.points import Points
+from mercer_old.spaces.nearest import by_tiles, by_tree, smallest, within_reach
+from mercer_old.spaces.points import Points
 from support import naive
 from support.local import cloud
 from support.strategies import seeds

@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mercer.rounding import gamma
-from mercer.squares import (
+from mercer_old.rounding import gamma
+from mercer_old.squares import (
     Moved,
     differences,
     differences_to,
@@ -18,7 +18,7 @@ from mercer.squares import (
     screen_of,
     squares_but_own,
 )
-from mercer.sums import LESS_SHORT, LONG, chain
+from mercer_old.sums import LESS_SHORT, LONG, chain
 
 rng = np.random.default_rng(0)
 ROWS = {
@@ -128,7 +128,7 @@ def test_the_first_of_equals_is_found_among_rows_of_equal_sums():
 
 
 def test_equal_rows_are_found_piece_by_piece(monkeypatch):
-    monkeypatch.setattr("mercer.squares._AT_ONCE", 40)
+    monkeypatch.setattr("mercer_old.squares._AT_ONCE", 40)
     X = rng.integers(0, 2, size=(200, 5)) / 7
     expected = [next(j for j in range(200) if (X[j] == row).all()) for row in X]
     assert first_of_equals(X, medians(X)).tolist() == expected

@@ -5,7 +5,7 @@ import pytest
 
 import mercer
 from mercer import PCA
-from mercer.errors import BadModel
+from mercer_old.errors import BadModel
 from support.kept import X, fitted
 from support.silence import quiet
 

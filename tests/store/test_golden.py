@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 import golden_models
 import mercer
-from mercer.store.schemas import SCHEMAS
+from mercer_old.store.schemas import SCHEMAS
 from support.silence import quiet
 
 pytestmark = quiet

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import mercer
 from mercer import PCA
-from mercer.errors import BadData, BadModel, MercerError
-from mercer.store.layout import LONGEST_HEADER, MOST_TENSORS
+from mercer_old.errors import BadData, BadModel, MercerError
+from mercer_old.store.layout import LONGEST_HEADER, MOST_TENSORS
 from support.forged import Forged
 from support.kept import X, fitted
 from support.silence import quiet

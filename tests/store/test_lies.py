@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mercer
-from mercer.errors import BadData, BadModel
+from mercer_old.errors import BadData, BadModel
 from support.forged import Forged
 from support.kept import MODELS, fitted
 from support.silence import quiet

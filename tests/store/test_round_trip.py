@@ -8,9 +8,9 @@ from sklearn.base import BaseEstimator, clone
 
 import mercer
 from mercer import PCA, IncrementalPCA, KernelPCA
-from mercer.errors import MercerWarning, WrongUse
 from mercer.kernels import RBF, Linear, Pairwise
-from mercer.sources.frames import Columns
+from mercer_old.errors import MercerWarning, WrongUse
+from mercer_old.sources.frames import Columns
 from support.kept import MODELS, NEW, X, fitted, kept_fit
 from support.registry import minimum
 from support.silence import quiet, silently

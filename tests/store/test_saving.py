@@ -8,7 +8,7 @@ import pytest
 
 import mercer
 from mercer import PCA
-from mercer.errors import CannotWrite
+from mercer_old.errors import CannotWrite
 from support.branches import run
 from support.kept import X
 from support.peak import needs_peaks, peak_of
@@ -64,7 +64,7 @@ LIMITED = """
 import resource, signal, sys
 import numpy as np
 import mercer
-from mercer.errors import CannotWrite
+from mercer_old.errors import CannotWrite
 model = mercer.PCA(50).fit(np.random.default_rng(0).normal(size=(400, 300)))
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 try:
@@ -104,7 +104,7 @@ def test_an_error_on_the_way_leaves_the_old_file(tmp_path, monkeypatch):
     def interrupted(array):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mercer.store.layout.pieces_of", interrupted)
+    monkeypatch.setattr("mercer_old.store.layout.pieces_of", interrupted)
     with pytest.raises(KeyboardInterrupt):
         PCA(3).fit(X).save(path)
     assert path.read_bytes() == before and [one.name for one in tmp_path.iterdir()] == ["model.mercer"]

@@ -11,13 +11,13 @@ from sklearn.datasets import load_iris
 
 import mercer
 from mercer.datasets import rings
-from mercer.displays.canvas import as_bytes
-from mercer.displays.comparison import ComparisonDisplay
-from mercer.errors import BadData, NoRoom
-from mercer.readings.measures import Measured
 from mercer.relatives import ICA, METHODS, TSNE, method
-from mercer.studies.advice import advise, alike, ranked
-from mercer.studies.compared import MEASURES, Comparison, Line
+from mercer_old.displays.canvas import as_bytes
+from mercer_old.displays.comparison import ComparisonDisplay
+from mercer_old.errors import BadData, NoRoom
+from mercer_old.readings.measures import Measured
+from mercer_old.studies.advice import advise, alike, ranked
+from mercer_old.studies.compared import MEASURES, Comparison, Line
 
 rng = np.random.default_rng(0)
 X, SPECIES = load_iris(return_X_y=True)
@@ -72,7 +72,7 @@ def test_another_seed_changes_only_methods_that_draw(found):
 
 
 def test_divided_columns_have_one_pca_of_two():
-    from mercer.studies.comparison import _methods
+    from mercer_old.studies.comparison import _methods
 
     assert "correlation-pca" in [each.name for each in _methods(None)]
     assert "correlation-pca" not in [each.name for each in _methods(None, standardize=True)]
@@ -265,7 +265,7 @@ def test_a_sample_of_the_rows_is_told_and_agrees_within_its_errors():
 
 
 def test_all_methods_are_asked_if_none_is_named():
-    from mercer.studies.comparison import _methods
+    from mercer_old.studies.comparison import _methods
 
     assert [each.name for each in _methods(None)] == list(METHODS)
     assert len(_methods(["pca", "PCA", method("pca", svd_solver="full")])) == 2

@@ -8,15 +8,15 @@ from sklearn.datasets import load_diabetes
 from sklearn.neighbors import KNeighborsClassifier
 
 import mercer
-from mercer.errors import BadData, NoRoom
-from mercer.readings.measures import Measured, label_hits, measure_pictures
 from mercer.relatives import ICA, method
-from mercer.relatives.apart import Outcome, Run
-from mercer.sources.held import HeldRows
-from mercer.studies.advice import advise, ranked
-from mercer.studies.compared import Line
-from mercer.studies.measuring import _NEW_ROWS, Measuring, _by_row
-from mercer.studies.same_rows import SameRows, labels_for, rows_for
+from mercer_old.errors import BadData, NoRoom
+from mercer_old.readings.measures import Measured, label_hits, measure_pictures
+from mercer_old.relatives.apart import Outcome, Run
+from mercer_old.sources.held import HeldRows
+from mercer_old.studies.advice import advise, ranked
+from mercer_old.studies.compared import Line
+from mercer_old.studies.measuring import _NEW_ROWS, Measuring, _by_row
+from mercer_old.studies.same_rows import SameRows, labels_for, rows_for
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 4)) * [4, 3, 1, 1]

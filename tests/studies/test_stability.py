@@ -11,10 +11,10 @@ from sklearn.base import clone
 import mercer
 from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding
 from mercer.datasets import VOC, three_clusters
-from mercer.errors import BadData, MercerWarning
 from mercer.kernels import Spectrum
-from mercer.readings.stability import Group
-from mercer.studies.stable import in_plain_words
+from mercer_old.errors import BadData, MercerWarning
+from mercer_old.readings.stability import Group
+from mercer_old.studies.stable import in_plain_words
 from support.silence import quiet
 
 

@@ -13,9 +13,9 @@ from sklearn.pipeline import make_pipeline
 import mercer
 from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, suggest
 from mercer.datasets import VOC, rings
-from mercer.errors import BadData, MercerWarning
 from mercer.kernels import Spectrum
-from mercer.rule_names import RULES_OF
+from mercer_old.errors import BadData, MercerWarning
+from mercer_old.rule_names import RULES_OF
 from support.branches import run
 from support.silence import quiet
 

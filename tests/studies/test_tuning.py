@@ -11,10 +11,10 @@ from sklearn.base import clone
 import mercer
 from mercer import KernelPCA
 from mercer.datasets import VOC, family, rings
-from mercer.errors import BadData, MercerWarning
-from mercer.fits.kernel.searching import rows_within
 from mercer.kernels import RBF, ChiSquared, Laplacian, Linear, Matern, Polynomial, Spectrum
-from mercer.readings.tuning.comparing import compare_kernels
+from mercer_old.errors import BadData, MercerWarning
+from mercer_old.fits.kernel.searching import rows_within
+from mercer_old.readings.tuning.comparing import compare_kernels
 from support.silence import quiet
 
 

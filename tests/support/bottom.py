@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from mercer.operators.held import HeldMatrix
-from mercer.solvers.base import Eigenpairs
+from mercer_old.operators.held import HeldMatrix
+from mercer_old.solvers.base import Eigenpairs
 from support.registry import BOTTOM_SOLVERS as SOLVERS
 
 EPS = np.finfo(float).eps

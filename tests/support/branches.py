@@ -14,24 +14,24 @@ from tempfile import TemporaryDirectory, TemporaryFile
 
 import typer.main
 
-import mercer.cli
-import mercer.commands.counting
-import mercer.commands.driving
-import mercer.commands.fitting  # what commands import when they run: branches need not do it again
-import mercer.commands.health
-import mercer.commands.novel_rows
-import mercer.commands.planning
-import mercer.commands.reporting
-import mercer.commands.sureness
-import mercer.commands.tuning
-import mercer.functions.planning
-import mercer.report.gallery
-import mercer.report.html
+import mercer_old.cli
+import mercer_old.commands.counting
+import mercer_old.commands.driving
+import mercer_old.commands.fitting  # what commands import when they run: branches need not do it again
+import mercer_old.commands.health
+import mercer_old.commands.novel_rows
+import mercer_old.commands.planning
+import mercer_old.commands.reporting
+import mercer_old.commands.sureness
+import mercer_old.commands.tuning
+import mercer_old.functions.planning
+import mercer_old.report.gallery
+import mercer_old.report.html
 from mercer.__main__ import main
-from mercer.plans import pace
+from mercer_old.plans import pace
 
 # The same for all branches, with all that is looked up at its first use: to make it takes longer than many a fit.
-COMMAND = typer.main.get_command(mercer.cli.app)
+COMMAND = typer.main.get_command(mercer_old.cli.app)
 COMMAND.commands["fit"].make_context("fit", ["-"])
 LONGEST = 1500  # characters of a sentence with a name of a file in it
 

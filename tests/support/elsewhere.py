@@ -1,6 +1,6 @@
 """A device that is none: arrays in main memory that no other library may touch, as those of array-api-strict are."""
 
-from mercer.arrays import Home, is_foreign, to_numpy
+from mercer_old.arrays import Home, is_foreign, to_numpy
 
 try:
     import array_api_strict as strict

@@ -19,7 +19,7 @@ from mercer import (
 )
 from mercer.datasets import VOC
 from mercer.kernels import RBF, Blockwise, GlobalAlignment, Matern, Pairwise, Spectrum, TableKernel
-from mercer.readings.preimages import PREIMAGES
+from mercer_old.readings.preimages import PREIMAGES
 from support.registry import ALL_COLUMNS, ALL_KERNELS, non_negative_rows, rows, series, tables, texts
 from support.silence import silently
 

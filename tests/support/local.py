@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_swiss_roll
 
-from mercer.operators.alignment import align
+from mercer_old.operators.alignment import align
 
 METHODS = ["standard", "modified", "hessian", "ltsa"]
 every_method = pytest.mark.parametrize("method", METHODS)

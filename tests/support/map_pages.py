@@ -2,9 +2,9 @@
 
 import re
 
-from mercer.report.cloud import map_section
-from mercer.report.scripts import page_script
-from mercer.report.templates import page_file
+from mercer_old.report.cloud import map_section
+from mercer_old.report.scripts import page_script
+from mercer_old.report.templates import page_file
 from support.browser import finished, opened
 
 EDGE = {"left": 58, "right": 10, "top": 10, "bottom": 44}  # pixels around the plot

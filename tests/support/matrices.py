@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mercer.operators.centering import Centered
+from mercer_old.operators.centering import Centered
 
 SPECTRA = {
     "geometric": lambda n, rng: 0.7 ** np.arange(n),

@@ -10,7 +10,6 @@ from pyarrow import csv, feather, parquet
 from scipy import sparse
 from scipy.sparse.linalg import aslinearoperator
 
-from mercer.engines import Loop
 from mercer.kernels import (
     RBF,
     AdditiveChiSquared,
@@ -42,26 +41,27 @@ from mercer.kernels import (
     Tanimoto,
     WeightedDegree,
 )
-from mercer.kernels.features import MadeFeatures
-from mercer.operators.centering import Centered
-from mercer.operators.elsewhere import GramElsewhere
-from mercer.operators.features import FeatureGram
-from mercer.operators.gram import HeldGram, RecomputedGram
-from mercer.operators.held import BlackBox, HeldMatrix
-from mercer.operators.spread_gram import GatheredGram, SpreadGram
-from mercer.solvers.dense import Dense
-from mercer.solvers.krylov import BlockKrylov
-from mercer.solvers.landmarks import Landmarks
-from mercer.solvers.shift_invert import DenseBottom, ShiftInvert
-from mercer.solvers.warm import WarmKrylov
-from mercer.sources.chunked import AsRows, Chunks
-from mercer.sources.frames import as_columns
-from mercer.spaces.by_kernel import KernelRows
-from mercer.spaces.given import Distances
-from mercer.spaces.points import Points, SparsePoints
-from mercer.sweeps.spread import Spread
-from mercer.sweeps.square import Square
-from mercer.sweeps.triangle import Triangle
+from mercer_old.engines import Loop
+from mercer_old.kernels.features import MadeFeatures
+from mercer_old.operators.centering import Centered
+from mercer_old.operators.elsewhere import GramElsewhere
+from mercer_old.operators.features import FeatureGram
+from mercer_old.operators.gram import HeldGram, RecomputedGram
+from mercer_old.operators.held import BlackBox, HeldMatrix
+from mercer_old.operators.spread_gram import GatheredGram, SpreadGram
+from mercer_old.solvers.dense import Dense
+from mercer_old.solvers.krylov import BlockKrylov
+from mercer_old.solvers.landmarks import Landmarks
+from mercer_old.solvers.shift_invert import DenseBottom, ShiftInvert
+from mercer_old.solvers.warm import WarmKrylov
+from mercer_old.sources.chunked import AsRows, Chunks
+from mercer_old.sources.frames import as_columns
+from mercer_old.spaces.by_kernel import KernelRows
+from mercer_old.spaces.given import Distances
+from mercer_old.spaces.points import Points, SparsePoints
+from mercer_old.sweeps.spread import Spread
+from mercer_old.sweeps.square import Square
+from mercer_old.sweeps.triangle import Triangle
 from support.elsewhere import ELSEWHERE
 
 # ---------------------------------------------------------------------- kernels, each with items it can compare

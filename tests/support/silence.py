@@ -5,9 +5,9 @@ import warnings
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer.errors import MercerWarning
+from mercer_old.errors import MercerWarning
 
-quiet = pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+quiet = pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 
 
 def silently(call):

@@ -11,7 +11,7 @@ import sklearn.decomposition
 import sklearn.manifold
 
 import mercer
-from mercer.threads import one_blas_thread
+from mercer_old.threads import one_blas_thread
 
 OURS = {
     getattr(package, name): getattr(mercer, name)

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from mercer.sources.held import HeldRows
-from mercer.sweeps.lanes import origin_of, sweep_scatter
-from mercer.sweeps.spread import Spread
-from mercer.sweeps.square import Square
-from mercer.sweeps.triangle import Triangle
+from mercer_old.sources.held import HeldRows
+from mercer_old.sweeps.lanes import origin_of, sweep_scatter
+from mercer_old.sweeps.spread import Spread
+from mercer_old.sweeps.square import Square
+from mercer_old.sweeps.triangle import Triangle
 from support.batches import all_rows, groups, rounding_of
 from support.linear import U, few, very_few
 from support.long_double import centred

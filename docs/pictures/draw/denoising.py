@@ -1,6 +1,6 @@
 """Noisy digits and what becomes of them: figure 16 of the gallery, whose claims must hold."""
 
-from mercer.report.gallery import make_entry, scripts
+from mercer_old.report.gallery import make_entry, scripts
 
 
 def denoising():

@@ -13,8 +13,8 @@ from sklearn.preprocessing import StandardScaler
 
 from mercer import LocallyLinearEmbedding, quality
 from mercer.datasets import spiral
-from mercer.errors import NoRoom
-from mercer.look import BLUE, ORANGE, PINK, RED, as_png, faint, ink, panels, paper, ramp, without_axes
+from mercer_old.errors import NoRoom
+from mercer_old.look import BLUE, ORANGE, PINK, RED, as_png, faint, ink, panels, paper, ramp, without_axes
 
 ALONG = ramp(BLUE, PINK, ORANGE)  # colour is the place along the roll
 AROUND = 12  # neighbours by which all embeddings are judged

@@ -7,7 +7,7 @@ from PIL import Image
 from sklearn.datasets import load_digits
 
 from mercer import PCA, KernelPCA
-from mercer.displays.canvas import as_bytes
+from mercer_old.displays.canvas import as_bytes
 
 MEASURES = ["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"]
 

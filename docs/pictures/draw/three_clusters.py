@@ -1,6 +1,6 @@
 """The picture at the head of the README: figure 7 of the gallery, whose claims must hold."""
 
-from mercer.report.gallery import make_entry, scripts
+from mercer_old.report.gallery import make_entry, scripts
 
 
 def three_clusters():

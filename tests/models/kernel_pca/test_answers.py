@@ -18,8 +18,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 from mercer import KernelPCA, textbook
-from mercer.errors import MercerWarning
 from mercer.kernels import RBF, Blockwise, Laplacian, Linear, Matern
+from mercer_old.errors import MercerWarning
 from support.kernel import BLOBS, X, Y
 
 rng = np.random.default_rng(0)

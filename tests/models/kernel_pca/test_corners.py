@@ -11,8 +11,8 @@ from sklearn.decomposition import KernelPCA as Theirs
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer import KernelPCA, textbook
-from mercer.errors import BadData, MercerWarning
 from mercer.kernels import RBF
+from mercer_old.errors import BadData, MercerWarning
 from support.kernel import BLOBS, X
 from support.matrices import indefinite_matrix
 

@@ -10,19 +10,19 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 import mercer
-import mercer.fits.kernel.landmarks
-import mercer.sweeps.landmarks
+import mercer_old.fits.kernel.landmarks
+import mercer_old.sweeps.landmarks
 from mercer import KernelPCA
-from mercer.certificates.intervals import Stretched, angles, certify_landmarks
-from mercer.errors import MercerWarning, NoRoom
-from mercer.fits.kernel.landmarks import _stretched
 from mercer.kernels import RBF, Laplacian, Linear, Matern, Polynomial
-from mercer.sources.held import HeldRows
-from mercer.sweeps.growing import Stream, grow, most_telling
-from mercer.sweeps.landmarks import LandmarkMap, sweep_moments
+from mercer_old.certificates.intervals import Stretched, angles, certify_landmarks
+from mercer_old.errors import MercerWarning, NoRoom
+from mercer_old.fits.kernel.landmarks import _stretched
+from mercer_old.sources.held import HeldRows
+from mercer_old.sweeps.growing import Stream, grow, most_telling
+from mercer_old.sweeps.landmarks import LandmarkMap, sweep_moments
 from support.landmarks import BLOBS, assert_truth_in_interval, centred, eigenvalues
 
-pytestmark = pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 
 KERNELS = [RBF(0.1), RBF(3.0), RBF(1e-4), Laplacian(0.3), Matern(0.5), Polynomial(3, 0.3, 1.0), Linear()]
 
@@ -107,7 +107,7 @@ def test_constant_rows_copies_and_ties(kernel, X):
 
 
 def test_single_precision_stays_inside_the_intervals(monkeypatch):
-    monkeypatch.setattr(mercer.sweeps.landmarks, "_WORTH_SINGLE", 0)
+    monkeypatch.setattr(mercer_old.sweeps.landmarks, "_WORTH_SINGLE", 0)
     kernel = RBF(0.1)
     model = in_batches(KernelPCA(5, kernel=kernel, n_landmarks=25), BLOBS, [50, 200])
     assert model._stream.features.single(len(BLOBS))
@@ -312,7 +312,7 @@ def test_the_ends_hold_for_any_coordinates_that_rows_may_have(seed, later, size)
 @pytest.mark.parametrize("gamma", [1e-4, 0.01, 0.1])
 @pytest.mark.parametrize("most", [2, 300])
 def test_bounds_from_few_eigenpairs_enclose_the_ends(gamma, most, monkeypatch):
-    monkeypatch.setattr(mercer.fits.kernel.landmarks, "_MOST_SHARPENED", most)
+    monkeypatch.setattr(mercer_old.fits.kernel.landmarks, "_MOST_SHARPENED", most)
     model = in_batches(KernelPCA(3, kernel=RBF(gamma), n_landmarks=12), BLOBS[np.argsort(BLOBS[:, 0])], [60, 200])
     stream = model._stream
     assert stream.stale and stream.settled < stream.features.count

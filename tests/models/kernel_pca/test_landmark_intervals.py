@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-import mercer.plans.kernel
-import mercer.sweeps.landmarks
-from mercer.certificates.intervals import _water_level
-from mercer.errors import BadData, MercerWarning
+import mercer_old.plans.kernel
+import mercer_old.sweeps.landmarks
 from mercer.kernels import RBF, Laplacian, Linear, Matern, Polynomial
-from mercer.sources.held import HeldRows
-from mercer.sweeps.landmarks import LandmarkMap, sweep_moments
-from mercer.threads import one_blas_thread
+from mercer_old.certificates.intervals import _water_level
+from mercer_old.errors import BadData, MercerWarning
+from mercer_old.sources.held import HeldRows
+from mercer_old.sweeps.landmarks import LandmarkMap, sweep_moments
+from mercer_old.threads import one_blas_thread
 from support.landmarks import BLOBS, assert_truth_in_interval, landmark
 
 
@@ -40,7 +40,7 @@ def test_the_truth_lies_in_the_intervals(seed, kernel, r, k, weighted, offset):
     assert_truth_in_interval(model, kernel.block(X, X), weights)
 
 
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 @given(
     seed=st.integers(0, 10**6),
     kernel=st.sampled_from([RBF(0.05), Polynomial(2, 0.3, 1.0), Polynomial(3, 0.3, 1.0), Linear()]),
@@ -60,7 +60,7 @@ def test_the_truth_lies_in_the_intervals_of_landmarks_that_are_nearly_the_same(s
 @pytest.mark.parametrize("unit", [1e-50, 1e-20, 1e80, 1e280])
 @pytest.mark.parametrize("worth", [0, 10**9], ids=["single", "double"])
 def test_weights_of_any_size_only_scale_the_answer(monkeypatch, unit, worth):
-    monkeypatch.setattr(mercer.sweeps.landmarks, "_WORTH_SINGLE", worth)
+    monkeypatch.setattr(mercer_old.sweeps.landmarks, "_WORTH_SINGLE", worth)
     weights = np.random.default_rng(0).uniform(0.5, 2, size=len(BLOBS))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MercerWarning)  # weights that sum to less than 1 are no counts
@@ -75,7 +75,7 @@ def test_weights_of_any_size_only_scale_the_answer(monkeypatch, unit, worth):
 
 @pytest.mark.parametrize("scale", [1e-25, 1e7, 1e20])
 def test_rows_of_any_size_are_fitted_whatever_the_precision(monkeypatch, scale):
-    monkeypatch.setattr(mercer.sweeps.landmarks, "_WORTH_SINGLE", 0)
+    monkeypatch.setattr(mercer_old.sweeps.landmarks, "_WORTH_SINGLE", 0)
     model = landmark(3, kernel="linear", landmarks=np.arange(3)).fit(scale * BLOBS)
     usual = landmark(3, kernel="linear", landmarks=np.arange(3)).fit(BLOBS)
     assert_allclose(model.eigenvalues_, scale**2 * usual.eigenvalues_, rtol=1e-4)
@@ -90,7 +90,7 @@ def test_an_overflow_is_one_sentence():
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("gamma", [0.003, 0.03, 0.3])
 def test_single_precision_stays_inside_the_intervals(monkeypatch, gamma, weighted):
-    monkeypatch.setattr(mercer.sweeps.landmarks, "_WORTH_SINGLE", 0)
+    monkeypatch.setattr(mercer_old.sweeps.landmarks, "_WORTH_SINGLE", 0)
     weights = np.random.default_rng(0).uniform(0.5, 3, size=len(BLOBS)) if weighted else None
     kernel = RBF(gamma)
     for r in (5, 20, 100, 300):
@@ -104,7 +104,7 @@ def test_single_precision_stays_inside_the_intervals(monkeypatch, gamma, weighte
 
 
 def test_single_precision_is_for_landmarks_that_differ(monkeypatch):
-    monkeypatch.setattr(mercer.sweeps.landmarks, "_WORTH_SINGLE", 0)
+    monkeypatch.setattr(mercer_old.sweeps.landmarks, "_WORTH_SINGLE", 0)
     apart, together = LandmarkMap.of(RBF(0.3), BLOBS[:50])[0], LandmarkMap.of(RBF(1e-5), BLOBS[:50])[0]
     assert apart.single(400) and not together.single(400)
 

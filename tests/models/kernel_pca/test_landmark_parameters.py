@@ -8,12 +8,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-import mercer.plans.kernel
-import mercer.sweeps.landmarks
+import mercer_old.plans.kernel
+import mercer_old.sweeps.landmarks
 from mercer import KernelPCA
-from mercer.errors import BadData, MercerWarning
 from mercer.kernels import RBF, Blockwise
-from mercer.sources.items import Rows
+from mercer_old.errors import BadData, MercerWarning
+from mercer_old.sources.items import Rows
 from support.landmarks import BLOBS, NEW, assert_truth_in_interval, centred, eigenvalues, landmark
 
 # ---------------------------------------------------------------------- parameters
@@ -198,8 +198,8 @@ def test_float32_rows_give_float32_scores():
 
 
 def test_a_small_sample_to_choose_from_does(monkeypatch):
-    monkeypatch.setattr(mercer.plans.kernel, "_CHOSEN_FROM", 3)
-    monkeypatch.setattr(mercer.plans.kernel, "_CHOSEN_ENTRIES", 0)
+    monkeypatch.setattr(mercer_old.plans.kernel, "_CHOSEN_FROM", 3)
+    monkeypatch.setattr(mercer_old.plans.kernel, "_CHOSEN_ENTRIES", 0)
     model = landmark(3, kernel="rbf", gamma=0.05, n_landmarks=30).fit(BLOBS)
     assert model.plan_.solver.sample == 90
     assert_array_equal(model.landmarks_, BLOBS[model.landmark_indices_])

@@ -9,11 +9,12 @@ from scipy import sparse
 from sklearn.datasets import make_blobs
 from sklearn.decomposition import PCA
 
-import mercer.plans.kernel
-import mercer.sweeps.landmarks
+import mercer
+import mercer_old.plans.kernel
+import mercer_old.sweeps.landmarks
 from mercer import KernelPCA
-from mercer.errors import MercerWarning, NoRoom
 from mercer.kernels import RBF, Laplacian, Linear, Matern, Polynomial
+from mercer_old.errors import MercerWarning, NoRoom
 from support.landmarks import BLOBS, NEW, centred, eigenvalues, landmark
 
 # ---------------------------------------------------------------------- what it must equal
@@ -134,12 +135,12 @@ def test_landmarks_come_with_a_warning_where_nothing_certified_fits():
 
 def test_one_exact_pass_where_a_few_would_take_too_long(monkeypatch):
     X = make_blobs(3000, 4, centers=5, random_state=0)[0]
-    monkeypatch.setattr(mercer.plans.kernel, "_HELD", 100)
-    monkeypatch.setattr(mercer.plans.kernel, "_BUDGET", 0.06)
+    monkeypatch.setattr(mercer_old.plans.kernel, "_HELD", 100)
+    monkeypatch.setattr(mercer_old.plans.kernel, "_BUDGET", 0.06)
     with pytest.warns(MercerWarning, match="so there is only one"):
         model = KernelPCA(5, kernel="rbf", gamma=0.05, n_jobs=1).fit(X)
     assert model.plan_.solver.refine == 1 and model.certificate_.passes == 1
-    monkeypatch.setattr(mercer.plans.kernel, "_BUDGET", 0.001)
+    monkeypatch.setattr(mercer_old.plans.kernel, "_BUDGET", 0.001)
     with pytest.warns(MercerWarning, match="Give max_iter for exact passes"):
         model = KernelPCA(5, kernel="rbf", gamma=0.05, n_jobs=1).fit(X)
     assert model.plan_.streams

@@ -17,10 +17,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 import mercer
 from mercer import KernelPCA
-from mercer.errors import BadData, MercerWarning, NoRoom
 from mercer.kernels import RBF, Blockwise, Laplacian, Matern, Polynomial
-from mercer.progress import Progress
-from mercer.solvers.warm import WarmKrylov
+from mercer_old.errors import BadData, MercerWarning, NoRoom
+from mercer_old.progress import Progress
+from mercer_old.solvers.warm import WarmKrylov
 from support.peak import is_near, needs_peaks, peak_of
 
 BLOBS = make_blobs(2500, 8, centers=5, random_state=0)[0]

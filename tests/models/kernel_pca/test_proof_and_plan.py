@@ -13,9 +13,9 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer import KernelPCA, textbook
-from mercer.errors import MercerWarning, NoRoom
 from mercer.kernels import RBF, Laplacian, Linear, Matern, Polynomial
-from mercer.operators import tiles
+from mercer_old.errors import MercerWarning, NoRoom
+from mercer_old.operators import tiles
 from support.kernel import BLOBS, X, Y
 
 rng = np.random.default_rng(0)
@@ -96,7 +96,7 @@ def test_transform_never_holds_the_matrix_between_all_rows(monkeypatch):
 
         original(Watched(), m, n, B, out, threads)
 
-    monkeypatch.setattr("mercer.operators.projection.apply", watching)
+    monkeypatch.setattr("mercer_old.operators.projection.apply", watching)
     monkeypatch.setattr(tiles, "TILE", 64)
     model.transform(BLOBS)
     assert len(largest) > 10 and max(largest) <= 64 * 4 * 64 < BLOBS.shape[0] ** 2

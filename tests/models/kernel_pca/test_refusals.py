@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from mercer import KernelPCA
-from mercer.errors import BadData, MercerWarning
 from mercer.kernels import RBF, Polynomial
+from mercer_old.errors import BadData, MercerWarning
 from support.kernel import X
 from support.matrices import indefinite_matrix
 

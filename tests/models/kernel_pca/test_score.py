@@ -9,8 +9,8 @@ from sklearn.preprocessing import StandardScaler
 
 from mercer import KernelPCA
 from mercer.datasets import VOC, rings
-from mercer.errors import BadData, MercerWarning
 from mercer.kernels import RBF, Laplacian, Linear, Polynomial, Spectrum
+from mercer_old.errors import BadData, MercerWarning
 
 RNG = np.random.default_rng(0)
 X, NEW = RNG.standard_normal((60, 4)) @ RNG.standard_normal((4, 4)), RNG.standard_normal((25, 4)) + 0.3

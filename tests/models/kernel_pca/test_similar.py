@@ -11,7 +11,6 @@ from scipy import sparse
 
 from mercer import KernelPCA
 from mercer.datasets import OOV, VOC, family
-from mercer.errors import BadData
 from mercer.kernels import (
     RBF,
     Edit,
@@ -23,6 +22,7 @@ from mercer.kernels import (
     TableKernel,
     WeightedDegree,
 )
+from mercer_old.errors import BadData
 
 X = np.random.default_rng(0).normal(size=(60, 4)) * [1.0, 2.0, 0.5, 1.0]
 NEW = np.random.default_rng(1).normal(size=(3, 4)) * [1.0, 2.0, 0.5, 1.0]
@@ -74,7 +74,7 @@ KERNELS_OF_TEXTS = [
 READS = ["".join(read) for read in np.random.default_rng(2).choice(list("ACGT"), size=(12, 60))]  # features are dense
 
 
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")  # Edit is no Mercer kernel
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")  # Edit is no Mercer kernel
 @pytest.mark.parametrize("texts", [[*VOC[::2], "", "a"], READS], ids=["names", "reads"])
 @pytest.mark.parametrize("kernel", KERNELS_OF_TEXTS, ids=str)
 def test_texts_that_were_looked_up_are_those_that_every_comparison_finds(kernel, texts):

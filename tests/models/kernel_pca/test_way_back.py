@@ -13,7 +13,6 @@ from sklearn.exceptions import NotFittedError
 
 from mercer import PCA, IncrementalPCA, KernelPCA
 from mercer.datasets import VOC, rings
-from mercer.errors import BadData, MercerWarning
 from mercer.kernels import (
     RBF,
     AdditiveChiSquared,
@@ -29,6 +28,7 @@ from mercer.kernels import (
     RationalQuadratic,
     Spectrum,
 )
+from mercer_old.errors import BadData, MercerWarning
 
 METHODS = ["auto", "ridge", "fixed-point", "kwok-tsang", "gradient", "conformal", "local"]
 X = np.random.default_rng(0).normal(size=(60, 4)) * [2.0, 1.0, 0.5, 0.3]
@@ -201,7 +201,7 @@ def test_threads_and_blocks_change_no_bit():
 
 
 def test_progress_is_told_and_changes_nothing(monkeypatch):
-    monkeypatch.setattr("mercer.models.way_back._PIECE", 4)
+    monkeypatch.setattr("mercer_old.models.way_back._PIECE", 4)
     told, scores = [], fitted(6).transform(NEW)
     found = fitted(6).set_params(progress=told.append).inverse_transform(scores)
     assert_allclose(found, fitted(6).inverse_transform(scores), atol=1e-9)

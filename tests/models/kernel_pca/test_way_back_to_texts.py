@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from mercer import KernelPCA
 from mercer.datasets import VOC
 from mercer.kernels import GlobalAlignment, Spectrum, TableKernel
-from mercer.kernels.texts.graphemes import in_graphemes
+from mercer_old.kernels.texts.graphemes import in_graphemes
 
 KNOWN = ["abcd", "bcda", "cdab", "dabc", "acbd", "bdac", "abab", "cdcd", "dcba"]
 

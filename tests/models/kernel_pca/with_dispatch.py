@@ -13,10 +13,10 @@ from numpy.testing import assert_allclose
 
 import mercer
 from mercer import KernelPCA
-from mercer.arrays import Home, is_foreign, to_numpy
-from mercer.errors import MercerWarning
-from mercer.kernel_names import OF_ROWS
 from mercer.kernels import RBF, Constant, Matern, RationalQuadratic
+from mercer_old.arrays import Home, is_foreign, to_numpy
+from mercer_old.errors import MercerWarning
+from mercer_old.kernel_names import OF_ROWS
 
 rng = np.random.default_rng(0)
 X, NEW = np.abs(rng.normal(size=(600, 5))), np.abs(rng.normal(size=(20, 5)))  # of counts, for kernels that take those
@@ -239,10 +239,10 @@ def test_a_device_without_double_precision_gets_single(monkeypatch):
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "sigmoid"])
 def test_torch_multiplies_as_a_device_does(kernel, held, monkeypatch):
     """It has another BLAS, and its own exponentials."""
-    from mercer.plans import kernel as plans
+    from mercer_old.plans import kernel as plans
 
     if held == "recomputed":
-        monkeypatch.setattr("mercer.models.kernel_model.choose_plan", plans._recomputed)
+        monkeypatch.setattr("mercer_old.models.kernel_model.choose_plan", plans._recomputed)
     params = {"kernel": kernel, "gamma": 0.02}
     with dispatch(False):
         true = KernelPCA(3, **params).fit(X)

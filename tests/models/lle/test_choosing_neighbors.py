@@ -15,9 +15,9 @@ from sklearn.manifold import trustworthiness
 import mercer
 from mercer import LocallyLinearEmbedding
 from mercer.datasets import spiral
-from mercer.errors import BadData, MercerWarning
-from mercer.fits.local.choosing import kept_neighbours
 from mercer.kernels import Sigmoid
+from mercer_old.errors import BadData, MercerWarning
+from mercer_old.fits.local.choosing import kept_neighbours
 from support import naive
 from support.local import apart, cloud, every_method, neighbours_of, roll
 from support.silence import silently
@@ -105,7 +105,7 @@ def test_copies_count_once():
 
 
 def test_the_number_repeats_and_is_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr("mercer.fits.local.choosing._ROWS", 200)
+    monkeypatch.setattr("mercer_old.fits.local.choosing._ROWS", 200)
     X, _ = roll(400)
     model, again = auto(method="ltsa").fit(X), auto(method="ltsa").fit(X)
     assert model.n_neighbors_ == again.n_neighbors_ and "by 200 rows" in model.n_neighbors_reason_

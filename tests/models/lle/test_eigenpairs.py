@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer import LocallyLinearEmbedding
 from mercer.kernels import RBF
-from mercer.spaces.points import Points
+from mercer_old.spaces.points import Points
 from support import naive
 from support.alike import assert_same_places
 from support.bottom import every_solver
@@ -37,7 +37,7 @@ def test_a_certificate_of_all_eigenvalues_says_nothing_about_infinity():
 
 @quiet
 def test_stopping_too_early_is_told(monkeypatch):
-    monkeypatch.setattr("mercer.solvers.shift_invert.POLISHING", 1)
+    monkeypatch.setattr("mercer_old.solvers.shift_invert.POLISHING", 1)
     model = LocallyLinearEmbedding(n_neighbors=12, max_iter=1, tol=0.0, n_components=20)
     with pytest.warns(ConvergenceWarning, match="before every coordinate met the tolerance"):
         model.fit(cloud(600, 25))

@@ -11,8 +11,8 @@ from sklearn.datasets import load_digits
 
 from mercer import LocallyLinearEmbedding, textbook
 from mercer.datasets import spiral
-from mercer.errors import MercerWarning
-from mercer.spaces.points import Points
+from mercer_old.errors import MercerWarning
+from mercer_old.spaces.points import Points
 from support import naive
 from support.alike import assert_same_places
 from support.local import METHODS, M_of, apart, cloud, every_method, flat, neighbours_of, roll, sheet

@@ -10,16 +10,17 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 from scipy.stats import spearmanr
 
-import mercer
+import mercer_old.plans.fill
+import mercer_old.sources.items
 from mercer import LocallyLinearEmbedding, textbook
-from mercer.certificates.placed import certify_placed
-from mercer.errors import BadData, MercerWarning, NoRoom
-from mercer.fits.local.landmarks import well_spread
 from mercer.kernels import RBF
-from mercer.limits import Limits
-from mercer.plans.local import LocalProblem, choose_local_plan
-from mercer.solvers.among import AmongLandmarks
-from mercer.spaces.points import Points
+from mercer_old.certificates.placed import certify_placed
+from mercer_old.errors import BadData, MercerWarning, NoRoom
+from mercer_old.fits.local.landmarks import well_spread
+from mercer_old.limits import Limits
+from mercer_old.plans.local import LocalProblem, choose_local_plan
+from mercer_old.solvers.among import AmongLandmarks
+from mercer_old.spaces.points import Points
 from support.local import apart, cloud, every_method, neighbours_of, roll
 from support.peak import is_near
 from support.silence import silently
@@ -102,13 +103,13 @@ def test_rows_of_a_file_are_read_in_blocks_and_give_the_same(tmp_path, monkeypat
     np.save(tmp_path / "rows.npy", X)
     how = dict(n_neighbors=10, n_landmarks=150)
     expected = LocallyLinearEmbedding(**how).fit(X)
-    whole = mercer.sources.items.Rows.load
+    whole = mercer_old.sources.items.Rows.load
 
     def watched(rows, kept=None):
         assert kept is not None, "all rows were read at once"
         return whole(rows, kept)
 
-    monkeypatch.setattr("mercer.sources.items.Rows.load", watched)
+    monkeypatch.setattr("mercer_old.sources.items.Rows.load", watched)
     found = LocallyLinearEmbedding(**how).fit(tmp_path / "rows.npy")
     np.testing.assert_array_equal(found.landmark_indices_, expected.landmark_indices_)
     np.testing.assert_allclose(found.embedding_, expected.embedding_, atol=1e-12)
@@ -223,7 +224,9 @@ def test_a_plan_by_landmarks_knows_how_entangled_they_are():
 
 
 def test_all_rows_as_landmarks_are_never_fewer_of_them():
-    entangled = LocalProblem(n=100_000, d=50, k=2, neighbors=10, fill=mercer.plans.fill.Fill(1e10, 1e15 / 3, 2.0, 60.0))
+    entangled = LocalProblem(
+        n=100_000, d=50, k=2, neighbors=10, fill=mercer_old.plans.fill.Fill(1e10, 1e15 / 3, 2.0, 60.0)
+    )
     plenty = Limits(memory=2**40, threads=2)
     assert choose_local_plan(entangled, plenty).approximate
     assert not choose_local_plan(replace(entangled, n_landmarks=100_000), plenty).approximate
@@ -251,7 +254,7 @@ def test_a_refusal_advises_landmarks_only_where_they_fit(n, solver):
 def test_more_rows_than_there_is_time_for_are_placed_between_landmarks():
     entangled = LocalProblem(n=100_000, d=50, k=2, neighbors=10)
     plenty = Limits(memory=2**40, threads=2)
-    fill = replace(entangled, fill=mercer.plans.fill.Fill(1e10, 1e15 / 3, 2.0, 60.0))
+    fill = replace(entangled, fill=mercer_old.plans.fill.Fill(1e10, 1e15 / 3, 2.0, 60.0))
     assert not choose_local_plan(entangled, plenty).approximate  # on a surface, they take some seconds
     plan = choose_local_plan(fill, plenty)
     assert isinstance(plan.solver, AmongLandmarks) and 'Give eigen_solver="dense" to embed all rows' in plan.warning
@@ -310,7 +313,7 @@ def test_residuals_of_many_rows_are_not_copied():
 
 def test_rows_far_from_all_landmarks_are_warned_of(monkeypatch):
     X = np.concatenate([roll(2000)[0], [[300.0, 0, 0], [0, 0, 400.0]]])
-    monkeypatch.setattr("mercer.fits.local.landmarks.well_spread", lambda space, count, *_: np.arange(count))
+    monkeypatch.setattr("mercer_old.fits.local.landmarks.well_spread", lambda space, count, *_: np.arange(count))
     with pytest.warns(MercerWarning, match="2 of 1,502 placed rows are farther from the landmarks"):
         model = LocallyLinearEmbedding(n_neighbors=12, n_landmarks=500).fit(X)
     assert model.certificate_.n_far == 2 and "a guess" in str(model.certificate_)

@@ -12,8 +12,6 @@ from sklearn.neighbors import NearestNeighbors
 
 from mercer import LocallyLinearEmbedding, locally_linear_embedding
 from mercer.datasets import VOC
-from mercer.errors import BadData, MercerWarning
-from mercer.kernel_names import OF_TEXTS
 from mercer.kernels import (
     GappedKmer,
     Linear,
@@ -24,6 +22,8 @@ from mercer.kernels import (
     TableKernel,
     WeightedDegree,
 )
+from mercer_old.errors import BadData, MercerWarning
+from mercer_old.kernel_names import OF_TEXTS
 from support import naive
 from support.alike import assert_same_places
 from support.local import cloud, every_method, neighbours_of, roll

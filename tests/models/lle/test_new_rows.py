@@ -11,8 +11,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from mercer import LocallyLinearEmbedding, textbook
-from mercer.errors import MercerWarning
 from mercer.kernels import RBF, Linear
+from mercer_old.errors import MercerWarning
 from support import naive
 from support.alike import assert_same_places
 from support.local import cloud, every_method, roll, sheet

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from mercer import LocallyLinearEmbedding
-from mercer.errors import NoRoom
+from mercer_old.errors import NoRoom
 from support.local import apart, cloud, roll
 
 # ---------------------------------------------------------------------- new rows
@@ -13,7 +13,7 @@ from support.local import apart, cloud, roll
 
 def test_a_file_that_does_not_fit_is_refused_before_it_is_read(tmp_path, monkeypatch):
     np.save(tmp_path / "rows.npy", np.zeros((3000, 1000)))
-    monkeypatch.setattr("mercer.sources.items.Rows.load", lambda *_: pytest.fail("it was read"))
+    monkeypatch.setattr("mercer_old.sources.items.Rows.load", lambda *_: pytest.fail("it was read"))
     with pytest.raises(NoRoom, match="over the limit of 20 MB"):
         LocallyLinearEmbedding(memory_limit="20MB").fit(tmp_path / "rows.npy")
 
@@ -69,7 +69,7 @@ def test_a_fit_that_does_not_fit_is_refused_at_once_with_a_number_of_rows_that_d
     for limit in ("35MB", "30MB", "20MB"):
         model = LocallyLinearEmbedding(n_neighbors=12, memory_limit=limit, eigen_solver="arpack")
         with monkeypatch.context() as patch:
-            patch.setattr("mercer.models.local_model.find_neighborhoods", never)
+            patch.setattr("mercer_old.models.local_model.find_neighborhoods", never)
             with pytest.raises(NoRoom, match=r"over the limit of .* rows would fit") as refused:
                 model.fit(X)
         rows = int(str(refused.value).split("About ")[1].split()[0].replace(",", ""))

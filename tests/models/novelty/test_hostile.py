@@ -9,8 +9,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from mercer import PCA, KernelPCA, LocallyLinearEmbedding, NoveltyDetector
-from mercer.errors import MercerWarning
 from mercer.kernels import RBF
+from mercer_old.errors import MercerWarning
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(120, 4))
@@ -22,7 +22,7 @@ DETECTORS = {
     "rbf": NoveltyDetector(KernelPCA(3, kernel=RBF(0.2)), statistic="t2q"),
 }
 each = pytest.mark.parametrize("detector", DETECTORS.values(), ids=DETECTORS)
-quiet = pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+quiet = pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 
 
 @each
@@ -140,7 +140,7 @@ BAD = {
 def test_what_cannot_be_is_refused_in_one_sentence(detector, table, what):
     with pytest.raises(ValueError, match=what) as refused:
         detector.fit(table)
-    assert "mercer.models" not in str(refused.value) and "\n" not in str(refused.value)
+    assert "mercer_old.models" not in str(refused.value) and "\n" not in str(refused.value)
     with pytest.raises(NotFittedError):
         detector.predict(X)
 

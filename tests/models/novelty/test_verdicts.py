@@ -95,7 +95,7 @@ STRUCTURED = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 @pytest.mark.parametrize(("estimator", "statistic", "table"), STRUCTURED.values(), ids=STRUCTURED)
 def test_rounding_decides_no_verdict(estimator, statistic, table):
     """Where all that a score has is rounding: copies are ties, and rows of the source are no more novel alone."""

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from mercer import PCA, IncrementalPCA
-from mercer.errors import NoRoom
+from mercer_old.errors import NoRoom
 from support.alike import same_axes
 from support.batches import all_rows, groups, rounding_of
 from support.linear import SPARSE, TABLE, TALL, U32, U, all_of, assert_same, few

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from mercer import PCA, IncrementalPCA
-from mercer.errors import MercerWarning
+from mercer_old.errors import MercerWarning
 from support.linear import SPARSE_SVD_SOLVERS, TALL
 
 # ---------------------------------------------------------------------- digits
@@ -75,7 +75,7 @@ def test_rows_of_less_than_full_rank_are_squared_and_nothing_more():
 
 
 def test_products_find_small_variances_too(monkeypatch):
-    monkeypatch.setattr("mercer.plans.linear._PRODUCTS_FROM", 250)
+    monkeypatch.setattr("mercer_old.plans.linear._PRODUCTS_FROM", 250)
     X = np.random.default_rng(0).normal(size=(600, 510))
     X[:, 10:] = 0
     X *= np.append(np.logspace(0, -7, 10), np.zeros(500))

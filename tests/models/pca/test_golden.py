@@ -9,9 +9,9 @@ from numpy.testing import assert_allclose
 from sklearn import decomposition
 
 from mercer import PCA
-from mercer.certificates.residuals import certify
-from mercer.operators.products import FAR_MEAN
-from mercer.solvers.base import Eigenpairs
+from mercer_old.certificates.residuals import certify
+from mercer_old.operators.products import FAR_MEAN
+from mercer_old.solvers.base import Eigenpairs
 from support.linear import BY_SQUARES, SOLVERS, WITHOUT_SQUARES, U, rows_with_spectrum
 from support.silence import quiet
 

@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris
 
 from mercer import PCA, IncrementalPCA
-from mercer.errors import MercerWarning
-from mercer.sweeps.lanes import sweep_scatter
-from mercer.sweeps.square import Square
+from mercer_old.errors import MercerWarning
+from mercer_old.sweeps.lanes import sweep_scatter
+from mercer_old.sweeps.square import Square
 from support.linear import SPARSE, SVD_SOLVERS, TALL
 
 # ---------------------------------------------------------------------- manners
@@ -61,7 +61,7 @@ def test_signs_follow_the_loadings():
 @pytest.mark.parametrize("k", [5, 20])
 @pytest.mark.filterwarnings("ignore:The direction of component")
 def test_single_precision_rows_with_digits_enough_are_swept_over_once(monkeypatch, k):
-    from mercer.fits.linear import summing
+    from mercer_old.fits.linear import summing
 
     sweeps = []
     monkeypatch.setattr(summing, "sweep_scatter", lambda kind, *rest: sweeps.append(kind) or sweep_scatter(kind, *rest))

@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 from mercer import PCA, IncrementalPCA
-from mercer.errors import BadData, MercerWarning
+from mercer_old.errors import BadData, MercerWarning
 from support.linear import SVD_SOLVERS, TALL, assert_same
 
 # ---------------------------------------------------------------------- bad input

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from mercer import PCA, IncrementalPCA
-from mercer.errors import BadData
+from mercer_old.errors import BadData
 from support.linear import SPARSE, SPARSE_SVD_SOLVERS, TALL, assert_same
 from support.registry import ALL_FILES, write_file
 

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mercer import PCA, IncrementalPCA
-from mercer.errors import BadData
+from mercer_old.errors import BadData
 from support.linear import SOLVERS, rows_with_spectrum
 from support.long_double import centred, holds, singular_values
 from support.silence import quiet

@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from mercer import PCA, IncrementalPCA, load
-from mercer.errors import BadData, MercerWarning, NoRoom
-from mercer.sweeps import Sketch
+from mercer_old.errors import BadData, MercerWarning, NoRoom
+from mercer_old.sweeps import Sketch
 from support.batches import all_rows, groups
 from support.linear import U, few, rows_with_spectrum
 from support.long_double import centred, holds, scatter_values
@@ -227,7 +227,7 @@ def test_the_certificate_says_it_in_words():
     assert model.plan(SLOW).held == "sketch"
 
 
-@pytest.mark.filterwarnings("error::mercer.errors.MercerWarning")
+@pytest.mark.filterwarnings("error::mercer_old.errors.MercerWarning")
 def test_directions_that_a_sketch_cannot_tell_are_told():
     with pytest.warns(MercerWarning, match="not determined by a sketch of size 5.*larger sketch_size"):
         IncrementalPCA(3, sketch_size=5).fit(NOISE)

@@ -6,8 +6,8 @@ from hypothesis import given
 from numpy.testing import assert_allclose
 
 from mercer import PCA, textbook
-from mercer.sources.held import HeldRows
-from mercer.sweeps.lanes import sweep_scatter
+from mercer_old.sources.held import HeldRows
+from mercer_old.sweeps.lanes import sweep_scatter
 from support.alike import same_axes
 from support.linear import SOLVERS, SPARSE, SPARSE_SVD_SOLVERS, SVD_SOLVERS, TALL, WIDE, assert_same, few
 from support.registry import ALL_SCATTERS

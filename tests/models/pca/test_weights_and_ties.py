@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.utils import estimator_checks
 
 from mercer import PCA, IncrementalPCA
-from mercer.readings.components import fewest_for_share
+from mercer_old.readings.components import fewest_for_share
 from support.alike import same_axes
 from support.linear import SOLVERS, few
 from support.silence import quiet
@@ -45,7 +45,7 @@ TIED = ["full", "covariance_eigh", "qr", "gram", "krylov"]
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("solver", TIED)
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 def test_a_share_that_is_met_exactly_takes_one_more_component_as_in_scikit_learn(solver, dtype):
     """1 200 ties: the share is one of another fit's cumulated ratios, whichever way that was made."""
     wrong = []
@@ -76,7 +76,7 @@ EVERY_WAY = [*(PCA(svd_solver=name) for name in [*TIED, "auto"]), IncrementalPCA
 
 @pytest.mark.parametrize("model", EVERY_WAY, ids=repr)
 @pytest.mark.parametrize("shape", [(6, 10), (12, 5), (4, 30)])
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 def test_weights_and_repeated_rows_give_the_same_components_however_few_rows_there_are(shape, model):
     """All of them, those without variance too, and the same scores of rows that were not there."""
     rng = np.random.default_rng(0)
@@ -93,7 +93,7 @@ def test_weights_and_repeated_rows_give_the_same_components_however_few_rows_the
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 @pytest.mark.parametrize("model", EVERY_WAY, ids=repr)
-@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning")
 def test_scikit_learn_finds_weights_equivalent_to_repetitions(model, kind):
     if kind == "sparse" and model.get_params().get("svd_solver") in ("full", "qr", "gram"):
         pytest.skip("not a way for sparse rows")

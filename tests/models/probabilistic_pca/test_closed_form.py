@@ -9,8 +9,8 @@ from sklearn import decomposition
 from sklearn.datasets import load_iris, load_wine
 
 from mercer import PCA, ProbabilisticPCA, convert, textbook
-from mercer.errors import BadData, MercerWarning, NoRoom, WrongUse
-from mercer.fits.linear.folds import folds_of
+from mercer_old.errors import BadData, MercerWarning, NoRoom, WrongUse
+from mercer_old.fits.linear.folds import folds_of
 from support.linear import TABLE
 from support.silence import quiet, silently
 

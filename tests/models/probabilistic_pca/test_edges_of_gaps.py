@@ -13,13 +13,13 @@ from sklearn.utils import get_tags
 
 import mercer
 from mercer import NoveltyDetector, ProbabilisticPCA
-from mercer.errors import BadData, MercerWarning
-from mercer.fits.gaps.climbing import climb
-from mercer.fits.gaps.em import first_state, improve
-from mercer.fits.gaps.reading import Reading
-from mercer.sweeps import gaps as sweeps
-from mercer.sweeps.factors import Factors
-from mercer.sweeps.gaps import GappedRows, sweep_factors
+from mercer_old.errors import BadData, MercerWarning
+from mercer_old.fits.gaps.climbing import climb
+from mercer_old.fits.gaps.em import first_state, improve
+from mercer_old.fits.gaps.reading import Reading
+from mercer_old.sweeps import gaps as sweeps
+from mercer_old.sweeps.factors import Factors
+from mercer_old.sweeps.gaps import GappedRows, sweep_factors
 from support.silence import quiet
 
 RNG = np.random.default_rng(0)
@@ -148,7 +148,7 @@ def test_of_numbers_of_components_that_tell_as_well_the_fewest_are_taken(monkeyp
         found = climb(trial.rows, first_state(trial.rows, k, None), tol=tol, most=1, threads=1)
         return replace(found, error=ways[k], stopped=True)
 
-    monkeypatch.setattr("mercer.fits.gaps.holding_out.Trial.climb", one_pass)
+    monkeypatch.setattr("mercer_old.fits.gaps.holding_out.Trial.climb", one_pass)
     model = ProbabilisticPCA().fit(gapped(NOISY))
     assert model.n_components_ == 2 and model.certificate_.errors == (0.5, 0.25, 0.25, 0.5)
 

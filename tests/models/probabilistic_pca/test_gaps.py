@@ -11,7 +11,7 @@ from scipy.stats import multivariate_normal
 from sklearn.datasets import load_wine
 
 from mercer import PCA, NoveltyDetector, ProbabilisticPCA, open_rows, suggest, textbook
-from mercer.errors import BadData, MercerWarning, NoRoom
+from mercer_old.errors import BadData, MercerWarning, NoRoom
 from support.silence import quiet
 
 EXACT = {"prior": None, "held_out": 0.0, "tol": 1e-13, "max_iter": 5000}  # maximum likelihood, to the end
@@ -84,9 +84,9 @@ def test_a_gap_in_a_row_that_says_nothing_else_changes_nothing():
 @pytest.mark.parametrize("prior", ["normal", "ard", None])
 @pytest.mark.parametrize("k", [1, 2, 4])
 def test_the_objective_never_falls(k, prior):
-    from mercer.fits.gaps.climbing import climb
-    from mercer.fits.gaps.em import first_state
-    from mercer.sweeps.gaps import GappedRows
+    from mercer_old.fits.gaps.climbing import climb
+    from mercer_old.fits.gaps.em import first_state
+    from mercer_old.sweeps.gaps import GappedRows
 
     for seed in range(4):
         _, X = table(n=30, d=5, k=2, share=0.4, seed=seed)
@@ -100,9 +100,9 @@ def test_the_bound_on_the_evidence_is_one():
     """Of one column and one factor, against the integral over W by quadrature."""
     from scipy.special import logsumexp
 
-    from mercer.fits.gaps.climbing import climb
-    from mercer.fits.gaps.em import first_state
-    from mercer.sweeps.gaps import GappedRows
+    from mercer_old.fits.gaps.climbing import climb
+    from mercer_old.fits.gaps.em import first_state
+    from mercer_old.sweeps.gaps import GappedRows
 
     X = np.random.default_rng(0).normal(size=(12, 2)) * [2, 1]
     X[3, 1] = X[5, 0] = np.nan

@@ -8,8 +8,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer import PCA, Autoencoder
-from mercer.errors import NoRoom
-from mercer.fits.networks import ACTIVATIONS, Network, principal_error
+from mercer_old.errors import NoRoom
+from mercer_old.fits.networks import ACTIVATIONS, Network, principal_error
 
 # Told in a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

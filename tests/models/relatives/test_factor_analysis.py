@@ -9,10 +9,10 @@ from sklearn import decomposition
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer import PCA, FactorAnalysis
-from mercer.errors import MercerWarning, NoRoom
-from mercer.fits.factors import FLOOR, Profile
-from mercer.fits.factors.columns import HeldCorrelations, RowCorrelations
-from mercer.fits.factors.rotation import rotated
+from mercer_old.errors import MercerWarning, NoRoom
+from mercer_old.fits.factors import FLOOR, Profile
+from mercer_old.fits.factors.columns import HeldCorrelations, RowCorrelations
+from mercer_old.fits.factors.rotation import rotated
 from support.naive import factor_covariance, gaussian_log_likelihood
 
 

@@ -8,12 +8,12 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer import GPLVM, PCA
-from mercer.errors import NoRoom
-from mercer.fits.latent import Bound, Exact, Predictor
-from mercer.fits.latent.placing import descend_each
-from mercer.fits.latent.search import Point
-from mercer.fits.latent.start import principal_places, with_fewer_columns
 from mercer.kernels import RBF, Linear, Matern, Pairwise, Polynomial, RationalQuadratic, Sigmoid
+from mercer_old.errors import NoRoom
+from mercer_old.fits.latent import Bound, Exact, Predictor
+from mercer_old.fits.latent.placing import descend_each
+from mercer_old.fits.latent.search import Point
+from mercer_old.fits.latent.start import principal_places, with_fewer_columns
 from support.naive import gaussian_log_likelihood
 
 # Told in a test of its own.

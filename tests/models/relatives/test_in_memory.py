@@ -6,8 +6,8 @@ from scipy import sparse
 from sklearn.base import clone
 
 from mercer import GPLVM, Autoencoder, FactorAnalysis
-from mercer.errors import BadData, NoRoom, WrongUse
-from mercer.models import in_memory
+from mercer_old.errors import BadData, NoRoom, WrongUse
+from mercer_old.models import in_memory
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(30, 4)) * [4, 3, 1, 1]

@@ -1,0 +1,16 @@
+"""Related methods of other libraries."""
+
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    """Look a name up in the first edition until this module is written."""
+    from importlib import import_module
+
+    return getattr(import_module("mercer_old.relatives"), name)
+
+
+def __dir__() -> list[str]:
+    from importlib import import_module
+
+    return dir(import_module("mercer_old.relatives"))
