@@ -1,6 +1,11 @@
 """Dimensionality reduction with error bounds: PCA, kernel PCA, LLE and related methods."""
 
-from typing import Any
+# ruff: noqa: F403, F405
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mercer_old import *
 
 __version__ = "0.1.0"
 __all__ = [

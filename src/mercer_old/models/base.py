@@ -56,7 +56,7 @@ def all_or_nothing(fit: _Method) -> _Method:
 _KEYS = {"IncrementalPCA": "pca", "LocallyLinearEmbedding": "lle"}  # of scores in .h5ad files, where not the name
 
 
-class WithScoresInFiles(WithRoomsAbove, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class WithScoresInFiles(WithRoomsAbove, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """A scikit-learn transformer that writes what it says of rows to a file."""
 
     progress: Listener

@@ -27,7 +27,7 @@ from mercer_old.unpromised import Interval, RealNotInt, StrOptions, fits
 STATISTICS = ("reconstruction", "t2", "t2q", "lecture")
 
 
-class NoveltyDetector(WithVerdictsInFiles, WithRoomsAbove, OutlierMixin, BaseEstimator):  # type: ignore[misc]
+class NoveltyDetector(WithVerdictsInFiles, WithRoomsAbove, OutlierMixin, BaseEstimator):
     """Tell rows that are unlike those of the fit, by what the components of a model leave of them.
 
     The rows of `fit` are split: a model is fitted to one part, and the scores of the other part, the calibration rows,

@@ -1,0 +1,324 @@
+"""The base class of all estimators: files in and out, all-or-nothing fits, the contract of a fitted model."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.budget import Budget
+from mercer.compat.sklearn_private import Interval, parameter_checks
+from mercer.data.dataset import Dataset, Kind
+from mercer.data.validation import as_dataset
+from mercer.errors import DataError, MercerWarning, ParameterError, collect_warnings, unique
+from mercer.numerics.blocking import block_rows
+from mercer.numerics.random_state import as_generator
+from mercer.planning.plan import Plan
+from mercer.progress import reporting
+from mercer.storable import Stored
+from mercer.text import counted, listed
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+COMMON_CONSTRAINTS: dict[str, list] = {
+    "random_state": ["random_state"],
+    "n_jobs": [None, Integral],
+    "memory_limit": [Interval(Real, 0, None, closed="neither"), str, None],
+    "progress": ["boolean", callable],
+}
+COMMON_ATTRIBUTES = (
+    Stored("n_features_in_", "count"),
+    Stored("feature_names_in_", "names", "d", optional=True),
+    Stored("n_samples_", "count"),
+    Stored("n_components_", "count"),
+    Stored("plan_", "object"),
+    Stored("certificate_", "object"),
+    Stored("fit_warnings_", "warnings"),
+)
+_WRITABLE = ("transform", "fit_transform", "inverse_transform", "denoise", "impute")
+
+
+def fit_method(function: _Method) -> _Method:
+    """Validate the parameters, run, and restore the previous state of the estimator if anything is raised."""
+
+    @wraps(function)
+    def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+        previous = self.__dict__.copy()
+        try:
+            self._validate_params()
+            with collect_warnings() as found:
+                result = function(self, *args, **kwargs)
+            self.fit_warnings_ = unique([*getattr(self, "fit_warnings_", ()), *found])  # partial_fit adds
+            return result
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(previous)
+            raise
+
+    return wrapper  # type: ignore[return-value]
+
+
+class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A transformer with `memory_limit`, `n_jobs`, `random_state` and `progress`."""
+
+    model_key: ClassVar[str]
+    input_kind: Kind = "vectors"
+    accepts_missing = False
+    fit_warnings_: tuple[MercerWarning, ...]
+    _stored_attributes: ClassVar[tuple[Stored, ...]]
+    _parameter_constraints: ClassVar[dict]
+
+    # ------------------------------------------------------------------ a subclass writes
+
+    def _fit(self, data: Dataset, sample_weight: Any) -> NDArray | None:
+        """Set every fitted attribute; returns the training scores if the fit has them."""
+        raise NotImplementedError
+
+    def _plan(self, data: Dataset, sample_weight: Any) -> Plan:
+        """The plan of `_fit`."""
+        raise NotImplementedError
+
+    def _scores(self, rows: Any, n_threads: int) -> NDArray:
+        """Scores of samples in memory."""
+        raise NotImplementedError
+
+    def _score_dtype(self, data: Dataset) -> Any:
+        """Type of the scores of these data."""
+        return np.float64
+
+    # ------------------------------------------------------------------ methods of all estimators
+
+    @fit_method
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> NDArray:
+        """Fit the model with X and return the scores of its rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, Dataset} of shape (n_samples, n_features)
+            Training data.
+        y : Ignored
+            Present for API consistency.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, see `fit`. Rows of weight zero are transformed, but not used by the fit.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_components)
+            Same as ``fit(X).transform(X)``.
+        """
+        data = self._open(X, reset=True, check_finite=False)
+        scores = self._fit(data, sample_weight)
+        return self._transform_data(data) if scores is None else scores
+
+    def transform(self, X: Any) -> NDArray:
+        """Return the scores of the rows of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, Dataset} of shape (n_samples, n_features)
+            New data. Files are read block by block.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_components)
+            Coordinates of the rows along the components.
+        """
+        return self._transform_data(self.open(X))
+
+    @available_if(lambda self: hasattr(self, "inverse_transform"))
+    def denoise(self, X: Any) -> NDArray:
+        """Return the rows of X as the model reconstructs them: ``inverse_transform(transform(X))``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, Dataset} of shape (n_samples, n_features)
+            New data.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, n_features)
+            Reconstructed rows.
+        """
+        return self.inverse_transform(self.transform(X))
+
+    def plan(self, X: Any, sample_weight: Any = None) -> Plan:
+        """Return what ``fit(X)`` would do, without doing it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, Dataset} of shape (n_samples, n_features)
+            Training data.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        plan : Plan
+            Route, memory and reason.
+        """
+        self._validate_params()
+        model = clone(self)
+        return model._plan(model._open(X, reset=True, check_finite=False), sample_weight)
+
+    def transform_to(
+        self,
+        X: Any,
+        path: str | Path | None,
+        *,
+        method: str = "transform",
+        sample_weight: Any = None,
+        **options: Any,
+    ) -> Path | None:
+        """Write the result of a method to a file, block by block.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, Dataset}
+            Data, or scores for ``method="inverse_transform"``.
+        path : path or None
+            A .npy, .csv or .tsv file. It appears when it is complete. None: CSV on standard output.
+        method : {"transform", "fit_transform", "inverse_transform", "denoise"}, default="transform"
+            What is written.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, for ``method="fit_transform"``.
+        **options
+            Passed to the method.
+
+        Returns
+        -------
+        path : pathlib.Path or None
+            The file.
+        """
+        from mercer.data.writers import check_output, write_blocks
+
+        available = [name for name in _WRITABLE if hasattr(self, name)]
+        if method not in available:
+            raise ParameterError("method", method, f"one of {listed(map(repr, available))}")
+        target = None if path is None else Path(path)
+        scores = None
+        if method == "fit_transform":
+            data = self._open_input(X)
+            check_output(target, data, [])
+            scores = self._fit_opened(data, sample_weight)
+            data = self.open(data)
+        elif method == "inverse_transform":
+            check_is_fitted(self)
+            data = self._open_scores(X)
+        else:
+            data = self.open(X)
+        columns = (
+            self.feature_names if method in ("inverse_transform", "denoise") else list(self.get_feature_names_out())
+        )
+        check_output(target, data, columns)
+        if scores is not None:
+            blocks: Iterator[tuple[int, NDArray]] = iter([(0, scores)])
+        elif method in ("transform", "fit_transform"):
+            blocks = self.iter_scores(data)
+        else:
+            blocks = _numbered(
+                getattr(self, method)(block, **options) for block in data.blocks(block_rows(data.shape[1]))
+            )
+        with reporting(self.progress, 1, "rows written") as progress:
+            write_blocks(blocks, target, columns, len(data), self._score_dtype(data), data.metadata, progress)
+        return target
+
+    @fit_method
+    def _fit_opened(self, data: Dataset, sample_weight: Any) -> NDArray | None:
+        return self._fit(self._open(data, reset=True, check_finite=False), sample_weight)
+
+    def _open_input(self, X: Any) -> Dataset:
+        """X as a dataset before the fit, so that outputs can be checked first."""
+        return clone(self)._open(X, reset=True, check_finite=False)
+
+    def _open_scores(self, X: Any) -> Dataset:
+        """Scores as a dataset."""
+        carrier = clone(self)
+        return as_dataset(X, carrier, reset=True)
+
+    # ------------------------------------------------------------------ the contract (contract.py)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the features, x0, x1, … if they have none."""
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+
+    def open(self, X: Any) -> Dataset:
+        """X as a dataset, validated against the fit; files stay on disk."""
+        check_is_fitted(self)
+        return self._open(X, reset=False)
+
+    def iter_scores(self, data: Dataset, *, whiten: bool | None = None) -> Iterator[tuple[int, NDArray]]:
+        """The first row and the scores of each block."""
+        n_threads = 1 if len(data) * data.shape[1] < 1_000_000 else self.resources().threads
+        size = len(data) if data.in_memory else block_rows(data.shape[1])
+        start = 0
+        for scores in data.map_blocks(self._scores, n_threads, size=size):
+            _check_scores(scores, start)
+            yield start, scores
+            start += len(scores)
+
+    def resources(self) -> Budget:
+        """`memory_limit` and `n_jobs` as bytes and threads."""
+        return Budget.from_params(self.memory_limit, self.n_jobs)
+
+    # ------------------------------------------------------------------ helpers of subclasses
+
+    def _open(self, X: Any, *, reset: bool, check_finite: bool = True) -> Dataset:
+        """X as a validated dataset. `reset` removes the fitted attributes of an earlier fit."""
+        if reset and hasattr(self, "n_features_in_"):
+            for stored in self._stored_attributes:
+                self.__dict__.pop(stored.name, None)
+        return as_dataset(
+            X,
+            self,
+            reset=reset,
+            kind=self.input_kind,
+            allow_nan=self.accepts_missing,
+            check_finite=check_finite,
+        )
+
+    def _transform_data(self, data: Dataset) -> NDArray:
+        blocks = list(self.iter_scores(data))
+        if len(blocks) == 1:
+            return blocks[0][1]
+        out = np.empty((len(data), self._n_features_out), dtype=self._score_dtype(data))
+        for start, scores in blocks:
+            out[start : start + len(scores)] = scores
+        return out
+
+    def _validate_params(self) -> None:
+        parameter_checks(type(self))(self)  # type: ignore[arg-type]
+
+    def _rng(self) -> np.random.Generator:
+        return as_generator(self.random_state)
+
+
+def _numbered(blocks: Iterator[NDArray]) -> Iterator[tuple[int, NDArray]]:
+    start = 0
+    for block in blocks:
+        yield start, block
+        start += len(block)
+
+
+def _check_scores(scores: NDArray, start: int) -> None:
+    """Raise for scores that are not finite. One sum decides, which may overflow itself."""
+    with np.errstate(all="ignore"):
+        if np.isfinite(scores.sum()):
+            return
+    bad = np.flatnonzero(~np.isfinite(scores).all(axis=1))
+    if len(bad):
+        raise DataError(
+            f"The scores of {counted(len(bad), 'row')} are not finite, first of row index {start + bad[0]}: "
+            "an overflow. Scale the data down and fit again.",
+            row=int(start + bad[0]),
+        )
+
+
+__all__: Sequence[str] = ("COMMON_ATTRIBUTES", "COMMON_CONSTRAINTS", "Estimator", "fit_method")

@@ -1,0 +1,370 @@
+"""What linear estimators share.
+
+Scores and inverse, the normal distribution that fits, attributes of a fit.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.contract import Eigenspectrum, LinearMap, Projection
+from mercer.data.dataset import Dataset
+from mercer.errors import DataError, MercerWarning, warn, warn_each
+from mercer.estimators._base import COMMON_ATTRIBUTES, Estimator
+from mercer.estimators._linear_solve import OVERFLOW, PrincipalAxes
+from mercer.linalg.eigen import column_signs
+from mercer.numerics.blocking import block_rows, slices
+from mercer.numerics.rounding import TINY, UNIT, UNIT_SINGLE, gamma
+from mercer.numerics.threads import parallel
+from mercer.storable import Stored
+
+_ROWS = 2048  # rows that are centered and multiplied at once
+
+LINEAR_ATTRIBUTES = (
+    *COMMON_ATTRIBUTES,
+    Stored("components_", "float", "kd"),
+    Stored("explained_variance_", "float", "k", finite=False),
+    Stored("explained_variance_ratio_", "float", "k"),
+    Stored("singular_values_", "float", "k"),
+    Stored("mean_", "float", "d"),
+    Stored("scale_", "positive", "d", optional=True),
+    Stored("total_variance_", "number", finite=False),
+    Stored("noise_variance_", "number", finite=False),
+    Stored("reconstruction_error_", "number"),
+    Stored("_mean64", "float", "d"),
+    Stored("_eigenvalues", "float", "k"),
+    Stored("_feature_squares", "float", "d"),
+    Stored("_total_weight", "number"),
+    Stored("_n_possible", "count"),
+)
+
+
+class LinearEstimator(Estimator):
+    """Scores z = W((x − mean)/scale), x ≈ mean + scale·Wᵀz; W has orthonormal rows."""
+
+    whiten: bool
+
+    # ------------------------------------------------------------------ attributes of a fit
+
+    def _store(self, found: PrincipalAxes, dtype: Any) -> None:
+        """Set the fitted attributes."""
+        unit, per_degree = found.unit, _per_degree(found)
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            variances = found.eigenvalues * per_degree * unit * unit
+            total, dropped = found.total * per_degree * unit * unit, found.dropped * per_degree * unit * unit
+            self.reconstruction_error_ = float(found.dropped / found.total_weight * unit * unit)
+        ratio = found.eigenvalues / found.total if found.total > 0 else np.zeros(len(variances))
+        self.components_ = cast_if_representable(_completed(found.axes, found.eigenvalues > 0), dtype)
+        self.explained_variance_ = cast_if_representable(variances, dtype)
+        self.explained_variance_ratio_ = cast_if_representable(ratio, dtype)
+        self.singular_values_ = cast_if_representable(np.sqrt(found.eigenvalues) * unit, dtype)
+        self.mean_ = cast_if_representable(found.mean, dtype)
+        if found.scale is not None:
+            self.scale_ = cast_if_representable(found.scale, dtype)
+        self.n_components_, self.n_samples_ = len(variances), found.n_samples
+        self.total_variance_, self.noise_variance_ = (
+            float(total),
+            float(dropped / max(1, found.n_possible - len(variances))),
+        )
+        self.plan_ = found.plan
+        stored = 4 * (UNIT_SINGLE if dtype == np.float32 else UNIT)
+        self.certificate_ = found.certificate.times_unit_squared(unit).with_angles(more=stored)
+        self._mean64, self._total_weight, self._n_possible = found.mean, found.total_weight, found.n_possible
+        self._eigenvalues = found.eigenvalues * unit * unit
+        self._feature_squares = found.feature_squares * unit * unit
+        if found.warnings or np.isnan(per_degree) or unit != 1:
+            warn_each([*_weight_warnings(found, per_degree), *found.warnings, *_range_warnings(found, variances)])
+
+    @property
+    def loadings_(self) -> NDArray:
+        """Axes times standard deviations, (n_features, n_components); correlations if standardized."""
+        check_is_fitted(self)
+        return self.components_.T * np.sqrt(self.explained_variance_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+    # ------------------------------------------------------------------ scores and inverse
+
+    def _scores(self, rows: Any, n_threads: int) -> NDArray:
+        return self._project(rows, n_threads, self.whiten, self._score_dtype(rows))
+
+    def iter_scores(self, data: Dataset, *, whiten: bool | None = None) -> Iterator[tuple[int, NDArray]]:
+        """The first row and the scores of each block; ``whiten=False``: in float64 and not whitened."""
+        if whiten is None:
+            yield from super().iter_scores(data)
+            return
+        start = 0
+        for block in data.blocks(block_rows(data.shape[1])):
+            yield start, self._project(block, 1, whiten, np.float64)
+            start += block.shape[0]
+
+    def _score_dtype(self, data: Any) -> Any:
+        single = data.dtype == np.float32 and self.components_.dtype == np.float32
+        return np.float32 if single else np.float64
+
+    def _project(self, rows: Any, n_threads: int, whiten: bool, dtype: Any) -> NDArray:
+        """Scores of rows in memory.
+
+        The mean is subtracted before the product, so a large one costs no digits.
+        """
+        map = self.linear_map() if whiten == self.whiten else self._map(whiten)
+        axes = map.encoder / map.scale
+        if sparse.issparse(rows):
+            return (rows @ axes.T - axes @ map.mean).astype(dtype, copy=False)
+        turned = np.ascontiguousarray(axes.T, dtype=dtype)
+        out = np.empty((len(rows), len(axes)), dtype=dtype)
+
+        def project(piece: slice) -> None:
+            with np.errstate(over="ignore", invalid="ignore"):
+                moved = np.subtract(rows[piece], map.mean, dtype=dtype, casting="same_kind")
+                np.matmul(moved, turned, out=out[piece])
+
+        parallel(project, slices(len(rows), _ROWS), n_threads)
+        return out
+
+    def inverse_transform(self, X: Any) -> NDArray:
+        """Return the rows with these scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Scores.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, n_features)
+            Rows in the subspace of the components, in the units of X.
+        """
+        check_is_fitted(self)
+        scores = check_array(X, input_name="X", dtype=[np.float64, np.float32])
+        map = self.linear_map()
+        if scores.shape[1] != len(map.decoder):
+            raise DataError(
+                f"X has {scores.shape[1]} features, "
+                f"but inverse_transform expects {len(map.decoder)}: one per component."
+            )
+        rows = (scores @ map.decoder) * map.scale + map.mean
+        return rows.astype(np.result_type(scores.dtype, self.components_.dtype), copy=False)
+
+    # ------------------------------------------------------------------ the contract
+
+    def linear_map(self) -> LinearMap:
+        """The affine map of the model, from its attributes as they are now."""
+        return self._map(self.whiten)
+
+    def _map(self, whiten: bool) -> LinearMap:
+        axes = np.asarray(self.components_, dtype=np.float64)
+        scale = np.asarray(self.scale_, np.float64) if hasattr(self, "scale_") else np.ones(axes.shape[1])
+        encoder = decoder = axes
+        if whiten:
+            deviations = np.sqrt(np.asarray(self.explained_variance_, np.float64))
+            if len(deviations) != len(axes):
+                raise DataError(
+                    f"components_ has {len(axes)} rows and explained_variance_ {len(deviations)} entries, "
+                    "which whitening divides by. Set both attributes."
+                )
+            inverse = np.divide(1.0, deviations, out=np.zeros_like(deviations), where=deviations > 0)
+            encoder, decoder = axes * inverse[:, None], axes * deviations[:, None]
+        return LinearMap(self._current_mean(), scale, axes, encoder, decoder)
+
+    def _current_mean(self) -> NDArray:
+        """The mean in float64; if the user replaced `mean_`, that one."""
+        exact, public = getattr(self, "_mean64", None), np.asarray(self.mean_)
+        if exact is not None and np.array_equal(cast_if_representable(exact, public.dtype), public):
+            return exact
+        return public.astype(np.float64)
+
+    def spectrum(self) -> Eigenspectrum:
+        """Eigenvalues of the scatter matrix with their intervals."""
+        certificate, degrees = self.certificate_, self._total_weight - 1
+        return Eigenspectrum(
+            eigenvalues=self._eigenvalues,
+            lower=certificate.lower,
+            upper=certificate.upper,
+            variances=np.asarray(self.explained_variance_, np.float64),
+            total=self.total_variance_,
+            complete=self.n_components_ >= self._n_possible,
+            total_weight=self._total_weight,
+            ddof=1,
+            feature_variances=self._feature_squares / degrees if degrees > 0 else np.full(self.n_features_in_, np.nan),
+            bound_beyond=certificate.bound_beyond,
+            unresolved=certificate.unresolved,
+        )
+
+    def training_set(self) -> None:
+        """Linear models keep no training rows."""
+
+    def project(self, rows: Any, *, rounding: bool = False) -> Projection:
+        """Scores without whitening, and squared distances from the subspace."""
+        map = self._map(False)
+        kept = self._eigenvalues > self.certificate_.rounding
+        dense = rows.toarray() if sparse.issparse(rows) else np.asarray(rows)
+        moved = (dense - map.mean) / map.scale
+        scores = moved @ map.axes[kept].T
+        outside = moved - scores @ map.axes[kept]
+        q = np.einsum("ij,ij->i", outside, outside)
+        if not rounding:
+            return Projection(scores, q, kept)
+        unit = UNIT_SINGLE if self.components_.dtype == np.float32 else UNIT
+        lengths = np.sqrt(np.einsum("ij,ij->i", moved, moved))
+        error = gamma(map.axes.shape[1] + 8) * lengths + 4 * unit * lengths
+        return Projection(
+            scores, q, kept, np.repeat(error[:, None], scores.shape[1], 1), 2 * np.sqrt(q) * error + error**2
+        )
+
+    # ------------------------------------------------------------------ the normal distribution
+
+    def get_covariance(self) -> NDArray:
+        """Return Wᵀ diag(λ − σ²) W + σ²I in the units of X, with σ² = ``noise_variance_``.
+
+        Returns
+        -------
+        covariance : ndarray of shape (n_features, n_features)
+            Covariance of the columns under the model.
+        """
+        check_is_fitted(self)
+        along, noise, axes = self._variances()
+        covariance = (axes.T * (along - noise)) @ axes
+        covariance.flat[:: len(covariance) + 1] += noise
+        scale = self._map(False).scale
+        return (covariance * np.multiply.outer(scale, scale)).astype(self.components_.dtype, copy=False)
+
+    def get_precision(self) -> NDArray:
+        """Return the inverse of `get_covariance`; directions without variance are left out.
+
+        Returns
+        -------
+        precision : ndarray of shape (n_features, n_features)
+            Inverse, or pseudo-inverse, of the covariance.
+        """
+        check_is_fitted(self)
+        inverse, outside, axes = self._inverse_variances()
+        precision = (axes.T * (inverse - outside)) @ axes
+        precision.flat[:: len(precision) + 1] += outside
+        scale = self._map(False).scale
+        return (precision / np.multiply.outer(scale, scale)).astype(self.components_.dtype, copy=False)
+
+    def score_samples(self, X: Any) -> NDArray:
+        """Return the log-likelihood of each row under the normal distribution with `get_covariance`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, Dataset} of shape (n_samples, n_features)
+            New data.
+
+        Returns
+        -------
+        log_likelihood : ndarray of shape (n_samples,)
+            Log-likelihood of each row.
+        """
+        data = self.open(X)
+        inverse, outside, axes = self._inverse_variances()
+        factors = np.append(inverse, np.full(self.n_features_in_ - len(inverse), outside))
+        present, map = factors > 0, self._map(False)
+        constant = np.log(factors[present]).sum() - 2 * np.log(map.scale).sum() - present.sum() * np.log(2 * np.pi)
+
+        def log_likelihood(block: Any) -> NDArray:
+            moved = ((block.toarray() if sparse.issparse(block) else block) - map.mean) / map.scale
+            scores = moved @ axes.T
+            with np.errstate(over="ignore", invalid="ignore"):
+                distances = scores**2 @ (inverse - outside) + outside * np.einsum("ij,ij->i", moved, moved)
+            if not np.isfinite(distances).all():
+                raise DataError(OVERFLOW)
+            return (constant - distances) / 2
+
+        parts = list(data.map_blocks(log_likelihood, size=block_rows(data.shape[1])))
+        return np.concatenate(parts).astype(self.components_.dtype, copy=False)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log-likelihood of the rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, Dataset} of shape (n_samples, n_features)
+            New data.
+        y : Ignored
+            Present for API consistency.
+
+        Returns
+        -------
+        log_likelihood : float
+            Mean of `score_samples`.
+        """
+        return float(np.mean(self.score_samples(X)))
+
+    def _variances(self) -> tuple[NDArray, float, NDArray]:
+        """Variances along the axes and outside them, and the axes; whitened models follow scikit-learn."""
+        variances, noise = np.asarray(self.explained_variance_, np.float64), float(self.noise_variance_)
+        along = np.maximum(variances - noise, 0.0) * (variances if self.whiten else 1.0)
+        return along + noise, noise, np.asarray(self.components_, np.float64)
+
+    def _inverse_variances(self) -> tuple[NDArray, float, NDArray]:
+        along, noise, axes = self._variances()
+        floor = np.finfo(float).eps * along.max(initial=noise)
+        n_missing = int(np.sum(along <= floor)) + (self.n_features_in_ - len(along) if noise <= floor else 0)
+        if n_missing:
+            warn(
+                f"The covariance is singular: {n_missing} of {self.n_features_in_} directions have no "
+                "variance. They are left out of the likelihood. Keep fewer components."
+            )
+        inverse = np.divide(1.0, along, out=np.zeros_like(along), where=along > floor)
+        return inverse, 1 / noise if noise > floor else 0.0, axes
+
+
+def cast_if_representable(array: NDArray, dtype: Any) -> NDArray:
+    """The array in this type, or as it is if a value would over- or underflow."""
+    if array.dtype == dtype:
+        return array
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        narrow = array.astype(dtype)
+        lost = (np.isinf(narrow) & np.isfinite(array)) | ((np.abs(narrow) < np.finfo(dtype).tiny) & (array != 0))
+    return array if lost.any() else narrow
+
+
+def _per_degree(found: PrincipalAxes) -> float:
+    """1/(Σw − 1); NaN if there is no degree of freedom, 0 for a single row."""
+    if found.total_weight > 1:
+        return 1 / (found.total_weight - 1)
+    return 0.0 if found.n_samples == 1 else float("nan")
+
+
+def _weight_warnings(found: PrincipalAxes, per_degree: float) -> list[MercerWarning]:
+    if not np.isnan(per_degree):
+        return []
+    return [
+        MercerWarning(
+            f"The sample weights sum to {found.total_weight:.3g}, so variances are NaN. Scale the weights up."
+        )
+    ]
+
+
+def _range_warnings(found: PrincipalAxes, variances: NDArray) -> list[MercerWarning]:
+    lost = (found.eigenvalues > 0) & (variances < TINY)
+    if not lost.any():
+        return []
+    return [
+        MercerWarning(
+            f"{int(lost.sum())} of {len(lost)} variances underflow. Singular values, ratios and scores are correct."
+        )
+    ]
+
+
+def _completed(axes: NDArray, kept: NDArray) -> NDArray:
+    """Axes without variance replaced by a fixed orthonormal completion of the others."""
+    if kept.all():
+        return axes
+    known = axes[kept].T
+    fill = np.random.default_rng(0).standard_normal((axes.shape[1], int(np.sum(~kept))))
+    for _ in range(2):
+        fill, R = np.linalg.qr(fill - known @ (known.T @ fill))
+        fill *= np.where(np.diag(R) < 0, -1.0, 1.0)
+    out = axes.copy()
+    out[~kept] = (fill * column_signs(fill)).T
+    return out

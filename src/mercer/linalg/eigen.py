@@ -1,0 +1,166 @@
+"""Eigenpairs with what was measured of them, and the conventions that every result ends with."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.errors import DataError
+from mercer.numerics.rounding import UNIT, column_norms, norm
+
+_NONE = np.empty(0)
+_NOT_PSD = "Either the matrix is not PSD, or there was an issue while computing the eigendecomposition of the matrix."
+
+
+@dataclass(frozen=True)
+class Eigenpairs:
+    """Approximate eigenpairs of a symmetric matrix A, largest first, with what was measured of them.
+
+    Attributes
+    ----------
+    values, vectors : ndarray of shape (k,) and (n, k)
+        θ and orthonormal U.
+    residuals, products : ndarray of shape (k,) and (n, k)
+        ‖Auᵢ − θᵢuᵢ‖ and AU.
+    next_values, next_residuals : ndarray
+        Eigenvalues after the k-th, as far as they were computed.
+    norm : float
+        The largest |eigenvalue|, which rounding is relative to.
+    lowest : float
+        The smallest Ritz value; a negative one shows that A is indefinite. ∞: not known.
+    converged : bool
+        Whether every pair met the tolerance of the solver.
+    complete : bool
+        Whether the method itself excludes a missed pair.
+    probes : Probes or None
+        Products with random columns that the solver carried along, for completeness.
+    product_error : float
+        Bound on the error of a product with a unit vector.
+    n_combined : int
+        Number of measured products that a column of `products` combines.
+    n_passes, n_products : int
+        Cost: passes over the matrix, columns it was multiplied with.
+    """
+
+    values: NDArray
+    vectors: NDArray
+    residuals: NDArray
+    products: NDArray = field(repr=False)
+    next_values: NDArray = field(default_factory=lambda: _NONE)
+    next_residuals: NDArray = field(default_factory=lambda: _NONE)
+    norm: float = 0.0
+    lowest: float = np.inf
+    converged: bool = True
+    complete: bool = False
+    probes: Any = field(default=None, repr=False)
+    product_error: float = 0.0
+    n_combined: int = 1
+    n_passes: int = 1
+    n_products: int = 0
+
+    def first(self, k: int) -> "Eigenpairs":
+        """The first k pairs; the others become `next_values`."""
+        if k >= len(self.values):
+            return self
+        return replace(
+            self,
+            values=self.values[:k],
+            vectors=self.vectors[:, :k],
+            residuals=self.residuals[:k],
+            products=self.products[:, :k],
+            next_values=np.append(self.values[k:], self.next_values),
+            next_residuals=np.append(self.residuals[k:], self.next_residuals),
+        )
+
+    @property
+    def residual_norm(self) -> float:
+        """‖AU − UΘ‖₂."""
+        R = self.products - self.vectors * self.values
+        peak = float(np.abs(R).max(initial=0.0))
+        if not peak:
+            return 0.0
+        R /= peak  # squares may over- or underflow
+        return peak * float(np.sqrt(max(np.linalg.eigvalsh(R.T @ R)[-1], 0.0)))
+
+    @property
+    def ritz_error(self) -> float:
+        """‖Uᵀ(AU − UΘ)‖_F: how far the values are from Ritz values of their own vectors."""
+        return norm(self.vectors.T @ (self.products - self.vectors * self.values))
+
+
+def remeasure(pairs: Eigenpairs, A: Any) -> Eigenpairs:
+    """The same vectors with products of their own, where those at hand combine too many roundings."""
+    combined = pairs.product_error * np.sqrt(pairs.n_combined)
+    if pairs.n_combined == 1 or combined <= max(A.entry_error, 0.1 * float(pairs.residuals.max(initial=0.0))):
+        return pairs
+    products = A.matmat(pairs.vectors)
+    residuals = column_norms(products - pairs.vectors * pairs.values)
+    n_products = pairs.n_products + products.shape[1]
+    return replace(
+        pairs,
+        products=products,
+        residuals=residuals,
+        n_combined=1,
+        n_passes=pairs.n_passes + 1,
+        n_products=n_products,
+    )
+
+
+def apply_conventions(pairs: Eigenpairs, *, floor: float, root: NDArray | None = None) -> Eigenpairs:
+    """Largest first, the largest entry of each vector (over √w) positive, zero what is rounding."""
+    order = np.argsort(-pairs.values, kind="stable")
+    vectors = pairs.vectors[:, order]
+    signs = column_signs(vectors if root is None else vectors / root[:, None])
+    values = np.where(np.abs(pairs.values[order]) <= floor, 0.0, pairs.values[order])
+    return replace(
+        pairs,
+        values=clean_eigenvalues(values),
+        vectors=vectors * signs,
+        residuals=pairs.residuals[order],
+        products=pairs.products[:, order] * signs,
+    )
+
+
+def clean_eigenvalues(values: NDArray) -> NDArray:
+    """Set tiny and slightly negative eigenvalues to zero, and raise for others, by scikit-learn's rules."""
+    if not len(values):
+        return values
+    most, least = float(values.max()), float(values.min())
+    if most < 0:
+        raise DataError(f"All eigenvalues are negative (maximum is {most:g}). {_NOT_PSD}")
+    if least < -1e-5 * most and least < -1e-10:
+        size = f"{-least / most:g} of the maximum positive" if most > 0 else f"{least:g}, and none is positive"
+        raise DataError(f"There are significant negative eigenvalues ({size}). {_NOT_PSD}")
+    return np.where(values > 1e-12 * most, values, 0.0)
+
+
+class Solver(Protocol):
+    """Settings of an eigensolver; it holds no data."""
+
+    description: str
+
+    def solve(
+        self,
+        A: Any,
+        k: int,
+        rng: Callable[[], np.random.Generator],
+        *,
+        start: Any = None,
+        progress: Any = None,
+    ) -> Eigenpairs: ...
+
+
+def rounding_floor(n: int, size: float) -> float:
+    """Residuals up to 8u√n‖A‖ are rounding: an empirical allowance for LAPACK's backward error."""
+    return float(8 * UNIT * np.sqrt(n) * abs(size))
+
+
+def column_signs(vectors: NDArray) -> NDArray:
+    """±1 for each column, which makes its entry of largest modulus positive."""
+    n_columns = vectors.shape[1]
+    if not n_columns:
+        return np.empty(0)
+    peaks = vectors[np.abs(vectors).argmax(axis=0), np.arange(n_columns)]
+    return np.where(peaks < 0, -1.0, 1.0)
