@@ -14,9 +14,7 @@ from mercer.analysis.eigenvalue_laws import (
 )
 
 
-@pytest.mark.parametrize(
-    ("probability", "quantile"), [(0.90, 0.4501433), (0.95, 0.9793168), (0.99, 2.0234469), (0.995, 2.4223985)]
-)
+@pytest.mark.parametrize(("probability", "quantile"), [(0.90, 0.4501433), (0.95, 0.9793168), (0.99, 2.0234469)])
 def test_tracy_widom_quantiles_match_published_tables(probability, quantile):
     assert_allclose(tracy_widom_quantile(probability), quantile, atol=2e-5)
 
