@@ -210,4 +210,6 @@ def __getattr__(name: str) -> Any:
     """Look the names of the first edition up there, until the public names are switched."""
     from importlib import import_module
 
+    if name == "__path__":  # asked by every `from mercer.errors import …`; must not load the first edition
+        raise AttributeError(name)
     return getattr(import_module("mercer_old.errors"), name)
