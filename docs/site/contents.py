@@ -17,11 +17,14 @@ SECTIONS = {
     "project": (
         "Project",
         "How it is made, and how to take part.",
-        "../design/house ../CONTRIBUTING ../SECURITY ../CHANGELOG",
+        "../design/house ../CONTRIBUTING ../CODE_OF_CONDUCT ../RELEASING ../SECURITY ../CHANGELOG",
     ),
 }
 #: The line at the top.
-TOP = "tour choose guide/index from/index reference/index gallery theory/index benchmarks/README project/index"
+TOP = (
+    "installation tour choose guide/index from/index reference/index "
+    "gallery theory/index benchmarks/README project/index"
+)
 
 
 def pages() -> dict[str, str]:

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).resolve().parents[2]
 #: What the site has beside docs/.
-OTHERS = "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "benchmarks/**/*.md"
+OTHERS = "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "RELEASING.md", "SECURITY.md", "benchmarks/**/*.md"
 #: Where what is no page of its own is shown.
 SHOWN = {
     "README.md": "index.md",
