@@ -39,7 +39,7 @@ bench: .venv/$(if $(filter cluster pca lle famd strings denoising gaps novelty,$
 million.parquet: .venv/.dev
 	$(BIN)/python -m benchmarks.kernel_pca.million $@
 
-reference: .venv/.dev  ## docs/reference and the lists of docs/design/house.md, written from the code
+reference: .venv/.dev  ## docs/reference and docs/gallery.md, written from the code
 	$(BIN)/python tools/reference.py
 
 pictures: .venv/.dev  ## the pictures of the documents, in about a minute

@@ -25,9 +25,9 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-import mercer
+import mercer_old
 
-HOUSE = Path(mercer.__file__).parent
+HOUSE = Path(mercer_old.__file__).parent
 STORY = {"plans", "readings", "fits", "drop_in", "models"}
 CONTRACTS = {"sources", "kernels", "spaces", "sweeps", "operators", "solvers", "certificates"}
 
@@ -36,7 +36,7 @@ CONTRACTS = {"sources", "kernels", "spaces", "sweeps", "operators", "solvers", "
 class Hop:
     """Functions of one file that are read one after the other."""
 
-    file: str  # below src/mercer
+    file: str  # below src/mercer_old
     names: list[str]
     back: bool  # whether the file had been left before
 

@@ -52,7 +52,11 @@ def methods(kind: type) -> list[str]:
 
 def ours(value: Any) -> bool:
     function = inspect.unwrap(value) if callable(value) else None
-    return inspect.isroutine(function) and (function.__module__ or "").startswith("mercer.") and bool(function.__doc__)
+    return (
+        inspect.isroutine(function)
+        and (function.__module__ or "").startswith(("mercer.", "mercer_old."))
+        and bool(function.__doc__)
+    )
 
 
 def module_page(module: str, title: str) -> str:

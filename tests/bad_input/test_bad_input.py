@@ -19,7 +19,7 @@ from support.together import check_each, few_dozen
 
 TABLES = {table.__name__.rpartition(".")[2]: table.CASES for table in (tables, parameters, uses, items, pages)}
 INTERNAL = re.compile(
-    r"\b_(?!_init__\(\) got)\w+|validate_data|check_array| at 0x|mercer\.models|numpy\.\w+Error|Traceback"
+    r"\b_(?!_init__\(\) got)\w+|validate_data|check_array| at 0x|mercer(?:_old)?\.models|numpy\.\w+Error|Traceback"
 )
 
 

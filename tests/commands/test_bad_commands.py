@@ -16,7 +16,7 @@ import pytest
 
 import mercer
 from corpus.commands import COMMANDS
-from mercer import outlets, terminal
+from mercer_old import outlets, terminal
 from support.branches import branch, refuse_raw_text, run_all, start
 from support.together import check_each, few_dozen
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from mercer import progress
+from mercer_old import progress
 from mercer_old.commands.wording import in_options
 from mercer_old.errors import are, counted, joined, listed
 from mercer_old.terminal import forgiving, hold_standard_streams, plain, put, say

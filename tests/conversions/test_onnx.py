@@ -119,7 +119,7 @@ def test_similarities_that_are_large_and_nearly_the_same_keep_their_digits(kerne
     X = wine + 1e5
     scaled = not isinstance(kernel, Sigmoid)  # by deviations below one: rows are farther away still
     model = KernelPCA(3, kernel=kernel, standardize=scaled, eigen_solver="dense").fit(X[::2].astype(dtype))
-    assert_same(model, X[1::2], dtype, tmp_path, tol=1e-5)
+    assert_same(model, X[1::2], dtype, tmp_path, tol=1e-4)
 
 
 def test_far_rows_are_compared_by_differences(wine, tmp_path):

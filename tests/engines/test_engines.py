@@ -134,7 +134,7 @@ def test_a_cluster_without_workers_is_one_sentence(another_cluster):
 
 
 def test_workers_with_other_versions_are_named(client, monkeypatch):
-    monkeypatch.setattr("mercer.__version__", "9.9.9")
+    monkeypatch.setattr("mercer_old.__version__", "9.9.9")
     with pytest.raises(ClusterFailed, match=r"mercer 9\.9\.9.*mercer \d+\.\d+\.\d+ on tcp://127\.0\.0\.1"):
         Cluster(client).share(1)
     with pytest.raises(ClusterFailed, match=r"mercer 9\.9\.9"):

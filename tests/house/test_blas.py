@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from mercer import blas
+from mercer_old import blas
 from mercer_old.rounding import gamma
 from support.together import check_each
 

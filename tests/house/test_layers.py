@@ -1,4 +1,4 @@
-"""Imports flow down the floors of the house, and heavy ones wait until they are used."""
+"""Heavy imports wait until they are used."""
 
 import ast
 import subprocess
@@ -7,117 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from support.together import check_each
-
-SOURCE = Path(__file__).parents[2] / "src" / "mercer"
-
-# A module may import from lower floors and from its own room, nothing else.
-FLOORS = {
-    room: floor
-    for floor, rooms in enumerate(
-        [
-            ["terminal", "limits", "blocks", "unpromised", "parts", "startup", "colours"],
-            ["errors"],
-            ["arrays", "kernel_names", "rule_names"],
-            ["rounding", "blas", "inputs", "symmetric", "threads", "annotated"],
-            ["sums", "progress", "outlets", "look"],
-            ["squares", "engines"],
-            ["sources"],
-            ["kernels"],
-            ["spaces", "sweeps"],
-            ["operators", "solvers"],
-            ["certificates"],
-            ["plans"],
-            ["readings"],
-            ["fits"],
-            ["drop_in"],
-            ["models"],
-            ["relatives"],
-            ["datasets", "functions", "studies", "conversions"],
-            ["displays", "store"],
-            ["report"],
-            ["commands"],
-            ["cli"],
-            ["__main__"],
-        ]
-    )
-    for room in rooms
-}
-LOOKS_UP = Path("models/upstairs.py")  # the one module that may, for methods of models that rooms above them carry out
-TEXTBOOK = "textbook"  # numpy only, and imported by nobody in the package
-
-MODULES = sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
-
-
-def room(module):
-    """The first part of its name below `mercer`: a folder or a file."""
-    return Path(module.parts[0]).stem
-
-
-def imports(module):
-    """Every imported name, in full, wherever in the file it stands."""
-    for node in ast.walk(ast.parse((SOURCE / module).read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{module}: imports are absolute here"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
-def test_imports_flow_down():
-    check_each(MODULES, flow_down)
-
-
-def flow_down(module):
-    for name in imports(module):
-        if not name.startswith("mercer."):
-            continue
-        target = name.split(".")[1]
-        if target in ("__version__", room(module)):
-            continue
-        assert target != TEXTBOOK, f"{module} imports the textbook, which tests, docs and examples read alone"
-        assert module == LOOKS_UP or FLOORS[target] < FLOORS[room(module)], f"{module} imports upwards: {name}"
-
-
-def test_who_looks_up_waits_until_asked():
-    at_once = [node for node in ast.parse((SOURCE / LOOKS_UP).read_text()).body if not isinstance(node, ast.ClassDef)]
-    names = [ast.unparse(node) for node in at_once if isinstance(node, ast.Import | ast.ImportFrom)]
-    assert not [name for name in names if "mercer" in name]
-
-
-ROOMS = sorted({path.parent for path in SOURCE.rglob("*.py")})
-
-
-@pytest.mark.parametrize("folder", ROOMS, ids=lambda folder: str(folder.relative_to(SOURCE.parent)))
-def test_every_room_says_at_its_door_what_is_inside(folder):
-    """What lives here, what it asks of others, what it never does; whatever is exported is said to be."""
-    door = folder / "__init__.py"
-    assert door.exists(), f"{folder} has modules and no __init__.py"
-    tree = ast.parse(door.read_text())
-    words = (ast.get_docstring(tree) or "").partition(">>>")[0]
-    assert words.partition("\n")[0].endswith((".", ":")), f"{door} does not begin with a sentence about the room"
-    if folder != SOURCE:
-        assert words.count(".") >= 3, f"{door} says too little about the room: {words!r}"
-    brought = {
-        alias.asname or alias.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module.startswith("mercer.")
-        for alias in node.names
-    }
-    said = [
-        ast.literal_eval(node.value)
-        for node in tree.body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
-    ]
-    assert brought == set(said[0] if said else ()) - {"__version__"}, f"{door}: __all__ is not what is imported"
-    if folder != SOURCE:
-        hidden = brought & {path.stem for path in folder.iterdir()}
-        assert not hidden, f"{door}: a name that is brought in hides the module {hidden}"
+SOURCE = Path(__file__).parents[2] / "src"
 
 
 def test_textbook_needs_numpy_alone():
-    allowed = {"numpy", "collections", "typing"}
-    assert {name.split(".")[0] for name in imports(Path("textbook.py"))} <= allowed
+    """Imported by no module of the package: tests, documents and examples read it."""
+    tree = ast.parse((SOURCE / "mercer_old" / "textbook.py").read_text())
+    names = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    names += [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    assert {name.split(".")[0] for name in names} <= {"numpy", "collections", "typing"}
 
 
 def loaded_by(code):

@@ -11,8 +11,9 @@ import pytest
 from scipy import linalg
 from threadpoolctl import ThreadpoolController
 
-from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, ProbabilisticPCA, threads
+from mercer import PCA, IncrementalPCA, KernelPCA, LocallyLinearEmbedding, ProbabilisticPCA
 from mercer.kernels import Blockwise
+from mercer_old import threads
 from mercer_old.threads import blas_threads_for, one_blas_thread, run
 
 pytestmark = pytest.mark.pools

@@ -57,7 +57,7 @@ def strangers(thing, place, seen):
         parts = thing
     elif isinstance(thing, (list, tuple, set)):
         parts = dict(enumerate(thing))
-    elif type(thing).__module__.startswith("mercer."):
+    elif type(thing).__module__.startswith("mercer_old."):
         parts = thing.__getstate__() or {}
     else:
         yield f"{place}: {type(thing)}"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mercer
-from mercer import parts
+from mercer_old import parts
 from mercer_old.errors import CannotWrite, WrongUse
 from mercer_old.outlets import make_place, outlet, whole_file, write_whole
 from mercer_old.parts import new_part

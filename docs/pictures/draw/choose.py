@@ -3,9 +3,10 @@
 import numpy as np
 from scipy.stats import spearmanr
 
-from mercer import PCA, KernelPCA, LocallyLinearEmbedding, look
+from mercer import PCA, KernelPCA, LocallyLinearEmbedding
 from mercer.datasets import correlated_cloud, rings, spiral
 from mercer.kernels import RBF
+from mercer_old import look
 
 
 def data():

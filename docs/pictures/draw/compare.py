@@ -8,7 +8,7 @@ import json
 import numpy as np
 
 from benchmarks.readings.compare import STUDY
-from mercer import look
+from mercer_old import look
 
 METHODS = ["pca", "kernel-pca", "lle", "ica", "t-sne", "umap"]
 PANELS = {"trustworthiness": "trustworthiness", "distances": "rank correlation of distances", "moved": "moved"}

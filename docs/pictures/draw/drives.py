@@ -3,7 +3,8 @@
 import numpy as np
 from sklearn.datasets import load_iris
 
-from mercer import KernelPCA, influence, look
+from mercer import KernelPCA, influence
+from mercer_old import look
 
 
 def draw():

@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from benchmarks.kernel_pca.choosing_landmarks import COUNTS, DATA, FLOOR, PIVOTS, SEEDS, STUDY, SYSTEMS, K, N
-from mercer import look
+from mercer_old import look
 
 
 def draw(rows, results):

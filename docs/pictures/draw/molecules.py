@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from mercer import KernelPCA, look
+from mercer import KernelPCA
 from mercer.kernels import Tanimoto
+from mercer_old import look
 
 NEW = {"aspirin": "CC(=O)Oc1ccccc1C(=O)O", "cholesterol": "CC(C)CCCC(C)C1CCC2C1(CCC3C2CC=C4C3(CCC(C4)O)C)C"}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from mercer import look
+from mercer_old import look
 
 COMMANDS = (
     "mercer fit penguins.csv --method pca -d 2 --standardize --label species --drop island --drop sex "

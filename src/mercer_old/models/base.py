@@ -303,7 +303,7 @@ def check_parameters(model: Any) -> None:
         validate_parameters(model)
     except ValueError as error:
         text = re.sub(r" at 0x[0-9a-f]+", "", " ".join(str(error).split()))
-        text = re.sub(r"an instance of 'mercer\.models[\w.]*\.(\w+)'", r"a mercer.\1", text)
+        text = re.sub(r"an instance of 'mercer_old\.models[\w.]*\.(\w+)'", r"a mercer.\1", text)
         raise type(error)(shortened(text, 500)) from None
     for name, allowed in model._parameter_constraints.items():
         value = getattr(model, name)

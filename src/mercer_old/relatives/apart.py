@@ -188,7 +188,7 @@ def _take(event: dict[str, Any], folder: Path, outcome: Outcome) -> None:
 def _child(line: str, said: Any, n_jobs: int | None) -> Iterator[tuple[subprocess.Popen, SimpleQueue]]:
     """A running child that has its job, and the queue of what it tells; gone when the block is left, however."""
     process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "mercer.relatives.child"],
+        [sys.executable, "-P", "-m", "mercer_old.relatives.child"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=said,
