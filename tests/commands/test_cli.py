@@ -366,7 +366,7 @@ def test_a_fit_that_does_not_converge_is_written_and_not_verified(tmp_path):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(900, 10)))
     code = "from mercer_old.commands import asked, fitting, opening, frame; from pathlib import Path; import sys\n"
     code += "params = dict(n_components=20, kernel='rbf', max_iter=1, eigen_solver='krylov')\n"
-    code += "from mercer import errors\nwanted = opening.Wanted(sys.argv[1])\n"
+    code += "from mercer_old import errors\nwanted = opening.Wanted(sys.argv[1])\n"
     code += "job = fitting.Fit(asked.Asked(wanted, 'kpca', params), Path(sys.argv[2]))\n"
     code += "talk = dict.fromkeys(('as_json', 'quiet', 'debug', 'show_code'), False)\n"
     code += "try: frame.carry_out(lambda: job, **talk)\n"
