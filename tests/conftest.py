@@ -7,10 +7,17 @@ import pytest
 from hypothesis import settings
 
 from mercer_old.threads import one_blas_thread
+from support.dask_cluster import another_cluster, client, cluster, ignore_what_dask_leaves, in_a_loop, own_client
+
+__all__ = ["another_cluster", "client", "cluster", "in_a_loop", "own_client"]
 
 settings.register_profile("house", derandomize=True, deadline=None, max_examples=40)
 settings.register_profile("thorough", derandomize=True, deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
+
+
+def pytest_collection_modifyitems(items):
+    ignore_what_dask_leaves(items)
 
 
 def pytest_collection_finish(session):

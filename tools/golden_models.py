@@ -1,6 +1,6 @@
 """Model files for ever: one of every kind, written once for each schema, with a question and its answer in its notes.
 
-    python tools/golden_models.py        # writes those that are not there yet into tests/store/golden
+    python tools/golden_models.py        # writes those that are not there yet into tests/edition1/store/golden
 
 A file that was committed is never written again: it shows that old files stay readable.
 """
@@ -15,7 +15,7 @@ import mercer
 from mercer.kernels import RBF, Category, GlobalAlignment, Linear, Numeric, Spectrum, TableKernel
 from mercer_old.store.files import SCHEMA
 
-FOLDER = Path(__file__).parents[1] / "tests" / "store" / "golden"
+FOLDER = Path(__file__).parents[1] / "tests" / "edition1" / "store" / "golden"
 WORDS = ["tree", "trees", "street", "reset", "seer", "tester", "rest", "steer", "terse", "ester"]
 TABLE = {
     "mass": [1.0, 2.5, None, 4.0, 0.5, 3.0, 2.0, 5.5],

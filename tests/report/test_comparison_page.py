@@ -7,8 +7,8 @@ from sklearn.datasets import load_iris
 import mercer
 from mercer.relatives import method
 from mercer_old.look import COLOURS
-from report.test_map_hostile import HOSTILE
 from support.browser import finished, opened, until
+from support.hostile_names import HOSTILE
 from support.map_pages import EDGE, chosen_rows, pixels_of
 
 DESK = {"width": 1280, "height": 900}

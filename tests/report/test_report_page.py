@@ -9,8 +9,8 @@ from sklearn.datasets import load_digits
 
 import mercer
 from mercer.datasets import rings
-from report.test_map_hostile import HOSTILE
 from support.browser import finished, opened, until
+from support.hostile_names import HOSTILE
 
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 780}
 
