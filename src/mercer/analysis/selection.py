@@ -218,7 +218,7 @@ def minka_mle(scree: Scree) -> RuleResult:
 
 
 def bic(scree: Scree) -> RuleResult:
-    """The smallest Bayesian information criterion of probabilistic PCA (Schwarz 1978); constant columns are left out."""
+    """The smallest Bayesian information criterion of probabilistic PCA (Schwarz 1978), without constant columns."""
     reason = _no_likelihood(scree)
     if not reason and not scree.total_weight > 1:
         reason = f"the sample weights sum to {scree.total_weight:.3g}"
