@@ -36,7 +36,7 @@ from mercer.text import listed
 OVERFLOW = "The squares of the data overflow: the values are too large. Scale them down first."
 _COUNTED = "all eigenvalues were computed or counted"
 _FEW_DIGITS = "squares of the data leave a variance too few digits."
-_DIGITS, _SINGLE_DIGITS = 1e-6, 1e-2  # relative error of a variance from which another route is taken
+_DIGITS = 1e-6  # relative error of a variance from which another route is taken
 _RANGE = 1e-150, 1e150  # sums of squares whose digits are complete
 _ZERO = (32 * np.finfo(float).eps) ** 2  # of the total: energies up to this are zero
 _LAPACK_THREADS = 400  # side of a matrix from which LAPACK uses all threads
@@ -331,15 +331,13 @@ def _solve_scatter(problem: LinearProblem, plan: Plan, progress: Any) -> Princip
     if scatter is None:
         return None
     found = axes_of_scatter(problem, plan, scatter)
-    if scatter.coarsest_unit > UNIT and digits_lost(found, _SINGLE_DIGITS):
-        scatter = _accumulate(problem, ScatterMatrix, progress, np.float64)
-        found = axes_of_scatter(problem, plan, scatter)
-    tolerance = _DIGITS if scatter.coarsest_unit <= UNIT else _SINGLE_DIGITS
-    if not digits_lost(found, tolerance):
+    if not digits_lost(found, _DIGITS):
         return found
     if problem.data.is_sparse:
         return replace(found, warnings=(*found.warnings, *_digit_warnings(found)))
-    along, outside = energy_along(scatter, problem.data, problem.weights, found.axes, found.scale, progress)
+    along, outside = energy_along(
+        scatter, problem.data, problem.weights, found.axes, found.scale, _threads(problem), progress
+    )
     found = replace(found, dropped=outside if len(found.axes) < found.n_possible else 0.0)
     if not np.any(along[_unsure(found)] > _ZERO * found.total):
         return found
@@ -349,11 +347,9 @@ def _solve_scatter(problem: LinearProblem, plan: Plan, progress: Any) -> Princip
     return _solve_rows(problem, exact, progress)
 
 
-def _accumulate(problem: LinearProblem, make: Any, progress: Any, compute_dtype: Any = None) -> Any:
+def _accumulate(problem: LinearProblem, make: Any, progress: Any) -> Any:
     """The scatter of all rows, or None if their squares are out of range."""
-    scatter = accumulate(problem.data, problem.weights, make, _threads(problem), progress, compute_dtype)
-    if not scatter.is_finite and scatter.coarsest_unit > UNIT:
-        scatter = accumulate(problem.data, problem.weights, make, _threads(problem), progress, np.float64)
+    scatter = accumulate(problem.data, problem.weights, make, _threads(problem), progress)
     if not scatter.is_finite:
         raise_nonfinite(problem.data)
     if problem.units is None and not scatter.in_range(each_column=problem.standardize):
@@ -394,7 +390,7 @@ _ROUTES = {"rows": _solve_rows, "scatter": _solve_scatter, "gram": _solve_gram}
 
 def _center(problem: LinearProblem, progress: Any) -> CenteredRows | None:
     """All rows centered in memory, times the roots of their weights; None if squares are out of range."""
-    scatter = _accumulate(problem, ScatterDiagonal, progress, np.float64)
+    scatter = _accumulate(problem, ScatterDiagonal, progress)
     if scatter is None:
         return None
     rows = problem.data.load()

@@ -1,62 +1,70 @@
 """Scatter of rows around their mean, summed up in one pass with error bounds.
 
-Every block is centered on its own mean before anything is squared, so a large mean costs no digits. Blocks,
-lanes and partitions meet by Chan's rule: two groups of weights W₁ and W₂ whose means differ by Δ scatter like
-the two of them and one more row, √(W₁W₂/(W₁ + W₂))·Δ. The mean is kept in two parts, so differences Δ are as
-exact as the rows are.
+Rows are moved near their mean before anything is squared, so a large mean costs no digits: strips of rows
+share an origin, the mean of the first of them, and what their mean is off by is corrected when their block
+ends. Blocks, batches and partitions meet by Chan's rule: two groups of weights W₁ and W₂ whose means differ by
+Δ scatter like the two of them and one more row, √(W₁W₂/(W₁ + W₂))·Δ. The mean is kept in two parts, so
+differences Δ are as exact as the rows are.
 
 Error bounds are vectors e with |δSᵢⱼ| ≤ √(eᵢeⱼ), so that ‖δS‖ ≤ Σe, and bounds add up (Cauchy–Schwarz).
+Products of rows are bounded to first order. The error of a mean counts to second order where the rows are
+centered on it: their sum is zero.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import deepcopy
 from functools import partial
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.linalg import lapack
 
 from mercer.data.dataset import Dataset, prefetch
 from mercer.data.validation import count_repeated
-from mercer.numerics.blocking import LANES, NARROW, lane_rows, slices, sparse_rows
-from mercer.numerics.rounding import (
-    SHORT,
-    UNIT,
-    UNIT_SINGLE,
-    CompensatedSum,
-    chain,
-    gamma,
-    outer_error_bound,
-    two_sum,
+from mercer.numerics.blocking import (
+    LANES,
+    NARROW,
+    SPARSE_ENTRIES,
+    lane_rows,
+    pass_rows,
+    short_rows,
+    slices,
+    sparse_rows,
 )
+from mercer.numerics.products import (
+    add_upper_product,
+    column_squares,
+    column_sums,
+    is_small_integer,
+    mirror_upper,
+    row_slice,
+    short_product,
+)
+from mercer.numerics.rounding import SHORT, UNIT, CompensatedSum, chain, gamma, outer_error_bound, two_sum
 from mercer.numerics.threads import parallel, threads_for
 from mercer.storable import storable
 
-_PENDING = 64  # corrections of rank one that are collected before they are multiplied
-_ENTRY = 8  # roundings of an entry: x − mean, √w, their product, twice, and what is done with the sum
+_ENTRY = 8  # roundings of an entry: x − origin, √w, their product, twice, and what is done with the sum
+_STRIPS = 16  # strips, or products of sparse rows, that are added up before the remainders of sums are kept
 _RANGE = 1e-150, 1e150  # sums of squares whose digits are complete
-_AHEAD = 16  # blocks of each lane that are dealt at once, for rows in memory
-_BATCHED = 128  # features up to which the short products of a block are one batched call
-_WORTH_SINGLE = 1e9  # multiplications from which float32 rows are multiplied in float32
-_SINGLE_RANGE = 1e-15, 1e15  # ranges of columns that float32 can square
-_NUMBERS = ("mean_high", "mean_low", "entry_error", "diagonal_error", "mean_error")
-_COUNTS = ("n_samples", "n_repeated", "total_weight", "weight_low", "weight_error", "coarsest_unit")
+_EXACT_SQUARES, _EXACT_SUMS = 2**24, 2**26  # top²·rows of float32 products, top·rows of a block that are exact
+_DENSE_COST, _SPARSE_COST = 0.02, 1.35  # nanoseconds for a multiplication in YᵀY of dense and of sparse rows
+_PANEL = 32  # columns that dtpqrt reflects at a time
+_VECTORS = ("mean_high", "mean_low", "entry_error", "diagonal_error", "mean_error")
+_COUNTS = ("n_samples", "n_repeated", "total_weight", "weight_low", "weight_error")
 
 
 class Scatter(ABC):
-    """Rows of weight w.
-
-    Their number, Σw, their mean, and what a subclass keeps of S = Σw(x − mean)(x − mean)ᵀ.
-    """
+    """Number, total weight and mean of rows, and what a subclass keeps of S = Σw(x − mean)(x − mean)ᵀ."""
 
     def __init__(self, n_features: int) -> None:
-        self.mean_high, self.mean_low, self.entry_error, self.diagonal_error, self.mean_error = np.zeros(
-            (5, n_features)
-        )
+        vectors = np.zeros((5, n_features))
+        self.mean_high, self.mean_low, self.entry_error, self.diagonal_error, self.mean_error = vectors
         self.n_samples = self.n_repeated = 0
-        self.total_weight = self.weight_low = self.weight_error = self.coarsest_unit = 0.0
+        self.total_weight = self.weight_low = self.weight_error = 0.0
 
     @property
     def n_features(self) -> int:
@@ -65,6 +73,7 @@ class Scatter(ABC):
     @property
     def mean(self) -> NDArray:
         """The mean, rounded once."""
+        self.finalize()
         return self.mean_high + self.mean_low
 
     def centered(self, rows: NDArray, columns: slice = slice(None)) -> NDArray:
@@ -75,99 +84,42 @@ class Scatter(ABC):
 
     # ------------------------------------------------------------------ adding rows
 
-    def add(
-        self, rows: Any, weights: NDArray | None = None, n_threads: int = 1, compute_dtype: Any = np.float64
-    ) -> None:
-        """Add a block of rows; those of weight zero do not count."""
+    def add(self, rows: Any, weights: NDArray | None = None, n_threads: int = 1) -> None:
+        """Add rows; those of weight zero do not count."""
         if weights is not None and not weights.all():
             rows, weights = rows[weights > 0], weights[weights > 0]
-        n_rows = rows.shape[0]
-        if not n_rows:
+        if not rows.shape[0]:
             return
-        self.n_samples += n_rows
-        self.n_repeated += count_repeated(weights, n_rows)
+        self.n_samples += rows.shape[0]
+        self.n_repeated += count_repeated(weights, rows.shape[0])
         if sparse.issparse(rows):
-            self._add_sparse(sparse.csr_array(rows, dtype=np.float64), weights)
-        else:
-            self._add_dense(rows, weights, n_threads, np.dtype(compute_dtype))
-
-    def _add_dense(self, rows: NDArray, weights: NDArray | None, n_threads: int, dtype: np.dtype) -> None:
-        """Add rows around the mean of the block; what is left of that mean is a correction of rank one."""
-        m = len(rows)
-        unit = UNIT if dtype == np.float64 else UNIT_SINGLE
-        roots = None if weights is None else np.sqrt(weights)
-        total, total_error = (float(m), 0.0) if weights is None else (float(weights.sum()), gamma(64))
-        guess = (np.ones(m, dtype) if weights is None else weights.astype(dtype)) @ rows / dtype.type(total)
-        Y = np.subtract(rows, guess, dtype=dtype)
-        if roots is not None:
-            Y *= roots.astype(dtype)[:, None]
-        left = _column_sums(Y, roots) / total
-        squares = self._add_products(Y, n_threads)
-        offset = np.sqrt(total) * np.abs(left)
-        offset_error = gamma(chain(m) + _ENTRY, unit) * np.sqrt(squares) + (total_error + gamma(_ENTRY)) * offset
-        error = gamma(chain(m) + _ENTRY, unit) * squares
-        error += gamma(_PENDING + _ENTRY) * offset**2 + outer_error_bound(offset, offset_error) + offset_error**2
-        self.entry_error += error
-        self.diagonal_error += error
-        self.coarsest_unit = max(self.coarsest_unit, unit)
-        self._add_rank_one(np.sqrt(total) * left, -1)
-        mean_error = offset_error / np.sqrt(total)
-        self._add_rank_one(self._merge_means(total, guess.astype(np.float64), left, mean_error, total_error), 1)
-
-    def _add_sparse(self, X: Any, weights: NDArray | None) -> None:
-        """Sparse rows are not centered.
-
-        The mean is subtracted from their products, and on the diagonal before them.
-        """
-        counts = np.ones(X.nnz) if weights is None else np.repeat(weights, np.diff(X.indptr))
-        total = float(X.shape[0] if weights is None else weights.sum())
-        total_error = 0.0 if weights is None else gamma(64)
-        sums = partial(np.bincount, X.indices, minlength=self.n_features)
-        terms = gamma(int(np.bincount(X.indices, minlength=1).max()) + _ENTRY)
-        zeros = total - sums(weights=counts)
-        mean = sums(weights=counts * X.data) / total
-        moved = X.data - mean[X.indices]
-        left = (sums(weights=counts * moved) - zeros * mean) / total
-        around = sums(weights=counts * moved**2) + np.maximum(zeros, 0.0) * mean**2
-        size, offset = np.sqrt(total) * np.abs(mean), np.sqrt(total) * np.abs(left)
-        miscounted = 0.0 if weights is None else terms + total_error
-        offset_error = terms * np.sqrt(around) + (gamma(_ENTRY) + miscounted) * size
-        own = terms * around + miscounted * size**2 + 2 * offset * offset_error + offset_error**2
-        whole = terms * sums(weights=counts * X.data**2) + outer_error_bound(size, offset_error)
-        whole += offset_error**2 + gamma(_ENTRY) * size**2
-        self.entry_error += np.maximum(own, whole)
-        self.diagonal_error += own
-        self.coarsest_unit = max(self.coarsest_unit, UNIT)
-        mean_error = offset_error / np.sqrt(total)
-        self._add_rank_one(self._merge_means(total, mean, left, mean_error, total_error), 1)
-        if weights is not None:
-            X = sparse.csr_array((np.sqrt(counts) * X.data, X.indices, X.indptr), shape=X.shape)
-        self._add_sparse_products(X, np.sqrt(total) * (mean + left), np.maximum(around - offset**2, 0.0))
+            self._add_sparse(_canonical(rows), weights, n_threads)
+            return
+        for piece in slices(len(rows), pass_rows(self.n_features)):
+            self._add_dense(rows[piece], None if weights is None else weights[piece], n_threads)
 
     def merge(self, other: Self) -> None:
         """Add all rows of another scatter of the same class."""
+        self.finalize()
+        other.finalize()
         if not other.total_weight:
             return
-        row = self._merge_means(
-            other.total_weight, other.mean_high, other.mean_low, other.mean_error, other.weight_error
-        )
-        self._add_rank_one(row, 1)
+        parts = other.total_weight, other.mean_high, other.mean_low, other.mean_error, other.weight_error
+        row, row_error = self._merge_means(*parts)
         self.n_samples += other.n_samples
         self.n_repeated += other.n_repeated
-        self.entry_error += other.entry_error
-        self.diagonal_error += other.diagonal_error
-        self.coarsest_unit = max(self.coarsest_unit, other.coarsest_unit)
-        self._merge_sums(other)
+        self.entry_error = self.entry_error + other.entry_error
+        self.diagonal_error = self.diagonal_error + other.diagonal_error
+        self._merge_sums(other, row, row_error)
 
-    def _merge_means(self, weight: float, high: NDArray, low: NDArray, error: NDArray, weight_error: float) -> NDArray:
-        """Add a group with mean high + low.
-
-        Returns Chan's row, which makes up for the difference of the means.
-        """
+    def _merge_means(
+        self, weight: float, high: NDArray, low: NDArray, error: NDArray, weight_error: float
+    ) -> tuple[NDArray, NDArray]:
+        """Add a group with mean high + low to weight and mean. Returns Chan's row for their difference, and its error."""
         if not self.total_weight:
             self.mean_high, self.mean_low = two_sum(high, low)
             self.total_weight, self.mean_error, self.weight_error = weight, error, weight_error
-            return np.zeros(self.n_features)
+            return np.zeros(self.n_features), np.zeros(self.n_features)
         total, low_weight = two_sum(self.total_weight, weight)
         share = weight / total
         difference = ((high - self.mean_high) + low) - self.mean_low
@@ -176,16 +128,44 @@ class Scatter(ABC):
         length = np.abs(difference) + np.abs(low) + np.abs(self.mean_low)
         unsure = self.weight_error + weight_error
         row_error = factor * (self.mean_error + error + 4 * UNIT * length) + (unsure + 6 * UNIT) * np.abs(row)
-        bound = outer_error_bound(np.abs(row), row_error) + row_error**2 + gamma(_PENDING + _ENTRY) * row**2
-        self.entry_error += bound
-        self.diagonal_error += bound
+        self._add_square_error(np.abs(row), row_error)
         step = share * difference
         self.mean_error = (1 - share) * self.mean_error + share * error + (unsure + 8 * UNIT) * np.abs(step)
         self.mean_error += 4 * UNIT * (np.abs(low) + np.abs(self.mean_low))
         self.weight_error = (1 - share) * self.weight_error + share * weight_error + UNIT**2
         self.mean_high, self.mean_low = two_sum(self.mean_high, self.mean_low + step)
         self.total_weight, self.weight_low = two_sum(total, self.weight_low + low_weight)
-        return row
+        return row, row_error
+
+    def _add_square_error(self, row: NDArray, error: NDArray) -> None:
+        """The error of row·rowᵀ, for a row of these moduli that is known to `error`."""
+        rest = error**2 + gamma(_ENTRY) * row**2
+        self.entry_error = self.entry_error + outer_error_bound(row, error) + rest
+        self.diagonal_error = self.diagonal_error + 2 * row * error + rest
+
+    def forget(self, factor: float) -> None:
+        """Multiply the weights of all rows so far."""
+        self.finalize()
+        self.total_weight *= factor
+        self.weight_low *= factor
+        self.weight_error += UNIT
+        rounding = 2 * UNIT * self.squares
+        self.entry_error = factor * self.entry_error + rounding
+        self.diagonal_error = factor * self.diagonal_error + rounding
+        self._scale(factor)
+
+    def rescale(self, factor: float) -> None:
+        """Multiply the rows by a power of two."""
+        self.finalize()
+        self.mean_high, self.mean_low, self.mean_error = (
+            factor * part for part in (self.mean_high, self.mean_low, self.mean_error)
+        )
+        self.entry_error = factor * (factor * self.entry_error)
+        self.diagonal_error = factor * (factor * self.diagonal_error)
+        self._change_unit(factor)
+
+    def finalize(self) -> None:
+        """End the open block. Everything that reads sums calls this."""
 
     # ------------------------------------------------------------------ what is known
 
@@ -202,13 +182,15 @@ class Scatter(ABC):
     @property
     def is_constant(self) -> NDArray:
         """Columns that vary by no more than rounding."""
-        return self.squares <= self.diagonal_error + self.total_weight * self.mean_error**2
+        squares = self.squares
+        return squares <= self.diagonal_error + self.total_weight * self.mean_error**2
 
     @property
     def standard_deviations(self) -> NDArray:
         """Of the columns; 1 for constant ones."""
+        squares = self.squares
         degrees = self.total_weight - 1 if self.total_weight > 1 else self.total_weight
-        return np.where(self.is_constant, 1.0, np.sqrt(self.squares / degrees))
+        return np.where(self.is_constant, 1.0, np.sqrt(squares / degrees))
 
     def squares_of(self, scale: NDArray | None) -> NDArray:
         """Sums of squares of the scaled columns, 0 for constant ones."""
@@ -234,22 +216,29 @@ class Scatter(ABC):
         return float(outer_error_bound(self.scale_error(scale) * deviations, deviations).sum())
 
     def eigenvalue_error(self, scale: NDArray | None) -> float:
-        """Bound on the error of every eigenvalue of the scaled S (Weyl)."""
+        """Bound on the error of every eigenvalue of the scaled S (Weyl), and of every entry of a `matrix`."""
+        total = self.total(scale)
         errors = self.entry_error if scale is None else self.entry_error / scale**2
-        return float(errors.sum()) + self.scaling_error(scale) + 4 * UNIT * self.total(scale)
+        return float(errors.sum()) + self.scaling_error(scale) + 4 * UNIT * total
 
     # ------------------------------------------------------------------ model files
 
     def get_state(self) -> dict[str, Any]:
-        """Everything a copy needs to go on with the same bits."""
-        return {name: getattr(self, name) for name in (*_NUMBERS, *_COUNTS)}
+        """Everything that a copy needs to continue with the same bits."""
+        self.finalize()
+        return {name: getattr(self, name) for name in (*_VECTORS, *_COUNTS)} | self._get_sums()
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        scatter = cls(len(state["mean_high"]))
-        for name, value in state.items():
-            setattr(scatter, name, value)
+        scatter = cls._empty(state)
+        for name in (*_VECTORS, *_COUNTS):
+            setattr(scatter, name, state[name])
+        scatter._set_sums(state)
         return scatter
+
+    @classmethod
+    def _empty(cls, state: dict[str, Any]) -> Self:
+        return cls(len(state["mean_high"]))
 
     # ------------------------------------------------------------------ a subclass writes
 
@@ -259,140 +248,494 @@ class Scatter(ABC):
         """The diagonal of S."""
 
     @abstractmethod
-    def _add_products(self, Y: NDArray, n_threads: int) -> NDArray:
-        """Add YᵀY; returns its diagonal."""
+    def _add_dense(self, rows: NDArray, weights: NDArray | None, n_threads: int) -> None: ...
 
     @abstractmethod
-    def _add_rank_one(self, row: NDArray, sign: int) -> None:
-        """Add sign·row·rowᵀ."""
+    def _add_sparse(self, X: Any, weights: NDArray | None, n_threads: int) -> None: ...
 
     @abstractmethod
-    def _add_sparse_products(self, X: Any, mean: NDArray, squares: NDArray) -> None:
-        """Add XᵀX − mean·meanᵀ with this diagonal."""
+    def _merge_sums(self, other: Self, row: NDArray, error: NDArray) -> None:
+        """Add the sums of another scatter, and row·rowᵀ."""
 
     @abstractmethod
-    def _merge_sums(self, other: Self) -> None:
-        """Add the sums of another scatter."""
+    def _scale(self, factor: float) -> None:
+        """Multiply S."""
+
+    def _change_unit(self, factor: float) -> None:
+        """Multiply S by the square of a power of two, which may overflow itself."""
+        self._scale(factor)
+        self._scale(factor)
+
+    @abstractmethod
+    def _get_sums(self) -> dict[str, Any]: ...
+
+    @abstractmethod
+    def _set_sums(self, state: dict[str, Any]) -> None: ...
 
 
-@storable
-class ScatterDiagonal(Scatter):
-    """The diagonal of S: means and variances of the columns."""
+# ---------------------------------------------------------------------- sums of products
+
+
+class _Block:
+    """Strips around a common origin: Σyyᵀ and Σ√w·y of y = √w(x − origin), in lanes of their own."""
+
+    def __init__(
+        self, origin: NDArray, shape: tuple[int, ...], n_lanes: int, is_exact: bool, is_weighted: bool
+    ) -> None:
+        self.origin, self.is_exact, self.is_weighted = origin, is_exact, is_weighted
+        self.dtype = np.float32 if is_exact else np.float64
+        self.products = [_padded(shape, np.float64) for _ in range(n_lanes)]
+        self.sums = [np.zeros(len(origin)) for _ in range(n_lanes)]
+        self.weight, self.n_strips, self.longest = 0.0, 0, 0  # n_strips: of the lane that has most
+
+
+def _padded(shape: tuple[int, ...], dtype: Any) -> NDArray:
+    """Zeros whose rows do not lie kilobytes apart: numpy mirrors YᵀY, which would miss the cache."""
+    width = shape[-1] + 8 if len(shape) == 2 and shape[-1] > 128 and shape[-1] % 128 == 0 else shape[-1]
+    return np.zeros((*shape[:-1], width), dtype)[..., : shape[-1]]
+
+
+class _Integers(NamedTuple):
+    """Small integers around their middle: rows whose products are exact in float32, and their largest modulus."""
+
+    middle: int
+    top: int
+
+    @property
+    def n_rows(self) -> int:
+        return int(_EXACT_SQUARES // max(1, self.top) ** 2)
+
+    @classmethod
+    def of(cls, rows: NDArray, middle: int | None = None) -> "_Integers | None":
+        low, high = int(rows.min()), int(rows.max())
+        middle = (low + high + 1) // 2 if middle is None else middle
+        found = cls(middle, max(high - middle, middle - low))
+        return found if found.n_rows >= SHORT and found.top * len(rows) <= _EXACT_SUMS else None
+
+
+class _SummedScatter(Scatter):
+    """What `ScatterDiagonal` and `ScatterMatrix` share: a compensated sum, and the open block in front of it."""
 
     def __init__(self, n_features: int) -> None:
         super().__init__(n_features)
-        self._sum = CompensatedSum((n_features,))
+        self._sum = CompensatedSum(self._shape)
+        self._block: _Block | None = None
+
+    @property
+    @abstractmethod
+    def _shape(self) -> tuple[int, ...]: ...
+
+    n_lanes = LANES
+
+    @abstractmethod
+    def _product(self, Y: NDArray, out: NDArray) -> NDArray:
+        """The part of YᵀY that is kept."""
+
+    @abstractmethod
+    def _outer(self, row: NDArray) -> NDArray:
+        """The same of row·rowᵀ."""
+
+    @abstractmethod
+    def _diagonal(self, products: NDArray) -> NDArray: ...
+
+    def _add_dense(self, rows: NDArray, weights: NDArray | None, n_threads: int) -> None:
+        """Add strips to the open block, in lanes that do not depend on the number of threads."""
+        block, integers = self._open_block(rows, weights)
+        n_rows = lane_rows(self.n_features) if integers is None else min(integers.n_rows, lane_rows(self.n_features))
+        strips = slices(len(rows), n_rows)
+        n_threads = threads_for(len(rows) * block.products[0].size, n_threads)
+        self._add_strips(block, rows, None if weights is None else np.sqrt(weights), strips, n_threads)
+        block.weight += float(len(rows) if weights is None else weights.sum())
+        block.n_strips += -(-len(strips) // self.n_lanes)
+        block.longest = max(block.longest, strips[0].stop)
+
+    def _open_block(self, rows: NDArray, weights: NDArray | None) -> tuple[_Block, _Integers | None]:
+        """The open block if these rows belong to it, else a new one around the mean of their first strip."""
+        block, integers = self._block, None
+        if weights is None and is_small_integer(rows.dtype):
+            old = None if block is None or not block.is_exact else int(block.origin[0])
+            integers = _Integers.of(rows, old) or _Integers.of(rows)
+        kind = integers is not None, weights is not None
+        if block is not None:
+            full = block.n_strips >= _STRIPS
+            if integers is not None:
+                full = integers.top * (block.weight + len(rows)) > _EXACT_SUMS or integers.middle != block.origin[0]
+            if full or (block.is_exact, block.is_weighted) != kind:
+                self.finalize()
+        if self._block is None:
+            if integers is not None:
+                origin = np.full(self.n_features, float(integers.middle))
+            else:
+                first = rows[: lane_rows(self.n_features)]
+                origin = first[:: max(1, len(first) // SHORT)].mean(axis=0, dtype=np.float64)
+            self._block = _Block(origin, self._shape, self.n_lanes, *kind)
+        return self._block, integers
+
+    def _add_strips(
+        self, block: _Block, rows: NDArray, roots: NDArray | None, strips: list[slice], n_threads: int
+    ) -> None:
+        def add_to_lane(i: int) -> None:
+            scratch = np.empty((strips[0].stop, self.n_features), block.dtype)
+            part = _padded(self._shape, block.dtype)
+            for strip in strips[i :: self.n_lanes]:
+                Y = _moved(rows[strip], None if roots is None else roots[strip], block.origin, scratch)
+                block.products[i] += self._product(Y, part)
+                block.sums[i] += column_sums(Y, None if roots is None else roots[strip], short_rows(self.n_features))
+
+        parallel(add_to_lane, range(min(self.n_lanes, len(strips))), n_threads)
+
+    def finalize(self) -> None:
+        """Correct the sums of the open block by what its origin is off the mean, and add them to those before."""
+        block, self._block = self._block, None
+        if block is None:
+            return
+        products, sums = block.products[0], np.sum(block.sums, axis=0)
+        for lane in block.products[1:]:
+            products += lane
+        offset = sums / block.weight
+        if block.is_exact:  # W·Σyyᵀ − ΣyΣyᵀ is an integer below 2⁵³
+            products *= block.weight
+            products -= self._outer(sums)
+            products /= block.weight
+            error, weight_error, mean_error = 2 * UNIT * self._diagonal(products), 0.0, UNIT * np.abs(offset)
+            self.entry_error = self.entry_error + error
+            self.diagonal_error = self.diagonal_error + error
+        else:
+            row = np.sqrt(block.weight) * offset
+            squares = self._diagonal(products)
+            n_roundings = chain(block.longest, short_rows(self.n_features)) + block.n_strips + self.n_lanes
+            unsure = gamma(n_roundings + _ENTRY)
+            weight_error = gamma(64 + block.n_strips) if block.is_weighted else 0.0
+            row_error = unsure * np.sqrt(squares) + (weight_error + gamma(_ENTRY)) * np.abs(row)
+            self.entry_error = self.entry_error + unsure * squares
+            self.diagonal_error = self.diagonal_error + unsure * squares
+            self._add_square_error(np.abs(row), row_error)
+            mean_error = row_error / np.sqrt(block.weight)
+            products -= self._outer(row)
+        row, _ = self._merge_means(block.weight, block.origin, offset, mean_error, weight_error)
+        if row.any():
+            products += self._outer(row)
+        self._sum.add(products)
+
+    def _merge_sums(self, other: Self, row: NDArray, error: NDArray) -> None:
+        self._sum.add_sum(other._sum)
+        if row.any():
+            self._sum.add(self._outer(row))
+
+    def _scale(self, factor: float) -> None:
+        self._sum.scale(factor)
+
+    def _get_sums(self) -> dict[str, Any]:
+        return {"sum_high": self._sum.high, "sum_low": self._sum.low}
+
+    def _set_sums(self, state: dict[str, Any]) -> None:
+        self._sum.high, self._sum.low = state["sum_high"], state["sum_low"]
+
+
+def _moved(rows: NDArray, roots: NDArray | None, origin: NDArray, scratch: NDArray) -> NDArray:
+    """√w(x − origin), in the dtype of the scratch memory."""
+    Y = scratch[: len(rows)]
+    if rows.dtype == Y.dtype:
+        np.subtract(rows, origin, out=Y)
+    else:
+        np.copyto(Y, rows)
+        Y -= origin.astype(Y.dtype, copy=False)
+    if roots is not None:
+        Y *= roots[:, None]
+    return Y
+
+
+@storable
+class ScatterDiagonal(_SummedScatter):
+    """The diagonal of S: means and variances of the columns."""
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return (self.n_features,)
 
     @property
     def squares(self) -> NDArray:
+        self.finalize()
         return np.maximum(self._sum.value(), 0.0)
 
-    def _add_products(self, Y: NDArray, n_threads: int) -> NDArray:
-        parts = [np.einsum("ij,ij->j", Y[piece], Y[piece]) for piece in slices(len(Y), SHORT)]
-        squares = np.asarray(np.sum(parts, axis=0, dtype=np.float64))
-        self._sum.add(squares)
-        return squares
+    def _product(self, Y: NDArray, out: NDArray) -> NDArray:
+        return column_squares(Y, short_rows(self.n_features))
 
-    def _add_rank_one(self, row: NDArray, sign: int) -> None:
-        self._sum.add(sign * row**2)
+    def _outer(self, row: NDArray) -> NDArray:
+        return row * row
 
-    def _add_sparse_products(self, X: Any, mean: NDArray, squares: NDArray) -> None:
-        self._sum.add(squares)
+    def _diagonal(self, products: NDArray) -> NDArray:
+        return products
 
-    def _merge_sums(self, other: Self) -> None:
-        self._sum.add_sum(other._sum)
+    def _add_sparse(self, X: Any, weights: NDArray | None, n_threads: int) -> None:
+        self.finalize()
+        for piece in slices(X.shape[0], sparse_rows(self.n_features, X.nnz / max(1, X.shape[0] * X.shape[1]))):
+            self._add_sparse_piece(row_slice(X, piece), None if weights is None else weights[piece])
+
+    def _add_sparse_piece(self, X: Any, weights: NDArray | None) -> None:
+        """Entries are moved to the mean of their column; zeros are counted."""
+        counts = None if weights is None else np.repeat(weights, np.diff(X.indptr))
+        total = float(X.shape[0] if weights is None else weights.sum())
+        total_error = 0.0 if weights is None else gamma(64)
+        entries = np.bincount(X.indices, minlength=self.n_features)
+
+        def sums(values: NDArray) -> NDArray:
+            return np.bincount(X.indices, values if counts is None else counts * values, self.n_features)
+
+        terms = gamma(int(entries.max(initial=0)) + _ENTRY)
+        zeros = total - (entries if counts is None else np.bincount(X.indices, counts, self.n_features))
+        mean = sums(X.data) / total
+        moved = X.data - mean[X.indices]
+        left = (sums(moved) - zeros * mean) / total
+        around = sums(moved * moved) + np.maximum(zeros, 0.0) * mean**2
+        size, offset = np.sqrt(total) * np.abs(mean), np.sqrt(total) * np.abs(left)
+        miscounted = 0.0 if weights is None else terms + total_error
+        offset_error = terms * np.sqrt(around) + (gamma(_ENTRY) + miscounted) * size
+        error = terms * around + miscounted * size**2 + 2 * offset * offset_error + offset_error**2
+        self.entry_error = self.entry_error + error
+        self.diagonal_error = self.diagonal_error + error
+        row, _ = self._merge_means(total, mean, left, offset_error / np.sqrt(total), total_error)
+        self._sum.add(around - offset**2)
+        self._sum.add(row * row)
+
+
+class _SparseBlock:
+    """Sparse rows as they are: Σwxxᵀ, and the moments of the columns around their mean."""
+
+    def __init__(self, n_features: int) -> None:
+        self.products = np.zeros((n_features, n_features))
+        self.moments, self.squares = ScatterDiagonal(n_features), np.zeros(n_features)
+        self.n_products = self.longest = 0
 
 
 @storable
-class ScatterMatrix(Scatter):
-    """S itself, a d x d matrix."""
+class ScatterMatrix(_SummedScatter):
+    """S itself, a d x d matrix; on and above the diagonal while it is summed up."""
 
     def __init__(self, n_features: int) -> None:
         super().__init__(n_features)
-        self._sum = CompensatedSum((n_features, n_features))
-        self._pending: dict[int, list[NDArray]] = {1: [], -1: []}  # rows of rank-one corrections, by sign
+        self._sparse: _SparseBlock | None = None
+        self.n_lanes = LANES if n_features <= NARROW else 1
 
-    def matrix(self, scale: NDArray | None) -> NDArray:
-        """S, or S with rows and columns divided by `scale`.
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return (self.n_features, self.n_features)
 
-        Exactly symmetric, as LAPACK reads one triangle.
-        """
-        self._flush()
+    def matrix(self, scale: NDArray | None = None) -> NDArray:
+        """S, or S with rows and columns divided by `scale`: exactly symmetric, in an array of its own."""
+        self.finalize()
         matrix = self._sum.value()
         if scale is not None:
             matrix /= scale
             matrix /= scale[:, None]
-        return np.triu(matrix) + np.triu(matrix, 1).T
+        return mirror_upper(matrix)
 
     @property
     def squares(self) -> NDArray:
-        self._flush()
+        self.finalize()
         return np.maximum(np.diag(self._sum.high) + np.diag(self._sum.low), 0.0)
 
-    def get_state(self) -> dict[str, Any]:
-        self._flush()
-        return super().get_state() | {"sum_high": self._sum.high, "sum_low": self._sum.low}
+    def _product(self, Y: NDArray, out: NDArray) -> NDArray:
+        return short_product(Y, short_rows(self.n_features), out)
 
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
-        state = dict(state)
-        high, low = state.pop("sum_high"), state.pop("sum_low")
-        scatter = super().from_state(state)
-        scatter._sum.high, scatter._sum.low = high, low
-        return scatter
+    def _outer(self, row: NDArray) -> NDArray:
+        return np.multiply.outer(row, row)
 
-    def _flush(self) -> None:
-        for sign, rows in self._pending.items():
-            if rows:
-                stacked = np.array(rows)
-                self._sum.add(sign * (stacked.T @ stacked))
-                rows.clear()
+    def _diagonal(self, products: NDArray) -> NDArray:
+        return np.diag(products).copy()
 
-    def _add_products(self, Y: NDArray, n_threads: int) -> NDArray:
-        product = short_product(Y)
-        self._sum.add(product)
-        return np.diag(product).astype(np.float64)
+    def _add_strips(
+        self, block: _Block, rows: NDArray, roots: NDArray | None, strips: list[slice], n_threads: int
+    ) -> None:
+        """For many columns there is one lane, and threads share its tiles."""
+        if self.n_lanes > 1:
+            super()._add_strips(block, rows, roots, strips, n_threads)
+            return
+        scratch = np.empty((strips[0].stop, self.n_features), block.dtype)
+        for strip in strips:
+            own = None if roots is None else roots[strip]
+            Y = _moved(rows[strip], own, block.origin, scratch)
+            add_upper_product(block.products[0], Y, n_threads)
+            block.sums[0] += column_sums(Y, own, short_rows(self.n_features))
 
-    def _add_rank_one(self, row: NDArray, sign: int) -> None:
+    # ------------------------------------------------------------------ sparse rows
+
+    def _add_sparse(self, X: Any, weights: NDArray | None, n_threads: int) -> None:
+        """Products of some rows at a time: each by one thread, added up in order."""
+        super().finalize()
+        if self._sparse is None:
+            self._sparse = _SparseBlock(self.n_features)
+        block = self._sparse
+        pieces = slices(X.shape[0], sparse_rows(self.n_features, X.nnz / max(1, X.shape[0] * X.shape[1])))
+        n_threads = threads_for(X.nnz**2 / X.shape[0], n_threads)
+
+        def multiply(piece: slice) -> Any:
+            part = row_slice(X, piece)
+            if weights is not None:
+                part.data = part.data * np.repeat(np.sqrt(weights[piece]), np.diff(part.indptr))
+            return sparse_product(part), np.bincount(part.indices, part.data**2, self.n_features)
+
+        for group in slices(len(pieces), n_threads):
+            for piece, (product, squares) in zip(
+                pieces[group], parallel(multiply, pieces[group], n_threads), strict=True
+            ):
+                block.moments._add_sparse_piece(row_slice(X, piece), None if weights is None else weights[piece])
+                _add_product(block.products, product)
+                block.squares += squares
+                block.n_products += 1
+        counts = np.bincount(X.indices, minlength=1)
+        block.longest = max(block.longest, int(min(counts.max(), pieces[0].stop)))
+        if block.n_products >= _STRIPS:
+            self.finalize()
+
+    def finalize(self) -> None:
+        super().finalize()
+        block, self._sparse = self._sparse, None
+        if block is None:
+            return
+        moments = block.moments
+        root = np.sqrt(moments.total_weight)
+        mean = root * moments.mean
+        mean_error = root * moments.mean_error + (moments.weight_error + gamma(_ENTRY)) * np.abs(mean)
+        block.products -= self._outer(mean)
+        np.fill_diagonal(block.products, moments.squares)
+        error = gamma(block.longest + block.n_products + _ENTRY) * block.squares
+        error += outer_error_bound(np.abs(mean), mean_error) + mean_error**2 + gamma(_ENTRY) * mean**2
+        self.entry_error = self.entry_error + np.maximum(error, moments.diagonal_error)
+        self.diagonal_error = self.diagonal_error + moments.diagonal_error
+        parts = moments.total_weight, moments.mean_high, moments.mean_low, moments.mean_error, moments.weight_error
+        row, _ = self._merge_means(*parts)
         if row.any():
-            self._pending[sign].append(row)
-        if len(self._pending[sign]) >= _PENDING:
-            self._flush()
-
-    def _add_sparse_products(self, X: Any, mean: NDArray, squares: NDArray) -> None:
-        product = (X.T @ X).toarray() - np.multiply.outer(mean, mean)
-        np.fill_diagonal(product, squares)
-        self._sum.add(product)
-
-    def _merge_sums(self, other: Self) -> None:
-        self._flush()
-        other._flush()
-        self._sum.add_sum(other._sum)
+            block.products += self._outer(row)
+        self._sum.add(block.products)
 
 
-def short_product(Y: NDArray) -> NDArray:
-    """YᵀY as the sum of products over 128 rows.
+def sparse_product(X: Any) -> Any:
+    """XᵀX of some sparse rows: by sparse products, or by dense ones where these cost less."""
+    m, d = X.shape
+    lengths = np.diff(X.indptr).astype(np.float64)
+    if _SPARSE_COST * float(lengths @ lengths) <= _DENSE_COST * m * d * d:
+        return X.T @ X
+    total: NDArray = np.zeros((d, d))
+    for piece in slices(m, lane_rows(d)):
+        total += short_product(row_slice(X, piece).toarray(), lane_rows(d))
+    return total
 
-    Known to γ of `chain(m)`, and nearly as fast as one product.
+
+def _add_product(total: NDArray, product: Any) -> None:
+    """total += product, at the entries that are there if they are few."""
+    if not sparse.issparse(product):
+        total += product
+    elif 8 * product.nnz > total.size:
+        total += product.toarray()
+    else:
+        product = product.tocoo()
+        total[product.row, product.col] += product.data
+
+
+def _canonical(X: Any) -> Any:
+    """The same rows in float64, with duplicates summed up, as an array of its own if anything had to change."""
+    X = sparse.csr_array(X, dtype=np.float64)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+# ---------------------------------------------------------------------- a factor of S
+
+
+class CenteredScatter(Scatter):
+    """A scatter that takes rows centered on the mean of their strip, as they are: nothing is squared."""
+
+    @abstractmethod
+    def _take(self, Y: NDArray, error: NDArray) -> None:
+        """Add rows. The norm of the error of each column is at most `error`."""
+
+    def _add_dense(self, rows: NDArray, weights: NDArray | None, n_threads: int) -> None:
+        for strip in slices(len(rows), lane_rows(self.n_features)):
+            self._add_strip(rows[strip], None if weights is None else weights[strip])
+
+    def _add_strip(self, rows: NDArray, weights: NDArray | None) -> None:
+        m = len(rows)
+        total, total_error = (float(m), 0.0) if weights is None else (float(weights.sum()), gamma(64))
+        roots = None if weights is None else np.sqrt(weights)
+        guess = np.asarray(rows[: min(m, SHORT)], np.float64).mean(axis=0)
+        Y = np.subtract(rows, guess, dtype=np.float64)
+        if roots is not None:
+            Y *= roots[:, None]
+        left = column_sums(Y, roots) / total
+        size = np.sqrt(column_squares(Y) + total * left**2)
+        Y -= left if roots is None else np.multiply.outer(roots, left)
+        error = gamma(chain(m) + 2 * _ENTRY) * size + total_error * np.sqrt(total) * np.abs(left)
+        self.entry_error = self.entry_error + outer_error_bound(size, error) + error**2
+        self.diagonal_error = self.diagonal_error + 2 * size * error + error**2
+        self._take(Y, error)
+        mean_error = error / np.sqrt(total) + 2 * UNIT * np.abs(left)
+        row, row_error = self._merge_means(total, guess, left, mean_error, total_error)
+        if row.any():
+            self._take(row[None], row_error)
+
+
+@storable
+class ScatterQR(CenteredScatter):
+    """R, upper triangular, with RᵀR = S: small variances keep all their digits.
+
+    Rounding moves the columns of the rows themselves here: R is that of rows whose columns are off by no more
+    than `column_error` in norm.
     """
-    m, d = Y.shape
-    whole = m // SHORT * SHORT
-    if whole > SHORT and d <= _BATCHED:
-        parts = Y[:whole].reshape(-1, SHORT, d)
-        product = np.matmul(parts.transpose(0, 2, 1), parts).sum(axis=0)
-        return product + Y[whole:].T @ Y[whole:] if whole < m else product
-    product = Y[:SHORT].T @ Y[:SHORT]
-    part = np.empty_like(product)
-    for piece in slices(m, SHORT)[1:]:
-        product += np.matmul(Y[piece].T, Y[piece], out=part)
-    return product
 
+    def __init__(self, n_features: int) -> None:
+        super().__init__(n_features)
+        self.factor = np.zeros((n_features, n_features), order="F")
+        self._of_rows = np.zeros(n_features)  # squared: errors in different rows are at right angles
+        self._of_steps = np.zeros(n_features)
 
-def _column_sums(Y: NDArray, roots: NDArray | None) -> NDArray:
-    """Σ√w·y in float64, over 128 rows at a time."""
-    ones = np.ones(len(Y), Y.dtype) if roots is None else roots.astype(Y.dtype)
-    parts = [ones[piece] @ Y[piece] for piece in slices(len(Y), SHORT)]
-    return np.asarray(np.sum(parts, axis=0, dtype=np.float64))
+    @property
+    def squares(self) -> NDArray:
+        return np.asarray(np.einsum("ij,ij->j", self.factor, self.factor))
+
+    @property
+    def column_error(self) -> NDArray:
+        return np.sqrt(self._of_rows) + self._of_steps
+
+    def _add_sparse(self, X: Any, weights: NDArray | None, n_threads: int) -> None:
+        raise TypeError("ScatterQR takes dense rows; sparse rows are summed up in a ScatterMatrix.")
+
+    def _take(self, Y: NDArray, error: NDArray) -> None:
+        """R of [R; Y] by Householder reflections that leave the zeros of R alone, 128 rows at a time."""
+        self._of_rows += (error + gamma(min(len(Y), SHORT) + _ENTRY) * np.sqrt(column_squares(Y))) ** 2
+        for piece in slices(len(Y), SHORT):
+            self._reflect(np.asfortranarray(Y[piece]))
+
+    def _reflect(self, Y: NDArray) -> None:
+        panel = min(_PANEL, self.n_features)
+        self.factor = lapack.dtpqrt(0, panel, self.factor, Y, overwrite_a=1, overwrite_b=1)[0]
+        self._of_steps += 4 * UNIT * np.sqrt(self.squares)
+
+    def _merge_sums(self, other: Self, row: NDArray, error: NDArray) -> None:
+        self._of_rows += other._of_rows + gamma(self.n_features + _ENTRY) ** 2 * other.squares
+        self._of_steps += other._of_steps
+        self._reflect(other.factor.copy(order="F"))
+        if row.any():
+            self._take(row[None], error)
+
+    def _scale(self, factor: float) -> None:
+        self._of_rows *= factor
+        self._of_steps *= np.sqrt(factor)
+        self.factor *= np.sqrt(factor)
+
+    def _change_unit(self, factor: float) -> None:
+        self._of_rows *= factor * factor
+        self._of_steps *= factor
+        self.factor *= factor
+
+    def _get_sums(self) -> dict[str, Any]:
+        return {"factor": self.factor, "of_rows": self._of_rows, "of_steps": self._of_steps}
+
+    def _set_sums(self, state: dict[str, Any]) -> None:
+        self.factor = np.asfortranarray(state["factor"])
+        self._of_rows, self._of_steps = state["of_rows"], state["of_steps"]
 
 
 # ---------------------------------------------------------------------- passes over the data
@@ -401,22 +744,12 @@ def _column_sums(Y: NDArray, roots: NDArray | None) -> NDArray:
 def accumulate(
     data: Dataset,
     weights: NDArray | None,
-    make: Callable[[int], Scatter],
+    make: Callable[[int], Any],
     n_threads: int,
     progress: Any = None,
-    compute_dtype: Any = None,
 ) -> Any:
-    """The scatter of all rows.
-
-    `compute_dtype=None` decides by size whether float32 rows are multiplied in float32.
-    """
-    n, d = data.shape
-    if compute_dtype is None:
-        single = data.dtype == np.float32 and not data.is_sparse and n * d * d >= _WORTH_SINGLE
-        compute_dtype = np.float32 if single else np.float64
-    return data.reduce(
-        _accumulate_local, make, n_threads, compute_dtype, weights=weights, combine=merged, progress=progress
-    )
+    """The scatter of all rows, as `make(n_features)` keeps it: equal bits on any number of threads."""
+    return data.reduce(_accumulate_local, make, n_threads, weights=weights, combine=merged, progress=progress)
 
 
 def merged(one: Scatter, other: Scatter) -> Scatter:
@@ -427,42 +760,46 @@ def merged(one: Scatter, other: Scatter) -> Scatter:
 
 
 def _accumulate_local(
-    data: Dataset,
-    weights: NDArray | None,
-    make: Callable[[int], Scatter],
-    n_threads: int,
-    dtype: Any,
-    progress: Any = None,
+    data: Dataset, weights: NDArray | None, make: Callable[[int], Scatter], n_threads: int, progress: Any = None
 ) -> Scatter:
-    """Blocks dealt to lanes in turn, so that sums do not depend on the number of threads."""
     n, d = data.shape
-    size = sparse_rows(d, data.nnz / max(1, n * d)) if data.nnz is not None else lane_rows(d)
-    n_lanes = min(LANES if d <= NARROW else 1, -(-n // size))
-    lanes = [make(d) for _ in range(n_lanes)]
-    n_threads, start = threads_for(n * d * d, n_threads), 0
-    for block in prefetch(data, n_lanes * size * (_AHEAD if data.in_memory else 1)):
+    scatter, start = make(d), 0
+    for block in prefetch(data, _rows_read(data)):
         stop = start + block.shape[0]
-        own = None if weights is None else weights[start:stop]
-        precise = dtype == np.float64 or block.dtype != np.float32 or not _fits_single(block)
-        deal = partial(_add_to_lane, lanes, block, own, size, np.float64 if precise else np.float32)
-        parallel(deal, range(n_lanes), n_threads)
+        scatter.add(block, None if weights is None else weights[start:stop], n_threads)
         start = stop
         if progress:
             progress(start / n)
-    for lane in lanes[1:]:
-        lanes[0].merge(lane)
-    return lanes[0]
+    scatter.finalize()
+    return scatter
 
 
-def _add_to_lane(lanes: list[Scatter], block: Any, weights: NDArray | None, size: int, dtype: Any, i: int) -> None:
-    for piece in slices(block.shape[0], size)[i :: len(lanes)]:
-        lanes[i].add(block[piece], None if weights is None else weights[piece], compute_dtype=dtype)
+def _rows_read(data: Dataset) -> int:
+    n, d = data.shape
+    if data.nnz is None:
+        return pass_rows(d)
+    size = sparse_rows(d, data.nnz / max(1, n * d))
+    return size * max(1, int(SPARSE_ENTRIES * n // max(1, size * data.nnz)))
 
 
-def _fits_single(block: NDArray) -> bool:
-    """Whether squares of these rows around their mean are float32 numbers, by a sample of 128 rows."""
-    ranges = np.ptp(block[:: max(1, len(block) // 128)].astype(np.float64), axis=0)
-    return bool(np.all((ranges == 0) | ((ranges > _SINGLE_RANGE[0]) & (ranges < _SINGLE_RANGE[1]))))
+def merge_overflows(scatter: Scatter, unit: float, other: Scatter, other_unit: float) -> bool:
+    """Whether squares of both together, rows times their units, overflow; for checks before a merge."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        difference = other.mean * other_unit - scatter.mean * unit
+        weight = scatter.total_weight * (other.total_weight / (scatter.total_weight + other.total_weight))
+        squares = scatter.squares * unit * unit + other.squares * other_unit * other_unit + weight * difference**2
+        return not bool(np.isfinite(squares.sum()))
+
+
+def common_unit(scatter: Scatter, unit: float, other: Scatter, other_unit: float) -> float:
+    """Bring both to the larger of their units, of those that are not all zero. Returns it."""
+    if unit == other_unit:
+        return unit
+    pairs = (scatter, unit), (other, other_unit)
+    larger = max((of for rows, of in pairs if rows.squares.any() or rows.mean.any()), default=1.0)
+    for rows, of in pairs:
+        rows.rescale(of / larger)
+    return larger
 
 
 def energy_along(
@@ -471,11 +808,12 @@ def energy_along(
     weights: NDArray | None,
     axes: NDArray,
     scale: NDArray | None,
+    n_threads: int = 1,
     progress: Any = None,
 ) -> tuple[NDArray, float]:
     """Σw(vᵀx)² along every axis v and Σw‖x − VVᵀx‖² outside them, of centered rows: nothing cancels."""
     high, low, divisors = scatter.mean_high, scatter.mean_low, 1.0 if scale is None else scale
-    sums = data.reduce(_energy_local, high, low, axes, divisors, weights=weights, progress=progress)
+    sums = data.reduce(_energy_local, high, low, axes, divisors, n_threads, weights=weights, progress=progress)
     return sums[:-1], float(sums[-1])
 
 
@@ -486,20 +824,29 @@ def _energy_local(
     low: NDArray,
     axes: NDArray,
     scale: Any,
+    n_threads: int,
     progress: Any = None,
 ) -> NDArray:
+    n, d = data.shape
     sums, start = np.zeros(len(axes) + 1), 0
-    for block in prefetch(data, lane_rows(data.shape[1])):
-        Y = ((block - high) - low) / scale
-        if weights is not None:
-            Y *= np.sqrt(weights[start : start + len(Y)])[:, None]
+
+    def measure(piece: slice) -> NDArray:
+        rows = row_slice(block, piece)
+        Y = ((rows.toarray() if sparse.issparse(rows) else rows) - high) - low
+        Y /= scale
+        if own is not None:
+            Y *= np.sqrt(own[piece])[:, None]
         scores = Y @ axes.T
-        sums[:-1] += np.einsum("ij,ij->j", scores, scores)
         Y -= scores @ axes
-        sums[-1] += np.vdot(Y, Y)
-        start += len(Y)
+        return np.append(np.einsum("ij,ij->j", scores, scores), np.vdot(Y, Y))
+
+    for block in prefetch(data, pass_rows(d)):
+        own = None if weights is None else weights[start : start + block.shape[0]]
+        pieces = slices(block.shape[0], lane_rows(d))
+        sums += np.sum(parallel(measure, pieces, threads_for(block.shape[0] * d * len(axes), n_threads)), axis=0)
+        start += block.shape[0]
         if progress:
-            progress(start / len(data))
+            progress(start / n)
     return sums
 
 

@@ -1,12 +1,21 @@
-"""Threads: our own for blocks of rows, and the limit of those of BLAS."""
+"""Threads: our own for blocks of rows, and the limit of those of BLAS.
+
+The BLAS libraries of numpy and scipy have a pool of threads each, which wait for each other at every small
+product: next to other busy processes that costs far more than the product. So BLAS gets one thread while
+mercer works, our threads share the large pieces, and only calls that are large by themselves get more.
+
+The number of BLAS threads belongs to the whole process. Every thread of Python states how many it wants; the
+innermost request of each counts, the smallest of these is applied, and the last one to leave restores what was
+there before.
+"""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar, copy_context
 from functools import cache
-from threading import Lock
+from threading import Lock, get_ident
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,53 +25,74 @@ from mercer.progress import PassCounter, ProgressListener, reporting
 _Item = TypeVar("_Item")
 _Value = TypeVar("_Value")
 _most_threads: ContextVar[int] = ContextVar("most_threads", default=10**6)
-WORTH_A_THREAD = 20_000_000  # multiplications
+WORTH_A_THREAD = 4_000_000  # multiplications: below, handing work over costs more than it saves
+WORTH_BLAS_THREADS = 1000**3  # multiplications of one LAPACK call from which threads of BLAS save time
 
 
 class _BlasLimit:
-    """One BLAS thread from the first entry to the last exit, counted under a lock.
-
-    Larger counts in between.
-    """
+    """The requests of all threads, and what BLAS had before the first of them."""
 
     def __init__(self) -> None:
-        self.lock, self.depth = Lock(), 0
-        self.before: tuple[int, ...] = ()
+        self.lock = Lock()
+        self.requests: dict[object, tuple[int, int]] = {}  # thread and count, in the order they came
+        self.before: list[int] = []
 
-    @contextmanager
-    def __call__(self, n_threads: int) -> Iterator[None]:
-        pools = _blas_pools()
+    def enter(self, entry: object, n_threads: int) -> None:
         with self.lock:
-            if self.depth == 0:
-                self.before = tuple(pool.num_threads for pool in pools)
-            self.depth += 1
-            inside = tuple(pool.num_threads for pool in pools)
-            _set(pools, tuple(min(n_threads, most) for most in self.before))
-        try:
-            yield
-        finally:
-            with self.lock:
-                self.depth -= 1
-                _set(pools, inside if self.depth else self.before)
+            if not self.requests:
+                self.before = [library.num_threads for library in _blas_libraries()]
+            self.requests[entry] = get_ident(), n_threads
+            self.apply()
 
+    def leave(self, entry: object) -> None:
+        with self.lock:
+            if self.requests.pop(entry, None) is not None:
+                self.apply()
 
-def _set(pools: list, counts: tuple[int, ...]) -> None:
-    for pool, count in zip(pools, counts, strict=True):
-        if pool.num_threads != count:
-            pool.set_num_threads(count)
-            getattr(pool, "clear_controlling_thread", lambda: None)()  # threadpoolctl 3.8 reserves it for its thread
+    def apply(self) -> None:
+        innermost = dict(self.requests.values())
+        most = min(innermost.values(), default=10**6)
+        for library, before in zip(_blas_libraries(), self.before, strict=True):
+            if library.num_threads != min(most, before):
+                library.set_num_threads(min(most, before))
+                getattr(library, "clear_controlling_thread", lambda: None)()  # reserved for a thread since 3.8
+
+    def after_fork(self) -> None:
+        """A child has none of the other threads, and must not inherit a lock in use."""
+        self.lock, inherited = Lock(), self.requests
+        self.requests = {entry: request for entry, request in inherited.items() if request[0] == get_ident()}
+        if inherited:
+            self.apply()
 
 
 @cache
-def _blas_pools() -> list:
+def _blas_libraries() -> list[Any]:
     """The BLAS libraries of this process. Listing them takes milliseconds, so it is done once."""
     import scipy.linalg.cython_blas  # noqa: F401  its BLAS must be loaded to be listed
     from threadpoolctl import ThreadpoolController
 
-    return [pool for pool in ThreadpoolController().lib_controllers if pool.user_api == "blas"]
+    return [library for library in ThreadpoolController().lib_controllers if library.user_api == "blas"]
 
 
-blas_threads = _BlasLimit()
+_limit = _BlasLimit()
+
+
+@contextmanager
+def blas_threads(n_threads: int) -> Iterator[None]:
+    """At most so many threads of BLAS, for the whole process."""
+    entry = object()
+    try:
+        _limit.enter(entry, n_threads)
+        yield
+    finally:
+        _limit.leave(entry)
+
+
+def blas_threads_for_size(n_multiplications: float, n_threads: int) -> AbstractContextManager[None]:
+    """`blas_threads` for one call of LAPACK: all if it is large, one if it is not, unchanged if it is small."""
+    if n_multiplications < WORTH_A_THREAD:
+        return nullcontext()
+    return blas_threads(min(n_threads, _most_threads.get()) if n_multiplications >= WORTH_BLAS_THREADS else 1)
 
 
 @contextmanager
@@ -88,20 +118,38 @@ def working(progress: ProgressListener, n_passes: int, text: str, n_threads: int
 
 
 def parallel(function: Callable[[_Item], _Value], items: Iterable[_Item], n_threads: int) -> list[_Value]:
-    """function(item) for every item, in order of the items; the first error is raised."""
+    """function(item) for every item, in order of the items, on so many threads, the caller's among them.
+
+    The first error stops the others and is raised. Helper threads run in a copy of the caller's context, which
+    numpy's errstate is part of.
+    """
     items = list(items)
-    if min(n_threads, _most_threads.get(), len(items)) <= 1:
+    n_threads = min(n_threads, _most_threads.get(), len(items))
+    if n_threads <= 1:
         return [function(item) for item in items]
-    with blas_threads(1):
-        tasks = [
-            _pool(min(n_threads, _most_threads.get())).submit(copy_context().run, function, item) for item in items
-        ]
+    values: list[Any] = [None] * len(items)
+    waiting, lock, errors = iter(range(len(items))), Lock(), []
+
+    def share() -> None:
         try:
-            return [task.result() for task in tasks]
-        except BaseException:
-            for task in tasks:
-                task.cancel()
-            raise
+            while not errors:
+                with lock:
+                    i = next(waiting, None)
+                if i is None:
+                    return
+                values[i] = function(items[i])
+        except BaseException as error:  # an interrupt reaches the caller's thread and stops the helpers
+            errors.append(error)
+
+    with blas_threads(1):
+        helpers = [_pool(os.getpid()).submit(copy_context().run, share) for _ in range(n_threads - 1)]
+        share()
+        for helper in helpers:
+            if not helper.cancel():  # one that did not get a thread is not waited for
+                helper.result()
+    if errors:
+        raise errors[0]
+    return values
 
 
 def threads_for(n_multiplications: float, n_threads: int) -> int:
@@ -110,16 +158,10 @@ def threads_for(n_multiplications: float, n_threads: int) -> int:
 
 
 @cache
-def _pool(n_threads: int) -> ThreadPoolExecutor:
-    """Threads that stay: starting one costs as much as a small product."""
-    return ThreadPoolExecutor(n_threads, thread_name_prefix="mercer")
+def _pool(process: int) -> ThreadPoolExecutor:
+    """Threads that stay, since starting one costs as much as a small product. A forked child has its own."""
+    return ThreadPoolExecutor(max(1, (os.cpu_count() or 2) - 1), thread_name_prefix="mercer")
 
 
 if hasattr(os, "register_at_fork"):
-
-    def _after_fork() -> Any:
-        global blas_threads
-        _pool.cache_clear()
-        blas_threads.lock, blas_threads.depth = Lock(), 0
-
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(after_in_child=_limit.after_fork)
