@@ -24,9 +24,9 @@ from mercer.linalg.scatter import (
     ScatterMatrix,
     accumulate,
     energy_along,
-    short_product,
 )
 from mercer.numerics.blocking import block_rows
+from mercer.numerics.products import short_product
 from mercer.numerics.rounding import UNIT, chain, gamma, power_of_two
 from mercer.numerics.threads import blas_threads, working
 from mercer.planning.plan import Plan

@@ -12,9 +12,8 @@ centered on it: their sum is zero.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import deepcopy
-from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -115,7 +114,7 @@ class Scatter(ABC):
     def _merge_means(
         self, weight: float, high: NDArray, low: NDArray, error: NDArray, weight_error: float
     ) -> tuple[NDArray, NDArray]:
-        """Add a group with mean high + low to weight and mean. Returns Chan's row for their difference, and its error."""
+        """Add a group with mean high + low to weight and mean. Returns Chan's row, and its error."""
         if not self.total_weight:
             self.mean_high, self.mean_low = two_sum(high, low)
             self.total_weight, self.mean_error, self.weight_error = weight, error, weight_error
@@ -164,7 +163,7 @@ class Scatter(ABC):
         self.diagonal_error = factor * (factor * self.diagonal_error)
         self._change_unit(factor)
 
-    def finalize(self) -> None:
+    def finalize(self) -> None:  # noqa: B027
         """End the open block. Everything that reads sums calls this."""
 
     # ------------------------------------------------------------------ what is known
@@ -752,6 +751,14 @@ def accumulate(
     return data.reduce(_accumulate_local, make, n_threads, weights=weights, combine=merged, progress=progress)
 
 
+def read_blocks(data: Dataset, size: int) -> Iterator[Any]:
+    """Blocks of the data, read ahead from files. Entries of sparse rows in memory are not copied."""
+    if data.in_memory and data.is_sparse:
+        X = data.load()
+        return (row_slice(X, piece) for piece in slices(len(data), size))
+    return prefetch(data, size)
+
+
 def merged(one: Scatter, other: Scatter) -> Scatter:
     """A new scatter of the rows of both."""
     both = deepcopy(one)
@@ -764,7 +771,7 @@ def _accumulate_local(
 ) -> Scatter:
     n, d = data.shape
     scatter, start = make(d), 0
-    for block in prefetch(data, _rows_read(data)):
+    for block in read_blocks(data, _rows_read(data)):
         stop = start + block.shape[0]
         scatter.add(block, None if weights is None else weights[start:stop], n_threads)
         start = stop
@@ -840,7 +847,7 @@ def _energy_local(
         Y -= scores @ axes
         return np.append(np.einsum("ij,ij->j", scores, scores), np.vdot(Y, Y))
 
-    for block in prefetch(data, pass_rows(d)):
+    for block in read_blocks(data, pass_rows(d)):
         own = None if weights is None else weights[start : start + block.shape[0]]
         pieces = slices(block.shape[0], lane_rows(d))
         sums += np.sum(parallel(measure, pieces, threads_for(block.shape[0] * d * len(axes), n_threads)), axis=0)
@@ -853,3 +860,11 @@ def _energy_local(
 def column_scale(data: Dataset, weights: NDArray | None, n_threads: int) -> NDArray:
     """Standard deviations of the columns, in one pass."""
     return accumulate(data, weights, ScatterDiagonal, n_threads).standard_deviations
+
+
+def scatter_flops(n_samples: int, n_features: int, nnz: int | None = None, small_integers: bool = False) -> float:
+    """Cost of a `ScatterMatrix`, in flops of a large matrix product that take as long."""
+    dense = n_samples * (1.3 * n_features**2 + 25.0 * n_features)
+    if nnz is not None:
+        return min(dense, 73.0 * nnz**2 / max(1, n_samples)) + 1500.0 * nnz
+    return dense / 2 if small_integers else dense

@@ -128,7 +128,8 @@ def parallel(function: Callable[[_Item], _Value], items: Iterable[_Item], n_thre
     if n_threads <= 1:
         return [function(item) for item in items]
     values: list[Any] = [None] * len(items)
-    waiting, lock, errors = iter(range(len(items))), Lock(), []
+    errors: list[BaseException] = []
+    waiting, lock = iter(range(len(items))), Lock()
 
     def share() -> None:
         try:
