@@ -19,7 +19,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import lapack
 
 from mercer.data.dataset import Dataset, prefetch
 from mercer.data.validation import count_repeated
@@ -46,12 +45,11 @@ from mercer.numerics.rounding import SHORT, UNIT, CompensatedSum, chain, gamma, 
 from mercer.numerics.threads import parallel, threads_for
 from mercer.storable import storable
 
-_ENTRY = 8  # roundings of an entry: x − origin, √w, their product, twice, and what is done with the sum
+ENTRY = 8  # roundings of an entry: x − origin, √w, their product, twice, and what is done with the sum
 _STRIPS = 16  # strips, or products of sparse rows, that are added up before the remainders of sums are kept
 _RANGE = 1e-150, 1e150  # sums of squares whose digits are complete
 _EXACT_SQUARES, _EXACT_SUMS = 2**24, 2**26  # top²·rows of float32 products, top·rows of a block that are exact
 _DENSE_COST, _SPARSE_COST = 0.02, 1.35  # nanoseconds for a multiplication in YᵀY of dense and of sparse rows
-_PANEL = 32  # columns that dtpqrt reflects at a time
 _VECTORS = ("mean_high", "mean_low", "entry_error", "diagonal_error", "mean_error")
 _COUNTS = ("n_samples", "n_repeated", "total_weight", "weight_low", "weight_error")
 
@@ -77,6 +75,7 @@ class Scatter(ABC):
 
     def centered(self, rows: NDArray, columns: slice = slice(None)) -> NDArray:
         """x − mean in two steps, as a large mean would be rounded."""
+        self.finalize()
         moved = np.subtract(rows, self.mean_high[columns], dtype=np.float64)
         moved -= self.mean_low[columns]
         return moved
@@ -138,7 +137,7 @@ class Scatter(ABC):
 
     def _add_square_error(self, row: NDArray, error: NDArray) -> None:
         """The error of row·rowᵀ, for a row of these moduli that is known to `error`."""
-        rest = error**2 + gamma(_ENTRY) * row**2
+        rest = error**2 + gamma(ENTRY) * row**2
         self.entry_error = self.entry_error + outer_error_bound(row, error) + rest
         self.diagonal_error = self.diagonal_error + 2 * row * error + rest
 
@@ -403,9 +402,9 @@ class _SummedScatter(Scatter):
             row = np.sqrt(block.weight) * offset
             squares = self._diagonal(products)
             n_roundings = chain(block.longest, short_rows(self.n_features)) + block.n_strips + self.n_lanes
-            unsure = gamma(n_roundings + _ENTRY)
+            unsure = gamma(n_roundings + ENTRY)
             weight_error = gamma(64 + block.n_strips) if block.is_weighted else 0.0
-            row_error = unsure * np.sqrt(squares) + (weight_error + gamma(_ENTRY)) * np.abs(row)
+            row_error = unsure * np.sqrt(squares) + (weight_error + gamma(ENTRY)) * np.abs(row)
             self.entry_error = self.entry_error + unsure * squares
             self.diagonal_error = self.diagonal_error + unsure * squares
             self._add_square_error(np.abs(row), row_error)
@@ -481,15 +480,16 @@ class ScatterDiagonal(_SummedScatter):
         def sums(values: NDArray) -> NDArray:
             return np.bincount(X.indices, values if counts is None else counts * values, self.n_features)
 
-        terms = gamma(int(entries.max(initial=0)) + _ENTRY)
-        zeros = total - (entries if counts is None else np.bincount(X.indices, counts, self.n_features))
+        terms = gamma(int(entries.max(initial=0)) + ENTRY)
+        has_zeros = entries < X.shape[0]
+        zeros = has_zeros * (total - (entries if counts is None else np.bincount(X.indices, counts, self.n_features)))
         mean = sums(X.data) / total
         moved = X.data - mean[X.indices]
         left = (sums(moved) - zeros * mean) / total
         around = sums(moved * moved) + np.maximum(zeros, 0.0) * mean**2
         size, offset = np.sqrt(total) * np.abs(mean), np.sqrt(total) * np.abs(left)
-        miscounted = 0.0 if weights is None else terms + total_error
-        offset_error = terms * np.sqrt(around) + (gamma(_ENTRY) + miscounted) * size
+        miscounted = has_zeros * (0.0 if weights is None else terms + total_error)
+        offset_error = terms * np.sqrt(around) + (has_zeros * gamma(ENTRY) + miscounted) * size
         error = terms * around + miscounted * size**2 + 2 * offset * offset_error + offset_error**2
         self.entry_error = self.entry_error + error
         self.diagonal_error = self.diagonal_error + error
@@ -595,11 +595,11 @@ class ScatterMatrix(_SummedScatter):
         moments = block.moments
         root = np.sqrt(moments.total_weight)
         mean = root * moments.mean
-        mean_error = root * moments.mean_error + (moments.weight_error + gamma(_ENTRY)) * np.abs(mean)
+        mean_error = root * moments.mean_error + (moments.weight_error + gamma(ENTRY)) * np.abs(mean)
         block.products -= self._outer(mean)
         np.fill_diagonal(block.products, moments.squares)
-        error = gamma(block.longest + block.n_products + _ENTRY) * block.squares
-        error += outer_error_bound(np.abs(mean), mean_error) + mean_error**2 + gamma(_ENTRY) * mean**2
+        error = gamma(block.longest + block.n_products + ENTRY) * block.squares
+        error += outer_error_bound(np.abs(mean), mean_error) + mean_error**2 + gamma(ENTRY) * mean**2
         self.entry_error = self.entry_error + np.maximum(error, moments.diagonal_error)
         self.diagonal_error = self.diagonal_error + moments.diagonal_error
         parts = moments.total_weight, moments.mean_high, moments.mean_low, moments.mean_error, moments.weight_error
@@ -639,102 +639,6 @@ def _canonical(X: Any) -> Any:
         X = X.copy()
         X.sum_duplicates()
     return X
-
-
-# ---------------------------------------------------------------------- a factor of S
-
-
-class CenteredScatter(Scatter):
-    """A scatter that takes rows centered on the mean of their strip, as they are: nothing is squared."""
-
-    @abstractmethod
-    def _take(self, Y: NDArray, error: NDArray) -> None:
-        """Add rows. The norm of the error of each column is at most `error`."""
-
-    def _add_dense(self, rows: NDArray, weights: NDArray | None, n_threads: int) -> None:
-        for strip in slices(len(rows), lane_rows(self.n_features)):
-            self._add_strip(rows[strip], None if weights is None else weights[strip])
-
-    def _add_strip(self, rows: NDArray, weights: NDArray | None) -> None:
-        m = len(rows)
-        total, total_error = (float(m), 0.0) if weights is None else (float(weights.sum()), gamma(64))
-        roots = None if weights is None else np.sqrt(weights)
-        guess = np.asarray(rows[: min(m, SHORT)], np.float64).mean(axis=0)
-        Y = np.subtract(rows, guess, dtype=np.float64)
-        if roots is not None:
-            Y *= roots[:, None]
-        left = column_sums(Y, roots) / total
-        size = np.sqrt(column_squares(Y) + total * left**2)
-        Y -= left if roots is None else np.multiply.outer(roots, left)
-        error = gamma(chain(m) + 2 * _ENTRY) * size + total_error * np.sqrt(total) * np.abs(left)
-        self.entry_error = self.entry_error + outer_error_bound(size, error) + error**2
-        self.diagonal_error = self.diagonal_error + 2 * size * error + error**2
-        self._take(Y, error)
-        mean_error = error / np.sqrt(total) + 2 * UNIT * np.abs(left)
-        row, row_error = self._merge_means(total, guess, left, mean_error, total_error)
-        if row.any():
-            self._take(row[None], row_error)
-
-
-@storable
-class ScatterQR(CenteredScatter):
-    """R, upper triangular, with RᵀR = S: small variances keep all their digits.
-
-    Rounding moves the columns of the rows themselves here: R is that of rows whose columns are off by no more
-    than `column_error` in norm.
-    """
-
-    def __init__(self, n_features: int) -> None:
-        super().__init__(n_features)
-        self.factor = np.zeros((n_features, n_features), order="F")
-        self._of_rows = np.zeros(n_features)  # squared: errors in different rows are at right angles
-        self._of_steps = np.zeros(n_features)
-
-    @property
-    def squares(self) -> NDArray:
-        return np.asarray(np.einsum("ij,ij->j", self.factor, self.factor))
-
-    @property
-    def column_error(self) -> NDArray:
-        return np.sqrt(self._of_rows) + self._of_steps
-
-    def _add_sparse(self, X: Any, weights: NDArray | None, n_threads: int) -> None:
-        raise TypeError("ScatterQR takes dense rows; sparse rows are summed up in a ScatterMatrix.")
-
-    def _take(self, Y: NDArray, error: NDArray) -> None:
-        """R of [R; Y] by Householder reflections that leave the zeros of R alone, 128 rows at a time."""
-        self._of_rows += (error + gamma(min(len(Y), SHORT) + _ENTRY) * np.sqrt(column_squares(Y))) ** 2
-        for piece in slices(len(Y), SHORT):
-            self._reflect(np.asfortranarray(Y[piece]))
-
-    def _reflect(self, Y: NDArray) -> None:
-        panel = min(_PANEL, self.n_features)
-        self.factor = lapack.dtpqrt(0, panel, self.factor, Y, overwrite_a=1, overwrite_b=1)[0]
-        self._of_steps += 4 * UNIT * np.sqrt(self.squares)
-
-    def _merge_sums(self, other: Self, row: NDArray, error: NDArray) -> None:
-        self._of_rows += other._of_rows + gamma(self.n_features + _ENTRY) ** 2 * other.squares
-        self._of_steps += other._of_steps
-        self._reflect(other.factor.copy(order="F"))
-        if row.any():
-            self._take(row[None], error)
-
-    def _scale(self, factor: float) -> None:
-        self._of_rows *= factor
-        self._of_steps *= np.sqrt(factor)
-        self.factor *= np.sqrt(factor)
-
-    def _change_unit(self, factor: float) -> None:
-        self._of_rows *= factor * factor
-        self._of_steps *= factor
-        self.factor *= factor
-
-    def _get_sums(self) -> dict[str, Any]:
-        return {"factor": self.factor, "of_rows": self._of_rows, "of_steps": self._of_steps}
-
-    def _set_sums(self, state: dict[str, Any]) -> None:
-        self.factor = np.asfortranarray(state["factor"])
-        self._of_rows, self._of_steps = state["of_rows"], state["of_steps"]
 
 
 # ---------------------------------------------------------------------- passes over the data
@@ -819,6 +723,7 @@ def energy_along(
     progress: Any = None,
 ) -> tuple[NDArray, float]:
     """Σw(vᵀx)² along every axis v and Σw‖x − VVᵀx‖² outside them, of centered rows: nothing cancels."""
+    scatter.finalize()
     high, low, divisors = scatter.mean_high, scatter.mean_low, 1.0 if scale is None else scale
     sums = data.reduce(_energy_local, high, low, axes, divisors, n_threads, weights=weights, progress=progress)
     return sums[:-1], float(sums[-1])
@@ -868,3 +773,16 @@ def scatter_flops(n_samples: int, n_features: int, nnz: int | None = None, small
     if nnz is not None:
         return min(dense, 73.0 * nnz**2 / max(1, n_samples)) + 1500.0 * nnz
     return dense / 2 if small_integers else dense
+
+
+def accumulate_bytes(
+    n_samples: int, n_features: int, itemsize: int, is_sparse: bool, in_memory: bool, n_threads: int
+) -> int:
+    """Memory of a pass that fills a `ScatterMatrix`, without rows that are in memory anyway."""
+    d, square = n_features, 8 * n_features**2
+    if is_sparse:
+        return 5 * square + n_threads * 4 * square + 32 * SPARSE_ENTRIES
+    n_lanes = LANES if d <= NARROW else 1
+    rows = min(n_samples, pass_rows(d))
+    strips = min(n_threads, n_lanes) * (8 * min(rows, lane_rows(d)) * d + square)
+    return (5 + n_lanes) * square + strips + (0 if in_memory else 2 * rows * d * itemsize)

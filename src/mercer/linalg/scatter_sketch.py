@@ -18,7 +18,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.linalg.scatter import CenteredScatter
+from mercer.linalg.scatter import ENTRY
+from mercer.linalg.scatter_qr import CenteredScatter
 from mercer.numerics.blocking import lane_rows, slices
 from mercer.numerics.products import column_squares, matmul, row_slice
 from mercer.numerics.rounding import UNIT, CompensatedSum, chain, gamma
@@ -27,7 +28,6 @@ from mercer.storable import storable
 
 _TERMS = 256  # columns over which rows are multiplied at once
 _COLUMNS = 4096  # columns of a sketch that are rotated at once
-_ENTRY = 8
 
 
 @storable
@@ -74,7 +74,7 @@ class ScatterSketch(CenteredScatter):
     def _take(self, Y: NDArray, error: NDArray) -> None:
         squares = column_squares(Y)
         self._squares.add(squares)
-        self.diagonal_error = self.diagonal_error + gamma(chain(len(Y)) + _ENTRY) * squares
+        self.diagonal_error = self.diagonal_error + gamma(chain(len(Y)) + ENTRY) * squares
         self._gather(Y)
 
     def _gather(self, Y: NDArray) -> None:
@@ -151,9 +151,9 @@ class ScatterSketch(CenteredScatter):
 def _shrink_error(gram: NDArray, values: NDArray, U: NDArray, width: int) -> float:
     """ε + (2η + η²)‖M‖², measured with room for the measuring, and 2‖B‖‖δB‖ + ‖δB‖² of the product."""
     m, size = len(gram), float(np.trace(gram))
-    measuring = gamma(chain(m) + _ENTRY) * m
+    measuring = gamma(chain(m) + ENTRY) * m
     eta = float(np.linalg.norm(matmul(U.T, U) - np.eye(m))) + measuring
     outside = float(np.linalg.norm(matmul(U.T, matmul(gram, U)) - np.diag(values)))
-    epsilon = outside + 2 * measuring * size + gamma(chain(width, _TERMS) + _ENTRY) * size * (1 + eta) ** 2
-    entry = gamma(chain(m) + 2 * _ENTRY) * np.sqrt(m) * (1 + eta)
+    epsilon = outside + 2 * measuring * size + gamma(chain(width, _TERMS) + ENTRY) * size * (1 + eta) ** 2
+    entry = gamma(chain(m) + 2 * ENTRY) * np.sqrt(m) * (1 + eta)
     return float(epsilon + (4 * eta + 2 * eta**2 + 2 * entry * (1 + eta) + entry**2) * size)
