@@ -65,21 +65,25 @@ def minimize(
         if callback is not None and callback(np.asarray(intermediate_result.x)):
             raise StopIteration
 
-    start = np.asarray(start, dtype=np.float64)
-    values = [float(evaluate(start)[0])]
-    if not len(start):
-        return Minimum(start, values, np.zeros(0))
-    limits = {"gtol": tol, "ftol": _LEAST_GAIN, "maxiter": max_iter, "maxfun": _EVALUATIONS * max_iter + 20}
-    found = minimize_scipy(
-        evaluate,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=None if bounds is None else np.column_stack(bounds),
-        callback=record,
-        options=limits | {"maxcor": _MEMORY, "maxls": 40},
-    )
-    gradient = np.array(found.jac, dtype=np.float64)
-    if bounds is not None:
-        gradient[((found.x <= bounds[0]) & (gradient > 0)) | ((found.x >= bounds[1]) & (gradient < 0))] = 0.0
-    return Minimum(found.x, values, gradient)
+    x = np.asarray(start, dtype=np.float64)
+    values = [float(evaluate(x)[0])]
+    if not len(x):
+        return Minimum(x, values, np.zeros(0))
+    while True:  # a short step may end L-BFGS-B far from the minimum: it starts again while that helps
+        before, left = values[-1], max_iter + 1 - len(values)
+        limits = {"gtol": tol, "ftol": _LEAST_GAIN, "maxiter": left, "maxfun": _EVALUATIONS * left + 20}
+        found = minimize_scipy(
+            evaluate,
+            x,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=None if bounds is None else np.column_stack(bounds),
+            callback=record,
+            options=limits | {"maxcor": _MEMORY, "maxls": 40},
+        )
+        x, gradient = found.x, np.array(found.jac, dtype=np.float64)
+        if bounds is not None:
+            gradient[((x <= bounds[0]) & (gradient > 0)) | ((x >= bounds[1]) & (gradient < 0))] = 0.0
+        gained = before - values[-1] > _LEAST_GAIN * max(abs(before), abs(values[-1]))
+        if not gained or len(values) > max_iter or found.status or np.abs(gradient).max() <= tol:
+            return Minimum(x, values, gradient)

@@ -46,13 +46,13 @@ class _BlasLimit:
 
     def leave(self, entry: object) -> None:
         with self.lock:
-            if self.requests.pop(entry, None) is not None:
-                self.apply()
+            self.requests.pop(entry, None)
+            self.apply()
 
     def apply(self) -> None:
         innermost = dict(self.requests.values())
         most = min(innermost.values(), default=10**6)
-        for library, before in zip(_blas_libraries(), self.before, strict=True):
+        for library, before in zip(_blas_libraries(), self.before, strict=False):
             if library.num_threads != min(most, before):
                 library.set_num_threads(min(most, before))
                 getattr(library, "clear_controlling_thread", lambda: None)()  # reserved for a thread since 3.8
@@ -85,7 +85,11 @@ def blas_threads(n_threads: int) -> Iterator[None]:
         _limit.enter(entry, n_threads)
         yield
     finally:
-        _limit.leave(entry)
+        try:
+            _limit.leave(entry)
+        except BaseException:  # an interrupt at this very moment
+            _limit.leave(entry)
+            raise
 
 
 def blas_threads_for_size(n_multiplications: float, n_threads: int) -> AbstractContextManager[None]:

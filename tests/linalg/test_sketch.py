@@ -1,0 +1,120 @@
+"""Frequent Directions: intervals of eigenvalues, for any order of rows and merges."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from mercer.data.dataset import ArrayDataset
+from mercer.linalg.scatter import accumulate, merged
+from mercer.linalg.scatter_sketch import ScatterSketch
+
+rng = np.random.default_rng(0)
+ROWS = rng.normal(size=(500, 30)) * 0.8 ** np.arange(30) + 10
+WEIGHTS = rng.uniform(0.1, 2.0, 500)
+SPARSE = sparse.csr_array(np.where(rng.random((400, 40)) < 0.2, rng.normal(size=(400, 40)) + 2, 0.0))
+
+
+def sketched(X, weights=None, size=8, n_threads=1):
+    return accumulate(ArrayDataset(X), weights, partial(ScatterSketch, size=size), n_threads)
+
+
+def scatter_matrix(X, weights=None):
+    X = (X.toarray() if sparse.issparse(X) else X).astype(np.longdouble)
+    w = np.ones(len(X), np.longdouble) if weights is None else weights.astype(np.longdouble)
+    for _ in range(2):
+        X = X - w @ X / w.sum()
+    return (X.T @ (w[:, None] * X)).astype(float)
+
+
+def check(sketch, X, weights=None):
+    """BᵀB ⪯ S ⪯ BᵀB + Δ up to rounding, and the a priori bound on Δ."""
+    S = scatter_matrix(X, weights)
+    lost = np.linalg.eigvalsh(S - sketch.rows.T @ sketch.rows)
+    slack = sketch.sketch_error + 1e-14 * np.trace(S)
+    assert lost[0] >= -slack
+    assert lost[-1] <= sketch.shrinkage + slack
+    values, ell = np.linalg.eigvalsh(S)[::-1], sketch.size
+    tails = [(values[k:].sum() + slack) / (ell + 1 - k) for k in range(ell + 1)]
+    assert sketch.shrinkage <= min(tails) * (1 + 1e-12)
+    assert_allclose(sketch.squares, np.diag(S), rtol=1e-12)
+    assert np.all(np.abs(sketch.squares - np.diag(S)) <= sketch.diagonal_error + 1e-15 * np.diag(S))
+    assert slack < 1e-9 * np.trace(S)
+
+
+@pytest.mark.parametrize(
+    ("X", "weights"),
+    [(ROWS, None), (ROWS + 1e6, WEIGHTS), (SPARSE, None), (SPARSE, WEIGHTS[:400]), (ROWS.astype(np.float32), None)],
+    ids=["dense", "far with weights", "sparse", "sparse with weights", "float32"],
+)
+def test_the_scatter_lies_between_the_sketch_and_its_shrinkage(X, weights):
+    sketch = sketched(X, weights)
+    assert len(sketch.rows) <= 16 and sketch.shrinkage > 0
+    check(sketch, X, weights)
+
+
+def test_the_interval_would_be_wrong_without_the_shrinkage():
+    sketch = sketched(ROWS)
+    lost = np.linalg.eigvalsh(scatter_matrix(ROWS) - sketch.rows.T @ sketch.rows)
+    assert lost[-1] > 0.3 * sketch.shrinkage
+
+
+def test_merges_and_batches():
+    parts = [sketched(ROWS[piece]) for piece in np.array_split(np.arange(500), 4)]
+    both = merged(merged(parts[0], parts[1]), merged(parts[2], parts[3]))
+    check(both, ROWS)
+    assert both.n_samples == 500
+    gathered = ScatterSketch(30, 8)
+    for piece in np.array_split(np.arange(500), 7):
+        gathered.add(ROWS[piece])
+    check(gathered, ROWS)
+
+
+def test_nothing_is_lost_up_to_twice_the_size():
+    sketch = sketched(ROWS[:15])
+    assert sketch.shrinkage == 0
+    assert_allclose(sketch.rows.T @ sketch.rows, scatter_matrix(ROWS[:15]), atol=1e-13)
+
+
+def test_forgetting_and_rescaling():
+    sketch, other = sketched(ROWS[:300]), sketched(ROWS[300:])
+    sketch.forget(0.25)
+    sketch.merge(other)
+    check(sketch, ROWS, np.repeat([0.25, 1.0], [300, 200]))
+    sketch.rescale(2.0**-10)
+    check(sketch, ROWS * 2.0**-10, np.repeat([0.25, 1.0], [300, 200]))
+
+
+def test_state_and_threads():
+    sketch = sketched(ROWS, n_threads=3)
+    for name, value in sketched(ROWS).get_state().items():
+        assert_array_equal(sketch.get_state()[name], value)
+    copy = ScatterSketch.from_state(sketch.get_state())
+    for each in (sketch, copy):
+        each.add(ROWS[:40] * 2)
+    assert_array_equal(copy.rows, sketch.rows)
+    assert (copy.shrinkage, copy.sketch_error, copy.size) == (sketch.shrinkage, sketch.sketch_error, 8)
+
+
+def test_rows_that_overflow_are_not_decomposed():
+    with np.errstate(all="ignore"):
+        sketch = sketched(ROWS * 1e200)
+        assert not sketch.is_finite
+
+
+def test_rounding_is_measured_not_assumed(monkeypatch):
+    """A rotation that is not orthogonal widens the bound."""
+    exact, eigh = sketched(ROWS).sketch_error, np.linalg.eigh
+
+    def slightly_off(A):
+        values, U = eigh(A)
+        return values, U * (1 + 1e-9)
+
+    monkeypatch.setattr(np.linalg, "eigh", slightly_off)
+    sketch = sketched(ROWS)
+    monkeypatch.undo()
+    assert sketch.sketch_error > 100 * exact
+    lost = np.linalg.eigvalsh(scatter_matrix(ROWS) - sketch.rows.T @ sketch.rows)
+    assert lost[0] >= -sketch.sketch_error
