@@ -1,5 +1,9 @@
 """Scatter of rows: sums and their error bounds against exact arithmetic."""
 
+import functools
+import operator
+import pickle
+import tracemalloc
 from fractions import Fraction
 
 import numpy as np
@@ -12,6 +16,7 @@ from mercer.linalg.scatter import (
     ScatterDiagonal,
     ScatterMatrix,
     accumulate,
+    accumulate_bytes,
     column_scale,
     common_unit,
     energy_along,
@@ -19,7 +24,9 @@ from mercer.linalg.scatter import (
     merged,
     scatter_flops,
 )
+from mercer.linalg.scatter_operator import ScatterOperator
 from mercer.linalg.scatter_qr import ScatterQR
+from mercer.linalg.scatter_sketch import ScatterSketch
 from mercer.numerics.rounding import UNIT
 
 N, D = 60, 3
@@ -406,3 +413,61 @@ def test_costs_grow_with_the_work():
     assert scatter_flops(1000, 100) < scatter_flops(1000, 200) < scatter_flops(2000, 200)
     assert scatter_flops(1000, 100, small_integers=True) < scatter_flops(1000, 100)
     assert scatter_flops(1000, 1000, nnz=10_000) < scatter_flops(1000, 1000, nnz=100_000) < scatter_flops(1000, 1000)
+
+
+# ---------------------------------------------------------------------- partitions and memory
+
+
+class Partitioned(ArrayDataset):
+    """Rows in three partitions, each of which gets pickled arguments. They cannot be read here."""
+
+    in_memory = False
+
+    def blocks(self, size):
+        raise AssertionError("rows were read outside of their partitions")
+
+    load = take = blocks
+
+    def reduce(self, func, *args, weights=None, combine=None, progress=None):
+        results = []
+        for rows in np.array_split(np.arange(self.shape[0]), 3):
+            own = None if weights is None else weights[rows]
+            call = pickle.loads(pickle.dumps((func, args)))
+            results.append(call[0](ArrayDataset(self.samples[rows]), own, *call[1], progress=None))
+        return functools.reduce(combine or operator.add, results)
+
+
+@pytest.mark.parametrize("case", ["offset", "weights", "sparse with weights"])
+def test_partitions_are_summed_up_where_they_are(case):
+    X, weights = CASES[case]
+    for make in (ScatterMatrix, ScatterDiagonal, functools.partial(ScatterSketch, size=2)):
+        scatter = accumulate(Partitioned(X), weights, make, 1)
+        assert_allclose(scatter.squares, summed(X, weights, make).squares, rtol=1e-9)
+        assert scatter.n_samples == N
+    assert max(ratios(accumulate(Partitioned(X), weights, ScatterMatrix, 1), X, weights)) <= 1
+    axes = np.eye(D)[:2]
+    along, outside = energy_along(scatter, Partitioned(X), weights, axes, None)
+    assert_allclose(np.append(along, outside), scatter.squares, rtol=1e-9)
+    A = ScatterOperator(Partitioned(X), weights, scatter)
+    assert_allclose(A.matmat(np.eye(D)), summed(X, weights).matrix(), rtol=1e-6, atol=1e-6 * A.trace)
+
+
+@pytest.mark.parametrize(("n", "d"), [(200_000, 4), (20_000, 128), (5000, 600)])
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_memory_of_a_pass_is_known_beforehand(n, d, n_threads):
+    X = np.zeros((n, d), dtype=np.float32)
+    for data in (ArrayDataset(X), Unread(X)):
+        tracemalloc.start()
+        accumulate(data, None, ScatterMatrix, n_threads)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak <= accumulate_bytes(n, d, 4, False, data.in_memory, n_threads) + 500_000
+
+
+def test_memory_of_sparse_rows_is_known_beforehand():
+    X = sparse.random_array((30_000, 400), density=0.05, format="csr", rng=np.random.default_rng(0))
+    tracemalloc.start()
+    accumulate(ArrayDataset(X), None, ScatterMatrix, 1)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= accumulate_bytes(30_000, 400, 8, True, True, 1)

@@ -784,5 +784,6 @@ def accumulate_bytes(
         return 5 * square + n_threads * 4 * square + 32 * SPARSE_ENTRIES
     n_lanes = LANES if d <= NARROW else 1
     rows = min(n_samples, pass_rows(d))
-    strips = min(n_threads, n_lanes) * (8 * min(rows, lane_rows(d)) * d + square)
+    n_products = 1 + lane_rows(d) // short_rows(d)
+    strips = min(n_threads, n_lanes) * (8 * min(rows, lane_rows(d)) * d + n_products * square)
     return (5 + n_lanes) * square + strips + (0 if in_memory else 2 * rows * d * itemsize)
