@@ -16,8 +16,9 @@ more than their sum (Weyl), which is added to every statement here and nowhere e
 """
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
-from typing import Any, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,27 +31,50 @@ from mercer.storable import storable
 from mercer.text import counted, listed, number
 
 ANGLE = 0.05  # a direction less certain than this is unresolved
-_SEPARATED = 20  # errors between eigenvalues from which the short form may be used
+_SEPARATED = 50  # errors between eigenvalues from which nothing but these errors matters
+_CLUSTER = 10  # errors between eigenvalues up to which only the span of their directions is known
+_STORED = 4  # roundings between an eigenvalue and any attribute that shows it
 _HUGE = float(np.finfo(float).max)
+
+
+class _Bounds(NamedTuple):
+    """What follows from the measured pairs, in their own unit."""
+
+    lower: NDArray
+    upper: NDArray
+    angles: NDArray
+    clusters: tuple[tuple[int, int], ...]
+    n_complete: int
 
 
 @storable
 @dataclass(frozen=True, eq=False)
 class ResidualCertificate(Certificate):
-    """Bounds on eigenvalues and directions.
+    """Bounds on the eigenvalues and directions of a symmetric matrix, from the residuals of computed pairs.
+
+    A result is *certified* if three things are established. It then has a bounded numerical error; whether the
+    components are meaningful is another question.
+
+    * Residuals: ‖Au − θu‖ is at most `tol` times the eigenvalue of each component, or rounding.
+    * Completeness: no larger eigenvalue was missed, so component i belongs to the i-th largest eigenvalue.
+    * Directions: each is known to 0.05 (sine of the angle). Two cases need less. Components with equal
+      eigenvalues have no directions of their own: it is enough that the span of all of them is known, see
+      `clusters`. Components without variance have none at all. But a direction whose eigenvalue equals one that
+      was not kept is not determined, and a result with such a component is not certified.
 
     Attributes
     ----------
     residuals : ndarray of shape (n_components,)
         ‖Auᵢ − θᵢuᵢ‖.
     lower, upper : ndarray of shape (n_components,)
-        Intervals of the eigenvalues of the exact matrix.
+        Intervals that contain both the eigenvalues of the exact matrix and the fitted attributes as stored.
     angles : ndarray of shape (n_components,)
-        Bounds on the sine of the angle between computed and exact direction.
+        Bounds on the sine of the angle between computed and exact direction, or between spans for clusters. For
+        components after `n_complete` they hold if no eigenvalue was missed.
     clusters : tuple of (start, stop)
-        Eigenvalue clusters: components whose span is determined, but not each direction.
+        Eigenvalue clusters: components start, …, stop − 1 are determined as a span, but not each direction.
     unresolved : tuple of int
-        Components whose direction is not determined to 0.05.
+        Components with variance whose direction is not determined to 0.05.
     n_complete : int
         Number of leading components among which no eigenvalue was missed.
     evidence : str
@@ -61,24 +85,170 @@ class ResidualCertificate(Certificate):
         Eigenvalues up to this may be rounding.
     noise : ndarray of shape (n_components,)
         Residuals up to this are rounding.
+    tol : float
+        Tolerance of the relative residuals.
+    converged : bool
+        Whether all residuals meet `tol`.
+    n_passes, n_products : int
+        Cost: passes over the matrix, columns it was multiplied with.
     """
 
-    n_components: int
+    _shown: ClassVar = (
+        "n_components", "tol", "converged", "residuals", "lower", "upper", "angles", "clusters", "unresolved",
+        "n_complete", "evidence", "bound_beyond", "rounding", "n_passes", "n_products",
+    )  # fmt: skip
+
     tol: float
-    residuals: NDArray = field(repr=False)
-    lower: NDArray = field(repr=False)
-    upper: NDArray = field(repr=False)
-    angles: NDArray = field(repr=False)
-    clusters: tuple[tuple[int, int], ...]
-    unresolved: tuple[int, ...]
-    n_complete: int
+    values: NDArray = field(repr=False)  # as measured: singular values if `singular`
+    measured: NDArray = field(repr=False)  # residuals of these
+    error: float  # what rounding adds to a statement about all pairs
+    own_error: float  # and about one of them
+    floor: float
+    bound: float
     evidence: str
-    bound_beyond: float
-    n_passes: int
-    n_products: int
-    converged: bool
-    rounding: float
-    noise: NDArray = field(repr=False)
+    complete: bool
+    n_passes: int = 1
+    n_products: int = 0
+    converged: bool = True
+    residual_norm: float = 0.0
+    ritz_error: float = 0.0
+    next_value: float = np.inf  # of the next pair, if the solver is trusted
+    singular: bool = False
+    unit: float = 1.0  # eigenvalues are unit² times those measured
+    angle_factor: float = 1.0
+    stored_unit: float = 0.0  # rounding of the attributes that were stored
+    zeros: tuple[int, ...] = ()  # components whose eigenvalue is reported as zero
+
+    @property
+    def n_components(self) -> int:
+        return len(self.values)
+
+    @property
+    def certified(self) -> bool:
+        """Whether residuals, completeness and directions are established."""
+        return not self.not_established
+
+    @cached_property
+    def not_established(self) -> tuple[str, ...]:
+        """The parts that are not established: "residuals", "completeness", "directions"."""
+        missing = [] if self.converged else ["residuals"]
+        if self.n_complete < self.n_components:
+            missing.append("completeness")
+        return (*missing, "directions") if self.unresolved else tuple(missing)
+
+    @cached_property
+    def is_separated(self) -> bool:
+        """Whether every eigenvalue is many errors from the next one and from the bound, so all is established."""
+        theta = self.values
+        if not len(theta):
+            return True
+        gap = float(theta[-1]) - self.bound
+        if len(theta) > 1:
+            gap = min(gap, float((theta[:-1] - theta[1:]).min()))
+        return gap > _SEPARATED * (float(self.measured.max()) + self.error)
+
+    @cached_property
+    def _bounds(self) -> _Bounds:
+        return _separated_bounds(self) if self.is_separated else _general_bounds(self)
+
+    # ------------------------------------------------------------------ in the unit of the eigenvalues
+
+    @cached_property
+    def lower(self) -> NDArray:
+        values = self._squared(np.maximum(self._bounds.lower, 0.0)) if self.singular else self._bounds.lower
+        values = self._below(values - _STORED * self.stored_unit * np.abs(values))
+        values[list(self.zeros)] = np.minimum(values[list(self.zeros)], 0.0)
+        return values
+
+    @cached_property
+    def upper(self) -> NDArray:
+        values = self._squared(self._bounds.upper)
+        return self._above(np.maximum(values + _STORED * self.stored_unit * np.abs(values), 0.0))
+
+    @cached_property
+    def angles(self) -> NDArray:
+        return np.minimum(self.angle_factor * self._bounds.angles + _STORED * self.stored_unit, 1.0)
+
+    @property
+    def clusters(self) -> tuple[tuple[int, int], ...]:
+        return self._bounds.clusters
+
+    @property
+    def n_complete(self) -> int:
+        return self._bounds.n_complete
+
+    @cached_property
+    def unresolved(self) -> tuple[int, ...]:
+        if self.is_separated:
+            return ()
+        return tuple(np.flatnonzero((self.angles > ANGLE) & ~self.is_zero).tolist())
+
+    @cached_property
+    def is_zero(self) -> NDArray:
+        """Components whose eigenvalue cannot be told from zero; it is reported as zero."""
+        if self.is_separated and not self.zeros:
+            return np.zeros(self.n_components, dtype=bool)
+        return self.lower <= 0
+
+    @property
+    def bound_beyond(self) -> float:
+        return float(self._above(self._squared(np.array(self.bound))))
+
+    @property
+    def _rounding(self) -> float:
+        return 7 * self.floor + self.error
+
+    @property
+    def rounding(self) -> float:
+        return float(self._above(self._squared(np.array(self._rounding))))
+
+    @property
+    def residuals(self) -> NDArray:
+        return self._above(self._residuals(self.measured))
+
+    @property
+    def noise(self) -> NDArray:
+        return self._above(self._residuals(np.full(self.n_components, self._rounding)))
+
+    def trace_error(self, total: float) -> float:
+        """Bound on the error of the sum of all eigenvalues, in the unit of the eigenvalues."""
+        error = self.error * self.unit
+        return error * (2 * float(np.sqrt(total)) + error) if self.singular else error * self.unit
+
+    def _residuals(self, measured: NDArray) -> NDArray:
+        """Residuals ρ of singular values as those of eigenvalues, 2σρ + ρ²."""
+        return measured * (2 * np.maximum(self._bounds.lower, 0.0) + measured) if self.singular else measured
+
+    def _squared(self, values: NDArray) -> NDArray:
+        return values**2 if self.singular else values
+
+    def _below(self, values: NDArray) -> NDArray:
+        """unit²·values; where that over- or underflows, what is still a lower bound."""
+        if self.unit == 1:
+            return values
+        with np.errstate(over="ignore", under="ignore"):
+            scaled = values * self.unit * self.unit
+        return np.where(np.abs(scaled) < TINY, np.minimum(scaled, 0.0), np.clip(scaled, -_HUGE, _HUGE))
+
+    def _above(self, values: NDArray) -> NDArray:
+        """The same for an upper bound."""
+        if self.unit == 1:
+            return values
+        with np.errstate(over="ignore", under="ignore"):
+            scaled = values * self.unit * self.unit
+        return np.where((scaled < TINY) & (values > 0), TINY, scaled)
+
+    # ------------------------------------------------------------------ the same result in other words
+
+    def with_zeros(self, zero: NDArray) -> Self:
+        """The same where these eigenvalues are reported as zero: their intervals reach to it."""
+        return replace(self, zeros=tuple(np.flatnonzero(zero).tolist())) if np.any(zero) else self
+
+    def for_attributes(self, unit: float, stored_unit: float) -> Self:
+        """The same for eigenvalues times unit², and attributes that are rounded to `stored_unit`."""
+        return replace(self, unit=unit, stored_unit=stored_unit)
+
+    # ------------------------------------------------------------------ texts
 
     @property
     def n_zero(self) -> int:
@@ -88,171 +258,133 @@ class ResidualCertificate(Certificate):
     @property
     def relative_residuals(self) -> NDArray:
         """Residuals relative to their eigenvalues, which `tol` bounds; 0 where the residual is rounding."""
-        rounding = (self.residuals <= self.noise) | (self.lower <= self.rounding)
+        residuals = self.residuals
+        rounding = (residuals <= self.noise) | (self.lower <= self.rounding)
         sizes = np.maximum(np.abs(self.lower), TINY)
-        return np.divide(self.residuals, sizes, out=np.zeros(len(sizes)), where=~rounding)
-
-    def with_zeros(self, zero: NDArray) -> Self:
-        """The same where these eigenvalues are reported as zero: their intervals reach to it."""
-        if not zero.any():
-            return self
-        lower, upper = np.minimum(self.lower, 0.0), np.maximum(self.upper, 0.0)
-        return replace(self, lower=np.where(zero, lower, self.lower), upper=np.where(zero, upper, self.upper))
-
-    def squared(self) -> Self:
-        """The certificate of λ = σ², if this is one of singular values σ."""
-        sigma = np.maximum(self.lower, 0.0)
-        return replace(
-            self,
-            tol=2 * self.tol,
-            residuals=2 * sigma * self.residuals + self.residuals**2,
-            lower=sigma**2,
-            upper=self.upper**2,
-            bound_beyond=self.bound_beyond**2,
-            rounding=self.rounding**2,
-            noise=2 * sigma * self.noise + self.noise**2,
-        )
-
-    def with_angles(self, factor: float = 1.0, more: float = 0.0) -> Self:
-        """The same with larger bounds on the angles."""
-        return replace(self, angles=np.minimum(factor * self.angles + more, 1.0))
-
-    def times_unit_squared(self, unit: float) -> Self:
-        """The certificate of unit²·λ; where that over- or underflows, what still holds."""
-        if unit == 1:
-            return self
-
-        def below(values: Any) -> NDArray:
-            scaled = _times_unit_squared(values, unit)
-            return np.where(np.abs(scaled) < TINY, np.minimum(scaled, 0.0), np.clip(scaled, -_HUGE, _HUGE))
-
-        def above(values: Any) -> NDArray:
-            scaled = _times_unit_squared(values, unit)
-            return np.where((scaled < TINY) & (np.asarray(values) > 0), TINY, scaled)
-
-        return replace(
-            self,
-            residuals=above(self.residuals),
-            lower=below(self.lower),
-            upper=above(self.upper),
-            bound_beyond=float(above(self.bound_beyond)),
-            rounding=float(above(self.rounding)),
-            noise=above(self.noise),
-        )
+        return np.divide(residuals, sizes, out=np.zeros(len(sizes)), where=~rounding)
 
     @property
     def summary(self) -> str:
         if not self.n_components:
             return "No components, nothing to certify."
-        verdict = "certified" if self.certified else "NOT certified"
-        return f"{counted(self.n_components, 'component')} {verdict}: relative residuals at most {self.tol:.0e}."
+        count = counted(self.n_components, "component")
+        if not self.certified:
+            parts = " and ".join(self.not_established)
+            return f"{count} NOT certified: {parts} {'is' if parts == 'completeness' else 'are'} not established."
+        return f"{count} certified: residuals at most {self.tol:.0e} of the eigenvalues, none missed, directions known."
 
     def sentences(self) -> list[str]:
         if not self.n_components:
             return [self.summary]
+        lines = [self.summary]
         worst = int(np.argmax(self.relative_residuals))
         largest = self.relative_residuals[worst]
-        detail = f"Largest: {largest:.1e}, component {worst + 1}." if largest else "All residuals are rounding."
-        lines = [f"{self.summary} {detail}"]
+        limit = "within" if self.converged else "NOT within"
+        detail = f"largest {largest:.1e} of component {worst + 1}" if largest else "all are rounding"
+        lines.append(f"Relative residuals {limit} the tolerance {self.tol:.0e}: {detail}.")
         if self.n_zero:
             lines.append(f"{counted(self.n_zero, 'eigenvalue')} of them zero to rounding.")
         known = "Completeness is not established" if self.n_complete < self.n_components else "No eigenvalue was missed"
         after = f" after component {self.n_complete}" if 0 < self.n_complete < self.n_components else ""
         lines.append(f"{known}{after}: all others are at most {number(self.bound_beyond)} ({self.evidence}).")
-        sure = [i for i in range(self.n_components) if i not in self.unresolved]
-        if sure:
-            where = max(sure, key=lambda i: self.angles[i])
-            lines.append(f"Directions: sine of the error at most {self.angles[where]:.1e} (component {where + 1}).")
+        return [*lines, *self._about_directions(), self._cost]
+
+    def _about_directions(self) -> list[str]:
+        lines = []
+        sure = np.flatnonzero((self.angles <= ANGLE) & ~self.is_zero)
+        if len(sure):
+            where = sure[np.argmax(self.angles[sure])]
+            condition = "" if where < self.n_complete else ", if no eigenvalue was missed"
+            lines.append(
+                f"Directions: sine of the error at most {self.angles[where]:.1e} (component {where + 1}){condition}."
+            )
         lines += [
-            f"Components {start + 1} to {stop} form an eigenvalue cluster: only their span is determined."
+            f"Directions of components {start + 1}–{stop} are determined as a span: equal eigenvalues, to rounding."
             for start, stop in self.clusters
-            if start not in self.unresolved
+            if self.angles[start] <= ANGLE
         ]
         if self.unresolved:
             names = listed((i + 1 for i in self.unresolved), 10)
             lines.append(f"Not determined to {ANGLE}: the direction of component {names}.")
-        lines.append(f"Cost: {counted(self.n_passes, 'pass')}, {counted(self.n_products, 'product')}.")
         return lines
 
-
-def _times_unit_squared(values: Any, unit: float) -> NDArray:
-    with np.errstate(over="ignore", under="ignore"):
-        return np.asarray(values) * unit * unit
+    @property
+    def _cost(self) -> str:
+        return f"Cost: {counted(self.n_passes, 'pass')}, {counted(self.n_products, 'product')}."
 
 
 def certify(
-    pairs: Eigenpairs, *, tol: float, bound: float, evidence: str, entry_error: float = 0.0
+    pairs: Eigenpairs,
+    *,
+    tol: float,
+    bound: float,
+    evidence: str,
+    entry_error: float = 0.0,
+    singular: bool = False,
+    angle_factor: float = 1.0,
 ) -> ResidualCertificate:
-    """The certificate of these pairs, given bounds on all other eigenvalues and on the error of A."""
+    """The certificate of these pairs, given bounds on all other eigenvalues and on the error of A.
+
+    `singular`: the values are singular values σ, and the certificate is about σ² and its tolerance.
+    """
     theta, rho = pairs.values, pairs.residuals
     n, k = pairs.vectors.shape
-    floor = rounding_floor(n, max(pairs.norm, float(np.abs(theta).max(initial=0.0))))
-    noise = floor + pairs.product_error * np.sqrt(max(pairs.n_combined, k)) + entry_error
-    bound = bound + noise
-    rounding = 7 * floor + noise
-    found = _separated(theta, rho, noise, bound) or _general(pairs, floor, noise, bound, entry_error)
-    return ResidualCertificate(
-        n_components=k,
+    floor = rounding_floor(n, max(pairs.norm, abs(float(theta[0])) if k else 0.0))
+    error = floor + pairs.product_error * float(np.sqrt(max(pairs.n_combined, k))) + entry_error
+    allowed = np.maximum((tol / 2 if singular else tol) * np.abs(theta), 7 * floor + error)
+    trusted = pairs.next_values[:1] + pairs.next_residuals[:1]  # how far the solver got
+    certificate = ResidualCertificate(
         tol=tol,
-        residuals=rho,
-        **found,
+        values=theta,
+        measured=rho,
+        error=error,
+        own_error=floor + pairs.product_error * float(np.sqrt(pairs.n_combined)) + entry_error,
+        floor=floor,
+        bound=float(bound) + error,
         evidence=evidence,
-        bound_beyond=float(bound),
+        complete=pairs.complete,
         n_passes=pairs.n_passes,
         n_products=pairs.n_products,
-        converged=bool((rho <= np.maximum(tol * np.abs(theta), rounding)).all()),
-        rounding=float(rounding),
-        noise=np.full(k, rounding),
+        converged=bool((rho <= allowed).all()),
+        residual_norm=norm(rho),
+        ritz_error=norm(rho),
+        next_value=float(trusted[0]) if len(trusted) else np.inf,
+        singular=singular,
+        angle_factor=angle_factor,
     )
+    if pairs.complete or certificate.is_separated:
+        return certificate  # residuals of LAPACK are rounding: sharper norms of them would not be noticed
+    measured = pairs.residual_norm
+    tilt = min(pairs.ritz_error, measured) if 4 * k < n else measured
+    return replace(certificate, residual_norm=measured, ritz_error=tilt)
 
 
-def _separated(theta: NDArray, rho: NDArray, noise: float, bound: float) -> dict[str, Any] | None:
-    """The short form, where every eigenvalue is more than 20 errors from the next one and from the bound."""
-    k = len(theta)
-    if not k:
-        return None
-    radius = rho + noise
-    gaps = theta - np.append(theta[1:], bound)
-    if not (gaps > _SEPARATED * (radius + np.append(radius[1:], 0.0))).all():
-        return None
-    distances = gaps.copy()
-    distances[1:] = np.minimum(gaps[1:], gaps[:-1])
-    angles = np.minimum(radius / (distances * (1 - 1 / _SEPARATED)), 1.0)
-    unresolved = tuple(np.flatnonzero(angles > ANGLE).tolist()) if angles.max() > ANGLE else ()
-    return {
-        "lower": theta - radius,
-        "upper": theta + radius,
-        "angles": angles,
-        "clusters": (),
-        "unresolved": unresolved,
-        "n_complete": k,
-    }
+def _separated_bounds(c: ResidualCertificate) -> _Bounds:
+    """Every eigenvalue is alone within its own error."""
+    radius = c.measured + c.error
+    if not len(radius):
+        return _Bounds(radius, radius, radius, (), 0)
+    gaps = c.values - np.append(c.values[1:], c.bound)
+    gaps[1:] = np.minimum(gaps[1:], gaps[:-1])
+    angles = radius / (gaps * (1 - 1 / _SEPARATED))
+    return _Bounds(c.values - radius, c.values + radius, angles, (), len(radius))
 
 
-def _general(pairs: Eigenpairs, floor: float, noise: float, bound: float, entry_error: float) -> dict[str, Any]:
+def _general_bounds(c: ResidualCertificate) -> _Bounds:
     """Intervals and angles where eigenvalues may be close to each other or to the bound."""
-    theta, rho = pairs.values, pairs.residuals
-    n, k = pairs.vectors.shape
-    measured = pairs.residual_norm if k else 0.0
-    size = measured + noise
-    below = (min(pairs.ritz_error, measured) if 4 * k < n else measured) + noise
-    gap = theta - bound
+    theta, size, below = c.values, c.residual_norm + c.error, c.ritz_error + c.error
+    gap = theta - c.bound
     positive = np.maximum(gap, 0)
     quadratic = 2 * size * (size / (positive + np.hypot(positive, 2 * size) + TINY))
-    upper = np.where(gap > 0, theta + quadratic, max(bound, 0.0) + size) + below
-    column_error = pairs.product_error * np.sqrt(pairs.n_combined)
-    lower, upper = _own_intervals(theta, rho + floor + column_error + entry_error, theta - below, upper, bound)
-    n_complete = k if pairs.complete else int(np.sum(np.logical_and.accumulate(gap > 0)))
-    clusters = _clusters(theta, rho + noise)
-    angles, unresolved = _angles(pairs, lower, upper, clusters, bound, n_complete, noise)
-    return {
-        "lower": lower,
-        "upper": upper,
-        "angles": angles,
-        "clusters": tuple(cluster for cluster in clusters if cluster[1] - cluster[0] > 1),
-        "unresolved": unresolved,
-        "n_complete": n_complete,
-    }
+    upper = np.where(gap > 0, theta + quadratic, max(c.bound, 0.0) + size) + below
+    lower, upper = _own_intervals(theta, c.measured + c.own_error, theta - below, upper, c.bound)
+    n_complete = int(np.sum(np.logical_and.accumulate(gap > 0)))
+    if c.complete or (c.bound <= 2 * (7 * c.floor + c.error) and (lower[n_complete:] <= 0).all()):
+        n_complete = len(theta)  # also if all others are zero, like the last of these
+    edges = _cluster_edges(theta, c.measured + c.error)
+    angles = _angles(c, lower, upper, edges, n_complete)
+    clusters = tuple((int(start), int(stop)) for start, stop in pairwise(edges) if stop - start > 1)
+    return _Bounds(lower, upper, angles, clusters, n_complete)
 
 
 def _own_intervals(
@@ -272,51 +404,37 @@ def _own_intervals(
     return np.where(own, np.maximum(lower, low), lower), np.where(own, np.minimum(upper, high), upper)
 
 
-def _clusters(theta: NDArray, radius: NDArray) -> list[tuple[int, int]]:
-    """Runs of components whose eigenvalues are closer than ten errors; single ones are runs of one."""
-    k = len(theta)
-    apart = theta[:-1] - theta[1:] >= 10 * np.maximum(radius[:-1], radius[1:])
-    return list(pairwise([0, *(np.flatnonzero(apart) + 1).tolist(), k])) if k else []
+def _cluster_edges(theta: NDArray, radius: NDArray) -> NDArray:
+    """Edges of runs of components whose eigenvalues are closer than ten errors; single ones are runs of one."""
+    apart = theta[:-1] - theta[1:] >= _CLUSTER * np.maximum(radius[:-1], radius[1:])
+    return np.concatenate([[0], np.flatnonzero(apart) + 1, [len(theta)]])
 
 
-def _angles(
-    pairs: Eigenpairs,
-    lower: NDArray,
-    upper: NDArray,
-    clusters: list[tuple[int, int]],
-    bound: float,
-    n_complete: int,
-    noise: float,
-) -> tuple[NDArray, tuple[int, ...]]:
+def _angles(c: ResidualCertificate, lower: NDArray, upper: NDArray, edges: NDArray, n_complete: int) -> NDArray:
     """Davis–Kahan for each cluster: ‖R_C‖_F over the distance of the cluster to the rest of the spectrum."""
-    theta, rho = pairs.values, pairs.residuals
-    k = len(theta)
-    angles = np.ones(k)
-    unresolved: list[int] = []
-    last = bound
-    if len(pairs.next_values) and n_complete < k:  # as far as the solver got, if it is trusted
-        last = min(bound, max(float(pairs.next_values[0] + pairs.next_residuals[0]), 0.0) + noise)
-    for start, stop in clusters:
-        above = lower[start - 1] - theta[start] if start else np.inf
-        following = bound if start < n_complete else last
-        if stop < k:
-            following = upper[stop] if start < n_complete else theta[stop] + rho[stop] + noise
-        distance = min(above, theta[stop - 1] - following)
-        error = norm(rho[start:stop]) + noise * float(np.sqrt(stop - start))
-        angles[start:stop] = min(1.0, error / distance) if distance > 0 else 1.0
-        if angles[start] > ANGLE:
-            unresolved.extend(range(start, stop))
-    return angles, tuple(unresolved)
+    theta, rho, k = c.values, c.measured, len(c.values)
+    starts, stops = edges[:-1], edges[1:]
+    last = c.bound if n_complete == k else min(c.bound, max(c.next_value, 0.0) + c.error)
+    above = np.append(np.inf, lower)[starts] - theta[starts]
+    known = starts < n_complete
+    following = np.where(
+        known, np.append(upper, c.bound)[stops], np.append(theta + rho + c.error, last)[stops]
+    )  # of eigenvalues after `n_complete`, if none was missed
+    distances = np.minimum(above, theta[stops - 1] - following)
+    peak = float(rho.max()) or 1.0
+    errors = peak * np.sqrt(np.add.reduceat((rho / peak) ** 2, starts)) + c.error * np.sqrt(stops - starts)
+    angles = np.divide(errors, distances, out=np.ones(len(starts)), where=distances > 0)
+    return np.repeat(np.minimum(angles, 1.0), stops - starts)
 
 
-def direction_warnings(certificate: ResidualCertificate, eigenvalues: NDArray) -> list[MercerWarning]:
+def direction_warnings(certificate: ResidualCertificate) -> list[MercerWarning]:
     """A warning for components that have a variance but no determined direction."""
-    unresolved = [i + 1 for i in certificate.unresolved if eigenvalues[i] > 0]
-    if not unresolved:
+    if not certificate.unresolved:
         return []
+    names = listed(i + 1 for i in certificate.unresolved)
     return [
         MercerWarning(
-            f"The direction of component {listed(unresolved)} is not determined by the data: its eigenvalue "
+            f"The direction of component {names} is not determined by the data: its eigenvalue "
             "is close to the next one, which was not kept. See certificate_."
         )
     ]

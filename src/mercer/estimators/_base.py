@@ -1,7 +1,7 @@
 """The base class of all estimators: files in and out, all-or-nothing fits, the contract of a fitted model."""
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import wraps
+from functools import partial, wraps
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -18,7 +18,7 @@ from mercer.data.dataset import Dataset, Kind
 from mercer.data.validation import as_dataset
 from mercer.errors import DataError, MercerWarning, ParameterError, collect_warnings, unique
 from mercer.numerics.blocking import block_rows
-from mercer.numerics.random_state import as_generator
+from mercer.numerics.random_state import lazy_generator
 from mercer.planning.plan import Plan
 from mercer.progress import reporting
 from mercer.storable import Stored
@@ -70,6 +70,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     model_key: ClassVar[str]
     input_kind: Kind = "vectors"
     accepts_missing = False
+    accepts_integers = False  # whether the algorithm converts blocks of small integers itself
+    checks_finite_itself = False  # whether the algorithm notices values that are not finite
     fit_warnings_: tuple[MercerWarning, ...]
     _stored_attributes: ClassVar[tuple[Stored, ...]]
     _parameter_constraints: ClassVar[dict]
@@ -112,7 +114,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         scores : ndarray of shape (n_samples, n_components)
             Same as ``fit(X).transform(X)``.
         """
-        data = self._open(X, reset=True, check_finite=False)
+        data = self._open(X, reset=True)
         scores = self._fit(data, sample_weight)
         return self._transform_data(data) if scores is None else scores
 
@@ -200,11 +202,10 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         available = [name for name in _WRITABLE if hasattr(self, name)]
         if method not in available:
             raise ParameterError("method", method, f"one of {listed(map(repr, available))}")
-        target = None if path is None else Path(path)
-        scores = None
+        target, scores = None if path is None else Path(path), None
         if method == "fit_transform":
-            data = self._open_input(X)
-            check_output(target, data, [])
+            data = clone(self)._open(X, reset=True, check_finite=False)
+            check_output(target, data, [])  # before the work
             scores = self._fit_opened(data, sample_weight)
             data = self.open(data)
         elif method == "inverse_transform":
@@ -212,34 +213,28 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             data = self._open_scores(X)
         else:
             data = self.open(X)
-        columns = (
-            self.feature_names if method in ("inverse_transform", "denoise") else list(self.get_feature_names_out())
-        )
+        rows_are_written = method in ("inverse_transform", "denoise", "impute")
+        columns = self.feature_names if rows_are_written else list(self.get_feature_names_out())
         check_output(target, data, columns)
+        blocks: Iterator[tuple[int, NDArray]]
         if scores is not None:
-            blocks: Iterator[tuple[int, NDArray]] = iter([(0, scores)])
-        elif method in ("transform", "fit_transform"):
+            blocks = iter([(0, scores)])
+        elif not rows_are_written:
             blocks = self.iter_scores(data)
         else:
-            blocks = _numbered(
-                getattr(self, method)(block, **options) for block in data.blocks(block_rows(data.shape[1]))
-            )
+            apply = partial(getattr(self, method), **options)
+            blocks = _numbered(data.map_blocks(apply, size=block_rows(data.shape[1])))
         with reporting(self.progress, 1, "rows written") as progress:
             write_blocks(blocks, target, columns, len(data), self._score_dtype(data), data.metadata, progress)
         return target
 
     @fit_method
     def _fit_opened(self, data: Dataset, sample_weight: Any) -> NDArray | None:
-        return self._fit(self._open(data, reset=True, check_finite=False), sample_weight)
-
-    def _open_input(self, X: Any) -> Dataset:
-        """X as a dataset before the fit, so that outputs can be checked first."""
-        return clone(self)._open(X, reset=True, check_finite=False)
+        return self._fit(self._open(data, reset=True), sample_weight)
 
     def _open_scores(self, X: Any) -> Dataset:
-        """Scores as a dataset."""
-        carrier = clone(self)
-        return as_dataset(X, carrier, reset=True)
+        """Scores as a dataset: they have columns of their own."""
+        return as_dataset(X, clone(self), reset=True)
 
     # ------------------------------------------------------------------ the contract (contract.py)
 
@@ -271,7 +266,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     # ------------------------------------------------------------------ helpers of subclasses
 
     def _open(self, X: Any, *, reset: bool, check_finite: bool = True) -> Dataset:
-        """X as a validated dataset. `reset` removes the fitted attributes of an earlier fit."""
+        """X as a validated dataset. `reset` is for fits: it removes the fitted attributes of an earlier one."""
+        check_finite = check_finite and not (reset and self.checks_finite_itself)
         if reset and hasattr(self, "n_features_in_"):
             for stored in self._stored_attributes:
                 self.__dict__.pop(stored.name, None)
@@ -285,19 +281,22 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         )
 
     def _transform_data(self, data: Dataset) -> NDArray:
-        blocks = list(self.iter_scores(data))
-        if len(blocks) == 1:
-            return blocks[0][1]
-        out = np.empty((len(data), self._n_features_out), dtype=self._score_dtype(data))
-        for start, scores in blocks:
+        out = None
+        for start, scores in self.iter_scores(data):
+            if len(scores) == len(data):
+                return scores
+            if out is None:
+                out = np.empty((len(data), scores.shape[1]), dtype=scores.dtype)
             out[start : start + len(scores)] = scores
+        assert out is not None  # there is at least one row
         return out
 
     def _validate_params(self) -> None:
         parameter_checks(type(self))(self)  # type: ignore[arg-type]
 
-    def _rng(self) -> np.random.Generator:
-        return as_generator(self.random_state)
+    def _rng(self) -> Callable[[], np.random.Generator]:
+        """The generator of a fit, made when it is first used. Call this once: a second one repeats its numbers."""
+        return lazy_generator(self.random_state)
 
 
 def _numbered(blocks: Iterator[NDArray]) -> Iterator[tuple[int, NDArray]]:

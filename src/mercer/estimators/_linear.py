@@ -23,6 +23,7 @@ from mercer.numerics.rounding import TINY, UNIT, UNIT_SINGLE, gamma
 from mercer.numerics.threads import parallel
 from mercer.storable import Stored
 
+_HUGE = float(np.finfo(float).max)
 _ROWS = 2048  # rows that are centered and multiplied at once
 
 LINEAR_ATTRIBUTES = (
@@ -48,6 +49,8 @@ class LinearEstimator(Estimator):
     """Scores z = W((x − mean)/scale), x ≈ mean + scale·Wᵀz; W has orthonormal rows."""
 
     whiten: bool
+    checks_finite_itself = True  # sums show what is not finite
+    accepts_integers = True  # blocks of small integers are converted here
 
     # ------------------------------------------------------------------ attributes of a fit
 
@@ -58,6 +61,8 @@ class LinearEstimator(Estimator):
             variances = found.eigenvalues * per_degree * unit * unit
             total, dropped = found.total * per_degree * unit * unit, found.dropped * per_degree * unit * unit
             self.reconstruction_error_ = float(found.dropped / found.total_weight * unit * unit)
+            self._eigenvalues = found.eigenvalues * unit * unit
+            self._feature_squares = found.feature_squares * unit * unit
         ratio = found.eigenvalues / found.total if found.total > 0 else np.zeros(len(variances))
         self.components_ = cast_if_representable(_completed(found.axes, found.eigenvalues > 0), dtype)
         self.explained_variance_ = cast_if_representable(variances, dtype)
@@ -66,17 +71,11 @@ class LinearEstimator(Estimator):
         self.mean_ = cast_if_representable(found.mean, dtype)
         if found.scale is not None:
             self.scale_ = cast_if_representable(found.scale, dtype)
-        self.n_components_, self.n_samples_ = len(variances), found.n_samples
-        self.total_variance_, self.noise_variance_ = (
-            float(total),
-            float(dropped / max(1, found.n_possible - len(variances))),
-        )
+        self.n_components_, self.n_samples_, self.total_variance_ = len(variances), found.n_samples, float(total)
+        self.noise_variance_ = float(dropped / max(1, found.n_possible - len(variances)))
         self.plan_ = found.plan
-        stored = 4 * (UNIT_SINGLE if dtype == np.float32 else UNIT)
-        self.certificate_ = found.certificate.times_unit_squared(unit).with_angles(more=stored)
+        self.certificate_ = found.certificate.for_attributes(unit, UNIT_SINGLE if dtype == np.float32 else UNIT)
         self._mean64, self._total_weight, self._n_possible = found.mean, found.total_weight, found.n_possible
-        self._eigenvalues = found.eigenvalues * unit * unit
-        self._feature_squares = found.feature_squares * unit * unit
         if found.warnings or np.isnan(per_degree) or unit != 1:
             warn_each([*_weight_warnings(found, per_degree), *found.warnings, *_range_warnings(found, variances)])
 
@@ -101,29 +100,30 @@ class LinearEstimator(Estimator):
             yield from super().iter_scores(data)
             return
         start = 0
-        for block in data.blocks(block_rows(data.shape[1])):
-            yield start, self._project(block, 1, whiten, np.float64)
-            start += block.shape[0]
+        for scores in data.map_blocks(self._project, 1, whiten, np.float64, size=block_rows(data.shape[1])):
+            yield start, scores
+            start += len(scores)
 
     def _score_dtype(self, data: Any) -> Any:
         single = data.dtype == np.float32 and self.components_.dtype == np.float32
         return np.float32 if single else np.float64
 
     def _project(self, rows: Any, n_threads: int, whiten: bool, dtype: Any) -> NDArray:
-        """Scores of rows in memory.
-
-        The mean is subtracted before the product, so a large one costs no digits.
-        """
+        """Scores of rows in memory. The mean is subtracted before the product, so a large one costs no digits."""
         map = self.linear_map() if whiten == self.whiten else self._map(whiten)
         axes = map.encoder / map.scale
         if sparse.issparse(rows):
             return (rows @ axes.T - axes @ map.mean).astype(dtype, copy=False)
         turned = np.ascontiguousarray(axes.T, dtype=dtype)
         out = np.empty((len(rows), len(axes)), dtype=dtype)
+        high = map.mean.astype(dtype, copy=False)
+        low = None if high is map.mean else (map.mean - high).astype(dtype)  # what float32 takes from the mean
 
         def project(piece: slice) -> None:
             with np.errstate(over="ignore", invalid="ignore"):
-                moved = np.subtract(rows[piece], map.mean, dtype=dtype, casting="same_kind")
+                moved = np.subtract(rows[piece], high, dtype=dtype, casting="same_kind")
+                if low is not None:
+                    moved -= low
                 np.matmul(moved, turned, out=out[piece])
 
         parallel(project, slices(len(rows), _ROWS), n_threads)
@@ -164,15 +164,20 @@ class LinearEstimator(Estimator):
         scale = np.asarray(self.scale_, np.float64) if hasattr(self, "scale_") else np.ones(axes.shape[1])
         encoder = decoder = axes
         if whiten:
-            deviations = np.sqrt(np.asarray(self.explained_variance_, np.float64))
-            if len(deviations) != len(axes):
-                raise DataError(
-                    f"components_ has {len(axes)} rows and explained_variance_ {len(deviations)} entries, "
-                    "which whitening divides by. Set both attributes."
-                )
+            deviations = self._deviations(axes)
             inverse = np.divide(1.0, deviations, out=np.zeros_like(deviations), where=deviations > 0)
             encoder, decoder = axes * inverse[:, None], axes * deviations[:, None]
         return LinearMap(self._current_mean(), scale, axes, encoder, decoder)
+
+    def _deviations(self, axes: NDArray) -> NDArray:
+        """Standard deviations along the axes."""
+        deviations = np.sqrt(np.asarray(self.explained_variance_, np.float64))
+        if len(deviations) != len(axes):
+            raise DataError(
+                f"components_ has {len(axes)} rows and explained_variance_ has {len(deviations)} entries. "
+                "Set both attributes."
+            )
+        return deviations
 
     def _current_mean(self) -> NDArray:
         """The mean in float64; if the user replaced `mean_`, that one."""
@@ -184,6 +189,7 @@ class LinearEstimator(Estimator):
     def spectrum(self) -> Eigenspectrum:
         """Eigenvalues of the scatter matrix with their intervals."""
         certificate, degrees = self.certificate_, self._total_weight - 1
+        no_variances = np.full(self.n_features_in_, np.nan)
         return Eigenspectrum(
             eigenvalues=self._eigenvalues,
             lower=certificate.lower,
@@ -193,31 +199,40 @@ class LinearEstimator(Estimator):
             complete=self.n_components_ >= self._n_possible,
             total_weight=self._total_weight,
             ddof=1,
-            feature_variances=self._feature_squares / degrees if degrees > 0 else np.full(self.n_features_in_, np.nan),
+            feature_variances=self._feature_squares / degrees if degrees > 0 else no_variances,
             bound_beyond=certificate.bound_beyond,
             unresolved=certificate.unresolved,
+            total_error=certificate.trace_error(self.total_variance_ * max(degrees, 0.0)),
         )
 
     def training_set(self) -> None:
         """Linear models keep no training rows."""
 
+    def expansion(self) -> None:
+        """Linear models are not sums of kernels."""
+
     def project(self, rows: Any, *, rounding: bool = False) -> Projection:
-        """Scores without whitening, and squared distances from the subspace."""
+        """Scores without whitening, and squared distances from the subspace; with `rounding`, bounds on their errors.
+
+        Squares that overflow are the largest number. Distances that are rounding are zero.
+        """
         map = self._map(False)
-        kept = self._eigenvalues > self.certificate_.rounding
+        kept = self._deviations(map.axes) > 0
+        axes = map.axes[kept]
         dense = rows.toarray() if sparse.issparse(rows) else np.asarray(rows)
-        moved = (dense - map.mean) / map.scale
-        scores = moved @ map.axes[kept].T
-        outside = moved - scores @ map.axes[kept]
-        q = np.einsum("ij,ij->i", outside, outside)
-        if not rounding:
-            return Projection(scores, q, kept)
         unit = UNIT_SINGLE if self.components_.dtype == np.float32 else UNIT
-        lengths = np.sqrt(np.einsum("ij,ij->i", moved, moved))
-        error = gamma(map.axes.shape[1] + 8) * lengths + 4 * unit * lengths
-        return Projection(
-            scores, q, kept, np.repeat(error[:, None], scores.shape[1], 1), 2 * np.sqrt(q) * error + error**2
-        )
+        relative = gamma(map.axes.shape[1] + 8) + 4 * unit
+        with np.errstate(over="ignore", invalid="ignore"):
+            moved = (dense - map.mean) / map.scale
+            scores = moved @ axes.T
+            outside = moved - scores @ axes
+            q, squares = np.einsum("ij,ij->i", outside, outside), np.einsum("ij,ij->i", moved, moved)
+            q = np.where(q <= relative**2 * squares, 0.0, np.nan_to_num(q, nan=_HUGE))
+            if not rounding:
+                return Projection(scores, q, kept)
+            error = np.nan_to_num(relative * np.sqrt(squares), nan=_HUGE)
+            q_error = np.nan_to_num(2 * np.sqrt(q) * error + error**2, nan=_HUGE)
+        return Projection(scores, q, kept, np.repeat(error[:, None], scores.shape[1], 1), q_error)
 
     # ------------------------------------------------------------------ the normal distribution
 
@@ -269,17 +284,8 @@ class LinearEstimator(Estimator):
         factors = np.append(inverse, np.full(self.n_features_in_ - len(inverse), outside))
         present, map = factors > 0, self._map(False)
         constant = np.log(factors[present]).sum() - 2 * np.log(map.scale).sum() - present.sum() * np.log(2 * np.pi)
-
-        def log_likelihood(block: Any) -> NDArray:
-            moved = ((block.toarray() if sparse.issparse(block) else block) - map.mean) / map.scale
-            scores = moved @ axes.T
-            with np.errstate(over="ignore", invalid="ignore"):
-                distances = scores**2 @ (inverse - outside) + outside * np.einsum("ij,ij->i", moved, moved)
-            if not np.isfinite(distances).all():
-                raise DataError(OVERFLOW)
-            return (constant - distances) / 2
-
-        parts = list(data.map_blocks(log_likelihood, size=block_rows(data.shape[1])))
+        arguments = map.mean, map.scale, axes, inverse, outside, constant
+        parts = list(data.map_blocks(_log_likelihood, *arguments, size=block_rows(data.shape[1])))
         return np.concatenate(parts).astype(self.components_.dtype, copy=False)
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -316,6 +322,19 @@ class LinearEstimator(Estimator):
             )
         inverse = np.divide(1.0, along, out=np.zeros_like(along), where=along > floor)
         return inverse, 1 / noise if noise > floor else 0.0, axes
+
+
+def _log_likelihood(
+    rows: Any, mean: NDArray, scale: NDArray, axes: NDArray, inverse: NDArray, outside: float, constant: float
+) -> NDArray:
+    """Logarithms of the normal density with these inverse variances along the axes and outside them."""
+    moved = ((rows.toarray() if sparse.issparse(rows) else rows) - mean) / scale
+    scores = moved @ axes.T
+    with np.errstate(over="ignore", invalid="ignore"):
+        distances = scores**2 @ (inverse - outside) + outside * np.einsum("ij,ij->i", moved, moved)
+    if not np.isfinite(distances).all():
+        raise DataError(OVERFLOW)
+    return (constant - distances) / 2
 
 
 def cast_if_representable(array: NDArray, dtype: Any) -> NDArray:

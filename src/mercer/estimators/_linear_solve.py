@@ -1,9 +1,13 @@
-"""Principal axes of rows, by the route of a plan, with a certificate."""
+"""Principal axes of rows, by the route of a plan, with a certificate.
+
+Every route ends in `principal_axes`. A route returns None if squares of the data are out of range; it is then repeated
+with rows divided by powers of two. Squares that hide a small variance lead to a route without squares.
+"""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,23 +18,36 @@ from mercer.budget import Budget
 from mercer.certificates.residual import ResidualCertificate, certify, direction_warnings
 from mercer.data.dataset import Dataset, scaled
 from mercer.data.validation import count_repeated, raise_nonfinite
-from mercer.errors import DataError, MercerWarning
+from mercer.errors import DataError, MemoryLimitError, MercerWarning
+from mercer.linalg.completeness import exclude_missed
 from mercer.linalg.dense import leading_eigenpairs, leading_singular_pairs
-from mercer.linalg.eigen import Eigenpairs, column_signs, rounding_floor
-from mercer.linalg.operators import MatrixOperator
+from mercer.linalg.eigen import Eigenpairs, column_signs, remeasure, rounding_floor, solve_fraction
+from mercer.linalg.row_gram import axes_from_gram, gram_matrix
 from mercer.linalg.scatter import (
     Scatter,
     ScatterDiagonal,
     ScatterMatrix,
+    ScatterQR,
     accumulate,
     energy_along,
+    short_product,
 )
+from mercer.linalg.scatter_operator import ScatterOperator
 from mercer.numerics.blocking import block_rows
-from mercer.numerics.products import short_product
-from mercer.numerics.rounding import UNIT, chain, gamma, power_of_two
+from mercer.numerics.products import is_small_integer
+from mercer.numerics.rounding import UNIT, chain, gamma, norm, power_of_two
 from mercer.numerics.threads import blas_threads, working
 from mercer.planning.plan import Plan
-from mercer.planning.plan_linear import SMALL_ENTRIES, SMALL_ROWS, LinearSizes, plan_small, rows_plan
+from mercer.planning.plan_linear import (
+    SMALL_ENTRIES,
+    SMALL_ROWS,
+    LinearSizes,
+    direct_plan,
+    exact_plan,
+    plan_small,
+    products_plan,
+    rows_plan,
+)
 from mercer.text import listed
 
 OVERFLOW = "The squares of the data overflow: the values are too large. Scale them down first."
@@ -42,8 +59,7 @@ _ZERO = (32 * np.finfo(float).eps) ** 2  # of the total: energies up to this are
 _LAPACK_THREADS = 400  # side of a matrix from which LAPACK uses all threads
 
 
-@dataclass(frozen=True)
-class LinearProblem:
+class LinearProblem(NamedTuple):
     """Data and parameters of one fit. `budget` may be None for small arrays, `units` are powers of two."""
 
     data: Dataset
@@ -59,11 +75,14 @@ class LinearProblem:
     units: NDArray | None = None
 
     @property
-    def by_spectrum(self) -> bool:
-        """Whether the number of components follows from all eigenvalues."""
-        return isinstance(self.n_components, str) or (
-            self.n_components is not None and not isinstance(self.n_components, Integral)
-        )
+    def by_rule(self) -> bool:
+        """Whether a rule by name chooses the number of components."""
+        return isinstance(self.n_components, str)
+
+    @property
+    def by_fraction(self) -> bool:
+        """Whether a fraction of the variance does."""
+        return not (self.n_components is None or self.by_rule or isinstance(self.n_components, Integral))
 
     @property
     def n_possible(self) -> int:
@@ -78,25 +97,35 @@ class LinearProblem:
         return self.n_possible - (self.n_components is None and fewer)  # scikit-learn's rule
 
     @property
+    def dtype(self) -> Any:
+        """Type of the fitted attributes."""
+        return np.float32 if self.data.dtype == np.float32 else np.float64
+
+    @property
+    def n_threads(self) -> int:
+        return 1 if self.budget is None else self.budget.threads
+
+    @property
     def sizes(self) -> LinearSizes:
         data = self.data
         return LinearSizes(
             n_samples=len(data),
             n_features=data.shape[1],
-            n_components=None if self.by_spectrum else self.n_solved,
+            n_components=None if self.by_fraction or self.by_rule else self.n_solved,
             n_possible=self.n_possible,
-            is_sparse=data.is_sparse,
+            by_rule=self.by_rule,
+            nnz=data.nnz,
             in_memory=data.in_memory,
             itemsize=data.dtype.itemsize,
+            small_integers=is_small_integer(data.dtype) and self.weights is None and not self.standardize,
             reading_bytes=data.reading_bytes,
             svd_solver=self.svd_solver,
             tol=self.tol,
         )
 
 
-@dataclass(frozen=True)
-class Moments:
-    """Mean and sums of squares of the columns, in the units of the problem."""
+class Moments(NamedTuple):
+    """Mean and sums of squares of the columns, in the units of the problem; `scale` divides them if standardized."""
 
     mean: NDArray
     squares: NDArray
@@ -104,62 +133,79 @@ class Moments:
     total_weight: float
     n_samples: int
     n_repeated: int
+    scale: NDArray | None
 
     @classmethod
-    def of(cls, scatter: Scatter) -> "Moments":
-        return cls(
-            scatter.mean,
-            scatter.squares,
-            scatter.is_constant,
-            scatter.total_weight,
-            scatter.n_samples,
-            scatter.n_repeated,
-        )
+    def of(cls, scatter: Scatter, standardize: bool) -> "Moments":
+        scale = scatter.standard_deviations if standardize else None
+        counts = scatter.total_weight, scatter.n_samples, scatter.n_repeated
+        return cls(scatter.mean, scatter.squares, scatter.is_constant, *counts, scale)
+
+    @property
+    def feature_squares(self) -> NDArray:
+        """Sums of squares of the scaled columns, 0 for constant ones."""
+        squares = np.where(self.is_constant, 0.0, self.squares)
+        return squares if self.scale is None else squares / self.scale**2
 
 
-@dataclass(frozen=True)
-class PrincipalAxes:
-    """What a fit stores.
-
-    Axes (k, d), eigenvalues (k,) of the scatter matrix and their sums, all divided by unit².
-    """
+class PrincipalAxes(NamedTuple):
+    """What a fit stores: axes (k, d), eigenvalues (k,) of the scatter matrix and their sums, all divided by unit²."""
 
     axes: NDArray
     eigenvalues: NDArray
     total: float
     dropped: float
     n_possible: int
-    mean: NDArray
-    scale: NDArray | None
-    total_weight: float
-    n_samples: int
-    feature_squares: NDArray
+    moments: Moments
     certificate: ResidualCertificate
     plan: Plan
     unit: float = 1.0
     warnings: tuple[MercerWarning, ...] = ()
 
-    def in_units(self, units: NDArray | None) -> "PrincipalAxes":
-        """The same for rows that were divided by powers of two.
+    @property
+    def mean(self) -> NDArray:
+        return self.moments.mean
 
-        One for all columns, or one each if standardized.
-        """
+    @property
+    def scale(self) -> NDArray | None:
+        return self.moments.scale
+
+    @property
+    def total_weight(self) -> float:
+        return self.moments.total_weight
+
+    @property
+    def n_samples(self) -> int:
+        return self.moments.n_samples
+
+    @property
+    def feature_squares(self) -> NDArray:
+        return self.moments.feature_squares
+
+    def in_units(self, units: NDArray | None) -> "PrincipalAxes":
+        """The same for rows that were divided by powers of two: one for all columns, or one each if standardized."""
         if units is None:
             return self
-        mean = self.mean * units
-        if self.scale is not None:
-            return replace(self, mean=mean, scale=self.scale * units)
-        unit = float(units[0])
+        mean, scale = self.mean * units, None if self.scale is None else self.scale * units
+        # With a scale, `squares` and `scale` must stay in one unit: only their quotient is used.
+        squares = self.moments.squares if scale is None else self.feature_squares * scale**2
+        moments = self.moments._replace(mean=mean, scale=scale, squares=squares)
+        unit = float(units[0]) if scale is None else 1.0
         with np.errstate(over="ignore"):
             if not np.isfinite(self.total * unit * unit):
                 raise DataError(OVERFLOW)
-        return replace(self, mean=mean, unit=unit)
+        return self._replace(moments=moments, unit=unit)
+
+    def warned(self, warnings: list[MercerWarning]) -> "PrincipalAxes":
+        """The same with more warnings."""
+        return self._replace(warnings=(*self.warnings, *warnings))
 
 
-def is_small(data: Dataset) -> bool:
+def is_small(data: Dataset, svd_solver: str) -> bool:
     """Whether the data are a dense array for which any planning would cost more than the fit."""
     n, d = data.shape
-    return data.in_memory and not data.is_sparse and n <= SMALL_ROWS and n * d <= SMALL_ENTRIES
+    small = n <= SMALL_ROWS and n * d <= SMALL_ENTRIES
+    return small and data.in_memory and data.nnz is None and svd_solver not in ("qr", "krylov")
 
 
 # ---------------------------------------------------------------------- small arrays
@@ -168,20 +214,19 @@ def is_small(data: Dataset) -> bool:
 def solve_small(X: NDArray, problem: LinearProblem) -> PrincipalAxes:
     """Principal axes of a small dense array: one product or LAPACK's SVD, no plan search, no threads."""
     plan = plan_small(problem.sizes)
+    if X.dtype.kind != "f":
+        X = X.astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         found = _solve_small(X, problem, plan)
         if found is None:
-            problem = replace(problem, units=_units_of(X, problem))
+            problem = problem._replace(units=_units_of(X, problem))
             found = _solve_small(X / problem.units, problem, plan)
     assert found is not None  # in these units all squares are in range
     return found.in_units(problem.units)
 
 
 def _solve_small(X: NDArray, problem: LinearProblem, plan: Plan) -> PrincipalAxes | None:
-    """The route of the plan.
-
-    The rows themselves if squares hide a variance; None if squares are out of range.
-    """
+    """The route of the plan; the rows themselves if squares hide a variance, None if squares are out of range."""
     n, ones = len(X), np.ones(len(X), dtype=X.dtype)
     guess = (ones @ X / n).astype(np.float64, copy=False)
     Y = X - guess
@@ -198,23 +243,29 @@ def _solve_small(X: NDArray, problem: LinearProblem, plan: Plan) -> PrincipalAxe
         return None
     mean_errors = gamma(n + 4) * np.sqrt(np.maximum(squares, 0.0) / n + left * left)
     is_constant = squares <= n * mean_errors**2 + gamma(chain(n) + 8) * n * left * left
-    moments = Moments(guess + left, squares, is_constant, float(n), n, n)
     scale = np.where(is_constant, 1.0, np.sqrt(squares / max(n - 1, 1))) if problem.standardize else None
+    moments = Moments(guess + left, squares, is_constant, float(n), n, n, scale)
     if plan.route == "scatter":
         if scale is not None:
             matrix = matrix / scale / scale[:, None]
         total = float(matrix.trace())
         error = gamma(chain(n) + 16) * (total + n * float(left @ left)) + n * float(mean_errors @ mean_errors)
-        found = _axes_of_matrix(problem, plan, moments, scale, matrix, total, error)
-        if not digits_lost(found, _DIGITS):
+        found = _axes_of_matrix(problem, plan, moments, matrix, total, error)
+        if not needs_more_digits(problem, found):
             return found
         Y -= left
+    mean_errors = np.sqrt(n) * mean_errors
     if scale is not None:
         Y /= scale
-    centered = CenteredRows(Y, np.sqrt(n) * mean_errors / (1.0 if scale is None else scale), moments, scale)
-    if plan.route == "scatter":
-        return _without_squares_if_needed(problem, plan, centered, found)
-    return _SMALL_ROUTES[plan.route](problem, plan, centered)
+        mean_errors /= scale
+    centered = CenteredRows(Y, mean_errors, moments)
+    if plan.route == "rows":
+        return centered.axes(problem, plan)
+    if plan.route == "gram":
+        found = _axes_of_gram(problem, plan, moments, *centered.gram(), lambda U: Y.T @ U)
+        if not needs_more_digits(problem, found):
+            return found
+    return _with_more_digits(problem, found, centered.energy, lambda exact: centered.axes(problem, exact))
 
 
 def _units_of(X: NDArray, problem: LinearProblem) -> NDArray:
@@ -227,83 +278,39 @@ def _units_of(X: NDArray, problem: LinearProblem) -> NDArray:
     return power_of_two(peaks.astype(np.float64) if problem.standardize else np.full(X.shape[1], float(peaks.max())))
 
 
-@dataclass(frozen=True)
-class CenteredRows:
-    """Centered (and scaled, weighted) rows in memory.
-
-    `mean_errors` bounds ‖δy‖ of each column by the error of the mean.
-    """
+class CenteredRows(NamedTuple):
+    """Centered (and scaled, weighted) rows in memory; `mean_errors` bounds ‖δy‖ of each column by that of the mean."""
 
     rows: NDArray
     mean_errors: NDArray
     moments: Moments
-    scale: NDArray | None
     scale_error: float = 8 * UNIT
-
-    def error(self, total: float) -> float:
-        """Bound on ‖δY‖_F: the mean, and three roundings of each entry."""
-        return float(np.sqrt(self.mean_errors @ self.mean_errors)) + (gamma(3) + self._scaling) * np.sqrt(total)
-
-    def product_error(self, n_terms: int, total: float) -> float:
-        """Bound on ‖δ(YYᵀ)‖.
-
-        The error of the mean counts twice at most, as the sums of the rows are its multiples.
-        """
-        mean_error = float(np.sqrt(self.mean_errors @ self.mean_errors))
-        return (gamma(n_terms + 16) + 2 * self._scaling) * total + mean_error * (2 * np.sqrt(total) + mean_error)
 
     @property
     def _scaling(self) -> float:
-        return 0.0 if self.scale is None else self.scale_error
+        return 0.0 if self.moments.scale is None else self.scale_error
 
+    def axes(self, problem: LinearProblem, plan: Plan) -> PrincipalAxes:
+        """By LAPACK's SVD."""
+        squares = float(np.vdot(self.rows, self.rows))
+        error = norm(self.mean_errors) + (gamma(3) + self._scaling) * np.sqrt(squares)
+        return _axes_of_factor(problem, plan, self.moments, self.rows, error)
 
-def _from_rows(problem: LinearProblem, plan: Plan, centered: CenteredRows) -> PrincipalAxes:
-    """LAPACK's SVD: nothing is squared, so small variances keep their digits."""
-    Y = centered.rows
-    if len(Y) < problem.n_possible:  # rows that stand for several: further components have no variance
-        Y = np.concatenate([Y, np.zeros((problem.n_possible - len(Y), Y.shape[1]))])
-    pairs = leading_singular_pairs(Y, problem.n_solved)
-    total = float(np.sum(pairs.values**2) + np.sum(pairs.next_values**2))
-    error = centered.error(total)
-    if problem.by_spectrum:
-        scree = _scree(problem, centered.moments, pairs.values**2, total, error**2)
-        pairs = pairs.first(choose_n_components(problem.n_components, scree, problem.data.dtype))
-    certificate = _certify(pairs, plan, error, tol=plan.tol / 2).squared().with_angles(np.sqrt(2))
-    axes, dropped = np.sqrt(2) * pairs.vectors[len(Y) :], float(np.sum(pairs.next_values**2))
-    moments, scale = centered.moments, centered.scale
-    return principal_axes(problem, plan, moments, scale, pairs.values**2, axes, total, certificate, dropped)
+    def gram(self) -> tuple[NDArray, float]:
+        """YYᵀ and a bound on its error. That of the mean counts twice at most: the sums of rows are its multiples."""
+        matrix = self.rows @ self.rows.T
+        total, off = float(matrix.trace()), norm(self.mean_errors)
+        rounding = (gamma(self.rows.shape[1] + 16) + 2 * self._scaling) * total
+        return matrix, rounding + off * (2 * np.sqrt(total) + off)
 
-
-def _from_gram(problem: LinearProblem, plan: Plan, centered: CenteredRows) -> PrincipalAxes:
-    """Eigenvectors u of YYᵀ give the axes Yᵀu/√λ: for fewer rows than columns."""
-    Y = centered.rows
-    matrix = Y @ Y.T
-    total = float(matrix.trace())
-    error = centered.product_error(Y.shape[1], total)
-    pairs = leading_eigenpairs(matrix, min(problem.n_solved, len(Y)))
-    pairs = _chosen(problem, centered.moments, pairs, total, error)
-    certificate = _certify(pairs, plan, error).with_angles(np.sqrt(2))
-    axes = Y.T @ (pairs.vectors / np.sqrt(np.maximum(pairs.values, np.finfo(float).tiny)))
-    axes = _orthonormal(axes, certificate.lower > 0)
-    found = principal_axes(problem, plan, centered.moments, centered.scale, pairs.values, axes, total, certificate)
-    return _without_squares_if_needed(problem, plan, centered, found) if digits_lost(found, _DIGITS) else found
-
-
-_SMALL_ROUTES = {"rows": _from_rows, "gram": _from_gram}
-
-
-def _without_squares_if_needed(
-    problem: LinearProblem, plan: Plan, centered: CenteredRows, found: PrincipalAxes
-) -> PrincipalAxes:
-    """The same axes if the variances without digits are zero, else those of LAPACK's SVD."""
-    unsure = _unsure(found)
-    scores = centered.rows @ found.axes[unsure].T
-    if np.any(np.einsum("ij,ij->j", scores, scores) > _ZERO * found.total):
-        return _from_rows(problem, replace(plan, route="rows", reason=_FEW_DIGITS), centered)
-    if len(found.axes) >= found.n_possible:
-        return found
-    outside = centered.rows - (centered.rows @ found.axes.T) @ found.axes
-    return replace(found, dropped=float(np.vdot(outside, outside)))
+    def energy(self, axes: NDArray, all_kept: bool) -> tuple[NDArray, float]:
+        """Sums of squares along the axes, and outside them unless they are all."""
+        scores = self.rows @ axes.T
+        along = np.einsum("ij,ij->j", scores, scores)
+        if all_kept:
+            return along, 0.0
+        outside = self.rows - scores @ axes
+        return along, float(np.vdot(outside, outside))
 
 
 # ---------------------------------------------------------------------- any size
@@ -312,7 +319,11 @@ def _without_squares_if_needed(
 def solve_principal_axes(problem: LinearProblem, plan: Plan) -> PrincipalAxes:
     """Principal axes by the route of the plan; repeated in another unit if squares over- or underflow."""
     route = _ROUTES[plan.route]
-    with working(problem.progress, plan.n_passes, "passes over the rows", _threads(problem)) as progress:
+    with (
+        problem.data.persist() as data,
+        working(problem.progress, plan.n_passes, "passes over the rows", problem.n_threads) as progress,
+    ):
+        problem = problem._replace(data=data)
         found = route(problem, plan, progress)
         if found is None:
             problem = _rescaled(problem)
@@ -321,35 +332,118 @@ def solve_principal_axes(problem: LinearProblem, plan: Plan) -> PrincipalAxes:
     return found.in_units(problem.units)
 
 
-def _threads(problem: LinearProblem) -> int:
-    return 1 if problem.budget is None else problem.budget.threads
-
-
 def _solve_scatter(problem: LinearProblem, plan: Plan, progress: Any) -> PrincipalAxes | None:
     """Eigenvectors of the d x d scatter matrix, summed up in one pass."""
     scatter = _accumulate(problem, ScatterMatrix, progress)
     if scatter is None:
         return None
-    found = axes_of_scatter(problem, plan, scatter)
-    if not digits_lost(found, _DIGITS):
-        return found
-    if problem.data.is_sparse:
-        return replace(found, warnings=(*found.warnings, *_digit_warnings(found)))
-    along, outside = energy_along(
-        scatter, problem.data, problem.weights, found.axes, found.scale, _threads(problem), progress
-    )
-    found = replace(found, dropped=outside if len(found.axes) < found.n_possible else 0.0)
-    if not np.any(along[_unsure(found)] > _ZERO * found.total):
-        return found
-    exact = rows_plan(problem.sizes, _FEW_DIGITS)
-    if problem.budget is None or exact.memory > problem.budget.memory:
-        return replace(found, warnings=(*found.warnings, *_digit_warnings(found)))
-    return _solve_rows(problem, exact, progress)
+    return _checked(problem, axes_of_scatter(problem, plan, scatter), scatter, progress)
+
+
+def _solve_qr(problem: LinearProblem, plan: Plan, progress: Any) -> PrincipalAxes | None:
+    """The SVD of a triangular factor of the centered rows, from one pass."""
+    scatter = _accumulate(problem, ScatterQR, progress)
+    return None if scatter is None else axes_of_qr(problem, plan, scatter)
+
+
+def _solve_rows(problem: LinearProblem, plan: Plan, progress: Any) -> PrincipalAxes | None:
+    """LAPACK's SVD of the centered rows in memory."""
+    scatter = _accumulate(problem, ScatterDiagonal, progress)
+    if scatter is None:
+        return None
+    rows, moments = problem.data.load(), Moments.of(scatter, problem.standardize)
+    Y = scatter.centered(rows.toarray() if sparse.issparse(rows) else rows)
+    if problem.weights is not None:
+        Y *= np.sqrt(problem.weights)[:, None]
+    mean_errors = np.sqrt(scatter.total_weight) * scatter.mean_error
+    if moments.scale is not None:
+        Y /= moments.scale
+        mean_errors = mean_errors / moments.scale
+    scale_error = float(scatter.scale_error(moments.scale).max())
+    with blas_threads(problem.n_threads):
+        return CenteredRows(Y, mean_errors, moments, scale_error).axes(problem, plan)
+
+
+def _solve_gram(problem: LinearProblem, plan: Plan, progress: Any) -> PrincipalAxes | None:
+    """Eigenvectors of the n x n products of all pairs of centered rows."""
+    scatter = _accumulate(problem, ScatterDiagonal, progress)
+    if scatter is None:
+        return None
+    moments = Moments.of(scatter, problem.standardize)
+    of_rows = problem.data, problem.weights, scatter, moments.scale
+    matrix, error = gram_matrix(*of_rows, problem.n_threads, progress)
+
+    def axes(U: NDArray) -> NDArray:
+        return axes_from_gram(*of_rows, U, problem.n_threads, progress)[0]
+
+    with blas_threads(problem.n_threads if len(matrix) >= _LAPACK_THREADS else 1):
+        found = _axes_of_gram(problem, plan, moments, matrix, error, axes)
+    return _checked(problem, found, scatter, progress)
+
+
+def _solve_products(problem: LinearProblem, plan: Plan, progress: Any) -> PrincipalAxes | None:
+    """Block Lanczos: every step is one pass over the rows. A direct route takes over once it would cost no more."""
+    scatter = _accumulate(problem, ScatterDiagonal, progress)
+    if scatter is None:
+        return None
+    moments = Moments.of(scatter, problem.standardize)
+    operator = ScatterOperator(problem.data, problem.weights, scatter, moments.scale, problem.n_threads, progress)
+    pairs = _pairs_of_products(problem, plan, operator, moments)
+    if pairs is not None and (pairs.converged or not _direct_fits(problem)):
+        pairs, bound, evidence = exclude_missed(plan.solver, operator, pairs, problem.rng)
+        if problem.data.in_memory:
+            pairs = remeasure(pairs, operator)
+        error = operator.entry_error
+        certificate = certify(pairs, tol=plan.tol, bound=bound, evidence=evidence, entry_error=error)
+        found = principal_axes(problem, plan, moments, pairs.values, pairs.vectors, operator.trace, certificate)
+        return _checked(problem, found, scatter, progress)
+    tried = f"{plan.solver.description} on products with the rows came first and took too many passes."
+    direct = direct_plan(problem.sizes, tried)
+    return _ROUTES[direct.route](problem, direct, progress)
+
+
+def _pairs_of_products(
+    problem: LinearProblem, plan: Plan, operator: ScatterOperator, moments: Moments
+) -> Eigenpairs | None:
+    """The pairs to keep; None if a fraction of the variance takes so many that a direct route is faster."""
+    if not problem.by_fraction:
+        return plan.solver.solve(operator, problem.n_solved, problem.rng)
+
+    def check(k: int) -> None:
+        needed, limit = products_plan(problem.sizes._replace(n_components=k), "").memory, problem.budget
+        if limit is not None and needed > limit.memory:
+            raise MemoryLimitError(
+                f"n_components={problem.n_components} takes more than {k // 2} components, which need more memory "
+                "than the limit.",
+                needed=needed,
+                limit=limit.memory,
+            )
+
+    pairs = solve_fraction(plan.solver, operator, float(problem.n_components or 0), problem.rng, check)
+    if not (float(pairs.values.sum()) > float(problem.n_components or 0) * operator.trace and pairs.converged):
+        return None if _direct_fits(problem) else pairs
+    scree = _scree(problem, moments, pairs.values, operator.trace, 0.0, None)
+    return pairs.first(choose_n_components(problem.n_components, scree, problem.dtype))
+
+
+def _direct_fits(problem: LinearProblem) -> bool:
+    """Whether block Lanczos may be given up for a direct route."""
+    fits = problem.budget is None or direct_plan(problem.sizes, "").memory <= problem.budget.memory
+    return fits and problem.svd_solver != "krylov"
+
+
+_ROUTES: dict[str, Callable[[LinearProblem, Plan, Any], PrincipalAxes | None]] = {
+    "rows": _solve_rows,
+    "scatter": _solve_scatter,
+    "qr": _solve_qr,
+    "gram": _solve_gram,
+    "products": _solve_products,
+}
 
 
 def _accumulate(problem: LinearProblem, make: Any, progress: Any) -> Any:
     """The scatter of all rows, or None if their squares are out of range."""
-    scatter = accumulate(problem.data, problem.weights, make, _threads(problem), progress)
+    scatter = accumulate(problem.data, problem.weights, make, problem.n_threads, progress)
     if not scatter.is_finite:
         raise_nonfinite(problem.data)
     if problem.units is None and not scatter.in_range(each_column=problem.standardize):
@@ -357,52 +451,6 @@ def _accumulate(problem: LinearProblem, make: Any, progress: Any) -> Any:
     if not scatter.is_finite:
         raise DataError(OVERFLOW)
     return scatter
-
-
-def axes_of_scatter(problem: LinearProblem, plan: Plan, scatter: ScatterMatrix) -> PrincipalAxes:
-    """Certified eigenpairs of S, its columns divided by their standard deviations if requested."""
-    scale = scatter.standard_deviations if problem.standardize else None
-    matrix, total, error = scatter.matrix(scale), scatter.total(scale), scatter.eigenvalue_error(scale)
-    with blas_threads(_threads(problem) if len(matrix) >= _LAPACK_THREADS else 1):
-        return _axes_of_matrix(problem, plan, Moments.of(scatter), scale, matrix, total, error)
-
-
-def _solve_rows(problem: LinearProblem, plan: Plan, progress: Any) -> PrincipalAxes | None:
-    """LAPACK's SVD of the centered rows in memory."""
-    centered = _center(problem, progress)
-    if centered is None:
-        return None
-    with blas_threads(_threads(problem)):
-        return _from_rows(problem, plan, centered)
-
-
-def _solve_gram(problem: LinearProblem, plan: Plan, progress: Any) -> PrincipalAxes | None:
-    """Eigenvectors of the n x n products of all pairs of centered rows."""
-    centered = _center(problem, progress)
-    if centered is None:
-        return None
-    with blas_threads(_threads(problem)):
-        return _from_gram(problem, plan, centered)
-
-
-_ROUTES = {"rows": _solve_rows, "scatter": _solve_scatter, "gram": _solve_gram}
-
-
-def _center(problem: LinearProblem, progress: Any) -> CenteredRows | None:
-    """All rows centered in memory, times the roots of their weights; None if squares are out of range."""
-    scatter = _accumulate(problem, ScatterDiagonal, progress)
-    if scatter is None:
-        return None
-    rows = problem.data.load()
-    Y = scatter.centered(rows.toarray() if sparse.issparse(rows) else rows)
-    if problem.weights is not None:
-        Y *= np.sqrt(problem.weights)[:, None]
-    scale, mean_errors = None, np.sqrt(scatter.total_weight) * scatter.mean_error
-    if problem.standardize:
-        scale = scatter.standard_deviations
-        Y /= scale
-        mean_errors = mean_errors / scale
-    return CenteredRows(Y, mean_errors, Moments.of(scatter), scale, float(scatter.scale_error(scale).max()))
 
 
 def _rescaled(problem: LinearProblem) -> LinearProblem:
@@ -413,7 +461,7 @@ def _rescaled(problem: LinearProblem) -> LinearProblem:
         peaks = np.maximum(np.abs(low), np.abs(high))
     heaviest = 1.0 if problem.weights is None else float(np.sqrt(problem.weights.max()))
     units = power_of_two((peaks if problem.standardize else np.full_like(peaks, peaks.max())) * heaviest)
-    return replace(problem, data=scaled(problem.data, units), units=units)
+    return problem._replace(data=scaled(problem.data, units), units=units)
 
 
 def _column_ranges(data: Dataset, weights: Any, progress: Any = None) -> tuple:
@@ -430,55 +478,111 @@ def _wider(left: tuple, right: tuple) -> tuple:
     return np.minimum(left[0], right[0]), np.maximum(left[1], right[1]), left[2]
 
 
-# ---------------------------------------------------------------------- from eigenpairs to axes
+# ---------------------------------------------------------------------- from matrices to axes
+
+
+def axes_of_scatter(problem: LinearProblem, plan: Plan, scatter: ScatterMatrix) -> PrincipalAxes:
+    """Certified eigenpairs of S, its columns divided by their standard deviations if requested."""
+    moments = Moments.of(scatter, problem.standardize)
+    scale = moments.scale
+    matrix, total, error = scatter.matrix(scale), scatter.total(scale), scatter.eigenvalue_error(scale)
+    with blas_threads(problem.n_threads if len(matrix) >= _LAPACK_THREADS else 1):
+        return _axes_of_matrix(problem, plan, moments, matrix, total, error)
+
+
+def axes_of_qr(problem: LinearProblem, plan: Plan, scatter: ScatterQR) -> PrincipalAxes:
+    """Certified singular pairs of a triangular factor of the rows."""
+    moments = Moments.of(scatter, problem.standardize)
+    factor, errors = scatter.factor, scatter.column_error
+    if moments.scale is not None:
+        factor = factor / moments.scale
+        errors = errors / moments.scale + scatter.scale_error(moments.scale) * np.sqrt(moments.feature_squares)
+    with blas_threads(problem.n_threads if len(factor) >= _LAPACK_THREADS else 1):
+        return _axes_of_factor(problem, plan, moments, factor, norm(errors))
 
 
 def _axes_of_matrix(
+    problem: LinearProblem, plan: Plan, moments: Moments, matrix: NDArray, total: float, error: float
+) -> PrincipalAxes:
+    """Certified eigenpairs of a scatter matrix whose eigenvalues are known to `error`."""
+    pairs = _chosen(problem, moments, leading_eigenpairs(matrix, problem.n_solved), total, error, with_axes=True)
+    return principal_axes(problem, plan, moments, pairs.values, pairs.vectors, total, _certify(pairs, plan, error))
+
+
+def _axes_of_gram(
     problem: LinearProblem,
     plan: Plan,
     moments: Moments,
-    scale: NDArray | None,
     matrix: NDArray,
-    total: float,
     error: float,
+    multiply: Callable[[NDArray], NDArray],
 ) -> PrincipalAxes:
-    """Certified eigenpairs of a scatter matrix whose eigenvalues are known to `error`."""
-    pairs = plan.solver.solve(MatrixOperator(matrix), problem.n_solved, problem.rng)
-    pairs = _chosen(problem, moments, pairs, total, error)
-    certificate = _certify(pairs, plan, error)
-    return principal_axes(problem, plan, moments, scale, pairs.values, pairs.vectors, total, certificate)
+    """Eigenvectors u of YYᵀ give the axes Yᵀu/√λ; `multiply` returns Yᵀu.
+
+    If u is off by ε/|λ − μ| towards the eigenvalue μ, then v = Yᵀu/√λ is by √(μ/λ) of that: √2 of ε/δ at most, as
+    the distance δ to all others includes that to zero.
+    """
+    n, total = len(matrix), float(matrix.trace())
+    if problem.n_solved > n:  # rows that stand for several: further components have no variance
+        matrix = np.pad(matrix, (0, problem.n_solved - n))
+    pairs = _chosen(problem, moments, leading_eigenpairs(matrix, problem.n_solved), total, error)
+    certificate = _certify(pairs, plan, error, angle_factor=np.sqrt(2))
+    axes = multiply(pairs.vectors[:n] / np.sqrt(np.maximum(pairs.values, np.finfo(float).tiny)))
+    axes = _orthonormal(axes, ~certificate.is_zero)
+    return principal_axes(problem, plan, moments, pairs.values, axes, total, certificate)
 
 
-def _chosen(problem: LinearProblem, moments: Moments, pairs: Eigenpairs, total: float, error: float) -> Eigenpairs:
+def _axes_of_factor(
+    problem: LinearProblem, plan: Plan, moments: Moments, factor: NDArray, error: float
+) -> PrincipalAxes:
+    """From Y with YᵀY = S, known to ‖δY‖ ≤ error, by LAPACK's SVD: nothing is squared."""
+    if len(factor) < problem.n_possible:  # rows that stand for several: further components have no variance
+        factor = np.concatenate([factor, np.zeros((problem.n_possible - len(factor), factor.shape[1]))])
+    pairs = leading_singular_pairs(factor, problem.n_solved)
+    total = float(np.sum(pairs.values**2) + np.sum(pairs.next_values**2))
+    if problem.by_rule or problem.by_fraction:
+        axes = np.sqrt(2) * pairs.vectors[len(factor) :].T
+        floor = error + rounding_floor(sum(factor.shape), pairs.norm)
+        scree = _scree(problem, moments, pairs.values**2, total, floor**2, axes)
+        pairs = pairs.first(choose_n_components(problem.n_components, scree, problem.dtype))
+    certificate = _certify(pairs, plan, error, angle_factor=np.sqrt(2), singular=True)
+    axes, dropped = np.sqrt(2) * pairs.vectors[len(factor) :], float(np.sum(pairs.next_values**2))
+    return principal_axes(problem, plan, moments, pairs.values**2, axes, total, certificate, dropped)
+
+
+def _chosen(
+    problem: LinearProblem, moments: Moments, pairs: Eigenpairs, total: float, error: float, with_axes: bool = False
+) -> Eigenpairs:
     """The pairs to keep; a fraction or a rule needs all eigenvalues."""
-    if not problem.by_spectrum:
+    if not (problem.by_rule or problem.by_fraction):
         return pairs
-    scree = _scree(problem, moments, pairs.values, total, error)
-    return pairs.first(choose_n_components(problem.n_components, scree, problem.data.dtype))
+    floor = error + rounding_floor(len(pairs.vectors), pairs.norm)
+    scree = _scree(problem, moments, pairs.values, total, floor, pairs.vectors.T if with_axes else None)
+    return pairs.first(choose_n_components(problem.n_components, scree, problem.dtype))
 
 
-def _scree(problem: LinearProblem, moments: Moments, values: NDArray, total: float, error: float) -> Scree:
+def _scree(
+    problem: LinearProblem, moments: Moments, values: NDArray, total: float, error: float, axes: NDArray | None
+) -> Scree:
     return Scree(
         values=np.maximum(values[: problem.n_possible], 0.0),
         total=total,
         total_weight=moments.total_weight,
         n_features=len(moments.mean),
-        feature_squares=np.where(moments.is_constant, 0.0, moments.squares),
+        feature_squares=moments.feature_squares,
+        axes=axes,
         error=error,
     )
 
 
-def _certify(pairs: Eigenpairs, plan: Plan, error: float, tol: float | None = None) -> ResidualCertificate:
+def _certify(pairs: Eigenpairs, plan: Plan, error: float, **options: Any) -> ResidualCertificate:
     """The certificate where LAPACK computed everything: the next eigenvalue bounds all others."""
     bound = float(pairs.next_values.max(initial=0.0)) + rounding_floor(len(pairs.vectors), pairs.norm)
-    return certify(pairs, tol=plan.tol if tol is None else tol, bound=bound, evidence=_COUNTED, entry_error=error)
+    return certify(pairs, tol=plan.tol, bound=bound, evidence=_COUNTED, entry_error=error, **options)
 
 
 def _orthonormal(axes: NDArray, kept: NDArray) -> NDArray:
-    """Orthonormal columns in the same directions, by one Newton step where that is enough.
-
-    Zeros where not kept.
-    """
+    """Orthonormal columns in the same directions, by one Newton step where that is enough; zeros where not kept."""
     axes[:, ~kept] = 0.0
     inner = axes.T @ axes
     inner[~kept, ~kept] = 1.0
@@ -494,52 +598,85 @@ def principal_axes(
     problem: LinearProblem,
     plan: Plan,
     moments: Moments,
-    scale: NDArray | None,
     values: NDArray,
     vectors: NDArray,
     total: float,
     certificate: ResidualCertificate,
     dropped: float | None = None,
 ) -> PrincipalAxes:
-    """Signs and zeros by convention, and warnings.
-
-    `dropped` is the sum of the other eigenvalues if it is known.
-    """
-    zero = certificate.lower <= 0
-    values = np.where(zero, 0.0, values)
+    """Signs and zeros by convention, and warnings; `dropped` is the sum of the other eigenvalues if it is known."""
+    if not certificate.is_separated:
+        values = np.where(certificate.is_zero, 0.0, values)
     n_possible = min(moments.n_repeated, len(moments.mean))
     if dropped is None:
         dropped = max(total - float(values.sum()), 0.0)
-    squares = np.where(moments.is_constant, 0.0, moments.squares)
     return PrincipalAxes(
         axes=np.ascontiguousarray((vectors * column_signs(vectors)).T),
         eigenvalues=values,
         total=total,
         dropped=dropped if len(values) < n_possible else 0.0,
         n_possible=n_possible,
-        mean=moments.mean,
-        scale=scale,
-        total_weight=moments.total_weight,
-        n_samples=moments.n_samples,
-        feature_squares=squares if scale is None else squares / scale**2,
-        certificate=certificate.with_zeros(zero),
+        moments=moments,
+        certificate=certificate,
         plan=plan,
-        warnings=(*_column_warnings(problem, moments), *direction_warnings(certificate, values)),
+        warnings=(*_column_warnings(problem, moments), *_none_kept(problem, values), *direction_warnings(certificate)),
     )
 
 
-def digits_lost(found: PrincipalAxes, tolerance: float) -> bool:
-    """Whether a kept variance, or the sum of the others, has a relative error above the tolerance."""
+# ---------------------------------------------------------------------- digits
+
+
+def needs_more_digits(problem: LinearProblem, found: PrincipalAxes) -> bool:
+    """Whether squares hide a kept variance, the sum of the others, or a variance that a rule should see."""
     values = found.eigenvalues
     smallest = float(values.min(initial=np.inf))
     if len(values) < found.n_possible:
         smallest = min(smallest, found.dropped)
-    return smallest * tolerance < found.certificate.rounding
+    if smallest * _DIGITS < found.certificate.rounding:
+        n_unsure = int(np.sum(values * _DIGITS < found.certificate.rounding))
+        if len(values) < found.n_possible or n_unsure > int(found.moments.is_constant.sum()):
+            return True  # there are more than those of constant columns
+    return problem.by_rule and found.certificate.bound_beyond < 4 * found.certificate.rounding < found.dropped
 
 
-def _unsure(found: PrincipalAxes) -> NDArray:
-    """Components whose variance has fewer digits than it should: zero, or hidden by squares."""
-    return np.flatnonzero(found.eigenvalues * _DIGITS < found.certificate.rounding)
+def _checked(problem: LinearProblem, found: PrincipalAxes, scatter: Scatter, progress: Any) -> PrincipalAxes:
+    """The axes, or those of a route without squares if squares hide a variance and memory allows it."""
+    if not needs_more_digits(problem, found):
+        return found
+    data, weights, scale = problem.data, problem.weights, found.moments.scale
+    if data.is_sparse:
+        return found.warned(_digit_warnings(found))
+
+    def energy(axes: NDArray, all_kept: bool) -> tuple[NDArray, float]:
+        return energy_along(scatter, data, weights, axes, scale, problem.n_threads, progress)
+
+    def exactly(plan: Plan) -> PrincipalAxes:
+        if problem.budget is not None and plan.memory > problem.budget.memory:
+            return found.warned(_digit_warnings(found))
+        exact = _ROUTES[plan.route](problem, plan, progress)
+        assert exact is not None  # squares were in range before
+        return exact
+
+    return _with_more_digits(problem, found, energy, exactly)
+
+
+def _with_more_digits(
+    problem: LinearProblem,
+    found: PrincipalAxes,
+    energy: Callable[[NDArray, bool], tuple[NDArray, float]],
+    exactly: Callable[[Plan], PrincipalAxes],
+) -> PrincipalAxes:
+    """The same axes if the variances without digits are zero, else those of a route without squares."""
+    unsure = np.flatnonzero(found.eigenvalues * _DIGITS < found.certificate.rounding)
+    all_kept = len(found.axes) >= found.n_possible
+    along, outside = energy(found.axes[unsure] if all_kept else found.axes, all_kept)
+    hidden = np.any((along if all_kept else along[unsure]) > _ZERO * found.total)
+    if hidden or (problem.by_rule and not all_kept and outside > _ZERO * found.total):
+        return exactly((rows_plan if problem.budget is None else exact_plan)(problem.sizes, _FEW_DIGITS))
+    return found if all_kept else found._replace(dropped=outside)
+
+
+# ---------------------------------------------------------------------- warnings
 
 
 def _digit_warnings(found: PrincipalAxes) -> list[MercerWarning]:
@@ -550,6 +687,13 @@ def _digit_warnings(found: PrincipalAxes) -> list[MercerWarning]:
         return []
     digits = max(0, int(-np.log10(rounding / there.min()))) if len(there) else 0
     return [MercerWarning(f"Squares of the data leave the smallest variance only {digits} correct digits.")]
+
+
+def _none_kept(problem: LinearProblem, values: NDArray) -> list[MercerWarning]:
+    if len(values) or not problem.by_rule:
+        return []
+    text = f"No component exceeds noise by n_components={problem.n_components!r}, so none is kept."
+    return [MercerWarning(text, "meaningless")]
 
 
 def _column_warnings(problem: LinearProblem, moments: Moments) -> list[MercerWarning]:

@@ -6,7 +6,6 @@ Scikit-learn's class with certified errors, for arrays and files of any size.
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from numpy.typing import NDArray
 
 from mercer.analysis.selection import RULES
@@ -189,11 +188,11 @@ class PCA(LinearEstimator):
         self : PCA
             The fitted estimator.
         """
-        self._fit(self._open(X, reset=True, check_finite=False), sample_weight)
+        self._fit(self._open(X, reset=True), sample_weight)
         return self
 
     def _fit(self, data: Dataset, sample_weight: Any) -> NDArray | None:
-        if sample_weight is None and is_small(data):
+        if sample_weight is None and is_small(data, self.svd_solver):
             problem = self._problem(data, None)
             found = solve_small(data.load(), problem)
         else:
@@ -201,11 +200,11 @@ class PCA(LinearEstimator):
             budget = self.resources()
             problem = self._problem(data, weights, budget=budget, progress=self.progress)
             found = solve_principal_axes(problem, plan_linear(problem.sizes, budget))
-        self._store(found, np.float32 if data.dtype == np.float32 else np.float64)
+        self._store(found, problem.dtype)
         return None
 
     def _plan(self, data: Dataset, sample_weight: Any) -> Plan:
-        if sample_weight is None and is_small(data):
+        if sample_weight is None and is_small(data, self.svd_solver):
             return plan_small(self._problem(data, None).sizes)
         data, weights = apply_sample_weight(data, sample_weight)
         return plan_linear(self._problem(data, weights).sizes, self.resources())
@@ -219,13 +218,25 @@ class PCA(LinearEstimator):
             standardize=self.standardize,
             svd_solver=self.svd_solver,
             tol=self.tol,
-            rng=self._rng,
+            rng=self._rng(),
             feature_names=getattr(self, "feature_names_in_", None),
             **resources,
         )
         n_samples = len(data) if weights is None else max(len(data), problem.n_possible)
         self._fit_svd_solver = resolve_svd_solver(self, (n_samples, data.shape[1]), data.is_sparse)
         return problem
+
+    def to_sklearn(self) -> Any:
+        """Return a fitted `sklearn.decomposition.PCA` with the same attributes.
+
+        Returns
+        -------
+        estimator : sklearn.decomposition.PCA or sklearn.pipeline.Pipeline
+            A pipeline that divides the columns first, if they were standardized.
+        """
+        from mercer.compat.to_sklearn import to_sklearn_pca
+
+        return to_sklearn_pca(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,16 +1,28 @@
-"""Was an eigenvalue missed? Random probes bound everything outside the computed pairs.
+"""Was an eigenvalue missed? The random start of a Krylov space, or random probes, bound everything that was not found.
 
-Let P = I − UUᵀ and B = PAP. For Gaussian ω independent of U, ‖B‖ ≤ (10√(2/π)·max‖Bᵖω‖)^(1/p) but for a
-probability of 10⁻¹⁰ with ten probes (Halko, Martinsson and Tropp 2011, lemma 4.1). The products aₚ = Aᵖω do
-not depend on U, so a solver carries them along in its first passes. With AU = UΘ + R and eₚ = Bᵖω − Paₚ,
+**Start.** Let Ω be the Gaussian n x b start, Q a basis whose span contains it, H = QᵀAQ with pairs (θⱼ, yⱼ), R = AQ −
+QH, pⱼ = ΩᵀQyⱼ. For every eigenpair (λ, v) of A, (λ − H)Qᵀv = Rᵀv, so
+
+    Ωᵀv = Σⱼ pⱼ (Ryⱼ)ᵀv/(λ − θⱼ).                                                                   (1)
+
+The left side is Gaussian: shorter than ε with a probability that falls like ε^b. Where the right side is shorter, A
+has no eigenvalue λ: everywhere above the first Ritz values that have not converged, except close to converged ones.
+An interval with r of these has at most r eigenvalues: of r + 1 eigenvectors, some unit combination v is orthogonal to
+the r Ritz vectors. (1) holds for it without these r terms, up to the width of the interval; and Ωᵀv is at least as
+long as the smallest singular value of an (r + 1) x b Gaussian matrix (Chen and Dongarra 2005; Halko, Martinsson and
+Tropp 2011, proposition A.3).
+
+**Probes.** Let P = I − UUᵀ and B = PAP. For Gaussian ω independent of U, ‖B‖ ≤ (10√(2/π)·max‖Bᵖω‖)^(1/p) but for a
+probability of 10⁻¹⁰ with ten probes (Halko, Martinsson and Tropp, lemma 4.1). The products aₚ = Aᵖω do not depend on
+U, so a solver can carry them along in its first passes. With AU = UΘ + R and eₚ = Bᵖω − Paₚ,
 
     Bᵖω = P(aₚ − R Uᵀaₚ₋₁) + B eₚ₋₁,   ‖eₚ‖ ≤ ‖R‖‖Uᵀaₚ₋₁‖ + ‖B‖‖eₚ₋₁‖,   e₀ = 0.
 
-Where the spectrum falls so steeply that rounding in aₚ hides Bᵖω, fresh probes follow whose powers are
-deflated.
+Where the spectrum falls so steeply that rounding in aₚ hides Bᵖω, fresh probes follow whose powers are deflated.
 """
 
 from dataclasses import replace
+from math import lgamma, log, pi
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,13 +30,118 @@ from numpy.typing import NDArray
 
 from mercer.linalg.eigen import Eigenpairs, Solver, rounding_floor
 from mercer.linalg.operators import SymmetricOperator
-from mercer.numerics.rounding import TINY, column_norms
+from mercer.numerics.rounding import TINY, column_norms, norm
 
 N_PROBES = 10
 N_POWERS = 3
-_FAILURE = 10.0**-N_PROBES  # probability that the bound of one power does not hold
+_FAILURE = 10.0**-N_PROBES  # probability that a bound does not hold
 _MOST_ROUNDS = 5  # times that a missed eigenvalue may send the solver back
 _LOG_FACTOR = float(np.log(10 * np.sqrt(2 / np.pi)))
+_COUNTED = "all eigenvalues were computed or counted"
+_BY_START = f"random start of the Krylov space, wrong once in {1 / _FAILURE:.0e} times"
+_TERMS = 30  # of the series in powers of 1/3
+
+
+# ---------------------------------------------------------------------- by the random start
+
+
+def bound_by_start(
+    start: NDArray, Q: NDArray, AQ: NDArray, H: NDArray, spectrum: tuple[NDArray, NDArray], k: int, product_error: float
+) -> float:
+    """A bound on all eigenvalues of A but the k largest, from the Gaussian start of a Krylov space; ∞ if there is none.
+
+    It lies between the k-th and the next Ritz value, and requires that the first k have converged.
+    """
+    theta, Y = spectrum
+    (n, m), b = Q.shape, start.shape[1]
+    if not 0 < k < m:
+        return np.inf
+    X = Q.T @ start
+    outside = norm(start - Q @ X)
+    remainder = AQ - Q @ H
+    sizes = column_norms(remainder)
+    used = sizes > 1e-12 * max(abs(theta[0]), abs(theta[-1]))
+    error = norm(sizes[~used]) + product_error * float(np.sqrt(m))
+    if used.sum() > 4 * b or outside > 1e-3:  # a restart gave the start away
+        return np.inf
+    squares, V = np.linalg.eigh(remainder[:, used].T @ remainder[:, used])
+    C = np.sqrt(np.maximum(squares, 0.0))[:, None] * (V.T @ Y[used])  # residuals of the Ritz pairs, in their span
+    series = _Series(theta, X.T @ Y, C, k, error, outside)
+    places = theta[k] + np.array([0.25, 0.5, 0.75]) * (theta[k - 1] - theta[k])
+    return next((float(place) for place in places if series.excludes(float(place), n)), np.inf)
+
+
+class _Series:
+    """The right side of (1): the first k terms belong to converged Ritz pairs, the others to those below."""
+
+    def __init__(self, theta: NDArray, P: NDArray, C: NDArray, k: int, error: float, outside: float) -> None:
+        self.theta, self.P, self.C, self.k, self.error, self.outside = theta, P, C, k, error, outside
+        self.p, self.c = column_norms(P), column_norms(C)
+
+    def excludes(self, lowest: float, n: int) -> bool:
+        """Whether no more than k eigenvalues are at least `lowest`."""
+        k, b = self.k, len(self.P)
+        largest = 1  # number of Ritz values in one interval
+        while largest <= b - 4:
+            epsilon = shortest_image(largest + 1, b, _FAILURE / (2 * b * n))  # any consecutive ones, any `largest`
+            radii = (2 * k * self.c[:k] + 16 * np.sqrt(k) * self.error) * self.p[:k] / epsilon
+            runs = _runs(self.theta[:k], radii)
+            found = max(stop - start for start, stop in runs)
+            if found <= largest:
+                break
+            largest = found
+        else:
+            return False
+        clear = float((self.theta[:k] - radii).min()) > lowest and self.outside <= epsilon / 16
+        return bool(
+            clear
+            and self.error * norm(self.p[k:] / (lowest - self.theta[k:])) <= epsilon / 16
+            and self._below(lowest, epsilon / 4) <= epsilon / 4
+            and all(self._in_run(start, stop, radii) <= epsilon / 8 for start, stop in runs)
+        )
+
+    def _below(self, lowest: float, target: float) -> float:
+        """The largest sum of the other terms for λ ≥ `lowest`, by Taylor series on intervals that double."""
+        P, C = self.P[:, self.k :], self.C[:, self.k :]
+        sizes, distances = self.p[self.k :] * self.c[self.k :], lowest - self.theta[self.k :]
+        nearest, low, largest = float(distances.min()), 0.0, 0.0
+        powers = np.arange(_TERMS)[:, None]
+        while float((sizes / (distances + low)).sum()) > target and largest <= target:
+            half = (nearest + low) / 2
+            center = distances + low + half
+            terms = (P * ((half / center) ** powers / center)[:, None]) @ C.T
+            rest = 1.5 * 3.0**-_TERMS * float((sizes / center).sum())
+            largest = max(largest, float(np.sqrt((terms**2).sum(axis=(1, 2))).sum()) + rest)
+            low += nearest + low
+        return largest
+
+    def _in_run(self, start: int, stop: int, radii: NDArray) -> float:
+        """What the width of an interval and rounding add, for combinations of its eigenvectors."""
+        values, radii = self.theta[start:stop], radii[start:stop]
+        high, low = float((values + radii).max()), float((values - radii).min())
+        others = np.arange(len(self.theta)) < start
+        others[stop:] = True
+        scaled = self.P[:, others] / (self.theta[others] - (high + low) / 2)
+        return float(np.linalg.norm(scaled, 2)) * ((high - low) / 2 * (1 + 1e-6) + self.error)
+
+
+def shortest_image(rows: int, columns: int, failure: float) -> float:
+    """ε such that a Gaussian matrix has its smallest singular value below ε with at most this probability."""
+    if rows == 1:
+        return float(np.exp(log(2) / 2 + (log(failure) + lgamma(columns / 2 + 1)) / columns))
+    more = columns - rows + 1
+    return float(np.exp((log(failure) + log(2 * pi * more) / 2) / more - 1 - log(columns) / 2 + log(more)))
+
+
+def _runs(values: NDArray, radii: NDArray) -> list[tuple[int, int]]:
+    """Runs of values, largest first, whose intervals overlap."""
+    lowest = np.minimum.accumulate(values - radii)
+    apart = np.flatnonzero(lowest[:-1] > np.maximum.accumulate((values + radii)[::-1])[::-1][1:]) + 1
+    edges = [0, *apart.tolist(), len(values)]
+    return list(zip(edges[:-1], edges[1:], strict=True))
+
+
+# ---------------------------------------------------------------------- by random probes
 
 
 class Probes:
@@ -116,12 +233,10 @@ def exclude_missed(solver: Solver, A: SymmetricOperator, pairs: Eigenpairs, rng:
     k = len(pairs.values)
     if pairs.complete:
         following = float(pairs.next_values[0]) if len(pairs.next_values) else 0.0
-        return (
-            pairs,
-            following + rounding_floor(A.n, pairs.norm) + pairs.product_error,
-            "all eigenvalues were computed or counted",
-        )
+        return pairs, following + rounding_floor(A.n, pairs.norm) + pairs.product_error, _COUNTED
     for rounds in range(_MOST_ROUNDS + 1):
+        if k and pairs.bound < pairs.values[-1]:
+            return pairs, pairs.bound, _BY_START
         pairs, probes = _with_probes(A, pairs, rng)
         found = probe_outside(pairs, probes, A.product_error)
         if found.hidden_by_rounding and k and min(found.bound, bound_by_norm(A, pairs)) >= pairs.values[-1]:
@@ -155,7 +270,7 @@ def bound_by_norm(A: SymmetricOperator, pairs: Eigenpairs) -> float:
 
 def _with_probes(A: SymmetricOperator, pairs: Eigenpairs, rng: Any) -> tuple[Eigenpairs, Probes]:
     """The probes that the solver carried; powers that are missing are computed now."""
-    probes = pairs.probes or Probes(A, rng())
+    probes = pairs.probes or Probes(A, rng(), pairs.vectors)
     missing = N_POWERS - probes.n_powers
     for _ in range(missing):
         probes.add(A.matmat(probes.columns[-1]))

@@ -34,6 +34,8 @@ class Eigenpairs:
         Whether every pair met the tolerance of the solver.
     complete : bool
         Whether the method itself excludes a missed pair.
+    bound : float
+        Bound on all other eigenvalues that the solver established; ∞: none.
     probes : Probes or None
         Products with random columns that the solver carried along, for completeness.
     product_error : float
@@ -54,6 +56,7 @@ class Eigenpairs:
     lowest: float = np.inf
     converged: bool = True
     complete: bool = False
+    bound: float = np.inf
     probes: Any = field(default=None, repr=False)
     product_error: float = 0.0
     n_combined: int = 1
@@ -72,6 +75,7 @@ class Eigenpairs:
             products=self.products[:, :k],
             next_values=np.append(self.values[k:], self.next_values),
             next_residuals=np.append(self.residuals[k:], self.next_residuals),
+            bound=max(float(self.values[k]), self.bound) + 2 * self.residual_norm,
         )
 
     @property
@@ -139,7 +143,8 @@ def clean_eigenvalues(values: NDArray) -> NDArray:
 class Solver(Protocol):
     """Settings of an eigensolver; it holds no data."""
 
-    description: str
+    @property
+    def description(self) -> str: ...
 
     def solve(
         self,
@@ -150,6 +155,35 @@ class Solver(Protocol):
         start: Any = None,
         progress: Any = None,
     ) -> Eigenpairs: ...
+
+    def memory(self, n: int, k: int) -> int: ...
+
+
+def solve_fraction(
+    solver: Solver,
+    A: Any,
+    fraction: float,
+    rng: Callable[[], np.random.Generator],
+    check_memory: Callable[[int], Any] | None = None,
+    progress: Any = None,
+) -> Eigenpairs:
+    """Enough pairs for their eigenvalues to exceed a fraction of the trace.
+
+    Ten, then twice as many each time, from the vectors at hand. The search ends without success once a tenth of all
+    pairs is not enough, or if the solver did not converge: other methods are faster then. `check_memory` is called
+    with the number of pairs before each step.
+    """
+    k, pairs, n_passes, n_products = min(10, A.dimension), None, 0, 0
+    while True:
+        if check_memory is not None:
+            check_memory(k)
+        start = None if pairs is None else np.concatenate([pairs.vectors, rng().standard_normal((A.n, 1))], axis=1)
+        pairs = solver.solve(A, k, rng, start=start, progress=progress)
+        n_passes, n_products = n_passes + pairs.n_passes, n_products + pairs.n_products
+        reached = float(pairs.values.sum()) > fraction * A.trace
+        if reached or not pairs.converged or k == A.dimension or 10 * k > A.dimension:
+            return replace(pairs, n_passes=n_passes, n_products=n_products)
+        k = min(2 * k, A.dimension)
 
 
 def rounding_floor(n: int, size: float) -> float:

@@ -1,25 +1,25 @@
-"""Leading eigenpairs from products alone: block Lanczos with thick restarts, and ARPACK for small stored
-matrices.
+"""Leading eigenpairs from products alone: block Lanczos with thick restarts, and ARPACK for small stored matrices.
 
 Invariant of the basis: Q is orthonormal and in the space of A, AQ are its products, H = QᵀAQ. Residuals AQy −
 θQy are explicit, so they are true whatever the start was.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from mercer.linalg.completeness import N_POWERS, N_PROBES, Probes
+from mercer.linalg.completeness import N_POWERS, N_PROBES, Probes, bound_by_start
 from mercer.linalg.eigen import Eigenpairs, rounding_floor
 from mercer.linalg.operators import SymmetricOperator
 from mercer.numerics.rounding import TINY, column_norms
 from mercer.storable import storable
 
 GUARD = 4  # Ritz pairs after the k-th that are followed too
+_NO_RESTART = 10_000  # side up to which the basis may have twice as many columns: a restart costs completeness
 _SINGLE_TOL = 1e-6  # residuals up to which products with float32 entries help
 Generator = Callable[[], np.random.Generator]
 
@@ -27,11 +27,11 @@ Generator = Callable[[], np.random.Generator]
 @storable
 @dataclass(frozen=True)
 class BlockKrylov:
-    """Block Lanczos. A pair has converged when its residual is at most `tol` times its own eigenvalue, or
-    rounding.
+    """Block Lanczos: a pair has converged when its residual is at most `tol` times its eigenvalue, or rounding.
 
-    Where entries are recomputed in each product, the first passes take them in float32. Random probes for
-    completeness ride on the first exact products.
+    After `max_passes` the pairs are returned as they are, with ``converged=False``. The random start shows whether
+    an eigenvalue was missed, unless there was a restart. Where entries are recomputed in each product, the first
+    passes take them in float32, and random probes for completeness ride on the first exact ones.
     """
 
     tol: float = 1e-8
@@ -54,16 +54,20 @@ class BlockKrylov:
             start = draft.ritz(min(k + GUARD, draft.m))[1]
             n_passes, n_products = draft.n_passes, draft.n_products
             del draft
-        basis = _Basis(A, self._most_columns(A.n, k), Probes(A, rng()), n_passes)
+        basis = _Basis(A, self._most_columns(A.n, k), None if start is None else Probes(A, rng()), n_passes)
         if start is None:
-            self._grow(basis, k, rng, self.tol, self.max_passes)
-        else:
-            basis.extend(np.concatenate([start, rng().standard_normal((A.n, GUARD))], axis=1))
+            first = self._grow(basis, k, rng, self.tol, self.max_passes)
+            return self._refine(basis, k, rng, n_products, first)
+        basis.extend(np.concatenate([start, rng().standard_normal((A.n, GUARD))], axis=1))
         return self._refine(basis, k, rng, n_products)
 
-    def _grow(self, basis: "_Basis", k: int, rng: Generator, tol: float, max_passes: int) -> None:
-        """Each block is what the product of the last one adds; its size shows when pairs have converged."""
-        basis.extend(rng().standard_normal((basis.A.n, min(self.block_size, basis.A.n))))
+    def _grow(self, basis: "_Basis", k: int, rng: Generator, tol: float, max_passes: int) -> NDArray:
+        """Each block is what the product of the last one adds; its size shows when pairs have converged.
+
+        Returns the random start.
+        """
+        first = basis.A.project(rng().standard_normal((basis.A.n, min(self.block_size, basis.A.n))))
+        basis.extend(first)
         looks: list[tuple[int, float]] = []
         due = 2 * (1 + k // self.block_size)
         while basis.room > 0 and basis.n_passes < max_passes:
@@ -71,15 +75,18 @@ class BlockKrylov:
             if basis.n_passes >= due and basis.m >= k:
                 excess = float((basis.residual_estimates(remainder, k) / self._allowed(basis, k, tol)).max())
                 if excess <= 1:
-                    return
+                    break
                 looks.append((basis.n_passes, float(np.log(excess))))
                 due = basis.n_passes + _passes_to_wait(looks)
             if basis.m + self.block_size > basis.most:
                 basis.restart(self._kept(k, basis.most))
             if not basis.extend_by_remainder(remainder):  # an invariant subspace
-                return
+                break
+        return first
 
-    def _refine(self, basis: "_Basis", k: int, rng: Generator, n_products: int) -> Eigenpairs:
+    def _refine(
+        self, basis: "_Basis", k: int, rng: Generator, n_products: int, first: NDArray | None = None
+    ) -> Eigenpairs:
         """Explicit residuals, and the largest of them as new directions, until every pair has converged."""
         while True:
             count = min(k + GUARD, basis.m)
@@ -97,7 +104,7 @@ class BlockKrylov:
             if not basis.extend((AU - U * values)[:, worst]):
                 basis.extend(rng().standard_normal((basis.A.n, min(self.block_size, basis.room))))
         k = min(k, count)
-        return Eigenpairs(
+        pairs = Eigenpairs(
             values=values[:k],
             vectors=U[:, :k],
             residuals=residuals[:k],
@@ -107,12 +114,16 @@ class BlockKrylov:
             norm=basis.norm,
             lowest=float(basis.spectrum[0][-1]),
             converged=not len(wide),
+            complete=basis.room <= 0 and not len(wide),
             probes=basis.probes,
             product_error=basis.A.product_error,
             n_combined=basis.m,
             n_passes=basis.n_passes,
             n_products=basis.n_products + n_products,
         )
+        if first is None or pairs.complete or not pairs.converged:
+            return pairs
+        return replace(pairs, bound=basis.bound_by_start(first, k) + pairs.residual_norm)
 
     def memory(self, n: int, k: int) -> int:
         """Bytes of the basis, its products and the vectors worked on."""
@@ -123,6 +134,10 @@ class BlockKrylov:
         """Passes for ordinary spectra, within a half."""
         return min(7 + 2 * k // self.block_size, self.max_passes)
 
+    def flops(self, n: int, k: int) -> float:
+        """Cost besides the products, for ordinary spectra."""
+        return 4.0 * n * (self.block_size * self.expected_passes(k)) ** 2
+
     def _allowed(self, basis: "_Basis", k: int, tol: float) -> NDArray:
         """Residuals up to this have converged."""
         floor = max(rounding_floor(basis.A.n, basis.norm), basis.A.floor, TINY)
@@ -130,7 +145,7 @@ class BlockKrylov:
 
     def _most_columns(self, n: int, k: int) -> int:
         """Columns of the basis before a restart; where that is nearly all of them, it grows to n."""
-        most = max(4 * k, k + 20 * self.block_size)
+        most = max(4 * k, k + (40 if n <= _NO_RESTART else 20) * self.block_size)
         return most if most + 2 * self.block_size < n else n + self.block_size
 
     def _kept(self, k: int, most: int) -> int:
@@ -187,6 +202,10 @@ class Arpack:
     def memory(self, n: int, k: int) -> int:
         """Bytes of the basis and the vectors worked on."""
         return 8 * n * (6 * k + 80)
+
+    def flops(self, n: int, k: int) -> float:
+        """Cost besides the products."""
+        return 4.0 * n * (2 * k + 10) * (3 * k + 15)
 
     def expected_passes(self, k: int) -> int:
         """Products with one vector each, and those of the probes."""
@@ -281,6 +300,11 @@ class _Basis:
         values, Y = self.spectrum
         Y = np.ascontiguousarray(Y[:, :count])
         return values[:count], self.Q @ Y, self._AQ[:, : self.m] @ Y
+
+    def bound_by_start(self, first: NDArray, k: int) -> float:
+        """A bound on all eigenvalues but the k largest, if `first` is the random start of this basis."""
+        H = self._H[: self.m, : self.m]
+        return bound_by_start(first, self.Q, self._AQ[:, : self.m], H, self.spectrum, k, self.A.product_error)
 
     def restart(self, kept: int) -> None:
         """Keep the leading Ritz vectors and their products, which need no pass."""

@@ -11,8 +11,21 @@ from mercer.text import counted
 IN_MEMORY_TOL = 1e-8  # of residuals, where a product costs little
 _ROUTES = {
     "rows": "the centered rows",
-    "scatter": "the scatter matrix of the columns, summed up in one pass",
+    "scatter": "the scatter matrix of the columns",
+    "qr": "a triangular factor of the rows",
     "gram": "the products of all pairs of rows",
+    "products": "products with the rows",
+    "sketch": "a sketch of the rows",
+    "missing": "rows with missing values",
+    "stored": "the stored kernel matrix",
+    "matrix-free": "the kernel matrix, recomputed in each pass",
+    "distributed": "the kernel matrix, spread over workers",
+    "features": "exact kernel features",
+    "precomputed": "the precomputed matrix",
+    "landmarks": "landmarks",
+    "sparse": "the sparse alignment matrix",
+    "dense": "the dense alignment matrix",
+    "in-memory": "all rows in memory",
 }
 
 
@@ -24,13 +37,13 @@ class Plan:
     Attributes
     ----------
     route : str
-        How the fit reaches its matrix: "rows", "scatter" or "gram".
+        How the fit reaches its matrix. For PCA: "rows", "scatter", "qr", "gram" or "products".
     solver : Solver or None
         The eigensolver.
     memory : int
         Bytes that the fit allocates besides X.
     reason : str
-        Why this route was chosen.
+        Why this route was chosen. If the fit changed its route, what it tried first.
     tol : float
         Tolerance of the relative residuals.
     n_passes : int
@@ -39,6 +52,8 @@ class Plan:
         Estimated number of multiplications.
     warning : MercerWarning or None
         Reported by the fit.
+    n_landmarks, pool_size : int
+        Number of landmarks, and of samples that they are chosen from. 0: none.
     """
 
     route: str
@@ -69,8 +84,11 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """All fields as plain Python objects."""
-        names = ("route", "memory", "reason", "tol", "n_passes", "flops")
-        return {"summary": self.summary, **{name: getattr(self, name) for name in names}}
+        names = ("route", "memory", "reason", "tol", "n_passes", "flops", "n_landmarks", "pool_size", "approximate")
+        solver = None if self.solver is None else self.solver.description
+        warning = None if self.warning is None else str(self.warning)
+        shown = {name: getattr(self, name) for name in names}
+        return {"summary": self.summary, **shown, "solver": solver, "warning": warning}
 
 
 def check_memory(plan: Plan, budget: Budget, remedies: tuple[Remedy, ...] = ()) -> Plan:

@@ -1,33 +1,45 @@
-"""The route of a linear fit. Sizes and the memory limit decide, never a clock, so that plans repeat."""
+"""The route of a linear fit.
 
-from dataclasses import dataclass
+A direct method (scatter or Gram matrix) costs what it costs; block Lanczos on products with the rows may be much
+cheaper, or not converge for a long time. So the direct one is taken if it costs at most 15 passes, or if many
+components are wanted. Otherwise block Lanczos starts, and the fit changes over once its passes have cost as much as
+the direct method would. Sizes and the memory limit decide, never a clock, so that plans repeat.
+"""
+
+from typing import NamedTuple
 
 from mercer.budget import Budget
 from mercer.linalg.dense import Dense
-from mercer.numerics.blocking import LANES, NARROW, SPARSE_ENTRIES, lane_rows
+from mercer.linalg.krylov import BlockKrylov
+from mercer.linalg.row_gram import gram_flops
+from mercer.linalg.scatter import accumulate_bytes, scatter_flops
+from mercer.linalg.scatter_operator import product_flops
 from mercer.planning.plan import IN_MEMORY_TOL, Plan, check_memory
 from mercer.text import counted
 
-SMALL_ENTRIES, SMALL_ROWS = (
-    250_000,
-    5000,
-)  # up to which a dense array in memory is fitted without a plan search
-_LAPACK_SIDE = 500  # rows and columns up to which LAPACK takes the rows themselves
+SMALL_ENTRIES, SMALL_ROWS = 250_000, 5000  # up to which a dense array in memory is fitted without a plan search
+_LAPACK_SIDE = 500  # rows and columns up to which LAPACK takes the rows, and their fewer ones a direct method
+_MOST_SIDE = 5000  # side up to which all eigenvalues are computed for a fraction or a rule
+_FEW_PASSES = 15  # that a direct method may cost
+_BLOCK = 16  # columns of a pass
+_READING = 50.0  # operations that take as long as reading a byte
+_STEP = 5e7  # and as the work of block Lanczos between two passes, at least
 _BUFFERS = 14_000_000  # bytes that the allocator keeps
 _DENSE = Dense()
 
 
-@dataclass(frozen=True)
-class LinearSizes:
+class LinearSizes(NamedTuple):
     """The sizes that decide."""
 
     n_samples: int
     n_features: int
-    n_components: int | None  # None: not known beforehand, or all
+    n_components: int | None  # None: not known beforehand
     n_possible: int
-    is_sparse: bool = False
+    by_rule: bool = False  # whether a rule by name needs all eigenvalues
+    nnz: int | None = None
     in_memory: bool = True
     itemsize: int = 8
+    small_integers: bool = False
     reading_bytes: int = 0
     svd_solver: str = "auto"
     tol: float = 0.0
@@ -37,50 +49,86 @@ class LinearSizes:
         """Number of components that must be computed."""
         return self.n_possible if self.n_components is None else min(self.n_components, self.n_possible)
 
+    @property
+    def is_sparse(self) -> bool:
+        return self.nnz is not None
+
+    @property
+    def n_bytes(self) -> float:
+        """Bytes of the rows in memory."""
+        return 12.0 * self.nnz if self.nnz is not None else float(self.n_samples) * self.n_features * self.itemsize
+
+    @property
+    def pass_flops(self) -> float:
+        """Cost of one product with a block of vectors."""
+        reading = 0.0 if self.in_memory else _READING * self.n_bytes
+        return product_flops(self.n_samples, self.n_features, _BLOCK, self.nnz) + reading + _STEP
+
 
 def plan_small(sizes: LinearSizes) -> Plan:
     """The plan of a small dense array in memory."""
     n, d = sizes.n_samples, sizes.n_features
-    route = _BY_NAME.get(sizes.svd_solver)
-    reason = "requested by svd_solver."
+    route, reason = _BY_NAME.get(sizes.svd_solver), "requested by svd_solver."
     if route is None:
-        route = "scatter" if n >= 10 * d else "gram" if d >= 10 * n else "rows"
-        reason = "a small matrix."
+        route, reason = "scatter" if n >= 10 * d else "gram" if d >= 10 * n else "rows", "a small matrix."
     side = min(n, d)
-    return Plan(route, _DENSE, 8 * (3 * n * d + 6 * side * side), reason, sizes.tol or IN_MEMORY_TOL)
+    memory, flops = 8 * (3 * n * d + 6 * side * side), float(n) * d * side
+    return Plan(route, _DENSE, memory, reason, sizes.tol or IN_MEMORY_TOL, 1, flops)
 
 
 def plan_linear(sizes: LinearSizes, budget: Budget) -> Plan:
     """The plan of a fit of any size."""
-    plan = _choose(sizes)
-    if plan.memory > budget.memory and plan.route != "scatter":
-        spare = _scatter_plan(sizes, f"the route {plan.route!r} would need more memory.")
+    route = _BY_NAME.get(sizes.svd_solver)
+    if route is not None:
+        return check_memory(_PLANS[route](sizes, "requested by svd_solver."), budget)
+    plan = _choose(sizes, budget)
+    if plan.memory > budget.memory and plan.route != "products" and not sizes.by_rule:
+        spare = products_plan(sizes, f"{plan.route} would need more memory.", None)
         plan = spare if spare.memory <= budget.memory else plan
     return check_memory(plan, budget)
 
 
-def _choose(sizes: LinearSizes) -> Plan:
-    n, d = sizes.n_samples, sizes.n_features
-    route = _BY_NAME.get(sizes.svd_solver)
-    if route is not None:
-        return _PLANS[route](sizes, "requested by svd_solver.")
-    if sizes.is_sparse:
-        return _scatter_plan(sizes, "sparse rows are multiplied, never made dense.")
-    if max(n, d) <= _LAPACK_SIDE:
+def _choose(sizes: LinearSizes, budget: Budget) -> Plan:
+    n, d, k = sizes.n_samples, sizes.n_features, sizes.n_wanted
+    if max(n, d) <= _LAPACK_SIDE and not sizes.is_sparse:
         return rows_plan(sizes, f"{n:,} x {d:,} values are few.")
-    if d <= n:
-        return _scatter_plan(sizes, f"{counted(d, 'column')}, fewer than rows.")
-    return _gram_plan(sizes, f"{counted(n, 'row')}, fewer than {counted(d, 'column')}.")
+    few = f"{counted(d, 'column')}, fewer than rows" if d <= n else f"{counted(n, 'row')}, fewer than columns"
+    direct, cost = direct_plan(sizes, f"{few}."), sizes.pass_flops
+    all_wanted = sizes.by_rule or 10 * k > sizes.n_possible
+    if sizes.n_components is None and not sizes.by_rule:
+        all_wanted = min(n, d) <= _MOST_SIDE
+    if all_wanted or min(n, d) <= _LAPACK_SIDE or direct.flops <= _FEW_PASSES * cost:
+        return direct
+    affordable = max(_FEW_PASSES, int(direct.flops / cost))
+    cap = affordable if direct.memory <= budget.memory else None
+    return products_plan(sizes, f"{k:,} of {counted(sizes.n_possible, 'component')}.", cap)
 
 
-def _scatter_plan(sizes: LinearSizes, reason: str) -> Plan:
+def direct_plan(sizes: LinearSizes, reason: str) -> Plan:
+    """The matrix of the smaller side."""
+    return (scatter_plan if sizes.n_features <= sizes.n_samples else gram_plan)(sizes, reason)
+
+
+def exact_plan(sizes: LinearSizes, reason: str) -> Plan:
+    """A route without squares: QR of the rows, or their SVD if they are fewer than columns."""
+    return (qr_plan if sizes.n_features <= sizes.n_samples else rows_plan)(sizes, reason)
+
+
+def scatter_plan(sizes: LinearSizes, reason: str) -> Plan:
+    """The d x d scatter matrix, summed up in one pass."""
     n, d = sizes.n_samples, sizes.n_features
-    lanes = (LANES if d <= NARROW else 1) * 24 * d * d
-    rows = min(n, LANES * lane_rows(d)) * d * 8
-    read = 0 if sizes.in_memory else 2 * min(n, LANES * lane_rows(d)) * d * sizes.itemsize
-    blocks = 48 * SPARSE_ENTRIES if sizes.is_sparse else rows + read
-    memory = _BUFFERS + sizes.reading_bytes + max(lanes + blocks, 64 * d * d)
-    return Plan("scatter", _DENSE, memory, reason, sizes.tol or IN_MEMORY_TOL, 1, n * d * d + 2.0 * d**3)
+    summed = accumulate_bytes(n, d, sizes.itemsize, sizes.is_sparse, sizes.in_memory)
+    memory = _BUFFERS + sizes.reading_bytes + max(summed, 16 * d * d + _DENSE.memory(d, sizes.n_wanted))
+    flops = scatter_flops(n, d, sizes.nnz, sizes.small_integers) + _DENSE.flops(d, sizes.n_wanted)
+    return Plan("scatter", _DENSE, memory, reason, sizes.tol or IN_MEMORY_TOL, 1, flops)
+
+
+def qr_plan(sizes: LinearSizes, reason: str) -> Plan:
+    """The SVD of a triangular factor, from one pass."""
+    n, d, k = sizes.n_samples, sizes.n_features, sizes.n_wanted
+    summed = accumulate_bytes(n, d, sizes.itemsize, False, sizes.in_memory)
+    memory = _BUFFERS + sizes.reading_bytes + max(summed, 8 * (10 * d * d + 6 * d * k))
+    return Plan("qr", _DENSE, memory, reason, sizes.tol or IN_MEMORY_TOL, 1, 4.0 * n * d * d)
 
 
 def rows_plan(sizes: LinearSizes, reason: str) -> Plan:
@@ -91,16 +139,31 @@ def rows_plan(sizes: LinearSizes, reason: str) -> Plan:
     return Plan("rows", _DENSE, memory, reason, sizes.tol or IN_MEMORY_TOL, 1, 6.0 * n * d * side)
 
 
-def _gram_plan(sizes: LinearSizes, reason: str) -> Plan:
+def gram_plan(sizes: LinearSizes, reason: str) -> Plan:
+    """The n x n products of all pairs of rows."""
+    n, d, k = sizes.n_samples, sizes.n_features, sizes.n_wanted
+    blocks = accumulate_bytes(n, d, sizes.itemsize, sizes.is_sparse, sizes.in_memory, matrix=False)
+    memory = _BUFFERS + sizes.reading_bytes + blocks + 16 * n * n + _DENSE.memory(n, k) + 8 * 4 * d * k
+    flops = gram_flops(n, d, sizes.nnz, sizes.small_integers) + _DENSE.flops(n, k)
+    return Plan("gram", _DENSE, memory, reason, sizes.tol or IN_MEMORY_TOL, 3, flops)
+
+
+def products_plan(sizes: LinearSizes, reason: str, max_passes: int | None = None) -> Plan:
+    """Block Lanczos on products with the rows; `max_passes` is what a direct method would cost, if there is one."""
     n, d = sizes.n_samples, sizes.n_features
-    memory = _BUFFERS + _loaded(sizes) + 8 * (n * d + 8 * n * n + 4 * d * sizes.n_wanted)
-    return Plan("gram", _DENSE, memory, reason, sizes.tol or IN_MEMORY_TOL, 1, float(n) * n * d + 2.0 * n**3)
+    tol = sizes.tol or IN_MEMORY_TOL
+    solver = BlockKrylov(tol, _BLOCK) if max_passes is None else BlockKrylov(tol, _BLOCK, max_passes)
+    k = min(sizes.n_wanted, 10) if sizes.n_components is None else sizes.n_wanted
+    blocks = accumulate_bytes(n, d, sizes.itemsize, sizes.is_sparse, sizes.in_memory, matrix=False)
+    memory = _BUFFERS + sizes.reading_bytes + blocks + solver.memory(d, k)
+    passes = solver.expected_passes(k)
+    return Plan("products", solver, memory, reason, tol, passes + 1, passes * sizes.pass_flops)
 
 
 def _loaded(sizes: LinearSizes) -> int:
     """Bytes of rows that are read from a file and stay in memory."""
-    return 0 if sizes.in_memory else sizes.n_samples * sizes.n_features * sizes.itemsize + sizes.reading_bytes
+    return 0 if sizes.in_memory else int(sizes.n_bytes) + sizes.reading_bytes
 
 
-_PLANS = {"rows": rows_plan, "scatter": _scatter_plan, "gram": _gram_plan}
-_BY_NAME = {"full": "rows", "qr": "rows", "covariance_eigh": "scatter", "gram": "gram"}
+_PLANS = {"rows": rows_plan, "scatter": scatter_plan, "qr": qr_plan, "gram": gram_plan, "products": products_plan}
+_BY_NAME = {"full": "rows", "qr": "qr", "covariance_eigh": "scatter", "gram": "gram", "krylov": "products"}
