@@ -115,7 +115,8 @@ class ResidualCertificate(Certificate):
     next_value: float = np.inf  # of the next pair, if the solver is trusted
     singular: bool = False
     unit: float = 1.0  # eigenvalues are unit² times those measured
-    angle_factor: float = 1.0
+    angle_factor: float = 1.0  # of directions that follow from those of the matrix
+    angle_error: float = 0.0
     stored_unit: float = 0.0  # rounding of the attributes that were stored
     zeros: tuple[int, ...] = ()  # components whose eigenvalue is reported as zero
 
@@ -167,7 +168,7 @@ class ResidualCertificate(Certificate):
 
     @cached_property
     def angles(self) -> NDArray:
-        return np.minimum(self.angle_factor * self._bounds.angles + _STORED * self.stored_unit, 1.0)
+        return np.minimum(self.angle_factor * self._bounds.angles + self.angle_error + _STORED * self.stored_unit, 1.0)
 
     @property
     def clusters(self) -> tuple[tuple[int, int], ...]:
@@ -179,7 +180,7 @@ class ResidualCertificate(Certificate):
 
     @cached_property
     def unresolved(self) -> tuple[int, ...]:
-        if self.is_separated:
+        if self.is_separated and self.angle_factor == 1 and not self.angle_error:
             return ()
         return tuple(np.flatnonzero((self.angles > ANGLE) & ~self.is_zero).tolist())
 

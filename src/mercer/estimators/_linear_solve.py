@@ -262,7 +262,7 @@ def _solve_small(X: NDArray, problem: LinearProblem, plan: Plan) -> PrincipalAxe
     if plan.route == "rows":
         return centered.axes(problem, plan)
     if plan.route == "gram":
-        found = _axes_of_gram(problem, plan, moments, *centered.gram(), lambda U: Y.T @ U)
+        found = _axes_of_gram(problem, plan, moments, *centered.gram(), centered.back)
         if not needs_more_digits(problem, found):
             return found
     return _with_more_digits(problem, found, centered.energy, lambda exact: centered.axes(problem, exact))
@@ -303,6 +303,11 @@ class CenteredRows(NamedTuple):
         rounding = (gamma(self.rows.shape[1] + 16) + 2 * self._scaling) * total
         return matrix, rounding + off * (2 * np.sqrt(total) + off)
 
+    def back(self, U: NDArray) -> tuple[NDArray, float]:
+        """YᵀU and a bound on the errors of its columns."""
+        longest = float(np.sqrt(np.einsum("ij,ij->j", U, U).max(initial=0.0)))
+        return self.rows.T @ U, gamma(len(U) + 4) * longest * float(np.sqrt(np.vdot(self.rows, self.rows)))
+
     def energy(self, axes: NDArray, all_kept: bool) -> tuple[NDArray, float]:
         """Sums of squares along the axes, and outside them unless they are all."""
         scores = self.rows @ axes.T
@@ -326,7 +331,7 @@ def solve_principal_axes(problem: LinearProblem, plan: Plan) -> PrincipalAxes:
         problem = problem._replace(data=data)
         found = route(problem, plan, progress)
         if found is None:
-            problem = _rescaled(problem)
+            problem = rescaled(problem)
             found = route(problem, plan, progress)
     assert found is not None  # in these units all squares are in range
     return found.in_units(problem.units)
@@ -334,7 +339,7 @@ def solve_principal_axes(problem: LinearProblem, plan: Plan) -> PrincipalAxes:
 
 def _solve_scatter(problem: LinearProblem, plan: Plan, progress: Any) -> PrincipalAxes | None:
     """Eigenvectors of the d x d scatter matrix, summed up in one pass."""
-    scatter = _accumulate(problem, ScatterMatrix, progress)
+    scatter = accumulate_rows(problem, ScatterMatrix, progress)
     if scatter is None:
         return None
     return _checked(problem, axes_of_scatter(problem, plan, scatter), scatter, progress)
@@ -342,13 +347,13 @@ def _solve_scatter(problem: LinearProblem, plan: Plan, progress: Any) -> Princip
 
 def _solve_qr(problem: LinearProblem, plan: Plan, progress: Any) -> PrincipalAxes | None:
     """The SVD of a triangular factor of the centered rows, from one pass."""
-    scatter = _accumulate(problem, ScatterQR, progress)
+    scatter = accumulate_rows(problem, ScatterQR, progress)
     return None if scatter is None else axes_of_qr(problem, plan, scatter)
 
 
 def _solve_rows(problem: LinearProblem, plan: Plan, progress: Any) -> PrincipalAxes | None:
     """LAPACK's SVD of the centered rows in memory."""
-    scatter = _accumulate(problem, ScatterDiagonal, progress)
+    scatter = accumulate_rows(problem, ScatterDiagonal, progress)
     if scatter is None:
         return None
     rows, moments = problem.data.load(), Moments.of(scatter, problem.standardize)
@@ -366,15 +371,17 @@ def _solve_rows(problem: LinearProblem, plan: Plan, progress: Any) -> PrincipalA
 
 def _solve_gram(problem: LinearProblem, plan: Plan, progress: Any) -> PrincipalAxes | None:
     """Eigenvectors of the n x n products of all pairs of centered rows."""
-    scatter = _accumulate(problem, ScatterDiagonal, progress)
+    scatter = accumulate_rows(problem, ScatterDiagonal, progress)
     if scatter is None:
         return None
     moments = Moments.of(scatter, problem.standardize)
     of_rows = problem.data, problem.weights, scatter, moments.scale
-    matrix, error = gram_matrix(*of_rows, problem.n_threads, progress)
+    room = None if problem.budget is None else max(problem.budget.memory - plan.memory, 0)
+    matrix, error = gram_matrix(*of_rows, problem.n_threads, progress, room)
 
-    def axes(U: NDArray) -> NDArray:
-        return axes_from_gram(*of_rows, U, problem.n_threads, progress)[0]
+    def axes(U: NDArray) -> tuple[NDArray, float]:
+        found, errors = axes_from_gram(*of_rows, U, problem.n_threads, progress)
+        return found, float(errors.max(initial=0.0))
 
     with blas_threads(problem.n_threads if len(matrix) >= _LAPACK_THREADS else 1):
         found = _axes_of_gram(problem, plan, moments, matrix, error, axes)
@@ -383,23 +390,33 @@ def _solve_gram(problem: LinearProblem, plan: Plan, progress: Any) -> PrincipalA
 
 def _solve_products(problem: LinearProblem, plan: Plan, progress: Any) -> PrincipalAxes | None:
     """Block Lanczos: every step is one pass over the rows. A direct route takes over once it would cost no more."""
-    scatter = _accumulate(problem, ScatterDiagonal, progress)
+    scatter = accumulate_rows(problem, ScatterDiagonal, progress)
     if scatter is None:
         return None
     moments = Moments.of(scatter, problem.standardize)
     operator = ScatterOperator(problem.data, problem.weights, scatter, moments.scale, problem.n_threads, progress)
-    pairs = _pairs_of_products(problem, plan, operator, moments)
-    if pairs is not None and (pairs.converged or not _direct_fits(problem)):
+    pairs, direct = _pairs_of_products(problem, plan, operator, moments), _affordable_direct_plan(problem)
+    if pairs is not None and (pairs.converged or direct is None):
         pairs, bound, evidence = exclude_missed(plan.solver, operator, pairs, problem.rng)
-        if problem.data.in_memory:
+        facts: dict[str, Any] = {"tol": plan.tol, "bound": bound, "evidence": evidence, "entry_error": operator.entry_error}
+        certificate = certify(pairs, **facts)
+        if certificate.not_established == ("directions",) and problem.data.in_memory:
             pairs = remeasure(pairs, operator)
-        error = operator.entry_error
-        certificate = certify(pairs, tol=plan.tol, bound=bound, evidence=evidence, entry_error=error)
-        found = principal_axes(problem, plan, moments, pairs.values, pairs.vectors, operator.trace, certificate)
-        return _checked(problem, found, scatter, progress)
-    tried = f"{plan.solver.description} on products with the rows came first and took too many passes."
-    direct = direct_plan(problem.sizes, tried)
+            certificate = certify(pairs, **facts)
+        worth_more = direct is not None and direct.flops <= 2 * pairs.n_passes * problem.sizes.pass_flops
+        if certificate.n_complete == len(pairs.values) or not worth_more:
+            found = principal_axes(problem, plan, moments, pairs.values, pairs.vectors, operator.trace, certificate)
+            return _checked(problem, found, scatter, progress)
+    assert direct is not None
     return _ROUTES[direct.route](problem, direct, progress)
+
+
+def _affordable_direct_plan(problem: LinearProblem) -> Plan | None:
+    """The plan that may take over from block Lanczos."""
+    tried = "block Lanczos on products with the rows came first; it took too many passes, or may have missed components."
+    plan = direct_plan(problem.sizes, tried)
+    fits = problem.budget is None or plan.memory <= problem.budget.memory
+    return plan if fits and problem.svd_solver != "krylov" else None
 
 
 def _pairs_of_products(
@@ -419,17 +436,12 @@ def _pairs_of_products(
                 limit=limit.memory,
             )
 
-    pairs = solve_fraction(plan.solver, operator, float(problem.n_components or 0), problem.rng, check)
-    if not (float(pairs.values.sum()) > float(problem.n_components or 0) * operator.trace and pairs.converged):
-        return None if _direct_fits(problem) else pairs
+    fraction = float(problem.n_components or 0)
+    pairs = solve_fraction(plan.solver, operator, fraction, problem.rng, check)
+    if not pairs.values.sum() > fraction * operator.trace:
+        return None if _affordable_direct_plan(problem) else pairs
     scree = _scree(problem, moments, pairs.values, operator.trace, 0.0, None)
     return pairs.first(choose_n_components(problem.n_components, scree, problem.dtype))
-
-
-def _direct_fits(problem: LinearProblem) -> bool:
-    """Whether block Lanczos may be given up for a direct route."""
-    fits = problem.budget is None or direct_plan(problem.sizes, "").memory <= problem.budget.memory
-    return fits and problem.svd_solver != "krylov"
 
 
 _ROUTES: dict[str, Callable[[LinearProblem, Plan, Any], PrincipalAxes | None]] = {
@@ -441,7 +453,7 @@ _ROUTES: dict[str, Callable[[LinearProblem, Plan, Any], PrincipalAxes | None]] =
 }
 
 
-def _accumulate(problem: LinearProblem, make: Any, progress: Any) -> Any:
+def accumulate_rows(problem: LinearProblem, make: Any, progress: Any) -> Any:
     """The scatter of all rows, or None if their squares are out of range."""
     scatter = accumulate(problem.data, problem.weights, make, problem.n_threads, progress)
     if not scatter.is_finite:
@@ -453,7 +465,7 @@ def _accumulate(problem: LinearProblem, make: Any, progress: Any) -> Any:
     return scatter
 
 
-def _rescaled(problem: LinearProblem) -> LinearProblem:
+def rescaled(problem: LinearProblem) -> LinearProblem:
     """The problem with rows divided by powers of two near their largest distance from the first row."""
     low, high, first = problem.data.reduce(_column_ranges, combine=_wider)
     peaks = np.maximum(high - first, first - low)
@@ -515,9 +527,9 @@ def _axes_of_gram(
     moments: Moments,
     matrix: NDArray,
     error: float,
-    multiply: Callable[[NDArray], NDArray],
+    multiply: Callable[[NDArray], tuple[NDArray, float]],
 ) -> PrincipalAxes:
-    """Eigenvectors u of YYᵀ give the axes Yᵀu/√λ; `multiply` returns Yᵀu.
+    """Eigenvectors u of YYᵀ give the axes Yᵀu/√λ; `multiply` returns Yᵀu and a bound on the error of its columns.
 
     If u is off by ε/|λ − μ| towards the eigenvalue μ, then v = Yᵀu/√λ is by √(μ/λ) of that: √2 of ε/δ at most, as
     the distance δ to all others includes that to zero.
@@ -527,8 +539,9 @@ def _axes_of_gram(
         matrix = np.pad(matrix, (0, problem.n_solved - n))
     pairs = _chosen(problem, moments, leading_eigenpairs(matrix, problem.n_solved), total, error)
     certificate = _certify(pairs, plan, error, angle_factor=np.sqrt(2))
-    axes = multiply(pairs.vectors[:n] / np.sqrt(np.maximum(pairs.values, np.finfo(float).tiny)))
-    axes = _orthonormal(axes, ~certificate.is_zero)
+    kept = ~certificate.is_zero
+    axes, axes_error = multiply(pairs.vectors[:n] * np.where(kept, 1 / np.sqrt(np.where(kept, pairs.values, 1.0)), 0.0))
+    axes, certificate = _orthonormal(axes, kept), replace(certificate, angle_error=2 * axes_error)
     return principal_axes(problem, plan, moments, pairs.values, axes, total, certificate)
 
 
@@ -645,14 +658,14 @@ def _checked(problem: LinearProblem, found: PrincipalAxes, scatter: Scatter, pro
         return found
     data, weights, scale = problem.data, problem.weights, found.moments.scale
     if data.is_sparse:
-        return found.warned(_digit_warnings(found))
+        return found.warned(digit_warnings(found))
 
     def energy(axes: NDArray, all_kept: bool) -> tuple[NDArray, float]:
         return energy_along(scatter, data, weights, axes, scale, problem.n_threads, progress)
 
     def exactly(plan: Plan) -> PrincipalAxes:
         if problem.budget is not None and plan.memory > problem.budget.memory:
-            return found.warned(_digit_warnings(found))
+            return found.warned(digit_warnings(found))
         exact = _ROUTES[plan.route](problem, plan, progress)
         assert exact is not None  # squares were in range before
         return exact
@@ -679,7 +692,7 @@ def _with_more_digits(
 # ---------------------------------------------------------------------- warnings
 
 
-def _digit_warnings(found: PrincipalAxes) -> list[MercerWarning]:
+def digit_warnings(found: PrincipalAxes) -> list[MercerWarning]:
     """A warning if a variance that is there has few digits."""
     rounding, values = found.certificate.rounding, np.append(found.eigenvalues, found.dropped)
     there = values[values > rounding]

@@ -54,7 +54,7 @@ def bound_by_start(
     """
     theta, Y = spectrum
     (n, m), b = Q.shape, start.shape[1]
-    if not 0 < k < m:
+    if not 0 < k < m or theta[k - 1] - theta[k] <= 1e-12 * abs(theta[0]):
         return np.inf
     X = Q.T @ start
     outside = norm(start - Q @ X)
@@ -80,25 +80,38 @@ class _Series:
 
     def excludes(self, lowest: float, n: int) -> bool:
         """Whether no more than k eigenvalues are at least `lowest`."""
-        k, b = self.k, len(self.P)
-        largest = 1  # number of Ritz values in one interval
+        b, largest = len(self.P), 1  # Ritz values in one interval
         while largest <= b - 4:
             epsilon = shortest_image(largest + 1, b, _FAILURE / (2 * b * n))  # any consecutive ones, any `largest`
-            radii = (2 * k * self.c[:k] + 16 * np.sqrt(k) * self.error) * self.p[:k] / epsilon
-            runs = _runs(self.theta[:k], radii)
+            if self.outside > epsilon / 16 or self._below(lowest, epsilon / 4) > epsilon / 4:
+                return False
+            radii, runs = self._intervals(lowest, epsilon)
+            if (self.theta[: self.k] - radii).min() <= lowest:
+                return False
             found = max(stop - start for start, stop in runs)
             if found <= largest:
-                break
+                return all(self._in_run(start, stop, radii) <= epsilon / 8 for start, stop in runs)
             largest = found
-        else:
-            return False
-        clear = float((self.theta[:k] - radii).min()) > lowest and self.outside <= epsilon / 16
-        return bool(
-            clear
-            and self.error * norm(self.p[k:] / (lowest - self.theta[k:])) <= epsilon / 16
-            and self._below(lowest, epsilon / 4) <= epsilon / 4
-            and all(self._in_run(start, stop, radii) <= epsilon / 8 for start, stop in runs)
-        )
+        return False
+
+    def _intervals(self, lowest: float, epsilon: float) -> tuple[NDArray, list[tuple[int, int]]]:
+        """Radii around the first k Ritz values outside of which their terms and rounding come to at most 9ε/16.
+
+        Between two intervals these sums are convex, so they are largest at the ends.
+        """
+        k, theta, p = self.k, self.theta[: self.k], self.p[: self.k]
+        radii = 4 * (self.c[:k] + self.error) * p / epsilon
+        while True:
+            runs = _runs(theta, radii)
+            ends = [end for start, stop in runs for end in _ends(theta[start:stop], radii[start:stop])]
+            distances = np.abs(np.array([lowest, *ends])[:, None] - theta)
+            others = self.error * norm(self.p[k:] / (lowest - self.theta[k:]))
+            rounding = self.error * np.sqrt(np.sum((p / distances) ** 2, axis=1)) + others
+            if ((p * self.c[:k] / distances).sum(axis=1) <= epsilon / 2).all() and (rounding <= epsilon / 16).all():
+                return radii, runs
+            if radii.max() > theta[-1] - lowest:
+                return np.full(k, np.inf), runs
+            radii = 2 * radii
 
     def _below(self, lowest: float, target: float) -> float:
         """The largest sum of the other terms for λ ≥ `lowest`, by Taylor series on intervals that double."""
@@ -117,12 +130,16 @@ class _Series:
 
     def _in_run(self, start: int, stop: int, radii: NDArray) -> float:
         """What the width of an interval and rounding add, for combinations of its eigenvectors."""
-        values, radii = self.theta[start:stop], radii[start:stop]
-        high, low = float((values + radii).max()), float((values - radii).min())
+        high, low = _ends(self.theta[start:stop], radii[start:stop])
         others = np.arange(len(self.theta)) < start
         others[stop:] = True
         scaled = self.P[:, others] / (self.theta[others] - (high + low) / 2)
         return float(np.linalg.norm(scaled, 2)) * ((high - low) / 2 * (1 + 1e-6) + self.error)
+
+
+def _ends(values: NDArray, radii: NDArray) -> tuple[float, float]:
+    """Ends of the union of intervals that overlap."""
+    return float((values + radii).max()), float((values - radii).min())
 
 
 def shortest_image(rows: int, columns: int, failure: float) -> float:

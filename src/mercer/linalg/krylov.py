@@ -20,6 +20,7 @@ from mercer.storable import storable
 
 GUARD = 4  # Ritz pairs after the k-th that are followed too
 _NO_RESTART = 10_000  # side up to which the basis may have twice as many columns: a restart costs completeness
+_MORE_PASSES = 4  # that completeness may cost
 _SINGLE_TOL = 1e-6  # residuals up to which products with float32 entries help
 Generator = Callable[[], np.random.Generator]
 
@@ -57,7 +58,9 @@ class BlockKrylov:
         basis = _Basis(A, self._most_columns(A.n, k), None if start is None else Probes(A, rng()), n_passes)
         if start is None:
             first = self._grow(basis, k, rng, self.tol, self.max_passes)
-            return self._refine(basis, k, rng, n_products, first)
+            bound = self._bound(basis, first, k)
+            pairs = self._refine(basis, k, rng, n_products)
+            return replace(pairs, bound=bound + pairs.residual_norm) if pairs.converged else pairs
         basis.extend(np.concatenate([start, rng().standard_normal((A.n, GUARD))], axis=1))
         return self._refine(basis, k, rng, n_products)
 
@@ -84,9 +87,18 @@ class BlockKrylov:
                 break
         return first
 
-    def _refine(
-        self, basis: "_Basis", k: int, rng: Generator, n_products: int, first: NDArray | None = None
-    ) -> Eigenpairs:
+    def _bound(self, basis: "_Basis", first: NDArray, k: int) -> float:
+        """A bound on all eigenvalues but the k largest, after a few passes more if they are enough."""
+        for _ in range(_MORE_PASSES):
+            bound = basis.bound_by_start(first, k)
+            full = basis.room <= 0 or basis.m + self.block_size > basis.most or basis.n_passes >= self.max_passes
+            if np.isfinite(bound) or full or not basis.has_gap(k):
+                break
+            if not basis.extend_by_remainder(basis.remainder()):
+                break
+        return bound
+
+    def _refine(self, basis: "_Basis", k: int, rng: Generator, n_products: int) -> Eigenpairs:
         """Explicit residuals, and the largest of them as new directions, until every pair has converged."""
         while True:
             count = min(k + GUARD, basis.m)
@@ -104,7 +116,7 @@ class BlockKrylov:
             if not basis.extend((AU - U * values)[:, worst]):
                 basis.extend(rng().standard_normal((basis.A.n, min(self.block_size, basis.room))))
         k = min(k, count)
-        pairs = Eigenpairs(
+        return Eigenpairs(
             values=values[:k],
             vectors=U[:, :k],
             residuals=residuals[:k],
@@ -121,9 +133,6 @@ class BlockKrylov:
             n_passes=basis.n_passes,
             n_products=basis.n_products + n_products,
         )
-        if first is None or pairs.complete or not pairs.converged:
-            return pairs
-        return replace(pairs, bound=basis.bound_by_start(first, k) + pairs.residual_norm)
 
     def memory(self, n: int, k: int) -> int:
         """Bytes of the basis, its products and the vectors worked on."""
@@ -239,6 +248,7 @@ class _Basis:
     def __init__(self, A: SymmetricOperator, most: int, probes: Probes | None = None, n_passes: int = 0) -> None:
         self.A, self.most, self.probes, self.n_passes = A, most, probes, n_passes
         self.m = self.last = self.n_products = 0
+        self.restarted = False
         room = min(most, A.n + 64)
         self._Q, self._AQ = (
             np.empty((A.n, room), order="F"),
@@ -303,11 +313,19 @@ class _Basis:
 
     def bound_by_start(self, first: NDArray, k: int) -> float:
         """A bound on all eigenvalues but the k largest, if `first` is the random start of this basis."""
+        if self.restarted:
+            return np.inf
         H = self._H[: self.m, : self.m]
         return bound_by_start(first, self.Q, self._AQ[:, : self.m], H, self.spectrum, k, self.A.product_error)
 
+    def has_gap(self, k: int) -> bool:
+        """Whether the next Ritz value is so far from the k-th that a bound can lie between them."""
+        values = self.spectrum[0]
+        return not self.restarted and k < self.m and bool(values[k - 1] - values[k] > 1e-4 * values[k - 1])
+
     def restart(self, kept: int) -> None:
         """Keep the leading Ritz vectors and their products, which need no pass."""
+        self.restarted = True
         values, U, AU = self.ritz(kept)
         self._Q[:, :kept], self._AQ[:, :kept] = U, AU
         self._H[:kept, :kept] = np.diag(values)

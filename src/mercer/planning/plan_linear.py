@@ -143,6 +143,7 @@ def gram_plan(sizes: LinearSizes, reason: str) -> Plan:
     """The n x n products of all pairs of rows."""
     n, d, k = sizes.n_samples, sizes.n_features, sizes.n_wanted
     blocks = accumulate_bytes(n, d, sizes.itemsize, sizes.is_sparse, sizes.in_memory, matrix=False)
+    blocks += int(sizes.n_bytes) if sizes.is_sparse and not sizes.in_memory else 0  # dense ones if there is room
     memory = _BUFFERS + sizes.reading_bytes + blocks + 16 * n * n + _DENSE.memory(n, k) + 8 * 4 * d * k
     flops = gram_flops(n, d, sizes.nnz, sizes.small_integers) + _DENSE.flops(n, k)
     return Plan("gram", _DENSE, memory, reason, sizes.tol or IN_MEMORY_TOL, 3, flops)
