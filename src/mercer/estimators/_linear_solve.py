@@ -23,18 +23,11 @@ from mercer.linalg.completeness import exclude_missed
 from mercer.linalg.dense import leading_eigenpairs, leading_singular_pairs
 from mercer.linalg.eigen import Eigenpairs, column_signs, remeasure, rounding_floor, solve_fraction
 from mercer.linalg.row_gram import axes_from_gram, gram_matrix
-from mercer.linalg.scatter import (
-    Scatter,
-    ScatterDiagonal,
-    ScatterMatrix,
-    ScatterQR,
-    accumulate,
-    energy_along,
-    short_product,
-)
+from mercer.linalg.scatter import Scatter, ScatterDiagonal, ScatterMatrix, accumulate, energy_along
 from mercer.linalg.scatter_operator import ScatterOperator
+from mercer.linalg.scatter_qr import ScatterQR
 from mercer.numerics.blocking import block_rows
-from mercer.numerics.products import is_small_integer
+from mercer.numerics.products import is_small_integer, short_product
 from mercer.numerics.rounding import UNIT, chain, gamma, norm, power_of_two
 from mercer.numerics.threads import blas_threads, working
 from mercer.planning.plan import Plan
@@ -119,6 +112,7 @@ class LinearProblem(NamedTuple):
             itemsize=data.dtype.itemsize,
             small_integers=is_small_integer(data.dtype) and self.weights is None and not self.standardize,
             reading_bytes=data.reading_bytes,
+            n_threads=self.n_threads,
             svd_solver=self.svd_solver,
             tol=self.tol,
         )

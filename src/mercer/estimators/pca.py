@@ -207,7 +207,8 @@ class PCA(LinearEstimator):
         if sample_weight is None and is_small(data, self.svd_solver):
             return plan_small(self._problem(data, None).sizes)
         data, weights = apply_sample_weight(data, sample_weight)
-        return plan_linear(self._problem(data, weights).sizes, self.resources())
+        budget = self.resources()
+        return plan_linear(self._problem(data, weights, budget=budget).sizes, budget)
 
     def _problem(self, data: Dataset, weights: NDArray | None, **resources: Any) -> LinearProblem:
         """The problem of this fit, after scikit-learn's checks of `n_components`."""

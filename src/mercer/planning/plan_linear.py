@@ -14,6 +14,7 @@ from mercer.linalg.krylov import BlockKrylov
 from mercer.linalg.row_gram import gram_flops
 from mercer.linalg.scatter import accumulate_bytes, scatter_flops
 from mercer.linalg.scatter_operator import product_flops
+from mercer.numerics.blocking import SPARSE_ENTRIES
 from mercer.planning.plan import IN_MEMORY_TOL, Plan, check_memory
 from mercer.text import counted
 
@@ -24,6 +25,7 @@ _FEW_PASSES = 15  # that a direct method may cost
 _BLOCK = 16  # columns of a pass
 _READING = 50.0  # operations that take as long as reading a byte
 _STEP = 5e7  # and as the work of block Lanczos between two passes, at least
+_PIECES = 4_000_000  # entries of dense rows that are multiplied at a time, by all threads
 _BUFFERS = 14_000_000  # bytes that the allocator keeps
 _DENSE = Dense()
 
@@ -41,6 +43,7 @@ class LinearSizes(NamedTuple):
     itemsize: int = 8
     small_integers: bool = False
     reading_bytes: int = 0
+    n_threads: int = 1
     svd_solver: str = "auto"
     tol: float = 0.0
 
@@ -57,6 +60,19 @@ class LinearSizes(NamedTuple):
     def n_bytes(self) -> float:
         """Bytes of the rows in memory."""
         return 12.0 * self.nnz if self.nnz is not None else float(self.n_samples) * self.n_features * self.itemsize
+
+    @property
+    def pass_bytes(self) -> int:
+        """Memory of a pass that fills a matrix of the columns."""
+        n, d = self.n_samples, self.n_features
+        summed = accumulate_bytes(n, d, self.itemsize, self.is_sparse, self.in_memory, self.n_threads)
+        return _BUFFERS + self.reading_bytes + summed
+
+    @property
+    def block_bytes(self) -> int:
+        """Memory of rows as they are multiplied, and as they are read."""
+        rows = 32 * SPARSE_ENTRIES if self.is_sparse else 16 * min(self.n_samples * self.n_features, _PIECES)
+        return _BUFFERS + self.reading_bytes + rows * (1 if self.in_memory else 2)
 
     @property
     def pass_flops(self) -> float:
@@ -117,8 +133,7 @@ def exact_plan(sizes: LinearSizes, reason: str) -> Plan:
 def scatter_plan(sizes: LinearSizes, reason: str) -> Plan:
     """The d x d scatter matrix, summed up in one pass."""
     n, d = sizes.n_samples, sizes.n_features
-    summed = accumulate_bytes(n, d, sizes.itemsize, sizes.is_sparse, sizes.in_memory)
-    memory = _BUFFERS + sizes.reading_bytes + max(summed, 16 * d * d + _DENSE.memory(d, sizes.n_wanted))
+    memory = max(sizes.pass_bytes, _BUFFERS + 16 * d * d + _DENSE.memory(d, sizes.n_wanted))
     flops = scatter_flops(n, d, sizes.nnz, sizes.small_integers) + _DENSE.flops(d, sizes.n_wanted)
     return Plan("scatter", _DENSE, memory, reason, sizes.tol or IN_MEMORY_TOL, 1, flops)
 
@@ -126,8 +141,7 @@ def scatter_plan(sizes: LinearSizes, reason: str) -> Plan:
 def qr_plan(sizes: LinearSizes, reason: str) -> Plan:
     """The SVD of a triangular factor, from one pass."""
     n, d, k = sizes.n_samples, sizes.n_features, sizes.n_wanted
-    summed = accumulate_bytes(n, d, sizes.itemsize, False, sizes.in_memory)
-    memory = _BUFFERS + sizes.reading_bytes + max(summed, 8 * (10 * d * d + 6 * d * k))
+    memory = max(sizes.pass_bytes, _BUFFERS + 8 * (10 * d * d + 6 * d * k))
     return Plan("qr", _DENSE, memory, reason, sizes.tol or IN_MEMORY_TOL, 1, 4.0 * n * d * d)
 
 
@@ -142,21 +156,18 @@ def rows_plan(sizes: LinearSizes, reason: str) -> Plan:
 def gram_plan(sizes: LinearSizes, reason: str) -> Plan:
     """The n x n products of all pairs of rows."""
     n, d, k = sizes.n_samples, sizes.n_features, sizes.n_wanted
-    blocks = accumulate_bytes(n, d, sizes.itemsize, sizes.is_sparse, sizes.in_memory, matrix=False)
-    blocks += int(sizes.n_bytes) if sizes.is_sparse and not sizes.in_memory else 0  # dense ones if there is room
-    memory = _BUFFERS + sizes.reading_bytes + blocks + 16 * n * n + _DENSE.memory(n, k) + 8 * 4 * d * k
+    loaded = int(sizes.n_bytes) if sizes.is_sparse and not sizes.in_memory else 0  # dense ones if there is room
+    memory = sizes.block_bytes + loaded + 16 * n * n + _DENSE.memory(n, k) + 8 * 4 * d * k
     flops = gram_flops(n, d, sizes.nnz, sizes.small_integers) + _DENSE.flops(n, k)
     return Plan("gram", _DENSE, memory, reason, sizes.tol or IN_MEMORY_TOL, 3, flops)
 
 
 def products_plan(sizes: LinearSizes, reason: str, max_passes: int | None = None) -> Plan:
     """Block Lanczos on products with the rows; `max_passes` is what a direct method would cost, if there is one."""
-    n, d = sizes.n_samples, sizes.n_features
     tol = sizes.tol or IN_MEMORY_TOL
     solver = BlockKrylov(tol, _BLOCK) if max_passes is None else BlockKrylov(tol, _BLOCK, max_passes)
     k = min(sizes.n_wanted, 10) if sizes.n_components is None else sizes.n_wanted
-    blocks = accumulate_bytes(n, d, sizes.itemsize, sizes.is_sparse, sizes.in_memory, matrix=False)
-    memory = _BUFFERS + sizes.reading_bytes + blocks + solver.memory(d, k)
+    memory = sizes.block_bytes + solver.memory(sizes.n_features, k)
     passes = solver.expected_passes(k)
     return Plan("products", solver, memory, reason, tol, passes + 1, passes * sizes.pass_flops)
 
