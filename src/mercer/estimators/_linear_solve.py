@@ -6,6 +6,7 @@ with rows divided by powers of two. Squares that hide a small variance lead to a
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -392,11 +393,11 @@ def _solve_products(problem: LinearProblem, plan: Plan, progress: Any) -> Princi
     pairs, direct = _pairs_of_products(problem, plan, operator, moments), _affordable_direct_plan(problem)
     if pairs is not None and (pairs.converged or direct is None):
         pairs, bound, evidence = exclude_missed(plan.solver, operator, pairs, problem.rng)
-        facts: dict[str, Any] = {"tol": plan.tol, "bound": bound, "evidence": evidence, "entry_error": operator.entry_error}
-        certificate = certify(pairs, **facts)
+        known = partial(certify, tol=plan.tol, bound=bound, evidence=evidence, entry_error=operator.entry_error)
+        certificate = known(pairs)
         if certificate.not_established == ("directions",) and problem.data.in_memory:
             pairs = remeasure(pairs, operator)
-            certificate = certify(pairs, **facts)
+            certificate = known(pairs)
         worth_more = direct is not None and direct.flops <= 2 * pairs.n_passes * problem.sizes.pass_flops
         if certificate.n_complete == len(pairs.values) or not worth_more:
             found = principal_axes(problem, plan, moments, pairs.values, pairs.vectors, operator.trace, certificate)
@@ -407,7 +408,7 @@ def _solve_products(problem: LinearProblem, plan: Plan, progress: Any) -> Princi
 
 def _affordable_direct_plan(problem: LinearProblem) -> Plan | None:
     """The plan that may take over from block Lanczos."""
-    tried = "block Lanczos on products with the rows came first; it took too many passes, or may have missed components."
+    tried = "block Lanczos on products with the rows took too many passes, or may have missed components."
     plan = direct_plan(problem.sizes, tried)
     fits = problem.budget is None or plan.memory <= problem.budget.memory
     return plan if fits and problem.svd_solver != "krylov" else None

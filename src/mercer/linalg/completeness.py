@@ -22,6 +22,7 @@ Where the spectrum falls so steeply that rounding in aₚ hides Bᵖω, fresh pr
 """
 
 from dataclasses import replace
+from itertools import pairwise
 from math import lgamma, log, pi
 from typing import Any, NamedTuple
 
@@ -155,7 +156,7 @@ def _runs(values: NDArray, radii: NDArray) -> list[tuple[int, int]]:
     lowest = np.minimum.accumulate(values - radii)
     apart = np.flatnonzero(lowest[:-1] > np.maximum.accumulate((values + radii)[::-1])[::-1][1:]) + 1
     edges = [0, *apart.tolist(), len(values)]
-    return list(zip(edges[:-1], edges[1:], strict=True))
+    return list(pairwise(edges))
 
 
 # ---------------------------------------------------------------------- by random probes
