@@ -70,7 +70,6 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     model_key: ClassVar[str]
     input_kind: Kind = "vectors"
     accepts_missing = False
-    accepts_integers = False  # whether the algorithm converts blocks of small integers itself
     checks_finite_itself = False  # whether the algorithm notices values that are not finite
     fit_warnings_: tuple[MercerWarning, ...]
     _stored_attributes: ClassVar[tuple[Stored, ...]]
@@ -205,7 +204,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         target, scores = None if path is None else Path(path), None
         if method == "fit_transform":
             data = clone(self)._open(X, reset=True, check_finite=False)
-            check_output(target, data, [])  # before the work
+            prefix = type(self).__name__.lower()
+            check_output(target, data, [f"{prefix}{j}" for j in range(min(data.shape))])  # before the work
             scores = self._fit_opened(data, sample_weight)
             data = self.open(data)
         elif method == "inverse_transform":

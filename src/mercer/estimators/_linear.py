@@ -48,9 +48,8 @@ LINEAR_ATTRIBUTES = (
 class LinearEstimator(Estimator):
     """Scores z = W((x − mean)/scale), x ≈ mean + scale·Wᵀz; W has orthonormal rows."""
 
-    whiten: bool
     checks_finite_itself = True  # sums show what is not finite
-    accepts_integers = True  # blocks of small integers are converted here
+    whiten: bool
 
     # ------------------------------------------------------------------ attributes of a fit
 

@@ -191,6 +191,18 @@ class PCA(LinearEstimator):
         self._fit(self._open(X, reset=True), sample_weight)
         return self
 
+    def to_sklearn(self) -> Any:
+        """Return a fitted `sklearn.decomposition.PCA` with the same attributes.
+
+        Returns
+        -------
+        estimator : sklearn.decomposition.PCA or sklearn.pipeline.Pipeline
+            A pipeline that divides the columns first, if they were standardized.
+        """
+        from mercer.compat.to_sklearn import to_sklearn_pca
+
+        return to_sklearn_pca(self)
+
     def _fit(self, data: Dataset, sample_weight: Any) -> NDArray | None:
         if sample_weight is None and is_small(data, self.svd_solver):
             problem = self._problem(data, None)
@@ -226,18 +238,6 @@ class PCA(LinearEstimator):
         n_samples = len(data) if weights is None else max(len(data), problem.n_possible)
         self._fit_svd_solver = resolve_svd_solver(self, (n_samples, data.shape[1]), data.is_sparse)
         return problem
-
-    def to_sklearn(self) -> Any:
-        """Return a fitted `sklearn.decomposition.PCA` with the same attributes.
-
-        Returns
-        -------
-        estimator : sklearn.decomposition.PCA or sklearn.pipeline.Pipeline
-            A pipeline that divides the columns first, if they were standardized.
-        """
-        from mercer.compat.to_sklearn import to_sklearn_pca
-
-        return to_sklearn_pca(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
