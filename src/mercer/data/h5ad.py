@@ -1,8 +1,10 @@
-"""Single-cell data in .h5ad files: a dense or sparse matrix of cells and genes, with their metadata."""
+"""Single-cell data in .h5ad files: a dense or sparse matrix of cells and genes, and a copy of it with scores."""
 
-from collections.abc import Iterator, Sequence
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +14,7 @@ from scipy import sparse
 from mercer.budget import format_bytes
 from mercer.compat.optional import import_optional
 from mercer.data.dataset import ArrayDataset, Dataset, Kind, Metadata, Source
+from mercer.data.numpy_files import check_vectors_only
 from mercer.data.read_options import ReadOptions, check_known
 from mercer.data.reading import check_regular, reading, stamp
 from mercer.data.validation import check_finite
@@ -19,55 +22,55 @@ from mercer.errors import DataError, MemoryLimitError, MercerWarning, Remedy
 from mercer.text import listed, printable, short_repr
 
 _STRING_BYTES = 60  # of a Python string
-_CSC_COPIES = 3  # a matrix by columns, as it is turned
+_CSC_COPIES = 3  # a matrix by columns, as it is converted
+_PCA_KEYS = ("pca", "incremental_pca", "ppca")  # models whose scores are where scanpy has those of PCA
 
 
 def open_h5ad(path: Path, options: ReadOptions, kind: Kind, memory: int) -> Dataset:
-    """Open X, a layer or a matrix in obsm. A matrix that is stored by columns is turned in memory."""
-    if kind != "vectors":
-        raise DataError(f"{printable(path)} holds vectors, not {kind}.", source=path)
-    check_regular(path)
-    data = H5adDataset(path, options, memory)
-    return data.turned(memory) if data.by_columns else data
+    """Open X, a layer or a matrix in obsm. A matrix that is stored by columns is converted in memory."""
+    check_vectors_only(path, kind)
+    with reading(path):
+        check_regular(path)
+        data = H5adDataset(path, options, memory)
+        return data.by_rows() if data.stored_by_columns else data
 
 
 class H5adDataset(Dataset):
     """A dense or CSR matrix of an .h5ad file, read in blocks."""
 
     def __init__(self, path: Path, options: ReadOptions, memory: int) -> None:
-        self.name, self.path, self.memory = printable(path), path, memory
+        self.path, self.memory, self.source = path, memory, Source(printable(path), path)
         self.place = f"layers/{options.layer}" if options.layer else f"obsm/{options.obsm}" if options.obsm else "X"
-        with self._open() as file:
+        with _h5py().File(path, "r") as file:
             matrix = self._find_matrix(file)
             encoding = str(matrix.attrs.get("encoding-type", "array")) if hasattr(matrix, "keys") else "array"
             if encoding not in ("array", "csr_matrix", "csc_matrix"):
                 raise self._error(f"{self.place} is stored as {short_repr(encoding)}, not as a matrix")
-            self.by_columns, self._sparse = encoding == "csc_matrix", encoding != "array"
-            parts = self._parts(matrix)
-            if parts[0].dtype.kind not in "fiub":
-                raise self._error(f"{self.place} holds values of type {parts[0].dtype}")
+            self.stored_by_columns, self._sparse = encoding == "csc_matrix", encoding != "array"
+            parts = [self._inside(matrix, part) for part in ("data", "indices", "indptr")] if self._sparse else [matrix]
+            if parts[0].dtype.kind not in "fiub" or any(part.ndim != 1 for part in parts if self._sparse):
+                raise self._error(f"{self.place} has values of type {parts[0].dtype}, or parts that are not lists")
             full = tuple(map(int, np.atleast_1d(matrix.attrs["shape"]) if self._sparse else matrix.shape))
             n_samples = self._length(file["obs"], "obs")
             if len(full) != 2 or min(full) < 0 or full[0] != n_samples:
                 raise self._error(f"{self.place} has the shape {full}, and obs has {n_samples:,} rows")
-            self._n_stored, self._ends = (
-                full[1],
-                self._read_ends(matrix, full) if self._sparse else np.zeros(0, np.int64),
-            )
-            names, self._chosen, notes = self._choose(file, options, full[1])
-            self.feature_names = None if names is None else tuple(names)
+            self._n_stored = full[1]
+            self._ends = self._read_ends(parts, full) if self._sparse else np.zeros(0, np.int64)
+            self._choose(file, options)
             self.shape = full[0], full[1] if self._chosen is None else len(self._chosen)
             single = parts[0].dtype.kind == "f" and parts[0].dtype.itemsize <= 4
             self.dtype = np.dtype(np.float32 if single else np.float64)
-            self._measure(parts)
+            self._measure(parts[:2])
             self.metadata = self._read_metadata(file["obs"], options)
-        self.source, self._stamp = Source(self.name, path, notes), stamp(path)
+        self._stamp = stamp(path)
+        params = {"layer": options.layer} if options.layer else {}
+        mask = self._mask_name if self._mask_name is not None else self._chosen
+        self.h5ad = H5adUpdate(path, self.place.startswith("obsm/"), self._chosen, mask, params)
 
     def _error(self, reason: str) -> DataError:
-        return DataError(f"Cannot read {self.name}: {reason}.", source=self.name)
+        return DataError(f"Cannot read {self.source.name}: {reason}.", source=self.source.name)
 
-    def _open(self) -> Any:
-        return import_optional("h5py", "io", "An .h5ad file").File(self.path, "r")
+    # ------------------------------------------------------------------ elements of the file
 
     def _find_matrix(self, file: Any) -> Any:
         for part in ("obs", "var"):
@@ -82,25 +85,17 @@ class H5adDataset(Dataset):
 
     def _inside(self, home: Any, name: str) -> Any:
         """An element of this file; links to other files and virtual datasets are not followed."""
-        h5py = import_optional("h5py", "io")
         link = home.get(name, getlink=True) if name in home else None
-        element = home[name] if isinstance(link, h5py.HardLink) else None
+        element = home[name] if isinstance(link, _h5py().HardLink) else None
         if element is None or (hasattr(element, "external") and (element.external or element.is_virtual)):
             raise self._error(f"{short_repr(name)} is missing or a link to another file")
         return element
 
-    def _parts(self, matrix: Any) -> list[Any]:
-        if not self._sparse:
-            return [matrix]
-        parts = [self._inside(matrix, part) for part in ("data", "indices", "indptr")]
-        if any(getattr(part, "ndim", 0) != 1 for part in parts):
-            raise self._error(f"the parts of {self.place} are not one-dimensional")
-        return parts[:2]
-
-    def _read_ends(self, matrix: Any, full: Sequence[int]) -> NDArray:
-        n_lines, n_entries = full[1 if self.by_columns else 0], len(matrix["data"])
-        fits = len(matrix["indptr"]) == n_lines + 1 and len(matrix["indices"]) == n_entries
-        ends = self._read(matrix["indptr"]).astype(np.int64) if fits else np.full(1, -1)
+    def _read_ends(self, parts: Sequence[Any], full: Sequence[int]) -> NDArray:
+        """Where the rows of a CSR matrix end; scipy would not check this."""
+        n_lines, n_entries = full[1 if self.stored_by_columns else 0], len(parts[0])
+        fits = len(parts[2]) == n_lines + 1 and len(parts[1]) == n_entries and parts[2].dtype.kind in "iu"
+        ends = self._read(parts[2]).astype(np.int64) if fits else np.full(1, -1)
         if ends[0] != 0 or ends[-1] != n_entries or (np.diff(ends) < 0).any():
             raise self._error(f"the parts of {self.place} do not fit together")
         return ends
@@ -108,62 +103,17 @@ class H5adDataset(Dataset):
     def _read(self, element: Any) -> Any:
         """A whole array, if it fits: a small file can claim a long one."""
         needed = element.size * max(element.dtype.itemsize, _STRING_BYTES if element.dtype.kind in "OS" else 0)
-        self._check_memory(needed, str(element.name))
+        self._check_memory(needed, short_repr(str(element.name)))
         return element[...]
 
     def _check_memory(self, needed: int, what: str) -> None:
         if needed > self.memory:
             raise MemoryLimitError(
-                f"{short_repr(what)} of {self.name} takes {format_bytes(needed)}, and the limit is "
+                f"{what} of {self.source.name} takes {format_bytes(needed)}, and the limit is "
                 f"{format_bytes(self.memory)}.",
                 needed=needed,
                 limit=self.memory,
             )
-
-    def _choose(self, file: Any, options: ReadOptions, n_columns: int) -> tuple[Any, NDArray | None, tuple]:
-        """Names and positions of the features, by `columns`, `drop` and `mask_var`."""
-        notes: tuple[MercerWarning, ...] = ()
-        if self.place.startswith("obsm/"):
-            if options.columns is not None or options.drop:
-                raise self._error(f"{self.place} has no column names to choose from")
-            return None, None, notes
-        var = file["var"]
-        names = [str(name) for name in self._read_column(var, self._index(var, "var"), n_columns)]
-        unique = len(set(names)) == n_columns
-        if options.columns is None and not options.drop:
-            mask = self._read_mask(var, options.mask_var, n_columns)
-            if mask is None:
-                return names if unique else None, None, notes  # duplicates: columns by position
-            column = options.mask_var or "highly_variable"
-            notes = (
-                MercerWarning(
-                    f"{mask.sum():,} of {n_columns:,} columns, by {column!r}.", "note", [Remedy("mask_var", False)]
-                ),
-            )
-            chosen = np.flatnonzero(mask)
-            return [names[j] for j in chosen] if unique else None, chosen, notes
-        if not unique:
-            raise self._error("column names are not unique, so columns and drop cannot be used")
-        check_known([*(options.columns or ()), *options.drop], names, self.name)
-        position, dropped = {name: j for j, name in enumerate(names)}, set(options.drop)
-        kept = [name for name in (options.columns or names) if name not in dropped]
-        return kept, np.array([position[name] for name in kept], dtype=np.intp), notes
-
-    def _read_mask(self, var: Any, mask_var: str | bool | None, n_columns: int) -> NDArray | None:
-        """As scanpy: "highly_variable" if present, unless mask_var is False."""
-        if mask_var is False or (mask_var in (None, True) and "highly_variable" not in var):
-            if mask_var is True:
-                raise self._error("var has no column 'highly_variable'")
-            return None
-        column = mask_var if isinstance(mask_var, str) else "highly_variable"
-        check_known([column], list(var), f"var of {self.name}")
-        values = self._read_column(var, column, n_columns)
-        if not pa.types.is_boolean(values.type):
-            raise self._error(f"column {column!r} of var is not Boolean")
-        mask = np.asarray(values.fill_null(False))
-        if not mask.any():
-            raise self._error(f"column {column!r} of var selects no columns")
-        return mask
 
     def _measure(self, parts: list[Any]) -> None:
         """Memory for reading: a chunk is decompressed whole."""
@@ -176,6 +126,54 @@ class H5adDataset(Dataset):
         else:
             self.nbytes = self.shape[0] * self.shape[1] * self.dtype.itemsize
 
+    # ------------------------------------------------------------------ features
+
+    def _choose(self, file: Any, options: ReadOptions) -> None:
+        """Names and positions of the features, by `columns`, `drop` and `mask_var`."""
+        self._chosen: NDArray | None = None
+        self._mask_name: str | None = None
+        if self.place.startswith("obsm/"):
+            if options.columns is not None or options.drop or options.mask_var:
+                raise self._error(f"{self.place} has no column names to choose from")
+            return
+        var, n = file["var"], self._n_stored
+        names = [str(name) for name in self._read_column(var, self._index(var, "var"), n)]
+        unique = len(set(names)) == n
+        if options.columns is not None or options.drop:
+            if not unique:
+                raise self._error("its column names are not unique, so columns and drop cannot be used")
+            check_known([*(options.columns or ()), *options.drop], names, self.source.name)
+            position, dropped = {name: j for j, name in enumerate(names)}, set(options.drop)
+            chosen = [position[name] for name in (options.columns or names) if name not in dropped]
+            self._chosen = np.array(chosen, dtype=np.intp)
+        elif (mask := self._read_mask(var, options.mask_var, n)) is not None:
+            self._chosen = np.flatnonzero(mask)
+            self._mask_name = options.mask_var if isinstance(options.mask_var, str) else "highly_variable"
+            self._note(f"{mask.sum():,} of {n:,} columns, by {self._mask_name!r}.", Remedy("mask_var", False))
+        if not unique:  # features by position
+            self._note("Column names are not unique. Columns go by their positions.")
+            return
+        self.feature_names = tuple(names if self._chosen is None else (names[j] for j in self._chosen))
+
+    def _note(self, text: str, *remedies: Remedy) -> None:
+        self.source = self.source._replace(notes=(*self.source.notes, MercerWarning(text, "note", remedies)))
+
+    def _read_mask(self, var: Any, mask_var: str | bool | None, n_columns: int) -> NDArray | None:
+        """As scanpy: "highly_variable" if present, unless mask_var is False."""
+        column = mask_var if isinstance(mask_var, str) else "highly_variable"
+        if mask_var is False or (mask_var is None and column not in var):
+            return None
+        check_known([column], list(var), f"var of {self.source.name}")
+        values = self._read_column(var, column, n_columns)
+        if not pa.types.is_boolean(values.type):
+            raise self._error(f"column {column!r} of var is not Boolean")
+        mask = np.asarray(values.fill_null(False))
+        if not mask.any():
+            raise self._error(f"column {column!r} of var selects no columns")
+        return mask
+
+    # ------------------------------------------------------------------ columns of obs and var
+
     def _index(self, frame: Any, which: str) -> str:
         index = frame.attrs.get("_index")
         if index is None or str(index) not in frame:
@@ -184,7 +182,7 @@ class H5adDataset(Dataset):
 
     def _length(self, frame: Any, which: str) -> int:
         element = self._inside(frame, self._index(frame, which))
-        return len(element[self._pair(element)[0]] if hasattr(element, "keys") else element)
+        return len(self._inside(element, self._pair(element)[0]) if hasattr(element, "keys") else element)
 
     def _read_metadata(self, obs: Any, options: ReadOptions) -> Metadata:
         index, n_samples = self._index(obs, "obs"), self.shape[0]
@@ -193,18 +191,21 @@ class H5adDataset(Dataset):
         if options.optional_metadata:
             label, keep = (label if label in known else None), tuple(name for name in keep if name in known)
         kept = dict.fromkeys([*([] if label is None else [label]), *keep])
-        check_known([*kept, *([] if options.id is None else [options.id])], known, f"obs of {self.name}")
+        check_known([*kept, *([] if options.id is None else [options.id])], known, f"obs of {self.source.name}")
         id_name = options.id or ("id" if index in ("_index", "index") else index)
         columns = {id_name: self._read_column(obs, options.id or index, n_samples)}
+        if options.id is not None and len(columns[id_name].unique()) < n_samples:
+            raise self._error(f"column {id_name!r} of obs has duplicates, so it cannot be the id")
         columns |= {name: self._read_column(obs, name, n_samples) for name in kept}
         return Metadata(columns, id_name, label)
 
     def _read_column(self, frame: Any, name: str, n_rows: int) -> Any:
         """A column as an Arrow array: categories as their values, masked values as null."""
         element = self._inside(frame, name)
-        column = self._values(element)
+        length = len(self._inside(element, self._pair(element)[0]) if hasattr(element, "keys") else element)
+        column = self._values(element) if length == n_rows else ()
         if len(column) != n_rows:
-            raise self._error(f"column {name!r} has {len(column):,} values for {n_rows:,} rows")
+            raise self._error(f"column {name!r} has {length:,} values for {n_rows:,} rows")
         return column
 
     def _pair(self, element: Any) -> tuple[str, str]:
@@ -222,37 +223,36 @@ class H5adDataset(Dataset):
             if element.dtype.kind not in "OS":
                 return pa.array(values)
             return pa.array([v.decode("utf-8", "backslashreplace") if isinstance(v, bytes) else str(v) for v in values])
-        first, second = self._pair(element)
-        other = self._inside(element, second)
-        if first == "values":
-            values, mask = self._values(self._inside(element, first)), self._read(other).astype(bool)
+        first, second = (self._inside(element, part) for part in self._pair(element))
+        if "codes" not in element:
+            if len(first) != len(second):
+                raise self._error(f"{short_repr(element.name)} has {len(second):,} marks for {len(first):,} values")
+            values, mask = self._values(first), self._read(second).astype(bool)
             return pa.array(values.to_pylist(), type=values.type, mask=mask)
-        codes, categories = self._read(self._inside(element, first)).astype(np.int64), self._values(other)
+        codes, categories = self._read(first).astype(np.int64), self._values(second)
         if len(codes) and not -1 <= codes.min() <= codes.max() < len(categories):
             raise self._error(f"{short_repr(element.name)} has codes without a category")
         return categories.take(pa.array(codes, mask=codes < 0))
 
+    # ------------------------------------------------------------------ rows
+
     def blocks(self, size: int) -> Iterator[Any]:
-        with reading(self.path), self._open() as file:
+        with reading(self.path), _h5py().File(self.path, "r") as file:
             if stamp(self.path) != self._stamp:
-                raise self._error("it has changed since it was opened")
+                raise self._error("it changed since it was opened")
             matrix = file[self.place]
             for start in range(0, len(self), size):
                 stop = min(start + size, len(self))
-                block = (
-                    self._lines(matrix, start, stop, self._n_stored)
-                    if self._sparse
-                    else self._rows(matrix, start, stop)
-                )
+                if self._sparse:
+                    block = self._lines(matrix, start, stop, self._n_stored)
+                else:
+                    block = matrix[start:stop].astype(self.dtype, copy=False)
                 block = block if self._chosen is None else block[:, self._chosen]
                 check_finite(block, self, start)
                 yield block
 
-    def _rows(self, matrix: Any, start: int, stop: int) -> NDArray:
-        return matrix[start:stop].astype(self.dtype, copy=False)
-
     def _lines(self, matrix: Any, start: int, stop: int, width: int) -> Any:
-        """Lines of a CSR matrix, or columns of a CSC matrix, sorted and without duplicates."""
+        """Rows of a CSR matrix, or columns of a CSC matrix, sorted and without duplicates."""
         first, last = self._ends[start], self._ends[stop]
         values, indices = matrix["data"][first:last].astype(self.dtype, copy=False), matrix["indices"][first:last]
         if len(indices) and not 0 <= indices.min() <= indices.max() < width:  # scipy would read outside the array
@@ -261,13 +261,111 @@ class H5adDataset(Dataset):
         block.sum_duplicates()
         return block
 
-    def turned(self, memory: int) -> Dataset:
+    def by_rows(self) -> Dataset:
         """The same samples in memory, stored by rows."""
         self._check_memory(_CSC_COPIES * self.nbytes + self.reading_bytes, f"{self.place}, stored by columns,")
-        with reading(self.path), self._open() as file:
+        with _h5py().File(self.path, "r") as file:
             columns = self._lines(file[self.place], 0, self._n_stored, self.shape[0])
         columns = columns if self._chosen is None else columns[self._chosen]
         data = ArrayDataset(columns.T.tocsr(), owns_samples=True)
         data.feature_names, data.metadata, data.source = self.feature_names, self.metadata, self.source
-        check_finite(data.samples, data, 0)
+        data.h5ad = self.h5ad  # type: ignore[attr-defined]
         return data
+
+
+def _h5py() -> Any:
+    return import_optional("h5py", "io", "An .h5ad file")
+
+
+# ---------------------------------------------------------------------- a copy of the file with scores
+
+
+class H5adUpdate(NamedTuple):
+    """What is written to a copy of the file that samples were read from, where scanpy has it."""
+
+    path: Path
+    in_obsm: bool  # the features were not genes
+    used: NDArray | None  # positions of the genes that were features; None: all
+    mask: Any  # the column of var that chose them, or their positions; None: all
+    params: Mapping[str, Any]
+    key: str = ""
+    loadings: NDArray | None = None
+    variances: Mapping[str, NDArray] = {}
+
+    def with_model(self, model: Any) -> "H5adUpdate":
+        """The update with the loadings and variances of a fitted model; those of linear models are scanpy's "pca"."""
+        key = "pca" if model.model_key in _PCA_KEYS else model.model_key
+        if not (hasattr(model, "components_") and hasattr(model, "explained_variance_ratio_")):
+            return self._replace(key=key)
+        variances = {"variance": model.explained_variance_, "variance_ratio": model.explained_variance_ratio_}
+        return self._replace(key=key, loadings=model.components_.T, variances=variances)
+
+
+@contextmanager
+def write_scores(update: H5adUpdate, target: Path, shape: tuple[int, int], dtype: Any) -> Iterator[Callable]:
+    """Copy the file to `target`, add loadings and variances, and yield a function that takes the next scores."""
+    shutil.copyfile(update.path, target)
+    with _h5py().File(target, "r+") as file:
+        n_genes = len(file["var"][file["var"].attrs["_index"]])
+        if update.variances:
+            params = {"zero_center": True, "use_highly_variable": isinstance(update.mask, str), **update.params}
+            if update.mask is not None:  # as scanpy: the name of a column, or a mask
+                params["mask_var"] = (
+                    update.mask if isinstance(update.mask, str) else np.isin(np.arange(n_genes), update.mask)
+                )
+            _remove(file, "uns", update.key)
+            _remove(file, "varm", "PCs")
+            _write_dict(file, f"uns/{update.key}", {"params": params, **update.variances})
+        if update.loadings is not None and not update.in_obsm:
+            loadings = update.loadings
+            if update.used is not None:
+                loadings = np.zeros((n_genes, loadings.shape[1]))
+                loadings[update.used] = update.loadings
+            _write_array(_group(file, "varm"), "PCs", data=loadings)
+        scores, start = _write_array(_group(file, "obsm"), f"X_{update.key}", shape=shape, dtype=dtype), 0
+
+        def write(rows: NDArray) -> None:
+            nonlocal start
+            scores[start : start + len(rows)] = rows
+            start += len(rows)
+
+        yield write
+
+
+def _group(file: Any, path: str) -> Any:
+    """A group of the file, made if it is missing. Nothing is written through links."""
+    made = file
+    for part in path.split("/"):
+        link = made.get(part, getlink=True)
+        if link is not None and not (isinstance(link, _h5py().HardLink) and hasattr(made[part], "keys")):
+            raise DataError(f"{part!r} of the .h5ad file is a link, or not a group. Nothing can be written to it.")
+        made = made.require_group(part)
+        if "encoding-type" not in made.attrs:
+            made.attrs["encoding-type"], made.attrs["encoding-version"] = "dict", "0.1.0"
+    return made
+
+
+def _remove(file: Any, group: str, name: str) -> None:
+    """Remove what an earlier fit has left."""
+    home = _group(file, group)
+    if home.get(name, getlink=True) is not None:
+        del home[name]
+
+
+def _write_dict(file: Any, path: str, content: Mapping[str, Any]) -> None:
+    home = _group(file, path)
+    for key, value in content.items():
+        if isinstance(value, Mapping):
+            _write_dict(file, f"{path}/{key}", value)
+        else:
+            _write_array(home, key, data=value)
+
+
+def _write_array(home: Any, name: str, **content: Any) -> Any:
+    """An element with the attributes by which anndata recognizes it; an earlier one of its name is replaced."""
+    if home.get(name, getlink=True) is not None:
+        del home[name]
+    made, value = home.create_dataset(name, **content), content.get("data")
+    kind = "string" if isinstance(value, str) else "numeric-scalar" if np.ndim(made) == 0 else "array"
+    made.attrs["encoding-type"], made.attrs["encoding-version"] = kind, "0.2.0"
+    return made

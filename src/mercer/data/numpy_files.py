@@ -1,15 +1,24 @@
-"""Matrices saved by numpy, read by position."""
+"""Matrices saved by numpy and scipy: .npy files read by position, memory maps, and .npz archives."""
 
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from mercer.data.dataset import Dataset, Source
-from mercer.errors import DataError
-from mercer.text import counted, printable, shorten
+from mercer.budget import format_bytes
+from mercer.data.dataset import ArrayDataset, Dataset, Kind, Metadata, Samples, Source, kept_dtype, without_duplicates
+from mercer.data.read_options import ReadOptions
+from mercer.data.reading import check_regular, guess_format, reading, stamp
+from mercer.data.validation import check_finite
+from mercer.errors import DataError, MemoryLimitError, MercerWarning, Remedy
+from mercer.text import counted, listed, printable
+
+_SPARSE = {"csr": ("data", "indices", "indptr"), "csc": ("data", "indices", "indptr"), "coo": ("data", "row", "col")}
+_COPIES = 3  # a sparse matrix, its parts and the one in CSR format
 
 
 class NpyDataset(Dataset):
@@ -17,21 +26,16 @@ class NpyDataset(Dataset):
 
     def __init__(self, path: Path) -> None:
         self.source = Source(printable(path), path)
+        check_regular(path)
         header = self._header()
         if header.ndim != 2:
-            raise self._error(f"it holds an array of shape {header.shape}, and rows and columns are needed")
+            raise self._error(f"it has an array of shape {header.shape}, and rows and columns are needed")
         if header.dtype.kind not in "fiub":
-            raise self._error(f"it holds values of type {header.dtype}, and numbers are needed")
-        self._stored, self._offset, self._by_rows = (
-            header.dtype,
-            header.offset,
-            bool(header.flags.c_contiguous),
-        )
-        self.shape = header.shape
-        single = header.dtype.kind == "f" and header.dtype.itemsize <= 4
-        self.dtype = np.dtype(np.float32 if single else np.float64)
+            raise self._error(f"it has values of type {header.dtype}, and numbers are needed")
+        self._stored, self._offset, self._by_rows = header.dtype, header.offset, bool(header.flags.c_contiguous)
+        self.shape, self.dtype = header.shape, kept_dtype(header.dtype)
         self.nbytes = self.shape[0] * self.shape[1] * self.dtype.itemsize
-        self._stamp = self._stat()
+        self._stamp = stamp(path)
         extra = path.stat().st_size - self._offset - header.nbytes
         if extra > 0:
             raise self._error(f"{extra:,} bytes follow its {self.shape[0]:,} x {self.shape[1]:,} matrix")
@@ -39,28 +43,36 @@ class NpyDataset(Dataset):
     def _error(self, reason: str) -> DataError:
         return DataError(f"Cannot read {self.source.name}: {reason}.", source=self.source.name)
 
-    def _stat(self) -> tuple[int, int, int]:
-        stat = self.source.path.stat()  # type: ignore[union-attr]
-        return stat.st_ino, stat.st_size, stat.st_mtime_ns
+    @property
+    def _path(self) -> Path:
+        assert self.source.path is not None
+        return self.source.path
 
     def _header(self) -> Any:
         """The matrix as a memory map, of which nothing but the header is read."""
+        with reading(self._path), self._path.open("rb") as file:
+            if file.read(6) != b"\x93NUMPY":
+                raise self._error(f"it is {guess_format(self._path) or 'not a .npy file, or empty'}")
         try:
-            return np.lib.format.open_memmap(str(self.source.path), mode="r")
-        except FileNotFoundError:
-            raise DataError(f"File not found: {self.source.name}.", source=self.source.name) from None
+            with np.errstate(over="ignore"):
+                return np.lib.format.open_memmap(str(self._path), mode="r")
         except Exception as error:  # the header is a Python expression, which can be wrong in every way
-            raise self._error(shorten(error)) from error
+            pickled = "Python objects" in str(error)
+            reason = (
+                "it has Python objects (a pickle), which are never read" if pickled else "it is damaged or truncated"
+            )
+            raise self._error(reason) from error
 
     def blocks(self, size: int) -> Iterator[NDArray]:
-        if self._stat() != self._stamp:
+        if stamp(self._path) != self._stamp:
             raise self._error("it changed since it was opened")
         read = self._read_rows if self._by_rows else self._read_columns
-        assert self.source.path is not None
-        with self.source.path.open("rb", buffering=0) as file:
+        with self._path.open("rb", buffering=0) as file:
             for start in range(0, len(self), size):
-                yield read(file, start, min(size, len(self) - start)).astype(self.dtype, copy=False)
-        if self._stat() != self._stamp:
+                block = read(file, start, min(size, len(self) - start)).astype(self.dtype, copy=False)
+                check_finite(block, self, start)
+                yield block
+        if stamp(self._path) != self._stamp:
             raise self._error("it changed while it was read")
 
     def _read_rows(self, file: IO[bytes], start: int, n_rows: int) -> NDArray:
@@ -79,3 +91,150 @@ class NpyDataset(Dataset):
         if len(values) < count:
             raise self._error(f"it ends after {counted(first + len(values), 'value')}")
         return values
+
+
+class MemmapDataset(Dataset):
+    """A memory-mapped matrix of the user. Blocks are copies, so that its pages do not stay in memory."""
+
+    def __init__(self, mapped: NDArray, source: Source | None = None) -> None:
+        self.mapped, self.shape, self.dtype = mapped, (mapped.shape[0], mapped.shape[1]), kept_dtype(mapped.dtype)
+        self.nbytes = mapped.size * self.dtype.itemsize
+        self.source = source or Source()
+
+    def blocks(self, size: int) -> Iterator[NDArray]:
+        for start in range(0, len(self), size):
+            block = np.array(self.mapped[start : start + size], dtype=self.dtype)
+            check_finite(block, self, start)
+            yield block
+
+    def take(self, indices: NDArray) -> Samples:
+        rows = np.array(self.mapped[self._check_indices(indices)], dtype=self.dtype)
+        check_finite(rows, self, 0, lambda row: f"row index {indices[row]}")
+        return rows
+
+
+def check_vectors_only(path: Path, kind: Kind) -> None:
+    """Raise an error for samples of another kind than vectors."""
+    if kind != "vectors":
+        raise DataError(f"{printable(path)} has vectors, but this model compares {kind}.", source=path)
+
+
+def read_npz(path: Path, options: ReadOptions, kind: Kind, memory: int) -> Dataset:
+    """Read the only matrix of a .npz archive, the one named by `array`, or a matrix of `scipy.sparse.save_npz`.
+
+    Arrays called `ids` and `columns`, as scores are written, are the names of rows and columns.
+    """
+    check_vectors_only(path, kind)
+    with reading(path):
+        check_regular(path)
+        with zipfile.ZipFile(path) as archive:
+            reader = _NpzReader(archive, path, memory)
+            if "format" in reader.headers and options.array is None:
+                return _with_source(reader.read_sparse(), path)
+            name = reader.choose(options.array)
+            matrix = reader.read(name)
+            columns, ids = reader.names("columns", matrix.shape[1]), reader.names("ids", matrix.shape[0])
+            heading = (reader.names("heading", 1) or ["id"])[0]
+    data = _with_source(np.ascontiguousarray(matrix, dtype=kept_dtype(matrix.dtype)), path)
+    if len(reader.headers) > 1:
+        note = MercerWarning(f"Array {name!r}.", "note", [Remedy("array", name)])
+        data.source = data.source._replace(notes=(note,))
+    if columns and len({*columns}) == len(columns):
+        data.feature_names = tuple(columns)
+    if ids:
+        data.metadata = Metadata({heading: ids}, heading)
+    return data
+
+
+def _with_source(samples: Any, path: Path) -> ArrayDataset:
+    data = ArrayDataset(samples, owns_samples=True)
+    data.source = Source(printable(path), path)
+    return data
+
+
+class _NpzReader:
+    """Arrays of an archive. Nothing is unpickled, and sizes are checked before anything is read."""
+
+    def __init__(self, archive: zipfile.ZipFile, path: Path, memory: int) -> None:
+        self.archive, self.path, self.memory = archive, path, memory
+        members = [name for name in archive.namelist() if name.endswith(".npy")]
+        self.headers = {name.removesuffix(".npy"): self._header(name) for name in members}
+
+    def _error(self, reason: str) -> DataError:
+        return DataError(f"Cannot read {printable(self.path)}: {reason}.", source=self.path)
+
+    def _header(self, member: str) -> tuple[tuple[int, ...], np.dtype]:
+        """Shape and type of an array, of which nothing else is read."""
+        with self.archive.open(member) as file:
+            try:
+                version = np.lib.format.read_magic(file)
+                read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+                shape, _, dtype = read(file)
+            except (zipfile.BadZipFile, MemoryError):
+                raise
+            except Exception as error:  # a Python expression, which can be wrong in every way
+                raise self._error(f"the header of {member!r} is damaged") from error
+        return shape, dtype
+
+    def choose(self, array: str | None) -> str:
+        """The matrix to read."""
+        if array is not None and array not in self.headers:
+            raise self._error(f"there is no array {array!r}, only {listed(map(repr, self.headers), 20) or 'none'}")
+        matrices = [n for n, (shape, dtype) in self.headers.items() if len(shape) == 2 and dtype.kind in "fiub"]
+        if array is None and len(matrices) != 1:
+            remedies = [Remedy("array", name) for name in matrices[:3]]
+            which = f"several matrices: {listed(map(repr, matrices), 10)}" if matrices else "no matrix of numbers"
+            raise DataError(f"{printable(self.path)} has {which}.", source=self.path, remedies=remedies)
+        name = matrices[0] if array is None else array
+        shape, dtype = self.headers[name]
+        if not dtype.hasobject and (len(shape) != 2 or dtype.kind not in "fiub"):
+            raise self._error(f"{name!r} has shape {shape} and type {dtype}, and a matrix of numbers is needed")
+        return name
+
+    def read(self, name: str, copies: int = 2) -> NDArray:
+        """An array, if it fits and is as long as its header claims."""
+        if name not in self.headers:
+            raise self._error(f"there is no array {name!r}")
+        shape, dtype = self.headers[name]
+        if dtype.hasobject:
+            raise self._error(f"{name!r} has Python objects (a pickle), which are never read")
+        size = int(dtype.itemsize)
+        for side in shape:
+            size *= int(side)
+        if copies * size > self.memory:
+            raise MemoryLimitError(
+                f"{name!r} of {printable(self.path)} takes {format_bytes(copies * size)}, and the limit is "
+                f"{format_bytes(self.memory)}.",
+                needed=copies * size,
+                limit=self.memory,
+            )
+        if size > self.archive.getinfo(f"{name}.npy").file_size:
+            raise self._error(f"{name!r} claims {size:,} bytes and has fewer")
+        with self.archive.open(f"{name}.npy") as file:
+            return np.lib.format.read_array(file, allow_pickle=False)
+
+    def names(self, name: str, length: int) -> list[str] | None:
+        """Names in an array of this length, if there is one."""
+        shape, dtype = self.headers.get(name, ((), np.dtype(float)))
+        if dtype.kind not in "UiuS" or shape not in ((length,), *([()] if length == 1 else [])):
+            return None
+        return [str(one) for one in np.atleast_1d(self.read(name))]
+
+    def read_sparse(self) -> sparse.csr_array:
+        """A matrix as `scipy.sparse.save_npz` writes it; scipy would not check its indices."""
+        form = self.read("format")
+        name = str(form.astype("U").item()) if form.ndim == 0 and form.dtype.kind in "US" else ""
+        if name not in _SPARSE:
+            raise self._error(f"a sparse matrix of format {name!r} is not supported: save it with matrix.tocsr()")
+        parts, shape = [self.read(part, _COPIES) for part in _SPARSE[name]], tuple(self.read("shape").tolist())
+        values, first, second = parts
+        kinds = [part.dtype.kind for part in parts]
+        if len(shape) != 2 or kinds[0] not in "fiub" or any(kind not in "iu" for kind in kinds[1:]):
+            raise self._error("the parts of its sparse matrix do not fit together")
+        kept = kept_dtype(values.dtype)
+        if name == "coo":  # its conversion adds up duplicates
+            total = sparse.coo_array((values.astype(kept if kept.kind == "f" else np.float64), (first, second)), shape)
+            return total.tocsr()
+        matrix = (sparse.csr_array if name == "csr" else sparse.csc_array)((values.astype(kept), first, second), shape)
+        matrix.check_format(full_check=True)
+        return without_duplicates(matrix.tocsr())

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.compat.optional import import_optional
+from mercer.data.conversion import column_names, is_missing
+from mercer.data.dataset import object_array
 from mercer.errors import DataError
 from mercer.text import counted, listed, shorten
 
@@ -115,7 +117,7 @@ def _concatenate(parts: list[Any]) -> Column:
     if all(isinstance(part, Categories) and part.type == parts[0].type for part in parts):
         index = {value: i for i, value in enumerate(dict.fromkeys(v for part in parts for v in part.values))}
         codes = [np.array([*map(index.__getitem__, p.values), -1], dtype=np.int32)[p.codes] for p in parts]
-        return Categories(np.concatenate(codes), _objects(list(index)), parts[0].type, parts[0].ordered)
+        return Categories(np.concatenate(codes), object_array(list(index)), parts[0].type, parts[0].ordered)
     if any(isinstance(part, (Categories, UnusableColumn)) for part in parts):
         return UnusableColumn(sum(map(len, parts)), "has parts of different types")
     return np.concatenate(parts)
@@ -134,10 +136,9 @@ def as_table(X: Any, name: str = "X") -> Table:
         X = {field: X[field] for field in X.dtype.names}
     if hasattr(X, "collect_schema") and hasattr(X, "collect"):
         X = X.collect()
-    names = list(X) if isinstance(X, Mapping) else getattr(X, "column_names", getattr(X, "columns", None))
-    if names is None or isinstance(X, np.ndarray):
+    names = list(X) if isinstance(X, Mapping) else column_names(X)
+    if names is None:
         raise DataError(f"{name} is of type {type(X).__name__}. A table is a frame, a dict of columns or a file.")
-    names = list(names)
     twice = [n for n, count in Counter(names).items() if count > 1]
     if twice:
         raise DataError(f"{name} has more than one column named {listed(map(repr, twice))}.")
@@ -183,7 +184,7 @@ def _from_any(pa: Any, column: Any) -> Column:
 def _plain(column: Any) -> list[Any]:
     """Values that Arrow accepts: sets as sorted lists, NaN among other objects as missing."""
     return [
-        sorted(value, key=repr) if isinstance(value, (set, frozenset)) else None if value != value else value
+        sorted(value, key=repr) if isinstance(value, (set, frozenset)) else None if is_missing(value) else value
         for value in (column.tolist() if hasattr(column, "tolist") else column)
     ]
 
@@ -204,6 +205,8 @@ def _convert(pa: Any, column: Any) -> Column:
         return microseconds.to_numpy() / _MICROSECONDS_PER_DAY
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         return _categories(pa, column.cast(pa.large_string()).combine_chunks().dictionary_encode())
+    if types.is_binary(kind) or types.is_large_binary(kind):
+        return _categories(pa, column.combine_chunks().dictionary_encode())
     if types.is_list(kind) or types.is_large_list(kind) or types.is_list_view(kind):
         if types.is_floating(kind.value_type) or types.is_nested(kind.value_type):
             return UnusableColumn(len(column), f"holds lists of {kind.value_type}, which are not sets")
@@ -219,23 +222,16 @@ def _categories(pa: Any, column: Any, ordered: bool = False, type: str = "string
     )
     values = parts[0].dictionary.to_pylist() if parts else []
     if type == "boolean":
-        return Categories(codes.astype(np.int32), _objects([value == "true" for value in values]), type)
-    if values and not isinstance(values[0], str):  # categories of numbers are numbers
+        return Categories(codes.astype(np.int32), object_array([value == "true" for value in values]), type)
+    if values and not isinstance(values[0], (str, bytes)):  # categories of numbers are numbers
         if any(not isinstance(value, (int, float)) for value in values):
             return UnusableColumn(len(codes), "has categories that are neither strings nor numbers")
         return np.append(np.array(values, dtype=np.float64), np.nan)[codes]
-    return Categories(codes.astype(np.int32), _objects(values), type, ordered)
+    return Categories(codes.astype(np.int32), object_array(values), type, ordered)
 
 
 def _sets(lists: list[Any]) -> Categories:
     members = [None if value is None else frozenset(value) for value in lists]
     index = {value: i for i, value in enumerate(dict.fromkeys(m for m in members if m is not None))}
     codes = np.array([-1 if m is None else index[m] for m in members], dtype=np.int32)
-    return Categories(codes, _objects(list(index)), "set")
-
-
-def _objects(values: list[Any]) -> NDArray:
-    made = np.empty(len(values), dtype=object)
-    for i, value in enumerate(values):
-        made[i] = value
-    return made
+    return Categories(codes, object_array(list(index)), "set")

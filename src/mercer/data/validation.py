@@ -1,5 +1,6 @@
 """X as a validated dataset: scikit-learn's rules, and the location of the first value that cannot be used."""
 
+import re
 from collections.abc import Callable
 from copy import copy
 from numbers import Real
@@ -12,14 +13,32 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_non_negative, validate_data
 
-from mercer.data.dataset import ArrayDataset, Dataset, Kind
+from mercer.data.conversion import ACCEPTS_MISSING, CONVERTERS, as_matrix, column_name, column_names, float_matrix
+from mercer.data.dataset import (
+    SMALL_INTEGERS,
+    ArrayDataset,
+    Dataset,
+    Kind,
+    with_columns,
+    with_floats,
+    without_duplicates,
+)
 from mercer.errors import DataError, MissingValuesError, Remedy, warn
 from mercer.numerics.blocking import block_rows
-from mercer.text import printable, short_repr, shorten
+from mercer.text import counted, short_repr, shorten
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
-_INDEX_NAMES = {"id", "index", "row", "rownames", "row_names", "row_id", "unnamed: 0", "rowname", "row.names"}
+_KEPT = (*_FLOATS, *SMALL_INTEGERS, np.dtype(bool))
 _WEIGHTS = 1e-290, 1e290  # range of positive weights whose sums and roots keep their digits
+_ID_NAME = re.compile(
+    r"(unnamed: ?0|(row|sample|subject|patient|case|record|observation|obs|item|index|idx|id)s?"
+    r"|(row|sample|subject|patient|case|record|observation|obs|item|index)[ _.-]?(id|nr|no|num|number|name|names|index)"
+    r"|.*[ _.-](id|idx)|(?-i:.*[a-z]ID))",
+    re.IGNORECASE,
+)
+_TIME_NAME = re.compile(r"(?i)t|x|.*(time|date|year|month|week|day|hour|min|sec|step|frame|epoch|age|lag|tick|cycle).*")
+_ROWS_THAT_COUNT = 20  # consecutive integers that are not a coincidence
+_DIGITS = 1000.0  # units in the last place that rows should differ by at least
 
 
 def as_dataset(
@@ -30,58 +49,121 @@ def as_dataset(
     kind: Kind = "vectors",
     allow_nan: bool = False,
     check_finite: bool = True,
+    keep_integers: bool = True,
 ) -> Dataset:
     """Return X as a validated dataset whose features match those of `estimator`.
 
-    Arrays in memory follow scikit-learn's `validate_data`. Files are opened here and read later.
-    `check_finite=False` is for algorithms whose sums reveal non-finite values anyway.
-    """
-    if isinstance(X, Path):
-        from mercer.data.opening import open_dataset
+    Arrays in memory follow scikit-learn's `validate_data`. Files and streams are opened here and read later.
 
-        X = open_dataset(X, kind=kind, memory_limit=getattr(estimator, "memory_limit", None))
+    Parameters
+    ----------
+    X : array-like, sparse matrix, frame, pathlib.Path, Dataset or stream
+        Samples. Arrays of other libraries are read through DLPack.
+    estimator : estimator
+        Receives `n_features_in_` and `feature_names_in_`, or is compared with.
+    reset : bool
+        Whether this is a fit. If not, a frame or file may have its columns in another order: they are found by name.
+    kind : str, default="vectors"
+        What the samples are.
+    allow_nan : bool, default=False
+        Whether missing values are accepted.
+    check_finite : bool, default=True
+        False for algorithms whose sums reveal non-finite values.
+    keep_integers : bool, default=True
+        Whether integers of at most 16 bits stay integers, for algorithms that convert block by block.
+    """
+    if type(X) is not np.ndarray:
+        X = _open(X, estimator, kind)
     if isinstance(X, Dataset):
         if X.kind != kind:
-            raise DataError(f"{X.source.name} holds {X.kind}, but this model compares {kind}.", source=X.source.name)
+            raise DataError(f"{X.source.name} has {X.kind}, but this model compares {kind}.", source=X.source.name)
         data = copy(X)
         data.allow_nan = allow_nan
-        check_features(estimator, data, reset=reset)
-    elif kind != "vectors":
-        from mercer.data.conversion import CONVERTERS
-
-        data = ArrayDataset(CONVERTERS[kind](X), kind)
-        check_features(estimator, data, reset=reset)
-    else:
-        data = ArrayDataset(check_vectors(X, estimator, reset, allow_nan, check_finite))
-        data.allow_nan = allow_nan
+        data = check_features(estimator, data, reset=reset)
+        data = data if keep_integers else with_floats(data)
+        if check_finite and data.in_memory and kind == "vectors" and not is_finite(data.load()):
+            raise_nonfinite(data)
+    elif kind == "vectors":
+        data = ArrayDataset(check_vectors(X, estimator, reset, allow_nan, check_finite, keep_integers))
+        data.allow_nan, data.owns_samples = allow_nan, data.samples is not X
         names = getattr(estimator, "feature_names_in_", None)
         data.feature_names = None if names is None else tuple(names)
-    if reset:
-        _warn_about_columns(data, estimator)
+        if reset:
+            warn_about_precision(data)
+    else:
+        data = _convert(X, estimator, kind, reset)
+    if reset and data.feature_names is not None and kind == "vectors":
+        warn_about_columns(data)
     return data
 
 
-def check_vectors(X: Any, estimator: Any, reset: bool, allow_nan: bool, check_finite: bool) -> Any:
-    """Validate X with scikit-learn's rules."""
+def _open(X: Any, estimator: Any, kind: Kind) -> Any:
+    """Paths, streams and memory maps as datasets, arrays of other libraries as those of numpy, the rest as it is."""
+    memory_limit = getattr(estimator, "memory_limit", None)
+    if isinstance(X, Path):
+        from mercer.data.opening import open_dataset
+
+        return open_dataset(X, kind=kind, memory_limit=memory_limit)
+    if isinstance(X, (Dataset, list, tuple)) or sparse.issparse(X):
+        return X
+    if isinstance(X, np.memmap) and kind == "vectors" and X.ndim == 2 and X.dtype.kind in "fiub" and X.size:
+        from mercer.data.numpy_files import MemmapDataset
+
+        return MemmapDataset(X)
+    if hasattr(X, "__dlpack__") and not isinstance(X, np.ndarray):
+        from mercer.compat.array_api import to_numpy
+
+        return to_numpy(X)
+    lazy = any(hasattr(X, name) for name in ("__arrow_c_stream__", "collect_schema", "to_arrow_table", "scanner"))
+    if kind == "vectors" and lazy and not any(hasattr(X, name) for name in ("__array__", "__dataframe__")):
+        from mercer.budget import parse_memory
+        from mercer.data.streams import open_stream  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
+        return open_stream(X, parse_memory(memory_limit))
+    return X
+
+
+def _convert(X: Any, estimator: Any, kind: Kind, reset: bool) -> Dataset:
+    """Strings, series, tables and objects in memory."""
+    data = ArrayDataset(CONVERTERS[kind](X), kind)
+    if kind == "table":
+        names = data.samples.names
+        data.feature_names = tuple(names) if all(isinstance(name, str) for name in names) else None
+    elif (name := column_name(X)) is not None:
+        data.feature_names = (name,)
+    if reset or kind != "table":  # a table kernel finds its columns by name, and reports missing ones
+        return check_features(estimator, data, reset=reset)
+    return data
+
+
+# ---------------------------------------------------------------------- numbers in memory
+
+
+def check_vectors(
+    X: Any, estimator: Any, reset: bool, allow_nan: bool, check_finite: bool, keep_integers: bool = True
+) -> Any:
+    """Validate a matrix with scikit-learn's rules. An error has the location of the first unusable value."""
     if _is_plain(X, estimator, reset):
         if reset:
             estimator.n_features_in_ = X.shape[1]
-        if check_finite and not _is_finite(X):
-            raise_nonfinite(ArrayDataset(X), allow_nan)
+        if check_finite and not is_finite(X):
+            raise_nonfinite(_dataset_for_errors(X, allow_nan))
         return X
-    X = _check_supported(X)
+    if type(X) is not np.ndarray or X.dtype.kind not in "fiub":
+        X = as_matrix(X, estimator, allow_nan)
+    X = X if reset else _in_order_of_fit(X, estimator)
     finite = "allow-nan" if allow_nan and check_finite else check_finite
+    dtypes = list(_KEPT if keep_integers else _FLOATS)
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             matrix = validate_data(
-                estimator, X, accept_sparse="csr", reset=reset, ensure_all_finite=finite, dtype=list(_FLOATS)
+                estimator, X, accept_sparse="csr", reset=reset, ensure_all_finite=finite, dtype=dtypes
             )
     except (ValueError, TypeError, OverflowError) as error:
-        raise _explain_rejection(error, X) from None
-    if sparse.issparse(matrix) and not matrix.has_canonical_format:
-        matrix = matrix.copy()  # never change the user's matrix
-        matrix.sum_duplicates()
-    return matrix
+        raise _explain_rejection(error, X, allow_nan) from None
+    if matrix.dtype == bool:
+        matrix = matrix.astype(np.uint8) if sparse.issparse(matrix) else matrix.view(np.uint8)
+    return without_duplicates(matrix) if sparse.issparse(matrix) else matrix
 
 
 def _is_plain(X: Any, estimator: Any, reset: bool) -> bool:
@@ -91,110 +173,111 @@ def _is_plain(X: Any, estimator: Any, reset: bool) -> bool:
     return reset or (X.shape[1] == estimator.n_features_in_ and not hasattr(estimator, "feature_names_in_"))
 
 
-def _is_finite(block: Any) -> bool:
-    """Whether all entries are finite: by their sum, and entry by entry only if that is not finite."""
-    values = block.data if sparse.issparse(block) else block
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(np.sum(values)) or np.isfinite(values).all())
+def _in_order_of_fit(X: Any, estimator: Any) -> Any:
+    """A frame with the columns of the fit in another order, in that of the fit; anything else as it is."""
+    known, names = getattr(estimator, "feature_names_in_", None), column_names(X)
+    if known is None or names is None or names == list(known) or sorted(map(str, names)) != sorted(known):
+        return X
+    return X.select(list(known)) if hasattr(X, "select") else X[list(known)]
 
 
-def check_finite(block: Any, data: Dataset, first_row: int, locate: Callable[[int], str] | None = None) -> None:
-    """Raise an error with the location of the first value of a block that the model does not accept."""
-    if _is_finite(block):
-        return
-    if sparse.issparse(block):
-        block = block.tocoo()
-        wrong = np.isinf(block.data) if data.allow_nan else ~np.isfinite(block.data)
-        places = np.column_stack([block.row[wrong], block.col[wrong]])
-        values = block.data[wrong]
-    else:
-        places = np.argwhere(np.isinf(block) if data.allow_nan else ~np.isfinite(block))
-        values = block[tuple(places.T)]
-    if not len(places):
-        return
-    (row, column), value = map(int, places[0]), float(values[0])
-    name = str(column) if data.feature_names is None else repr(data.feature_names[column])
-    where = locate(first_row + row) if locate else f"row index {first_row + row}"
-    kind, what = (MissingValuesError, "a missing value") if np.isnan(value) else (DataError, "an infinite value")
-    raise kind(
-        f"{data.source.name} contains {what} in {where}, column {name}.",
-        source=data.source.name,
-        row=first_row + row,
-        column=name,
-        value=value,
-    )
-
-
-def _check_supported(X: Any) -> Any:
-    """Reject what numpy would convert silently or take apart for minutes."""
-    if isinstance(X, str):
-        raise DataError(f"X is a string, {X[:60]!r}. For a file, pass pathlib.Path({X[:60]!r}).")
-    if X is None:
-        raise DataError("X is None. A matrix of rows and columns is needed.")
-    if isinstance(X, np.ma.MaskedArray):
-        hidden = np.argwhere(np.ma.getmaskarray(X))
-        if len(hidden):
-            row, column = hidden[0]
-            raise MissingValuesError(
-                f"X is a masked array with {len(hidden):,} masked entries, first at row index {row}, column {column}.",
-                row=int(row),
-                column=str(column),
-            )
-        return X.data
-    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
-        raise TypeError(
-            f"X holds dates or durations ({X.dtype}), which are not numeric. Convert them to numbers first."
-        )
-    return X
-
-
-def _explain_rejection(error: Exception, X: Any) -> Exception:
-    """scikit-learn's error with the location of the first unusable value."""
+def _explain_rejection(error: Exception, X: Any, allow_nan: bool) -> Exception:
+    """scikit-learn's error, with the location of the first unusable value."""
     text = str(error)
     if "feature names" in text:
         return error
     if "contains NaN" in text or "contains infinity" in text:
         text = text.split("\n")[0]
-    text = " ".join(text.split())
-    where = _first_nonfinite(X)
-    if where is None:
-        return TypeError(text) if isinstance(error, TypeError) else DataError(shorten(text, 560))
-    row, column, value, count = where
-    return _nonfinite_error(text.rstrip("."), row, column, value, count, "X")
+    text = re.sub(r" instead:\s*array=.*?\.\s*Reshape", f" instead, of shape {np.shape(X)}. Reshape", text, flags=re.S)
+    text = shorten(" ".join(text.split()), 560)
+    where = _first_nonfinite(X, allow_nan)
+    if where is not None:
+        return _nonfinite_error(text.rstrip("."), *where, "X")
+    return TypeError(text) if isinstance(error, TypeError) else DataError(text)
 
 
-def _first_nonfinite(X: Any) -> tuple[int, str, float, int] | None:
-    try:
-        values = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-    except (ValueError, TypeError, OverflowError):
+def _first_nonfinite(X: Any, allow_nan: bool) -> tuple[int, str, float, int] | None:
+    """Row, column and value of the first non-finite value, and how many there are."""
+    matrix = float_matrix(X)
+    _, first, count = (0, None, 0) if matrix is None else _find_nonfinite(ArrayDataset(matrix), None, allow_nan)
+    if first is None:
         return None
-    bad = np.argwhere(~np.isfinite(values)) if values.ndim == 2 else np.empty((0, 2), int)
-    if not len(bad):
-        return None
-    row, column = map(int, bad[0])
-    names = list(X.columns) if hasattr(X, "columns") else None
-    return row, str(column) if names is None else repr(names[column]), float(values[row, column]), len(bad)
+    row, column, value = first
+    names = column_names(X)
+    return row, str(column) if names is None else repr(names[column]), value, count
+
+
+# ---------------------------------------------------------------------- finite values
+
+
+def is_finite(block: Any) -> bool:
+    """Whether all entries are finite: by their sum, and entry by entry only if that is not finite."""
+    values = block.data if sparse.issparse(block) else block
+    if values.dtype.kind != "f":
+        return True
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(np.sum(values)) or np.isfinite(values).all())
+
+
+def _nonfinite(block: Any, allow_nan: bool) -> tuple[NDArray, NDArray]:
+    """Places and values of what the model does not accept, row by row."""
+    if sparse.issparse(block):
+        block = block.tocoo()
+        wrong = np.isinf(block.data) if allow_nan else ~np.isfinite(block.data)
+        places, values = np.column_stack([block.row[wrong], block.col[wrong]]), block.data[wrong]
+        order = np.lexsort(places.T[::-1])
+        return places[order], values[order]
+    places = np.argwhere(np.isinf(block) if allow_nan else ~np.isfinite(block))
+    return places, block[tuple(places.T)]
+
+
+def check_finite(block: Any, data: Dataset, first_row: int, locate: Callable[[int], str] | None = None) -> None:
+    """Raise an error with the location of the first value of a block that the model does not accept."""
+    if is_finite(block):
+        return
+    places, values = _nonfinite(block, data.allow_nan)
+    if len(places):
+        (row, column), value = map(int, places[0]), float(values[0])
+        what = "a missing value" if np.isnan(value) else "an infinite value"
+        where = locate(first_row + row) if locate else f"row index {first_row + row}"
+        text = f"{data.source.name} contains {what} in {where}, column {_feature(data, column)}."
+        raise _error_for(value, text, data.source.name, first_row + row, _feature(data, column))
+
+
+def _feature(data: Dataset, column: int) -> str:
+    return str(column) if data.feature_names is None else repr(data.feature_names[column])
+
+
+def _error_for(value: float, text: str, source: str, row: int, column: str) -> DataError:
+    kind = MissingValuesError if np.isnan(value) else DataError
+    text = f"{text} {ACCEPTS_MISSING}" if np.isnan(value) else text
+    return kind(text, source=source, row=row, column=column, value=value)
 
 
 def _nonfinite_error(text: str, row: int, column: str, value: float, count: int, source: str) -> DataError:
     many = "One value is" if count == 1 else f"{count:,} values are"
-    kind = MissingValuesError if np.isnan(value) else DataError
-    message = f"{text}. {many} not finite, first at row index {row}, column {column}."
-    return kind(message, source=source, row=row, column=column, value=value)
+    text = f"{text}. {many} not finite, first at row index {row}, column {column}."
+    return _error_for(value, text, source, row, column)
 
 
-def raise_nonfinite(data: Dataset, allow_nan: bool = False) -> None:
-    """Raise an error with the location of the first non-finite value, if there is one.
+def _dataset_for_errors(X: Any, allow_nan: bool) -> Dataset:
+    data = ArrayDataset(X)
+    data.allow_nan = allow_nan
+    return data
+
+
+def raise_nonfinite(data: Dataset) -> None:
+    """Raise an error with the location of the first value that the model does not accept, if there is one.
 
     Reads the data once.
     """
-    _, first, count = data.reduce(_find_nonfinite, allow_nan, combine=_earlier)
+    _, first, count = data.reduce(_find_nonfinite, data.allow_nan, combine=_earlier)
     if first is None:
         return
     row, column, value = first
-    name = str(column) if data.feature_names is None else repr(data.feature_names[column])
     what = "NaN" if np.isnan(value) else "infinity or a value too large for float64"
-    raise _nonfinite_error(f"Input {data.source.name} contains {what}", row, name, value, count, data.source.name)
+    name = data.source.name
+    raise _nonfinite_error(f"Input {name} contains {what}", row, _feature(data, column), value, count, name)
 
 
 _Found = tuple[int, tuple[int, int, float] | None, int]  # rows, first non-finite value (row, column, value), number
@@ -203,13 +286,11 @@ _Found = tuple[int, tuple[int, int, float] | None, int]  # rows, first non-finit
 def _find_nonfinite(data: Dataset, weights: Any, allow_nan: bool, progress: Any = None) -> _Found:
     start, first, count = 0, None, 0
     for block in data.blocks(block_rows(data.shape[1])):
-        if not _is_finite(block):
-            dense = block.toarray() if sparse.issparse(block) else block
-            bad = np.argwhere(np.isinf(dense) if allow_nan else ~np.isfinite(dense))
-            count += len(bad)
-            if first is None and len(bad):
-                row, column = map(int, bad[0])
-                first = start + row, column, float(dense[row, column])
+        if not is_finite(block):
+            places, values = _nonfinite(block, allow_nan)
+            count += len(places)
+            if first is None and len(places):
+                first = start + int(places[0][0]), int(places[0][1]), float(values[0])
         start += block.shape[0]
     return start, first, count
 
@@ -222,47 +303,86 @@ def _earlier(left: _Found, right: _Found) -> _Found:
     return n_left + n_right, first, count + more
 
 
-def check_features(estimator: Any, data: Dataset, *, reset: bool) -> None:
-    """Number and names of the features against those of the fit; `reset` stores them."""
+def has_missing(data: Dataset) -> bool:
+    """Whether there are missing values. Reads the data once, or until the first of them."""
+    return bool(data.reduce(_find_missing, combine=_either))
+
+
+def _find_missing(data: Dataset, weights: Any, progress: Any = None) -> bool:
+    for block in data.blocks(block_rows(data.shape[1])):
+        values = block.data if sparse.issparse(block) else block
+        if not is_finite(block) and np.isnan(values).any():
+            return True
+    return False
+
+
+def _either(left: bool, right: bool) -> bool:
+    return left or right
+
+
+# ---------------------------------------------------------------------- features and weights
+
+
+def check_features(estimator: Any, data: Dataset, *, reset: bool) -> Dataset:
+    """The data, with features as those of the fit: by name if both have names. `reset` stores them."""
     n_features, names = data.shape[1], data.feature_names
     if reset:
         estimator.n_features_in_ = n_features
+        estimator.__dict__.pop("feature_names_in_", None)
         if names is not None:
             estimator.feature_names_in_ = np.array(names, dtype=object)
-        return
+        return data
+    fitted = getattr(estimator, "feature_names_in_", None)
+    if fitted is not None and names is not None and list(fitted) != list(names):
+        unseen, missing = sorted({*names} - {*fitted}), sorted({*fitted} - {*names})
+        if unseen or missing:
+            raise DataError(_other_names(unseen, missing), source=data.source.name, column=(unseen or missing)[0])
+        position = {name: j for j, name in enumerate(names)}
+        return with_columns(data, np.array([position[name] for name in fitted]))
     if n_features != estimator.n_features_in_:
         raise DataError(
             f"{data.source.name} has {n_features} features, but {type(estimator).__name__} is expecting "
             f"{estimator.n_features_in_} features as input.",
             source=data.source.name,
         )
-    known = getattr(estimator, "feature_names_in_", None)
-    if known is None or names is None:
-        return
-    first = next((i for i in range(n_features) if known[i] != names[i]), None)
-    if first is not None:
-        raise DataError(
-            "The feature names should match those that were passed during fit: column "
-            f"{first} of {printable(data.source.name)} is {names[first]!r}, not {known[first]!r}.",
-            source=data.source.name,
-        )
+    return data
+
+
+def _other_names(unseen: list[str], missing: list[str], most: int = 5) -> str:
+    """In scikit-learn's words."""
+    text = "The feature names should match those that were passed during fit.\n"
+    for words, names in (("unseen at fit time", unseen), ("seen at fit time, yet now missing", missing)):
+        if names:
+            text += f"Feature names {words}:\n" + "".join(f"- {name}\n" for name in names[:most])
+            text += "- ...\n" if len(names) > most else ""
+    return text
 
 
 def check_sample_weight(sample_weight: Any, n_samples: int) -> NDArray:
     """One non-negative weight for each row, not all of them zero."""
     if isinstance(sample_weight, Real):
         sample_weight = np.full(n_samples, sample_weight, dtype=np.float64)
+    elif hasattr(sample_weight, "__dlpack__") and not isinstance(sample_weight, np.ndarray):
+        from mercer.compat.array_api import to_numpy
+
+        sample_weight = to_numpy(sample_weight)
     weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight")
     if weights.ndim != 1:
-        raise ValueError("Sample weights must be 1D array or scalar")
+        raise DataError(
+            f"Sample weights must be 1D array or scalar, got {weights.ndim}D array.", source="sample_weight"
+        )
     if weights.shape != (n_samples,):
-        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n_samples,)}!")
+        raise DataError(f"sample_weight.shape == {weights.shape}, expected {(n_samples,)}!", source="sample_weight")
     if not weights.any():
-        raise ValueError("Sample weights must contain at least one non-zero number.")
+        raise DataError("Sample weights must contain at least one non-zero number.", source="sample_weight")
     check_non_negative(weights, "`sample_weight`")
     least, most = float(weights[weights > 0].min()), float(weights.max())
     if not _WEIGHTS[0] < least <= most < _WEIGHTS[1]:
-        raise ValueError(f"Sample weights from {least:.3g} to {most:.3g} are too far from 1. Scale them.")
+        raise DataError(
+            f"Sample weights from {least:.3g} to {most:.3g} are too far from 1. Scale them: only "
+            "explained_variance_ depends on their scale.",
+            source="sample_weight",
+        )
     return weights
 
 
@@ -273,11 +393,13 @@ def apply_sample_weight(data: Dataset, sample_weight: Any) -> tuple[Dataset, NDA
     weights = check_sample_weight(sample_weight, len(data))
     if not data.in_memory or weights.all():
         return data, weights
-    if not _is_finite(data.load()):
-        raise_nonfinite(data, data.allow_nan)
-    kept = copy(data)
-    ArrayDataset.__init__(kept, data.load(weights > 0))  # type: ignore[arg-type]
-    return kept, weights[weights > 0]
+    if data.kind == "vectors" and not is_finite(data.load()):
+        raise_nonfinite(data)
+    positive, kept = weights > 0, copy(data)
+    ArrayDataset.__init__(kept, data.load(positive), data.kind, owns_samples=True)  # type: ignore[arg-type]
+    if data.metadata.columns:
+        kept.metadata = data.metadata.take(np.flatnonzero(positive))
+    return kept, weights[positive]
 
 
 def count_repeated(weights: NDArray | None, n_samples: int) -> int:
@@ -287,18 +409,69 @@ def count_repeated(weights: NDArray | None, n_samples: int) -> int:
     return int(weights.sum())
 
 
-def _warn_about_columns(data: Dataset, estimator: Any) -> None:
-    """Warn about columns that only count rows."""
-    names = getattr(estimator, "feature_names_in_", None)
-    if names is None or len(data) < 3:
+# ---------------------------------------------------------------------- warnings
+
+
+def looks_like_id(name: object) -> bool:
+    """Whether a column of this name may identify rows: id, index, row, sample, patient_id, customerID, …"""
+    return _ID_NAME.fullmatch(str(name).strip()) is not None
+
+
+def warn_about_columns(data: Dataset) -> None:
+    """Warn about columns that identify or count rows.
+
+    These are columns named like an identifier whose values are integers that are all different; and, in memory,
+    columns that are 0, 1, 2, … or 1, 2, 3, … in 20 or more rows, unless their name is one of a time axis. A column
+    of years, or any other integers, is left alone.
+    """
+    names = data.feature_names or ()
+    named = [j for j, name in enumerate(names) if looks_like_id(name)]
+    if data.is_sparse or len(data) < 3 or (not named and not data.in_memory):
         return
-    for j, name in enumerate(names):
-        if str(name).strip().lower() not in _INDEX_NAMES:
-            continue
-        block = next(iter(data.blocks(1000)))
-        column = np.asarray(block[:, [j]].todense() if sparse.issparse(block) else block[:, [j]], float).ravel()
-        if np.all(np.diff(column) == 1):
-            warn(
-                f"Column {short_repr(name)} counts rows. It is not a feature.",
-                remedies=[Remedy("drop", [str(name)])],
-            )
+    rows = data.load() if data.in_memory else next(iter(data.blocks(1000)))
+    counting: list[int] = []
+    if data.in_memory and len(rows) >= _ROWS_THAT_COUNT:
+        first, second = rows[0].astype(np.float64), rows[1].astype(np.float64)
+        likely = np.flatnonzero(((first == 0) | (first == 1)) & (second - first == 1))
+        counting = [int(j) for j in likely if _counts(rows[:, j]) and not _TIME_NAME.fullmatch(str(names[j]))]
+    for j in sorted({*counting, *(j for j in named if _are_distinct_integers(rows[:, j]))}):
+        what = "counts the rows" if j in counting else "identifies rows: its values are integers, all different"
+        text = f"Column {short_repr(names[j])} {what}. As a feature it distorts the components."
+        if data.source.path is not None:
+            warn(text, remedies=[Remedy("drop", [names[j]])])
+        else:
+            warn(f"{text} Leave it out: X.drop(columns=[{names[j]!r}]).")
+
+
+def _counts(column: NDArray) -> bool:
+    return bool((np.diff(column.astype(np.float64)) == 1).all())
+
+
+def _are_distinct_integers(column: NDArray) -> bool:
+    values = column.astype(np.float64)
+    return bool(np.isfinite(values).all() and (values == np.floor(values)).all()) and len(np.unique(values)) == len(
+        values
+    )
+
+
+def warn_about_precision(data: ArrayDataset) -> None:
+    """Warn if a large constant has left the values few digits, judged by up to 1,000 rows."""
+    X = data.samples
+    if data.nnz is not None or X.dtype.kind != "f":
+        return
+    some = X[:: max(1, len(X) // max(2, min(1000, 10**6 // X.shape[1])))]
+    eps = 2.0**-52 if X.dtype == np.float64 else 2.0**-23
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = max(float(some.max()), -float(some.min()))
+        if not np.abs(some[0] - some[-1]).max() < _DIGITS * eps * size:  # nearly always
+            return
+        spreads, sizes = np.ptp(some, axis=0).astype(np.float64), np.abs(some).max(axis=0)
+        steps = np.where((spreads > 0) & ~(some == np.floor(some)).all(axis=0), np.spacing(sizes), 0)
+    j, spread = int(np.argmax(steps)), float(spreads.max())
+    if spread < _DIGITS * float(steps[j]) and np.isfinite(size):
+        digits = max(0, int(np.log10(spread / float(steps[j]))))
+        warn(
+            f"Values of column {_feature(data, j)} are around {float(sizes[j]):.3g}, where {X.dtype} has steps of "
+            f"{float(steps[j]):.2g}, and rows differ by at most {spread:.2g}: about {counted(digits, 'digit')} are "
+            "left. Subtract the constant part where the values are computed."
+        )

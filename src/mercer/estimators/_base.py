@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial, wraps
 from numbers import Integral, Real
 from pathlib import Path
+from types import FunctionType
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -13,6 +14,16 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.budget import Budget
+from mercer.compat.array_api import (
+    NUMPY,
+    ArrayNamespace,
+    check_namespace,
+    follow_namespace,
+    has_foreign,
+    in_numpy,
+    is_foreign,
+    move_fitted,
+)
 from mercer.compat.sklearn_private import Interval, parameter_checks
 from mercer.data.dataset import Dataset, Kind
 from mercer.data.validation import as_dataset
@@ -41,6 +52,8 @@ COMMON_ATTRIBUTES = (
     Stored("certificate_", "object"),
     Stored("fit_warnings_", "warnings"),
 )
+_FOLLOW_NAMESPACE = ("transform", "inverse_transform", "denoise", "impute", "score", "score_samples", "get_covariance",
+                     "get_precision", "component_functions", "transform_to")  # fmt: skip
 _WRITABLE = ("transform", "fit_transform", "inverse_transform", "denoise", "impute")
 
 
@@ -50,10 +63,21 @@ def fit_method(function: _Method) -> _Method:
     @wraps(function)
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
         previous = self.__dict__.copy()
+        X = args[0] if args else kwargs.get("X")
+        namespace = ArrayNamespace.of(X) if is_foreign(X) else NUMPY
         try:
             self._validate_params()
             with collect_warnings() as found:
+                if namespace is not NUMPY:
+                    self._check_namespace(namespace)
+                if function.__name__ == "partial_fit" and hasattr(self, "n_features_in_"):
+                    namespace = check_namespace(self, X, "partial_fit")
+                if has_foreign(self):
+                    self.__dict__.update(vars(in_numpy(self)))
                 result = function(self, *args, **kwargs)
+                if namespace is not NUMPY:
+                    move_fitted(self, namespace)
+                    result = namespace.asarray(result)
             self.fit_warnings_ = unique([*getattr(self, "fit_warnings_", ()), *found])  # partial_fit adds
             return result
         except BaseException:
@@ -72,8 +96,16 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     accepts_missing = False
     checks_finite_itself = False  # whether the algorithm notices values that are not finite
     fit_warnings_: tuple[MercerWarning, ...]
+    accepts_integers = False  # whether the algorithm converts blocks of small integers itself
     _stored_attributes: ClassVar[tuple[Stored, ...]]
     _parameter_constraints: ClassVar[dict]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Methods of a model whose arrays belong to another library compute in numpy and return such arrays."""
+        for name in _FOLLOW_NAMESPACE:
+            if isinstance(method := cls.__dict__.get(name), FunctionType):
+                setattr(cls, name, follow_namespace(method))
+        super().__init_subclass__(**kwargs)
 
     # ------------------------------------------------------------------ a subclass writes
 
@@ -92,6 +124,9 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _score_dtype(self, data: Dataset) -> Any:
         """Type of the scores of these data."""
         return np.float64
+
+    def _check_namespace(self, namespace: ArrayNamespace) -> None:
+        """Raise an error for parameters that do not go with arrays of another library."""
 
     # ------------------------------------------------------------------ methods of all estimators
 
@@ -117,6 +152,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         scores = self._fit(data, sample_weight)
         return self._transform_data(data) if scores is None else scores
 
+    @follow_namespace
     def transform(self, X: Any) -> NDArray:
         """Return the scores of the rows of X.
 
@@ -133,6 +169,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self._transform_data(self.open(X))
 
     @available_if(lambda self: hasattr(self, "inverse_transform"))
+    @follow_namespace
     def denoise(self, X: Any) -> NDArray:
         """Return the rows of X as the model reconstructs them: ``inverse_transform(transform(X))``.
 
@@ -167,6 +204,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         model = clone(self)
         return model._plan(model._open(X, reset=True, check_finite=False), sample_weight)
 
+    @follow_namespace
     def transform_to(
         self,
         X: Any,
@@ -183,7 +221,9 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         X : {array-like, sparse matrix, pathlib.Path, Dataset}
             Data, or scores for ``method="inverse_transform"``.
         path : path or None
-            A .npy, .csv or .tsv file. It appears when it is complete. None: CSV on standard output.
+            A .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather file; text files may end in .gz. For scores of an
+            .h5ad file also an .h5ad file: a copy with the scores. It appears when it is complete. None: CSV on
+            standard output.
         method : {"transform", "fit_transform", "inverse_transform", "denoise"}, default="transform"
             What is written.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -225,7 +265,16 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             apply = partial(getattr(self, method), **options)
             blocks = _numbered(data.map_blocks(apply, size=block_rows(data.shape[1])))
         with reporting(self.progress, 1, "rows written") as progress:
-            write_blocks(blocks, target, columns, len(data), self._score_dtype(data), data.metadata, progress)
+            write_blocks(
+                blocks,
+                target,
+                columns,
+                len(data),
+                self._score_dtype(data),
+                data.metadata,
+                progress,
+                data.h5ad.with_model(self) if hasattr(data, "h5ad") else None,
+            )
         return target
 
     @fit_method
@@ -278,6 +327,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             kind=self.input_kind,
             allow_nan=self.accepts_missing,
             check_finite=check_finite,
+            keep_integers=self.accepts_integers,
         )
 
     def _transform_data(self, data: Dataset) -> NDArray:

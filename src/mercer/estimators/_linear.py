@@ -50,6 +50,7 @@ class LinearEstimator(Estimator):
 
     checks_finite_itself = True  # sums show what is not finite
     whiten: bool
+    accepts_integers = True
 
     # ------------------------------------------------------------------ attributes of a fit
 

@@ -9,10 +9,11 @@ from typing import Any, ClassVar, Self
 from numpy.typing import NDArray
 
 from mercer.analysis.selection import RULES
+from mercer.compat.array_api import ArrayNamespace
 from mercer.compat.sklearn_private import Interval, RealNotInt, StrOptions
 from mercer.data.dataset import Dataset
 from mercer.data.validation import apply_sample_weight
-from mercer.errors import ParameterError
+from mercer.errors import ParameterError, warn
 from mercer.estimators._base import COMMON_CONSTRAINTS, fit_method
 from mercer.estimators._linear import LINEAR_ATTRIBUTES, LinearEstimator
 from mercer.estimators._linear_solve import LinearProblem, is_small, solve_principal_axes, solve_small
@@ -239,9 +240,30 @@ class PCA(LinearEstimator):
         self._fit_svd_solver = resolve_svd_solver(self, (n_samples, data.shape[1]), data.is_sparse)
         return problem
 
+    def _check_namespace(self, namespace: ArrayNamespace) -> None:
+        """scikit-learn's restrictions, in its words. The fit itself runs in numpy and has none."""
+        if self.svd_solver == "arpack":
+            raise ParameterError(
+                "svd_solver", "arpack", "another solver",
+                message="PCA with svd_solver='arpack' is not supported for Array API inputs.",
+            )  # fmt: skip
+        if self.svd_solver == "randomized" and self.power_iteration_normalizer == "LU":
+            raise ParameterError(
+                "power_iteration_normalizer", "LU", "'QR'",
+                message="Array API does not support LU factorization. Set `power_iteration_normalizer='QR'` instead.",
+            )  # fmt: skip
+        if self.svd_solver == "randomized" and self.power_iteration_normalizer == "auto":
+            warn(
+                "Array API does not support LU factorization, falling back to QR instead. Set "
+                "`power_iteration_normalizer='QR'` explicitly to silence this warning."
+            )
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.array_api_support = self.svd_solver not in ("arpack", "randomized") or (
+            self.svd_solver == "randomized" and self.power_iteration_normalizer == "QR"
+        )
         tags.input_tags.sparse = self.svd_solver not in ("full", "randomized", "qr", "gram")
         return tags
 
