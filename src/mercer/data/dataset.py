@@ -311,8 +311,10 @@ def concatenate_samples(parts: list[Samples]) -> Samples:
 def csr_rows(rows: Any, start: int, stop: int) -> sparse.csr_array:
     """rows[start:stop] of a CSR array without a copy of its entries."""
     first, last = rows.indptr[start], rows.indptr[stop]
-    parts = rows.data[first:last], rows.indices[first:last], rows.indptr[start : stop + 1] - first
-    return sparse.csr_array(parts, shape=(stop - start, rows.shape[1]))
+    block = sparse.csr_array((stop - start, rows.shape[1]), dtype=rows.dtype)
+    block.data, block.indices = rows.data[first:last], rows.indices[first:last]  # its constructor would copy them
+    block.indptr = rows.indptr[start : stop + 1] - first
+    return block
 
 
 def without_duplicates(rows: Any) -> Any:

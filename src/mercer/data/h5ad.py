@@ -104,7 +104,17 @@ class H5adDataset(Dataset):
         """A whole array, if it fits: a small file can claim a long one."""
         needed = element.size * max(element.dtype.itemsize, _STRING_BYTES if element.dtype.kind in "OS" else 0)
         self._check_memory(needed, short_repr(str(element.name)))
+        self._check_lengths(element)
         return element[...]
+
+    def _check_lengths(self, element: Any) -> None:
+        """No string is longer than the file: HDF5 allocates what a damaged length claims."""
+        offset = element.id.get_offset() if element.dtype.kind == "O" else None  # None: stored in chunks
+        if offset is not None and element.size:
+            stored = np.dtype([("length", "<u4"), ("address", "<u8"), ("index", "<u4")])
+            lengths = np.fromfile(self.path, stored, element.size, offset=offset)["length"]
+            if len(lengths) < element.size or int(lengths.max()) > self.path.stat().st_size:
+                raise self._error(f"the strings of {short_repr(element.name)} are damaged")
 
     def _check_memory(self, needed: int, what: str) -> None:
         if needed > self.memory:
@@ -224,6 +234,8 @@ class H5adDataset(Dataset):
                 return pa.array(values)
             return pa.array([v.decode("utf-8", "backslashreplace") if isinstance(v, bytes) else str(v) for v in values])
         first, second = (self._inside(element, part) for part in self._pair(element))
+        if hasattr(first, "keys") or hasattr(second, "keys"):
+            raise self._error(f"{short_repr(element.name)} has parts that are not arrays")
         if "codes" not in element:
             if len(first) != len(second):
                 raise self._error(f"{short_repr(element.name)} has {len(second):,} marks for {len(first):,} values")
