@@ -33,7 +33,18 @@ class Result:
         return pd.DataFrame(self.columns())
 
     def write(self, path: str | Path) -> Path:
-        """Write the table to a .csv, .tsv, .npy, .parquet or .arrow file."""
+        """Write the table to a file, which appears when it is complete.
+
+        Parameters
+        ----------
+        path : str or path
+            A .csv, .tsv, .csv.gz, .tsv.gz, .parquet, .arrow, .feather or .npz file.
+
+        Returns
+        -------
+        path : pathlib.Path
+            The file.
+        """
         from mercer.data.writers import write_table
 
         return write_table(self.columns(), Path(path))

@@ -41,8 +41,8 @@ from mercer.data.validation import (
 )
 from mercer.errors import DataError, MercerWarning, MissingValuesError, ParameterError, collect_warnings, warn
 from mercer.estimators.pca import PCA
-from mercer_old.sources.held import ScaledRows as OldScaled
 from mercer_old.sources.held import HeldRows as OldRows
+from mercer_old.sources.held import ScaledRows as OldScaled
 
 X = np.round(np.random.default_rng(0).normal(size=(23, 4)), 1)
 DIVISORS = np.array([1.0, 2.0, 4.0, 0.5])
@@ -273,6 +273,18 @@ def test_a_float_array_is_not_copied_and_belongs_to_the_user():
         data = as_dataset(rows, Estimator(), reset=True)
         assert data.load() is rows and not data.owns_samples and data.dtype == dtype
     assert as_dataset(ROWS.tolist(), Estimator(), reset=True).owns_samples
+    assert as_dataset(WHOLE.astype(int), Estimator(), reset=True).owns_samples
+    for shared in (pd.DataFrame(ROWS), ROWS > 0, sparse.csr_array(ROWS)):
+        assert not as_dataset(shared, Estimator(), reset=True).owns_samples
+
+
+def test_names_of_an_earlier_fit_are_forgotten():
+    estimator = Estimator()
+    as_dataset(pd.DataFrame(ROWS, columns=list("abcd")), estimator, reset=True)
+    for X in (ROWS, ROWS.tolist(), ArrayDataset(ROWS)):
+        estimator.feature_names_in_ = np.array(list("abcd"), dtype=object)
+        assert as_dataset(X, estimator, reset=True).feature_names is None
+        assert not hasattr(estimator, "feature_names_in_")
 
 
 @pytest.mark.parametrize("dtype", [*SMALL_INTEGERS, np.dtype(bool)], ids=str)
@@ -508,7 +520,7 @@ def test_other_feature_names_are_refused_in_the_words_of_scikit_learn(names):
     with pytest.raises(ValueError, match="feature names") as expected:
         theirs.transform(new)
     for given in (new, data):
-        with pytest.raises(ValueError) as caught:  # noqa: PT011 (compared below)
+        with pytest.raises(ValueError) as caught:
             model.transform(given)
         assert str(caught.value) == str(expected.value)
 
@@ -527,7 +539,9 @@ def test_samples_of_another_kind_are_refused():
 
 def test_rows_and_objects_in_lists():
     assert is_list_of_rows([[1, 2], [3, None]]) and is_list_of_rows([(1.0, 2.0)])
-    assert not is_list_of_rows([[1, 2], [3]]) and not is_list_of_rows([{1}, {2}]) and not is_list_of_rows([["a"], ["b"]])
+    assert (
+        not is_list_of_rows([[1, 2], [3]]) and not is_list_of_rows([{1}, {2}]) and not is_list_of_rows([["a"], ["b"]])
+    )
 
 
 # ---------------------------------------------------------------------- weights
@@ -539,7 +553,7 @@ def test_rows_and_objects_in_lists():
     ids=str,
 )
 def test_weights_that_cannot_be_used_are_refused(weights):
-    with pytest.raises(ValueError):  # noqa: PT011 (several texts of scikit-learn)
+    with pytest.raises(ValueError):
         check_sample_weight(weights, 23)
 
 

@@ -88,15 +88,42 @@ def test_the_remedy_for_a_file_is_an_option_and_new_rows_are_not_looked_at(recwa
 
 
 def test_names_of_ids():
-    yes = ["id", "Id", "idx", "Index", "row", "row.names", "row_number", "gene_id", "sample id", "userID", "Patient", "obs"]
-    no = ["", "area", "width", "grid", "solid", "paid", "rid", "idea", "rowing", "sampled", "patients_seen", "PID", "x1"]
+    yes = [
+        "id",
+        "Id",
+        "idx",
+        "Index",
+        "row",
+        "row.names",
+        "row_number",
+        "gene_id",
+        "sample id",
+        "userID",
+        "Patient",
+        "obs",
+    ]
+    no = [
+        "",
+        "area",
+        "width",
+        "grid",
+        "solid",
+        "paid",
+        "rid",
+        "idea",
+        "rowing",
+        "sampled",
+        "patients_seen",
+        "PID",
+        "x1",
+    ]
     assert [name for name in yes if not looks_like_id(name)] == [] == [name for name in no if looks_like_id(name)]
 
 
 def test_every_fit_warns_and_keeps_the_warning():
     with pytest.warns(MercerWarning, match="'id'"):
         model = PCA(1).fit(pd.DataFrame({"a": A, "b": B, "id": SHUFFLED}))
-    assert ["'id'" in warning.summary for warning in model.fit_warnings_][0]
+    assert any("'id'" in warning.summary for warning in model.fit_warnings_)
 
 
 # ---------------------------------------------------------------------- frames that are not numeric
@@ -201,7 +228,9 @@ def test_columns_are_those_of_the_first_edition(name):
 def test_a_column_that_cannot_be_compared_does_not_fail_the_others(values):
     table = as_table({"odd": values, "x": np.arange(len(values))})
     assert isinstance(table.columns["odd"], UnusableColumn) and table.columns["odd"].reason
-    assert values_of(table.columns["odd"]) == [None] * len(values) and table.columns["x"].tolist() == [*range(len(values))]
+    assert values_of(table.columns["odd"]) == [None] * len(values) and table.columns["x"].tolist() == [
+        *range(len(values))
+    ]
 
 
 def mixed(n=12):

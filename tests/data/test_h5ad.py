@@ -94,7 +94,9 @@ def test_masks_that_select_nothing_or_are_not_boolean_are_refused(tmp_path, colu
 def test_pca_is_scikit_learns(path, standardize):
     rows = X / X.std(axis=0, dtype=float) if standardize else X.astype(float)
     model = PCA(3, standardize=standardize).fit(path)
-    assert_allclose(model.explained_variance_ratio_, decomposition.PCA(3).fit(rows).explained_variance_ratio_, rtol=1e-5)
+    assert_allclose(
+        model.explained_variance_ratio_, decomposition.PCA(3).fit(rows).explained_variance_ratio_, rtol=1e-5
+    )
     assert model.feature_names_in_[0] == "gene0"
 
 

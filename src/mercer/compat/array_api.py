@@ -87,12 +87,16 @@ def to_numpy(value: Any) -> Any:
     from sklearn.utils._array_api import move_to
 
     try:
-        return move_to(value, xp=np, device="cpu")
+        array = np.asarray(move_to(value, xp=np, device="cpu"))
+        reason = "" if array.dtype != object else "it has no numbers"
     except (RuntimeError, TypeError, ValueError, BufferError) as error:
+        reason = str(error)
+    if reason:
         raise DataError(
             f"An array of {type(value).__module__} with values of type {value.dtype} cannot be converted to numpy: "
-            f"{error} Pass float32 or float64."
-        ) from error
+            f"{reason.rstrip('.')}. Pass float32 or float64."
+        )
+    return array
 
 
 def in_numpy(model: Any) -> Any:

@@ -146,7 +146,7 @@ class Dataset(ABC):
     def blocks(self, size: int) -> Iterator[Samples]:
         """All samples in order, in blocks of exactly `size` except for the last one."""
 
-    def take(self, indices: NDArray) -> Samples:
+    def take(self, indices: Any) -> Samples:
         """The samples with these indices, in this order, in one pass that ends after the last of them."""
         indices = self._check_indices(indices)
         order = np.argsort(indices, kind="stable")
@@ -232,7 +232,7 @@ class ArrayDataset(Dataset):
             stop = min(start + size, len(self))
             yield self.samples[start:stop] if self.nnz is None else csr_rows(self.samples, start, stop)
 
-    def take(self, indices: NDArray) -> Samples:
+    def take(self, indices: Any) -> Samples:
         return self.samples[self._check_indices(indices)]
 
     def load(self, mask: NDArray | None = None) -> Samples:

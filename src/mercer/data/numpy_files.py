@@ -107,7 +107,7 @@ class MemmapDataset(Dataset):
             check_finite(block, self, start)
             yield block
 
-    def take(self, indices: NDArray) -> Samples:
+    def take(self, indices: Any) -> Samples:
         rows = np.array(self.mapped[self._check_indices(indices)], dtype=self.dtype)
         check_finite(rows, self, 0, lambda row: f"row index {indices[row]}")
         return rows

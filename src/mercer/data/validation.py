@@ -83,9 +83,11 @@ def as_dataset(
         data = data if keep_integers else with_floats(data)
         if check_finite and data.in_memory and kind == "vectors" and not is_finite(data.load()):
             raise_nonfinite(data)
+        if kind == "strings" and not reset:
+            _check_same_strings(estimator, data)
     elif kind == "vectors":
         data = ArrayDataset(check_vectors(X, estimator, reset, allow_nan, check_finite, keep_integers))
-        data.allow_nan, data.owns_samples = allow_nan, data.samples is not X
+        data.allow_nan, data.owns_samples = allow_nan, _is_copy(data.samples, X)
         names = getattr(estimator, "feature_names_in_", None)
         data.feature_names = None if names is None else tuple(names)
         if reset:
@@ -95,6 +97,11 @@ def as_dataset(
     if reset and data.feature_names is not None and kind == "vectors":
         warn_about_columns(data)
     return data
+
+
+def _is_copy(matrix: Any, X: Any) -> bool:
+    """Whether it may be overwritten. A matrix made from a frame may share its memory."""
+    return isinstance(X, (list, tuple)) or (isinstance(X, np.ndarray) and not np.may_share_memory(matrix, X))
 
 
 def _open(X: Any, estimator: Any, kind: Kind) -> Any:
@@ -131,9 +138,22 @@ def _convert(X: Any, estimator: Any, kind: Kind, reset: bool) -> Dataset:
         data.feature_names = tuple(names) if all(isinstance(name, str) for name in names) else None
     elif (name := column_name(X)) is not None:
         data.feature_names = (name,)
+    if kind == "strings" and not reset:
+        _check_same_strings(estimator, data)
     if reset or kind != "table":  # a table kernel finds its columns by name, and reports missing ones
         return check_features(estimator, data, reset=reset)
     return data
+
+
+def _check_same_strings(estimator: Any, data: Dataset) -> None:
+    """bytes and str have no character in common, whatever they spell."""
+    known = getattr(estimator, "X_fit_", getattr(estimator, "landmarks_", None))
+    if known is not None and len(known) and isinstance(known[0], bytes) != isinstance(data.take([0])[0], bytes):
+        kinds = ("str", "bytes") if isinstance(known[0], bytes) else ("bytes", "str")
+        raise DataError(
+            f"{data.source.name} has {kinds[0]}, and the strings of the fit were {kinds[1]}. Decode the bytes first.",
+            source=data.source.name,
+        )
 
 
 # ---------------------------------------------------------------------- numbers in memory
@@ -146,8 +166,11 @@ def check_vectors(
     if _is_plain(X, estimator, reset):
         if reset:
             estimator.n_features_in_ = X.shape[1]
+            estimator.__dict__.pop("feature_names_in_", None)
         if check_finite and not is_finite(X):
-            raise_nonfinite(_dataset_for_errors(X, allow_nan))
+            data = ArrayDataset(X)
+            data.allow_nan = allow_nan
+            raise_nonfinite(data)
         return X
     if type(X) is not np.ndarray or X.dtype.kind not in "fiub":
         X = as_matrix(X, estimator, allow_nan)
@@ -258,12 +281,6 @@ def _nonfinite_error(text: str, row: int, column: str, value: float, count: int,
     many = "One value is" if count == 1 else f"{count:,} values are"
     text = f"{text}. {many} not finite, first at row index {row}, column {column}."
     return _error_for(value, text, source, row, column)
-
-
-def _dataset_for_errors(X: Any, allow_nan: bool) -> Dataset:
-    data = ArrayDataset(X)
-    data.allow_nan = allow_nan
-    return data
 
 
 def raise_nonfinite(data: Dataset) -> None:
@@ -449,9 +466,7 @@ def _counts(column: NDArray) -> bool:
 
 def _are_distinct_integers(column: NDArray) -> bool:
     values = column.astype(np.float64)
-    return bool(np.isfinite(values).all() and (values == np.floor(values)).all()) and len(np.unique(values)) == len(
-        values
-    )
+    return bool((values == np.floor(values)).all()) and len(np.unique(values)) == len(values)
 
 
 def warn_about_precision(data: ArrayDataset) -> None:
