@@ -5,40 +5,47 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from pyarrow import ipc, types
 
 from mercer.budget import format_bytes
 from mercer.data.dataset import ArrayDataset, Dataset, Source, regroup
+from mercer.data.ipc_sizes import read_sizes
 from mercer.data.read_options import ReadOptions, Roles
-from mercer.data.reading import reading, stamp
-from mercer.data.table import Table, from_arrow
+from mercer.data.reading import check_regular, reading, stamp
+from mercer.data.table import from_arrow
 from mercer.data.validation import check_finite
 from mercer.errors import DataError, MemoryLimitError, MercerWarning, Remedy, warn
-from mercer.text import counted, printable, short_repr
+from mercer.text import counted, listed, printable, short_repr
 
-_BATCH_ROWS = 8192
+BATCH_ROWS = 8192
 _WINDOW = 1 << 16  # bytes of a Parquet column that are read at a time: this and pre_buffer=False keep the limit
 _PAGE_BYTES = 3_000_000  # that Parquet holds for each column while its pages are decoded
 _PAGE_RATIO = 64  # columns that are compressed more strongly may be one large page
+_COPY_BYTES = 60  # for each value that is copied: an entry of the table that finds duplicates, a Python object
+_CATEGORY_BYTES = 170  # for each distinct string of a table in memory
 _MOST_DIGITS = 76  # of a decimal; damaged files have more
 _SAMPLE = 1000  # cells that decide whether a column of strings was meant to be numeric
+_FEWEST_STEPS = 20  # rows that count up by one and are not a coincidence
 _LAKES = {"_delta_log": "Delta Lake", ".hoodie": "Hudi", "metadata/version-hint.text": "Iceberg"}
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 _OTHER_NUMBER = re.compile(r"\s*[+-]?(\d{1,3}([ ,.']\d{3})+|\d*,\d+|\d*\.\d+)\s*")  # thousands, another decimal mark
 _UNIT = re.compile(r"[-+$€£]?\s*[\d.,]+(\s*[a-zA-Z%€$£]+)?\s*")
-_HINTS = (
-    (r"\d{1,3}([ ,.']\d{3})+", " Remove the thousands separators."),
-    (r"\d*,\d+", " A decimal comma? Try decimal=','."),
-    (r"\d*\.\d+", " A decimal point among decimal commas?"),
-    (r"[\d.eE+-]+( +[\d.eE+-]+)+", " Separated by blanks? Try delimiter='blank'."),
-    (r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}.*", " A date? Store a number instead, such as days."),
-    (_UNIT.pattern, " Remove the unit."),
+_HINTS: tuple[tuple[str, str, tuple[Remedy, ...]], ...] = (
+    (r"\d{1,3},\d{3}", " Remove the thousands separators.", (Remedy("decimal", ","),)),
+    (r"\d{1,3}([ ,.']\d{3})+", " Remove the thousands separators.", ()),
+    (r"\d*,\d+", "", (Remedy("decimal", ","),)),
+    (r"\d*\.\d+", " A decimal point among decimal commas?", ()),
+    (r"[\d.eE+-]+( +[\d.eE+-]+)+", "", (Remedy("delimiter", "blank"),)),
+    (r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}.*", " A date? Store a number instead, such as days.", ()),
+    (r".*\0.*", " There are NUL bytes. Is it UTF-16, or damaged?", ()),
+    (r"[$€£]\s*[\d.,]+|[\d.,]+\s*[a-zA-Z%€$£]{1,3}", " Remove the unit.", ()),
 )  # what a cell that should be a number looks like
 
 
@@ -49,6 +56,8 @@ class TableReader(ABC):
     memory: int  # limit of everything that is read
     schema: pa.Schema
     num_rows: int
+    has_names = True  # False: columns are numbered
+    is_text = False  # whether it is a text file
     notes: tuple[MercerWarning, ...] = ()
 
     @abstractmethod
@@ -71,112 +80,144 @@ class TableReader(ABC):
         """All rows of some columns as they are stored: a text file gives strings, byte for byte."""
         return self.batches(columns)
 
-    def complete_batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The same for a pass that is read to its end, in which a text file is counted and checked."""
-        return self.text_batches(columns)
-
     def read_columns(
-        self, names: Sequence[str], budget: int, optional: Sequence[str] = ()
+        self, names: Sequence[str], budget: int, optional: Sequence[str] = (), copied: Sequence[str] = ()
     ) -> dict[str, pa.ChunkedArray]:
-        """Whole columns in one pass. Optional ones are given up when all would exceed the budget."""
-        if names and self.reading_bytes(names) > budget:
-            raise self._too_large(names, self.reading_bytes(names), budget)
-        chunks: dict[str, list[pa.Array]] = {name: [] for name in names}
-        size = 0
-        for batch in self.complete_batches(names) if names else ():
-            for name, parts in chunks.items():
-                parts.append(batch.column(name))
-                size += parts[-1].nbytes
-            if size > budget:
-                chunks = {name: parts for name, parts in chunks.items() if name not in optional}
-                size = sum(part.nbytes for parts in chunks.values() for part in parts)
-                if size > budget or not chunks:
-                    break
-        if size > budget:
-            raise self._too_large(names, size, budget)
-        stored = {name: self.schema.field(name).type for name in chunks}
-        return {
-            name: pa.chunked_array(parts, parts[0].type if parts else stored[name]) for name, parts in chunks.items()
-        }
+        """Whole columns in one pass. The optional ones are given up if all together exceed the budget.
 
-    def _too_large(self, names: Sequence[str], needed: int, limit: int) -> MemoryLimitError:
+        Columns that are `copied` later, to find duplicates or as Python's strings, are charged for it.
+        """
+        for some in (names, [name for name in names if name not in optional]):
+            found, needed = self._fill(list(dict.fromkeys(some)), budget, copied)
+            if needed <= budget:
+                return found
+        raise self.too_large([*found], needed * self.memory // budget, self.memory)
+
+    def _fill(self, names: list[str], budget: int, copied: Sequence[str]) -> tuple[dict[str, pa.ChunkedArray], int]:
+        """Columns, and the memory that they need: if it exceeds the budget, an estimate from the first rows."""
+        chunks: dict[str, list[pa.Array]] = {name: [] for name in names}
+        base, size, n_rows = self.reading_bytes(names) if names else 0, 0, 0
+        for batch in self.text_batches(names) if names and base <= budget else ():
+            n_rows += batch.num_rows
+            for name, some in chunks.items():
+                column = batch.column(name)
+                some.append(column.dictionary_decode() if types.is_dictionary(column.type) else column)
+                size += 3 * some[-1].nbytes + _COPY_BYTES * len(column) if name in copied else some[-1].nbytes
+            if size > budget:
+                size = max(size, size * self.num_rows // n_rows)
+                break
+        stored = {name: self.schema.field(name).type for name in names}
+        found = {name: pa.chunked_array(some, some[0].type if some else stored[name]) for name, some in chunks.items()}
+        return found, max(base, size)
+
+    def too_large(self, names: Sequence[str], needed: int, limit: int) -> MemoryLimitError:
+        """The error for columns that cannot be read within the limit."""
         which = f"column {short_repr(names[0])}" if len(names) == 1 else counted(len(names), "column")
         return MemoryLimitError(
-            f"Reading {which} of {self.name} takes at least {format_bytes(needed)}, and the limit is "
-            f"{format_bytes(limit)}.",
+            f"Reading {which} of {self.name} may take {format_bytes(needed)}, and the limit is {format_bytes(limit)}."
+            f"{self.explain_size(names)}",
             needed=needed,
             limit=limit,
-            remedies=[Remedy("drop", list(names[:5]))],
+            remedies=[Remedy("memory_limit", format_bytes(1.5 * needed).replace(" ", "")), Remedy("columns", ["…"])],
         )
+
+    def explain_size(self, columns: Sequence[str]) -> str:
+        """Why some columns take much memory, if that is known."""
+        return ""
 
     def check_memory(self, columns: Sequence[str], limit: int, held: int = 0) -> None:
         """Raise an error, before anything is decompressed, if reading these columns exceeds the limit."""
         needed = self.reading_bytes(columns) + held
         if needed > limit:
-            raise self._too_large(columns, needed, limit)
+            raise self.too_large(columns, needed, limit)
+
+    def _first_batch(self, columns: Sequence[str], text: bool) -> pa.RecordBatch | None:
+        if not columns:
+            return None
+        self.check_memory(columns, self.memory)
+        return next(iter(self.text_batches(columns) if text else self.batches(columns)), None)
+
+    def find_counting(self, columns: Sequence[str]) -> list[str]:
+        """Columns whose first rows are 0, 1, 2, … or 1, 2, 3, …"""
+        batch = self._first_batch(columns, text=False) if self.num_rows >= _FEWEST_STEPS else None
+        if batch is None:
+            return []
+        steps = np.arange(batch.num_rows)
+        heads = {name: batch.column(name).to_numpy(zero_copy_only=False) for name in columns}
+        return [name for name, head in heads.items() if head[0] in (0, 1) and np.array_equal(head - head[0], steps)]
 
     def find_misspelled_numbers(self, columns: Sequence[str]) -> list[str]:
         """Columns of strings of which half of the first cells are numbers, or that are numbers with a unit."""
         found = [n for n in columns if types.is_decimal(self.schema.field(n).type)]
-        for name, cells in self._first_cells(columns).items():
-            n_numbers = sum(
-                bool(NUMBER.fullmatch(self.as_number(cell)) or _OTHER_NUMBER.fullmatch(cell)) for cell in cells
-            )
-            if cells and (2 * n_numbers >= len(cells) or _have_units(cells)) and not self.are_codes(name):
+        texts = [n for n in columns if self.is_string(n) and not self.are_codes(n)]
+        batch: Any = self._first_batch(texts, text=True)
+        for name in texts if batch is not None else ():
+            cells = [cell for cell in batch.column(name)[:_SAMPLE].to_pylist() if not self.is_missing(cell)]
+            n_numbers = sum(self._is_number(cell) or bool(_OTHER_NUMBER.fullmatch(cell)) for cell in cells)
+            if cells and (2 * n_numbers >= len(cells) or _have_units(cells)):
                 found.append(name)
         return found
 
-    def first_text(self, column: str) -> tuple[int | None, str | None, str]:
-        """Row, value and a hint for the first cell of a column that is not a number."""
-        for row, cell in enumerate(self._first_cells([column], keep_missing=True).get(column, ())):
-            if cell and not self.is_missing(cell) and not NUMBER.fullmatch(self.as_number(cell)):
-                return row, cell, hint_for(cell)
-        return None, None, ""
+    def first_text(self, column: str) -> tuple[int | None, str]:
+        """Row and value of the first cell of a column that is not a number."""
+        batch = self._first_batch([column], text=True) if self.is_string(column) else None
+        for row, cell in enumerate(batch.column(column).to_pylist() if batch is not None else ()):
+            if not self.is_missing(cell) and (self.are_codes(column) or not self._is_number(cell)):
+                return row, cell
+        return None, ""
 
-    def _first_cells(self, columns: Sequence[str], keep_missing: bool = False) -> dict[str, list[str]]:
-        columns = [n for n in columns if self.is_string(self.schema.field(n).type)]
-        self.check_memory(columns, self.memory)
-        batch = next(iter(self.text_batches(columns)), None) if columns else None
-        if batch is None:
-            return {}
-        cells = {n: batch.column(n)[:_SAMPLE].to_pylist() for n in columns}
-        return cells if keep_missing else {n: [c for c in v if c and not self.is_missing(c)] for n, v in cells.items()}
+    def _is_number(self, cell: str) -> bool:
+        return bool(NUMBER.fullmatch(cell))
 
-    def as_number(self, cell: str) -> str:
-        """A cell with a decimal point."""
-        return cell
+    def hint_for(self, cell: str) -> tuple[str, tuple[Remedy, ...]]:
+        """What to do about a cell that is not a number."""
+        text = cell.strip().lstrip("+-")
+        found = (hint for hint in _HINTS if re.fullmatch(hint[0], text, re.DOTALL | re.ASCII))
+        _, sentence, remedies = next(found, ("", "", ()))
+        return sentence, remedies if self.is_text else ()
 
-    def is_missing(self, cell: str) -> bool:
+    def is_missing(self, cell: str | None) -> bool:
         """Whether a string stands for a missing number."""
-        return cell.strip().lower() in ("", "na", "n/a", "nan", "null", "none", "?")
+        return cell is None or cell.strip().lower() in ("", "na", "n/a", "nan", "null", "none", "?")
 
     def are_codes(self, column: str) -> bool:
         """Whether a column was recognized as text although its cells are digits."""
         return False
 
-    @staticmethod
-    def is_numeric(kind: pa.DataType) -> bool:
-        """Whether values of a type become numbers."""
-        if types.is_decimal(kind):
-            return abs(kind.scale) <= _MOST_DIGITS
-        return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_null(kind)
+    def describe(self, column: str) -> str:
+        """The type of a column."""
+        return str(self.schema.field(column).type)
 
-    @staticmethod
-    def is_integer(kind: pa.DataType) -> bool:
-        """Whether values of a type are integers."""
-        return bool(types.is_integer(kind))
+    def is_numeric(self, column: str) -> bool:
+        """Whether the values of a column become numbers."""
+        return is_numeric(self.schema.field(column).type)
 
-    @staticmethod
-    def is_string(kind: pa.DataType) -> bool:
-        """Whether values of a type are strings, also as categories."""
-        kind = kind.value_type if types.is_dictionary(kind) else kind
-        return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+    def is_integer(self, column: str) -> bool:
+        """Whether the values of a column are integers."""
+        return bool(types.is_integer(self.schema.field(column).type))
+
+    def is_string(self, column: str) -> bool:
+        """Whether the values of a column are strings, also as categories."""
+        return _is_string(self.schema.field(column).type)
 
 
-def hint_for(cell: str) -> str:
-    """What a cell that is not a number looks like."""
-    text = cell.strip().lstrip("+-")
-    return next((hint for form, hint in _HINTS if re.fullmatch(form, text, re.DOTALL)), "")
+def is_numeric(kind: pa.DataType) -> bool:
+    """Whether values of a type become numbers."""
+    if types.is_decimal(kind):
+        return abs(kind.scale) <= _MOST_DIGITS
+    return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_null(kind)
+
+
+def float_dtype(schema: pa.Schema, columns: Sequence[str]) -> np.dtype:
+    """float32 if all columns are floats of at most 32 bits, else float64."""
+    kinds = [schema.field(name).type for name in columns]
+    single = all(types.is_floating(kind) and kind.bit_width <= 32 for kind in kinds)
+    return np.dtype(np.float32 if single else np.float64)
+
+
+def _is_string(kind: pa.DataType) -> bool:
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
 def _have_units(cells: Sequence[str]) -> bool:
@@ -191,64 +232,89 @@ class ParquetReader(TableReader):
 
     def __init__(self, path: Path, options: ReadOptions, memory: int) -> None:
         self.name, self.path, self.memory = printable(path), path, memory
-        self.files = _files_below(path) if path.is_dir() else [path]
-        self._keys = {file: _folder_keys(file, path) for file in self.files}
-        self._metadata = {}
-        for file in self.files:
-            with reading(file):
-                found = pq.read_metadata(file)
-                groups = [found.row_group(i).num_rows for i in range(found.num_row_groups)]
-                if sum(groups) != found.num_rows:
-                    raise DataError(
-                        f"{printable(file)} is damaged: its row groups have {sum(groups):,} rows, not "
-                        f"{found.num_rows:,}.",
-                        source=file,
-                    )
-                self._metadata[file] = found
-        self.files = [file for file in self.files if self._metadata[file].num_rows] or self.files[:1]
-        self._starts = np.cumsum([0, *(self._metadata[file].num_rows for file in self.files)])
+        files = _files_below(path) if path.is_dir() else [path]
+        found = {file: _read_metadata(file) for file in files}
+        self._metadata = {file: state for file, state in found.items() if state.num_rows} or {files[0]: found[files[0]]}
+        self.files = [*self._metadata]
+        self._starts = np.cumsum([0, *(state.num_rows for state in self._metadata.values())])
         self.num_rows = int(self._starts[-1])
-        self._schemas = {file: self._metadata[file].schema.to_arrow_schema() for file in self.files}
-        self.schema = self._unify({*(options.columns or ()), *options.metadata, options.id}, options.drop)
+        self._schemas = {file: state.schema.to_arrow_schema() for file, state in self._metadata.items()}
+        self._keys = _folder_keys(path, self.files) if path.is_dir() else {}
+        self.schema = self._unify(options)
+        if path.is_dir():
+            self.notes = (MercerWarning(f"{counted(len(self.files), 'Parquet file')} in the order of names.", "note"),)
 
-    def _unify(self, asked: set[str | None], drop: Sequence[str]) -> pa.Schema:
-        """One schema for all files. Keys of folders are columns only if they are asked for."""
-        first, schema = self.files[0], self._schemas[self.files[0]]
-        for file in self.files[1:]:
-            lacking = {*schema.names} ^ {*self._schemas[file].names} - {*drop}
-            lacking = {n for n in lacking if n not in drop and (not asked - {None} or n in asked)}
-            if lacking:
-                has = "lacks" if lacking - {*self._schemas[file].names} else "has in addition"
+    def _unify(self, options: ReadOptions) -> pa.Schema:
+        """One schema for all files. Keys of folders are columns only if they are named."""
+        first, *others = self.files
+        schema = self._schemas[first]
+        keys = {name: values[0].type for name, values in self._keys.items() if name in options.named}
+        kinds = dict(zip(schema.names, schema.types, strict=True)) | {
+            n: k for n, k in keys.items() if n not in schema.names
+        }
+        if len(kinds) < len(schema.names):
+            return schema  # names that occur twice are an error later
+        for file in others:
+            mine = self._schemas[file]
+            wanted = {*kinds, *mine.names} if options.columns is None else options.named
+            wanted = wanted - {*options.drop}
+            for name in sorted(wanted & ({*kinds} ^ {*mine.names}) - {*keys}):
+                has = "has" if name in mine.names else "lacks"
                 raise DataError(
-                    f"{printable(file)} {has} column {short_repr(min(lacking))}, compared with {printable(first)}.",
+                    f"{printable(file)} {has} column {short_repr(name)}, unlike {printable(first)}. All files of a "
+                    "folder need the same columns.",
                     source=file,
+                    column=name,
+                    remedies=[Remedy("drop", [name])],
                 )
-            try:
-                schema = pa.unify_schemas([schema, self._schemas[file]], promote_options="permissive")
-            except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-                raise DataError(
-                    f"{printable(file)} and {printable(first)} have columns of different types: {error}.", source=file
-                ) from None
-        for key in dict.fromkeys(key for keys in self._keys.values() for key in keys):
-            if key in asked and key not in schema.names:
-                values = pa.array([self._keys[file].get(key) for file in self.files])
-                schema = schema.append(pa.field(key, values.type))
-        return schema
+            for name in wanted & {*kinds} & {*mine.names}:
+                kind = mine.field(name).type
+                kinds[name] = self._common(name, kinds[name], kind, file) if kind != kinds[name] else kind
+        return pa.schema(list(kinds.items()), metadata=schema.metadata)
+
+    def _common(self, name: str, one: pa.DataType, other: pa.DataType, file: Path) -> pa.DataType:
+        """A type for the values of both."""
+        if types.is_null(one) or types.is_null(other):
+            return other if types.is_null(one) else one
+        if all(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) for kind in (one, other)):
+            return pa.float64()
+        if _is_string(one) and _is_string(other):
+            return pa.large_string()
+        raise DataError(
+            f"Column {short_repr(name)} is {other} in {printable(file)} and {one} in {printable(self.files[0])}.",
+            source=file,
+            column=name,
+            remedies=[Remedy("drop", [name])],
+        )
 
     def reading_bytes(self, columns: Sequence[str]) -> int:
-        wanted, largest = set(columns), dict[str, int]()
-        for found in self._metadata.values():
-            for i in range(found.num_row_groups):
-                group = found.row_group(i)
-                for j in range(group.num_columns):
-                    chunk = group.column(j)
-                    top = chunk.path_in_schema.partition(".")[0]
-                    if top in wanted or chunk.path_in_schema in wanted:
-                        dense = chunk.total_uncompressed_size
-                        honest = dense <= _PAGE_RATIO * max(1, chunk.total_compressed_size)
-                        need = min(dense, _PAGE_BYTES) if honest else dense
-                        largest[top] = max(largest.get(top, 0), need)
+        largest = dict[str, int]()
+        for name, dense, packed in self._chunks(columns):
+            need = min(dense, _PAGE_BYTES) if dense <= _PAGE_RATIO * packed else dense
+            largest[name] = max(largest.get(name, 0), need)
         return sum(largest.values())
+
+    def explain_size(self, columns: Sequence[str]) -> str:
+        ratios = {name: dense // packed for name, dense, packed in self._chunks(columns) if dense > _PAGE_BYTES}
+        name, ratio = max(ratios.items(), key=lambda item: item[1], default=("", 0))
+        if ratio <= _PAGE_RATIO:
+            return ""
+        return (
+            f" Column {short_repr(name)} is compressed {ratio:,}-fold, and the file does not show how much of it is "
+            "decompressed at once."
+        )
+
+    def _chunks(self, columns: Sequence[str]) -> Iterator[tuple[str, int, int]]:
+        """Column, decompressed and compressed bytes of each column chunk."""
+        wanted = set(columns)
+        for found in self._metadata.values():
+            for group in map(found.row_group, range(found.num_row_groups)):
+                for chunk in map(group.column, range(group.num_columns)):
+                    name = (
+                        chunk.path_in_schema if chunk.path_in_schema in wanted else chunk.path_in_schema.split(".")[0]
+                    )
+                    if name in wanted:
+                        yield name, chunk.total_uncompressed_size, max(1, chunk.total_compressed_size)
 
     def fingerprint(self) -> object:
         return [stamp(file) for file in self.files]
@@ -261,22 +327,34 @@ class ParquetReader(TableReader):
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         target = pa.schema([self.schema.field(name) for name in columns])
-        for file in self.files:
+        for i, file in enumerate(self.files):
             stored = [name for name in columns if name in self._schemas[file].names]
             with reading(file), pq.ParquetFile(file, buffer_size=_WINDOW, pre_buffer=False) as opened:
-                for batch in opened.iter_batches(_BATCH_ROWS, columns=stored, use_threads=False):
-                    yield self._complete(batch, file, target) if batch.schema != target else batch
+                for batch in opened.iter_batches(BATCH_ROWS, columns=stored, use_threads=False):
+                    yield batch if batch.schema == target else self._complete(batch, i, target)
 
-    def _complete(self, batch: pa.RecordBatch, file: Path, target: pa.Schema) -> pa.RecordBatch:
+    def _complete(self, batch: pa.RecordBatch, file: int, target: pa.Schema) -> pa.RecordBatch:
         """The batch with the keys of its folders, in the types that all files share."""
-        arrays = []
-        for field in target:
-            if field.name in batch.schema.names:
-                arrays.append(batch.column(field.name).cast(field.type, safe=False))
-            else:
-                value = pa.scalar(self._keys[file].get(field.name), field.type)
-                arrays.append(pa.repeat(value, batch.num_rows))
+        arrays = [
+            batch.column(field.name).cast(field.type, safe=False)
+            if field.name in batch.schema.names
+            else pa.repeat(self._keys[field.name][file], batch.num_rows)
+            for field in target
+        ]
         return pa.RecordBatch.from_arrays(arrays, schema=target)
+
+
+def _read_metadata(file: Path) -> Any:
+    with reading(file):
+        check_regular(file)
+        found = pq.read_metadata(file)
+        n_rows = sum(found.row_group(i).num_rows for i in range(found.num_row_groups))
+        if n_rows != found.num_rows:
+            raise DataError(
+                f"{printable(file)} is damaged: its row groups have {n_rows:,} rows, not {found.num_rows:,}.",
+                source=file,
+            )
+        return found
 
 
 def _files_below(path: Path) -> list[Path]:
@@ -292,22 +370,28 @@ def _files_below(path: Path) -> list[Path]:
     tables = sorted(file for file in files if file.suffix.lower() in (".parquet", ".pq"))
     if not tables:
         raise DataError(f"{printable(path)} is a folder without Parquet files.", source=path)
-    if len(files) > len(tables):
-        warn(f"{counted(len(files) - len(tables), 'file')} in {printable(path)} are not Parquet files and are skipped.")
+    others = [file.name for file in files if file not in {*tables}]
+    if others:
+        verb = "is not a Parquet file and is skipped" if len(others) == 1 else "are not Parquet files and are skipped"
+        warn(f"{listed(map(short_repr, others), 3)} in {printable(path)} {verb}.")
     return tables
 
 
-def _folder_keys(file: Path, folder: Path) -> dict[str, Any]:
-    """Values of the folders named key=value above a file."""
-    keys = {} if file == folder else dict(p.split("=", 1) for p in file.relative_to(folder).parts[:-1] if "=" in p)
-    scheme = ds.HivePartitioning(pa.schema([(key, _key_type(value)) for key, value in keys.items()]))
-    return (
-        dict(ds.get_partition_keys(scheme.parse("/".join(f"{k}={v}" for k, v in keys.items()) + "/"))) if keys else {}
-    )
-
-
-def _key_type(value: str) -> pa.DataType:
-    return pa.int64() if re.fullmatch(r"-?(0|[1-9]\d{0,17})", value) else pa.string()
+def _folder_keys(folder: Path, files: Sequence[Path]) -> dict[str, list[pa.Scalar]]:
+    """Values of the folders named key=value above each file: integers or numbers if all are, else strings."""
+    found = [[part.split("=", 1) for part in file.relative_to(folder).parts[:-1] if "=" in part] for file in files]
+    keys = {}
+    for name in dict.fromkeys(unquote(name) for pairs in found for name, _ in pairs):
+        texts = [next((unquote(value) for key, value in pairs if unquote(key) == name), _NO_VALUE) for pairs in found]
+        values = pa.array([None if text == _NO_VALUE else text for text in texts], pa.string())
+        for kind in (pa.int64(), pa.float64()):
+            try:
+                values = values.cast(kind)
+                break
+            except pa.ArrowInvalid:
+                continue
+        keys[name] = list(values)
+    return keys
 
 
 class IpcReader(TableReader):
@@ -315,13 +399,14 @@ class IpcReader(TableReader):
 
     def __init__(self, path: Path, options: ReadOptions, memory: int) -> None:
         self.name, self.path, self.memory = printable(path), path, memory
+        check_regular(path)
         with ipc.open_file(path) as file:
-            self.schema, self._n_batches = file.schema, file.num_record_batches
-        self.num_rows = ds.dataset(path, format="ipc").count_rows()
+            self.schema = file.schema
+        self._sizes = read_sizes(path)
+        self.num_rows = sum(self._sizes.rows)
 
     def reading_bytes(self, columns: Sequence[str]) -> int:
-        rows = -(-self.num_rows // max(1, self._n_batches))
-        return 4 * rows * sum(_width(self.schema.field(name).type) for name in columns)
+        return self._sizes.largest(self.schema, columns)
 
     def fingerprint(self) -> object:
         return stamp(self.path)
@@ -333,15 +418,8 @@ class IpcReader(TableReader):
             for i in range(file.num_record_batches):
                 batch = file.get_batch(i)
                 batch.validate(full=True)  # offsets of strings outside their buffer would end the process
-                for start in range(0, batch.num_rows, _BATCH_ROWS):
-                    yield batch.slice(start, _BATCH_ROWS).select(list(columns))
-
-
-def _width(kind: pa.DataType) -> int:
-    try:
-        return max(1, kind.bit_width // 8)
-    except ValueError:
-        return 16  # strings and lists: an offset and a few characters
+                for start in range(0, batch.num_rows, BATCH_ROWS):
+                    yield batch.slice(start, BATCH_ROWS).select(list(columns))
 
 
 class ArrowDataset(Dataset):
@@ -350,12 +428,11 @@ class ArrowDataset(Dataset):
     def __init__(self, reader: TableReader, roles: Roles, memory: int) -> None:
         held = sum(column.nbytes for column in roles.metadata.columns.values())
         reader.check_memory(roles.features, memory, held)
-        self.reader, self.feature_names, self.metadata = reader, roles.features, roles.metadata
+        self.reader, self.metadata = reader, roles.metadata
+        self.feature_names = roles.features if reader.has_names else None
         self.source = Source(reader.name, getattr(reader, "path", None), roles.notes)
         self.shape = reader.num_rows, len(roles.features)
-        kinds = [reader.schema.field(name).type for name in roles.features]
-        single = all(types.is_floating(kind) and kind.bit_width <= 32 for kind in kinds)
-        self.dtype = np.dtype(np.float32 if single else np.float64)
+        self.dtype = float_dtype(reader.schema, roles.features)
         self.nbytes = self.shape[0] * self.shape[1] * self.dtype.itemsize
         self.reading_bytes = reader.reading_bytes(roles.features) + held
         self._columns, self._stamp = roles.features, reader.fingerprint()
@@ -364,12 +441,14 @@ class ArrowDataset(Dataset):
         with reading(self.source.path or self.source.name):
             self._check_unchanged(self.shape[0])
             start = 0
-            matrices = (to_matrix(batch, self._columns, self.dtype) for batch in self.reader.batches(self._columns))
-            for block in regroup(matrices, size):
+            for block in regroup(self._matrices(), size):
                 check_finite(block, self, start, self.reader.locate)
                 yield block
                 start += len(block)
             self._check_unchanged(start)
+
+    def _matrices(self) -> Iterator[NDArray]:
+        return (to_matrix(batch, self._columns, self.dtype) for batch in self.reader.batches(self._columns))
 
     def _check_unchanged(self, n_rows: int) -> None:
         if n_rows != self.shape[0] or self.reader.fingerprint() != self._stamp:
@@ -393,11 +472,11 @@ def read_strings(reader: TableReader, roles: Roles, memory: int) -> Dataset:
         raise DataError(
             f"{reader.name} has {len(roles.features)} columns, and strings are one column.",
             source=reader.name,
-            remedies=[Remedy("text", roles.features[0])],
+            remedies=[Remedy("text", next((n for n in roles.features if reader.is_string(n)), roles.features[0]))],
         )
     (name,) = roles.features
-    column = reader.read_columns([name], memory // 3)[name]  # Python's strings take more than Arrow's
-    if not (reader.is_string(column.type) or types.is_binary(column.type)):
+    column = reader.read_columns([name], memory, copied=[name])[name]
+    if not (_is_string(column.type) or types.is_binary(column.type) or types.is_large_binary(column.type)):
         raise DataError(f"Column {name!r} of {reader.name} holds {column.type}, not strings.", source=reader.name)
     if column.null_count:
         row = column.is_null().to_pylist().index(True)
@@ -410,20 +489,29 @@ def read_strings(reader: TableReader, roles: Roles, memory: int) -> Dataset:
 def read_table(reader: TableReader, roles: Roles, memory: int) -> Dataset:
     """All columns of a table in memory, each with its own type."""
     reader.check_memory(roles.features, memory)
-    chunks, size = [], 0
+    chunks, needed, n_rows = [], 0, 0
     for batch in reader.batches(roles.features):
         chunks.append(batch)
-        size += batch.nbytes
-        if 2 * size > memory:  # the table and its columns
-            raise reader._too_large(roles.features, 2 * size, memory)
-    table: Table = from_arrow(pa.Table.from_batches(chunks), reader.name)
+        needed += 2 * batch.nbytes + sum(_category_bytes(column) for column in batch.columns)
+        n_rows += batch.num_rows
+        if needed > memory:
+            raise reader.too_large(roles.features, max(needed, needed * reader.num_rows // n_rows), memory)
+    table = from_arrow(pa.Table.from_batches(chunks, None if chunks else reader.schema), reader.name)
     data = ArrayDataset(table, "table", owns_samples=True)
     data.shape = len(table), len(table.names)
     return _in_memory(data, reader, roles)
 
 
+def _category_bytes(column: pa.Array) -> int:
+    """Memory for the distinct strings of a column in one batch."""
+    if types.is_dictionary(column.type) or not _is_string(column.type):
+        return 0
+    distinct = column.unique()
+    return int(3 * distinct.nbytes + _CATEGORY_BYTES * len(distinct))
+
+
 def _in_memory(data: Dataset, reader: TableReader, roles: Roles) -> Dataset:
-    data.feature_names, data.metadata = roles.features, roles.metadata
+    data.feature_names, data.metadata = roles.features if reader.has_names else None, roles.metadata
     data.source = Source(reader.name, getattr(reader, "path", None), roles.notes)
     return data
 

@@ -1,23 +1,22 @@
 """CSV and its relatives: detection of the format, and a reader that parses with Arrow."""
 
 import codecs
-import csv
-import gzip
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from io import TextIOWrapper
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 from pyarrow import types
 
 from mercer.budget import format_bytes
-from mercer.data.arrow import NUMBER, TableReader, hint_for
-from mercer.data.read_options import ReadOptions
+from mercer.data.arrow import NUMBER, TableReader
+from mercer.data.read_options import ReadOptions, check_unique
 from mercer.data.reading import check_regular, guess_format, stamp
 from mercer.errors import DataError, MemoryLimitError, MercerWarning, Remedy, warn
 from mercer.text import counted, listed, printable, short_repr
@@ -30,7 +29,9 @@ _MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }  # in this order: the mark of UTF-32 begins like that of UTF-16
 _COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
-_BLOCK, _AHEAD = 1 << 20, 48  # bytes that are parsed at a time; blocks that Arrow reads ahead, even without threads
+_BLOCK = 1 << 20  # bytes that are parsed at a time
+_BLOCK_PER_COLUMN = 1000  # bytes; Arrow prepares each column for each block
+_TIMES_BLOCK = 12  # memory for a block: the text, its fields, numbers and the rows made of them
 _HEAD = 16 << 20  # bytes in which the first line must end
 _LINES = 20  # that detection looks at
 _COLUMN_BYTES = 7_000  # that Arrow takes for a column with twelve spellings of missing values
@@ -42,17 +43,18 @@ _INFINITY = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 _WITH_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?", re.ASCII)
 _WITH_POINT = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
-_CODE = re.compile(r"0\d+|\+\d{8,}|\d{17,}", re.ASCII)  # 007, telephone numbers, more digits than float64 has
+_NO_DIGITS = r"[0-9][.,eE]|[.,][0-9]|[A-Za-z]{4}"  # decimals, true and false
+_CODE = r"^\s*(0[0-9]+|\+[0-9]{8,}|[0-9]{17,})\s*$"  # 007, telephone numbers, more digits than float64 has
 _QUOTED = r'"([^"]*(?:""[^"]*)*)"'
+_UNEVEN = re.compile(rb'"|\A[\r\n]|\n[\r\n]|\r\r')  # there may be rows of several lines, or empty lines
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _CONVERSION = re.compile(
-    r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to [^:]+: invalid value '(.*)'", re.DOTALL
+    r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to ([^:]+): invalid value '(.*)'", re.DOTALL
 )
 _LENGTH = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)")
 
 
-@dataclass(frozen=True)
-class CsvFormat:
+class CsvFormat(NamedTuple):
     """How a text file writes a table."""
 
     delimiter: str
@@ -60,8 +62,7 @@ class CsvFormat:
     encoding: str
     header: bool
     names: tuple[str, ...]
-    skip_rows: int  # lines before the first row
-    text_columns: frozenset[str]  # digits that are codes: zeros in front, or too many digits
+    skip_lines: int  # before the first row
     line_bytes: int  # longest of the first lines
 
     @property
@@ -70,6 +71,8 @@ class CsvFormat:
         found = [MercerWarning(f"Delimiter {self.delimiter!r}.", "note", [Remedy("delimiter", self.delimiter)])]
         if self.decimal == ",":
             found.append(MercerWarning("Decimal comma.", "note", [Remedy("decimal", ".")]))
+        if self.encoding != "utf-8":
+            found.append(MercerWarning(f"Encoding {self.encoding}.", "note", [Remedy("encoding", "utf-8")]))
         if not self.header:
             found.append(MercerWarning("The first line is a row.", "note", [Remedy("header", True)]))
         return tuple(found)
@@ -80,14 +83,7 @@ def detect_format(path: Path, options: ReadOptions, memory: int) -> CsvFormat:
     head, encoding = _read_head(path, options.encoding)
     first, before, n_lines, others = _first_lines(head, path)
     n_columns = max(first.count(mark) for mark in ([options.delimiter] if options.delimiter else _DELIMITERS)) + 1
-    if n_columns * _COLUMN_BYTES > memory:  # before the line is taken apart
-        raise MemoryLimitError(
-            f"{printable(path)} has about {n_columns:,} columns. Parsing them as text takes "
-            f"{format_bytes(n_columns * _COLUMN_BYTES)}, and the limit is {format_bytes(memory)}. Store the table as "
-            "Parquet or .npy.",
-            needed=n_columns * _COLUMN_BYTES,
-            limit=memory,
-        )
+    _check_width(path, n_columns, memory)  # before the line is taken apart
     delimiter = options.delimiter or _detect_delimiter([first, *others])
     rows = [[field.strip() for field in _split(line, delimiter)] for line in [first, *others]]
     decimal = options.decimal or _detect_decimal(rows, delimiter)
@@ -96,17 +92,30 @@ def detect_format(path: Path, options: ReadOptions, memory: int) -> CsvFormat:
     body = rows[1:] if header else rows
     if header and len(body) > 1 and all(len(row) == len(names) + 1 and row[-1] != "" for row in body):
         names = names if names[0].startswith("#") else ("", *names)  # R leaves out the name of the row names
-    codes = {j for row in body for j, field in enumerate(row) if _CODE.fullmatch(field)}
-    text = frozenset(name for j, name in enumerate(names) if j in codes)
     longest = max(len(line.encode("utf-8", "replace")) for line in [first, *others])
-    return CsvFormat(delimiter, decimal, encoding, header, names, before + n_lines if header else 0, text, longest)
+    return CsvFormat(delimiter, decimal, encoding, header, names, before + n_lines if header else 0, longest)
+
+
+def _block_bytes(n_columns: int, memory: int) -> int:
+    """Bytes that are parsed at a time."""
+    return max(1 << 12, min(max(_BLOCK, _BLOCK_PER_COLUMN * n_columns), memory // 64))
+
+
+def _check_width(path: Path, n_columns: int, memory: int) -> None:
+    needed = n_columns * _COLUMN_BYTES + _TIMES_BLOCK * _block_bytes(n_columns, memory)
+    if needed > memory:
+        raise MemoryLimitError(
+            f"{printable(path)} has {counted(n_columns, 'column')}. Parsing them as text takes {format_bytes(needed)}, "
+            f"and the limit is {format_bytes(memory)}. Store the table as Parquet or .npy.",
+            needed=needed,
+            limit=memory,
+            remedies=[Remedy("memory_limit", format_bytes(1.5 * needed).replace(" ", ""))],
+        )
 
 
 def _open_bytes(path: Path) -> Any:
     compression = _COMPRESSED.get(path.suffix.lower())
-    if compression is None:
-        return path.open("rb")
-    return gzip.open(path) if compression == "gzip" else pa.input_stream(str(path), compression=compression)
+    return pa.input_stream(str(path), compression=compression) if compression else path.open("rb", buffering=0)
 
 
 def _read_head(path: Path, encoding: str | None) -> tuple[str, str]:
@@ -117,7 +126,6 @@ def _read_head(path: Path, encoding: str | None) -> tuple[str, str]:
             head += more
             if len(re.split(rb"\r\n|\n|\r", head.strip(), maxsplit=2)) > 2:
                 break
-    given = encoding
     if encoding is None:
         encoding = next((name for mark, name in _MARKS.items() if head.startswith(mark)), "utf-8")
     try:
@@ -125,18 +133,11 @@ def _read_head(path: Path, encoding: str | None) -> tuple[str, str]:
         if not known._is_text_encoding:
             raise LookupError
     except (LookupError, ValueError):
-        raise DataError(
-            f"encoding={encoding!r} does not exist.", source=path, remedies=[Remedy("encoding", "utf-8")]
-        ) from None
-    encoding = "utf-8" if known.name == "utf-8-sig" else known.name
+        remedies = [Remedy("encoding", "utf-8")]
+        raise DataError(f"encoding={encoding!r} is not known.", source=path, remedies=remedies) from None
+    encoding = {"utf-8-sig": "utf-8", "iso8859-1": "latin-1"}.get(known.name, known.name)
     decoder: Any = codecs.getincrementaldecoder(encoding)()  # incomplete characters at the end are left out
-    try:
-        text = decoder.decode(head)
-    except UnicodeError as error:
-        if given is not None or encoding != "utf-8":
-            raise DataError(f"{printable(path)} is not {encoding.upper()}: {error}.", source=path) from None
-        encoding, text = "latin-1", head.decode("latin-1")
-    return text.removeprefix("\ufeff"), encoding
+    return decoder.decode(head).removeprefix("\ufeff"), encoding
 
 
 def _first_lines(head: str, path: Path) -> tuple[str, int, int, list[str]]:
@@ -149,11 +150,16 @@ def _first_lines(head: str, path: Path) -> tuple[str, int, int, list[str]]:
     while record.count('"') % 2 and before + taken < min(len(lines), 100):  # a name continues in the next line
         record, taken = f"{record}\n{lines[before + taken]}", taken + 1
     if len(lines) == 1 and len(head) >= _HEAD // 4:
-        raise DataError(
-            f"The first line of {printable(path)} does not end within {len(head):,} characters.", source=path
-        )
+        text = f"The first line of {printable(path)} does not end within {len(head):,} characters."
+        raise DataError(text, source=path)
     if "\0" in record:
-        raise DataError(f"{printable(path)} is not a text file: there are NUL bytes in its first line.", source=path)
+        even, odd = record[:1000:2].count("\0"), record[1:1000:2].count("\0")
+        wide = max(even, odd) > len(record[:1000]) // 4 and not min(even, odd)  # every other byte of Latin letters
+        raise DataError(
+            f"{printable(path)} has NUL bytes in its first line{', as UTF-16 has' if wide else ': it is not text'}.",
+            source=path,
+            remedies=[Remedy("encoding", "utf-16-le" if odd else "utf-16-be")] if wide else (),
+        )
     others = [line for line in lines[before + taken :][: _LINES + 1] if line.strip()][:_LINES]
     return record, before, taken, others
 
@@ -203,23 +209,15 @@ def _detect_decimal(rows: list[list[str]], delimiter: str) -> str:
 def _detect_header(first: list[str], decimal: str, path: Path) -> bool:
     """The first line is a header unless all fields are numbers or missing."""
     fields = [field.replace(",", ".") if decimal == "," else field for field in first]
-    header = not all(_is_number(field) or field.lower() in _MISSING for field in fields)
+    header = not all(_is_number(field) for field in fields)
     numbers = [field for field in fields if NUMBER.fullmatch(field)]
-    years = (
-        len(numbers) > 1
-        and all(f.isdigit() for f in numbers)
-        and all(int(b) - int(a) == 1 for a, b in pairwise(numbers))
-    )
+    integers = [int(field) for field in numbers if field.isdigit()]
+    years = len(integers) == len(numbers) > 1 and all(b - a == 1 for a, b in pairwise(integers))
+    about = f"The first line of {printable(path)} is read as"
     if years and not header:
-        warn(
-            f"The first line of {printable(path)} is read as a row: {listed(first, 3)}.",
-            remedies=[Remedy("header", True)],
-        )
+        warn(f"{about} a row: {listed(first, 3)}.", remedies=[Remedy("header", True)])
     if header and numbers and not years:
-        warn(
-            f"The first line of {printable(path)} is read as column names, and some are numbers: {listed(first, 3)}.",
-            remedies=[Remedy("header", False)],
-        )
+        warn(f"{about} column names, and some are numbers: {listed(first, 3)}.", remedies=[Remedy("header", False)])
     return header
 
 
@@ -227,185 +225,229 @@ def _is_number(field: str) -> bool:
     return bool(NUMBER.fullmatch(field) or _INFINITY.fullmatch(field) or field.lower() in _MISSING)
 
 
-class _Checks:
-    """Counts quotes and checks UTF-8 while Arrow reads the file for the first time."""
-
-    def __init__(self, encoding: str) -> None:
-        self.n_quotes = 0
-        self.decoder: Any = codecs.getincrementaldecoder("utf-8")() if encoding == "utf-8" else None
-
-    def __call__(self, data: Any) -> Any:
-        data = bytes(data)
-        self.n_quotes += data.count(b'"')
-        if self.decoder is not None and (not data.isascii() or self.decoder.getstate()[0]):
-            self.decoder.decode(data)  # raises UnicodeDecodeError
-        return data
-
-
 class CsvReader(TableReader):
-    """A text table, parsed again in every pass. The first pass counts rows and reads ids and metadata."""
+    """A text table, parsed again in every pass.
+
+    Complete records are cut out here and parsed by Arrow block by block in the calling thread. Arrow's own reader of
+    streams reads 48 blocks ahead, and a Python callback in its threads can end or block the process at exit.
+    """
+
+    is_text = True
 
     def __init__(self, path: Path, options: ReadOptions, memory: int) -> None:
         check_regular(path)
         if kind := guess_format(path):
             raise DataError(f"Cannot read {printable(path)}: it is {kind}.", source=path)
         self.name, self.path, self.memory = printable(path), path, memory
-        self.format = detect_format(path, options, memory)
-        if self.format.encoding == "latin-1" and options.encoding is None:
-            self._warn_about_latin()
-        self._given_encoding = options.encoding
-        fitting = memory // (4 * _AHEAD)  # a quarter of the limit is for blocks that Arrow reads ahead
-        self._block = max(1 << 16, min(_BLOCK, fitting), 4 * self.format.line_bytes)
-        self.schema = self._infer_schema(options.header)
-        self.notes = self.format.notes
-        self._num_rows: int | None = None
-
-    @property
-    def num_rows(self) -> int:  # type: ignore[override]
-        if self._num_rows is None:
-            for _ in self.complete_batches([self.format.names[0]]):
-                pass
-        assert self._num_rows is not None
-        return self._num_rows
-
-    def _infer_schema(self, header: bool | None) -> pa.Schema:
-        """Types from the first block. Values of another type that come later are errors with their row."""
         try:
-            with self._open({name: pa.string() for name in self.format.text_columns}, all_columns=True) as reader:
-                schema = reader.schema
-        except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-            if "Empty CSV" in str(error) or "Could not skip" in str(error):
-                raise DataError(f"{self.name} has a header and no rows.", source=self.name) from None
-            raise explain_csv_error(error, self) from None
+            self._prepare(options)
+        except UnicodeError as error:
+            if options.encoding is not None or not isinstance(error, UnicodeDecodeError) or error.encoding != "utf-8":
+                text = f"{self.name} is not valid {getattr(error, 'encoding', '')}: {getattr(error, 'reason', error)}."
+                remedies = [Remedy("encoding", "latin-1")] if options.encoding else []
+                raise DataError(text, source=path, remedies=remedies) from None
+            warn(f"{self.name} is not UTF-8 and is read as Latin-1.", remedies=[Remedy("encoding", "cp1252")])
+            self._prepare(replace(options, encoding="latin-1"))
+        self.notes, self.has_names = self.format.notes, self.format.header
+
+    def _prepare(self, options: ReadOptions) -> None:
+        """Detect the format, infer types from the first block, and scan the file once."""
+        self.format = detect_format(self.path, options, self.memory)
+        check_unique(self.format.names, self.name)
+        _check_width(self.path, len(self.format.names), self.memory)
+        self._block = max(_block_bytes(len(self.format.names), self.memory), 4 * self.format.line_bytes)
+        mark = re.escape(self.format.delimiter.encode())
+        self._quoted = re.compile(rb'(?:\A|[\r\n%s])"(?:[^"]++|"")*+("?)' % mark)
+        self._codes: dict[str, str] = {}
+        self._exact, self._scanning = True, True  # whether each row so far is one line
+        self.schema, first = self._infer_schema()
+        number = [n for n in self.schema.names if self.is_numeric(n) and n not in (options.columns or ())]
+        texts: Any = self._parse(first, dict.fromkeys(number, pa.string()), 0) if number else None
+        self._scan([n for n in number if not pc.any(pc.match_substring_regex(texts.column(n), _NO_DIGITS)).as_py()])
+
+    def _infer_schema(self) -> tuple[pa.Schema, bytes]:
+        """Types from the first block, and the block. Values of another type that come later are errors."""
+        first = next(self._records(), b"")
+        if not first.strip():
+            raise DataError(f"{self.name} has a header and no rows.", source=self.name)
+        schema = self._parse(first, None, 0).schema
         binary = [field.name for field in schema if types.is_binary(field.type)]
-        return pa.schema([(f.name, pa.string() if f.name in binary else f.type) for f in schema])
+        return pa.schema([(f.name, pa.string() if f.name in binary else f.type) for f in schema]), first
+
+    def _scan(self, digits: Sequence[str]) -> None:
+        """One pass that counts rows, checks quotes and encoding, and finds digits that are codes."""
+        self.num_rows = 0
+        for batch in self._read(dict.fromkeys(digits or self.format.names[:1], pa.string()), check=True):
+            self.num_rows += batch.num_rows
+            for name in digits:
+                if name not in self._codes and (code := _first_code(batch.column(name))):
+                    self._codes[name] = code
+        self._scanning = False
+        text = {name: pa.string() for name in self._codes}
+        self.schema = pa.schema([(f.name, text.get(f.name, f.type)) for f in self.schema])
 
     def reading_bytes(self, columns: Sequence[str]) -> int:
-        return _AHEAD * self._block + _COLUMN_BYTES * len(self.format.names)
+        return _TIMES_BLOCK * self._block + _COLUMN_BYTES * len(self.format.names)
 
     def fingerprint(self) -> object:
         return stamp(self.path)
 
+    def locate(self, row: int) -> str:
+        line = f"line {self.format.skip_lines + row + 1} (" if self._exact else ""
+        return f"{line}row index {row}{')' if line else ''}"
+
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         kinds = {name: self.schema.field(name).type for name in columns}
-        number = {name: kind for name, kind in kinds.items() if self.is_numeric(kind) and not types.is_boolean(kind)}
+        number = {name for name, kind in kinds.items() if self.is_numeric(name) and not types.is_boolean(kind)}
         return self._read({name: pa.float64() if name in number else kind for name, kind in kinds.items()})
 
     def text_batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         return self._read(dict.fromkeys(columns, pa.string()))
 
-    def complete_batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """As text_batches. The first complete pass counts rows and checks quotes and encoding."""
-        checks, n_rows = _Checks(self.format.encoding) if self._num_rows is None else None, 0
-        for batch in self._read(dict.fromkeys(columns, pa.string()), checks):
+    def _read(self, kinds: dict[str, pa.DataType], check: bool = False) -> Iterator[pa.RecordBatch]:
+        n_rows = 0
+        for records in self._records(check):
+            batch = self._parse(records, kinds, n_rows)
+            if check:
+                n_lines = _count_lines(records) + (not records.endswith((b"\n", b"\r")))
+                self._exact = self._exact and batch.num_rows == n_lines
             n_rows += batch.num_rows
             yield batch
-        if checks is not None and checks.n_quotes % 2:
-            self._check_quotes()
-        self._num_rows = n_rows
 
-    def _read(self, kinds: dict[str, pa.DataType], checks: _Checks | None = None) -> Iterator[pa.RecordBatch]:
-        try:
-            with self._open(kinds, checks) as reader:
-                yield from reader
-        except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-            raise explain_csv_error(error, self) from None
+    def _records(self, check: bool = False) -> Iterator[bytes]:
+        """Complete records, about a block at a time, as UTF-8 and without the header."""
+        encoding, skip, rest, more = self.format.encoding, self.format.skip_lines, b"", True
+        decoder: Any = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)()
+        n_lines, start = 0, True
+        with _open_bytes(self.path) as file:
+            while more:
+                data = file.read(max(self._block, len(rest)))
+                more = bool(data)
+                data = decoder.decode(data, not more).encode() if decoder else data
+                data = data.removeprefix(codecs.BOM_UTF8) if start else rest + data
+                end, quote = self._complete(data, more)
+                records, rest, start = data[:end], data[end:], False
+                if quote is not None:
+                    raise self._open_quote(n_lines, data, quote)
+                if len(rest) > max(self.memory // 8, self._block):
+                    raise self._endless_record(rest)
+                if check and decoder is None and not records.isascii():
+                    records.decode()
+                n_lines += _count_lines(records)
+                if skip:
+                    *header, records = re.split(rb"\r\n|\n|\r", records, maxsplit=skip)
+                    skip -= len(header)
+                if records.strip(b"\r\n"):
+                    yield records
 
-    def read_columns(
-        self, names: Sequence[str], budget: int, optional: Sequence[str] = ()
-    ) -> dict[str, pa.ChunkedArray]:
-        """Whole columns as strings. A byte that is not UTF-8 anywhere in the file makes it Latin-1."""
-        try:
-            found = super().read_columns(names, budget, optional)
-            self.num_rows  # noqa: B018 - the first pass, unless the columns were it
-        except DataError as error:
-            if not isinstance(error.__cause__ or error.__context__, UnicodeDecodeError) and "UTF8" not in str(error):
-                raise
-            if self._given_encoding or self.format.encoding != "utf-8":
-                raise
-            self._warn_about_latin()
-            self.format = replace(self.format, encoding="latin-1")
-            return self.read_columns(names, budget, optional)
-        return found
+    def _complete(self, data: bytes, more: bool) -> tuple[int, int | None]:
+        """Length of the complete records of `data`, and where a quote is opened that nothing closes."""
+        spans, last = [(0, 0)], None
+        for last in self._quoted.finditer(data) if b'"' in data else ():
+            spans.append(last.span())
+        if not more:
+            return len(data), last.start() if last and not last[1] else None
+        for mark, end in ((b"\n", len(data)), (b"\r", len(data) - 1)):  # the last CR may belong to a CR LF
+            for start, closed in reversed(spans):
+                if closed < len(data) and (place := data.rfind(mark, closed, end)) >= 0:
+                    return place + 1, None
+                end = start + 1
+        return 0, None
 
-    def _warn_about_latin(self) -> None:
-        warn(f"{self.name} is not UTF-8 and is read as Latin-1.", remedies=[Remedy("encoding", "cp1252")])
+    def _open_quote(self, n_lines: int, data: bytes, place: int) -> DataError:
+        line = n_lines + _count_lines(data[: place + 1]) + 1
+        text = short_repr(data[place + 1 :][:40].strip().decode("utf-8", "replace"))
+        return DataError(f"A quote in line {line:,} of {self.name} is not closed: {text}.", source=self.name)
 
-    def _check_quotes(self) -> None:
-        """An open quote swallows all rows that follow, without an error in Arrow. It makes their number odd."""
-        encoding = "utf-8-sig" if self.format.encoding == "utf-8" else self.format.encoding
-        csv.field_size_limit(1 << 30)
-        with TextIOWrapper(_open_bytes(self.path), encoding, errors="replace", newline="") as file:
-            reader = csv.reader(file, delimiter=self.format.delimiter, strict=True)
-            try:
-                for _ in reader:
-                    pass
-            except csv.Error as error:
-                raise DataError(
-                    f"{self.name}, line {reader.line_num}: {error}. A quote is not closed.", source=self.name
-                ) from None
-
-    def as_number(self, cell: str) -> str:
-        return cell if self.format.decimal == "." else cell.replace(".", " ").replace(",", ".")
-
-    def is_missing(self, cell: str) -> bool:
-        return cell.strip().lower() in _MISSING
-
-    def are_codes(self, column: str) -> bool:
-        return column in self.format.text_columns
-
-    def _open(self, kinds: dict[str, pa.DataType], checks: _Checks | None = None, all_columns: bool = False) -> Any:
-        compression = _COMPRESSED.get(self.path.suffix.lower())
-        source: Any = pa.input_stream(str(self.path), compression=compression) if compression else str(self.path)
-        if checks is not None:
-            source = source if compression else pa.input_stream(str(self.path), compression=None)
-            source = pa.TransformInputStream(source, checks)
-        return arrow_csv.open_csv(
-            source,
-            read_options=arrow_csv.ReadOptions(
-                column_names=list(self.format.names),
-                skip_rows=self.format.skip_rows,
-                block_size=self._block,
-                use_threads=False,
-                encoding="utf8" if self.format.encoding == "utf-8" else self.format.encoding,
-            ),
-            parse_options=arrow_csv.ParseOptions(delimiter=self.format.delimiter, newlines_in_values=True),
-            convert_options=arrow_csv.ConvertOptions(
-                column_types=kinds,
-                include_columns=[] if all_columns else list(kinds),
-                null_values=_MORE_NULLS if len(self.format.names) <= _FEW_COLUMNS else _NULLS,
-                strings_can_be_null=False,
-                decimal_point=self.format.decimal,
-            ),
+    def _endless_record(self, rest: bytes) -> MemoryLimitError:
+        size = len(rest)
+        return MemoryLimitError(
+            f"A record of {self.name} does not end within {format_bytes(size)}, and the limit is "
+            f"{format_bytes(self.memory)}. It starts with {short_repr(rest[:60].decode('utf-8', 'replace'))}. Is a "
+            "quote not closed?",
+            needed=8 * size,
+            limit=self.memory,
+            remedies=[Remedy("memory_limit", format_bytes(16 * size).replace(" ", ""))],
         )
 
+    def _parse(self, records: bytes, kinds: dict[str, pa.DataType] | None, first_row: int) -> pa.RecordBatch:
+        """Records as one batch; `kinds` None: all columns, their types inferred."""
+        names = self.format.names
+        try:
+            with arrow_csv.open_csv(
+                pa.BufferReader(records),
+                read_options=arrow_csv.ReadOptions(column_names=names, block_size=len(records) + 1, use_threads=False),
+                parse_options=arrow_csv.ParseOptions(delimiter=self.format.delimiter, newlines_in_values=True),
+                convert_options=arrow_csv.ConvertOptions(
+                    column_types=kinds,
+                    include_columns=list(kinds or ()),
+                    null_values=_MORE_NULLS if len(names) <= _FEW_COLUMNS else _NULLS,
+                    strings_can_be_null=False,
+                    decimal_point=self.format.decimal,
+                ),
+            ) as reader:
+                return reader.read_next_batch()
+        except pa.ArrowInvalid as error:
+            self._exact = self._exact and not (self._scanning and _UNEVEN.search(records))
+            raise explain_csv_error(error, self, first_row) from None
 
-def explain_csv_error(error: Exception, reader: CsvReader) -> DataError:
+    def _is_number(self, cell: str) -> bool:
+        return super()._is_number(cell if self.format.decimal == "." else cell.replace(".", " ").replace(",", "."))
+
+    def is_missing(self, cell: str | None) -> bool:
+        return cell is None or cell.strip().lower() in _MISSING
+
+    def are_codes(self, column: str) -> bool:
+        return column in self._codes
+
+    def describe(self, column: str) -> str:
+        code = self._codes.get(column)
+        return super().describe(column) if code is None else f"codes such as {short_repr(code)}"
+
+
+def _count_lines(data: bytes) -> int:
+    return data.count(b"\n") or data.count(b"\r")
+
+
+def _first_code(column: pa.StringArray) -> str | None:
+    """The first cell with zeros in front, or with too many digits for a number."""
+    _, offsets, data = column.buffers()
+    ends = np.frombuffer(offsets, np.int32)[column.offset :][: len(column) + 1]
+    lengths = np.diff(ends)
+    starts = np.frombuffer(data, np.uint8)[ends[:-1][lengths > 1]] if data is not None else np.empty(0, np.uint8)
+    likely = np.flatnonzero(lengths > 1)[np.isin(starts, np.frombuffer(b"0+ ", np.uint8))]
+    likely = np.union1d(likely, np.flatnonzero(lengths >= 17))
+    cells = column.take(pa.array(likely))
+    found = cells.filter(pc.match_substring_regex(cells, _CODE))
+    return found[0].as_py() if len(found) else None
+
+
+def explain_csv_error(error: Exception, reader: CsvReader, first_row: int) -> DataError:
     """Arrow's error with the row, the column and what is expected there."""
     text = str(error)
     if match := _CONVERSION.search(text):
-        j, row, value = int(match[1]), match[2], match[3]
+        j, kind, value = int(match[1]), match[3], match[4]
+        row = None if match[2] is None else first_row + int(match[2]) - 1
         name = reader.format.names[j] if j < len(reader.format.names) else str(j)
-        at = None if row is None else int(row) - 1 - reader.format.skip_rows
-        where = "" if at is None else f" in {reader.locate(at)}"
+        where = "" if row is None else f" in {reader.locate(row)}"
+        hint, remedies = reader.hint_for(value)
+        expected = f"a number.{hint}" if kind == "double" else f"of type {kind}."
         return DataError(
-            f"Column {short_repr(name)} of {reader.name} has the value {short_repr(value, 40)}{where}, which is not a "
-            f"number.{hint_for(value)}",
+            f"Column {short_repr(name)} of {reader.name} has the value {short_repr(value, 40)}{where}, which is not "
+            f"{expected}",
             source=reader.name,
-            row=at,
+            row=row,
             column=name,
             value=value,
-            remedies=[Remedy("drop", [name])],
+            remedies=[*remedies, Remedy("drop", [name])],
         )
     if match := _LENGTH.search(text):
-        at = None if match[1] is None else int(match[1]) - 1 - reader.format.skip_rows
-        where = "A row" if at is None else reader.locate(at).capitalize()
+        row = None if match[1] is None else first_row + int(match[1]) - 1
+        where = "A row" if row is None else reader.locate(row).capitalize()
         return DataError(
             f"{where} of {reader.name} has {counted(int(match[3]), 'field')}, and the first line has {int(match[2])} "
-            f"(delimiter {reader.format.delimiter!r}).",
+            f"(delimiter {reader.format.delimiter!r}). Put text that contains the delimiter in quotes.",
             source=reader.name,
-            row=at,
+            row=row,
         )
-    made = DataError(f"Cannot read {reader.name}: {short_repr(text, 200)}.", source=reader.name)
-    made.__cause__ = error
-    return made
+    return DataError(f"Cannot read {reader.name}: {short_repr(text, 200)}.", source=reader.name)

@@ -2,26 +2,47 @@
 
 import os
 from collections.abc import Callable
+from copy import copy
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
+
+import numpy as np
 
 from mercer.budget import format_bytes, parse_memory
 from mercer.compat.optional import import_optional
 from mercer.data.dataset import ArrayDataset, Dataset, Kind, Metadata
-from mercer.data.numpy_files import NpyDataset
 from mercer.data.read_options import TABLES, ReadOptions, assign_roles
 from mercer.data.reading import reading
-from mercer.errors import DataError, MemoryLimitError, UsageError
+from mercer.errors import DataError, MemoryLimitError, ParameterError, Remedy, UsageError
 from mercer.text import printable
 
 _FORMATS = {
     **dict.fromkeys((".csv", ".tsv", ".txt"), "csv"),
     **dict.fromkeys((".parquet", ".pq"), "parquet"),
     **dict.fromkeys((".arrow", ".feather"), "arrow"),
+    **dict.fromkeys((".fa", ".fasta", ".fna", ".faa", ".ffn", ".frn"), "fasta"),
     ".npy": "npy",
+    ".npz": "npz",
     ".h5ad": "h5ad",
 }
 _COMPRESSIONS = (".gz", ".zst", ".bz2")  # of text files
+_IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
+_KINDS = {"npy": ("vectors",), "npz": ("vectors",), "h5ad": ("vectors",), "images": ("vectors",)} | dict.fromkeys(
+    TABLES, ("vectors", "strings", "table")
+)  # what the samples of a file can be; strings in other formats
+_READERS = {
+    "npy": ("numpy_files", "NpyDataset"),
+    "npz": ("numpy_files", "read_npz"),
+    "h5ad": ("h5ad", "open_h5ad"),
+    "images": ("images", "read_images"),
+    "lines": ("sequences", "read_lines"),
+    "fasta": ("sequences", "read_fasta"),
+    "csv": ("csv_files", "CsvReader"),
+    "parquet": ("arrow", "ParquetReader"),
+    "arrow": ("arrow", "IpcReader"),
+}  # format: module and function
+_PACKAGES = {**dict.fromkeys(TABLES, "pyarrow"), "h5ad": "h5py", "images": "PIL"}
 
 
 def open_dataset(
@@ -29,41 +50,49 @@ def open_dataset(
 ) -> Dataset:
     """Open a file for `fit` and `transform`.
 
-    Tables and matrices are read in blocks later; strings and mixed tables are read into memory.
+    Tables and matrices are read in blocks later; strings, mixed tables and images are read into memory.
 
     Parameters
     ----------
     path : str or path
-        A .csv, .tsv, .txt, .parquet, .arrow, .feather, .npy or .h5ad file, or a folder of Parquet files. Text files
-        may be compressed (.gz, .zst, .bz2).
+        A .csv, .tsv, .txt, .parquet, .arrow, .feather, .npy, .npz, .h5ad or FASTA file, a folder of Parquet files
+        at any depth, or a folder of images. Text files may be compressed (.gz, .zst, .bz2). For
+        ``kind="strings"``, other files have one string per line.
     kind : {"vectors", "strings", "table"}, default="vectors"
         What the samples are.
     memory_limit : int, str or None, default=None
         Bytes, or a string such as "2GB", that reading may take. None is half of the memory of the machine.
     columns : str or list of str, default=None
-        Columns to use, in this order. None uses all numeric columns that do not identify rows.
+        Columns to use, in this order. None uses all numeric columns that do not identify rows. Codes such as 007
+        are numbers only if their column is named here.
     drop : str or list of str, default=()
         Columns to leave out.
     id : str, default=None
         Column of ids. None uses the index that R or pandas wrote, or the first column of strings that are all
-        different, or an integer column named like an id.
+        different, or an integer column that is named like an id or counts rows.
     label : str, default=None
         Column of classes or numbers, for colors.
     keep : str or list of str, default=()
         Columns that are written in front of the scores.
     text : str, default=None
-        Column of strings, for ``kind="strings"``.
+        Column of strings, for ``kind="strings"``. None uses the only column.
     header : bool, default=None
         Whether the first line of a text file has column names. None detects it.
     delimiter, decimal, encoding : str, default=None
         Format of a text file. None detects it.
     format : str, default=None
-        Format of the file, such as "csv", if its name does not show it.
+        Format of the file, such as "csv" or "lines", if its name does not show it.
+    array : str, default=None
+        Array of an .npz file. None reads the only one.
     layer, obsm : str, default=None
         Layer, or matrix in obsm, of an .h5ad file. None reads X.
     mask_var : str or bool, default=None
         Boolean column of var that selects the columns of an .h5ad file. None uses "highly_variable" if present, as
         scanpy does; False uses all columns.
+    resize : str, default=None
+        Width and height of images, such as "64x64". None requires images of one size.
+    case : {"upper", "lower"}, default=None
+        Case to which strings are converted. None keeps them as they are.
     transpose : bool, default=False
         Whether columns of the file are samples. The file is then read into memory.
     optional_metadata : bool, default=False
@@ -74,51 +103,48 @@ def open_dataset(
     data : Dataset
         With `shape`, `feature_names`, `metadata` and `source.notes` on what was detected.
 
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or has no numeric columns.
+    MemoryLimitError
+        If reading takes more than `memory_limit`.
+
     Examples
     --------
     >>> data = open_dataset("measurements.csv", id="sample", drop=["date"])  # doctest: +SKIP
     >>> PCA(2).fit(data)  # doctest: +SKIP
     """
     read_options, memory = ReadOptions.from_user(options), parse_memory(memory_limit)
+    if kind not in get_args(Kind):
+        raise ParameterError("kind", kind, '"vectors", "strings" or "table"')
     path = Path(path)
     with reading(path):
         _check_name(path)
-        form = file_format(path, read_options.format)
+        form = file_format(path, read_options.format, kind)
         read_options.check_for(form, printable(path))
-        if form in TABLES:
-            data = _open_table(path, form, read_options, kind, memory)
-        else:
-            data = _OTHER_READERS[form](path, read_options, kind, memory)
+        data = _open(path, form, read_options, kind, memory)
         if not data.shape[0] or not data.shape[1]:
             raise DataError(f"{printable(path)} has {data.shape[0]:,} rows and {data.shape[1]:,} columns.", source=path)
         return transposed(data, memory) if read_options.transpose else data
 
 
-def _open_table(path: Path, form: str, options: ReadOptions, kind: Kind, memory: int) -> Dataset:
-    import_optional("pyarrow", "io", f"Reading {printable(path)}")
-    from mercer.data.arrow import TABLE_KINDS, IpcReader, ParquetReader
-    from mercer.data.csv_files import CsvReader
+def _open(path: Path, form: str, options: ReadOptions, kind: Kind, memory: int) -> Dataset:
+    if kind not in _KINDS.get(form, ("strings",)):
+        raise DataError(f"{printable(path)} is read as {form}, which does not hold {kind}.", source=path)
+    if form in _PACKAGES:
+        import_optional(_PACKAGES[form], "io", f"Reading {printable(path)}")
+    module, name = _READERS[form]
+    reader: Callable[..., Any] = getattr(import_module(f"mercer.data.{module}"), name)
+    if form not in TABLES:
+        return reader(path) if form == "npy" else reader(path, options, kind, memory)
+    from mercer.data.arrow import TABLE_KINDS
 
-    if kind not in TABLE_KINDS:
-        raise DataError(f"{printable(path)} is a table, and {kind} are not read from tables.", source=path)
-    readers: dict[str, Callable[..., Any]] = {"csv": CsvReader, "parquet": ParquetReader, "arrow": IpcReader}
-    reader = readers[form](path, options, memory)
-    roles = assign_roles(reader, options, kind, memory)
-    return TABLE_KINDS[kind](reader, roles, memory)
-
-
-def _open_npy(path: Path, options: ReadOptions, kind: Kind, memory: int) -> Dataset:
-    return NpyDataset(path)
-
-
-def _open_h5ad(path: Path, options: ReadOptions, kind: Kind, memory: int) -> Dataset:
-    import_optional("h5py", "io", "An .h5ad file")
-    from mercer.data.h5ad import open_h5ad
-
-    return open_h5ad(path, options, kind, memory)
-
-
-_OTHER_READERS: dict[str, Callable[[Path, ReadOptions, Kind, int], Dataset]] = {"npy": _open_npy, "h5ad": _open_h5ad}
+    table = reader(path, options, memory)
+    data = TABLE_KINDS[kind](table, assign_roles(table, options, kind, memory), memory)
+    if options.case is not None and isinstance(data, ArrayDataset):
+        data.samples[:] = [getattr(string, options.case)() for string in data.samples]
+    return data
 
 
 def _check_name(path: Path) -> None:
@@ -128,35 +154,56 @@ def _check_name(path: Path) -> None:
         raise DataError(f"The name of {printable(path)} is not UTF-8. Rename the file.", source=path) from None
 
 
-def file_format(path: Path, given: str | None) -> str:
-    """The format of a file, by what the user gave or by its name."""
+def file_format(path: Path, given: str | None, kind: Kind = "vectors") -> str:
+    """The format of a file, by what the user gave or by its name and by what is in a folder."""
     name = Path(path.name.lower())
     packed = name.suffix in _COMPRESSIONS
     suffix = f".{given.lower().removeprefix('.')}" if given else Path(name.stem).suffix if packed else name.suffix
-    if path.is_dir() and _FORMATS.get(suffix, "parquet") == "parquet":
-        return "parquet"
     form = _FORMATS.get(suffix)
+    if path.is_dir() and (form == "parquet" or not given):
+        return _folder_format(path)
+    if kind == "strings" and (suffix in (".txt", ".lines") or (form is None and not given)):
+        return "lines"
     if form is None and not path.exists() and not given:
         raise FileNotFoundError(path)
-    if form is None or (packed and form != "csv"):
+    if form is None or (packed and form not in ("csv", "fasta")):
         raise UsageError(
-            f"The format of {printable(path)} is not supported. Supported: {', '.join(_FORMATS)} and folders of "
-            "Parquet files."
+            f"The format of {printable(path)} is not supported. Supported: {', '.join(_FORMATS)}, folders of Parquet "
+            "files and folders of images."
         )
     return form
 
 
+def _folder_format(path: Path) -> str:
+    """A folder holds Parquet files at any depth, or images."""
+    n_images = sum(file.suffix.lower() in _IMAGES for file in path.iterdir())
+    tables = any(file.suffix.lower() in (".parquet", ".pq") for file in path.rglob("*"))
+    if tables and n_images:
+        raise DataError(
+            f"{printable(path)} has Parquet files and images. Move one kind to another folder.", source=path
+        )
+    if not tables and not n_images:
+        raise DataError(f"{printable(path)} is a folder without Parquet files or images.", source=path)
+    return "images" if n_images else "parquet"
+
+
 def transposed(data: Dataset, memory: int) -> Dataset:
     """A dataset whose samples are the features of `data`, in memory."""
+    name, metadata = data.source.name, data.metadata
+    if data.is_sparse or data.kind != "vectors" or {*metadata.columns} - {metadata.id_name}:
+        raise UsageError(f"{name} cannot be transposed: it is not a dense matrix, or has a label or kept columns.")
     needed = 2 * data.nbytes + data.reading_bytes
     if needed > memory:
         raise MemoryLimitError(
-            f"To transpose {data.source.name} takes {format_bytes(needed)}, and the limit is {format_bytes(memory)}.",
+            f"To transpose {name} takes {format_bytes(needed)}, and the limit is {format_bytes(memory)}.",
             needed=needed,
             limit=memory,
+            remedies=[Remedy("memory_limit", format_bytes(1.1 * needed).replace(" ", ""))],
         )
-    turned = ArrayDataset(data.load().T.copy(), owns_samples=True)
-    ids = data.metadata.ids
+    data = copy(data)
+    data.allow_nan = True  # they are looked for later
+    turned = ArrayDataset(np.ascontiguousarray(data.load().T), owns_samples=True)
+    ids = metadata.ids
     turned.feature_names = None if ids is None or len({*ids}) < len(ids) else tuple(ids)
     turned.source = data.source
     if data.feature_names is not None:

@@ -3,22 +3,21 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from mercer.data.dataset import Kind, Metadata
 from mercer.errors import DataError, MercerWarning, ParameterError, Remedy, UsageError, warn
-from mercer.text import counted, listed, short_repr
+from mercer.text import listed, short_repr
 
 if TYPE_CHECKING:
     from mercer.data.arrow import TableReader
 
-TEXT_TABLES = ("csv",)
 TABLES = ("csv", "parquet", "arrow")
 _APPLIES_TO = {
-    **dict.fromkeys(("header", "delimiter", "decimal", "encoding"), TEXT_TABLES),
+    **dict.fromkeys(("header", "delimiter", "decimal", "encoding"), ("csv",)),
     **dict.fromkeys(("columns", "drop", "id", "label", "keep"), (*TABLES, "h5ad")),
     **dict.fromkeys(("layer", "obsm", "mask_var"), ("h5ad",)),
     "text": TABLES,
@@ -27,7 +26,10 @@ _APPLIES_TO = {
     "case": (*TABLES, "lines", "fasta"),
 }  # option: formats that it is for; others are for all
 _NAMED_DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "bar": "|", "blank": " "}
-_ID_NAME = re.compile(r"(?i)id|ids|index|row|row.?names?|row.?(nr|no|num|number|id)|sample|.*[ _.-]id|.*[a-z]ID|obs|")
+_ID_NAME = re.compile(
+    r"(?i)#|ids?|idx|index|no|nr|row|row.?(names?|nr|no|num|number|id|index)|(sample|subject|patient|case|record|obs|"
+    r"observation|item)s?([ _.-]?(id|no|nr|num|number|index))?|.*[ _.-]id|(?-i:.*[a-z]ID)|unnamed:? ?0|"
+)
 _INDEX_LEVEL = re.compile(r"__index_level_\d+__")
 _UNNAMED = ("", "Unnamed: 0")
 
@@ -63,13 +65,14 @@ class ReadOptions:
     @classmethod
     def from_user(cls, options: Mapping[str, Any]) -> Self:
         """Check names and types. A single name is accepted where names are expected."""
-        known = [field.name for field in fields(cls)]
-        for name in options:
-            if name not in known:
-                near = get_close_matches(name, known, 1)
+        defaults = {field.name: field.default for field in fields(cls)}
+        checked: dict[str, Any] = {}
+        for name, value in options.items():
+            if name not in defaults:
+                near = get_close_matches(str(name), defaults, 1)
                 hint = f" Did you mean {near[0]}?" if near else ""
                 raise UsageError(f"open_dataset has no option {short_repr(name)}.{hint}")
-        checked = {name: _check_option(name, value) for name, value in options.items()}
+            checked[name] = value if value is defaults[name] else _check_option(name, value)
         made = cls(**checked)
         if made.decimal is not None and made.decimal == made.delimiter:
             raise ParameterError("decimal", made.decimal, "different from the delimiter")
@@ -80,7 +83,12 @@ class ReadOptions:
     @property
     def metadata(self) -> tuple[str, ...]:
         """Columns that are written in front of scores, each once, the label first."""
-        return tuple(dict.fromkeys([*([] if self.label is None else [self.label]), *self.keep]))
+        return tuple(dict.fromkeys(name for name in (self.label, *self.keep) if name is not None))
+
+    @property
+    def named(self) -> set[str]:
+        """Columns that are features, ids or metadata because their names are given."""
+        return {name for name in (*(self.columns or ()), *self.metadata, self.id, self.text) if name is not None}
 
     def check_for(self, form: str, name: str) -> None:
         """Raise an error for options that do not apply to files of a format."""
@@ -91,32 +99,38 @@ class ReadOptions:
 
 
 def _check_option(name: str, value: Any) -> Any:
-    if name in ("columns", "drop", "keep"):
-        if value is None and name == "columns":
-            return None
-        names = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else (None,)
-        if not all(isinstance(each, str) for each in names):
-            raise ParameterError(name, value, "a list of column names")
-        return names
-    if name in ("transpose", "optional_metadata") or (name == "header" and value is not None):
-        if not isinstance(value, bool):
-            raise ParameterError(name, value, "True or False")
-        return value
-    if value is None or (name == "mask_var" and isinstance(value, bool)):
-        return value
-    if not isinstance(value, str):
-        raise ParameterError(name, value, "a string or None")
-    if name == "delimiter":
+    if name in _NAMES:
+        value = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else value
+    elif name == "delimiter" and isinstance(value, str):
         value = _NAMED_DELIMITERS.get(value, value)
-        if len(value) != 1 or value in '\r\n"' or value > "~":
-            raise ParameterError(name, value, 'one character, "tab" or "blank"')
-    if name == "decimal" and value not in (".", ","):
-        raise ParameterError(name, value, '"." or ","')
+    test, requirement = _TESTS.get(name, (lambda value: isinstance(value, str), "a string or None"))
+    if not test(value):
+        raise ParameterError(name, value, requirement)
     return value
 
 
-@dataclass(frozen=True)
-class Roles:
+def _are_names(value: Any) -> bool:
+    return isinstance(value, tuple) and all(isinstance(each, str) for each in value)
+
+
+def _is_delimiter(value: Any) -> bool:
+    return isinstance(value, str) and len(value) == 1 and value not in '\r\n"' and value <= "~"
+
+
+_NAMES = ("columns", "drop", "keep")
+_TESTS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    **dict.fromkeys(_NAMES, (_are_names, "a list of column names")),
+    **dict.fromkeys(
+        ("transpose", "header", "optional_metadata"), (lambda value: isinstance(value, bool), "True or False")
+    ),
+    "mask_var": (lambda value: isinstance(value, (bool, str)), "the name of a column, False or None"),
+    "delimiter": (_is_delimiter, 'one character, "tab" or "blank"'),
+    "decimal": (lambda value: value in (".", ","), '"." or ","'),
+    "case": (lambda value: value in ("upper", "lower"), '"upper" or "lower"'),
+}  # other options are strings
+
+
+class Roles(NamedTuple):
     """What the columns of a table are used for."""
 
     features: tuple[str, ...]
@@ -128,59 +142,43 @@ def assign_roles(reader: "TableReader", options: ReadOptions, kind: Kind, memory
     """Decide what each column is, and read ids and metadata in one pass.
 
     Explicit options come first. Then the index that R or pandas wrote, else the first column of strings that are
-    all different, is the id; integer columns that identify rows are not features; other columns that are not
-    numeric are left out with a warning. Names in `columns` override each guess.
+    all different, is the id; integer columns that identify or count rows are not features; other columns that are
+    not numeric are left out with a warning. Names in `columns` override each guess.
     """
-    names, types = reader.schema.names, dict(zip(reader.schema.names, reader.schema.types, strict=True))
-    options = check_names(names, options, reader.name)
-    chosen = options.columns is not None or (kind == "strings" and options.text is not None)
-    features = _candidates(names, options, kind)
-    index = next((n for n in (_pandas_index(reader.schema), _unnamed_index(names)) if n in features), None)
-    index = None if chosen else index
-    others = [n for n in features if n != index and not reader.is_numeric(types[n])] if kind == "vectors" else []
-    if others:
-        wrong = others if chosen else reader.find_misspelled_numbers(others)
-        if wrong or len(others) == len(features) - (index is not None):
-            raise not_numeric_error(reader, wrong or others, none_left=not wrong)
-    strings = [n for n in features if reader.is_string(types[n]) and n != index][:1]
-    strings = strings if kind == "vectors" or (kind == "table" and len(features) > 1) else []
-    integers = [n for n in features if n != index and reader.is_integer(types[n]) and _ID_NAME.fullmatch(n)]
-    if len(integers) == len(features) - len(others) - (index is not None):
-        integers = []  # something must remain
-    guesses = [] if chosen or kind == "strings" else [*([index] if index is not None else strings), *integers]
-    wanted = [*options.metadata, *([] if options.id is None else [options.id])]
-    found = reader.read_columns(list(dict.fromkeys([*wanted, *guesses])), memory // 2, optional=guesses)
+    options = check_names(reader.schema.names, options, reader.name)
+    index = _find_index(reader, options)
+    candidates = [n for n in _candidates(reader.schema.names, options, kind) if n != index]
+    others = _check_numeric(reader, candidates, options) if kind == "vectors" else []
+    counters = _find_counters(reader, candidates, others, options, kind)
+    strings = [n for n in candidates if reader.is_string(n)][:1] if _may_name_rows(options, kind, candidates) else []
+    guesses = [*([index] if index is not None else strings), *counters]
+    given = [] if options.id is None else [options.id]
+    found = reader.read_columns([*options.metadata, *given, *guesses], memory // 2, guesses, [*given, *guesses])
 
-    notes = list(reader.notes)
-    distinct = [n for n in guesses if n in found and _is_distinct(found[n])]
-    id_name = options.id
-    if id_name is not None:
-        _check_ids(found[id_name], id_name, reader.name)
-    elif distinct and (index is None or distinct[0] == index):
+    distinct = [n for n in guesses if n in found and not _id_defect(found[n])]
+    counters = [n for n in counters if n in distinct or n not in found]  # too large to be compared: by their names
+    id_name, notes = options.id, list(reader.notes)
+    if id_name is not None and (defect := _id_defect(found[id_name])):
+        text = f"Column {short_repr(id_name)} of {reader.name} cannot be the id: {defect}."
+        raise DataError(text, source=reader.name, column=id_name, remedies=[Remedy("keep", [id_name])])
+    if id_name is None and distinct and (index is None or distinct[0] == index):
         id_name = distinct[0]
-        notes.append(_note(f"Ids from column {short_repr(id_name)}.", "id", id_name))
-    elif index is not None:
+        notes.append(MercerWarning(f"Ids from column {short_repr(id_name)}.", "note", [Remedy("id", id_name)]))
+    if index is not None and index != id_name:
         warn(f"Column {short_repr(index)} of {reader.name} is an index with duplicates. It is left out.")
-    rows = [n for n in integers if n in distinct and n != id_name]
-    if rows:
-        notes.append(_note(f"{_columns(rows)} identify rows and are not features.", "columns", [*rows, "…"]))
-    left_out = [n for n in others if n != id_name]
-    if left_out:
-        about = listed(f"{short_repr(n)} ({types[n]})" for n in left_out)
-        warn(
-            f"{_columns(left_out, about)} of {reader.name} {'is' if len(left_out) == 1 else 'are'} not numeric and "
-            "left out.",
-            remedies=[Remedy("drop", left_out[:5]), Remedy("keep", left_out[:5])],
-        )
-    unused = {id_name, index, *rows, *left_out} - (set(options.columns or ()) if chosen else set())
-    features = [n for n in features if n not in unused]
+    notes += _about_counters([n for n in counters if n != id_name])
+    _warn_about_others(reader, [n for n in others if n != id_name])
+
+    unused = {id_name, *counters, *others} - {*(options.columns or ())}
+    features = tuple(n for n in candidates if n not in unused)
     if not features:
         raise DataError(f"{reader.name} has no columns left that are features.", source=reader.name)
-    kept = dict.fromkeys([*([] if id_name is None else [id_name]), *options.metadata])
-    return Roles(tuple(features), Metadata({n: found[n] for n in kept}, id_name, options.label), tuple(notes))
+    kept = dict.fromkeys(n for n in (id_name, *options.metadata) if n is not None)
+    return Roles(features, Metadata({n: found[n] for n in kept}, id_name, options.label), tuple(notes))
 
 
 def _candidates(names: Sequence[str], options: ReadOptions, kind: Kind) -> list[str]:
+    """The columns that may be features: in the order of `columns`, else in that of the file."""
     if kind == "strings" and options.text is not None:
         return [options.text]
     if options.columns is not None:  # a label among them is a feature as well: of a model that was fitted with it
@@ -189,29 +187,128 @@ def _candidates(names: Sequence[str], options: ReadOptions, kind: Kind) -> list[
     return [n for n in names if n not in used and not _INDEX_LEVEL.fullmatch(n)]
 
 
+def _find_index(reader: "TableReader", options: ReadOptions) -> str | None:
+    """The column that R or pandas wrote as the names of rows, unless it is used for something else."""
+    names = reader.schema.names
+    index = _pandas_index(reader.schema)
+    if index is None and names and names[0] in _UNNAMED:
+        index = names[0]
+    return None if options.id is not None or index in {*options.drop, *options.named} else index
+
+
+def _pandas_index(schema: Any) -> str | None:
+    """The column that was the index of a pandas frame, according to the metadata of the file."""
+    try:
+        indices = json.loads((schema.metadata or {}).get(b"pandas", b"{}")).get("index_columns", [])
+    except (ValueError, AttributeError, RecursionError):
+        return None
+    first = indices[0] if isinstance(indices, list) and len(indices) == 1 else None
+    return first if isinstance(first, str) and first in schema.names else None
+
+
+def _may_name_rows(options: ReadOptions, kind: Kind, candidates: Sequence[str]) -> bool:
+    """Whether the first column of strings may be the id: never the only column of a table."""
+    given = options.id is not None or options.columns is not None
+    return not given and (kind == "vectors" or (kind == "table" and len(candidates) > 1))
+
+
+def _find_counters(
+    reader: "TableReader", candidates: Sequence[str], others: Sequence[str], options: ReadOptions, kind: Kind
+) -> list[str]:
+    """Integer columns that are named like ids or count rows; none if no feature would remain."""
+    if options.columns is not None or kind not in ("vectors", "table"):
+        return []
+    integers = [n for n in candidates if reader.is_integer(n)]
+    named = [n for n in integers if _ID_NAME.fullmatch(n)]
+    counting = reader.find_counting([n for n in integers if n not in named])
+    found = [n for n in integers if n in {*named, *counting}]
+    return found if len(found) < len(candidates) - len(others) else []
+
+
+def _check_numeric(reader: "TableReader", candidates: Sequence[str], options: ReadOptions) -> list[str]:
+    """The columns that are not numeric. An error if they were meant to be, or if no others are left."""
+    others = [n for n in candidates if not reader.is_numeric(n)]
+    wrong = others if options.columns is not None else reader.find_misspelled_numbers(others)
+    if wrong or (others and len(others) == len(candidates)):
+        raise _not_numeric_error(reader, wrong or others, none_left=not wrong)
+    return others
+
+
+def _not_numeric_error(reader: "TableReader", columns: Sequence[str], none_left: bool) -> DataError:
+    """The error for columns that are not numeric, with the first cell that is not a number."""
+    row, value = reader.first_text(columns[0])
+    codes = [n for n in columns if reader.are_codes(n)]
+    hint, remedies = ("", ()) if codes else reader.hint_for(value)
+    where = "" if row is None else f" The first such value is {short_repr(value, 40)} in {reader.locate(row)}.{hint}"
+    what = "has no numeric columns:" if none_left else "has columns that are not numeric:"
+    more = [Remedy("columns", codes[:5])] if codes else [] if none_left else [Remedy("drop", list(columns[:5]))]
+    return DataError(
+        f"{reader.name} {what} {_described(reader, columns)}.{where}",
+        source=reader.name,
+        row=row,
+        column=columns[0],
+        value=value or None,
+        remedies=[*remedies, *more],
+    )
+
+
+def _described(reader: "TableReader", columns: Sequence[str]) -> str:
+    return listed(f"{short_repr(n)} ({reader.describe(n)})" for n in columns)
+
+
+def _warn_about_others(reader: "TableReader", columns: Sequence[str]) -> None:
+    if columns:
+        what = f"{_described(reader, columns)} of {reader.name} {'is' if len(columns) == 1 else 'are'} not numeric"
+        remedies = [Remedy("drop", list(columns[:5])), Remedy("keep", list(columns[:5]))]
+        warn(f"Column{'s' * (len(columns) > 1)} {what} and left out.", remedies=remedies)
+
+
+def _about_counters(columns: Sequence[str]) -> list[MercerWarning]:
+    many = len(columns) > 1
+    verbs = "identify rows and are not features" if many else "identifies rows and is not a feature"
+    text = f"Column{'s' * many} {listed(map(short_repr, columns))} {verbs}."
+    few = list(columns[:5])
+    return [MercerWarning(text, "note", [Remedy("drop", few), Remedy("columns", [*few, "…"])])] if columns else []
+
+
+def _id_defect(column: Any) -> str:
+    """Why a column cannot be the id; "" if its values are present and all different."""
+    head = column.slice(0, 1000).to_pylist()  # these usually show it
+    if len({*head}) < len(head) or len(column.unique()) < len(column):
+        counts = Counter(value for chunk in column.chunks for value in chunk.to_pylist())
+        value = counts.most_common(1)[0][0]
+        return f"{short_repr(value)} occurs more than once" if value not in (None, "") else "values are missing"
+    missing = column.null_count or ("string" in str(column.type) and column.index("").as_py() >= 0)
+    return "a value is missing" if missing else ""
+
+
 def check_names(names: Sequence[str], options: ReadOptions, name: str) -> ReadOptions:
     """Check the names in the options against those of the table. Optional metadata that is missing is removed."""
-    twice = [n for n, count in Counter(names).items() if count > 1]
-    if twice:
-        raise DataError(f"{name} has more than one column named {listed(map(repr, twice))}.", source=name)
+    check_unique(names, name)
     known = set(names)
     if options.optional_metadata:
         label = options.label if options.label in known else None
         options = replace(options, label=label, keep=tuple(n for n in options.keep if n in known))
-    given = [*(options.columns or ()), *options.drop, *options.metadata]
-    check_known([*given, *(n for n in (options.id, options.text) if n is not None)], names, name)
+    check_known([*options.drop, *options.named], names, name)
     repeated = [n for n, count in Counter(options.columns or ()).items() if count > 1]
     if repeated:
         raise ParameterError("columns", options.columns, f"different names; {repeated[0]!r} is repeated")
     if options.id is not None and options.id in (options.columns or ()):
         raise ParameterError("id", options.id, "a column that is not in columns")
-    if options.columns is None and "" in names[1:] and "" not in {*options.drop, *options.metadata, options.id}:
+    if options.columns is None and "" in names[1:] and "" not in {*options.drop, *options.named}:
         raise DataError(
             f"{name} has a column without a name that is not the first one.",
             source=name,
             remedies=[Remedy("drop", [""])],
         )
     return options
+
+
+def check_unique(names: Sequence[str], name: str) -> None:
+    """Raise an error for names that occur more than once."""
+    twice = [n for n, count in Counter(names).items() if count > 1]
+    if twice:
+        raise DataError(f"{name} has more than one column named {listed(map(short_repr, twice))}.", source=name)
 
 
 def check_known(given: Iterable[str], names: Sequence[str], name: str) -> None:
@@ -226,63 +323,3 @@ def check_known(given: Iterable[str], names: Sequence[str], name: str) -> None:
     hint = f" Did you mean {listed(map(repr, near))}?" if near else ""
     has = listed(map(short_repr, names), 20) or "none"
     raise DataError(f"{name} has no column {listed(map(repr, unknown))}. Columns: {has}.{hint}", source=name)
-
-
-def not_numeric_error(reader: "TableReader", columns: Sequence[str], none_left: bool = False) -> DataError:
-    """The error for columns that are not numeric, with the first cell that is not a number."""
-    types = dict(zip(reader.schema.names, reader.schema.types, strict=True))
-    about = listed(f"{short_repr(n)} ({types[n]})" for n in columns)
-    row, value, hint = reader.first_text(columns[0])
-    where = "" if row is None else f" The first such value is {short_repr(value, 40)} in {reader.locate(row)}.{hint}"
-    what = "has no numeric columns:" if none_left else "has columns that are not numeric:"
-    return DataError(
-        f"{reader.name} {what} {about}.{where}",
-        source=reader.name,
-        row=row,
-        column=columns[0],
-        value=value,
-        remedies=() if none_left else [Remedy("drop", list(columns[:5]))],
-    )
-
-
-def _check_ids(column: Any, name: str, source: str) -> None:
-    missing = column.null_count + sum(value == "" for value in column.to_pylist())
-    if missing:
-        raise DataError(
-            f"Column {name!r} of {source} cannot be the id: {counted(missing, 'value')} missing.", source=source
-        )
-    if not _is_distinct(column):
-        first = next(value for value, count in Counter(column.to_pylist()).items() if count > 1)
-        raise DataError(
-            f"Column {name!r} of {source} cannot be the id: {short_repr(first)} occurs more than once.", source=source
-        )
-
-
-def _is_distinct(column: Any) -> bool:
-    """Whether all values are present and different; the first thousand usually show that they are not."""
-    head = column.slice(0, 1000)
-    if column.null_count or len(head.unique()) < len(head):
-        return False
-    return len(column.unique()) == len(column)
-
-
-def _note(text: str, option: str, value: object) -> MercerWarning:
-    return MercerWarning(text, "note", [Remedy(option, value)])
-
-
-def _columns(names: Sequence[str], about: str = "") -> str:
-    return f"Column{'s' * (len(names) > 1)} {about or listed(map(short_repr, names))}"
-
-
-def _unnamed_index(names: Sequence[str]) -> str | None:
-    return names[0] if names and names[0] in _UNNAMED else None
-
-
-def _pandas_index(schema: Any) -> str | None:
-    """The column that was the index of a pandas frame, according to the metadata of the file."""
-    try:
-        indices = json.loads((schema.metadata or {}).get(b"pandas", b"{}")).get("index_columns", [])
-    except (ValueError, AttributeError, RecursionError):
-        return None
-    first = indices[0] if isinstance(indices, list) and len(indices) == 1 else None
-    return first if isinstance(first, str) and first in schema.names else None
