@@ -18,7 +18,7 @@ more than their sum (Weyl), which is added to every statement here and nowhere e
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,6 +93,7 @@ class ResidualCertificate(Certificate):
         Cost: passes over the matrix, columns it was multiplied with.
     """
 
+    unresolved_reason: ClassVar = "its eigenvalue is close to the next one, which was not kept"
     _shown: ClassVar = (
         "n_components", "tol", "converged", "residuals", "lower", "upper", "angles", "clusters", "unresolved",
         "n_complete", "evidence", "bound_beyond", "rounding", "n_passes", "n_products",
@@ -428,14 +429,13 @@ def _angles(c: ResidualCertificate, lower: NDArray, upper: NDArray, edges: NDArr
     return np.repeat(np.minimum(angles, 1.0), stops - starts)
 
 
-def direction_warnings(certificate: ResidualCertificate) -> list[MercerWarning]:
+def direction_warnings(certificate: Any) -> list[MercerWarning]:
     """A warning for components that have a variance but no determined direction."""
     if not certificate.unresolved:
         return []
     names = listed(i + 1 for i in certificate.unresolved)
     return [
         MercerWarning(
-            f"The direction of component {names} is not determined by the data: its eigenvalue "
-            "is close to the next one, which was not kept. See certificate_."
+            f"The direction of component {names} is not determined: {certificate.unresolved_reason}. See certificate_."
         )
     ]

@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import (
     Interval,
     InvalidParameterError,
@@ -17,14 +18,26 @@ from sklearn.utils._param_validation import (
     validate_parameter_constraints,
 )
 
-from mercer.errors import ParameterError
+from mercer.errors import MercerWarning, ParameterError
 from mercer.text import short_repr, shorten
 
-__all__ = ["Interval", "InvalidParameter", "ParameterChecks", "RealNotInt", "StrOptions", "parameter_checks"]
+__all__ = [
+    "Interval",
+    "InvalidParameter",
+    "NotConvergedWarning",
+    "ParameterChecks",
+    "RealNotInt",
+    "StrOptions",
+    "parameter_checks",
+]
 
 
 class InvalidParameter(ParameterError, InvalidParameterError):
     """A `ParameterError` that handlers of scikit-learn's `InvalidParameterError` catch as well."""
+
+
+class NotConvergedWarning(MercerWarning, ConvergenceWarning):
+    """A `MercerWarning` that filters of scikit-learn's `ConvergenceWarning` match as well."""
 
 
 class ParameterChecks:

@@ -152,7 +152,7 @@ class PrincipalAxes(NamedTuple):
     dropped: float
     n_possible: int
     moments: Moments
-    certificate: ResidualCertificate
+    certificate: Any  # ResidualCertificate, or SketchCertificate of IncrementalPCA
     plan: Plan
     unit: float = 1.0
     warnings: tuple[MercerWarning, ...] = ()
@@ -609,7 +609,7 @@ def principal_axes(
     values: NDArray,
     vectors: NDArray,
     total: float,
-    certificate: ResidualCertificate,
+    certificate: Any,
     dropped: float | None = None,
 ) -> PrincipalAxes:
     """Signs and zeros by convention, and warnings; `dropped` is the sum of the other eigenvalues if it is known."""

@@ -6,9 +6,11 @@ components are wanted. Otherwise block Lanczos starts, and the fit changes over 
 the direct method would. Sizes and the memory limit decide, never a clock, so that plans repeat.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from mercer.budget import Budget
+from mercer.errors import Remedy
 from mercer.linalg.dense import Dense
 from mercer.linalg.krylov import BlockKrylov
 from mercer.linalg.row_gram import gram_flops
@@ -28,6 +30,7 @@ _STEP = 5e7  # and as the work of block Lanczos between two passes, at least
 _PIECES = 4_000_000  # entries of dense rows that are multiplied at a time, by all threads
 _BUFFERS = 14_000_000  # bytes that the allocator keeps
 _DENSE = Dense()
+_SKETCH = (Remedy("sketch_size", 200),)
 
 
 class LinearSizes(NamedTuple):
@@ -136,6 +139,27 @@ def scatter_plan(sizes: LinearSizes, reason: str) -> Plan:
     memory = max(sizes.pass_bytes, _BUFFERS + 16 * d * d + _DENSE.memory(d, sizes.n_wanted))
     flops = scatter_flops(n, d, sizes.nnz, sizes.small_integers) + _DENSE.flops(d, sizes.n_wanted)
     return Plan("scatter", _DENSE, memory, reason, sizes.tol or IN_MEMORY_TOL, 1, flops)
+
+
+def plan_batches(sizes: LinearSizes, budget: Budget, sketch_size: int = 0) -> Plan:
+    """Batches that are added to a scatter matrix, or to a sketch of it."""
+    if not sketch_size:
+        return check_memory(scatter_plan(sizes, "batches are added without loss."), budget, _SKETCH)
+    memory = sizes.block_bytes + 8 * 12 * sketch_size * sizes.n_features
+    flops = 8.0 * sizes.n_samples * sizes.n_features * sketch_size
+    plan = Plan("sketch", _DENSE, memory, f"a sketch of {2 * sketch_size:,} rows.", IN_MEMORY_TOL, 1, flops)
+    return check_memory(plan, budget)
+
+
+def plan_factor_analysis(sizes: LinearSizes, budget: Budget) -> Plan:
+    """Correlations from one pass if there are at most as many columns as rows, else the rows themselves."""
+    n, d = sizes.n_samples, sizes.n_features
+    if d <= n:
+        plan = scatter_plan(sizes, f"correlations of {counted(d, 'column')}, from one pass.")
+        return check_memory(replace(plan, memory=plan.memory + 24 * d * d), budget)
+    memory = _BUFFERS + _loaded(sizes) + 8 * (5 * n * d + 5 * n * n)
+    plan = rows_plan(sizes, f"{counted(n, 'row')}, fewer than {counted(d, 'column')}.")
+    return check_memory(replace(plan, memory=memory), budget)
 
 
 def qr_plan(sizes: LinearSizes, reason: str) -> Plan:
