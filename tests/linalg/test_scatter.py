@@ -432,7 +432,7 @@ class Partitioned(ArrayDataset):
         results = []
         for rows in np.array_split(np.arange(self.shape[0]), 3):
             own = None if weights is None else weights[rows]
-            call = pickle.loads(pickle.dumps((func, args)))
+            call = pickle.loads(pickle.dumps((func, args)))  # noqa: S301
             results.append(call[0](ArrayDataset(self.samples[rows]), own, *call[1], progress=None))
         return functools.reduce(combine or operator.add, results)
 

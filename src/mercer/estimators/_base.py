@@ -25,7 +25,7 @@ from mercer.compat.array_api import (
     move_fitted,
 )
 from mercer.compat.sklearn_private import Interval, parameter_checks
-from mercer.data.dataset import Dataset, Kind
+from mercer.data.dataset import ArrayDataset, Dataset, Kind
 from mercer.data.validation import as_dataset
 from mercer.errors import DataError, MercerWarning, ParameterError, collect_warnings, unique
 from mercer.numerics.blocking import block_rows
@@ -262,7 +262,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         elif not rows_are_written:
             blocks = self.iter_scores(data)
         else:
-            apply = partial(getattr(self, method), **options)
+            apply = partial(_apply_to_block, getattr(self, method), method != "inverse_transform", options)
             blocks = _numbered(data.map_blocks(apply, size=block_rows(data.shape[1])))
         with reporting(self.progress, 1, "rows written") as progress:
             write_blocks(
@@ -347,6 +347,11 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _rng(self) -> Callable[[], np.random.Generator]:
         """The generator of a fit, made when it is first used. Call this once: a second one repeats its numbers."""
         return lazy_generator(self.random_state)
+
+
+def _apply_to_block(method: Callable[..., NDArray], is_rows: bool, options: dict[str, Any], block: Any) -> NDArray:
+    """The method of a block that was checked already: as a dataset, rows need no feature names."""
+    return method(ArrayDataset(block) if is_rows else block, **options)
 
 
 def _numbered(blocks: Iterator[NDArray]) -> Iterator[tuple[int, NDArray]]:

@@ -3,7 +3,8 @@
 Scores and inverse, the normal distribution that fits, attributes of a fit.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,12 +52,13 @@ class LinearEstimator(Estimator):
     checks_finite_itself = True  # sums show what is not finite
     whiten: bool
     accepts_integers = True
+    _ddof = 1  # variances divide by Σw − _ddof
 
     # ------------------------------------------------------------------ attributes of a fit
 
     def _store(self, found: PrincipalAxes, dtype: Any) -> None:
         """Set the fitted attributes."""
-        unit, per_degree = found.unit, _per_degree(found)
+        unit, per_degree = found.unit, _per_degree(found, self._ddof)
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             variances = found.eigenvalues * per_degree * unit * unit
             total, dropped = found.total * per_degree * unit * unit, found.dropped * per_degree * unit * unit
@@ -188,7 +190,7 @@ class LinearEstimator(Estimator):
 
     def spectrum(self) -> Eigenspectrum:
         """Eigenvalues of the scatter matrix with their intervals."""
-        certificate, degrees = self.certificate_, self._total_weight - 1
+        certificate, degrees = self.certificate_, self._total_weight - self._ddof
         no_variances = np.full(self.n_features_in_, np.nan)
         return Eigenspectrum(
             eigenvalues=self._eigenvalues,
@@ -198,7 +200,7 @@ class LinearEstimator(Estimator):
             total=self.total_variance_,
             complete=self.n_components_ >= self._n_possible,
             total_weight=self._total_weight,
-            ddof=1,
+            ddof=self._ddof,
             feature_variances=self._feature_squares / degrees if degrees > 0 else no_variances,
             bound_beyond=certificate.bound_beyond,
             unresolved=certificate.unresolved,
@@ -280,13 +282,17 @@ class LinearEstimator(Estimator):
             Log-likelihood of each row.
         """
         data = self.open(X)
+        parts = list(data.map_blocks(self._log_density(), size=block_rows(data.shape[1])))
+        return np.concatenate(parts).astype(self.components_.dtype, copy=False)
+
+    def _log_density(self) -> Callable[[Any], NDArray]:
+        """The function that gives the log-likelihood of each row of a block."""
         inverse, outside, axes = self._inverse_variances()
         factors = np.append(inverse, np.full(self.n_features_in_ - len(inverse), outside))
         present, map = factors > 0, self._map(False)
         constant = np.log(factors[present]).sum() - 2 * np.log(map.scale).sum() - present.sum() * np.log(2 * np.pi)
-        arguments = map.mean, map.scale, axes, inverse, outside, constant
-        parts = list(data.map_blocks(_log_likelihood, *arguments, size=block_rows(data.shape[1])))
-        return np.concatenate(parts).astype(self.components_.dtype, copy=False)
+        arguments = dict(mean=map.mean, scale=map.scale, axes=axes, inverse=inverse, outside=outside, constant=constant)
+        return partial(_log_likelihood, **arguments)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log-likelihood of the rows.
@@ -347,10 +353,10 @@ def cast_if_representable(array: NDArray, dtype: Any) -> NDArray:
     return array if lost.any() else narrow
 
 
-def _per_degree(found: PrincipalAxes) -> float:
-    """1/(Σw − 1); NaN if there is no degree of freedom, 0 for a single row."""
-    if found.total_weight > 1:
-        return 1 / (found.total_weight - 1)
+def _per_degree(found: PrincipalAxes, ddof: int) -> float:
+    """1/(Σw − ddof); NaN if there is no degree of freedom, 0 for a single row."""
+    if found.total_weight > ddof:
+        return 1 / (found.total_weight - ddof)
     return 0.0 if found.n_samples == 1 else float("nan")
 
 

@@ -288,8 +288,8 @@ class FactorAnalysis(Estimator):
         if len(at_floor):
             warn(
                 f"The noise variance of {len(at_floor)} of {len(varying)} columns is at its lower bound, {_FLOOR:g} of "
-                f"the variance (Heywood case): {listed(names[j] for j in at_floor)}. Use fewer factors, or drop columns "
-                "that others determine."
+                f"the variance (Heywood case): {listed(names[j] for j in at_floor)}. Use fewer factors, or drop "
+                "columns that others determine."
             )
 
     def _warn_about_convergence(self) -> None:

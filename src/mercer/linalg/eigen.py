@@ -173,7 +173,8 @@ def solve_fraction(
     pairs is not enough, or if the solver did not converge: other methods are faster then. `check_memory` is called
     with the number of pairs before each step.
     """
-    k, pairs, n_passes, n_products = min(10, A.dimension), None, 0, 0
+    k, n_passes, n_products = min(10, A.dimension), 0, 0
+    pairs: Eigenpairs | None = None
     while True:
         if check_memory is not None:
             check_memory(k)
