@@ -5,17 +5,23 @@
 Without a suite: a table of all. --only runs the cases whose name contains the text anew, and leaves the others as they
 were. --scale shrinks rows to try things out; figures and page go to a temporary folder then, as they do with --only
 where no figures of the others are kept. Times on a shared machine
-are unstable: compare ratios within a case, not seconds between runs.
+are unstable: compare ratios within a case, not seconds between runs. The suite `ledger` has options of its own:
+python -m benchmarks ledger --help.
 """
 
 import argparse
+import sys
 from pathlib import Path
 from tempfile import mkdtemp
 
-from benchmarks.index import SUITES, table
-
 
 def main():
+    if sys.argv[1:2] == ["ledger"]:
+        from benchmarks.ledger.run import main as run_ledger
+
+        sys.exit(run_ledger(sys.argv[2:]))
+    from benchmarks.index import SUITES, table
+
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("suite", nargs="?", choices=SUITES)
     parser.add_argument("--only", default="")
