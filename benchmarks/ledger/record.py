@@ -52,14 +52,12 @@ def append(row, path=LEDGER):
 def committed(path=LEDGER):
     """The rows of the last commit, so that a second run is not compared with the first one; without git, the rows of
     the file."""
-    name = f"HEAD:{path.relative_to(ROOT).as_posix()}"
     try:
-        done = subprocess.run(["git", "show", name], capture_output=True, text=True, cwd=ROOT)
-    except FileNotFoundError:
-        done = None
-    if done is not None and done.returncode == 0:
-        return parse(done.stdout)
-    return parse(path.read_text(encoding="utf-8")) if path.exists() else []
+        command = ["git", "show", f"HEAD:./{path.name}"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=path.parent)
+    except (FileNotFoundError, subprocess.CalledProcessError):
+        return parse(path.read_text(encoding="utf-8")) if path.exists() else []
+    return parse(done.stdout)
 
 
 def commit():

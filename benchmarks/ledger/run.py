@@ -22,12 +22,13 @@ def main(arguments=None):
         prog="python -m benchmarks ledger", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--edition", choices=[*Edition.HOMES, "both"], default="both")
-    parser.add_argument("--only", default="", help="cases whose names contain one of these texts, separated by commas")
+    parser.add_argument("--only", default="", help="names of cases, or parts of names, separated by commas")
     parser.add_argument("--full", action="store_true", help="the large cases in full size (some minutes each)")
     parser.add_argument("--list", action="store_true", help="show the cases and what they are measured against")
     parser.add_argument("--no-record", action="store_true", help="add nothing to the file")
     given = parser.parse_args(arguments)
-    chosen = [case for case in CASES.values() if any(text in case.name for text in given.only.split(","))]
+    texts = given.only.split(",")
+    chosen = [case for name, case in CASES.items() if name in texts or any(t in name for t in texts if t not in CASES)]
     if given.list:
         for case in chosen:
             print(f"{case.name:<22} {case.clock:<5} {case.against}")
