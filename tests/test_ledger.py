@@ -114,9 +114,8 @@ def test_interleaving_takes_minima_after_a_warm_up(monkeypatch, slow):
         return len(log)
 
     monkeypatch.setattr(measure, "CLOCKS", {"cpu": lambda: now[0] / 2, "wall": lambda: now[0]})
-    monkeypatch.setattr(measure.time, "perf_counter", lambda: now[0])
     ours, theirs, runs, result = measure.interleave(
-        lambda: call(ours_took, 0.9 * slow, [slow, 1.5 * slow]), lambda: call(theirs_took, 0.5, [1.0, 3.0]), seconds=20
+        lambda: call(ours_took, 0.9 * slow, [slow, 1.5 * slow]), lambda: call(theirs_took, 0.5, [1.0, 3.0]), 20, "wall"
     )
     assert result == len(ours_took)
     assert theirs == {"cpu": 0.5, "wall": 1.0}
@@ -124,7 +123,7 @@ def test_interleaving_takes_minima_after_a_warm_up(monkeypatch, slow):
     if slow == 2.0:  # the first run, which is the fastest here, is a warm-up
         assert (ours["wall"], runs) == (2.0, len(ours_took) - 1)
     else:  # too slow for a second one
-        assert (ours["wall"], len(ours_took)) == (90.0, 1)
+        assert (ours["wall"], runs, len(ours_took)) == (90.0, 1, 1)
 
 
 def test_new_edition_does_not_hand_out_names_of_the_old_one(monkeypatch):

@@ -320,22 +320,22 @@ def spectrum(edition, full, folder):
     )
 
 
-@case("strings-subsequence", "an addition for each cell of the dynamic programs", seconds=1)
+@case("strings-subsequence", "np.cumsum over as many entries as the dynamic programs have cells", seconds=3)
 def subsequence(edition, full, folder):
     """The kernel matrix of 300 reads of 100 letters, subsequences of length 3."""
     Subsequence, X = edition.get("kernels", "Subsequence"), reads(300, 100)
     cells = len(X) * (len(X) + 1) / 2 * 3 * 100**2
-    return Pair(lambda: Subsequence(3).block(X, X), yardsticks.additions(), units=cells / 1e6)
+    return Pair(lambda: Subsequence(3).block(X, X), yardsticks.running_sums(), units=cells / 1e6)
 
 
-@case("strings-edit", "an addition for each cell of the dynamic programs")
+@case("strings-edit", "np.cumsum over as many entries as the dynamic programs have cells")
 def edit(edition, full, folder):
     """Edit distances of 300 names to 300 others."""
     Edit, X = edition.get("kernels", "Edit", "EditDistance"), names(600)
     cells = float(sum(map(len, X[:300])) * sum(map(len, X[300:])))
     pairs = 300 * 300
-    run, add = partial(Edit().block, X[:300], X[300:]), yardsticks.additions()
-    return Pair(run, add, units=cells / 1e6, note=lambda _: f"{cells / pairs:.0f} cells a pair")
+    run, unit = partial(Edit().block, X[:300], X[300:]), yardsticks.running_sums()
+    return Pair(run, unit, units=cells / 1e6, note=lambda _: f"{cells / pairs:.0f} cells a pair")
 
 
 # ---------------------------------------------------------------------------------------------- files

@@ -112,13 +112,15 @@ def _seconds(call):
     return time.process_time() - start
 
 
-def interleave(ours, yardstick, seconds):
+def interleave(ours, yardstick, seconds, clock):
     """Least times of both on both clocks, how often ours ran, and what it returned last.
 
-    They alternate until `seconds` have passed, three times at least after a warm-up. A call that takes longer than all
-    of that runs once, and the yardstick goes on alone.
+    They alternate until `seconds` have passed on this clock, three times at least after a warm-up. A call that takes
+    longer than all of that runs once, and the yardstick goes on alone.
     """
-    best, loops, start = {}, {ours: 1, yardstick: 1}, time.perf_counter()
+    best, loops, counts = {}, {ours: 1, yardstick: 1}, {ours: 0, yardstick: 0}
+    read_clock = CLOCKS[clock]
+    start = read_clock()
 
     def run_once(call, warm_up):
         before = {name: read() for name, read in CLOCKS.items()}
@@ -129,17 +131,18 @@ def interleave(ours, yardstick, seconds):
             loops[call] = max(1, round(SHORTEST / max(took["wall"], 1e-7)))
         else:
             best[call] = {name: min(took[name], best.get(call, took)[name]) for name in CLOCKS}
+            counts[call] += 1
         return result
 
-    for runs in range(MOST_RUNS + 1):
-        result = run_once(ours, warm_up=runs == 0)
-        run_once(yardstick, warm_up=runs == 0)
-        elapsed = time.perf_counter() - start
-        if ours in best and (elapsed > 4 * seconds or (runs >= LEAST_RUNS and elapsed > seconds)):
+    for turn in range(MOST_RUNS + 1):
+        result = run_once(ours, warm_up=turn == 0)
+        run_once(yardstick, warm_up=turn == 0)
+        elapsed = read_clock() - start
+        if counts[ours] and (elapsed > 4 * seconds or (counts[ours] >= LEAST_RUNS and elapsed > seconds)):
             break
-    for _ in range(LEAST_RUNS - runs):
+    while counts[yardstick] < LEAST_RUNS:
         run_once(yardstick, warm_up=False)
-    return best[ours], best[yardstick], max(runs, 1), result
+    return best[ours], best[yardstick], counts[ours], result
 
 
 def measure(case, edition, full):
@@ -152,7 +155,7 @@ def measure(case, edition, full):
             return {"skipped": str(error)}
         if isinstance(pair, dict):  # the case has measured itself
             return pair
-        ours, yardstick, runs, result = interleave(pair.ours, pair.yardstick, case.seconds)
+        ours, yardstick, runs, result = interleave(pair.ours, pair.yardstick, case.seconds, case.clock)
         notes = [pair.note(result)] if pair.note else []
     unit = {clock: pair.units * yardstick[clock] for clock in CLOCKS}
     if case.clock == "wall":

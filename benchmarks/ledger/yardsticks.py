@@ -83,12 +83,13 @@ def _flat(matrices):
     return matrices.reshape(len(matrices), -1)
 
 
-def additions(count=100_000, repeats=10):
-    """A million additions of float64 numbers that are in the cache: the unit of dynamic programs."""
+def running_sums(count=20_000, repeats=50):
+    """A running sum over a million float64 numbers: the unit of dynamic programs. Each addition waits for the one
+    before, so that caches and vector units do not matter."""
     a, out = np.ones(count), np.empty(count)
 
     def run():
         for _ in range(repeats):
-            np.add(a, a, out=out)
+            np.cumsum(a, out=out)
 
     return run
