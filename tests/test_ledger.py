@@ -157,7 +157,7 @@ def test_pass_and_sweep_yardsticks_are_products():
     rng = np.random.default_rng(0)
     X, B = rng.normal(size=(600, 4)), rng.normal(size=(600, 3))
     assert_allclose(yardsticks.kernel_pass(X, 0.3, B), rbf_kernel(X, gamma=0.3) @ B, atol=1e-11)
-    assert_allclose(yardsticks.sweep(X, rows=64), X.T @ X, rtol=1e-12, atol=1e-11)
+    assert_allclose(yardsticks.sweep(X, 2, rows=64), X.T @ X, rtol=1e-12, atol=1e-11)
 
 
 def test_em_step_on_complete_data_converges_to_the_closed_form():

@@ -1,6 +1,7 @@
 """The cases of the ledger. The data are fixed: a case that has to change gets another name."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,6 +17,9 @@ from sklearn.preprocessing import Normalizer
 
 from benchmarks.ledger import yardsticks
 from benchmarks.ledger.measure import ROOT, environment
+
+
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
 @dataclass(frozen=True)
@@ -126,8 +130,7 @@ def pca_start(edition, full, folder):
 # ---------------------------------------------------------------------------------------------- PCA of large data
 
 
-@case("pca-stream", "plain float32 sweep XᵀX", clock="wall", seconds=5, sized=True)
-def pca_stream(edition, full, folder):
+def pca_stream(threads, edition, full, folder):
     """A float32 file with 256 columns as a memory map, k = 20."""
     PCA, n, rng = edition.estimator("PCA"), 600_000 if full else 200_000, np.random.default_rng(0)
     axes = rng.normal(size=(32, 256)).astype(np.float32)
@@ -139,7 +142,8 @@ def pca_stream(edition, full, folder):
             noise = rng.normal(size=(10_000, 256)).astype(np.float32)
             file.write((1 + scores.astype(np.float32) @ axes + np.float32(0.1) * noise).tobytes())
     X = np.load(folder / "X.npy", mmap_mode="r")
-    return Pair(lambda: PCA(20).fit(X), lambda: yardsticks.sweep(X), note=directions)
+    n_jobs = None if threads > 1 else 1
+    return Pair(lambda: PCA(20, n_jobs=n_jobs).fit(X), lambda: yardsticks.sweep(X, threads), note=directions)
 
 
 def directions(model):
@@ -149,6 +153,10 @@ def directions(model):
 def completeness(model):
     certificate = model.certificate_
     return f"complete {certificate.n_complete} of {len(certificate.angles)}; {directions(model)}"
+
+
+for name, clock, threads in [("pca-stream", "wall", CORES), ("pca-stream-cpu", "cpu", 1)]:
+    case(name, "plain float32 sweep XᵀX", clock=clock, seconds=5, sized=True)(partial(pca_stream, threads))
 
 
 @case("pca-wide", "Gram matrix of exact float32 blocks and eigh, by hand", seconds=4, sized=True)

@@ -91,8 +91,10 @@ def machine():
     import sklearn
     from threadpoolctl import threadpool_info
 
+    from benchmarks.ledger.cases import CORES
+
     kernels = sorted({library["architecture"] for library in threadpool_info() if "architecture" in library})
-    words = [_processor(), f"{len(os.sched_getaffinity(0))} cores", *kernels]
+    words = [_processor(), f"{CORES} cores", *kernels]
     A = np.random.default_rng(0).normal(size=(1000, 1000))
     seconds = min(_seconds(lambda: A @ A) for _ in range(10))
     versions = f"numpy {np.__version__} scipy {scipy.__version__} scikit-learn {sklearn.__version__}"

@@ -7,7 +7,7 @@ from scipy.linalg import eigh
 from threadpoolctl import threadpool_limits
 
 
-def sweep(X, threads=2, rows=4096):
+def sweep(X, threads, rows=4096):
     """XᵀX in the precision of X, block by block: no mean, no bounds. Each thread has a share of the rows and one BLAS
     thread: BLAS threads that wait for each other vary by a factor of ten next to other processes."""
 
