@@ -96,6 +96,18 @@ def test_exit_status_and_rows_of_a_run(monkeypatch, tmp_path, answers, status, r
     assert not queue
 
 
+@pytest.mark.parametrize(("load", "status"), [(0.5, 1), (9.0, 0)])
+def test_wall_clock_counts_on_an_idle_machine_only(monkeypatch, load, status):
+    recorded = []
+    monkeypatch.setattr(run, "committed", lambda: [replace(ROW, case="pca-stream", clock="wall")])
+    monkeypatch.setattr(run, "run_child", lambda *_: figures(5.0))
+    monkeypatch.setattr(run, "machine_child", lambda: {"machine": ROW.machine, "gflops": 50.0, "versions": ""})
+    monkeypatch.setattr(run, "append", recorded.append)
+    monkeypatch.setattr(run.os, "getloadavg", lambda: (load, 0.0, 0.0))
+    assert run.main(["--edition", "new", "--only", "pca-stream"]) == status
+    assert len(recorded) == status
+
+
 def test_unknown_case_that_cannot_run_is_not_a_failure(monkeypatch, capsys):
     monkeypatch.setattr(run, "committed", lambda: [])
     monkeypatch.setattr(run, "run_child", lambda *_: {"skipped": "there is no PCA"})

@@ -18,7 +18,6 @@ from sklearn.preprocessing import Normalizer
 from benchmarks.ledger import yardsticks
 from benchmarks.ledger.measure import ROOT, environment
 
-
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
