@@ -180,7 +180,9 @@ def topics(n, d, rng):
 
 
 def noise(n, d, rng):
-    return sparse.random_array((n, d), density=0.05, format="csr", rng=rng)
+    """Uniform numbers at random places, in parts: drawing all places at once takes 8 bytes for each entry of X."""
+    parts = [sparse.random_array((2000, d), density=0.05, format="csr", rng=rng) for _ in range(0, n, 2000)]
+    return sparse.vstack(parts, format="csr")
 
 
 def sparse_pca(make, edition, full, folder):
