@@ -370,7 +370,7 @@ def _check_scores(scores: NDArray, start: int) -> None:
     if len(bad):
         raise DataError(
             f"The scores of {counted(len(bad), 'row')} are not finite, first of row index {start + bad[0]}: "
-            "an overflow. Scale the data down and fit again.",
+            "an overflow. Rescale the data and fit again.",
             row=int(start + bad[0]),
         )
 

@@ -113,7 +113,8 @@ class LinearEstimator(Estimator):
     def _project(self, rows: Any, n_threads: int, whiten: bool, dtype: Any) -> NDArray:
         """Scores of rows in memory. The mean is subtracted before the product, so a large one costs no digits."""
         map = self.linear_map() if whiten == self.whiten else self._map(whiten)
-        axes = map.encoder / map.scale
+        with np.errstate(over="ignore", invalid="ignore"):
+            axes = map.encoder / map.scale
         if sparse.issparse(rows):
             return (rows @ axes.T - axes @ map.mean).astype(dtype, copy=False)
         turned = np.ascontiguousarray(axes.T, dtype=dtype)

@@ -152,6 +152,7 @@ class PrincipalAxes(NamedTuple):
     dropped: float
     n_possible: int
     moments: Moments
+    feature_squares: NDArray
     certificate: Any  # ResidualCertificate, or SketchCertificate of IncrementalPCA
     plan: Plan
     unit: float = 1.0
@@ -173,18 +174,12 @@ class PrincipalAxes(NamedTuple):
     def n_samples(self) -> int:
         return self.moments.n_samples
 
-    @property
-    def feature_squares(self) -> NDArray:
-        return self.moments.feature_squares
-
     def in_units(self, units: NDArray | None) -> "PrincipalAxes":
         """The same for rows that were divided by powers of two: one for all columns, or one each if standardized."""
         if units is None:
             return self
-        mean, scale = self.mean * units, None if self.scale is None else self.scale * units
-        # With a scale, `squares` and `scale` must stay in one unit: only their quotient is used.
-        squares = self.moments.squares if scale is None else self.feature_squares * scale**2
-        moments = self.moments._replace(mean=mean, scale=scale, squares=squares)
+        scale = None if self.scale is None else self.scale * units
+        moments = self.moments._replace(mean=self.mean * units, scale=scale)
         unit = float(units[0]) if scale is None else 1.0
         with np.errstate(over="ignore"):
             if not np.isfinite(self.total * unit * unit):
@@ -625,6 +620,7 @@ def principal_axes(
         dropped=dropped if len(values) < n_possible else 0.0,
         n_possible=n_possible,
         moments=moments,
+        feature_squares=moments.feature_squares,
         certificate=certificate,
         plan=plan,
         warnings=(*_column_warnings(problem, moments), *_none_kept(problem, values), *direction_warnings(certificate)),
