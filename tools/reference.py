@@ -1,4 +1,4 @@
-"""`make reference`: docs/reference, docs/gallery.md and the lists of docs/design/house.md, written from the code.
+"""`make reference`: docs/reference and docs/gallery.md, written from the code.
 
     python tools/reference.py
 
@@ -7,8 +7,6 @@ A test compares what it would write with what is there.
 
 import inspect
 import re
-import runpy
-import sys
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -17,7 +15,6 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-HOUSE = DOCS / "design" / "house.md"
 NOTE = "Written from the code by `make reference`; do not edit."
 MODULES = ("mercer", "mercer.kernels")  # whose names are public
 LISTED = ("Parameters", "Attributes", "Returns", "Yields", "Raises")  # sections of docstrings that are lists
@@ -87,7 +84,11 @@ def methods(kind: type) -> Iterator[str]:
     """Those of ours that have no underscore, with the first paragraph of what they say."""
     for name in sorted(dir(kind)):
         function = inspect.unwrap(getattr(kind, name)) if callable(getattr(kind, name)) else None
-        if name.startswith("_") or not inspect.isfunction(function) or not function.__module__.startswith("mercer."):
+        if (
+            name.startswith("_")
+            or not inspect.isfunction(function)
+            or not function.__module__.startswith(("mercer.", "mercer_old."))
+        ):
             continue
         summary = sections(function.__doc__ or "")["Summary"].partition("\n\n")[0]
         yield _plain(f"- `{signature(function, name)}`: {' '.join(summary.split())}")
@@ -142,7 +143,7 @@ def _cell(text: str | None) -> str:
 
 
 def errors() -> str:
-    from mercer import errors as module
+    from mercer_old import errors as module
 
     lines = ["# Errors and warnings", "", NOTE, "", _plain(inspect.cleandoc(module.__doc__ or "")), ""]
     lines += ["All are in `mercer_old.errors`.", "", "| name | is also | exit code | means |", "|---|---|---|---|"]
@@ -174,41 +175,6 @@ The figures of [the lectures](lectures.md), each a script of a page that compute
 playground](guide/playground.md), and `make docs` shows them here, with their claims."""
 
 
-# ---------------------------------------------------------------------- docs/design/house.md
-
-
-def floors() -> Iterator[str]:
-    """Rooms from the roof to the ground, each with the first sentence at its door."""
-    by_floor: dict[int, list[str]] = {}
-    for room, floor in runpy.run_path(str(ROOT / "tests" / "house" / "test_layers.py"))["FLOORS"].items():
-        by_floor.setdefault(floor, []).append(room)
-    yield from ("| floor | room | what it is |", "|---|---|---|")
-    for floor in sorted(by_floor, reverse=True):
-        for room in by_floor[floor]:
-            folder = ROOT / "src" / "mercer" / room
-            file, end = (folder / "__init__.py", "/") if folder.is_dir() else (folder.with_suffix(".py"), ".py")
-            yield f"| {floor} | `{room}{end}` | {_cell(_first_sentence(file))} |"
-
-
-def _first_sentence(file: Path) -> str:
-    said = re.match(r'\s*r?"""(.*?)"""', file.read_text(encoding="utf-8"), re.S)
-    paragraph = " ".join((said[1] if said else "").partition("\n\n")[0].split())
-    return re.split(r"(?<=[.:]) ", paragraph)[0].rstrip(":.") + "." if paragraph else ""
-
-
-def filled(page: str, name: str, lines: Iterable[str]) -> str:
-    """A page with these lines between its marks of this name."""
-    start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-    before, _, rest = page.partition(start)
-    _, _, after = rest.partition(end)
-    body = "\n".join(lines).strip("\n")
-    return f"{before}{start}\n{body}\n{end}{after}"
-
-
-def house() -> str:
-    return filled(HOUSE.read_text(encoding="utf-8"), "floors", floors())
-
-
 def _page(lines: Iterable[str]) -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
@@ -218,7 +184,6 @@ PAGES = {
     "reference/cli.md": cli,
     "reference/errors.md": errors,
     "gallery.md": gallery,
-    "design/house.md": house,
 }
 
 
@@ -230,5 +195,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests")]  # where floors are named
     main()
