@@ -70,7 +70,7 @@ def test_files_are_read_in_pairs_of_blocks(case):
     assert_allclose(axes_from_gram(Unread(X), weights, scatter, None, U, 2)[0], in_memory, rtol=1e-12, atol=1e-10)
 
 
-@pytest.mark.parametrize(("dtype", "low", "high"), [(np.uint8, 0, 256), (np.int8, -128, 128), (np.int8, 0, 3)])
+@pytest.mark.parametrize(("dtype", "low", "high"), [(np.uint8, 0, 256), (np.int8, 0, 3), (np.int16, -500, 500)])
 def test_products_of_small_integers_are_exact(dtype, low, high):
     """Centering is all that rounds, so the error does not grow with the number of columns."""
     X = rng.integers(low, high, (16, 4000)).astype(dtype)
@@ -106,3 +106,20 @@ def test_eigenpairs_of_the_gram_matrix_are_principal_axes():
 def test_costs():
     assert gram_flops(100, 1000, small_integers=True) < gram_flops(100, 1000) < gram_flops(200, 1000)
     assert gram_flops(1000, 10_000, nnz=10_000) < gram_flops(1000, 10_000)
+
+
+def test_the_bounds_are_not_much_wider_than_the_errors_along_one_direction():
+    worst = np.zeros(2)
+    for seed in range(6):
+        signs = np.where(np.arange(40) % 2, 1, -1)
+        X = np.multiply.outer(signs, np.random.default_rng(seed).uniform(0.5, 1, 3)) / 3
+        scatter, _, Y = prepared(X, None)
+        gram, error = gram_matrix(ArrayDataset(X), None, scatter, None, 1)
+        U = (signs / np.sqrt(40))[:, None]
+        axes, bounds = axes_from_gram(ArrayDataset(X), None, scatter, None, U, 1)
+        ratios = (
+            np.linalg.norm((gram - Y @ Y.T).astype(float), 2) / error,
+            np.linalg.norm((axes - Y.T @ U).astype(float)) / bounds[0],
+        )
+        worst = np.maximum(worst, ratios)
+    assert np.all((worst >= 0.01) & (worst <= 1))  # narrowed 100 times they fail
