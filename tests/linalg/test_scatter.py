@@ -212,6 +212,25 @@ def test_small_integers_are_exact(dtype, low, high, d):
     assert_array_equal(summed(X, make=ScatterDiagonal).squares, np.diag(scaled) / len(X))
 
 
+def test_blocks_of_integers_end_before_their_sums_are_rounded():
+    """Few rows of large integers, and many of small ones that would keep the block open."""
+    draw = np.random.default_rng(0)
+    parts = [draw.integers(-350, 350, (100_000, 2)).astype(np.int16) for _ in range(2)]
+    parts += [draw.integers(-1, 2, (130_000, 2)).astype(np.int8) for _ in range(3)]
+    scatter = ScatterMatrix(2)
+    for part in parts:
+        scatter.add(part)
+    X = np.concatenate(parts).astype(object)
+    scaled = len(X) * (X.T @ X) - np.multiply.outer(X.sum(axis=0), X.sum(axis=0))
+    error = np.abs(
+        [[float(Fraction(scatter.matrix()[i, j]) - Fraction(scaled[i, j], len(X))) for j in (0, 1)] for i in (0, 1)]
+    )
+    assert np.all(
+        error <= np.sqrt(np.multiply.outer(scatter.entry_error, scatter.entry_error)) + 4 * UNIT * scatter.squares.max()
+    )
+    assert scatter.eigenvalue_error(None) <= 64 * UNIT * scatter.total(None)
+
+
 def test_weights_of_zero_do_not_count_and_integer_weights_repeat_rows():
     weights = np.arange(N) % 3.0
     scatter, repeated = summed(ROWS, weights), summed(np.repeat(ROWS, weights.astype(int), axis=0))

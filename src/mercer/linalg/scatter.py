@@ -285,6 +285,7 @@ class _Block:
         self.products = [_padded(shape, np.float64) for _ in range(n_lanes)]
         self.sums = [np.zeros(len(origin)) for _ in range(n_lanes)]
         self.weight, self.n_strips, self.longest = 0.0, 0, 0  # n_strips: of the lane that has most
+        self.top = 0  # largest modulus of integers
 
 
 def _padded(shape: tuple[int, ...], dtype: Any) -> NDArray:
@@ -314,6 +315,8 @@ class _Integers(NamedTuple):
 class _SummedScatter(Scatter):
     """What `ScatterDiagonal` and `ScatterMatrix` share: a compensated sum, and the open block in front of it."""
 
+    n_lanes = LANES
+
     def __init__(self, n_features: int) -> None:
         super().__init__(n_features)
         self._sum = CompensatedSum(self._shape)
@@ -322,8 +325,6 @@ class _SummedScatter(Scatter):
     @property
     @abstractmethod
     def _shape(self) -> tuple[int, ...]: ...
-
-    n_lanes = LANES
 
     @abstractmethod
     def _product(self, Y: NDArray, out: NDArray) -> NDArray:
@@ -341,11 +342,12 @@ class _SummedScatter(Scatter):
         block, integers = self._open_block(rows, weights)
         n_rows = lane_rows(self.n_features) if integers is None else min(integers.n_rows, lane_rows(self.n_features))
         strips = slices(len(rows), n_rows)
-        n_threads = threads_for(len(rows) * block.products[0].size, n_threads)
+        n_threads = threads_for(len(rows) * max(block.products[0].size, 8 * self.n_features), n_threads)
         self._add_strips(block, rows, None if weights is None else np.sqrt(weights), strips, n_threads)
         block.weight += float(len(rows) if weights is None else weights.sum())
         block.n_strips += -(-len(strips) // self.n_lanes)
         block.longest = max(block.longest, strips[0].stop)
+        block.top = max(block.top, 0 if integers is None else integers.top)
 
     def _open_block(self, rows: NDArray, weights: NDArray | None) -> tuple[_Block, _Integers | None]:
         """The open block if these rows belong to it, else a new one around the mean of their first strip."""
@@ -357,7 +359,8 @@ class _SummedScatter(Scatter):
         if block is not None:
             full = block.n_strips >= _STRIPS
             if integers is not None:
-                full = integers.top * (block.weight + len(rows)) > _EXACT_SUMS or integers.middle != block.origin[0]
+                top = max(block.top, integers.top)
+                full = top * (block.weight + len(rows)) > _EXACT_SUMS or integers.middle != block.origin[0]
             if full or (block.is_exact, block.is_weighted) != kind:
                 self.finalize()
         if self._block is None:
