@@ -8,7 +8,7 @@ TWO    := -n 2 --dist worksteal  # processes that share the tests
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help demo docs attack test test-all lint bench pictures reference test-cpus test-lowest test-next format clean
+.PHONY: help demo docs attack test test-all lint bench pictures reference parity test-cpus test-lowest test-next format clean
 
 help:  ## this list
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -24,6 +24,9 @@ test: .venv/.dev  ## run all tests, the linters among them
 
 test-all: .venv/.dev .venv/.docs  ## the slow ones as well
 	$(BIN)/python -m pytest $(TWO) -m "" $(ARGS)
+
+parity: .venv/.dev  ## both editions on the same 270 problems; ARGS="wide sparse" chooses by name
+	$(BIN)/python tools/parity.py $(ARGS)
 
 attack: .venv/.dev  ## 4 000 hostile problems against every certificate; ARGS="--seed 1 --only FAMILY" (some minutes)
 	PYTHONPATH=tests $(BIN)/python -m attack $(ARGS)
