@@ -19,6 +19,7 @@ _TERMS = 1024  # columns over which a row is multiplied at once
 _DENSE_ENTRIES, _SPARSE_ROWS = 524_288, 4096  # of a piece that a thread multiplies at once
 _PIECES = 4 * LANES  # pieces that are read at once
 _ENTRY = 12  # roundings besides the sums: scale, origin, weights, mean, and the last sum
+_CACHED_FEATURES = 5000  # columns up to which a block of rows stays in the cache
 _DENSE_COST, _SPARSE_COST = 3.3, 15.0  # flops of a large matrix product that take as long as an entry times a column
 
 
@@ -113,7 +114,8 @@ def product_flops(n_samples: int, n_features: int, width: int, nnz: int | None =
     """Cost of S·B for `width` columns, in flops of a large matrix product that take as long."""
     if nnz is not None:
         return _SPARSE_COST * nnz * (width + 10)
-    return _DENSE_COST * n_samples * n_features * (width + 8)
+    slowdown = 1.3 if n_features <= _CACHED_FEATURES else 2.0  # blocks of long rows have few of them
+    return slowdown * _DENSE_COST * n_samples * n_features * (width + 8)
 
 
 def _longest_row(data: Dataset) -> int:

@@ -27,6 +27,7 @@ _FEW_PASSES = 15  # that a direct method may cost
 _BLOCK = 16  # columns of a pass
 _READING = 50.0  # operations that take as long as reading a byte
 _STEP = 5e7  # and as the work of block Lanczos between two passes, at least
+_ORTHOGONAL = 40.0  # operations per entry of its basis and column of a block
 _PIECES = 4_000_000  # entries of dense rows that are multiplied at a time, by all threads
 _BUFFERS = 14_000_000  # bytes that the allocator keeps
 _DENSE = Dense()
@@ -81,7 +82,9 @@ class LinearSizes(NamedTuple):
     def pass_flops(self) -> float:
         """Cost of one product with a block of vectors."""
         reading = 0.0 if self.in_memory else _READING * self.n_bytes
-        return product_flops(self.n_samples, self.n_features, _BLOCK, self.nnz) + reading + _STEP
+        basis = self.n_features * (min(self.n_wanted, 100) + 10.0 * _BLOCK)
+        own = _STEP + _ORTHOGONAL * _BLOCK * basis
+        return product_flops(self.n_samples, self.n_features, _BLOCK, self.nnz) + reading + own
 
 
 def plan_small(sizes: LinearSizes) -> Plan:
