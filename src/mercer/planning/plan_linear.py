@@ -16,7 +16,6 @@ from mercer.linalg.krylov import BlockKrylov
 from mercer.linalg.row_gram import gram_flops
 from mercer.linalg.scatter import accumulate_bytes, scatter_flops
 from mercer.linalg.scatter_operator import product_flops
-from mercer.numerics.blocking import SPARSE_ENTRIES
 from mercer.planning.plan import IN_MEMORY_TOL, Plan, check_memory
 from mercer.text import counted
 
@@ -25,10 +24,10 @@ _LAPACK_SIDE = 500  # rows and columns up to which LAPACK takes the rows, and th
 _MOST_SIDE = 5000  # side up to which all eigenvalues are computed for a fraction or a rule
 _FEW_PASSES = 15  # that a direct method may cost
 _BLOCK = 16  # columns of a pass
-_READING = 50.0  # operations that take as long as reading a byte
+_READING, _CONVERTING = 50.0, 30.0  # operations that take as long as reading a byte, and as converting an integer
 _STEP = 5e7  # and as the work of block Lanczos between two passes, at least
 _ORTHOGONAL = 40.0  # operations per entry of its basis and column of a block
-_PIECES = 4_000_000  # entries of dense rows that are multiplied at a time, by all threads
+_PIECE_ENTRIES, _READ_ENTRIES = 1_000_000, 17_000_000  # that a thread multiplies at a time, that are read at once
 _BUFFERS = 14_000_000  # bytes that the allocator keeps
 _DENSE = Dense()
 _SKETCH = (Remedy("sketch_size", 200),)
@@ -75,13 +74,16 @@ class LinearSizes(NamedTuple):
     @property
     def block_bytes(self) -> int:
         """Memory of rows as they are multiplied, and as they are read."""
-        rows = 32 * SPARSE_ENTRIES if self.is_sparse else 16 * min(self.n_samples * self.n_features, _PIECES)
-        return _BUFFERS + self.reading_bytes + rows * (1 if self.in_memory else 2)
+        entries = self.n_samples * self.n_features if self.nnz is None else self.nnz
+        read = 0 if self.in_memory else 2 * (16 if self.is_sparse else self.itemsize) * min(entries, _READ_ENTRIES)
+        return _BUFFERS + self.reading_bytes + read + 24 * self.n_threads * min(entries, _PIECE_ENTRIES)
 
     @property
     def pass_flops(self) -> float:
         """Cost of one product with a block of vectors."""
         reading = 0.0 if self.in_memory else _READING * self.n_bytes
+        if self.small_integers:
+            reading += _CONVERTING * self.n_samples * self.n_features
         basis = self.n_features * (min(self.n_wanted, 100) + 10.0 * _BLOCK)
         own = _STEP + _ORTHOGONAL * _BLOCK * basis
         return product_flops(self.n_samples, self.n_features, _BLOCK, self.nnz) + reading + own
