@@ -90,7 +90,7 @@ def test_new_rows_are_in_the_namespace_and_on_the_device_of_the_fit():
                 with pytest.raises(ValueError, match="must use the same namespace and the same device"):
                     method(rows)
         plain = PCA(2).fit(X)
-        with pytest.raises(ValueError, match=r"PCA.transform"):
+        with pytest.raises(ValueError, match=r"PCA\.transform"):
             plain.transform(put(NEW, cpu))
         assert_array_equal(to_numpy(model.transform(NEW.tolist())), plain.transform(NEW))
 

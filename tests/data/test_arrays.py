@@ -291,13 +291,13 @@ def test_names_of_an_earlier_fit_are_forgotten():
 @pytest.mark.parametrize("hold", [np.asarray, sparse.csr_array, "memmap", "frame"], ids=str)
 def test_small_integers_are_kept(dtype, hold, tmp_path):
     rows = np.abs(WHOLE).astype(dtype)
-    rows[0, 0] = True if np.dtype(dtype).kind == "b" else np.iinfo(dtype).max
+    rows[0, 0] = True if dtype.kind == "b" else np.iinfo(dtype).max
     if hold == "memmap":
         np.save(tmp_path / "x.npy", rows)
         given = np.load(tmp_path / "x.npy", mmap_mode="r")
     else:
         given = pd.DataFrame(rows, columns=list("abcd")) if hold == "frame" else hold(rows)
-    expected = np.dtype(np.uint8) if np.dtype(dtype).kind == "b" else dtype
+    expected = np.dtype(np.uint8) if dtype.kind == "b" else dtype
     data = as_dataset(given, Estimator(), reset=True)
     assert data.dtype == expected and next(iter(data.blocks(5))).dtype == expected
     assert_array_equal(dense(data.load()), rows.astype(int))
@@ -473,6 +473,28 @@ def test_sums_that_overflow_are_not_infinite_values():
         rows[0, 0] = 0
         assert as_dataset(rows, Estimator(), reset=True).load() is rows
         raise_nonfinite(ArrayDataset(rows))
+
+
+def test_locations_are_those_of_all_partitions():
+    rows = with_entry(np.nan, float)
+    rows[20, 1] = np.inf
+
+    class Partitioned(Blocks):
+        def reduce(self, func, *args, weights=None, combine=None, progress=None):
+            found = [func(ArrayDataset(part), None, *args) for part in np.split(self.rows, [2, 3, 12])]
+            return combine(combine(found[0], found[1]), combine(found[2], found[3]))
+
+        def blocks(self, size):
+            raise AssertionError("read outside of the workers")
+
+    data = Partitioned(rows)
+    with pytest.raises(MissingValuesError, match="2 values are not finite") as caught:
+        raise_nonfinite(data)
+    assert (caught.value.row, caught.value.column) == (4, "2") and has_missing(data)
+    data.allow_nan = True
+    with pytest.raises(DataError, match="One value is not finite") as caught:
+        raise_nonfinite(data)
+    assert (caught.value.row, caught.value.column) == (20, "1")
 
 
 def test_fits_refuse_what_their_sums_reveal():

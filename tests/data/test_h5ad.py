@@ -123,7 +123,20 @@ def test_duplicate_entries_are_summed(tmp_path):
 
     expected = X.copy()
     expected[59, 3] += 3
-    assert_allclose(dense(open_dataset(changed(tmp_path, add)).load()), expected)
+    rows = open_dataset(changed(tmp_path, add)).load()
+    assert rows.has_canonical_format
+    assert_allclose(dense(rows), expected)
+
+
+def test_links_to_other_files_are_not_followed(tmp_path):
+    with h5py.File(tmp_path / "other.h5", "w") as other:
+        files.put_matrix(other, "X", X)
+        other["data"] = X[X != 0]
+
+    for name, target in (("X", "/X"), ("X/data", "/data")):
+        path = changed(tmp_path, put(name, h5py.ExternalLink(str(tmp_path / "other.h5"), target)))
+        with pytest.raises(DataError):
+            open_dataset(path)
 
 
 # ---------------------------------------------------------------------- a copy with scores

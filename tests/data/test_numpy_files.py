@@ -140,9 +140,21 @@ def test_values_that_are_not_finite_have_their_location(tmp_path):
         rows = A.copy()
         rows[13, 2] = value
         np.save(tmp_path / "x.npy", rows)
-        with pytest.raises(error) as caught:
-            PCA(1).fit(tmp_path / "x.npy")
-        assert (caught.value.row, caught.value.column) == (13, "2")
+        data = NpyDataset(tmp_path / "x.npy")
+        for use in (
+            data.load,
+            lambda path=tmp_path / "x.npy": PCA(1).fit(path),
+            lambda data=data: list(data.blocks(7)),
+        ):
+            with pytest.raises(error) as caught:
+                use()
+            assert (caught.value.row, caught.value.column) == (13, "2")
+        data.allow_nan = True
+        if error is MissingValuesError:
+            assert_array_equal(data.load(), rows)
+        else:
+            with pytest.raises(DataError):
+                data.load()
 
 
 # ---------------------------------------------------------------------- .npz

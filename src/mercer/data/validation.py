@@ -247,9 +247,7 @@ def _nonfinite(block: Any, allow_nan: bool) -> tuple[NDArray, NDArray]:
     if sparse.issparse(block):
         block = block.tocoo()
         wrong = np.isinf(block.data) if allow_nan else ~np.isfinite(block.data)
-        places, values = np.column_stack([block.row[wrong], block.col[wrong]]), block.data[wrong]
-        order = np.lexsort(places.T[::-1])
-        return places[order], values[order]
+        return np.column_stack([block.row[wrong], block.col[wrong]]), block.data[wrong]
     places = np.argwhere(np.isinf(block) if allow_nan else ~np.isfinite(block))
     return places, block[tuple(places.T)]
 
