@@ -139,21 +139,21 @@ def _check_numeric(X: Any, names: list[Any] | None, estimator: Any) -> None:
     column, (_, row, value) = next(iter(found.items()))
     nouns = ("Columns", "are", "them") if len(found) > 1 else ("Column", "is", "it")
     reasons = listed(f"{name} ({reason})" for name, (reason, *_) in found.items())
-    message = f"{nouns[0]} {reasons} of X {nouns[1]} not numeric. {_advice(found, types, names, nouns[2], estimator)}"
+    message = f"{nouns[0]} {reasons} of X {nouns[1]} not numeric. {_advice(X, found, names, nouns[2], estimator)}"
     if names is None and not isinstance(value, (str, bytes, Number, type(None), *_MOMENTS)):
         raise TypeError(f"{message} The argument must be a string or a real number.")  # as scikit-learn
     raise DataError(message, row=row, column=column, value=value)
 
 
-def _advice(found: Any, types: list[str], names: list[Any] | None, them: str, estimator: Any) -> str:
-    if len(types) == 1 and isinstance(next(iter(found.values()))[2], (str, bytes)):
+def _advice(X: Any, found: Any, names: list[Any] | None, them: str, estimator: Any) -> str:
+    if X.shape[1] == 1 and isinstance(next(iter(found.values()))[2], (str, bytes)):
         option = "metric" if hasattr(estimator, "metric") else "kernel"
         model = "" if hasattr(estimator, option) else "mercer.KernelPCA with "
         return f"To compare strings, use {model}{option}=mercer.kernels.Spectrum(3)."
     if names is None:
         return f"Leave {them} out, or encode {them} as numbers."
     return (
-        f"Leave {them} out with X.drop(columns=[{listed(found)}]), or use "
+        f"Leave {them} out with X.drop({'columns=' if hasattr(X, 'iloc') else ''}[{listed(found)}]), or use "
         "mercer.KernelPCA(kernel=mercer.kernels.TableKernel()), which compares columns of all types."
     )
 

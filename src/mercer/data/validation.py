@@ -455,7 +455,7 @@ def warn_about_columns(data: Dataset) -> None:
         if data.source.path is not None:
             warn(text, remedies=[Remedy("drop", [names[j]])])
         else:
-            warn(f"{text} Leave it out: X.drop(columns=[{names[j]!r}]).")
+            warn(f"{text} Drop the column before the fit.")
 
 
 def _counts(column: NDArray) -> bool:
