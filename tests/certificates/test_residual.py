@@ -124,7 +124,8 @@ def test_entry_errors_widen_everything():
 def test_singular_values_are_certified_as_their_squares():
     sigma = np.array([3.0, 1.0, 1e-9])
     plain, squared = (
-        certify(exact_pairs(sigma, 3), tol=1e-8, bound=0.0, evidence="", singular=singular) for singular in (False, True)
+        certify(exact_pairs(sigma, 3), tol=1e-8, bound=0.0, evidence="", singular=singular)
+        for singular in (False, True)
     )
     assert_allclose(squared.lower, np.maximum(plain.lower, 0) ** 2)
     assert_allclose(squared.upper, plain.upper**2)
@@ -162,7 +163,7 @@ def test_reported_zeros_are_inside_their_intervals():
 def test_equal_proofs_are_equal_whatever_was_asked_of_them():
     one, other = exact_certificate([4.0, 3, 3, 1], 2), exact_certificate([4.0, 3, 3, 1], 2)
     str(one)
-    assert one == other == pickle.loads(pickle.dumps(one)) == copy.deepcopy(one) and hash(one) == hash(other)
+    assert one == other == pickle.loads(pickle.dumps(one)) == copy.deepcopy(one) and hash(one) == hash(other)  # noqa: S301
     assert one != exact_certificate([4.0, 3, 3, 1], 1) and one != "certificate"
 
 

@@ -1,5 +1,6 @@
 """Eigensolvers against matrices with known spectra; completeness against eigenvalues that were missed on purpose."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -209,7 +210,7 @@ def test_pairs_are_added_until_a_fraction_is_reached(fraction):
     A, _ = matrix(values)
     pairs = solve_fraction(BlockKrylov(1e-8), A, fraction, lazy_generator(0), sizes.append)
     assert pairs.values.sum() > fraction * values.sum() and sizes[0] == 10
-    assert all(later == 2 * earlier for earlier, later in zip(sizes[:-1], sizes[1:], strict=True))
+    assert all(later == 2 * earlier for earlier, later in itertools.pairwise(sizes))
     assert_allclose(pairs.values, values[: len(pairs.values)], rtol=1e-9)
 
 
