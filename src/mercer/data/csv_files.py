@@ -259,7 +259,7 @@ class CsvReader(TableReader):
         mark = re.escape(self.format.delimiter.encode())
         self._quoted = re.compile(rb'(?:\A|[\r\n%s])"(?:[^"]++|"")*+("?)' % mark)
         self._codes: dict[str, str] = {}
-        self._exact, self._scanning = True, True  # whether each row so far is one line
+        self._n_lines, self._exact, self._scanning = self.format.skip_lines, True, True  # one line for each row so far
         self.schema, first = self._infer_schema()
         number = [n for n in self.schema.names if self.is_numeric(n) and n not in (options.columns or ())]
         texts: Any = self._parse(first, dict.fromkeys(number, pa.string()), 0) if number else None
@@ -311,6 +311,7 @@ class CsvReader(TableReader):
             if check:
                 n_lines = _count_lines(records) + (not records.endswith((b"\n", b"\r")))
                 self._exact = self._exact and batch.num_rows == n_lines
+                self._n_lines += n_lines
             n_rows += batch.num_rows
             yield batch
 
@@ -318,7 +319,7 @@ class CsvReader(TableReader):
         """Complete records, about a block at a time, as UTF-8 and without the header."""
         encoding, skip, rest, more = self.format.encoding, self.format.skip_lines, b"", True
         decoder: Any = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)()
-        n_lines, start = 0, True
+        start = True
         with _open_bytes(self.path) as file:
             while more:
                 data = file.read(max(self._block, len(rest)))
@@ -328,12 +329,11 @@ class CsvReader(TableReader):
                 end, quote = self._complete(data, more)
                 records, rest, start = data[:end], data[end:], False
                 if quote is not None:
-                    raise self._open_quote(n_lines, data, quote)
+                    raise self._open_quote(0 if skip else self._n_lines, data, quote)
                 if len(rest) > max(self.memory // 8, self._block):
                     raise self._endless_record(rest)
                 if check and decoder is None and not records.isascii():
                     records.decode()
-                n_lines += _count_lines(records)
                 if skip:
                     *header, records = re.split(rb"\r\n|\n|\r", records, maxsplit=skip)
                     skip -= len(header)
@@ -412,11 +412,14 @@ def _count_lines(data: bytes) -> int:
 def _first_code(column: pa.StringArray) -> str | None:
     """The first cell with zeros in front, or with too many digits for a number."""
     _, offsets, data = column.buffers()
+    if data is None or not data.size:
+        return None
     ends = np.frombuffer(offsets, np.int32)[column.offset :][: len(column) + 1]
     lengths = np.diff(ends)
-    starts = np.frombuffer(data, np.uint8)[ends[:-1][lengths > 1]] if data is not None else np.empty(0, np.uint8)
-    likely = np.flatnonzero(lengths > 1)[np.isin(starts, np.frombuffer(b"0+ ", np.uint8))]
-    likely = np.union1d(likely, np.flatnonzero(lengths >= 17))
+    first = np.frombuffer(data, np.uint8)[np.minimum(ends[:-1], data.size - 1)]
+    likely = np.flatnonzero(((first <= ord("0")) & (first != ord("-")) & (lengths > 1)) | (lengths >= 17))
+    if not len(likely):
+        return None
     cells = column.take(pa.array(likely))
     found = cells.filter(pc.match_substring_regex(cells, _CODE))
     return found[0].as_py() if len(found) else None
