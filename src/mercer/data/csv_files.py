@@ -128,6 +128,13 @@ def _read_head(path: Path, encoding: str | None) -> tuple[str, str]:
                 break
     if encoding is None:
         encoding = next((name for mark, name in _MARKS.items() if head.startswith(mark)), "utf-8")
+        even, odd = head[:1000:2].count(0), head[1:1000:2].count(0)  # in UTF-16, half of the bytes of Latin letters
+        if encoding == "utf-8" and max(even, odd) > len(head[:1000]) // 4 and not min(even, odd):
+            raise DataError(
+                f"{printable(path)} has NUL bytes, as UTF-16 has.",
+                source=path,
+                remedies=[Remedy("encoding", "utf-16-le" if odd else "utf-16-be")],
+            )
     try:
         known = codecs.lookup(encoding)
         if not known._is_text_encoding:
@@ -153,13 +160,7 @@ def _first_lines(head: str, path: Path) -> tuple[str, int, int, list[str]]:
         text = f"The first line of {printable(path)} does not end within {len(head):,} characters."
         raise DataError(text, source=path)
     if "\0" in record:
-        even, odd = record[:1000:2].count("\0"), record[1:1000:2].count("\0")
-        wide = max(even, odd) > len(record[:1000]) // 4 and not min(even, odd)  # every other byte of Latin letters
-        raise DataError(
-            f"{printable(path)} has NUL bytes in its first line{', as UTF-16 has' if wide else ': it is not text'}.",
-            source=path,
-            remedies=[Remedy("encoding", "utf-16-le" if odd else "utf-16-be")] if wide else (),
-        )
+        raise DataError(f"{printable(path)} has NUL bytes in its first line: it is not text.", source=path)
     others = [line for line in lines[before + taken :][: _LINES + 1] if line.strip()][:_LINES]
     return record, before, taken, others
 

@@ -27,8 +27,11 @@ _APPLIES_TO = {
 }  # option: formats that it is for; others are for all
 _NAMED_DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "bar": "|", "blank": " "}
 _ID_NAME = re.compile(
-    r"(?i)#|ids?|idx|index|no|nr|row|row.?(names?|nr|no|num|number|id|index)|(sample|subject|patient|case|record|obs|"
-    r"observation|item)s?([ _.-]?(id|no|nr|num|number|index))?|.*[ _.-]id|(?-i:.*[a-z]ID)|unnamed:? ?0|"
+    r"(?i)ids?|row.?(names?|id)|(sample|subject|patient|case).?id|.*[ _.-]id|(?-i:.*[a-z]ID)|unnamed: 0|"
+)
+_COUNTER_NAME = re.compile(  # of integers that are ids if all are different
+    r"(?i)#|idx|index|no|nr|row|row.?(nr|no|num|number|index)|(sample|subject|patient|case|record|obs|observation|item)s?"
+    r"([ _.-]?(no|nr|num|number|index))?"
 )
 _INDEX_LEVEL = re.compile(r"__index_level_\d+__")
 _UNNAMED = ("", "Unnamed: 0")
@@ -156,7 +159,7 @@ def assign_roles(reader: "TableReader", options: ReadOptions, kind: Kind, memory
     found = reader.read_columns([*options.metadata, *given, *guesses], memory // 2, guesses, [*given, *guesses])
 
     distinct = [n for n in guesses if n in found and not _id_defect(found[n])]
-    counters = [n for n in counters if n in distinct or n not in found]  # too large to be compared: by their names
+    counters = [n for n in counters if n in distinct or n not in found or _ID_NAME.fullmatch(n)]
     id_name, notes = options.id, list(reader.notes)
     if id_name is not None and (defect := _id_defect(found[id_name])):
         text = f"Column {short_repr(id_name)} of {reader.name} cannot be the id: {defect}."
@@ -219,7 +222,7 @@ def _find_counters(
     if options.columns is not None or kind not in ("vectors", "table"):
         return []
     integers = [n for n in candidates if reader.is_integer(n)]
-    named = [n for n in integers if _ID_NAME.fullmatch(n)]
+    named = [n for n in integers if _ID_NAME.fullmatch(n) or _COUNTER_NAME.fullmatch(n)]
     counting = reader.find_counting([n for n in integers if n not in named])
     found = [n for n in integers if n in {*named, *counting}]
     return found if len(found) < len(candidates) - len(others) else []
@@ -228,7 +231,10 @@ def _find_counters(
 def _check_numeric(reader: "TableReader", candidates: Sequence[str], options: ReadOptions) -> list[str]:
     """The columns that are not numeric. An error if they were meant to be, or if no others are left."""
     others = [n for n in candidates if not reader.is_numeric(n)]
-    wrong = others if options.columns is not None else reader.find_misspelled_numbers(others)
+    if options.columns is not None:
+        wrong = others
+    else:
+        wrong = reader.find_misspelled_numbers([n for n in others if not _ID_NAME.fullmatch(n)])
     if wrong or (others and len(others) == len(candidates)):
         raise _not_numeric_error(reader, wrong or others, none_left=not wrong)
     return others

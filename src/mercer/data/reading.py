@@ -43,7 +43,7 @@ def reading(path: Path | str) -> Iterator[None]:
     """Turn whatever a reader raises into one DataError with the file and, if its first bytes tell, its format."""
     try:
         yield
-    except (MercerError, KeyboardInterrupt, GeneratorExit):
+    except (MercerError, Warning, KeyboardInterrupt, GeneratorExit):  # warnings may be errors
         raise
     except FileNotFoundError:
         raise DataError(f"File not found: {printable(path)}.", source=path) from None
