@@ -2,6 +2,7 @@
 
 import gc
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -10,6 +11,11 @@ from mercer_old.threads import one_blas_thread
 from support.dask_cluster import another_cluster, client, cluster, ignore_what_dask_leaves, in_a_loop, own_client
 
 __all__ = ["another_cluster", "client", "cluster", "in_a_loop", "own_client"]
+
+# Tests that start other processes in other folders run the same code there.
+if "PYTHONPATH" in os.environ:
+    paths = os.environ["PYTHONPATH"].split(os.pathsep)
+    os.environ["PYTHONPATH"] = os.pathsep.join(str(Path(path).resolve()) for path in paths if path)
 
 settings.register_profile("house", derandomize=True, deadline=None, max_examples=40)
 settings.register_profile("thorough", derandomize=True, deadline=None, max_examples=1000)

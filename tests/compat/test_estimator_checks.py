@@ -23,6 +23,7 @@ from mercer import (
     ProbabilisticPCA,
 )
 from mercer.kernels import RBF, Linear
+from support.editions import new_class, new_classes
 
 ESTIMATORS = [
     KernelPCA(2),
@@ -65,6 +66,14 @@ MORE = [
 QUIET = pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning", "ignore::UserWarning")
 
 
+def expected_failures(estimator):
+    """Checks that an estimator does not pass, and why not."""
+    if getattr(estimator, "sketch_size", None) is None:
+        return {}
+    reason = "a sketch of rows with weights approximates as well as one of repeated rows, but is another"
+    return dict.fromkeys([f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")], reason)
+
+
 @parametrize_with_checks(ESTIMATORS)
 @QUIET
 def test_estimator_checks(estimator, check):
@@ -74,9 +83,36 @@ def test_estimator_checks(estimator, check):
 
 
 @pytest.mark.slow
-@parametrize_with_checks(MORE)
+@parametrize_with_checks(MORE, expected_failed_checks=expected_failures)
 @QUIET
 def test_more_estimator_checks(estimator, check):
+    check(estimator)
+
+
+# The second edition: what is fitted, and with which parameters, as far as it is written.
+NEW_PARAMETERS = {
+    "PCA": [
+        dict(n_components=2),
+        dict(n_components=1, svd_solver="krylov"),
+        dict(n_components=0.5, whiten=True),
+        dict(n_components=2, standardize=True),
+        *(dict(n_components=1, svd_solver=name) for name in ("full", "covariance_eigh", "randomized", "qr", "gram")),
+    ],
+    "IncrementalPCA": [
+        dict(n_components=1),
+        dict(n_components=1, forgetting_factor=0.9, whiten=True),
+        dict(n_components=1, sketch_size=4),
+    ],
+    "ProbabilisticPCA": [dict(n_components=1), dict()],
+    "FactorAnalysis": [dict(n_components=1)],
+}
+OPEN = {"check_complex_data": "numpy warns before the rows are rejected"}  # defects that are not mended yet
+NEW_ESTIMATORS = [new_class(name)(**params) for name in new_classes(*NEW_PARAMETERS) for params in NEW_PARAMETERS[name]]
+
+
+@parametrize_with_checks(NEW_ESTIMATORS, expected_failed_checks=lambda each: expected_failures(each) | OPEN)
+@QUIET
+def test_checks_of_the_second_edition(estimator, check):
     check(estimator)
 
 
@@ -115,6 +151,13 @@ def test_checks_that_are_not_in_the_generator(name, model):
     getattr(estimator_checks, name)(type(model).__name__, clone(model))
 
 
+@pytest.mark.parametrize("name", BY_HAND)
+@pytest.mark.parametrize("estimator", new_classes(*NEW_PARAMETERS))
+@QUIET
+def test_more_checks_of_the_second_edition(name, estimator):
+    getattr(estimator_checks, name)(estimator, new_class(estimator)(**NEW_PARAMETERS[estimator][0]))
+
+
 @pytest.mark.parametrize("name", [name for name in BY_HAND if "transform" not in name and "names_out" not in name])
 @QUIET
 def test_the_same_of_a_detector(name):
@@ -142,3 +185,19 @@ def test_every_parameter_of_scikit_learn_is_there_with_its_default(ours):
     assert {name: p.default for name, p in theirs.items()}.items() <= {
         name: p.default for name, p in ours.items()
     }.items()
+
+
+# Defaults that differ from scikit-learn's: a maximum is found to more digits, and nothing is random.
+OTHER_DEFAULTS = {"FactorAnalysis": {"tol", "random_state"}}
+
+
+@pytest.mark.parametrize("name", new_classes("PCA", "IncrementalPCA", "FactorAnalysis"))
+def test_every_parameter_of_scikit_learn_is_in_the_second_edition(name):
+    from sklearn import decomposition
+
+    ours, theirs = (
+        inspect.signature(each.__init__).parameters for each in (new_class(name), getattr(decomposition, name))
+    )
+    assert {parameter: ours[parameter].kind for parameter in theirs} == {p.name: p.kind for p in theirs.values()}
+    other = {parameter for parameter in theirs if ours[parameter].default != theirs[parameter].default}
+    assert other == OTHER_DEFAULTS.get(name, set())

@@ -1,9 +1,10 @@
 """A pytest plugin that puts our classes into scikit-learn, so that its own test files examine them.
 
 Wherever scikit-learn has one of its own, under whatever name, ours takes its place. BLAS has one thread, as in our own
-tests.
+tests. With MERCER_EDITION=new, the classes are those of `mercer.estimators` that can be imported.
 """
 
+import os
 import sys
 
 import pytest
@@ -13,14 +14,17 @@ import sklearn.manifold
 import mercer
 from mercer_old.threads import one_blas_thread
 
-OURS = {
-    getattr(package, name): getattr(mercer, name)
-    for package, names in {
-        sklearn.decomposition: ("KernelPCA", "PCA", "IncrementalPCA"),
-        sklearn.manifold: ("LocallyLinearEmbedding", "locally_linear_embedding"),
-    }.items()
-    for name in names
+NAMES = {
+    sklearn.decomposition: ("KernelPCA", "PCA", "IncrementalPCA"),
+    sklearn.manifold: ("LocallyLinearEmbedding", "locally_linear_embedding"),
 }
+if os.environ.get("MERCER_EDITION") == "new":
+    from support.editions import new_classes
+
+    NEW = new_classes("PCA", "IncrementalPCA", "FactorAnalysis")
+    OURS = {getattr(sklearn.decomposition, name): ours for name, ours in NEW.items()}
+else:
+    OURS = {getattr(package, name): getattr(mercer, name) for package, names in NAMES.items() for name in names}
 
 for module in [module for name, module in sys.modules.items() if name.partition(".")[0] == "sklearn"]:
     for name, value in list(vars(module).items()):
