@@ -50,16 +50,10 @@ EXPLAINED = {
     "plan: scatter -> gram": "Rows fewer than columns: always the products of all pairs of rows.",
     "plan: products -> gram": "Rows fewer than columns: always the products of all pairs of rows.",
     "plan: qr -> rows": "Small arrays: the SVD of the rows has the same digits.",
+    "error: dates": "Columns of dates are a DataError with their names, like columns of strings.",
 }
 # Known defects of the second edition: the same, and what is wrong. A row goes when its defect is mended.
-OPEN = {
-    "plan: products -> scatter": 'svd_solver="krylov" is not followed.',
-    "warnings: tol=0.5, krylov": 'svd_solver="krylov" is not followed, so nothing is left undetermined.',
-    "attributes: weights, sum of one": "Weights whose sum is 1 up to rounding give variances of 1e16 instead of NaN.",
-    "warnings: weights, sum of one": "The same: there is no warning.",
-    "*: memory_limit='lots'": "memory_limit is not read for small arrays, so a text that is not a size is accepted.",
-    "error: unknown extension": "A UsageError, which is not a ValueError.",
-}
+OPEN: dict[str, str] = {}
 
 
 def estimator_class(edition: str, name: str) -> Any:

@@ -167,10 +167,9 @@ def file_format(path: Path, given: str | None, kind: Kind = "vectors") -> str:
     if form is None and not path.exists() and not given:
         raise FileNotFoundError(path)
     if form is None or (packed and form not in ("csv", "fasta")):
-        raise UsageError(
-            f"The format of {printable(path)} is not supported. Supported: {', '.join(_FORMATS)}, folders of Parquet "
-            "files and folders of images."
-        )
+        supported = f"{', '.join(_FORMATS)}, folders of Parquet files and folders of images"
+        message = f"The format of {printable(path)} is not supported. Supported: {supported}."
+        raise ParameterError("path", str(path), "a file of a supported format", message=message)
     return form
 
 

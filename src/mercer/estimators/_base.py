@@ -343,6 +343,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _validate_params(self) -> None:
         parameter_checks(type(self))(self)  # type: ignore[arg-type]
+        if self.memory_limit is not None or self.n_jobs == 0:  # what the constraints cannot express
+            self.resources()
 
     def _rng(self) -> Callable[[], np.random.Generator]:
         """The generator of a fit, made when it is first used. Call this once: a second one repeats its numbers."""

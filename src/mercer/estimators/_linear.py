@@ -356,7 +356,7 @@ def cast_if_representable(array: NDArray, dtype: Any) -> NDArray:
 
 def _per_degree(found: PrincipalAxes, ddof: int) -> float:
     """1/(Σw − ddof); NaN if there is no degree of freedom, 0 for a single row."""
-    if found.total_weight > ddof:
+    if found.total_weight - ddof > 1e-12:  # weights that add up to one may exceed it by rounding
         return 1 / (found.total_weight - ddof)
     return 0.0 if found.n_samples == 1 else float("nan")
 
