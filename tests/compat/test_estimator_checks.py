@@ -151,7 +151,8 @@ def test_checks_that_are_not_in_the_generator(name, model):
     getattr(estimator_checks, name)(type(model).__name__, clone(model))
 
 
-@pytest.mark.parametrize("name", BY_HAND)
+# `transform` finds the columns of a frame by name, in any order, where scikit-learn raises.
+@pytest.mark.parametrize("name", [name for name in BY_HAND if name != "check_dataframe_column_names_consistency"])
 @pytest.mark.parametrize("estimator", new_classes(*NEW_PARAMETERS))
 @QUIET
 def test_more_checks_of_the_second_edition(name, estimator):

@@ -31,11 +31,14 @@ def private_names(path):
         yield from (name for name in names if "._" in name)
 
 
-@pytest.mark.parametrize("module", ["mercer_old/unpromised.py", "mercer/compat/sklearn_private.py"])
-def test_private_names_of_scikit_learn_are_imported_in_one_module_alone(module):
-    source = ROOT / "src" / Path(module).parts[0]
+@pytest.mark.parametrize(
+    ("package", "modules"),
+    [("mercer_old", {"unpromised.py"}), ("mercer", {"compat/sklearn_private.py", "compat/array_api.py"})],
+)
+def test_private_names_of_scikit_learn_are_imported_in_one_place(package, modules):
+    source = ROOT / "src" / package
     found = {path: list(private_names(path)) for path in source.rglob("*.py")}
-    assert {path for path, names in found.items() if names} == {ROOT / "src" / module}
+    assert {path for path, names in found.items() if names} == {source / module for module in modules}
 
 
 WITHOUT = """

@@ -12,6 +12,7 @@ from mercer.certificates.certificate import Certificate
 from mercer.storable import storable
 from mercer.text import counted
 
+_STRICT = 1e-3  # largest gradient of a point that is called an optimum, whatever the tolerance
 _ELSEWHERE = "another starting point may end at a better one"
 _PRIORS = {"normal": "a normal prior", "ard": "a normal prior for each factor", "": "maximum likelihood"}
 
@@ -51,8 +52,15 @@ class OptimumCertificate(Certificate):
         return self.gradient <= self.tol
 
     @property
+    def certified(self) -> bool:
+        """Whether the search came to rest: at a small gradient, and at no bound of a variable."""
+        return self.gradient <= min(self.tol, _STRICT) and not self.notes
+
+    @property
     def summary(self) -> str:
         after = f"after {counted(self.n_iter, 'iteration')} the largest entry of the gradient is {self.gradient:.1g}"
+        if self.converged and self.gradient > _STRICT:
+            return f"Optimum not established: {after}; the tolerance of {self.tol:g} is too large."
         if self.converged:
             return f"Local optimum at best: {after} (tolerance {self.tol:g}); {_ELSEWHERE}."
         return f"Optimum not reached: {after}, above the tolerance of {self.tol:g}."

@@ -91,11 +91,11 @@ class SketchCertificate(Certificate):
 
     def for_attributes(self, unit: float, stored_unit: float) -> Self:
         """The certificate of unit²·λ, with room for the rounding of the fitted attributes."""
-        squares = unit * unit
+        squares = unit * unit  # may underflow: intervals are widened by the smallest number
         return replace(
             self,
-            lower=self.lower * squares * (1 - 4 * stored_unit),
-            upper=self.upper * squares * (1 + 4 * stored_unit),
+            lower=np.maximum(self.lower * unit * unit * (1 - 4 * stored_unit) - TINY, 0.0),
+            upper=self.upper * unit * unit * (1 + 4 * stored_unit) + TINY,
             angles=np.minimum(self.angles + 4 * stored_unit, 1.0),
             shrinkage=self.shrinkage * squares,
             bound_beyond=self.bound_beyond * squares,

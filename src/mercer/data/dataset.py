@@ -354,9 +354,9 @@ def _block_as_float(block: Samples, first_row: int) -> Samples:
     return as_float(block)
 
 
-def scaled(data: Dataset, divisors: NDArray) -> Dataset:
+def scaled(data: Dataset, divisors: NDArray, dtype: Any = None) -> Dataset:
     """A view of the data with every column divided; float32 and sparsity are kept, integers become float64."""
-    dtype = np.dtype(np.float32 if data.dtype == np.float32 else np.float64)
+    dtype = np.dtype(dtype or (np.float32 if data.dtype == np.float32 else np.float64))
     return data.view(partial(_divide, divisors, dtype), dtype)
 
 

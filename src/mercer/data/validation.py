@@ -184,6 +184,8 @@ def check_vectors(
             )
     except (ValueError, TypeError, OverflowError) as error:
         raise _explain_rejection(error, X, allow_nan) from None
+    if reset and matrix.dtype == np.float64:
+        _warn_about_large_integers(X)
     if matrix.dtype == bool:
         matrix = matrix.astype(np.uint8) if sparse.issparse(matrix) else matrix.view(np.uint8)
     return without_duplicates(matrix) if sparse.issparse(matrix) else matrix
@@ -394,8 +396,7 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> NDArray:
     least, most = float(weights[weights > 0].min()), float(weights.max())
     if not _WEIGHTS[0] < least <= most < _WEIGHTS[1]:
         raise DataError(
-            f"Sample weights from {least:.3g} to {most:.3g} are too far from 1. Scale them: only "
-            "explained_variance_ depends on their scale.",
+            f"Sample weights from {least:.3g} to {most:.3g} are too far from 1. Divide them by a constant.",
             source="sample_weight",
         )
     return weights
@@ -465,6 +466,15 @@ def _counts(column: NDArray) -> bool:
 def _are_distinct_integers(column: NDArray) -> bool:
     values = column.astype(np.float64)
     return bool((values == np.floor(values)).all()) and len(np.unique(values)) == len(values)
+
+
+def _warn_about_large_integers(X: Any) -> None:
+    """Warn if float64 rounds the integers of an array."""
+    if not (isinstance(X, np.ndarray) and X.dtype.kind in "iu" and X.dtype.itemsize == 8):
+        return
+    largest = max(int(X.max()), -int(X.min()))
+    if largest > 2**53:
+        warn(f"X holds integers up to {largest:.3g}, which float64 rounds beyond 2**53. Subtract a constant first.")
 
 
 def warn_about_precision(data: ArrayDataset) -> None:

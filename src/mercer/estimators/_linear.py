@@ -146,7 +146,7 @@ class LinearEstimator(Estimator):
             Rows in the subspace of the components, in the units of X.
         """
         check_is_fitted(self)
-        scores = check_array(X, input_name="X", dtype=[np.float64, np.float32])
+        scores = check_array(X, input_name="X", dtype=[np.float64, np.float32], ensure_min_features=0)
         map = self.linear_map()
         if scores.shape[1] != len(map.decoder):
             raise DataError(

@@ -239,7 +239,9 @@ def _solve_small(X: NDArray, problem: LinearProblem, plan: Plan) -> PrincipalAxe
         if scale is not None:
             matrix = matrix / scale / scale[:, None]
         total = float(matrix.trace())
-        error = gamma(chain(n) + 16) * (total + n * float(left @ left)) + n * float(mean_errors @ mean_errors)
+        own, off = (left, mean_errors) if scale is None else (left / scale, mean_errors / scale)
+        mean_error = n * float(off @ off + 2 * np.abs(own) @ off)  # centered rows sum to zero: to second order
+        error = gamma(chain(n) + 16) * (total + n * float(own @ own)) + mean_error
         found = _axes_of_matrix(problem, plan, moments, matrix, total, error)
         if not needs_more_digits(problem, found):
             return found
@@ -393,12 +395,13 @@ def _solve_products(problem: LinearProblem, plan: Plan, progress: Any) -> Princi
         if certificate.not_established == ("directions",) and problem.data.in_memory:
             pairs = remeasure(pairs, operator)
             certificate = known(pairs)
-        worth_more = direct is not None and direct.flops <= 2 * pairs.n_passes * problem.sizes.pass_flops
+        worth_more = direct is not None and direct.flops <= 10 * pairs.n_passes * problem.sizes.pass_flops
         if certificate.n_complete == len(pairs.values) or not worth_more:
             found = principal_axes(problem, plan, moments, pairs.values, pairs.vectors, operator.trace, certificate)
             return _checked(problem, found, scatter, progress)
     assert direct is not None
-    return _ROUTES[direct.route](problem, direct, progress)
+    both = replace(direct, memory=max(direct.memory, plan.memory))
+    return _ROUTES[direct.route](problem, both, progress)
 
 
 def _affordable_direct_plan(problem: LinearProblem) -> Plan | None:
@@ -463,7 +466,7 @@ def rescaled(problem: LinearProblem) -> LinearProblem:
         peaks = np.maximum(np.abs(low), np.abs(high))
     heaviest = 1.0 if problem.weights is None else float(np.sqrt(problem.weights.max()))
     units = power_of_two((peaks if problem.standardize else np.full_like(peaks, peaks.max())) * heaviest)
-    return problem._replace(data=scaled(problem.data, units), units=units)
+    return problem._replace(data=scaled(problem.data, units, np.float64), units=units)
 
 
 def _column_ranges(data: Dataset, weights: Any, progress: Any = None) -> tuple:
@@ -705,7 +708,9 @@ def _column_warnings(problem: LinearProblem, moments: Moments) -> list[MercerWar
     if not constant.any():
         return []
     if constant.all():
-        return [MercerWarning("All rows are equal, so all variances and scores are zero.", "meaningless")]
+        return [
+            MercerWarning("The rows are equal but for rounding, so all variances and scores are zero.", "meaningless")
+        ]
     if not problem.standardize:
         return []
     names = problem.feature_names

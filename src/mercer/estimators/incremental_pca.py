@@ -240,6 +240,7 @@ class IncrementalPCA(LinearEstimator):
             and needs_more_digits(problem, found)
         ):
             found = solve_principal_axes(problem, plan)  # unlike batches, these rows can be read again
+        found = found._replace(plan=plan)
         self._store(found, self._dtype)
         return None
 

@@ -34,18 +34,19 @@ class PCA(LinearEstimator):
 
     Parameters
     ----------
-    n_components : int, float, "mle" or None, default=None
+    n_components : int, float, str or None, default=None
         Number of components. A float in (0, 1): the fewest components that explain more than this fraction of
-        the variance. "mle": Minka's estimate. None: all.
+        the variance. None: all. A rule by name: "parallel" (deflated parallel analysis), "marchenko-pastur",
+        "gavish-donoho", "tracy-widom", "patterson", "mle" (Minka), "bic", "elbow", "broken-stick", "kaiser".
     copy : bool, default=True
         Ignored. X is never changed.
     whiten : bool, default=False
         Divide each score by its standard deviation.
-    svd_solver : {"auto", "full", "covariance_eigh", "arpack", "randomized", "qr", "gram", "krylov"},
-    default="auto"
-        "full": SVD of the centered rows. "covariance_eigh": eigenvectors of the scatter matrix. "gram":
-        eigenvectors of the products of all pairs of rows. "arpack" and "randomized" are accepted and treated
-        like "auto", which decides by size; see ``plan_``.
+    svd_solver : {"auto", "full", "covariance_eigh", "arpack", "randomized", "qr", "gram", "krylov"}, default="auto"
+        "full": SVD of the centered rows. "covariance_eigh": eigenvectors of the scatter matrix. "qr": SVD of a
+        triangular factor, from one pass without squares. "gram": eigenvectors of the products of all pairs of rows.
+        "krylov": block Lanczos on products with the rows. "arpack" and "randomized" are accepted and treated like
+        "auto", which decides by size; see ``plan_``.
     tol : float, default=0.0
         Tolerance of the relative residuals. 0: 1e-8.
     iterated_power : int or "auto", default="auto"
@@ -105,12 +106,14 @@ class PCA(LinearEstimator):
 
     See Also
     --------
+    IncrementalPCA : The same from batches of rows.
+    ProbabilisticPCA : The same for data with missing values.
     sklearn.decomposition.PCA : The class whose interface this one has.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from mercer import PCA
+    >>> from mercer.estimators import PCA
     >>> X = np.random.default_rng(0).normal(size=(1000, 3)) * [3, 2, 1] + 1e6
     >>> pca = PCA(n_components=2).fit(X)
     >>> pca.certificate_.certified

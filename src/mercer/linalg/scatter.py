@@ -190,11 +190,6 @@ class Scatter(ABC):
         degrees = self.total_weight - 1 if self.total_weight > 1 else self.total_weight
         return np.where(self.is_constant, 1.0, np.sqrt(squares / degrees))
 
-    def squares_of(self, scale: NDArray | None) -> NDArray:
-        """Sums of squares of the scaled columns, 0 for constant ones."""
-        squares = np.where(self.is_constant, 0.0, self.squares)
-        return squares if scale is None else squares / scale**2
-
     def total(self, scale: NDArray | None) -> float:
         """Trace of the scaled S."""
         return float(np.sum(self.squares if scale is None else self.squares / scale**2))
