@@ -148,16 +148,21 @@ def test_integers_named_like_ids_are_ids(tmp_path, name):
 
 def test_columns_that_identify_or_count_rows_are_noted_and_left_out(tmp_path):
     rows = "".join(f"s{i},{100 - i},{i},{i // 2},{i}.5\n" for i in range(40))
-    data = open_dataset(write(tmp_path, f"name,case,t,visit_id,a\n{rows}"))
+    data = open_dataset(write(tmp_path, f"name,case,k,visit_id,a\n{rows}"))
     assert data.feature_names == ("a",) and data.metadata.id_name == "name"
     (note,) = [note for note in data.source.notes if "identify rows" in note.summary]
-    assert note.severity == "note" and note.remedies[0] == Remedy("drop", ["case", "t", "visit_id"])
+    assert note.severity == "note" and note.remedies[0] == Remedy("drop", ["case", "k", "visit_id"])
     assert open_dataset(tmp_path / "x.csv", drop="name").metadata.id_name == "case"
 
 
 @pytest.mark.parametrize("text", ["index,a\n3,1.5\n3,2.5\n4,1\n", "t,a\n1,5\n2,6\n3,8\n", "year,a\n2001,5\n2002,6\n"])
 def test_other_integers_are_features(tmp_path, text):
     assert open_dataset(write(tmp_path, text)).shape[1] == 2
+
+
+def test_a_time_axis_is_a_feature(tmp_path):
+    path = write(tmp_path, "time,a\n" + "".join(f"{i},{i * i % 7}\n" for i in range(40)))
+    assert open_dataset(path).feature_names == ("time", "a")
 
 
 def test_a_table_of_ids_only_keeps_them(tmp_path):

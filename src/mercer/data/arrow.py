@@ -118,7 +118,7 @@ class TableReader(ABC):
             f"{self.explain_size(names)}",
             needed=needed,
             limit=limit,
-            remedies=[Remedy("memory_limit", format_bytes(1.5 * needed).replace(" ", "")), Remedy("columns", ["…"])],
+            remedies=[Remedy("memory_limit", format_bytes(1.5 * needed)), Remedy("columns", ["…"])],
         )
 
     def explain_size(self, columns: Sequence[str]) -> str:

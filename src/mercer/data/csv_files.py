@@ -109,7 +109,7 @@ def _check_width(path: Path, n_columns: int, memory: int) -> None:
             f"and the limit is {format_bytes(memory)}. Store the table as Parquet or .npy.",
             needed=needed,
             limit=memory,
-            remedies=[Remedy("memory_limit", format_bytes(1.5 * needed).replace(" ", ""))],
+            remedies=[Remedy("memory_limit", format_bytes(1.5 * needed))],
         )
 
 
@@ -368,7 +368,7 @@ class CsvReader(TableReader):
             "quote not closed?",
             needed=8 * size,
             limit=self.memory,
-            remedies=[Remedy("memory_limit", format_bytes(16 * size).replace(" ", ""))],
+            remedies=[Remedy("memory_limit", format_bytes(16 * size))],
         )
 
     def _parse(self, records: bytes, kinds: dict[str, pa.DataType] | None, first_row: int) -> pa.RecordBatch:

@@ -197,7 +197,7 @@ def transposed(data: Dataset, memory: int) -> Dataset:
             f"To transpose {name} takes {format_bytes(needed)}, and the limit is {format_bytes(memory)}.",
             needed=needed,
             limit=memory,
-            remedies=[Remedy("memory_limit", format_bytes(1.1 * needed).replace(" ", ""))],
+            remedies=[Remedy("memory_limit", format_bytes(1.1 * needed))],
         )
     data = copy(data)
     data.allow_nan = True  # they are looked for later

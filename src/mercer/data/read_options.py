@@ -33,6 +33,7 @@ _COUNTER_NAME = re.compile(  # of integers that are ids if all are different
     r"(?i)#|idx|index|no|nr|row|row.?(nr|no|num|number|index)|(sample|subject|patient|case|record|obs|observation|item)s?"
     r"([ _.-]?(no|nr|num|number|index))?"
 )
+_TIME_NAME = re.compile(r"(?i)t|x|.*(time|date|year|month|week|day|hour|min|sec|step|frame|epoch|age|lag|cycle).*")
 _INDEX_LEVEL = re.compile(r"__index_level_\d+__")
 _UNNAMED = ("", "Unnamed: 0")
 
@@ -160,15 +161,10 @@ def assign_roles(reader: "TableReader", options: ReadOptions, kind: Kind, memory
 
     distinct = [n for n in guesses if n in found and not _id_defect(found[n])]
     counters = [n for n in counters if n in distinct or n not in found or _ID_NAME.fullmatch(n)]
-    id_name, notes = options.id, list(reader.notes)
-    if id_name is not None and (defect := _id_defect(found[id_name])):
-        text = f"Column {short_repr(id_name)} of {reader.name} cannot be the id: {defect}."
-        raise DataError(text, source=reader.name, column=id_name, remedies=[Remedy("keep", [id_name])])
-    if id_name is None and distinct and (index is None or distinct[0] == index):
-        id_name = distinct[0]
+    id_name = _choose_id(reader, options, index, found, distinct)
+    notes = [*reader.notes]
+    if id_name is not None and id_name != options.id:
         notes.append(MercerWarning(f"Ids from column {short_repr(id_name)}.", "note", [Remedy("id", id_name)]))
-    if index is not None and index != id_name:
-        warn(f"Column {short_repr(index)} of {reader.name} is an index with duplicates. It is left out.")
     notes += _about_counters([n for n in counters if n != id_name])
     _warn_about_others(reader, [n for n in others if n != id_name])
 
@@ -178,6 +174,22 @@ def assign_roles(reader: "TableReader", options: ReadOptions, kind: Kind, memory
         raise DataError(f"{reader.name} has no columns left that are features.", source=reader.name)
     kept = dict.fromkeys(n for n in (id_name, *options.metadata) if n is not None)
     return Roles(features, Metadata({n: found[n] for n in kept}, id_name, options.label), tuple(notes))
+
+
+def _choose_id(
+    reader: "TableReader", options: ReadOptions, index: str | None, found: Mapping[str, Any], distinct: Sequence[str]
+) -> str | None:
+    """The column that was named, which must be distinct; else the index, strings or integers that are."""
+    if options.id is not None:
+        if defect := _id_defect(found[options.id]):
+            text = f"Column {short_repr(options.id)} of {reader.name} cannot be the id: {defect}."
+            raise DataError(text, source=reader.name, column=options.id, remedies=[Remedy("keep", [options.id])])
+        return options.id
+    if index is None or index in distinct:
+        return distinct[0] if distinct else None
+    reason = "is an index with duplicates" if index in found else "is an index that exceeds half of the memory limit"
+    warn(f"Column {short_repr(index)} of {reader.name} {reason}. It is left out.")
+    return None
 
 
 def _candidates(names: Sequence[str], options: ReadOptions, kind: Kind) -> list[str]:
@@ -223,7 +235,7 @@ def _find_counters(
         return []
     integers = [n for n in candidates if reader.is_integer(n)]
     named = [n for n in integers if _ID_NAME.fullmatch(n) or _COUNTER_NAME.fullmatch(n)]
-    counting = reader.find_counting([n for n in integers if n not in named])
+    counting = reader.find_counting([n for n in integers if n not in named and not _TIME_NAME.fullmatch(n)])
     found = [n for n in integers if n in {*named, *counting}]
     return found if len(found) < len(candidates) - len(others) else []
 
@@ -279,10 +291,11 @@ def _about_counters(columns: Sequence[str]) -> list[MercerWarning]:
 
 def _id_defect(column: Any) -> str:
     """Why a column cannot be the id; "" if its values are present and all different."""
-    head = column.slice(0, 1000).to_pylist()  # these usually show it
-    if len({*head}) < len(head) or len(column.unique()) < len(column):
-        counts = Counter(value for chunk in column.chunks for value in chunk.to_pylist())
-        value = counts.most_common(1)[0][0]
+    head = column.slice(0, 1000)  # these usually show it
+    some = head if len(head.unique()) < len(head) else column
+    if len(some.unique()) < len(some):
+        counts = some.value_counts()
+        value = counts.field(0)[int(counts.field(1).to_numpy().argmax())].as_py()
         return f"{short_repr(value)} occurs more than once" if value not in (None, "") else "values are missing"
     missing = column.null_count or ("string" in str(column.type) and column.index("").as_py() >= 0)
     return "a value is missing" if missing else ""

@@ -123,17 +123,9 @@ class DatasetReader(StreamReader):
         yield from self.X.to_batches(columns=list(columns), **few)
 
     def reading_bytes(self, columns: Sequence[str]) -> int:
-        groups = [
-            sum(group.column(j).total_uncompressed_size for j in range(group.num_columns) if _top(group, j) in columns)
-            for fragment in self.X.get_fragments()
-            for metadata in [getattr(fragment, "metadata", None)]
-            for group in (map(metadata.row_group, range(metadata.num_row_groups)) if metadata else ())
-        ]
+        found = [getattr(fragment, "metadata", None) for fragment in self.X.get_fragments()]
+        groups = [state.row_group(i).total_byte_size for state in found if state for i in range(state.num_row_groups)]
         return 2 * max(groups, default=0) + super().reading_bytes(columns)
-
-
-def _top(group: Any, j: int) -> str:
-    return group.column(j).path_in_schema.partition(".")[0]
 
 
 class StreamDataset(ArrowDataset):
@@ -179,7 +171,7 @@ def _hold(X: Any, memory: int) -> Dataset:
                 f"{format_bytes(memory)}. Write them to a Parquet file.",
                 needed=needed,
                 limit=memory,
-                remedies=[Remedy("memory_limit", format_bytes(4 * needed).replace(" ", ""))],
+                remedies=[Remedy("memory_limit", format_bytes(4 * needed))],
             )
     matrix = np.concatenate([np.empty((0, len(columns)), dtype), *pieces])
     if not len(matrix):
