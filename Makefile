@@ -28,7 +28,7 @@ test-all: .venv/.dev .venv/.docs  ## the slow ones as well
 parity: .venv/.dev  ## both editions on the same 270 problems; ARGS="wide sparse" chooses by name
 	$(BIN)/python tools/parity.py $(ARGS)
 
-attack: .venv/.dev  ## 4 000 hostile problems against every certificate; ARGS="--seed 1 --only FAMILY" (some minutes)
+attack: .venv/.dev  ## 4 000 hostile problems against every certificate; ARGS="--edition new --seed 1 --only FAMILY" (some minutes)
 	PYTHONPATH=tests $(BIN)/python -m attack $(ARGS)
 
 lint: .venv/.dev  ## ruff (lint and format) and mypy

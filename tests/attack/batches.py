@@ -7,19 +7,20 @@ import numpy as np
 from scipy import sparse
 
 from attack import rows as shapes
+from attack.editions import estimator
 from attack.linear import some_number
 from attack.precise import DD
 from attack.problems import Problem, family
 from attack.truth import known, linear_truth
-from mercer import IncrementalPCA
 
 
 def incremental(rng, X, batches, words, forget=1.0, weights=None):
     """Batch after batch; a batch that is b batches old counts forget^b."""
     k = some_number(rng, min(X.shape[1], batches[0].stop), False)
 
+    model = estimator("IncrementalPCA", k, forget=forget, n_jobs=1)
+
     def fit():
-        model = IncrementalPCA(k, forget=forget, n_jobs=1)
         for some in batches:
             model.partial_fit(X[some], sample_weight=None if weights is None else weights[some])
         return model
@@ -101,7 +102,7 @@ def incremental_fit(rng):
     n, d, size = int(rng.integers(40, 300)), int(rng.integers(2, 6)), int(rng.integers(8, 60))
     X = rng.normal(size=(n, d)) + 10.0 ** rng.uniform(0, 6) * (np.arange(n) // 40)[:, None]
     forget = float(rng.choice([0.5, 0.9]))
-    model = IncrementalPCA(d, forget=forget, batch_size=size, n_jobs=1)
+    model = estimator("IncrementalPCA", d, forget=forget, batch_size=size, n_jobs=1)
     batch = np.arange(n) // size
     weights = DD(np.ones(n))
     for last in range(1, batch[-1] + 1):

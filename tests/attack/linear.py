@@ -4,10 +4,10 @@ import numpy as np
 from scipy import sparse
 
 from attack import rows as shapes
+from attack.editions import estimator
 from attack.precise import DD
 from attack.problems import Problem, family
 from attack.truth import known, linear_truth
-from mercer import PCA
 
 DENSE = ("auto", "full", "covariance_eigh", "qr", "gram", "krylov", "arpack", "randomized")
 SPARSE = ("auto", "covariance_eigh", "krylov", "arpack")
@@ -19,15 +19,16 @@ def some_number(rng, most, fewer):
     return int(rng.integers(1, max(2, top + 1))) if rng.random() < 0.8 else max(1, top)
 
 
-def pca(rng, X, words, weights=None, solver=None, standardize=False, truth=None, k=None):
+def pca(rng, X, words, weights=None, solver=None, standardize=False, truth=None, k=None, tol=0.0):
     """A problem for PCA by some solver; the truth is computed from the rows unless it is known."""
     solver = solver or str(rng.choice(SPARSE if sparse.issparse(X) else DENSE))
     k = k or some_number(rng, min(X.shape), solver == "arpack" or sparse.issparse(X))
-    model = PCA(k, svd_solver=solver, standardize=standardize, random_state=0, n_jobs=int(rng.integers(1, 3)))
+    params = dict(svd_solver=solver, standardize=standardize, random_state=0, n_jobs=int(rng.integers(1, 3)), tol=tol)
+    model = estimator("PCA", k, **params)
     return Problem(
         lambda: model.fit(X, sample_weight=weights),
         lambda _: truth() if truth else linear_truth(X, weights, standardize),
-        f"PCA({k}, {solver}) of {X.shape[0]}×{X.shape[1]}: {words}",
+        f"PCA({k}, {solver}{f', tol={tol}' if tol else ''}) of {X.shape[0]}×{X.shape[1]}: {words}",
         asked=k,
     )
 
@@ -195,7 +196,7 @@ def pca_wide(rng):
 def pca_all(rng):
     """n_components left out: all there are."""
     X = shapes.with_spectrum(rng, *shape(rng), str(rng.choice(shapes.SPECTRA))) + rng.choice([0.0, 1e6])
-    model = PCA(svd_solver=str(rng.choice(DENSE[:5])), random_state=0, n_jobs=1)
+    model = estimator("PCA", svd_solver=str(rng.choice(DENSE[:5])), random_state=0, n_jobs=1)
     words = f"PCA(None, {model.svd_solver}) of {X.shape[0]}×{X.shape[1]}"
     return Problem(lambda: model.fit(X), lambda _: linear_truth(X), words, asked=min(X.shape))
 
@@ -220,3 +221,18 @@ def pca_hadamard_large(rng):
     squares, solver = DD(s) * s * 1024.0, str(rng.choice(["auto", "krylov", "arpack", "covariance_eigh"]))
     X, k = shapes.design(1024, d) * s, int(rng.integers(1, 30))
     return pca(rng, X, "many Hadamard columns", solver=solver, k=k, truth=lambda: known(squares, np.eye(d)))
+
+
+@family(60, "PCA")
+def pca_krylov_noise(rng):
+    """Noise has no gaps: an iteration that is stopped early must not claim that nothing was missed."""
+    tol, k = float(rng.choice([0.5, 0.5, 0.1, 1e-3, 0.0])), int(rng.integers(1, 12))
+    if rng.random() < 0.3:
+        s = rng.choice([1.0, 1.0, 1.01, 2.0], size=200)
+        squares = DD(s) * s * 256.0
+        X, truth = shapes.design(256, 200) * s, lambda: known(squares, np.eye(200))
+        return pca(rng, X, "Hadamard columns", solver="krylov", k=k, tol=tol, truth=truth)
+    X = rng.normal(size=(int(rng.integers(40, 160)), int(rng.integers(20, 70)))) + rng.choice([0.0, 1e4])
+    weights = shapes.some_weights(rng, len(X), "counts") if rng.random() < 0.2 else None
+    X = sparse.csr_array(X) if rng.random() < 0.2 else X
+    return pca(rng, X, "noise", weights, solver="krylov", k=k, tol=tol)

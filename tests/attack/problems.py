@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from attack.judge import Claims, Verdict, judge, judge_landmarks
+from mercer import errors
 from mercer_old.errors import MercerError
 
-SAME = ("All rows look the same", "All rows are the same")
+SAME = ("All rows look the same", "All rows are the same", "All rows are equal")
 OR_TOO_SMALL = "scale them up"  # then the sentence names the other cause too
 VISIBLE = 1e-8  # of the sum of squares, or of n times the largest entry: an eigenvalue that is no rounding
 
@@ -61,7 +62,7 @@ def try_problem(problem):
         try:
             model = problem.fit()
             answer = model.certificate_  # IncrementalPCA computes when it is asked
-        except (MercerError, ValueError) as error:
+        except (MercerError, errors.MercerError, ValueError) as error:
             if type(error).__name__ != "LinAlgError":
                 verdict.refused = str(error)
                 return verdict
@@ -88,7 +89,8 @@ def compare(problem, model, certificate, verdict, said):
         return
     else:
         values, vectors = reported(model)
-        singular = model.plan_.held in ("rows", "triangle")
+        route = model.plan_.held if hasattr(model.plan_, "held") else model.plan_.route
+        singular = route in ("rows", "triangle", "qr")
         claims = Claims.of(certificate, values, truth.exponent, singular)
         judge(truth, claims, vectors, verdict, single=vectors.dtype == np.float32)
         judge_number(problem, truth, claims, said, verdict)

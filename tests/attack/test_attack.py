@@ -4,6 +4,7 @@ from math import ceil
 
 import pytest
 
+from attack.editions import LINEAR, exists
 from attack.run import FAMILIES, names_of, trial
 from attack.tally import Tally
 from mercer_old.threads import one_blas_thread
@@ -27,11 +28,18 @@ def test_no_statement_is_violated_in_a_larger_sample(family):
     judge(family, LARGER, Tally())
 
 
-def judge(family, share, tally):
+@pytest.mark.parametrize("family", sorted(name for name in FAMILIES if FAMILIES[name].model in LINEAR))
+def test_no_statement_of_the_second_edition_is_violated(family):
+    if not exists(FAMILIES[family].model, "new"):
+        pytest.skip(f"mercer.estimators has no {FAMILIES[family].model}")
+    judge(family, SHARE, Tally(), "new")
+
+
+def judge(family, share, tally, edition="old"):
     mine = Tally()
     with one_blas_thread():
-        for name in names_of(0, [family], share):
-            verdict = trial(name)
+        for name in names_of(0, [family], share, edition):
+            verdict = trial(name, edition)
             tally.add(family, *verdict)
             mine.add(family, *verdict)
     assert not mine.failures, "\n".join(mine.by_problem())
@@ -55,3 +63,11 @@ def test_a_full_attack_has_two_thousand_problems_and_each_can_be_had_again():
     first, second = trial("pca_two_level:3:1"), trial("pca_two_level:3:1")
     assert first[1] == second[1] and first[2].statements == second[2].statements
     assert first[1] != trial("pca_two_level:4:1")[1]
+
+
+def test_both_editions_get_the_same_problems():
+    old, new = names_of(0), names_of(0, edition="new")
+    assert len(new) > 1000 and set(new) <= set(old)
+    assert trial("pca_two_level:3:1")[1] == trial("pca_two_level:3:1", "new")[1]
+    with pytest.raises(SystemExit, match="no family 'kernel_ordinary'"):
+        names_of(0, ["kernel_ordinary"], edition="new")
