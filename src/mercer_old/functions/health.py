@@ -22,6 +22,9 @@ _NEEDED = ("numpy", "scipy", "scikit-learn", "threadpoolctl")
 _PARTS = {
     "typer": ("the command line", "app"),
     "rich": ("help and progress bars", "app"),
+    "click": ("the command line of the second edition", "app"),
+    "tqdm": ("progress bars of the second edition", "app"),
+    "jinja2": ("pages of the second edition", "app"),
     "matplotlib": ("pictures and the gallery", "app"),
     "pyarrow": ("CSV, Parquet and Arrow files", "app"),
     "narwhals": ("tables of pandas, polars and pyarrow", "tables"),
@@ -30,6 +33,8 @@ _PARTS = {
     "onnx": ("models for other programs", "onnx"),
     "dask": ("rows on the workers of a cluster", "dask"),
     "distributed": ("the workers of a cluster", "dask"),
+    "rapidfuzz": ("edit distances", "strings"),
+    "loky": ("processes of their own for other methods", "relatives"),
     "openTSNE": ("t-SNE that places new rows", "relatives"),
     "umap-learn": ("UMAP", "relatives"),
     "python-picard": ("ICA in fewer steps", "relatives"),

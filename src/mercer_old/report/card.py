@@ -13,7 +13,7 @@ from mercer_old.relatives.ours import BY_NAME
 
 __all__ = ["AUTHORS", "TITLE", "Citation", "Line", "card_of", "citation_of"]
 
-TITLE = "mercer: dimension reduction that people can trust on real data"
+TITLE = "mercer: dimensionality reduction with error bounds"
 AUTHORS = "the mercer developers"
 _PAPERS = {
     "kernel": (
