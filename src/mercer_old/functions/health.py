@@ -23,7 +23,6 @@ _PARTS = {
     "typer": ("the command line", "app"),
     "rich": ("help and progress bars", "app"),
     "click": ("the command line of the second edition", "app"),
-    "tqdm": ("progress bars of the second edition", "app"),
     "jinja2": ("pages of the second edition", "app"),
     "matplotlib": ("pictures and the gallery", "app"),
     "pyarrow": ("CSV, Parquet and Arrow files", "app"),
