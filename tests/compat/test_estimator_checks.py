@@ -106,11 +106,11 @@ NEW_PARAMETERS = {
     "ProbabilisticPCA": [dict(n_components=1), dict()],
     "FactorAnalysis": [dict(n_components=1)],
 }
-OPEN = {"check_complex_data": "numpy warns before the rows are rejected"}  # defects that are not mended yet
+
 NEW_ESTIMATORS = [new_class(name)(**params) for name in new_classes(*NEW_PARAMETERS) for params in NEW_PARAMETERS[name]]
 
 
-@parametrize_with_checks(NEW_ESTIMATORS, expected_failed_checks=lambda each: expected_failures(each) | OPEN)
+@parametrize_with_checks(NEW_ESTIMATORS, expected_failed_checks=expected_failures)
 @QUIET
 def test_checks_of_the_second_edition(estimator, check):
     check(estimator)

@@ -120,6 +120,7 @@ class ResidualCertificate(Certificate):
     angle_error: float = 0.0
     stored_unit: float = 0.0  # rounding of the attributes that were stored
     zeros: tuple[int, ...] = ()  # components whose eigenvalue is reported as zero
+    axis_residuals: NDArray | None = field(default=None, repr=False)  # of axes that follow from these vectors
 
     @property
     def n_components(self) -> int:
@@ -206,7 +207,8 @@ class ResidualCertificate(Certificate):
 
     @property
     def residuals(self) -> NDArray:
-        return self._above(self._residuals(self.measured))
+        own = self._residuals(self.measured)
+        return self._above(own if self.axis_residuals is None else np.maximum(own, self.axis_residuals))
 
     @property
     def noise(self) -> NDArray:

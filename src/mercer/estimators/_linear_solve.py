@@ -29,7 +29,7 @@ from mercer.linalg.scatter_operator import ScatterOperator
 from mercer.linalg.scatter_qr import ScatterQR
 from mercer.numerics.blocking import block_rows
 from mercer.numerics.products import is_small_integer, short_product
-from mercer.numerics.rounding import UNIT, chain, gamma, norm, power_of_two
+from mercer.numerics.rounding import UNIT, chain, column_norms, gamma, norm, power_of_two
 from mercer.numerics.threads import blas_threads, working
 from mercer.planning.plan import Plan
 from mercer.planning.plan_linear import (
@@ -534,8 +534,20 @@ def _axes_of_gram(
     certificate = _certify(pairs, plan, error, angle_factor=np.sqrt(2))
     kept = ~certificate.is_zero
     axes, axes_error = multiply(pairs.vectors[:n] * np.where(kept, 1 / np.sqrt(np.where(kept, pairs.values, 1.0)), 0.0))
-    axes, certificate = _orthonormal(axes, kept), replace(certificate, angle_error=2 * axes_error)
+    axes, moved = _orthonormal(axes, kept)
+    certificate = replace(
+        certificate,
+        angle_error=2 * axes_error,
+        axis_residuals=_axis_residuals(pairs, kept, certificate.error, axes_error + moved),
+    )
     return principal_axes(problem, plan, moments, pairs.values, axes, total, certificate)
+
+
+def _axis_residuals(pairs: Eigenpairs, kept: NDArray, error: float, moved: NDArray) -> NDArray:
+    """Bounds on ‖YᵀYv − λv‖ for v = Yᵀu/√λ, of norm ‖Yᵀr‖/√λ for the residual r of u, if v is off by `moved`."""
+    largest = float(np.abs(pairs.values).max(initial=0.0))
+    factors = np.sqrt(largest / np.where(kept, pairs.values, max(largest, 1.0)))
+    return factors * (pairs.residuals + error) + 2 * largest * moved
 
 
 def _axes_of_factor(
@@ -587,17 +599,21 @@ def _certify(pairs: Eigenpairs, plan: Plan, error: float, **options: Any) -> Res
     return certify(pairs, tol=plan.tol, bound=bound, evidence=_COUNTED, entry_error=error, **options)
 
 
-def _orthonormal(axes: NDArray, kept: NDArray) -> NDArray:
-    """Orthonormal columns in the same directions, by one Newton step where that is enough; zeros where not kept."""
+def _orthonormal(axes: NDArray, kept: NDArray) -> tuple[NDArray, NDArray]:
+    """Orthonormal columns in the same directions, zeros where not kept, and by how much each was moved.
+
+    One Newton step is enough for columns that are nearly orthonormal.
+    """
     axes[:, ~kept] = 0.0
     inner = axes.T @ axes
     inner[~kept, ~kept] = 1.0
-    deviation = float(np.abs(inner - np.eye(len(inner))).max(initial=0.0))
-    if deviation < 1e-7:
-        return axes if deviation < 8 * UNIT else axes @ (1.5 * np.eye(len(inner)) - 0.5 * inner)
+    deviations = inner - np.eye(len(inner))
+    largest, moved = float(np.abs(deviations).max(initial=0.0)), column_norms(deviations)
+    if largest < 1e-7:
+        return (axes, moved) if largest < 8 * UNIT else (axes @ (1.5 * np.eye(len(inner)) - 0.5 * inner), moved)
     axes[:, kept], R = np.linalg.qr(axes[:, kept])
     axes[:, kept] *= np.where(np.diag(R) < 0, -1.0, 1.0)
-    return axes
+    return axes, np.full(len(inner), float(np.linalg.norm(deviations)))
 
 
 def principal_axes(
