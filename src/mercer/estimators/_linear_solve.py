@@ -429,10 +429,12 @@ def _pairs_of_products(
                 limit=limit.memory,
             )
 
-    fraction = float(problem.n_components or 0)
-    pairs = solve_fraction(plan.solver, operator, fraction, problem.rng, check)
-    if not pairs.values.sum() > fraction * operator.trace:
-        return None if _affordable_direct_plan(problem) else pairs
+    fraction, direct = float(problem.n_components or 0), _affordable_direct_plan(problem)
+    pairs = solve_fraction(
+        plan.solver, operator, fraction, problem.rng, check, None if direct is None else operator.n // 10
+    )
+    if direct is not None and not pairs.values.sum() > fraction * operator.trace:
+        return None
     scree = _scree(problem, moments, pairs.values, operator.trace, 0.0, None)
     return pairs.first(choose_n_components(problem.n_components, scree, problem.dtype))
 

@@ -165,24 +165,25 @@ def solve_fraction(
     fraction: float,
     rng: Callable[[], np.random.Generator],
     check_memory: Callable[[int], Any] | None = None,
-    progress: Any = None,
+    most: int | None = None,
 ) -> Eigenpairs:
     """Enough pairs for their eigenvalues to exceed a fraction of the trace.
 
-    Ten, then twice as many each time, from the vectors at hand. The search ends without success once a tenth of all
-    pairs is not enough, or if the solver did not converge: other methods are faster then. `check_memory` is called
-    with the number of pairs before each step.
+    Ten, then twice as many each time, from the vectors at hand. The search ends without success after `most` pairs,
+    where other methods are faster, or if the solver did not converge. `check_memory` is called with the number of
+    pairs before each step.
     """
+    most = A.dimension if most is None else most
     k, n_passes, n_products = min(10, A.dimension), 0, 0
     pairs: Eigenpairs | None = None
     while True:
         if check_memory is not None:
             check_memory(k)
         start = None if pairs is None else np.concatenate([pairs.vectors, rng().standard_normal((A.n, 1))], axis=1)
-        pairs = solver.solve(A, k, rng, start=start, progress=progress)
+        pairs = solver.solve(A, k, rng, start=start)
         n_passes, n_products = n_passes + pairs.n_passes, n_products + pairs.n_products
         reached = float(pairs.values.sum()) > fraction * A.trace
-        if reached or not pairs.converged or k == A.dimension or 10 * k > A.dimension:
+        if reached or not pairs.converged or k >= min(most, A.dimension):
             return replace(pairs, n_passes=n_passes, n_products=n_products)
         k = min(2 * k, A.dimension)
 

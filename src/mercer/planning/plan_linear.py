@@ -206,5 +206,5 @@ def _loaded(sizes: LinearSizes) -> int:
     return 0 if sizes.in_memory else int(sizes.n_bytes) + sizes.reading_bytes
 
 
-_PLANS = {"rows": rows_plan, "scatter": scatter_plan, "qr": qr_plan, "gram": gram_plan, "products": products_plan}
+_PLANS = {"rows": rows_plan, "scatter": scatter_plan, "qr": exact_plan, "gram": gram_plan, "products": products_plan}
 _BY_NAME = {"full": "rows", "qr": "qr", "covariance_eigh": "scatter", "gram": "gram", "krylov": "products"}
