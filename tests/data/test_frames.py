@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from mercer.data.dataset import ArrayDataset, Source
 from mercer.data.table import Categories, Table, UnusableColumn, as_table, concatenate_tables, values_of
 from mercer.data.validation import as_dataset, looks_like_id, warn_about_columns
-from mercer.errors import DataError, MercerWarning, Remedy
+from mercer.errors import DataError, MercerWarning, ParameterError, Remedy
 from mercer.estimators.pca import PCA
 from mercer_old.sources.cells import Coded, as_cells, kind_of, things_of
 
@@ -312,3 +312,32 @@ def test_what_is_not_a_table_is_refused(X):
 
 def test_durations_are_days():
     assert_allclose(as_table({"x": [datetime.timedelta(hours=36)]}).columns["x"], [1.5])
+
+
+def test_features_of_a_file_are_those_of_the_fit(tmp_path):
+    """Roles are guessed when a model is fitted, not again for each file."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=[*"abc"]).assign(n=np.arange(1, 61))
+    for name, rows in {"first": frame[:30], "second": frame[30:], "short": frame[:5]}.items():
+        rows.to_csv(tmp_path / f"{name}.csv", index=False)
+    with pytest.warns(MercerWarning, match="Ids from column 'n'"):
+        model = PCA(2).fit(tmp_path / "first.csv")
+    assert [*model.feature_names_in_] == [*"abc"]
+    assert any("'n'" in warning.summary for warning in model.fit_warnings_)
+    for name, rows in {"second": frame[30:], "short": frame[:5]}.items():
+        assert_allclose(model.transform(tmp_path / f"{name}.csv"), model.transform(rows[[*"abc"]]), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("method", "name", "options", "parameter"),
+    [
+        ("transform", "a.csv", {"size": 1}, "size"),
+        ("transform", "a.csv", {"sample_weight": np.ones(20)}, "sample_weight"),
+        ("denoise", "a.h5ad", {}, "path"),
+    ],
+)
+def test_transform_to_rejects_what_it_would_ignore(tmp_path, method, name, options, parameter):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    with pytest.raises(ParameterError) as caught:
+        PCA(2).fit(X).transform_to(X, tmp_path / name, method=method, **options)
+    assert caught.value.parameter == parameter and not (tmp_path / name).exists()

@@ -167,6 +167,7 @@ def test_scores_loadings_and_variances_are_where_scanpy_has_them(path, tmp_path)
     assert path.read_bytes() == before and {each.name for each in tmp_path.iterdir()} == {"cells.h5ad", "out.h5ad"}
 
 
+@pytest.mark.filterwarnings("ignore:4 of 12 columns")
 def test_the_mask_of_scanpy_is_written_by_its_name(tmp_path, kind):
     path = files.write_h5ad(tmp_path / "cells.h5ad", X, kind, VARIABLE)
     PCA(2).transform_to(open_dataset(path), tmp_path / "out.h5ad", method="fit_transform")

@@ -405,8 +405,12 @@ def test_no_noise_left_warns_and_names_the_cause():
 
 
 def test_optimum_certificate_states_what_it_does_not_prove():
-    there = OptimumCertificate("log-likelihood", -10.0, -5.0, 1e-7, 1e-6, 12, ("A note.",))
-    assert there.certified and there.summary.startswith("Local optimum at best") and "A note." in str(there)
+    there = OptimumCertificate("log-likelihood", -10.0, -5.0, 1e-7, 1e-6, 12)
+    assert there.certified and there.summary.startswith("Local optimum at best")
+    bounded = OptimumCertificate("log-likelihood", -10.0, -5.0, 1e-7, 1e-6, 12, ("A variance is at its bound.",))
+    assert not bounded.certified and "A variance is at its bound." in str(bounded)
+    loose = OptimumCertificate("log-likelihood", -10.0, -5.0, 0.3, 0.5, 12)
+    assert not loose.certified and str(loose).startswith("Optimum not established")
     away = OptimumCertificate("log-likelihood", -10.0, -5.0, 1e-3, 1e-6, 12)
     assert not away.certified and str(away).startswith("Optimum not reached")
     assert there != away and there == OptimumCertificate(**{name: getattr(there, name) for name in vars(there)})

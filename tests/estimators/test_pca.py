@@ -419,7 +419,7 @@ def test_ordinary_data_cause_no_warning():
     "X", [np.full((30, 4), 1e9), np.ones((1, 3)), np.zeros((9, 3))], ids=["far", "one row", "zero"]
 )
 def test_equal_rows_have_no_variance(X, svd_solver):
-    with pytest.warns(MercerWarning, match="All rows are equal") as said:
+    with pytest.warns(MercerWarning, match="The rows are equal") as said:
         model = PCA(1, svd_solver=svd_solver, whiten=True).fit(X)
     assert said[0].message.severity == "meaningless" and model.fit_warnings_ == (said[0].message,)
     assert model.explained_variance_.tolist() == [0.0] and not model.transform(X).any()

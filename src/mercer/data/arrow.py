@@ -249,9 +249,8 @@ class ParquetReader(TableReader):
         first, *others = self.files
         schema = self._schemas[first]
         keys = {name: values[0].type for name, values in self._keys.items() if name in options.named}
-        kinds = dict(zip(schema.names, schema.types, strict=True)) | {
-            n: k for n, k in keys.items() if n not in schema.names
-        }
+        stored = dict(zip(schema.names, schema.types, strict=True))
+        kinds = stored | {name: kind for name, kind in keys.items() if name not in stored}
         if len(kinds) < len(schema.names):
             return schema  # names that occur twice are an error later
         for file in others:
@@ -328,16 +327,18 @@ class ParquetReader(TableReader):
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         target = pa.schema([self.schema.field(name) for name in columns])
         for i, file in enumerate(self.files):
-            stored = [name for name in columns if name in self._schemas[file].names]
+            present = set(self._schemas[file].names)
+            stored = [name for name in columns if name in present]
             with reading(file), pq.ParquetFile(file, buffer_size=_WINDOW, pre_buffer=False) as opened:
                 for batch in opened.iter_batches(BATCH_ROWS, columns=stored, use_threads=False):
                     yield batch if batch.schema == target else self._complete(batch, i, target)
 
     def _complete(self, batch: pa.RecordBatch, file: int, target: pa.Schema) -> pa.RecordBatch:
         """The batch with the keys of its folders, in the types that all files share."""
+        present = set(batch.schema.names)
         arrays = [
             batch.column(field.name).cast(field.type, safe=False)
-            if field.name in batch.schema.names
+            if field.name in present
             else pa.repeat(self._keys[field.name][file], batch.num_rows)
             for field in target
         ]
@@ -370,7 +371,8 @@ def _files_below(path: Path) -> list[Path]:
     tables = sorted(file for file in files if file.suffix.lower() in (".parquet", ".pq"))
     if not tables:
         raise DataError(f"{printable(path)} is a folder without Parquet files.", source=path)
-    others = [file.name for file in files if file not in {*tables}]
+    known = set(tables)
+    others = [file.name for file in files if file not in known]
     if others:
         verb = "is not a Parquet file and is skipped" if len(others) == 1 else "are not Parquet files and are skipped"
         warn(f"{listed(map(short_repr, others), 3)} in {printable(path)} {verb}.")

@@ -4,7 +4,7 @@ A few kilobytes may decompress to gigabytes. The sizes are in the messages of th
 """
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Collection
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -24,9 +24,9 @@ class BatchSizes(NamedTuple):
     buffers: list[list[int]]  # bytes of the buffers of each batch, as stored and decompressed
     dictionaries: int  # bytes of all dictionaries, which are read with any column
 
-    def largest(self, schema: pa.Schema, columns: Sequence[str]) -> int:
+    def largest(self, schema: pa.Schema, columns: Collection[str]) -> int:
         """Bytes of some columns in the largest batch, and of all dictionaries."""
-        wanted, first, known = set[int](), 0, True
+        wanted, first, known, columns = set[int](), 0, True, set(columns)
         for field in schema:
             count = _count_buffers(field.type)
             known = known and count is not None

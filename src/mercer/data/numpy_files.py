@@ -64,8 +64,9 @@ class NpyDataset(Dataset):
             raise self._error(reason) from error
 
     def blocks(self, size: int) -> Iterator[NDArray]:
-        if stamp(self._path) != self._stamp:
-            raise self._error("it changed since it was opened")
+        with reading(self._path):
+            if stamp(self._path) != self._stamp:
+                raise self._error("it changed since it was opened")
         read = self._read_rows if self._by_rows else self._read_columns
         with self._path.open("rb", buffering=0) as file:
             for start in range(0, len(self), size):

@@ -164,7 +164,10 @@ def assign_roles(reader: "TableReader", options: ReadOptions, kind: Kind, memory
     id_name = _choose_id(reader, options, index, found, distinct)
     notes = [*reader.notes]
     if id_name is not None and id_name != options.id:
-        notes.append(MercerWarning(f"Ids from column {short_repr(id_name)}.", "note", [Remedy("id", id_name)]))
+        remedies = [Remedy("id", id_name)]
+        if id_name in counters and options.id is None:  # a column of numbers, which might be a feature
+            remedies.append(Remedy("columns", [id_name, "…"]))
+        notes.append(MercerWarning(f"Ids from column {short_repr(id_name)}.", "note", remedies))
     notes += _about_counters([n for n in counters if n != id_name])
     _warn_about_others(reader, [n for n in others if n != id_name])
 

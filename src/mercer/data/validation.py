@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from copy import copy
 from numbers import Real
 from pathlib import Path
@@ -23,10 +24,11 @@ from mercer.data.dataset import (
     with_floats,
     without_duplicates,
 )
-from mercer.errors import DataError, MissingValuesError, Remedy, warn
+from mercer.errors import DataError, MercerError, MissingValuesError, Remedy, warn, warn_each
 from mercer.numerics.blocking import block_rows
 from mercer.text import counted, short_repr, shorten
 
+_FEATURE_OPTIONS = {"columns", "mask_var"}  # notes with these remedies are about columns that were left out
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 _KEPT = (*_FLOATS, *SMALL_INTEGERS, np.dtype(bool))
 _WEIGHTS = 1e-290, 1e290  # range of positive weights whose sums and roots keep their digits
@@ -73,7 +75,7 @@ def as_dataset(
         Whether integers of at most 16 bits stay integers, for algorithms that convert block by block.
     """
     if type(X) is not np.ndarray:
-        X = _open(X, estimator, kind)
+        X = _open(X, estimator, kind, reset)
     if isinstance(X, Dataset):
         if X.kind != kind:
             raise DataError(f"{X.source.name} has {X.kind}, but this model compares {kind}.", source=X.source.name)
@@ -94,6 +96,8 @@ def as_dataset(
             warn_about_precision(data)
     else:
         data = _convert(X, estimator, kind, reset)
+    if reset:
+        warn_each(note for note in data.source.notes if any(r.parameter in _FEATURE_OPTIONS for r in note.remedies))
     if reset and data.feature_names is not None and kind == "vectors":
         warn_about_columns(data)
     return data
@@ -104,13 +108,18 @@ def _is_copy(matrix: Any, X: Any) -> bool:
     return isinstance(X, (list, tuple)) or (isinstance(X, np.ndarray) and not np.may_share_memory(matrix, X))
 
 
-def _open(X: Any, estimator: Any, kind: Kind) -> Any:
+def _open(X: Any, estimator: Any, kind: Kind, reset: bool) -> Any:
     """Paths, streams and memory maps as datasets, arrays of other libraries as those of numpy, the rest as it is."""
     memory_limit = getattr(estimator, "memory_limit", None)
     if isinstance(X, Path):
         from mercer.data.opening import open_dataset
 
-        return open_dataset(X, kind=kind, memory_limit=memory_limit)
+        data = open_dataset(X, kind=kind, memory_limit=memory_limit)
+        names = None if reset else getattr(estimator, "feature_names_in_", None)
+        if names is not None and data.feature_names is not None and {*names} != {*data.feature_names}:
+            with suppress(MercerError):  # what is a feature was decided by the fit; without all of them, as opened
+                data = open_dataset(X, kind=kind, memory_limit=memory_limit, columns=[str(name) for name in names])
+        return data
     if isinstance(X, (Dataset, list, tuple)) or sparse.issparse(X):
         return X
     if isinstance(X, np.memmap) and kind == "vectors" and X.ndim == 2 and X.dtype.kind in "fiub" and X.size:

@@ -224,8 +224,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             A .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather file; text files may end in .gz. For scores of an
             .h5ad file also an .h5ad file: a copy with the scores. It appears when it is complete. None: CSV on
             standard output.
-        method : {"transform", "fit_transform", "inverse_transform", "denoise"}, default="transform"
-            What is written.
+        method : {"transform", "fit_transform", "inverse_transform", "denoise", "impute"}, default="transform"
+            What is written, if the estimator has it.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights, for ``method="fit_transform"``.
         **options
@@ -242,6 +242,14 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if method not in available:
             raise ParameterError("method", method, f"one of {listed(map(repr, available))}")
         target, scores = None if path is None else Path(path), None
+        rows_are_written = method in ("inverse_transform", "denoise", "impute")
+        unused = [*options] if not rows_are_written else [*({"return_std", "n_imputations"} & {*options})]
+        if sample_weight is not None and method != "fit_transform":
+            unused.append("sample_weight")
+        if unused:
+            raise ParameterError(unused[0], options.get(unused[0]), f"left out for method={method!r}")
+        if rows_are_written and target is not None and target.suffix == ".h5ad":
+            raise ParameterError("path", str(target), f"a file of rows for method={method!r}, such as .npy or .csv")
         if method == "fit_transform":
             data = clone(self)._open(X, reset=True, check_finite=False)
             prefix = type(self).__name__.lower()
@@ -253,7 +261,6 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             data = self._open_scores(X)
         else:
             data = self.open(X)
-        rows_are_written = method in ("inverse_transform", "denoise", "impute")
         columns = self.feature_names if rows_are_written else list(self.get_feature_names_out())
         check_output(target, data, columns)
         blocks: Iterator[tuple[int, NDArray]]
