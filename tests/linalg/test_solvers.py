@@ -153,6 +153,18 @@ def test_copies_of_an_eigenvalue_that_the_block_cannot_show_are_not_excluded(cop
         assert pairs.bound >= np.sort(values)[::-1][k]
 
 
+def test_rounding_of_products_may_take_what_residuals_leave():
+    """Products of many sparse rows may be off by more than the residuals."""
+    values = np.concatenate([np.linspace(1, 0.9, 20), 0.5 * np.arange(1, N - 19) ** -0.5])
+    A, _ = matrix(values)
+
+    class Rounded(MatrixOperator):
+        product_error = 1e-8
+
+    pairs = solve(BlockKrylov(1e-8, 16), Rounded(A.matrix, psd=True), 10)
+    assert values[10] <= pairs.bound < pairs.values[-1]
+
+
 def test_loose_pairs_do_not_establish_completeness():
     A, _ = matrix(SPECTRA["slow"])
     assert solve(BlockKrylov(0.5, 16, max_passes=2), A, 5).bound == np.inf

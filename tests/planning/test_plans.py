@@ -57,6 +57,14 @@ def test_a_solver_by_name_decides(solver, route):
     assert plan_linear(sizes(5000, 700, svd_solver="arpack"), LARGE) == plan_linear(sizes(5000, 700), LARGE)
 
 
+@pytest.mark.parametrize(("k", "route"), [(10, "products"), (50, "scatter")])
+def test_a_direct_method_is_certain_so_it_may_cost_more_than_block_lanczos_is_expected_to(k, route):
+    case = sizes(60_000, 1000, k, nnz=4_390_000)
+    direct = plan_linear(case._replace(svd_solver="covariance_eigh"), LARGE)
+    assert 15 < direct.flops / case.pass_flops < 19.5  # 13 passes are expected for 50 components
+    assert plan_linear(case, LARGE).route == route
+
+
 def test_block_lanczos_may_cost_as_much_as_the_direct_method():
     case = sizes(300_000, 2000, 50, nnz=42_000_000)
     plan = plan_linear(case, LARGE)

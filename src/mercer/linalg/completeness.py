@@ -108,7 +108,7 @@ class _Series:
             distances = np.abs(np.array([lowest, *ends])[:, None] - theta)
             others = self.error * norm(self.p[k:] / (lowest - self.theta[k:]))
             rounding = self.error * np.sqrt(np.sum((p / distances) ** 2, axis=1)) + others
-            if ((p * self.c[:k] / distances).sum(axis=1) <= epsilon / 2).all() and (rounding <= epsilon / 16).all():
+            if ((p * self.c[:k] / distances).sum(axis=1) + rounding <= 9 * epsilon / 16).all():
                 return radii, runs
             if radii.max() > theta[-1] - lowest:
                 return np.full(k, np.inf), runs

@@ -1,9 +1,10 @@
 """The route of a linear fit.
 
 A direct method (scatter or Gram matrix) costs what it costs; block Lanczos on products with the rows may be much
-cheaper, or not converge for a long time. So the direct one is taken if it costs at most 15 passes, or if many
-components are wanted. Otherwise block Lanczos starts, and the fit changes over once its passes have cost as much as
-the direct method would. Sizes and the memory limit decide, never a clock, so that plans repeat.
+cheaper, or not converge for a long time. So the direct one is taken if it costs at most 15 passes, or half more than
+block Lanczos is expected to take, or if many components are wanted. Otherwise block Lanczos starts, and the fit
+changes over once its passes have cost as much as the direct method would. Sizes and the memory limit decide, never a
+clock, so that plans repeat.
 """
 
 from dataclasses import replace
@@ -121,7 +122,8 @@ def _choose(sizes: LinearSizes, budget: Budget) -> Plan:
     all_wanted = sizes.by_rule or 10 * k > sizes.n_possible
     if sizes.n_components is None and not sizes.by_rule:
         all_wanted = min(n, d) <= _MOST_SIDE
-    if all_wanted or min(n, d) <= _LAPACK_SIDE or direct.flops <= _FEW_PASSES * cost:
+    most = max(_FEW_PASSES, 1.5 * BlockKrylov(block_size=_BLOCK).expected_passes(k))
+    if all_wanted or min(n, d) <= _LAPACK_SIDE or direct.flops <= most * cost:
         return direct
     affordable = max(_FEW_PASSES, int(direct.flops / cost))
     cap = affordable if direct.memory <= budget.memory else None
