@@ -4,7 +4,7 @@ import os
 import re
 from dataclasses import dataclass
 from functools import cache
-from numbers import Integral
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Self
 
@@ -30,10 +30,7 @@ class Budget:
 
 
 def parse_memory(memory_limit: float | str | None) -> int:
-    """Bytes of a number, of a text such as "500 MB" or "2GiB", or of None.
-
-    Half of the machine or container.
-    """
+    """Bytes of a number or of a text such as "500 MB" or "2GiB". None is half of the machine or container."""
     if memory_limit is None:
         return _total_memory() // 2
     size: float = -1.0
@@ -43,9 +40,9 @@ def parse_memory(memory_limit: float | str | None) -> int:
         if match:
             amount, unit, binary, byte = match.groups()
             size = float(amount) * (_DECIMAL_UNITS if byte and not binary else _UNITS)[unit.upper()]
-    elif not isinstance(memory_limit, bool):
-        size = memory_limit
-    if not 0 < size < float("inf"):
+    elif isinstance(memory_limit, Real) and not isinstance(memory_limit, bool):
+        size = float(memory_limit)
+    if not 1 <= size < float("inf"):
         raise ParameterError("memory_limit", memory_limit, 'a positive number of bytes or a text such as "2GB"')
     return int(size)
 

@@ -123,7 +123,7 @@ def test_take_validates_indices(name, indices, error, tmp_path):
 
 
 def test_take_reads_no_further_than_the_last_index(monkeypatch):
-    monkeypatch.setattr("mercer.data.dataset.BLOCK_ROWS", 5)
+    monkeypatch.setattr("mercer.data.dataset.block_rows", lambda n_features: 5)
     read = []
 
     class Counting(Blocks):
@@ -635,7 +635,9 @@ def test_units_of_memory(text, size):
     assert parse_memory(text) == size and Budget.from_params(text, 1) == Budget(size, 1)
 
 
-@pytest.mark.parametrize("limit", ["", "2 XB", "-1GB", "GB", 0, -5, True, float("inf"), float("nan"), "1" * 30])
+@pytest.mark.parametrize(
+    "limit", ["", "2 XB", "-1GB", "GB", 0, -5, True, float("inf"), float("nan"), "1" * 30, 0.5, "0.2", [1], 2j]
+)
 def test_memory_that_cannot_be_parsed(limit):
     with pytest.raises(ParameterError):
         parse_memory(limit)

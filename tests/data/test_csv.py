@@ -484,3 +484,21 @@ def test_abandoned_passes_do_not_disturb_the_exit(tmp_path, n_runs):
     script = ABANDON.format(source=SOURCE, folder=str(tmp_path))
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(lambda _: run_script(script), range(n_runs)))
+
+
+# ---------------------------------------------------------------------- what is detected
+
+
+@pytest.mark.parametrize("name", ["PAR1", "FEA1", "BZh", "ARROW1", "%PDF"])
+def test_names_of_columns_are_not_taken_for_other_formats(tmp_path, name):
+    (tmp_path / "x.csv").write_text(f"{name},b\n1.5,2.5\n3,4\n")
+    data = open_dataset(tmp_path / "x.csv")
+    assert data.feature_names == (name, "b") and data.load().tolist() == [[1.5, 2.5], [3, 4]]
+
+
+def test_row_names_of_r_are_found_in_rows_of_which_the_first_lines_are_cut(tmp_path):
+    names = [f"v{j}" for j in range(9000)]
+    rows = [f'"r{i}",' + ",".join(["1.2345"] * 9000) for i in range(40)]  # 20 lines are more than is looked at
+    (tmp_path / "x.csv").write_text("\n".join([",".join(names), *rows, ""]))
+    data = open_dataset(tmp_path / "x.csv")
+    assert data.shape == (40, 9000) and data.metadata.ids[-1] == "r39" and data.feature_names[-1] == "v8999"

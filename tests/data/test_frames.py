@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator
 
-from mercer.data.dataset import ArrayDataset, Source
+from mercer.data.dataset import ArrayDataset, Metadata, Source
 from mercer.data.table import Categories, Table, UnusableColumn, as_table, concatenate_tables, values_of
 from mercer.data.validation import as_dataset, looks_like_id, warn_about_columns
 from mercer.errors import DataError, MercerWarning, ParameterError, Remedy
@@ -341,3 +341,21 @@ def test_transform_to_rejects_what_it_would_ignore(tmp_path, method, name, optio
     with pytest.raises(ParameterError) as caught:
         PCA(2).fit(X).transform_to(X, tmp_path / name, method=method, **options)
     assert caught.value.parameter == parameter and not (tmp_path / name).exists()
+
+
+def test_numbers_of_either_byte_order_are_numbers():
+    fields = [("a", ">f8"), ("b", "<i4"), ("c", ">U2")]
+    table = as_table(np.array([(1.5, 2, "x"), (2.5, 3, "y")], dtype=fields))
+    assert table.columns["a"].tolist() == [1.5, 2.5] and table.columns["b"].tolist() == [2, 3]
+    assert values_of(table.columns["c"]) == ["x", "y"]
+
+
+@pytest.mark.parametrize("value", [5, "abc", None])
+def test_a_dict_needs_columns(value):
+    with pytest.raises(DataError, match="'a'"):
+        as_table({"a": value, "b": [1, 2, 3]})
+
+
+def test_labels_with_underscores_are_not_numbers():
+    metadata = Metadata({"batch": ["1_1", "11"], "n": ["1", "2"]})
+    assert metadata.values("batch").tolist() == ["1_1", "11"] and metadata.values("n").tolist() == [1, 2]

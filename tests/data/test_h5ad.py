@@ -12,7 +12,15 @@ from scipy import sparse
 from sklearn import decomposition
 
 from mercer.data.opening import open_dataset
-from mercer.errors import DataError, MemoryLimitError, MercerError, MissingValuesError, OutputError, Remedy
+from mercer.errors import (
+    DataError,
+    MemoryLimitError,
+    MercerError,
+    MissingValuesError,
+    OutputError,
+    ParameterError,
+    Remedy,
+)
 from mercer.estimators.pca import PCA
 
 _spec = importlib.util.spec_from_file_location("h5ad_files", Path(__file__).with_name("h5ad_files.py"))
@@ -78,15 +86,22 @@ def test_highly_variable_genes_are_followed_with_a_note(tmp_path, kind):
     assert_array_equal(dense(open_dataset(path, mask_var=False).load()), X)
     assert_array_equal(dense(open_dataset(path, mask_var="highly_variable").load()), X[:, VARIABLE])
     assert_array_equal(dense(open_dataset(path, columns=["gene1"]).load()), X[:, [1]])
+    assert open_dataset(path, drop=["gene3", "gene4"]).feature_names == ("gene0", "gene6", "gene9")
+    assert open_dataset(path, drop=["gene3"], mask_var=False).shape == (60, 11)
     with pytest.raises(DataError):
         open_dataset(path, mask_var="variable")
+    with pytest.raises(ParameterError):
+        open_dataset(path, mask_var="highly_variable", columns=["gene1"])
+    with pytest.raises(ParameterError):
+        open_dataset(path, columns=["gene1", "gene1"])
 
 
 @pytest.mark.parametrize("column", [np.zeros(12, dtype=bool), np.arange(12)], ids=["empty", "integers"])
 def test_masks_that_select_nothing_or_are_not_boolean_are_refused(tmp_path, column):
     path = files.write_h5ad(tmp_path / "cells.h5ad", X, "array", column)
-    with pytest.raises(DataError):
+    with pytest.raises(DataError) as caught:
         open_dataset(path)
+    assert caught.value.remedies == (Remedy("mask_var", False),)
     assert open_dataset(path, mask_var=False).shape == (60, 12)
 
 

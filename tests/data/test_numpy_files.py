@@ -14,6 +14,7 @@ from scipy import sparse
 from mercer.data.dataset import SMALL_INTEGERS
 from mercer.data.images import read_images
 from mercer.data.numpy_files import NpyDataset, read_npz
+from mercer.data.opening import open_dataset
 from mercer.data.read_options import ReadOptions
 from mercer.errors import DataError, MemoryLimitError, MercerError, MercerWarning, MissingValuesError, ParameterError
 from mercer.estimators.pca import PCA
@@ -23,11 +24,11 @@ GB = 10**9
 
 
 def npz(path, memory=GB, **options):
-    return read_npz(path, ReadOptions.from_user(options), "vectors", memory)
+    return read_npz(path, ReadOptions.from_user(options), memory)
 
 
 def images(path, memory=GB, **options):
-    return read_images(path, ReadOptions.from_user(options), "vectors", memory)
+    return read_images(path, ReadOptions.from_user(options), memory)
 
 
 # ---------------------------------------------------------------------- .npy
@@ -173,7 +174,7 @@ def test_the_only_matrix_of_an_archive_is_read_and_others_by_name(tmp_path):
         with pytest.raises(DataError):
             npz(tmp_path / "one.npz", array=name)
     with pytest.raises(DataError):
-        read_npz(tmp_path / "one.npz", ReadOptions(), "strings", GB)
+        open_dataset(tmp_path / "one.npz", kind="strings")
 
 
 def test_names_that_scores_are_written_with(tmp_path):

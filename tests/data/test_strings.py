@@ -13,10 +13,10 @@ from sklearn.base import BaseEstimator
 
 from mercer.data.conversion import as_objects, as_series, as_strings
 from mercer.data.dataset import ArrayDataset
-from mercer.data.read_options import ReadOptions
-from mercer.data.sequences import read_fasta, read_lines
+from mercer.data.opening import open_dataset
 from mercer.data.validation import as_dataset
 from mercer.errors import DataError, MemoryLimitError, MercerError, MercerWarning, ParameterError
+from mercer.estimators.pca import PCA
 from mercer_old.sources.series import Series as OldSeries
 
 NAMES = ["homer", "marge", "bart", "lisa"]
@@ -161,11 +161,11 @@ def test_objects_stay_objects():
 
 
 def lines(path, memory=GB, kind="strings", **options):
-    return read_lines(path, ReadOptions.from_user(options), kind, memory)
+    return open_dataset(path, kind=kind, memory_limit=memory, **options)
 
 
 def fasta(path, memory=GB, **options):
-    return read_fasta(path, ReadOptions.from_user(options), "strings", memory)
+    return open_dataset(path, kind="strings", memory_limit=memory, **options)
 
 
 LINES = {
@@ -198,7 +198,7 @@ def test_blanks_and_unusual_separators_stay_in_their_line(tmp_path):
 @pytest.mark.parametrize(
     ("content", "row"),
     [(b"abc\nd\n\xe9t\xe9\n", 2), (b"abc\nd\xc3", 1), ("abc".encode("utf-16"), None), (b"abc\nd\0e\n", None),
-     (b"", None), (b"PAR1....", None), (gzip.compress(b"a"), None)],
+     (b"", None), (b"PAR1\x15...", None), (gzip.compress(b"a"), None)],
     ids=range(7),
 )  # fmt: skip
 def test_a_file_that_is_not_text_is_one_error(tmp_path, content, row):
@@ -263,3 +263,27 @@ def test_bytes_and_str_do_not_mix_between_fit_and_transform():
             as_dataset(X, estimator, reset=False, kind="strings")
     estimator.X_fit_ = np.array(encoded, dtype=object)
     assert len(as_dataset(encoded, estimator, reset=False, kind="strings")) == 4
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".zst"])
+@pytest.mark.parametrize("name", ["x.fasta", "x.txt"])
+def test_compressed_files_of_strings(tmp_path, name, suffix):
+    codec = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}[suffix]
+    with pa.output_stream(str(tmp_path / (name + suffix)), compression=codec) as file:
+        file.write(">a\nACGÜ\n".encode())
+    expected = ["ACGÜ"] if name == "x.fasta" else [">a", "ACGÜ"]
+    assert lines(tmp_path / (name + suffix)).load().tolist() == expected
+
+
+def test_a_long_string_among_many_takes_no_more_than_its_length():
+    strings = ["A" * 1_000_000, *["C"] * 100_000]  # an array of strings would take 400 GB
+    assert as_strings(strings).shape == (100_001,)
+    with pytest.raises(DataError, match="strings"):
+        PCA(1).fit(strings)
+
+
+def test_case_is_for_strings_only(tmp_path):
+    (tmp_path / "x.csv").write_text("a,b\nu,2.5\nv,4\n")
+    assert open_dataset(tmp_path / "x.csv", kind="strings", text="a", case="upper").load().tolist() == ["U", "V"]
+    table = open_dataset(tmp_path / "x.csv", kind="table", case="upper", keep="a").load()
+    assert table.names == ["b"]

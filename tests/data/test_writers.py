@@ -69,7 +69,7 @@ def test_arrays_are_read_back_as_they_were_written(tmp_path):
         assert set(found) == {"scores", "columns", "ids", "heading"}
         assert_array_equal(found["scores"], A)
         assert found["ids"].tolist() == NAMES and found["columns"].tolist() == ["pca0", "pca1"]
-    data = read_npz(tmp_path / "x.npz", ReadOptions(), "vectors", 10**9)
+    data = read_npz(tmp_path / "x.npz", ReadOptions(), 10**9)
     assert data.feature_names == ("pca0", "pca1") and data.metadata.ids == NAMES and data.metadata.id_name == "name"
     written(tmp_path / "z.npz", metadata=Metadata({"kind": ["x"] * 40}, None, "kind"))
     with np.load(tmp_path / "z.npz") as found:

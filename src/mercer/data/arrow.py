@@ -26,6 +26,8 @@ from mercer.text import counted, listed, printable, short_repr
 BATCH_ROWS = 8192
 _WINDOW = 1 << 16  # bytes of a Parquet column that are read at a time: this and pre_buffer=False keep the limit
 _PAGE_BYTES = 3_000_000  # that Parquet holds for each column while its pages are decoded
+_COLUMN_BYTES = 10_000  # that Parquet takes to read a column, however short it is
+_FOOTER_TIMES = 6  # memory for the metadata of a Parquet file, in units of their size
 _PAGE_RATIO = 64  # columns that are compressed more strongly may be one large page
 _COPY_BYTES = 60  # for each value that is copied: an entry of the table that finds duplicates, a Python object
 _CATEGORY_BYTES = 170  # for each distinct string of a table in memory
@@ -233,6 +235,15 @@ class ParquetReader(TableReader):
     def __init__(self, path: Path, options: ReadOptions, memory: int) -> None:
         self.name, self.path, self.memory = printable(path), path, memory
         files = _files_below(path) if path.is_dir() else [path]
+        needed = _FOOTER_TIMES * sum(_footer_bytes(file) for file in files)
+        if needed > memory:
+            raise MemoryLimitError(
+                f"The metadata of {self.name} may take {format_bytes(needed)}, and the limit is "
+                f"{format_bytes(memory)}.",
+                needed=needed,
+                limit=memory,
+                remedies=[Remedy("memory_limit", format_bytes(1.5 * needed))],
+            )
         found = {file: _read_metadata(file) for file in files}
         self._metadata = {file: state for file, state in found.items() if state.num_rows} or {files[0]: found[files[0]]}
         self.files = [*self._metadata]
@@ -290,7 +301,7 @@ class ParquetReader(TableReader):
         largest = dict[str, int]()
         for name, dense, packed in self._chunks(columns):
             need = min(dense, _PAGE_BYTES) if dense <= _PAGE_RATIO * packed else dense
-            largest[name] = max(largest.get(name, 0), need)
+            largest[name] = max(largest.get(name, 0), need + _COLUMN_BYTES)
         return sum(largest.values())
 
     def explain_size(self, columns: Sequence[str]) -> str:
@@ -345,9 +356,17 @@ class ParquetReader(TableReader):
         return pa.RecordBatch.from_arrays(arrays, schema=target)
 
 
-def _read_metadata(file: Path) -> Any:
+def _footer_bytes(file: Path) -> int:
+    """Size of the metadata, which grow with columns and row groups, at the end of a Parquet file."""
     with reading(file):
         check_regular(file)
+        with file.open("rb") as opened:
+            opened.seek(max(0, file.stat().st_size - 8))
+            return min(int.from_bytes(opened.read(4), "little"), opened.tell())
+
+
+def _read_metadata(file: Path) -> Any:
+    with reading(file):
         found = pq.read_metadata(file)
         n_rows = sum(found.row_group(i).num_rows for i in range(found.num_row_groups))
         if n_rows != found.num_rows:

@@ -101,7 +101,9 @@ def _missing_to_nan(X: Any) -> Any:
 
 def _as_array(X: Any) -> Any:
     """A list of rows as an array, or an error with the first row of another length."""
-    if isinstance(X, Sequence) and len(X) and X[0] is not None and not isinstance(X[0], (str, bytes)):
+    if isinstance(X, Sequence) and len(X) and isinstance(X[0], (str, bytes)):
+        return np.array(X, dtype=object)  # an array of strings would take the longest of them for each
+    if isinstance(X, Sequence) and len(X) and X[0] is not None:
         _check_type(X[0], "Row index 0 of X")  # numpy would take it apart
     try:
         return np.asarray(X)
@@ -219,7 +221,9 @@ def as_strings(X: Any, name: str = "X") -> NDArray:
         raise DataError(
             f"{name} is a {type(X).__name__}. Pass a list of strings, such as list(X.values()) or sorted(X)."
         )
-    if sparse.issparse(X) or (np.ndim(X) == 2 and getattr(getattr(X, "dtype", None), "kind", "O") in "biufcmM"):
+    if sparse.issparse(X) or (
+        getattr(X, "ndim", 1) == 2 and getattr(getattr(X, "dtype", None), "kind", "O") in "biufcmM"
+    ):
         raise DataError(f"{name} is a matrix of numbers of shape {np.shape(X)}, but this kernel compares strings.")
     values = _one_column(X, name)
     if not values:

@@ -34,6 +34,7 @@ _BLOCK_PER_COLUMN = 1000  # bytes; Arrow prepares each column for each block
 _TIMES_BLOCK = 12  # memory for a block: the text, its fields, numbers and the rows made of them
 _HEAD = 16 << 20  # bytes in which the first line must end
 _LINES = 20  # that detection looks at
+_FIELDS = 1000  # of each line that decide whether blanks separate numbers
 _COLUMN_BYTES = 7_000  # that Arrow takes for a column with twelve spellings of missing values
 _NULLS = ["", "NA", "na", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "-", "."]
 _MORE_NULLS = [*_NULLS, "n/a", "NAN", "-nan", "-NaN", "Null", "none", "NONE", "missing", "Missing", "--", "#N/A", "#NA"]
@@ -85,6 +86,7 @@ def detect_format(path: Path, options: ReadOptions, memory: int) -> CsvFormat:
     n_columns = max(first.count(mark) for mark in ([options.delimiter] if options.delimiter else _DELIMITERS)) + 1
     _check_width(path, n_columns, memory)  # before the line is taken apart
     delimiter = options.delimiter or _detect_delimiter([first, *others])
+    _check_width(path, first.count(delimiter) + 1, memory)
     rows = [[field.strip() for field in _split(line, delimiter)] for line in [first, *others]]
     decimal = options.decimal or _detect_decimal(rows, delimiter)
     header = options.header if options.header is not None else _detect_header(rows[0], decimal, path)
@@ -125,6 +127,7 @@ def _read_head(path: Path, encoding: str | None) -> tuple[str, str]:
         while len(head) < _HEAD and (more := file.read(_BLOCK)):
             head += more
             if len(re.split(rb"\r\n|\n|\r", head.strip(), maxsplit=2)) > 2:
+                head = head[: max(head.rfind(b"\n"), head.rfind(b"\r")) + 1]  # the last line may be incomplete
                 break
     if encoding is None:
         encoding = next((name for mark, name in _MARKS.items() if head.startswith(mark)), "utf-8")
@@ -188,15 +191,17 @@ def _detect_delimiter(lines: list[str]) -> str:
 
 def _is_split_by_blanks(lines: list[str]) -> bool:
     """Numbers and quoted strings with single blanks between them, as write.table and savetxt write."""
-    first, *rows = (re.sub(_QUOTED, "0", line.strip()).split(" ") for line in lines)
-    if not rows or len({*map(len, rows)}) > 1 or not 1 < len(rows[0]) <= len(first) + 1:
+    first, *others = (re.sub(_QUOTED, "0", line.strip()) for line in lines)
+    n_first, widths = first.count(" ") + 1, {line.count(" ") + 1 for line in others}
+    if len(widths) != 1 or not 1 < (width := widths.pop()) <= n_first + 1:
         return False
+    rows = [line.split(" ", _FIELDS)[:_FIELDS] for line in others]
     if not all(field and _is_number(field) for row in rows for field in row):
         return False
     grouped = all(len(field) == 3 and field.isdigit() for row in rows for field in row[1:])  # 1 234 is one number
-    if len(rows[0]) == len(first) + 1:
+    if width == n_first + 1:
         return all(line.startswith('"') for line in lines)
-    return len(rows[0]) == len(first) and ('" "' in lines[0] or not grouped)
+    return width == n_first and ('" "' in lines[0] or not grouped)
 
 
 def _detect_decimal(rows: list[list[str]], delimiter: str) -> str:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from mercer.errors import MercerWarning
-from mercer.numerics.blocking import BLOCK_ROWS
+from mercer.numerics.blocking import BLOCK_ROWS, block_rows
 
 Kind = Literal["vectors", "strings", "series", "table", "objects", "precomputed"]
 Samples = Any  # NDArray, csr_array or Table: the first axis counts samples
@@ -76,6 +76,8 @@ def _as_list(column: Any) -> list[Any]:
 
 def _exactly(number: type, value: Any) -> Any:
     """A number, or a string that is one; 2.5 is not an integer, and missing values are NaN."""
+    if isinstance(value, str) and "_" in value:  # Python reads "1_1" as 11
+        raise ValueError
     if number is float:
         return np.nan if value is None else float(value)
     if value != (found := int(value)) and not isinstance(value, str):
@@ -151,7 +153,7 @@ class Dataset(ABC):
         indices = self._check_indices(indices)
         order = np.argsort(indices, kind="stable")
         ordered, found, start = indices[order], [], 0
-        with closing(cast(Generator, self.blocks(BLOCK_ROWS))) as blocks:
+        with closing(cast(Generator, self.blocks(block_rows(self.shape[1])))) as blocks:
             for block in blocks:
                 stop = start + block.shape[0]
                 first, last = np.searchsorted(ordered, [start, stop])
@@ -173,7 +175,7 @@ class Dataset(ABC):
         """All samples, or the masked ones, as one array."""
         if mask is not None:
             return self.take(np.flatnonzero(mask))
-        return concatenate_samples(list(self.blocks(BLOCK_ROWS)))
+        return concatenate_samples(list(self.blocks(block_rows(self.shape[1]))))
 
     def reduce(
         self,

@@ -13,26 +13,23 @@ from scipy import sparse
 
 from mercer.budget import format_bytes
 from mercer.compat.optional import import_optional
-from mercer.data.dataset import ArrayDataset, Dataset, Kind, Metadata, Source
-from mercer.data.numpy_files import check_vectors_only
+from mercer.data.dataset import ArrayDataset, Dataset, Metadata, Source
 from mercer.data.read_options import ReadOptions, check_known
 from mercer.data.reading import check_regular, reading, stamp
 from mercer.data.validation import check_finite
-from mercer.errors import DataError, MemoryLimitError, MercerWarning, Remedy
+from mercer.errors import DataError, MemoryLimitError, MercerWarning, ParameterError, Remedy
 from mercer.text import listed, printable, short_repr
 
-_STRING_BYTES = 60  # of a Python string
+_STRINGS = 1 << 16  # that are converted at a time
 _CSC_COPIES = 3  # a matrix by columns, as it is converted
 _PCA_KEYS = ("pca", "incremental_pca", "ppca")  # models whose scores are where scanpy has those of PCA
 
 
-def open_h5ad(path: Path, options: ReadOptions, kind: Kind, memory: int) -> Dataset:
+def open_h5ad(path: Path, options: ReadOptions, memory: int) -> Dataset:
     """Open X, a layer or a matrix in obsm. A matrix that is stored by columns is converted in memory."""
-    check_vectors_only(path, kind)
-    with reading(path):
-        check_regular(path)
-        data = H5adDataset(path, options, memory)
-        return data.by_rows() if data.stored_by_columns else data
+    check_regular(path)
+    data = H5adDataset(path, options, memory)
+    return data.by_rows() if data.stored_by_columns else data
 
 
 class H5adDataset(Dataset):
@@ -40,6 +37,7 @@ class H5adDataset(Dataset):
 
     def __init__(self, path: Path, options: ReadOptions, memory: int) -> None:
         self.path, self.memory, self.source = path, memory, Source(printable(path), path)
+        self._held = 0  # bytes of columns of obs and var
         self.place = f"layers/{options.layer}" if options.layer else f"obsm/{options.obsm}" if options.obsm else "X"
         with _h5py().File(path, "r") as file:
             matrix = self._find_matrix(file)
@@ -62,9 +60,10 @@ class H5adDataset(Dataset):
             self.dtype = np.dtype(np.float32 if single else np.float64)
             self._measure(parts[:2])
             self.metadata = self._read_metadata(file["obs"], options)
+            self.reading_bytes += self._held
         self._stamp = stamp(path)
         params = {"layer": options.layer} if options.layer else {}
-        mask = self._mask_name if self._mask_name is not None else self._chosen
+        mask = self._mask_name if self._mask_name is not None and not options.drop else self._chosen
         self.h5ad = H5adUpdate(path, self.place.startswith("obsm/"), self._chosen, mask, params)
 
     def _error(self, reason: str) -> DataError:
@@ -101,11 +100,21 @@ class H5adDataset(Dataset):
         return ends
 
     def _read(self, element: Any) -> Any:
-        """A whole array, if it fits: a small file can claim a long one."""
-        needed = element.size * max(element.dtype.itemsize, _STRING_BYTES if element.dtype.kind in "OS" else 0)
-        self._check_memory(needed, short_repr(str(element.name)))
-        self._check_lengths(element)
+        """A whole array of numbers, if it fits: a small file can claim a long one."""
+        self._check_memory(element.size * element.dtype.itemsize, short_repr(str(element.name)))
         return element[...]
+
+    def _read_strings(self, element: Any) -> Any:
+        """A column of strings. As Python's strings they would take several times as much, so that few are at a time."""
+        self._check_lengths(element)
+        parts, size = [pa.array([], pa.string())], 0
+        for start in range(0, len(element), _STRINGS):
+            some = element[start : start + _STRINGS]
+            texts = [v.decode("utf-8", "backslashreplace") if isinstance(v, bytes) else str(v) for v in some]
+            parts.append(pa.array(texts, pa.string()))
+            size += 2 * parts[-1].nbytes  # in parts, and as one
+            self._check_memory(size, short_repr(str(element.name)))
+        return pa.concat_arrays(parts)
 
     def _check_lengths(self, element: Any) -> None:
         """No string is longer than the file: HDF5 allocates what a damaged length claims."""
@@ -117,18 +126,20 @@ class H5adDataset(Dataset):
                 raise self._error(f"the strings of {short_repr(element.name)} are damaged")
 
     def _check_memory(self, needed: int, what: str) -> None:
+        needed += self._held
         if needed > self.memory:
             raise MemoryLimitError(
-                f"{what} of {self.source.name} takes {format_bytes(needed)}, and the limit is "
+                f"Reading {what} of {self.source.name} takes {format_bytes(needed)}, and the limit is "
                 f"{format_bytes(self.memory)}.",
                 needed=needed,
                 limit=self.memory,
+                remedies=[Remedy("memory_limit", format_bytes(1.5 * needed))],
             )
 
     def _measure(self, parts: list[Any]) -> None:
         """Memory for reading: a chunk is decompressed whole."""
         chunks = sum(part.dtype.itemsize * int(np.prod(part.chunks)) for part in parts if part.chunks)
-        self._check_memory(2 * chunks, f"A chunk of {self.place}")
+        self._check_memory(2 * chunks, f"a chunk of {self.place}")
         self.reading_bytes = 2 * chunks + self._ends.nbytes
         if self._sparse:
             self.nnz = int(self._ends[-1])
@@ -139,27 +150,31 @@ class H5adDataset(Dataset):
     # ------------------------------------------------------------------ features
 
     def _choose(self, file: Any, options: ReadOptions) -> None:
-        """Names and positions of the features, by `columns`, `drop` and `mask_var`."""
+        """Names and positions of the features: `columns`, or those of `mask_var` without those of `drop`."""
         self._chosen: NDArray | None = None
         self._mask_name: str | None = None
         if self.place.startswith("obsm/"):
             if options.columns is not None or options.drop or options.mask_var:
                 raise self._error(f"{self.place} has no column names to choose from")
             return
+        if options.columns is not None and options.mask_var:
+            raise ParameterError("mask_var", options.mask_var, "None if columns are named")
         var, n = file["var"], self._n_stored
-        names = [str(name) for name in self._read_column(var, self._index(var, "var"), n)]
+        names = [str(name) for name in self._read_column(var, self._index(var, "var"), n).to_pylist()]
         unique = len(set(names)) == n
         if options.columns is not None or options.drop:
             if not unique:
                 raise self._error("its column names are not unique, so columns and drop cannot be used")
             check_known([*(options.columns or ()), *options.drop], names, self.source.name)
-            position, dropped = {name: j for j, name in enumerate(names)}, set(options.drop)
-            chosen = [position[name] for name in (options.columns or names) if name not in dropped]
-            self._chosen = np.array(chosen, dtype=np.intp)
-        elif (mask := self._read_mask(var, options.mask_var, n)) is not None:
-            self._chosen = np.flatnonzero(mask)
-            self._mask_name = options.mask_var if isinstance(options.mask_var, str) else "highly_variable"
-            self._note(f"{mask.sum():,} of {n:,} columns, by {self._mask_name!r}.", Remedy("mask_var", False))
+        position, dropped = {name: j for j, name in enumerate(names)}, set(options.drop)
+        if options.columns is not None:
+            self._chosen = np.array([position[name] for name in options.columns if name not in dropped], dtype=np.intp)
+        else:
+            mask = self._read_mask(var, options.mask_var, n)
+            if mask is not None or dropped:
+                kept = np.ones(n, dtype=bool) if mask is None else mask
+                kept[[position[name] for name in dropped]] = False
+                self._chosen = np.flatnonzero(kept)
         if not unique:  # features by position
             self._note("Column names are not unique. Columns go by their positions.")
             return
@@ -175,11 +190,16 @@ class H5adDataset(Dataset):
             return None
         check_known([column], list(var), f"var of {self.source.name}")
         values = self._read_column(var, column, n_columns)
-        if not pa.types.is_boolean(values.type):
-            raise self._error(f"column {column!r} of var is not Boolean")
-        mask = np.asarray(values.fill_null(False))
-        if not mask.any():
-            raise self._error(f"column {column!r} of var selects no columns")
+        mask = np.array(values.fill_null(False)) if pa.types.is_boolean(values.type) else None
+        if mask is None or not mask.any():
+            raise DataError(
+                f"Column {column!r} of var in {self.source.name} {'is not Boolean' if mask is None else 'is all False'}"
+                ", so it cannot select columns.",
+                source=self.source.name,
+                remedies=[Remedy("mask_var", False)],
+            )
+        self._mask_name = column
+        self._note(f"{mask.sum():,} of {n_columns:,} columns, by {column!r}.", Remedy("mask_var", False))
         return mask
 
     # ------------------------------------------------------------------ columns of obs and var
@@ -216,6 +236,7 @@ class H5adDataset(Dataset):
         column = self._values(element) if length == n_rows else ()
         if len(column) != n_rows:
             raise self._error(f"column {name!r} has {length:,} values for {n_rows:,} rows")
+        self._held += column.nbytes
         return column
 
     def _pair(self, element: Any) -> tuple[str, str]:
@@ -229,10 +250,7 @@ class H5adDataset(Dataset):
         if not hasattr(element, "keys"):
             if getattr(element, "ndim", 0) != 1:
                 raise self._error(f"{short_repr(element.name)} is not a column")
-            values = self._read(element)
-            if element.dtype.kind not in "OS":
-                return pa.array(values)
-            return pa.array([v.decode("utf-8", "backslashreplace") if isinstance(v, bytes) else str(v) for v in values])
+            return self._read_strings(element) if element.dtype.kind in "OS" else pa.array(self._read(element))
         first, second = (self._inside(element, part) for part in self._pair(element))
         if hasattr(first, "keys") or hasattr(second, "keys"):
             raise self._error(f"{short_repr(element.name)} has parts that are not arrays")

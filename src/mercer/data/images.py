@@ -9,28 +9,26 @@ from numpy.typing import NDArray
 
 from mercer.budget import format_bytes
 from mercer.compat.optional import import_optional
-from mercer.data.dataset import ArrayDataset, Dataset, Kind, Metadata, Source
-from mercer.data.numpy_files import check_vectors_only
+from mercer.data.dataset import ArrayDataset, Dataset, Metadata, Source
 from mercer.data.read_options import ReadOptions
 from mercer.data.reading import reading
 from mercer.errors import DataError, MemoryLimitError, MercerWarning, ParameterError, Remedy, warn
 from mercer.text import listed, printable
 
 EXTENSIONS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
-_MOST_PIXELS = 1 << 27  # of one image
+_PIXEL_BYTES = 12  # while an image is decoded: up to four colors, their gray as an integer or a float, a resized copy
 
 
-def read_images(path: Path, options: ReadOptions, kind: Kind, memory: int) -> Dataset:
+def read_images(path: Path, options: ReadOptions, memory: int) -> Dataset:
     """Read the images of a folder by name: gray from 0 (black) to 255, deeper images as they are."""
-    check_vectors_only(path, kind)
     entries = sorted(path.iterdir())
     files = [file for file in entries if file.suffix.lower() in EXTENSIONS and file.is_file()]
     if not files:
         raise DataError(f"{printable(path)} is a folder without images ({listed(EXTENSIONS, 20)}).", source=path)
     if len(entries) > len(files):
         warn(f"{printable(path)} has {len(entries) - len(files):,} files or folders that are not images, left out.")
-    width, height = _common_size(files, path) if options.resize is None else _parse_size(options.resize)
-    needed = 2 * 4 * len(files) * width * height
+    width, height = _common_size(files, path, memory) if options.resize is None else _parse_size(options.resize)
+    needed = 4 * len(files) * width * height
     if needed > memory:
         raise MemoryLimitError(
             f"{len(files):,} images of {width} x {height} pixels take {format_bytes(needed)}, and the limit is "
@@ -41,7 +39,7 @@ def read_images(path: Path, options: ReadOptions, kind: Kind, memory: int) -> Da
         )
     matrix, deep, several = np.empty((len(files), width * height), dtype=np.float32), [], []
     for row, file in zip(matrix, files, strict=True):
-        with reading(file), _open(file) as image:
+        with reading(file), _open(file, memory - needed) as image:
             deep += [file.name] if _is_deep(image) else []
             several += [file.name] if getattr(image, "n_frames", 1) > 1 else []
             row[:] = _pixels(image, (width, height))
@@ -66,10 +64,10 @@ def _parse_size(text: str) -> tuple[int, int]:
     return int(parts[1]), int(parts[2])
 
 
-def _common_size(files: list[Path], path: Path) -> tuple[int, int]:
+def _common_size(files: list[Path], path: Path, memory: int) -> tuple[int, int]:
     sizes: dict[tuple[int, int], str] = {}
     for file in files:
-        with reading(file), _open(file) as image:
+        with reading(file), _open(file, memory) as image:
             sizes.setdefault(image.size, file.name)
     if len(sizes) > 1:
         some = listed((f"{printable(name)} {w} x {h}" for (w, h), name in sizes.items()), 3)
@@ -81,10 +79,16 @@ def _common_size(files: list[Path], path: Path) -> tuple[int, int]:
     return next(iter(sizes))
 
 
-def _open(file: Path) -> Any:
+def _open(file: Path, memory: int) -> Any:
     image = import_optional("PIL.Image", "io", "A folder of images").open(file)
-    if image.size[0] * image.size[1] > _MOST_PIXELS:
-        raise DataError(f"{printable(file)} claims {image.size[0]:,} x {image.size[1]:,} pixels.", source=file)
+    needed = image.size[0] * image.size[1] * _PIXEL_BYTES
+    if needed > memory:
+        raise MemoryLimitError(
+            f"{printable(file)} has {image.size[0]:,} x {image.size[1]:,} pixels. Reading it takes "
+            f"{format_bytes(needed)}, and {format_bytes(memory)} of the limit are left.",
+            needed=needed,
+            limit=memory,
+        )
     return image
 
 

@@ -1,7 +1,8 @@
 """Matrices saved by numpy and scipy: .npy files read by position, memory maps, and .npz archives."""
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from math import prod
 from pathlib import Path
 from typing import IO, Any
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from mercer.budget import format_bytes
-from mercer.data.dataset import ArrayDataset, Dataset, Kind, Metadata, Samples, Source, kept_dtype, without_duplicates
+from mercer.data.dataset import ArrayDataset, Dataset, Metadata, Samples, Source, kept_dtype, without_duplicates
 from mercer.data.read_options import ReadOptions
 from mercer.data.reading import check_regular, guess_format, reading, stamp
 from mercer.data.validation import check_finite
@@ -18,7 +19,7 @@ from mercer.errors import DataError, MemoryLimitError, MercerWarning, Remedy
 from mercer.text import counted, listed, printable
 
 _SPARSE = {"csr": ("data", "indices", "indptr"), "csc": ("data", "indices", "indptr"), "coo": ("data", "row", "col")}
-_COPIES = 3  # a sparse matrix, its parts and the one in CSR format
+_COPIES = 3  # of a sparse matrix: its parts, their values in the type that is kept, and the one in CSR format
 
 
 class NpyDataset(Dataset):
@@ -114,18 +115,11 @@ class MemmapDataset(Dataset):
         return rows
 
 
-def check_vectors_only(path: Path, kind: Kind) -> None:
-    """Raise an error for samples of another kind than vectors."""
-    if kind != "vectors":
-        raise DataError(f"{printable(path)} has vectors, but this model compares {kind}.", source=path)
-
-
-def read_npz(path: Path, options: ReadOptions, kind: Kind, memory: int) -> Dataset:
+def read_npz(path: Path, options: ReadOptions, memory: int) -> Dataset:
     """Read the only matrix of a .npz archive, the one named by `array`, or a matrix of `scipy.sparse.save_npz`.
 
     Arrays called `ids` and `columns`, as scores are written, are the names of rows and columns.
     """
-    check_vectors_only(path, kind)
     with reading(path):
         check_regular(path)
         with zipfile.ZipFile(path) as archive:
@@ -192,27 +186,33 @@ class _NpzReader:
             raise self._error(f"{name!r} has shape {shape} and type {dtype}, and a matrix of numbers is needed")
         return name
 
-    def read(self, name: str, copies: int = 2) -> NDArray:
+    def read(self, name: str) -> NDArray:
         """An array, if it fits and is as long as its header claims."""
-        if name not in self.headers:
-            raise self._error(f"there is no array {name!r}")
+        self.check_memory([name], 2)
         shape, dtype = self.headers[name]
         if dtype.hasobject:
             raise self._error(f"{name!r} has Python objects (a pickle), which are never read")
-        size = int(dtype.itemsize)
-        for side in shape:
-            size *= int(side)
-        if copies * size > self.memory:
-            raise MemoryLimitError(
-                f"{name!r} of {printable(self.path)} takes {format_bytes(copies * size)}, and the limit is "
-                f"{format_bytes(self.memory)}.",
-                needed=copies * size,
-                limit=self.memory,
-            )
+        size = prod(shape) * dtype.itemsize
         if size > self.archive.getinfo(f"{name}.npy").file_size:
             raise self._error(f"{name!r} claims {size:,} bytes and has fewer")
         with self.archive.open(f"{name}.npy") as file:
             return np.lib.format.read_array(file, allow_pickle=False)
+
+    def check_memory(self, names: Sequence[str], copies: int) -> None:
+        """Raise an error if copies of these arrays exceed the limit, in their own type or in the one that is kept."""
+        for name in names:
+            if name not in self.headers:
+                raise self._error(f"there is no array {name!r}")
+        headers = [self.headers[name] for name in names]
+        needed = copies * sum(prod(shape) * max(dtype.itemsize, kept_dtype(dtype).itemsize) for shape, dtype in headers)
+        if needed > self.memory:
+            raise MemoryLimitError(
+                f"{listed(map(repr, names))} of {printable(self.path)} may take {format_bytes(needed)}, and the limit "
+                f"is {format_bytes(self.memory)}.",
+                needed=needed,
+                limit=self.memory,
+                remedies=[Remedy("memory_limit", format_bytes(1.1 * needed))],
+            )
 
     def names(self, name: str, length: int) -> list[str] | None:
         """Names in an array of this length, if there is one."""
@@ -227,7 +227,8 @@ class _NpzReader:
         name = str(form.astype("U").item()) if form.ndim == 0 and form.dtype.kind in "US" else ""
         if name not in _SPARSE:
             raise self._error(f"a sparse matrix of format {name!r} is not supported: save it with matrix.tocsr()")
-        parts, shape = [self.read(part, _COPIES) for part in _SPARSE[name]], tuple(self.read("shape").tolist())
+        self.check_memory(_SPARSE[name], _COPIES)
+        parts, shape = [self.read(part) for part in _SPARSE[name]], tuple(self.read("shape").tolist())
         values, first, second = parts
         kinds = [part.dtype.kind for part in parts]
         if len(shape) != 2 or kinds[0] not in "fiub" or any(kind not in "iu" for kind in kinds[1:]):
@@ -236,6 +237,8 @@ class _NpzReader:
         if name == "coo":  # its conversion adds up duplicates
             total = sparse.coo_array((values.astype(kept if kept.kind == "f" else np.float64), (first, second)), shape)
             return total.tocsr()
-        matrix = (sparse.csr_array if name == "csr" else sparse.csc_array)((values.astype(kept), first, second), shape)
+        matrix = (sparse.csr_array if name == "csr" else sparse.csc_array)(
+            (values.astype(kept, copy=False), first, second), shape
+        )
         matrix.check_format(full_check=True)
         return without_duplicates(matrix.tocsr())

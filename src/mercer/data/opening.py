@@ -27,7 +27,7 @@ _FORMATS = {
     ".h5ad": "h5ad",
 }
 _COMPRESSIONS = (".gz", ".zst", ".bz2")  # of text files
-_IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
+IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
 _KINDS = {"npy": ("vectors",), "npz": ("vectors",), "h5ad": ("vectors",), "images": ("vectors",)} | dict.fromkeys(
     TABLES, ("vectors", "strings", "table")
 )  # what the samples of a file can be; strings in other formats
@@ -136,14 +136,17 @@ def _open(path: Path, form: str, options: ReadOptions, kind: Kind, memory: int) 
         import_optional(_PACKAGES[form], "io", f"Reading {printable(path)}")
     module, name = _READERS[form]
     reader: Callable[..., Any] = getattr(import_module(f"mercer.data.{module}"), name)
-    if form not in TABLES:
-        return reader(path) if form == "npy" else reader(path, options, kind, memory)
-    from mercer.data.arrow import TABLE_KINDS
+    if form in TABLES:
+        from mercer.data.arrow import TABLE_KINDS
 
-    table = reader(path, options, memory)
-    data = TABLE_KINDS[kind](table, assign_roles(table, options, kind, memory), memory)
-    if options.case is not None and isinstance(data, ArrayDataset):
-        data.samples[:] = [getattr(string, options.case)() for string in data.samples]
+        table = reader(path, options, memory)
+        data = TABLE_KINDS[kind](table, assign_roles(table, options, kind, memory), memory)
+    else:
+        data = reader(path) if form == "npy" else reader(path, options, memory)
+    if options.case is not None and kind == "strings":
+        samples = data.load()
+        for i, string in enumerate(samples):
+            samples[i] = string.upper() if options.case == "upper" else string.lower()
     return data
 
 
@@ -175,7 +178,7 @@ def file_format(path: Path, given: str | None, kind: Kind = "vectors") -> str:
 
 def _folder_format(path: Path) -> str:
     """A folder holds Parquet files at any depth, or images."""
-    n_images = sum(file.suffix.lower() in _IMAGES for file in path.iterdir())
+    n_images = sum(file.suffix.lower() in IMAGES for file in path.iterdir())
     tables = any(file.suffix.lower() in (".parquet", ".pq") for file in path.rglob("*"))
     if tables and n_images:
         raise DataError(

@@ -78,6 +78,9 @@ class ReadOptions:
                 raise UsageError(f"open_dataset has no option {short_repr(name)}.{hint}")
             checked[name] = value if value is defaults[name] else _check_option(name, value)
         made = cls(**checked)
+        repeated = [name for name, count in Counter(made.columns or ()).items() if count > 1]
+        if repeated:
+            raise ParameterError("columns", made.columns, f"different names; {repeated[0]!r} is repeated")
         if made.decimal is not None and made.decimal == made.delimiter:
             raise ParameterError("decimal", made.decimal, "different from the delimiter")
         if made.layer is not None and made.obsm is not None:
@@ -312,9 +315,6 @@ def check_names(names: Sequence[str], options: ReadOptions, name: str) -> ReadOp
         label = options.label if options.label in known else None
         options = replace(options, label=label, keep=tuple(n for n in options.keep if n in known))
     check_known([*options.drop, *options.named], names, name)
-    repeated = [n for n, count in Counter(options.columns or ()).items() if count > 1]
-    if repeated:
-        raise ParameterError("columns", options.columns, f"different names; {repeated[0]!r} is repeated")
     if options.id is not None and options.id in (options.columns or ()):
         raise ParameterError("id", options.id, "a column that is not in columns")
     if options.columns is None and "" in names[1:] and "" not in {*options.drop, *options.named}:

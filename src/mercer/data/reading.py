@@ -7,35 +7,23 @@ from pathlib import Path
 from mercer.errors import DataError, MemoryLimitError, MercerError
 from mercer.text import printable, shorten
 
-_MAGIC = {
-    b"PAR1": "a Parquet file",
-    b"ARROW1": "an Arrow file",
-    b"\xff\xff\xff\xff": "an Arrow stream, not an Arrow file",
-    b"FEA1": "a Feather file of version 1",
-    b"\x93NUMPY": "a .npy file",
-    b"PK\x03\x04": "a zip archive (.npz, .xlsx)",
-    b"\x1f\x8b": "compressed with gzip",
-    b"\x28\xb5\x2f\xfd": "compressed with zstd",
-    b"BZh": "compressed with bzip2",
-    b"\xfd7zXZ": "compressed with xz",
-    b"\x89HDF": "an HDF5 file",
-    b"SQLite format 3": "an SQLite database",
-    b"%PDF": "a PDF",
-    b"\x80\x04": "a pickle, which is never read",
-    b"\x80\x05": "a pickle, which is never read",
-}
-_EXPECTED = {
-    ".parquet": b"PAR1",
-    ".pq": b"PAR1",
-    ".arrow": b"ARROW1",
-    ".feather": b"ARROW1",
-    ".npy": b"\x93NUMPY",
-    ".npz": b"PK\x03\x04",
-    ".gz": b"\x1f\x8b",
-    ".h5ad": b"\x89HDF",
-    ".zst": b"\x28\xb5\x2f\xfd",
-    ".bz2": b"BZh",
-}
+_MAGIC: tuple[tuple[bytes, str, tuple[str, ...]], ...] = (
+    (b"PAR1\x15", "a Parquet file", (".parquet", ".pq")),
+    (b"ARROW1\0\0", "an Arrow file", (".arrow", ".feather")),
+    (b"\xff\xff\xff\xff", "an Arrow stream, not an Arrow file", ()),
+    (b"FEA1\0", "a Feather file of version 1", ()),
+    (b"\x93NUMPY", "a .npy file", (".npy",)),
+    (b"PK\x03\x04", "a zip archive (.npz, .xlsx)", (".npz",)),
+    (b"\x1f\x8b", "compressed with gzip", (".gz",)),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd", (".zst",)),
+    (b"BZh91AY&SY", "compressed with bzip2", (".bz2",)),
+    (b"\xfd7zXZ", "compressed with xz", ()),
+    (b"\x89HDF", "an HDF5 file", (".h5ad",)),
+    (b"SQLite format 3\0", "an SQLite database", ()),
+    (b"%PDF-", "a PDF", ()),
+    (b"\x80\x04", "a pickle, which is never read", ()),
+    (b"\x80\x05", "a pickle, which is never read", ()),
+)  # first bytes, as long as no text table begins with them, and extensions for which they are expected
 
 
 @contextmanager
@@ -43,7 +31,7 @@ def reading(path: Path | str) -> Iterator[None]:
     """Turn whatever a reader raises into one DataError with the file and, if its first bytes tell, its format."""
     try:
         yield
-    except (MercerError, Warning, KeyboardInterrupt, GeneratorExit):  # warnings may be errors
+    except (MercerError, Warning):  # warnings may be errors
         raise
     except FileNotFoundError:
         raise DataError(f"File not found: {printable(path)}.", source=path) from None
@@ -64,9 +52,9 @@ def guess_format(path: Path | str) -> str:
             start = file.read(16)
     except (OSError, ValueError):
         return ""
-    if start.startswith(_EXPECTED.get(Path(path).suffix.lower(), b"\0none")):
-        return ""
-    return next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), "")
+    found = ((kind, suffixes) for magic, kind, suffixes in _MAGIC if start.startswith(magic))
+    kind, suffixes = next(found, ("", ()))
+    return "" if Path(path).suffix.lower() in suffixes else kind
 
 
 def stamp(path: Path) -> tuple[int, int, int]:

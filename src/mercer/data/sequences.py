@@ -1,35 +1,42 @@
 """Strings in files, read into memory: one per line, or FASTA."""
 
+import bz2
 import gzip
+import io
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from mercer.budget import format_bytes
-from mercer.data.dataset import ArrayDataset, Dataset, Kind, Metadata, Source, object_array
+from mercer.compat.optional import import_optional
+from mercer.data.dataset import ArrayDataset, Dataset, Metadata, Source, object_array
 from mercer.data.read_options import ReadOptions
 from mercer.data.reading import check_regular, guess_format, reading
-from mercer.errors import DataError, MemoryLimitError, ParameterError, warn
+from mercer.errors import DataError, MemoryLimitError, Remedy, warn
 from mercer.text import counted, listed, printable, short_repr
 
-FASTA = (".fa", ".fasta", ".fna", ".faa", ".ffn", ".frn")
+
+def read_lines(path: Path, options: ReadOptions, memory: int) -> Dataset:
+    """Read one string per line, which is also its id. An empty line is an empty string; none follows the last one."""
+    if options.case is not None:  # ids are strings of their own
+        memory //= 2
+    strings = [line for _, line in _lines(path, memory)]
+    return _dataset(path, strings, strings, "text")
 
 
-def read_lines(path: Path, options: ReadOptions, kind: Kind, memory: int) -> Dataset:
-    """Read one string per line. An empty line is an empty string; none follows the last line end."""
-    strings = [line for _, line in _lines(path, kind, memory)]
-    return _dataset(path, strings, strings, "text", options.case)
-
-
-def read_fasta(path: Path, options: ReadOptions, kind: Kind, memory: int) -> Dataset:
+def read_fasta(path: Path, options: ReadOptions, memory: int) -> Dataset:
     """Read one string per record: a line ">name …", and all lines up to the next such line."""
     names: list[str] = []
-    parts: list[list[str]] = []
-    for number, line in _lines(path, kind, memory):
+    strings: list[str] = []
+    parts: list[str] = []
+    for number, line in _lines(path, memory):
         if line.startswith(">"):
+            if names:
+                strings.append("".join(parts))
             names.append((line[1:].split() or [""])[0])
-            parts.append([])
+            parts = []
         elif line.strip() and not line.startswith(";"):
             if not names or ">" in line:
                 hint = "Is it FASTQ?" if line.startswith("@") else 'A record starts with a line ">name".'
@@ -38,50 +45,56 @@ def read_fasta(path: Path, options: ReadOptions, kind: Kind, memory: int) -> Dat
                     source=path,
                     row=number,
                 )
-            parts[-1].append("".join(line.split()))
+            parts.append("".join(line.split()))
     if not names:
         raise DataError(f'{printable(path)} has no records. A record starts with a line ">name".', source=path)
-    strings = ["".join(part) for part in parts]
+    strings.append("".join(parts))
     empty = [name for name, string in zip(names, strings, strict=True) if not string]
     twice = [name or "without a name" for name, count in Counter(names).items() if count > 1 or not name]
     for what, found in (("empty records", empty), ("names of several records, or records without a name", twice)):
         if found:
             warn(f"{printable(path)} has {what}: {listed(map(repr, found), 3)}.")
-    return _dataset(path, strings, names, "name", options.case)
+    return _dataset(path, strings, names, "name")
 
 
-def _dataset(path: Path, strings: list[str], ids: list[str], id_name: str, case: str | None) -> Dataset:
+def _dataset(path: Path, strings: list[str], ids: list[str], id_name: str) -> Dataset:
     if not strings:
         raise DataError(f"Found array with 0 sample(s): {printable(path)} has no strings.", source=path)
-    if case not in (None, "upper", "lower"):
-        raise ParameterError("case", case, "'upper', 'lower' or None")
-    turned = strings if case is None else [getattr(string, case)() for string in strings]
-    data = ArrayDataset(object_array(turned), "strings", owns_samples=True)
+    data = ArrayDataset(object_array(strings), "strings", owns_samples=True)
     data.source, data.metadata = Source(printable(path), path), Metadata({id_name: ids}, id_name)
     return data
 
 
-def _lines(path: Path, kind: Kind, memory: int) -> Iterator[tuple[int, str]]:
+def _open_text(path: Path) -> Any:
+    suffix = path.suffix.lower()
+    if suffix == ".zst":
+        stream = import_optional("pyarrow", "io", f"Reading {printable(path)}").input_stream(path, compression="zstd")
+        return io.TextIOWrapper(stream, encoding="utf-8-sig")
+    opened = {".gz": gzip.open, ".bz2": bz2.open}.get(suffix, open)
+    return opened(path, "rt", encoding="utf-8-sig")
+
+
+def _lines(path: Path, memory: int) -> Iterator[tuple[int, str]]:
     """Every line without its end (LF, CR LF or CR), with its number from 1 on, as long as all of them fit."""
-    if kind != "strings":
-        raise DataError(f"{printable(path)} has strings, but this model compares {kind}.", source=path)
-    packed, size, number = path.suffix.lower() == ".gz", 0, 0
+    size = number = 0
+    longest = memory // 8  # characters; a character takes up to 4 bytes, twice while a line is put together
     with reading(path):
         check_regular(path)
-        if form := "" if packed else guess_format(path):
+        if form := guess_format(path):
             raise DataError(f"{printable(path)} is not a text file: it is {form}.", source=path)
-        with gzip.open(path, "rt", encoding="utf-8-sig") if packed else path.open(encoding="utf-8-sig") as file:
+        with _open_text(path) as file:
             try:
-                for number, line in enumerate(file, 1):
+                for number, line in enumerate(iter(lambda: file.readline(longest), ""), 1):
                     size += sys.getsizeof(line) + 8
                     if "\0" in line:
                         raise DataError(f"{printable(path)} has NUL bytes in line {number:,}. Save it as UTF-8.")
-                    if size > memory:
+                    if size > memory or len(line) == longest:
+                        what = f"The first {counted(number, 'line')}" if size > memory else f"Line {number:,}"
                         raise MemoryLimitError(
-                            f"The first {counted(number, 'line')} of {printable(path)} take more than the limit of "
-                            f"{format_bytes(memory)}.",
+                            f"{what} of {printable(path)} may take more than the limit of {format_bytes(memory)}.",
                             needed=size,
                             limit=memory,
+                            remedies=[Remedy("memory_limit", format_bytes(10 * size))],
                         )
                     yield number, line.removesuffix("\n")
             except UnicodeDecodeError as error:

@@ -21,6 +21,7 @@ from mercer.data.reading import reading
 from mercer.errors import DataError, MemoryLimitError, Remedy
 from mercer.text import counted, listed, short_repr
 
+_SCANNED = 6  # row groups that the scanner of a dataset of Parquet files holds, compressed and decoded
 _IN_MEMORY = ("__array__", "__dataframe__", "__dlpack__")  # frames have one of these
 
 
@@ -119,13 +120,16 @@ class DatasetReader(StreamReader):
         return self.X.schema, int(self.X.count_rows())
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        few = {"batch_size": BATCH_ROWS, "batch_readahead": 1, "fragment_readahead": 1, "use_threads": False}
-        yield from self.X.to_batches(columns=list(columns), **few)
+        few: dict[str, Any] = {"batch_readahead": 1, "fragment_readahead": 1, "use_threads": False}
+        if getattr(getattr(self.X, "format", None), "default_extname", "") == "parquet":
+            scan = sys.modules["pyarrow.dataset"].ParquetFragmentScanOptions
+            few["fragment_scan_options"] = scan(use_buffered_stream=True, pre_buffer=False)
+        yield from self.X.to_batches(columns=list(columns), batch_size=BATCH_ROWS, **few)
 
     def reading_bytes(self, columns: Sequence[str]) -> int:
         found = [getattr(fragment, "metadata", None) for fragment in self.X.get_fragments()]
         groups = [state.row_group(i).total_byte_size for state in found if state for i in range(state.num_row_groups)]
-        return 2 * max(groups, default=0) + super().reading_bytes(columns)
+        return _SCANNED * max(groups, default=0) + super().reading_bytes(columns)
 
 
 class StreamDataset(ArrowDataset):

@@ -13,7 +13,7 @@ from mercer.compat.optional import import_optional
 from mercer.data.conversion import column_names, is_missing
 from mercer.data.dataset import object_array
 from mercer.errors import DataError
-from mercer.text import counted, listed, shorten
+from mercer.text import counted, listed, short_repr, shorten
 
 _MICROSECONDS_PER_DAY = 86_400_000_000
 
@@ -137,6 +137,12 @@ def as_table(X: Any, name: str = "X") -> Table:
     if hasattr(X, "collect_schema") and hasattr(X, "collect"):
         X = X.collect()
     names = list(X) if isinstance(X, Mapping) else column_names(X)
+    if isinstance(X, Mapping) and (
+        wrong := [n for n in names if isinstance(X[n], str) or not hasattr(X[n], "__len__")]
+    ):
+        raise DataError(
+            f"{name} has the value {short_repr(X[wrong[0]])} for {wrong[0]!r}. Pass a list for each column."
+        )
     if names is None:
         raise DataError(f"{name} is of type {type(X).__name__}. A table is a frame, a dict of columns or a file.")
     twice = [n for n, count in Counter(names).items() if count > 1]
@@ -176,6 +182,8 @@ def _from_any(pa: Any, column: Any) -> Column:
             if hasattr(column, "__arrow_c_stream__") or hasattr(column, "__arrow_c_array__"):
                 return _convert(pa, pa.chunked_array(column))
         values = column if hasattr(column, "dtype") and column.dtype != object else _plain(column)
+        if isinstance(values, np.ndarray) and not values.dtype.isnative:
+            values = values.astype(values.dtype.newbyteorder("="))
         return _convert(pa, pa.chunked_array([pa.array(values, from_pandas=True)]))
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         return UnusableColumn(len(column), f"cannot be converted ({shorten(error, 120)})")
