@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mercer.data.streams import StreamDataset, is_stream, open_stream
+from mercer.data.streams import StreamDataset, open_stream
+from mercer.data.validation import is_stream
 from mercer.errors import DataError, MemoryLimitError, MissingValuesError
 from mercer.estimators.pca import PCA
 from support.fresh_process import SOURCE, needs_peaks, run_script

@@ -13,14 +13,13 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from pyarrow import ipc, types
 
-from mercer.budget import format_bytes
 from mercer.data.dataset import ArrayDataset, Dataset, Source, regroup
 from mercer.data.ipc_sizes import read_sizes
 from mercer.data.read_options import ReadOptions, Roles
-from mercer.data.reading import check_regular, reading, stamp
+from mercer.data.reading import check_memory, check_regular, reading, stamp
 from mercer.data.table import from_arrow
 from mercer.data.validation import check_finite
-from mercer.errors import DataError, MemoryLimitError, MercerWarning, Remedy, warn
+from mercer.errors import DataError, MercerWarning, Remedy, warn
 from mercer.text import counted, listed, printable, short_repr
 
 BATCH_ROWS = 8192
@@ -89,11 +88,11 @@ class TableReader(ABC):
 
         Columns that are `copied` later, to find duplicates or as Python's strings, are charged for it.
         """
-        for some in (names, [name for name in names if name not in optional]):
-            found, needed = self._fill(list(dict.fromkeys(some)), budget, copied)
-            if needed <= budget:
-                return found
-        raise self.too_large([*found], needed * self.memory // budget, self.memory)
+        found, needed = self._fill(list(dict.fromkeys(names)), budget, copied)
+        if needed > budget:
+            found, needed = self._fill([n for n in found if n not in optional], budget, copied)
+        self.check_memory([*found], -(-needed * self.memory // budget))  # the budget is a part of the limit
+        return found
 
     def _fill(self, names: list[str], budget: int, copied: Sequence[str]) -> tuple[dict[str, pa.ChunkedArray], int]:
         """Columns, and the memory that they need: if it exceeds the budget, an estimate from the first rows."""
@@ -112,31 +111,21 @@ class TableReader(ABC):
         found = {name: pa.chunked_array(some, some[0].type if some else stored[name]) for name, some in chunks.items()}
         return found, max(base, size)
 
-    def too_large(self, names: Sequence[str], needed: int, limit: int) -> MemoryLimitError:
-        """The error for columns that cannot be read within the limit."""
-        which = f"column {short_repr(names[0])}" if len(names) == 1 else counted(len(names), "column")
-        return MemoryLimitError(
-            f"Reading {which} of {self.name} may take {format_bytes(needed)}, and the limit is {format_bytes(limit)}."
-            f"{self.explain_size(names)}",
-            needed=needed,
-            limit=limit,
-            remedies=[Remedy("memory_limit", format_bytes(1.5 * needed)), Remedy("columns", ["…"])],
-        )
-
     def explain_size(self, columns: Sequence[str]) -> str:
         """Why some columns take much memory, if that is known."""
         return ""
 
-    def check_memory(self, columns: Sequence[str], limit: int, held: int = 0) -> None:
-        """Raise an error, before anything is decompressed, if reading these columns exceeds the limit."""
-        needed = self.reading_bytes(columns) + held
-        if needed > limit:
-            raise self.too_large(columns, needed, limit)
+    def check_memory(self, columns: Sequence[str], needed: int) -> None:
+        """Raise an error if these columns need more than the limit."""
+        if needed > self.memory:
+            which = f"column {short_repr(columns[0])}" if len(columns) == 1 else counted(len(columns), "column")
+            remedies = [Remedy("columns", ["…"])]
+            check_memory(f"{which} of {self.name}", needed, self.memory, self.explain_size(columns), remedies)
 
     def _first_batch(self, columns: Sequence[str], text: bool) -> pa.RecordBatch | None:
         if not columns:
             return None
-        self.check_memory(columns, self.memory)
+        self.check_memory(columns, self.reading_bytes(columns))
         return next(iter(self.text_batches(columns) if text else self.batches(columns)), None)
 
     def find_counting(self, columns: Sequence[str]) -> list[str]:
@@ -235,15 +224,8 @@ class ParquetReader(TableReader):
     def __init__(self, path: Path, options: ReadOptions, memory: int) -> None:
         self.name, self.path, self.memory = printable(path), path, memory
         files = _files_below(path) if path.is_dir() else [path]
-        needed = _FOOTER_TIMES * sum(_footer_bytes(file) for file in files)
-        if needed > memory:
-            raise MemoryLimitError(
-                f"The metadata of {self.name} may take {format_bytes(needed)}, and the limit is "
-                f"{format_bytes(memory)}.",
-                needed=needed,
-                limit=memory,
-                remedies=[Remedy("memory_limit", format_bytes(1.5 * needed))],
-            )
+        footers = sum(_footer_bytes(file) for file in files)
+        check_memory(f"the metadata of {self.name}", _FOOTER_TIMES * footers, memory)
         found = {file: _read_metadata(file) for file in files}
         self._metadata = {file: state for file, state in found.items() if state.num_rows} or {files[0]: found[files[0]]}
         self.files = [*self._metadata]
@@ -448,14 +430,14 @@ class ArrowDataset(Dataset):
 
     def __init__(self, reader: TableReader, roles: Roles, memory: int) -> None:
         held = sum(column.nbytes for column in roles.metadata.columns.values())
-        reader.check_memory(roles.features, memory, held)
+        self.reading_bytes = reader.reading_bytes(roles.features) + held
+        reader.check_memory(roles.features, self.reading_bytes)
         self.reader, self.metadata = reader, roles.metadata
         self.feature_names = roles.features if reader.has_names else None
         self.source = Source(reader.name, getattr(reader, "path", None), roles.notes)
         self.shape = reader.num_rows, len(roles.features)
         self.dtype = float_dtype(reader.schema, roles.features)
         self.nbytes = self.shape[0] * self.shape[1] * self.dtype.itemsize
-        self.reading_bytes = reader.reading_bytes(roles.features) + held
         self._columns, self._stamp = roles.features, reader.fingerprint()
 
     def blocks(self, size: int) -> Iterator[NDArray]:
@@ -509,14 +491,14 @@ def read_strings(reader: TableReader, roles: Roles, memory: int) -> Dataset:
 
 def read_table(reader: TableReader, roles: Roles, memory: int) -> Dataset:
     """All columns of a table in memory, each with its own type."""
-    reader.check_memory(roles.features, memory)
+    reader.check_memory(roles.features, reader.reading_bytes(roles.features))
     chunks, needed, n_rows = [], 0, 0
     for batch in reader.batches(roles.features):
         chunks.append(batch)
         needed += 2 * batch.nbytes + sum(_category_bytes(column) for column in batch.columns)
         n_rows += batch.num_rows
         if needed > memory:
-            raise reader.too_large(roles.features, max(needed, needed * reader.num_rows // n_rows), memory)
+            reader.check_memory(roles.features, max(needed, needed * reader.num_rows // n_rows))
     table = from_arrow(pa.Table.from_batches(chunks, None if chunks else reader.schema), reader.name)
     data = ArrayDataset(table, "table", owns_samples=True)
     data.shape = len(table), len(table.names)

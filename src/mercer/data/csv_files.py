@@ -17,7 +17,7 @@ from pyarrow import types
 from mercer.budget import format_bytes
 from mercer.data.arrow import NUMBER, TableReader
 from mercer.data.read_options import ReadOptions, check_unique
-from mercer.data.reading import check_regular, guess_format, stamp
+from mercer.data.reading import check_memory, check_regular, guess_format, stamp
 from mercer.errors import DataError, MemoryLimitError, MercerWarning, Remedy, warn
 from mercer.text import counted, listed, printable, short_repr
 
@@ -105,14 +105,8 @@ def _block_bytes(n_columns: int, memory: int) -> int:
 
 def _check_width(path: Path, n_columns: int, memory: int) -> None:
     needed = n_columns * _COLUMN_BYTES + _TIMES_BLOCK * _block_bytes(n_columns, memory)
-    if needed > memory:
-        raise MemoryLimitError(
-            f"{printable(path)} has {counted(n_columns, 'column')}. Parsing them as text takes {format_bytes(needed)}, "
-            f"and the limit is {format_bytes(memory)}. Store the table as Parquet or .npy.",
-            needed=needed,
-            limit=memory,
-            remedies=[Remedy("memory_limit", format_bytes(1.5 * needed))],
-        )
+    what = f"{counted(n_columns, 'column')} of text in {printable(path)}"
+    check_memory(what, needed, memory, " Store the table as Parquet or .npy.")
 
 
 def _open_bytes(path: Path) -> Any:

@@ -11,13 +11,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mercer.budget import format_bytes
 from mercer.compat.optional import import_optional
 from mercer.data.dataset import ArrayDataset, Dataset, Metadata, Source
 from mercer.data.read_options import ReadOptions, check_known
-from mercer.data.reading import check_regular, reading, stamp
+from mercer.data.reading import check_memory, check_regular, reading, stamp, unreadable
 from mercer.data.validation import check_finite
-from mercer.errors import DataError, MemoryLimitError, MercerWarning, ParameterError, Remedy
+from mercer.errors import DataError, MercerWarning, ParameterError, Remedy
 from mercer.text import listed, printable, short_repr
 
 _STRINGS = 1 << 16  # that are converted at a time
@@ -67,7 +66,7 @@ class H5adDataset(Dataset):
         self.h5ad = H5adUpdate(path, self.place.startswith("obsm/"), self._chosen, mask, params)
 
     def _error(self, reason: str) -> DataError:
-        return DataError(f"Cannot read {self.source.name}: {reason}.", source=self.source.name)
+        return unreadable(self.path, reason)
 
     # ------------------------------------------------------------------ elements of the file
 
@@ -126,15 +125,7 @@ class H5adDataset(Dataset):
                 raise self._error(f"the strings of {short_repr(element.name)} are damaged")
 
     def _check_memory(self, needed: int, what: str) -> None:
-        needed += self._held
-        if needed > self.memory:
-            raise MemoryLimitError(
-                f"Reading {what} of {self.source.name} takes {format_bytes(needed)}, and the limit is "
-                f"{format_bytes(self.memory)}.",
-                needed=needed,
-                limit=self.memory,
-                remedies=[Remedy("memory_limit", format_bytes(1.5 * needed))],
-            )
+        check_memory(f"{what} of {self.source.name}", self._held + needed, self.memory)
 
     def _measure(self, parts: list[Any]) -> None:
         """Memory for reading: a chunk is decompressed whole."""
@@ -233,7 +224,7 @@ class H5adDataset(Dataset):
         """A column as an Arrow array: categories as their values, masked values as null."""
         element = self._inside(frame, name)
         length = len(self._inside(element, self._pair(element)[0]) if hasattr(element, "keys") else element)
-        column = self._values(element) if length == n_rows else ()
+        column: Any = self._values(element) if length == n_rows else ()
         if len(column) != n_rows:
             raise self._error(f"column {name!r} has {length:,} values for {n_rows:,} rows")
         self._held += column.nbytes

@@ -7,36 +7,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.budget import format_bytes
 from mercer.compat.optional import import_optional
 from mercer.data.dataset import ArrayDataset, Dataset, Metadata, Source
 from mercer.data.read_options import ReadOptions
-from mercer.data.reading import reading
-from mercer.errors import DataError, MemoryLimitError, MercerWarning, ParameterError, Remedy, warn
+from mercer.data.reading import IMAGES, check_memory, reading
+from mercer.errors import DataError, MercerWarning, ParameterError, Remedy, warn
 from mercer.text import listed, printable
 
-EXTENSIONS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
 _PIXEL_BYTES = 12  # while an image is decoded: up to four colors, their gray as an integer or a float, a resized copy
 
 
 def read_images(path: Path, options: ReadOptions, memory: int) -> Dataset:
     """Read the images of a folder by name: gray from 0 (black) to 255, deeper images as they are."""
     entries = sorted(path.iterdir())
-    files = [file for file in entries if file.suffix.lower() in EXTENSIONS and file.is_file()]
+    files = [file for file in entries if file.suffix.lower() in IMAGES and file.is_file()]
     if not files:
-        raise DataError(f"{printable(path)} is a folder without images ({listed(EXTENSIONS, 20)}).", source=path)
+        raise DataError(f"{printable(path)} is a folder without images ({listed(IMAGES, 20)}).", source=path)
     if len(entries) > len(files):
         warn(f"{printable(path)} has {len(entries) - len(files):,} files or folders that are not images, left out.")
     width, height = _common_size(files, path, memory) if options.resize is None else _parse_size(options.resize)
     needed = 4 * len(files) * width * height
-    if needed > memory:
-        raise MemoryLimitError(
-            f"{len(files):,} images of {width} x {height} pixels take {format_bytes(needed)}, and the limit is "
-            f"{format_bytes(memory)}.",
-            needed=needed,
-            limit=memory,
-            remedies=[Remedy("resize", "64x64")],
-        )
+    check_memory(
+        f"{len(files):,} images of {width} x {height} pixels", needed, memory, remedies=[Remedy("resize", "64x64")]
+    )
     matrix, deep, several = np.empty((len(files), width * height), dtype=np.float32), [], []
     for row, file in zip(matrix, files, strict=True):
         with reading(file), _open(file, memory - needed) as image:
@@ -81,14 +74,8 @@ def _common_size(files: list[Path], path: Path, memory: int) -> tuple[int, int]:
 
 def _open(file: Path, memory: int) -> Any:
     image = import_optional("PIL.Image", "io", "A folder of images").open(file)
-    needed = image.size[0] * image.size[1] * _PIXEL_BYTES
-    if needed > memory:
-        raise MemoryLimitError(
-            f"{printable(file)} has {image.size[0]:,} x {image.size[1]:,} pixels. Reading it takes "
-            f"{format_bytes(needed)}, and {format_bytes(memory)} of the limit are left.",
-            needed=needed,
-            limit=memory,
-        )
+    what = f"{image.size[0]:,} x {image.size[1]:,} pixels of {printable(file)}"
+    check_memory(what, image.size[0] * image.size[1] * _PIXEL_BYTES, memory)
     return image
 
 

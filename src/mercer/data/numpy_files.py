@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mercer.budget import format_bytes
 from mercer.data.dataset import ArrayDataset, Dataset, Metadata, Samples, Source, kept_dtype, without_duplicates
 from mercer.data.read_options import ReadOptions
-from mercer.data.reading import check_regular, guess_format, reading, stamp
+from mercer.data.reading import check_memory, check_regular, guess_format, reading, stamp, unreadable
 from mercer.data.validation import check_finite
-from mercer.errors import DataError, MemoryLimitError, MercerWarning, Remedy
+from mercer.errors import DataError, MercerWarning, Remedy
 from mercer.text import counted, listed, printable
 
 _SPARSE = {"csr": ("data", "indices", "indptr"), "csc": ("data", "indices", "indptr"), "coo": ("data", "row", "col")}
@@ -42,7 +41,7 @@ class NpyDataset(Dataset):
             raise self._error(f"{extra:,} bytes follow its {self.shape[0]:,} x {self.shape[1]:,} matrix")
 
     def _error(self, reason: str) -> DataError:
-        return DataError(f"Cannot read {self.source.name}: {reason}.", source=self.source.name)
+        return unreadable(self._path, reason)
 
     @property
     def _path(self) -> Path:
@@ -156,7 +155,7 @@ class _NpzReader:
         self.headers = {name.removesuffix(".npy"): self._header(name) for name in members}
 
     def _error(self, reason: str) -> DataError:
-        return DataError(f"Cannot read {printable(self.path)}: {reason}.", source=self.path)
+        return unreadable(self.path, reason)
 
     def _header(self, member: str) -> tuple[tuple[int, ...], np.dtype]:
         """Shape and type of an array, of which nothing else is read."""
@@ -205,14 +204,7 @@ class _NpzReader:
                 raise self._error(f"there is no array {name!r}")
         headers = [self.headers[name] for name in names]
         needed = copies * sum(prod(shape) * max(dtype.itemsize, kept_dtype(dtype).itemsize) for shape, dtype in headers)
-        if needed > self.memory:
-            raise MemoryLimitError(
-                f"{listed(map(repr, names))} of {printable(self.path)} may take {format_bytes(needed)}, and the limit "
-                f"is {format_bytes(self.memory)}.",
-                needed=needed,
-                limit=self.memory,
-                remedies=[Remedy("memory_limit", format_bytes(1.1 * needed))],
-            )
+        check_memory(f"{listed(map(repr, names))} of {printable(self.path)}", needed, self.memory)
 
     def names(self, name: str, length: int) -> list[str] | None:
         """Names in an array of this length, if there is one."""

@@ -9,12 +9,12 @@ from typing import Any, get_args
 
 import numpy as np
 
-from mercer.budget import format_bytes, parse_memory
+from mercer.budget import parse_memory
 from mercer.compat.optional import import_optional
 from mercer.data.dataset import ArrayDataset, Dataset, Kind, Metadata
 from mercer.data.read_options import TABLES, ReadOptions, assign_roles
-from mercer.data.reading import reading
-from mercer.errors import DataError, MemoryLimitError, ParameterError, Remedy, UsageError
+from mercer.data.reading import IMAGES, check_memory, reading
+from mercer.errors import DataError, ParameterError, UsageError
 from mercer.text import printable
 
 _FORMATS = {
@@ -27,7 +27,6 @@ _FORMATS = {
     ".h5ad": "h5ad",
 }
 _COMPRESSIONS = (".gz", ".zst", ".bz2")  # of text files
-IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
 _KINDS = {"npy": ("vectors",), "npz": ("vectors",), "h5ad": ("vectors",), "images": ("vectors",)} | dict.fromkeys(
     TABLES, ("vectors", "strings", "table")
 )  # what the samples of a file can be; strings in other formats
@@ -194,14 +193,7 @@ def transposed(data: Dataset, memory: int) -> Dataset:
     name, metadata = data.source.name, data.metadata
     if data.is_sparse or data.kind != "vectors" or {*metadata.columns} - {metadata.id_name}:
         raise UsageError(f"{name} cannot be transposed: it is not a dense matrix, or has a label or kept columns.")
-    needed = 2 * data.nbytes + data.reading_bytes
-    if needed > memory:
-        raise MemoryLimitError(
-            f"To transpose {name} takes {format_bytes(needed)}, and the limit is {format_bytes(memory)}.",
-            needed=needed,
-            limit=memory,
-            remedies=[Remedy("memory_limit", format_bytes(1.1 * needed))],
-        )
+    check_memory(f"{name} to transpose it", 2 * data.nbytes + data.reading_bytes, memory)
     data = copy(data)
     data.allow_nan = True  # they are looked for later
     turned = ArrayDataset(np.ascontiguousarray(data.load().T), owns_samples=True)

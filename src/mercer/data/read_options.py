@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from mercer.data.dataset import Kind, Metadata
+from mercer.data.validation import TIME_NAME, looks_like_id
 from mercer.errors import DataError, MercerWarning, ParameterError, Remedy, UsageError, warn
 from mercer.text import listed, short_repr
 
@@ -26,14 +27,7 @@ _APPLIES_TO = {
     "case": (*TABLES, "lines", "fasta"),
 }  # option: formats that it is for; others are for all
 _NAMED_DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "bar": "|", "blank": " "}
-_ID_NAME = re.compile(
-    r"(?i)ids?|row.?(names?|id)|(sample|subject|patient|case).?id|.*[ _.-]id|(?-i:.*[a-z]ID)|unnamed: 0|"
-)
-_COUNTER_NAME = re.compile(  # of integers that are ids if all are different
-    r"(?i)#|idx|index|no|nr|row|row.?(nr|no|num|number|index)|(sample|subject|patient|case|record|obs|observation|item)s?"
-    r"([ _.-]?(no|nr|num|number|index))?"
-)
-_TIME_NAME = re.compile(r"(?i)t|x|.*(time|date|year|month|week|day|hour|min|sec|step|frame|epoch|age|lag|cycle).*")
+_ID_NAME = re.compile(r"(?i)ids?|row.?(names?|id)|(sample|subject|patient|case).?id|.*[ _.-]id|(?-i:.*[a-z]ID)|")
 _INDEX_LEVEL = re.compile(r"__index_level_\d+__")
 _UNNAMED = ("", "Unnamed: 0")
 
@@ -240,8 +234,8 @@ def _find_counters(
     if options.columns is not None or kind not in ("vectors", "table"):
         return []
     integers = [n for n in candidates if reader.is_integer(n)]
-    named = [n for n in integers if _ID_NAME.fullmatch(n) or _COUNTER_NAME.fullmatch(n)]
-    counting = reader.find_counting([n for n in integers if n not in named and not _TIME_NAME.fullmatch(n)])
+    named = [n for n in integers if _ID_NAME.fullmatch(n) or looks_like_id(n)]
+    counting = reader.find_counting([n for n in integers if n not in named and not TIME_NAME.fullmatch(n)])
     found = [n for n in integers if n in {*named, *counting}]
     return found if len(found) < len(candidates) - len(others) else []
 

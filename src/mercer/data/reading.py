@@ -1,10 +1,11 @@
 """Errors of readers, and what changes when a file is written to."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from mercer.errors import DataError, MemoryLimitError, MercerError
+from mercer.budget import format_bytes
+from mercer.errors import DataError, MemoryLimitError, MercerError, Remedy
 from mercer.text import printable, shorten
 
 _MAGIC: tuple[tuple[bytes, str, tuple[str, ...]], ...] = (
@@ -24,6 +25,7 @@ _MAGIC: tuple[tuple[bytes, str, tuple[str, ...]], ...] = (
     (b"\x80\x04", "a pickle, which is never read", ()),
     (b"\x80\x05", "a pickle, which is never read", ()),
 )  # first bytes, as long as no text table begins with them, and extensions for which they are expected
+IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
 
 
 @contextmanager
@@ -43,6 +45,22 @@ def reading(path: Path | str) -> Iterator[None]:
         raise DataError(
             f"Cannot read {printable(path)}: {reason}.{f' It is {kind}.' if kind else ''}", source=path
         ) from error
+
+
+def check_memory(what: str, needed: int, limit: int, hint: str = "", remedies: Sequence[Remedy] = ()) -> None:
+    """Raise an error, before anything is read, if it takes more memory than the limit."""
+    if needed > limit:
+        raise MemoryLimitError(
+            f"Reading {what} may take {format_bytes(needed)}, and the limit is {format_bytes(limit)}.{hint}",
+            needed=needed,
+            limit=limit,
+            remedies=[Remedy("memory_limit", format_bytes(1.5 * needed)), *remedies],
+        )
+
+
+def unreadable(path: Path, reason: str) -> DataError:
+    """The error for a file that cannot be used."""
+    return DataError(f"Cannot read {printable(path)}: {reason}.", source=path)
 
 
 def guess_format(path: Path | str) -> str:

@@ -70,7 +70,7 @@ def _open_text(path: Path) -> Any:
     if suffix == ".zst":
         stream = import_optional("pyarrow", "io", f"Reading {printable(path)}").input_stream(path, compression="zstd")
         return io.TextIOWrapper(stream, encoding="utf-8-sig")
-    opened = {".gz": gzip.open, ".bz2": bz2.open}.get(suffix, open)
+    opened: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(suffix, open)
     return opened(path, "rt", encoding="utf-8-sig")
 
 

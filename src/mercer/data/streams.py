@@ -22,14 +22,6 @@ from mercer.errors import DataError, MemoryLimitError, Remedy
 from mercer.text import counted, listed, short_repr
 
 _SCANNED = 6  # row groups that the scanner of a dataset of Parquet files holds, compressed and decoded
-_IN_MEMORY = ("__array__", "__dataframe__", "__dlpack__")  # frames have one of these
-
-
-def is_stream(X: Any) -> bool:
-    """Whether X gives its rows batch by batch."""
-    if isinstance(X, type) or any(hasattr(X, name) for name in _IN_MEMORY):
-        return False
-    return _reader_class(X) is not None or hasattr(X, "__arrow_c_stream__")
 
 
 def open_stream(X: Any, memory: int) -> Dataset:

@@ -137,14 +137,14 @@ def as_table(X: Any, name: str = "X") -> Table:
     if hasattr(X, "collect_schema") and hasattr(X, "collect"):
         X = X.collect()
     names = list(X) if isinstance(X, Mapping) else column_names(X)
-    if isinstance(X, Mapping) and (
-        wrong := [n for n in names if isinstance(X[n], str) or not hasattr(X[n], "__len__")]
-    ):
-        raise DataError(
-            f"{name} has the value {short_repr(X[wrong[0]])} for {wrong[0]!r}. Pass a list for each column."
-        )
     if names is None:
         raise DataError(f"{name} is of type {type(X).__name__}. A table is a frame, a dict of columns or a file.")
+    no_columns = [
+        n for n in names if isinstance(X, Mapping) and (isinstance(X[n], str) or not hasattr(X[n], "__len__"))
+    ]
+    if no_columns:
+        one = short_repr(X[no_columns[0]])
+        raise DataError(f"{name} has the value {one} for {no_columns[0]!r}. Pass a list for each column.")
     twice = [n for n, count in Counter(names).items() if count > 1]
     if twice:
         raise DataError(f"{name} has more than one column named {listed(map(repr, twice))}.")

@@ -32,13 +32,12 @@ _FEATURE_OPTIONS = {"columns", "mask_var"}  # notes with these remedies are abou
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 _KEPT = (*_FLOATS, *SMALL_INTEGERS, np.dtype(bool))
 _WEIGHTS = 1e-290, 1e290  # range of positive weights whose sums and roots keep their digits
+_THINGS = "row|sample|subject|patient|case|record|observation|obs|item|index"
 _ID_NAME = re.compile(
-    r"(unnamed: ?0|(row|sample|subject|patient|case|record|observation|obs|item|index|idx|id)s?"
-    r"|(row|sample|subject|patient|case|record|observation|obs|item|index)[ _.-]?(id|nr|no|num|number|name|names|index)"
-    r"|.*[ _.-](id|idx)|(?-i:.*[a-z]ID))",
-    re.IGNORECASE,
+    rf"(?i)#|idx|ids?|nr|no|({_THINGS})s?|({_THINGS})[ _.-]?(id|nr|no|num|number|names?|index)|unnamed: ?0"
+    r"|.*[ _.-](id|idx)|(?-i:.*[a-z]ID)"
 )
-_TIME_NAME = re.compile(r"(?i)t|x|.*(time|date|year|month|week|day|hour|min|sec|step|frame|epoch|age|lag|tick|cycle).*")
+TIME_NAME = re.compile(r"(?i)t|x|.*(time|date|year|month|week|day|hour|min|sec|step|frame|epoch|age|lag|tick|cycle).*")
 _ROWS_THAT_COUNT = 20  # consecutive integers that are not a coincidence
 _DIGITS = 1000.0  # units in the last place that rows should differ by at least
 
@@ -130,13 +129,19 @@ def _open(X: Any, estimator: Any, kind: Kind, reset: bool) -> Any:
         from mercer.compat.array_api import to_numpy
 
         return to_numpy(X)
-    lazy = any(hasattr(X, name) for name in ("__arrow_c_stream__", "collect_schema", "to_arrow_table", "scanner"))
-    if kind == "vectors" and lazy and not any(hasattr(X, name) for name in ("__array__", "__dataframe__")):
+    if kind == "vectors" and is_stream(X):
         from mercer.budget import parse_memory
         from mercer.data.streams import open_stream  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
         return open_stream(X, parse_memory(memory_limit))
     return X
+
+
+def is_stream(X: Any) -> bool:
+    """Whether X gives its rows batch by batch. Frames in memory do so, too, and have one of the other protocols."""
+    if isinstance(X, type) or any(hasattr(X, name) for name in ("__array__", "__dataframe__", "__dlpack__")):
+        return False
+    return any(hasattr(X, name) for name in ("__arrow_c_stream__", "collect_schema", "to_arrow_table", "scanner"))
 
 
 def _convert(X: Any, estimator: Any, kind: Kind, reset: bool) -> Dataset:
@@ -458,7 +463,7 @@ def warn_about_columns(data: Dataset) -> None:
     if data.in_memory and len(rows) >= _ROWS_THAT_COUNT:
         first, second = rows[0].astype(np.float64), rows[1].astype(np.float64)
         likely = np.flatnonzero(((first == 0) | (first == 1)) & (second - first == 1))
-        counting = [int(j) for j in likely if _counts(rows[:, j]) and not _TIME_NAME.fullmatch(str(names[j]))]
+        counting = [int(j) for j in likely if _counts(rows[:, j]) and not TIME_NAME.fullmatch(str(names[j]))]
     for j in sorted({*counting, *(j for j in named if _are_distinct_integers(rows[:, j]))}):
         what = "counts the rows" if j in counting else "identifies rows: its values are integers, all different"
         text = f"Column {short_repr(names[j])} {what}. As a feature it distorts the components."
