@@ -13,6 +13,7 @@ from mercer.storable import storable
 from mercer.text import counted
 
 _STRICT = 1e-3  # largest gradient of a point that is called an optimum, whatever the tolerance
+_STRICT_GAIN = 1e-4  # the same of the last EM step, in nats per observed value
 _ELSEWHERE = "another starting point may end at a better one"
 _PRIORS = {"normal": "a normal prior", "ard": "a normal prior for each factor", "": "maximum likelihood"}
 
@@ -120,12 +121,19 @@ class MissingDataCertificate(Certificate):
     rounding: ClassVar[float] = 0.0  # EM bounds no eigenvalue
 
     @property
+    def certified(self) -> bool:
+        """Whether EM came to rest, at a step that hardly gained anything."""
+        return self.converged and self.gain <= _STRICT_GAIN
+
+    @property
     def summary(self) -> str:
         if self.stopped_early:
             return f"Optimum not reached: EM stopped early after {self._passes}, when the validation error increased."
         gain = f"; the last step gained {self.gain:.1e} nats per observed value" if math.isfinite(self.gain) else ""
         if not self.converged:
             return f"Optimum not reached: EM was stopped after {self._passes}{gain}."
+        if not self.certified:
+            return f"Optimum not established: EM ended after {self._passes}{gain}; the tolerance is too large."
         return f"Local optimum at best: EM converged after {self._passes}{gain}; {_ELSEWHERE}."
 
     @property

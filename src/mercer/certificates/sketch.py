@@ -99,7 +99,7 @@ class SketchCertificate(Certificate):
             angles=np.minimum(self.angles + 4 * stored_unit, 1.0),
             shrinkage=self.shrinkage * squares,
             bound_beyond=self.bound_beyond * squares,
-            rounding=self.rounding * squares,
+            rounding=self.rounding * squares + 2 * TINY,
             total_error=self.total_error * squares,
         )
 

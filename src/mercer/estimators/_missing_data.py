@@ -95,7 +95,7 @@ class PatternRows:
         """Patterns that a thread treats at once with k factors; they depend on shapes only."""
         most = max(1, _ENTRIES // (self.values.shape[1] + 3 * k * (k + 1)))
         edges = np.flatnonzero(np.diff(self.starts[:-1] // most, prepend=-1)).tolist()
-        return [slice(a, b) for a, b in pairwise([*edges, len(self.masks)])]
+        return [slice(a, b) for a, b in pairwise([*(edges or [0]), len(self.masks)])]
 
     def restore(self, parts: list[NDArray]) -> NDArray:
         """Results of all rows, in the original order."""

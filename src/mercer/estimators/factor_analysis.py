@@ -10,13 +10,14 @@ correlations: row i of W is √(λᵢ − 1)₊·Ψ^½uᵢ (Lawley 1940). With t
 the result does not depend on the units of X.
 """
 
+from collections.abc import Callable
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.certificates.optimum import OptimumCertificate
@@ -24,16 +25,16 @@ from mercer.compat.sklearn_private import Interval, NotConvergedWarning, StrOpti
 from mercer.contract import LinearMap
 from mercer.data.dataset import Dataset
 from mercer.errors import DataError, ParameterError, Remedy, warn
-from mercer.estimators._base import COMMON_ATTRIBUTES, COMMON_CONSTRAINTS, Estimator, fit_method
+from mercer.estimators._base import COMMON_ATTRIBUTES, COMMON_CONSTRAINTS, fit_method
+from mercer.estimators._linear import LinearEstimator
 from mercer.estimators._linear_solve import OVERFLOW, LinearProblem, accumulate_rows, rescaled
 from mercer.linalg.dense import leading_eigenpairs
 from mercer.linalg.eigen import column_signs
 from mercer.linalg.krylov import BlockKrylov
 from mercer.linalg.operators import MatrixOperator
 from mercer.linalg.scatter import ScatterDiagonal, ScatterMatrix
-from mercer.numerics.blocking import block_rows
 from mercer.numerics.optimize import Minimum, minimize
-from mercer.numerics.rounding import TINY
+from mercer.numerics.rounding import TINY, power_of_two
 from mercer.numerics.threads import blas_threads, working
 from mercer.planning.plan import Plan
 from mercer.planning.plan_linear import plan_factor_analysis
@@ -47,7 +48,7 @@ _COLUMNS_PER_FACTOR = 10  # below which LAPACK computes all eigenvectors
 _ROTATIONS, _ROTATION_GAIN = 500, 1e-10  # iterations of a rotation, and the relative gain that ends them
 
 
-class FactorAnalysis(Estimator):
+class FactorAnalysis(LinearEstimator):
     """Factor analysis by maximum likelihood.
 
     Fits x ~ N(mean, WᵀW + Ψ): k factors that columns share and a diagonal Ψ of noise variances. PCA explains
@@ -89,6 +90,8 @@ class FactorAnalysis(Estimator):
         Loadings W, strongest factor first. Before a rotation the entry of largest modulus of each factor is positive.
     noise_variance_ : ndarray of shape (n_features,)
         Noise variances Ψ. Zero for constant columns, otherwise at least 1e-6 of the variance of the column.
+    loadings_ : ndarray of shape (n_features, n_components)
+        Transpose of ``components_``.
     mean_ : ndarray of shape (n_features,)
         Per-feature empirical mean, estimated from the training set.
     loglike_ : list of float
@@ -130,6 +133,7 @@ class FactorAnalysis(Estimator):
     """
 
     model_key = "fa"
+    whiten = False
     _stored_attributes = (
         *COMMON_ATTRIBUTES,
         Stored("components_", "float", "kd"),
@@ -304,42 +308,15 @@ class FactorAnalysis(Estimator):
             text = f"Rounding ended the search after {counted(self.n_iter_, 'iteration')}: {gradient}."
             warn(text, remedies=remedies, category=NotConvergedWarning)
 
-    # ------------------------------------------------------------------ scores and inverse
-
-    def _scores(self, rows: Any, n_threads: int) -> NDArray:
-        map = self.linear_map()
-        with np.errstate(over="ignore", invalid="ignore"):
-            if sparse.issparse(rows):
-                return rows @ map.encoder.T - map.encoder @ map.mean
-            return (rows - map.mean) @ map.encoder.T
-
-    def inverse_transform(self, X: Any) -> NDArray:
-        """Return the expected rows for these factors: mean + Wᵀz.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_components)
-            Factors.
-
-        Returns
-        -------
-        rows : ndarray of shape (n_samples, n_features)
-            Rows without noise.
-        """
-        check_is_fitted(self)
-        scores = check_array(X, input_name="X", dtype=np.float64, ensure_min_features=0)
-        if scores.shape[1] != len(self.components_):
-            expected = f"but inverse_transform expects {len(self.components_)}: one per component."
-            raise DataError(f"X has {scores.shape[1]} features, {expected}")
-        return scores @ self.components_ + self.mean_
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_)
-
     # ------------------------------------------------------------------ the contract
 
-    def linear_map(self) -> LinearMap:
+    @property
+    def loadings_(self) -> NDArray:
+        """Wᵀ, (n_features, n_components)."""
+        check_is_fitted(self)
+        return self.components_.T
+
+    def _map(self, whiten: bool) -> LinearMap:
         """Posterior means (I + WΨ⁻¹Wᵀ)⁻¹WΨ⁻¹(x − mean), from the attributes as they are now."""
         check_is_fitted(self)
         scaled, root = self._scaled_loadings()
@@ -347,17 +324,11 @@ class FactorAnalysis(Estimator):
         encoder = linalg.solve(inner, scaled, assume_a="pos") * root if len(scaled) else scaled
         return LinearMap(self.mean_, np.ones(len(self.mean_)), self.components_, encoder, self.components_)
 
-    def spectrum(self) -> None:
+    def spectrum(self) -> None:  # type: ignore[override]
         """Factor analysis has no spectrum."""
 
-    def training_set(self) -> None:
-        """No training rows are kept."""
-
-    def project(self, rows: Any, *, rounding: bool = False) -> None:
+    def project(self, rows: Any, *, rounding: bool = False) -> None:  # type: ignore[override]
         """Factors are posterior means, not projections."""
-
-    def expansion(self) -> None:
-        """There is no kernel."""
 
     # ------------------------------------------------------------------ the normal distribution
 
@@ -391,45 +362,15 @@ class FactorAnalysis(Estimator):
         precision[np.ix_(varying, varying)] = (inverse + inverse.T) / 2 / roots / roots[:, None]
         return precision
 
-    def score_samples(self, X: Any) -> NDArray:
-        """Return the log-likelihood of each row. Constant columns are left out.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, pathlib.Path, Dataset} of shape (n_samples, n_features)
-            New data.
-
-        Returns
-        -------
-        log_likelihood : ndarray of shape (n_samples,)
-            Log-likelihood of each row.
-        """
-        data = self.open(X)
+    def _log_density(self) -> Callable[[Any], NDArray]:
+        """The function that gives the log-likelihood of each row of a block; constant columns are left out."""
         scaled, root = self._scaled_loadings()
         factor = linalg.cho_factor(np.eye(len(scaled)) + scaled @ scaled.T, lower=True)
         half = linalg.solve_triangular(factor[0], scaled, lower=True)
         present = root > 0
         log_determinant = 2 * np.log(np.diag(factor[0])).sum() - 2 * np.log(root[present]).sum()
-        constant = log_determinant + present.sum() * np.log(2 * np.pi)
-        arguments = (self.mean_, root, half, float(constant))
-        return np.concatenate(list(data.map_blocks(_log_density, *arguments, size=block_rows(data.shape[1]))))
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log-likelihood of the rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, pathlib.Path, Dataset} of shape (n_samples, n_features)
-            New data.
-        y : Ignored
-            Present for API consistency.
-
-        Returns
-        -------
-        log_likelihood : float
-            Mean of `score_samples`.
-        """
-        return float(np.mean(self.score_samples(X)))
+        constant = float(log_determinant + present.sum() * np.log(2 * np.pi))
+        return partial(_log_density, mean=self.mean_, root=root, half=half, constant=constant)
 
     def _scaled_loadings(self) -> tuple[NDArray, NDArray]:
         """WΨ^−½ and Ψ^−½, zero for constant columns."""
@@ -632,8 +573,10 @@ def _maximize(
 def rotate(W: NDArray, method: str) -> NDArray:
     """QᵀW for the orthogonal Q that maximizes the varimax or quartimax criterion (Kaiser 1958)."""
     L, weight = W.T, 1.0 if method == "varimax" else 0.0
-    if min(L.shape) < 2:
+    if min(L.shape) < 2 or not L.any():
         return W
+    unit = power_of_two(np.abs(L).max())  # third powers do not over- or underflow
+    L = L / unit
     Q, best = np.eye(L.shape[1]), 0.0
     for _ in range(_ROTATIONS):
         rotated = L @ Q
@@ -643,4 +586,4 @@ def rotate(W: NDArray, method: str) -> NDArray:
         if gains.sum() <= best * (1 + _ROTATION_GAIN):
             break
         best = float(gains.sum())
-    return np.ascontiguousarray((L @ Q).T)
+    return np.ascontiguousarray((L @ Q).T) * unit

@@ -1,10 +1,12 @@
 """Principal component analysis of batches of rows, exact whatever the batches are."""
 
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.metadata_routing import UNUSED
 
 from mercer.certificates.sketch import certify_sketch
 from mercer.compat.sklearn_private import Interval
@@ -153,7 +155,7 @@ class IncrementalPCA(LinearEstimator):
     _scatter: Any
     random_state = None  # of the certificate's probes: a fixed seed
     __metadata_request__fit: ClassVar[dict] = {"sample_weight": False}
-    __metadata_request__partial_fit: ClassVar[dict] = {"sample_weight": False, "check_input": False}
+    __metadata_request__partial_fit: ClassVar[dict] = {"sample_weight": False, "check_input": UNUSED}
     _stored_attributes = (
         *LINEAR_ATTRIBUTES,
         Stored("n_samples_seen_", "count"),
@@ -234,14 +236,12 @@ class IncrementalPCA(LinearEstimator):
             self._store(found, self._dtype)
             return None
         found = self._solve()
-        if (
-            isinstance(self._scatter, ScatterMatrix)
-            and self.forgetting_factor == 1
-            and needs_more_digits(problem, found)
-        ):
-            found = solve_principal_axes(problem, plan)  # unlike batches, these rows can be read again
-        found = found._replace(plan=plan)
-        self._store(found, self._dtype)
+        if needs_more_digits(problem, found):
+            if self.sketch_size or self.forgetting_factor < 1:
+                found = found.warned(digit_warnings(found))
+            else:
+                found = solve_principal_axes(problem, plan)  # unlike batches, these rows can be read again
+        self._store(found._replace(plan=plan), self._dtype)
         return None
 
     @fit_method
@@ -351,7 +351,7 @@ class IncrementalPCA(LinearEstimator):
 
     def _add(self, problem: LinearProblem, progress: Any) -> None:
         """Add the rows of a problem. Every check comes before `_scatter` changes in place."""
-        make: Any = ScatterMatrix if not self.sketch_size else _SketchMaker(self.sketch_size)
+        make: Any = ScatterMatrix if not self.sketch_size else partial(ScatterSketch, size=self.sketch_size)
         with np.errstate(over="ignore", invalid="ignore"):
             batch = accumulate_rows(problem, make, progress)
             if batch is None:
@@ -440,13 +440,3 @@ def axes_of_sketch(problem: LinearProblem, plan: Plan, sketch: ScatterSketch) ->
     axes = np.sqrt(2) * pairs.vectors[len(rows) :]
     middles = values + sketch.shrinkage / 2
     return principal_axes(problem, plan, Moments.of(sketch, False), middles, axes, total, certificate)
-
-
-class _SketchMaker:
-    """Makes sketches of one size; picklable, unlike a lambda."""
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-
-    def __call__(self, n_features: int) -> ScatterSketch:
-        return ScatterSketch(n_features, self.size)
