@@ -96,6 +96,12 @@ def test_more_columns_than_rows_use_the_rows(factors):
     assert model.loglike_[-1] >= theirs.loglike_[-1] - 1e-5
 
 
+@pytest.mark.parametrize("scale", [2.0**-460, 2.0**460])
+def test_rotation_does_not_depend_on_the_units(scale, factors):
+    model, scaled = (FactorAnalysis(2, rotation="varimax").fit(X) for X in (factors, factors * scale))
+    assert_allclose(scaled.components_ / scale, model.components_, rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("method", ["varimax", "quartimax"])
 def test_rotation_is_that_of_sklearn(method, factors):
     plain = FactorAnalysis(2).fit(factors)

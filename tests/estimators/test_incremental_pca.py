@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn import config_context
 
 from mercer.errors import DataError, MemoryLimitError, MercerWarning, ParameterError
 from mercer.estimators import PCA, IncrementalPCA
@@ -173,3 +174,22 @@ def test_changes_between_batches_raise(X):
 def test_scatter_matrix_beyond_the_memory_limit_raises():
     with pytest.raises(MemoryLimitError):
         IncrementalPCA(2, memory_limit="50MB").partial_fit(np.zeros((10, 3000)) + np.arange(10)[:, None])
+
+
+@pytest.mark.parametrize("parameters", [{"forgetting_factor": 0.9}, {"sketch_size": 6}])
+def test_fit_warns_of_digits_that_squares_lose(parameters):
+    X = np.random.default_rng(0).normal(size=(10, 6)) * [1, 1e3, 1e-3, 1e6, 1e-6, 1]
+    with pytest.warns(MercerWarning, match="correct digits"):
+        model = IncrementalPCA(**parameters).fit(X)
+    assert any("correct digits" in str(warning) for warning in model.fit_warnings_)
+
+
+def test_sketch_of_equal_rows_is_certified():
+    with pytest.warns(MercerWarning, match="equal"):
+        certificate = IncrementalPCA(1, sketch_size=3).fit(np.full((10, 4), 2.5)).certificate_
+    assert certificate.certified and not certificate.unresolved
+
+
+def test_check_input_cannot_be_requested():
+    with config_context(enable_metadata_routing=True), pytest.raises(TypeError, match="check_input"):
+        IncrementalPCA().set_partial_fit_request(check_input=True)

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from mpmath import mp
 from numpy.testing import assert_allclose
 from scipy import sparse
 from scipy.spatial.distance import pdist
 from scipy.stats import multivariate_normal
 from sklearn import decomposition
 
-from mercer import PCA, IncrementalPCA
+from mercer import PCA, IncrementalPCA, estimators
 from support.alike import same_axes
 from support.linear import SOLVERS, SPARSE_SOLVERS, TABLE, VARIANTS, U
 from support.silence import quiet
@@ -31,6 +32,21 @@ def test_likelihood_is_that_of_scipys_normal_distribution(solver, variant, k):
     assert_allclose(model.score(FRESH), normal.logpdf(FRESH).mean(), rtol=1e-8)
     assert_allclose(model.get_precision() @ covariance, np.eye(6), atol=1e-8)
     assert_allclose(model.score_samples(sparse.csr_array(FRESH)), normal.logpdf(FRESH), rtol=1e-8)
+
+
+@pytest.mark.parametrize("estimator", [estimators.PCA, estimators.ProbabilisticPCA])
+def test_likelihood_keeps_its_digits_if_units_differ(estimator):
+    """Against 60 digits: the squares outside of the axes are 1e-12 of those along them."""
+    X = np.random.default_rng(0).normal(size=(12, 5)) * [1e6, 1e3, 1, 1, 1]
+    model = estimator(2).fit(X)
+    with mp.workdps(60):
+        V, noise = mp.matrix(model.components_), mp.mpf(model.noise_variance_)
+        covariance = V.T * mp.diag([mp.mpf(v) - noise for v in model.explained_variance_]) * V + noise * mp.eye(5)
+        moved = [mp.matrix(row) - mp.matrix(model.mean_) for row in X]
+        distances = [(row.T * mp.lu_solve(covariance, row))[0] for row in moved]
+        log_determinant = mp.log(mp.det(2 * mp.pi * covariance))
+        expected = [float(-(log_determinant + distance) / 2) for distance in distances]
+    assert_allclose(model.score_samples(X), expected, rtol=1e-8)
 
 
 @pytest.mark.parametrize("k", [1, 3, 6])

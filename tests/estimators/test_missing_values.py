@@ -246,6 +246,16 @@ def test_intervals_cover_imputed_values(n, n_repeats):
 
 
 @quiet
+@pytest.mark.parametrize("k", [0, 2])
+def test_complete_rows_are_imputed_as_they_are(k, tmp_path):
+    model, X = ProbabilisticPCA(k).fit(HOLES), np.nan_to_num(HOLES)
+    imputed, std = model.impute(X, return_std=True)
+    assert_array_equal(imputed, X)
+    assert not std.any()
+    assert_array_equal(model.impute(X, 3), np.stack([X] * 3))
+    assert_array_equal(np.load(model.transform_to(X, tmp_path / "rows.npy", method="impute")), X)
+
+
 def test_random_imputations_have_the_standard_deviations():
     model = ProbabilisticPCA(2, standardize=True).fit(HOLES)
     missing = np.isnan(HOLES)
@@ -381,6 +391,12 @@ def test_converged_em_states_a_local_optimum_first():
     assert certificate.n_incomplete == np.isnan(HOLES).any(axis=1).sum()
     assert certificate.to_dict()["n_patterns"] == len(np.unique(np.isnan(HOLES), axis=0))
     assert certificate == ProbabilisticPCA(2).fit(HOLES).certificate_
+
+
+def test_a_large_tolerance_is_not_certified():
+    certificate = ProbabilisticPCA(2, tol=0.5).fit(HOLES).certificate_
+    assert certificate.converged and not certificate.certified
+    assert certificate.summary.startswith("Optimum not established")
 
 
 def test_early_stopping_is_not_certified():

@@ -338,7 +338,10 @@ def _log_likelihood(
     moved = ((rows.toarray() if sparse.issparse(rows) else rows) - mean) / scale
     scores = moved @ axes.T
     with np.errstate(over="ignore", invalid="ignore"):
-        distances = scores**2 @ (inverse - outside) + outside * np.einsum("ij,ij->i", moved, moved)
+        distances = scores**2 @ inverse
+        if outside:  # of what the axes leave, since ‖moved‖² minus the squares of scores may cancel
+            moved -= scores @ axes
+            distances += outside * np.einsum("ij,ij->i", moved, moved)
     if not np.isfinite(distances).all():
         raise DataError(OVERFLOW)
     return (constant - distances) / 2
