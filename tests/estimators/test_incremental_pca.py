@@ -179,7 +179,7 @@ def test_scatter_matrix_beyond_the_memory_limit_raises():
 @pytest.mark.parametrize("parameters", [{"forgetting_factor": 0.9}, {"sketch_size": 6}])
 def test_fit_warns_of_digits_that_squares_lose(parameters):
     X = np.random.default_rng(0).normal(size=(10, 6)) * [1, 1e3, 1e-3, 1e6, 1e-6, 1]
-    with pytest.warns(MercerWarning, match="correct digits"):
+    with pytest.warns(MercerWarning):
         model = IncrementalPCA(**parameters).fit(X)
     assert any("correct digits" in str(warning) for warning in model.fit_warnings_)
 

@@ -66,7 +66,7 @@ class LinearEstimator(Estimator):
             self._eigenvalues = found.eigenvalues * unit * unit
             self._feature_squares = found.feature_squares * unit * unit
         ratio = found.eigenvalues / found.total if found.total > 0 else np.zeros(len(variances))
-        self.components_ = cast_if_representable(_completed(found.axes, found.eigenvalues > 0), dtype)
+        self.components_ = cast_if_representable(completed(found.axes, found.eigenvalues > 0), dtype)
         self.explained_variance_ = cast_if_representable(variances, dtype)
         self.explained_variance_ratio_ = cast_if_representable(ratio, dtype)
         self.singular_values_ = cast_if_representable(np.sqrt(found.eigenvalues) * unit, dtype)
@@ -385,7 +385,7 @@ def _range_warnings(found: PrincipalAxes, variances: NDArray) -> list[MercerWarn
     ]
 
 
-def _completed(axes: NDArray, kept: NDArray) -> NDArray:
+def completed(axes: NDArray, kept: NDArray) -> NDArray:
     """Axes without variance replaced by a fixed orthonormal completion of the others."""
     if kept.all():
         return axes

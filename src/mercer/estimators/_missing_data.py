@@ -172,11 +172,9 @@ class FactorModel:
         changes = np.sqrt(noise / observed_weight)[:, None] * rng.standard_normal((d, k + 1))
         model = FactorModel(self.loadings + changes[:, 1:], noise, self.mean + changes[:, 0])
         z = rng.standard_normal((len(rows.order), k))[rows.order]
-        parts = []
-        for p in model.posteriors(rows):
-            parts.append(p.means + p.times(p.roots, z[p.rows]))
+        scores = rows.restore([p.means + p.times(p.roots, z[p.rows]) for p in model.posteriors(rows)])
         rest = np.sqrt(noise) * rng.standard_normal((len(z), d))
-        return rows.restore(parts) @ model.loadings.T + model.mean + rest
+        return scores @ model.loadings.T + model.mean + rest
 
     def _unbiased(self, observed_weight: NDArray) -> "FactorModel":
         """The model without the bias of σ²: each column loses k + 1 degrees of freedom."""
@@ -417,8 +415,7 @@ def squarem_step(first: State, second: State, third: State) -> State | None:
     """Extrapolation of three iterates in a row; None if they do not lead further than the third."""
 
     def vector(state: State) -> NDArray:
-        W = state.model.loadings
-        W = W * np.where(np.einsum("jk,jk->k", W, first.model.loadings) < 0, -1.0, 1.0)
+        W = _aligned(state.model.loadings, first.model.loadings)
         return np.concatenate([W.ravel(), state.model.mean, [np.log(state.model.noise)]])
 
     start = vector(first)
@@ -430,11 +427,15 @@ def squarem_step(first: State, second: State, third: State) -> State | None:
     a, last = length / curvature, third.model
     found = start + 2 * a * step + a * a * bend
     d, k = last.loadings.shape
-    W = found[: d * k].reshape(d, k)
-    W = W * np.where(np.einsum("jk,jk->k", W, last.loadings) < 0, -1.0, 1.0)  # as in its covariances
+    W = _aligned(found[: d * k].reshape(d, k), last.loadings)  # as in its covariances
     change = np.clip(found[-1] - np.log(last.noise), -_LONGEST_STEP, _LONGEST_STEP)
     model = replace(last, loadings=W, mean=found[d * k : -1], noise=last.noise * float(np.exp(change)))
     return replace(third, model=model)
+
+
+def _aligned(W: NDArray, like: NDArray) -> NDArray:
+    """W with the signs of its columns such that they point like those of another matrix."""
+    return W * np.where(np.einsum("jk,jk->k", W, like) < 0, -1.0, 1.0)
 
 
 class Ascent(NamedTuple):
@@ -534,16 +535,8 @@ def hold_out(X: NDArray, weights: NDArray, fraction: float, rng: np.random.Gener
         places, columns = np.nonzero(taken[tested])
         truth = (X - center)[taken]
         if truth.any():
-            found.append(
-                HeldOut(
-                    PatternRows.from_array(rest, weights),
-                    center,
-                    PatternRows.from_array(rest[tested]),
-                    places,
-                    columns,
-                    truth,
-                )
-            )
+            rows, some = PatternRows.from_array(rest, weights), PatternRows.from_array(rest[tested])
+            found.append(HeldOut(rows, center, some, places, columns, truth))
     return found
 
 
@@ -561,13 +554,15 @@ def _validate(
     held_out: list[HeldOut], candidates: list[int], prior: str | None, tol: float, options: dict[str, Any]
 ) -> Validation:
     """EM without the held-out values, for each number of components until larger ones stop to improve the error."""
-    search = len(candidates) > 1
-    tol = _LOOSE * tol if search else tol
+    if len(candidates) > 1:
+        tol *= _LOOSE
+    else:
+        held_out = held_out[:1]
     errors, best, n_worse = dict[int, float](), None, 0
     for k in candidates:
         ascents = [
             maximize(held.rows, initial_state(held.rows, k, prior), tol=tol, validate=held.error, **options)
-            for held in (held_out if search else held_out[:1])
+            for held in held_out
         ]
         error = float(np.sqrt(np.mean([ascent.error**2 for ascent in ascents])))
         improved = best is None or error < min(errors.values())  # of equal errors the fewest components win
@@ -576,7 +571,7 @@ def _validate(
         if n_worse >= _TRIES:
             break
     assert best is not None
-    n_values = sum(len(held.truth) for held in (held_out if search else held_out[:1]))
+    n_values = sum(len(held.truth) for held in held_out)
     return Validation(n_values, tuple(errors), tuple(errors.values()), best, held_out[0].center)
 
 

@@ -20,7 +20,7 @@ from mercer.data.validation import apply_sample_weight, check_sample_weight, has
 from mercer.errors import DataError, MissingValuesError, ParameterError, Remedy, warn, warn_each
 from mercer.estimators._base import COMMON_CONSTRAINTS, fit_method
 from mercer.estimators._cross_validation import cross_validate
-from mercer.estimators._linear import LINEAR_ATTRIBUTES, LinearEstimator, cast_if_representable
+from mercer.estimators._linear import LINEAR_ATTRIBUTES, LinearEstimator, cast_if_representable, completed
 from mercer.estimators._linear_solve import (
     OVERFLOW,
     LinearProblem,
@@ -375,8 +375,7 @@ class ProbabilisticPCA(LinearEstimator):
         lengths = np.sqrt((W**2).sum(axis=0))
         variances, total = lengths**2 + noise, float((lengths**2).sum()) + d * noise
         _check_range(total, unit)
-        spare = np.linalg.qr(np.hstack([W, np.random.default_rng(0).standard_normal(W.shape)]))[0][:, : len(lengths)]
-        axes = np.divide(W, lengths, out=spare, where=lengths > 0).T
+        axes = completed(np.divide(W, lengths, out=np.zeros_like(W), where=lengths > 0).T, lengths > 0)
         mean = found.center + found.scale * found.model.mean
         self.components_ = cast_if_representable(axes, dtype)
         self.explained_variance_ = cast_if_representable(variances * unit * unit, dtype)
@@ -422,17 +421,13 @@ class ProbabilisticPCA(LinearEstimator):
         return np.asarray(self.components_, np.float64).T * self._lengths()
 
     def _variances(self) -> tuple[NDArray, float, NDArray]:
-        noise = float(self.noise_variance_)
-        return (
-            np.maximum(np.asarray(self.explained_variance_, np.float64), noise),
-            noise,
-            np.asarray(self.components_, np.float64),
-        )
+        variances, noise = np.asarray(self.explained_variance_, np.float64), float(self.noise_variance_)
+        return np.maximum(variances, noise), noise, np.asarray(self.components_, np.float64)
 
     def _lengths(self) -> NDArray:
         """√(λ − σ²): lengths of the columns of W."""
         variances, noise, _ = self._variances()
-        return np.sqrt(np.maximum(variances - noise, 0.0))
+        return np.sqrt(variances - noise)
 
     def _map(self, whiten: bool) -> LinearMap:
         """Scores are posterior means: z = (Λ − σ²I)^½ Λ⁻¹ Vᵀ(x − mean), or (Λ − σ²I)^½ z."""
