@@ -184,6 +184,15 @@ def test_fit_warns_of_digits_that_squares_lose(parameters):
     assert any("correct digits" in str(warning) for warning in model.fit_warnings_)
 
 
+def test_warnings_of_components_are_kept_when_they_are_computed():
+    X = np.random.default_rng(0).normal(size=(10, 6)) * [1, 1e3, 1e-3, 1e6, 1e-6, 1]
+    model = IncrementalPCA().partial_fit(X)
+    assert not model.fit_warnings_
+    with pytest.warns(MercerWarning):
+        model.components_  # noqa: B018
+    assert any("correct digits" in str(warning) for warning in model.fit_warnings_)
+
+
 def test_sketch_of_equal_rows_is_certified():
     with pytest.warns(MercerWarning, match="equal"):
         certificate = IncrementalPCA(1, sketch_size=3).fit(np.full((10, 4), 2.5)).certificate_

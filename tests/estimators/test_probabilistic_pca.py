@@ -145,6 +145,14 @@ def test_project_is_that_of_pca():
     assert_allclose(ours.q, theirs.q, atol=1e-10)
 
 
+@pytest.mark.parametrize("shape", [(60, 4), (6000, 60), (100, 3000)])
+def test_plan_is_that_of_the_fit(shape):
+    """The memory of a fit depends on the number of threads."""
+    X = np.random.default_rng(0).normal(size=shape)
+    model = ProbabilisticPCA(3, n_jobs=2)
+    assert model.plan(X) == model.fit(X).plan_
+
+
 def test_certificate_and_plan_are_those_of_pca():
     model, pca = ProbabilisticPCA(2).fit(X), PCA(2).fit(X)
     assert model.certificate_ == pca.certificate_ and str(model.plan_) == str(pca.plan_) == str(model.plan(X))

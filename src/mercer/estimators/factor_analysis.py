@@ -134,6 +134,7 @@ class FactorAnalysis(LinearEstimator):
 
     model_key = "fa"
     whiten = False
+    noise_variance_: Any  # one for each column
     _stored_attributes = (
         *COMMON_ATTRIBUTES,
         Stored("components_", "float", "kd"),
@@ -212,7 +213,7 @@ class FactorAnalysis(LinearEstimator):
             columns = summarize_columns(self._problem(data), progress)
             profile = ProfileLikelihood(columns.correlations, min(self._n_factors(data), int(columns.varying.sum())))
             before, found = _maximize(profile, columns.relative(start), self.tol, self.max_iter, progress)
-        self._store(columns, profile, before, found, self._n_factors(data))
+        self._store_factors(columns, profile, before, found, self._n_factors(data))
         self.plan_ = plan
         return None
 
@@ -236,12 +237,8 @@ class FactorAnalysis(LinearEstimator):
     def _n_factors(self, data: Dataset) -> int:
         d = data.shape[1]
         if self.n_components is not None and self.n_components > d:
-            raise ParameterError(
-                "n_components",
-                self.n_components,
-                f"at most {d}, the number of columns",
-                remedies=[Remedy("n_components", d)],
-            )
+            requirement, remedies = f"at most {d}, the number of columns", [Remedy("n_components", d)]
+            raise ParameterError("n_components", self.n_components, requirement, remedies=remedies)
         return d if self.n_components is None else int(self.n_components)
 
     def _noise_start(self, d: int) -> NDArray | None:
@@ -257,14 +254,14 @@ class FactorAnalysis(LinearEstimator):
             raise ParameterError("noise_variance_init", start, "positive and finite", message=message)
         return start
 
-    def _store(
+    def _store_factors(
         self, columns: "ColumnSummary", profile: "ProfileLikelihood", before: list[float], found: Minimum, k: int
     ) -> None:
         """Set the fitted attributes, and warn."""
-        varying, deviations = columns.varying, np.sqrt(columns.variances[columns.varying])
+        varying, variances = columns.varying, columns.variances[columns.varying]
         loadings, noise = np.zeros((k, len(columns.mean))), np.zeros(len(columns.mean))
-        loadings[: profile.k, varying] = profile.loadings(found.x) * deviations
-        noise[varying] = np.exp(found.x) * columns.variances[varying]
+        loadings[: profile.k, varying] = profile.loadings(found.x) * np.sqrt(variances)
+        noise[varying] = np.exp(found.x) * variances
         self.components_ = loadings if self.rotation is None else rotate(loadings, self.rotation)
         self.noise_variance_, self.mean_, self.n_samples_ = noise, columns.mean, columns.n_samples
         self.n_components_ = k
@@ -297,16 +294,13 @@ class FactorAnalysis(LinearEstimator):
             )
 
     def _warn_about_convergence(self) -> None:
-        gradient = f"the largest entry of the gradient is {self.certificate_.gradient:.1g}, above tol={self.tol:g}"
         if self.n_iter_ >= self.max_iter:
-            remedies = [Remedy("max_iter", 10 * self.max_iter)]
-            warn(
-                f"Stopped after max_iter={self.max_iter}: {gradient}.", remedies=remedies, category=NotConvergedWarning
-            )
+            cause, remedy = f"Stopped after max_iter={self.max_iter}", Remedy("max_iter", 10 * self.max_iter)
         else:  # more iterations would not help
-            remedies = [Remedy("tol", float(f"{2 * self.certificate_.gradient:.0e}"))]
-            text = f"Rounding ended the search after {counted(self.n_iter_, 'iteration')}: {gradient}."
-            warn(text, remedies=remedies, category=NotConvergedWarning)
+            cause = f"Rounding ended the search after {counted(self.n_iter_, 'iteration')}"
+            remedy = Remedy("tol", float(f"{2 * self.certificate_.gradient:.0e}"))
+        gradient = f"the largest entry of the gradient is {self.certificate_.gradient:.1g}, above tol={self.tol:g}"
+        warn(f"{cause}: {gradient}.", remedies=[remedy], category=NotConvergedWarning)
 
     # ------------------------------------------------------------------ the contract
 

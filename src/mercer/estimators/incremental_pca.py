@@ -12,7 +12,7 @@ from mercer.certificates.sketch import certify_sketch
 from mercer.compat.sklearn_private import Interval
 from mercer.data.dataset import ArrayDataset, Dataset
 from mercer.data.validation import apply_sample_weight, count_repeated
-from mercer.errors import DataError, MemoryLimitError, ParameterError, Remedy
+from mercer.errors import DataError, MemoryLimitError, ParameterError, Remedy, collect_warnings, unique
 from mercer.estimators._base import COMMON_CONSTRAINTS, fit_method
 from mercer.estimators._linear import LINEAR_ATTRIBUTES, LinearEstimator, cast_if_representable
 from mercer.estimators._linear_solve import (
@@ -123,7 +123,7 @@ class IncrementalPCA(LinearEstimator):
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features. Only if X has names that are strings.
     fit_warnings_ : tuple of MercerWarning
-        Warnings of all batches.
+        Warnings of all batches, and of the components when they are computed.
 
     See Also
     --------
@@ -394,7 +394,9 @@ class IncrementalPCA(LinearEstimator):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         found = self._solve()
         assigned = {name: self.__dict__[name] for name in ("mean_", *_SOLVED) if name in self.__dict__}
-        self._store(found.warned(digit_warnings(found)), self._dtype)
+        with collect_warnings() as warnings:
+            self._store(found.warned(digit_warnings(found)), self._dtype)
+        self.fit_warnings_ = unique([*self.fit_warnings_, *warnings])
         self.__dict__ |= assigned  # what the user has set stays
         return self.__dict__[name]
 

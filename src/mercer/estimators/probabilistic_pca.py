@@ -254,9 +254,10 @@ class ProbabilisticPCA(LinearEstimator):
         data, weights = apply_sample_weight(data, sample_weight)
         if has_missing(data):
             return self._plan_missing(data)
-        problem = self._problem(data, weights, None if self.n_components == "cv" else self.n_components)
+        budget, n_components = self.resources(), None if self.n_components == "cv" else self.n_components
+        problem = self._problem(data, weights, n_components, budget=budget)
         small = weights is None and is_small(data, self.svd_solver)
-        return plan_small(problem.sizes) if small else plan_linear(problem.sizes, self.resources())
+        return plan_small(problem.sizes) if small else plan_linear(problem.sizes, budget)
 
     def _fit_complete(self, data: Dataset, weights: NDArray | None) -> None:
         """The closed form. Raises MissingValuesError if a value is missing."""
@@ -268,7 +269,7 @@ class ProbabilisticPCA(LinearEstimator):
             found = solve_small(data.load(), problem)
         else:
             found = solve_principal_axes(problem, plan_linear(problem.sizes, budget))
-        self._store(found, np.float32 if data.dtype == np.float32 else np.float64)
+        self._store(found, problem.dtype)
 
     def _problem(self, data: Dataset, weights: NDArray | None, n_components: Any, **options: Any) -> LinearProblem:
         problem = LinearProblem(
