@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 from pyarrow import types
 
@@ -258,6 +259,7 @@ class CsvReader(TableReader):
         self._block = max(_block_bytes(len(self.format.names), self.memory), 4 * self.format.line_bytes)
         mark = re.escape(self.format.delimiter.encode())
         self._quoted = re.compile(rb'(?:\A|[\r\n%s])"(?:[^"]++|"")*+("?)' % mark)
+        self._before_quotes = list(b'\r\n"' + self.format.delimiter.encode())
         self._codes: dict[str, str] = {}
         self._n_lines, self._exact, self._scanning = self.format.skip_lines, True, True  # one line for each row so far
         self.schema, first = self._infer_schema()
@@ -342,17 +344,30 @@ class CsvReader(TableReader):
 
     def _complete(self, data: bytes, more: bool) -> tuple[int, int | None]:
         """Length of the complete records of `data`, and where a quote is opened that nothing closes."""
-        spans, last = [(0, 0)], None
-        for last in self._quoted.finditer(data) if b'"' in data else ():
-            spans.append(last.span())
+        starts, stops = self._quoted_fields(data)
         if not more:
-            return len(data), last.start() if last and not last[1] else None
+            is_open = len(stops) > 0 and stops[-1] > len(data)
+            return len(data), int(starts[-1]) if is_open else None
         for mark, end in ((b"\n", len(data)), (b"\r", len(data) - 1)):  # the last CR may belong to a CR LF
-            for start, closed in reversed(spans):
-                if closed < len(data) and (place := data.rfind(mark, closed, end)) >= 0:
+            while (place := data.rfind(mark, 0, end)) >= 0:
+                field = int(np.searchsorted(starts, place)) - 1
+                if field < 0 or stops[field] <= place:
                     return place + 1, None
-                end = start + 1
+                end = int(starts[field])
         return 0, None
+
+    def _quoted_fields(self, data: bytes) -> tuple[NDArray, NDArray]:
+        """Where quoted fields start and stop: behind the end of `data` if it is not closed."""
+        characters = np.frombuffer(data, np.uint8)
+        quotes = np.flatnonzero(characters == ord('"'))
+        starts, stops = quotes[::2], quotes[1::2] + 1
+        if not np.isin(characters[starts[starts > 0] - 1], self._before_quotes).all():  # some are part of a text
+            found = list(self._quoted.finditer(data))
+            starts, stops = np.array([match.span() for match in found], dtype=np.intp).reshape(-1, 2).T
+            if found and not found[-1][1]:
+                stops[-1] += 1
+            return starts, stops
+        return starts, stops if len(starts) == len(stops) else np.append(stops, len(data) + 1)
 
     def _open_quote(self, n_lines: int, data: bytes, place: int) -> DataError:
         line = n_lines + _count_lines(data[: place + 1]) + 1
