@@ -57,6 +57,33 @@ def test_bounds_hold_for_pairs_of_any_quality(spectrum, size):
             assert sine <= certificate.angles[i] + 1e-13
 
 
+def nearly(seed):
+    """A of 6 or 16 rows with leading eigenvalues close to each other, and two pairs that are no Ritz pairs of it."""
+    rng, k = np.random.default_rng(seed), 2
+    n = int(rng.choice([6, 16]))
+    values = np.append(2 + np.cumsum(10.0 ** -rng.uniform(0, 2, 3))[::-1], rng.uniform(0, 2, n - 3))
+    values, Q = np.sort(values)[::-1], basis(seed, n)
+    A, size = (Q * values) @ Q.T, 10.0 ** -rng.uniform(0.5, 3)
+    U = np.linalg.qr(Q[:, :k] + size * rng.normal(size=(n, k)))[0]
+    theta = np.einsum("ij,ij->j", U, A @ U) + rng.choice([0, 0.3, 1]) * size * rng.normal(size=k)
+    order = np.argsort(-theta)
+    U, theta = U[:, order], theta[order]
+    P = np.eye(n) - U @ U.T
+    pairs = Eigenpairs(theta, U, np.linalg.norm(A @ U - U * theta, axis=0), A @ U, norm=float(values[0]))
+    return values, Q, pairs, float(np.linalg.eigvalsh(P @ A @ P)[-1])
+
+
+def test_bounds_hold_for_pairs_that_are_no_ritz_pairs():
+    for seed in range(3000):
+        values, Q, pairs, bound = nearly(seed)
+        certificate = certify(pairs, tol=1e-8, bound=bound, evidence="known")
+        assert np.all(certificate.lower <= values[:2] + 1e-13) and np.all(values[:2] <= certificate.upper + 1e-13), seed
+        for start, stop in certificate.clusters or ((0, 1), (1, 2)):
+            if stop <= certificate.n_complete:
+                sine = np.linalg.norm(np.delete(Q, range(start, stop), 1).T @ pairs.vectors[:, start:stop], 2)
+                assert sine <= certificate.angles[start] + 1e-13, seed
+
+
 def exact_pairs(values, k, **options):
     values = np.asarray(values, float)
     U = np.eye(len(values))[:, :k]
@@ -132,6 +159,14 @@ def test_singular_values_are_certified_as_their_squares():
     assert_allclose(squared.angles, plain.angles)
     assert squared.lower[2] > 0  # squares would have lost it
     assert exact_certificate(sigma**2, 3).lower[2] <= 0
+
+
+def test_residuals_of_singular_values_are_those_of_their_squares():
+    """A left and a right vector that miss σ by ρ give XᵀXv − σ²v of up to (2σ + ρ)·ρ."""
+    pairs = Eigenpairs(np.array([30.0]), np.eye(4)[:, :1], np.array([1e-3]), np.eye(4)[:, :1] * 30, norm=30.0)
+    certificate = certify(pairs, tol=1e-8, bound=0.0, evidence="", singular=True)
+    assert_allclose(certificate.residuals, 2 * 30 * 1e-3, rtol=1e-3)
+    assert not certificate.converged
 
 
 @pytest.mark.parametrize("unit", [UNIT, UNIT_SINGLE])

@@ -12,7 +12,8 @@ from sklearn import datasets
 
 from mercer.datasets import us_arrests
 from mercer.errors import DataError, MercerWarning
-from mercer.estimators import PCA
+from mercer.estimators import PCA, _linear_solve
+from mercer.numerics.rounding import chain, gamma
 from support.long_double import centred, holds, scatter_values, singular_values
 
 SOLVERS = ["auto", "full", "qr", "covariance_eigh", "gram", "krylov"]
@@ -99,6 +100,43 @@ def test_the_noise_is_known_as_well_as_the_variances_that_make_it_up(solver):
     model = PCA(3, svd_solver=solver).fit(X)
     assert_allclose(model.noise_variance_, float(values[-1]) / 29, rtol=1e-5)
     assert_allclose(model.reconstruction_error_, float(values[-1]) / 30, rtol=1e-5)
+
+
+def test_axes_of_wide_rows_have_the_residuals_that_are_certified():
+    """Axes Xᵀu/√λ are orthogonal and precise for small variances too, and leave those of large ones alone."""
+    X = rows_with_spectrum(12, 260, np.sqrt(np.append([1.0, 0.3, 3e-6, 2.3e-7], np.zeros(7))))
+    model = PCA(4).fit(X)
+    assert model.plan_.route == "gram" and model.certificate_.certified
+    assert model.certificate_.relative_residuals.max() <= model.certificate_.tol
+    Y, V = centred(X), model.components_.astype(np.longdouble).T
+    values = (Y @ V).T @ (Y @ V)
+    residuals = np.linalg.norm((Y.T @ (Y @ V) - V * np.diag(values)).astype(float), axis=0)
+    assert np.all(residuals <= 1e-8 * np.diag(values))
+    assert_allclose(model.components_ @ model.components_.T, np.eye(4), atol=1e-14)
+    assert_allclose(np.abs(PCA(4, svd_solver="full").fit(X).components_ @ V.astype(float)), np.eye(4), atol=1e-11)
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+def test_intervals_hold_for_the_worst_rounding_of_products(standardize, monkeypatch):
+    """Products whose errors have the size and the signs that hurt most, as far as theory allows."""
+
+    def worst(Y, *args):
+        product, error = Y.T @ Y, gamma(chain(len(Y)))
+        return product * (1 - error * (1 - 2 * np.eye(len(product))))
+
+    X = np.random.default_rng(0).normal(size=(2000, 1)) * np.ones(20)
+    true = 1999.0 * 20 if standardize else scatter_values(X)[0]
+    monkeypatch.setattr(_linear_solve, "short_product", worst)
+    model = PCA(1, standardize=standardize).fit(X)
+    assert model.plan_.route == "scatter"
+    assert model.certificate_.lower[0] <= true <= model.certificate_.upper[0]
+    assert abs(model._eigenvalues[0] - true) >= 50 * U * true
+
+
+def test_standardized_rows_have_the_errors_of_their_deviations():
+    X = np.random.default_rng(0).normal(size=(500, 100))
+    certificate = PCA(2, svd_solver="full", standardize=True).fit(X).certificate_
+    assert certificate.error >= gamma(500) / 2 * np.sqrt(499.0 * 100)
 
 
 # ---------------------------------------------------------------------- any matrix, in long double

@@ -19,6 +19,7 @@ from mercer.linalg.scatter import (
     accumulate_bytes,
     column_scale,
     common_unit,
+    deviation_errors,
     energy_along,
     merge_overflows,
     merged,
@@ -129,6 +130,18 @@ def test_bounds_hold_for_any_tree_of_merges(case):
     assert max(ratios(parts[0], X, weights)) <= 1
 
 
+@pytest.mark.parametrize(("signs", "kind"), [((-1, 1), 0), ((1, 1), 2)])
+def test_errors_of_the_means_of_two_groups_reach_their_sum(signs, kind):
+    """Means that are off along their difference: apart they change S most, together the mean."""
+    apart, off = np.array([3.0, 1.0, 2.0]), 1e-7
+    parts = [summed(ROWS[:20]), summed(ROWS[20:] + apart)]
+    for part, sign in zip(parts, signs, strict=True):
+        part.mean_high = part.mean_high + sign * off * apart
+        part.mean_error = part.mean_error + off * apart
+    found = ratios(merged(*parts), np.concatenate([ROWS[:20], ROWS[20:] + apart]))
+    assert max(found) <= 1 and found[kind] >= 0.3
+
+
 def test_dense_and_sparse_rows_may_be_mixed():
     scatter = ScatterMatrix(D)
     scatter.add(ROWS[:20] + 3)
@@ -231,6 +244,28 @@ def test_blocks_of_integers_end_before_their_sums_are_rounded():
     assert scatter.eigenvalue_error(None) <= 64 * UNIT * scatter.total(None)
 
 
+def test_long_columns_of_large_integers_keep_their_digits():
+    """All but one of 800,000 integers are equal: sums that are not exact would hide the variance."""
+    X = np.full((800_000, 2), 255, dtype=np.uint8)
+    X[0], X[1, 1] = 0, 7
+    scatter = summed(X)
+    for j, changes in enumerate([[255], [255, 248]]):
+        true = sum(c * c for c in changes) - Fraction(sum(changes) ** 2, len(X))
+        assert abs(Fraction(float(scatter.squares[j])) - true) <= scatter.diagonal_error[j] + 4 * UNIT * float(true)
+
+
+def test_weights_of_zeros_that_are_not_there_are_known_by_subtraction_only():
+    """Equal entries, and a zero of next to no weight: what rounding takes for its weight is all the variance."""
+    worst = 0.0
+    for seed in range(8):
+        weights = np.append(np.random.default_rng(seed).uniform(0.5, 2.0, N - 1), 1e-25)
+        X = sparse.csr_array(np.append(np.full(N - 1, 0.7), 0.0)[:, None] * np.ones(D))
+        found = ratios(summed(X, weights), X, weights)
+        assert max(found) <= 1
+        worst = max(worst, *found[:2])
+    assert worst >= 0.001
+
+
 def test_weights_of_zero_do_not_count_and_integer_weights_repeat_rows():
     weights = np.arange(N) % 3.0
     scatter, repeated = summed(ROWS, weights), summed(np.repeat(ROWS, weights.astype(int), axis=0))
@@ -251,6 +286,17 @@ def test_forgetting_multiplies_weights(make):
     assert_allclose(scatter.squares, np.einsum("ij,ij->j", C, C), rtol=1e-13)
     if make is ScatterMatrix:
         assert max(ratios(scatter, X, weights)[:2]) <= 1
+
+
+def test_forgetting_often_is_rounded_as_often():
+    """Each step rounds in the same direction."""
+    factor, X = 1 - UNIT, np.array([[0.75], [-0.75]])
+    scatter = summed(X)
+    for _ in range(400):
+        scatter.forget(factor)
+    true = Fraction(9, 8) * Fraction(factor) ** 400
+    error = float(abs(Fraction(float(scatter.squares[0])) - true))
+    assert 100 * UNIT <= error <= scatter.diagonal_error[0]
 
 
 @pytest.mark.parametrize("make", [ScatterMatrix, ScatterDiagonal, ScatterQR])
@@ -317,6 +363,28 @@ def test_standardized_eigenvalues_stay_within_their_bound():
     C = C / np.sqrt((C**2).sum(axis=0) / (N - 1))
     error = np.abs(np.linalg.eigvalsh(scatter.matrix(scale)) - np.linalg.eigvalsh((C.T @ C).astype(float))).max()
     assert error <= scatter.eigenvalue_error(scale) + 1e-14 * N
+
+
+@pytest.mark.parametrize("relative", [1e-9, 0.3, 0.9])
+def test_errors_of_standard_deviations_count_besides_those_of_the_products(relative):
+    """The worst that the bounds of entries allow: deviations too large, and all other products too small."""
+    d = 8
+    X = np.random.default_rng(0).normal(size=(50, 1)) * np.ones(d)
+    scatter = summed(X)
+    true = np.linalg.eigvalsh(scatter.matrix(scatter.standard_deviations))[-1]
+    matrix = scatter.matrix()
+    scatter.entry_error = scatter.diagonal_error = relative * np.diag(matrix)
+    scatter._sum.high = matrix * (1 - relative * (1 - 2 * np.eye(d)))
+    scale = scatter.standard_deviations
+    off = true - np.linalg.eigvalsh(scatter.matrix(scale))[-1]
+    assert 0.3 * relative * true <= off <= scatter.eigenvalue_error(scale)
+
+
+@pytest.mark.parametrize("relative", [1e-9, 0.3, 0.9])
+def test_relative_errors_of_roots(relative):
+    errors = deviation_errors(np.ones(1), np.array([relative]))
+    true = max(1 - np.sqrt(1 - relative), np.sqrt(1 + relative) - 1)
+    assert true * (1 - 1e-6) <= errors[0] <= true * (1 + 1e-6) + UNIT
 
 
 def test_range_of_squares():
@@ -417,6 +485,27 @@ def test_errors_of_the_columns_of_a_factor(offset):
     cross = np.multiply.outer(np.sqrt(np.diag(S)), scatter.column_error)
     worst = np.max(np.abs(R.T @ R - S) / (cross + cross.T))
     assert 0.01 <= worst <= 1  # narrowed 100 times it fails
+
+
+def test_the_deviations_of_a_factor_are_known_as_well_as_its_columns():
+    scatter = summed(ROWS + 5, make=ScatterQR)
+    scatter._of_steps = np.full(D, 1e-3)
+    scale = scatter.standard_deviations
+    assert np.all(scatter.scale_error(scale) >= 1e-3 / np.sqrt(scatter.squares))
+    assert_array_equal(scatter.scale_error(None), np.zeros(D))
+    before = scatter.column_error
+    scatter.forget(0.25)
+    assert np.all(scatter.column_error > before / 2)
+
+
+def test_every_reflection_of_a_factor_counts():
+    """One row at a time: R is rounded with each, rows next to never."""
+    X = np.random.default_rng(0).choice([-1.0132, 1.0132], (6000, 1))
+    scatter = ScatterQR(1)
+    for row in X:
+        scatter._take(row[None], np.zeros(1))
+    error = abs(float(Fraction(float(scatter.factor[0, 0])) ** 2 - len(X) * Fraction(1.0132) ** 2))
+    assert 30 * UNIT * scatter.squares[0] <= error <= 2 * np.sqrt(scatter.squares[0]) * scatter.column_error[0]
 
 
 def test_a_factor_does_not_take_sparse_rows():

@@ -1,5 +1,6 @@
 """Frequent Directions: intervals of eigenvalues, for any order of rows and merges."""
 
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -7,9 +8,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+from mercer.certificates.sketch import certify_sketch
 from mercer.data.dataset import ArrayDataset
 from mercer.linalg.scatter import accumulate, merged
 from mercer.linalg.scatter_sketch import ScatterSketch
+from mercer.numerics.rounding import UNIT
 
 rng = np.random.default_rng(0)
 ROWS = rng.normal(size=(500, 30)) * 0.8 ** np.arange(30) + 10
@@ -59,6 +62,42 @@ def test_the_interval_would_be_wrong_without_the_shrinkage():
     sketch = sketched(ROWS)
     lost = np.linalg.eigvalsh(scatter_matrix(ROWS) - sketch.rows.T @ sketch.rows)
     assert lost[-1] > 0.3 * sketch.shrinkage
+
+
+def test_rows_that_are_kept_have_the_errors_of_centering():
+    """Equal moduli and weights, so that all entries are rounded alike; nothing shrinks."""
+    worst = 0.0
+    for seed in range(40):
+        draw = np.random.default_rng(seed)
+        X = draw.choice([-1.0, 1.0], (16, 1)) * draw.uniform(0.5, 1) + draw.uniform(-1, 1)
+        weights = np.full(16, draw.uniform(0.1, 3))
+        sketch = sketched(X, weights)
+        w, x = Fraction(float(weights[0])), [Fraction(float(value)) for value in X[:, 0]]
+        S = w * (sum(value**2 for value in x) - sum(x) ** 2 / 16)
+        error = float(abs(sum(Fraction(float(value)) ** 2 for value in sketch.rows[:, 0]) - S))
+        assert error <= sketch.sketch_error
+        worst = max(worst, error / float(S))
+    assert worst >= 3 * UNIT  # more than one rounding each
+
+
+def test_certified_intervals_and_angles_hold_for_the_worst_that_a_sketch_allows():
+    """BᵀB = diag(3, 2), and S is off from BᵀB + Δ/2 by h = Δ/2 + r in every direction."""
+    worst = 0.0
+    for half in (0.01, 0.2, 0.4, 0.45):
+        for rounding, error in ((0.0, 0.0), (half / 2, 0.0), (half / 4, half / 4)):
+            shrinkage = 2 * (half - rounding - error)
+            c = certify_sketch(
+                np.array([3.0]), np.array([2.0]), error=error, sketch_size=1, shrinkage=shrinkage, rounding=rounding,
+                total=5.0, total_error=0.0,
+            )  # fmt: skip
+            for turn in np.linspace(0, np.pi, 181):
+                E = half * np.array([[np.cos(turn), np.sin(turn)], [np.sin(turn), -np.cos(turn)]])
+                values, vectors = np.linalg.eigh(np.diag([3.0, 2.0]) + shrinkage / 2 * np.eye(2) + E)
+                assert c.lower[0] - 1e-12 <= values[1] <= c.upper[0] + 1e-12 and values[0] <= c.bound_beyond + 1e-12
+                sine = abs(vectors[1, 1])
+                assert sine <= c.angles[0] + 1e-12
+                worst = max(worst, sine / half)
+    assert worst > 1.1  # half of the gap is not enough
 
 
 def test_merges_and_batches():

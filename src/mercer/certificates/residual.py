@@ -117,10 +117,10 @@ class ResidualCertificate(Certificate):
     singular: bool = False
     unit: float = 1.0  # eigenvalues are unit² times those measured
     angle_factor: float = 1.0  # of directions that follow from those of the matrix
-    angle_error: float = 0.0
+    angle_error: Any = 0.0
     stored_unit: float = 0.0  # rounding of the attributes that were stored
     zeros: tuple[int, ...] = ()  # components whose eigenvalue is reported as zero
-    axis_residuals: NDArray | None = field(default=None, repr=False)  # of axes that follow from these vectors
+    axis_error: Any = field(default=0.0, repr=False)  # rounding of axes that follow from these vectors
 
     @property
     def n_components(self) -> int:
@@ -182,7 +182,7 @@ class ResidualCertificate(Certificate):
 
     @cached_property
     def unresolved(self) -> tuple[int, ...]:
-        if self.is_separated and self.angle_factor == 1 and not self.angle_error:
+        if self.is_separated and self.angle_factor == 1 and not np.any(self.angle_error):
             return ()
         return tuple(np.flatnonzero((self.angles > ANGLE) & ~self.is_zero).tolist())
 
@@ -207,12 +207,11 @@ class ResidualCertificate(Certificate):
 
     @property
     def residuals(self) -> NDArray:
-        own = self._residuals(self.measured)
-        return self._above(own if self.axis_residuals is None else np.maximum(own, self.axis_residuals))
+        return self._above(self._residuals(self.measured) + self.axis_error)
 
     @property
     def noise(self) -> NDArray:
-        return self._above(self._residuals(np.full(self.n_components, self._rounding)))
+        return self._above(self._residuals(np.full(self.n_components, self._rounding)) + self.axis_error)
 
     def trace_error(self, total: float) -> float:
         """Bound on the error of the sum of all eigenvalues, in the unit of the eigenvalues."""

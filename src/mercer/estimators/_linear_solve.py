@@ -24,11 +24,18 @@ from mercer.linalg.completeness import exclude_missed
 from mercer.linalg.dense import leading_eigenpairs, leading_singular_pairs
 from mercer.linalg.eigen import Eigenpairs, column_signs, remeasure, rounding_floor, solve_fraction
 from mercer.linalg.row_gram import axes_from_gram, gram_matrix
-from mercer.linalg.scatter import Scatter, ScatterDiagonal, ScatterMatrix, accumulate, energy_along
+from mercer.linalg.scatter import (
+    Scatter,
+    ScatterDiagonal,
+    ScatterMatrix,
+    accumulate,
+    deviation_errors,
+    energy_along,
+)
 from mercer.linalg.scatter_operator import ScatterOperator
 from mercer.linalg.scatter_qr import ScatterQR
 from mercer.numerics.blocking import block_rows
-from mercer.numerics.products import is_small_integer, short_product
+from mercer.numerics.products import is_small_integer, matmul, short_product
 from mercer.numerics.rounding import UNIT, chain, column_norms, gamma, norm, power_of_two
 from mercer.numerics.threads import blas_threads, working
 from mercer.planning.plan import Plan
@@ -50,6 +57,7 @@ _FEW_DIGITS = "squares of the data leave a variance too few digits."
 _DIGITS = 1e-6  # relative error of a variance from which another route is taken
 _RANGE = 1e-150, 1e150  # sums of squares whose digits are complete
 _ZERO = (32 * np.finfo(float).eps) ** 2  # of the total: energies up to this are zero
+_TERMS = 1024  # features over which axes are multiplied at once
 _LAPACK_THREADS = 400  # side of a matrix from which LAPACK uses all threads
 
 
@@ -232,17 +240,22 @@ def _solve_small(X: NDArray, problem: LinearProblem, plan: Plan) -> PrincipalAxe
     if problem.units is None and not (checked.min() >= _RANGE[0] and checked.max() <= _RANGE[1]):
         return None
     mean_errors = gamma(n + 4) * np.sqrt(np.maximum(squares, 0.0) / n + left * left)
-    is_constant = squares <= n * mean_errors**2 + gamma(chain(n) + 8) * n * left * left
-    scale = np.where(is_constant, 1.0, np.sqrt(squares / max(n - 1, 1))) if problem.standardize else None
+    around = np.maximum(squares, 0.0) + n * left * left
+    n_roundings = 16 + (chain(n) if plan.route == "scatter" else n)
+    errors = gamma(n_roundings) * around  # and the mean, to second order, as centered rows sum to zero
+    errors += n * mean_errors * (mean_errors + 2 * np.abs(left))
+    is_constant = squares <= errors
+    scale, scale_errors = None, np.zeros(1)
+    if problem.standardize:
+        scale = np.where(is_constant, 1.0, np.sqrt(np.maximum(squares, 0.0) / max(n - 1, 1)))
+        scale_errors = np.where(is_constant, 0.0, deviation_errors(squares, errors) + 4 * UNIT)
     moments = Moments(guess + left, squares, is_constant, float(n), n, n, scale)
     if plan.route == "scatter":
+        error = float(errors.sum())
         if scale is not None:
             matrix = matrix / scale / scale[:, None]
-        total = float(matrix.trace())
-        own, off = (left, mean_errors) if scale is None else (left / scale, mean_errors / scale)
-        mean_error = n * float(off @ off + 2 * np.abs(own) @ off)  # centered rows sum to zero: to second order
-        error = gamma(chain(n) + 16) * (total + n * float(own @ own)) + mean_error
-        found = _axes_of_matrix(problem, plan, moments, matrix, total, error)
+            error = float((errors / scale**2).sum()) + 2 * n * norm(scale_errors) * np.sqrt(len(scale))
+        found = _axes_of_matrix(problem, plan, moments, matrix, float(matrix.trace()), error)
         if not needs_more_digits(problem, found):
             return found
         Y -= left
@@ -250,7 +263,7 @@ def _solve_small(X: NDArray, problem: LinearProblem, plan: Plan) -> PrincipalAxe
     if scale is not None:
         Y /= scale
         mean_errors /= scale
-    centered = CenteredRows(Y, mean_errors, moments)
+    centered = CenteredRows(Y, mean_errors, moments, float(scale_errors.max()))
     if plan.route == "rows":
         return centered.axes(problem, plan)
     if plan.route == "gram":
@@ -276,29 +289,24 @@ class CenteredRows(NamedTuple):
     rows: NDArray
     mean_errors: NDArray
     moments: Moments
-    scale_error: float = 8 * UNIT
-
-    @property
-    def _scaling(self) -> float:
-        return 0.0 if self.moments.scale is None else self.scale_error
+    scale_error: float  # relative, of the standard deviations that the columns are divided by
 
     def axes(self, problem: LinearProblem, plan: Plan) -> PrincipalAxes:
         """By LAPACK's SVD."""
         squares = float(np.vdot(self.rows, self.rows))
-        error = norm(self.mean_errors) + (gamma(3) + self._scaling) * np.sqrt(squares)
+        error = norm(self.mean_errors) + (gamma(6) + self.scale_error) * np.sqrt(squares)
         return _axes_of_factor(problem, plan, self.moments, self.rows, error)
 
     def gram(self) -> tuple[NDArray, float]:
         """YYᵀ and a bound on its error. That of the mean counts twice at most: the sums of rows are its multiples."""
         matrix = self.rows @ self.rows.T
         total, off = float(matrix.trace()), norm(self.mean_errors)
-        rounding = (gamma(self.rows.shape[1] + 16) + 2 * self._scaling) * total
+        rounding = (gamma(self.rows.shape[1] + 16) + 2 * self.scale_error) * total
         return matrix, rounding + off * (2 * np.sqrt(total) + off)
 
-    def back(self, U: NDArray) -> tuple[NDArray, float]:
-        """YᵀU and a bound on the errors of its columns."""
-        longest = float(np.sqrt(np.einsum("ij,ij->j", U, U).max(initial=0.0)))
-        return self.rows.T @ U, gamma(len(U) + 4) * longest * float(np.sqrt(np.vdot(self.rows, self.rows)))
+    def back(self, U: NDArray) -> tuple[NDArray, NDArray]:
+        """YᵀU and bounds on the errors of its columns."""
+        return self.rows.T @ U, gamma(len(U) + 4) * column_norms(U) * float(np.sqrt(np.vdot(self.rows, self.rows)))
 
     def energy(self, axes: NDArray, all_kept: bool) -> tuple[NDArray, float]:
         """Sums of squares along the axes, and outside them unless they are all."""
@@ -371,12 +379,9 @@ def _solve_gram(problem: LinearProblem, plan: Plan, progress: Any) -> PrincipalA
     room = None if problem.budget is None else max(problem.budget.memory - plan.memory, 0)
     matrix, error = gram_matrix(*of_rows, problem.n_threads, progress, room)
 
-    def axes(U: NDArray) -> tuple[NDArray, float]:
-        found, errors = axes_from_gram(*of_rows, U, problem.n_threads, progress)
-        return found, float(errors.max(initial=0.0))
-
+    back = partial(axes_from_gram, *of_rows, n_threads=problem.n_threads, progress=progress)
     with blas_threads(problem.n_threads if len(matrix) >= _LAPACK_THREADS else 1):
-        found = _axes_of_gram(problem, plan, moments, matrix, error, axes)
+        found = _axes_of_gram(problem, plan, moments, matrix, error, back)
     return _checked(problem, found, scatter, progress)
 
 
@@ -522,9 +527,9 @@ def _axes_of_gram(
     moments: Moments,
     matrix: NDArray,
     error: float,
-    multiply: Callable[[NDArray], tuple[NDArray, float]],
+    back: Callable[[NDArray], tuple[NDArray, NDArray]],
 ) -> PrincipalAxes:
-    """Eigenvectors u of YYᵀ give the axes Yᵀu/√λ; `multiply` returns Yᵀu and a bound on the error of its columns.
+    """Eigenvectors u of YYᵀ give the axes Yᵀu/√λ; `back` returns Yᵀu and bounds on the errors of its columns.
 
     If u is off by ε/|λ − μ| towards the eigenvalue μ, then v = Yᵀu/√λ is by √(μ/λ) of that: √2 of ε/δ at most, as
     the distance δ to all others includes that to zero.
@@ -535,21 +540,36 @@ def _axes_of_gram(
     pairs = _chosen(problem, moments, leading_eigenpairs(matrix, problem.n_solved), total, error)
     certificate = _certify(pairs, plan, error, angle_factor=np.sqrt(2))
     kept = ~certificate.is_zero
-    axes, axes_error = multiply(pairs.vectors[:n] * np.where(kept, 1 / np.sqrt(np.where(kept, pairs.values, 1.0)), 0.0))
-    axes, moved = _orthonormal(axes, kept)
+    roots = np.sqrt(np.where(kept, pairs.values, np.inf))
+    axes, errors = back(pairs.vectors[:n] / roots)
+    axes, moved, unsure = _orthonormal(axes, kept)
     certificate = replace(
         certificate,
-        angle_error=2 * axes_error,
-        axis_residuals=_axis_residuals(pairs, kept, certificate.error, axes_error + moved),
+        angle_error=2 * errors + unsure,
+        axis_error=pairs.values * (moved + 2 * errors) + pairs.norm * (unsure + rounding_floor(n, 1.0)),
     )
     return principal_axes(problem, plan, moments, pairs.values, axes, total, certificate)
 
 
-def _axis_residuals(pairs: Eigenpairs, kept: NDArray, error: float, moved: NDArray) -> NDArray:
-    """Bounds on ‖YᵀYv − λv‖ for v = Yᵀu/√λ, of norm ‖Yᵀr‖/√λ for the residual r of u, if v is off by `moved`."""
-    largest = float(np.abs(pairs.values).max(initial=0.0))
-    factors = np.sqrt(largest / np.where(kept, pairs.values, max(largest, 1.0)))
-    return factors * (pairs.residuals + error) + 2 * largest * moved
+def _orthonormal(axes: NDArray, kept: NDArray) -> tuple[NDArray, NDArray, float]:
+    """Orthonormal columns, zeros where not kept; by how much each was moved, and how well that was measured.
+
+    Every axis is freed from those before it, which have more variance. For v = Yᵀu/√λ and a residual r of u, the axis of
+    μ > λ takes up √(μ/λ)·r of the residual of v; without it no more than r is left. Axes with much variance stay where
+    they are. One triangular step is enough for columns that are nearly orthonormal.
+    """
+    axes[:, ~kept] = 0.0
+    k = len(kept)
+    inner = matmul(axes.T, axes, short=_TERMS)
+    inner[~kept, ~kept] = 1.0
+    deviations = np.triu(inner) - np.eye(k)
+    moved, unsure = column_norms(deviations), gamma(chain(len(axes), _TERMS)) * float(np.sqrt(k))
+    if moved.max(initial=0.0) < 1e-8:
+        deviations[np.diag_indices(k)] /= 2
+        return axes - axes @ deviations, moved, unsure
+    axes[:, kept], R = np.linalg.qr(axes[:, kept])
+    axes[:, kept] *= np.where(np.diag(R) < 0, -1.0, 1.0)
+    return axes, moved, unsure
 
 
 def _axes_of_factor(
@@ -599,23 +619,6 @@ def _certify(pairs: Eigenpairs, plan: Plan, error: float, **options: Any) -> Res
     """The certificate where LAPACK computed everything: the next eigenvalue bounds all others."""
     bound = float(pairs.next_values.max(initial=0.0)) + rounding_floor(len(pairs.vectors), pairs.norm)
     return certify(pairs, tol=plan.tol, bound=bound, evidence=_COUNTED, entry_error=error, **options)
-
-
-def _orthonormal(axes: NDArray, kept: NDArray) -> tuple[NDArray, NDArray]:
-    """Orthonormal columns in the same directions, zeros where not kept, and by how much each was moved.
-
-    One Newton step is enough for columns that are nearly orthonormal.
-    """
-    axes[:, ~kept] = 0.0
-    inner = axes.T @ axes
-    inner[~kept, ~kept] = 1.0
-    deviations = inner - np.eye(len(inner))
-    largest, moved = float(np.abs(deviations).max(initial=0.0)), column_norms(deviations)
-    if largest < 1e-7:
-        return (axes, moved) if largest < 8 * UNIT else (axes @ (1.5 * np.eye(len(inner)) - 0.5 * inner), moved)
-    axes[:, kept], R = np.linalg.qr(axes[:, kept])
-    axes[:, kept] *= np.where(np.diag(R) < 0, -1.0, 1.0)
-    return axes, np.full(len(inner), float(np.linalg.norm(deviations)))
 
 
 def principal_axes(

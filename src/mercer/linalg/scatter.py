@@ -41,7 +41,7 @@ from mercer.numerics.products import (
     row_slice,
     short_product,
 )
-from mercer.numerics.rounding import SHORT, UNIT, CompensatedSum, chain, gamma, outer_error_bound, two_sum
+from mercer.numerics.rounding import SHORT, TINY, UNIT, CompensatedSum, chain, gamma, outer_error_bound, two_sum
 from mercer.numerics.threads import parallel, threads_for
 from mercer.storable import storable
 
@@ -198,8 +198,7 @@ class Scatter(ABC):
         """Relative errors of the standard deviations that the columns are divided by."""
         if scale is None:
             return np.zeros(self.n_features)
-        squares = np.maximum(self.squares, np.finfo(float).tiny)
-        return np.where(self.is_constant, 0.0, self.diagonal_error / squares / 2 + 4 * UNIT)
+        return np.where(self.is_constant, 0.0, deviation_errors(self.squares, self.diagonal_error) + 4 * UNIT)
 
     def scaling_error(self, scale: NDArray | None) -> float:
         """Bound on what dividing the columns adds to the error of an eigenvalue."""
@@ -281,6 +280,12 @@ class _Block:
         self.sums = [np.zeros(len(origin)) for _ in range(n_lanes)]
         self.weight, self.n_strips, self.longest = 0.0, 0, 0  # n_strips: of the lane that has most
         self.top = 0  # largest modulus of integers
+
+
+def deviation_errors(squares: NDArray, errors: NDArray) -> NDArray:
+    """Relative errors of √squares: at most 1 − √(1 − e) for the relative error e of the squares."""
+    relative = np.minimum(errors / np.maximum(squares, TINY), 1.0)
+    return relative / (1 + np.sqrt(1 - relative))
 
 
 def _padded(shape: tuple[int, ...], dtype: Any) -> NDArray:

@@ -10,7 +10,7 @@ from scipy.linalg import lapack
 from mercer.linalg.scatter import ENTRY, Scatter
 from mercer.numerics.blocking import lane_rows, slices
 from mercer.numerics.products import column_squares, column_sums
-from mercer.numerics.rounding import SHORT, UNIT, chain, gamma, outer_error_bound
+from mercer.numerics.rounding import SHORT, TINY, UNIT, chain, gamma, outer_error_bound
 from mercer.storable import storable
 
 _PANEL = 32  # columns that dtpqrt reflects at a time
@@ -70,6 +70,12 @@ class ScatterQR(CenteredScatter):
     def column_error(self) -> NDArray:
         return np.sqrt(self._of_rows) + self._of_steps
 
+    def scale_error(self, scale: NDArray | None) -> NDArray:
+        if scale is None:
+            return np.zeros(self.n_features)
+        lengths = np.maximum(np.sqrt(self.squares), TINY)
+        return np.where(self.is_constant, 0.0, self.column_error / lengths + gamma(self.n_features + 4))
+
     def _add_sparse(self, X: Any, weights: NDArray | None, n_threads: int) -> None:
         raise TypeError("ScatterQR takes dense rows; sparse rows are summed up in a ScatterMatrix.")
 
@@ -93,7 +99,7 @@ class ScatterQR(CenteredScatter):
 
     def _scale(self, factor: float) -> None:
         self._of_rows *= factor
-        self._of_steps *= np.sqrt(factor)
+        self._of_steps = np.sqrt(factor) * self._of_steps + 2 * UNIT * np.sqrt(factor * self.squares)
         self.factor *= np.sqrt(factor)
 
     def _change_unit(self, factor: float) -> None:
