@@ -103,6 +103,18 @@ def test_eigenpairs_of_the_gram_matrix_are_principal_axes():
     assert_allclose(values[5:], np.linalg.svd(Y.astype(float), compute_uv=False)[:15][::-1] ** 2, rtol=1e-12)
 
 
+@pytest.mark.parametrize("case", ["dense", "sparse"])
+def test_a_wrong_mean_counts_to_second_order(case):
+    X, weights = CASES[case]
+    scatter, _, Y = prepared(X, weights)
+    shift = np.linspace(-1, 1, 1500) * 1e-3
+    scatter.mean_high, scatter.mean_error = scatter.mean_high + shift, scatter.mean_error + np.abs(shift)
+    gram, error = gram_matrix(ArrayDataset(X), weights, scatter, None, 1)
+    off = np.abs(np.linalg.eigvalsh(gram) - np.linalg.eigvalsh((Y @ Y.T).astype(float))).max()
+    more = scatter.total_weight * float(shift @ shift)
+    assert 0.3 * more <= off <= error <= 1.01 * more + 1e-8
+
+
 def test_costs():
     assert gram_flops(100, 1000, small_integers=True) < gram_flops(100, 1000) < gram_flops(200, 1000)
     assert gram_flops(1000, 10_000, nnz=10_000) < gram_flops(1000, 10_000)

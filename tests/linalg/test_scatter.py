@@ -209,6 +209,16 @@ def test_the_diagonal_of_sparse_rows_is_known_better_than_the_rest():
     assert np.all(scatter.diagonal_error < 1e-6 * scatter.entry_error)
 
 
+def test_the_mean_of_sparse_rows_counts_to_first_order_in_their_products():
+    scatter = ScatterMatrix(D)
+    scatter.add(SPARSE)
+    moments = scatter._sparse.moments
+    off = 1e-7 * np.abs(moments.mean)
+    moments.mean_high, moments.mean_error = moments.mean_high + off * np.sign(moments.mean), moments.mean_error + off
+    found = ratios(scatter, SPARSE)
+    assert max(found) <= 1 and found[0] >= 0.3
+
+
 @pytest.mark.parametrize(
     ("dtype", "low", "high"),
     [(np.uint8, 0, 256), (np.int8, -128, 128), (np.int8, 0, 3), (np.int16, -150, 150), (bool, 0, 2)],

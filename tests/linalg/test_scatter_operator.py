@@ -86,9 +86,10 @@ def test_a_wrong_mean_counts_to_second_order(case):
     X, weights = CASES[case]
     scatter = accumulate(ArrayDataset(X), weights, ScatterDiagonal, 1)
     shift = np.linspace(-1e-3, 1e-3, 12)
-    scatter.mean_high = scatter.mean_high + shift
-    Y, B = centered(X, weights), np.eye(12)
-    found = ScatterOperator(ArrayDataset(X), weights, scatter).matmat(B)
+    scatter.mean_high, scatter.mean_error = scatter.mean_high + shift, scatter.mean_error + np.abs(shift)
+    Y, A = centered(X, weights), ScatterOperator(ArrayDataset(X), weights, scatter)
+    found = A.matmat(np.eye(12))
+    assert np.linalg.norm(found - (Y.T @ Y).astype(float), 2) <= A.entry_error + A.product_error
     more = scatter.total_weight * np.multiply.outer(shift, shift)
     assert_allclose(
         found - (Y.T @ Y).astype(float), more, atol=1e-7 * np.abs(more).max() + 1e-13 * float((Y**2).sum()) + 1e-9

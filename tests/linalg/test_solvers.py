@@ -11,7 +11,7 @@ from sklearn.utils.validation import _check_psd_eigenvalues
 
 from mercer.errors import DataError
 from mercer.linalg import dense
-from mercer.linalg.completeness import Probes, exclude_missed, probe_outside, shortest_image
+from mercer.linalg.completeness import N_PROBES, Probes, bound_by_norm, exclude_missed, probe_outside, shortest_image
 from mercer.linalg.dense import Dense, leading_eigenpairs, leading_singular_pairs
 from mercer.linalg.eigen import (
     Eigenpairs,
@@ -202,6 +202,47 @@ def test_probes_bound_the_rest_and_see_part_of_it():
             found = probe_outside(pairs, probes, A.product_error)
             assert found.seen <= SPECTRA["algebraic"][5] * (1 + 1e-9)
             assert SPECTRA["algebraic"][5] <= found.bound <= 10 * SPECTRA["algebraic"][5]
+
+
+def probed(A, columns):
+    """Probes with these columns in place of random ones, and their powers."""
+    probes = Probes(A, np.random.default_rng(0))
+    probes.columns, probes.log_sizes = [columns], [0.0]
+    while probes.wanted:
+        probes.add(A.matmat(probes.columns[-1]))
+    return probes
+
+
+def test_probes_that_hardly_meet_the_largest_eigenvalue_leave_room_for_it():
+    """Ten probes, all of which see a third of its vector: as happens once in a few hundred times."""
+    n = 40
+    A = MatrixOperator(np.diag(np.append([1.0], np.zeros(n - 1))))
+    nothing = Eigenpairs(np.empty(0), np.empty((n, 0)), np.empty(0), np.empty((n, 0)), norm=1.0)
+    columns = np.random.default_rng(0).normal(size=(n, N_PROBES))
+    columns[0] = np.linspace(-1 / 3, 1 / 3, N_PROBES)
+    assert 1 <= probe_outside(nothing, probed(A, columns), A.product_error).bound <= 4
+
+
+def test_residuals_of_the_pairs_hide_what_the_probes_saw():
+    """A probe ω = u + x with Bx = −R: the powers that follow from R vanish, although B does not."""
+    values = np.array([3.0, 1.0, 0.9, 0.8, 0.7, 0.6])
+    A, Q = matrix(values)
+    u = Q @ np.array([1.0, 0.5, 0.0, 0.0, 0.0, 0.0])
+    u = (u / np.linalg.norm(u))[:, None]
+    product, P = A.matmat(u), np.eye(6) - u @ u.T
+    theta = float((u.T @ product)[0, 0])
+    B, R = P @ A.matrix @ P, product - theta * u
+    omega = u - np.linalg.pinv(B, rcond=1e-10) @ R
+    pairs = Eigenpairs(np.array([theta]), u, np.linalg.norm(R, axis=0), product, norm=3.0)
+    found = probe_outside(pairs, probed(A, np.repeat(omega, N_PROBES, axis=1)), A.product_error)
+    assert found.bound >= np.linalg.norm(B, 2)
+
+
+def test_the_sum_of_all_squares_bounds_the_rest():
+    values = np.append([1.0, 0.5, 1e-3], np.zeros(N - 3))
+    A, Q = matrix(values)
+    pairs = Eigenpairs(values[:2], Q[:, :2], np.zeros(2), A.matrix @ Q[:, :2], norm=1.0)
+    assert 1e-3 <= bound_by_norm(A, pairs) <= 1.001e-3
 
 
 def test_fewer_pairs_inherit_a_weaker_bound():

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from mercer.certificates.certificate import Certificate
 from mercer.errors import MercerWarning
 from mercer.linalg.eigen import Eigenpairs, rounding_floor
-from mercer.numerics.rounding import TINY, norm
+from mercer.numerics.rounding import TINY, UNIT, norm
 from mercer.storable import storable
 from mercer.text import counted, listed, number
 
@@ -118,7 +118,7 @@ class ResidualCertificate(Certificate):
     unit: float = 1.0  # eigenvalues are unit² times those measured
     angle_factor: float = 1.0  # of directions that follow from those of the matrix
     angle_error: Any = 0.0
-    stored_unit: float = 0.0  # rounding of the attributes that were stored
+    stored_unit: float = UNIT  # rounding of the attributes that were stored
     zeros: tuple[int, ...] = ()  # components whose eigenvalue is reported as zero
     axis_error: Any = field(default=0.0, repr=False)  # rounding of axes that follow from these vectors
 
@@ -249,6 +249,8 @@ class ResidualCertificate(Certificate):
 
     def for_attributes(self, unit: float, stored_unit: float) -> Self:
         """The same for eigenvalues times unit², and attributes that are rounded to `stored_unit`."""
+        if unit == self.unit and stored_unit == self.stored_unit:  # nearly always
+            return self
         return replace(self, unit=unit, stored_unit=stored_unit)
 
     # ------------------------------------------------------------------ texts
