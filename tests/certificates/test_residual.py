@@ -140,6 +140,17 @@ def test_a_direction_next_to_a_missed_eigenvalue_is_not_called_known():
     assert np.all(certificate.angles[: certificate.n_complete] >= np.sin(0.05) - 1e-9)
 
 
+def test_a_value_that_is_too_large_does_not_part_the_next_one_from_it():
+    """θ₁ is off by 0.08, so λ₁ is closer to θ₂ than it looks, and the angle of u₂ is larger."""
+    turn = 0.02
+    A, U = np.diag(np.append([2.0, 1.0], np.zeros(10))), np.eye(12)[:, :2]
+    U[:2] = [[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]]
+    theta = np.einsum("ij,ij->j", U, A @ U) + np.array([0.08, 0.0])
+    pairs = Eigenpairs(theta, U, np.linalg.norm(A @ U - U * theta, axis=0), A @ U, norm=2.0)
+    certificate = certify(pairs, tol=1e-8, bound=0.0, evidence="known")
+    assert not certificate.clusters and np.all(certificate.angles >= np.sin(turn))
+
+
 def test_entry_errors_widen_everything():
     pairs = exact_pairs([4.0, 3, 2, 1], 3)
     exact, coarse = (certify(pairs, tol=1e-8, bound=1.0, evidence="", entry_error=e) for e in (0.0, 0.01))

@@ -120,13 +120,13 @@ def test_axes_of_wide_rows_have_the_residuals_that_are_certified():
 def test_intervals_hold_for_the_worst_rounding_of_products(standardize, monkeypatch):
     """Products whose errors have the size and the signs that hurt most, as far as theory allows."""
 
-    def worst(Y, *args):
-        product, error = Y.T @ Y, gamma(chain(len(Y)))
+    def worst(A, B):
+        product, error = A @ B, gamma(chain(len(B)))
         return product * (1 - error * (1 - 2 * np.eye(len(product))))
 
     X = np.random.default_rng(0).normal(size=(2000, 1)) * np.ones(20)
     true = 1999.0 * 20 if standardize else scatter_values(X)[0]
-    monkeypatch.setattr(_linear_solve, "short_product", worst)
+    monkeypatch.setattr(_linear_solve, "matmul", worst)
     model = PCA(1, standardize=standardize).fit(X)
     assert model.plan_.route == "scatter"
     assert model.certificate_.lower[0] <= true <= model.certificate_.upper[0]

@@ -35,7 +35,7 @@ from mercer.linalg.scatter import (
 from mercer.linalg.scatter_operator import ScatterOperator
 from mercer.linalg.scatter_qr import ScatterQR
 from mercer.numerics.blocking import block_rows
-from mercer.numerics.products import is_small_integer, matmul, short_product
+from mercer.numerics.products import is_small_integer, matmul
 from mercer.numerics.rounding import UNIT, chain, column_norms, gamma, norm, power_of_two
 from mercer.numerics.threads import blas_threads, working
 from mercer.planning.plan import Plan
@@ -217,8 +217,10 @@ def solve_small(X: NDArray, problem: LinearProblem) -> PrincipalAxes:
     with np.errstate(over="ignore", invalid="ignore"):
         found = _solve_small(X, problem, plan)
         if found is None:
-            problem = problem._replace(units=_units_of(X, problem))
-            found = _solve_small(X / problem.units, problem, plan)
+            if not np.isfinite(X).all():
+                raise_nonfinite(problem.data)
+            problem = rescaled(problem)
+            found = _solve_small(problem.data.load(), problem, plan)
     assert found is not None  # in these units all squares are in range
     return found.in_units(problem.units)
 
@@ -230,7 +232,7 @@ def _solve_small(X: NDArray, problem: LinearProblem, plan: Plan) -> PrincipalAxe
     Y = X - guess
     left = ones @ Y / n  # what the guess is off by: rounding
     if plan.route == "scatter":
-        matrix = short_product(Y)
+        matrix = matmul(Y.T, Y)
         matrix -= n * np.multiply.outer(left, left)
         squares = matrix.diagonal().copy()
     else:
@@ -271,16 +273,6 @@ def _solve_small(X: NDArray, problem: LinearProblem, plan: Plan) -> PrincipalAxe
         if not needs_more_digits(problem, found):
             return found
     return _with_more_digits(problem, found, centered.energy, lambda exact: centered.axes(problem, exact))
-
-
-def _units_of(X: NDArray, problem: LinearProblem) -> NDArray:
-    """Powers of two near the largest distance from the first row; one for all columns unless standardized."""
-    if not np.isfinite(X).all():
-        raise_nonfinite(problem.data)
-    peaks = np.abs(X / 2 - X[0] / 2).max(axis=0) * 2
-    if not np.isfinite(peaks).all():
-        peaks = np.abs(X).max(axis=0)
-    return power_of_two(peaks.astype(np.float64) if problem.standardize else np.full(X.shape[1], float(peaks.max())))
 
 
 class CenteredRows(NamedTuple):
@@ -554,8 +546,8 @@ def _axes_of_gram(
 def _orthonormal(axes: NDArray, kept: NDArray) -> tuple[NDArray, NDArray, float]:
     """Orthonormal columns, zeros where not kept; by how much each was moved, and how well that was measured.
 
-    Every axis is freed from those before it, which have more variance. For v = Yᵀu/√λ and a residual r of u, the axis of
-    μ > λ takes up √(μ/λ)·r of the residual of v; without it no more than r is left. Axes with much variance stay where
+    Every axis is freed from those before it, which have more variance. A residual r of u leaves Yᵀu/√λ with a residual
+    of √(μ/λ)·r along the axis of μ > λ; without that part no more than r is left. Axes of large variances stay where
     they are. One triangular step is enough for columns that are nearly orthonormal.
     """
     axes[:, ~kept] = 0.0

@@ -37,9 +37,9 @@ from mercer.numerics.products import (
     column_squares,
     column_sums,
     is_small_integer,
+    matmul,
     mirror_upper,
     row_slice,
-    short_product,
 )
 from mercer.numerics.rounding import SHORT, TINY, UNIT, CompensatedSum, chain, gamma, outer_error_bound, two_sum
 from mercer.numerics.threads import parallel, threads_for
@@ -538,7 +538,7 @@ class ScatterMatrix(_SummedScatter):
         return np.maximum(np.diag(self._sum.high) + np.diag(self._sum.low), 0.0)
 
     def _product(self, Y: NDArray, out: NDArray) -> NDArray:
-        return short_product(Y, short_rows(self.n_features), out)
+        return matmul(Y.T, Y, out, short_rows(self.n_features))
 
     def _outer(self, row: NDArray) -> NDArray:
         return np.multiply.outer(row, row)
@@ -620,7 +620,8 @@ def sparse_product(X: Any) -> Any:
         return X.T @ X
     total: NDArray = np.zeros((d, d))
     for piece in slices(m, lane_rows(d)):
-        total += short_product(row_slice(X, piece).toarray(), lane_rows(d))
+        Y = row_slice(X, piece).toarray()
+        total += Y.T @ Y
     return total
 
 

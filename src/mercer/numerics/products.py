@@ -45,26 +45,6 @@ def matmul(A: NDArray, B: NDArray, out: NDArray | None = None, short: int = SHOR
     return product
 
 
-def short_product(Y: NDArray, short: int = SHORT, out: NDArray | None = None) -> NDArray:
-    """YᵀY, over `short` rows at a time: known to γ of chain(len(Y), short)."""
-    m, d = Y.shape
-    if m <= short:
-        return np.matmul(Y.T, Y, out=out)
-    n_whole = m // short
-    whole = n_whole * short
-    if n_whole * d * d <= 2 * _AT_ONCE:
-        parts = Y[:whole].reshape(n_whole, short, d)
-        product = np.matmul(parts.transpose(0, 2, 1), parts).sum(axis=0, out=out)
-        if whole < m:
-            product += Y[whole:].T @ Y[whole:]
-        return np.asarray(product)
-    product = np.matmul(Y[:short].T, Y[:short], out=out)
-    part = np.empty_like(product)
-    for piece in slices(m, short)[1:]:
-        product += np.matmul(Y[piece].T, Y[piece], out=part)
-    return product
-
-
 def add_upper_product(total: NDArray, Y: NDArray, n_threads: int) -> None:
     """total += YᵀY on and above the diagonal, tile by tile, so that no bit depends on the number of threads."""
     pieces = slices(len(total), _TILE)
