@@ -120,7 +120,7 @@ def test_copies_continue_independently(X):
     assert_allclose(other.explained_variance_, PCA(2).fit(X).explained_variance_, rtol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:The direction of component:mercer.errors.MercerWarning")
+@pytest.mark.filterwarnings("ignore:The direction:mercer.errors.MercerWarning")
 @pytest.mark.parametrize("sketch_size", [4, 8, 20])
 def test_sketch_intervals_contain_the_exact_eigenvalues(sketch_size):
     rng = np.random.default_rng(0)

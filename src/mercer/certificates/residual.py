@@ -93,7 +93,7 @@ class ResidualCertificate(Certificate):
         Cost: passes over the matrix, columns it was multiplied with.
     """
 
-    unresolved_reason: ClassVar = "its eigenvalue is close to the next one, which was not kept"
+    unresolved_reason: ClassVar = "another eigenvalue is too close"
     _shown: ClassVar = (
         "n_components", "tol", "converged", "residuals", "lower", "upper", "angles", "clusters", "unresolved",
         "n_complete", "evidence", "bound_beyond", "rounding", "n_passes", "n_products",
@@ -436,9 +436,6 @@ def direction_warnings(certificate: Any) -> list[MercerWarning]:
     """A warning for components that have a variance but no determined direction."""
     if not certificate.unresolved:
         return []
-    names = listed(i + 1 for i in certificate.unresolved)
-    return [
-        MercerWarning(
-            f"The direction of component {names} is not determined: {certificate.unresolved_reason}. See certificate_."
-        )
-    ]
+    names, several = listed(i + 1 for i in certificate.unresolved), len(certificate.unresolved) > 1
+    subject = f"directions of components {names} are" if several else f"direction of component {names} is"
+    return [MercerWarning(f"The {subject} not determined: {certificate.unresolved_reason}. See certificate_.")]
