@@ -350,3 +350,11 @@ def test_wine():
     model = PCA(standardize=True).fit(datasets.load_wine().data)
     expected = [2.169, 1.5802, 1.2025, 0.9586, 0.9237, 0.8010, 0.7423, 0.5903, 0.5375, 0.5009, 0.4752, 0.4108, 0.3215]
     assert_allclose(np.sqrt(model.explained_variance_), expected, atol=5e-4)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+def test_covariance_of_float32_rows_that_float32_cannot_hold(scale):
+    X = (np.random.default_rng(0).normal(size=(50, 4)) * scale).astype(np.float32)
+    model, exact = PCA().fit(X), np.cov(X.astype(np.float64), rowvar=False)
+    assert_allclose(model.get_covariance(), exact, rtol=1e-5, atol=1e-6 * np.abs(exact).max())
+    assert_allclose(model.get_precision() @ exact, np.eye(4), atol=1e-5)

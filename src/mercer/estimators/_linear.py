@@ -252,7 +252,7 @@ class LinearEstimator(Estimator):
         covariance = (axes.T * (along - noise)) @ axes
         covariance.flat[:: len(covariance) + 1] += noise
         scale = self._map(False).scale
-        return (covariance * np.multiply.outer(scale, scale)).astype(self.components_.dtype, copy=False)
+        return cast_if_representable(covariance * np.multiply.outer(scale, scale), self.components_.dtype)
 
     def get_precision(self) -> NDArray:
         """Return the inverse of `get_covariance`; directions without variance are left out.
@@ -267,7 +267,7 @@ class LinearEstimator(Estimator):
         precision = (axes.T * (inverse - outside)) @ axes
         precision.flat[:: len(precision) + 1] += outside
         scale = self._map(False).scale
-        return (precision / np.multiply.outer(scale, scale)).astype(self.components_.dtype, copy=False)
+        return cast_if_representable(precision / np.multiply.outer(scale, scale), self.components_.dtype)
 
     def score_samples(self, X: Any) -> NDArray:
         """Return the log-likelihood of each row under the normal distribution with `get_covariance`.
