@@ -40,6 +40,7 @@ from mercer.numerics.products import (
     matmul,
     mirror_upper,
     row_slice,
+    transposed,
 )
 from mercer.numerics.rounding import SHORT, TINY, UNIT, CompensatedSum, chain, gamma, outer_error_bound, two_sum
 from mercer.numerics.threads import parallel, threads_for
@@ -475,17 +476,18 @@ class ScatterDiagonal(_SummedScatter):
 
     def _add_sparse_piece(self, X: Any, weights: NDArray | None) -> None:
         """Entries are moved to the mean of their column; zeros are counted."""
-        counts = None if weights is None else np.repeat(weights, np.diff(X.indptr))
+        counts = np.ones(X.shape[0]) if weights is None else weights
         total = float(X.shape[0] if weights is None else weights.sum())
         total_error = 0.0 if weights is None else gamma(64)
-        entries = np.bincount(X.indices, minlength=self.n_features)
+        entries, columns = np.bincount(X.indices, minlength=self.n_features), transposed(X)
 
         def sums(values: NDArray) -> NDArray:
-            return np.bincount(X.indices, values if counts is None else counts * values, self.n_features)
+            columns.data = values
+            return np.asarray(columns @ counts)
 
         terms = gamma(int(entries.max(initial=0)) + ENTRY)
         has_zeros = entries < X.shape[0]
-        zeros = has_zeros * (total - (entries if counts is None else np.bincount(X.indices, counts, self.n_features)))
+        zeros = has_zeros * (total - (entries if weights is None else sums(np.ones(X.nnz))))
         mean = sums(X.data) / total
         moved = X.data - mean[X.indices]
         left = (sums(moved) - zeros * mean) / total
@@ -638,7 +640,8 @@ def _add_product(total: NDArray, product: Any) -> None:
 
 def _canonical(X: Any) -> Any:
     """The same rows in float64, with duplicates summed up, as an array of its own if anything had to change."""
-    X = sparse.csr_array(X, dtype=np.float64)
+    if not (isinstance(X, sparse.csr_array) and X.dtype == np.float64):
+        X = sparse.csr_array(X, dtype=np.float64)
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()

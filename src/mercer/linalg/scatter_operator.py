@@ -10,7 +10,7 @@ from mercer.data.dataset import Dataset
 from mercer.linalg.operators import SymmetricOperator
 from mercer.linalg.scatter import Scatter, read_blocks
 from mercer.numerics.blocking import LANES, slices
-from mercer.numerics.products import matmul, row_slice
+from mercer.numerics.products import matmul, row_slice, transposed
 from mercer.numerics.rounding import UNIT, CompensatedSum, chain, gamma
 from mercer.numerics.threads import parallel, threads_for
 
@@ -137,7 +137,7 @@ def _products(
     total, start, shift = CompensatedSum(B.shape), 0, matmul(rows.rest[None], B, short=_TERMS)
 
     def add_pieces(pieces: list[slice]) -> NDArray:
-        sums: NDArray = np.zeros(B.shape)
+        sums, scores = np.zeros(B.shape), np.zeros(B.shape[1])
         for piece in pieces:
             Y = row_slice(block, piece)
             if not data.is_sparse:
@@ -146,12 +146,13 @@ def _products(
             C -= shift
             if own is not None:
                 C *= own[piece, None]
-            sums += Y.T @ C
-            sums -= np.multiply.outer(rows.rest, C.sum(axis=0))
+            sums += transposed(Y) @ C
+            scores += C.sum(axis=0)
+        sums -= np.multiply.outer(rows.rest, scores)
         return sums
 
     for block in read_blocks(data, _PIECES * rows.rows_at_once):
-        if sparse.issparse(block):
+        if sparse.issparse(block) and block.dtype != np.float64:
             block = sparse.csr_array(block, dtype=np.float64)
         own = None if weights is None else weights[start : start + block.shape[0]]
         pieces = slices(block.shape[0], rows.rows_at_once)

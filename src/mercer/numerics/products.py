@@ -132,3 +132,12 @@ def row_slice(X: Any, rows: slice) -> Any:
     part.data, part.indices = X.data[first:last], X.indices[first:last]
     part.indptr = X.indptr[rows.start : rows.stop + 1] - X.indptr[rows.start]
     return part
+
+
+def transposed(X: Any) -> Any:
+    """Xᵀ. Of rows that `row_slice` returned, scipy would copy all entries."""
+    if not sparse.issparse(X):
+        return X.T
+    flipped = sparse.csc_array(X.shape[::-1], dtype=X.dtype)
+    flipped.data, flipped.indices, flipped.indptr = X.data, X.indices, X.indptr
+    return flipped
