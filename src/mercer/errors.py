@@ -202,8 +202,7 @@ def collect_warnings() -> Iterator[list[MercerWarning]]:
 
 def unique(found: Iterable[MercerWarning]) -> tuple[MercerWarning, ...]:
     """Each warning once, in order."""
-    seen: dict[Any, MercerWarning] = {str(warning): warning for warning in found}
-    return tuple(seen.values())
+    return tuple(dict.fromkeys(found))
 
 
 def __getattr__(name: str) -> Any:
