@@ -36,7 +36,7 @@ from mercer.linalg.scatter_operator import ScatterOperator
 from mercer.linalg.scatter_qr import ScatterQR
 from mercer.numerics.blocking import block_rows
 from mercer.numerics.products import is_small_integer, matmul
-from mercer.numerics.rounding import UNIT, chain, column_norms, gamma, norm, power_of_two
+from mercer.numerics.rounding import SHORT, UNIT, chain, column_norms, gamma, norm, power_of_two
 from mercer.numerics.threads import blas_threads, working
 from mercer.planning.plan import Plan
 from mercer.planning.plan_linear import (
@@ -58,6 +58,7 @@ _DIGITS = 1e-6  # relative error of a variance from which another route is taken
 _RANGE = 1e-150, 1e150  # sums of squares whose digits are complete
 _ZERO = (32 * np.finfo(float).eps) ** 2  # of the total: energies up to this are zero
 _TERMS = 1024  # features over which axes are multiplied at once
+_FEW_ROWS, _LONGER = 2048, 192  # of small arrays; beyond these, products over so many rows are much faster
 _LAPACK_THREADS = 400  # side of a matrix from which LAPACK uses all threads
 
 
@@ -232,7 +233,8 @@ def _solve_small(X: NDArray, problem: LinearProblem, plan: Plan) -> PrincipalAxe
     Y = X - guess
     left = ones @ Y / n  # what the guess is off by: rounding
     if plan.route == "scatter":
-        matrix = matmul(Y.T, Y)
+        short = SHORT if n <= _FEW_ROWS else _LONGER
+        matrix = matmul(Y.T, Y, short=short)
         matrix -= n * np.multiply.outer(left, left)
         squares = matrix.diagonal().copy()
     else:
@@ -243,7 +245,7 @@ def _solve_small(X: NDArray, problem: LinearProblem, plan: Plan) -> PrincipalAxe
         return None
     mean_errors = gamma(n + 4) * np.sqrt(np.maximum(squares, 0.0) / n + left * left)
     around = np.maximum(squares, 0.0) + n * left * left
-    n_roundings = 16 + (chain(n) if plan.route == "scatter" else n)
+    n_roundings = 16 + (chain(n, short) if plan.route == "scatter" else n)
     errors = gamma(n_roundings) * around  # and the mean, to second order, as centered rows sum to zero
     errors += n * mean_errors * (mean_errors + 2 * np.abs(left))
     is_constant = squares <= errors
