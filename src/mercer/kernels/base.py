@@ -1,11 +1,12 @@
 """Kernels as immutable values, and their matrices tile by tile with bounds on rounding.
 
 An author of a kernel writes `__call__`; families that gain from preparing samples once write `prepare`
-instead.
+instead. `get_kernel` makes a kernel of what a user passes, and `Kernel.resolve` sets the parameters that are
+left to the data; nothing else does either.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from importlib import import_module
@@ -14,19 +15,25 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from mercer.data.dataset import Dataset, Kind
-from mercer.errors import DataError, ParameterError
-from mercer.kernels.names import KERNELS
+from mercer.errors import DataError, ParameterError, Remedy
+from mercer.kernels.names import ALIASES, KERNELS
+from mercer.numerics.blocking import slices
 from mercer.numerics.rounding import gamma as rounding_bound
 from mercer.storable import storable
-from mercer.text import short_repr
+from mercer.text import joined, short_repr
 
 ROUNDINGS = 16  # of a formula of a few steps, with exp or tanh good to 4 ulp
 _NEARLY_CONSTANT = 0.9  # mean of k/max_value from which the maximum is subtracted before rounding
 _SHIFT_SAMPLES = 64
 _MEDIAN_SAMPLES = 1000
+_DENSE_COLUMNS = 4096  # of sparse rows that are made dense at once
+_SPARSE_COST = 5  # of an entry from sparse rows, against dense ones
+_LARGEST = float(np.finfo(float).max)
 Generator = Callable[[], np.random.Generator]
+Gradient = Callable[[NDArray], NDArray]
 
 
 class Kernel(ABC):  # noqa: B024  __init_subclass__ checks what an author must write
@@ -37,7 +44,7 @@ class Kernel(ABC):  # noqa: B024  __init_subclass__ checks what an author must w
     Attributes
     ----------
     input_kind : str
-        Kind of the samples, or "any".
+        Kind of the samples; "any" if the kernel can compare all kinds.
     psd : bool
         Whether every kernel matrix is known to be positive semi-definite.
     non_negative : bool
@@ -50,12 +57,14 @@ class Kernel(ABC):  # noqa: B024  __init_subclass__ checks what an author must w
     Examples
     --------
     >>> from dataclasses import dataclass
-    >>> from mercer.kernels import Kernel
+    >>> from mercer.kernels.base import Kernel
     >>> @dataclass(frozen=True)
     ... class Cubes(Kernel):
     ...     psd = True  # without an annotation: not a parameter
     ...     def __call__(self, X, Y):
     ...         return X**3 @ (Y**3).T
+    >>> 2 * Cubes()
+    2 * Cubes()
     """
 
     input_kind: "Kind | Literal['any']" = "vectors"
@@ -63,11 +72,14 @@ class Kernel(ABC):  # noqa: B024  __init_subclass__ checks what an author must w
     non_negative = False
     max_value = 0.0
     decreasing = False
+    __array_ufunc__ = None  # numpy's numbers leave + and * to this class
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if cls.__call__ is Kernel.__call__ and cls.prepare is Kernel.prepare:
             raise TypeError(f"{cls.__name__} must define __call__(X, Y) or prepare(Y).")
+
+    # ------------------------------------------------------------------ values
 
     def __call__(self, X: Any, Y: Any) -> NDArray:
         """Kernel matrix of shape (len(X), len(Y)), float64."""
@@ -78,7 +90,7 @@ class Kernel(ABC):  # noqa: B024  __init_subclass__ checks what an author must w
 
     def diag(self, X: Any) -> NDArray:
         """k(x, x) of every sample."""
-        return np.array([self(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(len(X))])
+        return np.array([self(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])], dtype=np.float64)
 
     def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> "PreparedKernel":
         """k(Y, Y) − shift, ready for tiles. ``shift=None``: `max_value` if most are near it, else 0."""
@@ -91,25 +103,42 @@ class Kernel(ABC):  # noqa: B024  __init_subclass__ checks what an author must w
     def validate(self, samples: Any, name: str = "X") -> None:  # noqa: B027
         """Raise for samples that it cannot compare; may warn."""
 
-    def entry_cost(self, data: Dataset) -> float:
-        """Nominal nanoseconds of one entry, for planning; never measured."""
-        return 20.0 + data.shape[1]
-
-    def sample_width(self, data: Dataset) -> int:
-        """Numbers of 8 bytes that a sample takes, and about a third of what is prepared of it."""
-        return data.shape[1]
-
     def feature_map(self, samples: Any) -> "FeatureMap | None":
         """Exact finite features, or None. Kernels on vectors read the shape of the samples only."""
         return None
 
-    def vjp(self, Z: Any, X: Any) -> Callable[[NDArray], NDArray] | None:
-        """The function C → Σᵢ C[q, i]·∂k(z_q, xᵢ)/∂z_q, or None: there is no gradient."""
+    def with_origin(self, origin: NDArray) -> "Kernel":
+        """The kernel of φ(x) − φ(origin), without cancellation; the kernel itself if it has no such formula.
+
+        It differs by k(x, o) + k(o, y) − k(o, o), which centering removes. For samples far from zero and
+        close to each other, it has the digits that centering would lose.
+        """
+        return self
+
+    # ------------------------------------------------------------------ costs, for planning
+
+    def entry_cost(self, data: Dataset) -> float:
+        """Nominal nanoseconds of one entry, for planning; never measured."""
+        return 20.0 + numbers_per_entry(data)
+
+    def sample_width(self, data: Dataset) -> int:
+        """Numbers of 8 bytes that a sample takes, and about a third of what is prepared of it."""
+        return data.shape[1] if data.nnz is None else int(1.5 * data.nnz / max(1, len(data))) + 4
+
+    # ------------------------------------------------------------------ gradients
+
+    def vjp(self, Z: Any, X: Any) -> Gradient | None:
+        """The function C → Σᵢ C[q, i]·∂k(z_q, xᵢ)/∂z_q, or None: there is no gradient.
+
+        At a kink it is the mean of both sides; where k jumps it is 0.
+        """
         return None
 
     def diag_gradient(self, Z: Any) -> NDArray:
         """∂k(z, z)/∂z of every sample."""
-        raise NotImplementedError(f"{type(self).__name__} has no gradient.")
+        raise ParameterError("kernel", self, "", message=f"{short_repr(self)} has no gradient.")
+
+    # ------------------------------------------------------------------ algebra and parameters
 
     def __add__(self, other: Any) -> "Kernel":
         from mercer.kernels.algebra import add
@@ -132,24 +161,31 @@ class Kernel(ABC):  # noqa: B024  __init_subclass__ checks what an author must w
         return multiply(other, self)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters of the formula, as in scikit-learn."""
-        return {part.name: getattr(self, part.name) for part in fields(self)}  # type: ignore[arg-type]
+        """Parameters of the formula, as in scikit-learn; ``deep``: also those of its parts, as left__gamma."""
+        own = {part.name: getattr(self, part.name) for part in fields(self)}  # type: ignore[arg-type]
+        params = dict(own)
+        for name, part in own.items():
+            if deep and isinstance(part, Kernel):
+                params |= {f"{name}__{inner}": value for inner, value in part.get_params().items()}
+        return params
 
     def with_params(self, **params: Any) -> Self:
-        """A copy with other parameters."""
-        unknown = set(params) - set(self.get_params())
-        if unknown:
-            known = ", ".join(self.get_params()) or "none"
-            raise ValueError(f"Invalid parameter {min(unknown)!r} for kernel {self!r}. Valid parameters are: {known}.")
-        return replace(self, **params)  # type: ignore[type-var]
+        """A copy with other parameters; ``left__gamma=2`` changes a part."""
+        own, changed = self.get_params(deep=False), dict[str, Any]()
+        for name, value in params.items():
+            head, _, rest = name.partition("__")
+            if head not in own or (rest and not isinstance(changed.get(head, own[head]), Kernel)):
+                known = ", ".join(self.get_params()) or "none"
+                raise ValueError(f"Invalid parameter {name!r} for kernel {self!r}. Valid parameters are: {known}.")
+            changed[head] = changed.get(head, own[head]).with_params(**{rest: value}) if rest else value
+        return replace(self, **changed) if changed else self  # type: ignore[type-var]
 
 
 class PreparedKernel:
-    """k(X, Y) − shift between prepared samples, tile by tile, and how far entries can be off. Shared by
-    threads.
+    """k(X, Y) − shift between prepared samples, tile by tile, and how far entries can be off.
 
-    This class serves any kernel that can be called. It takes the values of a user's function as exact but for
-    `n_roundings`; families override `fill` and the bounds.
+    Immutable, picklable and shared by threads. This class serves any kernel that can be called. It takes the
+    values of a user's function as exact but for `n_roundings`; families override `fill` and the bounds.
     """
 
     dtype = np.dtype(np.float64)
@@ -167,7 +203,15 @@ class PreparedKernel:
 
     def fill(self, rows: slice, columns: slice, out: NDArray) -> None:
         """Write a tile into `out`."""
-        np.subtract(self.kernel(self.X[rows], self.Y[columns]), self.shift, out=out)
+        tile = as_numbers(self.kernel(self.X[rows], self.Y[columns]), self.kernel)
+        if tile.shape != out.shape:
+            raise DataError(
+                f"{short_repr(self.kernel)} returned an array of shape {tile.shape} for {out.shape[0]} and "
+                f"{out.shape[1]} samples; it must return {out.shape}."
+            )
+        if not np.isfinite(tile.sum()):
+            raise_nonfinite_values(tile, self.kernel, np.arange(self.shape[0])[rows], self.X)
+        np.subtract(tile, self.shift, out=out)
 
     def against(self, X: Any) -> "PreparedKernel":
         """k(X, Y) − shift for other X. What was prepared of Y is not prepared again."""
@@ -188,17 +232,17 @@ class PreparedKernel:
         return float(np.finfo(float).eps * abs(self.shift))
 
     def entry_error(self) -> float:
-        """Bound on the error of any entry of k(Y, Y)."""
+        """Bound on the error of any entry of k(Y, Y) − shift."""
         return rounding_bound(self.n_roundings) * float(self.magnitudes.max(initial=0.0)) + self._shift_error
 
     def error_columns(self, weights: NDArray) -> NDArray | None:
         """Columns whose products with k(Y, Y) − shift sharpen `matrix_error`, for the first product."""
         return None
 
-    def matrix_error(self, weights: NDArray, row_sums: NDArray, products: NDArray | None) -> float:
-        """Bound on ‖S δK S‖₂, S = diag(√w): |δk| ≤ γ√(sᵢsⱼ), hence γΣwᵢsᵢ.
+    def matrix_error(self, weights: NDArray, row_sums: NDArray | None = None, products: NDArray | None = None) -> float:
+        """Bound on ‖S|δk|S‖₂, S = diag(√w): |δk| ≤ γ√(sᵢsⱼ), hence γΣwᵢsᵢ.
 
-        `row_sums` is (K − shift)w, `products` what came of `error_columns`.
+        `row_sums` is (K − shift)w, `products` what came of `error_columns`; without them the bound is wider.
         """
         bound = rounding_bound(self.n_roundings) * float(weights @ self.magnitudes)
         return bound + self._shift_error * float(weights.sum())
@@ -207,25 +251,6 @@ class PreparedKernel:
     def _shift_error(self) -> float:
         """Of a shift that is subtracted after an entry was rounded."""
         return rounding_bound(1) * abs(self.shift)
-
-
-class FeatureMap(ABC):
-    """Exact features φ with k(x, y) = φ(x)·φ(y), of a kernel on samples that were seen in a fit."""
-
-    n_features: int
-    sparse = False  # whether `transform` returns a CSR array
-    identity = False  # whether the features are the samples themselves
-    recomputable = True  # whether they are cheap enough to be computed again for every block
-    n_roundings: float = ROUNDINGS
-    nnz: int | None = None  # stored entries of the features of the training samples, if they are sparse
-
-    @abstractmethod
-    def transform(self, samples: Any) -> Any:
-        """Features of the samples, dense or CSR, float64."""
-
-    @abstractmethod
-    def get_feature_names_out(self) -> NDArray:
-        """Names of the features."""
 
 
 def choose_shift(prepared: PreparedKernel) -> float:
@@ -241,9 +266,89 @@ def choose_shift(prepared: PreparedKernel) -> float:
     n = prepared.shape[1]
     step = max(1, -(-n // _SHIFT_SAMPLES))
     some = slice(0, n, step)
-    tile = np.empty((len(range(0, n, step)),) * 2)
+    tile = np.empty((len(range(0, n, step)),) * 2, dtype=prepared.dtype)
     prepared.fill(some, some, tile)
-    return most if tile.mean() > _NEARLY_CONSTANT * most else 0.0
+    return most if tile.size and tile.mean() > _NEARLY_CONSTANT * most else 0.0
+
+
+# -------------------------------------------------------------------------------------- feature maps
+
+
+class FeatureMap(ABC):
+    """Exact features φ with k(x, y) = φ(x)·φ(y), of a kernel on samples that were seen in a fit."""
+
+    n_features: int
+    sparse: bool = False  # whether `transform` returns a CSR array
+    identity: bool = False  # whether the features are the samples themselves
+    recomputable: bool = True  # whether they are cheap enough to be computed again for every block
+    n_roundings: float = ROUNDINGS  # behind an entry of `transform`, relative to its own size
+    nnz: int | None = None  # stored entries of the features of the training samples, if they are sparse
+
+    @abstractmethod
+    def transform(self, samples: Any) -> Any:
+        """Features of the samples, dense or CSR, float64."""
+
+    def get_feature_names_out(self) -> NDArray:
+        """Names of the features."""
+        prefix = "x" if self.identity else "feature"
+        return np.array([f"{prefix}{i}" for i in range(self.n_features)], dtype=object)
+
+
+class FormulaMap(FeatureMap):
+    """Features by a formula that has nothing to learn."""
+
+    def __init__(
+        self,
+        formula: Callable[[Any], Any],
+        n_features: int,
+        n_roundings: float = ROUNDINGS,
+        *,
+        identity: bool = False,
+        sparse: bool = False,
+    ) -> None:
+        self.formula, self.n_features, self.n_roundings = formula, n_features, n_roundings
+        self.identity, self.sparse = identity, sparse
+
+    def transform(self, samples: Any) -> Any:
+        return self.formula(samples)
+
+
+class ScaledMap(FeatureMap):
+    """√factor·φ(x): the features of factor·k."""
+
+    def __init__(self, inner: FeatureMap, factor: float) -> None:
+        self.inner, self.factor = inner, factor
+        self.n_features, self.sparse, self.recomputable = inner.n_features, inner.sparse, inner.recomputable
+        self.n_roundings, self.nnz = inner.n_roundings + 3, inner.nnz
+
+    def transform(self, samples: Any) -> Any:
+        return self.inner.transform(samples) * np.sqrt(self.factor)
+
+    def get_feature_names_out(self) -> NDArray:
+        return self.inner.get_feature_names_out()
+
+
+class ConcatenatedMap(FeatureMap):
+    """(φ₁(x), φ₂(x), …): the features of k₁ + k₂ + …"""
+
+    def __init__(self, *parts: FeatureMap) -> None:
+        self.parts = parts
+        self.n_features = sum(part.n_features for part in parts)
+        self.n_roundings = max(part.n_roundings for part in parts)
+        self.sparse = any(part.sparse for part in parts)
+        self.recomputable = all(part.recomputable for part in parts)
+        stored = [part.nnz for part in parts if part.nnz is not None]
+        self.nnz = sum(stored) if self.sparse and len(stored) == len(parts) else None
+
+    def transform(self, samples: Any) -> Any:
+        blocks = [part.transform(samples) for part in self.parts]
+        return sparse.hstack(blocks, format="csr") if self.sparse else np.hstack(blocks)
+
+    def get_feature_names_out(self) -> NDArray:
+        return np.concatenate([part.get_feature_names_out() for part in self.parts])
+
+
+# -------------------------------------------------------------------------------------- kernels with a gamma
 
 
 class GammaMixin:
@@ -255,12 +360,25 @@ class GammaMixin:
         if self.gamma is not None and not (isinstance(self.gamma, str) and self.gamma == "median"):
             check_positive("gamma", self.gamma)
 
+    @property
+    def gamma_value(self) -> float:
+        """γ as a number."""
+        if self.gamma is None or isinstance(self.gamma, str):
+            raise ParameterError(
+                "gamma",
+                self.gamma,
+                "a number",
+                message=f"{short_repr(self)} has no number for gamma until fit sets it from the data.",
+                remedies=[Remedy("gamma", 1.0)],
+            )
+        return float(self.gamma)
+
     def default_gamma(self, n_features: int) -> float:
         """γ of None."""
         return 1.0 / n_features
 
     def distances(self, rows: NDArray) -> NDArray:
-        """What γ multiplies, of all pairs of rows."""
+        """What γ multiplies, of all pairs of rows: a sum over the columns."""
         from scipy.spatial.distance import pdist
 
         return pdist(rows, "sqeuclidean")
@@ -276,14 +394,29 @@ class GammaMixin:
         """One over the median of the positive distances, of at most 1,000 samples."""
         n = len(data)
         some = np.sort(rng().choice(n, _MEDIAN_SAMPLES, replace=False)) if n > _MEDIAN_SAMPLES else np.arange(n)
-        distances = self.distances(np.asarray(data.take(some), dtype=np.float64))
+        rows: Any = data.take(some)
+        distances = np.sum([self.distances(block) for block in _dense_blocks(rows)], axis=0)
         distances = distances[distances > 0]
         if not len(distances):
-            raise DataError('gamma="median" needs two different rows, but all rows of X are equal.')
-        found = float(1.0 / np.median(distances))
+            raise DataError('gamma="median" needs two different rows, but all distances between rows of X are zero.')
+        found = 1.0 / float(np.median(distances))
         if not 0 < found < np.inf:
-            raise DataError(f'gamma="median" is {found:g}: the rows are too {"near" if found else "far"}. Scale them.')
+            raise DataError(
+                f'gamma="median" is {found:g}: the rows of X are too {"near" if found else "far"} for a floating-point '
+                f"number. Scale them {'up' if found else 'down'}, for example with StandardScaler."
+            )
         return found
+
+
+def _dense_blocks(rows: Any) -> list[NDArray]:
+    """Dense rows as they are; sparse ones some columns at a time, without columns that are zero."""
+    if not sparse.issparse(rows):
+        return [np.asarray(rows, dtype=np.float64)]
+    used = sparse.csc_array(rows)[:, np.unique(sparse.csr_array(rows).indices)]
+    return [used[:, some].toarray().astype(np.float64) for some in slices(max(1, used.shape[1]), _DENSE_COLUMNS)]
+
+
+# -------------------------------------------------------------------------------------- kernels that a user passes
 
 
 @storable
@@ -297,32 +430,79 @@ class Precomputed(Kernel):
         raise DataError("A precomputed kernel cannot compare samples: X is the kernel matrix.")
 
 
-@dataclass(frozen=True)
-class Pairwise(Kernel):
-    """A function of one pair of samples, ``function(x, y, **params)``. It is called for every entry."""
+@dataclass(frozen=True, repr=False)
+class _FunctionKernel(Kernel):
+    """A function of the user; samples can be anything that it compares."""
 
-    function: Callable
-    params: dict = field(default_factory=dict)
+    input_kind = "any"
+    function: Callable[..., Any]
+    params: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __call__(self, X: Any, Y: Any) -> NDArray:
-        return np.array([[self._value(x, y) for y in Y] for x in X]).reshape(len(X), len(Y))
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        name = getattr(self.function, "__name__", type(self.function).__name__)
+        return f"{type(self).__name__}({name}{f', {dict(self.params)!r}' if self.params else ''})"
+
+
+@dataclass(frozen=True, repr=False)
+class Pairwise(_FunctionKernel):
+    """A function of one pair of samples, ``function(x, y, **params)``. It is called for every entry.
+
+    Parameters
+    ----------
+    function : callable
+        Returns a number for two samples.
+    params : dict, default={}
+        Keyword arguments of the function.
+
+    See Also
+    --------
+    Blockwise : Kernel from a function of two arrays, which is faster.
+    """
+
+    def __call__(self, X: Any, Y: Any) -> NDArray:
+        return np.array([[self._value(x, y) for y in Y] for x in X], dtype=np.float64).reshape(X.shape[0], Y.shape[0])
 
     def _value(self, x: Any, y: Any) -> float:
         value = self.function(x, y, **self.params)
-        if np.size(value) != 1:
+        if np.ndim(value) and np.size(value) != 1:
             raise DataError(
-                f"The kernel function returned an array of shape {np.shape(value)} for one pair of samples."
+                f"The kernel function returned an array of shape {np.shape(value)} for one pair of samples; it must "
+                "return one number. Pass a function of two arrays as Blockwise(function)."
             )
-        try:
-            return float(np.asarray(value, dtype=np.float64).item())
-        except (TypeError, ValueError, OverflowError):
-            raise DataError(f"The kernel function returned {short_repr(value)}, which is not a number.") from None
+        return float(as_numbers(value, self).item())
 
     def entry_cost(self, data: Dataset) -> float:
         return 2000.0
 
-    def __hash__(self) -> int:
-        return hash(self.function)
+
+@dataclass(frozen=True, repr=False)
+class Blockwise(_FunctionKernel):
+    """A function of two arrays of samples, ``function(X, Y, **params)``, as those of scikit-learn's `pairwise`.
+
+    Parameters
+    ----------
+    function : callable
+        Returns an array of shape (len(X), len(Y)).
+    params : dict, default={}
+        Keyword arguments of the function.
+
+    See Also
+    --------
+    Pairwise : Kernel from a function of one pair of samples.
+    """
+
+    def __call__(self, X: Any, Y: Any) -> NDArray:
+        tile = as_numbers(self.function(X, Y, **self.params), self)
+        if tile.shape != (X.shape[0], Y.shape[0]):
+            raise DataError(
+                f"The kernel function returned an array of shape {tile.shape} for {X.shape[0]} and {Y.shape[0]} "
+                f"samples; it must return {(X.shape[0], Y.shape[0])}. Pass a function of one pair of samples as "
+                "Pairwise(function)."
+            )
+        return tile
 
 
 def get_kernel(
@@ -331,23 +511,76 @@ def get_kernel(
     gamma: Any = None,
     degree: float = 3,
     coef0: float = 1,
-    params: dict[str, Any] | None = None,
+    params: Mapping[str, Any] | None = None,
 ) -> Kernel:
-    """The kernel for a name, an object or a function of two samples. What is left to the data stays open."""
+    """The kernel for a name, an object or a function of two samples. What is left to the data stays open.
+
+    Kernels on vectors take gamma, degree and coef0. `params` are arguments of a function, or parameters of a
+    named kernel on strings or tables; kernels on vectors ignore them, as in scikit-learn.
+    """
     if isinstance(kernel, Kernel):
         return kernel
     if callable(kernel):
         return Pairwise(kernel, dict(params or {}))
-    named = KERNELS.get(kernel) if isinstance(kernel, str) else None
+    named = KERNELS.get(ALIASES.get(kernel, kernel)) if isinstance(kernel, str) else None
     if named is None:
         raise ParameterError("kernel", kernel, f"one of {', '.join(KERNELS)}, a kernel object or a function")
-    given = {"gamma": gamma, "degree": degree, "coef0": coef0}
+    given: Mapping[str, Any] = {"gamma": gamma, "degree": degree, "coef0": coef0}
+    if named.input_kind not in ("vectors", "precomputed"):
+        given = params or {}
+        unknown = sorted(set(given) - set(named.parameters))
+        if unknown:
+            known = joined(named.parameters, "or")
+            raise ParameterError("kernel_params", dict(given), f"a dict of parameters of {kernel!r}: {known}")
     cls = getattr(import_module(f"mercer.kernels.{named.module}"), named.class_name)
-    return cls(**{name: given[name] for name in named.parameters})
+    return cls(**{name: given[name] for name in named.parameters if name in given})
+
+
+# -------------------------------------------------------------------------------------- checks
 
 
 def check_positive(name: str, value: Any, *, zero: bool = False) -> None:
     """Raise unless the value is a positive finite number (or zero)."""
-    number = isinstance(value, Real) and not isinstance(value, bool) and abs(float(value)) < float("inf")
-    if not number or value < 0 or (value == 0 and not zero):
+    if not _is_finite(value) or value < 0 or (value == 0 and not zero):
         raise ParameterError(name, value, f"a {'non-negative' if zero else 'positive'} number")
+
+
+def check_finite(name: str, value: Any) -> None:
+    """Raise unless the value is a finite number."""
+    if not _is_finite(value):
+        raise ParameterError(name, value, "a finite number")
+
+
+def _is_finite(value: Any) -> bool:
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    return number and bool(-_LARGEST <= value <= _LARGEST)  # an integer may be too large for float()
+
+
+def as_numbers(values: Any, kernel: Kernel) -> NDArray:
+    """What a user's function returned, as float64."""
+    try:
+        return np.asarray(values.toarray() if sparse.issparse(values) else values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise DataError(f"{short_repr(kernel)} returned {short_repr(values)}, which is not a number.") from None
+
+
+def raise_nonfinite_values(values: NDArray, kernel: Any, rows: NDArray, samples: Any) -> None:
+    """Raise for values of a kernel, one row for each of `rows`, if any is not finite."""
+    bad = np.flatnonzero(~np.isfinite(values).reshape(len(values), -1).all(axis=1))
+    if not len(bad):
+        return
+    row = values[bad[0]].ravel()
+    value = float(row[~np.isfinite(row)][0])
+    text = f"{short_repr(kernel)} returned {value:g} for row {rows[bad[0]]} ({len(bad):,} of {len(values):,} rows)."
+    if getattr(samples, "dtype", None) == np.float32:
+        text += " X is float32, which overflows at 3e38. Try X.astype(np.float64)."
+    elif kernel is not None and isinstance(kernel, _FunctionKernel):
+        text += " Check the function with mercer.kernels.check_kernel."
+    else:
+        text += " The formula overflows: scale the data down, for example with StandardScaler."
+    raise DataError(text, row=int(rows[bad[0]]), value=value)
+
+
+def numbers_per_entry(data: Dataset) -> float:
+    """Numbers that are read for one entry; those of sparse rows cost five times as much."""
+    return data.shape[1] if data.nnz is None else _SPARSE_COST * data.nnz / max(1, len(data))

@@ -64,7 +64,7 @@ class RBF(GammaMixin, EuclideanKernel):
 
     @property
     def scale(self) -> float:
-        return float(self.gamma)  # type: ignore[arg-type]
+        return self.gamma_value
 
     def profile(self, s: NDArray, shift: float) -> None:
         exp_minus(s, shift)
@@ -206,7 +206,7 @@ class PreparedEuclidean(PreparedKernel):
     def error_columns(self, weights: NDArray) -> NDArray | None:
         return None if self.by_differences else (weights * self.half_norms)[:, None]
 
-    def matrix_error(self, weights: NDArray, row_sums: NDArray, products: NDArray | None) -> float:
+    def matrix_error(self, weights: NDArray, row_sums: NDArray | None = None, products: NDArray | None = None) -> float:
         """Schur's test, as no entry of k is negative: |δk| ≤ γ_c(h + h')k + γ_p·k, or γ_p·(1 − k) where that
         is evaluated.
 
@@ -214,7 +214,7 @@ class PreparedEuclidean(PreparedKernel):
         """
         total, shift_error = float(weights.sum()), self._shift_error * float(weights.sum())
         profile = rounding_bound(self.kernel.n_roundings)
-        if self.by_differences or products is None:
+        if self.by_differences or row_sums is None or products is None:
             return self.entry_error() * total
         weighted = weights * self.half_norms
         sums, moments = row_sums + self.shift * total, products[:, 0] + self.shift * weighted.sum()

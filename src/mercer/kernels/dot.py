@@ -99,12 +99,12 @@ class Polynomial(GammaMixin, DotKernel):
         return max(1.0, float(self.degree))
 
     def profile(self, s: NDArray) -> None:
-        s *= self.gamma
+        s *= self.gamma_value
         s += self.coef0
         _raise_to(s, self.degree)
 
     def magnitude(self, squares: NDArray) -> NDArray:
-        return np.power(float(self.gamma) * squares + abs(self.coef0), self.degree)
+        return np.power(self.gamma_value * squares + abs(self.coef0), self.degree)
 
     def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> PreparedKernel:
         prepared = super().prepare(Y, shift=shift, dtype=dtype)
@@ -114,11 +114,13 @@ class Polynomial(GammaMixin, DotKernel):
 class _PreparedRoot(PreparedDot):
     """A power p below one is infinitely steep at zero, but |s^p − t^p| ≤ |s − t|^p."""
 
+    kernel: Polynomial
+
     def entry_error(self) -> float:
         relative = rounding_bound(self.Y.shape[1] + 4) ** self.kernel.degree + rounding_bound(ROUNDINGS)
         return relative * float(self.magnitudes.max(initial=0.0)) + self._shift_error
 
-    def matrix_error(self, weights: NDArray, row_sums: NDArray, products: NDArray | None) -> float:
+    def matrix_error(self, weights: NDArray, row_sums: NDArray | None = None, products: NDArray | None = None) -> float:
         return self.entry_error() * float(weights.sum())
 
 

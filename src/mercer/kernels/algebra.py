@@ -1,0 +1,391 @@
+"""Sums, products and multiples of kernels."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from mercer.data.dataset import Dataset
+from mercer.errors import ParameterError
+from mercer.kernels.base import (
+    ConcatenatedMap,
+    FeatureMap,
+    FormulaMap,
+    Generator,
+    Gradient,
+    Kernel,
+    PreparedKernel,
+    ScaledMap,
+    check_positive,
+)
+from mercer.numerics.rounding import UNIT
+from mercer.numerics.rounding import gamma as rounding_bound
+from mercer.storable import storable
+
+
+@storable
+@dataclass(frozen=True)
+class Constant(Kernel):
+    """Constant kernel, k(x, y) = value.
+
+    Parameters
+    ----------
+    value : float, default=1.0
+        Non-negative number.
+    """
+
+    input_kind = "any"
+    psd = True
+    value: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive("value", self.value, zero=True)
+
+    @property
+    def max_value(self) -> float:  # type: ignore[override]
+        return float(self.value)
+
+    def __call__(self, X: Any, Y: Any) -> NDArray:
+        return np.full((X.shape[0], Y.shape[0]), float(self.value))
+
+    def diag(self, X: Any) -> NDArray:
+        return np.full(X.shape[0], float(self.value))
+
+    def entry_cost(self, data: Dataset) -> float:
+        return 1.0
+
+    def feature_map(self, samples: Any) -> FeatureMap:
+        return FormulaMap(self._feature, 1)
+
+    def _feature(self, X: Any) -> NDArray:
+        return np.full((X.shape[0], 1), np.sqrt(self.value))
+
+    def vjp(self, Z: Any, X: Any) -> Gradient:
+        return lambda C: np.zeros(Z.shape)
+
+    def diag_gradient(self, Z: Any) -> NDArray:
+        return np.zeros(Z.shape)
+
+    def __repr__(self) -> str:
+        return f"Constant({_short(self.value)})"
+
+
+class Composite(Kernel):
+    """A kernel made of others, which are its fields. A subclass writes `combine` and its bounds."""
+
+    combine_roundings: float  # of `combine`, relative to `combine_values` of what its parts are at most
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        """The kernels that it is made of."""
+        values = (getattr(self, part.name) for part in fields(self))  # type: ignore[arg-type]
+        return tuple(value for value in values if isinstance(value, Kernel))
+
+    @abstractmethod
+    def combine(self, tiles: Sequence[NDArray], shifts: Sequence[float]) -> NDArray:
+        """k − `combine_shifts` of tiles from which shifts were subtracted; may reuse the first tile."""
+
+    @abstractmethod
+    def combine_values(self, values: Sequence[Any]) -> Any:
+        """k, or a bound on it, of the values of its parts."""
+
+    @abstractmethod
+    def combine_errors(self, errors: Sequence[float], largest: Sequence[float], entry_errors: Sequence[float]) -> float:
+        """Bound on the errors of k from those of its parts, whose moduli are at most `largest`."""
+
+    def __post_init__(self) -> None:
+        kinds = {part.input_kind for part in self.parts} - {"any"}
+        if len(kinds) > 1:
+            text = " and ".join(f"{part!r} ({part.input_kind})" for part in self.parts)
+            raise ParameterError(
+                "kernel", self, "", message=f"Kernels on different kinds of samples cannot be combined: {text}."
+            )
+
+    @property
+    def input_kind(self) -> Any:  # type: ignore[override]
+        return next((part.input_kind for part in self.parts if part.input_kind != "any"), "any")
+
+    @property
+    def psd(self) -> bool:  # type: ignore[override]
+        return all(part.psd for part in self.parts)
+
+    @property
+    def non_negative(self) -> bool:  # type: ignore[override]
+        return any(part.non_negative for part in self.parts)
+
+    @property
+    def decreasing(self) -> bool:  # type: ignore[override]
+        return all(part.decreasing for part in self.parts)
+
+    @property
+    def max_value(self) -> float:  # type: ignore[override]
+        values = [part.max_value for part in self.parts]
+        return float(self.combine_values(values)) if all(values) else 0.0
+
+    def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> "PreparedComposite":
+        """Parts subtract shifts of their own, which keeps their digits; float64 always."""
+        own_shift = 0.0 if shift == 0.0 else None
+        return PreparedComposite(self, [part.prepare(Y, shift=own_shift) for part in self.parts], shift)
+
+    def diag(self, X: Any) -> NDArray:
+        return np.asarray(self.combine_values([part.diag(X) for part in self.parts]))
+
+    def resolve(self, data: Dataset, rng: Generator, weights: NDArray | None = None) -> Self:
+        return self._replace_parts([part.resolve(data, rng, weights) for part in self.parts])
+
+    def _replace_parts(self, parts: Sequence[Kernel]) -> Self:
+        names = [part.name for part in fields(self) if isinstance(getattr(self, part.name), Kernel)]  # type: ignore[arg-type]
+        changed = dict(zip(names, parts, strict=True))
+        return replace(self, **changed) if any(a is not b for a, b in zip(parts, self.parts, strict=True)) else self  # type: ignore[type-var]
+
+    def validate(self, samples: Any, name: str = "X") -> None:
+        for part in self.parts:
+            part.validate(samples, name)
+
+    def entry_cost(self, data: Dataset) -> float:
+        return 2.0 + sum(part.entry_cost(data) for part in self.parts)
+
+    def sample_width(self, data: Dataset) -> int:
+        return sum(part.sample_width(data) for part in self.parts)
+
+
+class PreparedComposite(PreparedKernel):
+    """Tiles of the parts, combined."""
+
+    kernel: Composite
+
+    def __init__(self, kernel: Composite, parts: Sequence[PreparedKernel], shift: float | None) -> None:
+        self.kernel, self.parts, self.shape = kernel, tuple(parts), parts[0].shape
+        self._shifts = [part.shift for part in parts]
+        combined = float(kernel.combine_values(self._shifts))
+        self.shift = combined if shift is None else shift
+        self._left_over = self.shift - combined  # subtracted after the parts were combined
+
+    @property
+    def nbytes(self) -> int:
+        return sum(part.nbytes for part in self.parts)
+
+    def fill(self, rows: slice, columns: slice, out: NDArray) -> None:
+        tiles = [np.empty(out.shape) for _ in self.parts]
+        for part, tile in zip(self.parts, tiles, strict=True):
+            part.fill(rows, columns, tile)
+        np.subtract(self.kernel.combine(tiles, self._shifts), self._left_over, out=out)
+
+    def against(self, X: Any) -> "PreparedComposite":
+        return PreparedComposite(self.kernel, [part.against(X) for part in self.parts], self.shift)
+
+    @cached_property
+    def diag(self) -> NDArray:
+        tiles = [part.diag.copy() for part in self.parts]
+        return self.kernel.combine(tiles, self._shifts) - self._left_over
+
+    @cached_property
+    def magnitudes(self) -> NDArray:
+        return np.asarray(self.kernel.combine_values([part.magnitudes for part in self.parts]))
+
+    def likely_error(self) -> float:
+        errors = [part.likely_error() for part in self.parts]
+        return self.kernel.combine_errors(errors, self._largest, errors) + 2 * UNIT * abs(self._left_over)
+
+    def entry_error(self) -> float:
+        errors = [part.entry_error() for part in self.parts]
+        rounding = self._rounding * float(self._moduli.max(initial=0.0))
+        return self.kernel.combine_errors(errors, self._largest, errors) + rounding + self._shift_error
+
+    def matrix_error(self, weights: NDArray, row_sums: NDArray | None = None, products: NDArray | None = None) -> float:
+        errors = [part.matrix_error(weights) for part in self.parts]
+        bound = self.kernel.combine_errors(errors, self._largest, [part.entry_error() for part in self.parts])
+        rounding = self._rounding * float(weights @ self._moduli)
+        return bound + rounding + self._shift_error * float(weights.sum())
+
+    @property
+    def _rounding(self) -> float:
+        return rounding_bound(self.kernel.combine_roundings)
+
+    @property
+    def _moduli(self) -> NDArray:
+        """t with moduli of at most √(tᵢtⱼ) in `combine`."""
+        return np.asarray(self.kernel.combine_values([part.magnitudes + abs(part.shift) for part in self.parts]))
+
+    @property
+    def _largest(self) -> list[float]:
+        return [float(part.magnitudes.max(initial=0.0)) for part in self.parts]
+
+    @property
+    def _shift_error(self) -> float:
+        return rounding_bound(2) * abs(self._left_over)
+
+
+@storable
+@dataclass(frozen=True, repr=False)
+class Scaled(Composite):
+    """Multiple of a kernel, k(x, y) = factor·k₁(x, y).
+
+    Parameters
+    ----------
+    factor : float
+        Positive number.
+    kernel : Kernel
+        Kernel k₁.
+    """
+
+    factor: float
+    kernel: Kernel
+    combine_roundings = 2
+
+    def __post_init__(self) -> None:
+        check_positive("factor", self.factor)
+
+    def combine(self, tiles: Sequence[NDArray], shifts: Sequence[float]) -> NDArray:
+        return np.multiply(tiles[0], self.factor, out=tiles[0])
+
+    def combine_values(self, values: Sequence[Any]) -> Any:
+        return self.factor * values[0]
+
+    def combine_errors(self, errors: Sequence[float], largest: Sequence[float], entry_errors: Sequence[float]) -> float:
+        return self.factor * errors[0]
+
+    def with_origin(self, origin: NDArray) -> Kernel:
+        return self._replace_parts([self.kernel.with_origin(origin)])
+
+    def feature_map(self, samples: Any) -> FeatureMap | None:
+        inner = self.kernel.feature_map(samples)
+        return None if inner is None else ScaledMap(inner, self.factor)
+
+    def vjp(self, Z: Any, X: Any) -> Gradient | None:
+        inner = self.kernel.vjp(Z, X)
+        return None if inner is None else lambda C: self.factor * inner(C)
+
+    def diag_gradient(self, Z: Any) -> NDArray:
+        return self.factor * self.kernel.diag_gradient(Z)
+
+    def __repr__(self) -> str:
+        return f"{_short(self.factor)} * {_in_brackets(self.kernel)}"
+
+
+@storable
+@dataclass(frozen=True, repr=False)
+class Sum(Composite):
+    """Sum of two kernels, k(x, y) = k₁(x, y) + k₂(x, y).
+
+    Parameters
+    ----------
+    left, right : Kernel
+        Kernels k₁ and k₂ on the same kind of samples.
+    """
+
+    left: Kernel
+    right: Kernel
+    combine_roundings = 2
+
+    def combine(self, tiles: Sequence[NDArray], shifts: Sequence[float]) -> NDArray:
+        return np.add(tiles[0], tiles[1], out=tiles[0])
+
+    def combine_values(self, values: Sequence[Any]) -> Any:
+        return values[0] + values[1]
+
+    def combine_errors(self, errors: Sequence[float], largest: Sequence[float], entry_errors: Sequence[float]) -> float:
+        return sum(errors)
+
+    def with_origin(self, origin: NDArray) -> Kernel:
+        return self._replace_parts([part.with_origin(origin) for part in self.parts])
+
+    def feature_map(self, samples: Any) -> FeatureMap | None:
+        """Both features; not of sparse rows, which lose their zeros next to dense features."""
+        left, right = self.left.feature_map(samples), self.right.feature_map(samples)
+        return None if left is None or right is None or sparse.issparse(samples) else ConcatenatedMap(left, right)
+
+    def vjp(self, Z: Any, X: Any) -> Gradient | None:
+        left, right = self.left.vjp(Z, X), self.right.vjp(Z, X)
+        return None if left is None or right is None else lambda C: left(C) + right(C)
+
+    def diag_gradient(self, Z: Any) -> NDArray:
+        return self.left.diag_gradient(Z) + self.right.diag_gradient(Z)
+
+    def __repr__(self) -> str:
+        return " + ".join(_short(k.value) if isinstance(k, Constant) else repr(k) for k in self.parts)
+
+
+@storable
+@dataclass(frozen=True, repr=False)
+class Product(Composite):
+    """Product of two kernels, k(x, y) = k₁(x, y)·k₂(x, y).
+
+    Parameters
+    ----------
+    left, right : Kernel
+        Kernels k₁ and k₂ on the same kind of samples.
+    """
+
+    left: Kernel
+    right: Kernel
+    combine_roundings = 12
+
+    def combine(self, tiles: Sequence[NDArray], shifts: Sequence[float]) -> NDArray:
+        """(s₁ + t₁)(s₂ + t₂) − s₁s₂, without subtracting what was never added."""
+        left, right = tiles
+        out = left * right
+        if shifts[0]:
+            out += shifts[0] * right
+        if shifts[1]:
+            out += shifts[1] * left
+        return out
+
+    def combine_values(self, values: Sequence[Any]) -> Any:
+        return values[0] * values[1]
+
+    def combine_errors(self, errors: Sequence[float], largest: Sequence[float], entry_errors: Sequence[float]) -> float:
+        """|k₁|δ₂ + |k₂|δ₁ + δ₁δ₂."""
+        return largest[0] * errors[1] + largest[1] * errors[0] + errors[0] * entry_errors[1]
+
+    def vjp(self, Z: Any, X: Any) -> Gradient | None:
+        left, right = self.left.vjp(Z, X), self.right.vjp(Z, X)
+        if left is None or right is None:
+            return None
+        K_left, K_right = self.left(Z, X), self.right(Z, X)
+        return lambda C: left(C * K_right) + right(C * K_left)
+
+    def diag_gradient(self, Z: Any) -> NDArray:
+        left, right = self.left.diag_gradient(Z), self.right.diag_gradient(Z)
+        return left * self.right.diag(Z)[:, None] + right * self.left.diag(Z)[:, None]
+
+    def __repr__(self) -> str:
+        return " * ".join(map(_in_brackets, self.parts))
+
+
+def add(left: Any, right: Any) -> Any:
+    """left + right, where one may be a non-negative number; 0 changes nothing, so that sum() works."""
+    if isinstance(left, Kernel) and _is_number(right):
+        return left if right == 0 else Sum(left, Constant(float(right)))
+    if _is_number(left) and isinstance(right, Kernel):
+        return right if left == 0 else Sum(Constant(float(left)), right)
+    return Sum(left, right) if isinstance(left, Kernel) and isinstance(right, Kernel) else NotImplemented
+
+
+def multiply(left: Any, right: Any) -> Any:
+    """left·right, where one may be a positive number."""
+    if isinstance(left, Kernel) and _is_number(right):
+        return Scaled(float(right), left)
+    if _is_number(left) and isinstance(right, Kernel):
+        return Scaled(float(left), right)
+    return Product(left, right) if isinstance(left, Kernel) and isinstance(right, Kernel) else NotImplemented
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _short(number: float) -> str:
+    """With all its digits, and as few as that takes: 2, 0.1."""
+    return repr(int(number)) if number == int(number) and abs(number) < 1e15 else repr(float(number))
+
+
+def _in_brackets(kernel: Kernel) -> str:
+    """As a factor: a sum needs brackets."""
+    return f"({kernel!r})" if isinstance(kernel, Sum) else repr(kernel)
