@@ -195,7 +195,7 @@ class PreparedComposite(PreparedKernel):
 
     def entry_error(self) -> float:
         errors = [part.entry_error() for part in self.parts]
-        rounding = self._rounding * float(self._moduli.max(initial=0.0))
+        rounding = self._rounding * float(np.sqrt(self._moduli.max(initial=0.0) * self._left_moduli.max(initial=0.0)))
         return self.kernel.combine_errors(errors, self._largest, errors) + rounding + self._shift_error
 
     def matrix_error(self, weights: NDArray, row_sums: NDArray | None = None, products: NDArray | None = None) -> float:
@@ -208,6 +208,14 @@ class PreparedComposite(PreparedKernel):
     def _rounding(self) -> float:
         return rounding_bound(self.kernel.combine_roundings)
 
+    @cached_property
+    def left_magnitudes(self) -> NDArray:
+        return np.asarray(self.kernel.combine_values([part.left_magnitudes for part in self.parts]))
+
+    @property
+    def _left_moduli(self) -> NDArray:
+        return np.asarray(self.kernel.combine_values([part.left_magnitudes + abs(part.shift) for part in self.parts]))
+
     @property
     def _moduli(self) -> NDArray:
         """t with moduli of at most √(tᵢtⱼ) in `combine`."""
@@ -215,7 +223,8 @@ class PreparedComposite(PreparedKernel):
 
     @property
     def _largest(self) -> list[float]:
-        return [float(part.magnitudes.max(initial=0.0)) for part in self.parts]
+        """Bounds on the moduli of the parts."""
+        return [part.largest_entry for part in self.parts]
 
     @property
     def _shift_error(self) -> float:

@@ -209,8 +209,7 @@ class PreparedKernel:
                 f"{short_repr(self.kernel)} returned an array of shape {tile.shape} for {out.shape[0]} and "
                 f"{out.shape[1]} samples; it must return {out.shape}."
             )
-        if not np.isfinite(tile.sum()):
-            raise_nonfinite_values(tile, self.kernel, np.arange(self.shape[0])[rows], self.X)
+        raise_nonfinite_values(tile, self.kernel, np.arange(self.shape[0])[rows], self.X)
         np.subtract(tile, self.shift, out=out)
 
     def against(self, X: Any) -> "PreparedKernel":
@@ -227,13 +226,18 @@ class PreparedKernel:
         """s with |k(yᵢ, yⱼ)| ≤ √(sᵢsⱼ), before anything cancels; of a Mercer kernel the diagonal."""
         return np.abs(self.diag + self.shift)
 
+    @cached_property
+    def left_magnitudes(self) -> NDArray:
+        """The same of X."""
+        return self.magnitudes if self.X is self.Y else np.abs(np.asarray(self.kernel.diag(self.X), dtype=np.float64))
+
     def likely_error(self) -> float:
         """Rounding to expect in an entry besides that of its size, for stopping rules. Proves nothing."""
         return float(np.finfo(float).eps * abs(self.shift))
 
     def entry_error(self) -> float:
-        """Bound on the error of any entry of k(Y, Y) − shift."""
-        return rounding_bound(self.n_roundings) * float(self.magnitudes.max(initial=0.0)) + self._shift_error
+        """Bound on the error of any entry of k(X, Y) − shift."""
+        return rounding_bound(self.n_roundings) * self.largest_entry + self._shift_error
 
     def error_columns(self, weights: NDArray) -> NDArray | None:
         """Columns whose products with k(Y, Y) − shift sharpen `matrix_error`, for the first product."""
@@ -246,6 +250,11 @@ class PreparedKernel:
         """
         bound = rounding_bound(self.n_roundings) * float(weights @ self.magnitudes)
         return bound + self._shift_error * float(weights.sum())
+
+    @property
+    def largest_entry(self) -> float:
+        """Bound on |k(X, Y)|."""
+        return float(np.sqrt(self.left_magnitudes.max(initial=0.0)) * np.sqrt(self.magnitudes.max(initial=0.0)))
 
     @property
     def _shift_error(self) -> float:
@@ -566,6 +575,8 @@ def as_numbers(values: Any, kernel: Kernel) -> NDArray:
 
 def raise_nonfinite_values(values: NDArray, kernel: Any, rows: NDArray, samples: Any) -> None:
     """Raise for values of a kernel, one row for each of `rows`, if any is not finite."""
+    if not values.size or np.isfinite(values.sum()):
+        return
     bad = np.flatnonzero(~np.isfinite(values).reshape(len(values), -1).all(axis=1))
     if not len(bad):
         return

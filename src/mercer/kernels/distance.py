@@ -1,4 +1,4 @@
-"""Kernels that are a function of ‖x − y‖²."""
+"""Kernels that are a function of a distance: ‖x − y‖, or Σ|xᵢ − yᵢ| for `Laplacian`."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -7,59 +7,115 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.spatial.distance import cdist, pdist
 
 from mercer.data.dataset import Dataset
-from mercer.errors import DataError, ParameterError
-from mercer.kernels.base import ROUNDINGS, GammaMixin, Kernel, PreparedKernel, check_positive, choose_shift
+from mercer.errors import ParameterError
+from mercer.kernels.base import (
+    ROUNDINGS,
+    GammaMixin,
+    Gradient,
+    Kernel,
+    PreparedKernel,
+    check_positive,
+    choose_shift,
+    numbers_per_entry,
+)
+from mercer.kernels.dot import SHORT_ROWS, as_dense, as_float, product_chain, row_products, squared_norms, times_rows
+from mercer.numerics.products import matmul, row_squares
+from mercer.numerics.rounding import UNIT, UNIT_SINGLE
 from mercer.numerics.rounding import gamma as rounding_bound
 from mercer.storable import storable
 
 MAX_HALF_NORM = 1e3  # largest scale·‖x − mean‖² for which the exponent comes from one matrix product
 _MAX_HALF_NORM_SINGLE = 10.0  # the same for products in float32
-_STEEPEST = 0.4  # of x·|k'(x)|, for all profiles here
+_STEEPEST = 0.4  # bound on x·|k'(x)|, for all profiles here
+_LARGEST_SCALED = 1e150  # of numbers whose squares are added up
 
 
 class EuclideanKernel(Kernel):
-    """k(x, y) = profile(−scale·‖x − y‖²) with profile(0) = 1. A subclass writes `scale` and `profile`."""
+    """k(x, y) = profile(−scale·‖x − y‖²) with profile(0) = 1. A subclass writes `scale`, `profile` and `slope`.
+
+    The profile is a completely monotone function of the squared distance, and nowhere steeper than itself.
+    """
 
     psd = True
     max_value = 1.0
     decreasing = True
     smooth_at_zero = True  # rounding in a tiny squared distance is harmless
-    exact_shift = False  # whether `profile` evaluates k − 1 without cancellation
+    exact_shift = False  # whether `profile` evaluates k − 1 to a few roundings of itself
     n_roundings = ROUNDINGS  # of `profile`
+    inner_roundings = 0.0  # of what `profile` makes of the exponent, relative to it
 
     @property
     @abstractmethod
     def scale(self) -> float:
-        """Factor of the squared distance, such that no profile is steeper than 1."""
+        """Factor of the squared distance, such that |dk/ds| ≤ k."""
 
     @abstractmethod
     def profile(self, s: NDArray, shift: float) -> None:
-        """k − shift in place of s = −scale·‖x − y‖², which may exceed 0 by rounding."""
+        """k − shift in place of s = −scale·‖x − y‖² ≤ 0."""
+
+    @abstractmethod
+    def slope(self, s: NDArray) -> None:
+        """dk/ds in place of s = −scale·‖x − y‖² ≤ 0; 0 at a kink."""
 
     def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> PreparedKernel:
+        if sparse.issparse(Y):
+            return PreparedSparseEuclidean(self, Y, Y, shift)
         return PreparedEuclidean(self, Y, shift, dtype)
 
     def diag(self, X: Any) -> NDArray:
         return np.ones(X.shape[0])
 
     def entry_cost(self, data: Dataset) -> float:
-        return 1.0 + (0.04 if self.smooth_at_zero else 1.0) * data.shape[1]
+        per_number = 0.04 if self.smooth_at_zero else 1.0
+        return 1.0 + (per_number if data.nnz is None else 1.0) * numbers_per_entry(data)
+
+    def vjp(self, Z: Any, X: Any) -> Gradient:
+        """−2·scale·(dk/ds)·(z − x): from products of centered rows, or from differences where tiles are."""
+        prepared: Any = self.prepare(X).against(Z)
+        slope = np.empty(prepared.shape)
+        prepared.exponents(slice(None), slice(None), slope)
+        np.minimum(slope, 0.0, out=slope)
+        self.slope(slope)
+        slope *= -2 * self.scale
+        Z, X = as_float(Z), as_float(X)
+        if isinstance(prepared, PreparedEuclidean):
+            Z = as_dense(Z)
+            if prepared.by_differences:
+                return lambda C: columnwise_gradient(C * slope, Z, X, np.subtract)
+            Z, X = Z - prepared.center, X - prepared.center
+
+        def gradient(C: NDArray) -> NDArray:
+            weights = C * slope
+            return as_dense(Z) * weights.sum(axis=1)[:, None] - times_rows(weights, X)
+
+        return gradient
+
+    def diag_gradient(self, Z: Any) -> NDArray:
+        return np.zeros(Z.shape)
 
 
 @storable
 @dataclass(frozen=True)
 class RBF(GammaMixin, EuclideanKernel):
-    """exp(−γ‖x − y‖²). ``gamma=None`` is 1/n_features; "median" is one over the median squared distance."""
+    """Radial basis function (Gaussian) kernel, k(x, y) = exp(−γ‖x − y‖²).
+
+    Parameters
+    ----------
+    gamma : float, "median" or None, default=None
+        Factor γ. None is 1/n_features, "median" one over the median squared distance between rows.
+    """
 
     gamma: float | str | None = None
     exact_shift = True
 
     @classmethod
     def from_length_scale(cls, length_scale: float) -> Self:
-        """exp(−‖x − y‖²/(2ℓ²)): γ = 1/(2ℓ²)."""
-        check_positive("length_scale", length_scale)
+        """The kernel exp(−‖x − y‖²/(2ℓ²)) of length scale ℓ, with γ = 1/(2ℓ²)."""
+        _check_length_scale(length_scale)
         return cls(gamma=1 / (2 * length_scale**2))
 
     @property
@@ -69,40 +125,453 @@ class RBF(GammaMixin, EuclideanKernel):
     def profile(self, s: NDArray, shift: float) -> None:
         exp_minus(s, shift)
 
+    def slope(self, s: NDArray) -> None:
+        np.exp(s, out=s)
+
 
 @storable
 @dataclass(frozen=True)
 class Matern(EuclideanKernel):
-    """Matérn kernel of smoothness ν = 1/2, 3/2 or 5/2, with r = √(2ν)‖x − y‖/ℓ.
+    """Matérn kernel of smoothness ν = 1/2, 3/2, 5/2 or ∞.
 
-    e^−r, (1 + r)e^−r and (1 + r + r²/3)e^−r.
+    With r = √(2ν)‖x − y‖/ℓ: exp(−r), (1 + r)exp(−r), (1 + r + r²/3)exp(−r), and exp(−‖x − y‖²/(2ℓ²)).
+
+    Parameters
+    ----------
+    nu : {0.5, 1.5, 2.5, inf}, default=1.5
+        Smoothness ν.
+    length_scale : float, default=1.0
+        Length scale ℓ.
     """
 
     nu: float = 1.5
     length_scale: float = 1.0
+    inner_roundings = 4
 
     def __post_init__(self) -> None:
-        check_positive("length_scale", self.length_scale)
-        if self.nu not in (0.5, 1.5, 2.5):
-            raise ParameterError("nu", self.nu, "0.5, 1.5 or 2.5; the limit of large nu is RBF")
+        if self.nu not in (0.5, 1.5, 2.5, np.inf):
+            raise ParameterError("nu", self.nu, "0.5, 1.5, 2.5 or inf")
+        _check_length_scale(self.length_scale)
 
     @property
     def scale(self) -> float:
-        return 2 * self.nu / self.length_scale**2
+        return float((0.5 if self.nu == np.inf else 2 * self.nu) / self.length_scale**2)
 
     @property
     def smooth_at_zero(self) -> bool:  # type: ignore[override]
         return self.nu > 0.5
 
+    @property
+    def exact_shift(self) -> bool:  # type: ignore[override]
+        return self.nu in (0.5, np.inf)
+
     def profile(self, s: NDArray, shift: float) -> None:
-        r = np.sqrt(-np.minimum(s, 0.0))
+        """Of 1, with shift 1, at least an error of r roundings remains: expm1(−r) is −r, k − 1 about −r²/2."""
+        if self.nu == np.inf:
+            exp_minus(s, shift)
+            return
+        r = np.sqrt(-s)
+        np.negative(r, out=s)
+        if self.nu == 0.5:
+            exp_minus(s, shift)
+            return
+        polynomial = r if self.nu == 1.5 else r + r * r / 3
+        if shift == 1.0:
+            polynomial = polynomial * np.exp(s)
+            exp_minus(s, 1.0)
+            s += polynomial
+        else:
+            np.exp(s, out=s)
+            s *= 1 + polynomial
+            if shift:
+                s -= shift
+
+    def slope(self, s: NDArray) -> None:
+        """ν = ½: e^−r/(2r), and 0 at r = 0; ν = 3/2: e^−r/2; ν = 5/2: (1 + r)e^−r/6."""
+        if self.nu == np.inf:
+            np.exp(s, out=s)
+            return
+        r = np.sqrt(-s)
         np.exp(-r, out=s)
-        if self.nu == 1.5:
-            s *= 1 + r
-        elif self.nu == 2.5:
-            s *= 1 + r + r * r / 3
-        if shift:
-            s -= shift
+        if self.nu == 0.5:
+            np.divide(s, 2 * r, out=s, where=r > 0)
+            s[r == 0] = 0.0
+        else:
+            s *= 0.5 if self.nu == 1.5 else (1 + r) / 6
+
+
+@storable
+@dataclass(frozen=True)
+class RationalQuadratic(EuclideanKernel):
+    """Rational quadratic kernel, k(x, y) = (1 + ‖x − y‖²/(2αℓ²))^−α: a mixture of RBF kernels of many widths.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Exponent α between 1e-6 and 1e6. The smaller it is, the heavier the tails.
+    length_scale : float, default=1.0
+        Length scale ℓ.
+    """
+
+    alpha: float = 1.0
+    length_scale: float = 1.0
+    exact_shift = True
+    inner_roundings = ROUNDINGS  # of a logarithm
+
+    def __post_init__(self) -> None:
+        check_positive("alpha", self.alpha)
+        if not 1e-6 <= self.alpha <= 1e6:
+            raise ParameterError("alpha", self.alpha, "between 1e-6 and 1e6; the limit of large alpha is RBF")
+        _check_length_scale(self.length_scale)
+
+    @property
+    def scale(self) -> float:
+        return float(0.5 / self.length_scale**2)
+
+    def profile(self, s: NDArray, shift: float) -> None:
+        s /= -self.alpha
+        np.log1p(s, out=s)
+        s *= -self.alpha
+        exp_minus(s, shift)
+
+    def slope(self, s: NDArray) -> None:
+        """(1 + x/α)^−(α + 1)."""
+        s /= -self.alpha
+        np.log1p(s, out=s)
+        s *= -(self.alpha + 1)
+        np.exp(s, out=s)
+
+
+@storable
+@dataclass(frozen=True)
+class Laplacian(GammaMixin, Kernel):
+    """Laplacian kernel, k(x, y) = exp(−γΣ|xᵢ − yᵢ|).
+
+    Parameters
+    ----------
+    gamma : float, "median" or None, default=None
+        Factor γ. None is 1/n_features, "median" one over the median Manhattan distance between rows.
+    """
+
+    psd = True
+    max_value = 1.0
+    decreasing = True
+    gamma: float | str | None = None
+
+    def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> PreparedKernel:
+        return PreparedLaplacian(self, Y, Y, shift)
+
+    def diag(self, X: Any) -> NDArray:
+        return np.ones(X.shape[0])
+
+    def distances(self, rows: NDArray) -> NDArray:
+        return pdist(rows, "cityblock")
+
+    def entry_cost(self, data: Dataset) -> float:
+        return 2.0 + numbers_per_entry(data)
+
+    def vjp(self, Z: Any, X: Any) -> Gradient:
+        """−γ·sign(z − x)·k."""
+        weights = self(Z, X)
+        weights *= -self.gamma_value
+        return lambda C: columnwise_gradient(C * weights, Z, X, lambda z, x: np.sign(z - x))
+
+    def diag_gradient(self, Z: Any) -> NDArray:
+        return np.zeros(Z.shape)
+
+
+# -------------------------------------------------------------------------------------- tiles
+
+
+class PreparedDistance(PreparedKernel):
+    """Of a kernel that falls with a distance from 1, as a convex function of what `exponents` evaluates.
+
+    Relative errors γ of x in k(x) matter γ·x|k'(x)|: at most 0.4γ, and at most γ(1 − k) as k is convex.
+    """
+
+    profile_roundings: float = ROUNDINGS
+    exact_shift = True
+
+    @cached_property
+    def diag(self) -> NDArray:
+        return np.full(self.shape[1], 1.0 - self.shift)
+
+    @cached_property
+    def magnitudes(self) -> NDArray:
+        return np.ones(self.shape[1])
+
+    @cached_property
+    def left_magnitudes(self) -> NDArray:
+        return np.ones(self.shape[0])
+
+    @property
+    def _keeps_digits(self) -> bool:
+        """Whether k − 1 is evaluated, to a few roundings of itself."""
+        return self.exact_shift and self.shift == 1.0
+
+    @property
+    def _shift_error(self) -> float:
+        return 0.0 if self._keeps_digits else rounding_bound(1) * abs(self.shift)
+
+    def likely_error(self) -> float:
+        return 0.0 if self._keeps_digits else 2 * UNIT * abs(self.shift)
+
+    def entry_error(self) -> float:
+        return _STEEPEST * rounding_bound(self.n_roundings) + rounding_bound(self.profile_roundings) + self._shift_error
+
+    def matrix_error(self, weights: NDArray, row_sums: NDArray | None = None, products: NDArray | None = None) -> float:
+        """Where k − 1 is evaluated, γ(1 − k), by Schur's test: no row sum of (1 − k)w is larger than `row_sums`."""
+        if not self._keeps_digits or row_sums is None:
+            return self.entry_error() * float(weights.sum())
+        return _schur(rounding_bound(self.n_roundings + self.profile_roundings) * np.abs(row_sums))
+
+
+class PreparedLaplacian(PreparedDistance):
+    """Σ|xᵢ − yᵢ| from differences."""
+
+    kernel: Laplacian
+
+    def fill(self, rows: slice, columns: slice, out: NDArray) -> None:
+        X, Y = self.X[rows], self.Y[columns]
+        if sparse.issparse(X) or sparse.issparse(Y):
+            from sklearn.metrics.pairwise import manhattan_distances
+
+            distances = manhattan_distances(_as_csr(X), _as_csr(Y))
+        else:
+            distances = cdist(X, Y, "cityblock")
+        np.multiply(distances, -self.kernel.gamma_value, out=out)
+        exp_minus(out, self.shift)
+
+    def against(self, X: Any) -> "PreparedLaplacian":
+        return PreparedLaplacian(self.kernel, X, self.Y, self.shift)
+
+    @property
+    def n_roundings(self) -> float:  # type: ignore[override]
+        return self.Y.shape[1] + 4
+
+
+class PreparedEuclidean(PreparedDistance):
+    """The exponent from one matrix product, [z, −h, 1]·[w, 1, −h'] = −½‖z − w‖² with h = ½‖z‖².
+
+    z = √(2·scale)·(x − mean): rows near their mean cancel least. If a row is farther than `MAX_HALF_NORM`, or
+    the kernel has a kink at distance 0, the distances come from differences instead, which lose nothing and
+    take longer.
+    """
+
+    kernel: EuclideanKernel
+
+    def __init__(self, kernel: EuclideanKernel, Y: NDArray, shift: float | None, dtype: Any = np.float64) -> None:
+        self.kernel, self.X, self.Y = kernel, Y, Y
+        self.shape = len(Y), len(Y)
+        self.by_differences, self._farthest = True, (np.inf, np.inf)
+        if kernel.smooth_at_zero:
+            with np.errstate(over="ignore", invalid="ignore"):
+                self.center = Y.mean(axis=0, dtype=np.float64)
+            left, self.half_norms = self._move(Y)
+            farthest = float(self.half_norms.max(initial=0.0))
+            self._farthest = farthest, farthest
+            self.by_differences = not farthest <= MAX_HALF_NORM  # also if it is not a number
+        if not self.by_differences:
+            if farthest <= _MAX_HALF_NORM_SINGLE:
+                self.dtype = np.dtype(dtype)
+            self.right = np.empty((left.shape[1], len(Y)), dtype=self.dtype)
+            self.right[:-2], self.right[-2], self.right[-1] = left[:, :-2].T, 1.0, -self.half_norms
+            self.left = left.astype(self.dtype, copy=False)
+        self.shift = choose_shift(self) if shift is None else shift
+
+    def _move(self, X: NDArray) -> tuple[NDArray, NDArray]:
+        """[z, −h, 1] and h."""
+        n, d = X.shape
+        left = np.empty((n, d + 2))
+        Z = left[:, :d]
+        with np.errstate(over="ignore", invalid="ignore"):
+            np.subtract(X, self.center, out=Z)
+            Z *= np.sqrt(2 * self.kernel.scale)
+            half = 0.5 * row_squares(Z, SHORT_ROWS)
+        left[:, -2], left[:, -1] = -half, 1.0
+        return left, half
+
+    @property
+    def nbytes(self) -> int:
+        return 0 if self.by_differences else self.left.nbytes + self.right.nbytes + self.half_norms.nbytes
+
+    @property
+    def exact_shift(self) -> bool:  # type: ignore[override]
+        return self.kernel.exact_shift
+
+    @property
+    def profile_roundings(self) -> float:  # type: ignore[override]
+        return self.kernel.n_roundings
+
+    def fill(self, rows: slice, columns: slice, out: NDArray) -> None:
+        self.exponents(rows, columns, out)
+        if not self.by_differences:
+            np.minimum(out, 0.0, out=out)
+        self.kernel.profile(out, self.shift)
+
+    def exponents(self, rows: slice, columns: slice, out: NDArray) -> None:
+        """−scale·‖x − y‖², which may exceed 0 by rounding."""
+        if self.by_differences:
+            X, Y = self._scaled(self.X[rows]), self._scaled(self.Y[columns])
+            with np.errstate(over="ignore"):
+                factor = min(self.kernel.scale / self._unit / self._unit, float(np.finfo(float).max))
+                np.multiply(cdist(X, Y, "sqeuclidean"), -factor, out=out)
+        else:
+            matmul(self.left[rows], self.right[:, columns], out, SHORT_ROWS)
+
+    def _scaled(self, X: NDArray) -> NDArray:
+        return np.multiply(X, self._unit, dtype=np.float64)
+
+    @cached_property
+    def _unit(self) -> float:
+        """A power of two near √scale, or below if squares of rows would overflow: no small difference underflows."""
+        largest = max(float(np.abs(rows).max(initial=0.0)) for rows in (self.X, self.Y))
+        wanted = np.round(np.log2(self.kernel.scale) / 2)
+        return float(2.0 ** min(wanted, np.floor(np.log2(_LARGEST_SCALED / largest))) if largest else 2.0**wanted)
+
+    def against(self, X: Any) -> "PreparedEuclidean":
+        X = X.toarray() if sparse.issparse(X) else X
+        other = object.__new__(PreparedEuclidean)
+        other.__dict__.update(self.__dict__)
+        other.__dict__.pop("_unit", None)
+        other.__dict__.pop("left_magnitudes", None)
+        other.X, other.shape = X, (len(X), self.shape[1])
+        if self.by_differences:
+            return other
+        left, half = self._move(X)
+        farthest = float(half.max(initial=0.0))
+        if self.dtype != np.float64 and not farthest <= _MAX_HALF_NORM_SINGLE:
+            return PreparedEuclidean(self.kernel, self.Y, self.shift).against(X)
+        other._farthest = farthest, self._farthest[1]
+        other.left = left.astype(self.dtype, copy=False)
+        other.by_differences = not farthest <= MAX_HALF_NORM
+        return other
+
+    @property
+    def n_roundings(self) -> float:  # type: ignore[override]
+        """Of the exponent: by differences relative to itself, else c with |δs| ≤ γ_c(h + h').
+
+        Moduli of the product are up to 2(h + h'). So are those of ‖z − w‖², whose z and w are known to 4
+        roundings, and h is known to d + 2.
+        """
+        if self.by_differences:
+            return self.Y.shape[1] + 8 + self.kernel.inner_roundings
+        chain = product_chain(self.left)
+        rounded = 3 * (chain + 1) + 24 if self.dtype == np.float64 else 2 * chain + 8
+        return rounded + 2 * self.kernel.inner_roundings
+
+    def likely_error(self) -> float:
+        unit = float(np.finfo(self.dtype).eps)
+        exponent = 0.0 if self.by_differences else 4 * self._farthest[1] / np.sqrt(max(self.shape[1], 1))
+        return unit * (exponent + self._profile_error(1.0))
+
+    def _profile_error(self, roundings: float) -> float:
+        """Of a shift that is subtracted after rounding; where k − 1 is evaluated, of r = √s roundings (`Matern`)."""
+        if self._keeps_digits or not self.shift:
+            return 0.0
+        return roundings * (min(1.0, 2 * np.sqrt(sum(self._farthest))) if self.shift == 1.0 else abs(self.shift))
+
+    @property
+    def _shift_error(self) -> float:
+        return self._bound(self._profile_error(self.kernel.n_roundings + 4))
+
+    def _bound(self, n_roundings: float) -> float:
+        return rounding_bound(n_roundings, UNIT if self.dtype == np.float64 else UNIT_SINGLE)
+
+    def entry_error(self) -> float:
+        if self.by_differences:
+            return super().entry_error()
+        size = min(1.0, 2 * sum(self._farthest)) if self._keeps_digits else 1.0  # 1 − k ≤ s ≤ 2(h + h')
+        exponent = self._bound(self.n_roundings) * sum(self._farthest)
+        return exponent + self._bound(self.profile_roundings) * size + self._shift_error
+
+    def error_columns(self, weights: NDArray) -> NDArray | None:
+        return None if self.by_differences else (weights * self.half_norms)[:, None]
+
+    def matrix_error(self, weights: NDArray, row_sums: NDArray | None = None, products: NDArray | None = None) -> float:
+        """Schur's test, as no entry of k is negative: |δk| ≤ γ_c(h + h')k + γ_p·k, or γ_p·(1 − k) where that
+        is evaluated."""
+        if self.by_differences:
+            return super().matrix_error(weights, row_sums)
+        total, exponent, profile = (
+            float(weights.sum()),
+            self._bound(self.n_roundings),
+            self._bound(self.profile_roundings),
+        )
+        weighted = weights * self.half_norms
+        if row_sums is None or products is None:  # k ≤ 1
+            moments = self._farthest[1] * total + float(weighted.sum())
+            return exponent * moments + (profile + self._shift_error) * total
+        sums, moments = row_sums + self.shift * total, products[:, 0] + self.shift * weighted.sum()
+        relative = np.abs(row_sums) if self._keeps_digits else sums
+        bound = exponent * (self.half_norms * sums + moments) + profile * relative
+        return _schur(bound) + self._shift_error * total
+
+
+class PreparedSparseEuclidean(PreparedDistance):
+    """‖x‖² + ‖y‖² − 2xᵀy of CSR rows, which centering would make dense; float64 always."""
+
+    kernel: EuclideanKernel
+
+    def __init__(self, kernel: EuclideanKernel, X: Any, Y: Any, shift: float | None) -> None:
+        self.kernel, self.X, self.Y = kernel, _as_csr(X), _as_csr(Y)
+        self.shape = X.shape[0], Y.shape[0]
+        self._left_squares = squared_norms(self.X)
+        self._right_squares = self._left_squares if X is Y else squared_norms(self.Y)
+        self.shift = choose_shift(self) if shift is None else shift
+
+    exact_shift = False
+    by_differences = False
+
+    @property
+    def half_norms(self) -> NDArray:
+        """scale·‖y‖²."""
+        return self.kernel.scale * self._right_squares
+
+    def fill(self, rows: slice, columns: slice, out: NDArray) -> None:
+        self.exponents(rows, columns, out)
+        np.minimum(out, 0.0, out=out)
+        self.kernel.profile(out, self.shift)
+
+    def exponents(self, rows: slice, columns: slice, out: NDArray) -> None:
+        """−scale·‖x − y‖², which may exceed 0 by rounding."""
+        row_products(self.X[rows], self.Y[columns], out)
+        out *= 2
+        out -= self._left_squares[rows, None]
+        out -= self._right_squares[columns]
+        out *= self.kernel.scale
+
+    def against(self, X: Any) -> "PreparedSparseEuclidean":
+        return PreparedSparseEuclidean(self.kernel, X, self.Y, self.shift)
+
+    @property
+    def n_roundings(self) -> float:  # type: ignore[override]
+        """c with |δs| ≤ γ_c(h + h'), h = scale·‖x‖²."""
+        return 2 * max(product_chain(self.X), product_chain(self.Y)) + 8 + 2 * self.kernel.inner_roundings
+
+    @property
+    def _exponent_error(self) -> float:
+        return float(rounding_bound(self.n_roundings) * self.kernel.scale * self._farthest_squares)
+
+    @property
+    def _farthest_squares(self) -> float:
+        return float(self._left_squares.max(initial=0.0) + self._right_squares.max(initial=0.0))
+
+    def likely_error(self) -> float:
+        return float(2 * UNIT * (self.kernel.scale * self._farthest_squares + abs(self.shift)))
+
+    def entry_error(self) -> float:
+        """At a kink, |e^−√s − e^−√t| ≤ √|s − t|."""
+        exponent = self._exponent_error if self.kernel.smooth_at_zero else np.sqrt(self._exponent_error)
+        return float(exponent + rounding_bound(self.kernel.n_roundings) + self._shift_error)
+
+    def matrix_error(self, weights: NDArray, row_sums: NDArray | None = None, products: NDArray | None = None) -> float:
+        return self.entry_error() * float(weights.sum())
+
+
+def _schur(row_bounds: NDArray) -> float:
+    """Largest row sum; a bit more, as sums and bounds are rounded themselves."""
+    return float(row_bounds.max(initial=0.0)) * (1 + 1e-10)
 
 
 def exp_minus(s: NDArray, shift: float) -> None:
@@ -118,114 +587,20 @@ def exp_minus(s: NDArray, shift: float) -> None:
         np.expm1(s, out=s)
 
 
-class PreparedEuclidean(PreparedKernel):
-    """The exponent from one matrix product, [z, −h, 1]·[w, 1, −h'] = −½‖z − w‖² with h = ½‖z‖².
+def columnwise_gradient(weights: NDArray, Z: Any, X: Any, slope: Any) -> NDArray:
+    """Σᵢ weights[q, i]·slope(z_qj, x_ij) column by column: slower than a product, and nothing cancels."""
+    out = np.empty(Z.shape)
+    for j in range(Z.shape[1]):
+        z, x = as_dense(Z[:, [j]]), as_dense(X[:, [j]])[:, 0]
+        out[:, j] = np.einsum("ij,ij->i", weights, slope(z, x))
+    return out
 
-    z = √(2·scale)·(x − mean): rows near their mean cancel least. If a row is farther than `MAX_HALF_NORM`, or
-    the kernel has a kink at distance 0, the distances come from differences instead, which lose nothing and
-    take longer.
-    """
 
-    kernel: EuclideanKernel
+def _as_csr(X: Any) -> Any:
+    return sparse.csr_array(X, dtype=np.float64)
 
-    def __init__(self, kernel: EuclideanKernel, Y: NDArray, shift: float | None, dtype: Any = np.float64) -> None:
-        self.kernel, self.X, self.Y = kernel, Y, Y
-        self.shape = len(Y), len(Y)
-        self.center = Y.mean(axis=0, dtype=np.float64)
-        self.left, self.half_norms = self._move(Y)
-        self._farthest = float(self.half_norms.max(initial=0.0))
-        self.by_differences = not kernel.smooth_at_zero or self._farthest > MAX_HALF_NORM
-        if self._farthest <= _MAX_HALF_NORM_SINGLE and not self.by_differences:
-            self.dtype = np.dtype(dtype)
-        self.right = np.empty((self.left.shape[1], len(Y)), dtype=self.dtype)
-        self.right[:-2], self.right[-2], self.right[-1] = self.left[:, :-2].T, 1.0, -self.half_norms
-        self.left = self.left.astype(self.dtype, copy=False)
-        self.shift = choose_shift(self) if shift is None else shift
 
-    def _move(self, X: NDArray) -> tuple[NDArray, NDArray]:
-        """[z, −h, 1] and h."""
-        n, d = X.shape
-        left = np.empty((n, d + 2))
-        Z = left[:, :d]
-        np.subtract(X, self.center, out=Z)
-        Z *= np.sqrt(2 * self.kernel.scale)
-        half = 0.5 * np.einsum("ij,ij->i", Z, Z)
-        if not np.isfinite(half.sum()):
-            raise DataError("gamma times the squared distances of these rows overflows. Scale the data down.")
-        left[:, -2], left[:, -1] = -half, 1.0
-        return left, half
-
-    @property
-    def nbytes(self) -> int:
-        return self.left.nbytes + self.right.nbytes + self.half_norms.nbytes
-
-    def fill(self, rows: slice, columns: slice, out: NDArray) -> None:
-        if self.by_differences:
-            self._fill_by_differences(self.X[rows], self.Y[columns], out)
-        else:
-            np.matmul(self.left[rows], self.right[:, columns], out=out)
-        self.kernel.profile(out, self.shift)
-
-    def _fill_by_differences(self, X: NDArray, Y: NDArray, out: NDArray) -> None:
-        """−scale·‖x − y‖²; rows are scaled by a power of two, so that no square over- or underflows."""
-        from scipy.spatial.distance import cdist
-
-        unit = 2.0 ** np.round(np.log2(np.sqrt(self.kernel.scale)))
-        squares = cdist(unit * X, unit * Y, "sqeuclidean")
-        np.multiply(squares, -self.kernel.scale / unit / unit, out=out)
-
-    def against(self, X: NDArray) -> "PreparedEuclidean":
-        other = object.__new__(PreparedEuclidean)
-        other.__dict__.update(self.__dict__)
-        other.X, other.shape = X, (len(X), self.shape[1])
-        other.left, half = self._move(X)
-        other.left = other.left.astype(self.dtype, copy=False)
-        other.by_differences = self.by_differences or float(half.max(initial=0.0)) > MAX_HALF_NORM
-        return other
-
-    @cached_property
-    def diag(self) -> NDArray:
-        return np.full(self.shape[1], 1.0 - self.shift)
-
-    @property
-    def n_roundings(self) -> int:  # type: ignore[override]
-        """c with |δs| ≤ γ_c(h + h'): the moduli of the product are up to 2(h + h')."""
-        return 3 * (self.left.shape[1] + 1) + 24
-
-    def likely_error(self) -> float:
-        exponent = 0.0 if self.by_differences else 4 * self._farthest / np.sqrt(max(self.shape[1], 1))
-        after = 0.0 if self.kernel.exact_shift else abs(self.shift)
-        return float(np.finfo(float).eps * (exponent + after))
-
-    def entry_error(self) -> float:
-        profile = rounding_bound(self.kernel.n_roundings) + self._shift_error
-        if self.by_differences:
-            return _STEEPEST * rounding_bound(self.Y.shape[1] + 8) + profile
-        return rounding_bound(self.n_roundings) * 2 * self._farthest + profile
-
-    def error_columns(self, weights: NDArray) -> NDArray | None:
-        return None if self.by_differences else (weights * self.half_norms)[:, None]
-
-    def matrix_error(self, weights: NDArray, row_sums: NDArray | None = None, products: NDArray | None = None) -> float:
-        """Schur's test, as no entry of k is negative: |δk| ≤ γ_c(h + h')k + γ_p·k, or γ_p·(1 − k) where that
-        is evaluated.
-
-        By differences the exponent s is off by γ of itself, and |s·k'(s)| ≤ 0.4.
-        """
-        total, shift_error = float(weights.sum()), self._shift_error * float(weights.sum())
-        profile = rounding_bound(self.kernel.n_roundings)
-        if self.by_differences or row_sums is None or products is None:
-            return self.entry_error() * total
-        weighted = weights * self.half_norms
-        sums, moments = row_sums + self.shift * total, products[:, 0] + self.shift * weighted.sum()
-        exponent = rounding_bound(self.n_roundings) * (self.half_norms * sums + moments)
-        relative = np.abs(row_sums) if self._evaluates_difference else sums
-        return float((exponent + profile * relative).max(initial=0.0)) * (1 + 1e-10) + shift_error
-
-    @property
-    def _evaluates_difference(self) -> bool:
-        return self.kernel.exact_shift and self.shift == 1.0
-
-    @property
-    def _shift_error(self) -> float:
-        return 0.0 if self.kernel.exact_shift else rounding_bound(1) * abs(self.shift)
+def _check_length_scale(length_scale: Any) -> None:
+    check_positive("length_scale", length_scale)
+    if not 1e-150 < length_scale < 1e150:
+        raise ParameterError("length_scale", length_scale, "between 1e-150 and 1e150")

@@ -1,45 +1,104 @@
-"""Kernels that are a function of the scalar product xᵀy."""
+"""Kernels that are a function of the scalar product xᵀy.
+
+Rows far from zero and close to each other have scalar products that differ in their last digits only, and
+centering a kernel matrix leaves nothing but these. `with_origin` evaluates the kernel of φ(x) − φ(o) instead,
+from the differences x − o:
+
+- linear: (x − o)ᵀ(y − o).
+- cosine: φ(x) = x/‖x‖. With x = t·o + v and v ⊥ o, φ(x) − φ(o) is the sum of v/‖x‖ and of a multiple of o that
+  is of second order in v.
+- polynomial of integer degree p and coef0 ≥ 0: append √(coef0/γ) to all rows and let C = γ‖o‖²,
+  x = r·o + v with v ⊥ o, and q = γv·v'/C. Then k(x, y) = Cᵖ(rr' + q)ᵖ and k(x, o) = Cᵖrᵖ, so the kernel of the
+  differences is Cᵖ[(rr' + q)ᵖ − (rr')ᵖ + (rᵖ − 1)(r'ᵖ − 1)], where nothing cancels.
+
+Sparse rows stay as they are: moved rows are dense.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Real
+from math import comb
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from mercer.data.dataset import Dataset
-from mercer.errors import ParameterError
-from mercer.kernels.base import ROUNDINGS, GammaMixin, Kernel, PreparedKernel, check_positive
+from mercer.errors import DataError, ParameterError
+from mercer.kernels.base import (
+    ROUNDINGS,
+    FeatureMap,
+    FormulaMap,
+    GammaMixin,
+    Gradient,
+    Kernel,
+    PreparedKernel,
+    check_finite,
+    check_positive,
+    numbers_per_entry,
+    raise_nonfinite_values,
+)
+from mercer.numerics.products import matmul, row_squares
+from mercer.numerics.rounding import UNIT, chain, two_product
 from mercer.numerics.rounding import gamma as rounding_bound
 from mercer.storable import storable
 
+SHORT_ROWS = 512  # numbers of a row that are multiplied at once
 _MOST_DEGREE = 1000
+_MOST_MOVED_DEGREE = 10  # for which a kernel of differences is evaluated
+_MOST_FEATURES = 100_000
+_SPARSE_TILE, _DENSE_TILE = 0.025, 4_000_000  # density, and entries, of rows that are made dense for products
 
 
 class DotKernel(Kernel):
-    """k(x, y) = profile(xᵀy). A subclass writes `profile`, which works in place, and `magnitude`."""
+    """k(x, y) = profile(xᵀy). A subclass writes `profile` and `slope`, which work in place, and `magnitude`."""
 
     power = 1.0  # by which `profile` multiplies relative errors of its argument
 
+    def rows(self, X: Any) -> Any:
+        """Rows whose scalar products the profile takes, float64."""
+        return as_float(X)
+
+    def row_roundings(self, X: Any) -> float:
+        """Roundings behind a row as it enters the product."""
+        return 0.0
+
     def profile(self, s: NDArray) -> None:
         """k in place of s = xᵀy."""
+
+    def slope(self, s: NDArray) -> None:
+        """dk/ds in place of s = xᵀy."""
+        s[...] = 1.0
 
     def magnitude(self, squares: NDArray) -> NDArray:
         """m(‖x‖²) with |k(x, y)| ≤ √(m(‖x‖²)·m(‖y‖²)), before anything cancels."""
         return squares
 
-    def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> PreparedKernel:
-        Y = np.asarray(Y, dtype=np.float64)  # float64 always: a power or a large mean may use up the digits of float32
-        return PreparedDot(self, Y, Y, shift or 0.0)
+    def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> "PreparedDot":
+        """In float64 always: a power or a large mean may use up the digits of float32."""
+        rows = self.rows(Y)
+        return PreparedDot(self, rows, rows, shift or 0.0, self.row_roundings(Y))
 
     def diag(self, X: Any) -> NDArray:
-        squares = _row_squares(np.asarray(X, dtype=np.float64))
+        squares = squared_norms(self.rows(X))
         self.profile(squares)
         return squares
 
     def entry_cost(self, data: Dataset) -> float:
-        return 0.5 + 0.04 * data.shape[1]
+        return 0.5 + (0.04 if data.nnz is None else 1.0) * numbers_per_entry(data)
+
+    def vjp(self, Z: Any, X: Any) -> Gradient | None:
+        """dk/ds·x."""
+        Z, X = as_float(Z), as_float(X)
+        slope = row_products(Z, X)
+        self.slope(slope)
+        return lambda C: times_rows(C * slope, X)
+
+    def diag_gradient(self, Z: Any) -> NDArray:
+        """dk/ds·2z at s = ‖z‖²."""
+        slope = squared_norms(Z)
+        self.slope(slope)
+        return 2 * slope[:, None] * as_dense(Z)
 
 
 class PreparedDot(PreparedKernel):
@@ -47,36 +106,127 @@ class PreparedDot(PreparedKernel):
 
     kernel: DotKernel
 
+    def __init__(self, kernel: DotKernel, X: Any, Y: Any, shift: float, row_roundings: float) -> None:
+        self._row_roundings = row_roundings
+        super().__init__(kernel, X, Y, shift)
+        raise_nonfinite_values(self.left_magnitudes, kernel, np.arange(self.shape[0]), X)
+
     def fill(self, rows: slice, columns: slice, out: NDArray) -> None:
-        np.matmul(self.X[rows], self.Y[columns].T, out=out)
+        row_products(self.X[rows], self.Y[columns], out)
         self.kernel.profile(out)
         if self.shift:
             out -= self.shift
 
     def against(self, X: Any) -> "PreparedDot":
-        return PreparedDot(self.kernel, np.asarray(X, dtype=np.float64), self.Y, self.shift)
+        kernel = self.kernel
+        roundings = max(self._row_roundings, kernel.row_roundings(X))
+        return PreparedDot(kernel, kernel.rows(X), self.Y, self.shift, roundings)
+
+    @cached_property
+    def diag(self) -> NDArray:
+        squares = self._squares.copy()
+        self.kernel.profile(squares)
+        return squares - self.shift
+
+    @cached_property
+    def _squares(self) -> NDArray:
+        return squared_norms(self.Y)
 
     @cached_property
     def magnitudes(self) -> NDArray:
-        return self.kernel.magnitude(_row_squares(self.Y))
+        return self.kernel.magnitude(self._squares)
+
+    @cached_property
+    def left_magnitudes(self) -> NDArray:
+        return self.magnitudes if self.X is self.Y else self.kernel.magnitude(squared_norms(self.X))
 
     @property
     def n_roundings(self) -> float:  # type: ignore[override]
-        return self.kernel.power * (self.Y.shape[1] + 3) + ROUNDINGS
+        """Of the product and of both rows, times the power of the profile."""
+        product = max(product_chain(self.X), product_chain(self.Y))
+        return self.kernel.power * (product + 2 * self._row_roundings + 3) + ROUNDINGS
 
 
 @storable
 @dataclass(frozen=True)
 class Linear(DotKernel):
-    """xᵀy: kernel PCA is PCA."""
+    """Linear kernel, k(x, y) = xᵀy: kernel PCA with it is PCA."""
 
     psd = True
+
+    def feature_map(self, samples: Any) -> FeatureMap:
+        return FormulaMap(as_float, samples.shape[1], 0.0, identity=True, sparse=sparse.issparse(samples))
+
+    def with_origin(self, origin: NDArray) -> Kernel:
+        return MovedRows(self, np.asarray(origin, dtype=np.float64))
+
+    def vjp(self, Z: Any, X: Any) -> Gradient:
+        shape, X = Z.shape, as_float(X)
+        return lambda C: np.broadcast_to(times_rows(np.atleast_2d(C), X), shape).copy()
+
+
+@storable
+@dataclass(frozen=True)
+class Cosine(DotKernel):
+    """Cosine similarity, k(x, y) = xᵀy/(‖x‖‖y‖), and 0 if a row is zero."""
+
+    psd = True
+
+    def rows(self, X: Any) -> Any:
+        """x/‖x‖, by a power of two first, which is exact: no square over- or underflows."""
+        X = as_float(X)
+        if sparse.issparse(X):
+            X = sparse.csr_array(X)
+            counts = np.diff(X.indptr)
+            exponents = np.frexp(row_peaks(X))[1]
+            X = sparse.csr_array((np.ldexp(X.data, np.repeat(-exponents, counts)), X.indices, X.indptr), X.shape)
+            return sparse.csr_array(sparse.diags_array(inverse(np.sqrt(squared_norms(X)))) @ X)
+        X = np.ldexp(X, -np.frexp(row_peaks(X))[1][:, None])
+        X *= inverse(np.sqrt(squared_norms(X)))[:, None]
+        return X
+
+    def row_roundings(self, X: Any) -> float:
+        """Of a length, half of those of its square, a root and two divisions."""
+        return product_chain(X) / 2 + 6
+
+    def feature_map(self, samples: Any) -> FeatureMap:
+        roundings = self.row_roundings(samples)
+        return FormulaMap(self.rows, samples.shape[1], roundings, sparse=sparse.issparse(samples))
+
+    def with_origin(self, origin: NDArray) -> Kernel:
+        origin = np.asarray(origin, dtype=np.float64)
+        return MovedRows(self, origin) if origin.any() else self
+
+    def vjp(self, Z: Any, X: Any) -> Gradient:
+        """(x̂ − k·ẑ)/‖z‖ with directions x̂ and ẑ; 0 of a row z of zeros, where k jumps."""
+        z, x = self.rows(Z), self.rows(X)
+        per_length = inverse(_inner(z, as_float(Z)))[:, None]  # ẑᵀz = ‖z‖, without a square
+        K, z_dense = row_products(z, x), as_dense(z)
+
+        def gradient(C: NDArray) -> NDArray:
+            C = np.broadcast_to(C, K.shape)
+            return per_length * (times_rows(C, x) - z_dense * np.einsum("ij,ij->i", C, K)[:, None])
+
+        return gradient
+
+    def diag_gradient(self, Z: Any) -> NDArray:
+        return np.zeros(Z.shape)
 
 
 @storable
 @dataclass(frozen=True)
 class Polynomial(GammaMixin, DotKernel):
-    """(γxᵀy + coef0)^degree. ``gamma=None`` is 1/n_features."""
+    """Polynomial kernel, k(x, y) = (γxᵀy + coef0)^degree.
+
+    Parameters
+    ----------
+    degree : float, default=3
+        Degree; for an integer and ``coef0 >= 0``, kernel matrices are positive semi-definite.
+    gamma : float, "median" or None, default=None
+        Factor γ. None is 1/n_features, "median" one over the median squared distance between rows.
+    coef0 : float, default=1.0
+        Weight of lower-degree terms.
+    """
 
     degree: float = 3
     gamma: float | str | None = None
@@ -86,13 +236,16 @@ class Polynomial(GammaMixin, DotKernel):
         super().__post_init__()
         check_positive("degree", self.degree, zero=True)
         if self.degree > _MOST_DEGREE:
-            raise ParameterError("degree", self.degree, f"at most {_MOST_DEGREE:,}")
-        if not isinstance(self.coef0, Real) or not abs(self.coef0) < float("inf"):
-            raise ParameterError("coef0", self.coef0, "a finite number")
+            raise ParameterError("degree", self.degree, f"at most {_MOST_DEGREE:,}; RBF is the limit of high degrees")
+        check_finite("coef0", self.coef0)
+
+    @property
+    def _has_integer_degree(self) -> bool:
+        return self.degree == int(self.degree)
 
     @property
     def psd(self) -> bool:  # type: ignore[override]
-        return self.degree == int(self.degree) and self.coef0 >= 0
+        return self._has_integer_degree and self.coef0 >= 0
 
     @property
     def power(self) -> float:  # type: ignore[override]
@@ -101,14 +254,55 @@ class Polynomial(GammaMixin, DotKernel):
     def profile(self, s: NDArray) -> None:
         s *= self.gamma_value
         s += self.coef0
-        _raise_to(s, self.degree)
+        if not self._has_integer_degree and s.size and s.min() < 0:
+            raise DataError(
+                f"{self!r} takes a power of γxᵀy + coef0, which is {s.min():.4g} for some rows. Use an integer degree.",
+                value=float(s.min()),
+            )
+        raise_to(s, self.degree)
+
+    def slope(self, s: NDArray) -> None:
+        """degree·γ·(γs + coef0)^(degree − 1)."""
+        if self.degree == 0:
+            s[...] = 0.0
+            return
+        s *= self.gamma_value
+        s += self.coef0
+        raise_to(s, self.degree - 1)
+        s *= self.degree * self.gamma_value
 
     def magnitude(self, squares: NDArray) -> NDArray:
-        return np.power(self.gamma_value * squares + abs(self.coef0), self.degree)
+        with np.errstate(over="ignore"):
+            return np.power(self.gamma_value * squares + abs(self.coef0), self.degree)
 
-    def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> PreparedKernel:
-        prepared = super().prepare(Y, shift=shift, dtype=dtype)
-        return _PreparedRoot(self, prepared.X, prepared.Y, prepared.shift) if 0 < self.degree < 1 else prepared
+    def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> PreparedDot:
+        rows = self.rows(Y)
+        return (_PreparedRoot if 0 < self.degree < 1 else PreparedDot)(self, rows, rows, shift or 0.0, 0.0)
+
+    def vjp(self, Z: Any, X: Any) -> Gradient | None:
+        """None for a degree between 0 and 1, which is infinitely steep at zero."""
+        return None if 0 < self.degree < 1 else super().vjp(Z, X)
+
+    def diag_gradient(self, Z: Any) -> NDArray:
+        return Kernel.diag_gradient(self, Z) if 0 < self.degree < 1 else super().diag_gradient(Z)
+
+    def feature_map(self, samples: Any) -> FeatureMap | None:
+        """All monomials up to the degree, for dense rows, degrees 1 to 3 and coef0 ≥ 0."""
+        if self.degree not in (1, 2, 3) or self.coef0 < 0 or sparse.issparse(samples):
+            return None
+        degree, d = int(self.degree), samples.shape[1]
+        n_features = comb(d + degree, degree)
+        return FormulaMap(self._monomials, n_features, 4 * degree + 4) if n_features <= _MOST_FEATURES else None
+
+    def _monomials(self, X: NDArray) -> NDArray:
+        """(γz·w)^degree expanded, where z is x with √(coef0/γ) appended."""
+        Z = np.column_stack([np.sqrt(self.gamma_value) * as_float(X), np.full(len(X), np.sqrt(self.coef0))])
+        return homogeneous_features(Z, int(self.degree))
+
+    def with_origin(self, origin: NDArray) -> Kernel:
+        origin = np.asarray(origin, dtype=np.float64)
+        has_formula = self.psd and 1 <= self.degree <= _MOST_MOVED_DEGREE and (self.coef0 > 0 or origin.any())
+        return MovedPolynomial(self, origin) if has_formula else self
 
 
 class _PreparedRoot(PreparedDot):
@@ -117,24 +311,352 @@ class _PreparedRoot(PreparedDot):
     kernel: Polynomial
 
     def entry_error(self) -> float:
-        relative = rounding_bound(self.Y.shape[1] + 4) ** self.kernel.degree + rounding_bound(ROUNDINGS)
-        return relative * float(self.magnitudes.max(initial=0.0)) + self._shift_error
+        product = max(product_chain(self.X), product_chain(self.Y))
+        relative = rounding_bound(product + 4) ** self.kernel.degree + rounding_bound(ROUNDINGS)
+        return relative * self.largest_entry + self._shift_error
 
     def matrix_error(self, weights: NDArray, row_sums: NDArray | None = None, products: NDArray | None = None) -> float:
         return self.entry_error() * float(weights.sum())
 
+    def against(self, X: Any) -> "_PreparedRoot":
+        return _PreparedRoot(self.kernel, self.kernel.rows(X), self.Y, self.shift, 0.0)
 
-def _raise_to(values: NDArray, power: float) -> None:
-    """values^power in place: integer powers by squaring, which is many times faster."""
+
+@storable
+@dataclass(frozen=True)
+class Sigmoid(GammaMixin, DotKernel):
+    """Sigmoid kernel, k(x, y) = tanh(γxᵀy + coef0). Its kernel matrices may have negative eigenvalues.
+
+    Parameters
+    ----------
+    gamma : float, "median" or None, default=None
+        Factor γ. None is 1/n_features, "median" one over the median squared distance between rows.
+    coef0 : float, default=1.0
+        Term that is added to γxᵀy.
+    """
+
+    gamma: float | str | None = None
+    coef0: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_finite("coef0", self.coef0)
+
+    def profile(self, s: NDArray) -> None:
+        s *= self.gamma_value
+        s += self.coef0
+        np.tanh(s, out=s)
+
+    def slope(self, s: NDArray) -> None:
+        """γ(1 − k²) = 4γt/(1 + t)² with t = e^(−2|γs + coef0|), where nothing cancels."""
+        s *= self.gamma_value
+        s += self.coef0
+        t = np.exp(-2 * np.abs(s))
+        np.divide(4 * self.gamma_value * t, (1 + t) ** 2, out=s)
+
+    def magnitude(self, squares: NDArray) -> NDArray:
+        """tanh is nowhere steeper than 1: its error is at most that of its argument."""
+        return self.gamma_value * squares + abs(self.coef0) + 1.0
+
+
+# -------------------------------------------------------------------------------------- kernels of φ(x) − φ(origin)
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class MovedRows(DotKernel):
+    """The kernel of φ(x) − φ(origin) where φ(x) is x (`Linear`) or x/‖x‖ (`Cosine`)."""
+
+    kernel: Linear | Cosine
+    origin: NDArray
+    psd = True
+
+    def rows(self, X: Any) -> NDArray:
+        if isinstance(self.kernel, Linear):
+            return as_dense(X) - self.origin
+        return _directions(as_dense(X), self.origin)
+
+    def row_roundings(self, X: Any) -> float:
+        return 1.0 if isinstance(self.kernel, Linear) else 4.0 * product_chain(self.origin[None]) + 40
+
+    def magnitude(self, squares: NDArray) -> NDArray:
+        """Directions are known to a few units, and to a few units of themselves."""
+        return squares if isinstance(self.kernel, Linear) else squares + UNIT**2
+
+    def vjp(self, Z: Any, X: Any) -> None:
+        return None
+
+    def diag_gradient(self, Z: Any) -> NDArray:
+        return Kernel.diag_gradient(self, Z)
+
+    def feature_map(self, samples: Any) -> FeatureMap:
+        return FormulaMap(self.rows, samples.shape[1], self.row_roundings(samples))
+
+
+def _directions(X: NDArray, origin: NDArray) -> NDArray:
+    """x/‖x‖ − o/‖o‖, from x = t·o + v with v ⊥ o; −o/‖o‖ for a row of zeros."""
+    o = np.ldexp(origin, -np.frexp(np.abs(origin).max())[1])
+    o /= np.sqrt(o @ o)
+    X = np.ldexp(X, -np.frexp(row_peaks(X))[1][:, None])
+    t, square = X @ o, o @ o
+    t /= square
+    product, remainder = two_product(t[:, None], o)
+    V = (X - product) - remainder  # exact in the first digits that x and t·o have in common
+    left = (V @ o) / square
+    V -= left[:, None] * o
+    t += left
+    squares, length_o = squared_norms(V), np.sqrt(square)
+    t *= length_o
+    lengths = np.hypot(t, np.sqrt(squares))
+    per_length = inverse(lengths)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        small = -squares * per_length / (lengths + t)
+    along = np.where(t > 0, small, t * per_length - 1)  # t/‖x‖ − 1
+    V *= per_length[:, None]
+    V += (along / length_o)[:, None] * o
+    return V
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class MovedPolynomial(Kernel):
+    """The kernel of φ(x) − φ(origin) where φ are the monomials of a polynomial kernel. See the module."""
+
+    kernel: Polynomial
+    origin: NDArray
+    psd = True
+
+    @cached_property
+    def _extended(self) -> tuple[NDArray, float]:
+        """√γ·origin with √coef0 appended, and C, the square of its length."""
+        extended = np.append(np.sqrt(self.kernel.gamma_value) * self.origin, np.sqrt(self.kernel.coef0))
+        return extended, float(extended @ extended)
+
+    @property
+    def degree(self) -> int:
+        """Degree of the polynomial."""
+        return int(self.kernel.degree)
+
+    def coordinates(self, X: Any) -> tuple[NDArray, NDArray]:
+        """r − 1 and √γ·v/√C of every row."""
+        extended, C = self._extended
+        V = np.zeros((X.shape[0], len(extended)))
+        np.subtract(as_dense(X), self.origin, out=V[:, :-1])
+        V *= np.sqrt(self.kernel.gamma_value)
+        a = V @ extended / C
+        V -= a[:, None] * extended
+        V /= np.sqrt(C)
+        return a, V
+
+    def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> "PreparedMovedPolynomial":
+        coordinates = self.coordinates(Y)
+        return PreparedMovedPolynomial(self, coordinates, coordinates, shift or 0.0)
+
+    def diag(self, X: Any) -> NDArray:
+        a, V = self.coordinates(X)
+        return self.combine(a, a, squared_norms(V))
+
+    def combine(self, a: NDArray, b: NDArray, q: NDArray) -> NDArray:
+        """Cᵖ[(rr' + q)ᵖ − (rr')ᵖ + (rᵖ − 1)(r'ᵖ − 1)] with r = 1 + a and r' = 1 + b."""
+        p = self.degree
+        u = (1 + a) * (1 + b)
+        t = u + q
+        total, powers = np.ones_like(t), t.copy()
+        for _ in range(p - 1):  # Σ tⁱu^(p − 1 − i)
+            total *= u
+            total += powers
+            powers *= t
+        total *= q
+        total += power_minus_one(a, p) * power_minus_one(b, p)
+        total *= self._extended[1] ** p
+        return total
+
+    def entry_cost(self, data: Dataset) -> float:
+        return self.degree + 0.5 + 0.04 * numbers_per_entry(data)
+
+    def feature_map(self, samples: Any) -> FeatureMap | None:
+        """Monomials of r and of v in coordinates orthogonal to the origin, without the constant that is Cᵖ."""
+        plain = self.kernel.feature_map(samples)
+        if plain is None:
+            return None
+        n_features = comb(samples.shape[1] + self.degree, self.degree)
+        return FormulaMap(self._monomials, n_features, 6 * product_chain(samples) + 50)
+
+    def _monomials(self, X: Any) -> NDArray:
+        a, V = self.coordinates(X)
+        extended, C = self._extended
+        axis = extended / np.sqrt(C)
+        sign = 1.0 if axis[-1] >= 0 else -1.0
+        axis[-1] += sign  # Householder: the reflection that maps the origin to the last axis
+        V -= np.outer(V @ axis, axis / (sign * axis[-1]))
+        V[:, -1] = 1 + a
+        features = homogeneous_features(V[:, ::-1], self.degree)
+        features[:, 0] = power_minus_one(a, self.degree)
+        features *= np.sqrt(C**self.degree)
+        return features
+
+
+class PreparedMovedPolynomial(PreparedKernel):
+    """One matrix product for each tile, q, and then powers."""
+
+    kernel: MovedPolynomial
+
+    def __init__(
+        self,
+        kernel: MovedPolynomial,
+        left: tuple[NDArray, NDArray],
+        right: tuple[NDArray, NDArray],
+        shift: float,
+    ) -> None:
+        self.kernel, self.left, self.right, self.shift = kernel, left, right, shift
+        self.shape = len(left[0]), len(right[0])
+        raise_nonfinite_values(self.left_magnitudes, kernel.kernel, np.arange(self.shape[0]), None)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in self.right)
+
+    def fill(self, rows: slice, columns: slice, out: NDArray) -> None:
+        row_products(self.left[1][rows], self.right[1][columns], out)
+        out[...] = self.kernel.combine(self.left[0][rows, None], self.right[0][columns], out)
+        if self.shift:
+            out -= self.shift
+
+    def against(self, X: Any) -> "PreparedMovedPolynomial":
+        return PreparedMovedPolynomial(self.kernel, self.kernel.coordinates(X), self.right, self.shift)
+
+    @cached_property
+    def diag(self) -> NDArray:
+        a, V = self.right
+        return self.kernel.combine(a, a, squared_norms(V)) - self.shift
+
+    @cached_property
+    def magnitudes(self) -> NDArray:
+        return self._moduli(*self.right)
+
+    @cached_property
+    def left_magnitudes(self) -> NDArray:
+        return self.magnitudes if self.left is self.right else self._moduli(*self.left)
+
+    def _moduli(self, a: NDArray, V: NDArray) -> NDArray:
+        """`combine` of moduli, where r and v are as large as x − o allows: their errors are relative to that."""
+        far = np.sqrt(a * a + squared_norms(V))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.kernel.combine(far, far, far * far)
+
+    @property
+    def n_roundings(self) -> float:  # type: ignore[override]
+        """v and r are known to 2d + 10 of ‖x − o‖, q to d + 2 more than both; then a power."""
+        return self.kernel.degree * (6 * product_chain(self.right[1]) + 50) + ROUNDINGS
+
+
+# -------------------------------------------------------------------------------------- rows
+
+
+def as_float(X: Any) -> Any:
+    """In float64, without a copy if it is already."""
+    return X.astype(np.float64, copy=False) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+
+
+def as_dense(X: Any) -> NDArray:
+    """Dense rows in float64."""
+    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+
+
+def row_products(X: Any, Y: Any, out: NDArray | None = None) -> NDArray:
+    """X Yᵀ as a dense float64 array."""
+    if not (sparse.issparse(X) or sparse.issparse(Y)):
+        return matmul(X, Y.T, out, SHORT_ROWS)
+    if (
+        sparse.issparse(Y)
+        and (Y.nnz > _SPARSE_TILE * Y.shape[0] * Y.shape[1])
+        and Y.shape[0] * Y.shape[1] < _DENSE_TILE
+    ):
+        Y = Y.toarray()
+    product = X @ Y.T
+    product = product.toarray() if sparse.issparse(product) else product
+    if out is None:
+        return np.asarray(product, dtype=np.float64)
+    out[...] = product
+    return out
+
+
+def times_rows(C: NDArray, X: Any) -> NDArray:
+    """C X as a dense array."""
+    return matmul(C, X, None, SHORT_ROWS) if isinstance(X, np.ndarray) else as_dense(C @ X)
+
+
+def squared_norms(X: Any) -> NDArray:
+    """‖x‖² of every row, with as many roundings as a scalar product of two rows."""
+    X = as_float(X)
+    if sparse.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+    return row_squares(X, SHORT_ROWS)
+
+
+def product_chain(X: Any) -> int:
+    """Roundings behind a scalar product of a row of X with any other, and behind the square of its length.
+
+    Two sparse rows have no more products than one of them has entries, as cells are stored once.
+    """
+    if sparse.issparse(X):
+        return int(np.diff(sparse.csr_array(X).indptr).max(initial=0))
+    d = X.shape[1]
+    return d if d <= SHORT_ROWS else chain(d, SHORT_ROWS)
+
+
+def row_peaks(X: Any) -> NDArray:
+    """The largest modulus of every row."""
+    if not sparse.issparse(X):
+        return np.asarray(np.abs(X).max(axis=1, initial=0.0))
+    return np.asarray(abs(X).max(axis=1).toarray(), dtype=np.float64).ravel() if X.shape[1] else np.zeros(X.shape[0])
+
+
+def inverse(values: NDArray) -> NDArray:
+    """1/v, and 0 for v = 0."""
+    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
+
+
+def raise_to(values: NDArray, power: float) -> None:
+    """values^power in place: integer powers by squaring, with power − 1 roundings and many times faster."""
     if power != int(power) or power == 0:
         np.power(values, power, out=values)
         return
     base = values.copy()
-    for bit in f"{int(power):b}"[1:]:
+    for bit in f"{int(power):b}"[1:]:  # from the highest
         values *= values
         if bit == "1":
             values *= base
 
 
-def _row_squares(X: NDArray) -> NDArray:
-    return np.einsum("ij,ij->i", X, X)
+def power_minus_one(a: NDArray, power: int) -> NDArray:
+    """(1 + a)^power − 1 = a·Σ(1 + a)ⁱ for i < power."""
+    total, powers = np.zeros_like(a), np.ones_like(a)
+    for _ in range(power):
+        total += powers
+        powers *= 1 + a
+    return a * total
+
+
+def homogeneous_features(Z: NDArray, degree: int) -> NDArray:
+    """φ with φ(z)·φ(w) = (z·w)^degree: each monomial once, times the root of how often it occurs."""
+    if degree == 1:
+        return Z.copy()
+    d = Z.shape[1]
+    i, j = np.triu_indices(d)
+    pairs = Z[:, i] * Z[:, j]
+    if degree == 2:
+        return pairs * np.sqrt(np.where(i == j, 1.0, 2.0))
+    columns = []
+    for first in range(d):  # monomials z_first·z_i·z_j with first ≤ i ≤ j
+        later = i >= first
+        n_distinct = 1 + (i[later] != first).astype(int) + (j[later] != i[later]).astype(int)
+        columns.append(Z[:, [first]] * pairs[:, later] * np.sqrt(np.array([0, 1, 3, 6])[n_distinct]))
+    return np.concatenate(columns, axis=1)
+
+
+def _inner(X: Any, Y: Any) -> NDArray:
+    """xᵀy of every row of X with that of Y."""
+    if sparse.issparse(X) or sparse.issparse(Y):
+        return np.asarray(sparse.csr_array(X).multiply(Y).sum(axis=1), dtype=np.float64).ravel()
+    return np.asarray(np.einsum("ij,ij->i", X, Y))

@@ -1,0 +1,663 @@
+"""Kernels of counts, shares and histograms: sums over columns of what two non-negative numbers share.
+
+Terms are never negative, so a sum of them is known to γ of itself. Minima of small integers, and scalar
+products of bits and counts, are taken as float32 products, which are exact below 2²⁴:
+min(a, b) = Σₜ [a ≥ t][b ≥ t] for t = 1, 2, …
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from mercer.data.dataset import Dataset
+from mercer.errors import DataError, ParameterError
+from mercer.kernels.base import (
+    ROUNDINGS,
+    GammaMixin,
+    Gradient,
+    Kernel,
+    PreparedKernel,
+    numbers_per_entry,
+)
+from mercer.kernels.distance import PreparedDistance, columnwise_gradient, exp_minus
+from mercer.kernels.dot import as_dense, as_float, product_chain, row_peaks, row_products, squared_norms, times_rows
+from mercer.numerics.blocking import slices
+from mercer.numerics.rounding import SHORT, TINY, power_of_two
+from mercer.numerics.rounding import gamma as rounding_bound
+from mercer.storable import storable
+from mercer.text import short_repr
+
+_EXACT = 2.0**24  # up to which integers are exact in float32
+_FEW = 0.1  # density up to which rows of integers are stored as CSR arrays
+_MOST_BITS = 1 << 14  # columns of counts as bits
+_MOST_COUNTED = 8  # mean of non-zero counts up to which they become bits
+_TILE, _DENSE_TILE = 512, 1 << 22  # rows, and entries, of a float32 product
+_CACHED = 1 << 15  # entries of a strip whose buffers stay in the cache while columns are added up
+_SAMPLE = 1000  # rows that planning looks at
+_ORDINARY = 1e-70, 1e70  # largest numbers of rows whose squares, and products of squares, are in range
+_SMALLEST = 2.0**-480  # of the largest number of a row, against that of all rows
+
+ColumnSlope = Callable[[NDArray, NDArray], NDArray]
+
+
+class HistogramKernel(Kernel):
+    """k(x, y) = profile(Σ term(xᵢ, yᵢ)) of non-negative rows. A subclass writes `term` and `slopes`."""
+
+    psd = True
+    non_negative = True
+    is_shared = True  # whether a term is 0 where one of the numbers is
+    is_minimum = False  # whether a term is min(xᵢ, yᵢ)
+    term_cost = 2.0  # nominal nanoseconds
+
+    @abstractmethod
+    def term(self, x: NDArray, y: NDArray, half: NDArray, out: NDArray, spare: NDArray) -> None:
+        """The term of one column, into `out` (m×n): x is m×1, y has length n, `half` is y/2 but never 0."""
+
+    @abstractmethod
+    def slopes(self, Z: Any, X: Any) -> tuple[NDArray, ColumnSlope, NDArray | None]:
+        """(w, slope, v) with ∂k/∂zⱼ = w(z, x)·slope(zⱼ, xⱼ) + v(z, x); at 0 the slope to the right."""
+
+    def profile(self, sums: NDArray, x: NDArray, y: NDArray, shift: float) -> None:
+        """k − shift in place of sums of terms; x and y are Σxᵢ and Σyᵢ."""
+        if shift:
+            sums -= shift
+
+    def profile_chain(self, chain: float) -> float:
+        """Roundings of k, relative to k, if those of a sum are `chain`."""
+        return chain + ROUNDINGS
+
+    def validate(self, samples: Any, name: str = "X") -> None:
+        check_nonnegative(samples, self, name)
+
+    def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> PreparedKernel:
+        check_nonnegative(Y, self)
+        counts = CountsAsBits.of(Y) if self.is_minimum else None
+        if counts is not None:
+            return PreparedCounts(self, counts, Y, Y, shift)
+        return PreparedHistogram(self, Y, Y, shift)
+
+    def sums(self, X: Any, Y: Any) -> NDArray:
+        """Σ term(xᵢ, yᵢ), one column after the other, `SHORT` of them at a time, however rows are stored."""
+        m, n = X.shape[0], Y.shape[0]
+        height = min(m, max(1, _CACHED // max(n, 1)))
+        out, buffers, strips = np.zeros((m, n)), np.empty((3, height, n)), slices(m, max(height, 1))
+        for x, y in zip(_columns(X), _columns(Y), strict=True):
+            in_x, in_y = x.any(axis=1), y.any(axis=1)
+            used = np.flatnonzero(in_x & in_y if self.is_shared else in_x | in_y)
+            half = np.maximum(0.5 * y, TINY)  # nothing next to any x, and not 0 where x is
+            for rows in strips:
+                total, term, spare = buffers[:, : rows.stop - rows.start]
+                total[...] = 0.0
+                for j in used:
+                    self.term(x[j, rows, None], y[j], half[j], term, spare)
+                    total += term
+                out[rows] += total
+        return out
+
+    def entry_cost(self, data: Dataset) -> float:
+        ones = self._ones(data)
+        return 5.0 + self.term_cost * numbers_per_entry(data) if ones is None else 6.0 + 0.2 * ones
+
+    def sample_width(self, data: Dataset) -> int:
+        return super().sample_width(data) + int(self._ones(data) or 0)
+
+    def _ones(self, data: Dataset) -> float | None:
+        """Mean number of bits of a row, if counts become bits; of samples in memory only."""
+        if not (self.is_minimum and data.in_memory):
+            return None
+        some: Any = data.load()
+        some = some[:: max(1, len(data) // _SAMPLE)]
+        return None if CountsAsBits.of(some) is None else float(some.sum()) / max(1, some.shape[0])
+
+    def vjp(self, Z: Any, X: Any) -> Gradient:
+        """Column by column."""
+        check_nonnegative(Z, self)
+        check_nonnegative(X, self)
+        weights, slope, others = self.slopes(Z, X)
+        Z, X = _by_column(Z), _by_column(X)
+
+        def gradient(C: NDArray) -> NDArray:
+            out = columnwise_gradient(C * weights, Z, X, slope)
+            return out if others is None else out + (C * others).sum(axis=1)[:, None]
+
+        return gradient
+
+
+class PreparedHistogram(PreparedKernel):
+    """Sums over the columns. Every entry is known to γ of itself."""
+
+    kernel: HistogramKernel
+
+    def __init__(self, kernel: HistogramKernel, X: Any, Y: Any, shift: float | None) -> None:
+        self._y = row_sums(Y)
+        self._x = self._y if X is Y else row_sums(X)
+        super().__init__(kernel, X, Y, shift)
+
+    def fill(self, rows: slice, columns: slice, out: NDArray) -> None:
+        tile = self.kernel.sums(self.X[rows], self.Y[columns])
+        self.kernel.profile(tile, self._x[rows], self._y[columns], self.shift)
+        out[...] = tile
+
+    def against(self, X: Any) -> PreparedKernel:
+        check_nonnegative(X, self.kernel)
+        return PreparedHistogram(self.kernel, X, self.Y, self.shift)
+
+    @property
+    def n_roundings(self) -> float:  # type: ignore[override]
+        return self.kernel.profile_chain(_column_chain(self.Y))
+
+    def matrix_error(self, weights: NDArray, row_sums: NDArray | None = None, products: NDArray | None = None) -> float:
+        """Schur's test, as no entry of k is negative."""
+        size, total = float(weights @ self.magnitudes), float(weights.sum())
+        if row_sums is not None:
+            size = min(size, float((row_sums + self.shift * total).max(initial=0.0)) * (1 + 1e-10))
+        return rounding_bound(self.n_roundings) * size + self._shift_error * total
+
+
+class PreparedCounts(PreparedHistogram):
+    """Minima of small integers as products of bits: exact but for the profile."""
+
+    def __init__(self, kernel: HistogramKernel, counts: "CountsAsBits", X: Any, Y: Any, shift: float | None) -> None:
+        self.counts = counts
+        self._right = counts.bits(Y)
+        self._left = self._right if X is Y else counts.bits(X)
+        super().__init__(kernel, X, Y, shift)
+
+    @property
+    def nbytes(self) -> int:
+        return int(self._right.data.nbytes + self._right.indices.nbytes + self._right.indptr.nbytes)
+
+    def fill(self, rows: slice, columns: slice, out: NDArray) -> None:
+        integer_products(self._left[rows], self._right[columns], out)
+        self.kernel.profile(out, self._x[rows], self._y[columns], self.shift)
+
+    def against(self, X: Any) -> PreparedKernel:
+        check_nonnegative(X, self.kernel)
+        if integer_squares(X) is None:
+            return PreparedHistogram(self.kernel, X, self.Y, self.shift)
+        return PreparedCounts(self.kernel, self.counts, X, self.Y, self.shift)
+
+    n_roundings = ROUNDINGS
+
+
+class PreparedChiSquared(PreparedDistance):
+    """exp(−γ·sums), whose exponent is known to γ of itself."""
+
+    kernel: "ChiSquared"
+
+    def fill(self, rows: slice, columns: slice, out: NDArray) -> None:
+        np.multiply(self.kernel.sums(self.X[rows], self.Y[columns]), -0.5 * self.kernel.gamma_value, out=out)
+        exp_minus(out, self.shift)
+
+    def against(self, X: Any) -> "PreparedChiSquared":
+        check_nonnegative(X, self.kernel)
+        return PreparedChiSquared(self.kernel, X, self.Y, self.shift)
+
+    @property
+    def n_roundings(self) -> float:  # type: ignore[override]
+        return _column_chain(self.Y) + ROUNDINGS
+
+
+# -------------------------------------------------------------------------------------- the kernels
+
+
+@storable
+@dataclass(frozen=True)
+class AdditiveChiSquared(HistogramKernel):
+    """Additive χ² kernel, k(x, y) = Σ 2xᵢyᵢ/(xᵢ + yᵢ), of non-negative rows; 0/0 is 0.
+
+    scikit-learn's ``additive_chi2_kernel`` is 2k(x, y) − Σx − Σy. Centering removes the sums, so kernel PCA
+    finds the same components, with eigenvalues twice as large.
+    """
+
+    # 2xy/(x + y) = 2∫(xe^−tx)(ye^−ty)dt over t > 0: an integral of products, so positive semi-definite.
+
+    def term(self, x: NDArray, y: NDArray, half: NDArray, out: NDArray, spare: NDArray) -> None:
+        """By x/(x/2 + y/2) ≤ 2: no square of a huge or tiny number."""
+        np.add(0.5 * x, half, out=out)
+        np.divide(x, out, out=out)
+        np.multiply(out, y, out=out)
+
+    def slopes(self, Z: Any, X: Any) -> tuple[NDArray, ColumnSlope, NDArray | None]:
+        """2(x/(z + x))²."""
+        return np.full((Z.shape[0], X.shape[0]), 2.0), lambda z, x: _share_of_sum(z, x) ** 2, None
+
+    def diag(self, X: Any) -> NDArray:
+        check_nonnegative(X, self)
+        return row_sums(X)
+
+    def diag_gradient(self, Z: Any) -> NDArray:
+        return np.ones(Z.shape)
+
+
+@storable
+@dataclass(frozen=True)
+class HistogramIntersection(HistogramKernel):
+    """Histogram intersection kernel, k(x, y) = Σ min(xᵢ, yᵢ), of non-negative rows."""
+
+    is_minimum = True
+    term_cost = 1.0
+
+    # min(x, y) is the length that [0, x] and [0, y] have in common: a scalar product of two indicators.
+
+    def term(self, x: NDArray, y: NDArray, half: NDArray, out: NDArray, spare: NDArray) -> None:
+        np.minimum(x, y, out=out)
+
+    def slopes(self, Z: Any, X: Any) -> tuple[NDArray, ColumnSlope, NDArray | None]:
+        return np.ones((Z.shape[0], X.shape[0])), _slope_of_minimum, None
+
+    def diag(self, X: Any) -> NDArray:
+        check_nonnegative(X, self)
+        return row_sums(X)
+
+    def diag_gradient(self, Z: Any) -> NDArray:
+        return np.ones(Z.shape)
+
+
+@storable
+@dataclass(frozen=True)
+class MinMax(HistogramKernel):
+    """Ruzicka similarity, k(x, y) = Σ min(xᵢ, yᵢ)/Σ max(xᵢ, yᵢ), of non-negative rows; 1 for two rows of zeros.
+
+    For rows of 0 and 1 it is the Jaccard similarity, as is `Tanimoto`.
+    """
+
+    max_value = 1.0
+    is_minimum = True
+    term_cost = 1.0
+
+    # m/(s − m) = Σ(m/s)ⁿ over n ≥ 1 with s = Σx + Σy ≥ 2m: powers of m = Σmin and of 1/s = ∫e^−tΣx e^−tΣy dt.
+
+    def term(self, x: NDArray, y: NDArray, half: NDArray, out: NDArray, spare: NDArray) -> None:
+        np.minimum(x, y, out=out)
+
+    def profile(self, sums: NDArray, x: NDArray, y: NDArray, shift: float) -> None:
+        """By Σmax = Σx + Σy − Σmin, of which at least a third is left."""
+        share_of_union(sums, x, y, shift)
+
+    def profile_chain(self, chain: float) -> float:
+        """Of Σmin once, and of Σmax three times, as Σx + Σy + Σmin ≤ 3Σmax."""
+        return 4 * chain + ROUNDINGS
+
+    def slopes(self, Z: Any, X: Any) -> tuple[NDArray, ColumnSlope, NDArray | None]:
+        """(s·m' − m)/(s − m)² with m = Σmin, m' its slope and s = Σz + Σx; 0 where both are 0, and k jumps."""
+        common, total = self.sums(Z, X), row_sums(Z)[:, None] + row_sums(X)
+        union = total - common
+        inverse = np.divide(1.0, union, out=np.zeros_like(union), where=union > 0)
+        return total * inverse * inverse, _slope_of_minimum, -common * inverse * inverse
+
+    def diag(self, X: Any) -> NDArray:
+        return np.ones(X.shape[0])
+
+    def diag_gradient(self, Z: Any) -> NDArray:
+        return np.zeros(Z.shape)
+
+
+@storable
+@dataclass(frozen=True)
+class ChiSquared(GammaMixin, HistogramKernel):
+    """Exponential χ² kernel, k(x, y) = exp(−γΣ(xᵢ − yᵢ)²/(xᵢ + yᵢ)), of non-negative rows; 0/0 is 0.
+
+    Parameters
+    ----------
+    gamma : float, "median" or None, default=None
+        Factor γ. None is 1, as in scikit-learn; "median" is one over the median of these sums.
+    """
+
+    gamma: float | str | None = None
+    max_value = 1.0
+    decreasing = True
+    is_shared = False
+
+    # The sum is Σx + Σy − 2k of the additive kernel, conditionally negative definite: Schoenberg's theorem.
+
+    def term(self, x: NDArray, y: NDArray, half: NDArray, out: NDArray, spare: NDArray) -> None:
+        """Twice that of the formula, by (x − y)/(x/2 + y/2) ≤ 2."""
+        np.subtract(x, y, out=spare)
+        np.add(0.5 * x, half, out=out)
+        np.divide(spare, out, out=out)
+        np.multiply(out, spare, out=out)
+
+    def default_gamma(self, n_features: int) -> float:
+        return 1.0
+
+    def distances(self, rows: NDArray) -> NDArray:
+        check_nonnegative(rows, self)
+        return np.asarray(0.5 * self.sums(rows, rows)[np.triu_indices(len(rows), 1)])
+
+    def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> PreparedKernel:
+        check_nonnegative(Y, self)
+        return PreparedChiSquared(self, Y, Y, shift)
+
+    def slopes(self, Z: Any, X: Any) -> tuple[NDArray, ColumnSlope, NDArray | None]:
+        """−γk·(1 − 4(x/(z + x))²), as (z − x)(z + 3x)/(z + x)² is."""
+        weights = -self.gamma_value * self(Z, X)
+        return -4 * weights, lambda z, x: _share_of_sum(z, x) ** 2, weights
+
+    def diag(self, X: Any) -> NDArray:
+        return np.ones(X.shape[0])
+
+    def diag_gradient(self, Z: Any) -> NDArray:
+        return np.zeros(Z.shape)
+
+
+@storable
+@dataclass(frozen=True)
+class Tanimoto(Kernel):
+    """Tanimoto similarity, k(x, y) = xᵀy/(‖x‖² + ‖y‖² − xᵀy); 1 for two rows of zeros.
+
+    For rows of 0 and 1 it is the Jaccard similarity. Bits and counts are compared without rounding, and fast
+    if most of them are 0.
+
+    Parameters
+    ----------
+    packed : bool, default=False
+        Whether rows are bytes of eight bits each, as returned by ``np.packbits(bits, axis=1)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels.histograms import Tanimoto
+    >>> bits = np.array([[1, 1, 0, 0], [0, 1, 1, 0]])
+    >>> Tanimoto()(bits, bits)  # one bit in common, of three
+    array([[1.        , 0.33333333],
+           [0.33333333, 1.        ]])
+    """
+
+    packed: bool = False
+    psd = True
+
+    # s/(a − s) = Σ(s/a)ⁿ over n ≥ 1, a = ‖x‖² + ‖y‖² ≥ 2|s|: powers of s = xᵀy and of 1/a = ∫e^−t‖x‖² e^−t‖y‖² dt.
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.packed, bool | np.bool_):
+            raise ParameterError("packed", self.packed, "True or False")
+
+    def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> PreparedKernel:
+        return PreparedTanimoto(self, Y, Y, shift)
+
+    def diag(self, X: Any) -> NDArray:
+        return np.ones(X.shape[0])
+
+    def vjp(self, Z: Any, X: Any) -> Gradient | None:
+        """(a·x − 2s·z)/(a − s)² with s = zᵀx and a = ‖z‖² + ‖x‖²; 0 where both are 0, and k jumps."""
+        if self.packed:
+            return None
+        Z, X = as_float(Z), as_float(X)
+        unit = _common_unit(np.concatenate([row_peaks(Z), row_peaks(X)]))
+        Z, X = Z * unit, X * unit
+        common, total = row_products(Z, X), squared_norms(Z)[:, None] + squared_norms(X)
+        union = total - common
+        square = np.divide(1.0, union, out=np.zeros_like(union), where=union > 0) ** 2
+        of_x, of_z, Z = total * square, 2.0 * common * square, as_dense(Z)
+        return lambda C: unit * (times_rows(C * of_x, X) - Z * (C * of_z).sum(axis=1)[:, None])
+
+    def diag_gradient(self, Z: Any) -> NDArray:
+        return super().diag_gradient(Z) if self.packed else np.zeros(Z.shape)
+
+    def entry_cost(self, data: Dataset) -> float:
+        some = self._some_integers(data)
+        if some is None:
+            return 6.0 + 0.06 * numbers_per_entry(data)
+        return 6.0 + min(0.2 * _stored(some) / max(1, some.shape[0]), 0.03 * some.shape[1])
+
+    def sample_width(self, data: Dataset) -> int:
+        """Bits and counts are never stored as numbers of 8 bytes all at once."""
+        if data.is_sparse or self._some_integers(data) is None:
+            return super().sample_width(data)
+        width, size = data.shape[1], data.dtype.itemsize
+        return width // 3 + 4 if self.packed else -(-width * size // 8) + 4
+
+    def _some_integers(self, data: Dataset) -> Any:
+        """Some rows of small integers, if the samples are in memory and are such."""
+        if not data.in_memory:
+            return None
+        rows: Any = data.load()
+        some = self.unpacked(rows[:: max(1, len(data) // _SAMPLE)])
+        return None if integer_squares(some) is None else some
+
+    def unpacked(self, X: Any) -> Any:
+        """Rows of bits, if these are packed."""
+        if not self.packed or sparse.issparse(X):
+            return X
+        if X.dtype != np.uint8:
+            if X.size and not (X.min() >= 0 and X.max() <= 255 and np.array_equal(X, np.rint(X))):
+                raise DataError(
+                    "Tanimoto(packed=True) compares bytes, integers from 0 to 255 as returned by np.packbits; X has "
+                    f"numbers from {X.min():.6g} to {X.max():.6g}."
+                )
+            X = X.astype(np.uint8)
+        return np.unpackbits(X, axis=1)
+
+
+class PreparedTanimoto(PreparedKernel):
+    """One matrix product for each tile: exact for small integers, float64 for other rows."""
+
+    kernel: Tanimoto
+
+    def __init__(self, kernel: Tanimoto, X: Any, Y: Any, shift: float | None) -> None:
+        self._originals = X, Y
+        right = kernel.unpacked(Y)
+        left = right if X is Y else kernel.unpacked(X)
+        y = integer_squares(right)
+        x = y if X is Y or y is None else integer_squares(left)
+        self.is_exact = x is not None
+        if x is None or y is None:
+            left, right, x, y = _ordinary(left, right)
+        else:
+            right = _compact(right)
+            left = right if X is Y else _compact(left)
+        self._x, self._y = x, y
+        super().__init__(kernel, left, right, shift)
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.Y.nnz * 8 if sparse.issparse(self.Y) else self.Y.nbytes)
+
+    def fill(self, rows: slice, columns: slice, out: NDArray) -> None:
+        (integer_products if self.is_exact else row_products)(self.X[rows], self.Y[columns], out)
+        share_of_union(out, self._x[rows], self._y[columns], self.shift)
+
+    def against(self, X: Any) -> "PreparedTanimoto":
+        return PreparedTanimoto(self.kernel, X, self._originals[1], self.shift)
+
+    @property
+    def n_roundings(self) -> float:  # type: ignore[override]
+        """Of xᵀy once, as |xᵀy| ≤ a/2 and a − xᵀy ≥ a/2; of a − xᵀy three times, as a + |xᵀy| ≤ 3(a − xᵀy)."""
+        return ROUNDINGS if self.is_exact else 4 * max(product_chain(self.X), product_chain(self.Y)) + ROUNDINGS
+
+
+# -------------------------------------------------------------------------------------- rows
+
+
+def check_nonnegative(X: Any, kernel: Kernel, name: str = "X", first_row: int = 0, names: Any = None) -> None:
+    """Raise for rows with a negative number, with its place."""
+    values = X.data if sparse.issparse(X) else X
+    if not values.size or values.min() >= 0:
+        return
+    rows, columns = np.nonzero(X < 0)
+    row, column = int(rows[0]), int(columns[0])
+    value, label = float(X[row, column]), str(column) if names is None else repr(names[column])
+    raise DataError(
+        f"{name} has {len(rows):,} negative numbers, the first {value:.6g} in row {first_row + row}, column {label}. "
+        f"{short_repr(kernel)} compares non-negative numbers such as counts; for other numbers, use RBF or Laplacian.",
+        source=name,
+        row=first_row + row,
+        column=label,
+        value=value,
+    )
+
+
+def share_of_union(common: NDArray, x: NDArray, y: NDArray, shift: float) -> None:
+    """common/(x + y − common) − shift in place, 1 where x and y are 0."""
+    union = x[:, None] + y
+    union -= common
+    if not (x.all() or y.all()):
+        empty = union == 0.0
+        union[empty] = common[empty] = 1.0
+    np.divide(common, union, out=common)
+    if shift:
+        common -= shift
+
+
+def row_sums(X: Any) -> NDArray:
+    """Σxᵢ of every row, added up in the order of `HistogramKernel.sums`: min(x, x) gives the same bits."""
+    out = np.zeros(X.shape[0])
+    for columns in _columns(X):
+        part = np.zeros(len(out))
+        for column in columns:
+            part += column
+        out += part
+    return out
+
+
+def _columns(X: Any) -> Iterator[NDArray]:
+    """`SHORT` columns at a time, each as a row of a dense array."""
+    X = _by_column(X)
+    for some in slices(X.shape[1], SHORT):
+        yield np.ascontiguousarray(as_dense(X[:, some]).T)
+
+
+def _by_column(X: Any) -> Any:
+    return sparse.csc_array(X) if sparse.issparse(X) else X
+
+
+def _column_chain(X: Any) -> int:
+    """The most additions behind a sum over the columns."""
+    return min(X.shape[1], SHORT) + -(-X.shape[1] // SHORT)
+
+
+def _slope_of_minimum(z: NDArray, x: NDArray) -> NDArray:
+    """1 below x, 0 above, and one half at it; at 0 that to the right."""
+    return np.where(z < x, 1.0, np.where((z == x) & (x > 0), 0.5, 0.0))
+
+
+def _share_of_sum(z: NDArray, x: NDArray) -> NDArray:
+    """x/(z + x), 0 where both are 0, by halves, whose sum does not overflow."""
+    half = 0.5 * x
+    return np.asarray(half / np.maximum(0.5 * z + half, TINY))
+
+
+# -------------------------------------------------------------------------------------- small integers
+
+
+def integer_squares(X: Any) -> NDArray | None:
+    """‖x‖² of every row, if all numbers are integers and small enough for exact products; else None."""
+    if sparse.issparse(X):
+        squares = squared_norms(X) if _are_integers(X.data) else None
+        return squares if squares is not None and squares.max(initial=0.0) <= _EXACT else None
+    parts = [np.zeros(0)]
+    for some in slices(X.shape[0], max(1, _DENSE_TILE // max(1, X.shape[1]))):
+        if not _are_integers(X[some]):
+            return None
+        parts.append(squared_norms(X[some]))
+        if not parts[-1].max(initial=0.0) <= _EXACT:
+            return None
+    return np.concatenate(parts)
+
+
+def _are_integers(values: NDArray) -> bool:
+    return values.dtype.kind in "biu" or bool(np.array_equal(values, np.rint(values)))
+
+
+def _stored(X: Any) -> int:
+    """Numbers that are not 0."""
+    return int(X.nnz if sparse.issparse(X) else np.count_nonzero(X))
+
+
+def _compact(X: Any) -> Any:
+    """The same rows for exact products: a float32 CSR array if few numbers are not 0, else as they are."""
+    if sparse.issparse(X):
+        X = sparse.csr_array(X, copy=True)
+        X.sum_duplicates()
+        return X.astype(np.float32)
+    some = X[:: max(1, len(X) // _SAMPLE)]
+    if _stored(some) > _FEW * some.size:
+        return X
+    pieces = slices(len(X), max(1, _DENSE_TILE // max(1, X.shape[1])))
+    parts = [sparse.csr_array(np.asarray(X[piece], dtype=np.float32)) for piece in pieces]
+    return sparse.vstack(parts, format="csr") if parts else sparse.csr_array(X.shape, dtype=np.float32)
+
+
+def integer_products(X: Any, Y: Any, out: NDArray) -> None:
+    """X Yᵀ of compact rows, exact."""
+    if sparse.issparse(X) and sparse.issparse(Y):
+        row_products(X, Y, out)
+        return
+    size = max(16, min(_TILE, _DENSE_TILE // max(X.shape[1], 1)))
+    for columns in slices(Y.shape[0], size):
+        right = _dense_single(Y[columns]).T
+        for rows in slices(X.shape[0], size):
+            out[rows, columns] = _dense_single(X[rows]) @ right
+
+
+def _dense_single(X: Any) -> NDArray:
+    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float32)
+
+
+class CountsAsBits:
+    """Rows of bits with as many in common as Σmin: column j becomes `most[j]` columns [x ≥ 1], [x ≥ 2], …
+
+    `most` are the largest numbers of the training samples; what is larger in other rows has no effect.
+    """
+
+    def __init__(self, most: NDArray) -> None:
+        self.most = most
+        self.n_columns = max(int(most.sum()), 1)
+
+    @classmethod
+    def of(cls, X: Any) -> "CountsAsBits | None":
+        """None if numbers are not integers, or would become too many bits."""
+        if not X.shape[0] or (_are_sums_large(X)) or integer_squares(X) is None:
+            return None
+        most = np.asarray(X.max(axis=0).toarray() if sparse.issparse(X) else X.max(axis=0)).ravel().astype(np.int64)
+        return cls(most) if most.sum() <= _MOST_BITS else None
+
+    def bits(self, X: Any) -> Any:
+        """The rows of bits, as a float32 CSR array."""
+        X = sparse.csr_array(X, copy=sparse.issparse(X))
+        X.sum_duplicates()
+        counts = np.minimum(X.data.astype(np.int64), self.most[X.indices])
+        first = (np.cumsum(self.most) - self.most)[X.indices]
+        ends = np.concatenate([[0], np.cumsum(counts)])
+        columns = np.repeat(first - ends[:-1], counts) + np.arange(ends[-1])
+        ones = np.ones(len(columns), dtype=np.float32)
+        return sparse.csr_array((ones, columns.astype(np.int32), ends[X.indptr]), (X.shape[0], self.n_columns))
+
+
+def _are_sums_large(X: Any) -> bool:
+    """Whether numbers that are not 0 are too large on average to become bits."""
+    return float(X.sum(dtype=np.float64)) > _MOST_COUNTED * max(_stored(X), X.shape[0])
+
+
+# -------------------------------------------------------------------------------------- real rows of Tanimoto
+
+
+def _ordinary(X: Any, Y: Any) -> tuple[Any, Any, NDArray, NDArray]:
+    """Rows times a power of two, which changes no similarity, and their squared lengths."""
+    right = as_float(Y)
+    left = right if X is Y else as_float(X)
+    unit = _common_unit(row_peaks(right) if X is Y else np.concatenate([row_peaks(left), row_peaks(right)]))
+    if unit != 1.0:
+        right = right * unit
+        left = right if X is Y else left * unit
+    y = squared_norms(right)
+    return left, right, y if X is Y else squared_norms(left), y
+
+
+def _common_unit(peaks: NDArray) -> float:
+    """A power of two for all rows; 1 for ordinary ones."""
+    peaks = peaks[peaks > 0]
+    if not len(peaks) or (peaks.min() > _ORDINARY[0] and peaks.max() < _ORDINARY[1]):
+        return 1.0
+    if peaks.min() < _SMALLEST * peaks.max():
+        raise DataError(
+            f"Tanimoto adds squared lengths, and the largest numbers of the rows range from {peaks.min():.2g} to "
+            f"{peaks.max():.2g}. Leave out the smallest rows, or use MinMax or Cosine."
+        )
+    return float(1 / power_of_two(peaks.max()))

@@ -1,0 +1,199 @@
+"""Bounds on the rounding of kernel entries, against values in 60 digits."""
+
+import mpmath
+import numpy as np
+import pytest
+from mpmath import mpf
+from scipy import sparse
+
+from mercer.kernels.algebra import Constant, Product, Scaled, Sum
+from mercer.kernels.distance import RBF, Laplacian, Matern, RationalQuadratic
+from mercer.kernels.dot import Cosine, Linear, MovedPolynomial, MovedRows, Polynomial, Sigmoid
+from mercer.kernels.histograms import AdditiveChiSquared, ChiSquared, HistogramIntersection, MinMax, Tanimoto
+
+mpmath.mp.dps = 60
+
+
+def squared_distance(x, y):
+    return mpmath.fsum((a - b) ** 2 for a, b in zip(x, y, strict=True))
+
+
+def dot(x, y):
+    return mpmath.fsum(a * b for a, b in zip(x, y, strict=True))
+
+
+def cosine(x, y):
+    lengths = mpmath.sqrt(dot(x, x) * dot(y, y))
+    return dot(x, y) / lengths if lengths else mpf(0)
+
+
+def matern(kernel, x, y):
+    squares = squared_distance(x, y)
+    if kernel.nu == np.inf:
+        return mpmath.exp(-squares / (2 * mpf(kernel.length_scale) ** 2))
+    r = mpmath.sqrt(2 * mpf(kernel.nu) * squares) / mpf(kernel.length_scale)
+    return {0.5: mpf(1), 1.5: 1 + r, 2.5: 1 + r + r * r / 3}[kernel.nu] * mpmath.exp(-r)
+
+
+def rational_quadratic(kernel, x, y):
+    alpha = mpf(kernel.alpha)
+    return (1 + squared_distance(x, y) / (2 * alpha * mpf(kernel.length_scale) ** 2)) ** -alpha
+
+
+def chi_squared(x, y):
+    return mpmath.fsum((a - b) ** 2 / (a + b) for a, b in zip(x, y, strict=True) if a + b)
+
+
+def min_max(x, y):
+    largest = mpmath.fsum(map(max, x, y))
+    return mpmath.fsum(map(min, x, y)) / largest if largest else mpf(1)
+
+
+def tanimoto(x, y):
+    union = dot(x, x) + dot(y, y) - dot(x, y)
+    return dot(x, y) / union if union else mpf(1)
+
+
+FORMULAS = {
+    Linear: lambda k, x, y: dot(x, y),
+    Cosine: lambda k, x, y: cosine(x, y),
+    Polynomial: lambda k, x, y: (mpf(k.gamma) * dot(x, y) + mpf(k.coef0)) ** mpf(k.degree),
+    Sigmoid: lambda k, x, y: mpmath.tanh(mpf(k.gamma) * dot(x, y) + mpf(k.coef0)),
+    RBF: lambda k, x, y: mpmath.exp(-mpf(k.gamma) * squared_distance(x, y)),
+    Matern: matern,
+    RationalQuadratic: rational_quadratic,
+    Laplacian: lambda k, x, y: mpmath.exp(-mpf(k.gamma) * mpmath.fsum(abs(a - b) for a, b in zip(x, y, strict=True))),
+    HistogramIntersection: lambda k, x, y: mpmath.fsum(map(min, x, y)),
+    MinMax: lambda k, x, y: min_max(x, y),
+    ChiSquared: lambda k, x, y: mpmath.exp(-mpf(k.gamma) * chi_squared(x, y)),
+    AdditiveChiSquared: lambda k, x, y: mpmath.fsum(2 * a * b / (a + b) for a, b in zip(x, y, strict=True) if a + b),
+    Tanimoto: lambda k, x, y: tanimoto(x, y),
+    Constant: lambda k, x, y: mpf(k.value),
+    Scaled: lambda k, x, y: mpf(k.factor) * exact(k.kernel, x, y),
+    Sum: lambda k, x, y: exact(k.left, x, y) + exact(k.right, x, y),
+    Product: lambda k, x, y: exact(k.left, x, y) * exact(k.right, x, y),
+}
+
+
+def exact(kernel, x, y):
+    if isinstance(kernel, MovedRows | MovedPolynomial):
+        o = [mpf(value) for value in kernel.origin.tolist()]
+        inner = kernel.kernel
+        return exact(inner, x, y) - exact(inner, x, o) - exact(inner, o, y) + exact(inner, o, o)
+    return FORMULAS[type(kernel)](kernel, x, y)
+
+
+def exact_matrix(kernel, X, Y):
+    dense = [(Z.toarray() if sparse.issparse(Z) else Z).tolist() for Z in (X, Y)]
+    left, right = ([[mpf(value) for value in row] for row in rows] for rows in dense)
+    return [[exact(kernel, x, y) for y in right] for x in left]
+
+
+def errors(K, exact_values, shift):
+    return np.array(
+        [
+            [float(abs(mpf(k) - (e - mpf(shift)))) for k, e in zip(*rows, strict=True)]
+            for rows in zip(K.tolist(), exact_values, strict=True)
+        ]
+    )
+
+
+rng = np.random.default_rng(3)
+CLOUD = rng.normal(size=(9, 4))
+DATA = {
+    "cloud": CLOUD,
+    "offset 1e6": CLOUD + 1e6,
+    "offset 1e8": 1e-2 * CLOUD + 1e8,
+    "tiny": 1e-7 * CLOUD,
+    "huge": 1e9 * CLOUD,
+    "far row": np.vstack([CLOUD, 300 * CLOUD[:1]]),
+    "duplicates": np.repeat(CLOUD[:3], 3, axis=0),
+    "one-hot": np.eye(4)[rng.integers(0, 4, 9)],
+    "zeros": np.vstack([CLOUD[:5], np.zeros((2, 4))]),
+    "wide": rng.normal(size=(6, 700)),
+    "float32": CLOUD.astype(np.float32),
+}
+SIGNED = [
+    Linear(),
+    Cosine(),
+    Polynomial(3, 0.25, 1.0),
+    Polynomial(2, 0.1, -0.5),
+    Polynomial(7, 0.25, 0.0),
+    Sigmoid(0.1, -0.3),
+    RBF(0.25),
+    RBF(1e-13),
+    RBF(1e7),
+    Matern(0.5, 0.7),
+    Matern(1.5, 1.3),
+    Matern(2.5, 1e4),
+    Matern(np.inf, 2.0),
+    RationalQuadratic(1.5, 0.8),
+    RationalQuadratic(1e-5, 2.0),
+    RationalQuadratic(1e5, 30.0),
+    Laplacian(0.3),
+    Laplacian(1e-9),
+    3 * RBF(0.1) + Linear() * RBF(0.01),
+    RBF(1e-9) * Matern(1.5, 1e5) + 2.0,
+    0.1 * Laplacian(1e-8) * Polynomial(2, 1e-3, 1.0),
+]
+COUNTS = [HistogramIntersection(), MinMax(), ChiSquared(1.0), ChiSquared(1e-9), AdditiveChiSquared(), Tanimoto()]
+NONNEGATIVE = {
+    "counts": rng.poisson(1.0, size=(9, 6)).astype(float),
+    "large counts": rng.poisson(1e5, size=(9, 6)).astype(float),
+    "shares": rng.dirichlet(np.ones(6), size=9),
+    "huge": 1e200 * rng.random((5, 3)),
+    "wide": rng.exponential(size=(5, 300)) * (rng.random((5, 300)) < 0.3),
+    "zeros": np.vstack([np.zeros((2, 5)), rng.random((4, 5))]),
+    "bits": (rng.random((8, 30)) < 0.3).astype(np.uint8),
+}
+CASES = [(kernel, name) for kernel in SIGNED for name in DATA]
+COUNT_CASES = [(kernel, name) for kernel in COUNTS for name in NONNEGATIVE]
+
+
+def check_bounds(kernel, X, shift):
+    """Entries against the same and against other rows, and the norm of all errors with weights."""
+    n = X.shape[0]
+    values = exact_matrix(kernel, X, X)
+    prepared = kernel.prepare(X, shift=shift)
+    K = np.empty((n, n))
+    prepared.fill(slice(None), slice(None), K)
+    wrong = errors(K, values, prepared.shift)
+    assert (wrong <= prepared.entry_error()).all()
+    diagonal = [abs(mpf(float(d)) + mpf(prepared.shift) - values[i][i]) for i, d in enumerate(prepared.diag)]
+    assert max(diagonal) <= prepared.entry_error()
+
+    weights = np.random.default_rng(0).uniform(0.1, 5.0, n)
+    root = np.sqrt(weights)
+    norm = np.linalg.norm(root[:, None] * wrong * root, 2)
+    columns = prepared.error_columns(weights)
+    assert norm <= prepared.matrix_error(weights)
+    assert norm <= prepared.matrix_error(weights, K @ weights, None if columns is None else K @ columns)
+
+    some = X[::2]
+    other = kernel.prepare(X[1::2], shift=shift).against(some)
+    tile = np.empty(other.shape)
+    other.fill(slice(None), slice(None), tile)
+    expected = [row[1::2] for row in values[::2]]
+    assert (errors(tile, expected, other.shift) <= other.entry_error()).all()
+
+
+@pytest.mark.parametrize("shift", [0.0, None, 1.0], ids=["plain", "chosen", "one"])
+@pytest.mark.parametrize(("kernel", "name"), CASES, ids=lambda case: str(case))
+def test_bounds_hold_for_signed_rows(kernel, name, shift):
+    check_bounds(kernel, DATA[name], shift)
+
+
+@pytest.mark.parametrize("shift", [0.0, None], ids=["plain", "chosen"])
+@pytest.mark.parametrize(("kernel", "name"), COUNT_CASES, ids=lambda case: str(case))
+def test_bounds_hold_for_counts(kernel, name, shift):
+    check_bounds(kernel, NONNEGATIVE[name], shift)
+    if name != "huge":
+        check_bounds(kernel, sparse.csr_array(NONNEGATIVE[name].astype(float)), shift)
+
+
+@pytest.mark.parametrize("name", ["cloud", "zeros", "one-hot", "tiny", "wide", "duplicates"])
+@pytest.mark.parametrize("kernel", SIGNED, ids=str)
+def test_bounds_hold_for_sparse_rows(kernel, name):
+    X = DATA[name] * (np.abs(DATA[name]) > np.median(np.abs(DATA[name])))
+    for shift in (0.0, None):
+        check_bounds(kernel, sparse.csr_array(X), shift)
