@@ -197,3 +197,76 @@ def test_bounds_hold_for_sparse_rows(kernel, name):
     X = DATA[name] * (np.abs(DATA[name]) > np.median(np.abs(DATA[name])))
     for shift in (0.0, None):
         check_bounds(kernel, sparse.csr_array(X), shift)
+
+
+def stretched(rows):
+    """Rows close to one direction, of different lengths."""
+    direction = np.array([3.0, -1.0, 2.0, 0.5])
+    return np.linspace(1, 50, len(rows))[:, None] * (direction + 1e-9 * rows)
+
+
+FAR = {
+    "offset 1e2": CLOUD + 1e2,
+    "offset 1e6": CLOUD + 1e6,
+    "offset 1e8, close": 1e-5 * CLOUD + 1e8,
+    "both sides": np.vstack([CLOUD + 3.0, CLOUD[:3] - 3.0]),
+    "stretched": stretched(CLOUD),
+    "duplicates": np.repeat(CLOUD[:3] + 1e6, 3, axis=0),
+    "zeros": np.vstack([CLOUD + 10, np.zeros((2, 4))]),
+    "wide": rng.normal(size=(5, 600)) + 1e4,
+    "one column": CLOUD[:, :1] + 1e5,
+}
+MOVABLE = [
+    Linear(),
+    Cosine(),
+    Polynomial(1, 0.5, 1.0),
+    Polynomial(2, 0.25, 0.0),
+    Polynomial(3, 0.25, 1.0),
+    Polynomial(6, 1e-3, 2.0),
+]
+
+
+@pytest.mark.parametrize("name", FAR)
+@pytest.mark.parametrize("kernel", MOVABLE, ids=str)
+def test_bounds_hold_for_kernels_that_are_moved_to_the_mean(kernel, name):
+    X = FAR[name]
+    moved = kernel.with_origin(X.mean(axis=0))
+    assert moved.psd
+    check_bounds(moved, X, None)
+
+
+@pytest.mark.parametrize("kernel", MOVABLE, ids=str)
+def test_moved_kernels_keep_the_digits_of_rows_far_from_zero(kernel):
+    """Errors relative to what centering leaves, which are 1e16 times smaller than k."""
+    X = 1e-3 * CLOUD + 1e5 * np.array([1.0, -2.0, 0.5, 3.0])
+    moved = kernel.with_origin(X.mean(axis=0))
+    values = exact_matrix(moved, X, X)
+    largest = max(float(abs(value)) for row in values for value in row)
+    assert errors(moved(X, X), values, 0.0).max() <= 1e-14 * largest
+    assert moved.prepare(X).entry_error() <= 1e-12 * largest
+    assert errors(kernel(X, X) - kernel(X, X[:1]) - kernel(X[:1], X) + kernel(X[:1], X[:1]), values, 0.0).max() > (
+        1e-10 * largest
+    )
+
+
+@pytest.mark.parametrize("name", FAR)
+@pytest.mark.parametrize("kernel", MOVABLE, ids=str)
+def test_features_of_moved_kernels_are_exact(kernel, name):
+    X = FAR[name]
+    moved = kernel.with_origin(X.mean(axis=0))
+    features = moved.feature_map(X)
+    if features is None or features.n_features > 5000:
+        assert kernel.degree > 3 or X.shape[1] > 100
+        return
+    Phi = features.transform(X)
+    assert Phi.shape == (len(X), features.n_features)
+    K = moved(X, X)
+    assert np.abs(Phi @ Phi.T - K).max() <= 1e-13 * np.abs(np.diag(K)).max()
+
+
+def test_kernels_without_a_formula_are_not_moved():
+    origin = np.ones(4)
+    for kernel in (RBF(0.1), Sigmoid(0.1), Polynomial(2.5, 1.0), Polynomial(2, 1.0, -1.0), Cosine() * Linear()):
+        assert kernel.with_origin(origin) is kernel
+    assert Cosine().with_origin(np.zeros(4)) == Cosine()
+    assert isinstance((2 * Linear() + RBF(1.0)).with_origin(origin).left.kernel, MovedRows)

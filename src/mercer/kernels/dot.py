@@ -396,10 +396,9 @@ class MovedRows(DotKernel):
 def _directions(X: NDArray, origin: NDArray) -> NDArray:
     """x/‖x‖ − o/‖o‖, from x = t·o + v with v ⊥ o; −o/‖o‖ for a row of zeros."""
     o = np.ldexp(origin, -np.frexp(np.abs(origin).max())[1])
-    o /= np.sqrt(o @ o)
+    square = o @ o
     X = np.ldexp(X, -np.frexp(row_peaks(X))[1][:, None])
-    t, square = X @ o, o @ o
-    t /= square
+    t = X @ o / square
     product, remainder = two_product(t[:, None], o)
     V = (X - product) - remainder  # exact in the first digits that x and t·o have in common
     left = (V @ o) / square
