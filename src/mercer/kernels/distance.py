@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist, pdist
 
 from mercer.data.dataset import Dataset
-from mercer.errors import ParameterError
+from mercer.errors import DataError, ParameterError
 from mercer.kernels.base import (
     ROUNDINGS,
     GammaMixin,
@@ -31,6 +31,7 @@ from mercer.storable import storable
 MAX_HALF_NORM = 1e3  # largest scale·‖x − mean‖² for which the exponent comes from one matrix product
 _MAX_HALF_NORM_SINGLE = 10.0  # the same for products in float32
 _STEEPEST = 0.4  # bound on x·|k'(x)|, for all profiles here
+_FAR_AWAY = 1e10  # of s, from which e^−√s times any power of s is 0
 _LARGEST_SCALED = 1e150  # of numbers whose squares are added up
 
 
@@ -170,7 +171,7 @@ class Matern(EuclideanKernel):
         if self.nu == np.inf:
             exp_minus(s, shift)
             return
-        r = np.sqrt(-s)
+        r = np.sqrt(np.minimum(-s, _FAR_AWAY))
         np.negative(r, out=s)
         if self.nu == 0.5:
             exp_minus(s, shift)
@@ -191,7 +192,7 @@ class Matern(EuclideanKernel):
         if self.nu == np.inf:
             np.exp(s, out=s)
             return
-        r = np.sqrt(-s)
+        r = np.sqrt(np.minimum(-s, _FAR_AWAY))
         np.exp(-r, out=s)
         if self.nu == 0.5:
             np.divide(s, 2 * r, out=s, where=r > 0)
@@ -229,6 +230,8 @@ class RationalQuadratic(EuclideanKernel):
         return float(0.5 / self.length_scale**2)
 
     def profile(self, s: NDArray, shift: float) -> None:
+        if s.size and s.min() == -np.inf:  # where k need not be 0
+            raise DataError("Squared distances of these rows overflow. Scale the data down.")
         s /= -self.alpha
         np.log1p(s, out=s)
         s *= -self.alpha
