@@ -49,6 +49,69 @@ def to_sklearn_factor_analysis(model: Any) -> Any:
     return other
 
 
+def to_sklearn_kernel_pca(model: Any) -> Any:
+    """`sklearn.decomposition.KernelPCA` with the attributes of a fitted one, after a scaler if it was standardized.
+
+    With weights its ``eigenvectors_`` are √w times those of the model, so that its formula gives the same scores.
+    """
+    from scipy.sparse.linalg import LinearOperator
+    from sklearn.decomposition import KernelPCA
+
+    check_is_fitted(model)
+    name = type(model.kernel_).__name__
+    function = callable(model.kernel) and not hasattr(model.kernel, "with_params")
+    if name not in _KERNELS and not function:
+        raise ValueError(f"scikit-learn has no kernel {model.kernel_!r}. It has {', '.join(_KERNELS.values())}.")
+    if isinstance(model.X_fit_, LinearOperator) or getattr(model, "_kept", None) is not None:
+        raise ValueError("scikit-learn has no model of a LinearOperator, or of a kernel matrix with weights of zero.")
+    centerer = kernel_centerer(model)
+    parameters: dict[str, Any] = {"eigen_solver": "auto"}
+    if model.eigen_solver in ("dense", "arpack", "randomized"):
+        parameters["eigen_solver"] = model.eigen_solver
+    if isinstance(model.n_components, (float, str)):
+        parameters["n_components"] = model.n_components_
+    if not function:
+        gamma = {"gamma": float(model.gamma_)} if hasattr(model.kernel_, "gamma") else {"gamma": None}
+        others = {
+            other: getattr(model.kernel_, other) for other in ("degree", "coef0") if hasattr(model.kernel_, other)
+        }
+        parameters |= {"kernel": _KERNELS[name], **gamma, **others}
+    names = ("eigenvalues_", "gamma_", "X_fit_", "dual_coef_", "X_transformed_fit_")
+    other = transplant(model, KernelPCA, names, **parameters)
+    vectors = np.asarray(model.eigenvectors_)
+    if model._centering.weights is not None:
+        vectors = model._centering.dual(model.eigenvalues_, vectors)[0] * np.sqrt(model.eigenvalues_)
+    other.eigenvectors_, other._centerer = vectors, centerer
+    return with_scaler(model, other)
+
+
+_KERNELS = {
+    "Linear": "linear",
+    "Polynomial": "poly",
+    "RBF": "rbf",
+    "Sigmoid": "sigmoid",
+    "Cosine": "cosine",
+    "Precomputed": "precomputed",
+}
+
+
+def kernel_centerer(model: Any) -> Any:
+    """scikit-learn's `KernelCenterer` with the means of the kernel matrix of the fit."""
+    from sklearn.preprocessing import KernelCenterer
+
+    check_is_fitted(model)
+    centering = model._centering
+    if centering.by_features:
+        features = model.kernel_.feature_map(model.X_fit_).transform(model.X_fit_)
+        center = features.T @ centering.shares
+        means, mean = np.asarray(features @ center), float(center @ center)
+    else:
+        means, mean = centering.means + centering.shift, centering.mean + centering.shift
+    centerer = KernelCenterer()
+    centerer.K_fit_rows_, centerer.K_fit_all_, centerer.n_features_in_ = means, mean, len(means)
+    return centerer
+
+
 def transplant(model: Any, target: type, attributes: Iterable[str], **parameters: Any) -> Any:
     """A scikit-learn estimator with the common parameters of the model and copies of its fitted attributes."""
     known = model.get_params(deep=False)
@@ -75,5 +138,7 @@ def with_scaler(model: Any, other: Any) -> Any:
     if hasattr(model, "feature_names_in_"):
         scaler.feature_names_in_ = model.feature_names_in_.copy()
         del other.feature_names_in_
-    other.mean_ = np.asarray(other.mean_) / scaler.scale_
+    for name in ("mean_", "dual_coef_"):  # in the units of X
+        if hasattr(other, name):
+            setattr(other, name, np.asarray(getattr(other, name)) / scaler.scale_)
     return make_pipeline(scaler, other)

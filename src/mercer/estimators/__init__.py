@@ -6,6 +6,7 @@ from typing import Any
 _MODULES = {
     "FactorAnalysis": "factor_analysis",
     "IncrementalPCA": "incremental_pca",
+    "KernelPCA": "kernel_pca",
     "PCA": "pca",
     "ProbabilisticPCA": "probabilistic_pca",
 }

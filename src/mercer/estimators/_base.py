@@ -121,6 +121,10 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Scores of samples in memory."""
         raise NotImplementedError
 
+    def _block_scores(self) -> Callable[[Any, int], NDArray]:
+        """The function of a block that `iter_scores` maps; a subclass may prepare something once for all blocks."""
+        return self._scores
+
     def _score_dtype(self, data: Dataset) -> Any:
         """Type of the scores of these data."""
         return np.float64
@@ -310,7 +314,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         n_threads = 1 if len(data) * data.shape[1] < 1_000_000 else self.resources().threads
         size = len(data) if data.in_memory else block_rows(data.shape[1])
         start = 0
-        for scores in data.map_blocks(self._scores, n_threads, size=size):
+        for scores in data.map_blocks(self._block_scores(), n_threads, size=size):
             _check_scores(scores, start)
             yield start, scores
             start += len(scores)

@@ -1,18 +1,43 @@
-"""Scores of samples by a fitted kernel PCA."""
+"""Scores of samples by a fitted kernel PCA: by the kernel, by exact features or by a given matrix."""
 
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
+from mercer.errors import DataError
 from mercer.kernels.base import Kernel
-from mercer.linalg.gram import Centering, multiply_rows
+from mercer.linalg.gram import Centering
+from mercer.linalg.tiles import multiply_rows
+from mercer.numerics.blocking import block_rows, slices
+from mercer.numerics.threads import parallel, threads_for
+
+if TYPE_CHECKING:
+    from mercer.linalg.feature_gram import FeatureGram
 
 _SMALL = 250_000  # entries of k(X, X_fit_) that are evaluated in one call
+_ROUNDING = 64 * float(np.finfo(float).eps)  # of a sum, relative to the sum of moduli
+_FEATURE_ROWS = 2048  # samples whose features are computed at once
 
 
 class KernelScores:
-    """y(x) = k(x, ·)α − αᵀμ. ``kernel=None``: X is the kernel between new and training samples."""
+    """y(x) = k(x, ·)α − αᵀμ.
+
+    Parameters
+    ----------
+    kernel : Kernel or None
+        None: X is the kernel between new and training samples.
+    samples : array, CSR array or Table
+        The training samples.
+    centering : Centering
+        Means and weights of the fit.
+    eigenvalues, eigenvectors : ndarray of shape (k,) and (n, k)
+        The components.
+    features : FeatureGram or None
+        Exact features of the training samples, if the fit used them.
+    """
 
     def __init__(
         self,
@@ -21,31 +46,116 @@ class KernelScores:
         centering: Centering,
         eigenvalues: NDArray,
         eigenvectors: NDArray,
+        features: "FeatureGram | None" = None,
     ) -> None:
-        self.kernel, self.samples, self.centering = kernel, samples, centering
+        if eigenvectors.shape != (len(centering.means), len(eigenvalues)):
+            raise DataError(
+                f"eigenvectors_ has shape {eigenvectors.shape}, but there are {len(centering.means)} training samples "
+                f"and {len(eigenvalues)} eigenvalues_. Set both attributes."
+            )
+        self.kernel, self.samples, self.centering, self.features = kernel, samples, centering, features
         self.alpha, self.offset = centering.dual(eigenvalues, eigenvectors)
 
     def scores(self, X: Any, n_threads: int = 1) -> NDArray:
         """Scores, with the mean of the training samples removed."""
+        if self.features is not None:
+            return self._by_features(X, self._axes, n_threads) - self.offset
         return self._products(X, self.alpha, n_threads) - self.offset
 
     def functions(self, X: Any, n_threads: int = 1) -> NDArray:
         """Σᵢαᵢk(x, xᵢ), without centering."""
+        if self.features is not None:
+            return self._by_features(X, self._axes, n_threads) + self.features.origin @ self._axes
         return self._products(X, self.alpha, n_threads) + self.centering.shift * self.alpha.sum(axis=0)
 
     def scores_and_norms(self, X: Any, n_threads: int = 1) -> tuple[NDArray, NDArray]:
         """Scores, and squared distances from the mean in the feature space."""
+        if self.kernel is None:
+            raise DataError(
+                "Distances need k(x, x), which a precomputed kernel matrix does not have. Pass samples and a kernel."
+            )
         shares, shift = self.centering.shares, self.centering.shift
+        if self.features is not None:
+            return self.scores(X, n_threads), self._feature_norms(X)
         products = self._products(X, np.column_stack([self.alpha, shares]), n_threads)
-        own = np.asarray(self.kernel.diag(X), dtype=np.float64) - shift  # type: ignore[union-attr]
+        own = np.asarray(self.kernel.diag(X), dtype=np.float64) - shift
         return products[:, :-1] - self.offset, own - 2 * products[:, -1] + self.centering.mean
+
+    def rounding(self, X: Any, n_threads: int = 1) -> tuple[NDArray, NDArray]:
+        """Bounds on the errors of scores and squared distances: sums in another order differ by as much.
+
+        |k(x, xᵢ) − shift| counts as ½(k(x, x) + k(xᵢ, xᵢ)) in the mean; by features, ‖φ(x) − origin‖² as twice the
+        squared distances from and to the mean.
+        """
+        assert self.kernel is not None
+        if self.features is not None:
+            sizes = 2 * np.abs(self._feature_norms(X)) + 2 * float(self._mean_feature @ self._mean_feature)
+            lengths = np.sqrt(np.einsum("ij,ij->j", self._axes, self._axes))
+            return _ROUNDING * np.multiply.outer(np.sqrt(sizes), lengths), _ROUNDING * sizes
+        shares, shift = self.centering.shares, self.centering.shift
+        own = np.abs(np.asarray(self.kernel.diag(X)) - shift)
+        others = np.abs(np.asarray(self.kernel.diag(self.samples)) - shift)
+        sizes = own + others.mean() + np.abs(self._products(X, shares[:, None], n_threads)[:, 0])
+        scores_error = _ROUNDING * np.multiply.outer(sizes, np.abs(self.alpha).sum(axis=0))
+        return scores_error, _ROUNDING * (3 * sizes + abs(self.centering.mean))
+
+    # ------------------------------------------------------------------ by the kernel
+
+    @cached_property
+    def _prepared(self) -> Any:
+        assert self.kernel is not None
+        return self.kernel.prepare(self.samples, shift=self.centering.shift)
 
     def _products(self, X: Any, B: NDArray, n_threads: int) -> NDArray:
         if self.kernel is None:
             return np.asarray(X @ B, dtype=np.float64)
-        prepared = self.kernel.prepare(self.samples, shift=self.centering.shift).against(X)
-        if prepared.shape[0] * prepared.shape[1] > _SMALL:
-            return multiply_rows(prepared, B, n_threads)
-        tile = np.empty(prepared.shape)
-        prepared.fill(slice(None), slice(None), tile)
-        return tile @ B
+        m, n = X.shape[0], self.samples.shape[0]
+        with np.errstate(over="ignore", invalid="ignore"):
+            if m * n <= _SMALL:
+                tile = np.empty((m, n))
+                self._prepared.against(X).fill(slice(None), slice(None), tile)
+                return tile @ B
+            out = np.empty((m, B.shape[1]))
+            for rows in slices(m, block_rows(X.shape[1] if len(X.shape) == 2 else 1)):  # prepared rows are copies
+                out[rows] = multiply_rows(self._prepared.against(X[rows]), B, n_threads)
+        return out
+
+    # ------------------------------------------------------------------ by features
+
+    @cached_property
+    def _axes(self) -> NDArray:
+        """Ψᵀα: scores are (φ(x) − origin)·axes − offset."""
+        assert self.features is not None
+        return self.features.transposed_times(self.alpha)
+
+    @cached_property
+    def _mean_feature(self) -> NDArray:
+        """The mean of the training features, from the origin."""
+        assert self.features is not None
+        return self.features.transposed_times(self.centering.shares[:, None])[:, 0]
+
+    def _by_features(self, X: Any, axes: NDArray, n_threads: int) -> NDArray:
+        """(φ(x) − origin)·axes. A large mean would cancel afterwards, so it is subtracted first from dense features."""
+        assert self.features is not None
+        features, out = self.features, np.empty((X.shape[0], axes.shape[1]))
+
+        def multiply(rows: slice) -> None:
+            block = features.feature_map.transform(X[rows])
+            out[rows] = block @ axes if sparse.issparse(block) else np.subtract(block, features.origin) @ axes
+
+        parallel(multiply, slices(len(out), _FEATURE_ROWS), threads_for(out.size * features.width, n_threads))
+        return out
+
+    def _feature_norms(self, X: Any) -> NDArray:
+        """‖φ(x) − mean‖²."""
+        assert self.features is not None
+        mean, norms = self.features.origin + self._mean_feature, np.empty(X.shape[0])
+        for rows in slices(len(norms), _FEATURE_ROWS):
+            block = self.features.feature_map.transform(X[rows])
+            if sparse.issparse(block):
+                squares = np.asarray(block.multiply(block).sum(axis=1)).ravel()
+                norms[rows] = squares - 2 * (block @ mean) + mean @ mean
+            else:
+                moved = block - mean
+                norms[rows] = np.einsum("ij,ij->i", moved, moved)
+        return norms

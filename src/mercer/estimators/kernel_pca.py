@@ -1,45 +1,54 @@
 """Kernel principal component analysis: scikit-learn's class with certified errors and explained variance."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
+from scipy.sparse.linalg import LinearOperator
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.certificates.residual import certify
-from mercer.compat.sklearn_private import Interval, StrOptions
-from mercer.contract import Eigenspectrum, Projection, TrainingSet
-from mercer.data.dataset import ArrayDataset, Dataset
+from mercer.compat.sklearn_private import Interval, NotConvergedWarning, RealNotInt, StrOptions
+from mercer.contract import Eigenspectrum, KernelExpansion, Projection, TrainingSet
+from mercer.data.dataset import ArrayDataset, Dataset, Kind
 from mercer.data.validation import apply_sample_weight, check_sample_weight
-from mercer.errors import DataError, MercerWarning, warn, warn_each
+from mercer.errors import DataError, ParameterError, Remedy, warn, warn_each
 from mercer.estimators._base import COMMON_ATTRIBUTES, COMMON_CONSTRAINTS, Estimator, fit_method
 from mercer.estimators._kernel_fit import (
+    Samples,
     build_gram,
-    check_precomputed,
+    check_options,
+    check_square,
     find_components,
     fit_warnings,
     is_indefinite,
+    kind_of,
+    learn_inverse,
+    open_operator,
+    standardized,
 )
 from mercer.estimators._kernel_scores import KernelScores
-from mercer.kernels.base import GammaMixin, Kernel, Precomputed, get_kernel
-from mercer.kernels.names import KERNELS
+from mercer.kernels.base import FeatureMap, GammaMixin, Kernel, Precomputed, get_kernel
+from mercer.kernels.names import ALIASES, KERNELS
 from mercer.linalg.completeness import exclude_missed
 from mercer.linalg.eigen import apply_conventions, remeasure
 from mercer.linalg.gram import Centered
+from mercer.linalg.tiles import multiply_rows
 from mercer.numerics.random_state import lazy_generator
 from mercer.numerics.threads import working
 from mercer.planning.plan import Plan
-from mercer.planning.plan_kernel import SMALL_SAMPLES, plan_kernel_pca
+from mercer.planning.plan_kernel import SMALL_SAMPLES, plan_kernel_pca, uses_landmarks
 from mercer.storable import Stored
 
-_SOLVERS = {"auto", "dense", "krylov", "arpack", "randomized"}
-
-
-class NotConverged(MercerWarning, ConvergenceWarning):
-    """The solver stopped before every component met the tolerance."""
+_SOLVERS = {"auto", "dense", "krylov", "landmark", "arpack", "randomized"}
+_RULES = {"elbow", "broken-stick", "parallel"}
+_PREIMAGES = {"auto", "ridge", "fixed-point", "kwok-tsang"}
 
 
 class KernelPCA(Estimator):
@@ -51,24 +60,31 @@ class KernelPCA(Estimator):
 
     Parameters
     ----------
-    n_components : int or None, default=None
-        Number of components. None: all with a non-zero eigenvalue.
-    kernel : {"linear", "poly", "rbf", "precomputed"}, Kernel or callable, default="linear"
-        Name of a kernel, a `mercer.kernels` object, or a function of two rows.
-    gamma : float, "median" or None, default=None
-        Parameter of "rbf" and "poly". None: 1/n_features. "median": one over the median squared distance of
-        the rows.
+    n_components : int, float, {"elbow", "broken-stick", "parallel"} or None, default=None
+        Number of components. A float between 0 and 1: as many as explain this fraction of the variance. A rule
+        chooses among the first 100. None: all with a non-zero eigenvalue.
+    kernel : str, Kernel or callable, default="linear"
+        Name of a kernel ("linear", "poly", "rbf", "sigmoid", "cosine", "precomputed", …), a `mercer.kernels`
+        object, or a function of two samples.
+    gamma : float, "median", "cv" or None, default=None
+        Parameter of named kernels that have one. None: 1/n_features. "median": one over the median distance of
+        the rows, in the sense of the kernel. "cv": the value whose components reconstruct held-out rows best.
     degree : float, default=3
         Degree of "poly".
     coef0 : float, default=1
-        Constant of "poly".
+        Constant of "poly" and "sigmoid".
     kernel_params : dict, default=None
-        Keyword arguments of a callable kernel.
-    eigen_solver : {"auto", "dense", "krylov", "arpack", "randomized"}, default="auto"
-        "dense": LAPACK. "krylov": block Lanczos. "arpack" and "randomized" are accepted and treated like
-        "auto", which decides by size; see ``plan_``.
+        Keyword arguments of a callable kernel, or parameters of a named kernel on strings or tables.
+    alpha : float, default=1.0
+        Ridge penalty of the learned inverse transform.
+    fit_inverse_transform : bool, default=False
+        Learn the inverse transform by kernel ridge regression, as scikit-learn does.
+    eigen_solver : {"auto", "dense", "krylov", "landmark", "arpack", "randomized"}, default="auto"
+        "dense": LAPACK. "krylov": block Lanczos. "landmark": the Nyström approximation, for any number of rows.
+        "arpack" and "randomized" are accepted and treated like "auto", which decides by size; see ``plan_``.
     tol : float, default=0
-        Tolerance of the residuals, relative to their eigenvalues. 0: 1e-8.
+        Tolerance of the residuals, relative to their eigenvalues. 0: 1e-8. By landmarks, the fraction of the
+        variance that they may miss; 0: 1e-6.
     max_iter : int, default=None
         Maximum number of passes of the solver over the kernel matrix. The search for missed eigenvalues may
         add some.
@@ -86,6 +102,19 @@ class KernelPCA(Estimator):
         Bytes, or a text such as "2GB". None: half of the memory of the machine or container.
     progress : bool or callable, default=False
         True: a progress bar. A function is called with a `Progress`; what it raises stops the fit.
+    n_landmarks : int, default=None
+        Maximum number of landmarks. None: 1,000 (2,000 with `refine`), or more for many components.
+    landmarks : {array-like, sparse matrix}, default=None
+        The landmarks: indices of rows if one-dimensional, otherwise rows. None: chosen by randomly pivoted
+        Cholesky.
+    refine : int, default=0
+        Number of exact passes over the kernel matrix after the landmarks.
+    standardize : bool, default=False
+        Divide every column by its standard deviation: the kernel is k(x/scale_, y/scale_). Nothing is
+        subtracted.
+    preimage : {"auto", "ridge", "fixed-point", "kwok-tsang"} or None, default=None
+        Method of `inverse_transform` and `denoise`. None: kernel ridge regression, which
+        ``fit_inverse_transform=True`` learns. The others need no training.
 
     Attributes
     ----------
@@ -103,17 +132,23 @@ class KernelPCA(Estimator):
         The kernel with all parameters resolved.
     gamma_ : float
         Value of gamma that the kernel used.
-    X_fit_ : ndarray of shape (n_samples, n_features)
-        Training rows with a positive weight.
+    X_fit_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Training samples with a positive weight, divided by ``scale_`` if standardized.
+    scale_ : ndarray of shape (n_features,)
+        Standard deviations of the columns, 1 for constant ones. Only if ``standardize=True``.
+    dual_coef_ : ndarray of shape (n_samples, n_features)
+        Coefficients of the inverse transform. Only if ``fit_inverse_transform=True``.
+    X_transformed_fit_ : ndarray of shape (n_samples, n_components)
+        Scores that the inverse transform was learned from. Only if ``fit_inverse_transform=True``.
     n_components_ : int
         Number of components.
     n_samples_ : int
-        Number of training rows with a positive weight.
+        Number of training samples with a positive weight.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features. Only if X has names that are strings.
-    certificate_ : ResidualCertificate
+    certificate_ : Certificate
         Bounds on the errors of eigenvalues and directions, and whether an eigenvalue was missed.
     plan_ : Plan
         The route of the fit and its reason.
@@ -122,7 +157,15 @@ class KernelPCA(Estimator):
 
     See Also
     --------
+    PCA : Linear dimensionality reduction, from the rows themselves.
     sklearn.decomposition.KernelPCA : The class whose interface this one has.
+
+    Notes
+    -----
+    Up to 500 samples, LAPACK takes the whole matrix. Beyond, block Lanczos multiplies with the kernel matrix,
+    which is recomputed tile by tile in each pass if its entries are cheap. Kernels with few exact features, such
+    as the linear one, are solved on the side of the features. Cost: about ten passes of n²/2 kernel evaluations
+    and n² multiplications for each column.
 
     References
     ----------
@@ -131,7 +174,7 @@ class KernelPCA(Estimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from mercer import KernelPCA
+    >>> from mercer.estimators import KernelPCA
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
     >>> model = KernelPCA(2, kernel="rbf", gamma="median").fit(X)
     >>> model.certificate_.certified
@@ -149,35 +192,53 @@ class KernelPCA(Estimator):
         Stored("total_variance_", "number", finite=False),
         Stored("kernel_", "object"),
         Stored("gamma_", "number"),
-        Stored("X_fit_", "float", "nd"),
-        Stored("_centering", "object"),
+        Stored("X_fit_", "object", optional=True),
+        Stored("scale_", "positive", "d", optional=True),
+        Stored("dual_coef_", "float", "rd", optional=True),
+        Stored("X_transformed_fit_", "float", "rk", optional=True),
+        Stored("_centering", "object", optional=True),
         Stored("_kept", "bool", "m", optional=True),
+        Stored("_kind", "text"),
     )
     _parameter_constraints: ClassVar[dict] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "kernel": [StrOptions(set(KERNELS)), Kernel, callable],
-        "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"median"}), None],
+        "n_components": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="neither"),
+            StrOptions(_RULES),
+            None,
+        ],
+        "kernel": [StrOptions({*KERNELS, *ALIASES}), Kernel, callable],
+        "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"median", "cv"}), None],
         "degree": [Interval(Real, 0, None, closed="left")],
         "coef0": [Interval(Real, None, None, closed="neither")],
         "kernel_params": [dict, None],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "fit_inverse_transform": ["boolean"],
         "eigen_solver": [StrOptions(_SOLVERS)],
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
         "iterated_power": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
         "remove_zero_eig": ["boolean"],
         "copy_X": ["boolean"],
+        "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
+        "landmarks": ["array-like", "sparse matrix", None],
+        "refine": ["boolean", Interval(Integral, 0, None, closed="left")],
+        "standardize": ["boolean"],
+        "preimage": [StrOptions(_PREIMAGES), None],
         **COMMON_CONSTRAINTS,
     }
 
     def __init__(
         self,
-        n_components: int | None = None,
+        n_components: int | float | str | None = None,
         *,
         kernel: Any = "linear",
         gamma: float | str | None = None,
         degree: float = 3,
         coef0: float = 1,
         kernel_params: dict[str, Any] | None = None,
+        alpha: float = 1.0,
+        fit_inverse_transform: bool = False,
         eigen_solver: str = "auto",
         tol: float = 0,
         max_iter: int | None = None,
@@ -188,6 +249,11 @@ class KernelPCA(Estimator):
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
         progress: Any = False,
+        n_landmarks: int | None = None,
+        landmarks: Any = None,
+        refine: int = 0,
+        standardize: bool = False,
+        preimage: str | None = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -195,6 +261,8 @@ class KernelPCA(Estimator):
         self.degree = degree
         self.coef0 = coef0
         self.kernel_params = kernel_params
+        self.alpha = alpha
+        self.fit_inverse_transform = fit_inverse_transform
         self.eigen_solver = eigen_solver
         self.tol = tol
         self.max_iter = max_iter
@@ -205,6 +273,11 @@ class KernelPCA(Estimator):
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
         self.progress = progress
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.refine = refine
+        self.standardize = standardize
+        self.preimage = preimage
 
     # ------------------------------------------------------------------ fit
 
@@ -214,8 +287,9 @@ class KernelPCA(Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Training data; the kernel matrix if ``kernel="precomputed"``.
+        X : {array-like, sparse matrix, pathlib.Path, Dataset} of shape (n_samples, n_features)
+            Training data; what the kernel compares: rows, strings, series, a table or objects. The kernel matrix,
+            which may be sparse or a scipy LinearOperator, if ``kernel="precomputed"``.
         y : Ignored
             Present for API consistency.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -230,18 +304,22 @@ class KernelPCA(Estimator):
         return self
 
     def _fit(self, data: Dataset, sample_weight: Any) -> NDArray | None:
-        """Find the components; returns the scores of the training rows unless some have weight zero."""
-        budget, n_given = self.resources(), len(data)
-        data, weights = self._apply_sample_weight(data, sample_weight)
-        rng = lazy_generator(self.random_state)
-        kernel = self._kernel().resolve(data, rng, weights)
-        plan = plan_kernel_pca(self, data, kernel, budget)
+        """Find the components; returns the scores of the training samples unless some have weight zero."""
+        n_given, rng = len(data), lazy_generator(self.random_state)
+        data, weights, kernel, feature_map = self._prepare(data, sample_weight, rng)
+        plan = plan_kernel_pca(self, data, kernel, feature_map)
+        if plan.warning is not None:
+            warn(plan.warning)
+        if plan.route == "landmarks":
+            return self._fit_landmarks(data, weights, kernel, plan, rng)
 
-        X = data.load()
-        n_threads = 1 if len(data) <= SMALL_SAMPLES else budget.threads
+        X = self._load(data, kernel)
+        budget = self.resources() if len(data) > SMALL_SAMPLES else None
+        n_threads, memory = (1, np.inf) if budget is None else (budget.threads, budget.memory)
         with working(self.progress, plan.n_passes, "products with the kernel matrix", n_threads) as progress:
-            A = Centered(build_gram(plan, kernel, X, weights, n_threads, progress), weights)
-            pairs = find_components(self, A, plan, rng)
+            A = Centered(build_gram(plan, kernel, X, feature_map, weights, n_threads, progress), weights)
+            samples = Samples(kernel, X, data.dtype, 0 if feature_map is None else feature_map.n_features, rng)
+            pairs = find_components(self, A, plan, samples, memory)
             pairs, bound, evidence = exclude_missed(plan.solver, A, pairs, rng)
             if A.products_are_cheap:
                 pairs = remeasure(pairs, A)
@@ -250,49 +328,120 @@ class KernelPCA(Estimator):
 
         self.plan_, self.certificate_ = plan, certificate.with_zeros(pairs.values == 0)
         self.kernel_, self.gamma_ = kernel, self._gamma(kernel, data.shape[1])
-        self._set_spectrum(pairs.values, A, is_indefinite(pairs, A), data.dtype)
-        self.eigenvectors_ = pairs.vectors.astype(data.dtype, copy=False)
-        copied = self.copy_X and not data.owns_samples and plan.route != "precomputed"
-        self.X_fit_ = X.copy() if copied else X
+        dtype = np.float32 if data.dtype == np.float32 else np.float64
+        self._set_spectrum(pairs.values, A, is_indefinite(pairs, A), dtype)
+        self.eigenvectors_ = pairs.vectors.astype(dtype, copy=False)
+        copied = self.copy_X and not data.owns_samples and data.kind != "precomputed"
+        self.X_fit_ = X.copy() if copied and hasattr(X, "copy") else X
         self._centering = A.centering()
+        scores = A.training_scores(pairs)
         if not certificate.converged:
-            warn(
-                f"The solver stopped after {certificate.n_passes} passes. {certificate.summary}",
-                category=NotConverged,
-            )
-        warn_each(fit_warnings(self, A, kernel, pairs, self.certificate_))
-        return A.training_scores(pairs).astype(data.dtype, copy=False) if len(data) == n_given else None
+            text = f"The solver stopped after {certificate.n_passes} passes. {certificate.summary}"
+            warn(text, category=NotConvergedWarning, remedies=[Remedy("max_iter", 2 * certificate.n_passes)])
+        warn_each(fit_warnings(self, A, kernel, X, pairs, self.certificate_))
+        del A
+        if self.fit_inverse_transform:
+            self._learn_inverse(scores, X, weights, dtype)
+        return scores.astype(dtype, copy=False) if len(data) == n_given else None
+
+    def _prepare(
+        self, data: Dataset, sample_weight: Any, rng: Callable[[], np.random.Generator]
+    ) -> tuple[Dataset, NDArray | None, Kernel, FeatureMap | None]:
+        """Samples of positive weight, scaled if that is wanted; their weights, kernel and features."""
+        kernel = self._kernel()
+        check_options(self, kernel)
+        if kernel.input_kind != "precomputed":
+            data, weights = apply_sample_weight(data, sample_weight)
+        else:
+            data, weights = self._apply_matrix_weight(data, sample_weight)
+        if self.standardize:
+            data = standardized(self, data, weights, self.resources().threads)
+        kernel = kernel.resolve(data, rng, weights)
+        if uses_landmarks(self) or kernel.input_kind == "precomputed":
+            return data, weights, kernel, None
+        by_shape = data.kind == "vectors" and not data.in_memory and not data.is_sparse
+        return data, weights, kernel, kernel.feature_map(data if by_shape else data.load())
+
+    def _load(self, data: Dataset, kernel: Kernel) -> Any:
+        """The training samples in memory, as the kernel takes them."""
+        X = data.load()
+        if data.kind == "vectors" and X.dtype.kind != "f":
+            X = X.astype(np.float64)
+        if data.kind != "precomputed":
+            kernel.validate(X, data.source.name)
+        return X
+
+    def _fit_landmarks(
+        self,
+        data: Dataset,
+        weights: NDArray | None,
+        kernel: Kernel,
+        plan: Plan,
+        rng: Callable[[], np.random.Generator],
+    ) -> NDArray | None:
+        """The Nyström approximation; sets every fitted attribute."""
+        from mercer.estimators._kernel_landmarks import fit_landmarks
+
+        return fit_landmarks(self, data, weights, kernel, plan, rng)
 
     def _plan(self, data: Dataset, sample_weight: Any) -> Plan:
-        data, weights = self._apply_sample_weight(data, sample_weight)
-        kernel = self._kernel().resolve(data, lazy_generator(self.random_state), weights)
-        return plan_kernel_pca(self, data, kernel, self.resources())
+        data, _, kernel, feature_map = self._prepare(data, sample_weight, lazy_generator(self.random_state))
+        return plan_kernel_pca(self, data, kernel, feature_map)
+
+    @property
+    def input_kind(self) -> Kind:  # type: ignore[override]
+        """What the kernel compares; "objects" for a function that was fitted to objects."""
+        kind = self._kernel_kind
+        if kind == "precomputed":
+            return "vectors"
+        return getattr(self, "_kind", "vectors") if kind == "any" else kind
+
+    @property
+    def _kernel_kind(self) -> Any:
+        if isinstance(self.kernel, str):
+            return KERNELS[ALIASES.get(self.kernel, self.kernel)].input_kind
+        return getattr(self.kernel, "input_kind", "any")
 
     def _open(self, X: Any, *, reset: bool, check_finite: bool = True) -> Dataset:
-        data = super()._open(X, reset=reset)
-        if data.is_sparse:
-            raise DataError("Sparse input is not supported by this slice: pass X.toarray().")
-        if self._is_precomputed:
+        kind = self._kernel_kind
+        if isinstance(X, LinearOperator) and kind == "precomputed" and reset:
+            data = open_operator(self, X)
+        else:
             if reset:
-                check_precomputed(data)
-            data = ArrayDataset(data.load(), "precomputed")
+                self._kind = kind_of(X) if kind == "any" else kind
+            data = super()._open(X, reset=reset, check_finite=check_finite)
+        if kind == "precomputed":
+            if reset:
+                check_square(data.shape)
+                self._kind = kind
+            if not isinstance(X, LinearOperator):
+                data = ArrayDataset(data.load(), "precomputed")
         return data
 
-    def _apply_sample_weight(self, data: Dataset, sample_weight: Any) -> tuple[Dataset, NDArray | None]:
-        """Rows of weight zero are left out; of a kernel matrix, their columns as well."""
-        if sample_weight is None or not self._is_precomputed:
-            return apply_sample_weight(data, sample_weight)
+    def _apply_matrix_weight(self, data: Dataset, sample_weight: Any) -> tuple[Dataset, NDArray | None]:
+        """Of a kernel matrix, rows and columns of weight zero are left out."""
+        if sample_weight is None:
+            return data, None
         weights = check_sample_weight(sample_weight, len(data))
         if weights.all():
             return data, weights
-        self._kept = weights > 0
-        return ArrayDataset(data.load()[np.ix_(self._kept, self._kept)], "precomputed"), weights[self._kept]
+        kept = weights > 0
+        K = data.load()
+        if isinstance(K, LinearOperator):
+            raise DataError(
+                "Weights of zero leave out rows of the kernel matrix, which a LinearOperator does not have."
+            )
+        self._kept = kept
+        return ArrayDataset(K[kept][:, kept], "precomputed"), weights[kept]
 
     def _set_spectrum(self, values: NDArray, A: Centered, indefinite: bool, dtype: Any) -> None:
         """Eigenvalues, variances and their ratios."""
         degrees = A.total_weight - 1
         if degrees <= 0:
-            warn(f"The weights sum up to {A.total_weight:g}, so there are no variances: they are nan.")
+            warn(
+                f"The weights sum to {A.total_weight:g}, and variances divide by their sum minus one, so they are nan. "
+                "Weights are counts of rows."
+            )
         per_degree = 1 / degrees if degrees > 0 else np.nan
         ratio = values / A.trace if A.trace > 0 else np.zeros(len(values))
         self.n_components_, self.n_samples_ = len(values), A.n
@@ -303,14 +452,40 @@ class KernelPCA(Estimator):
         )
         self.total_variance_ = max(A.trace, 0.0) * per_degree
 
+    def _learn_inverse(self, scores: NDArray, X: Any, weights: NDArray | None, dtype: Any) -> None:
+        """scikit-learn's inverse: ridge regression with the kernel of the fit between scores."""
+        if self.input_kind != "vectors":
+            raise ParameterError(
+                "fit_inverse_transform",
+                True,
+                "False",
+                message=f"fit_inverse_transform=True finds rows of numbers, and X has {self.input_kind}.",
+                remedies=[Remedy("preimage", "auto")],
+            )
+        if not isinstance(X, np.ndarray):
+            raise NotImplementedError("Inverse transform not implemented for sparse matrices!")
+        coefficients = learn_inverse(self.kernel_, scores, X, self.alpha, weights, self.resources().threads)
+        if self.standardize:
+            coefficients *= self.scale_
+        self.X_transformed_fit_ = scores.astype(dtype, copy=False)
+        self.dual_coef_ = coefficients.astype(dtype, copy=False)
+
     # ------------------------------------------------------------------ kernel
 
     @property
     def _is_precomputed(self) -> bool:
-        return isinstance(self.kernel, Precomputed) or (isinstance(self.kernel, str) and self.kernel == "precomputed")
+        return bool(self._kernel_kind == "precomputed")
 
     def _kernel(self) -> Kernel:
-        """The kernel that was asked for; what is left to the data is open."""
+        """The requested kernel; what is left to the data is open."""
+        if isinstance(self.gamma, str) and self.gamma == "cv" and isinstance(self.kernel, str):
+            raise ParameterError(
+                "gamma",
+                "cv",
+                "a number, None or 'median'",
+                message='gamma="cv" is not available in this version.',
+                remedies=[Remedy("gamma", "median")],
+            )
         return get_kernel(
             self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0, params=self.kernel_params
         )
@@ -321,22 +496,47 @@ class KernelPCA(Estimator):
             return float(kernel.gamma)
         return 1.0 / n_features if not isinstance(self.gamma, Real) else float(self.gamma)
 
+    def _current_kernel(self) -> Kernel:
+        """The kernel of the fit, with γ as it is now."""
+        kernel = self.kernel_
+        if isinstance(kernel, GammaMixin) and kernel.gamma != self.gamma_:
+            return replace(kernel, gamma=float(self.gamma_))  # type: ignore[type-var]
+        return kernel
+
     # ------------------------------------------------------------------ scores
 
     def _scorer(self) -> KernelScores:
         """From the fitted attributes as they are now, so that changes to them take effect."""
-        kernel = None if self._is_precomputed else self.kernel_
-        if isinstance(kernel, GammaMixin) and kernel.gamma != self.gamma_:
-            kernel = replace(kernel, gamma=self.gamma_)
-        return KernelScores(kernel, self.X_fit_, self._centering, self.eigenvalues_, self.eigenvectors_)
+        kernel = None if self._is_precomputed else self._current_kernel()
+        features = self._features() if self._centering.by_features else None
+        values, vectors = np.asarray(self.eigenvalues_), np.asarray(self.eigenvectors_)
+        return KernelScores(kernel, self.X_fit_, self._centering, values, vectors, features)
 
-    def _samples(self, rows: Any) -> Any:
-        """Without columns of samples that had weight zero, for a precomputed kernel."""
-        kept = getattr(self, "_kept", None)
-        return rows if kept is None else rows[:, kept]
+    def _features(self) -> Any:
+        """Exact features of the training samples; kept until `X_fit_` or `kernel_` is another object."""
+        from mercer.linalg.feature_gram import FeatureGram
+
+        kernel, known = self._current_kernel(), getattr(self, "_known_features", None)
+        if known is not None and known[0] is self.X_fit_ and known[1] == kernel:
+            return known[2]
+        feature_map = kernel.feature_map(self.X_fit_)
+        assert feature_map is not None
+        made = FeatureGram(feature_map, self.X_fit_, self._centering.weights, recompute=True)
+        self._known_features = self.X_fit_, kernel, made
+        return made
+
+    def __getstate__(self) -> Any:
+        """Without what can be computed again."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in ("_known_features", "_known_space")}
+
+    def _block_scores(self) -> Callable[[Any, int], NDArray]:
+        """The scores of a block, with what was prepared once for all blocks."""
+        prepared = partial(_score_block, self._scorer(), getattr(self, "scale_", None), getattr(self, "_kept", None))
+        return partial(prepared, self.eigenvectors_.dtype == np.float32)
 
     def _scores(self, rows: Any, n_threads: int) -> NDArray:
-        return self._scorer().scores(self._samples(rows), n_threads).astype(self._score_dtype(rows), copy=False)
+        return self._block_scores()(rows, n_threads)
 
     def _score_dtype(self, data: Any) -> Any:
         single = data.dtype == np.float32 and self.eigenvectors_.dtype == np.float32
@@ -347,7 +547,7 @@ class KernelPCA(Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, pathlib.Path, Dataset} of shape (n_samples, n_features)
             Points at which they are evaluated.
 
         Returns
@@ -355,21 +555,150 @@ class KernelPCA(Estimator):
         values : ndarray of shape (n_samples, n_components)
             Σᵢ αᵢ k(x, xᵢ), which differs from the scores by a constant for each component.
         """
-        data = self.open(X)
-        return self._scorer().functions(self._samples(data.load()), self.resources().threads)
+        data, scorer, n_threads = self.open(X), self._scorer(), self.resources().threads
+        blocks = data.map_blocks(lambda block: scorer.functions(self._as_fitted(block), n_threads))
+        return np.concatenate(list(blocks)).astype(self.eigenvectors_.dtype, copy=False)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the fraction of the variance of X that the components explain, in the feature space.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, Dataset} of shape (n_samples, n_features)
+            Samples, best those that were held out.
+        y : Ignored
+            Present for API consistency.
+
+        Returns
+        -------
+        fraction : float
+            Σ scores² / Σ ‖φ(x) − mean‖² with the mean of the training samples. For those of an exact fit, the sum of
+            ``explained_variance_ratio_``. nan if the kernel matrix is indefinite.
+        """
+        data, scorer, n_threads = self.open(X), self._scorer(), self.resources().threads
+        explained = total = 0.0
+        for block in data.map_blocks(self._as_fitted):
+            scores, norms = scorer.scores_and_norms(block, n_threads)
+            explained, total = explained + float(np.vdot(scores, scores)), total + float(norms.sum())
+        if np.isnan(self.explained_variance_ratio_).any():
+            return float("nan")
+        return explained / max(total, explained) if explained > 0 else 0.0
+
+    def _as_fitted(self, rows: Any) -> Any:
+        """Samples as the kernel of the fit compares them."""
+        return _as_compared(self.kernel_, getattr(self, "scale_", None), getattr(self, "_kept", None), rows)
+
+    # ------------------------------------------------------------------ inverse
+
+    def inverse_transform(self, X: Any) -> NDArray:
+        """Return samples whose images are near the points with these scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Scores.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, n_features)
+            In the units of the rows of the fit.
+        """
+        check_is_fitted(self)
+        if self.preimage is not None:
+            from mercer.estimators._preimages import inverse_transform
+
+            return inverse_transform(self, X)
+        if not self.fit_inverse_transform or not hasattr(self, "dual_coef_"):
+            raise NotFittedError(
+                "The fit_inverse_transform parameter was not set to True when instantiating and hence the inverse "
+                'transform is not available. Set preimage="auto", which needs no other fit.'
+            )
+        scores = check_array(X, input_name="X", dtype=np.float64)
+        known = np.asarray(self.X_transformed_fit_, dtype=np.float64)
+        if scores.shape[1] != known.shape[1]:
+            raise DataError(
+                f"X has {scores.shape[1]} features, but inverse_transform expects {known.shape[1]}: one per component."
+            )
+        prepared = self._current_kernel().prepare(known).against(scores)
+        rows = multiply_rows(prepared, np.asarray(self.dual_coef_, dtype=np.float64), self.resources().threads)
+        return rows.astype(self.eigenvectors_.dtype, copy=False)
+
+    # ------------------------------------------------------------------ neighbors
+
+    def kneighbors(
+        self, X: Any = None, n_neighbors: int = 5, *, space: str = "components", return_distance: bool = True
+    ) -> Any:
+        """Find the training samples nearest to X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_features), default=None
+            Queries. None: the training samples, which are not their own neighbors.
+        n_neighbors : int, default=5
+            Number of neighbors, at most that of the training samples.
+        space : {"components", "kernel"}, default="components"
+            "components": distances between scores. "kernel": √(k(x, x) + k(t, t) − 2k(x, t)), the distance in the
+            whole feature space.
+        return_distance : bool, default=True
+            Whether to return the distances.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_queries, n_neighbors)
+            Nearest first. Only if ``return_distance=True``.
+        indices : ndarray of shape (n_queries, n_neighbors)
+            Indices of the training samples, as they were passed to `fit`.
+        """
+        check_is_fitted(self)
+        if space not in ("components", "kernel"):
+            raise ParameterError("space", space, "'components' or 'kernel'")
+        if not isinstance(n_neighbors, Integral) or isinstance(n_neighbors, bool) or n_neighbors < 1:
+            raise ParameterError("n_neighbors", n_neighbors, "a positive integer")
+        if self._is_precomputed:
+            raise DataError("kneighbors compares samples, and a precomputed kernel matrix has none.")
+        places, n_threads = self._search_space(space), self.resources().threads
+        most = places.n - (X is None)
+        if n_neighbors > most:
+            raise ParameterError("n_neighbors", n_neighbors, f"at most {most}, the number of other training samples")
+        if X is None:
+            found = places.nearest(n_neighbors, n_threads)
+        else:
+            rows = self._as_fitted(self.open(X).load())
+            queries = rows if space == "kernel" else self._scorer().scores(rows, n_threads)
+            found = places.nearest_to(places.prepare(queries), n_neighbors, n_threads)
+        training = self.training_set()
+        indices = training.indices[found.indices]
+        return (found.distances, indices) if return_distance else indices
+
+    def _search_space(self, space: str) -> Any:
+        """Where neighbors are searched, kept until a fitted attribute is another object."""
+        from mercer.linalg.neighbors import KernelSpace, Points
+
+        key = (space, id(self.X_fit_), id(self.eigenvectors_), id(self.eigenvalues_), self.gamma_)
+        known = getattr(self, "_known_space", None)
+        if known is not None and known[0] == key:
+            return known[1]
+        if space == "kernel":
+            made: Any = KernelSpace(self.X_fit_, self._current_kernel())
+        else:
+            made = Points.from_rows(self._scorer().scores(self.X_fit_, self.resources().threads))
+        self._known_space = key, made
+        return made
 
     # ------------------------------------------------------------------ contract
 
     def spectrum(self) -> Eigenspectrum:
         """Eigenvalues with their intervals."""
+        values = np.asarray(self.eigenvalues_, dtype=np.float64)
         weight = self.n_samples_ if self._centering.weights is None else float(self._centering.weights.sum())
+        trace = self.total_variance_ * (weight - 1)
         return Eigenspectrum(
-            eigenvalues=np.asarray(self.eigenvalues_, dtype=np.float64),
+            eigenvalues=values,
             lower=self.certificate_.lower,
             upper=self.certificate_.upper,
             variances=np.asarray(self.explained_variance_, dtype=np.float64),
             total=self.total_variance_,
-            complete=False,
+            complete=bool(values.sum() >= (1 - 1e-9) * trace),
             total_weight=weight,
             ddof=1,
             feature_variances=None,
@@ -381,19 +710,63 @@ class KernelPCA(Estimator):
         """None: the scores are not linear in X."""
 
     def training_set(self) -> TrainingSet:
-        """The training rows with their scores."""
-        indices = np.arange(self.n_samples_) if getattr(self, "_kept", None) is None else np.flatnonzero(self._kept)
-        return TrainingSet(self.X_fit_, indices, None, self._centering.weights)
+        """The training samples in the units of X."""
+        kept, samples = getattr(self, "_kept", None), self.X_fit_
+        if hasattr(self, "scale_"):
+            samples = (
+                samples * self.scale_ if isinstance(samples, np.ndarray) else samples.multiply(self.scale_).tocsr()
+            )
+        indices = np.arange(self.n_samples_) if kept is None else np.flatnonzero(kept)
+        return TrainingSet(samples, indices, None, self._centering.weights)
 
     def project(self, rows: Any, *, rounding: bool = False) -> Projection:
         """Scores and squared distances from the subspace of the components, in the feature space."""
-        if self._is_precomputed:
-            raise DataError("Distances need k(x, x), which a precomputed kernel matrix does not have.")
-        scores, norms = self._scorer().scores_and_norms(rows, self.resources().threads)
+        scorer, n_threads, rows = self._scorer(), self.resources().threads, self._as_fitted(rows)
+        scores, norms = scorer.scores_and_norms(rows, n_threads)
+        q = np.maximum(norms - np.einsum("ij,ij->i", scores, scores), 0.0)
         kept = np.asarray(self.eigenvalues_) > 0
-        return Projection(scores, np.maximum(norms - np.einsum("ij,ij->i", scores, scores), 0.0), kept)
+        if not rounding:
+            return Projection(scores[:, kept], q, kept)
+        scores_error, norms_error = scorer.rounding(rows, n_threads)
+        scores_error = scores_error[:, kept]
+        q_error = norms_error + np.einsum("ij,ij->i", 2 * np.abs(scores[:, kept]) + scores_error, scores_error)
+        return Projection(scores[:, kept], q, kept, scores_error, q_error)
+
+    def expansion(self) -> KernelExpansion | None:
+        """The component functions as sums over training samples; None for a precomputed kernel."""
+        if self._is_precomputed:
+            return None
+        alpha = self._centering.dual(np.asarray(self.eigenvalues_), np.asarray(self.eigenvectors_))[0]
+        scale, n_threads = getattr(self, "scale_", None), self.resources().threads
+        return KernelExpansion(self._current_kernel(), self.X_fit_, alpha, self._centering.shares, scale, n_threads)
 
     # ------------------------------------------------------------------ scikit-learn
+
+    def to_sklearn(self) -> Any:
+        """Return a fitted `sklearn.decomposition.KernelPCA` with the same scores.
+
+        Returns
+        -------
+        estimator : sklearn.decomposition.KernelPCA or sklearn.pipeline.Pipeline
+            A pipeline that divides the columns first, if they were standardized.
+        """
+        from mercer.compat.to_sklearn import to_sklearn_kernel_pca
+
+        return to_sklearn_kernel_pca(self)
+
+    @property
+    def _centerer(self) -> Any:
+        """scikit-learn's private name, which PyOD reads."""
+        from mercer.compat.to_sklearn import kernel_centerer
+
+        return kernel_centerer(self)
+
+    def _get_kernel(self, X: Any, Y: Any = None) -> NDArray:
+        """Another one: the kernel between rows in the units of X, or of `X_fit_`, which is scaled already."""
+        if self._is_precomputed:
+            return np.asarray(X)
+        X, Y = (rows if rows is self.X_fit_ else self._as_fitted(rows) for rows in (X, X if Y is None else Y))
+        return self._current_kernel()(X, Y)
 
     @property
     def _n_features_out(self) -> int:
@@ -401,7 +774,18 @@ class KernelPCA(Estimator):
         return int(self.eigenvalues_.shape[0])
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``kernel__gamma`` replaces the kernel by a copy with another gamma."""
+        """Set parameters; ``kernel__gamma`` replaces the kernel by a copy with another gamma.
+
+        Parameters
+        ----------
+        **params : dict
+            Names and values.
+
+        Returns
+        -------
+        self : KernelPCA
+            The estimator.
+        """
         nested = {name[8:]: value for name, value in params.items() if name.startswith("kernel__")}
         super().set_params(**{name: value for name, value in params.items() if not name.startswith("kernel__")})
         if nested:
@@ -415,5 +799,32 @@ class KernelPCA(Estimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        tags.input_tags.pairwise = self._is_precomputed
+        tags.input_tags.sparse = True
+        known = not isinstance(self.kernel, str) or self.kernel in {*KERNELS, *ALIASES}
+        kind = self._kernel_kind if known else "vectors"
+        tags.input_tags.pairwise = kind == "precomputed"
+        tags.array_api_support = kind in ("vectors", "any")
+        if known and self.gamma != "cv":
+            tags.input_tags.positive_only = self._kernel().non_negative
         return tags
+
+
+def _as_compared(kernel: Kernel, scale: NDArray | None, kept: NDArray | None, rows: Any) -> Any:
+    """Samples as the kernel of a fit compares them; of a kernel matrix, the columns of samples with a weight."""
+    if isinstance(kernel, Precomputed):
+        return rows if kept is None else rows[:, kept]
+    if getattr(rows, "dtype", np.dtype(object)).kind in "iub":
+        rows = rows.astype(np.float64)
+    kernel.validate(rows)
+    if scale is None:
+        return rows
+    return rows / scale if isinstance(rows, np.ndarray) else rows.multiply(1 / np.asarray(scale)).tocsr()
+
+
+def _score_block(
+    scorer: KernelScores, scale: NDArray | None, kept: NDArray | None, single: bool, rows: Any, n_threads: int
+) -> NDArray:
+    """Scores of a block of samples in memory."""
+    dtype = np.float32 if single and getattr(rows, "dtype", None) == np.float32 else np.float64
+    rows = _as_compared(scorer.kernel or Precomputed(), scale, kept, rows)
+    return scorer.scores(rows, n_threads).astype(dtype, copy=False)

@@ -11,145 +11,39 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
 
 from mercer.errors import DataError
-from mercer.kernels.base import Kernel, PreparedKernel
+from mercer.kernels.base import Kernel
 from mercer.linalg.eigen import Eigenpairs
 from mercer.linalg.operators import SymmetricOperator
-from mercer.numerics.blocking import slices
+from mercer.linalg.tiles import (
+    SLAB,
+    TILE,
+    fill_matrix,
+    fill_symmetric,
+    multiply_stored,
+    multiply_symmetric,
+    squares_chain,
+)
+from mercer.numerics.blocking import LANES, slices
+from mercer.numerics.products import row_slice
 from mercer.numerics.rounding import TINY, gamma
-from mercer.numerics.threads import WORTH_A_THREAD, parallel, threads_for
+from mercer.numerics.threads import parallel, threads_for
 from mercer.storable import storable
 
 SMALL = 512  # samples up to which the whole matrix is evaluated in one call
-LANES = 4  # sums of their own in a matrix-free product, for any number of threads
-_STRIP = 64  # rows that are filled at once
-_SLAB = 512  # rows that are multiplied at once
-_TILE = 256
-_UNPACKED = 1_000_000  # multiplications up to which BLAS takes a small product without copying its factors
 _CHEAP_ENTRY = 64  # features up to which evaluating an entry twice costs less than mirroring it
 _NO_SQUARES = 1e-280
+_UNIT_VECTORS = 64  # that a LinearOperator is multiplied with at once, for its diagonal
 _NOT_FINITE = "The kernel matrix has entries that are not finite: an overflow in the kernel. Scale the data down."
 
-# -------------------------------------------------------------------------------------- loops over tiles
 
-
-def fill_matrix(prepared: PreparedKernel, out: NDArray, n_threads: int, progress: Any = None) -> None:
-    """All entries between the prepared samples, strip by strip."""
-    strips = slices(len(out), _STRIP)
-    everything = slice(None)
-    groups = [strips[i : i + 16] for i in range(0, len(strips), 16)]
-
-    def fill(group: list[slice]) -> None:
-        for rows in group:
-            prepared.fill(rows, everything, out[rows])
-
-    for i in range(0, len(groups), 2 * n_threads):
-        parallel(fill, groups[i : i + 2 * n_threads], n_threads)
-        if progress:
-            progress(min(1.0, groups[min(i + 2 * n_threads, len(groups)) - 1][-1].stop / len(out)))
-
-
-def fill_symmetric(prepared: PreparedKernel, out: NDArray, n_threads: int, progress: Any = None) -> None:
-    """The same for dear entries: each pair of samples is compared once."""
-    strips = slices(len(out), _TILE)
-
-    def fill(rows: slice) -> None:
-        for columns in strips[rows.start // _TILE :]:
-            tile = np.empty((rows.stop - rows.start, columns.stop - columns.start))
-            prepared.fill(rows, columns, tile)
-            out[columns, rows] = tile.T  # on the diagonal, the next line overwrites half of it
-            out[rows, columns] = tile
-
-    for i in range(0, len(strips), 2 * n_threads):
-        parallel(fill, strips[i : i + 2 * n_threads], n_threads)
-        if progress:
-            progress(1 - (1 - min(1.0, (i + 2 * n_threads) / len(strips))) ** 2)
-
-
-def tile_side(width: int) -> int:
-    """Side of the tiles of a matrix-free product with so many columns."""
-    return min(_TILE, max(32, int(np.sqrt(_UNPACKED / max(1, width))) // 8 * 8))
-
-
-def multiply_symmetric(
-    prepared: PreparedKernel, B: NDArray, n_threads: int, progress: Any = None, weights: NDArray | None = None
-) -> tuple[NDArray, float]:
-    """K B and, given weights, Σwᵢwⱼkᵢⱼ²: each tile is evaluated once, used twice and dropped.
-
-    Entries have the precision of `prepared`, sums are float64. Four lanes of strips have sums of their own,
-    so the bits do not depend on the number of threads.
-    """
-    n, width = B.shape
-    side, dtype = tile_side(width), prepared.dtype
-    strips = slices(n, side)
-    B = np.ascontiguousarray(B, dtype=dtype)
-    sums, norms = np.zeros((LANES, n, width)), np.zeros(LANES)
-
-    def lane(number: int) -> None:
-        room, total = np.empty((side, side), dtype=dtype), sums[number]
-        for i in range(number, len(strips), LANES):
-            rows = strips[i]
-            own = np.zeros((rows.stop - rows.start, width))
-            for j in range(i, len(strips)):
-                columns = strips[j]
-                tile = room[: rows.stop - rows.start, : columns.stop - columns.start]
-                prepared.fill(rows, columns, tile)
-                own += tile @ B[columns]
-                if j > i:
-                    total[columns] += tile.T @ B[rows]
-                if weights is not None:
-                    norms[number] += (1 if i == j else 2) * _weighted_squares(tile, weights[rows], weights[columns])
-            total[rows] += own
-            if progress and number == 0:
-                progress(min(1.0, 1 - (1 - rows.stop / n) ** 2))
-
-    parallel(lane, range(LANES), n_threads)
-    return sums.sum(axis=0), float(norms.sum())
-
-
-def _weighted_squares(tile: NDArray, rows: NDArray, columns: NDArray) -> float:
-    """Σwᵢwⱼkᵢⱼ² of a tile that is still in the cache."""
-    if rows[0] == 1 and (rows == 1).all() and (columns == 1).all():
-        return float(np.vdot(tile, tile))
-    return float(rows @ (tile * tile) @ columns)
-
-
-def multiply_stored(K: NDArray, B: NDArray, n_threads: int) -> NDArray:
-    """K B of a symmetric matrix, as (BᵀK)ᵀ, which is faster for few columns; `_SLAB` rows at a time."""
-    n = len(K)
-    Bt = np.ascontiguousarray(B.T)
-    out = np.empty((B.shape[1], n))
-
-    def some(columns: slice) -> None:
-        part = out[:, columns]
-        np.matmul(Bt[:, :_SLAB], K[:_SLAB, columns], out=part)
-        for first in range(_SLAB, n, _SLAB):
-            rows = slice(first, first + _SLAB)
-            part += Bt[:, rows] @ K[rows, columns]
-
-    if K.size * B.shape[1] <= WORTH_A_THREAD:
-        some(slice(0, n))
-    else:
-        parallel(some, slices(n, max(_SLAB, -(-n // 4))), n_threads)
-    return out.T
-
-
-def multiply_rows(prepared: PreparedKernel, B: NDArray, n_threads: int) -> NDArray:
-    """k(X, Y) B for samples X and Y that differ: scores of new samples."""
-    m, n = prepared.shape
-    out = np.empty((m, B.shape[1]))
-
-    def some(rows: slice) -> None:
-        tile = np.empty((rows.stop - rows.start, min(n, 4 * _TILE)))
-        out[rows] = 0.0
-        for columns in slices(n, 4 * _TILE):
-            part = tile[:, : columns.stop - columns.start]
-            prepared.fill(rows, columns, part)
-            out[rows] += part @ B[columns]
-
-    parallel(some, slices(m, _TILE), threads_for(m * n * 20, n_threads))
-    return out
+def check_sums(sums: NDArray) -> None:
+    """Raise an error if the sums of a kernel matrix show that it overflowed."""
+    if not np.isfinite(sums.sum()):
+        raise DataError(_NOT_FINITE)
 
 
 # -------------------------------------------------------------------------------------- kernel matrices
@@ -161,6 +55,7 @@ class GramMatrix(ABC):
     n: int
     shift = 0.0
     psd = False  # whether K is known to be positive semi-definite
+    by_features = False  # whether it is the products of exact features
     products_are_cheap = True
     chain: int  # additions behind an entry of a product
     norm_chain: int  # additions behind `squared_norm`
@@ -193,9 +88,9 @@ class GramMatrix(ABC):
         """Bound on ‖S δK S‖₂ from rounding in the entries, given products with w and with `error_columns`."""
         return 0.0
 
-    def likely_error(self) -> float:
-        """Rounding to expect in an entry, besides that of its size."""
-        return 0.0
+    def likely_error(self, mean: float) -> float:
+        """Rounding to expect in an entry, given the mean of all, for stopping rules. Proves nothing."""
+        return float(4 * np.finfo(float).eps * (abs(mean) + np.abs(self.diag()).max(initial=0.0)))
 
     @property
     def low_precision(self) -> "GramMatrix":
@@ -222,8 +117,8 @@ class _KernelGram(GramMatrix):
     def entry_error(self, weights: NDArray, row_sums: NDArray, products: NDArray | None) -> float:
         return self.prepared.matrix_error(weights, row_sums, products)
 
-    def likely_error(self) -> float:
-        return self.prepared.likely_error()
+    def likely_error(self, mean: float) -> float:
+        return super().likely_error(mean) + self.prepared.likely_error()
 
     @property
     def _has_one_sign(self) -> bool:
@@ -244,7 +139,7 @@ class StoredGram(_KernelGram):
         else:
             fill_symmetric(self.prepared, self.values, n_threads, progress)
         np.fill_diagonal(self.values, self.prepared.diag)
-        self.chain, self.norm_chain = min(self.n, _SLAB) + -(-self.n // _SLAB), 2 * self.n
+        self.chain, self.norm_chain = min(self.n, SLAB) + -(-self.n // SLAB), 2 * self.n
 
     def matrix(self) -> NDArray:
         return self.values
@@ -276,13 +171,21 @@ class RecomputedGram(_KernelGram):
     ) -> None:
         super().__init__(kernel, X, n_threads, progress, dtype=dtype)
         self.weights = np.ones(self.n) if weights is None else weights
-        self.chain, self.norm_chain = _TILE + -(-self.n // 32) + LANES, _TILE * _TILE + self.n
+        self.chain = TILE + -(-self.n // 32) + LANES
         self._squares = 0.0
+
+    def matrix(self) -> NDArray:
+        """All entries, in an array that is filled now: for LAPACK, after Krylov steps were not enough."""
+        values = np.empty((self.n, self.n))
+        fill_matrix(self.prepared, values, self.n_threads, self.progress)
+        np.fill_diagonal(values, self.prepared.diag)
+        return values
 
     def matmat(self, B: NDArray) -> NDArray:
         weights = None if self._squares else self.weights
         product, squares = multiply_symmetric(self.prepared, B, self.n_threads, self.progress, weights)
-        self._squares = self._squares or squares
+        if weights is not None:
+            self._squares, self.norm_chain = squares, squares_chain(self.n, B.shape[1])
         return product
 
     def squared_norm(self, weights: NDArray | None) -> float | None:
@@ -292,7 +195,9 @@ class RecomputedGram(_KernelGram):
     def abs_norm(self, weights: NDArray, row_sums: NDArray) -> float:
         if self._has_one_sign:
             return float(np.abs(row_sums).max(initial=0.0))
-        return float(np.sqrt(self._squares)) * (1 + gamma(self.norm_chain))
+        if _NO_SQUARES < self._squares < np.inf:
+            return float(np.sqrt(self._squares)) * (1 + gamma(self.norm_chain))
+        return float(weights @ (self.prepared.magnitudes + abs(self.shift)))
 
     @cached_property
     def low_precision(self) -> GramMatrix:
@@ -303,20 +208,27 @@ class RecomputedGram(_KernelGram):
 
 
 class PrecomputedGram(GramMatrix):
-    """A matrix that the user computed. Entries may differ from their mirror images by `asymmetry`."""
+    """A dense or sparse matrix of the user. Entries may differ from their mirror images by `asymmetry`."""
 
-    def __init__(self, K: NDArray, n_threads: int = 1, asymmetry: float = 0.0) -> None:
-        self.values, self.n, self.n_threads, self.asymmetry = K, len(K), n_threads, asymmetry
-        self.chain, self.norm_chain = min(self.n, _SLAB) + -(-self.n // _SLAB), 2 * self.n
+    def __init__(self, K: Any, n_threads: int = 1, asymmetry: float = 0.0) -> None:
+        self.values, self.n, self.n_threads, self.asymmetry = K, K.shape[0], n_threads, asymmetry
+        self.is_sparse = sparse.issparse(K)
+        longest = int(np.diff(K.indptr).max(initial=0)) if self.is_sparse else 0
+        self.chain = 1 + longest if self.is_sparse else min(self.n, SLAB) + -(-self.n // SLAB)
+        self.norm_chain = 2 * self.n
 
     def matrix(self) -> NDArray:
-        return self.values
+        return self.values.toarray() if self.is_sparse else self.values
 
     def matmat(self, B: NDArray) -> NDArray:
-        return multiply_stored(self.values, B, self.n_threads)
+        if not self.is_sparse:
+            return multiply_stored(self.values, B, self.n_threads)
+        pieces = slices(self.n, max(TILE, -(-self.n // LANES)))
+        n_threads = threads_for(self.values.nnz * B.shape[1] * 10, self.n_threads)
+        return np.concatenate(parallel(lambda rows: row_slice(self.values, rows) @ B, pieces, n_threads))
 
     def diag(self) -> NDArray:
-        return np.diagonal(self.values)
+        return np.asarray(self.values.diagonal())
 
     def squared_norm(self, weights: NDArray | None) -> float | None:
         return _squared_norm(self.values, weights)
@@ -328,24 +240,101 @@ class PrecomputedGram(GramMatrix):
         return self.asymmetry * float(weights.sum())
 
 
-def _squared_norm(K: NDArray, weights: NDArray | None) -> float | None:
+class OperatorGram(GramMatrix):
+    """A scipy LinearOperator. Its products count as sums of n terms of a positive semi-definite matrix."""
+
+    products_are_cheap = False
+
+    def __init__(self, operator: LinearOperator) -> None:
+        self.operator, self.n = operator, operator.shape[0]
+        self.chain = self.norm_chain = self.n
+
+    def matmat(self, B: NDArray) -> NDArray:
+        return np.asarray(self.operator.matmat(np.ascontiguousarray(B)), dtype=np.float64)
+
+    def diag(self) -> NDArray:
+        return self._diagonal
+
+    @cached_property
+    def _diagonal(self) -> NDArray:
+        """From products with unit vectors."""
+        parts = []
+        for some in slices(self.n, _UNIT_VECTORS):
+            units = np.zeros((self.n, some.stop - some.start))
+            units[some] = np.eye(some.stop - some.start)
+            parts.append(self.matmat(units)[some].diagonal())
+        return np.concatenate(parts)
+
+    def abs_norm(self, weights: NDArray, row_sums: NDArray) -> float:
+        return float(weights @ np.abs(self.diag()))
+
+
+def _squared_norm(K: Any, weights: NDArray | None) -> float | None:
     """Row by row, so that no sum is longer than n; None where squares over- or underflow."""
-    rows = np.concatenate(
-        [
-            np.einsum("ij,ij->i", K[r], K[r]) if weights is None else (K[r] * K[r]) @ weights
-            for r in slices(len(K), _TILE)
-        ]
-    )
+    if sparse.issparse(K):
+        squared = K.multiply(K)
+        rows = np.asarray(squared.sum(axis=1) if weights is None else squared @ weights).ravel()
+    else:
+        rows = np.concatenate(
+            [
+                np.einsum("ij,ij->i", K[r], K[r]) if weights is None else (K[r] * K[r]) @ weights
+                for r in slices(len(K), TILE)
+            ]
+        )
     squares = float(rows.sum() if weights is None else rows @ weights)
     return squares if _NO_SQUARES < squares < np.inf else None
 
 
-def _abs_norm(K: NDArray, weights: NDArray, row_sums: NDArray, one_sign: bool) -> float:
+def _abs_norm(K: Any, weights: NDArray, row_sums: NDArray, one_sign: bool) -> float:
     """Schur's test: the largest row sum of moduli bounds the norm; with weights, max(|K|w)."""
     if one_sign:
         return float(np.abs(row_sums).max(initial=0.0))
-    sums = np.concatenate([np.abs(K[rows]) @ weights for rows in slices(len(K), _TILE)])
-    return float(sums.max(initial=0.0)) * (1 + gamma(len(K)))
+    if sparse.issparse(K):
+        sums = abs(K) @ weights
+    else:
+        sums = np.concatenate([np.abs(K[rows]) @ weights for rows in slices(len(K), TILE)])
+    return float(sums.max(initial=0.0)) * (1 + gamma(K.shape[0]))
+
+
+class KernelColumns:
+    """Columns and blocks of SKS − FFᵀ, which are evaluated when they are needed: for pivoted Cholesky.
+
+    S = diag(√w); without weights S = I, without F (n x r) nothing is subtracted.
+    """
+
+    def __init__(
+        self, kernel: Kernel, X: Any, weights: NDArray | None = None, F: NDArray | None = None, n_threads: int = 1
+    ) -> None:
+        self.kernel, self.X, self.n, self.F, self.n_threads = kernel, X, X.shape[0], F, n_threads
+        self.root = None if weights is None else np.sqrt(weights)
+        self.prepared = kernel.prepare(X)
+
+    def diag(self) -> NDArray:
+        diagonal = self.prepared.diag if self.root is None else self.prepared.diag * self.root**2
+        return diagonal if self.F is None else diagonal - np.einsum("ij,ij->i", self.F, self.F)
+
+    def columns(self, indices: NDArray) -> NDArray:
+        """Some columns, in Fortran order."""
+        some = self.prepared.against(self.X[indices])
+        out = np.empty((len(indices), self.n))
+
+        def fill(piece: slice) -> None:
+            tile = np.empty((len(indices), piece.stop - piece.start))
+            some.fill(slice(None), piece, tile)
+            out[:, piece] = tile
+
+        parallel(fill, slices(self.n, 4 * TILE), threads_for(out.size * 20, self.n_threads))
+        return self._finished(out.T, slice(None), indices)
+
+    def block(self, rows: NDArray, columns: NDArray) -> NDArray:
+        """Some rows of some columns."""
+        return self._finished(self.kernel(self.X[rows], self.X[columns]), rows, columns)
+
+    def _finished(self, K: NDArray, rows: Any, columns: NDArray) -> NDArray:
+        if self.root is not None:
+            K *= self.root[rows][:, None]
+            K *= self.root[columns]
+        return K if self.F is None else K - self.F[rows] @ self.F[columns].T
 
 
 # -------------------------------------------------------------------------------------- centering
@@ -354,11 +343,15 @@ def _abs_norm(K: NDArray, weights: NDArray, row_sums: NDArray, one_sign: bool) -
 @storable
 @dataclass(frozen=True, eq=False)
 class Centering:
-    """What `transform` needs of a centered kernel matrix: μ = (K − shift)w/Σw, the weights, and the shift."""
+    """What `transform` needs of a centered kernel matrix: μ = (K − shift)w/Σw, the weights, and the shift.
+
+    By features, K − shift stands for the products of features from which their mean was subtracted.
+    """
 
     means: NDArray
     weights: NDArray | None
     shift: float
+    by_features: bool = False
 
     @property
     def shares(self) -> NDArray:
@@ -409,7 +402,7 @@ class Centered(SymmetricOperator):
         return project(B, self.weights)
 
     def matmat(self, B: NDArray) -> NDArray:
-        inner = self._scale(self.project(B))
+        inner = self.times_root(self.project(B))
         if self._row_sums is None:
             more = self.gram.error_columns(self._w)
             columns = [inner, self._w[:, None]] if more is None else [inner, self._w[:, None], more]
@@ -418,13 +411,12 @@ class Centered(SymmetricOperator):
             product = product[:, : B.shape[1]]
         else:
             product = self.gram.matmat(inner)
-        return self.project(self._scale(product))
+        return self.project(self.times_root(product))
 
     def _keep_sums(self, products: NDArray) -> None:
         self._row_sums = np.ascontiguousarray(products[:, 0])
         self._error_products = products[:, 1:] if products.shape[1] > 1 else None
-        if not np.isfinite(self._row_sums.sum()):
-            raise DataError(_NOT_FINITE)
+        check_sums(self._row_sums)
 
     def to_dense(self) -> NDArray:
         """K − μ1ᵀ − 1μᵀ + m of the symmetric part of the stored matrix."""
@@ -463,9 +455,7 @@ class Centered(SymmetricOperator):
 
     @cached_property
     def floor(self) -> float:
-        eps = float(np.finfo(float).eps)
-        size = abs(self.mean) + float(np.abs(self.gram.diag()).max(initial=0.0))
-        return max(self.total_weight * (4 * eps * size + self.gram.likely_error()), self._underflow)
+        return max(self.total_weight * self.gram.likely_error(self.mean), self._underflow)
 
     @property
     def _underflow(self) -> float:
@@ -504,12 +494,13 @@ class Centered(SymmetricOperator):
         error = gamma(self.n + self.gram.norm_chain + 4 * self.gram.chain + 16) * (squares + crossed + constant)
         return max(0.0, squares - crossed + constant), error
 
-    def _scale(self, B: NDArray) -> NDArray:
+    def times_root(self, B: NDArray) -> NDArray:
+        """S B."""
         return B if self.root is None else self.root[:, None] * B
 
     def centering(self) -> Centering:
         """What is left of the matrix after the fit."""
-        return Centering(self.means, self.weights, self.gram.shift)
+        return Centering(self.means, self.weights, self.gram.shift, self.gram.by_features)
 
     def training_scores(self, pairs: Eigenpairs) -> NDArray:
         """AU/√λ: what the formula for new samples gives for the training samples."""

@@ -1,80 +1,408 @@
-"""The route of kernel PCA. Sizes, costs of the kernel and the memory limit decide, never a clock."""
+"""The route of kernel PCA.
 
-from typing import Any
+Options are tried in order; the first one that applies and fits into the memory limit is the plan. Sizes, nominal costs
+of the kernel and the limit decide, never a clock or the free memory, so that plans repeat.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, NamedTuple
 
 from mercer.budget import Budget, format_bytes
 from mercer.data.dataset import Dataset
-from mercer.errors import Remedy
-from mercer.kernels.base import Kernel
+from mercer.errors import MemoryLimitError, MercerWarning, Remedy
+from mercer.kernels.base import FeatureMap, Kernel
 from mercer.linalg.dense import Dense
-from mercer.linalg.gram import LANES
 from mercer.linalg.krylov import Arpack, BlockKrylov
+from mercer.numerics.blocking import BLOCK_ROWS, LANES, lane_rows
 from mercer.planning.plan import IN_MEMORY_TOL, Plan, check_memory
 from mercer.text import counted
 
 SMALL_SAMPLES = 500  # up to which LAPACK takes the whole matrix
+RULE_COMPONENTS = 100  # components that a rule for their number looks at
+FIRST_COMPONENTS = 10  # that are computed first for a fraction of the variance
 _ARPACK_SAMPLES = 2000  # up to which the matrix stays in the cache of one core, where ARPACK is fastest
-_CHEAP_ENTRY = 5.0  # nanoseconds up to which recomputing an entry costs no more than reading it
+_CHEAP_ENTRY, _DEAR_ENTRY = 5.0, 20.0  # nanoseconds: recomputed at the cost of reading; stored at any size that fits
 _STORED_SAMPLES = 12_000
+_MOST_FEATURES, _MOST_SPARSE_FEATURES = 5000, 2000  # side of a matrix of features
 _BUFFERS = 14_000_000  # bytes that the allocator keeps
+_TILES = 4_000_000  # bytes of tiles for each thread
+_PASSES_SECONDS = 600.0  # nominal time of all passes from which landmarks replace them
+_PRODUCT_COST = 3.0  # nominal nanoseconds for the products with an entry
+_FEW_PASSES = 9
+_LANDMARKS, _MOST_LANDMARKS, _FEWEST_LANDMARKS, _REFINED_LANDMARKS = 1000, 3000, 50, 2000
+_POOL = 16  # samples for each landmark to choose it from, at least
+_MOST_POOL, _POOL_ENTRIES = 100_000, 20_000_000
 _DENSE = Dense()
 
 
-def plan_kernel_pca(model: Any, data: Dataset, kernel: Kernel, budget: Budget, *, n_samples: int | None = None) -> Plan:
-    """The first route that applies and fits into memory."""
+class KernelSizes(NamedTuple):
+    """The sizes that decide."""
+
+    n: int
+    k: int | None  # None: all components
+    width: int  # numbers of a sample, see `Kernel.sample_width`
+    entry_cost: float = 5.0
+    psd: bool = True
+    precomputed: bool = False
+    precomputed_operator: bool = False
+    sparse: bool = False  # whether samples are sparse rows
+    nnz: int = 0
+    feature_map: FeatureMap | None = None
+    copied: int = 0  # bytes of samples that the model copies or reads
+    inverse: bool = False
+    eigen_solver: str = "auto"
+    tol: float = 0.0
+    max_iter: int | None = None
+    landmarks: bool = False  # whether landmarks are requested
+    n_landmarks: int | None = None
+    refine: int = 0
+    n_threads: int = 1
+
+    @property
+    def wanted(self) -> int:
+        return self.n if self.k is None else min(self.k, self.n)
+
+    @property
+    def n_features(self) -> int:
+        """Features of the kernel, 0 if there are no exact ones."""
+        return 0 if self.feature_map is None else self.feature_map.n_features
+
+    @property
+    def sparse_features(self) -> bool:
+        return self.feature_map is not None and self.feature_map.sparse
+
+    @property
+    def narrow(self) -> bool:
+        """Whether the matrix of the features is smaller than K and fits."""
+        most = _MOST_SPARSE_FEATURES if self.sparse_features else _MOST_FEATURES
+        return 0 < self.n_features <= min(self.n, most)
+
+    @property
+    def samples_are_features(self) -> bool:
+        """Features that cost nothing, where K would cost more: sparse rows, or more columns than rows."""
+        identity = self.feature_map is not None and self.feature_map.identity
+        return identity and (self.sparse or self.n_features > self.n)
+
+    @property
+    def use_features(self) -> bool:
+        return not self.precomputed and (self.narrow or self.samples_are_features or self.sparse_features)
+
+    @property
+    def far_wider(self) -> bool:
+        """Whether products with sparse features take more memory than K."""
+        return self.sparse_features and 8 * self.n * self.n < self.sums_bytes(8)
+
+    def sums_bytes(self, columns: int) -> int:
+        """Of ΦᵀB with sparse features."""
+        return 8 * self.n_features * (min(columns, 8) * (LANES + 2) + 4) if self.sparse_features else 0
+
+    @property
+    def prepared(self) -> int:
+        """Bytes of samples as the kernel prepares them."""
+        return 8 * self.n * (3 * self.width + 6)
+
+    @property
+    def feature_bytes(self) -> int:
+        """Bytes of features that are computed once, and of blocks whose mean is subtracted."""
+        D, nnz = self.n_features, 0
+        if self.sparse_features:
+            nnz = (
+                (self.feature_map.nnz if self.feature_map is not None else None) or self.nnz or 3 * self.n * self.width
+            )
+            return 0 if self.sparse else 24 * nnz
+        made = 0 if self.feature_map is None or self.feature_map.identity else 3 * 8 * self.n * D
+        return made + 2 * 8 * self.n_threads * D * min(self.n, lane_rows(D))
+
+    @property
+    def pass_seconds(self) -> float:
+        """Nominal time of a pass that evaluates every entry."""
+        return self.n**2 / 2 * (self.entry_cost + _PRODUCT_COST) * 1e-9 / self.n_threads
+
+    @property
+    def may_approximate(self) -> bool:
+        """Whether landmarks may be used without being requested."""
+        exact = self.tol > 0 or self.max_iter is not None or self.eigen_solver in ("dense", "krylov")
+        return self.psd and not (self.precomputed or exact or self.k is None) and 4 * self.wanted <= self.n
+
+
+def plan_kernel_pca(
+    model: Any,
+    data: Dataset,
+    kernel: Kernel,
+    feature_map: FeatureMap | None,
+    budget: Budget | None = None,
+    *,
+    n_samples: int | None = None,
+) -> Plan:
+    """The first option that applies and fits.
+
+    Without a budget, that of the model is used once it is needed. `n_samples` replaces the number of samples for plans
+    of data that do not exist yet.
+    """
     n = len(data) if n_samples is None else n_samples
-    k = n if model.n_components is None else min(model.n_components, n)
-    tol, solver = model.tol or IN_MEMORY_TOL, model.eigen_solver
-    stored = "precomputed" if kernel.input_kind == "precomputed" else "stored"
-    if n <= SMALL_SAMPLES and solver != "krylov":
-        return Plan(stored, _DENSE, 8 * 6 * n * n, f"{counted(n, 'sample')}, a small matrix.", tol)
-    matrix = 8 * n * n if stored == "stored" else 0
-    if solver == "dense" or 10 * k > n:
-        reason = "requested by eigen_solver." if solver == "dense" else f"{k:,} of {n:,} components."
-        squares = 2 if 4 * k < n else 6
-        plan = Plan(stored, _DENSE, _BUFFERS + matrix + 8 * squares * n * n, reason, tol, 1, 1.4 * n**3)
-        return check_memory(plan, budget, _remedies(plan))
-    passes = model.max_iter or 300
-    if solver != "krylov" and n <= _ARPACK_SAMPLES:
-        arpack = Arpack(tol, passes)
-        memory = _BUFFERS + matrix + arpack.memory(n, k)
-        return check_memory(
-            Plan(
-                stored,
-                arpack,
-                memory,
-                f"{counted(n, 'sample')}.",
-                tol,
-                arpack.expected_passes(k),
-                100.0 * n * n,
-            ),
-            budget,
-        )
-    return check_memory(_krylov_plan(n, k, stored, kernel.entry_cost(data), tol, passes, budget), budget)
+    landmarks = uses_landmarks(model)
+    plain = feature_map is None and not landmarks and kernel.input_kind != "precomputed"
+    if plain and n <= SMALL_SAMPLES and model.eigen_solver != "krylov" and model.memory_limit is None:
+        reason = f"{counted(n, 'sample')}, a small matrix."
+        return Plan("stored", _DENSE, 8 * 6 * n * n, reason, model.tol or IN_MEMORY_TOL)
+    budget = model.resources() if budget is None else budget
+    sizes = _sizes(model, data, kernel, feature_map, n, landmarks, budget)
+    smallest: Plan | None = None
+    for option in _REQUESTED if landmarks or model.eigen_solver == "dense" else _OPTIONS:
+        plan = option(sizes, budget)
+        if plan is None:
+            continue
+        plan = _with_inverse(plan, sizes)
+        if plan.memory <= budget.memory:
+            return plan
+        smallest = plan if smallest is None or plan.memory < smallest.memory else smallest
+    assert smallest is not None  # the last option always applies
+    return _instead(smallest, sizes, budget)
 
 
-def _krylov_plan(n: int, k: int, stored: str, cost: float, tol: float, passes: int, budget: Budget) -> Plan:
-    """Block Lanczos on the stored matrix, or matrix-free where entries are cheap or too many."""
-    krylov = BlockKrylov(tol, 8 if k <= 16 else 16, passes)
-    basis, expected, size = _BUFFERS + krylov.memory(n, k), krylov.expected_passes(k), 8 * n * n
-    flops = 2.0 * n * n * (krylov.block_size + 10) * expected
-    if stored == "precomputed":
-        return Plan(stored, krylov, basis, "the matrix is given.", tol, expected, flops)
+def uses_landmarks(model: Any) -> bool:
+    """Whether the parameters request landmarks."""
+    given = model.n_landmarks is not None or model.landmarks is not None or model.refine
+    return bool(given) or model.eigen_solver == "landmark"
+
+
+def planned_components(n_components: Any) -> int | None:
+    """Components that the plan is for: all if None, the first few for a fraction of the variance."""
+    if n_components is None or isinstance(n_components, Integral):
+        return n_components
+    return RULE_COMPONENTS if isinstance(n_components, str) else FIRST_COMPONENTS
+
+
+def _sizes(
+    model: Any, data: Dataset, kernel: Kernel, feature_map: FeatureMap | None, n: int, landmarks: bool, budget: Budget
+) -> KernelSizes:
+    precomputed = kernel.input_kind == "precomputed"
+    given = None if model.landmarks is None else max(1, getattr(model.landmarks, "shape", [len(model.landmarks)])[0])
+    copies = not precomputed and (model.copy_X or model.standardize or not data.in_memory)
+    return KernelSizes(
+        n=n,
+        k=planned_components(model.n_components),
+        width=0 if precomputed else kernel.sample_width(data),
+        entry_cost=0.0 if precomputed else kernel.entry_cost(data),
+        psd=kernel.psd,
+        precomputed=precomputed,
+        sparse=data.is_sparse,
+        nnz=(data.nnz or 0) * n // max(1, len(data)),
+        feature_map=feature_map,
+        copied=data.nbytes * n // max(1, len(data)) if copies else 0,
+        inverse=model.fit_inverse_transform,
+        eigen_solver=model.eigen_solver,
+        tol=model.tol,
+        max_iter=model.max_iter,
+        landmarks=landmarks,
+        n_landmarks=model.n_landmarks if given is None else given,
+        refine=int(model.refine),
+        n_threads=budget.threads,
+    )
+
+
+def _with_inverse(plan: Plan, s: KernelSizes) -> Plan:
+    """An inverse is learned from another n x n matrix, after that of the fit is gone."""
+    if not s.inverse:
+        return plan
+    rows = plan.n_landmarks or s.n
+    return replace(plan, memory=max(plan.memory, s.copied + 8 * rows * (rows + 3 * s.width + 3 * min(s.wanted, rows))))
+
+
+def _instead(plan: Plan, s: KernelSizes, budget: Budget) -> Plan:
+    """Landmarks where no exact method fits, if they may be used; else an error."""
+    remedies = (Remedy("memory_limit", format_bytes(1.05 * plan.memory).replace(" ", "")),)
+    if not s.landmarks and s.k is None:
+        remedies += (Remedy("n_components", 10),)
+    try:
+        return check_memory(plan, budget, remedies)
+    except MemoryLimitError as error:
+        other = _landmarks(s, budget, "no exact method fits into memory.") if s.may_approximate else plan
+        if other.memory > budget.memory:
+            raise
+        return replace(other, warning=MercerWarning(f"{error.message} Landmarks are used instead; see certificate_."))
+
+
+# ---------------------------------------------------------------------- options
+
+
+def _requested_landmarks(s: KernelSizes, budget: Budget) -> Plan | None:
+    return _landmarks(s, budget, "requested.") if s.landmarks else None
+
+
+def _requested_dense(s: KernelSizes, budget: Budget) -> Plan | None:
+    return _dense(s, "requested by eigen_solver.")
+
+
+def _feature_side(s: KernelSizes, budget: Budget) -> Plan | None:
+    """LAPACK on the D x D side: D is small, or so many components are wanted that nothing else pays."""
+    D, k = s.n_features, s.wanted
+    if not (s.use_features and s.narrow) or not (10 * k > D or D <= SMALL_SAMPLES):
+        return None
+    from mercer.linalg.feature_gram import FeatureSolver
+
+    solver = FeatureSolver(_DENSE)
+    recomputed = s.feature_map is not None and s.feature_map.recomputable and not s.feature_map.sparse
+    rows = 6 * 8 * s.n_threads * D * min(s.n, max(BLOCK_ROWS, lane_rows(D))) if recomputed else s.feature_bytes
+    memory = _BUFFERS + s.copied + rows + solver.memory(s.n, min(k, D)) + 8 * 12 * D * D
+    reason = f"the kernel has {counted(D, 'exact feature')}."
+    return Plan("features", solver, memory, reason, s.tol or IN_MEMORY_TOL, 2, 1.3 * s.n * D * D + _DENSE.flops(D, k))
+
+
+def _lapack(s: KernelSizes, budget: Budget) -> Plan | None:
+    """LAPACK on the whole matrix."""
+    k, krylov = s.wanted, s.eigen_solver == "krylov"
+    if s.n <= (64 if krylov else SMALL_SAMPLES):
+        return _dense(s, f"{counted(s.n, 'sample')}, a small matrix.")
+    if 10 * k <= s.n or (krylov and 2 * k <= s.n):
+        return None
+    return _dense(s, f"{k:,} of {s.n:,} components.")
+
+
+def _features(s: KernelSizes, budget: Budget) -> Plan | None:
+    """Block Lanczos on products with the features, which are never multiplied out."""
+    if not s.use_features or s.far_wider:
+        return None
+    D, k = s.n_features, s.wanted
+    reason = f"{s.n:,} x {D:,} features are never multiplied out."
+    krylov = _krylov(s)
+    if s.sparse_features and not s.sparse and s.n >= 2 * D:  # columns of sparse rows may be far from zero
+        from mercer.linalg.feature_gram import FeatureSolver
+
+        solver: Any = FeatureSolver(krylov)
+        memory = krylov.memory(D, min(k, D)) + 8 * 20 * D * krylov.block_size + solver.memory(s.n, k)
+        reason += f" The basis has {D:,} rows instead of {s.n:,}."
+    else:
+        solver, memory = krylov, krylov.memory(s.n, k) + s.sums_bytes(krylov.block_size + 12)
+    memory += _BUFFERS + s.copied + s.feature_bytes
+    cost = 10.0 * (s.nnz or 3 * s.n * s.width) if s.sparse_features else 2.0 * s.n * D
+    passes = krylov.expected_passes(k)
+    return Plan("features", solver, memory, reason, krylov.tol, passes, 2 * cost * (krylov.block_size + 10) * passes)
+
+
+def _arpack(s: KernelSizes, budget: Budget) -> Plan | None:
+    """ARPACK while the matrix stays in the cache."""
+    if s.n > _ARPACK_SAMPLES or s.eigen_solver == "krylov" or s.precomputed_operator:
+        return None
+    solver = Arpack(s.tol or IN_MEMORY_TOL, s.max_iter or Arpack.max_passes)
+    memory = _BUFFERS + _matrix_bytes(s) + solver.memory(s.n, s.wanted)
+    route, passes = _stored_route(s), solver.expected_passes(s.wanted)
+    return Plan(route, solver, memory, f"{counted(s.n, 'sample')}.", solver.tol, passes, 100.0 * s.n * s.n)
+
+
+def _stored(s: KernelSizes, budget: Budget) -> Plan | None:
+    """Block Lanczos on the matrix in memory: it is given, or its entries cost more than reading them."""
+    size = 8 * s.n * s.n
+    if not s.precomputed:
+        fits = 2 * size <= budget.memory
+        worth = s.entry_cost > _CHEAP_ENTRY and (s.n <= _STORED_SAMPLES or s.entry_cost > _DEAR_ENTRY)
+        if not (fits and worth):
+            return None
+    reason = "the matrix is given." if s.precomputed else f"the kernel matrix takes {format_bytes(size)}."
+    return _krylov_plan(s, _stored_route(s), _matrix_bytes(s), reason)
+
+
+def _one_exact_pass(s: KernelSizes, budget: Budget) -> Plan | None:
+    """Landmarks, and one pass over the true matrix for residuals, where a few passes would take too long."""
+    if not s.may_approximate or not s.pass_seconds <= _PASSES_SECONDS < _FEW_PASSES * s.pass_seconds:
+        return None
+    reason = f"a pass over the kernel matrix takes about {s.pass_seconds:,.0f} s."
+    warning = MercerWarning(
+        "The components come from landmarks and one pass over the kernel matrix; see certificate_.",
+        remedies=[Remedy("max_iter", 100)],
+    )
+    return replace(_landmarks(s._replace(refine=1), budget, reason), warning=warning)
+
+
+def _landmarks_alone(s: KernelSizes, budget: Budget) -> Plan | None:
+    """Landmarks where even one pass would take too long."""
+    if not s.may_approximate or s.pass_seconds <= _PASSES_SECONDS:
+        return None
+    reason = f"a pass over the kernel matrix would take about {s.pass_seconds:,.0f} s."
+    warning = MercerWarning("The components come from landmarks; see certificate_.", remedies=[Remedy("max_iter", 100)])
+    return replace(_landmarks(s, budget, reason), warning=warning)
+
+
+def _matrix_free(s: KernelSizes, budget: Budget) -> Plan | None:
+    """Block Lanczos that evaluates the entries in each pass."""
+    size = 8 * s.n * s.n
     fits = 2 * size <= budget.memory
-    if fits and cost > _CHEAP_ENTRY and (n <= _STORED_SAMPLES or cost > 4 * _CHEAP_ENTRY):
-        return Plan(
-            stored,
-            krylov,
-            basis + size,
-            f"the kernel matrix takes {format_bytes(size)}.",
-            tol,
-            expected,
-            flops,
-        )
-    lanes = 8 * n * (krylov.block_size + 16) * (LANES + 3)
     reason = f"the kernel matrix would take {format_bytes(size)}" + (", recomputing it is as fast." if fits else ".")
-    return Plan("matrix-free", krylov, basis + lanes, reason, tol, expected, flops)
+    width = _krylov(s).block_size + 16
+    recomputed = s.copied + 2 * s.prepared + s.n_threads * _TILES + 8 * s.n * width * (LANES + 3)
+    return _krylov_plan(s, "matrix-free", recomputed, reason)
 
 
-def _remedies(plan: Plan) -> tuple[Remedy, ...]:
-    return (Remedy("memory_limit", format_bytes(plan.memory).replace(" ", "")), Remedy("n_components", 10))
+_OPTIONS: tuple[Callable[[KernelSizes, Budget], Plan | None], ...] = (
+    _feature_side,
+    _lapack,
+    _features,
+    _arpack,
+    _stored,
+    _one_exact_pass,
+    _landmarks_alone,
+    _matrix_free,
+)
+_REQUESTED = (_requested_landmarks, _requested_dense)
+
+
+# ---------------------------------------------------------------------- plans
+
+
+def _stored_route(s: KernelSizes) -> str:
+    return "precomputed" if s.precomputed else "stored"
+
+
+def _matrix_bytes(s: KernelSizes) -> int:
+    """Of the stored matrix, and of samples as they are prepared for it."""
+    return 0 if s.precomputed else s.copied + 8 * s.n * s.n + s.prepared
+
+
+def _dense(s: KernelSizes, reason: str) -> Plan:
+    by_features = s.use_features and not s.far_wider
+    making = s.copied + s.feature_bytes + 8 * s.n * s.n if by_features else _matrix_bytes(s)
+    squares = 8 * s.n * s.n  # the centered matrix, in addition to what LAPACK takes
+    memory = _BUFFERS + making + squares + _DENSE.memory(s.n, s.wanted)
+    route = "features" if by_features else _stored_route(s)
+    return Plan(route, _DENSE, memory, reason, s.tol or IN_MEMORY_TOL, 1, _DENSE.flops(s.n, s.wanted))
+
+
+def _krylov(s: KernelSizes) -> BlockKrylov:
+    size = 8 if s.wanted <= 16 else 16
+    return BlockKrylov(s.tol or IN_MEMORY_TOL, size, s.max_iter or BlockKrylov.max_passes)
+
+
+def _krylov_plan(s: KernelSizes, route: str, making: int, reason: str) -> Plan:
+    krylov = _krylov(s)
+    passes = krylov.expected_passes(s.wanted)
+    memory = _BUFFERS + making + krylov.memory(s.n, s.wanted)
+    flops = 2.0 * s.n * s.n * (krylov.block_size + 10) * passes
+    return Plan(route, krylov, memory, reason, krylov.tol, passes, flops)
+
+
+def _landmarks(s: KernelSizes, budget: Budget, reason: str) -> Plan:
+    """As many landmarks as are usual or requested, chosen from as many samples as there is memory for."""
+    k = s.wanted if s.k is not None else _LANDMARKS
+    usual = max(8 * k + 100, _REFINED_LANDMARKS if s.refine else _LANDMARKS)
+    count = min(s.n_landmarks or min(max(usual, k + 1), max(_MOST_LANDMARKS, k + 1)), s.n)
+    pool = min(s.n, max(_POOL * count, min(_POOL_ENTRIES // count, _MOST_POOL)))
+
+    def memory(count: int, pool: int) -> int:
+        block = min(s.n, BLOCK_ROWS)
+        choosing = 8 * pool * (count + 2 * s.width + 80)
+        summing = 8 * (6 * count * count + block * (2 * count + 3 * s.width) * (1 + s.n_threads))
+        exact = s.copied + 2 * s.prepared + _krylov(s).memory(s.n, min(s.wanted, count)) if s.refine else 0
+        return _BUFFERS + max(choosing + summing, exact)
+
+    while memory(count, pool) > budget.memory and pool > 2 * count:
+        pool = max(2 * count, int(0.8 * pool))
+    fewest = max(_FEWEST_LANDMARKS, k + 1)
+    while memory(count, pool) > budget.memory and s.n_landmarks is None and count > fewest:
+        count = max(fewest, int(0.8 * count))
+        pool = min(s.n, 2 * count)
+    solver: Any = replace(_krylov(s), max_passes=s.refine) if s.refine else _DENSE
+    flops = 2.0 * s.n * count * (count + s.width) + 10.0 * count**3
+    tol = s.tol or IN_MEMORY_TOL
+    return Plan("landmarks", solver, memory(count, pool), reason, tol, max(1, s.refine), flops, None, count, pool)

@@ -1,0 +1,142 @@
+"""Loops over the tiles of a kernel matrix: filling it, and products with it that never store it.
+
+Sums are taken in fixed order and fixed pieces, so that their bits do not depend on the number of threads.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.kernels.base import PreparedKernel
+from mercer.numerics.blocking import LANES, slices
+from mercer.numerics.threads import WORTH_A_THREAD, parallel, threads_for
+
+SLAB = 512  # rows that are multiplied at once
+TILE = 256
+_STRIP = 64  # rows that are filled at once
+_UNPACKED = 1_000_000  # multiplications up to which BLAS takes a small product without copying its factors
+
+
+def fill_matrix(prepared: PreparedKernel, out: NDArray, n_threads: int, progress: Any = None) -> None:
+    """All entries between the prepared samples, strip by strip."""
+    strips = slices(len(out), _STRIP)
+    everything = slice(None)
+    groups = [strips[i : i + 16] for i in range(0, len(strips), 16)]
+
+    def fill(group: list[slice]) -> None:
+        for rows in group:
+            prepared.fill(rows, everything, out[rows])
+
+    for i in range(0, len(groups), 2 * n_threads):
+        parallel(fill, groups[i : i + 2 * n_threads], n_threads)
+        if progress:
+            progress(min(1.0, groups[min(i + 2 * n_threads, len(groups)) - 1][-1].stop / len(out)))
+
+
+def fill_symmetric(prepared: PreparedKernel, out: NDArray, n_threads: int, progress: Any = None) -> None:
+    """The same for dear entries: each pair of samples is compared once."""
+    strips = slices(len(out), TILE)
+
+    def fill(rows: slice) -> None:
+        for columns in strips[rows.start // TILE :]:
+            tile = np.empty((rows.stop - rows.start, columns.stop - columns.start))
+            prepared.fill(rows, columns, tile)
+            out[columns, rows] = tile.T  # on the diagonal, the next line overwrites half of it
+            out[rows, columns] = tile
+
+    for i in range(0, len(strips), 2 * n_threads):
+        parallel(fill, strips[i : i + 2 * n_threads], n_threads)
+        if progress:
+            progress(1 - (1 - min(1.0, (i + 2 * n_threads) / len(strips))) ** 2)
+
+
+def tile_side(width: int) -> int:
+    """Side of the tiles of a matrix-free product with so many columns."""
+    return min(TILE, max(32, int(np.sqrt(_UNPACKED / max(1, width))) // 8 * 8))
+
+
+def multiply_symmetric(
+    prepared: PreparedKernel, B: NDArray, n_threads: int, progress: Any = None, weights: NDArray | None = None
+) -> tuple[NDArray, float]:
+    """K B and, given weights, Σwᵢwⱼkᵢⱼ²: each tile is evaluated once, used twice and dropped.
+
+    Entries have the precision of `prepared`, sums are float64. Four lanes of strips have sums of their own,
+    so the bits do not depend on the number of threads.
+    """
+    n, width = B.shape
+    side, dtype = tile_side(width), prepared.dtype
+    strips = slices(n, side)
+    B = np.ascontiguousarray(B, dtype=dtype)
+    sums, norms = np.zeros((LANES, n, width)), np.zeros(LANES)
+
+    def lane(number: int) -> None:
+        room, total = np.empty((side, side), dtype=dtype), sums[number]
+        for i in range(number, len(strips), LANES):
+            rows = strips[i]
+            own = np.zeros((rows.stop - rows.start, width))
+            for j in range(i, len(strips)):
+                columns = strips[j]
+                tile = room[: rows.stop - rows.start, : columns.stop - columns.start]
+                prepared.fill(rows, columns, tile)
+                own += tile @ B[columns]
+                if j > i:
+                    total[columns] += tile.T @ B[rows]
+                if weights is not None:
+                    norms[number] += (1 if i == j else 2) * _weighted_squares(tile, weights[rows], weights[columns])
+            total[rows] += own
+            if progress and number == 0:
+                progress(min(1.0, 1 - (1 - rows.stop / n) ** 2))
+
+    parallel(lane, range(LANES), n_threads)
+    return sums.sum(axis=0), float(norms.sum())
+
+
+def _weighted_squares(tile: NDArray, rows: NDArray, columns: NDArray) -> float:
+    """Σwᵢwⱼkᵢⱼ² of a tile that is still in the cache, row by row: no sum is longer than a side."""
+    if rows[0] == 1 and (rows == 1).all() and (columns == 1).all():
+        return float(np.einsum("ij,ij->i", tile, tile).sum())
+    return float(rows @ ((tile * tile) @ columns))
+
+
+def squares_chain(n: int, width: int) -> int:
+    """Roundings behind the squares that `multiply_symmetric` sums up."""
+    n_strips = -(-n // tile_side(width))
+    return 2 * TILE + n_strips * n_strips // LANES + n_strips + LANES
+
+
+def multiply_stored(K: NDArray, B: NDArray, n_threads: int) -> NDArray:
+    """K B of a symmetric matrix, as (BᵀK)ᵀ, which is faster for few columns; `SLAB` rows at a time."""
+    n = len(K)
+    Bt = np.ascontiguousarray(B.T)
+    out = np.empty((B.shape[1], n))
+
+    def some(columns: slice) -> None:
+        part = out[:, columns]
+        np.matmul(Bt[:, :SLAB], K[:SLAB, columns], out=part)
+        for first in range(SLAB, n, SLAB):
+            rows = slice(first, first + SLAB)
+            part += Bt[:, rows] @ K[rows, columns]
+
+    if K.size * B.shape[1] <= WORTH_A_THREAD:
+        some(slice(0, n))
+    else:
+        parallel(some, slices(n, max(SLAB, -(-n // 4))), n_threads)
+    return out.T
+
+
+def multiply_rows(prepared: PreparedKernel, B: NDArray, n_threads: int) -> NDArray:
+    """k(X, Y) B for samples X and Y that differ: scores of new samples."""
+    m, n = prepared.shape
+    out = np.empty((m, B.shape[1]))
+
+    def some(rows: slice) -> None:
+        tile = np.empty((rows.stop - rows.start, min(n, 4 * TILE)))
+        out[rows] = 0.0
+        for columns in slices(n, 4 * TILE):
+            part = tile[:, : columns.stop - columns.start]
+            prepared.fill(rows, columns, part)
+            out[rows] += part @ B[columns]
+
+    parallel(some, slices(m, TILE), threads_for(m * n * 20, n_threads))
+    return out
