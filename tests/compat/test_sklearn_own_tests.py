@@ -96,6 +96,7 @@ SLOW = [
     ),
 ]
 NEW_QUICK = [
+    Part("decomposition.tests.test_kernel_pca", least=30, needs="KernelPCA"),
     Part("decomposition.tests.test_pca", f"not ({LONG})", 90),
     Part("decomposition.tests.test_incremental_pca", least=20, needs="IncrementalPCA"),
     Part("decomposition.tests.test_factor_analysis", needs="FactorAnalysis"),

@@ -21,7 +21,7 @@ NAMES = {
 if os.environ.get("MERCER_EDITION") == "new":
     from support.editions import new_classes
 
-    NEW = new_classes("PCA", "IncrementalPCA", "FactorAnalysis")
+    NEW = new_classes("PCA", "IncrementalPCA", "FactorAnalysis", "KernelPCA")
     OURS = {getattr(sklearn.decomposition, name): ours for name, ours in NEW.items()}
 else:
     OURS = {getattr(package, name): getattr(mercer, name) for package, names in NAMES.items() for name in names}

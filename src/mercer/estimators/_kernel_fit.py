@@ -212,7 +212,8 @@ def _solve_fraction(model: Any, A: Centered, plan: Plan, samples: Samples, memor
     """Ten pairs, then twice as many each time; LAPACK on the same matrix if they are more than a tenth of all."""
     n = A.n
     if not hasattr(plan.solver, "max_passes"):  # LAPACK, or the side of the features
-        return plan.solver.solve(A, n if isinstance(plan.solver, Dense) else min(n, samples.n_features), rng)
+        k = n if isinstance(plan.solver, Dense) else min(n, samples.n_features)
+        return plan.solver.solve(A, k, samples.rng)
 
     def check(k: int) -> None:
         needed = plan.memory - plan.solver.memory(n, min(10, n)) + plan.solver.memory(n, k)

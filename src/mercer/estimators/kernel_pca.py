@@ -334,6 +334,8 @@ class KernelPCA(Estimator):
         copied = self.copy_X and not data.owns_samples and data.kind != "precomputed"
         self.X_fit_ = X.copy() if copied and hasattr(X, "copy") else X
         self._centering = A.centering()
+        if feature_map is not None and A.gram.by_features and not feature_map.identity:
+            self._known_features = self.X_fit_, kernel, A.gram.of_samples(self.X_fit_)
         scores = A.training_scores(pairs)
         if not certificate.converged:
             text = f"The solver stopped after {certificate.n_passes} passes. {certificate.summary}"
@@ -522,7 +524,8 @@ class KernelPCA(Estimator):
         feature_map = kernel.feature_map(self.X_fit_)
         assert feature_map is not None
         made = FeatureGram(feature_map, self.X_fit_, self._centering.weights, recompute=True)
-        self._known_features = self.X_fit_, kernel, made
+        if not feature_map.identity:
+            self._known_features = self.X_fit_, kernel, made
         return made
 
     def __getstate__(self) -> Any:

@@ -1,5 +1,6 @@
 """Plans for data that do not exist yet."""
 
+from collections.abc import Iterator
 from numbers import Real
 from typing import Any
 
@@ -74,8 +75,20 @@ def _plan_pca(n: int, d: int, n_components: Any, params: dict[str, Any]) -> Plan
     model = PCA(n_components, **params)
     model._validate_params()
     budget = model.resources()
-    sizes = model._problem(ArrayDataset(np.zeros((n, 1))[:, [0] * 1]), None, budget=budget).sizes
-    return plan_linear(sizes._replace(n_samples=n, n_features=d), budget)
+    return plan_linear(model._problem(_Shape(n, d), None, budget=budget).sizes, budget)
+
+
+class _Shape(Dataset):
+    """Rows that do not exist."""
+
+    in_memory = True
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, n: int, d: int) -> None:
+        self.shape, self.nbytes = (n, d), 8 * n * d
+
+    def blocks(self, size: int) -> Iterator[Any]:
+        raise NotImplementedError
 
 
 def _synthetic(n: int, d: int, kind: str, non_negative: bool) -> Dataset:

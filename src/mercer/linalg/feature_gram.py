@@ -5,9 +5,10 @@ features far from zero keep their digits.
 """
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +85,14 @@ class FeatureGram(GramMatrix):
         self.origin = np.zeros(self.width)
         if not self.is_sparse:
             self.origin = self._mean(weights)
+
+    def of_samples(self, samples: Any) -> Self:
+        """The same, for a copy of the samples and after the fit: nobody hears of its progress."""
+        made = copy(self)
+        made.progress = None
+        if isinstance(self.data, RecomputedFeatures):
+            made.data = RecomputedFeatures(self.feature_map, samples)
+        return made
 
     def _mean(self, weights: NDArray | None) -> NDArray:
         """The weighted mean row, to rounding; what is left of it, centering removes."""
