@@ -92,20 +92,14 @@ class GramMatrix(ABC):
         """Rounding to expect in an entry, given the mean of all, for stopping rules. Proves nothing."""
         return float(4 * np.finfo(float).eps * (abs(mean) + np.abs(self.diag()).max(initial=0.0)))
 
-    @property
-    def low_precision(self) -> "GramMatrix":
-        return self
-
 
 class _KernelGram(GramMatrix):
     """Of samples and a kernel."""
 
-    def __init__(
-        self, kernel: Kernel, X: Any, n_threads: int = 1, progress: Any = None, *, dtype: Any = np.float64
-    ) -> None:
+    def __init__(self, kernel: Kernel, X: Any, n_threads: int = 1, progress: Any = None) -> None:
         self.kernel, self.X, self.n, self.psd = kernel, X, X.shape[0], kernel.psd
         self.n_threads, self.progress = n_threads, progress
-        self.prepared = kernel.prepare(X, shift=None, dtype=dtype)
+        self.prepared = kernel.prepare(X, shift=None)
         self.shift = self.prepared.shift
 
     def diag(self) -> NDArray:
@@ -155,7 +149,7 @@ class StoredGram(_KernelGram):
 
 
 class RecomputedGram(_KernelGram):
-    """No entry is stored: tiles are evaluated in each product. `low_precision` evaluates them in float32."""
+    """No entry is stored: tiles are evaluated in each product."""
 
     products_are_cheap = False
 
@@ -167,9 +161,8 @@ class RecomputedGram(_KernelGram):
         progress: Any = None,
         *,
         weights: NDArray | None = None,
-        dtype: Any = np.float64,
     ) -> None:
-        super().__init__(kernel, X, n_threads, progress, dtype=dtype)
+        super().__init__(kernel, X, n_threads, progress)
         self.weights = np.ones(self.n) if weights is None else weights
         self.chain = TILE + -(-self.n // 32) + LANES
         self._squares = 0.0
@@ -198,13 +191,6 @@ class RecomputedGram(_KernelGram):
         if _NO_SQUARES < self._squares < np.inf:
             return float(np.sqrt(self._squares)) * (1 + gamma(self.norm_chain))
         return float(weights @ (self.prepared.magnitudes + abs(self.shift)))
-
-    @cached_property
-    def low_precision(self) -> GramMatrix:
-        single = RecomputedGram(
-            self.kernel, self.X, self.n_threads, self.progress, weights=self.weights, dtype=np.float32
-        )
-        return single if single.prepared.dtype == np.float32 and self.prepared.dtype != np.float32 else self
 
 
 class PrecomputedGram(GramMatrix):
@@ -477,11 +463,6 @@ class Centered(SymmetricOperator):
     def entry_error(self) -> float:
         self.means  # noqa: B018
         return self.gram.entry_error(self._w, self._row_sums, self._error_products) + self._underflow  # type: ignore[arg-type]
-
-    @cached_property
-    def low_precision(self) -> SymmetricOperator:
-        single = self.gram.low_precision
-        return self if single is self.gram else Centered(single, self.weights)
 
     def squared_norm(self, unit: float) -> tuple[float, float] | None:
         """‖PAP‖_F² = ‖A‖_F² − 2‖As‖² + (sᵀAs)² of A = S(K − shift)S/unit, and a bound on its error."""

@@ -21,7 +21,6 @@ from mercer.storable import storable
 GUARD = 4  # Ritz pairs after the k-th that are followed too
 _NO_RESTART = 10_000  # side up to which the basis may have twice as many columns: a restart costs completeness
 _MORE_PASSES = 4  # that completeness may cost
-_SINGLE_TOL = 1e-6  # residuals up to which products with float32 entries help
 Generator = Callable[[], np.random.Generator]
 
 
@@ -31,8 +30,8 @@ class BlockKrylov:
     """Block Lanczos: a pair has converged when its residual is at most `tol` times its eigenvalue, or rounding.
 
     After `max_passes` the pairs are returned as they are, with ``converged=False``. The random start shows whether
-    an eigenvalue was missed, unless there was a restart. Where entries are recomputed in each product, the first
-    passes take them in float32, and random probes for completeness ride on the first exact ones.
+    an eigenvalue was missed, unless there was a restart; from a given start, random probes do, which ride on its first
+    passes.
     """
 
     tol: float = 1e-8
@@ -47,22 +46,14 @@ class BlockKrylov:
         self, A: SymmetricOperator, k: int, rng: Generator, *, start: Any = None, progress: Any = None
     ) -> Eigenpairs:
         """The k largest eigenvalues with their vectors, and a few after them."""
-        n_passes = n_products = 0
-        few = k <= 2 * self.block_size  # of many components, float32 leaves too many residuals to correct
-        if start is None and few and self.max_passes > 2 and A.low_precision is not A:
-            draft = _Basis(A.low_precision, self._most_columns(A.n, k))
-            self._grow(draft, k, rng, max(self.tol, _SINGLE_TOL), self.max_passes - 2)
-            start = draft.ritz(min(k + GUARD, draft.m))[1]
-            n_passes, n_products = draft.n_passes, draft.n_products
-            del draft
-        basis = _Basis(A, self._most_columns(A.n, k), None if start is None else Probes(A, rng()), n_passes)
+        basis = _Basis(A, self._most_columns(A.n, k), None if start is None else Probes(A, rng()))
         if start is None:
             first = self._grow(basis, k, rng, self.tol, self.max_passes)
             bound = self._bound(basis, first, k)
-            pairs = self._refine(basis, k, rng, n_products)
+            pairs = self._refine(basis, k, rng)
             return replace(pairs, bound=bound + pairs.residual_norm) if pairs.converged else pairs
         basis.extend(np.concatenate([start, rng().standard_normal((A.n, GUARD))], axis=1))
-        return self._refine(basis, k, rng, n_products)
+        return self._refine(basis, k, rng)
 
     def _grow(self, basis: "_Basis", k: int, rng: Generator, tol: float, max_passes: int) -> NDArray:
         """Each block is what the product of the last one adds; its size shows when pairs have converged.
@@ -98,7 +89,7 @@ class BlockKrylov:
                 break
         return bound
 
-    def _refine(self, basis: "_Basis", k: int, rng: Generator, n_products: int) -> Eigenpairs:
+    def _refine(self, basis: "_Basis", k: int, rng: Generator) -> Eigenpairs:
         """Explicit residuals, and the largest of them as new directions, until every pair has converged."""
         while True:
             count = min(k + GUARD, basis.m)
@@ -131,7 +122,7 @@ class BlockKrylov:
             product_error=basis.A.product_error,
             n_combined=basis.m,
             n_passes=basis.n_passes,
-            n_products=basis.n_products + n_products,
+            n_products=basis.n_products,
         )
 
     def memory(self, n: int, k: int) -> int:
@@ -245,9 +236,9 @@ def _passes_to_wait(looks: list[tuple[int, float]]) -> int:
 class _Basis:
     """Q, AQ and H, in arrays that are allocated once."""
 
-    def __init__(self, A: SymmetricOperator, most: int, probes: Probes | None = None, n_passes: int = 0) -> None:
-        self.A, self.most, self.probes, self.n_passes = A, most, probes, n_passes
-        self.m = self.last = self.n_products = 0
+    def __init__(self, A: SymmetricOperator, most: int, probes: Probes | None = None) -> None:
+        self.A, self.most, self.probes = A, most, probes
+        self.m = self.last = self.n_passes = self.n_products = 0
         self.restarted = False
         room = min(most, A.n + 64)
         self._Q, self._AQ = (

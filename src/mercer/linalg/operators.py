@@ -60,11 +60,6 @@ class SymmetricOperator(ABC):
         """‖A/unit‖_F² and a bound on its error, if it is known without a pass."""
         return None
 
-    @property
-    def low_precision(self) -> "SymmetricOperator":
-        """The same matrix with entries in float32, which are cheaper; itself if there is none."""
-        return self
-
 
 class MatrixOperator(SymmetricOperator):
     """A matrix in memory."""

@@ -27,6 +27,7 @@ _CHEAP_ENTRY, _DEAR_ENTRY = 5.0, 20.0  # nanoseconds: recomputed at the cost of 
 _STORED_SAMPLES = 12_000
 _MOST_FEATURES, _MOST_SPARSE_FEATURES = 5000, 2000  # side of a matrix of features
 _BUFFERS = 14_000_000  # bytes that the allocator keeps
+_RECOMPUTED_BLOCK = 12  # columns of a pass that evaluates entries, which cost as much as ten columns
 _TILES = 4_000_000  # bytes of tiles for each thread
 _PASSES_SECONDS = 600.0  # nominal time of all passes from which landmarks replace them
 _PRODUCT_COST = 3.0  # nominal nanoseconds for the products with an entry
@@ -330,8 +331,8 @@ def _matrix_free(s: KernelSizes, budget: Budget) -> Plan | None:
     size = 8 * s.n * s.n
     fits = 2 * size <= budget.memory
     reason = f"the kernel matrix would take {format_bytes(size)}" + (", recomputing it is as fast." if fits else ".")
-    width = _krylov(s).block_size + 16
-    recomputed = s.copied + 2 * s.prepared + s.n_threads * _TILES + 8 * s.n * width * (LANES + 3)
+    width = _krylov(s, _RECOMPUTED_BLOCK).block_size + 16
+    recomputed = s.copied + s.prepared + s.n_threads * _TILES + 8 * s.n * width * (LANES + 3)
     return _krylov_plan(s, "matrix-free", recomputed, reason)
 
 
@@ -369,13 +370,13 @@ def _dense(s: KernelSizes, reason: str) -> Plan:
     return Plan(route, _DENSE, memory, reason, s.tol or IN_MEMORY_TOL, 1, _DENSE.flops(s.n, s.wanted))
 
 
-def _krylov(s: KernelSizes) -> BlockKrylov:
-    size = 8 if s.wanted <= 16 else 16
+def _krylov(s: KernelSizes, size: int = 8) -> BlockKrylov:
+    size = size if s.wanted <= 16 else 16
     return BlockKrylov(s.tol or IN_MEMORY_TOL, size, s.max_iter or BlockKrylov.max_passes)
 
 
 def _krylov_plan(s: KernelSizes, route: str, making: int, reason: str) -> Plan:
-    krylov = _krylov(s)
+    krylov = _krylov(s, _RECOMPUTED_BLOCK if route == "matrix-free" else 8)
     passes = krylov.expected_passes(s.wanted)
     memory = _BUFFERS + making + krylov.memory(s.n, s.wanted)
     flops = 2.0 * s.n * s.n * (krylov.block_size + 10) * passes
@@ -393,7 +394,7 @@ def _landmarks(s: KernelSizes, budget: Budget, reason: str) -> Plan:
         block = min(s.n, BLOCK_ROWS)
         choosing = 8 * pool * (count + 2 * s.width + 80)
         summing = 8 * (6 * count * count + block * (2 * count + 3 * s.width) * (1 + s.n_threads))
-        exact = s.copied + 2 * s.prepared + _krylov(s).memory(s.n, min(s.wanted, count)) if s.refine else 0
+        exact = s.copied + s.prepared + _krylov(s).memory(s.n, min(s.wanted, count)) if s.refine else 0
         return _BUFFERS + max(choosing + summing, exact)
 
     while memory(count, pool) > budget.memory and pool > 2 * count:
