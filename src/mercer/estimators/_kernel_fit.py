@@ -32,12 +32,13 @@ from mercer.numerics.rounding import UNIT
 from mercer.numerics.threads import blas_threads_for_size
 from mercer.planning.plan import Plan
 from mercer.planning.plan_kernel import RULE_COMPONENTS, uses_landmarks
-from mercer.text import counted, listed
+from mercer.text import counted, listed, short_repr
 
 _IDENTITY = 0.25  # median off-diagonal row sum up to which a matrix is close to the identity
 _CONSTANT = 1e-3  # mean of 1 − k(x, y)/k(x, x) up to which it is close to constant
 _FLAT = 1.01  # largest eigenvalue over their mean up to which no direction stands out
 _SYMMETRIC, _SYMMETRIC_PRODUCTS = 1e-10, 1e-6  # asymmetry of a precomputed matrix that counts as rounding
+_COMPARED, _SYMMETRIC_VALUES = 8, 1e-8  # samples that show whether a function is symmetric, and how closely
 _PARALLEL_SAMPLES, _PERMUTATIONS = 1000, 19  # the largest of 19 is exceeded by noise in 1 of 20 cases
 
 # ---------------------------------------------------------------------- input
@@ -141,9 +142,24 @@ def build_gram(
             return OperatorGram(_symmetric_operator(X))
         K, asymmetry = symmetric_part(X)
         return PrecomputedGram(K, n_threads, asymmetry)
+    _check_symmetric(kernel, X)
     if plan.route == "matrix-free":
         return RecomputedGram(kernel, X, n_threads, progress, weights=weights)
     return StoredGram(kernel, X, n_threads, progress)
+
+
+def _check_symmetric(kernel: Kernel, X: Any) -> None:
+    """Raise an error if a kernel that is not known to be one differs from its transpose, judged by a few samples."""
+    if kernel.psd:
+        return
+    some = X[:: max(1, X.shape[0] // _COMPARED)][:_COMPARED]
+    tile = kernel(some, some)
+    difference, largest = float(np.abs(tile - tile.T).max()), float(np.abs(tile).max())
+    if difference > _SYMMETRIC_VALUES * largest:
+        raise DataError(
+            f"{short_repr(kernel)} is not symmetric: k(x, y) and k(y, x) differ by up to {difference:.3g}. "
+            "Check it with mercer.kernels.check_kernel."
+        )
 
 
 def symmetric_part(K: Any) -> tuple[Any, float]:
@@ -335,7 +351,7 @@ def fit_warnings(
     if many and not indefinite and float(pairs.values[0]) * (A.n - 1) < _FLAT * A.trace:
         text = "All eigenvalues are nearly equal: no direction stands out, so the components are not meaningful."
         return [MercerWarning(text, "meaningless", _scale_remedies(model, kernel))]
-    found = direction_warnings(certificate)
+    found = direction_warnings(certificate) if certificate.converged else []
     if indefinite:
         text = (
             f"The kernel matrix is not positive semi-definite: it has an eigenvalue of at most {pairs.lowest:.3g}, and "

@@ -315,7 +315,7 @@ class KernelPCA(Estimator):
 
         X = self._load(data, kernel)
         budget = self.resources() if len(data) > SMALL_SAMPLES else None
-        n_threads, memory = (1, np.inf) if budget is None else (budget.threads, budget.memory)
+        n_threads, memory = (1, 2**62) if budget is None else (budget.threads, budget.memory)
         with working(self.progress, plan.n_passes, "products with the kernel matrix", n_threads) as progress:
             A = Centered(build_gram(plan, kernel, X, feature_map, weights, n_threads, progress), weights)
             samples = Samples(kernel, X, data.dtype, 0 if feature_map is None else feature_map.n_features, rng)
@@ -334,14 +334,15 @@ class KernelPCA(Estimator):
         copied = self.copy_X and not data.owns_samples and data.kind != "precomputed"
         self.X_fit_ = X.copy() if copied and hasattr(X, "copy") else X
         self._centering = A.centering()
-        if feature_map is not None and A.gram.by_features and not feature_map.identity:
-            self._known_features = self.X_fit_, kernel, A.gram.of_samples(self.X_fit_)
+        gram: Any = A.gram
+        if feature_map is not None and gram.by_features and not feature_map.identity:
+            self._known_features = self.X_fit_, kernel, gram.of_samples(self.X_fit_)
         scores = A.training_scores(pairs)
         if not certificate.converged:
             text = f"The solver stopped after {certificate.n_passes} passes. {certificate.summary}"
             warn(text, category=NotConvergedWarning, remedies=[Remedy("max_iter", 2 * certificate.n_passes)])
         warn_each(fit_warnings(self, A, kernel, X, pairs, self.certificate_))
-        del A
+        del A, gram
         if self.fit_inverse_transform:
             self._learn_inverse(scores, X, weights, dtype)
         return scores.astype(dtype, copy=False) if len(data) == n_given else None
@@ -382,7 +383,7 @@ class KernelPCA(Estimator):
         rng: Callable[[], np.random.Generator],
     ) -> NDArray | None:
         """The Nyström approximation; sets every fitted attribute."""
-        from mercer.estimators._kernel_landmarks import fit_landmarks
+        from mercer.estimators._kernel_landmarks import fit_landmarks  # type: ignore[import-not-found,unused-ignore]
 
         return fit_landmarks(self, data, weights, kernel, plan, rng)
 
@@ -447,12 +448,18 @@ class KernelPCA(Estimator):
         per_degree = 1 / degrees if degrees > 0 else np.nan
         ratio = values / A.trace if A.trace > 0 else np.zeros(len(values))
         self.n_components_, self.n_samples_ = len(values), A.n
-        self.eigenvalues_ = values.astype(dtype, copy=False)
-        self.explained_variance_ = (values * per_degree).astype(dtype, copy=False)
+        with np.errstate(over="ignore"):
+            self.eigenvalues_ = values.astype(dtype, copy=False)
+            self.explained_variance_ = (values * per_degree).astype(dtype, copy=False)
         self.explained_variance_ratio_ = (np.full(len(values), np.nan) if indefinite else ratio).astype(
             dtype, copy=False
         )
         self.total_variance_ = max(A.trace, 0.0) * per_degree
+        if dtype == np.float32 and not np.isfinite(self.eigenvalues_).all():
+            raise DataError(
+                f"The largest eigenvalue is {values[0]:.3g}, which float32 cannot represent. Scale the data down, or "
+                "pass X.astype(np.float64)."
+            )
 
     def _learn_inverse(self, scores: NDArray, X: Any, weights: NDArray | None, dtype: Any) -> None:
         """scikit-learn's inverse: ridge regression with the kernel of the fit between scores."""
@@ -496,7 +503,7 @@ class KernelPCA(Estimator):
         """γ of the kernel; of a kernel without one, what it would have been."""
         if isinstance(kernel, GammaMixin):
             return float(kernel.gamma)
-        return 1.0 / n_features if not isinstance(self.gamma, Real) else float(self.gamma)
+        return 1.0 / n_features if self.gamma is None or isinstance(self.gamma, str) else float(self.gamma)
 
     def _current_kernel(self) -> Kernel:
         """The kernel of the fit, with γ as it is now."""
@@ -608,7 +615,7 @@ class KernelPCA(Estimator):
         """
         check_is_fitted(self)
         if self.preimage is not None:
-            from mercer.estimators._preimages import inverse_transform
+            from mercer.estimators._preimages import inverse_transform  # type: ignore[import-not-found,unused-ignore]
 
             return inverse_transform(self, X)
         if not self.fit_inverse_transform or not hasattr(self, "dual_coef_"):
@@ -802,7 +809,7 @@ class KernelPCA(Estimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = not self.fit_inverse_transform
         known = not isinstance(self.kernel, str) or self.kernel in {*KERNELS, *ALIASES}
         kind = self._kernel_kind if known else "vectors"
         tags.input_tags.pairwise = kind == "precomputed"

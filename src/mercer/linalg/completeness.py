@@ -195,6 +195,12 @@ class Probes:
         self.columns.append(products / size)
         self.log_sizes.append(self.log_sizes[-1] + float(np.log(size)))
 
+    def lowest_ritz_value(self) -> float:
+        """An upper bound on the smallest eigenvalue of A, from all powers but the last."""
+        steps = np.exp(np.diff(self.log_sizes))
+        products = [column * step for column, step in zip(self.columns[1:], steps, strict=True)]
+        return _ritz(np.concatenate(self.columns[:-1], axis=1), np.concatenate(products, axis=1))[0]
+
 
 class Outside(NamedTuple):
     """‖B‖ ≤ `bound` but for chance; `seen` is a Ritz value of B and `direction` its vector."""
@@ -224,7 +230,7 @@ def probe_outside(pairs: Eigenpairs, probes: Probes, product_error: float) -> Ou
             bound, hidden = float(np.exp(log_power / p)), unsure > size
         error = unsure + residual * float(column_norms(inside).max(initial=0.0)) / step
     products = [column * step for column, step in zip(chain[1:], steps, strict=True)]
-    seen, direction = _rayleigh_ritz(np.concatenate(chain[:-1], axis=1), np.concatenate(products, axis=1))
+    _, seen, direction = _ritz(np.concatenate(chain[:-1], axis=1), np.concatenate(products, axis=1))
     return Outside(bound, seen, direction, hidden)
 
 
@@ -234,8 +240,8 @@ def _deflate(V: NDArray, U: NDArray) -> NDArray:
     return V - U @ (U.T @ V)
 
 
-def _rayleigh_ritz(S: NDArray, BS: NDArray) -> tuple[float, NDArray]:
-    """The largest Ritz value of B in the span of S, with its vector, from the products BS."""
+def _ritz(S: NDArray, BS: NDArray) -> tuple[float, float, NDArray]:
+    """The smallest and the largest Ritz value of B in the span of S, with the vector of the largest."""
     sizes = np.maximum(column_norms(S), TINY)
     S, BS = S / sizes, BS / sizes
     squares, V = np.linalg.eigh(S.T @ S)
@@ -243,7 +249,7 @@ def _rayleigh_ritz(S: NDArray, BS: NDArray) -> tuple[float, NDArray]:
     T = V[:, kept] / np.sqrt(squares[kept])
     H = (S @ T).T @ (BS @ T)
     values, Y = np.linalg.eigh((H + H.T) / 2)
-    return float(values[-1]), S @ (T @ Y[:, -1:])
+    return float(values[0]), float(values[-1]), S @ (T @ Y[:, -1:])
 
 
 def exclude_missed(solver: Solver, A: SymmetricOperator, pairs: Eigenpairs, rng: Any) -> tuple[Eigenpairs, float, str]:

@@ -61,6 +61,7 @@ class FeatureGram(GramMatrix):
 
     psd = True
     by_features = True
+    data: Dataset
 
     def __init__(
         self,
@@ -73,8 +74,7 @@ class FeatureGram(GramMatrix):
         recompute: bool = False,
     ) -> None:
         self.feature_map, self.n_threads, self.progress = feature_map, n_threads, progress
-        self.data: Dataset
-        if recompute and feature_map.recomputable and not feature_map.identity:
+        if recompute and feature_map.recomputable and not (feature_map.identity or feature_map.sparse):
             self.data = RecomputedFeatures(feature_map, samples)
         else:
             self.data = ArrayDataset(samples if feature_map.identity else feature_map.transform(samples))

@@ -193,6 +193,7 @@ class Arpack:
             residuals=column_norms(products - U * values),
             products=products,
             norm=float(np.abs(values).max(initial=0.0)),
+            lowest=np.inf if A.psd else probes.lowest_ritz_value(),
             probes=probes,
             product_error=A.product_error,
             n_passes=operator.count + N_POWERS,

@@ -9,6 +9,8 @@ from dataclasses import replace
 from numbers import Integral
 from typing import Any, NamedTuple
 
+from scipy.sparse.linalg import LinearOperator
+
 from mercer.budget import Budget, format_bytes
 from mercer.data.dataset import Dataset
 from mercer.errors import MemoryLimitError, MercerWarning, Remedy
@@ -172,7 +174,7 @@ def uses_landmarks(model: Any) -> bool:
 def planned_components(n_components: Any) -> int | None:
     """Components that the plan is for: all if None, the first few for a fraction of the variance."""
     if n_components is None or isinstance(n_components, Integral):
-        return n_components
+        return None if n_components is None else int(n_components)
     return RULE_COMPONENTS if isinstance(n_components, str) else FIRST_COMPONENTS
 
 
@@ -189,6 +191,7 @@ def _sizes(
         entry_cost=0.0 if precomputed else kernel.entry_cost(data),
         psd=kernel.psd,
         precomputed=precomputed,
+        precomputed_operator=precomputed and isinstance(data.load(), LinearOperator),
         sparse=data.is_sparse,
         nnz=(data.nnz or 0) * n // max(1, len(data)),
         feature_map=feature_map,
@@ -214,11 +217,11 @@ def _with_inverse(plan: Plan, s: KernelSizes) -> Plan:
 
 def _instead(plan: Plan, s: KernelSizes, budget: Budget) -> Plan:
     """Landmarks where no exact method fits, if they may be used; else an error."""
-    remedies = (Remedy("memory_limit", format_bytes(1.05 * plan.memory).replace(" ", "")),)
+    remedies = [Remedy("memory_limit", format_bytes(1.05 * plan.memory).replace(" ", ""))]
     if not s.landmarks and s.k is None:
-        remedies += (Remedy("n_components", 10),)
+        remedies.append(Remedy("n_components", 10))
     try:
-        return check_memory(plan, budget, remedies)
+        return check_memory(plan, budget, tuple(remedies))
     except MemoryLimitError as error:
         other = _landmarks(s, budget, "no exact method fits into memory.") if s.may_approximate else plan
         if other.memory > budget.memory:
@@ -298,7 +301,7 @@ def _stored(s: KernelSizes, budget: Budget) -> Plan | None:
     size = 8 * s.n * s.n
     if not s.precomputed:
         fits = 2 * size <= budget.memory
-        worth = s.entry_cost > _CHEAP_ENTRY and (s.n <= _STORED_SAMPLES or s.entry_cost > _DEAR_ENTRY)
+        worth = s.entry_cost > _CHEAP_ENTRY and (s.n <= _STORED_SAMPLES or s.entry_cost > _DEAR_ENTRY or s.sparse)
         if not (fits and worth):
             return None
     reason = "the matrix is given." if s.precomputed else f"the kernel matrix takes {format_bytes(size)}."
