@@ -23,6 +23,7 @@ from mercer.kernels.base import (
     numbers_per_entry,
 )
 from mercer.kernels.dot import SHORT_ROWS, as_dense, as_float, product_chain, row_products, squared_norms, times_rows
+from mercer.numerics.blocking import slices
 from mercer.numerics.products import matmul, row_squares
 from mercer.numerics.rounding import UNIT, UNIT_SINGLE
 from mercer.numerics.rounding import gamma as rounding_bound
@@ -32,6 +33,7 @@ MAX_HALF_NORM = 1e3  # largest scale·‖x − mean‖² for which the exponent 
 _MAX_HALF_NORM_SINGLE = 10.0  # the same for products in float32
 _STEEPEST = 0.4  # bound on x·|k'(x)|, for all profiles here
 _FAR_AWAY = 1e10  # of s, from which e^−√s times any power of s is 0
+_CACHED = 1 << 14  # entries of a tile whose intermediate results stay in the cache
 _LARGEST_SCALED = 1e150  # of numbers whose squares are added up
 
 
@@ -167,10 +169,14 @@ class Matern(EuclideanKernel):
         return self.nu in (0.5, np.inf)
 
     def profile(self, s: NDArray, shift: float) -> None:
-        """Of 1, with shift 1, at least an error of r roundings remains: expm1(−r) is −r, k − 1 about −r²/2."""
         if self.nu == np.inf:
             exp_minus(s, shift)
             return
+        for piece in slices(len(s), max(1, _CACHED // max(1, s.shape[1]))):
+            self._profile(s[piece], shift)
+
+    def _profile(self, s: NDArray, shift: float) -> None:
+        """Of few entries. k − 1 for ν > 1/2 is known to a rounding of r, as that of expm1(−r) remains."""
         r = np.sqrt(np.minimum(-s, _FAR_AWAY))
         np.negative(r, out=s)
         if self.nu == 0.5:

@@ -38,6 +38,7 @@ from mercer.kernels.base import (
     numbers_per_entry,
     raise_nonfinite_values,
 )
+from mercer.numerics.blocking import slices
 from mercer.numerics.products import matmul, row_squares
 from mercer.numerics.rounding import UNIT, chain, two_product
 from mercer.numerics.rounding import gamma as rounding_bound
@@ -47,7 +48,9 @@ SHORT_ROWS = 512  # numbers of a row that are multiplied at once
 _MOST_DEGREE = 1000
 _MOST_MOVED_DEGREE = 10  # for which a kernel of differences is evaluated
 _MOST_FEATURES = 100_000
-_SPARSE_TILE, _DENSE_TILE = 0.025, 4_000_000  # density, and entries, of rows that are made dense for products
+_CACHED = 1 << 14  # entries of a tile whose intermediate results stay in the cache
+_SPARSE = 0.05  # density up to which sparse products are faster than those of dense rows
+_TILE, _TILE_ENTRIES = 512, 1 << 22  # rows, and entries, that are made dense at once
 
 
 class DotKernel(Kernel):
@@ -456,19 +459,25 @@ class MovedPolynomial(Kernel):
         return self.combine(a, a, squared_norms(V))
 
     def combine(self, a: NDArray, b: NDArray, q: NDArray) -> NDArray:
-        """Cᵖ[(rr' + q)ᵖ − (rr')ᵖ + (rᵖ − 1)(r'ᵖ − 1)] with r = 1 + a and r' = 1 + b."""
+        """Cᵖ[(rr' + q)ᵖ − (rr')ᵖ + (rᵖ − 1)(r'ᵖ − 1)] in place of q, with r = 1 + a and r' = 1 + b.
+
+        (u + q)ᵖ − uᵖ is q·Σtⁱu^(p − 1 − i) with t = u + q.
+        """
         p = self.degree
         u = (1 + a) * (1 + b)
-        t = u + q
-        total, powers = np.ones_like(t), t.copy()
-        for _ in range(p - 1):  # Σ tⁱu^(p − 1 − i)
-            total *= u
-            total += powers
-            powers *= t
-        total *= q
-        total += power_minus_one(a, p) * power_minus_one(b, p)
-        total *= self._extended[1] ** p
-        return total
+        if p > 1:
+            t = u + q
+            total, powers = u + t, t * t
+            for i in range(p - 2):
+                total *= u
+                total += powers
+                if i < p - 3:
+                    powers *= t
+            q *= total
+        np.multiply(power_minus_one(a, p), power_minus_one(b, p), out=u)
+        q += u
+        q *= self._extended[1] ** p
+        return q
 
     def entry_cost(self, data: Dataset) -> float:
         return self.degree + 0.5 + 0.04 * numbers_per_entry(data)
@@ -517,7 +526,9 @@ class PreparedMovedPolynomial(PreparedKernel):
 
     def fill(self, rows: slice, columns: slice, out: NDArray) -> None:
         row_products(self.left[1][rows], self.right[1][columns], out)
-        out[...] = self.kernel.combine(self.left[0][rows, None], self.right[0][columns], out)
+        a, b = self.left[0][rows, None], self.right[0][columns]
+        for piece in slices(len(out), max(1, _CACHED // max(1, len(b)))):
+            self.kernel.combine(a[piece], b, out[piece])
         if self.shift:
             out -= self.shift
 
@@ -557,26 +568,25 @@ def as_float(X: Any) -> Any:
     return X.astype(np.float64, copy=False) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
 
 
-def as_dense(X: Any) -> NDArray:
-    """Dense rows in float64."""
-    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+def as_dense(X: Any, dtype: Any = np.float64) -> NDArray:
+    """Dense rows of this type."""
+    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=dtype)
 
 
-def row_products(X: Any, Y: Any, out: NDArray | None = None) -> NDArray:
-    """X Yᵀ as a dense float64 array."""
-    if not (sparse.issparse(X) or sparse.issparse(Y)):
+def row_products(X: Any, Y: Any, out: NDArray | None = None, dtype: Any = np.float64) -> NDArray:
+    """X Yᵀ as a dense array; `dtype` is that of the products of rows that are not sparse enough for sparse ones."""
+    if isinstance(X, np.ndarray) and isinstance(Y, np.ndarray) and X.dtype == Y.dtype == dtype:
         return matmul(X, Y.T, out, SHORT_ROWS)
-    if (
-        sparse.issparse(Y)
-        and (Y.nnz > _SPARSE_TILE * Y.shape[0] * Y.shape[1])
-        and Y.shape[0] * Y.shape[1] < _DENSE_TILE
-    ):
-        Y = Y.toarray()
-    product = X @ Y.T
-    product = product.toarray() if sparse.issparse(product) else product
-    if out is None:
-        return np.asarray(product, dtype=np.float64)
-    out[...] = product
+    out = np.empty((X.shape[0], Y.shape[0])) if out is None else out
+    cells = float(X.shape[0] * X.shape[1]) * Y.shape[0] * Y.shape[1]
+    if sparse.issparse(X) and sparse.issparse(Y) and float(X.nnz) * Y.nnz <= _SPARSE**2 * cells:
+        out[...] = (X @ Y.T).toarray()
+        return out
+    size = max(16, min(_TILE, _TILE_ENTRIES // max(1, X.shape[1])))
+    for columns in slices(Y.shape[0], size):
+        right = as_dense(Y[columns], dtype).T
+        for rows in slices(X.shape[0], size):
+            out[rows, columns] = matmul(as_dense(X[rows], dtype), right, None, SHORT_ROWS)
     return out
 
 

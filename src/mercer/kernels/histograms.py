@@ -36,7 +36,7 @@ _EXACT = 2.0**24  # up to which integers are exact in float32
 _FEW = 0.1  # density up to which rows of integers are stored as CSR arrays
 _MOST_BITS = 1 << 14  # columns of counts as bits
 _MOST_COUNTED = 8  # mean of non-zero counts up to which they become bits
-_TILE, _DENSE_TILE = 512, 1 << 22  # rows, and entries, of a float32 product
+_BLOCK_ENTRIES = 1 << 22  # that are looked at, or converted, at once
 _CACHED = 1 << 15  # entries of a strip whose buffers stay in the cache while columns are added up
 _SAMPLE = 1000  # rows that planning looks at
 _ORDINARY = 1e-70, 1e70  # largest numbers of rows whose squares, and products of squares, are in range
@@ -173,7 +173,7 @@ class PreparedCounts(PreparedHistogram):
         return int(self._right.data.nbytes + self._right.indices.nbytes + self._right.indptr.nbytes)
 
     def fill(self, rows: slice, columns: slice, out: NDArray) -> None:
-        integer_products(self._left[rows], self._right[columns], out)
+        row_products(self._left[rows], self._right[columns], out, np.float32)
         self.kernel.profile(out, self._x[rows], self._y[columns], self.shift)
 
     def against(self, X: Any) -> PreparedKernel:
@@ -460,7 +460,7 @@ class PreparedTanimoto(PreparedKernel):
         return int(self.Y.nnz * 8 if sparse.issparse(self.Y) else self.Y.nbytes)
 
     def fill(self, rows: slice, columns: slice, out: NDArray) -> None:
-        (integer_products if self.is_exact else row_products)(self.X[rows], self.Y[columns], out)
+        row_products(self.X[rows], self.Y[columns], out, np.float32 if self.is_exact else np.float64)
         share_of_union(out, self._x[rows], self._y[columns], self.shift)
 
     def against(self, X: Any) -> "PreparedTanimoto":
@@ -552,7 +552,7 @@ def integer_squares(X: Any) -> NDArray | None:
         squares = squared_norms(X) if _are_integers(X.data) else None
         return squares if squares is not None and squares.max(initial=0.0) <= _EXACT else None
     parts = [np.zeros(0)]
-    for some in slices(X.shape[0], max(1, _DENSE_TILE // max(1, X.shape[1]))):
+    for some in slices(X.shape[0], max(1, _BLOCK_ENTRIES // max(1, X.shape[1]))):
         if not _are_integers(X[some]):
             return None
         parts.append(squared_norms(X[some]))
@@ -579,25 +579,9 @@ def _compact(X: Any) -> Any:
     some = X[:: max(1, len(X) // _SAMPLE)]
     if _stored(some) > _FEW * some.size:
         return X
-    pieces = slices(len(X), max(1, _DENSE_TILE // max(1, X.shape[1])))
+    pieces = slices(len(X), max(1, _BLOCK_ENTRIES // max(1, X.shape[1])))
     parts = [sparse.csr_array(np.asarray(X[piece], dtype=np.float32)) for piece in pieces]
     return sparse.vstack(parts, format="csr") if parts else sparse.csr_array(X.shape, dtype=np.float32)
-
-
-def integer_products(X: Any, Y: Any, out: NDArray) -> None:
-    """X Yᵀ of compact rows, exact."""
-    if sparse.issparse(X) and sparse.issparse(Y):
-        row_products(X, Y, out)
-        return
-    size = max(16, min(_TILE, _DENSE_TILE // max(X.shape[1], 1)))
-    for columns in slices(Y.shape[0], size):
-        right = _dense_single(Y[columns]).T
-        for rows in slices(X.shape[0], size):
-            out[rows, columns] = _dense_single(X[rows]) @ right
-
-
-def _dense_single(X: Any) -> NDArray:
-    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float32)
 
 
 class CountsAsBits:
