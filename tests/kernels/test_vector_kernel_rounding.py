@@ -6,8 +6,9 @@ from mpmath import mpf
 from scipy import sparse
 
 from mercer.kernels.distance import RBF, Laplacian, Matern, RationalQuadratic
-from mercer.kernels.dot import Cosine, Linear, MovedRows, Polynomial, Sigmoid
+from mercer.kernels.dot import Cosine, Linear, Polynomial, Sigmoid
 from mercer.kernels.histograms import AdditiveChiSquared, ChiSquared, HistogramIntersection, MinMax, Tanimoto
+from mercer.kernels.origin import MovedRows, choose_origin
 from support.exact_kernels import exact_matrix
 
 
@@ -195,3 +196,17 @@ def test_kernels_without_a_formula_are_not_moved():
         assert kernel.with_origin(origin) is kernel
     assert Cosine().with_origin(np.zeros(4)) == Cosine()
     assert isinstance((2 * Linear() + RBF(1.0)).with_origin(origin).left.kernel, MovedRows)
+
+
+def test_the_origin_is_the_mean_of_rows_that_are_far_from_zero():
+    far = CLOUD + 1e3
+    assert np.array_equal(choose_origin(Linear() + RBF(1.0), far), far.mean(axis=0))
+    assert np.array_equal(choose_origin(Linear(), np.full((3, 2), 7.0)), [7.0, 7.0])
+    for kernel, X in (
+        (Linear(), CLOUD),
+        (RBF(1.0), far),
+        (Linear(), sparse.csr_array(far)),
+        (Linear(), 1e300 * far),
+        (Linear(), np.zeros((3, 2))),
+    ):
+        assert choose_origin(kernel, X) is None

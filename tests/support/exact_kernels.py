@@ -7,8 +7,9 @@ from scipy import sparse
 
 from mercer.kernels.algebra import Constant, Product, Scaled, Sum
 from mercer.kernels.distance import RBF, Laplacian, Matern, RationalQuadratic
-from mercer.kernels.dot import Cosine, Linear, MovedPolynomial, MovedRows, Polynomial, Sigmoid
+from mercer.kernels.dot import Cosine, Linear, Polynomial, Sigmoid
 from mercer.kernels.histograms import AdditiveChiSquared, ChiSquared, HistogramIntersection, MinMax, Tanimoto
+from mercer.kernels.origin import MovedPolynomial, MovedRows
 
 mpmath.mp.dps = 60
 

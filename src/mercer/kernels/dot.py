@@ -1,18 +1,4 @@
-"""Kernels that are a function of the scalar product xᵀy.
-
-Rows far from zero and close to each other have scalar products that differ in their last digits only, and
-centering a kernel matrix leaves nothing but these. `with_origin` evaluates the kernel of φ(x) − φ(o) instead,
-from the differences x − o:
-
-- linear: (x − o)ᵀ(y − o).
-- cosine: φ(x) = x/‖x‖. With x = t·o + v and v ⊥ o, φ(x) − φ(o) is the sum of v/‖x‖ and of a multiple of o that
-  is of second order in v.
-- polynomial of integer degree p and coef0 ≥ 0: append √(coef0/γ) to all rows and let C = γ‖o‖²,
-  x = r·o + v with v ⊥ o, and q = γv·v'/C. Then k(x, y) = Cᵖ(rr' + q)ᵖ and k(x, o) = Cᵖrᵖ, so the kernel of the
-  differences is Cᵖ[(rr' + q)ᵖ − (rr')ᵖ + (rᵖ − 1)(r'ᵖ − 1)], where nothing cancels.
-
-Sparse rows stay as they are: moved rows are dense.
-"""
+"""Kernels that are a function of the scalar product xᵀy."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -40,7 +26,7 @@ from mercer.kernels.base import (
 )
 from mercer.numerics.blocking import slices
 from mercer.numerics.products import matmul, row_squares
-from mercer.numerics.rounding import UNIT, chain, two_product
+from mercer.numerics.rounding import chain
 from mercer.numerics.rounding import gamma as rounding_bound
 from mercer.storable import storable
 
@@ -48,7 +34,6 @@ SHORT_ROWS = 512  # numbers of a row that are multiplied at once
 _MOST_DEGREE = 1000
 _MOST_MOVED_DEGREE = 10  # for which a kernel of differences is evaluated
 _MOST_FEATURES = 100_000
-_CACHED = 1 << 14  # entries of a tile whose intermediate results stay in the cache
 _SPARSE = 0.05  # density up to which sparse products are faster than those of dense rows
 _TILE, _TILE_ENTRIES = 512, 1 << 22  # rows, and entries, that are made dense at once
 
@@ -161,6 +146,8 @@ class Linear(DotKernel):
         return FormulaMap(as_float, samples.shape[1], 0.0, identity=True, sparse=sparse.issparse(samples))
 
     def with_origin(self, origin: NDArray) -> Kernel:
+        from mercer.kernels.origin import MovedRows
+
         return MovedRows(self, np.asarray(origin, dtype=np.float64))
 
     def vjp(self, Z: Any, X: Any) -> Gradient:
@@ -197,6 +184,8 @@ class Cosine(DotKernel):
         return FormulaMap(self.rows, samples.shape[1], roundings, sparse=sparse.issparse(samples))
 
     def with_origin(self, origin: NDArray) -> Kernel:
+        from mercer.kernels.origin import MovedRows
+
         origin = np.asarray(origin, dtype=np.float64)
         return MovedRows(self, origin) if origin.any() else self
 
@@ -303,6 +292,9 @@ class Polynomial(GammaMixin, DotKernel):
         return homogeneous_features(Z, int(self.degree))
 
     def with_origin(self, origin: NDArray) -> Kernel:
+        """Of integer degrees up to 10, with coef0 ≥ 0."""
+        from mercer.kernels.origin import MovedPolynomial
+
         origin = np.asarray(origin, dtype=np.float64)
         has_formula = self.psd and 1 <= self.degree <= _MOST_MOVED_DEGREE and (self.coef0 > 0 or origin.any())
         return MovedPolynomial(self, origin) if has_formula else self
@@ -360,204 +352,6 @@ class Sigmoid(GammaMixin, DotKernel):
     def magnitude(self, squares: NDArray) -> NDArray:
         """tanh is nowhere steeper than 1: its error is at most that of its argument."""
         return self.gamma_value * squares + abs(self.coef0) + 1.0
-
-
-# -------------------------------------------------------------------------------------- kernels of φ(x) − φ(origin)
-
-
-@storable
-@dataclass(frozen=True, eq=False)
-class MovedRows(DotKernel):
-    """The kernel of φ(x) − φ(origin) where φ(x) is x (`Linear`) or x/‖x‖ (`Cosine`)."""
-
-    kernel: Linear | Cosine
-    origin: NDArray
-    psd = True
-
-    def rows(self, X: Any) -> NDArray:
-        if isinstance(self.kernel, Linear):
-            return as_dense(X) - self.origin
-        return _directions(as_dense(X), self.origin)
-
-    def row_roundings(self, X: Any) -> float:
-        return 1.0 if isinstance(self.kernel, Linear) else 4.0 * product_chain(self.origin[None]) + 40
-
-    def magnitude(self, squares: NDArray) -> NDArray:
-        """Directions are known to a few units, and to a few units of themselves."""
-        return squares if isinstance(self.kernel, Linear) else squares + UNIT**2
-
-    def vjp(self, Z: Any, X: Any) -> None:
-        return None
-
-    def diag_gradient(self, Z: Any) -> NDArray:
-        return Kernel.diag_gradient(self, Z)
-
-    def feature_map(self, samples: Any) -> FeatureMap:
-        return FormulaMap(self.rows, samples.shape[1], self.row_roundings(samples))
-
-
-def _directions(X: NDArray, origin: NDArray) -> NDArray:
-    """x/‖x‖ − o/‖o‖, from x = t·o + v with v ⊥ o; −o/‖o‖ for a row of zeros."""
-    o = np.ldexp(origin, -np.frexp(np.abs(origin).max())[1])
-    square = o @ o
-    X = np.ldexp(X, -np.frexp(row_peaks(X))[1][:, None])
-    t = X @ o / square
-    product, remainder = two_product(t[:, None], o)
-    V = (X - product) - remainder  # exact in the first digits that x and t·o have in common
-    left = (V @ o) / square
-    V -= left[:, None] * o
-    t += left
-    squares, length_o = squared_norms(V), np.sqrt(square)
-    t *= length_o
-    lengths = np.hypot(t, np.sqrt(squares))
-    per_length = inverse(lengths)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        small = -squares * per_length / (lengths + t)
-    along = np.where(t > 0, small, t * per_length - 1)  # t/‖x‖ − 1
-    V *= per_length[:, None]
-    V += (along / length_o)[:, None] * o
-    return V
-
-
-@storable
-@dataclass(frozen=True, eq=False)
-class MovedPolynomial(Kernel):
-    """The kernel of φ(x) − φ(origin) where φ are the monomials of a polynomial kernel. See the module."""
-
-    kernel: Polynomial
-    origin: NDArray
-    psd = True
-
-    @cached_property
-    def _extended(self) -> tuple[NDArray, float]:
-        """√γ·origin with √coef0 appended, and C, the square of its length."""
-        extended = np.append(np.sqrt(self.kernel.gamma_value) * self.origin, np.sqrt(self.kernel.coef0))
-        return extended, float(extended @ extended)
-
-    @property
-    def degree(self) -> int:
-        """Degree of the polynomial."""
-        return int(self.kernel.degree)
-
-    def coordinates(self, X: Any) -> tuple[NDArray, NDArray]:
-        """r − 1 and √γ·v/√C of every row."""
-        extended, C = self._extended
-        V = np.zeros((X.shape[0], len(extended)))
-        np.subtract(as_dense(X), self.origin, out=V[:, :-1])
-        V *= np.sqrt(self.kernel.gamma_value)
-        a = V @ extended / C
-        V -= a[:, None] * extended
-        V /= np.sqrt(C)
-        return a, V
-
-    def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> "PreparedMovedPolynomial":
-        coordinates = self.coordinates(Y)
-        return PreparedMovedPolynomial(self, coordinates, coordinates, shift or 0.0)
-
-    def diag(self, X: Any) -> NDArray:
-        a, V = self.coordinates(X)
-        return self.combine(a, a, squared_norms(V))
-
-    def combine(self, a: NDArray, b: NDArray, q: NDArray) -> NDArray:
-        """Cᵖ[(rr' + q)ᵖ − (rr')ᵖ + (rᵖ − 1)(r'ᵖ − 1)] in place of q, with r = 1 + a and r' = 1 + b.
-
-        (u + q)ᵖ − uᵖ is q·Σtⁱu^(p − 1 − i) with t = u + q.
-        """
-        p = self.degree
-        u = (1 + a) * (1 + b)
-        if p > 1:
-            t = u + q
-            total, powers = u + t, t * t
-            for i in range(p - 2):
-                total *= u
-                total += powers
-                if i < p - 3:
-                    powers *= t
-            q *= total
-        np.multiply(power_minus_one(a, p), power_minus_one(b, p), out=u)
-        q += u
-        q *= self._extended[1] ** p
-        return q
-
-    def entry_cost(self, data: Dataset) -> float:
-        return self.degree + 0.5 + 0.04 * numbers_per_entry(data)
-
-    def feature_map(self, samples: Any) -> FeatureMap | None:
-        """Monomials of r and of v in coordinates orthogonal to the origin, without the constant that is Cᵖ."""
-        plain = self.kernel.feature_map(samples)
-        if plain is None:
-            return None
-        n_features = comb(samples.shape[1] + self.degree, self.degree)
-        return FormulaMap(self._monomials, n_features, 6 * product_chain(samples) + 50)
-
-    def _monomials(self, X: Any) -> NDArray:
-        a, V = self.coordinates(X)
-        extended, C = self._extended
-        axis = extended / np.sqrt(C)
-        sign = 1.0 if axis[-1] >= 0 else -1.0
-        axis[-1] += sign  # Householder: the reflection that maps the origin to the last axis
-        V -= np.outer(V @ axis, axis / (sign * axis[-1]))
-        V[:, -1] = 1 + a
-        features = homogeneous_features(V[:, ::-1], self.degree)
-        features[:, 0] = power_minus_one(a, self.degree)
-        features *= np.sqrt(C**self.degree)
-        return features
-
-
-class PreparedMovedPolynomial(PreparedKernel):
-    """One matrix product for each tile, q, and then powers."""
-
-    kernel: MovedPolynomial
-
-    def __init__(
-        self,
-        kernel: MovedPolynomial,
-        left: tuple[NDArray, NDArray],
-        right: tuple[NDArray, NDArray],
-        shift: float,
-    ) -> None:
-        self.kernel, self.left, self.right, self.shift = kernel, left, right, shift
-        self.shape = len(left[0]), len(right[0])
-        raise_nonfinite_values(self.left_magnitudes, kernel.kernel, np.arange(self.shape[0]), None)
-
-    @property
-    def nbytes(self) -> int:
-        return sum(array.nbytes for array in self.right)
-
-    def fill(self, rows: slice, columns: slice, out: NDArray) -> None:
-        row_products(self.left[1][rows], self.right[1][columns], out)
-        a, b = self.left[0][rows, None], self.right[0][columns]
-        for piece in slices(len(out), max(1, _CACHED // max(1, len(b)))):
-            self.kernel.combine(a[piece], b, out[piece])
-        if self.shift:
-            out -= self.shift
-
-    def against(self, X: Any) -> "PreparedMovedPolynomial":
-        return PreparedMovedPolynomial(self.kernel, self.kernel.coordinates(X), self.right, self.shift)
-
-    @cached_property
-    def diag(self) -> NDArray:
-        a, V = self.right
-        return self.kernel.combine(a, a, squared_norms(V)) - self.shift
-
-    @cached_property
-    def magnitudes(self) -> NDArray:
-        return self._moduli(*self.right)
-
-    @cached_property
-    def left_magnitudes(self) -> NDArray:
-        return self.magnitudes if self.left is self.right else self._moduli(*self.left)
-
-    def _moduli(self, a: NDArray, V: NDArray) -> NDArray:
-        """`combine` of moduli, where r and v are as large as x − o allows: their errors are relative to that."""
-        far = np.sqrt(a * a + squared_norms(V))
-        with np.errstate(over="ignore", invalid="ignore"):
-            return self.kernel.combine(far, far, far * far)
-
-    @property
-    def n_roundings(self) -> float:  # type: ignore[override]
-        """v and r are known to 2d + 10 of ‖x − o‖, q to d + 2 more than both; then a power."""
-        return self.kernel.degree * (6 * product_chain(self.right[1]) + 50) + ROUNDINGS
 
 
 # -------------------------------------------------------------------------------------- rows
@@ -636,15 +430,6 @@ def raise_to(values: NDArray, power: float) -> None:
         values *= values
         if bit == "1":
             values *= base
-
-
-def power_minus_one(a: NDArray, power: int) -> NDArray:
-    """(1 + a)^power − 1 = a·Σ(1 + a)ⁱ for i < power."""
-    total, powers = np.zeros_like(a), np.ones_like(a)
-    for _ in range(power):
-        total += powers
-        powers *= 1 + a
-    return a * total
 
 
 def homogeneous_features(Z: NDArray, degree: int) -> NDArray:
