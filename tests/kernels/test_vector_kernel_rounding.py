@@ -6,9 +6,9 @@ from mpmath import mpf
 from scipy import sparse
 
 from mercer.kernels.distance import RBF, Laplacian, Matern, RationalQuadratic
-from mercer.kernels.dot import Cosine, Linear, Polynomial, Sigmoid
+from mercer.kernels.dot import Cosine, Linear, Polynomial, Sigmoid, choose_origin
 from mercer.kernels.histograms import AdditiveChiSquared, ChiSquared, HistogramIntersection, MinMax, Tanimoto
-from mercer.kernels.origin import MovedRows, choose_origin
+from mercer.kernels.origin import MovedRows
 from support.exact_kernels import exact_matrix
 
 

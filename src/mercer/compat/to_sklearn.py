@@ -107,6 +107,11 @@ def kernel_centerer(model: Any) -> Any:
         means, mean = np.asarray(features @ center), float(center @ center)
     else:
         means, mean = centering.means + centering.shift, centering.mean + centering.shift
+    if centering.origin is not None and not centering.by_features:
+        origin = centering.origin[None]
+        across, own = model.kernel_(model.X_fit_, origin)[:, 0], float(model.kernel_(origin, origin)[0, 0])
+        means = means + across + (centering.shares @ across - own)
+        mean += float(2 * (centering.shares @ across) - own)
     centerer = KernelCenterer()
     centerer.K_fit_rows_, centerer.K_fit_all_, centerer.n_features_in_ = means, mean, len(means)
     return centerer

@@ -28,7 +28,8 @@ class KernelScores:
     Parameters
     ----------
     kernel : Kernel or None
-        None: X is the kernel between new and training samples.
+        The kernel of the fit, which is moved to the origin of `centering` if that has one. None: X is the kernel
+        between new and training samples.
     samples : array, CSR array or Table
         The training samples.
     centering : Centering
@@ -53,7 +54,10 @@ class KernelScores:
                 f"eigenvectors_ has shape {eigenvectors.shape}, but there are {len(centering.means)} training samples "
                 f"and {len(eigenvalues)} eigenvalues_. Set both attributes."
             )
-        self.kernel, self.samples, self.centering, self.features = kernel, samples, centering, features
+        self.samples, self.centering, self.features = samples, centering, features
+        self.kernel, self._plain_kernel = kernel, kernel
+        if kernel is not None and centering.origin is not None:
+            self.kernel = kernel.with_origin(centering.origin)
         self.alpha, self.offset = centering.dual(eigenvalues, eigenvectors)
 
     def scores(self, X: Any, n_threads: int = 1) -> NDArray:
@@ -65,8 +69,15 @@ class KernelScores:
     def functions(self, X: Any, n_threads: int = 1) -> NDArray:
         """Σᵢαᵢk(x, xᵢ), without centering."""
         if self.features is not None:
-            return self._by_features(X, self._axes, n_threads) + self.features.origin @ self._axes
-        return self._products(X, self.alpha, n_threads) + self.centering.shift * self.alpha.sum(axis=0)
+            return self._by_features(X, self._axes, n_threads) + self.features.origin @ self._axes + self._moved_by
+        return self._products(X, self.alpha, n_threads) + self.centering.shift * self.alpha.sum(axis=0) + self._moved_by
+
+    @property
+    def _moved_by(self) -> NDArray | float:
+        """Σᵢαᵢk(xᵢ, origin): what the functions of the moved kernel lack, as Σαᵢ = 0."""
+        if self._plain_kernel is None or self.centering.origin is None:
+            return 0.0
+        return self._plain_kernel(self.centering.origin[None], self.samples)[0] @ self.alpha
 
     def scores_and_norms(self, X: Any, n_threads: int = 1) -> tuple[NDArray, NDArray]:
         """Scores, and squared distances from the mean in the feature space."""

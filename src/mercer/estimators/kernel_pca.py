@@ -35,6 +35,7 @@ from mercer.estimators._kernel_fit import (
 )
 from mercer.estimators._kernel_scores import KernelScores
 from mercer.kernels.base import FeatureMap, GammaMixin, Kernel, Precomputed, get_kernel
+from mercer.kernels.dot import choose_origin
 from mercer.kernels.names import ALIASES, KERNELS
 from mercer.linalg.completeness import exclude_missed
 from mercer.linalg.eigen import apply_conventions, remeasure
@@ -314,11 +315,15 @@ class KernelPCA(Estimator):
             return self._fit_landmarks(data, weights, kernel, plan, rng)
 
         X = self._load(data, kernel)
+        origin = self._origin(plan, kernel, X, feature_map)
+        moved = kernel if origin is None else kernel.with_origin(origin)
+        if origin is not None and plan.route == "features":
+            feature_map = moved.feature_map(X)
         budget = self.resources() if len(data) > SMALL_SAMPLES else None
         n_threads, memory = (1, 2**62) if budget is None else (budget.threads, budget.memory)
         with working(self.progress, plan.n_passes, "products with the kernel matrix", n_threads) as progress:
-            A = Centered(build_gram(plan, kernel, X, feature_map, weights, n_threads, progress), weights)
-            samples = Samples(kernel, X, data.dtype, 0 if feature_map is None else feature_map.n_features, rng)
+            A = Centered(build_gram(plan, moved, X, feature_map, weights, n_threads, progress), weights)
+            samples = Samples(moved, X, data.dtype, 0 if feature_map is None else feature_map.n_features, rng)
             pairs = find_components(self, A, plan, samples, memory)
             pairs, bound, evidence = exclude_missed(plan.solver, A, pairs, rng)
             if A.products_are_cheap:
@@ -333,7 +338,7 @@ class KernelPCA(Estimator):
         self.eigenvectors_ = pairs.vectors.astype(dtype, copy=False)
         copied = self.copy_X and not data.owns_samples and data.kind != "precomputed"
         self.X_fit_ = X.copy() if copied and hasattr(X, "copy") else X
-        self._centering = A.centering()
+        self._centering = replace(A.centering(), origin=origin)
         gram: Any = A.gram
         if feature_map is not None and gram.by_features and not feature_map.identity:
             self._known_features = self.X_fit_, kernel, gram.of_samples(self.X_fit_)
@@ -364,6 +369,12 @@ class KernelPCA(Estimator):
             return data, weights, kernel, None
         by_shape = data.kind == "vectors" and not data.in_memory and not data.is_sparse
         return data, weights, kernel, kernel.feature_map(data if by_shape else data.load())
+
+    def _origin(self, plan: Plan, kernel: Kernel, X: Any, feature_map: FeatureMap | None) -> NDArray | None:
+        """The row that kernels of rows far from zero are moved to; features that are rows lose their mean anyway."""
+        if plan.route == "features" and feature_map is not None and feature_map.identity:
+            return None
+        return choose_origin(kernel, X) if kernel.input_kind == "vectors" else None
 
     def _load(self, data: Dataset, kernel: Kernel) -> Any:
         """The training samples in memory, as the kernel takes them."""
@@ -528,7 +539,8 @@ class KernelPCA(Estimator):
         kernel, known = self._current_kernel(), getattr(self, "_known_features", None)
         if known is not None and known[0] is self.X_fit_ and known[1] == kernel:
             return known[2]
-        feature_map = kernel.feature_map(self.X_fit_)
+        origin = self._centering.origin
+        feature_map = (kernel if origin is None else kernel.with_origin(origin)).feature_map(self.X_fit_)
         assert feature_map is not None
         made = FeatureGram(feature_map, self.X_fit_, self._centering.weights, recompute=True)
         if not feature_map.identity:

@@ -35,6 +35,8 @@ _MOST_DEGREE = 1000
 _MOST_MOVED_DEGREE = 10  # for which a kernel of differences is evaluated
 _MOST_FEATURES = 100_000
 _SPARSE = 0.05  # density up to which sparse products are faster than those of dense rows
+_FAR = 1e3  # squared distance of the mean from zero, against that of rows from the mean
+_SAMPLE = 1000
 _TILE, _TILE_ENTRIES = 512, 1 << 22  # rows, and entries, that are made dense at once
 
 
@@ -355,6 +357,17 @@ class Sigmoid(GammaMixin, DotKernel):
 
 
 # -------------------------------------------------------------------------------------- rows
+
+
+def choose_origin(kernel: Kernel, X: Any) -> NDArray | None:
+    """The mean row, if rows are dense and far from zero, and the kernel can be moved there; else None."""
+    if sparse.issparse(X) or kernel.with_origin(np.ones(X.shape[1])) is kernel:
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = X.mean(axis=0, dtype=np.float64)
+        spread = squared_norms(X[:: max(1, len(X) // _SAMPLE)] - mean).mean()
+        is_far = mean @ mean > _FAR * spread and np.isfinite(mean @ mean)
+    return mean if is_far else None
 
 
 def as_float(X: Any) -> Any:

@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from mercer.data.dataset import Dataset
 from mercer.kernels.base import (
@@ -49,20 +48,7 @@ from mercer.numerics.blocking import slices
 from mercer.numerics.rounding import UNIT, two_product
 from mercer.storable import storable
 
-_FAR = 1e3  # squared distance of the mean from zero, against that of rows from the mean
-_SAMPLE = 1000
 _CACHED = 1 << 14  # entries of a tile whose intermediate results stay in the cache
-
-
-def choose_origin(kernel: Kernel, X: Any) -> NDArray | None:
-    """The mean row, if rows are dense and far from zero, and the kernel can be moved there; else None."""
-    if kernel.input_kind != "vectors" or sparse.issparse(X):
-        return None
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean = X.mean(axis=0, dtype=np.float64)
-        spread = squared_norms(X[:: max(1, len(X) // _SAMPLE)] - mean).mean()
-        is_far = mean @ mean > _FAR * spread and np.isfinite(mean @ mean)
-    return mean if is_far and kernel.with_origin(mean) is not kernel else None
 
 
 @storable

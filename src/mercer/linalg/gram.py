@@ -331,13 +331,15 @@ class KernelColumns:
 class Centering:
     """What `transform` needs of a centered kernel matrix: μ = (K − shift)w/Σw, the weights, and the shift.
 
-    By features, K − shift stands for the products of features from which their mean was subtracted.
+    By features, K − shift stands for the products of features from which their mean was subtracted. With an
+    origin, K is the matrix of `Kernel.with_origin`.
     """
 
     means: NDArray
     weights: NDArray | None
     shift: float
     by_features: bool = False
+    origin: NDArray | None = None
 
     @property
     def shares(self) -> NDArray:
